@@ -1,8 +1,8 @@
 import { createPdp } from '../src/engines/gate/authorization/policy/pdp.ts'
 import type { Bench } from './support/bench.ts'
 import { compare, type Figure } from './support/figure.ts'
-import { AUTHORIZE, createGateHouse, type GateHouse, postOf } from './support/gate.ts'
-import { copyHouse, serveHouse } from './support/house.ts'
+import { AUTHORIZE, createGateInstallation, type GateInstallation, postOf } from './support/gate.ts'
+import { copyInstallation, serveInstallation } from './support/installation.ts'
 import { repeater, requestText } from './support/load.ts'
 import { asked, policies, question } from './support/policies.ts'
 import { alternate, type Sample } from './support/rounds.ts'
@@ -14,15 +14,22 @@ const DECISIONS = 2000
 
 /** Questions answered over HTTP once the answer is on disk, and what the decision alone takes. */
 export const authorize: Bench = async ({ stack, rounds, ms }) => {
-  const house = await createGateHouse(stack)
-  const bare = await startFloor(stack, 'authorize', copyHouse(stack, house), house.tenantId)
-  const server = await serveHouse(stack, house)
-  const requests = house.people.map((id) => requestText(AUTHORIZE, house.key, question(id)))
+  const installation = await createGateInstallation(stack)
+  const bare = await startFloor(
+    stack,
+    'authorize',
+    copyInstallation(stack, installation),
+    installation.tenantId,
+  )
+  const server = await serveInstallation(stack, installation)
+  const requests = installation.people.map((id) =>
+    requestText(AUTHORIZE, installation.key, question(id)),
+  )
   const subject = repeater(server, requests, ms)
   const floor = repeater(bare, requests, ms)
 
   async function besideFloor(name: string): Promise<Figure[]> {
-    await requireYes(server, house)
+    await requireYes(server, installation)
     const samples = await alternate(rounds, {
       subject: () => subject(CLIENTS),
       floor: () => floor(CLIENTS),
@@ -32,17 +39,17 @@ export const authorize: Bench = async ({ stack, rounds, ms }) => {
   }
 
   const starter = await besideFloor('starter set')
-  await replacePolicies(server, house, policies(MANY))
+  await replacePolicies(server, installation, policies(MANY))
   return [...starter, ...(await besideFloor(`${MANY} policies`)), ...(await decisions(rounds))]
 }
 
-async function replacePolicies({ url }: Server, { key }: GateHouse, text: string) {
+async function replacePolicies({ url }: Server, { key }: GateInstallation, text: string) {
   const request = postOf(key, { policies: text }, 'PUT')
   const answer = await fetch(`${url}/v1/gate/settings/policies`, request)
   if (!answer.ok) throw new Error(`the policies were refused: ${await answer.text()}`)
 }
 
-async function requireYes({ url }: Server, { key, people }: GateHouse) {
+async function requireYes({ url }: Server, { key, people }: GateInstallation) {
   const request = postOf(key, question(people[0] as string))
   const answer = await (await fetch(url + AUTHORIZE, request)).json()
   if (answer.allowed !== true) throw new Error(`the answer was no: ${answer.reason}`)

@@ -5,10 +5,15 @@ import { databaseFile } from '../src/db/open.ts'
 import type { Bench } from './support/bench.ts'
 import { compileProgram } from './support/compiled.ts'
 import { compare, type Figure } from './support/figure.ts'
-import { openBeside, serveCommand, temporaryFolder } from './support/house.ts'
+import { openBeside, serveCommand, temporaryFolder } from './support/installation.ts'
 import { load, requestText } from './support/load.ts'
 import { latencyOf, probeDuring } from './support/probe.ts'
-import { createRelayHouse, event, MESSAGES, type RelayHouse } from './support/relay.ts'
+import {
+  createRelayInstallation,
+  event,
+  MESSAGES,
+  type RelayInstallation,
+} from './support/relay.ts'
 import { alternate, type Sample } from './support/rounds.ts'
 import { type Server, startServer } from './support/server.ts'
 import { addHeldMessage, storeMessages } from './support/stored-messages.ts'
@@ -30,28 +35,28 @@ const LOOK_MS = 20
 /** How long a backup takes, and what it does to requests: by command, and on schedule. */
 export const backup: Bench = async ({ stack, rounds, ms, stored, note }) => {
   const program = await compileProgram(stack)
-  const house = await createRelayHouse(stack)
-  const ids = await fill(house, program, Math.round(stored * STORED_SHARE))
+  const installation = await createRelayInstallation(stack)
+  const ids = await fill(installation, program, Math.round(stored * STORED_SHARE))
   const folder = temporaryFolder(stack)
   const fewRounds = Math.ceil(rounds / 2)
   const times = await alternate(fewRounds, {
-    subject: () => backUp(program, house, folder),
-    floor: () => copyAlone(house, folder),
+    subject: () => backUp(program, installation, folder),
+    floor: () => copyAlone(installation, folder),
   })
   note(sizesIn(times.subject))
 
-  const quiet = { house, ids, quietMs: ms * QUIET_SHARE }
+  const quiet = { installation, ids, quietMs: ms * QUIET_SHARE }
   const commanded = await feel({
     ...quiet,
-    command: serveCommand(house.dataDir, [program]),
+    command: serveCommand(installation.dataDir, [program]),
     rounds: fewRounds,
-    backup: async () => ({ ended: backUp(program, house, folder) }),
+    backup: async () => ({ ended: backUp(program, installation, folder) }),
   })
   const scheduled = await feel({
     ...quiet,
-    command: [...serveCommand(house.dataDir, [program]), ...SCHEDULE],
+    command: [...serveCommand(installation.dataDir, [program]), ...SCHEDULE],
     rounds: SCHEDULED_ROUNDS,
-    backup: () => nextScheduled(house),
+    backup: () => nextScheduled(installation),
   })
   return [
     compare('nobody calling : its copy alone', 's', times),
@@ -66,11 +71,15 @@ const sizesIn = (samples: Sample[]) => {
 }
 
 /** Stores messages and says where some of them are, from everywhere among them. */
-async function fill(house: RelayHouse, program: string, stored: number): Promise<string[]> {
+async function fill(
+  installation: RelayInstallation,
+  program: string,
+  stored: number,
+): Promise<string[]> {
   await using stack = new AsyncDisposableStack()
-  const server = await startServer(stack, serveCommand(house.dataDir, [program]))
-  storeMessages(house, await addHeldMessage({ ...house, server }), stored)
-  using client = openBeside(house)
+  const server = await startServer(stack, serveCommand(installation.dataDir, [program]))
+  storeMessages(installation, await addHeldMessage({ ...installation, server }), stored)
+  using client = openBeside(installation)
   // What is the same in all of them would shrink to nothing in an archive.
   client.run("UPDATE messages SET payload = json_set(payload, '$.note', hex(randomblob(100)))")
   const every = Math.max(Math.floor(stored / READ), 1)
@@ -81,7 +90,11 @@ async function fill(house: RelayHouse, program: string, stored: number): Promise
 }
 
 /** The command, to its end. */
-async function backUp(program: string, { dataDir }: RelayHouse, folder: string): Promise<Sample> {
+async function backUp(
+  program: string,
+  { dataDir }: RelayInstallation,
+  folder: string,
+): Promise<Sample> {
   const file = join(folder, 'backup.tar.gz')
   const start = performance.now()
   const child = Bun.spawn([program, 'backup', '--json', `--data-dir=${dataDir}`, `--to=${file}`], {
@@ -100,7 +113,7 @@ async function backUp(program: string, { dataDir }: RelayHouse, folder: string):
 }
 
 /** What SQLite takes for the copy that the archive is made of. */
-function copyAlone({ dataDir }: RelayHouse, folder: string): Sample {
+function copyAlone({ dataDir }: RelayInstallation, folder: string): Sample {
   const copy = join(folder, 'copy.db')
   const start = performance.now()
   using client = new Database(databaseFile(dataDir), { readonly: true, strict: true })
@@ -115,19 +128,19 @@ type Backup = () => Promise<{ ended: Promise<unknown> }>
 
 /** The same requests at a steady pace, while a backup is made and while none is. */
 async function feel(parts: {
-  house: RelayHouse
+  installation: RelayInstallation
   ids: string[]
   command: string[]
   rounds: number
   quietMs: number
   backup: Backup
 }) {
-  const { house, ids, command, rounds, quietMs, backup } = parts
+  const { installation, ids, command, rounds, quietMs, backup } = parts
   await using stack = new AsyncDisposableStack()
   const server = await startServer(stack, command)
   const requests = {
-    read: (n: number) => requestText(`${MESSAGES}/${ids[n % ids.length]}`, house.key),
-    write: (n: number) => requestText(MESSAGES, house.key, event(n)),
+    read: (n: number) => requestText(`${MESSAGES}/${ids[n % ids.length]}`, installation.key),
+    write: (n: number) => requestText(MESSAGES, installation.key, event(n)),
   }
   for (const request of Object.values(requests)) await warmUp(server, request)
   const during = (work: Promise<unknown>) => askDuring(server, requests, work)
@@ -165,7 +178,7 @@ function figures(name: string, samples: Record<'subject' | 'floor', Sample[]>): 
 }
 
 /** The server says in the database when it begins one, and when that has ended. */
-async function nextScheduled({ dataDir }: RelayHouse): Promise<{ ended: Promise<unknown> }> {
+async function nextScheduled({ dataDir }: RelayInstallation): Promise<{ ended: Promise<unknown> }> {
   const client = new Database(databaseFile(dataDir), { readonly: true, strict: true })
   const open = client.query(
     "SELECT 1 FROM backups WHERE origin = 'schedule' AND ended_at IS NULL LIMIT 1",

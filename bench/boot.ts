@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Bench } from './support/bench.ts'
 import { cpuMs } from './support/cpu.ts'
 import { compare } from './support/figure.ts'
-import { createHouse, serveCommand } from './support/house.ts'
+import { createInstallation, serveCommand } from './support/installation.ts'
 import type { Sample } from './support/rounds.ts'
 import { alternate } from './support/rounds.ts'
 import { fromRoot, type Server, startFloor, startServer } from './support/server.ts'
@@ -11,7 +11,7 @@ const BINARY = fromRoot('dist', 'gatehouse')
 
 /** From the start of the process to its first answer; of the executable, where it was built. */
 export const boot: Bench = async ({ stack, rounds, note }) => {
-  const { dataDir } = await createHouse(stack)
+  const { dataDir } = await createInstallation(stack)
   const built = existsSync(BINARY)
   if (!built) note('boot: no dist/gatehouse (`bun run build`), so the sources were started')
   const command = serveCommand(dataDir, built ? [BINARY] : undefined)

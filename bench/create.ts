@@ -1,6 +1,6 @@
 import type { Bench } from './support/bench.ts'
 import { compare, type Figure } from './support/figure.ts'
-import { createHouse, serveHouse } from './support/house.ts'
+import { createInstallation, serveInstallation } from './support/installation.ts'
 import { cronJob } from './support/jobs.ts'
 import { load, requestText } from './support/load.ts'
 import { alternate, type Sample } from './support/rounds.ts'
@@ -16,9 +16,9 @@ const MAX_CLIENTS = 64
 
 /** Jobs created over HTTP, each answered when it is on disk. */
 export const create: Bench = async ({ stack, rounds, ms }) => {
-  const house = await createHouse(stack, TENANTS)
-  const keys = house.residents.map(({ key }) => key)
-  const subject = await serveHouse(stack, house)
+  const installation = await createInstallation(stack, TENANTS)
+  const keys = installation.residents.map(({ key }) => key)
+  const subject = await serveInstallation(stack, installation)
   const group = await startFloor(stack, 'create', 'group')
   const single = await startFloor(stack, 'create', 'single')
   const post = {
@@ -44,9 +44,9 @@ async function onMeteredPlan(
   { stack, rounds, ms }: Pick<Parameters<Bench>[0], 'stack' | 'rounds' | 'ms'>,
   unlimited: ReturnType<typeof poster>,
 ) {
-  const house = await createHouse(stack, TENANTS, 'metered')
-  const keys = house.residents.map(({ key }) => key)
-  const metered = poster(await serveHouse(stack, house), keys, ms)
+  const installation = await createInstallation(stack, TENANTS, 'metered')
+  const keys = installation.residents.map(({ key }) => key)
+  const metered = poster(await serveInstallation(stack, installation), keys, ms)
   const samples = await alternate(rounds, {
     subject: () => metered(MAX_CLIENTS),
     floor: () => unlimited(MAX_CLIENTS),

@@ -4,7 +4,7 @@ import type { Bench } from './support/bench.ts'
 import { type CallPlan, fired, makeCalls } from './support/calls.ts'
 import { withCpu } from './support/cpu.ts'
 import { compare, type Figure } from './support/figure.ts'
-import { createHouse, type House, serveHouse } from './support/house.ts'
+import { createInstallation, type Installation, serveInstallation } from './support/installation.ts'
 import { delayedJob } from './support/jobs.ts'
 import { load, requestText } from './support/load.ts'
 import { alternate, type Sample } from './support/rounds.ts'
@@ -23,9 +23,9 @@ const TENANTS = 20
 export const fire: Bench = async ({ stack, rounds, due }) => {
   const target = await startFloor(stack, 'target', `${Math.max(...HOSTS)}`)
   const caller = await startFloor(stack, 'calls')
-  const house = await createHouse(stack, TENANTS)
-  const server = await serveHouse(stack, house)
-  const watch = openWatch(stack, house)
+  const installation = await createInstallation(stack, TENANTS)
+  const server = await serveInstallation(stack, installation)
+  const watch = openWatch(stack, installation)
 
   const figures: Figure[] = []
   for (const hosts of HOSTS) {
@@ -33,7 +33,7 @@ export const fire: Bench = async ({ stack, rounds, due }) => {
     const concurrency = Math.min(PER_TENANT, PER_HOST * hosts)
     const plan: Omit<CallPlan, 'client'> = { urls, calls: due, concurrency }
     const samples = await alternate(Math.ceil(rounds / 2), {
-      subject: () => fireAll({ house, server, watch }, plan),
+      subject: () => fireAll({ installation, server, watch }, plan),
       outbound: () => makeCalls(caller, { ...plan, client: 'outbound' }),
       fetch: () => makeCalls(caller, { ...plan, client: 'fetch' }),
     })
@@ -59,13 +59,13 @@ const hostsOf = (target: Server, count: number) =>
   Array.from({ length: count }, (_, n) => target.url.replace('127.0.0.1', `127.0.0.${n + 1}`))
 
 type Watch = ReturnType<typeof openWatch>
-type Stage = { house: House; server: Server; watch: Watch }
+type Stage = { installation: Installation; server: Server; watch: Watch }
 
 /** From the tick on which they are due until the last result is stored. */
-async function fireAll({ house, server, watch }: Stage, plan: Omit<CallPlan, 'client'>) {
+async function fireAll({ installation, server, watch }: Stage, plan: Omit<CallPlan, 'client'>) {
   const storingMs = 1000 + plan.calls / 2
   const dueAt = Math.ceil((Date.now() + storingMs) / 1000) * 1000
-  await storeJobs({ house, server }, plan, dueAt)
+  await storeJobs({ installation, server }, plan, dueAt)
   if (Date.now() > dueAt) throw new Error('the jobs could not be stored before they were due')
   await Bun.sleep(dueAt - Date.now() - 50)
   const { result, cpu } = await withCpu(server.pid, async () => {
@@ -77,11 +77,11 @@ async function fireAll({ house, server, watch }: Stage, plan: Omit<CallPlan, 'cl
 }
 
 function storeJobs(
-  { house, server }: Pick<Stage, 'house' | 'server'>,
+  { installation, server }: Pick<Stage, 'installation' | 'server'>,
   { urls, calls }: Omit<CallPlan, 'client'>,
   dueAt: number,
 ) {
-  const key = house.residents.shift()?.key
+  const key = installation.residents.shift()?.key
   let stored = 0
   const request = () => {
     const url = urls[stored % urls.length] as string
@@ -91,7 +91,7 @@ function storeJobs(
 }
 
 /** A look into the database of the server, from outside. */
-function openWatch(stack: AsyncDisposableStack, { dataDir }: House) {
+function openWatch(stack: AsyncDisposableStack, { dataDir }: Installation) {
   const client = stack.use(new Database(databaseFile(dataDir), { readonly: true, strict: true }))
   client.run('PRAGMA busy_timeout = 5000')
   const open = client.prepare('SELECT 1 FROM runs LIMIT 1')

@@ -2,7 +2,7 @@ import type { Bench } from './support/bench.ts'
 import { withCpu } from './support/cpu.ts'
 import { openEngine } from './support/engine.ts'
 import { compare } from './support/figure.ts'
-import { createHouse, type House, serveHouse } from './support/house.ts'
+import { createInstallation, type Installation, serveInstallation } from './support/installation.ts'
 import { alternate, type Sample } from './support/rounds.ts'
 import { storeJobs } from './support/stored-jobs.ts'
 
@@ -12,8 +12,8 @@ const TARGET = '<= 2'
 
 /** What it costs to wait, with many jobs stored and none due, beside the same with few. */
 export const idle: Bench = async ({ stack, rounds, stored }) => {
-  const many = await storeJobs(await createHouse(stack), stored)
-  const few = await storeJobs(await createHouse(stack), FEW)
+  const many = await storeJobs(await createInstallation(stack), stored)
+  const few = await storeJobs(await createInstallation(stack), FEW)
   const turns = await compareTurns(many, few, rounds)
   const process = await compareProcesses(stack, many, few, Math.ceil(rounds / 2))
   const name = `${stored.toLocaleString('en')} : ${FEW.toLocaleString('en')} jobs`
@@ -25,10 +25,10 @@ export const idle: Bench = async ({ stack, rounds, stored }) => {
 }
 
 /** A turn of the loop from its nudge to its rest, in this process. */
-async function compareTurns(many: House, few: House, rounds: number) {
+async function compareTurns(many: Installation, few: Installation, rounds: number) {
   await using stack = new AsyncDisposableStack()
-  const turn = async (house: House) => {
-    const { clockwork } = await openEngine(stack, house)
+  const turn = async (installation: Installation) => {
+    const { clockwork } = await openEngine(stack, installation)
     return () => turns(clockwork.loop)
   }
   return await alternate(rounds, { subject: await turn(many), floor: await turn(few) })
@@ -49,11 +49,14 @@ async function turns(loop: { nudge(): void; idle(): Promise<void> }): Promise<Sa
 /** The served program with nobody calling: both wait at the same time. */
 async function compareProcesses(
   stack: AsyncDisposableStack,
-  many: House,
-  few: House,
+  many: Installation,
+  few: Installation,
   rounds: number,
 ) {
-  const servers = { subject: await serveHouse(stack, many), floor: await serveHouse(stack, few) }
+  const servers = {
+    subject: await serveInstallation(stack, many),
+    floor: await serveInstallation(stack, few),
+  }
   const samples: Record<'subject' | 'floor', Sample[]> = { subject: [], floor: [] }
   await Bun.sleep(SETTLE_MS)
   for (let round = 0; round < rounds; round++) {

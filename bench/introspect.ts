@@ -1,8 +1,8 @@
 import type { Plan } from '../src/platform/tenants.ts'
 import type { Bench } from './support/bench.ts'
 import { compare, type Figure } from './support/figure.ts'
-import { createGateHouse, INTROSPECT, postOf } from './support/gate.ts'
-import { serveHouse } from './support/house.ts'
+import { createGateInstallation, INTROSPECT, postOf } from './support/gate.ts'
+import { serveInstallation } from './support/installation.ts'
 import { repeater, requestText } from './support/load.ts'
 import { alternate } from './support/rounds.ts'
 import { requireSame } from './support/same.ts'
@@ -79,9 +79,9 @@ async function startAsked(
   ms: number,
   plan: Plan = 'unlimited',
 ) {
-  const { key, tokens, ...house } = await createGateHouse(stack, stored, plan)
-  const subject = await serveHouse(stack, house)
-  const floor = await startFloor(stack, 'introspect', house.dataDir)
+  const { key, tokens, ...installation } = await createGateInstallation(stack, stored, plan)
+  const subject = await serveInstallation(stack, installation)
+  const floor = await startFloor(stack, 'introspect', installation.dataDir)
   const questions = tokens.map((access_token) => ({ access_token }))
   for (const question of questions.slice(0, 10))
     await requireSame(subject, floor, INTROSPECT, postOf(key, question))

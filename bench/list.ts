@@ -1,7 +1,12 @@
 import type { Bench } from './support/bench.ts'
 import { addCopies, copyIds } from './support/copies.ts'
 import { compare } from './support/figure.ts'
-import { createHouse, type House, openBeside, serveHouse } from './support/house.ts'
+import {
+  createInstallation,
+  type Installation,
+  openBeside,
+  serveInstallation,
+} from './support/installation.ts'
 import { cronJob, postJob } from './support/jobs.ts'
 import { load, requestText } from './support/load.ts'
 import { alternate } from './support/rounds.ts'
@@ -16,7 +21,7 @@ export const list: Bench = async ({ stack, rounds, ms, crowd, note }) => {
   const alone = await startListed(stack)
   const among = await startListed(stack)
   addStrangers(among, crowd)
-  const { dataDir, residents } = alone.house
+  const { dataDir, residents } = alone.installation
   const floor = await startFloor(stack, 'list', dataDir, residents[0]?.id ?? '')
   const empty = await startFloor(stack, 'empty')
   const ask = (server: Server, clients: number, key?: string) => () =>
@@ -46,20 +51,24 @@ export const list: Bench = async ({ stack, rounds, ms, crowd, note }) => {
 }
 
 async function startListed(stack: AsyncDisposableStack) {
-  const house = await createHouse(stack, 2)
-  const server = await serveHouse(stack, house)
-  const [resident, other] = house.residents
-  if (!resident || !other) throw new Error('a house has two residents')
+  const installation = await createInstallation(stack, 2)
+  const server = await serveInstallation(stack, installation)
+  const [resident, other] = installation.residents
+  if (!resident || !other) throw new Error('an installation has two tenants')
   for (let n = 0; n < JOBS; n++) await postJob(server, resident, 'jobs', cronJob(n))
   const template = await postJob(server, other, 'jobs', cronJob(0))
-  return { house, server, key: resident.key, other: other.id, template }
+  return { installation, server, key: resident.key, other: other.id, template }
 }
 
 function addStrangers(
-  { house, other, template }: { house: House; other: string; template: string },
+  {
+    installation,
+    other,
+    template,
+  }: { installation: Installation; other: string; template: string },
   count: number,
 ) {
-  using client = openBeside(house)
+  using client = openBeside(installation)
   const tenantIds = copyIds()
   addCopies(client, { table: 'tenants', of: other, count: STRANGERS, columns: { id: tenantIds() } })
   const columns = { id: copyIds()(), tenant_id: tenantIds(`i % ${STRANGERS}`) }

@@ -1,7 +1,10 @@
 import type { Database } from 'bun:sqlite'
 import type { Bench } from './support/bench.ts'
 import { consoleFiller } from './support/console/fill.ts'
-import { type ConsoleHouse, openConsoleHouse } from './support/console/house.ts'
+import {
+  type ConsoleInstallation,
+  openConsoleInstallation,
+} from './support/console/installation.ts'
 import { detailViews, listViews, type Place } from './support/console/views.ts'
 import { compare, type Figure } from './support/figure.ts'
 import { alternate, type Sample } from './support/rounds.ts'
@@ -29,21 +32,21 @@ interface View {
  * measured is the time from the request to the last byte of the page.
  */
 export const pages: Bench = async ({ stack, rounds, ms, stored }) => {
-  const house = await openConsoleHouse(stack)
-  const views = await storeBehind(house, stored * STORED_SHARE)
+  const installation = await openConsoleInstallation(stack)
+  const views = await storeBehind(installation, stored * STORED_SHARE)
   const figures: Figure[] = []
   for (const view of views)
-    figures.push(...(await besideQuery(house, view, { rounds, ms: ms * TURN_SHARE })))
+    figures.push(...(await besideQuery(installation, view, { rounds, ms: ms * TURN_SHARE })))
   return figures
 }
 
 /** The way on from the first page when half was stored leads to the middle of all. */
-async function storeBehind(house: ConsoleHouse, rows: number): Promise<View[]> {
-  const fill = consoleFiller(house, rows)
-  const lists = listViews(house)
+async function storeBehind(installation: ConsoleInstallation, rows: number): Promise<View[]> {
+  const fill = consoleFiller(installation, rows)
+  const lists = listViews(installation)
   fill('older')
   const middles: (string | undefined)[] = []
-  for (const view of lists) middles.push(nextIn(await open(house, view)))
+  for (const view of lists) middles.push(nextIn(await open(installation, view)))
   fill('newer')
   return [
     ...lists.flatMap((list, index): View[] => {
@@ -55,7 +58,7 @@ async function storeBehind(house: ConsoleHouse, rows: number): Promise<View[]> {
         { ...list, name: `${name}, ${filter}`, path: `${path}?${filter}` },
       ]
     }),
-    ...detailViews(house).map(({ table, id, by = 'id', ...view }) => ({
+    ...detailViews(installation).map(({ table, id, by = 'id', ...view }) => ({
       ...view,
       sql: `SELECT * FROM ${table} WHERE ${by} = '${id}'`,
     })),
@@ -67,7 +70,7 @@ const nextIn = (html: string): string | undefined =>
   /rel="next" href="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&')
 
 async function open(
-  { engine, operator }: ConsoleHouse,
+  { engine, operator }: ConsoleInstallation,
   { path, place = 'tenant' }: Pick<View, 'path' | 'place'>,
 ): Promise<string> {
   const headers = { cookie: operator[place].cookie, accept: 'text/html' }
@@ -78,13 +81,13 @@ async function open(
 }
 
 async function besideQuery(
-  house: ConsoleHouse,
+  installation: ConsoleInstallation,
   view: View,
   { rounds, ms }: { rounds: number; ms: number },
 ): Promise<Figure[]> {
   const samples = await alternate(rounds, {
-    subject: () => timed(ms, () => open(house, view)),
-    floor: () => timed(ms / 5, reader(house.engine.db.client, view.sql)),
+    subject: () => timed(ms, () => open(installation, view)),
+    floor: () => timed(ms / 5, reader(installation.engine.db.client, view.sql)),
   })
   const whole = compare(view.name, 'ms', samples, `under ${TARGET_MS}`)
   const isOver = whole.subject.median > TARGET_MS

@@ -3,9 +3,9 @@ import type { Bench, Scale } from './support/bench.ts'
 import { type Connection, connect } from './support/connection.ts'
 import { withCpu } from './support/cpu.ts'
 import { compare, type Figure } from './support/figure.ts'
-import { serveHouse } from './support/house.ts'
+import { serveInstallation } from './support/installation.ts'
 import { load, repeater, requestText } from './support/load.ts'
-import { createPassepartoutHouse, OPEN, statusPath } from './support/passepartout.ts'
+import { createPassepartoutInstallation, OPEN, statusPath } from './support/passepartout.ts'
 import { alternate, type Sample } from './support/rounds.ts'
 import { requireSame } from './support/same.ts'
 import { type Server, startFloor } from './support/server.ts'
@@ -99,9 +99,9 @@ type Asked = Awaited<ReturnType<typeof startAsked>>
 
 /** The program and its floor, on the same rows in the same file. */
 async function startAsked(stack: AsyncDisposableStack, stored: number, ms: number) {
-  const { key, nonces, ...house } = await createPassepartoutHouse(stack, stored)
-  const server = await serveHouse(stack, house)
-  const bare = await startFloor(stack, 'poll', house.dataDir)
+  const { key, nonces, ...installation } = await createPassepartoutInstallation(stack, stored)
+  const server = await serveInstallation(stack, installation)
+  const bare = await startFloor(stack, 'poll', installation.dataDir)
   const headers = { authorization: `Bearer ${key}` }
   for (const nonce of nonces.slice(0, 10))
     await requireSame(server, bare, statusPath(nonce), { headers })

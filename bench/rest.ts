@@ -2,7 +2,7 @@ import type { Bench } from './support/bench.ts'
 import { compileFloor, compileProgram, copyExecutable } from './support/compiled.ts'
 import { withCpu } from './support/cpu.ts'
 import { compare } from './support/figure.ts'
-import { createHouse, temporaryFolder } from './support/house.ts'
+import { createInstallation, temporaryFolder } from './support/installation.ts'
 import type { Sample } from './support/rounds.ts'
 import { type Server, startServer } from './support/server.ts'
 import { storeJobs } from './support/stored-jobs.ts'
@@ -58,7 +58,7 @@ async function startAll(stack: AsyncDisposableStack): Promise<Record<Name, Serve
       executable,
       ...['serve', '--server-port=0', '--log-format=json', `--data-dir=${dataDir}`],
     ])
-  const { dataDir } = await storeJobs(await createHouse(stack), JOBS)
+  const { dataDir } = await storeJobs(await createInstallation(stack), JOBS)
   const floor = await compileFloor(stack, 'rest')
   return {
     fresh: await serve(program, temporaryFolder(stack)),

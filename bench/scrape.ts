@@ -1,8 +1,8 @@
 import type { Bench } from './support/bench.ts'
 import { compare } from './support/figure.ts'
-import { openBeside, serveCommand } from './support/house.ts'
+import { openBeside, serveCommand } from './support/installation.ts'
 import { load, requestText } from './support/load.ts'
-import { createRelayHouse, type RelayHouse } from './support/relay.ts'
+import { createRelayInstallation, type RelayInstallation } from './support/relay.ts'
 import { alternate, type Sample } from './support/rounds.ts'
 import { type Server, startServer } from './support/server.ts'
 import { storeJobs } from './support/stored-jobs.ts'
@@ -29,18 +29,18 @@ export const scrape: Bench = async ({ stack, rounds, ms, stored }) => {
 
 /** Paused, so that it stays overdue. */
 async function startOverdue(stack: AsyncDisposableStack, count: number): Promise<Server> {
-  const house = await createRelayHouse(stack)
-  await storeJobs(house, count * 2)
-  const command = [...serveCommand(house.dataDir), '--paused', '--metrics-enabled=true']
+  const installation = await createRelayInstallation(stack)
+  await storeJobs(installation, count * 2)
+  const command = [...serveCommand(installation.dataDir), '--paused', '--metrics-enabled=true']
   const server = await startServer(stack, command)
-  storeMessages(house, await addHeldMessage({ ...house, server }), count)
-  makeOverdue(house)
+  storeMessages(installation, await addHeldMessage({ ...installation, server }), count)
+  makeOverdue(installation)
   return server
 }
 
 /** Half of the jobs are cron jobs, which have no run yet. */
-function makeOverdue(house: RelayHouse) {
-  using client = openBeside(house)
+function makeOverdue(installation: RelayInstallation) {
+  using client = openBeside(installation)
   const past = Date.now() - 60_000
   client.run(
     "UPDATE runs SET state = 'ready', due_at = ?1 - seq % 1000, host = 'host-' || (seq % ?2)",

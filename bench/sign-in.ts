@@ -3,7 +3,7 @@ import { withCpu } from './support/cpu.ts'
 import { passThrough } from './support/crowd.ts'
 import { compare, type Figure } from './support/figure.ts'
 import { INTROSPECT } from './support/gate.ts'
-import { copyHouse, serveHouse } from './support/house.ts'
+import { copyInstallation, serveInstallation } from './support/installation.ts'
 import { load, repeater, requestText } from './support/load.ts'
 import { latencyOf, type Pace, probeDuring } from './support/probe.ts'
 import { alternate, type Sample } from './support/rounds.ts'
@@ -11,10 +11,10 @@ import { fromRoot, type Server, startFloor, startServer } from './support/server
 import {
   begin,
   CHEAP,
-  createPasswordHouse,
+  createPasswordInstallation,
   isSignedIn,
   PASSWORD,
-  type PasswordHouse,
+  type PasswordInstallation,
   PEOPLE,
   START,
   USUAL,
@@ -37,18 +37,18 @@ export const signIn: Bench = async (scale) => [
 ]
 
 async function withHashes({ stack, rounds, note }: Parameters<Bench>[0]): Promise<Figure[]> {
-  const house = await createPasswordHouse(stack, USUAL)
-  const server = await serveHouse(stack, house)
-  const bare = await startFloor(stack, 'hash', PASSWORD, house.hash)
-  const questions = house.tokens.map((access_token) =>
-    requestText(INTROSPECT, house.key, { access_token }),
+  const installation = await createPasswordInstallation(stack, USUAL)
+  const server = await serveInstallation(stack, installation)
+  const bare = await startFloor(stack, 'hash', PASSWORD, installation.hash)
+  const questions = installation.tokens.map((access_token) =>
+    requestText(INTROSPECT, installation.key, { access_token }),
   )
   const asking: Pace = { everyMs: 10, request: (n) => questions[n % questions.length] as string }
   const crowds: Crowd[] = []
 
   /** So many at a time, until all people are signed in. */
   async function signAllIn(inFlight: number): Promise<Sample> {
-    const requests = await begin(server, house, PEOPLE)
+    const requests = await begin(server, installation, PEOPLE)
     const { result, cpu } = await withCpu(server.pid, () =>
       probeDuring(server, asking, passThrough(server, { inFlight, requests }, isSignedIn)),
     )
@@ -108,18 +108,23 @@ async function askForHashes({ url }: Server, count: number): Promise<number> {
 
 /** Everything else that a sign-in costs. */
 async function withoutHashes({ stack, rounds, ms }: Parameters<Bench>[0]): Promise<Figure[]> {
-  const house = await createPasswordHouse(stack, CHEAP)
-  const bare = await startFloor(stack, 'sign-in', copyHouse(stack, house), house.tenantId)
+  const installation = await createPasswordInstallation(stack, CHEAP)
+  const bare = await startFloor(
+    stack,
+    'sign-in',
+    copyInstallation(stack, installation),
+    installation.tenantId,
+  )
   const program = fromRoot('bench', 'support', 'serve-cheaply.ts')
-  const server = await startServer(stack, [process.execPath, program, house.dataDir])
-  const requests = [requestText(START, house.key)]
+  const server = await startServer(stack, [process.execPath, program, installation.dataDir])
+  const requests = [requestText(START, installation.key)]
   const starts = await alternate(rounds, {
     subject: () => repeater(server, requests, ms)(CLIENTS),
     floor: () => repeater(bare, requests, ms)(CLIENTS),
   })
   const forms = await alternate(rounds, {
-    subject: () => submitAll(server, house, ms),
-    floor: () => submitAll(bare, house, ms),
+    subject: () => submitAll(server, installation, ms),
+    floor: () => submitAll(bare, installation, ms),
   })
   const title = `${CLIENTS} clients`
   return [
@@ -131,7 +136,11 @@ async function withoutHashes({ stack, rounds, ms }: Parameters<Bench>[0]): Promi
 }
 
 /** As many forms as there are milliseconds; they are begun before. */
-async function submitAll(server: Server, house: PasswordHouse, count: number): Promise<Sample> {
-  const forms = (await begin(server, house, count)).values()
+async function submitAll(
+  server: Server,
+  installation: PasswordInstallation,
+  count: number,
+): Promise<Sample> {
+  const forms = (await begin(server, installation, count)).values()
   return load(server, { clients: CLIENTS, request: () => forms.next().value })
 }

@@ -1,10 +1,10 @@
 /** Also by itself: `bun bench/starvation.ts [--quick]`. */
 import type { Bench } from './support/bench.ts'
 import { compare, type Figure } from './support/figure.ts'
-import { serveCommand } from './support/house.ts'
+import { serveCommand } from './support/installation.ts'
 import {
   addEndpoint,
-  createRelayHouse,
+  createRelayInstallation,
   event,
   MESSAGES,
   post,
@@ -75,9 +75,9 @@ async function openRelay(
   { healthy }: Places,
   timeoutMs: number,
 ): Promise<Relay> {
-  const house = await createRelayHouse(stack)
-  const command = [...serveCommand(house.dataDir), `--relay-timeout=${timeoutMs}ms`]
-  const relay = { ...house, server: await startServer(stack, command) }
+  const installation = await createRelayInstallation(stack)
+  const command = [...serveCommand(installation.dataDir), `--relay-timeout=${timeoutMs}ms`]
+  const relay = { ...installation, server: await startServer(stack, command) }
   for (let n = 0; n < HEALTHY_ENDPOINTS; n++)
     await addEndpoint(relay, healthy, { event_types: [healthyType(n)] })
   return relay

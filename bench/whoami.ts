@@ -1,7 +1,7 @@
 import type { Bench } from './support/bench.ts'
 import { compare, type Figure } from './support/figure.ts'
-import { createGateHouse, WHOAMI } from './support/gate.ts'
-import { serveHouse } from './support/house.ts'
+import { createGateInstallation, WHOAMI } from './support/gate.ts'
+import { serveInstallation } from './support/installation.ts'
 import { repeater, requestText } from './support/load.ts'
 import { alternate } from './support/rounds.ts'
 import { requireSame } from './support/same.ts'
@@ -12,9 +12,9 @@ const CLIENTS = [64, 1]
 
 /** Whose session it is, asked over HTTP with its token alone. */
 export const whoami: Bench = async ({ stack, rounds, ms }) => {
-  const { sessions, ...house } = await createGateHouse(stack)
-  const server = await serveHouse(stack, house)
-  const bare = await startFloor(stack, 'whoami', house.dataDir, server.url)
+  const { sessions, ...installation } = await createGateInstallation(stack)
+  const server = await serveInstallation(stack, installation)
+  const bare = await startFloor(stack, 'whoami', installation.dataDir, server.url)
   for (const token of sessions.slice(0, 10))
     await requireSame(server, bare, WHOAMI, { headers: { 'x-session-token': token } })
   const requests = sessions.map((token) =>

@@ -42,8 +42,8 @@ const now = () => new Date().toISOString()
 test.skipIf(!HAS_SHELL)(
   'the commands of docs/gate.md print what it says',
   async () => {
-    await using world = await bootGate({ start: now() })
-    const { app, acme, key, api, openSession } = world
+    await using fixture = await bootGate({ start: now() })
+    const { app, acme, key, api, openSession } = fixture
     await using target = startTarget()
     using folder = temporaryFolder()
     app.app.listen({ port: 0, hostname: '127.0.0.1' })
@@ -132,8 +132,8 @@ describe('the quick start of docs/gate.md', () => {
 })
 
 test('the object of docs/gate.md is what a creation answers', async () => {
-  await using world = await bootGate()
-  const created = await world.createIdentity({
+  await using fixture = await bootGate()
+  const created = await fixture.createIdentity({
     traits: { email: 'ada@example.com', custom_data: { plan: 'free' } },
     credentials: { password: { config: { password: PASSWORD } } },
   })
@@ -152,9 +152,9 @@ describe('the hashes of docs/gate.md', () => {
 
   for (const [format, by, example] of page.table('Format', 'Written by')) {
     test(`of ${format} by ${by} are taken, and are of the password it names`, async () => {
-      await using world = await bootGate()
+      await using fixture = await bootGate()
       const hash = plain(example)
-      await world.createIdentity({
+      await fixture.createIdentity({
         credentials: { password: { config: { hashed_password: hash } } },
       })
 
@@ -165,8 +165,8 @@ describe('the hashes of docs/gate.md', () => {
 })
 
 test('the table of docs/gate.md says what introspection answers', async () => {
-  await using world = await bootGate()
-  const { app, acme, api, key, createIdentity, setState } = world
+  await using fixture = await bootGate()
+  const { app, acme, api, key, createIdentity, setState } = fixture
   const mint = async (fields: Json = {}, by = key) =>
     (await mintToken(app, by, fields)).access_token
   const answers = new Map<string, () => Promise<string>>([
@@ -247,8 +247,8 @@ describe('the policies of docs/gate.md', () => {
   })
 
   test('answer as the table beside them says', async () => {
-    await using world = await bootGate()
-    const { api, createIdentity } = world
+    await using fixture = await bootGate()
+    const { api, createIdentity } = fixture
     const ada = await createIdentity({ metadata_public: { roles: ['editor'] } })
     const email = 'grace@example.com'
     const grace = await createIdentity({
@@ -285,8 +285,8 @@ describe('the policies of docs/gate.md', () => {
   })
 
   test('see what the table of entities says', async () => {
-    await using world = await bootGate()
-    const { api, createIdentity } = world
+    await using fixture = await bootGate()
+    const { api, createIdentity } = fixture
     const email = 'ada@example.com'
     const metadata = { roles: ['editor'], plan: 'gold' }
     const ada = await createIdentity({ traits: { email }, metadata_public: metadata })
@@ -325,11 +325,11 @@ describe('the policies of docs/gate.md', () => {
  * it the first event again and forgeries of it. Answers the statuses, and the events it printed.
  */
 async function deliverTo(command: string[], cwd: string) {
-  await using world = await bootGate({ start: now() })
-  const { api, createIdentity } = world
+  await using fixture = await bootGate({ start: now() })
+  const { api, createIdentity } = fixture
   const port = freePort()
   const url = `http://127.0.0.1:${port}/hook`
-  const webhook = await world.createWebhook(url)
+  const webhook = await fixture.createWebhook(url)
   await using receiver = Bun.spawn(command, {
     cwd,
     env: { ...process.env, WEBHOOK_SECRET: webhook.secret, PORT: `${port}` },
@@ -451,8 +451,8 @@ describe('the tables of docs/gate.md', () => {
   let document: Json
 
   beforeAll(async () => {
-    await using world = await bootGate()
-    document = (await world.app.raw('/openapi.json')).body
+    await using fixture = await bootGate()
+    document = (await fixture.app.raw('/openapi.json')).body
   })
 
   test('have every route of gate and no other, those of signing in on their own page', () => {
@@ -473,8 +473,8 @@ describe('the tables of docs/gate.md', () => {
   })
 
   test('have the scope that each route asks for', async () => {
-    await using world = await bootGate()
-    const { app, acme } = world
+    await using fixture = await bootGate()
+    const { app, acme } = fixture
     const { key } = await acme.key('gate', 'live', ['none'])
     for (const [route, scope] of page.table('Route', 'Scope')) {
       const [method = '', path = ''] = plain(route).replaceAll('{id}', 'x').split(' ')
@@ -508,8 +508,8 @@ describe('the tables of docs/gate.md', () => {
   })
 
   test('have every setting that a tenant can change, with a body that is taken', async () => {
-    await using world = await bootGate()
-    const { api } = world
+    await using fixture = await bootGate()
+    const { api } = fixture
     const rows = page.table('Route', 'Body')
     const settings = Object.entries<object>(document.paths)
       .filter(([path, methods]) => path.startsWith('/v1/gate/settings/') && 'put' in methods)

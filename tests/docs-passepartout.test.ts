@@ -18,7 +18,7 @@ import { User } from '../src/engines/passepartout/model.ts'
 import { SANDBOX_PEOPLE } from '../src/engines/passepartout/sandbox/people.ts'
 import { passepartoutBots } from '../src/engines/passepartout/schema.ts'
 import { createTexts } from '../src/engines/passepartout/texts/index.ts'
-import { bootWorld } from './engines/passepartout/fixture.ts'
+import { bootFixture } from './engines/passepartout/fixture.ts'
 import { bootTestApp } from './support/app.ts'
 import { until } from './support/binary.ts'
 import { startBotApi } from './support/bot-api/index.ts'
@@ -140,7 +140,7 @@ describe('the tables of docs/passepartout.md', () => {
   })
 
   test('have every refusal and no other', async () => {
-    await using world = await bootWorld({
+    await using fixture = await bootFixture({
       flags: {
         'limits-login-starts-per-minute': '1',
         'server-max-body': '1KB',
@@ -148,18 +148,18 @@ describe('the tables of docs/passepartout.md', () => {
         'metering-default-spend-cap-cents': '0',
       },
     })
-    const { app, botApi } = world
-    const acme = await world.signingTenant()
+    const { app, botApi } = fixture
+    const acme = await fixture.signingTenant()
     const bare = await app.tenant('Bare')
-    const owing = await world.signingTenant('Owing')
-    const late = await world.signingTenant('Late')
-    const free = await world.signingTenant('Free')
-    const capped = await world.signingTenant('Capped')
+    const owing = await fixture.signingTenant('Owing')
+    const late = await fixture.signingTenant('Late')
+    const free = await fixture.signingTenant('Free')
+    const capped = await fixture.signingTenant('Capped')
     const { tenants } = app.platform
-    await tenants.change(world.actor, free.id, { plan: 'free' })
-    await tenants.change(world.actor, capped.id, { plan: 'metered' })
-    await tenants.suspend(world.actor, owing.id, 'billing')
-    await tenants.suspend(world.actor, late.id, 'renewal')
+    await tenants.change(fixture.actor, free.id, { plan: 'free' })
+    await tenants.change(fixture.actor, capped.id, { plan: 'metered' })
+    await tenants.suspend(fixture.actor, owing.id, 'billing')
+    await tenants.suspend(fixture.actor, late.id, 'renewal')
     const client = { ip: '203.0.113.7' }
     const headers = {
       authorization: `Bearer ${(await acme.key('passepartout', 'live')).key}`,

@@ -24,7 +24,7 @@ import {
 import { newBrowser } from './engines/gate/sign-in/flows/browser.ts'
 import {
   bootFlows,
-  type FlowWorld,
+  type FlowFixture,
   node,
   PASSWORD,
   totpAt,
@@ -40,60 +40,60 @@ const page = await openPage('sign-in.md')
 const NEXT_MAIL = 31 * SECOND
 const CODES_BY_MAIL = { passwordless_enabled: true, mfa_enabled: true }
 
-/** A world with all that a tenant can switch on, and a clock that has passed the last mail. */
+/** A fixture with all that a tenant can switch on, and a clock that has passed the last mail. */
 async function bootAll() {
-  const world = await bootFactors()
-  await world.security(CODES_BY_MAIL)
-  return world
+  const fixture = await bootFactors()
+  await fixture.security(CODES_BY_MAIL)
+  return fixture
 }
 
 /** Somebody with a session, whose address may be written to. */
-async function someone(world: FlowWorld, email = ADA): Promise<string> {
-  const { session_token: token } = await world.register(email)
-  world.clock.jump(NEXT_MAIL)
+async function someone(fixture: FlowFixture, email = ADA): Promise<string> {
+  const { session_token: token } = await fixture.register(email)
+  fixture.clock.jump(NEXT_MAIL)
   return token
 }
 
 /** A code, on its way within a flow. */
-async function codeSent(world: FlowWorld, kind: string, fields: Json): Promise<Json> {
-  return world.sendWell(await world.start(kind, { 'x-return-to': 'https://app.example/' }), {
+async function codeSent(fixture: FlowFixture, kind: string, fields: Json): Promise<Json> {
+  return fixture.sendWell(await fixture.start(kind, { 'x-return-to': 'https://app.example/' }), {
     method: 'code',
     ...fields,
   })
 }
 
-const wanting = (world: FlowWorld, token: string, wish: string) =>
-  world.start('login', withToken(token), wish)
+const wanting = (fixture: FlowFixture, token: string, wish: string) =>
+  fixture.start('login', withToken(token), wish)
 
 describe('the nodes of docs/sign-in.md', () => {
-  const flows: Record<string, (world: FlowWorld) => Promise<Json>> = {
-    login: (world) => world.start('login'),
-    'login, code sent': (world) => codeSent(world, 'login', { identifier: ADA }),
-    'login with refresh=true': async (world) =>
-      wanting(world, await someone(world), '?refresh=true'),
-    'login with aal=aal2': async (world) => {
-      const { token } = await enrolled(world)
-      await recoveryCodes(world, token)
-      return wanting(world, (await halfway(world)).token, '?aal=aal2')
+  const flows: Record<string, (fixture: FlowFixture) => Promise<Json>> = {
+    login: (fixture) => fixture.start('login'),
+    'login, code sent': (fixture) => codeSent(fixture, 'login', { identifier: ADA }),
+    'login with refresh=true': async (fixture) =>
+      wanting(fixture, await someone(fixture), '?refresh=true'),
+    'login with aal=aal2': async (fixture) => {
+      const { token } = await enrolled(fixture)
+      await recoveryCodes(fixture, token)
+      return wanting(fixture, (await halfway(fixture)).token, '?aal=aal2')
     },
-    registration: (world) => world.start('registration'),
-    'registration, code sent': (world) =>
-      codeSent(world, 'registration', { traits: { email: ADA } }),
-    recovery: (world) => world.start('recovery'),
-    'recovery, code sent': (world) => codeSent(world, 'recovery', { email: ADA }),
-    verification: (world) => world.start('verification'),
-    'verification, code sent': (world) => codeSent(world, 'verification', { email: ADA }),
-    'recovery or verification, by link': async (world) => {
-      await someone(world)
-      await codeSent(world, 'recovery', { email: ADA })
-      const { body } = await world.read(world.linkFor(ADA))
+    registration: (fixture) => fixture.start('registration'),
+    'registration, code sent': (fixture) =>
+      codeSent(fixture, 'registration', { traits: { email: ADA } }),
+    recovery: (fixture) => fixture.start('recovery'),
+    'recovery, code sent': (fixture) => codeSent(fixture, 'recovery', { email: ADA }),
+    verification: (fixture) => fixture.start('verification'),
+    'verification, code sent': (fixture) => codeSent(fixture, 'verification', { email: ADA }),
+    'recovery or verification, by link': async (fixture) => {
+      await someone(fixture)
+      await codeSent(fixture, 'recovery', { email: ADA })
+      const { body } = await fixture.read(fixture.linkFor(ADA))
       node(body, 'code').attributes.value = ''
       return body
     },
-    'verification, sign-in required': async (world) => {
-      await someone(world)
-      const browser = newBrowser(world.app)
-      const link = await browser.visit(world.linkFor(ADA))
+    'verification, sign-in required': async (fixture) => {
+      await someone(fixture)
+      const browser = newBrowser(fixture.app)
+      const link = await browser.visit(fixture.linkFor(ADA))
       const choice = await browser.follow(await browser.press(link, ['method', 'code']))
       const nodes = choice.forms.flatMap(({ buttons }) =>
         buttons.map(([name, value]) => ({
@@ -103,22 +103,22 @@ describe('the nodes of docs/sign-in.md', () => {
       )
       return { ui: { nodes } }
     },
-    'verification, done, with X-Return-To': async (world) => {
-      const token = await someone(world)
-      const sent = await codeSent(world, 'verification', { email: ADA })
-      return world.sendWell(sent, { code: world.codeFor(ADA) }, withToken(token))
+    'verification, done, with X-Return-To': async (fixture) => {
+      const token = await someone(fixture)
+      const sent = await codeSent(fixture, 'verification', { email: ADA })
+      return fixture.sendWell(sent, { code: fixture.codeFor(ADA) }, withToken(token))
     },
-    settings: async (world) => world.settings(await someone(world)),
-    'settings, with authenticator app and recovery codes': async (world) => {
-      const { token } = await enrolled(world)
-      await recoveryCodes(world, token)
-      return world.settings(token)
+    settings: async (fixture) => fixture.settings(await someone(fixture)),
+    'settings, with authenticator app and recovery codes': async (fixture) => {
+      const { token } = await enrolled(fixture)
+      await recoveryCodes(fixture, token)
+      return fixture.settings(token)
     },
-    'settings, new recovery codes': async (world) => {
-      const { token } = await enrolled(world)
-      const flow = await world.settings(token)
+    'settings, new recovery codes': async (fixture) => {
+      const { token } = await enrolled(fixture)
+      const flow = await fixture.settings(token)
       const make = { method: 'lookup_secret', lookup_secret_regenerate: true }
-      return world.sendWell(flow, make, withToken(token))
+      return fixture.sendWell(flow, make, withToken(token))
     },
   }
 
@@ -133,8 +133,8 @@ describe('the nodes of docs/sign-in.md', () => {
     const flowOf = flows[plain(row)]
     if (!flowOf) continue
     test(`are those of ${plain(row)}`, async () => {
-      await using world = await bootAll()
-      expect(inWords(await flowOf(world))).toBe(plain(said))
+      await using fixture = await bootAll()
+      expect(inWords(await flowOf(fixture))).toBe(plain(said))
     })
   }
 
@@ -170,10 +170,10 @@ describe('the bodies of docs/sign-in.md', () => {
 
   for (const [flow = '', body = '', answer = ''] of page.table('Flow', 'Body', 'Response')) {
     test(`${flow} ${plain(body)} is answered with ${plain(answer)}`, async () => {
-      await using world = await bootAll()
+      await using fixture = await bootAll()
       const wanted = JSON.parse(plain(body))
-      const { fields, ...sending } = await placeFor(world, flow, wanted)
-      const said = await world.send(sending.flow, filledIn(wanted, fields), sending.headers)
+      const { fields, ...sending } = await placeFor(fixture, flow, wanted)
+      const said = await fixture.send(sending.flow, filledIn(wanted, fields), sending.headers)
       expect(said).toMatchObject({ status: 200, body: answers[plain(answer)] })
       if (answer === 'the flow, with recovery codes')
         expect(node(said.body, 'lookup_secret_codes')).toBeDefined()
@@ -191,80 +191,80 @@ describe('the bodies of docs/sign-in.md', () => {
   }
 
   /** A flow that the body is for, and what is filled in. */
-  async function placeFor(world: FlowWorld, kind: string, wanted: Json): Promise<Place> {
-    if (kind === 'settings') return settingsFor(world, wanted)
-    if (wanted.totp_code || wanted.lookup_secret) return secondFactorFor(world)
-    const token = kind === 'registration' ? undefined : await someone(world)
+  async function placeFor(fixture: FlowFixture, kind: string, wanted: Json): Promise<Place> {
+    if (kind === 'settings') return settingsFor(fixture, wanted)
+    if (wanted.totp_code || wanted.lookup_secret) return secondFactorFor(fixture)
+    const token = kind === 'registration' ? undefined : await someone(fixture)
     const about = { login: { identifier: ADA }, registration: { traits: { email: ADA } } }[kind]
     const fields = { identifier: ADA, email: ADA, password: PASSWORD }
-    if (!wanted.code) return { flow: await world.start(kind), fields }
-    const flow = await codeSent(world, kind, about ?? { email: ADA })
+    if (!wanted.code) return { flow: await fixture.start(kind), fields }
+    const flow = await codeSent(fixture, kind, about ?? { email: ADA })
     const headers = kind === 'verification' && token ? { headers: withToken(token) } : {}
-    return { flow, fields: { code: world.codeFor(ADA) }, ...headers }
+    return { flow, fields: { code: fixture.codeFor(ADA) }, ...headers }
   }
 
-  async function secondFactorFor(world: FlowWorld): Promise<Place> {
-    const { token, secret } = await enrolled(world)
-    const [lookup_secret] = await recoveryCodes(world, token)
-    const half = await halfway(world)
-    const fields = { totp_code: nextCode(world, secret), lookup_secret }
+  async function secondFactorFor(fixture: FlowFixture): Promise<Place> {
+    const { token, secret } = await enrolled(fixture)
+    const [lookup_secret] = await recoveryCodes(fixture, token)
+    const half = await halfway(fixture)
+    const fields = { totp_code: nextCode(fixture, secret), lookup_secret }
     return { flow: half.flow, fields, headers: withToken(half.token) }
   }
 
-  async function settingsFor(world: FlowWorld, wanted: Json): Promise<Place> {
+  async function settingsFor(fixture: FlowFixture, wanted: Json): Promise<Place> {
     if (wanted.totp_code) {
-      const token = await someone(world)
-      const flow = await world.settings(token)
+      const token = await someone(fixture)
+      const flow = await fixture.settings(token)
       const { secret } = node(flow, 'totp_secret_key').attributes.text.context
-      const fields = { totp_code: totpAt(secret, world.clock.now()) }
+      const fields = { totp_code: totpAt(secret, fixture.clock.now()) }
       return { flow, fields, headers: withToken(token) }
     }
-    const { token } = await enrolled(world)
-    if (wanted.lookup_secret_disable) await recoveryCodes(world, token)
+    const { token } = await enrolled(fixture)
+    if (wanted.lookup_secret_disable) await recoveryCodes(fixture, token)
     const headers = withToken(token)
-    const flow = await world.settings(token)
+    const flow = await fixture.settings(token)
     if (wanted.lookup_secret_confirm)
-      await world.sendWell(flow, { lookup_secret_regenerate: 'true' }, headers)
+      await fixture.sendWell(flow, { lookup_secret_regenerate: 'true' }, headers)
     return { flow, fields: { email: ADA, password: NEW_PASSWORD }, headers }
   }
 })
 
 describe('the refusals of docs/sign-in.md', () => {
-  const refusals: Record<string, (world: FlowWorld) => Promise<Answer>> = {
-    flow_not_found: (world) => read(world, 'http://x/auth/self-service/login?flow=x'),
-    self_service_flow_expired: async (world) => {
-      const { ui } = await world.start('login')
-      world.clock.jump(HOUR)
-      const answer = await read(world, ui.action)
+  const refusals: Record<string, (fixture: FlowFixture) => Promise<Answer>> = {
+    flow_not_found: (fixture) => read(fixture, 'http://x/auth/self-service/login?flow=x'),
+    self_service_flow_expired: async (fixture) => {
+      const { ui } = await fixture.start('login')
+      fixture.clock.jump(HOUR)
+      const answer = await read(fixture, ui.action)
       const { use_flow_id } = answer.body
       const { href } = new URL(`login?flow=${use_flow_id}`, ui.action)
-      expect(await read(world, href)).toMatchObject({ status: 200, body: { id: use_flow_id } })
+      expect(await read(fixture, href)).toMatchObject({ status: 200, body: { id: use_flow_id } })
       return answer
     },
-    security_csrf_violation: async (world) =>
-      world.send(await world.start('login'), { csrf_token: 'x' }),
-    session_inactive: async (world) =>
-      world.send(await world.settings(await someone(world)), {}, withToken('x')),
-    security_identity_mismatch: async (world) => {
-      const flow = await world.settings(await someone(world))
-      return world.send(flow, {}, withToken(await someone(world, BOB)))
+    security_csrf_violation: async (fixture) =>
+      fixture.send(await fixture.start('login'), { csrf_token: 'x' }),
+    session_inactive: async (fixture) =>
+      fixture.send(await fixture.settings(await someone(fixture)), {}, withToken('x')),
+    security_identity_mismatch: async (fixture) => {
+      const flow = await fixture.settings(await someone(fixture))
+      return fixture.send(flow, {}, withToken(await someone(fixture, BOB)))
     },
-    session_refresh_required: async (world) => {
-      const token = await someone(world)
-      world.clock.jump(HOUR)
-      return world.change(token, { method: 'password', password: NEW_PASSWORD })
+    session_refresh_required: async (fixture) => {
+      const token = await someone(fixture)
+      fixture.clock.jump(HOUR)
+      return fixture.change(token, { method: 'password', password: NEW_PASSWORD })
     },
-    session_aal2_required: async (world) => {
-      const first = await someone(world)
-      const flow = await world.settings(first)
-      await world.enrol((await world.signIn(ADA)).session_token)
-      return world.send(flow, { method: 'profile', traits: { email: ADA } }, withToken(first))
+    session_aal2_required: async (fixture) => {
+      const first = await someone(fixture)
+      const flow = await fixture.settings(first)
+      await fixture.enrol((await fixture.signIn(ADA)).session_token)
+      return fixture.send(flow, { method: 'profile', traits: { email: ADA } }, withToken(first))
     },
-    other_browser: async (world) => {
-      const flow = await world.settings(await someone(world))
-      expect((await world.open(flow.hosted_url)).status).toBe(200)
-      expect((await world.open(flow.hosted_url)).status).toBe(403)
-      return read(world, flow.ui.action)
+    other_browser: async (fixture) => {
+      const flow = await fixture.settings(await someone(fixture))
+      expect((await fixture.open(flow.hosted_url)).status).toBe(200)
+      expect((await fixture.open(flow.hosted_url)).status).toBe(403)
+      return read(fixture, flow.ui.action)
     },
   }
 
@@ -281,8 +281,8 @@ describe('the refusals of docs/sign-in.md', () => {
     const refusal = refusals[plain(row)]
     if (!refusal) continue
     test(`${plain(row)} comes with status ${status}`, async () => {
-      await using world = await bootAll()
-      const answer = await refusal(world)
+      await using fixture = await bootAll()
+      const answer = await refusal(fixture)
       expect(answer).toMatchObject({ status: Number(status), body: { id: plain(row) } })
       expect(answer.body.error).toBeString()
     })
@@ -375,8 +375,10 @@ test('the limits of docs/sign-in.md are those of a fresh installation', () => {
 })
 
 test('the flow of docs/sign-in.md is what a start answers', async () => {
-  await using world = await bootFlows()
-  const flow = await world.start('login', { 'x-return-to': 'https://app.example.com/back?state=1' })
+  await using fixture = await bootFlows()
+  const flow = await fixture.start('login', {
+    'x-return-to': 'https://app.example.com/back?state=1',
+  })
   const shown = JSON.parse(page.block('json', '"issued_at"'))
   expect(Object.keys(shown)).toEqual(Object.keys(flow))
   expect(shown.ui.nodes).toEqual([node(flow, 'password')])
@@ -386,8 +388,8 @@ test('the flow of docs/sign-in.md is what a start answers', async () => {
 })
 
 test('the routes of docs/sign-in.md ask for the scope beside them', async () => {
-  await using world = await bootFlows()
-  const { app, acme } = world
+  await using fixture = await bootFlows()
+  const { app, acme } = fixture
   const { key } = await acme.key('gate', 'live', ['none'])
   for (const [route, scope] of page.table('Route', 'Scope')) {
     const [method = '', path = ''] = plain(route).replace('{kind}', 'login').split(' ')

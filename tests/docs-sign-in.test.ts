@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { HOUR, SECOND } from './engines/gate/fixture.ts'
-import { bootFlows, type FlowWorld, totpAt } from './engines/gate/sign-in/flows/fixture.ts'
+import { bootFlows, type FlowFixture, totpAt } from './engines/gate/sign-in/flows/fixture.ts'
 import { type HttpBrowser, newHttpBrowser, type Seen } from './support/http-browser.ts'
 import { openPage } from './support/page.ts'
 import { canRun, startShown } from './support/shown.ts'
@@ -21,17 +21,17 @@ const STARTS = 60_000
 /** An app of the page, and the Gatehouse that it asks, on a clock that stands still. */
 async function openApp(language: string, words: string) {
   await using ends = new AsyncDisposableStack()
-  const world = ends.use(await bootFlows({ start: new Date().toISOString() }))
-  world.app.app.listen({ port: 0, hostname: '127.0.0.1' })
-  const gatehouse = `http://127.0.0.1:${world.app.app.server?.port}`
+  const fixture = ends.use(await bootFlows({ start: new Date().toISOString() }))
+  fixture.app.app.listen({ port: 0, hostname: '127.0.0.1' })
+  const gatehouse = `http://127.0.0.1:${fixture.app.app.server?.port}`
   const scopes = /--scope flows --scope sessions:write/.exec(page.text)?.[0].split(/ ?--scope /)
-  const { key } = await world.acme.key('gate', 'live', scopes?.slice(1))
+  const { key } = await fixture.acme.key('gate', 'live', scopes?.slice(1))
   const app = ends.use(
     await startShown(page, { language, words, env: { GATEHOUSE: gatehouse, KEY: key } }),
   )
   const running = ends.move()
   return {
-    world,
+    fixture,
     url: app.url,
     gatehouse,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
@@ -40,7 +40,7 @@ async function openApp(language: string, words: string) {
 
 const isSignedIn = ({ text }: Seen, email = ADA): boolean => text.includes(`Hello ${email}`)
 
-const isAlive = async ({ whoami }: FlowWorld, token: string | undefined): Promise<boolean> =>
+const isAlive = async ({ whoami }: FlowFixture, token: string | undefined): Promise<boolean> =>
   (await whoami(token ?? '')).status === 200
 
 for (const language of ['ts', 'python']) {
@@ -61,13 +61,13 @@ for (const language of ['ts', 'python']) {
       'signs people up, has them prove their address, and signs them out',
       async () => {
         await using app = await open()
-        const { world, url } = app
+        const { fixture, url } = app
         const ada = newHttpBrowser()
 
         const home = await signUp(ada, url)
         expect([home.url, isSignedIn(home)]).toEqual([`${url}/`, true])
         expect(home.text).toContain('verify your address')
-        const filledIn = await ada.visit(world.linkFor(ADA))
+        const filledIn = await ada.visit(fixture.linkFor(ADA))
         const proven = await ada.press(filledIn, 'method=code')
         const backHome = await ada.follow(proven, `${url}/back`)
         expect([backHome.url, isSignedIn(backHome)]).toEqual([`${url}/`, true])
@@ -80,7 +80,7 @@ for (const language of ['ts', 'python']) {
           false,
           undefined,
         ])
-        expect(await isAlive(world, token)).toBe(false)
+        expect(await isAlive(fixture, token)).toBe(false)
       },
       STARTS,
     )
@@ -89,8 +89,8 @@ for (const language of ['ts', 'python']) {
       'signs people in, and nobody with a wrong password',
       async () => {
         await using app = await open()
-        const { world, url } = app
-        await world.register(ADA, PASSWORD)
+        const { fixture, url } = app
+        await fixture.register(ADA, PASSWORD)
         const ada = newHttpBrowser()
 
         const again = await signIn(ada, url, NEW_PASSWORD)
@@ -106,8 +106,8 @@ for (const language of ['ts', 'python']) {
       'knows people again who went from signing in to signing up, or showed a second factor',
       async () => {
         await using app = await open()
-        const { world, url } = app
-        await world.security({ mfa_enabled: true })
+        const { fixture, url } = app
+        await fixture.security({ mfa_enabled: true })
         const ada = newHttpBrowser()
 
         const signInPage = await ada.visit(`${url}/sign-in`)
@@ -115,13 +115,13 @@ for (const language of ['ts', 'python']) {
         const fields = { 'traits.email': ADA, password: PASSWORD }
         expect(isSignedIn(await ada.press(signUpPage, 'method=password', fields))).toBe(true)
 
-        const secret = await world.enrol(ada.cookie('session') as string)
+        const secret = await fixture.enrol(ada.cookie('session') as string)
         expect(isSignedIn(await ada.visit(url))).toBe(true)
         await ada.press(await ada.visit(url), 'Sign out')
         const second = await signIn(ada, url)
         expect([isSignedIn(second), ada.cookie('session')]).toEqual([false, undefined])
-        world.clock.jump(STEP)
-        const totp_code = totpAt(secret, world.clock.now())
+        fixture.clock.jump(STEP)
+        const totp_code = totpAt(secret, fixture.clock.now())
         const home = await ada.press(second, 'method=totp', { totp_code })
         expect([home.url, isSignedIn(home)]).toEqual([`${url}/`, true])
       },
@@ -205,7 +205,7 @@ describe('the app with forms of its own', () => {
     'says what is wrong with a sign-up, has the address proven, and signs out',
     async () => {
       await using app = await open()
-      const { world, url } = app
+      const { fixture, url } = app
       const ada = newHttpBrowser()
 
       const form = await ada.visit(`${url}/registration`)
@@ -217,7 +217,7 @@ describe('the app with forms of its own', () => {
       expect(wrong.text).toContain('This password is too short.')
       const asked = await ada.press(wrong, 'method=password', { password: PASSWORD })
       expect(asked.url).toBe(`${url}/verification`)
-      const code = world.codeFor(ADA)
+      const code = fixture.codeFor(ADA)
       const other = code === '000000' ? '000001' : '000000'
       const tried = await ada.press(asked, 'method=code', { code: other })
       expect([tried.status, tried.text.includes('This code is incorrect')]).toEqual([422, true])
@@ -227,7 +227,7 @@ describe('the app with forms of its own', () => {
 
       const token = ada.cookie('session')
       expect(isSignedIn(await ada.press(home, 'Sign out'))).toBe(false)
-      expect(await isAlive(world, token)).toBe(false)
+      expect(await isAlive(fixture, token)).toBe(false)
     },
     STARTS,
   )
@@ -236,20 +236,20 @@ describe('the app with forms of its own', () => {
     'sends another code when asked to, and says when that is too soon',
     async () => {
       await using app = await open()
-      const { world, url } = app
-      await world.security({ passwordless_enabled: true })
+      const { fixture, url } = app
+      await fixture.security({ passwordless_enabled: true })
       const ada = newHttpBrowser()
 
       const form = await ada.visit(`${url}/registration`)
       const sent = await ada.press(form, 'method=code', { 'traits.email': ADA })
-      const first = world.codeFor(ADA)
+      const first = fixture.codeFor(ADA)
       const soon = await ada.press(sent, 'resend=code')
       expect([soon.status, soon.headers.get('retry-after')]).toEqual([429, '30'])
       expect(soon.text).toContain('Try again in 30 seconds.')
-      world.clock.jump(NEXT_MAIL)
+      fixture.clock.jump(NEXT_MAIL)
       const again = await ada.press(sent, 'resend=code')
-      expect([again.status, world.sentTo(ADA).length]).toEqual([200, 2])
-      const code = world.codeFor(ADA)
+      expect([again.status, fixture.sentTo(ADA).length]).toEqual([200, 2])
+      const code = fixture.codeFor(ADA)
       if (code !== first)
         expect((await ada.press(sent, 'method=code', { code: first })).status).toBe(422)
       expect(isSignedIn(await ada.press(sent, 'method=code', { code }))).toBe(true)
@@ -261,14 +261,14 @@ describe('the app with forms of its own', () => {
     'sets up an authenticator and recovery codes, and asks for either from then on',
     async () => {
       await using app = await open()
-      const { world, url } = app
-      await world.security({ mfa_enabled: true, passwordless_enabled: true })
+      const { fixture, url } = app
+      await fixture.security({ mfa_enabled: true, passwordless_enabled: true })
       const ada = newHttpBrowser()
-      await ada.press(await signUp(ada, url), 'method=code', { code: world.codeFor(ADA) })
+      await ada.press(await signUp(ada, url), 'method=code', { code: fixture.codeFor(ADA) })
 
       const form = await settings(ada, url)
       const secret = /\b[A-Z2-7]{32}\b/.exec(form.text)?.[0] as string
-      const totp_code = totpAt(secret, world.clock.now())
+      const totp_code = totpAt(secret, fixture.clock.now())
       expect(isSignedIn(await ada.press(form, 'method=totp', { totp_code }))).toBe(true)
       const shown = await ada.press(await settings(ada, url), 'lookup_secret_regenerate=true')
       const codes = shown.text.match(/\b[0-9a-z]{4}-[0-9a-z]{4}\b/g) ?? []
@@ -281,17 +281,17 @@ describe('the app with forms of its own', () => {
       const second = await ada.press(wrong, 'method=password', { password: PASSWORD })
       expect([second.url, isSignedIn(second)]).toEqual([`${url}/login?aal=aal2`, false])
       expect((await ada.visit(url)).url).toBe(`${url}/login?aal=aal2`)
-      world.clock.jump(STEP)
-      const next = { totp_code: totpAt(secret, world.clock.now()) }
+      fixture.clock.jump(STEP)
+      const next = { totp_code: totpAt(secret, fixture.clock.now()) }
       const now = await ada.visit(url)
       expect(isSignedIn(await ada.press(now, 'method=totp', next))).toBe(true)
 
       await signOut(ada, url)
-      world.clock.jump(NEXT_MAIL)
+      fixture.clock.jump(NEXT_MAIL)
       const sent = await ada.press(await ada.visit(`${url}/login`), 'method=code', {
         identifier: ADA,
       })
-      const code = world.codeFor(ADA)
+      const code = fixture.codeFor(ADA)
       const asked = await ada.press(sent, 'method=code', { code })
       const [lookup_secret = ''] = codes
       expect(isSignedIn(await ada.press(asked, 'method=lookup_secret', { lookup_secret }))).toBe(
@@ -305,19 +305,19 @@ describe('the app with forms of its own', () => {
     'lets people back in who lost their password, and has them set a new one',
     async () => {
       await using app = await open()
-      const { world, url } = app
-      const { session_token: before } = await world.register(ADA, PASSWORD)
+      const { fixture, url } = app
+      const { session_token: before } = await fixture.register(ADA, PASSWORD)
       const ada = newHttpBrowser()
 
-      world.clock.jump(NEXT_MAIL)
+      fixture.clock.jump(NEXT_MAIL)
       const sent = await ada.press(await ada.visit(`${url}/recovery`), 'method=code', {
         email: ADA,
       })
-      const asked = await ada.press(sent, 'method=code', { code: world.codeFor(ADA) })
+      const asked = await ada.press(sent, 'method=code', { code: fixture.codeFor(ADA) })
       expect(asked.url).toBe(`${url}/settings`)
       const home = await ada.press(asked, 'method=password', { password: NEW_PASSWORD })
       expect(isSignedIn(home)).toBe(true)
-      expect(await isAlive(world, before)).toBe(false)
+      expect(await isAlive(fixture, before)).toBe(false)
       await signOut(ada, url)
       expect(isSignedIn(await signIn(ada, url, NEW_PASSWORD))).toBe(true)
     },
@@ -328,13 +328,13 @@ describe('the app with forms of its own', () => {
     'goes on with the flow that takes the place of an expired one',
     async () => {
       await using app = await open()
-      const { world, url } = app
-      await world.register(ADA, PASSWORD)
+      const { fixture, url } = app
+      await fixture.register(ADA, PASSWORD)
       const ada = newHttpBrowser()
 
       const form = await ada.visit(`${url}/login`)
       const before = ada.cookie('login')
-      world.clock.jump(HOUR)
+      fixture.clock.jump(HOUR)
       const fields = { identifier: ADA, password: PASSWORD }
       const renewed = await ada.press(form, 'method=password', fields)
       expect([renewed.status, isSignedIn(renewed)]).toEqual([200, false])
@@ -349,10 +349,10 @@ describe('the app with forms of its own', () => {
     'has people sign in once more before they change what could lock them out',
     async () => {
       await using app = await open()
-      const { world, url } = app
+      const { fixture, url } = app
       const ada = newHttpBrowser()
       await signUp(ada, url)
-      world.clock.jump(HOUR + SECOND)
+      fixture.clock.jump(HOUR + SECOND)
 
       const password = { password: NEW_PASSWORD }
       const refresh = await ada.press(await settings(ada, url), 'method=password', password)
@@ -370,7 +370,7 @@ describe('the app with forms of its own', () => {
     'asks for the code that went to a new address',
     async () => {
       await using app = await open()
-      const { world, url } = app
+      const { fixture, url } = app
       const ada = newHttpBrowser()
       await signUp(ada, url)
 
@@ -378,7 +378,7 @@ describe('the app with forms of its own', () => {
       const asked = await ada.press(await settings(ada, url), 'method=profile', email)
       expect(asked.url).toBe(`${url}/verification`)
       expect(isSignedIn(await ada.visit(url))).toBe(true)
-      const code = world.codeFor('countess@example.com')
+      const code = fixture.codeFor('countess@example.com')
       const home = await ada.press(asked, 'method=code', { code })
       expect(isSignedIn(home, 'countess@example.com')).toBe(true)
     },
@@ -389,9 +389,9 @@ describe('the app with forms of its own', () => {
     'says when there were too many tries, for one person and not for all',
     async () => {
       await using app = await open()
-      const { world, url } = app
-      await world.register(ADA, PASSWORD)
-      const grace = await world.register('grace@example.com', PASSWORD)
+      const { fixture, url } = app
+      await fixture.register(ADA, PASSWORD)
+      const grace = await fixture.register('grace@example.com', PASSWORD)
       const mallory = newHttpBrowser()
 
       const tries = Array.from({ length: 11 })
@@ -420,8 +420,8 @@ describe('the app with forms of its own', () => {
     'takes no form for another flow than the one its browser is at',
     async () => {
       await using app = await open()
-      const { world, url } = app
-      await world.register('mallory@example.com', PASSWORD)
+      const { fixture, url } = app
+      await fixture.register('mallory@example.com', PASSWORD)
       const mallory = newHttpBrowser()
       const trap = await mallory.visit(`${url}/login`)
       const [form] = trap.forms

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { bootWorld, type World } from './engines/passepartout/fixture.ts'
+import { bootFixture, type Fixture } from './engines/passepartout/fixture.ts'
 import {
   type Door,
   gauge,
@@ -9,7 +9,7 @@ import {
   loginClient,
   msUntil,
   openDoor,
-  openHouse,
+  openInstallation,
 } from './engines/passepartout/processes.ts'
 import { compileBinary, type Server, until } from './support/binary.ts'
 import type { BotMessage, Person } from './support/bot-api/index.ts'
@@ -32,7 +32,7 @@ function seeded(seed: number): (below: number) => number {
 
 test('an operator sets up both bots beside a running server, which notices within 2 s, and lets nobody see the token', async () => {
   await using stack = new AsyncDisposableStack()
-  const { botApi, serve, run, newKey, rows } = openHouse(stack)
+  const { botApi, serve, run, newKey, rows } = openInstallation(stack)
   const server = await serve('--log-level', 'debug')
   const printed: string[] = []
   async function operate(args: string[], input?: string) {
@@ -163,7 +163,7 @@ describe.each(['SIGTERM', 'SIGKILL'] as const)('a process that ends by %s', (sig
     await door.asked(ada)
   }
 
-  /** The next call of the method that goes out for a bot of this house. */
+  /** The next call of the method that goes out for a bot of this installation. */
   async function underWay(method: string, act: () => unknown) {
     const before = door.botApi.callsOf(method).length
     using _ = slow(method)
@@ -560,27 +560,27 @@ test('200 questions that are held are answered before a process that is told to 
 
 describe('a disk without room', () => {
   /** Nothing fits in but what goes into pages that are there. */
-  function fillDisk({ db }: World['app']) {
+  function fillDisk({ db }: Fixture['app']) {
     const { page_count } = db.client.query('PRAGMA page_count').get() as { page_count: number }
     db.client.run(`PRAGMA max_page_count = ${page_count}`)
   }
 
-  const makeRoom = ({ db }: World['app']) => db.client.run('PRAGMA max_page_count = 1000000')
+  const makeRoom = ({ db }: Fixture['app']) => db.client.run('PRAGMA max_page_count = 1000000')
 
-  /** A world whose clock waits for no loop to come to rest: without a disk, none does. */
+  /** A fixture whose clock waits for no loop to come to rest: without a disk, none does. */
   async function boot() {
-    const world = await bootWorld({ flags: { 'passepartout-nonce-lifetime': '1h' } })
-    world.app.clock.settled = () => new Promise(setImmediate)
-    return world
+    const fixture = await bootFixture({ flags: { 'passepartout-nonce-lifetime': '1h' } })
+    fixture.app.clock.settled = () => new Promise(setImmediate)
+    return fixture
   }
 
   const START = '/v1/passepartout/login/start'
   const statusOf = ({ nonce }: Login) => `/v1/passepartout/login/status?nonce=${nonce}`
 
   test('a start that finds none is answered with 503 and leaves nothing behind, and works once there is room', async () => {
-    await using world = await boot()
-    const { app } = world
-    const { live } = await world.signingTenant()
+    await using fixture = await boot()
+    const { app } = fixture
+    const { live } = await fixture.signingTenant()
     const attempts = () => app.db.client.query('SELECT * FROM passepartout_attempts').all()
     fillDisk(app)
 
@@ -600,9 +600,9 @@ describe('a disk without room', () => {
   }, 300_000)
 
   test('answers that find none are asked for again until they are stored, and only then told', async () => {
-    await using world = await boot()
-    const { app, botApi } = world
-    const { bot, live } = await world.signingTenant()
+    await using fixture = await boot()
+    const { app, botApi } = fixture
+    const { bot, live } = await fixture.signingTenant()
     const people = numbers(40).map((n) => botApi.person({ first_name: `Ada ${n}` }))
     const logins: Login[] = []
     for (const person of people) {

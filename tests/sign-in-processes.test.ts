@@ -4,7 +4,7 @@ import type { Json } from './engines/gate/fixture.ts'
 import { gateClient } from './engines/gate/processes.ts'
 import {
   bootFlows,
-  type FlowWorld,
+  type FlowFixture,
   node,
   PASSWORD,
   totpAt,
@@ -16,7 +16,11 @@ import {
   type Person,
   step,
 } from './engines/gate/sign-in/flows/lives.ts'
-import { errorsIn, type House, openHouse } from './engines/gate/sign-in/flows/processes.ts'
+import {
+  errorsIn,
+  type Installation,
+  openInstallation,
+} from './engines/gate/sign-in/flows/processes.ts'
 import type { Answer } from './support/app.ts'
 import { compileBinary, until } from './support/binary.ts'
 import { freePort } from './support/port.ts'
@@ -45,7 +49,7 @@ async function each<T>(items: Iterable<T>, work: (item: T) => Promise<unknown>) 
 }
 
 /** People who go on with their lives until it is over, or the server is gone. */
-function startCrowd(house: House, server: string, people: Person[]) {
+function startCrowd(installation: Installation, server: string, people: Person[]) {
   const touched = new Set<Person>()
   let isOver = false
   let steps = 0
@@ -55,7 +59,7 @@ function startCrowd(house: House, server: string, people: Person[]) {
     touched.add(person)
     try {
       while (person.next !== undefined && !isOver) {
-        await step(house, server, person)
+        await step(installation, server, person)
         steps++
       }
     } catch (error) {
@@ -76,30 +80,38 @@ function startCrowd(house: House, server: string, people: Person[]) {
 }
 
 /** What somebody was told holds; what is in doubt was either carried out whole, or not at all. */
-async function expectKept(house: House, server: string, person: Person) {
+async function expectKept(installation: Installation, server: string, person: Person) {
   const { email, password, tokens, actor } = person
   const isChangeInDoubt = person.next === 'changePassword' && person.sent !== undefined
   for (const token of person.endedTokens)
-    expect(await house.whoami(server, token)).toMatchObject({ status: 401 })
+    expect(await installation.whoami(server, token)).toMatchObject({ status: 401 })
   for (const former of person.formerPasswords)
-    expect(errorsIn(await house.tryPassword(server, email, former))).toEqual([4000006])
+    expect(errorsIn(await installation.tryPassword(server, email, former))).toEqual([4000006])
   for (const { flow, form } of person.usedCodes) {
-    const again = await house.send(server, flow, form)
+    const again = await installation.send(server, flow, form)
     expect(again).toMatchObject({ status: 422 })
     expect(OVER).toContain(errorsIn(again)[0] as number)
   }
-  if (actor !== undefined) expect(await house.whoami(server, actor)).toMatchObject({ status: 200 })
+  if (actor !== undefined)
+    expect(await installation.whoami(server, actor)).toMatchObject({ status: 200 })
   const isChanged =
-    isChangeInDoubt && (await isAccepted(house, server, person, nextPassword(person)))
+    isChangeInDoubt && (await isAccepted(installation, server, person, nextPassword(person)))
   for (const token of tokens.filter((token) => token !== actor))
-    expect(await house.whoami(server, token)).toMatchObject({ status: isChanged ? 401 : 200 })
+    expect(await installation.whoami(server, token)).toMatchObject({
+      status: isChanged ? 401 : 200,
+    })
   if (password !== undefined)
-    expect(await isAccepted(house, server, person, password)).toBe(!isChanged)
+    expect(await isAccepted(installation, server, person, password)).toBe(!isChanged)
 }
 
 /** Signs the person in, if it is their password. */
-async function isAccepted(house: House, server: string, person: Person, password: string) {
-  const answer = await house.tryPassword(server, person.email, password)
+async function isAccepted(
+  installation: Installation,
+  server: string,
+  person: Person,
+  password: string,
+) {
+  const answer = await installation.tryPassword(server, person.email, password)
   if (answer.status !== 200) {
     expect(errorsIn(answer)).toEqual([4000006])
     return false
@@ -111,25 +123,25 @@ async function isAccepted(house: House, server: string, person: Person, password
 }
 
 /** Flows begun at one moment, to be ended at another. */
-async function beginFlows(house: House, server: string, round: number) {
+async function beginFlows(installation: Installation, server: string, round: number) {
   const late = newPerson({ isThere: false })
   const lost = newPerson({ isThere: true })
   for (const person of [late, lost]) person.next = undefined
-  await house.create(server, lost.email)
-  const registration = await house.start(server, 'registration')
-  const recovery = await house.start(server, 'recovery')
-  const asked = await house.send(server, recovery, { method: 'code', email: lost.email })
+  await installation.create(server, lost.email)
+  const registration = await installation.start(server, 'registration')
+  const recovery = await installation.start(server, 'recovery')
+  const asked = await installation.send(server, recovery, { method: 'code', email: lost.email })
   expect(asked).toMatchObject({ status: 200, body: { state: 'sent_email' } })
 
   /** At whichever server there is by then. */
   async function end(server: string) {
     const password = `correct horse ${round} battery`
     const form = { method: 'password', traits: { email: late.email }, password }
-    expect(await house.send(server, registration, form)).toMatchObject({ status: 200 })
+    expect(await installation.send(server, registration, form)).toMatchObject({ status: 200 })
     late.events = { 'identity.created': 1 }
     late.password = password
-    const [code] = house.codesTo(lost.email)
-    const recovered = await house.send(server, recovery, { method: 'code', code })
+    const [code] = installation.codesTo(lost.email)
+    const recovered = await installation.send(server, recovery, { method: 'code', code })
     expect(recovered).toMatchObject({ status: 200, body: { state: 'passed_challenge' } })
     const [session] = recovered.body.continue_with
     lost.tokens.push(session.ory_session_token)
@@ -154,39 +166,39 @@ function eventsAt({ requests }: { requests: ReceivedRequest[] }) {
 test('eight times kill -9 amid sign-ups, sign-ins, codes and changed passwords: what was acknowledged holds, what was not is done whole or not at all, and each event is told', async () => {
   await using stack = new AsyncDisposableStack()
   const samePort = ['--server-port', `${freePort()}`]
-  const house = await openHouse(stack, ...samePort)
+  const installation = await openInstallation(stack, ...samePort)
   const target = stack.use(startTarget())
-  const api = gateClient(house.key)
-  await api.createWebhook(house.first.url, { url: target.url })
+  const api = gateClient(installation.key)
+  await api.createWebhook(installation.first.url, { url: target.url })
   const everybody: Person[] = []
-  let server = house.first
+  let server = installation.first
   let cutOff = 0
   const unfinished = () => everybody.filter(({ next }) => next !== undefined)
 
   async function addPeople(count: number) {
     const added = numbers(count).map((n) => newPerson({ isThere: n % 2 === 0 }))
     await each(added, async (person) => {
-      if (person.next === 'askForCode') await house.create(server.url, person.email)
+      if (person.next === 'askForCode') await installation.create(server.url, person.email)
     })
     everybody.push(...added)
   }
 
   for (const round of numbers(KILLS)) {
     await addPeople(UNFINISHED - unfinished().length)
-    const endFlows = await beginFlows(house, server.url, round)
-    const crowd = startCrowd(house, server.url, unfinished())
+    const endFlows = await beginFlows(installation, server.url, round)
+    const crowd = startCrowd(installation, server.url, unfinished())
     await Promise.race([until(() => crowd.steps() >= STEPS), crowd.done])
     expect(crowd.steps()).toBeGreaterThanOrEqual(STEPS)
     await server.kill()
     await crowd.end()
     cutOff += crowd.cutOff()
-    server = await house.serve(...samePort)
-    await each(crowd.touched, (person) => expectKept(house, server.url, person))
+    server = await installation.serve(...samePort)
+    await each(crowd.touched, (person) => expectKept(installation, server.url, person))
     everybody.push(...(await endFlows(server.url)))
   }
   const inDoubt = everybody.filter(({ sent }) => sent !== undefined)
-  await each(inDoubt, (person) => step(house, server.url, person))
-  await each(everybody, (person) => expectKept(house, server.url, person))
+  await each(inDoubt, (person) => step(installation, server.url, person))
+  await each(everybody, (person) => expectKept(installation, server.url, person))
 
   expect(cutOff).toBeGreaterThan(KILLS)
   const people = await api.identities(server.url)
@@ -211,16 +223,16 @@ test('eight times kill -9 amid sign-ups, sign-ins, codes and changed passwords: 
   expect(await api.deliveries(server.url)).toHaveLength(total)
 }, 300_000)
 
-type Two = House & { here: string; there: string }
+type Two = Installation & { here: string; there: string }
 
 describe('two processes on one data directory', () => {
   const stack = new AsyncDisposableStack()
   let two: Two
 
   beforeAll(async () => {
-    const house = await openHouse(stack)
-    const { url: there } = await house.serve()
-    two = { ...house, here: house.first.url, there }
+    const installation = await openInstallation(stack)
+    const { url: there } = await installation.serve()
+    two = { ...installation, here: installation.first.url, there }
   }, 300_000)
   afterAll(() => stack.disposeAsync())
 
@@ -372,15 +384,15 @@ describe('two processes on one data directory', () => {
 
 describe('a disk without room', () => {
   /** Nothing fits in but what goes into pages that are there. */
-  function fillDisk({ db }: FlowWorld['app']) {
+  function fillDisk({ db }: FlowFixture['app']) {
     const { page_count } = db.client.query('PRAGMA page_count').get() as { page_count: number }
     db.client.run(`PRAGMA max_page_count = ${page_count}`)
   }
 
-  const makeRoom = ({ db }: FlowWorld['app']) => db.client.run('PRAGMA max_page_count = 1000000')
+  const makeRoom = ({ db }: FlowFixture['app']) => db.client.run('PRAGMA max_page_count = 1000000')
 
   /** Every row of every table. */
-  function contentOf({ db }: FlowWorld['app']) {
+  function contentOf({ db }: FlowFixture['app']) {
     const tables = db.client.query<{ name: string }, []>(
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'",
     )
@@ -391,7 +403,7 @@ describe('a disk without room', () => {
   const form = (identifier: string) => ({ method: 'password', identifier, password: PASSWORD })
 
   /** Each readies one act of somebody, which is done when it is called. */
-  const ACTS: [string, (world: FlowWorld, n: number) => Promise<() => Promise<Answer>>][] = [
+  const ACTS: [string, (fixture: FlowFixture, n: number) => Promise<() => Promise<Answer>>][] = [
     [
       'the start of a flow',
       async ({ ask }) =>
@@ -457,11 +469,11 @@ describe('a disk without room', () => {
   test.each(ACTS)(
     '%s that finds none is answered with 503 and leaves nothing behind, and is done once there is room',
     async (_, readied) => {
-      await using world = await bootFlows({ flags: { 'limits-sign-ins-per-minute': '1000000' } })
-      const { app, security } = world
+      await using fixture = await bootFlows({ flags: { 'limits-sign-ins-per-minute': '1000000' } })
+      const { app, security } = fixture
       await security({ passwordless_enabled: true })
       const acts: (() => Promise<Answer>)[] = []
-      for (const n of numbers(40)) acts.push(await readied(world, n))
+      for (const n of numbers(40)) acts.push(await readied(fixture, n))
       fillDisk(app)
 
       let act = acts[0] as () => Promise<Answer>

@@ -4,14 +4,14 @@
  * of a turn, as the program does; `single` takes one for each request.
  */
 import { randomUUIDv7 } from 'bun'
-import { createHouse, openHouseDatabase } from '../support/house.ts'
+import { createInstallation, openInstallationDatabase } from '../support/installation.ts'
 import type { cronJob } from '../support/jobs.ts'
 
 await using stack = new AsyncDisposableStack()
 const [mode] = process.argv.slice(2)
-const { dataDir, residents } = await createHouse(stack)
+const { dataDir, residents } = await createInstallation(stack)
 const tenantId = residents[0]?.id ?? ''
-const { client, commit } = openHouseDatabase(dataDir)
+const { client, commit } = openInstallationDatabase(dataDir)
 const insert = client.prepare(
   `INSERT INTO cron_jobs (id, tenant_id, name, schedule, url, method, headers, body, is_active,
      next_run_at, created_at, updated_at)

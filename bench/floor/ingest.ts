@@ -5,17 +5,17 @@
  * hashed, matched or learnt.
  */
 import { randomUUIDv7 } from 'bun'
-import { createHouse, openHouseDatabase } from '../support/house.ts'
+import { createInstallation, openInstallationDatabase } from '../support/installation.ts'
 import { type Event, TYPE } from '../support/relay.ts'
 
 const DAY_MS = 86_400_000
 const DIGEST = '0'.repeat(64)
 
 await using stack = new AsyncDisposableStack()
-const { dataDir, residents } = await createHouse(stack)
+const { dataDir, residents } = await createInstallation(stack)
 const tenantId = residents[0]?.id ?? ''
 const endpointId = randomUUIDv7()
-const { client, commit } = openHouseDatabase(dataDir)
+const { client, commit } = openInstallationDatabase(dataDir)
 
 client.run(
   `INSERT INTO relay_event_types

@@ -1,7 +1,7 @@
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compile } from '../../scripts/build.ts'
-import { temporaryFolder } from './house.ts'
+import { temporaryFolder } from './installation.ts'
 import { fromRoot } from './server.ts'
 
 const COMMIT = 'bench'

@@ -7,20 +7,20 @@ import { createOutbound } from '../../src/platform/outbound/index.ts'
 import { createPlatform } from '../../src/platform/platform.ts'
 import { createSealing } from '../../src/platform/sealing/index.ts'
 import { openKeyRing } from '../../src/platform/sealing/open-key-ring.ts'
-import { FLAGS, type House, openHouseDatabase } from './house.ts'
+import { FLAGS, type Installation, openInstallationDatabase } from './installation.ts'
 
 export type Engine = Awaited<ReturnType<typeof openEngine>>
 
-/** The whole program on a house, in this process and without a port; paused, nothing runs by itself. */
+/** The whole program on a installation, in this process and without a port; paused, nothing runs by itself. */
 export async function openEngine(
   stack: AsyncDisposableStack,
-  { dataDir }: Pick<House, 'dataDir'>,
+  { dataDir }: Pick<Installation, 'dataDir'>,
   { isPaused = false } = {},
 ) {
   const loaded = loadConfig({ flags: FLAGS, env: {}, cwd: dataDir, readFile: nothing })
   if (!loaded.ok) throw new Error(loaded.errors.map(({ message }) => message).join('; '))
   const { config } = loaded
-  const db = openHouseDatabase(dataDir)
+  const db = openInstallationDatabase(dataDir)
   const platform = createPlatform({
     db,
     clock: systemClock,

@@ -3,7 +3,7 @@ import { mintSecret, sha256 } from '../../src/platform/crypto.ts'
 import type { Plan } from '../../src/platform/tenants.ts'
 import { addCopies, copyIds } from './copies.ts'
 import { openEngine } from './engine.ts'
-import { createHouse, type House, issueKey } from './house.ts'
+import { createInstallation, type Installation, issueKey } from './installation.ts'
 
 export const INTROSPECT = '/v1/gate/tokens/introspect'
 export const WHOAMI = '/v1/gate/sessions/whoami'
@@ -15,8 +15,8 @@ const KNOWN = 1000
 /** What a person's `metadata_public.roles` has. */
 export const ROLE = 'team-0'
 
-/** A house whose one tenant has people, each signed in once, and access tokens for them. */
-export interface GateHouse extends House {
+/** A installation whose one tenant has people, each signed in once, and access tokens for them. */
+export interface GateInstallation extends Installation {
   tenantId: string
   key: string
   people: string[]
@@ -26,21 +26,21 @@ export interface GateHouse extends House {
 }
 
 /** The first person, session and token are made by the program; the others are copies. */
-export async function createGateHouse(
+export async function createGateInstallation(
   stack: AsyncDisposableStack,
   tokens = KNOWN,
   plan: Plan = 'unlimited',
-): Promise<GateHouse> {
-  const house = await createHouse(stack, 1, plan)
-  const owner = await issueKey(house, 'gate')
+): Promise<GateInstallation> {
+  const installation = await createInstallation(stack, 1, plan)
+  const owner = await issueKey(installation, 'gate')
   await using inside = new AsyncDisposableStack()
-  const engine = await openEngine(inside, house)
+  const engine = await openEngine(inside, installation)
   const { client } = engine.db
   const first = await signUp(engine, owner)
   const people = copyPeople(client, first)
   copyTokens(client, { of: sha256(first.token), count: tokens - 1, subject: people.copy })
   return {
-    ...house,
+    ...installation,
     ...owner,
     people: people.ids,
     sessions: knownTokens(client, 'gat_st_', 'gate_sessions', 'token_hash'),
@@ -52,7 +52,7 @@ type Engine = Awaited<ReturnType<typeof openEngine>>
 
 async function signUp(
   { app, gate, db }: Engine,
-  { tenantId, key }: Pick<GateHouse, 'tenantId' | 'key'>,
+  { tenantId, key }: Pick<GateInstallation, 'tenantId' | 'key'>,
 ) {
   async function post(path: string, body: object) {
     const request = new Request(`http://localhost${path}`, postOf(key, body))

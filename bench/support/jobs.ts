@@ -1,4 +1,4 @@
-import type { Resident } from './house.ts'
+import type { Resident } from './installation.ts'
 import type { Server } from './server.ts'
 
 /** A cron job as a tenant would send it; once a year, so that it is never due here. */

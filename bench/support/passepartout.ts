@@ -4,29 +4,29 @@ import { sha256 } from '../../src/platform/crypto.ts'
 import { addCopies, copyIds } from './copies.ts'
 import { openEngine } from './engine.ts'
 import { postOf } from './gate.ts'
-import { createHouse, type House, issueKey } from './house.ts'
+import { createInstallation, type Installation, issueKey } from './installation.ts'
 
 /** So many attempts are asked about in turn. */
 export const OPEN = 2000
 
 export const statusPath = (nonce: string) => `/v1/passepartout/login/status?nonce=${nonce}`
 
-/** A house whose one tenant has a bot in the sandbox and people who are about to sign in there. */
-export interface PassepartoutHouse extends House {
+/** A installation whose one tenant has a bot in the sandbox and people who are about to sign in there. */
+export interface PassepartoutInstallation extends Installation {
   key: string
   /** Of some of the attempts that are stored, from everywhere among them. */
   nonces: string[]
 }
 
 /** The first attempt is made by the program; the others are copies. */
-export async function createPassepartoutHouse(
+export async function createPassepartoutInstallation(
   stack: AsyncDisposableStack,
   attempts = OPEN,
-): Promise<PassepartoutHouse> {
-  const house = await createHouse(stack)
-  const owner = await issueKey(house, 'passepartout', 'test')
+): Promise<PassepartoutInstallation> {
+  const installation = await createInstallation(stack)
+  const owner = await issueKey(installation, 'passepartout', 'test')
   await using inside = new AsyncDisposableStack()
-  const engine = await openEngine(inside, house)
+  const engine = await openEngine(inside, installation)
   const { client } = engine.db
   const nonce = await start(engine, owner)
   client.run('UPDATE passepartout_attempts SET expires_at = ?', [Date.now() + LIFETIME_MS])
@@ -37,7 +37,7 @@ export async function createPassepartoutHouse(
     count: attempts - 1,
     columns: { id: copyIds()(), nonce_hash: HASH, link_hash: HASH },
   })
-  return { ...house, key: owner.key, nonces: knownNonces(client) }
+  return { ...installation, key: owner.key, nonces: knownNonces(client) }
 }
 
 const ACTOR = { kind: 'cli', source: 'bench' } as const

@@ -1,25 +1,32 @@
-import { createHouse, type House, issueKey, serveHouse } from './house.ts'
+import {
+  createInstallation,
+  type Installation,
+  issueKey,
+  serveInstallation,
+} from './installation.ts'
 import type { Server } from './server.ts'
 
 export const MESSAGES = '/v1/relay/messages'
 
-/** A house whose one tenant sends events, with a live key. */
-export interface RelayHouse extends House {
+/** A installation whose one tenant sends events, with a live key. */
+export interface RelayInstallation extends Installation {
   tenantId: string
   key: string
 }
 
-export type Relay = RelayHouse & { server: Server }
+export type Relay = RelayInstallation & { server: Server }
 
-export async function createRelayHouse(stack: AsyncDisposableStack): Promise<RelayHouse> {
-  const house = await createHouse(stack)
-  return { ...house, ...(await issueKey(house, 'relay')) }
+export async function createRelayInstallation(
+  stack: AsyncDisposableStack,
+): Promise<RelayInstallation> {
+  const installation = await createInstallation(stack)
+  return { ...installation, ...(await issueKey(installation, 'relay')) }
 }
 
-/** The program on a house of its own. */
+/** The program on a installation of its own. */
 export async function startRelay(stack: AsyncDisposableStack): Promise<Relay> {
-  const house = await createRelayHouse(stack)
-  return { ...house, server: await serveHouse(stack, house) }
+  const installation = await createRelayInstallation(stack)
+  return { ...installation, server: await serveInstallation(stack, installation) }
 }
 
 /** Sends an object to the API and gives back what was answered. */

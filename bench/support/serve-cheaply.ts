@@ -4,7 +4,7 @@
  */
 import { serve } from '../../src/cli/serve.ts'
 import { loadConfig } from '../../src/config/index.ts'
-import { FLAGS } from './house.ts'
+import { FLAGS } from './installation.ts'
 import { CHEAP } from './sign-ins.ts'
 
 const [dataDir = ''] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 import { connect } from './connection.ts'
 import { openEngine } from './engine.ts'
-import { createGateHouse, type GateHouse, postOf } from './gate.ts'
+import { createGateInstallation, type GateInstallation, postOf } from './gate.ts'
 import { requestText } from './load.ts'
 import type { Server } from './server.ts'
 
@@ -12,7 +12,7 @@ export const PASSWORD = 'correct horse battery'
 /** Far fewer than are stored at the same time by sign-ins. */
 const STARTERS = 16
 
-export interface PasswordHouse extends GateHouse {
+export interface PasswordInstallation extends GateInstallation {
   emails: string[]
   /** The hash of the password, of all of them: to check it costs what it would cost for each. */
   hash: string
@@ -30,29 +30,32 @@ export const USUAL: HashCost = { memoryCost: 19 * 1024, timeCost: 2 }
 export const CHEAP: HashCost = { memoryCost: 8, timeCost: 1 }
 
 /** People who can sign in with a password, beside those whose tokens are known. */
-export async function createPasswordHouse(
+export async function createPasswordInstallation(
   stack: AsyncDisposableStack,
   cost: HashCost,
-): Promise<PasswordHouse> {
-  const house = await createGateHouse(stack)
+): Promise<PasswordInstallation> {
+  const installation = await createGateInstallation(stack)
   const hash = await Bun.password.hash(PASSWORD, { algorithm: 'argon2id', ...cost })
   await using inside = new AsyncDisposableStack()
-  const { app } = await openEngine(inside, house)
+  const { app } = await openEngine(inside, installation)
   const emails = Array.from({ length: PEOPLE }, (_, n) => `grace-${n}@example.com`)
   const credentials = { password: { config: { hashed_password: hash } } }
   for (const email of emails) {
     const person = { schema_id: 'user', traits: { email }, credentials }
-    const request = new Request('http://localhost/v1/gate/identities', postOf(house.key, person))
+    const request = new Request(
+      'http://localhost/v1/gate/identities',
+      postOf(installation.key, person),
+    )
     const answer = await app.handle(request)
     if (!answer.ok) throw new Error(`answered ${answer.status}: ${await answer.text()}`)
   }
-  return { ...house, emails, hash }
+  return { ...installation, emails, hash }
 }
 
 /** As many sign-ins as are asked for, begun: what is left to send, one person after the other. */
 export async function begin(
   server: Server,
-  { key, emails }: PasswordHouse,
+  { key, emails }: PasswordInstallation,
   count: number,
 ): Promise<string[]> {
   using stack = new DisposableStack()

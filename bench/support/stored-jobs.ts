@@ -1,6 +1,6 @@
 import { addCopies, copyIds } from './copies.ts'
 import { openEngine } from './engine.ts'
-import type { House } from './house.ts'
+import type { Installation } from './installation.ts'
 import { cronJob, delayedJob } from './jobs.ts'
 
 /** Later than any run ends. */
@@ -10,10 +10,10 @@ const DUE_IN_MS = 86_400_000
  * Jobs that are not due, half of them cron, half delayed; the first of each made by the engine,
  * the others copies.
  */
-export async function storeJobs(house: House, stored: number): Promise<House> {
+export async function storeJobs(installation: Installation, stored: number): Promise<Installation> {
   await using stack = new AsyncDisposableStack()
-  const { db, clockwork, callerOf } = await openEngine(stack, house)
-  const caller = callerOf(house.residents[0]?.key ?? '')
+  const { db, clockwork, callerOf } = await openEngine(stack, installation)
+  const caller = callerOf(installation.residents[0]?.key ?? '')
   const count = stored / 2 - 1
   const id = copyIds()()
   const later = (column: string) => ({ [column]: `${Date.now() + DUE_IN_MS} + i` })
@@ -27,5 +27,5 @@ export async function storeJobs(house: House, stored: number): Promise<House> {
   addCopies(db.client, { ...ids, count })
   const runs = { table: 'runs', of: delayed.id, by: 'job_id' }
   addCopies(db.client, { ...runs, count, columns: { job_id: id, ...later('due_at') } })
-  return house
+  return installation
 }

@@ -1,5 +1,5 @@
 import { addCopies, copyIds } from './copies.ts'
-import { type House, openBeside } from './house.ts'
+import { type Installation, openBeside } from './installation.ts'
 import { addEndpoint, event, MESSAGES, post, type Relay } from './relay.ts'
 
 /** An event for one endpoint that takes nothing, so that nothing is sent; says its id. */
@@ -10,8 +10,8 @@ export async function addHeldMessage(relay: Relay): Promise<string> {
 }
 
 /** Copies of a first message, all delivered, with their idempotency keys. */
-export function storeMessages(house: House, template: string, stored: number) {
-  using client = openBeside(house)
+export function storeMessages(installation: Installation, template: string, stored: number) {
+  using client = openBeside(installation)
   const count = stored - 1
   const id = copyIds()()
   const { seq } = client.query('SELECT seq FROM messages WHERE id = ?').get(template) as {

@@ -20,7 +20,7 @@ const ENTRY: AuditEntry = {
 }
 
 /** The command line on a data directory with nothing in its log but what the test records. */
-async function startWorld() {
+async function startFixture() {
   const folder = temporaryFolder()
   const gatehouse = cli(folder.path)
 
@@ -64,20 +64,20 @@ const objectsOf = (entries: { object: string }[]) => entries.map(({ object }) =>
 
 describe('audit list', () => {
   test('shows who did what, to what, when and from where', async () => {
-    using world = await startWorld()
-    await world.record({ detail: { host: 'example.com' } })
-    await world.record({
+    using fixture = await startFixture()
+    await fixture.record({ detail: { host: 'example.com' } })
+    await fixture.record({
       tenantId: null,
-      actor: { kind: 'cli', source: 'uid 0@house' },
+      actor: { kind: 'cli', source: 'uid 0@host' },
       action: 'key.revoked',
       object: 'key:2',
     })
 
-    expect(await world.listed()).toEqual([
+    expect(await fixture.listed()).toEqual([
       {
         at: START,
         tenant_id: null,
-        actor: { kind: 'cli', id: null, source: 'uid 0@house' },
+        actor: { kind: 'cli', id: null, source: 'uid 0@host' },
         action: 'key.revoked',
         object: 'key:2',
         detail: {},
@@ -91,53 +91,55 @@ describe('audit list', () => {
         detail: { host: 'example.com' },
       },
     ])
-    const { out } = await world.cli('audit', 'list')
+    const { out } = await fixture.cli('audit', 'list')
     const [head, first, second] = out.split('\n')
     expect(head).toMatch(/^AT +TENANT +WHO +ACTION +OBJECT +DETAIL$/)
-    expect(first).toMatch(/^2026-03-01T00:00:00.000Z +- +cli uid 0@house +key.revoked +key:2$/)
+    expect(first).toMatch(
+      /^2026-03-01T00:00:00.000Z +- +cli uid 0@installation +key.revoked +key:2$/,
+    )
     expect(second).toContain('{"host":"example.com"}')
   })
 
   test('what the command line itself does is in it', async () => {
-    using world = await startWorld()
-    const { out } = await world.cli('tenant', 'create', '--name', 'Other', '--json')
+    using fixture = await startFixture()
+    const { out } = await fixture.cli('tenant', 'create', '--name', 'Other', '--json')
     const { id } = JSON.parse(out)
 
-    expect(await world.listed('--tenant', id)).toMatchObject([
+    expect(await fixture.listed('--tenant', id)).toMatchObject([
       { actor: { kind: 'cli', id: null }, action: 'tenant.created', object: `tenant:${id}` },
     ])
   })
 
   test('an empty log is said to be empty', async () => {
-    using world = await startWorld()
+    using fixture = await startFixture()
 
-    expect(await world.cli('audit', 'list')).toMatchObject({
+    expect(await fixture.cli('audit', 'list')).toMatchObject({
       code: 0,
       out: 'No entries.\n',
       err: '',
     })
-    expect(await world.listed()).toEqual([])
+    expect(await fixture.listed()).toEqual([])
   })
 
   test('shows 50 entries, the newest first, or as many as are asked for', async () => {
-    using world = await startWorld()
-    await world.recordMany(60)
+    using fixture = await startFixture()
+    await fixture.recordMany(60)
 
-    const fifty = objectsOf(await world.listed())
+    const fifty = objectsOf(await fixture.listed())
     expect(fifty).toHaveLength(50)
     expect([fifty[0], fifty.at(-1)]).toEqual(['endpoint:59', 'endpoint:10'])
-    expect(objectsOf(await world.listed('--limit', '2'))).toEqual(['endpoint:59', 'endpoint:58'])
-    expect(await world.listed('--limit', '60')).toHaveLength(60)
-    expect(await world.listed('--limit', '61')).toHaveLength(60)
+    expect(objectsOf(await fixture.listed('--limit', '2'))).toEqual(['endpoint:59', 'endpoint:58'])
+    expect(await fixture.listed('--limit', '60')).toHaveLength(60)
+    expect(await fixture.listed('--limit', '61')).toHaveLength(60)
   })
 
   test('finds what lies deep in a long log', async () => {
-    using world = await startWorld()
-    await world.record({ action: 'key.revoked', object: 'key:7' })
-    await world.recordMany(12_000)
+    using fixture = await startFixture()
+    await fixture.record({ action: 'key.revoked', object: 'key:7' })
+    await fixture.recordMany(12_000)
 
-    expect(objectsOf(await world.listed('--action', 'key.'))).toEqual(['key:7'])
-    expect(objectsOf(await world.listed('--object', 'key:'))).toEqual(['key:7'])
+    expect(objectsOf(await fixture.listed('--action', 'key.'))).toEqual(['key:7'])
+    expect(objectsOf(await fixture.listed('--object', 'key:'))).toEqual(['key:7'])
   })
 
   test.each([
@@ -160,46 +162,46 @@ describe('audit list', () => {
     ],
     [['--object', 'key', '--tenant', 'acme', '--action', 'key'], ['key:1']],
   ] as [string[], string[]][])('%p shows %p', async (filter, objects) => {
-    using world = await startWorld()
-    await world.record({ action: 'key.created', object: 'key:1' })
+    using fixture = await startFixture()
+    await fixture.record({ action: 'key.created', object: 'key:1' })
     const actor = { kind: 'operator', id: 'ada' } as const
-    await world.record({ tenantId: 'other', actor, action: 'key.revoked', object: 'key:2' })
-    await world.record()
+    await fixture.record({ tenantId: 'other', actor, action: 'key.revoked', object: 'key:2' })
+    await fixture.record()
 
-    expect(objectsOf(await world.listed(...filter))).toEqual(objects)
+    expect(objectsOf(await fixture.listed(...filter))).toEqual(objects)
   })
 
   test('times are a lower bound that is within, and an upper one that is not', async () => {
-    using world = await startWorld()
+    using fixture = await startFixture()
     for (const object of ['day:1', 'day:2', 'day:3']) {
-      await world.record({ object })
-      world.clock.jump(DAY)
+      await fixture.record({ object })
+      fixture.clock.jump(DAY)
     }
     const [second, third] = ['2026-03-02T00:00:00Z', '2026-03-03T01:00:00+01:00']
 
-    expect(objectsOf(await world.listed('--since', second))).toEqual(['day:3', 'day:2'])
-    expect(objectsOf(await world.listed('--until', third))).toEqual(['day:2', 'day:1'])
-    const day = await world.listed('--since', second, '--until', third)
+    expect(objectsOf(await fixture.listed('--since', second))).toEqual(['day:3', 'day:2'])
+    expect(objectsOf(await fixture.listed('--until', third))).toEqual(['day:2', 'day:1'])
+    const day = await fixture.listed('--since', second, '--until', third)
     expect(objectsOf(day)).toEqual(['day:2'])
-    expect(await world.listed('--since', '2027-01-01T00:00:00Z')).toEqual([])
+    expect(await fixture.listed('--since', '2027-01-01T00:00:00Z')).toEqual([])
   })
 
   test('times hold for each entry, though the clock was set back between them', async () => {
-    using world = await startWorld()
-    await world.record({ object: 'late' })
-    world.clock.jump(-DAY)
-    await world.record({ object: 'early' })
+    using fixture = await startFixture()
+    await fixture.record({ object: 'late' })
+    fixture.clock.jump(-DAY)
+    await fixture.record({ object: 'early' })
 
-    expect(objectsOf(await world.listed('--since', START))).toEqual(['late'])
-    expect(objectsOf(await world.listed('--until', START))).toEqual(['early'])
-    expect(objectsOf(await world.listed())).toEqual(['early', 'late'])
+    expect(objectsOf(await fixture.listed('--since', START))).toEqual(['late'])
+    expect(objectsOf(await fixture.listed('--until', START))).toEqual(['early'])
+    expect(objectsOf(await fixture.listed())).toEqual(['early', 'late'])
   })
 
   test('nothing in the log breaks out of its line', async () => {
-    using world = await startWorld()
-    await world.record({ object: 'a\nb\u001b[2J\u202ec', detail: { name: 'x\u009by' } })
+    using fixture = await startFixture()
+    await fixture.record({ object: 'a\nb\u001b[2J\u202ec', detail: { name: 'x\u009by' } })
 
-    const { out } = await world.cli('audit', 'list')
+    const { out } = await fixture.cli('audit', 'list')
 
     expect(out.trimEnd().split('\n')).toHaveLength(2)
     expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e]/u)
@@ -218,8 +220,8 @@ describe('what is not understood is a usage error that names the option', () => 
     [['export', '--format', 'xml'], '--format: must be one of ndjson, csv'],
     [['export', '--limit', '5'], 'unknown option --limit'],
   ] as [string[], string][])('%p', async (argv, words) => {
-    using world = await startWorld()
-    const { code, out, err } = await world.cli('audit', ...argv)
+    using fixture = await startFixture()
+    const { code, out, err } = await fixture.cli('audit', ...argv)
     expect([code, out]).toEqual([2, ''])
     expect(err).toContain(words)
   })
@@ -227,10 +229,10 @@ describe('what is not understood is a usage error that names the option', () => 
 
 describe('audit export', () => {
   test('writes an object a line, oldest first, and how many on standard error', async () => {
-    using world = await startWorld()
-    await world.recordMany(1201)
+    using fixture = await startFixture()
+    await fixture.recordMany(1201)
 
-    const { code, out, err } = await world.cli('audit', 'export')
+    const { code, out, err } = await fixture.cli('audit', 'export')
 
     const entries = out
       .trimEnd()
@@ -239,29 +241,29 @@ describe('audit export', () => {
     expect([code, err]).toEqual([0, '1201 entries.\n'])
     expect(entries).toHaveLength(1201)
     expect([entries[0].object, entries.at(-1).object]).toEqual(['endpoint:0', 'endpoint:1200'])
-    expect(entries.toReversed().slice(0, 50)).toEqual(await world.listed())
-    const { err: report } = await world.cli('audit', 'export', '--json', '--to', '-')
+    expect(entries.toReversed().slice(0, 50)).toEqual(await fixture.listed())
+    const { err: report } = await fixture.cli('audit', 'export', '--json', '--to', '-')
     expect(JSON.parse(report)).toEqual({ entries: 1201, duration_ms: expect.any(Number) })
   })
 
   test('takes the filters of the list', async () => {
-    using world = await startWorld()
-    await world.recordMany(600)
-    await world.record({ tenantId: 'other', action: 'key.revoked', object: 'key:1' })
+    using fixture = await startFixture()
+    await fixture.recordMany(600)
+    await fixture.record({ tenantId: 'other', action: 'key.revoked', object: 'key:1' })
 
-    const { out } = await world.cli('audit', 'export', '--tenant', 'other', '--action', 'key')
+    const { out } = await fixture.cli('audit', 'export', '--tenant', 'other', '--action', 'key')
 
     expect(JSON.parse(out)).toMatchObject({ tenant_id: 'other', object: 'key:1' })
-    const none = await world.cli('audit', 'export', '--actor', 'nobody')
+    const none = await fixture.cli('audit', 'export', '--actor', 'nobody')
     expect([none.out, none.err]).toEqual(['', '0 entries.\n'])
   })
 
   test('into a new file that only its owner reads', async () => {
-    using world = await startWorld()
-    await world.record()
-    const file = join(world.folder, 'log.ndjson')
+    using fixture = await startFixture()
+    await fixture.record()
+    const file = join(fixture.folder, 'log.ndjson')
 
-    const { code, out } = await world.cli('audit', 'export', '--to', 'log.ndjson', '--json')
+    const { code, out } = await fixture.cli('audit', 'export', '--to', 'log.ndjson', '--json')
 
     const duration_ms = expect.any(Number)
     expect([code, JSON.parse(out)]).toEqual([0, { entries: 1, file, duration_ms }])
@@ -270,32 +272,32 @@ describe('audit export', () => {
   })
 
   test('into a directory, named after the time', async () => {
-    using world = await startWorld()
-    await world.record()
-    mkdirSync(join(world.folder, 'logs'))
+    using fixture = await startFixture()
+    await fixture.record()
+    mkdirSync(join(fixture.folder, 'logs'))
 
     for (const format of ['ndjson', 'csv'])
-      await world.cli('audit', 'export', '--to', 'logs', '--format', format)
+      await fixture.cli('audit', 'export', '--to', 'logs', '--format', format)
 
-    const names = readdirSync(join(world.folder, 'logs'))
+    const names = readdirSync(join(fixture.folder, 'logs'))
     expect(names).toHaveLength(2)
     const stamp = '\\d{4}-\\d\\d-\\d\\dT\\d\\d-\\d\\d-\\d\\dZ'
     for (const format of ['ndjson', 'csv'])
       expect(names).toContainEqual(
         expect.stringMatching(new RegExp(`^gatehouse-audit-${stamp}\\.${format}$`)),
       )
-    expect(await world.cli('audit', 'export', '--to', 'nowhere/')).toMatchObject({
+    expect(await fixture.cli('audit', 'export', '--to', 'nowhere/')).toMatchObject({
       code: 1,
       err: expect.stringContaining('does not exist. Is it mounted?'),
     })
   })
 
   test('never over a file that is there', async () => {
-    using world = await startWorld()
-    const file = join(world.folder, 'precious')
+    using fixture = await startFixture()
+    const file = join(fixture.folder, 'precious')
     await Bun.write(file, 'mine')
 
-    const { code, err } = await world.cli('audit', 'export', '--to', file)
+    const { code, err } = await fixture.cli('audit', 'export', '--to', file)
 
     expect(code).toBe(1)
     expect(err).toBe(`${file} already exists and is not overwritten\n`)
@@ -303,21 +305,21 @@ describe('audit export', () => {
   })
 
   test('leaves no part of a file behind when it fails', async () => {
-    using world = await startWorld()
-    await world.record()
-    world.db.client.run("UPDATE audit_log SET detail = 'no JSON'")
+    using fixture = await startFixture()
+    await fixture.record()
+    fixture.db.client.run("UPDATE audit_log SET detail = 'no JSON'")
 
-    const result = world.cli('audit', 'export', '--to', 'log')
+    const result = fixture.cli('audit', 'export', '--to', 'log')
 
     await expect(result).rejects.toThrow()
-    expect(readdirSync(world.folder)).toEqual(['data'])
+    expect(readdirSync(fixture.folder)).toEqual(['data'])
   })
 
   test('as CSV with a header, and cells that hold what divides them', async () => {
-    using world = await startWorld()
-    await world.record({ object: 'a,"b"\nc', detail: { n: 1 } })
+    using fixture = await startFixture()
+    await fixture.record({ object: 'a,"b"\nc', detail: { n: 1 } })
 
-    const { out } = await world.cli('audit', 'export', '--format', 'csv')
+    const { out } = await fixture.cli('audit', 'export', '--format', 'csv')
 
     expect(out).toBe(
       'at,tenant_id,actor_kind,actor_id,actor_source,action,object,detail\r\n' +
@@ -328,10 +330,10 @@ describe('audit export', () => {
   test.each(['a;b', 'a\tb'])(
     'CSV cells hold what divides them for programs of other countries: %j',
     async (object) => {
-      using world = await startWorld()
-      await world.record({ object })
+      using fixture = await startFixture()
+      await fixture.record({ object })
 
-      const { out } = await world.cli('audit', 'export', '--format', 'csv')
+      const { out } = await fixture.cli('audit', 'export', '--format', 'csv')
 
       expect(out).toContain(`,"${object}",`)
     },
@@ -340,10 +342,10 @@ describe('audit export', () => {
   test.each(['=1+1', '+1', '-1', '@x', '\tx', '\rx', '\nx'])(
     'CSV cells are no formulas of a spreadsheet: %j',
     async (object) => {
-      using world = await startWorld()
-      await world.record({ object })
+      using fixture = await startFixture()
+      await fixture.record({ object })
 
-      const { out } = await world.cli('audit', 'export', '--format', 'csv')
+      const { out } = await fixture.cli('audit', 'export', '--format', 'csv')
 
       const cell = out.slice(out.indexOf('endpoint.created,') + 17, out.indexOf(',{}'))
       expect(cell.replaceAll('"', '')).toBe(`'${object}`)
@@ -351,13 +353,13 @@ describe('audit export', () => {
   )
 
   test('ends on a server that goes on recording', async () => {
-    using world = await startWorld()
-    await world.recordMany(1000)
+    using fixture = await startFixture()
+    await fixture.recordMany(1000)
     let count = 0
 
-    for (const entries of world.audit.oldestFirst({})) {
+    for (const entries of fixture.audit.oldestFirst({})) {
       count += entries.length
-      world.db.client.transaction(() => world.audit.record(ENTRY))()
+      fixture.db.client.transaction(() => fixture.audit.record(ENTRY))()
     }
 
     expect(count).toBe(1000)
@@ -366,12 +368,12 @@ describe('audit export', () => {
 
 describe('a list for pages', () => {
   test('is read to its end by what each page says comes next', async () => {
-    using world = await startWorld()
-    await world.recordMany(25)
+    using fixture = await startFixture()
+    await fixture.recordMany(25)
     const seen: string[] = []
     let before: number | undefined
     do {
-      const { entries, next } = world.audit.list({ limit: 10, before })
+      const { entries, next } = fixture.audit.list({ limit: 10, before })
       expect(entries.length).toBeLessThanOrEqual(10)
       seen.push(...objectsOf(entries))
       before = next
@@ -381,14 +383,14 @@ describe('a list for pages', () => {
   })
 
   test('looks at no more than 5000 entries at once for what is rare, and says where to go on', async () => {
-    using world = await startWorld()
-    await world.record({ action: 'key.revoked', object: 'key:7' })
-    await world.recordMany(6000)
+    using fixture = await startFixture()
+    await fixture.record({ action: 'key.revoked', object: 'key:7' })
+    await fixture.recordMany(6000)
     const filter = { action: 'key.', limit: 10 }
 
-    const first = world.audit.list(filter)
+    const first = fixture.audit.list(filter)
     expect(first.entries).toEqual([])
-    const second = world.audit.list({ ...filter, before: first.next })
+    const second = fixture.audit.list({ ...filter, before: first.next })
     expect(objectsOf(second.entries)).toEqual(['key:7'])
     expect(second.next).toBeUndefined()
   })
@@ -409,16 +411,16 @@ describe('the log is append-only', () => {
   })
 
   test('rows past their time go, and no others', async () => {
-    using world = await startWorld()
-    await world.record({ object: 'old' })
-    world.clock.jump(10 * DAY)
-    await world.record({ object: 'new' })
-    const { deleteSlice } = world.audit.retention(10 * DAY)
+    using fixture = await startFixture()
+    await fixture.record({ object: 'old' })
+    fixture.clock.jump(10 * DAY)
+    await fixture.record({ object: 'new' })
+    const { deleteSlice } = fixture.audit.retention(10 * DAY)
 
-    expect(await world.db.commit(() => deleteSlice(world.clock.now(), 500))).toBe(0)
-    world.clock.jump(1)
-    expect(await world.db.commit(() => deleteSlice(world.clock.now(), 500))).toBe(1)
-    expect(objectsOf(await world.listed())).toEqual(['new'])
+    expect(await fixture.db.commit(() => deleteSlice(fixture.clock.now(), 500))).toBe(0)
+    fixture.clock.jump(1)
+    expect(await fixture.db.commit(() => deleteSlice(fixture.clock.now(), 500))).toBe(1)
+    expect(objectsOf(await fixture.listed())).toEqual(['new'])
   })
 })
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { mintToken } from '../engines/gate/fixture.ts'
-import { bootFlows, type FlowWorld } from '../engines/gate/sign-in/flows/fixture.ts'
+import { bootFlows, type FlowFixture } from '../engines/gate/sign-in/flows/fixture.ts'
 import { bootContract } from '../engines/passepartout/contract.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -203,16 +203,16 @@ describe('a tenant', () => {
 })
 
 describe('what is kept about one person', () => {
-  let world: FlowWorld
+  let fixture: FlowFixture
   let target: Awaited<ReturnType<typeof startTarget>>
   beforeAll(async () => {
-    world = await bootFlows()
+    fixture = await bootFlows()
     target = await startTarget()
-    await world.security({ mfa_enabled: true })
-    await world.createWebhook(target.url)
+    await fixture.security({ mfa_enabled: true })
+    await fixture.createWebhook(target.url)
   })
   afterAll(async () => {
-    await world.app.stop()
+    await fixture.app.stop()
     await target.stop()
   })
 
@@ -227,26 +227,26 @@ describe('what is kept about one person', () => {
   }
 
   test('is one object with all that there is, and no secret', async () => {
-    const { session_token, identity } = await world.register('ada@example.com')
-    const secret = await world.enrol(session_token)
-    await world.signIn('ada@example.com')
-    await world.register('bob@example.com')
-    await mintToken(world.app, world.key, { subject: identity.id })
-    await world.api.post('/v1/gate/authorize', {
+    const { session_token, identity } = await fixture.register('ada@example.com')
+    const secret = await fixture.enrol(session_token)
+    await fixture.signIn('ada@example.com')
+    await fixture.register('bob@example.com')
+    await mintToken(fixture.app, fixture.key, { subject: identity.id })
+    await fixture.api.post('/v1/gate/authorize', {
       subject: identity.id,
       action: 'read',
       resource: { type: 'Document', id: 'd-1' },
     })
-    await world.clock.advance(5000)
+    await fixture.clock.advance(5000)
 
     const { text, data } = await exported(
-      world.app.db,
-      ...['--tenant', world.acme.id, '--identity', identity.id],
+      fixture.app.db,
+      ...['--tenant', fixture.acme.id, '--identity', identity.id],
     )
 
     expect(data).toMatchObject({
       kind: 'gatehouse.person',
-      tenant: world.acme.id,
+      tenant: fixture.acme.id,
       identity: { id: identity.id, traits: { email: 'ada@example.com' }, metadata_public: {} },
       addresses: [{ value: 'ada@example.com', verified_at: null }],
       credentials: {
@@ -270,9 +270,9 @@ describe('what is kept about one person', () => {
   })
 
   test('may be looked at on a terminal, and says where it went', async () => {
-    const { identity } = await world.register('tty@example.com')
-    const dir = dirname(world.app.db.file)
-    const about = ['--tenant', world.acme.id, '--identity', identity.id, '--data-dir', dir]
+    const { identity } = await fixture.register('tty@example.com')
+    const dir = dirname(fixture.app.db.file)
+    const about = ['--tenant', fixture.acme.id, '--identity', identity.id, '--data-dir', dir]
     const shown = await cli(dir, { isOutTerminal: true })('export', ...about)
     expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('tty@example.com') })
 
@@ -281,7 +281,7 @@ describe('what is kept about one person', () => {
     expect([err, JSON.parse(out)]).toEqual([
       '',
       {
-        tenant: world.acme.id,
+        tenant: fixture.acme.id,
         object: `identity:${identity.id}`,
         file: expect.stringContaining(join(folder.path, `gatehouse-${identity.id}-20`)),
         warnings: [],
@@ -291,20 +291,20 @@ describe('what is kept about one person', () => {
   })
 
   test('has mails to their address from before they were anybody', async () => {
-    const flow = await world.start('recovery')
-    await world.send(flow, { method: 'code', email: 'early@example.com' })
-    const identity = await world.createIdentity({ traits: { email: 'early@example.com' } })
+    const flow = await fixture.start('recovery')
+    await fixture.send(flow, { method: 'code', email: 'early@example.com' })
+    const identity = await fixture.createIdentity({ traits: { email: 'early@example.com' } })
     const { data } = await exported(
-      world.app.db,
-      ...['--tenant', world.acme.id, '--identity', identity.id],
+      fixture.app.db,
+      ...['--tenant', fixture.acme.id, '--identity', identity.id],
     )
     expect(data.mails).toMatchObject([{ recipient: 'early@example.com' }])
   })
 
   test('of another tenant is not found', async () => {
-    const { identity } = await world.register('eve@example.com')
-    const other = await world.app.tenant('Other')
-    const dir = dirname(world.app.db.file)
+    const { identity } = await fixture.register('eve@example.com')
+    const other = await fixture.app.tenant('Other')
+    const dir = dirname(fixture.app.db.file)
     expect(
       await cli(dir)('export', '--data-dir', dir, '--tenant', other.id, '--identity', identity.id),
     ).toMatchObject({ code: 1, out: '', err: 'identity not found\n' })

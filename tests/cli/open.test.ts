@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/folder.ts'
 const ACTOR = { kind: 'cli' } as const
 
 /** A data directory with a tenant, what notes in it and what was noted. */
-async function startWorld() {
+async function startFixture() {
   const folder = temporaryFolder()
   await cli(folder.path)('tenant', 'create', '--name', 'Acme')
   const dataDir = join(folder.path, 'data')
@@ -34,34 +34,34 @@ const write: Write = (db, audit) =>
   )
 
 test('a note is written, unless it is there already', async () => {
-  using world = await startWorld()
-  await world.note({ write, isThere: () => true })
-  expect(await world.noted()).toBe(0)
-  await world.note({ write })
-  expect(await world.noted()).toBe(1)
+  using fixture = await startFixture()
+  await fixture.note({ write, isThere: () => true })
+  expect(await fixture.noted()).toBe(0)
+  await fixture.note({ write })
+  expect(await fixture.noted()).toBe(1)
 })
 
 test('a database that cannot take it, or has no table for it, fails nothing', async () => {
-  using world = await startWorld()
+  using fixture = await startFixture()
   {
-    const db = openDatabase({ dataDir: world.dataDir, synchronous: 'normal' })
+    const db = openDatabase({ dataDir: fixture.dataDir, synchronous: 'normal' })
     db.client.run('DROP TABLE audit_log')
     db.close()
   }
-  await world.note({ write })
+  await fixture.note({ write })
 
-  writeFileSync(databaseFile(world.dataDir), 'no database')
-  await world.note({ write })
+  writeFileSync(databaseFile(fixture.dataDir), 'no database')
+  await fixture.note({ write })
 })
 
 test('a mistake of ours is none of its troubles', async () => {
-  using world = await startWorld()
+  using fixture = await startFixture()
   const mistaken = async () => {
     throw new TypeError('x is undefined')
   }
-  await expect(world.note({ write: mistaken })).rejects.toThrow('x is undefined')
+  await expect(fixture.note({ write: mistaken })).rejects.toThrow('x is undefined')
   const isThere = () => {
     throw new TypeError('y is undefined')
   }
-  await expect(world.note({ write, isThere })).rejects.toThrow('y is undefined')
+  await expect(fixture.note({ write, isThere })).rejects.toThrow('y is undefined')
 })

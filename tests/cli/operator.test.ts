@@ -21,7 +21,7 @@ const SECURED =
   'of the account was removed.\nTo sign them in: operator login-link --email ada@example.com\n'
 
 /** The command line on a data directory with one tenant. */
-async function startWorld() {
+async function startFixture() {
   const folder = temporaryFolder()
   const gatehouse = cli(folder.path)
   const tenant = async (name: string): Promise<string> =>
@@ -71,10 +71,10 @@ function beside({ db }: TestApp, { input = '' } = {}) {
 
 describe('operator create', () => {
   test('makes somebody who runs a tenant and the installation, as an object', async () => {
-    using world = await startWorld()
-    const part = ['--tenant', world.acme, '--role', 'owner']
+    using fixture = await startFixture()
+    const part = ['--tenant', fixture.acme, '--role', 'owner']
 
-    const { code, err, json } = await world.operator(
+    const { code, err, json } = await fixture.operator(
       'create',
       ...['--email', 'Ada@Example.com', '--name', ' Ada Berg ', '--admin', ...part, '--json'],
     )
@@ -87,16 +87,16 @@ describe('operator create', () => {
       name: 'Ada Berg',
       state: 'active',
       admin: true,
-      tenants: [{ id: world.acme, name: 'Acme', role: 'owner' }],
+      tenants: [{ id: fixture.acme, name: 'Acme', role: 'owner' }],
       created_at: expect.any(String),
     }
     expect(json()).toEqual({ ...ada, created: true })
-    expect(await world.list()).toEqual([ada])
+    expect(await fixture.list()).toEqual([ada])
   })
 
   test('and in words, with how to let them in', async () => {
-    using world = await startWorld()
-    const { out } = await world.create('--tenant', world.acme, '--role', 'viewer', '--admin')
+    using fixture = await startFixture()
+    const { out } = await fixture.create('--tenant', fixture.acme, '--role', 'viewer', '--admin')
     expect(out).toMatch(
       /^Created operator ada@example.com \(not verified\)\. Access: installation \(admin\), Acme \(viewer\)\.\n[0-9a-f-]{36}\nTo sign them in: operator login-link --email ada@example.com\n$/,
     )
@@ -109,13 +109,13 @@ describe('operator create', () => {
     expect(out).toStartWith('Created operator ada@example.com (not verified). Access: none yet.\n')
   })
 
-  test('leaves rows of the command line in the log, of the tenant and of the house', async () => {
-    using world = await startWorld()
-    await world.create('--tenant', world.acme, '--role', 'member', '--admin')
+  test('leaves rows of the command line in the log, of the tenant and of the system tenant', async () => {
+    using fixture = await startFixture()
+    await fixture.create('--tenant', fixture.acme, '--role', 'member', '--admin')
     const by = { kind: 'cli', source: expect.stringContaining('uid ') }
-    expect(world.audited()).toEqual([
+    expect(fixture.audited()).toEqual([
       { tenant: SYSTEM_TENANT_ID, action: 'identity.created', ...by },
-      { tenant: world.acme, action: 'member.added', ...by },
+      { tenant: fixture.acme, action: 'member.added', ...by },
       { tenant: SYSTEM_TENANT_ID, action: 'admin.added', ...by },
     ])
   })
@@ -149,7 +149,7 @@ describe('operator create', () => {
       ['a name of two lines', [...ADA, '--name', 'a\nb'], '--name: must be one line', 1],
       ['no such tenant', [...ADA, '--tenant', of, '--role', 'owner'], '--tenant: tenant not', 1],
       [
-        'the house',
+        'the system tenant',
         [...ADA, '--tenant', SYSTEM_TENANT_ID, '--role', 'owner'],
         '--tenant: tenant not',
         1,
@@ -192,11 +192,11 @@ describe('operator create', () => {
       ],
     ]
     test.each(cases)('%s', async (_, argv, message, code, input = '') => {
-      using world = await startWorld()
-      const answer = await world.typed(input)('create', ...argv)
+      using fixture = await startFixture()
+      const answer = await fixture.typed(input)('create', ...argv)
       expect({ code: answer.code, out: answer.out }).toEqual({ code, out: '' })
       expect(answer.err).toStartWith(message)
-      expect(await world.list()).toEqual([])
+      expect(await fixture.list()).toEqual([])
     })
   })
 
@@ -212,53 +212,53 @@ describe('operator create', () => {
 
 describe('operator create for somebody who is there', () => {
   test('is a conflict, however the address is spelt', async () => {
-    using world = await startWorld()
-    await world.create()
-    const { code, err } = await world.operator('create', '--email', 'ADA@example.com')
+    using fixture = await startFixture()
+    await fixture.create()
+    const { code, err } = await fixture.operator('create', '--email', 'ADA@example.com')
     expect(code).toBe(1)
     expect(err).toStartWith('--email: an operator already has this address')
-    expect(await world.list()).toHaveLength(1)
+    expect(await fixture.list()).toHaveLength(1)
   })
 
   test('gives them a tenant or the installation, and says what it leaves', async () => {
-    using world = await startWorld()
-    await world.create('--name', 'Ada')
-    const part = ['--tenant', world.acme, '--role', 'member']
+    using fixture = await startFixture()
+    await fixture.create('--name', 'Ada')
+    const part = ['--tenant', fixture.acme, '--role', 'member']
 
-    const { out } = await world.create(...part, '--name', 'Eva')
+    const { out } = await fixture.create(...part, '--name', 'Eva')
     expect(out).toBe(
       'Updated operator ada@example.com. Access: Acme (member).\n' +
         'Ignored --name: only for new operators.\n' +
         SECURED,
     )
-    const admin = (await world.create(...part, '--admin', '--json')).json()
+    const admin = (await fixture.create(...part, '--admin', '--json')).json()
     expect(admin).toMatchObject({ created: false, name: 'Ada', admin: true })
-    expect(await world.list()).toMatchObject([{ name: 'Ada', tenants: [{ role: 'member' }] }])
+    expect(await fixture.list()).toMatchObject([{ name: 'Ada', tenants: [{ role: 'member' }] }])
   })
 
   test('is a conflict when they have all of it', async () => {
-    using world = await startWorld()
-    const all = ['--tenant', world.acme, '--role', 'member', '--admin']
-    await world.create(...all)
-    const rows = world.audited().length
-    const { code, err } = await world.create(...all)
+    using fixture = await startFixture()
+    const all = ['--tenant', fixture.acme, '--role', 'member', '--admin']
+    await fixture.create(...all)
+    const rows = fixture.audited().length
+    const { code, err } = await fixture.create(...all)
     expect({ code, err }).toEqual({
       code: 1,
       err: '--email: this operator already has that access\n',
     })
-    expect(world.audited()).toHaveLength(rows)
+    expect(fixture.audited()).toHaveLength(rows)
   })
 
   test('gives them another role, unless the tenant would have no owner left', async () => {
-    using world = await startWorld()
-    const as = (role: string) => world.create('--tenant', world.acme, '--role', role)
+    using fixture = await startFixture()
+    const as = (role: string) => fixture.create('--tenant', fixture.acme, '--role', role)
     await as('viewer')
     expect((await as('owner')).out).toContain('Access: Acme (owner).')
     expect(await as('member')).toMatchObject({
       code: 1,
       err: '--role: this is the only owner who can sign in. Add another owner first\n',
     })
-    expect(world.audited().map(({ action }) => action)).toEqual([
+    expect(fixture.audited().map(({ action }) => action)).toEqual([
       'identity.created',
       'member.added',
       'identity.credentials_wiped',
@@ -269,11 +269,11 @@ describe('operator create for somebody who is there', () => {
 
 describe('operator list', () => {
   test('shows who runs what, in the order in which they came', async () => {
-    using world = await startWorld()
-    expect((await world.operator('list')).out).toBe('No operators yet.\n')
-    await world.create('--tenant', world.acme, '--role', 'owner', '--admin', '--name', 'Ada')
-    await world.operator('create', '--email', 'ben@example.com')
-    const rows = (await world.operator('list')).out.split('\n').map((line) => line.split(/ {2,}/))
+    using fixture = await startFixture()
+    expect((await fixture.operator('list')).out).toBe('No operators yet.\n')
+    await fixture.create('--tenant', fixture.acme, '--role', 'owner', '--admin', '--name', 'Ada')
+    await fixture.operator('create', '--email', 'ben@example.com')
+    const rows = (await fixture.operator('list')).out.split('\n').map((line) => line.split(/ {2,}/))
     const ada = 'ada@example.com'
     expect(rows).toEqual([
       ['ID', 'EMAIL', 'EMAIL STATUS', 'NAME', 'STATE', 'ACCESS'],
@@ -293,11 +293,11 @@ describe('operator list', () => {
 
 describe('operator deactivate, reactivate, sign-out and take-admin', () => {
   test('take effect, are noted, and may be said twice', async () => {
-    using world = await startWorld()
-    await world.create()
-    await world.operator('create', '--email', 'ben@example.com', '--admin')
+    using fixture = await startFixture()
+    await fixture.create()
+    await fixture.operator('create', '--email', 'ben@example.com', '--admin')
     const verb = async (name: string, ...more: string[]) =>
-      (await world.operator(name, '--email', 'ADA@example.com', ...more)).out
+      (await fixture.operator(name, '--email', 'ADA@example.com', ...more)).out
     expect(await verb('deactivate')).toBe(
       'ada@example.com (not verified) is deactivated and signed out everywhere.\n',
     )
@@ -308,9 +308,9 @@ describe('operator deactivate, reactivate, sign-out and take-admin', () => {
     expect(await verb('sign-out')).toBe(
       'ada@example.com (not verified) is signed out everywhere.\n',
     )
-    await world.create('--admin')
+    await fixture.create('--admin')
     expect(JSON.parse(await verb('take-admin', '--json'))).toMatchObject({ admin: false })
-    expect(world.audited().map(({ action }) => action)).toEqual([
+    expect(fixture.audited().map(({ action }) => action)).toEqual([
       'identity.created',
       'identity.created',
       'admin.added',
@@ -325,21 +325,21 @@ describe('operator deactivate, reactivate, sign-out and take-admin', () => {
   })
 
   test.each(['deactivate', 'take-admin'])('%s leaves somebody who runs it all', async (name) => {
-    using world = await startWorld()
-    await world.create('--admin')
-    const { code, err } = await world.operator(name, ...ADA)
+    using fixture = await startFixture()
+    await fixture.create('--admin')
+    const { code, err } = await fixture.operator(name, ...ADA)
     expect({ code, err }).toEqual({
       code: 1,
       err: '--email: this is the only admin of the installation. Make another operator an admin first\n',
     })
-    expect(await world.list()).toMatchObject([{ state: 'active', admin: true }])
+    expect(await fixture.list()).toMatchObject([{ state: 'active', admin: true }])
   })
 
   test.each(['deactivate', 'reactivate', 'sign-out', 'take-admin'])(
     '%s names nobody that is not there',
     async (name) => {
-      using world = await startWorld()
-      const { code, err } = await world.operator(name, ...ADA)
+      using fixture = await startFixture()
+      const { code, err } = await fixture.operator(name, ...ADA)
       expect({ code, err }).toEqual({
         code: 1,
         err: '--email: no operator has this address. See operator list\n',
@@ -362,17 +362,17 @@ describe('operator login-link', () => {
   const AT = ['--server-base-url', 'https://example.com/gate/']
 
   test('leads to the page that signs them in, at the address that people use', async () => {
-    using world = await startWorld()
-    await world.create()
+    using fixture = await startFixture()
+    await fixture.create()
 
-    const { code, err, json } = await world.link(...AT, '--json')
+    const { code, err, json } = await fixture.link(...AT, '--json')
     expect({ code, err }).toEqual({ code: 0, err: '' })
     const url = expect.stringMatching(/^https:\/\/example\.com\/gate\/console\/link\/[\w-]{40,}$/)
     expect(json()).toEqual({ url })
-    expect((await world.link(...AT)).out).toMatch(
+    expect((await fixture.link(...AT)).out).toMatch(
       /^https:\S+\/console\/link\/\S+\n\nThe link works once, for 10 minutes\.\nada@example\.com is not verified: using the link removes .*\n$/,
     )
-    expect(world.audited().map(({ action }) => action)).toEqual([
+    expect(fixture.audited().map(({ action }) => action)).toEqual([
       'identity.created',
       'login_link.created',
       'login_link.created',
@@ -380,9 +380,9 @@ describe('operator login-link', () => {
   })
 
   test('without such an address leads to this machine, and says so where it spoils no output', async () => {
-    using world = await startWorld()
-    await world.create()
-    const { out, err, json } = await world.link('--json')
+    using fixture = await startFixture()
+    await fixture.create()
+    const { out, err, json } = await fixture.link('--json')
     expect(json().url).toStartWith('http://127.0.0.1:8420/console/link/')
     expect(err).toStartWith('If your browser uses another address')
     expect(out).not.toContain('If your browser')

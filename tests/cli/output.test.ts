@@ -5,7 +5,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { outcomeOf, SOURCE } from '../support/source.ts'
 
 /** A tenant, and commands whose output goes where the shell says. */
-async function startWorld() {
+async function startFixture() {
   const folder = temporaryFolder()
   const { json } = await cli(folder.path)('tenant', 'create', '--name', 'Acme', '--json')
   const printing = (words: string[], to: string) =>
@@ -27,15 +27,15 @@ const FULL = 'standard output: the disk is full\n'
 
 describe.skipIf(process.platform !== 'linux')('output that the disk has no room for', () => {
   test('fails the command, and nothing is said to be done', async () => {
-    using world = await startWorld()
+    using fixture = await startFixture()
     for (const words of [
-      ['export', '--tenant', world.tenant],
+      ['export', '--tenant', fixture.tenant],
       ['audit', 'export'],
-      ['key', 'create', '--tenant', world.tenant, '--engine', 'gate'],
+      ['key', 'create', '--tenant', fixture.tenant, '--engine', 'gate'],
       ['tenant', 'list', '--json'],
       ['--help'],
     ]) {
-      const { code, err } = await world.printing(words, '> /dev/full')
+      const { code, err } = await fixture.printing(words, '> /dev/full')
       expect([words[0], code]).toEqual([words[0], 1])
       expect(err).toContain('standard output: the disk is full')
       expect(err).not.toMatch(/Exported|entries/)
@@ -43,9 +43,9 @@ describe.skipIf(process.platform !== 'linux')('output that the disk has no room 
   })
 
   test('fails the command also where some of it was written', async () => {
-    using world = await startWorld()
+    using fixture = await startFixture()
     // Blocks of 1024 bytes: the second help has no room.
-    const script = `trap '' XFSZ; ulimit -f 8; for n in 1 2 3; do "$@" --help >> ${join(world.path, 'out')} || exit 1; done`
+    const script = `trap '' XFSZ; ulimit -f 8; for n in 1 2 3; do "$@" --help >> ${join(fixture.path, 'out')} || exit 1; done`
     const limited = Bun.spawn(['bash', '-c', script, 'bash', ...SOURCE], {
       stdout: 'pipe',
       stderr: 'pipe',
@@ -57,11 +57,11 @@ describe.skipIf(process.platform !== 'linux')('output that the disk has no room 
 })
 
 test('a reader that has seen enough fails no command', async () => {
-  using world = await startWorld()
-  expect(await world.printing(['tenant', 'list'], '| true')).toMatchObject({ code: 0, err: '' })
+  using fixture = await startFixture()
+  expect(await fixture.printing(['tenant', 'list'], '| true')).toMatchObject({ code: 0, err: '' })
 })
 
 test.skipIf(process.platform !== 'linux')('the sentence comes alone', async () => {
-  using world = await startWorld()
-  expect(await world.printing(['tenant', 'list'], '> /dev/full')).toMatchObject({ err: FULL })
+  using fixture = await startFixture()
+  expect(await fixture.printing(['tenant', 'list'], '> /dev/full')).toMatchObject({ err: FULL })
 })

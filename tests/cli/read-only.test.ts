@@ -11,7 +11,7 @@ const canMount =
   Bun.spawnSync(['unshare', '-m', 'mount', '--bind', '/tmp', '/tmp']).exitCode === 0
 
 /** A tenant in a data directory, and commands for which its file system is read-only. */
-async function startWorld() {
+async function startFixture() {
   const folder = temporaryFolder()
   const dataDir = join(folder.path, 'data')
   // By processes of their own: nothing is left open that would write to the files afterwards.
@@ -49,25 +49,25 @@ async function startWorld() {
 
 describe.skipIf(!canMount)('on a file system that is read-only', () => {
   test('a tenant can be taken away; that this is not in the audit log is told', async () => {
-    using world = await startWorld()
-    const before = world.state()
-    const { code, out, err } = await world.run('export', '--tenant', world.tenant)
+    using fixture = await startFixture()
+    const before = fixture.state()
+    const { code, out, err } = await fixture.run('export', '--tenant', fixture.tenant)
     expect(code).toBe(0)
     expect(out).toContain('"Acme"')
     expect(err).toContain('This export is not in the audit log: the database is read-only.')
     expect(err).toContain('Exported tenant Acme')
-    const to = await world.run('export', '--tenant', world.tenant, '--to', '.', '--json')
+    const to = await fixture.run('export', '--tenant', fixture.tenant, '--to', '.', '--json')
     expect(to.json()).toMatchObject({ counts: { tenant: 1, api_key: 1 } })
-    expect(readdirSync(world.out)).toHaveLength(1)
-    expect(world.state()).toEqual(before)
+    expect(readdirSync(fixture.out)).toHaveLength(1)
+    expect(fixture.state()).toEqual(before)
   })
 
   test('the audit log can be exported; what writes is refused', async () => {
-    using world = await startWorld()
-    const { code, out } = await world.run('audit', 'export')
+    using fixture = await startFixture()
+    const { code, out } = await fixture.run('audit', 'export')
     expect(code).toBe(0)
     expect(out).toContain('"action":"tenant.created"')
-    expect(await world.run('tenant', 'create', '--name', 'B')).toMatchObject({
+    expect(await fixture.run('tenant', 'create', '--name', 'B')).toMatchObject({
       code: 1,
       err: expect.stringContaining('read-only'),
     })

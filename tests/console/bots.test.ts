@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Role } from '../../src/console/operators/rights.ts'
-import { bootWorld, type World } from '../engines/passepartout/fixture.ts'
+import { bootFixture, type Fixture } from '../engines/passepartout/fixture.ts'
 import { startLogin } from '../engines/passepartout/walk.ts'
 import { formBody } from '../support/form.ts'
 import { newOperator } from '../support/operator.ts'
 import { audited } from './console-fixture.ts'
 
-let world: World
+let fixture: Fixture
 beforeAll(async () => {
-  world = await bootWorld()
+  fixture = await bootFixture()
 })
-afterAll(() => world.stop())
+afterAll(() => fixture.stop())
 
 /** Somebody at the pages of bots: pages by GET, forms by POST. */
 async function operator(roles: Record<string, Role>, options: { isAdmin?: boolean } = {}) {
-  const { app } = world
+  const { app } = fixture
   const person = await newOperator(app, { roles, ...options })
   const { headers, actIn } = await person.signIn()
   const html = { ...headers, accept: 'text/html' }
@@ -32,31 +32,31 @@ async function operator(roles: Record<string, Role>, options: { isAdmin?: boolea
 }
 
 async function tenantWithoutBots() {
-  const { id: tenantId } = await world.app.tenant()
+  const { id: tenantId } = await fixture.app.tenant()
   return { tenantId, owner: await operator({ [tenantId]: 'owner' }) }
 }
 
 async function tenantWithBots() {
-  const { id: tenantId, ...tenant } = await world.signingTenant()
+  const { id: tenantId, ...tenant } = await fixture.signingTenant()
   return { ...tenant, tenantId, owner: await operator({ [tenantId]: 'owner' }) }
 }
 
 const botsOf = (tenantId: string) =>
   Object.fromEntries(
-    world.app.passepartout.bots.list(tenantId).map((bot) => [bot.environment, bot]),
+    fixture.app.passepartout.bots.list(tenantId).map((bot) => [bot.environment, bot]),
   )
 
 const placeOf = ({ headers }: { headers: Headers }) => headers.get('location')
 
 /** What one person did in one tenant. */
 const deedsOf = (tenantId: string, id: string, action: string) =>
-  audited(world.app, action).filter((row) => row.tenant_id === tenantId && row.actor_id === id)
+  audited(fixture.app, action).filter((row) => row.tenant_id === tenantId && row.actor_id === id)
 
 describe('who may do what', () => {
   const FORMS = ['/live/token', '/live/settings', '/live/enable', '/live/disable', '/live/try']
 
   test('everybody in the tenant looks, owners and members change, owners remove', async () => {
-    const { id } = await world.signingTenant()
+    const { id } = await fixture.signingTenant()
     const statuses = async (role: Role) => {
       const { see, send } = await operator({ [id]: role })
       const looks = [await see(), await see('/live'), await see('/test')]
@@ -78,7 +78,7 @@ describe('who may do what', () => {
     await admin.actIn(null)
     for (const path of ['', '/live', '/test']) {
       expect((await admin.see(path)).status).toBe(403)
-      const answer = await world.app.raw(`/console/bots${path}`, {
+      const answer = await fixture.app.raw(`/console/bots${path}`, {
         headers: { accept: 'text/html' },
       })
       expect([answer.status, placeOf(answer)]).toEqual([
@@ -90,7 +90,7 @@ describe('who may do what', () => {
   })
 
   test('viewers are shown no form', async () => {
-    const { id } = await world.signingTenant()
+    const { id } = await fixture.signingTenant()
     const viewer = await operator({ [id]: 'viewer' })
     expect((await viewer.see('/live')).body).not.toContain('/console/bots/live/')
     expect((await viewer.see()).body).not.toContain('/console/bots/live/')
@@ -109,7 +109,7 @@ describe('who may do what', () => {
 describe('a live bot', () => {
   test('is set up by its token, which is checked and never shown', async () => {
     const { tenantId, owner } = await tenantWithoutBots()
-    const bot = world.botApi.bot({ name: 'Acme sign-in' })
+    const bot = fixture.botApi.bot({ name: 'Acme sign-in' })
     expect((await owner.see()).body).toContain('sign in with a messenger.')
     expect((await owner.see('/live')).body).toContain('@BotFather')
 
@@ -157,7 +157,7 @@ describe('a live bot', () => {
 
   test('that another system receives is taken over only by whoever says so', async () => {
     const { tenantId, owner } = await tenantWithoutBots()
-    const bot = world.botApi.bot()
+    const bot = fixture.botApi.bot()
     bot.ownedByWebhook('https://elsewhere.example/hook')
 
     const set = await owner.send('/live/token', { token: bot.token })
@@ -175,7 +175,7 @@ describe('a live bot', () => {
   test('tells why it does not work', async () => {
     const { tenantId, owner } = await tenantWithBots()
     const issue = '<script>alert(1)</script>\u202eeurt'
-    world.app.db.client
+    fixture.app.db.client
       .query(
         `UPDATE passepartout_bots SET health = 'conflict', issue = ?, name = ?
          WHERE tenant_id = ? AND environment = 'live'`,
@@ -228,7 +228,7 @@ describe('a test login', () => {
     expect(answer.status).toBe(303)
     const place = placeOf(answer) ?? ''
     expect(place).toMatch(/^\/console\/logins\/[\w-]+\?link=[\w-]{43}$/)
-    const { records } = world.app.passepartout
+    const { records } = fixture.app.passepartout
     const { data } = records.list({ tenantId, environment: 'test' }, { limit: 10 })
     expect(data).toMatchObject([{ state: 'pending', client_label: 'Test login' }])
     expect(place).toContain(data[0]?.id ?? '')
@@ -238,7 +238,7 @@ describe('a test login', () => {
     const { owner, live } = await tenantWithBots()
     expect(placeOf(await owner.send('/live/try'))).toStartWith('/console/logins/')
     // What an app starts stays what it was.
-    expect(await startLogin(world, live)).toMatchObject({ link: expect.stringContaining('t.me') })
+    expect(await startLogin(fixture, live)).toMatchObject({ link: expect.stringContaining('t.me') })
   })
 })
 
@@ -259,7 +259,7 @@ describe('the walk to a first sign-in', () => {
 
   test('goes step by step, and is over once somebody has come in', async () => {
     const { tenantId, owner } = await tenantWithoutBots()
-    const bot = world.botApi.bot()
+    const bot = fixture.botApi.bot()
     expect(stepIn(await owner.see('/live'))).toBe('Create a bot and paste its token')
     await owner.send('/live/token', { token: bot.token })
     expect(stepIn(await owner.see('/live'))).toBe('Enable the bot')
@@ -270,8 +270,8 @@ describe('the walk to a first sign-in', () => {
     expect((await owner.see('/test')).body).toContain('2 of 3 done')
     const place = placeOf(await owner.send('/test/try')) ?? ''
     const [, id = '', link = ''] = /logins\/([\w-]+)\?link=(.+)$/.exec(place) ?? []
-    const number = world.app.passepartout.records.get(tenantId, id).match_code ?? ''
-    await world.app.raw(`/sandbox/passepartout/${link}`, {
+    const number = fixture.app.passepartout.records.get(tenantId, id).match_code ?? ''
+    await fixture.app.raw(`/sandbox/passepartout/${link}`, {
       method: 'POST',
       body: new URLSearchParams({ choice: number, person: 'ada' }),
     })
@@ -279,7 +279,7 @@ describe('the walk to a first sign-in', () => {
   })
 
   test('is for those who may take it', async () => {
-    const { id } = await world.app.tenant()
+    const { id } = await fixture.app.tenant()
     const viewer = await operator({ [id]: 'viewer' })
     expect((await viewer.see('/live')).body).not.toContain('Set up the bot')
   })
@@ -291,7 +291,7 @@ test.each([
   ['unreachable', 'must be able to reach https://api.telegram.org'],
 ])('a bot in trouble (%s) comes with what to do', async (health, words) => {
   const { tenantId, owner } = await tenantWithBots()
-  const setHealth = world.app.db.client.query(
+  const setHealth = fixture.app.db.client.query(
     `UPDATE passepartout_bots SET health = ? WHERE tenant_id = ? AND environment = 'live'`,
   )
   expect((await owner.see('/live')).body).not.toContain('How to fix it')

@@ -11,33 +11,33 @@ import {
   BY_KEY,
   BY_SESSION,
   bootDashboard,
+  type Fixture,
   hasBody,
   nameOf,
   type Route,
   type Tenant,
-  type World,
 } from './dashboard-fixture.ts'
 
 const ACTOR = { kind: 'cli', source: 'test' } as const
 
-let world: World
+let fixture: Fixture
 let acme: Tenant
 let other: Tenant
 beforeAll(async () => {
-  world = await bootDashboard()
-  acme = await world.app.tenant('Acme')
-  other = await world.app.tenant('Other')
+  fixture = await bootDashboard()
+  acme = await fixture.app.tenant('Acme')
+  other = await fixture.app.tenant('Other')
 })
-afterAll(() => world.end())
+afterAll(() => fixture.end())
 
-const operatorIn = (roles: Record<string, Role>) => newOperator(world.app, { roles })
+const operatorIn = (roles: Record<string, Role>) => newOperator(fixture.app, { roles })
 const ownerOfAcme = () => operatorIn({ [acme.id]: 'owner' })
 
 /** Every route refuses these headers with this status and these words, and does nothing. */
 async function expectRefused(headers: Record<string, string>, status: number, words: string) {
-  const before = world.stored()
-  for (const route of world.routes) {
-    const answer = await world.send(BY_SESSION, route, { headers })
+  const before = fixture.stored()
+  for (const route of fixture.routes) {
+    const answer = await fixture.send(BY_SESSION, route, { headers })
     expect({ route: nameOf(route), ...answer }).toMatchObject({
       status,
       body: { error: expect.stringContaining(words) },
@@ -46,11 +46,11 @@ async function expectRefused(headers: Record<string, string>, status: number, wo
     expect(answer.headers.get('x-request-id')).toStartWith('req_')
     expect(answer.headers.has('ratelimit')).toBe(false)
   }
-  expect(world.stored()).toEqual(before)
+  expect(fixture.stored()).toEqual(before)
 }
 
 async function expectGood(cookie: string) {
-  const api = sessionClient(world.app, cookie)
+  const api = sessionClient(fixture.app, cookie)
   expect(await api.get(`${BY_SESSION}/jobs`)).toMatchObject({ status: 200 })
 }
 
@@ -86,7 +86,7 @@ describe('every route answers 401', () => {
   })
 
   test('to a session of a person of the tenant, who is no operator', async () => {
-    const { gate, db } = world.app
+    const { gate, db } = fixture.app
     const token = await db.commit(() => {
       const person = gate.people.addByThemselves(acme.id, { email: 'ada@example.com' }, 'password')
       return gate.sessions.open(person, {
@@ -170,12 +170,12 @@ describe('every route answers 401', () => {
 test('a session is no key', async () => {
   const { cookie, token } = await (await ownerOfAcme()).signIn()
 
-  for (const route of world.routes)
+  for (const route of fixture.routes)
     for (const [name, value] of [
       ['cookie', cookie],
       ['authorization', `Bearer ${token}`],
     ] as const) {
-      const answer = await world.send(BY_KEY, route, { headers: { [name]: value } })
+      const answer = await fixture.send(BY_KEY, route, { headers: { [name]: value } })
       expect([nameOf(route), answer.status]).toEqual([nameOf(route), 401])
     }
 })
@@ -185,14 +185,14 @@ describe('every route answers 403', () => {
   const NOWHERE = "you don't have access to the selected tenant"
 
   test('to an admin account that belongs to no tenant', async () => {
-    const { cookie } = await (await newOperator(world.app, { isAdmin: true })).signIn()
+    const { cookie } = await (await newOperator(fixture.app, { isAdmin: true })).signIn()
 
     await expectRefused({ cookie }, 403, INSTANCE)
   })
 
   test('to an admin who acts for the installation, and not in the tenant', async () => {
     const roles = { [acme.id]: 'owner' } as const
-    const session = await (await newOperator(world.app, { isAdmin: true, roles })).signIn()
+    const session = await (await newOperator(fixture.app, { isAdmin: true, roles })).signIn()
     await expectGood(session.cookie)
 
     await session.actIn(null)
@@ -203,14 +203,14 @@ describe('every route answers 403', () => {
   })
 
   test('to an admin who chose a tenant of others', async () => {
-    const session = await (await newOperator(world.app, { isAdmin: true })).signIn()
+    const session = await (await newOperator(fixture.app, { isAdmin: true })).signIn()
     await session.actIn(acme.id)
 
     await expectRefused(session.headers, 403, NOWHERE)
   })
 
   test('to whoever has no part any more in the tenant they chose, though they have one elsewhere', async () => {
-    const other = await world.app.tenant('Other')
+    const other = await fixture.app.tenant('Other')
     const operator = await operatorIn({ [acme.id]: 'owner', [other.id]: 'owner' })
     const session = await operator.signIn()
     await session.actIn(acme.id)
@@ -236,11 +236,11 @@ describe('every route answers 403', () => {
 test('a program that names a tenant gets 409 from every route while its session acts in another', async () => {
   const session = await (await operatorIn({ [acme.id]: 'owner', [other.id]: 'owner' })).signIn()
   await session.actIn(other.id)
-  for (const route of world.routes) {
+  for (const route of fixture.routes) {
     const statusFor = async ({ id: meant }: Tenant) => {
       const headers = { ...session.headers, 'gatehouse-tenant': meant }
-      const id = await world.jobFor(route, other)
-      return (await world.send(BY_SESSION, route, { headers, id })).status
+      const id = await fixture.jobFor(route, other)
+      return (await fixture.send(BY_SESSION, route, { headers, id })).status
     }
     const status = await statusFor(other)
     expect([nameOf(route), status < 300, await statusFor(acme)]).toEqual([nameOf(route), true, 409])
@@ -264,10 +264,10 @@ describe.each(ROLES)('a %s', (role) => {
   test('gets through where the role has the right, and is told of the role elsewhere', async () => {
     const { cookie } = await (await operatorIn({ [acme.id]: role })).signIn()
 
-    for (const route of world.routes) {
-      const id = await world.jobFor(route, acme)
-      const before = world.stored()
-      const answer = await world.send(BY_SESSION, route, { headers: { cookie }, id })
+    for (const route of fixture.routes) {
+      const id = await fixture.jobFor(route, acme)
+      const before = fixture.stored()
+      const answer = await fixture.send(BY_SESSION, route, { headers: { cookie }, id })
       const seen = { route: nameOf(route), status: answer.status }
       if (callersOf(route).includes(role)) {
         expect(seen.status, seen.route).toBeLessThan(300)
@@ -275,7 +275,7 @@ describe.each(ROLES)('a %s', (role) => {
       }
       expect(seen).toEqual({ ...seen, status: 403 })
       expect(answer.body.error).toStartWith(`a ${role} may not `)
-      expect(world.stored()).toEqual(before)
+      expect(fixture.stored()).toEqual(before)
     }
   })
 
@@ -283,9 +283,9 @@ describe.each(ROLES)('a %s', (role) => {
     const session = await (await operatorIn({ [acme.id]: role, [other.id]: 'owner' })).signIn()
     await session.actIn(acme.id)
 
-    for (const route of world.routes) {
-      const id = await world.jobFor(route, acme)
-      const { status } = await world.send(BY_SESSION, route, { headers: session.headers, id })
+    for (const route of fixture.routes) {
+      const id = await fixture.jobFor(route, acme)
+      const { status } = await fixture.send(BY_SESSION, route, { headers: session.headers, id })
       const isGood = callersOf(route).includes(role)
       expect([nameOf(route), status < 300, status === 403]).toEqual([
         nameOf(route),
@@ -300,7 +300,7 @@ describe('what changes meanwhile counts at once', () => {
   test('a role', async () => {
     const operator = await ownerOfAcme()
     const { api } = await operator.signIn()
-    const create = () => api.post(`${BY_SESSION}/jobs`, world.job)
+    const create = () => api.post(`${BY_SESSION}/jobs`, fixture.job)
     expect(await create()).toMatchObject({ status: 201 })
 
     await operator.setRole(acme.id, 'viewer')
@@ -310,14 +310,14 @@ describe('what changes meanwhile counts at once', () => {
   })
 
   test('the standing of the tenant', async () => {
-    const tenant = await world.app.tenant('Late payer')
+    const tenant = await fixture.app.tenant('Late payer')
     const { api } = await (await operatorIn({ [tenant.id]: 'owner' })).signIn()
-    const create = () => api.post(`${BY_SESSION}/jobs`, world.job)
+    const create = () => api.post(`${BY_SESSION}/jobs`, fixture.job)
     expect(await create()).toMatchObject({ status: 201 })
 
-    await world.app.platform.tenants.suspend(ACTOR, tenant.id, 'billing')
+    await fixture.app.platform.tenants.suspend(ACTOR, tenant.id, 'billing')
     expect(await create()).toMatchObject({ status: 402 })
-    await world.app.platform.tenants.resume(ACTOR, tenant.id)
+    await fixture.app.platform.tenants.resume(ACTOR, tenant.id)
     expect(await create()).toMatchObject({ status: 201 })
   })
 
@@ -325,7 +325,7 @@ describe('what changes meanwhile counts at once', () => {
     const operator = await operatorIn({ [acme.id]: 'owner', [other.id]: 'owner' })
     const [first, second] = [await operator.signIn(), await operator.signIn()]
     const tenantOf = async ({ api }: typeof first) =>
-      (await api.post(`${BY_SESSION}/jobs`, world.job)).body.tenant_id
+      (await api.post(`${BY_SESSION}/jobs`, fixture.job)).body.tenant_id
     await first.actIn(acme.id)
 
     await second.actIn(other.id)
@@ -345,11 +345,11 @@ describe('who calls comes before what is sent', () => {
   test('viewers read jobs with secret headers masked, by routes as on pages; others read them whole', async () => {
     const headers = { Authorization: 'Bearer secret', 'X-Team': 'orders' }
     const { api } = acme
-    const job = await api.post('/v1/clockwork/jobs', { ...world.job, headers })
-    const delayed = await api.post('/v1/clockwork/delayed', { ...world.delayed, headers })
+    const job = await api.post('/v1/clockwork/jobs', { ...fixture.job, headers })
+    const delayed = await api.post('/v1/clockwork/delayed', { ...fixture.delayed, headers })
     const ids: Record<string, string> = { jobs: job.body.id, delayed: delayed.body.id }
     // Every route that answers with jobs, so that a new one is covered without being named here.
-    const routes = world.routes
+    const routes = fixture.routes
       .filter(({ method, path }) => method === 'GET' && !path.endsWith('/executions'))
       .map(({ path }) => path.replace(':job_id', ids[path.split('/')[1] ?? ''] ?? ''))
     expect(routes).toHaveLength(4)
@@ -406,9 +406,9 @@ describe('who calls comes before what is sent', () => {
     const nobody = await (await operatorIn({})).signIn()
     const viewer = await (await operatorIn({ [acme.id]: 'viewer' })).signIn()
 
-    for (const route of world.routes.filter(hasBody)) {
+    for (const route of fixture.routes.filter(hasBody)) {
       const statusFor = async (headers: Record<string, string>) =>
-        (await world.send(BY_SESSION, route, { headers, body, type })).status
+        (await fixture.send(BY_SESSION, route, { headers, body, type })).status
       expect(await statusFor({}), nameOf(route)).toBe(401)
       expect(await statusFor(nobody.headers), nameOf(route)).toBe(403)
       if (!callersOf(route).includes('viewer'))
@@ -431,24 +431,24 @@ describe('who calls comes before what is sent', () => {
       await session.actIn(acme.id)
       const { readable: body, writable } = new TransformStream<Uint8Array, Uint8Array>()
       const writer = writable.getWriter()
-      const bytes = new TextEncoder().encode(JSON.stringify(world.job))
+      const bytes = new TextEncoder().encode(JSON.stringify(fixture.job))
       const headers = { ...session.headers, 'content-type': 'application/json' }
       const request = new Request(`http://localhost${BY_SESSION}/jobs`, {
         method: 'POST',
         headers,
         body,
       })
-      const before = world.stored()
+      const before = fixture.stored()
 
-      const answer = world.app.app.handle(request)
+      const answer = fixture.app.app.handle(request)
       await writer.write(bytes.subarray(0, 9))
-      await world.app.clock.advance(1500)
+      await fixture.app.clock.advance(1500)
       await lose(session, operator)
       await writer.write(bytes.subarray(9))
       await writer.close()
 
       expect((await answer).status).toBe(status)
-      expect(world.stored()).toEqual(before)
+      expect(fixture.stored()).toEqual(before)
     },
   )
 })

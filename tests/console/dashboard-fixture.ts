@@ -14,7 +14,7 @@ export interface Route {
   path: string
 }
 
-export type World = Awaited<ReturnType<typeof bootDashboard>>
+export type Fixture = Awaited<ReturnType<typeof bootDashboard>>
 export type Tenant = Awaited<ReturnType<TestApp['tenant']>>
 
 /** As the app itself lists them, so that a new one is scanned at without being named here. */

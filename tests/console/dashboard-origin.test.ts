@@ -4,23 +4,24 @@ import {
   BY_KEY,
   BY_SESSION,
   bootDashboard,
+  type Fixture,
   nameOf,
   type Route,
   type Tenant,
-  type World,
 } from './dashboard-fixture.ts'
 
 const OWN = 'https://console.example'
 
-let world: World
+let fixture: Fixture
 let acme: Tenant
 let cookie: string
 beforeAll(async () => {
-  world = await bootDashboard({ flags: { 'server-base-url': `${OWN}/house` } })
-  acme = await world.app.tenant('Acme')
-  cookie = (await (await newOperator(world.app, { roles: { [acme.id]: 'owner' } })).signIn()).cookie
+  fixture = await bootDashboard({ flags: { 'server-base-url': `${OWN}/installation` } })
+  acme = await fixture.app.tenant('Acme')
+  cookie = (await (await newOperator(fixture.app, { roles: { [acme.id]: 'owner' } })).signIn())
+    .cookie
 })
-afterAll(() => world.end())
+afterAll(() => fixture.end())
 
 const isSafe = ({ method }: Route) => method === 'GET'
 
@@ -55,9 +56,9 @@ const FOREIGN: Record<string, Record<string, string>> = {
 
 describe('what changes something is done for', () => {
   test.each(Object.entries(OURS))('%s', async (_, from) => {
-    for (const route of world.routes) {
-      const id = await world.jobFor(route, acme)
-      const { status } = await world.send(BY_SESSION, route, { headers: { cookie, ...from }, id })
+    for (const route of fixture.routes) {
+      const id = await fixture.jobFor(route, acme)
+      const { status } = await fixture.send(BY_SESSION, route, { headers: { cookie, ...from }, id })
       expect(status, nameOf(route)).toBeLessThan(300)
     }
   })
@@ -65,26 +66,26 @@ describe('what changes something is done for', () => {
 
 describe('what changes something is refused, and nothing done, for', () => {
   test.each(Object.entries(FOREIGN))('%s', async (_, from) => {
-    for (const route of world.routes.filter((route) => !isSafe(route))) {
-      const id = await world.jobFor(route, acme)
-      const before = world.stored()
+    for (const route of fixture.routes.filter((route) => !isSafe(route))) {
+      const id = await fixture.jobFor(route, acme)
+      const before = fixture.stored()
       const headers = { cookie, ...from }
-      const answer = await world.send(BY_SESSION, route, { headers, id })
+      const answer = await fixture.send(BY_SESSION, route, { headers, id })
       expect({ route: nameOf(route), ...answer }).toMatchObject({
         status: 403,
         body: { error: expect.stringMatching(/^(Sec-Fetch-Site|Origin): /) },
       })
-      expect(world.stored()).toEqual(before)
+      expect(fixture.stored()).toEqual(before)
     }
   })
 })
 
 test('reads are answered wherever they come from, for the browser to keep from the page', async () => {
   for (const from of Object.values(FOREIGN))
-    for (const route of world.routes.filter(isSafe)) {
-      const id = await world.jobFor(route, acme)
+    for (const route of fixture.routes.filter(isSafe)) {
+      const id = await fixture.jobFor(route, acme)
       const headers = { cookie, ...from }
-      const answer = await world.send(BY_SESSION, route, { headers, id })
+      const answer = await fixture.send(BY_SESSION, route, { headers, id })
       expect(answer.status, nameOf(route)).toBe(200)
       expect(answer.headers.get('cross-origin-resource-policy')).toBe('same-origin')
       expect(answer.headers.has('access-control-allow-origin')).toBe(false)
@@ -93,7 +94,7 @@ test('reads are answered wherever they come from, for the browser to keep from t
 
 test('the refusal says which address would be right', async () => {
   const headers = { cookie, origin: 'http://192.168.1.5:8080' }
-  const { body } = await world.send(BY_SESSION, { method: 'POST', path: '/jobs' }, { headers })
+  const { body } = await fixture.send(BY_SESSION, { method: 'POST', path: '/jobs' }, { headers })
 
   expect(body.error).toBe(
     'Origin: must be https://console.example, the URL of this installation, not http://192.168.1.5:8080',
@@ -102,18 +103,18 @@ test('the refusal says which address would be right', async () => {
 
 test('who is not signed in is told that first', async () => {
   for (const headers of Object.values(FOREIGN))
-    for (const route of world.routes) {
-      const { status } = await world.send(BY_SESSION, route, { headers })
+    for (const route of fixture.routes) {
+      const { status } = await fixture.send(BY_SESSION, route, { headers })
       expect([nameOf(route), status]).toEqual([nameOf(route), 401])
     }
 })
 
 test('to keys, which no browser adds by itself, it is all the same', async () => {
   for (const from of Object.values(FOREIGN))
-    for (const route of world.routes) {
+    for (const route of fixture.routes) {
       const headers = { authorization: `Bearer ${acme.secret}`, ...from }
-      const id = await world.jobFor(route, acme)
-      const { status } = await world.send(BY_KEY, route, { headers, id })
+      const id = await fixture.jobFor(route, acme)
+      const { status } = await fixture.send(BY_KEY, route, { headers, id })
       expect(status, nameOf(route)).toBeLessThan(300)
     }
 })

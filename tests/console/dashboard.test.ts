@@ -7,19 +7,19 @@ import {
   BY_KEY,
   BY_SESSION,
   bootDashboard,
+  type Fixture,
   NOBODYS,
   nameOf,
   type Route,
   routesUnder,
   type Tenant,
-  type World,
 } from './dashboard-fixture.ts'
 
 const ACTOR = { kind: 'cli', source: 'test' } as const
 const ADDRESS = '192.0.2.7'
 
 /** Twins: one is called by its key, the other by a session of its owner. */
-let world: World
+let fixture: Fixture
 let keyed: Tenant
 let watched: Tenant
 let owner: Operator
@@ -27,15 +27,15 @@ let session: OperatorSession
 let byKey: Record<string, string>
 let bySession: Record<string, string>
 beforeAll(async () => {
-  world = await bootDashboard()
-  keyed = await world.app.tenant('Keyed')
-  watched = await world.app.tenant('Watched')
-  owner = await newOperator(world.app, { roles: { [watched.id]: 'owner' } })
+  fixture = await bootDashboard()
+  keyed = await fixture.app.tenant('Keyed')
+  watched = await fixture.app.tenant('Watched')
+  owner = await newOperator(fixture.app, { roles: { [watched.id]: 'owner' } })
   session = await owner.signIn()
   byKey = { authorization: `Bearer ${keyed.secret}` }
   bySession = { cookie: session.cookie }
 })
-afterAll(() => world.end())
+afterAll(() => fixture.end())
 
 const WRONG = JSON.stringify({ name: 5, schedule: 5, url: 5, run_at: 5 })
 
@@ -65,17 +65,22 @@ const comparable = ({ status, body, headers }: Answer) => ({
 /** The same by both ways, each for its own tenant. */
 async function both(route: Route, sending: (typeof SENDINGS)[string] = {}) {
   const needsJob = route.path.includes(':job_id') && sending.id === undefined
-  const idIn = async (tenant: Tenant) => (needsJob ? { id: await world.jobFor(route, tenant) } : {})
+  const idIn = async (tenant: Tenant) =>
+    needsJob ? { id: await fixture.jobFor(route, tenant) } : {}
   const keyId = await idIn(keyed)
   const sessionId = await idIn(watched)
   return {
-    key: await world.send(BY_KEY, route, { headers: byKey, ...sending, ...keyId }),
-    session: await world.send(BY_SESSION, route, { headers: bySession, ...sending, ...sessionId }),
+    key: await fixture.send(BY_KEY, route, { headers: byKey, ...sending, ...keyId }),
+    session: await fixture.send(BY_SESSION, route, {
+      headers: bySession,
+      ...sending,
+      ...sessionId,
+    }),
   }
 }
 
 test('sessions have the routes that keys have, and no others', () => {
-  const { app, routes } = world
+  const { app, routes } = fixture
 
   expect(routes.length).toBeGreaterThanOrEqual(13)
   expect(routesUnder(app, BY_SESSION).map(nameOf)).toEqual(routes.map(nameOf))
@@ -83,7 +88,7 @@ test('sessions have the routes that keys have, and no others', () => {
 
 for (const [name, sending] of Object.entries(SENDINGS))
   test(`every route answers a session as it answers a key: ${name}`, async () => {
-    for (const route of world.routes) {
+    for (const route of fixture.routes) {
       const { key, session } = await both(route, sending)
       expect({ route: nameOf(route), ...comparable(session) }).toEqual({
         route: nameOf(route),
@@ -100,8 +105,8 @@ test('so does what is no route at all', async () => {
     ['DELETE', '/jobs'],
   ] as const
   for (const [method, path] of missing) {
-    const key = await world.send(BY_KEY, { method, path }, { headers: byKey })
-    const session = await world.send(BY_SESSION, { method, path }, { headers: bySession })
+    const key = await fixture.send(BY_KEY, { method, path }, { headers: byKey })
+    const session = await fixture.send(BY_SESSION, { method, path }, { headers: bySession })
     const asKey = JSON.parse(JSON.stringify(session.body).replaceAll(BY_SESSION, BY_KEY))
     expect([method, path, session.status, asKey]).toEqual([method, path, key.status, key.body])
     expect(session.headers.get('allow')).toBe(key.headers.get('allow'))
@@ -109,7 +114,7 @@ test('so does what is no route at all', async () => {
 })
 
 test('both ways lead to the same jobs of a tenant', async () => {
-  const made = await session.api.post(`${BY_SESSION}/jobs`, { ...world.job, name: 'by hand' })
+  const made = await session.api.post(`${BY_SESSION}/jobs`, { ...fixture.job, name: 'by hand' })
   expect(made).toMatchObject({ status: 201, body: { tenant_id: watched.id, name: 'by hand' } })
 
   const path = `/jobs/${made.body.id}`
@@ -119,12 +124,12 @@ test('both ways lead to the same jobs of a tenant', async () => {
 })
 
 test('another tenant has its jobs for itself', async () => {
-  const routes = world.routes.filter(({ path }) => path.includes(':job_id'))
-  const ids = await Promise.all(routes.map((route) => world.jobFor(route, keyed)))
-  const before = world.stored()
+  const routes = fixture.routes.filter(({ path }) => path.includes(':job_id'))
+  const ids = await Promise.all(routes.map((route) => fixture.jobFor(route, keyed)))
+  const before = fixture.stored()
 
   for (const [at, route] of routes.entries()) {
-    const answer = await world.send(BY_SESSION, route, { headers: bySession, id: ids[at] })
+    const answer = await fixture.send(BY_SESSION, route, { headers: bySession, id: ids[at] })
     expect({ route: nameOf(route), ...answer }).toMatchObject({
       status: 404,
       body: { error: 'job not found' },
@@ -133,7 +138,7 @@ test('another tenant has its jobs for itself', async () => {
   for (const kind of ['jobs', 'delayed'])
     for (const job of (await session.api.get(`${BY_SESSION}/${kind}`)).body)
       expect(ids).not.toContain(job.id)
-  expect(world.stored()).toEqual(before)
+  expect(fixture.stored()).toEqual(before)
 })
 
 describe('what operators do', () => {
@@ -162,15 +167,15 @@ describe('what operators do', () => {
     const request = new Request(`http://localhost${BY_SESSION}/jobs`, {
       method: 'POST',
       headers: { ...bySession, 'content-type': 'application/json' },
-      body: JSON.stringify(world.job),
+      body: JSON.stringify(fixture.job),
     })
     notePeer(request, { requestIP: () => ({ address: ADDRESS }) })
-    const { id } = await (await world.app.app.handle(request)).json()
+    const { id } = await (await fixture.app.app.handle(request)).json()
     await session.api.patch(`${BY_SESSION}/jobs/${id}`, { name: 'other' })
     await session.api.post(`${BY_SESSION}/jobs/${id}/run`)
     await session.api.delete(`${BY_SESSION}/jobs/${id}`)
 
-    const { entries } = world.app.platform.audit.list({
+    const { entries } = fixture.app.platform.audit.list({
       tenantId: watched.id,
       object: id,
       limit: 10,
@@ -224,12 +229,12 @@ describe('terms of the tenant hold by both ways', () => {
 })
 
 test('the API document shows both, each with what it asks for', async () => {
-  const { body } = await world.app.raw('/openapi.json')
+  const { body } = await fixture.app.raw('/openapi.json')
 
   expect(body.components.securitySchemes).toMatchObject({
     session: { type: 'apiKey', in: 'cookie', name: 'identity_session' },
   })
-  for (const { method, path } of world.routes) {
+  for (const { method, path } of fixture.routes) {
     const of = (prefix: string) =>
       body.paths[(prefix + path).replace(':job_id', '{job_id}')][method.toLowerCase()]
     expect(of(BY_KEY).security).toEqual([{ apiKey: [] }])

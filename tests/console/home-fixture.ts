@@ -42,19 +42,19 @@ export async function bootHome(options: TestAppOptions = {}) {
   }
 }
 
-export type HomeWorld = Awaited<ReturnType<typeof bootHome>>
+export type HomeFixture = Awaited<ReturnType<typeof bootHome>>
 
 export const mainOf = (html: string): string => /<main[\s\S]*<\/main>/.exec(html)?.[0] ?? ''
 
 /** What a tile says: its number, and what it is held against. */
-export async function tileOf(here: HomeWorld, label: string): Promise<string> {
+export async function tileOf(here: HomeFixture, label: string): Promise<string> {
   const tiles = /<ul class="tiles"[\s\S]*?<\/ul>/.exec(await here.html())?.[0] ?? ''
   const tile = tiles.split('<li>').find((one) => one.includes(`>${label}<`)) ?? ''
   return wordsOf(tile).replace(label, '').trim()
 }
 
 /** Rows as the engines write them, at moments of the past. */
-export function rowsOf({ app, acme }: HomeWorld) {
+export function rowsOf({ app, acme }: HomeFixture) {
   const insert = (table: string, row: Record<string, string | number>) =>
     app.db.client
       .query(
@@ -112,7 +112,7 @@ export function rowsOf({ app, acme }: HomeWorld) {
   }
 }
 
-export const job = (here: HomeWorld, fields: Record<string, unknown> = {}) =>
+export const job = (here: HomeFixture, fields: Record<string, unknown> = {}) =>
   here.acme.api.post('/v1/clockwork/jobs', {
     name: 'Report',
     schedule: '* * * * *',
@@ -121,4 +121,4 @@ export const job = (here: HomeWorld, fields: Record<string, unknown> = {}) =>
   })
 
 /** Lets a job that runs every minute run once. */
-export const runOnce = ({ app }: HomeWorld) => app.clock.advance(61_000)
+export const runOnce = ({ app }: HomeFixture) => app.clock.advance(61_000)

@@ -7,7 +7,7 @@ import { newOperator } from '../support/operator.ts'
 const HOUR = 3_600_000
 
 /** A tenant with a key of clockwork, and an owner who looks after its keys. */
-async function world() {
+async function fixture() {
   const app = await bootTestApp()
   const acme = await app.tenant('Acme')
   const signIn = async (role: Role) =>
@@ -49,7 +49,7 @@ const requestsIn = (body: string) =>
 
 describe('making a key', () => {
   test('gives it exactly what was ticked, and the names of the tenant besides', async () => {
-    await using app = await world()
+    await using app = await fixture()
     const { status } = await app.post('/console/keys', [
       ['engine', 'relay'],
       ['environment', 'test'],
@@ -70,7 +70,7 @@ describe('making a key', () => {
   })
 
   test('asks for no scope where an engine has a single one, nor for data where it has one kind', async () => {
-    await using app = await world()
+    await using app = await fixture()
 
     expect((await app.post('/console/keys', [['engine', 'clockwork']])).status).toBe(200)
     expect(app.keys()).toHaveLength(2)
@@ -90,7 +90,7 @@ describe('making a key', () => {
       'Must be lowercase letters',
     ],
   ] as const)('comes back with what was typed for %s', async (_what, fields, field, words) => {
-    await using app = await world()
+    await using app = await fixture()
     const { status, body } = await app.post('/console/keys', [
       ['engine', 'gate'],
       ['environment', 'test'],
@@ -107,7 +107,7 @@ describe('making a key', () => {
   })
 
   test('begins with the engine whose list one came from', async () => {
-    await using app = await world()
+    await using app = await fixture()
     expect(await app.page('/console/keys/new?engine=relay')).toMatch(/value="relay" checked/)
   })
 
@@ -119,7 +119,7 @@ describe('making a key', () => {
     ['gate', ['settings:read']],
     ['gate', ['authorize']],
   ] as const)('shows a key of %s once, with commands that work: %p', async (engine, scopes) => {
-    await using app = await world()
+    await using app = await fixture()
     const { body } = await app.post('/console/keys', [
       ['engine', engine],
       ['environment', 'live'],
@@ -145,7 +145,7 @@ describe('making a key', () => {
 
 describe('replacing a key', () => {
   test('lets both work for as long as was chosen, and counts down', async () => {
-    await using app = await world()
+    await using app = await fixture()
     const [old] = app.keys()
     const { body } = await app.post(`/console/keys/${old?.id}/rotate`, [['grace', 'hour']])
     const replacement = app.client(secretIn(body))
@@ -166,7 +166,7 @@ describe('replacing a key', () => {
   })
 
   test('is for keys that work, and refuses a time that nobody can choose', async () => {
-    await using app = await world()
+    await using app = await fixture()
     const [key] = app.keys()
     const rotate = async (grace: string) =>
       (await app.post(`/console/keys/${key?.id}/rotate`, [['grace', grace]])).status
@@ -180,7 +180,7 @@ describe('replacing a key', () => {
 
 describe('revoking a key', () => {
   test('locks its program out at once, and shows the row', async () => {
-    await using app = await world()
+    await using app = await fixture()
     const [key] = app.keys()
     const { status, headers } = await app.post(`/console/keys/${key?.id}/revoke`, [])
 
@@ -192,7 +192,7 @@ describe('revoking a key', () => {
   })
 
   test('is not for keys of others', async () => {
-    await using app = await world()
+    await using app = await fixture()
     const other = await app.tenant('Other')
     const [theirs] = app.platform.keys.list(other.id)
 
@@ -212,7 +212,7 @@ describe('revoking a key', () => {
 
 describe('the list of keys', () => {
   test('has the newest first, page by page in both directions', async () => {
-    await using app = await world()
+    await using app = await fixture()
     for (let made = 0; made < 119; made++) await app.acme.key(made % 2 ? 'relay' : 'gate')
     const all = app.keys().map(({ id }) => id)
 
@@ -227,7 +227,7 @@ describe('the list of keys', () => {
   })
 
   test('is narrowed to an engine by its address, also on further pages', async () => {
-    await using app = await world()
+    await using app = await fixture()
     for (let made = 0; made < 60; made++) await app.acme.key('relay')
 
     const first = await app.page('/console/keys?engine=relay')

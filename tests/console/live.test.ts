@@ -11,7 +11,7 @@ const SECOND = 1000
 const STREAM = 'text/event-stream'
 
 /** Two tenants behind a port, an endpoint of each, and somebody to look. */
-async function world() {
+async function fixture() {
   const app = await servedApp()
   const target = startTarget()
   const [acme, other] = [await app.tenant('Acme'), await app.tenant('Other')]
@@ -63,7 +63,7 @@ async function world() {
 
 describe.each(['/console', '/console/deliveries'])('the stream of %s', (path) => {
   test('says at once that it is there, and then what is new, and nothing of before', async () => {
-    await using here = await world()
+    await using here = await fixture()
     await here.send('order.old')
     const listener = await here.watch(path)
     await listener.until(() => listener.comments() > 0)
@@ -86,7 +86,7 @@ describe.each(['/console', '/console/deliveries'])('the stream of %s', (path) =>
   })
 
   test('goes on where the one before has ended, whatever has happened since', async () => {
-    await using here = await world()
+    await using here = await fixture()
     await here.send('order.first')
     const href = streamIn(await here.page(path))
     const before = await here.stream(href)
@@ -109,7 +109,7 @@ describe.each(['/console', '/console/deliveries'])('the stream of %s', (path) =>
   })
 
   test('shows what another process has done', async () => {
-    await using here = await world()
+    await using here = await fixture()
     await here.send('order.first')
     const listener = await here.watch(path)
     here.app.db.client.run("UPDATE deliveries SET state = 'failed'")
@@ -119,7 +119,7 @@ describe.each(['/console', '/console/deliveries'])('the stream of %s', (path) =>
   })
 
   test('has nothing of another tenant', async () => {
-    await using here = await world()
+    await using here = await fixture()
     const listener = await here.watch(path)
     await here.send('order.theirs', here.relay.other)
     await here.send('order.ours')
@@ -130,7 +130,7 @@ describe.each(['/console', '/console/deliveries'])('the stream of %s', (path) =>
   })
 
   test('ends with the session, the membership, the role, or the place', async () => {
-    await using here = await world()
+    await using here = await fixture()
     const { app, acme, other, owner } = here
     const ways: ((session: OperatorSession) => Promise<unknown>)[] = [
       (session) => session.end(),
@@ -155,7 +155,7 @@ describe.each(['/console', '/console/deliveries'])('the stream of %s', (path) =>
   })
 
   test('shows a page nothing of another tenant, or other data, when it comes again after a switch', async () => {
-    await using here = await world()
+    await using here = await fixture()
     const href = streamIn(await here.page(path))
     await here.send('order.theirs', here.relay.other)
     const scope = { 'hx-request': 'true', 'gatehouse-scope': `${here.acme.id}.live` }
@@ -184,7 +184,7 @@ describe.each(['/console', '/console/deliveries'])('the stream of %s', (path) =>
   })
 
   test('ends at once when the server goes down, and the page may come again', async () => {
-    await using here = await world()
+    await using here = await fixture()
     const href = streamIn(await here.page(path))
     const listener = await here.stream(href)
     const stopping = here.app.stop()
@@ -195,7 +195,7 @@ describe.each(['/console', '/console/deliveries'])('the stream of %s', (path) =>
   })
 
   test('is for viewers too, and for nobody who is not signed in or acts elsewhere', async () => {
-    await using here = await world()
+    await using here = await fixture()
     const { app, acme } = here
     const href = streamIn(await here.page(path))
     const viewer = await newOperator(app, { roles: { [acme.id]: 'viewer' } })
@@ -212,7 +212,7 @@ describe.each(['/console', '/console/deliveries'])('the stream of %s', (path) =>
   })
 
   test('is a stream for whoever asks for one, and no page that never ends', async () => {
-    await using here = await world()
+    await using here = await fixture()
     const href = streamIn(await here.page(path))
     const { headers } = here.session
     for (const method of ['GET', 'HEAD']) {
@@ -222,7 +222,7 @@ describe.each(['/console', '/console/deliveries'])('the stream of %s', (path) =>
   })
 
   test('says something every ten seconds, so that nobody takes it for dead', async () => {
-    await using here = await world()
+    await using here = await fixture()
     const listener = await here.watch(path)
     await listener.until(() => listener.comments() === 1)
     await here.app.clock.advance(9 * SECOND)
@@ -235,7 +235,7 @@ describe.each(['/console', '/console/deliveries'])('the stream of %s', (path) =>
 
 describe('streams', () => {
   test('end when the database is lost', async () => {
-    await using w = await world()
+    await using w = await fixture()
     const listener = await w.watch('/console')
     const dataDir = dirname(w.app.db.file)
 
@@ -247,7 +247,7 @@ describe('streams', () => {
   })
 
   test('are no more than eight of a session', async () => {
-    await using here = await world()
+    await using here = await fixture()
     const href = streamIn(await here.page('/console'))
     const listeners = await Promise.all(Array.from({ length: 8 }, () => here.stream(href)))
     expect(listeners.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200))
@@ -259,7 +259,7 @@ describe('streams', () => {
   })
 
   test('are no more than thirty-two of a person, however many sessions they have', async () => {
-    await using here = await world()
+    await using here = await fixture()
     const href = streamIn(await here.page('/console'))
     const opened: Listener[] = []
     const statuses: number[] = []
@@ -279,7 +279,7 @@ describe('streams', () => {
   })
 
   test('take no room for whoever asks for their head alone', async () => {
-    await using here = await world()
+    await using here = await fixture()
     const href = streamIn(await here.page('/console'))
     const answer = await fetch(here.app.url + href, {
       method: 'HEAD',
@@ -289,7 +289,7 @@ describe('streams', () => {
   })
 
   test('read nothing while nobody looks', async () => {
-    await using here = await world()
+    await using here = await fixture()
     const listener = await here.watch('/console')
     expect(here.app.live.count()).toBe(1)
     listener.leave()
@@ -300,7 +300,7 @@ describe('streams', () => {
   })
 
   test('carry no markup of a tenant', async () => {
-    await using here = await world()
+    await using here = await fixture()
     const listener = await here.watch('/console')
     const hostile = '<script>alert(1)</script>\u202e\r\n\ndata: x'
     await here.acme.api.post('/v1/clockwork/jobs', {

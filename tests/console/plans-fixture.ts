@@ -3,13 +3,13 @@ import { newOperator } from '../support/operator.ts'
 import { startTarget } from '../support/target.ts'
 import { watchStatements } from './ran-statements.ts'
 
-export type PlansWorld = Awaited<ReturnType<typeof plansWorld>>
+export type PlansFixture = Awaited<ReturnType<typeof plansFixture>>
 
 /**
  * An installation with one of everything that the console shows, somebody who sees all of it, and
  * an account of the statements that a page runs.
  */
-export async function plansWorld() {
+export async function plansFixture() {
   const watch = watchStatements()
   const app = await bootTestApp()
   const target = startTarget()

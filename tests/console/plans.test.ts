@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Explained, explainer, type Step } from './explained.ts'
-import { type PlansWorld, plansWorld } from './plans-fixture.ts'
+import { type PlansFixture, plansFixture } from './plans-fixture.ts'
 
 /** Lists as somebody narrows them; one that is long in other words than its first page. */
 const NARROWED = [
@@ -56,20 +56,20 @@ const FEW: Readonly<Record<string, string>> = {
   sqlite_autoindex_usage_months_1: 'of one tenant',
 }
 
-let world: PlansWorld
-let opened: Awaited<ReturnType<PlansWorld['open']>>[]
+let fixture: PlansFixture
+let opened: Awaited<ReturnType<PlansFixture['open']>>[]
 let seen: (Explained & { path: string })[]
 
 beforeAll(async () => {
-  world = await plansWorld()
+  fixture = await plansFixture()
   opened = []
-  for (const path of [...world.pages, ...NARROWED]) opened.push(await world.open(path))
-  const explain = explainer(world.client)
+  for (const path of [...fixture.pages, ...NARROWED]) opened.push(await fixture.open(path))
+  const explain = explainer(fixture.client)
   seen = opened.flatMap(({ path, statements }) =>
     statements.map((statement) => ({ path, ...explain(statement) })),
   )
 }, 60_000)
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 /** What is found in statements, each with the pages that it was found in. */
 function pagesWith(found: (one: Explained & { path: string }) => readonly Step[]) {
@@ -90,12 +90,12 @@ describe('what the pages of the console cost does not grow with what is stored',
     const refused = opened.filter(({ path, status }) => status >= 400 && !path.includes(':'))
     // As it asks for a format.
     expect(refused.map(({ path }) => path)).toEqual(['/console/audit/export'])
-    expect(world.pages.length).toBeGreaterThan(50)
+    expect(fixture.pages.length).toBeGreaterThan(50)
     expect(new Set(seen.map(({ statement }) => statement)).size).toBeGreaterThan(100)
   })
 
   test('and would be told of otherwise', () => {
-    const explain = explainer(world.client)
+    const explain = explainer(fixture.client)
     const stepOf = (statement: string) => explain(statement).steps[0]
     expect(stepOf('select * from messages')).toMatchObject({ isWalk: true, index: '' })
     expect(stepOf('select * from messages where seq > 1')).toMatchObject({ isRange: true })

@@ -3,7 +3,7 @@ import { SCOPE_FIELD, SCOPE_HEADER } from '../../src/console/scope.ts'
 import { newHttpBrowser } from '../support/http-browser.ts'
 import { newOperator } from '../support/operator.ts'
 import { servedApp } from './console-fixture.ts'
-import { type PlansWorld, plansWorld } from './plans-fixture.ts'
+import { type PlansFixture, plansFixture } from './plans-fixture.ts'
 
 const UNKNOWN = '01890000-0000-7000-8000-000000000000'
 
@@ -16,15 +16,15 @@ const UNSCOPED = [
 ]
 const isScoped = (path: string) => !UNSCOPED.some((pattern) => pattern.test(path))
 
-let world: PlansWorld
+let fixture: PlansFixture
 beforeAll(async () => {
-  world = await plansWorld()
+  fixture = await plansFixture()
 }, 60_000)
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 /** As the app itself lists them, so that a new one is scanned at without being named here. */
 const routesOf = (method: string) =>
-  world.app.app.routes
+  fixture.app.app.routes
     .filter((route) => route.method === method && /^\/(console|setup)(\/|$)/.test(route.path))
     .map(({ path }) => path)
 
@@ -40,7 +40,7 @@ const SWITCHES: [string, Opened, Opened][] = [
 
 /** A tab of an admin who owns two tenants, opened before they switched in another tab. */
 async function outdatedTab(from: Opened, to: Opened) {
-  const { app } = world
+  const { app } = fixture
   const tenants = { acme: await app.tenant('Acme'), other: await app.tenant('Other') }
   const roles = { [tenants.acme.id]: 'owner', [tenants.other.id]: 'owner' } as const
   const operator = await newOperator(app, { roles, isAdmin: true })
@@ -80,7 +80,7 @@ async function outdatedTab(from: Opened, to: Opened) {
 }
 
 const written = () =>
-  world.client.query<{ n: number }, []>('SELECT total_changes() AS n').get()?.n ?? 0
+  fixture.client.query<{ n: number }, []>('SELECT total_changes() AS n').get()?.n ?? 0
 
 /** The routes of which something else than this is true. */
 async function routesUnlike(
@@ -99,11 +99,11 @@ test('every page that is drawn says with each form, and to htmx, what it was ope
   const routeOf = (action: string) => patterns.find(([, pattern]) => pattern.test(action))?.[0]
   const wrong: string[] = []
   const seen = new Set<string>()
-  for (const path of world.pages) {
-    const { status, html, environment } = await world.open(path)
+  for (const path of fixture.pages) {
+    const { status, html, environment } = await fixture.open(path)
     if (status !== 200) continue
     const isInstallation = path.startsWith('/console/admin/')
-    const scope = isInstallation ? 'installation' : `${world.tenantId}.${environment}`
+    const scope = isInstallation ? 'installation' : `${fixture.tenantId}.${environment}`
     const header = `hx-headers:inherited="{&quot;${SCOPE_HEADER}&quot;:&quot;${scope}&quot;}"`
     if (html.includes('htmx.js') && !html.includes(header)) wrong.push(`${path}: to htmx`)
     for (const [form] of html.matchAll(/<form [^>]*method="post".*?<\/form>/gs)) {
@@ -163,7 +163,7 @@ test('a form, and a request of htmx, that does not say what it is for is refused
 }, 60_000)
 
 test('a form that names another scope beside the one in which the session acts is refused', async () => {
-  const { app } = world
+  const { app } = fixture
   const [acme, other] = [await app.tenant('Acme'), await app.tenant('Other')]
   const roles = { [acme.id]: 'owner', [other.id]: 'owner' } as const
   const session = await (await newOperator(app, { roles })).signIn()
@@ -398,9 +398,9 @@ test('who acts nowhere is in the tenant whose invitation they accept', async () 
 
 test('a download is refused once the session acts in another tenant', async () => {
   const { send, scope, now } = await outdatedTab('acme.live', 'other.live')
-  const page = await world.open('/console/audit')
+  const page = await fixture.open('/console/audit')
   const link = `/console/audit/export?format=csv&${SCOPE_FIELD}=`
-  expect(page.html).toContain(`${link.replaceAll('&', '&amp;')}${world.tenantId}.live`)
+  expect(page.html).toContain(`${link.replaceAll('&', '&amp;')}${fixture.tenantId}.live`)
   const answers = [await send(link + scope, 'GET', {}), await send(link + now, 'GET', {})]
   expect(answers.map(({ status }) => status)).toEqual([409, 200])
   expect(answers[0]?.body).toContain('You opened this page in')

@@ -230,24 +230,24 @@ describe.each([
   }
 
   test('a stranger gets a tenant by their name, and is themselves the next time', async () => {
-    await using world = await bootBeside(OPEN)
-    const { page, door } = await world.come()
+    await using fixture = await bootBeside(OPEN)
+    const { page, door } = await fixture.come()
     expect(door.text).toContain(label)
     expect([page.status, new URL(page.url).pathname]).toEqual([200, '/console/welcome'])
-    expect(tenantsOf(world.app)).toMatchObject([{ name: `${world.account.name}’s team` }])
-    const { operator, page: again } = await world.come()
+    expect(tenantsOf(fixture.app)).toMatchObject([{ name: `${fixture.account.name}’s team` }])
+    const { operator, page: again } = await fixture.come()
     expect(again.status).toBe(200)
-    expect(tenantsOf(world.app)).toHaveLength(1)
-    const account = await operator.visit(`${world.app.url}/console/account`)
+    expect(tenantsOf(fixture.app)).toHaveLength(1)
+    const account = await operator.visit(`${fixture.app.url}/console/account`)
     expect(account.text).toContain(`${label} Linked`)
   })
 
   test('a stranger is sent away where sign-up is closed', async () => {
-    await using world = await bootBeside({})
-    const { operator, page } = await world.come()
+    await using fixture = await bootBeside({})
+    const { operator, page } = await fixture.come()
     expect(page.text).toContain('No account here matches your')
     expect(operator.cookie('identity_session')).toBeUndefined()
-    expect(tenantsOf(world.app)).toEqual([])
+    expect(tenantsOf(fixture.app)).toEqual([])
   })
 })
 

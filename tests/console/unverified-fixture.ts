@@ -24,7 +24,7 @@ export function mailTo({ app }: { app: TestApp }, address: string): string {
   return app.mail.outbox.read('all', mail?.id ?? '')?.body?.text ?? ''
 }
 
-export type UnverifiedWorld = Awaited<ReturnType<typeof bootUnverified>>
+export type UnverifiedFixture = Awaited<ReturnType<typeof bootUnverified>>
 
 /**
  * An installation with an admin, a tenant, and an account by the address of another, with every way

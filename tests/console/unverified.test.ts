@@ -8,28 +8,28 @@ import {
   EMAIL,
   mailTo,
   NO_WAYS,
-  type UnverifiedWorld,
+  type UnverifiedFixture,
   WITH_MAIL,
 } from './unverified-fixture.ts'
 
-const mailedLink = (world: UnverifiedWorld, address: string): string =>
-  world.app.url + (/\/console\/\w+\/[\w-]+/.exec(mailTo(world, address))?.[0] ?? '')
+const mailedLink = (fixture: UnverifiedFixture, address: string): string =>
+  fixture.app.url + (/\/console\/\w+\/[\w-]+/.exec(mailTo(fixture, address))?.[0] ?? '')
 
-const pathTo = ({ app }: UnverifiedWorld, url: string) => app.url + new URL(url).pathname
+const pathTo = ({ app }: UnverifiedFixture, url: string) => app.url + new URL(url).pathname
 
 describe('a right that is given to an address that is not verified', () => {
-  const asOwner = ({ tenantId }: UnverifiedWorld) => ['--tenant', tenantId, '--role', 'owner']
-  const isAdmin = ({ app }: UnverifiedWorld) => audited(app, 'admin.added').length === 1
+  const asOwner = ({ tenantId }: UnverifiedFixture) => ['--tenant', tenantId, '--role', 'owner']
+  const isAdmin = ({ app }: UnverifiedFixture) => audited(app, 'admin.added').length === 1
 
   const GRANTS: [
     string,
-    (world: UnverifiedWorld) => Promise<unknown>,
-    (w: UnverifiedWorld) => unknown,
+    (fixture: UnverifiedFixture) => Promise<unknown>,
+    (w: UnverifiedFixture) => unknown,
   ][] = [
     ['operator create --admin', ({ operator }) => operator('create', '--admin'), isAdmin],
     [
       'operator create --tenant',
-      (world) => world.operator('create', ...asOwner(world)),
+      (fixture) => fixture.operator('create', ...asOwner(fixture)),
       ({ roleOf }) => roleOf() === 'owner',
     ],
     [
@@ -56,24 +56,24 @@ describe('a right that is given to an address that is not verified', () => {
   ]
 
   test.each(GRANTS)('by %s is out of reach of who made the account', async (_, grant, isGiven) => {
-    await using world = await bootUnverified()
-    const eve = await world.signIn()
+    await using fixture = await bootUnverified()
+    const eve = await fixture.signIn()
     expect(await eve.isIn()).toBe(true)
 
-    await grant(world)
+    await grant(fixture)
 
-    expect(isGiven(world)).toBe(true)
-    expect([await eve.isIn(), world.waysIn()]).toEqual([false, NO_WAYS])
-    expect(await (await world.signIn()).isIn()).toBe(false)
-    expect([world.isVerified(), audited(world.app, 'identity.credentials_wiped')]).toMatchObject([
-      false,
-      [{ object: `identity:${world.id}` }],
-    ])
+    expect(isGiven(fixture)).toBe(true)
+    expect([await eve.isIn(), fixture.waysIn()]).toEqual([false, NO_WAYS])
+    expect(await (await fixture.signIn()).isIn()).toBe(false)
+    expect([
+      fixture.isVerified(),
+      audited(fixture.app, 'identity.credentials_wiped'),
+    ]).toMatchObject([false, [{ object: `identity:${fixture.id}` }]])
   })
 
   test('ends login links, and invitations that were sent from the account', async () => {
-    await using world = await bootUnverified()
-    const { app, id, operator } = world
+    await using fixture = await bootUnverified()
+    const { app, id, operator } = fixture
     const { id: own } = await app.tenant('Eve’s team')
     await operator('create', '--tenant', own, '--role', 'owner')
     const eve = { actor: { kind: 'operator', id }, id, name: 'Eve' } as const
@@ -87,18 +87,18 @@ describe('a right that is given to an address that is not verified', () => {
   })
 
   test('leaves a verified account as it is', async () => {
-    await using world = await bootUnverified()
-    await world.app.db.commit(() => world.app.gate.gateOperators.verify(world.id))
-    const eve = await world.signIn()
-    await world.operator('create', '--admin')
-    expect([await eve.isIn(), world.waysIn().password]).toEqual([true, true])
+    await using fixture = await bootUnverified()
+    await fixture.app.db.commit(() => fixture.app.gate.gateOperators.verify(fixture.id))
+    const eve = await fixture.signIn()
+    await fixture.operator('create', '--admin')
+    expect([await eve.isIn(), fixture.waysIn().password]).toEqual([true, true])
   })
 
   test('is not given by a page that still shows the address', async () => {
-    await using world = await bootUnverified()
-    const { send, admin, owner, id, app, tenantId, operator } = world
+    await using fixture = await bootUnverified()
+    const { send, admin, owner, id, app, tenantId, operator } = fixture
     await operator('create', '--tenant', tenantId, '--role', 'viewer')
-    const page = await world.see(admin, `/console/admin/operators/${id}`)
+    const page = await fixture.see(admin, `/console/admin/operators/${id}`)
     expect(page).toContain(`name="email" value="${EMAIL}"`)
     await app.db.commit(() => {
       const eve = app.gate.people.existing(SYSTEM_TENANT_ID, id)
@@ -109,54 +109,54 @@ describe('a right that is given to an address that is not verified', () => {
     const path = `/console/admin/operators/${id}/give-admin`
     expect((await send(admin, path, shown)).status).toBe(409)
     expect((await send(owner, `/console/team/${id}`, shown)).status).toBe(422)
-    expect([audited(app, 'admin.added'), world.roleOf()]).toEqual([[], 'viewer'])
+    expect([audited(app, 'admin.added'), fixture.roleOf()]).toEqual([[], 'viewer'])
   })
 })
 
 describe('an owner of a tenant', () => {
   test('gives a member who is not verified no more rights, and is told why', async () => {
-    await using world = await bootUnverified()
-    const { send, owner, id, operator, tenantId } = world
+    await using fixture = await bootUnverified()
+    const { send, owner, id, operator, tenantId } = fixture
     await operator('create', '--tenant', tenantId, '--role', 'member')
-    const ways = world.waysIn()
+    const ways = fixture.waysIn()
     const refused = await send(owner, `/console/team/${id}`, { email: EMAIL, role: 'owner' })
     expect([refused.status, refused.body]).toEqual([
       422,
       expect.stringContaining('This address is not verified'),
     ])
-    expect([world.roleOf(), world.waysIn()]).toEqual(['member', ways])
+    expect([fixture.roleOf(), fixture.waysIn()]).toEqual(['member', ways])
     expect((await send(owner, `/console/team/${id}`, { role: 'viewer' })).status).toBe(303)
-    expect(world.roleOf()).toBe('viewer')
+    expect(fixture.roleOf()).toBe('viewer')
   })
 })
 
 describe('a login link', () => {
   test('that was printed leaves no other way in, and verifies nothing', async () => {
-    await using world = await bootUnverified()
-    const eve = await world.signIn()
-    const printed = (await world.operator('login-link', '--json')).json().url
+    await using fixture = await bootUnverified()
+    const eve = await fixture.signIn()
+    const printed = (await fixture.operator('login-link', '--json')).json().url
     const victim = newHttpBrowser()
-    const page = await victim.press(await victim.visit(pathTo(world, printed)), 'Sign in')
+    const page = await victim.press(await victim.visit(pathTo(fixture, printed)), 'Sign in')
     expect(page.text).toContain('Set a new password.')
     expect(await eve.isIn()).toBe(false)
-    expect(world.waysIn()).toEqual({ ...NO_WAYS, sessions: 1 })
-    expect(world.isVerified()).toBe(false)
+    expect(fixture.waysIn()).toEqual({ ...NO_WAYS, sessions: 1 })
+    expect(fixture.isVerified()).toBe(false)
   })
 
   test('that was mailed does the same, and verifies the address', async () => {
-    await using world = await bootUnverified({ env: WITH_MAIL })
-    const { send, admin, id } = world
-    const eve = await world.signIn()
+    await using fixture = await bootUnverified({ env: WITH_MAIL })
+    const { send, admin, id } = fixture
+    const eve = await fixture.signIn()
     await send(admin, `/console/admin/operators/${id}/login-link`)
     const victim = newHttpBrowser()
-    await victim.press(await victim.visit(mailedLink(world, EMAIL)), 'Sign in')
-    expect([await eve.isIn(), await world.isIn(victim)]).toEqual([false, true])
-    expect([world.waysIn(), world.isVerified()]).toEqual([{ ...NO_WAYS, sessions: 1 }, true])
+    await victim.press(await victim.visit(mailedLink(fixture, EMAIL)), 'Sign in')
+    expect([await eve.isIn(), await fixture.isIn(victim)]).toEqual([false, true])
+    expect([fixture.waysIn(), fixture.isVerified()]).toEqual([{ ...NO_WAYS, sessions: 1 }, true])
   })
 
   test('that was printed is void once the account has another address', async () => {
-    await using world = await bootUnverified()
-    const { app, id, operator } = world
+    await using fixture = await bootUnverified()
+    const { app, id, operator } = fixture
     const printed = (await operator('login-link', '--json')).json().url
     app.clock.jump(60_000)
     await app.db.commit(() => {
@@ -164,32 +164,32 @@ describe('a login link', () => {
       app.gate.people.change(eve, { kind: 'system' }, { traits: { email: 'eve@example.com' } })
     })
     const victim = newHttpBrowser()
-    const page = await victim.press(await victim.visit(pathTo(world, printed)), 'Sign in')
-    expect([page.status, await world.isIn(victim)]).toEqual([409, false])
+    const page = await victim.press(await victim.visit(pathTo(fixture, printed)), 'Sign in')
+    expect([page.status, await fixture.isIn(victim)]).toEqual([409, false])
   })
 
   test('that was mailed is void once the account has another address', async () => {
-    await using world = await bootUnverified({ env: WITH_MAIL })
-    const { app, send, admin, id } = world
+    await using fixture = await bootUnverified({ env: WITH_MAIL })
+    const { app, send, admin, id } = fixture
     await send(admin, `/console/admin/operators/${id}/login-link`)
     await app.db.commit(() => {
       const eve = app.gate.people.existing(SYSTEM_TENANT_ID, id)
       app.gate.people.change(eve, { kind: 'system' }, { traits: { email: 'eve@example.com' } })
     })
-    const link = mailedLink(world, EMAIL)
+    const link = mailedLink(fixture, EMAIL)
     expect((await fetch(link, { method: 'POST', redirect: 'manual' })).status).toBe(409)
-    expect(world.isVerified()).toBe(false)
+    expect(fixture.isVerified()).toBe(false)
   })
 })
 
 describe('an invitation', () => {
   test('that an account accepts which is not verified leaves it to who accepts alone', async () => {
-    await using world = await bootUnverified()
-    const eve = await world.signIn()
-    const link = await world.app.operators.links.issueSignIn({ kind: 'cli' }, world.id)
-    const other = await world.signIn()
-    const { url } = await world.invite('somebody@example.com', 'owner')
-    const form = await other.visit(pathTo(world, url))
+    await using fixture = await bootUnverified()
+    const eve = await fixture.signIn()
+    const link = await fixture.app.operators.links.issueSignIn({ kind: 'cli' }, fixture.id)
+    const other = await fixture.signIn()
+    const { url } = await fixture.invite('somebody@example.com', 'owner')
+    const form = await other.visit(pathTo(fixture, url))
     expect(form.text).toContain(
       'Your email address is not verified. Accepting removes the password',
     )
@@ -197,37 +197,37 @@ describe('an invitation', () => {
     const page = await other.press(form, 'Accept invitation')
 
     expect(page.text).toContain('Current tenant: Acme')
-    expect([await other.isIn(), await eve.isIn(), world.roleOf()]).toEqual([true, false, 'owner'])
-    expect(world.waysIn()).toEqual({ ...NO_WAYS, sessions: 1 })
-    expect(world.app.operators.links.peek(link)).toBeUndefined()
+    expect([await other.isIn(), await eve.isIn(), fixture.roleOf()]).toEqual([true, false, 'owner'])
+    expect(fixture.waysIn()).toEqual({ ...NO_WAYS, sessions: 1 })
+    expect(fixture.app.operators.links.peek(link)).toBeUndefined()
   })
 
   test('is accepted with no account that is not verified, where mail can verify it', async () => {
-    await using world = await bootUnverified({ env: WITH_MAIL })
-    const eve = await world.signIn()
-    const ways = world.waysIn()
+    await using fixture = await bootUnverified({ env: WITH_MAIL })
+    const eve = await fixture.signIn()
+    const ways = fixture.waysIn()
     const email = 'eve@example.com'
-    await world.send(world.owner, '/console/team/invite', { email, role: 'owner' })
-    const link = mailedLink(world, email)
+    await fixture.send(fixture.owner, '/console/team/invite', { email, role: 'owner' })
+    const link = mailedLink(fixture, email)
     const page = await eve.visit(link)
     expect(page.text).toContain('Verify it, then open the invitation again.')
     expect(page.text).not.toContain('Accept invitation')
 
-    const body = new URLSearchParams({ account: world.id })
+    const body = new URLSearchParams({ account: fixture.id })
     const sent = await eve.visit(link, { method: 'POST', body })
 
-    expect([sent.status, world.roleOf(), world.waysIn()]).toEqual([409, undefined, ways])
-    expect(world.app.operators.invitations.list(world.tenantId)).toMatchObject([{ email }])
+    expect([sent.status, fixture.roleOf(), fixture.waysIn()]).toEqual([409, undefined, ways])
+    expect(fixture.app.operators.invitations.list(fixture.tenantId)).toMatchObject([{ email }])
   })
 
   test('that was mailed verifies the address of who accepts it', async () => {
-    await using world = await bootUnverified({ env: WITH_MAIL })
-    const owned = await world.signIn()
-    await world.send(world.owner, '/console/team/invite', { email: EMAIL, role: 'viewer' })
-    const form = await owned.visit(mailedLink(world, EMAIL))
+    await using fixture = await bootUnverified({ env: WITH_MAIL })
+    const owned = await fixture.signIn()
+    await fixture.send(fixture.owner, '/console/team/invite', { email: EMAIL, role: 'viewer' })
+    const form = await owned.visit(mailedLink(fixture, EMAIL))
     expect(form.text).not.toContain('not verified')
     await owned.press(form, 'Accept invitation')
-    expect([world.isVerified(), world.waysIn().password, world.roleOf()]).toEqual([
+    expect([fixture.isVerified(), fixture.waysIn().password, fixture.roleOf()]).toEqual([
       true,
       true,
       'viewer',
@@ -235,27 +235,28 @@ describe('an invitation', () => {
   })
 
   test('that was mailed verifies the address of a newcomer, and is shown to no one else', async () => {
-    await using world = await bootUnverified({ env: WITH_MAIL })
+    await using fixture = await bootUnverified({ env: WITH_MAIL })
     const email = 'new@example.com'
-    const send = () => world.send(world.owner, '/console/team/invite', { email, role: 'viewer' })
+    const send = () =>
+      fixture.send(fixture.owner, '/console/team/invite', { email, role: 'viewer' })
     const invited = await send()
     expect(invited.body).not.toContain('/console/invitation/')
     // No second mail goes out so soon, and no link is shown in its place.
     const again = await send()
     expect([again.status, again.body]).toEqual([422, expect.not.stringContaining('/invitation/')])
     const operator = newHttpBrowser()
-    const form = await operator.visit(mailedLink(world, email))
+    const form = await operator.visit(mailedLink(fixture, email))
     const typed = { name: 'New', password: 'correct horse battery' }
     await operator.press(form, 'Create account and join', typed)
-    const { id = '' } = world.app.gate.gateOperators.find(email) ?? {}
-    expect([world.isVerified(id), world.roleOf(id)]).toEqual([true, 'viewer'])
+    const { id = '' } = fixture.app.gate.gateOperators.find(email) ?? {}
+    expect([fixture.isVerified(id), fixture.roleOf(id)]).toEqual([true, 'viewer'])
   })
 
   test('looks the same before sign-in for an operator and a stranger', async () => {
-    await using world = await bootUnverified()
-    const { email: known } = await newOperator(world.app, { email: 'known@example.com' })
+    await using fixture = await bootUnverified()
+    const { email: known } = await newOperator(fixture.app, { email: 'known@example.com' })
     const seenBy = async (email: string) => {
-      const path = pathTo(world, (await world.invite(email)).url)
+      const path = pathTo(fixture, (await fixture.invite(email)).url)
       const operator = newHttpBrowser()
       const form = await operator.visit(path)
       const pages = [form]
@@ -272,23 +273,23 @@ describe('an invitation', () => {
   })
 
   test('leads to the sign-in where its address has an account, and stays good', async () => {
-    await using world = await bootUnverified()
-    const { url } = await world.invite(EMAIL)
+    await using fixture = await bootUnverified()
+    const { url } = await fixture.invite(EMAIL)
     const operator = newHttpBrowser()
-    const form = await operator.visit(pathTo(world, url))
+    const form = await operator.visit(pathTo(fixture, url))
     const typed = { name: 'New', password: 'another horse battery' }
     const login = await operator.press(form, 'Create account and join', typed)
     expect(new URL(login.url).pathname).toBe('/auth/self-service/login')
     expect(login.text).not.toContain(EMAIL)
-    expect([world.roleOf(), world.app.operators.invitations.list(world.tenantId)]).toMatchObject([
-      undefined,
-      [{ email: EMAIL }],
-    ])
+    expect([
+      fixture.roleOf(),
+      fixture.app.operators.invitations.list(fixture.tenantId),
+    ]).toMatchObject([undefined, [{ email: EMAIL }]])
   })
 })
 
 describe('an address that is not verified', () => {
-  const PAGES: [string, 'admin' | 'owner', (world: UnverifiedWorld) => string][] = [
+  const PAGES: [string, 'admin' | 'owner', (fixture: UnverifiedFixture) => string][] = [
     ['the list of operators', 'admin', () => '/console/admin/operators'],
     ['an operator', 'admin', ({ id }) => `/console/admin/operators/${id}`],
     ['a tenant', 'admin', ({ tenantId }) => `/console/admin/tenants/${tenantId}`],
@@ -297,27 +298,27 @@ describe('an address that is not verified', () => {
   ]
 
   test.each(PAGES)('is marked on the page of %s, until it is', async (_, by, pathIn) => {
-    await using world = await bootUnverified()
-    await world.operator('create', '--tenant', world.tenantId, '--role', 'viewer')
-    const page = () => world.see(world[by], pathIn(world))
+    await using fixture = await bootUnverified()
+    await fixture.operator('create', '--tenant', fixture.tenantId, '--role', 'viewer')
+    const page = () => fixture.see(fixture[by], pathIn(fixture))
     expect(await page()).toContain('(not verified)')
-    await world.app.db.commit(() => world.app.gate.gateOperators.verify(world.id))
+    await fixture.app.db.commit(() => fixture.app.gate.gateOperators.verify(fixture.id))
     expect(await page()).not.toContain('(not verified)')
   })
 
   test('is verified from the account, by a code that goes there and a sign-in', async () => {
-    await using world = await bootUnverified({ env: WITH_MAIL })
-    const operator = await world.signIn()
+    await using fixture = await bootUnverified({ env: WITH_MAIL })
+    const operator = await fixture.signIn()
     expect(operator.page.text).toContain('(not verified)')
     const form = await operator.press(operator.page, 'Verify email')
     const sent = await operator.press(form, 'method=code', { email: EMAIL })
-    const [, code = ''] = /^ {4}(\d{6})$/m.exec(mailTo(world, EMAIL)) ?? []
+    const [, code = ''] = /^ {4}(\d{6})$/m.exec(mailTo(fixture, EMAIL)) ?? []
     const login = await operator.press(
       await operator.press(sent, 'method=code', { code }),
       'Sign in to verify',
     )
-    await operator.press(login, 'method=password', world.typed)
-    const account = await operator.visit(`${world.app.url}/console/account`)
-    expect([account.text.includes('not verified'), world.isVerified()]).toEqual([false, true])
+    await operator.press(login, 'method=password', fixture.typed)
+    const account = await operator.visit(`${fixture.app.url}/console/account`)
+    expect([account.text.includes('not verified'), fixture.isVerified()]).toEqual([false, true])
   })
 })

@@ -14,7 +14,7 @@ const LAST_MINUTE = { start: '2026-03-31T23:59:00.000Z' }
 const MARCH = { start: '2026-03-10T12:00:00.000Z' }
 
 /** A tenant on a plan, and somebody of each role in it. */
-async function world(plan: Plan = 'metered', options: TestAppOptions = {}) {
+async function fixture(plan: Plan = 'metered', options: TestAppOptions = {}) {
   const app = await bootTestApp({ ...MARCH, ...options, flags: { ...PRICES, ...options.flags } })
   const acme = await app.tenant('Acme', plan)
   const person = async (role: 'owner' | 'member' | 'viewer') => {
@@ -62,7 +62,7 @@ const bannerOf = ({ body }: { body: string }): string | undefined =>
 
 describe('who sees what a tenant uses', () => {
   test('everybody in the tenant, nobody else', async () => {
-    await using app = await world()
+    await using app = await fixture()
     const admin = await (await newOperator(app, { isAdmin: true })).signIn()
     const nobody = await (await newOperator(app)).signIn()
     const status = async (by: { headers: Record<string, string> }) =>
@@ -78,7 +78,7 @@ describe('who sees what a tenant uses', () => {
   })
 
   test('a tenant sees its own requests alone', async () => {
-    await using app = await world()
+    await using app = await fixture()
     const other = await app.tenant('Other', 'metered')
     await app.use(7, other.api)
     await app.use(2)
@@ -88,7 +88,7 @@ describe('who sees what a tenant uses', () => {
 
 describe('the first sentence', () => {
   test('says how much of what is included is used, and what that costs', async () => {
-    await using app = await world()
+    await using app = await fixture()
     await app.use(4)
     expect(sentenceOf(await app.page())).toBe(
       '4 of 10 included requests used (40%). Cost so far: 0.00.',
@@ -96,7 +96,7 @@ describe('the first sentence', () => {
   })
 
   test('says what is spent of the cap once all of it is used', async () => {
-    await using app = await world()
+    await using app = await fixture()
     await app.platform.tenants.change({ kind: 'cli' }, app.acme.id, { spendCapCents: 100_000 })
     await app.use(13)
     expect(sentenceOf(await app.page())).toBe(
@@ -105,7 +105,7 @@ describe('the first sentence', () => {
   })
 
   test('says from when on something new is taken in again', async () => {
-    await using app = await world('free')
+    await using app = await fixture('free')
     await app.use(10)
     expect(sentenceOf(await app.page())).toBe(
       'All 10 included requests are used. Cost so far: 0.00. Requests that create something are rejected until 2026-04-01 00:00 UTC.',
@@ -113,7 +113,7 @@ describe('the first sentence', () => {
   })
 
   test('says that there is no limit where there is none', async () => {
-    await using app = await world('unlimited')
+    await using app = await fixture('unlimited')
     await app.use(1)
     const page = await app.page()
     expect(sentenceOf(page)).toBe('1 request so far. Your plan has no limit.')
@@ -121,7 +121,7 @@ describe('the first sentence', () => {
   })
 
   test('says first that a tenant is suspended', async () => {
-    await using app = await world()
+    await using app = await fixture()
     await app.platform.tenants.suspend({ kind: 'cli' }, app.acme.id, 'billing')
     expect(sentenceOf(await app.page())).toStartWith(
       'Suspended: requests that create something are rejected.',
@@ -131,7 +131,7 @@ describe('the first sentence', () => {
 
 describe('the pictures', () => {
   test('bars stand against the allowance and the cap, with the shares that are told', async () => {
-    await using app = await world()
+    await using app = await fixture()
     await app.platform.tenants.change({ kind: 'cli' }, app.acme.id, { spendCapCents: 200 })
     await app.use(12)
     const { body } = await app.page()
@@ -144,7 +144,7 @@ describe('the pictures', () => {
   })
 
   test('each day of the month has a bar by engine, which a table says as well', async () => {
-    await using app = await world()
+    await using app = await fixture()
     const { key } = await app.acme.key('gate', 'test')
     await app.use(3)
     await app.use(2, app.client(key))
@@ -155,7 +155,7 @@ describe('the pictures', () => {
   })
 
   test('a month without requests says what counts', async () => {
-    await using app = await world()
+    await using app = await fixture()
     const { body } = await app.page()
     expect(body).toContain('No requests in March 2026')
     expect(body).toContain('No requests yet')
@@ -164,7 +164,7 @@ describe('the pictures', () => {
 
 describe('months', () => {
   test('those before are listed with their cost, and shown by their address', async () => {
-    await using app = await world('metered', LAST_MINUTE)
+    await using app = await fixture('metered', LAST_MINUTE)
     await app.use(12)
     app.clock.jump(MINUTE)
     await app.use(1)
@@ -177,7 +177,7 @@ describe('months', () => {
   })
 
   test('what is no month is refused, and a month of which nothing is kept is empty', async () => {
-    await using app = await world()
+    await using app = await fixture()
     expect((await app.page('/console/usage?month=2026-13')).status).toBe(400)
     expect((await app.page('/console/usage?month=%3Cscript%3E')).body).not.toContain('<script>')
     expect(sentenceOf(await app.page('/console/usage?month=1999-01'))).toBe(
@@ -191,7 +191,7 @@ describe('where the month ends at this pace', () => {
     /Forecast<\/dt><dd>(.*?)<\/dd>/.exec(body)?.[1]
 
   test('is said with what it costs, up to the cap', async () => {
-    await using app = await world('metered', { start: '2026-04-16T00:00:00.000Z' })
+    await using app = await fixture('metered', { start: '2026-04-16T00:00:00.000Z' })
     await app.use(20)
     expect(paceOf(await app.page())).toBe(
       'About 40 requests by the end of the month, for about 15.00',
@@ -201,7 +201,7 @@ describe('where the month ends at this pace', () => {
   })
 
   test('is said without an amount where the plan has none', async () => {
-    await using app = await world('free', { start: '2026-04-16T00:00:00.000Z' })
+    await using app = await fixture('free', { start: '2026-04-16T00:00:00.000Z' })
     await app.use(1)
     expect(paceOf(await app.page())).toBe('About 2 requests by the end of the month')
   })
@@ -209,7 +209,7 @@ describe('where the month ends at this pace', () => {
   test.each(['2026-04-01T12:00:00.000Z', '2026-04-16T00:00:00.000Z'])(
     'is not guessed from half a day, nor from nothing: %s',
     async (start) => {
-      await using app = await world('metered', { start })
+      await using app = await fixture('metered', { start })
       if (start.startsWith('2026-04-01')) await app.use(3)
       expect(paceOf(await app.page())).toBeUndefined()
     },
@@ -217,10 +217,10 @@ describe('where the month ends at this pace', () => {
 })
 
 describe('the spend cap', () => {
-  const capOf = ({ platform, acme }: Awaited<ReturnType<typeof world>>) =>
+  const capOf = ({ platform, acme }: Awaited<ReturnType<typeof fixture>>) =>
     platform.tenants.find(acme.id).spend_cap_cents
 
-  const changes = ({ db }: Awaited<ReturnType<typeof world>>) =>
+  const changes = ({ db }: Awaited<ReturnType<typeof fixture>>) =>
     db.client
       .query<{ actor_kind: string; actor_id: string; detail: string }, []>(
         "SELECT actor_kind, actor_id, detail FROM audit_log WHERE action = 'tenant.changed' ORDER BY seq",
@@ -233,7 +233,7 @@ describe('the spend cap', () => {
     ['20,05', 2005],
     ['0', 0],
   ])('an owner sets it: %s', async (typed, cents) => {
-    await using app = await world()
+    await using app = await fixture()
     const answer = await app.post('/console/usage/cap', { spend_cap: typed })
     expect([answer.status, answer.headers.get('location')]).toEqual([
       303,
@@ -260,7 +260,7 @@ describe('the spend cap', () => {
     '99999999999999',
     '"><script>alert(1)</script>',
   ])('what is no amount comes back beside its field: %s', async (typed) => {
-    await using app = await world()
+    await using app = await fixture()
     const { status, body } = await app.post('/console/usage/cap', { spend_cap: typed })
     expect(status).toBe(422)
     expect(body).toContain('Must be an amount such as 20 or 20.50')
@@ -271,7 +271,7 @@ describe('the spend cap', () => {
   })
 
   test('an owner takes it away, and the default one holds', async () => {
-    await using app = await world()
+    await using app = await fixture()
     await app.post('/console/usage/cap', { spend_cap: '20' })
     expect((await app.page()).body).toContain('Remove cap')
     const answer = await app.post('/console/usage/cap/remove', {})
@@ -285,7 +285,7 @@ describe('the spend cap', () => {
   })
 
   test.each(['member', 'viewer'] as const)('a %s finds no form, and is refused', async (role) => {
-    await using app = await world()
+    await using app = await fixture()
     const other = await app.person(role)
     expect((await app.page('/console/usage', other)).body).not.toContain('name="spend_cap"')
     for (const path of ['/console/usage/cap', '/console/usage/cap/remove'])
@@ -294,7 +294,7 @@ describe('the spend cap', () => {
   })
 
   test.each(['free', 'unlimited'] as const)('the %s plan has none', async (plan) => {
-    await using app = await world(plan)
+    await using app = await fixture(plan)
     expect((await app.page()).body).not.toContain('name="spend_cap"')
     for (const path of ['/console/usage/cap', '/console/usage/cap/remove'])
       expect((await app.post(path, { spend_cap: '20' })).status).toBe(409)
@@ -302,7 +302,7 @@ describe('the spend cap', () => {
   })
 
   test('a page of another site sets none', async () => {
-    await using app = await world()
+    await using app = await fixture()
     const answer = await app.raw('/console/usage/cap', {
       method: 'POST',
       headers: { ...app.owner.headers, 'sec-fetch-site': 'cross-site' },
@@ -314,7 +314,7 @@ describe('the spend cap', () => {
 
 describe('over every page of a tenant', () => {
   test('nothing is said at half, and a warning from 80 % on', async () => {
-    await using app = await world('free')
+    await using app = await fixture('free')
     await app.use(5)
     expect(bannerOf(await app.page('/console/keys'))).toBeUndefined()
     await app.use(3)
@@ -325,7 +325,7 @@ describe('over every page of a tenant', () => {
   })
 
   test('the end is said with the day on which the month begins anew', async () => {
-    await using app = await world('free', LAST_MINUTE)
+    await using app = await fixture('free', LAST_MINUTE)
     await app.use(10)
     const banner = bannerOf(await app.page('/console/keys'))
     expect(banner).toStartWith('bad"')
@@ -337,7 +337,7 @@ describe('over every page of a tenant', () => {
   })
 
   test('the spend cap comes before the allowance, and a raised cap is seen at once', async () => {
-    await using app = await world()
+    await using app = await fixture()
     await app.platform.tenants.change({ kind: 'cli' }, app.acme.id, { spendCapCents: 200 })
     await app.use(10)
     expect(bannerOf(await app.page('/console/keys'))).toContain('Further requests are billed.')
@@ -348,14 +348,14 @@ describe('over every page of a tenant', () => {
   })
 
   test('an unlimited plan says nothing, whatever was told before', async () => {
-    await using app = await world('free')
+    await using app = await fixture('free')
     await app.use(10)
     await app.platform.tenants.change({ kind: 'cli' }, app.acme.id, { plan: 'unlimited' })
     expect(bannerOf(await app.page('/console/keys'))).toBeUndefined()
   })
 
   test('somebody who acts for the installation is told nothing', async () => {
-    await using app = await world('free')
+    await using app = await fixture('free')
     await app.use(10)
     const admin = await (await newOperator(app, { isAdmin: true })).signIn()
     const page = await app.page('/console', admin)
@@ -364,7 +364,7 @@ describe('over every page of a tenant', () => {
 })
 
 test('a hostile name of a tenant stays text', async () => {
-  await using app = await world()
+  await using app = await fixture()
   const name = `<script>alert(1)</script>\u202e${'x'.repeat(10_000)}`
   app.db.client.query('UPDATE tenants SET name = ? WHERE id = ?').run(name, app.acme.id)
   const { status, body } = await app.page()

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/folder.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 
-function startHouse({ externalCheckpoint = true } = {}) {
+function startInstallation({ externalCheckpoint = true } = {}) {
   const folder = temporaryFolder()
   const dataDir = join(folder.path, 'data')
   const program = (...argv: string[]) =>
@@ -58,39 +58,39 @@ const goesOn = (before: Buffer, after: Buffer) =>
 
 describe('with external_checkpoint the log goes on', () => {
   test('beside a server, whatever commands come and go', async () => {
-    using house = startHouse()
-    const server = await house.serve()
-    await house.create('A')
-    const before = house.log()
-    await house.cli('tenant', 'list')
-    await house.cli('doctor')
-    expect(house.log().equals(before)).toBe(true)
-    await house.create('B')
-    expect(goesOn(before, house.log())).toBe(true)
-    expect(house.log().length).toBeGreaterThan(before.length)
+    using installation = startInstallation()
+    const server = await installation.serve()
+    await installation.create('A')
+    const before = installation.log()
+    await installation.cli('tenant', 'list')
+    await installation.cli('doctor')
+    expect(installation.log().equals(before)).toBe(true)
+    await installation.create('B')
+    expect(goesOn(before, installation.log())).toBe(true)
+    expect(installation.log().length).toBeGreaterThan(before.length)
     server.kill('SIGKILL')
     await server.exited
   }, 30_000)
 
   test('at the end of the last process and at the start of the next', async () => {
-    using house = startHouse()
-    const server = await house.serve()
-    await house.create('A')
-    const before = house.log()
+    using installation = startInstallation()
+    const server = await installation.serve()
+    await installation.create('A')
+    const before = installation.log()
     server.kill('SIGTERM')
     expect(await server.exited).toBe(0)
-    const between = house.log()
+    const between = installation.log()
     expect(goesOn(before, between)).toBe(true)
-    await house.create('B')
-    expect(goesOn(between, house.log())).toBe(true)
-    expect(house.log().length).toBeGreaterThan(between.length)
-    expect(await house.cli('tenant', 'list')).toContain('B')
+    await installation.create('B')
+    expect(goesOn(between, installation.log())).toBe(true)
+    expect(installation.log().length).toBeGreaterThan(between.length)
+    expect(await installation.cli('tenant', 'list')).toContain('B')
   }, 30_000)
 
   test('when a process ends without having closed the database', async () => {
-    using house = startHouse()
-    await house.create('A')
-    const before = house.log()
+    using installation = startInstallation()
+    await installation.create('A')
+    const before = installation.log()
     const leaves = Bun.spawn(
       [
         process.execPath,
@@ -100,37 +100,37 @@ describe('with external_checkpoint the log goes on', () => {
          const db = openDatabase({ dataDir: process.argv[1], ...options })
          await db.commit(() => void db.client.run('CREATE TABLE t (a)'))
          process.exit(1)`,
-        house.dataDir,
+        installation.dataDir,
       ],
       { cwd: ROOT, stdin: 'ignore', stdout: 'ignore', stderr: 'inherit' },
     )
     expect(await leaves.exited).toBe(1)
-    expect(goesOn(before, house.log())).toBe(true)
-    expect(house.log().length).toBeGreaterThan(before.length)
+    expect(goesOn(before, installation.log())).toBe(true)
+    expect(installation.log().length).toBeGreaterThan(before.length)
   }, 30_000)
 
   test('under a replicator that reads, and the database file has everything at the end', async () => {
-    using house = startHouse()
-    await house.create('A')
-    const before = house.log()
+    using installation = startInstallation()
+    await installation.create('A')
+    const before = installation.log()
     {
-      using replicator = new Database(databaseFile(house.dataDir), { readonly: true })
+      using replicator = new Database(databaseFile(installation.dataDir), { readonly: true })
       replicator.run('BEGIN')
       replicator.query('SELECT count(*) FROM tenants').get()
-      await house.create('B')
-      expect(goesOn(before, house.log())).toBe(true)
+      await installation.create('B')
+      expect(goesOn(before, installation.log())).toBe(true)
     }
-    await house.create('C')
-    const url = `file://${databaseFile(house.dataDir)}?immutable=1`
+    await installation.create('C')
+    const url = `file://${databaseFile(installation.dataDir)}?immutable=1`
     using alone = new Database(url, 0x01 | 0x40)
     expect(alone.query('SELECT count(*) AS count FROM tenants').get()).toEqual({ count: 3 })
   }, 30_000)
 })
 
 test('without it the log is gone at the end of the last process', async () => {
-  using house = startHouse({ externalCheckpoint: false })
-  await house.create('A')
-  expect(house.log()).toHaveLength(0)
+  using installation = startInstallation({ externalCheckpoint: false })
+  await installation.create('A')
+  expect(installation.log()).toHaveLength(0)
 })
 
 test('a database that was closed is not closed again as the process ends', async () => {

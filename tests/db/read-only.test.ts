@@ -6,7 +6,7 @@ import { logOf, openForReading, openUnchanging } from '../../src/db/read-only.ts
 import { temporaryFolder } from '../support/folder.ts'
 
 /** A database with `a` in its file, and `b` in its log alone while it is open. */
-function startWorld() {
+function startFixture() {
   const folder = temporaryFolder()
   const file = join(folder.path, 'some.db')
   const writer = new Database(file)
@@ -45,24 +45,24 @@ const rowsIn = (client: Database) =>
 
 describe('a database opened for reading', () => {
   test('is seen with its log, beside whoever writes', () => {
-    using world = startWorld()
-    const { client, isWithoutLog } = openForReading(world.file)
+    using fixture = startFixture()
+    const { client, isWithoutLog } = openForReading(fixture.file)
     expect([rowsIn(client), isWithoutLog]).toEqual([['a', 'b'], false])
-    world.writer.run("INSERT INTO t VALUES ('c')")
+    fixture.writer.run("INSERT INTO t VALUES ('c')")
     expect(rowsIn(client)).toEqual(['a', 'b', 'c'])
     client.close()
   })
 
   test('takes no write', () => {
-    using world = startWorld()
-    const { client } = openForReading(world.file)
+    using fixture = startFixture()
+    const { client } = openForReading(fixture.file)
     expect(() => client.run("INSERT INTO t VALUES ('c')")).toThrow('readonly')
     client.close()
   })
 
   test('whose log cannot be opened is refused, unless the file does alone; that is told then', () => {
-    using world = startWorld()
-    const copy = world.copyWithBrokenLog()
+    using fixture = startFixture()
+    const copy = fixture.copyWithBrokenLog()
     expect(() => openForReading(copy)).toThrow('unable to open')
     expect(() => openForReading(copy, { doesFileAlone: () => false })).toThrow('unable to open')
     const { client, isWithoutLog } = openForReading(copy, { doesFileAlone: () => true })
@@ -71,23 +71,23 @@ describe('a database opened for reading', () => {
   })
 
   test('that is not there, or is none, is refused, and nothing is made', () => {
-    using world = startWorld()
-    const before = readdirSync(world.path)
-    expect(() => openForReading(join(world.path, 'none.db'))).toThrow('unable to open')
-    expect(readdirSync(world.path)).toEqual(before)
-    const other = join(world.path, 'other')
+    using fixture = startFixture()
+    const before = readdirSync(fixture.path)
+    expect(() => openForReading(join(fixture.path, 'none.db'))).toThrow('unable to open')
+    expect(readdirSync(fixture.path)).toEqual(before)
+    const other = join(fixture.path, 'other')
     writeFileSync(other, 'no database'.repeat(100))
     expect(() => openForReading(other, { doesFileAlone: () => true })).toThrow('not a database')
   })
 })
 
 test('a file that is said not to change is read without its log, and gets none', () => {
-  using world = startWorld()
-  const client = openUnchanging(world.file)
+  using fixture = startFixture()
+  const client = openUnchanging(fixture.file)
   expect(rowsIn(client)).toEqual(['a'])
   client.close()
-  const copy = join(world.path, 'quiet #1?.db')
-  copyFileSync(world.file, copy)
+  const copy = join(fixture.path, 'quiet #1?.db')
+  copyFileSync(fixture.file, copy)
   const quiet = openUnchanging(copy)
   expect(rowsIn(quiet)).toEqual(['a'])
   expect(existsSync(logOf(copy))).toBe(false)

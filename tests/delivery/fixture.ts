@@ -8,7 +8,7 @@ import { bootTestApp, type TestAppOptions } from '../support/app.ts'
 
 export const SYSTEM = { kind: 'system' } as const
 
-export type GateWorld = Awaited<ReturnType<typeof bootGate>>
+export type GateFixture = Awaited<ReturnType<typeof bootGate>>
 
 /** An application with one tenant, whose stream of gate the test publishes to by itself. */
 export async function bootGate(options: TestAppOptions = {}) {

@@ -13,7 +13,7 @@ import {
 import { bootBeside, leap, relayOf, rest, tally, turnUntil } from '../engines/relay/fixture.ts'
 import { until } from '../support/binary.ts'
 import { startTarget } from '../support/target.ts'
-import { bootGate, type GateWorld, SYSTEM } from './fixture.ts'
+import { bootGate, type GateFixture, SYSTEM } from './fixture.ts'
 
 const answering = (status: number, headers: Record<string, string> = {}) =>
   startTarget(() => new Response('', { status, headers }))
@@ -25,115 +25,115 @@ const THREE_FAILURES: [number, number, string][] = [
 ]
 
 /** Past all attempts there can be. */
-async function toTheEnd({ app }: GateWorld) {
+async function toTheEnd({ app }: GateFixture) {
   await rest(app)
   await app.clock.advance(5 * SECOND)
   await rest(app)
 }
 
-const resend = ({ app, stream, deliveryOf }: GateWorld, message: { seq: number }) =>
+const resend = ({ app, stream, deliveryOf }: GateFixture, message: { seq: number }) =>
   app.delivery.resend(stream, SYSTEM, deliveryOf(message).id)
 
 describe('the schedule', () => {
   test('is three attempts, at once, after 1 s and after 2 s more, whatever chance brings', async () => {
-    await using world = await bootGate({ jitter: 0.999 })
+    await using fixture = await bootGate({ jitter: 0.999 })
     await using target = answering(500)
-    await world.createEndpoint(target.url)
-    const message = await world.deliver()
+    await fixture.createEndpoint(target.url)
+    const message = await fixture.deliver()
 
-    await toTheEnd(world)
+    await toTheEnd(fixture)
 
-    expect(world.storyOf(message)).toEqual(THREE_FAILURES)
-    expect(world.deliveryOf(message)).toMatchObject({ state: 'failed', attempts: 3 })
-    await leap(world.app, DAY)
+    expect(fixture.storyOf(message)).toEqual(THREE_FAILURES)
+    expect(fixture.deliveryOf(message)).toMatchObject({ state: 'failed', attempts: 3 })
+    await leap(fixture.app, DAY)
     expect(target.requests).toHaveLength(3)
   })
 
   test('does not run a millisecond before its time', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     await using target = answering(500)
-    await world.createEndpoint(target.url)
-    await world.deliver()
+    await fixture.createEndpoint(target.url)
+    await fixture.deliver()
 
-    await world.clock.advance(SECOND - 1)
+    await fixture.clock.advance(SECOND - 1)
     expect(target.requests).toHaveLength(1)
-    await world.clock.advance(1)
+    await fixture.clock.advance(1)
     expect(target.requests).toHaveLength(2)
-    await world.clock.advance(2 * SECOND - 1)
+    await fixture.clock.advance(2 * SECOND - 1)
     expect(target.requests).toHaveLength(2)
-    await world.clock.advance(1)
+    await fixture.clock.advance(1)
     expect(target.requests).toHaveLength(3)
   })
 
   test('ends with the first success', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     await using target = answering(500)
-    await world.createEndpoint(target.url)
-    const message = await world.deliver()
+    await fixture.createEndpoint(target.url)
+    const message = await fixture.deliver()
     target.answers(() => new Response('', { status: 299 }))
 
-    await toTheEnd(world)
+    await toTheEnd(fixture)
 
-    expect(world.storyOf(message)).toEqual([
+    expect(fixture.storyOf(message)).toEqual([
       [1, 0, 'failed'],
       [2, 1000, 'succeeded'],
     ])
-    expect(world.deliveryOf(message)).toMatchObject({ state: 'succeeded' })
+    expect(fixture.deliveryOf(message)).toMatchObject({ state: 'succeeded' })
   })
 
   test('may have a wait before the first attempt', async () => {
-    await using world = await bootGate({ flags: { 'gate-webhook-delays': '4s,1s' } })
+    await using fixture = await bootGate({ flags: { 'gate-webhook-delays': '4s,1s' } })
     await using target = answering(500)
-    await world.createEndpoint(target.url)
-    const message = await world.deliver()
-    expect(world.deliveryOf(message)).toMatchObject({ state: 'waiting', attempts: 0 })
+    await fixture.createEndpoint(target.url)
+    const message = await fixture.deliver()
+    expect(fixture.deliveryOf(message)).toMatchObject({ state: 'waiting', attempts: 0 })
 
-    await world.clock.advance(4 * SECOND - 1)
+    await fixture.clock.advance(4 * SECOND - 1)
     expect(target.requests).toHaveLength(0)
-    await world.clock.advance(2 * SECOND)
+    await fixture.clock.advance(2 * SECOND)
 
-    expect(world.storyOf(message)).toEqual([
+    expect(fixture.storyOf(message)).toEqual([
       [1, 4000, 'failed'],
       [2, 5000, 'failed'],
     ])
-    expect(world.deliveryOf(message)).toMatchObject({ state: 'failed' })
+    expect(fixture.deliveryOf(message)).toMatchObject({ state: 'failed' })
   })
 
   test('gives each attempt 10 s', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     await using target = startTarget()
     const held = holdAnswers(target)
-    await world.createEndpoint(target.url)
-    const message = await world.publish()
+    await fixture.createEndpoint(target.url)
+    const message = await fixture.publish()
     await held.arrived(1)
 
-    await advanceWaiting(world.app, 10 * SECOND - 1)
-    expect(world.deliveryOf(message)).toMatchObject({ state: 'leased' })
-    await turnUntil(world.app, () => world.deliveryOf(message).attempts === 1)
+    await advanceWaiting(fixture.app, 10 * SECOND - 1)
+    expect(fixture.deliveryOf(message)).toMatchObject({ state: 'leased' })
+    await turnUntil(fixture.app, () => fixture.deliveryOf(message).attempts === 1)
 
-    expect(world.attemptsAt(world.deliveryOf(message))).toMatchObject([
+    expect(fixture.attemptsAt(fixture.deliveryOf(message))).toMatchObject([
       { errorCode: 'timeout', errorMessage: expect.stringContaining('10 s') },
     ])
     target.answers(() => new Response())
     held.release()
-    await toTheEnd(world)
+    await toTheEnd(fixture)
   })
 })
 
 test('all attempts carry the same id and body, each signed at its own time', async () => {
-  await using world = await bootGate()
+  await using fixture = await bootGate()
   await using target = answering(500)
-  const { secrets } = await world.createEndpoint(target.url, { eventTypes: ['identity.*'] })
+  const { secrets } = await fixture.createEndpoint(target.url, { eventTypes: ['identity.*'] })
   const payload = '{"event_id":"e-1",  "data":{"n":1.0}}'
 
-  const { id } = await world.deliver({ id: 'e-1', payload })
-  await toTheEnd(world)
+  const { id } = await fixture.deliver({ id: 'e-1', payload })
+  await toTheEnd(fixture)
 
   expect(id).toBe('e-1')
   expect(target.requests.map(({ body }) => body)).toEqual([payload, payload, payload])
   expect(target.requests.map(({ headers }) => headers.get('webhook-id'))).toEqual([id, id, id])
   const signatures = target.requests.map(({ headers }) => headers.get('x-service-signature'))
-  const begun = Math.floor(world.deliveryOf({ seq: 1 }).createdAt / 1000)
+  const begun = Math.floor(fixture.deliveryOf({ seq: 1 }).createdAt / 1000)
   expect(signatures).toEqual(
     [begun, begun + 1, begun + 3].map((at) => {
       const hmac = createHmac('sha256', secrets[0]?.secret ?? '').update(`${at}.${payload}`)
@@ -143,10 +143,10 @@ test('all attempts carry the same id and body, each signed at its own time', asy
 })
 
 test('an event is stored with what it reports, or not at all', async () => {
-  await using world = await bootGate()
+  await using fixture = await bootGate()
   await using target = startTarget()
-  await world.createEndpoint(target.url)
-  const { app, stream, clock } = world
+  await fixture.createEndpoint(target.url)
+  const { app, stream, clock } = fixture
 
   const failed = app.db.commit(() => {
     app.delivery.publish(stream, { type: 'a', payload: '{}', channels: [] }, clock.now())
@@ -155,50 +155,50 @@ test('an event is stored with what it reports, or not at all', async () => {
 
   await expect(failed).rejects.toThrow('refused after all')
   await rest(app)
-  expect(world.states()).toEqual({})
+  expect(fixture.states()).toEqual({})
   expect(target.requests).toEqual([])
 })
 
 describe('a receiver that keeps failing', () => {
   test('gets three attempts for each of many events: there is no breaker', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     await using target = answering(500)
-    const endpoint = await world.createEndpoint(target.url)
+    const endpoint = await fixture.createEndpoint(target.url)
 
     for (let n = 0; n < 20; n++) {
-      const message = await world.deliver()
-      await toTheEnd(world)
-      expect(world.storyOf(message)).toEqual(THREE_FAILURES)
+      const message = await fixture.deliver()
+      await toTheEnd(fixture)
+      expect(fixture.storyOf(message)).toEqual(THREE_FAILURES)
     }
 
     expect(target.requests).toHaveLength(60)
-    expect(world.app.delivery.endpoints.get(world.stream, endpoint.id).isActive).toBe(true)
+    expect(fixture.app.delivery.endpoints.get(fixture.stream, endpoint.id).isActive).toBe(true)
   })
 
   test('gets those of many events at once, too', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     await using target = answering(500)
-    await world.createEndpoint(target.url)
+    await fixture.createEndpoint(target.url)
 
-    await world.publishMany(50)
-    await toTheEnd(world)
+    await fixture.publishMany(50)
+    await toTheEnd(fixture)
 
-    expect(world.states()).toEqual({ failed: 50 })
+    expect(fixture.states()).toEqual({ failed: 50 })
     expect(target.requests).toHaveLength(150)
   })
 
   test('is never switched off, however long it has been', async () => {
-    await using world = await bootGate({ flags: { 'gate-webhook-delays': '0s' } })
+    await using fixture = await bootGate({ flags: { 'gate-webhook-delays': '0s' } })
     await using target = answering(500)
-    const endpoint = await world.createEndpoint(target.url)
+    const endpoint = await fixture.createEndpoint(target.url)
 
     for (let n = 0; n < 25; n++) {
-      await leap(world.app, 7 * HOUR)
-      await world.deliver()
+      await leap(fixture.app, 7 * HOUR)
+      await fixture.deliver()
     }
 
     expect(target.requests).toHaveLength(25)
-    expect(world.app.delivery.endpoints.get(world.stream, endpoint.id)).toMatchObject({
+    expect(fixture.app.delivery.endpoints.get(fixture.stream, endpoint.id)).toMatchObject({
       isActive: true,
       disabledReason: null,
     })
@@ -212,93 +212,93 @@ describe('what a receiver asks for', () => {
     ['to be disabled', 500, { 'webhook-delivery': 'disable' }],
     ['to be spared this message', 500, { 'webhook-delivery': 'abort-message' }],
   ])('%s: is a failure like any other', async (_, status, headers) => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     await using target = answering(status, headers)
-    const endpoint = await world.createEndpoint(target.url)
-    const message = await world.deliver()
+    const endpoint = await fixture.createEndpoint(target.url)
+    const message = await fixture.deliver()
 
-    await toTheEnd(world)
+    await toTheEnd(fixture)
 
-    expect(world.storyOf(message)).toEqual(THREE_FAILURES)
-    for (const attempt of world.attemptsAt(world.deliveryOf(message)))
+    expect(fixture.storyOf(message)).toEqual(THREE_FAILURES)
+    for (const attempt of fixture.attemptsAt(fixture.deliveryOf(message)))
       expect(attempt).toMatchObject({ errorCode: 'status', errorMessage: `answered ${status}` })
-    expect(world.app.delivery.endpoints.get(world.stream, endpoint.id).isActive).toBe(true)
+    expect(fixture.app.delivery.endpoints.get(fixture.stream, endpoint.id).isActive).toBe(true)
   })
 
   test('in a 2xx has no effect', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     await using target = answering(200, { 'webhook-delivery': 'disable' })
-    const endpoint = await world.createEndpoint(target.url)
+    const endpoint = await fixture.createEndpoint(target.url)
 
-    expect(world.deliveryOf(await world.deliver())).toMatchObject({ state: 'succeeded' })
-    expect(world.app.delivery.endpoints.get(world.stream, endpoint.id).isActive).toBe(true)
+    expect(fixture.deliveryOf(await fixture.deliver())).toMatchObject({ state: 'succeeded' })
+    expect(fixture.app.delivery.endpoints.get(fixture.stream, endpoint.id).isActive).toBe(true)
   })
 })
 
 describe('an endpoint that is paused', () => {
   /** As by another process, that ended before it could hold what was still to come. */
-  function switchOffOnly({ app }: GateWorld, { id }: { id: string }) {
+  function switchOffOnly({ app }: GateFixture, { id }: { id: string }) {
     const other = openDatabase({ dataDir: dirname(app.db.file), synchronous: 'full' })
     other.client.run('update endpoints set is_active = 0 where id = ?', [id])
     other.close()
   }
 
   test('by a process that ended too soon has a long line held at once', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     await using target = startTarget()
     const held = holdAnswers(target)
-    const endpoint = await world.createEndpoint(target.url)
-    await world.publishMany(700)
+    const endpoint = await fixture.createEndpoint(target.url)
+    await fixture.publishMany(700)
     await held.arrived(16)
-    switchOffOnly(world, endpoint)
+    switchOffOnly(fixture, endpoint)
 
     held.release(200, 1)
-    await until(() => world.states().ready === undefined)
+    await until(() => fixture.states().ready === undefined)
 
-    expect(world.states()).toEqual({ succeeded: 1, leased: 15, held: 684 })
+    expect(fixture.states()).toEqual({ succeeded: 1, leased: 15, held: 684 })
     held.release()
-    await rest(world.app)
+    await rest(fixture.app)
     expect(target.requests).toHaveLength(16)
   })
 
   test('that somebody has switched on first keeps what would have been discarded', async () => {
-    await using world = await bootGate({ flags: { 'gate-webhook-delays': '1h' } })
-    const endpoint = await world.createEndpoint('http://127.0.0.1:9/')
-    await world.publish()
-    switchOffOnly(world, endpoint)
-    const second = world.change(endpoint, { isActive: true, held: 'discard' })
-    world.app.db.client.run('update endpoints set is_active = 1')
+    await using fixture = await bootGate({ flags: { 'gate-webhook-delays': '1h' } })
+    const endpoint = await fixture.createEndpoint('http://127.0.0.1:9/')
+    await fixture.publish()
+    switchOffOnly(fixture, endpoint)
+    const second = fixture.change(endpoint, { isActive: true, held: 'discard' })
+    fixture.app.db.client.run('update endpoints set is_active = 1')
 
     await second
 
-    expect(world.states()).toEqual({ waiting: 1 })
+    expect(fixture.states()).toEqual({ waiting: 1 })
   })
 
   test('cancels what is under way and fails, where the held ones are discarded', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     await using target = startTarget()
     const held = holdAnswers(target)
-    const endpoint = await world.createEndpoint(target.url)
-    const message = await world.publish()
+    const endpoint = await fixture.createEndpoint(target.url)
+    const message = await fixture.publish()
     await held.arrived(1)
-    await world.change(endpoint, { isActive: false })
-    await world.change(endpoint, { isActive: true, held: 'discard' })
+    await fixture.change(endpoint, { isActive: false })
+    await fixture.change(endpoint, { isActive: true, held: 'discard' })
 
     held.release(500)
-    await toTheEnd(world)
+    await toTheEnd(fixture)
 
-    expect(world.deliveryOf(message)).toMatchObject({ state: 'cancelled', attempts: 1 })
+    expect(fixture.deliveryOf(message)).toMatchObject({ state: 'cancelled', attempts: 1 })
     expect(target.requests).toHaveLength(1)
   })
 
   test('catches up without a breaker to slow it down, however often it fails', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     await using target = startTarget()
-    const endpoint = await world.createEndpoint(target.url, { isActive: false })
-    await world.publishMany(12)
+    const endpoint = await fixture.createEndpoint(target.url, { isActive: false })
+    await fixture.publishMany(12)
     const held = holdAnswers(target)
 
-    await world.change(endpoint, { isActive: true })
+    await fixture.change(endpoint, { isActive: true })
     await held.arrived(1)
     held.release(500)
     await held.arrived(3)
@@ -307,41 +307,41 @@ describe('an endpoint that is paused', () => {
 
     target.answers(() => new Response('', { status: 500 }))
     held.release(500)
-    await toTheEnd(world)
-    expect(world.states()).toEqual({ failed: 12 })
+    await toTheEnd(fixture)
+    expect(fixture.states()).toEqual({ failed: 12 })
     expect(target.requests).toHaveLength(36)
   })
 })
 
 describe('by hand', () => {
   test('what has failed gets its three attempts once more', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     await using target = answering(500)
-    await world.createEndpoint(target.url)
-    const message = await world.deliver()
-    await toTheEnd(world)
-    const failed = world.storyOf(message)
+    await fixture.createEndpoint(target.url)
+    const message = await fixture.deliver()
+    await toTheEnd(fixture)
+    const failed = fixture.storyOf(message)
 
-    const begun = world.clock.now() - world.deliveryOf(message).createdAt
-    await resend(world, message)
-    await toTheEnd(world)
+    const begun = fixture.clock.now() - fixture.deliveryOf(message).createdAt
+    await resend(fixture, message)
+    await toTheEnd(fixture)
 
-    expect(world.storyOf(message)).toEqual([
+    expect(fixture.storyOf(message)).toEqual([
       ...failed,
       [4, begun, 'failed'],
       [5, begun + 1000, 'failed'],
       [6, begun + 3000, 'failed'],
     ])
-    expect(world.deliveryOf(message)).toMatchObject({ state: 'failed', run: 2 })
+    expect(fixture.deliveryOf(message)).toMatchObject({ state: 'failed', run: 2 })
   })
 
   test('what an endpoint missed is replayed', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     await using target = startTarget()
-    const endpoint = await world.createEndpoint(target.url, { isActive: false })
-    await world.publishMany(3)
-    await world.change(endpoint, { isActive: true, held: 'discard' })
-    const { app, stream, clock } = world
+    const endpoint = await fixture.createEndpoint(target.url, { isActive: false })
+    await fixture.publishMany(3)
+    await fixture.change(endpoint, { isActive: true, held: 'discard' })
+    const { app, stream, clock } = fixture
 
     const count = await app.delivery.replay(stream, SYSTEM, endpoint.id, {
       since: clock.now() - HOUR,
@@ -350,27 +350,27 @@ describe('by hand', () => {
       perSecond: 10,
       dryRun: false,
     })
-    await toTheEnd(world)
+    await toTheEnd(fixture)
 
     expect(count).toBe(3)
-    expect(world.states()).toEqual({ succeeded: 3 })
+    expect(fixture.states()).toEqual({ succeeded: 3 })
   })
 
   test('a test event is given 10 s', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     await using target = startTarget()
     const held = holdAnswers(target)
-    const endpoint = await world.createEndpoint(target.url)
+    const endpoint = await fixture.createEndpoint(target.url)
     let sent: unknown
     const event = { type: 'webhook.test', payload: '{}' }
-    void world.app.delivery.testEvent(endpoint, event).then((tested) => {
+    void fixture.app.delivery.testEvent(endpoint, event).then((tested) => {
       sent = tested.sent
     })
     await held.arrived(1)
 
-    await advanceWaiting(world.app, 10 * SECOND - 1)
+    await advanceWaiting(fixture.app, 10 * SECOND - 1)
     expect(sent).toBeUndefined()
-    await turnUntil(world.app, () => sent !== undefined)
+    await turnUntil(fixture.app, () => sent !== undefined)
 
     expect(sent).toMatchObject({
       result: 'failed',
@@ -382,73 +382,73 @@ describe('by hand', () => {
 
 describe('an attempt that nobody saw the end of', () => {
   test('is made again at once, with nothing counted', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     await using target = startTarget()
     const held = holdAnswers(target)
-    await world.createEndpoint(target.url)
-    const message = await world.publish()
+    await fixture.createEndpoint(target.url)
+    const message = await fixture.publish()
     await held.arrived(1)
     target.answers(() => new Response())
 
-    await using next = await bootBeside(world, { othersRun: false })
+    await using next = await bootBeside(fixture, { othersRun: false })
     await next.clock.settled()
 
-    expect(world.storyOf(message)).toEqual([
+    expect(fixture.storyOf(message)).toEqual([
       [1, 0, 'interrupted'],
       [1, 0, 'succeeded'],
     ])
-    expect(world.deliveryOf(message)).toMatchObject({ state: 'succeeded', attempts: 1 })
+    expect(fixture.deliveryOf(message)).toMatchObject({ state: 'succeeded', attempts: 1 })
     held.release(200)
-    await rest(world.app)
+    await rest(fixture.app)
   })
 
   test('is held where its endpoint was paused since', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     await using target = startTarget()
     const held = holdAnswers(target)
-    const endpoint = await world.createEndpoint(target.url)
-    const message = await world.publish()
+    const endpoint = await fixture.createEndpoint(target.url)
+    const message = await fixture.publish()
     await held.arrived(1)
-    await world.change(endpoint, { isActive: false })
+    await fixture.change(endpoint, { isActive: false })
 
-    await using next = await bootBeside(world, { othersRun: false })
+    await using next = await bootBeside(fixture, { othersRun: false })
     await next.clock.settled()
 
-    expect(world.deliveryOf(message)).toMatchObject({ state: 'held', attempts: 0 })
+    expect(fixture.deliveryOf(message)).toMatchObject({ state: 'held', attempts: 0 })
     expect(target.requests).toHaveLength(1)
     held.release(200)
-    await rest(world.app)
+    await rest(fixture.app)
   })
 })
 
 test('an endpoint whose secret cannot be opened gets its own once that is replaced', async () => {
-  await using world = await bootGate()
+  await using fixture = await bootGate()
   await using target = startTarget()
-  const endpoint = await world.createEndpoint(target.url)
-  const { app, stream } = world
+  const endpoint = await fixture.createEndpoint(target.url)
+  const { app, stream } = fixture
   app.db.client.run("update endpoints set secrets = 'nonsense'")
-  await world.deliver()
-  await world.deliver()
-  expect(world.states()).toEqual({ held: 2 })
+  await fixture.deliver()
+  await fixture.deliver()
+  expect(fixture.states()).toEqual({ held: 2 })
 
   await app.delivery.endpoints.rotateSecret(stream, SYSTEM, endpoint.id, { graceMs: 0 })
-  await toTheEnd(world)
+  await toTheEnd(fixture)
 
-  expect(world.states()).toEqual({ succeeded: 2 })
+  expect(fixture.states()).toEqual({ succeeded: 2 })
 })
 
 describe('beside the relay', () => {
   /** Both engines, each with an endpoint at a receiver of its own. */
   async function bootBoth(gateUrl: string, relayUrl: string) {
-    const world = await bootGate()
-    const { key } = await world.acme.key('relay', 'live')
-    const relay = relayOf(world.app, world.app.client(key))
+    const fixture = await bootGate()
+    const { key } = await fixture.acme.key('relay', 'live')
+    const relay = relayOf(fixture.app, fixture.app.client(key))
     return {
-      world,
+      fixture,
       relay,
-      ofGate: await world.createEndpoint(gateUrl),
+      ofGate: await fixture.createEndpoint(gateUrl),
       ofRelay: await relay.createEndpoint(relayUrl),
-      [Symbol.asyncDispose]: () => world.app.stop(),
+      [Symbol.asyncDispose]: () => fixture.app.stop(),
     }
   }
 
@@ -457,9 +457,9 @@ describe('beside the relay', () => {
     await using other = startTarget()
     await using both = await bootBoth(gate.url, other.url)
 
-    await both.world.publish({ payload: '"of gate"' })
+    await both.fixture.publish({ payload: '"of gate"' })
     await both.relay.send({ payload: { of: 'relay' } })
-    await rest(both.world.app)
+    await rest(both.fixture.app)
 
     expect(gate.requests.map(({ body }) => body)).toEqual(['"of gate"'])
     expect(other.requests).toHaveLength(1)
@@ -471,19 +471,19 @@ describe('beside the relay', () => {
     await using gate = startTarget()
     await using other = startTarget()
     await using both = await bootBoth(gate.url, other.url)
-    await both.world.change(both.ofGate, { isActive: false })
+    await both.fixture.change(both.ofGate, { isActive: false })
     await both.relay.change(both.ofRelay, { active: false })
-    await both.world.publish()
+    await both.fixture.publish()
     await both.relay.send()
-    await rest(both.world.app)
-    expect(both.world.states()).toEqual({ held: 1 })
+    await rest(both.fixture.app)
+    expect(both.fixture.states()).toEqual({ held: 1 })
     expect(await tally(both.relay)).toEqual({ 'held: inactive': 1 })
 
-    await both.world.change(both.ofGate, { isActive: true })
+    await both.fixture.change(both.ofGate, { isActive: true })
     await both.relay.change(both.ofRelay, { active: true })
-    await rest(both.world.app)
+    await rest(both.fixture.app)
 
-    expect(both.world.states()).toEqual({ succeeded: 1 })
+    expect(both.fixture.states()).toEqual({ succeeded: 1 })
     expect(await tally(both.relay)).toEqual({ succeeded: 1 })
   })
 
@@ -491,11 +491,11 @@ describe('beside the relay', () => {
     await using target = answering(410)
     await using both = await bootBoth(target.url, target.url)
 
-    await both.world.publish()
+    await both.fixture.publish()
     await both.relay.send()
-    await toTheEnd(both.world)
+    await toTheEnd(both.fixture)
 
-    expect(both.world.storyOf({ seq: 1 })).toEqual(THREE_FAILURES)
+    expect(both.fixture.storyOf({ seq: 1 })).toEqual(THREE_FAILURES)
     expect(target.requests).toHaveLength(4)
     expect(await both.relay.readEndpoint(both.ofRelay)).toMatchObject({ disabled_reason: 'gone' })
   })
@@ -504,15 +504,15 @@ describe('beside the relay', () => {
     await using target = answering(500)
     await using both = await bootBoth(target.url, target.url)
 
-    await both.world.publishMany(6)
+    await both.fixture.publishMany(6)
     await both.relay.sendMany(6)
-    await toTheEnd(both.world)
+    await toTheEnd(both.fixture)
 
-    expect(both.world.states()).toEqual({ failed: 6 })
-    expect(both.world.app.delivery.healthOf(both.ofGate.id).openUntil).toBeNull()
+    expect(both.fixture.states()).toEqual({ failed: 6 })
+    expect(both.fixture.app.delivery.healthOf(both.ofGate.id).openUntil).toBeNull()
     expect(await both.relay.readEndpoint(both.ofRelay)).toMatchObject({
       health: { breaker: 'open' },
     })
-    await breathe(both.world.app)
+    await breathe(both.fixture.app)
   })
 })

@@ -26,14 +26,14 @@ const TENANT = 'Paper shop'
 const LONG = 60_000
 const [WIDE, , , NARROW_DARK] = LOOKS
 
-type World = Awaited<ReturnType<typeof startWorld>>
-let world: World
+type Fixture = Awaited<ReturnType<typeof startFixture>>
+let fixture: Fixture
 let browser: Browser
 let context: BrowserContext
 
 beforeAll(async () => {
   await compileBinary()
-  world = await startWorld()
+  fixture = await startFixture()
   browser = await launchBrowser()
   context = await browser.newContext()
   context.setDefaultTimeout(20_000)
@@ -43,11 +43,11 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await browser?.close()
-  await world?.[Symbol.asyncDispose]()
+  await fixture?.[Symbol.asyncDispose]()
 })
 
 /** Gatehouse with a tenant, its bot at a Telegram on this machine, and the app with each of its keys. */
-async function startWorld() {
+async function startFixture() {
   await using ends = new AsyncDisposableStack()
   const telegram = ends.use(startBotApi())
   const bot = telegram.bot({ username: 'paper_shop_bot', name: TENANT })
@@ -205,7 +205,7 @@ describe('in the sandbox', () => {
   test(
     'whoever taps the right number is signed in as whom they chose, until they sign out',
     async () => {
-      await using grace = await somebody(world.sandbox)
+      await using grace = await somebody(fixture.sandbox)
       await grace.begins()
       await holds(grace.page, 'question')
       const number = await grace.number()
@@ -226,7 +226,7 @@ describe('in the sandbox', () => {
       await grace.isTold('Signed in as Grace Hopper')
       await grace.presses('Sign out')
       await grace.reads('Welcome')
-      await grace.page.goto(`${world.sandbox.url}/sign-in`)
+      await grace.page.goto(`${fixture.sandbox.url}/sign-in`)
       await grace.reads('Sign-in expired')
     },
     LONG,
@@ -235,7 +235,7 @@ describe('in the sandbox', () => {
   test(
     'a wrong number and a no are told, and one can begin again, on a narrow and dark screen',
     async () => {
-      await using ada = await somebody(world.sandbox, NARROW_DARK)
+      await using ada = await somebody(fixture.sandbox, NARROW_DARK)
       await holds(ada.page, 'welcome-narrow-dark')
       await ada.begins()
       await holds(ada.page, 'question-narrow-dark')
@@ -263,7 +263,7 @@ describe('in the sandbox', () => {
   test(
     'it works without scripts',
     async () => {
-      await using konrad = await somebody(world.sandbox, WIDE, false)
+      await using konrad = await somebody(fixture.sandbox, WIDE, false)
       await konrad.begins()
       const number = await konrad.number()
       const chat = await konrad.followsLink()
@@ -280,7 +280,7 @@ describe('with Telegram', () => {
   test(
     'whoever scans the code and taps the right number is signed in',
     async () => {
-      const { telegram, bot, live } = world
+      const { telegram, bot, live } = fixture
       const ada = telegram.person({ first_name: 'Ada <b>', last_name: 'Lovelace' })
       await using visitor = await somebody(live)
       await visitor.begins()
@@ -301,7 +301,7 @@ describe('with Telegram', () => {
   )
 
   test('a browser learns nothing of what another began, nor the key', async () => {
-    const { telegram, bot, live } = world
+    const { telegram, bot, live } = fixture
     const mallory = telegram.person()
     const began = await fetch(`${live.url}/sign-in`, { method: 'POST', redirect: 'manual' })
     const cookie = began.headers.get('set-cookie')?.split(';')[0] ?? ''
@@ -322,7 +322,7 @@ describe('with Telegram', () => {
   })
 
   test('whoever begins too often is asked to wait', async () => {
-    const begin = () => fetch(`${world.live.url}/sign-in`, { method: 'POST', redirect: 'manual' })
+    const begin = () => fetch(`${fixture.live.url}/sign-in`, { method: 'POST', redirect: 'manual' })
     const statuses = await Promise.all(Array.from({ length: 12 }, begin))
     const refused = statuses.find(({ status }) => status === 429)
     expect(await refused?.text()).toContain('Wait a minute')

@@ -3,7 +3,12 @@ import type { Browser } from 'playwright-core'
 import { compileBinary, until } from '../support/binary.ts'
 import { LOOKS, launchBrowser } from '../support/browser.ts'
 import { type Eyes, newPerson, PASSWORD, type Person } from '../support/person.ts'
-import { codeIn, linkIn, type SignInWorld, startSignInWorld } from '../support/sign-in-fixture.ts'
+import {
+  codeIn,
+  linkIn,
+  type SignInFixture,
+  startSignInFixture,
+} from '../support/sign-in-fixture.ts'
 
 const [WIDE, , NARROW] = LOOKS
 
@@ -14,11 +19,11 @@ const LONG = 60_000
 const SCROLLED_MS = 5000
 
 let browser: Browser
-let world: SignInWorld
+let fixture: SignInFixture
 
 beforeAll(async () => {
   await compileBinary()
-  world = await startSignInWorld()
+  fixture = await startSignInFixture()
   browser = await launchBrowser()
   // The last page that is closed takes the browser with it.
   await browser.newPage()
@@ -26,14 +31,14 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await browser?.close()
-  await world?.[Symbol.asyncDispose]()
+  await fixture?.[Symbol.asyncDispose]()
 })
 
-const somebody = (eyes?: Eyes) => newPerson(browser, world.app, eyes)
+const somebody = (eyes?: Eyes) => newPerson(browser, fixture.app, eyes)
 
 /** Somebody whom the tenant knows, and who has signed in. */
 async function signedIn(email: string, eyes?: Eyes): Promise<Person> {
-  await world.create(email)
+  await fixture.create(email)
   const person = await somebody(eyes)
   await person.signsIn(email)
   await person.isSignedInAs(email)
@@ -44,7 +49,7 @@ test(
   'two tabs sign in one after the other',
   async () => {
     const email = 'jon@example.com'
-    await world.create(email)
+    await fixture.create(email)
     await using first = await somebody()
     const second = await first.newTab()
     await first.starts('login')
@@ -204,9 +209,9 @@ test(
     await quin.isTold(`sent a code to ${after}`)
     expect(await quin.field('Email address', profile).inputValue()).toBe(before)
     await quin.looks('settings-address')
-    const { parsed: notice } = await world.mailTo(before)
+    const { parsed: notice } = await fixture.mailTo(before)
     expect(notice.subject).toBe('Email change requested for your Paper shop account')
-    const code = codeIn(await world.mailTo(after))
+    const code = codeIn(await fixture.mailTo(after))
 
     const onward = quin.page.locator('a[href*="/auth/self-service/verification"]')
     expect(await onward.count()).toBe(1)
@@ -226,14 +231,14 @@ describe('a recovery whose mail is opened in another browser', () => {
   let onThePhone: Person
 
   beforeAll(async () => {
-    await world.create(EMAIL)
+    await fixture.create(EMAIL)
     atTheDesk = await somebody()
     await atTheDesk.starts('recovery')
     await atTheDesk.types({ 'Email address': EMAIL })
     await atTheDesk.presses('Continue')
     await atTheDesk.reads('Enter the code from Paper shop')
     onThePhone = await somebody({ look: NARROW })
-    await onThePhone.page.goto(linkIn(await world.mailTo(EMAIL)))
+    await onThePhone.page.goto(linkIn(await fixture.mailTo(EMAIL)))
     await onThePhone.presses('Continue')
     await onThePhone.reads('Your Paper shop account')
   }, LONG)
@@ -250,7 +255,7 @@ describe('a recovery whose mail is opened in another browser', () => {
   test(
     'is over where it began, and signs nobody in there',
     async () => {
-      await atTheDesk.types({ 'Verification code': codeIn(await world.mailTo(EMAIL)) })
+      await atTheDesk.types({ 'Verification code': codeIn(await fixture.mailTo(EMAIL)) })
       await atTheDesk.presses('Continue')
       await atTheDesk.isTold('This code is incorrect or has expired.')
       await atTheDesk.looks('recovery-elsewhere')

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { serve } from '../../src/http/serve.ts'
 import { HOUR, MINUTE } from '../engines/gate/fixture.ts'
-import { bootFlows, type FlowWorld } from '../engines/gate/sign-in/flows/fixture.ts'
+import { bootFlows, type FlowFixture } from '../engines/gate/sign-in/flows/fixture.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { newPerson, PASSWORD } from '../support/person.ts'
 import { type RelyingApp, startRelyingApp } from '../support/relying-app.ts'
@@ -10,15 +10,15 @@ import { type RelyingApp, startRelyingApp } from '../support/relying-app.ts'
 const LONG = 60_000
 
 /** The application within this process, so that its clock can be turned. */
-let world: FlowWorld
+let fixture: FlowFixture
 let listener: ReturnType<typeof serve>
 let app: RelyingApp
 let browser: Browser
 
 beforeAll(async () => {
-  world = await bootFlows()
-  listener = serve(world.app.app, { host: '127.0.0.1', port: 0 }, world.app.platform.log)
-  app = startRelyingApp({ url: listener.url, key: world.key })
+  fixture = await bootFlows()
+  listener = serve(fixture.app.app, { host: '127.0.0.1', port: 0 }, fixture.app.platform.log)
+  app = startRelyingApp({ url: listener.url, key: fixture.key })
   browser = await launchBrowser()
   // The last page that is closed takes the browser with it.
   await browser.newPage()
@@ -28,13 +28,13 @@ afterAll(async () => {
   await browser?.close()
   await app?.[Symbol.asyncDispose]()
   await listener?.stop()
-  await world?.[Symbol.asyncDispose]()
+  await fixture?.[Symbol.asyncDispose]()
 })
 
 /** Somebody who has an account, not signed in yet. */
 async function known(email: string) {
   const credentials = { password: { config: { password: PASSWORD } } }
-  await world.createIdentity({ traits: { email }, credentials })
+  await fixture.createIdentity({ traits: { email }, credentials })
   return newPerson(browser, app)
 }
 
@@ -44,7 +44,7 @@ test(
     const email = 'sam@example.com'
     await using sam = await known(email)
     await sam.starts('login')
-    world.clock.jump(HOUR + MINUTE)
+    fixture.clock.jump(HOUR + MINUTE)
     await sam.types({ 'Email address': email, Password: PASSWORD })
     await sam.presses('Sign in with password')
     await sam.isTold('This sign-in has expired.')
@@ -64,7 +64,7 @@ test(
     await using tea = await known(email)
     await tea.starts('login')
     const before = tea.page.url()
-    world.clock.jump(HOUR + MINUTE)
+    fixture.clock.jump(HOUR + MINUTE)
     await tea.page.reload()
     await tea.isTold('This sign-in has expired.')
     expect(tea.page.url()).not.toBe(before)
@@ -83,10 +83,10 @@ test(
     await using uma = await known(email)
     await uma.signsIn(email)
     await uma.isSignedInAs(email)
-    world.clock.jump(HOUR - MINUTE)
+    fixture.clock.jump(HOUR - MINUTE)
     await uma.follows('Account')
     await uma.reads('Your Acme account')
-    world.clock.jump(2 * MINUTE)
+    fixture.clock.jump(2 * MINUTE)
 
     const password = uma.section('Password')
     await uma.types({ Password: 'seven green bicycles' }, password)
@@ -116,14 +116,14 @@ test(
     await vic.types({ 'Email address': email })
     await vic.presses('Continue')
     await vic.reads('Enter the code from Acme')
-    world.clock.jump(16 * MINUTE)
-    await vic.types({ 'Verification code': world.codeFor(email) })
+    fixture.clock.jump(16 * MINUTE)
+    await vic.types({ 'Verification code': fixture.codeFor(email) })
     await vic.presses('Continue')
     await vic.isTold('This code is incorrect or has expired.')
     await vic.looks('recovery-code-late')
 
-    world.clock.jump(HOUR)
-    await vic.page.goto(world.linkFor(email))
+    fixture.clock.jump(HOUR)
+    await vic.page.goto(fixture.linkFor(email))
     await vic.isTold('This recovery has expired. Start again.')
     await vic.looks('recovery-late')
     await vic.types({ 'Email address': email })

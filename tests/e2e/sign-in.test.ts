@@ -4,7 +4,12 @@ import { appCode, wrongAppCode } from '../support/authenticator.ts'
 import { compileBinary } from '../support/binary.ts'
 import { LOOKS, launchBrowser } from '../support/browser.ts'
 import { type Eyes, newPerson, PASSWORD } from '../support/person.ts'
-import { codeIn, linkIn, type SignInWorld, startSignInWorld } from '../support/sign-in-fixture.ts'
+import {
+  codeIn,
+  linkIn,
+  type SignInFixture,
+  startSignInFixture,
+} from '../support/sign-in-fixture.ts'
 import { newAccount } from '../support/social/index.ts'
 
 const NEW_PASSWORD = 'seven green bicycles'
@@ -14,11 +19,11 @@ const [, WIDE_DARK, NARROW, NARROW_DARK] = LOOKS
 const LONG = 60_000
 
 let browser: Browser
-let world: SignInWorld
+let fixture: SignInFixture
 
 beforeAll(async () => {
   await compileBinary()
-  world = await startSignInWorld()
+  fixture = await startSignInFixture()
   browser = await launchBrowser()
   // The last page that is closed takes the browser with it.
   await browser.newPage()
@@ -26,10 +31,10 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await browser?.close()
-  await world?.[Symbol.asyncDispose]()
+  await fixture?.[Symbol.asyncDispose]()
 })
 
-const somebody = (eyes?: Eyes) => newPerson(browser, world.app, eyes)
+const somebody = (eyes?: Eyes) => newPerson(browser, fixture.app, eyes)
 
 /** Six digits other than these. */
 const otherThan = (code: string): string => (code === '000000' ? '111111' : '000000')
@@ -64,7 +69,7 @@ describe('who signs up with a password', () => {
   test(
     'opens the link of the mail on a phone, and signs in there to confirm the address',
     async () => {
-      const mail = await world.mailTo(EMAIL)
+      const mail = await fixture.mailTo(EMAIL)
       await using ada = await somebody({ look: NARROW_DARK })
       await ada.page.goto(linkIn(mail))
       await ada.reads('Verify your email address for Paper shop')
@@ -73,14 +78,14 @@ describe('who signs up with a password', () => {
       await ada.presses('Continue')
       await ada.isTold('Sign in to confirm that this account is yours.')
       await ada.looks('confirm-choice-narrow-dark')
-      expect(await world.isConfirmed(EMAIL)).toBe(false)
+      expect(await fixture.isConfirmed(EMAIL)).toBe(false)
       await ada.presses('Sign in to verify')
       await ada.isTold(`Sign in to verify ${EMAIL}.`)
       await ada.looks('confirm-sign-in-narrow-dark')
       await ada.types({ Password: PASSWORD })
       await ada.presses('Sign in with password')
       await ada.isTold('Your email address is verified.')
-      expect(await world.isConfirmed(EMAIL)).toBe(true)
+      expect(await fixture.isConfirmed(EMAIL)).toBe(true)
       await ada.looks('confirmed-narrow-dark')
 
       await ada.follows('Continue')
@@ -113,11 +118,11 @@ describe('who signs up with a password', () => {
       await ada.presses('Sign in with password')
       await ada.isSignedInAs(EMAIL)
       const token = await ada.token()
-      expect(await world.whoami(token)).toBe(200)
+      expect(await fixture.whoami(token)).toBe(200)
 
       await ada.presses('Sign out')
       await ada.isTold('Nobody is signed in.')
-      expect(await world.whoami(token)).toBe(401)
+      expect(await fixture.whoami(token)).toBe(401)
     },
     LONG,
   )
@@ -146,7 +151,7 @@ test(
   'an address is confirmed by typing in the code of the mail',
   async () => {
     const email = 'bea@example.com'
-    await world.create(email)
+    await fixture.create(email)
     await using bea = await somebody()
     await bea.opensApp()
     await bea.follows('Confirm address')
@@ -158,12 +163,12 @@ test(
     await bea.reads('Enter the code from Paper shop')
     await bea.looks('confirm-code')
 
-    const code = codeIn(await world.mailTo(email))
+    const code = codeIn(await fixture.mailTo(email))
     await bea.types({ 'Verification code': otherThan(code) })
     await bea.presses('Continue')
     await bea.isTold('This code is incorrect')
     expect(await bea.remarkOn('Verification code')).toContain('This code is incorrect')
-    expect(await world.isConfirmed(email)).toBe(false)
+    expect(await fixture.isConfirmed(email)).toBe(false)
     await bea.looks('confirm-wrong')
 
     await bea.types({ 'Verification code': code })
@@ -173,7 +178,7 @@ test(
     await bea.types({ Password: PASSWORD })
     await bea.presses('Sign in with password')
     await bea.isTold('Your email address is verified.')
-    expect(await world.isConfirmed(email)).toBe(true)
+    expect(await fixture.isConfirmed(email)).toBe(true)
   },
   LONG,
 )
@@ -182,7 +187,7 @@ test(
   'a mailed code signs in, after one that is wrong',
   async () => {
     const email = 'cem@example.com'
-    await world.create(email)
+    await fixture.create(email)
     await using cem = await somebody({ look: WIDE_DARK })
     await cem.starts('login')
     await cem.presses('Email me a sign-in code')
@@ -194,7 +199,7 @@ test(
     await cem.reads('Enter the code from Paper shop')
     await cem.looks('sign-in-code-dark')
 
-    const code = codeIn(await world.mailTo(email))
+    const code = codeIn(await fixture.mailTo(email))
     await cem.types({ 'Verification code': otherThan(code) })
     await cem.presses('Continue')
     await cem.isTold('This code is incorrect')
@@ -211,7 +216,7 @@ test(
   'an authenticator is asked for at the next sign-in, and a recovery code stands in for it',
   async () => {
     const email = 'dora@example.com'
-    await world.create(email)
+    await fixture.create(email)
     await using dora = await somebody()
     await dora.signsIn(email)
     await dora.isSignedInAs(email)
@@ -230,7 +235,7 @@ test(
     await dora.types({ 'Code from your authenticator app': appCode(secret) }, app)
     await dora.presses('Save', app)
     await dora.isTold('Your changes have been saved.')
-    const { parsed: notice } = await world.mailTo(email)
+    const { parsed: notice } = await fixture.mailTo(email)
     expect(notice.subject).toBe('Two-factor authentication turned on for Paper shop')
     await dora.looks('settings-authenticator')
 
@@ -274,7 +279,7 @@ test(
   'an account is recovered by mail, and gets another password',
   async () => {
     const email = 'emil@example.com'
-    await world.create(email)
+    await fixture.create(email)
     await using emil = await somebody()
     await emil.starts('login')
     await emil.follows('Forgot your password?')
@@ -284,7 +289,7 @@ test(
     await emil.types({ 'Email address': email })
     await emil.presses('Continue')
     await emil.reads('Enter the code from Paper shop')
-    const code = codeIn(await world.mailTo(email))
+    const code = codeIn(await fixture.mailTo(email))
     await emil.types({ 'Verification code': otherThan(code) })
     await emil.presses('Continue')
     await emil.isTold('This code is incorrect')
@@ -311,7 +316,7 @@ test(
   'another password signs out all other browsers, and not the one that it was set in',
   async () => {
     const email = 'fay@example.com'
-    await world.create(email)
+    await fixture.create(email)
     await using fay = await somebody()
     await using fayOnThePhone = await somebody({ look: NARROW })
     for (const one of [fay, fayOnThePhone]) {
@@ -334,10 +339,10 @@ test(
     await fay.follows('Back to the app')
 
     await fay.isSignedInAs(email)
-    expect(await world.whoami(await fayOnThePhone.token())).toBe(401)
+    expect(await fixture.whoami(await fayOnThePhone.token())).toBe(401)
     await fayOnThePhone.opensApp()
     await fayOnThePhone.isTold('Nobody is signed in.')
-    const { parsed: notice } = await world.mailTo(email)
+    const { parsed: notice } = await fixture.mailTo(email)
     expect(notice.subject).toBe('Your Paper shop password was changed')
   },
   LONG,
@@ -349,7 +354,7 @@ test(
     const email = 'gus@example.com'
     const [google, gitlab] = [newAccount({ email }), newAccount({ email: 'gus@gitlab.example' })]
     await using gus = await somebody()
-    world.provider.signInAs(google)
+    fixture.provider.signInAs(google)
     await gus.starts('registration')
     await gus.presses('Sign up with Google')
     await gus.reads('google')
@@ -361,7 +366,7 @@ test(
     await gus.reads('google')
     await gus.presses('Continue')
     await gus.isSignedInAs(email)
-    expect(await world.isConfirmed(email)).toBe(true)
+    expect(await fixture.isConfirmed(email)).toBe(true)
 
     await gus.signsOut()
     await gus.follows('Sign in')
@@ -370,7 +375,7 @@ test(
     await gus.presses('Continue')
     await gus.isSignedInAs(email)
 
-    world.provider.signInAs(gitlab)
+    fixture.provider.signInAs(gitlab)
     await gus.opensSettings()
     await gus.presses('Connect GitLab')
     await gus.reads('gitlab')
@@ -398,8 +403,8 @@ test(
       await kay.reads('Your Paper shop account')
       await kay.isTold(words)
     }
-    world.provider.signInAs(account)
-    await kay.page.goto((await world.start('registration')).hosted_url)
+    fixture.provider.signInAs(account)
+    await kay.page.goto((await fixture.start('registration')).hosted_url)
     await kay.presses('Sign up with Google')
     await kay.reads('google')
     await kay.presses('Continue')
@@ -410,7 +415,7 @@ test(
     await kay.presses('Save', password)
     await kay.isTold('Your changes have been saved.')
 
-    await kay.page.goto(await wayToGoogle(await world.start('login')))
+    await kay.page.goto(await wayToGoogle(await fixture.start('login')))
     await kay.reads('google')
     await kay.presses('Continue')
     await lands("You're signed in as kay@example.com.")
@@ -418,7 +423,7 @@ test(
     await kay.page.reload()
     await lands("You're signed in as kay@example.com.")
 
-    await kay.page.goto((await world.start('login')).hosted_url)
+    await kay.page.goto((await fixture.start('login')).hosted_url)
     await kay.types({ 'Email address': 'kay@example.com', Password: PASSWORD })
     await kay.presses('Sign in with password')
     await lands("You're signed in as kay@example.com.")
@@ -480,7 +485,7 @@ test(
     await ida.types({ Passwort: PASSWORD })
     await ida.presses('Konto erstellen')
     await ida.isSignedInAs(email)
-    const { parsed: welcome } = await world.mailTo(email)
+    const { parsed: welcome } = await fixture.mailTo(email)
     expect(welcome.subject).toBe('Bestätige deine E-Mail-Adresse für Paper shop')
     expect(welcome.text).toContain('Der Code ist 15 Minuten gültig')
 
@@ -488,13 +493,13 @@ test(
     await ida.reads('Dein Konto bei Paper shop')
     await ida.looks('settings-german')
 
-    await world.create(other)
+    await fixture.create(other)
     await ida.starts('login')
     await ida.types({ 'E-Mail-Adresse': other })
     await ida.presses('Anmeldecode per E-Mail senden')
     await ida.reads('Code von Paper shop eingeben')
     await ida.looks('sign-in-code-german')
-    const mail = await world.mailTo(other)
+    const mail = await fixture.mailTo(other)
     expect(mail.parsed.subject).toBe('Dein Anmeldecode für Paper shop')
     await ida.types({ Bestätigungscode: codeIn(mail) })
     await ida.presses('Weiter')

@@ -2,7 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { serve } from '../../src/http/serve.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { type Json, MINUTE } from '../engines/gate/fixture.ts'
-import { bootFlows, csrfOf, type FlowWorld, pathOf } from '../engines/gate/sign-in/flows/fixture.ts'
+import {
+  bootFlows,
+  csrfOf,
+  type FlowFixture,
+  pathOf,
+} from '../engines/gate/sign-in/flows/fixture.ts'
 import { newOperator } from '../support/operator.ts'
 
 /**
@@ -17,36 +22,36 @@ const KINDS = ['login', 'registration', 'recovery', 'verification', 'settings']
 const PEOPLE = ['ada', 'grace', 'konrad']
 const ACTOR = { kind: 'cli', source: 'test' } as const
 
-let world: FlowWorld
+let fixture: FlowFixture
 let known: Awaited<ReturnType<typeof prepared>>
 let listener: ReturnType<typeof serve>
 beforeAll(async () => {
-  world = await bootFlows({
+  fixture = await bootFlows({
     flags: { 'limits-sign-ins-per-minute': `${LIMIT}`, 'console-signup': 'open' },
   })
-  await world.security({ passwordless_enabled: true })
+  await fixture.security({ passwordless_enabled: true })
   known = await prepared()
   const log = createLog({ level: 'error', format: 'text', now: () => 0, write: () => {} })
-  listener = serve(world.app.app, { host: '127.0.0.1', port: 0 }, log)
+  listener = serve(fixture.app.app, { host: '127.0.0.1', port: 0 }, log)
 })
 afterAll(async () => {
   await listener.stop()
-  await world.app.stop()
+  await fixture.app.stop()
 })
 
 /** What strangers may have come by: flows, expired ones too, and links. */
 async function prepared() {
-  const { app, acme } = world
+  const { app, acme } = fixture
   const operator = await newOperator(app, { isAdmin: true, roles: { [acme.id]: 'owner' } })
   const signInLink = await app.operators.links.issueSignIn(ACTOR, operator.id)
-  const { session_token } = await world.register('known@example.com')
+  const { session_token } = await fixture.register('known@example.com')
   const expired: Json[] = []
-  for (let n = 0; n < 60; n++) expired.push(await world.start('login'))
+  for (let n = 0; n < 60; n++) expired.push(await fixture.start('login'))
   const settings: Json[] = []
-  for (let n = 0; n < 60; n++) settings.push(await world.settings(session_token))
-  world.clock.jump(HOUR)
-  const flows: Record<string, Json> = { settings: await world.settings(session_token) }
-  for (const kind of KINDS.slice(0, 4)) flows[kind] = await world.start(kind)
+  for (let n = 0; n < 60; n++) settings.push(await fixture.settings(session_token))
+  fixture.clock.jump(HOUR)
+  const flows: Record<string, Json> = { settings: await fixture.settings(session_token) }
+  for (const kind of KINDS.slice(0, 4)) flows[kind] = await fixture.start(kind)
   await app.passepartout.bots.enable(ACTOR, { tenantId: acme.id, environment: 'test' })
   const { key } = await acme.key('passepartout', 'test')
   const started = await app.client(key).post('/v1/passepartout/login/start', {})
@@ -55,7 +60,7 @@ async function prepared() {
 }
 
 const routes = () =>
-  world.app.app.routes
+  fixture.app.app.routes
     .filter(({ method }) => method !== 'WS' && method !== 'OPTIONS')
     .map(({ method, path }) => `${method} ${path}`)
 
@@ -63,7 +68,7 @@ const routes = () =>
 const filled = (path: string): string =>
   path
     .replace(':provider', 'github')
-    .replace(':tenant_id', world.tenantId)
+    .replace(':tenant_id', fixture.tenantId)
     .replace(':payload', known.payload)
     .replace('link/:token', `link/${known.signInLink}`)
     .replaceAll(/:\w+/g, 'unknown')
@@ -129,10 +134,10 @@ function flowCalls(method: string, kind: string): Call[] {
 
 /** Rows written, changed and deleted since the database was opened. */
 const writes = (): number =>
-  world.app.db.client.query<{ n: number }, []>('SELECT total_changes() AS n').get()?.n as number
+  fixture.app.db.client.query<{ n: number }, []>('SELECT total_changes() AS n').get()?.n as number
 
 const ask = ({ method, path, body }: Call, n: number, accept: string) =>
-  world.app.raw(path(n), {
+  fixture.app.raw(path(n), {
     method,
     headers: { accept, ...(body && { 'content-type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body(n)) }),
@@ -140,7 +145,7 @@ const ask = ({ method, path, body }: Call, n: number, accept: string) =>
 
 /** Long enough for the limit of a minute, and not for anything to happen by itself. */
 async function nextMinute() {
-  world.clock.spend(MINUTE)
+  fixture.clock.spend(MINUTE)
 }
 
 test('what is asked is every route that there is', () => {

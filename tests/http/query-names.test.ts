@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { JsonSchema } from '../../src/http/openapi.ts'
-import { bootHostileWorld, type HostileWorld, hasCode, type Route } from './hostile/fixture.ts'
+import { bootHostileFixture, type HostileFixture, hasCode, type Route } from './hostile/fixture.ts'
 
-let world: HostileWorld
+let fixture: HostileFixture
 let reads: Route[]
 beforeAll(async () => {
-  world = await bootHostileWorld()
-  reads = world.routes.filter(
+  fixture = await bootHostileFixture()
+  reads = fixture.routes.filter(
     ({ method, path }) => method === 'GET' && /^\/(v1|dashboard|public)\//.test(path),
   )
 })
-afterAll(() => world.end())
+afterAll(() => fixture.end())
 
 /** The names of the parameters that a route documents, each with a value that fits. */
 const parametersOf = (route: Route): [name: string, value: string][] =>
-  (world.operationOf(route)?.parameters ?? [])
+  (fixture.operationOf(route)?.parameters ?? [])
     .filter(({ in: part }) => part === 'query')
     .map(({ name, schema }) => [name, fitting(schema)])
 
@@ -22,8 +22,10 @@ const fitting = ({ type, enum: words, anyOf }: JsonSchema = {}): string =>
   `${words?.[0] ?? anyOf?.[0]?.const ?? (type === 'integer' ? 1 : 'x')}`
 
 async function ask(route: Route, query: string, headers?: Record<string, string>) {
-  const sent = headers ?? (await world.credentials(route))
-  const { status, body } = await world.app.raw(`${world.pathTo(route)}?${query}`, { headers: sent })
+  const sent = headers ?? (await fixture.credentials(route))
+  const { status, body } = await fixture.app.raw(`${fixture.pathTo(route)}?${query}`, {
+    headers: sent,
+  })
   const message: string = hasCode(route.path) ? body.error?.message : body.error
   return { status, message, ...(hasCode(route.path) && { code: body.error?.code }) }
 }
@@ -57,12 +59,12 @@ test('a parameter that is given twice is refused, whichever it is', async () => 
 })
 
 test('who may not ask is told that first', async () => {
-  for (const route of reads.filter((one) => world.operationOf(one)?.security?.length))
+  for (const route of reads.filter((one) => fixture.operationOf(one)?.security?.length))
     expect((await ask(route, 'limits=1', {})).status, route.path).toBe(401)
 })
 
 test('nothing is done on a request with a parameter that means nothing', async () => {
-  const { acme, things } = world
+  const { acme, things } = fixture
   const job = `/v1/clockwork/jobs/${things.find(([part]) => part === 'jobs/')?.[1]}`
 
   expect(await acme.api.delete(`${job}?dry_run=true`)).toMatchObject({
@@ -74,6 +76,6 @@ test('nothing is done on a request with a parameter that means nothing', async (
 
 test('pages take what links gather on their way', async () => {
   const page: Route = { method: 'GET', path: '/console/jobs' }
-  const headers = await world.credentials(page)
-  expect((await world.app.raw('/console/jobs?utm_source=mail', { headers })).status).toBe(200)
+  const headers = await fixture.credentials(page)
+  expect((await fixture.app.raw('/console/jobs?utm_source=mail', { headers })).status).toBe(200)
 })

@@ -8,7 +8,7 @@ import { createTestClock } from '../support/clock.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 /** Several processes on one data directory, each with a clock of its own. */
-function createWorld() {
+function createFixture() {
   const folder = temporaryFolder()
   const open = () => openDatabase({ dataDir: folder.path, synchronous: 'full' })
   const db = open()
@@ -17,7 +17,7 @@ function createWorld() {
   function process_(options: { host?: string; pid?: number; running?: number[] } = {}) {
     const clock = createTestClock('2026-01-01T00:00:00Z')
     const own = open()
-    const { host = 'house', pid = 1, running = [] } = options
+    const { host = 'host', pid = 1, running = [] } = options
     const process = { version: '1', host, pid, isRunning: (id: number) => running.includes(id) }
     const instances = createInstances({ db: own, clock, process })
     clock.settled = () => own.drain().then(() => new Promise((resolve) => setImmediate(resolve)))
@@ -38,8 +38,8 @@ async function together(
 }
 
 test('processes know each other from the start, and no more after a clean stop', async () => {
-  using world = createWorld()
-  const [a, b] = [world.process_({ host: 'a' }), world.process_({ host: 'b' })]
+  using fixture = createFixture()
+  const [a, b] = [fixture.process_({ host: 'a' }), fixture.process_({ host: 'b' })]
   await a.start()
   await b.start()
 
@@ -49,8 +49,8 @@ test('processes know each other from the start, and no more after a clean stop',
 })
 
 test('a process that falls silent on another host is forgotten within ten seconds, and told of', async () => {
-  using world = createWorld()
-  const [a, b] = [world.process_({ host: 'a' }), world.process_({ host: 'b' })]
+  using fixture = createFixture()
+  const [a, b] = [fixture.process_({ host: 'a' }), fixture.process_({ host: 'b' })]
   let deaths = 0
   a.onDeath(() => {
     deaths++
@@ -67,8 +67,8 @@ test('a process that falls silent on another host is forgotten within ten second
 })
 
 test('setting the clock makes nobody look dead', async () => {
-  using world = createWorld()
-  const [a, b] = [world.process_({ host: 'a' }), world.process_({ host: 'b' })]
+  using fixture = createFixture()
+  const [a, b] = [fixture.process_({ host: 'a' }), fixture.process_({ host: 'b' })]
   await a.start()
   await b.start()
 
@@ -82,13 +82,13 @@ test('setting the clock makes nobody look dead', async () => {
 })
 
 test('on the same host a process that no longer runs is forgotten at once', async () => {
-  using world = createWorld()
-  const dead = world.process_({ pid: 10 })
-  const living = world.process_({ pid: 11 })
+  using fixture = createFixture()
+  const dead = fixture.process_({ pid: 10 })
+  const living = fixture.process_({ pid: 11 })
   await dead.start()
   await living.start()
 
-  const next = world.process_({ pid: 12, running: [11] })
+  const next = fixture.process_({ pid: 12, running: [11] })
   await next.start()
 
   expect(next.alive()).not.toContain(dead.self)
@@ -96,19 +96,19 @@ test('on the same host a process that no longer runs is forgotten at once', asyn
 })
 
 test('a restart under the same number knows its former self for dead', async () => {
-  using world = createWorld()
-  const former = world.process_({ pid: 1, running: [1] })
+  using fixture = createFixture()
+  const former = fixture.process_({ pid: 1, running: [1] })
   await former.start()
-  const next = world.process_({ pid: 1, running: [1] })
+  const next = fixture.process_({ pid: 1, running: [1] })
   await next.start()
 
   expect(next.alive()).not.toContain(former.self)
 })
 
 test('the same number on another host, or in another container, is another process', async () => {
-  using world = createWorld()
-  const one = world.process_({ host: 'box pid:[1]', pid: 1 })
-  const other = world.process_({ host: 'box pid:[2]', pid: 1 })
+  using fixture = createFixture()
+  const one = fixture.process_({ host: 'box pid:[1]', pid: 1 })
+  const other = fixture.process_({ host: 'box pid:[2]', pid: 1 })
   await one.start()
   await other.start()
 
@@ -116,8 +116,8 @@ test('the same number on another host, or in another container, is another proce
 })
 
 test('whoever was taken for dead while suspended comes back', async () => {
-  using world = createWorld()
-  const [a, b] = [world.process_({ host: 'a' }), world.process_({ host: 'b' })]
+  using fixture = createFixture()
+  const [a, b] = [fixture.process_({ host: 'a' }), fixture.process_({ host: 'b' })]
   await a.start()
   await b.start()
   await together(15, a)
@@ -129,11 +129,11 @@ test('whoever was taken for dead while suspended comes back', async () => {
 })
 
 test('a process alone spares the disk: one beat a minute', async () => {
-  using world = createWorld()
-  const alone = world.process_()
+  using fixture = createFixture()
+  const alone = fixture.process_()
   await alone.start()
 
   await together((10 * LONELY_BEAT_MS) / 1000, alone)
 
-  expect(world.rows()[0]?.beat).toBe(10)
+  expect(fixture.rows()[0]?.beat).toBe(10)
 })

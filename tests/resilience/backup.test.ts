@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { compileBinary, until } from '../support/binary.ts'
 import { MESSAGES, message } from '../support/resilience/api.ts'
-import { openHouse } from '../support/resilience/house.ts'
+import { openInstallation } from '../support/resilience/installation.ts'
 import { slowestMs, startLoad } from '../support/resilience/load.ts'
 import { messagesAt, openRelay } from '../support/resilience/relay.ts'
 
@@ -12,7 +12,7 @@ beforeAll(compileBinary, 120_000)
 describe('a backup', () => {
   test('under load keeps nobody waiting, and has all that was acknowledged before it was asked for', async () => {
     await using stack = new AsyncDisposableStack()
-    const { house, server, relay } = await openRelay(stack)
+    const { installation, server, relay } = await openRelay(stack)
     const filling = 'x'.repeat(1000)
     const load = startLoad(48, (n) => relay.ask(server, 'POST', MESSAGES, message(n, filling)))
     await until(() => load.calls.length >= 3000)
@@ -25,7 +25,7 @@ describe('a backup', () => {
     for (const { archive, command } of ways) {
       const before = load.ids()
       const begunAt = performance.now()
-      expect(await house.inShell(command)).toBe(0)
+      expect(await installation.inShell(command)).toBe(0)
       const meanwhile = load.calls.filter(({ answeredAt }) => answeredAt > begunAt)
       expect(meanwhile.length).toBeGreaterThan(0)
       expect(slowestMs(meanwhile)).toBeLessThan(3000)
@@ -37,8 +37,8 @@ describe('a backup', () => {
 
     const sent = new Set(load.ids())
     for (const { archive, before } of made) {
-      const copy = openHouse(stack)
-      await copy.done('restore', join(house.cwd, archive))
+      const copy = openInstallation(stack)
+      await copy.done('restore', join(installation.cwd, archive))
       expect(await copy.problems()).toEqual([])
       const found = new Set(await messagesAt(await copy.serve(), relay))
       expect(before.filter((id) => !found.has(id))).toEqual([])
@@ -53,28 +53,29 @@ describe('a backup', () => {
       GATEHOUSE_BACKUP_EVERY: '1m',
       GATEHOUSE_BACKUP_KEEP: '1',
     }
-    const { house, server, relay } = await openRelay(stack, { settings })
-    const directory = join(house.dataDir, 'backups')
+    const { installation, server, relay } = await openRelay(stack, { settings })
+    const directory = join(installation.dataDir, 'backups')
     const named = (prefix: string) => readdirSync(directory).filter((it) => it.startsWith(prefix))
     const archives = () => named('gatehouse-')
     const inWork = () => named('.gatehouse-work-')
     const good = () =>
-      house.rows("SELECT 1 FROM backups WHERE origin = 'schedule' AND bytes IS NOT NULL").length
+      installation.rows("SELECT 1 FROM backups WHERE origin = 'schedule' AND bytes IS NOT NULL")
+        .length
     const letAMinutePass = () =>
-      house.change(
+      installation.change(
         'UPDATE backups SET started_at = started_at - 61000, ended_at = ended_at - 61000',
       )
     await until(() => good() === 1, server.out)
     const [oldest] = archives()
     const ours = 'gatehouse-2026-01-01T00-00-00Z.tar.gz'
-    await house.done('backup', '--to', join(directory, ours))
+    await installation.done('backup', '--to', join(directory, ours))
     const load = startLoad(32, (n) => relay.ask(server, 'POST', MESSAGES, message(n)))
     await until(() => load.calls.length > 1500)
     await load.stop()
     expect(await server.terminate()).toBe(0)
 
     letAMinutePass()
-    const second = await house.serve()
+    const second = await installation.serve()
     await until(() => inWork().length > 0, second.out)
     expect(await second.terminate()).toBe(0)
 
@@ -85,14 +86,15 @@ describe('a backup', () => {
     expect(archives()).not.toContain(oldest)
 
     letAMinutePass()
-    const killed = await house.serve()
+    const killed = await installation.serve()
     await until(() => inWork().length > 0, killed.out)
     await killed.kill()
-    const next = await house.serve()
+    const next = await installation.serve()
     // By the orphan of the one that was killed, or by the next, which then deletes the one before.
     await until(() => good() === 3 && inWork().length === 0, next.out)
     expect(await next.terminate()).toBe(0)
-    for (const archive of archives()) await house.done('backup', 'check', join(directory, archive))
-    expect(await house.problems()).toEqual([])
+    for (const archive of archives())
+      await installation.done('backup', 'check', join(directory, archive))
+    expect(await installation.problems()).toEqual([])
   }, 300_000)
 })

@@ -19,49 +19,57 @@ describe('a damaged database', () => {
 
   /** A server that was stopped, and a backup from before. */
   async function backedUp(stack: AsyncDisposableStack) {
-    const { house, server, relay, send } = await openRelay(stack)
+    const { installation, server, relay, send } = await openRelay(stack)
     const ids = await send(600)
-    const archive = join(house.cwd, 'good.tar.gz')
-    await house.done('backup', '--to', archive)
-    return { house, server, relay, send, ids, archive }
+    const archive = join(installation.cwd, 'good.tar.gz')
+    await installation.done('backup', '--to', archive)
+    return { installation, server, relay, send, ids, archive }
   }
 
   test('is told by doctor and backup, by serve where it cannot open it, and healed by a restore', async () => {
     await using stack = new AsyncDisposableStack()
-    const { house, server, relay, ids, archive } = await backedUp(stack)
+    const { installation, server, relay, ids, archive } = await backedUp(stack)
     expect(await server.terminate()).toBe(0)
     const damages: { damage: () => void; opens: boolean }[] = [
       {
         opens: true,
-        damage: () => overwrite(house.database, middleOf(house.database), garbage(16)),
+        damage: () =>
+          overwrite(installation.database, middleOf(installation.database), garbage(16)),
       },
-      { opens: false, damage: () => overwrite(house.database, 0, Buffer.alloc(100, 0xff)) },
-      { opens: false, damage: () => truncateSync(house.database, middleOf(house.database)) },
+      { opens: false, damage: () => overwrite(installation.database, 0, Buffer.alloc(100, 0xff)) },
+      {
+        opens: false,
+        damage: () => truncateSync(installation.database, middleOf(installation.database)),
+      },
     ]
     for (const { damage, opens } of damages) {
       damage()
       const isDamaged = expect.stringContaining('the database file is damaged')
-      expect(await house.problems()).toEqual([isDamaged])
-      const unmade = join(house.cwd, 'unmade.tar.gz')
-      expect(await house.run('backup', '--to', unmade)).toMatchObject({ code: 1, err: isDamaged })
+      expect(await installation.problems()).toEqual([isDamaged])
+      const unmade = join(installation.cwd, 'unmade.tar.gz')
+      expect(await installation.run('backup', '--to', unmade)).toMatchObject({
+        code: 1,
+        err: isDamaged,
+      })
       expect(existsSync(unmade)).toBe(false)
-      if (!opens) expect(await house.serveInVain()).toMatchObject({ code: 1, err: isDamaged })
-      await house.done('restore', archive)
-      expect(await house.problems()).toEqual([])
+      if (!opens)
+        expect(await installation.serveInVain()).toMatchObject({ code: 1, err: isDamaged })
+      await installation.done('restore', archive)
+      expect(await installation.problems()).toEqual([])
     }
-    expect((await messagesAt(await house.serve(), relay)).toSorted()).toEqual(ids.toSorted())
+    expect((await messagesAt(await installation.serve(), relay)).toSorted()).toEqual(ids.toSorted())
   }, 300_000)
 
   test('whose pages cannot be read is a 503 for whoever asks for them', async () => {
     await using stack = new AsyncDisposableStack()
-    const { house, server, relay } = await backedUp(stack)
+    const { installation, server, relay } = await backedUp(stack)
     expect(await server.terminate()).toBe(0)
-    const [{ root } = { root: 0 }] = house.rows<{ root: number }>(
+    const [{ root } = { root: 0 }] = installation.rows<{ root: number }>(
       "SELECT rootpage AS root FROM sqlite_schema WHERE name = 'messages'",
     )
-    overwrite(house.database, (root - 1) * 4096, garbage(1))
+    overwrite(installation.database, (root - 1) * 4096, garbage(1))
 
-    const { status, body } = await relay.ask(await house.serve(), 'GET', MESSAGES)
+    const { status, body } = await relay.ask(await installation.serve(), 'GET', MESSAGES)
     expect({ status, body }).toEqual({
       status: 503,
       body: storageErrors('the database file is damaged').relay,
@@ -70,32 +78,34 @@ describe('a damaged database', () => {
 
   test('that has lost every byte is not taken for a new one', async () => {
     await using stack = new AsyncDisposableStack()
-    const { house, server } = await backedUp(stack)
+    const { installation, server } = await backedUp(stack)
     expect(await server.terminate()).toBe(0)
-    truncateSync(house.database, 0)
+    truncateSync(installation.database, 0)
 
-    expect(await house.problems()).not.toEqual([])
-    expect(await house.run('backup', '--to', join(house.cwd, 'a.tar.gz'))).toMatchObject({
+    expect(await installation.problems()).not.toEqual([])
+    expect(
+      await installation.run('backup', '--to', join(installation.cwd, 'a.tar.gz')),
+    ).toMatchObject({
       code: 1,
     })
-    const starting = house.beginServing()
+    const starting = installation.beginServing()
     expect(await starting.url()).toBeUndefined()
     expect(starting.exitCode()).toBe(1)
   }, 300_000)
 
   test('loses of a damaged log what lies behind the damage, and no more', async () => {
     await using stack = new AsyncDisposableStack()
-    const { house, server, relay, send, ids } = await backedUp(stack)
+    const { installation, server, relay, send, ids } = await backedUp(stack)
     const inLog = await send(100)
     await server.kill()
-    const log = `${house.database}-wal`
+    const log = `${installation.database}-wal`
     overwrite(log, middleOf(log), garbage(1))
 
-    const found = new Set(await messagesAt(await house.serve(), relay))
+    const found = new Set(await messagesAt(await installation.serve(), relay))
     const order = [...ids, ...inLog]
     expect(found).toEqual(new Set(order.slice(0, found.size)))
     expect(found.size).toBeGreaterThan(ids.length)
     expect(found.size).toBeLessThan(order.length)
-    expect(await house.problems()).toEqual([])
+    expect(await installation.problems()).toEqual([])
   }, 300_000)
 })

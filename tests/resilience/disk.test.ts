@@ -11,7 +11,7 @@ import {
   storageErrors,
 } from '../support/resilience/api.ts'
 import { canFailDisk, canMount, faultyDisk, smallDisk } from '../support/resilience/disk.ts'
-import { type House, openHouse } from '../support/resilience/house.ts'
+import { type Installation, openInstallation } from '../support/resilience/installation.ts'
 import { isDone, startLoad } from '../support/resilience/load.ts'
 import { messagesAt, openRelay } from '../support/resilience/relay.ts'
 import { startTarget, type Target } from '../support/target.ts'
@@ -19,12 +19,17 @@ import { startTarget, type Target } from '../support/target.ts'
 beforeAll(compileBinary, 120_000)
 
 /** One writer for each engine: what it does, and by which key. */
-async function writersAt(house: House, server: Server, tenant: string, target: Target) {
-  await house.done('bot', 'enable', '--env', 'test', '--tenant', tenant)
-  const relay = await house.newClient(tenant, 'relay')
-  const gate = await house.newClient(tenant, 'gate')
-  const clockwork = await house.newClient(tenant, 'clockwork')
-  const passepartout = await house.newClient(tenant, 'passepartout', 'test')
+async function writersAt(
+  installation: Installation,
+  server: Server,
+  tenant: string,
+  target: Target,
+) {
+  await installation.done('bot', 'enable', '--env', 'test', '--tenant', tenant)
+  const relay = await installation.newClient(tenant, 'relay')
+  const gate = await installation.newClient(tenant, 'gate')
+  const clockwork = await installation.newClient(tenant, 'clockwork')
+  const passepartout = await installation.newClient(tenant, 'passepartout', 'test')
   const soon = () => new Date(Date.now() + 500).toISOString()
   const job = (n: number) => ({ name: `${n}`, url: `${target.url}/${n}`, run_at: soon() })
   const acts = {
@@ -60,8 +65,8 @@ test.skipIf(!canMount)(
     await using stack = new AsyncDisposableStack()
     const disk = smallDisk(stack, 24)
     const target = stack.use(startTarget())
-    const { house, server, tenant } = await openRelay(stack, { dataDir: disk.dataDir })
-    const { acts, clients, readAll, jobs } = await writersAt(house, server, tenant, target)
+    const { installation, server, tenant } = await openRelay(stack, { dataDir: disk.dataDir })
+    const { acts, clients, readAll, jobs } = await writersAt(installation, server, tenant, target)
     const { relay, gate, clockwork, passepartout } = clients
     const loads = {
       relay: startLoad(6, acts.relay),
@@ -83,20 +88,20 @@ test.skipIf(!canMount)(
         expect(answer.headers.get('retry-after')).toBe('1')
       }
     }
-    expect(await house.problems()).toEqual([
+    expect(await installation.problems()).toEqual([
       expect.stringMatching(/^disk: only \S+ MB free/),
       'writing: the disk is full: free some space. No restart needed',
     ])
-    const elsewhere = join(house.cwd, 'elsewhere.tar.gz')
-    await house.done('backup', '--to', elsewhere)
-    await house.done('backup', 'check', elsewhere)
-    const here = await house.run('backup')
+    const elsewhere = join(installation.cwd, 'elsewhere.tar.gz')
+    await installation.done('backup', '--to', elsewhere)
+    await installation.done('backup', 'check', elsewhere)
+    const here = await installation.run('backup')
     expect(here).toMatchObject({ code: 1, err: expect.stringContaining('the disk is full') })
     // What was cut off leaves room in the log, in which little may find its place.
-    const other = await house.run('tenant', 'create', '--name', 'Other')
+    const other = await installation.run('tenant', 'create', '--name', 'Other')
     const isMade = other.code === 0
     if (!isMade) expect(other).toMatchObject({ code: 1, err: 'the disk is full\n' })
-    expect((await house.ask('tenant', 'list')).tenants).toHaveLength(isMade ? 2 : 1)
+    expect((await installation.ask('tenant', 'list')).tenants).toHaveLength(isMade ? 2 : 1)
 
     disk.makeRoom()
     for (const engine of ENGINES) expect((await acts[engine](1_000_000)).status).toBeLessThan(300)
@@ -117,7 +122,7 @@ test.skipIf(!canMount)(
       .map((client) => client.metered())
       .reduce((sum, count) => sum + count)
     await until(
-      async () => (await house.ask('tenant', 'usage', tenant)).requests === metered,
+      async () => (await installation.ask('tenant', 'usage', tenant)).requests === metered,
       () => `${metered} were answered`,
     )
 
@@ -132,7 +137,7 @@ test.skipIf(!canFailDisk)(
   async () => {
     await using stack = new AsyncDisposableStack()
     const disk = faultyDisk(stack, 32)
-    const { house, server, relay } = await openRelay(stack, { dataDir: disk.dataDir })
+    const { installation, server, relay } = await openRelay(stack, { dataDir: disk.dataDir })
     const load = startLoad(8, (n) => relay.ask(server, 'POST', MESSAGES, message(n)))
     await until(() => load.calls.length > 200)
     // The kernel may call a sync done that the failure has cut off: that moment says nothing.
@@ -147,23 +152,23 @@ test.skipIf(!canFailDisk)(
     const { relay: body } = storageErrors('the disk reports an input or output error')
     for (const { answer } of load.refused()) expect(answer).toMatchObject({ status: 503, body })
     const isReadOnly = expect.stringContaining('writing: the file system is read-only')
-    expect(await house.problems()).toEqual(expect.arrayContaining([isReadOnly]))
-    const archive = join(house.cwd, 'last.tar.gz')
-    await house.done('backup', '--to', archive)
+    expect(await installation.problems()).toEqual(expect.arrayContaining([isReadOnly]))
+    const archive = join(installation.cwd, 'last.tar.gz')
+    await installation.done('backup', '--to', archive)
     // What was counted since cannot be stored, and that is said.
     expect(await server.terminate()).toBe(1)
     expect(server.out()).toContain('usage was not stored')
-    expect(await house.serveInVain()).toMatchObject({
+    expect(await installation.serveInVain()).toMatchObject({
       code: 1,
       err: expect.stringContaining('read-only'),
     })
 
     disk.repair()
-    const again = await house.serve()
+    const again = await installation.serve()
     const found = new Set(await messagesAt(again, relay))
     expect(before.filter((id) => !found.has(id))).toEqual([])
     expect(await again.terminate()).toBe(0)
-    const copy = openHouse(stack)
+    const copy = openInstallation(stack)
     await copy.done('restore', archive)
     const copied = new Set(copy.rows<{ id: string }>('SELECT id FROM messages').map(({ id }) => id))
     expect(before.filter((id) => !copied.has(id))).toEqual([])
@@ -176,15 +181,15 @@ test.skipIf(!canFailDisk)(
   async () => {
     await using stack = new AsyncDisposableStack()
     const disk = faultyDisk(stack, 32)
-    const { house, server } = await openRelay(stack, { dataDir: disk.dataDir })
+    const { installation, server } = await openRelay(stack, { dataDir: disk.dataDir })
     expect(await server.terminate()).toBe(0)
     disk.makeReadOnly()
 
-    expect(await house.serveInVain()).toMatchObject({
+    expect(await installation.serveInVain()).toMatchObject({
       code: 1,
       err: expect.stringContaining('read-only'),
     })
-    await house.done('backup', '--to', join(house.cwd, 'a.tar.gz'))
+    await installation.done('backup', '--to', join(installation.cwd, 'a.tar.gz'))
   },
   300_000,
 )

@@ -17,15 +17,15 @@ describe('a lock of another program', () => {
   ])
     test.concurrent(`for ${rule}, while reads and probes go on and nothing is lost`, async () => {
       await using stack = new AsyncDisposableStack()
-      const { house, server, tenant, relay } = await openRelay(stack)
+      const { installation, server, tenant, relay } = await openRelay(stack)
       const target = stack.use(startTarget())
-      const gate = await house.newClient(tenant, 'gate')
+      const gate = await installation.newClient(tenant, 'gate')
       await relay.make(server, 'POST', ENDPOINTS, { url: target.url })
       const messages = startLoad(8, (n) => relay.ask(server, 'POST', MESSAGES, message(n)))
       const people = startLoad(4, (n) => gate.ask(server, 'POST', IDENTITIES, person(n)))
       const loads = [messages, people]
       await until(() => loads.every(({ calls }) => calls.length > 20))
-      using locker = new Database(house.database)
+      using locker = new Database(installation.database)
       locker.run('PRAGMA busy_timeout = 5000')
 
       locker.run('BEGIN IMMEDIATE')

@@ -89,14 +89,14 @@ describe('a server whose database files are lost under load is not ready, acknow
     async (_, { lose, sentence, keeps }) => {
       await using stack = new AsyncDisposableStack()
       const target = stack.use(startTarget())
-      const { house, server, tenant, relay } = await openRelay(stack)
-      const clockwork = await house.newClient(tenant, 'clockwork')
+      const { installation, server, tenant, relay } = await openRelay(stack)
+      const clockwork = await installation.newClient(tenant, 'clockwork')
       const runAt = Date.now() + 3000
       const job = { name: 'late', url: target.url, run_at: new Date(runAt).toISOString() }
       await clockwork.make(server, 'POST', JOBS, job)
       const load = startLoad(4, (n) => relay.ask(server, 'POST', MESSAGES, message(n)))
       await until(() => load.calls.length > 50)
-      lose(house)
+      lose(installation)
       const lostAt = performance.now()
       await until(() => load.refused().length > 20, server.out, WITHIN_MS)
       const ready = await fetch(`${server.url}/readyz`)
@@ -111,8 +111,8 @@ describe('a server whose database files are lost under load is not ready, acknow
       const late = load.calls.filter(({ askedAt }) => askedAt > lostAt)
       expect(late.filter(({ answer }) => answer.status !== 503)).toEqual([])
       const port = ['--server-port', new URL(server.url).port]
-      expect(await house.run('healthcheck', ...port)).toMatchObject({ code: 1 })
-      expect((await house.run('doctor', ...port)).out).toContain('has lost its database')
+      expect(await installation.run('healthcheck', ...port)).toMatchObject({ code: 1 })
+      expect((await installation.run('doctor', ...port)).out).toContain('has lost its database')
       await until(() => errorsIn(server.out()).length > 0, server.out, WITHIN_MS)
       await until(() => Date.now() > runAt + 1000)
       expect(errorsIn(server.out())).toEqual(['the database is lost: requests answer 503'])
@@ -120,7 +120,7 @@ describe('a server whose database files are lost under load is not ready, acknow
 
       if (!keeps) return
       await server.terminate()
-      const again = await house.serve()
+      const again = await installation.serve()
       const found = new Set(await messagesAt(again, relay))
       expect(load.ids().filter((id) => !found.has(id))).toEqual([])
     },
@@ -130,14 +130,14 @@ describe('a server whose database files are lost under load is not ready, acknow
 
 test('a data directory that is moved away and back is served again without a restart, with all that was acknowledged and no error but one', async () => {
   await using stack = new AsyncDisposableStack()
-  const { house, server, relay } = await openRelay(stack)
+  const { installation, server, relay } = await openRelay(stack)
   const load = startLoad(4, (n) => relay.ask(server, 'POST', MESSAGES, message(n)))
   await until(() => load.calls.length > 50)
-  moveAway(house)
-  mkdirSync(house.dataDir)
+  moveAway(installation)
+  mkdirSync(installation.dataDir)
   await until(() => errorsIn(server.out()).length > 0, server.out, WITHIN_MS)
-  rmSync(house.dataDir, { recursive: true })
-  renameSync(`${house.dataDir}.away`, house.dataDir)
+  rmSync(installation.dataDir, { recursive: true })
+  renameSync(`${installation.dataDir}.away`, installation.dataDir)
   const before = load.ids().length
   await until(() => load.ids().length > before + 50, server.out, WITHIN_MS)
   await load.stop()
@@ -146,7 +146,7 @@ test('a data directory that is moved away and back is served again without a res
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
   expect(errorsIn(server.out())).toEqual(['the database is lost: requests answer 503'])
   expect(await server.terminate()).toBe(0)
-  const again = await house.serve()
+  const again = await installation.serve()
   const found = new Set(await messagesAt(again, relay))
   expect(load.ids().filter((id) => !found.has(id))).toEqual([])
 }, 120_000)

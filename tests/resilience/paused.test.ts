@@ -13,7 +13,7 @@ import {
   numbers,
   person,
 } from '../support/resilience/api.ts'
-import { openHouse } from '../support/resilience/house.ts'
+import { openInstallation } from '../support/resilience/installation.ts'
 import { eventId, openRelay } from '../support/resilience/relay.ts'
 import { wellUntil } from '../support/resilience/waiting.ts'
 import { startTarget, type Target } from '../support/target.ts'
@@ -36,9 +36,9 @@ test('a copy that is served with --paused takes everything in and lets nothing o
     GATEHOUSE_MAIL_FROM: 'Gatehouse <gatehouse@example.org>',
     GATEHOUSE_RELAY_RETRY_DELAYS: '10m',
   }
-  const { house, server, tenant, relay } = await openRelay(stack, { settings })
-  const clockwork = await house.newClient(tenant, 'clockwork')
-  const gate = await house.newClient(tenant, 'gate')
+  const { installation, server, tenant, relay } = await openRelay(stack, { settings })
+  const clockwork = await installation.newClient(tenant, 'clockwork')
+  const gate = await installation.newClient(tenant, 'gate')
   for (const [n, { url }] of targets.entries())
     await relay.make(server, 'POST', ENDPOINTS, { url, event_types: [`to.${n}`] })
 
@@ -60,7 +60,7 @@ test('a copy that is served with --paused takes everything in and lets nothing o
   const eventsAt = ({ requests }: Target) => requests.map(eventId).filter(Boolean).toSorted()
   const jobsAt = ({ requests }: Target) =>
     requests.flatMap(({ path }) => /^\/hook\/(.+)/.exec(path)?.[1] ?? []).toSorted()
-  const count = (rows: string) => house.rows(`SELECT 1 FROM ${rows}`).length
+  const count = (rows: string) => installation.rows(`SELECT 1 FROM ${rows}`).length
 
   await sendTo(server, taking)
   const refused = await sendTo(server, refusing)
@@ -73,11 +73,11 @@ test('a copy that is served with --paused takes everything in and lets nothing o
   await until(() => count("deliveries WHERE state = 'waiting'") === 5)
   await until(() => count("mails WHERE state = 'waiting' AND tries = 1") === 1)
   await until(() => count("runs WHERE state = 'waiting'") === 1)
-  await house.done('backup', '--to', join(house.cwd, 'night.tar.gz'))
+  await installation.done('backup', '--to', join(installation.cwd, 'night.tar.gz'))
   await server.kill()
 
-  const copy = openHouse(stack, { settings })
-  await copy.done('restore', join(house.cwd, 'night.tar.gz'))
+  const copy = openInstallation(stack, { settings })
+  await copy.done('restore', join(installation.cwd, 'night.tar.gz'))
   copy.change('UPDATE deliveries SET due_at = 1 WHERE due_at IS NOT NULL')
   copy.change('UPDATE mails SET due_at = 1')
   smtp.recovers()
@@ -123,14 +123,14 @@ test('a copy that is served with --paused deletes no backup of the server that i
     GATEHOUSE_BACKUP_KEEP: '1',
     GATEHOUSE_BACKUP_DIRECTORY: directory,
   }
-  const { house, server } = await openRelay(stack, { settings })
-  const good = () => house.rows('SELECT 1 FROM backups WHERE bytes IS NOT NULL').length
+  const { installation, server } = await openRelay(stack, { settings })
+  const good = () => installation.rows('SELECT 1 FROM backups WHERE bytes IS NOT NULL').length
   await until(() => good() === 1, server.out)
   const [original] = readdirSync(directory)
-  await house.done('backup', '--to', join(house.cwd, 'night.tar.gz'))
+  await installation.done('backup', '--to', join(installation.cwd, 'night.tar.gz'))
 
-  const copy = openHouse(stack, { settings })
-  await copy.done('restore', join(house.cwd, 'night.tar.gz'))
+  const copy = openInstallation(stack, { settings })
+  await copy.done('restore', join(installation.cwd, 'night.tar.gz'))
   copy.change('UPDATE backups SET started_at = started_at - 61000, ended_at = ended_at - 61000')
   const paused = await copy.serve('--paused')
   await wellUntil(paused, performance.now() + 1000)

@@ -12,31 +12,31 @@ describe('a restore', () => {
   /** A server, an archive of its first messages, and one of those and some more. */
   async function withArchives(stack: AsyncDisposableStack) {
     const relay = await openRelay(stack)
-    const { house, send } = relay
+    const { installation, send } = relay
     const first = await send(40)
-    const few = join(house.cwd, 'few.tar.gz')
-    await house.done('backup', '--to', few)
+    const few = join(installation.cwd, 'few.tar.gz')
+    await installation.done('backup', '--to', few)
     const all = [...first, ...(await send(40))]
-    const many = join(house.cwd, 'many.tar.gz')
-    await house.done('backup', '--to', many)
+    const many = join(installation.cwd, 'many.tar.gz')
+    await installation.done('backup', '--to', many)
     return { ...relay, few: { file: few, ids: first }, many: { file: many, ids: all } }
   }
 
   test('is refused while a server runs, and killed at any moment it leaves the old data, the new, or a refusal', async () => {
     await using stack = new AsyncDisposableStack()
-    const { house, server, relay, few, many } = await withArchives(stack)
-    const refused = await house.run('restore', few.file)
+    const { installation, server, relay, few, many } = await withArchives(stack)
+    const refused = await installation.run('restore', few.file)
     expect(refused.code).toBe(1)
     expect(refused.err).toMatch(new RegExp(`process ${server.pid} on \\S+, since .*Stop it first`))
     await server.kill()
     const begunAt = performance.now()
-    await house.done('restore', few.file)
+    await installation.done('restore', few.file)
     const tookMs = performance.now() - begunAt
-    const marker = join(house.dataDir, 'restore.unfinished')
+    const marker = join(installation.dataDir, 'restore.unfinished')
 
     /** Half of the time amid of the few milliseconds in which files change places. */
     async function killAtRandom(file: string, isLate: boolean) {
-      const child = house.begin('restore', file)
+      const child = installation.begin('restore', file)
       const end = performance.now() + tookMs * Math.random()
       if (!isLate) await until(() => performance.now() > end)
       else await hit(() => existsSync(marker) || child.exitCode !== null)
@@ -49,56 +49,56 @@ describe('a restore', () => {
       const wanted = held === few ? many : few
       await killAtRandom(wanted.file, round % 2 === 1)
       if (existsSync(marker)) {
-        const { code, err } = await house.serveInVain()
+        const { code, err } = await installation.serveInVain()
         expect({ code, err }).toEqual({
           code: 1,
-          err: expect.stringContaining(`a restore into ${house.dataDir} was cut short: run`),
+          err: expect.stringContaining(`a restore into ${installation.dataDir} was cut short: run`),
         })
-        await house.done('restore', wanted.file)
+        await installation.done('restore', wanted.file)
       }
-      const again = await house.serve()
+      const again = await installation.serve()
       const found = await messagesAt(again, relay)
       held = found.length === few.ids.length ? few : many
       expect(found.toSorted()).toEqual(held.ids.toSorted())
       await again.terminate()
     }
-    await house.done('restore', few.file)
-    expect(readdirSync(house.dataDir).filter((name) => name.startsWith('.gatehouse-work'))).toEqual(
-      [],
-    )
+    await installation.done('restore', few.file)
+    expect(
+      readdirSync(installation.dataDir).filter((name) => name.startsWith('.gatehouse-work')),
+    ).toEqual([])
   }, 300_000)
 
   test('is not held up by another program that has the number of a server by now', async () => {
     await using stack = new AsyncDisposableStack()
-    const { house, server, few } = await withArchives(stack)
+    const { installation, server, few } = await withArchives(stack)
     await server.kill()
     const yesterday = 'heartbeat_at = heartbeat_at - 86400000, started_at = started_at - 86400000'
-    house.change(`UPDATE instances SET pid = ${process.pid}, ${yesterday}`)
+    installation.change(`UPDATE instances SET pid = ${process.pid}, ${yesterday}`)
 
-    expect(await house.run('restore', few.file)).toMatchObject({ code: 0, err: '' })
+    expect(await installation.run('restore', few.file)).toMatchObject({ code: 0, err: '' })
   }, 300_000)
 
   test.skipIf(process.platform !== 'linux')(
     'is refused from the moment that a server has opened the database, which loses nothing',
     async () => {
       await using stack = new AsyncDisposableStack()
-      const { house, server, relay, few } = await withArchives(stack)
+      const { installation, server, relay, few } = await withArchives(stack)
       await server.kill()
-      house.change('DELETE FROM instances')
-      const starting = house.beginServing()
+      installation.change('DELETE FROM instances')
+      const starting = installation.beginServing()
       const { pid } = starting
-      const isOpen = () => isOpenIn(pid, house.database)
+      const isOpen = () => isOpenIn(pid, installation.database)
       await hit(() => isOpen() || starting.exitCode() !== null)
 
       // As by a machine with much to do.
       process.kill(pid, 'SIGSTOP')
-      const refused = await house.run('restore', few.file)
+      const refused = await installation.run('restore', few.file)
       process.kill(pid, 'SIGCONT')
       expect(refused).toMatchObject({ code: 1, err: expect.stringContaining(`process ${pid}`) })
 
       const url = (await starting.url()) ?? expect.unreachable(starting.out())
       const { status, body } = await relay.ask({ url }, 'POST', MESSAGES, message(1))
-      const kept = house.rows<{ id: string }>('SELECT id FROM messages').map(({ id }) => id)
+      const kept = installation.rows<{ id: string }>('SELECT id FROM messages').map(({ id }) => id)
       expect(status).toBe(202)
       expect(kept).toContain(body.id)
     },

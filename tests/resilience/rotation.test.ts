@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { compileBinary, type Server, until } from '../support/binary.ts'
 import { DELIVERIES, ENDPOINTS, MESSAGES } from '../support/resilience/api.ts'
 import type { Answered } from '../support/resilience/client.ts'
-import { openHouse } from '../support/resilience/house.ts'
+import { openInstallation } from '../support/resilience/installation.ts'
 import { startLoad } from '../support/resilience/load.ts'
 import { openRelay } from '../support/resilience/relay.ts'
 import { startTarget } from '../support/target.ts'
@@ -14,8 +14,8 @@ beforeAll(compileBinary, 120_000)
 
 test('a rotation that is killed and run again spoils no signature, and all commands and a backup go on meanwhile', async () => {
   await using stack = new AsyncDisposableStack()
-  const { house, server, tenant, relay } = await openRelay(stack)
-  const servers = [server, await house.serve()]
+  const { installation, server, tenant, relay } = await openRelay(stack)
+  const servers = [server, await installation.serve()]
   const at = (n: number) => servers[n % 2] as Server
   const secrets = new Map<string, string>()
   const forged: string[] = []
@@ -53,34 +53,34 @@ test('a rotation that is killed and run again spoils no signature, and all comma
       ['doctor'],
     ]
     for (; !isOver; commands++) {
-      const { code, err } = await house.run(...(verbs[commands % verbs.length] ?? []))
+      const { code, err } = await installation.run(...(verbs[commands % verbs.length] ?? []))
       if (code !== 0) failures.push(`${verbs[commands % verbs.length]}: ${err}`)
     }
   }
   const operator = operate()
   const keysInFile = () =>
-    readFileSync(join(house.dataDir, 'master.key'), 'utf8').trim().split('\n').length
+    readFileSync(join(installation.dataDir, 'master.key'), 'utf8').trim().split('\n').length
   const more = async (count: number) => {
     const sofar = load.calls.length
     await until(() => load.calls.length > sofar + count)
   }
 
   await more(10)
-  const killed = house.begin('secrets', 'rotate')
+  const killed = installation.begin('secrets', 'rotate')
   await until(() => keysInFile() === 2)
   killed.kill('SIGKILL')
   await killed.exited
   await more(10)
-  const rotated = house.ask('secrets', 'rotate')
+  const rotated = installation.ask('secrets', 'rotate')
   await more(10)
-  const archive = join(house.cwd, 'middle.tar.gz')
-  await house.done('backup', '--to', archive)
+  const archive = join(installation.cwd, 'middle.tar.gz')
+  await installation.done('backup', '--to', archive)
   expect(keysInFile()).toBe(2)
   const told = performance.now()
   await load.stop()
   expect(await server.terminate()).toBe(0)
   expect(performance.now() - told).toBeLessThan(10_000)
-  servers[0] = await house.serve()
+  servers[0] = await installation.serve()
   const rest = startLoad(3, (n) => act(100_000 + n))
   expect(await rotated).not.toHaveProperty('unopenable')
   expect(keysInFile()).toBe(1)
@@ -100,7 +100,7 @@ test('a rotation that is killed and run again spoils no signature, and all comma
     return data.every((row: { status: string }) => row.status === 'succeeded')
   })
 
-  const copy = openHouse(stack)
+  const copy = openInstallation(stack)
   await copy.done('restore', archive)
   expect(await copy.problems()).toEqual([])
   const there = await copy.serve()

@@ -9,14 +9,14 @@ import { type OpenIdName, startOpenIdProvider } from './social/index.ts'
 const PROVIDERS = ['google', 'gitlab'] as const satisfies OpenIdName[]
 const TENANT = 'Paper shop'
 
-export type SignInWorld = Awaited<ReturnType<typeof startSignInWorld>>
+export type SignInFixture = Awaited<ReturnType<typeof startSignInFixture>>
 
 /**
  * The executable in a folder of its own, as somebody would set it up: with a server for mail, two
  * providers, one tenant that has every way to sign in switched on, and the web app of that tenant.
  * All of it on loopback; ends with the scope.
  */
-export async function startSignInWorld() {
+export async function startSignInFixture() {
   await using ends = new AsyncDisposableStack()
   const folder = ends.use(temporaryFolder())
   const smtp = ends.use(await startMailServer())

@@ -1,5 +1,5 @@
 import { copyIds } from '../copies.ts'
-import type { ConsoleHouse } from './house.ts'
+import type { ConsoleInstallation } from './installation.ts'
 
 /** What a table is filled with: copies of its first row. */
 export interface Filling {
@@ -19,13 +19,13 @@ const HOUR_MS = 3_600_000
 const SPAN_MS = 20 * HOUR_MS
 
 /** What the fillings have in common: every second row is the neighbour's, and later ones are newer. */
-export function groundOf(house: ConsoleHouse, rows: number) {
-  const [mine, neighbours] = house.tenants
+export function groundOf(installation: ConsoleInstallation, rows: number) {
+  const [mine, neighbours] = installation.tenants
   const both = 2 * rows
   const start = Date.now() - SPAN_MS
   const at = (i: string) => `${start} + ${i} * ${Math.max(1, Math.floor(SPAN_MS / both))}`
   return {
-    ...house,
+    ...installation,
     rows,
     both,
     ids: idsByKind(),

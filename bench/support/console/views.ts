@@ -1,6 +1,6 @@
 import { SYSTEM_TENANT_ID } from '../../../src/platform/system-tenant.ts'
 import { TYPE } from '../relay.ts'
-import type { ConsoleHouse } from './house.ts'
+import type { ConsoleInstallation } from './installation.ts'
 
 /** Where somebody acts who opens a page. */
 export type Place = 'tenant' | 'installation'
@@ -27,7 +27,7 @@ export interface DetailView {
   by?: string
 }
 
-export function listViews({ tenants: [mine] }: ConsoleHouse): ListView[] {
+export function listViews({ tenants: [mine] }: ConsoleInstallation): ListView[] {
   const of = (table: string, { where = '', order = 'seq', limit = 50 } = {}) =>
     `SELECT * FROM ${table} WHERE tenant_id = '${mine}' ${where} ORDER BY ${order} DESC LIMIT ${limit}`
   const live = "AND environment = 'live'"
@@ -119,7 +119,7 @@ export function listViews({ tenants: [mine] }: ConsoleHouse): ListView[] {
 }
 
 /** Each about the middle one of those stored, or the one with the most behind it. */
-export function detailViews({ engine, tenants: [mine], first }: ConsoleHouse): DetailView[] {
+export function detailViews({ engine, tenants: [mine], first }: ConsoleInstallation): DetailView[] {
   /** Of the second half, where the first row of all has no say. */
   const middle = (table: string, tenantId = mine, column = 'id'): string => {
     const among = engine.db.client.query<{ id: string }, [string]>(

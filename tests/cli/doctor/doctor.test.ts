@@ -35,7 +35,7 @@ import { ROOT, SOURCE } from '../../support/source.ts'
 const MINUTE = 60_000
 
 /** A data directory with a tenant in it, and what doctor says of it. */
-async function startWorld(env: Record<string, string> = {}) {
+async function startFixture(env: Record<string, string> = {}) {
   const folder = temporaryFolder()
   const dataDir = join(folder.path, 'data')
   const gatehouse = cli(folder.path, { env })
@@ -60,7 +60,7 @@ async function startWorld(env: Record<string, string> = {}) {
   }
 }
 
-type World = Awaited<ReturnType<typeof startWorld>>
+type Fixture = Awaited<ReturnType<typeof startFixture>>
 
 /** The number of a process that has just ended. */
 async function deadPid(): Promise<number> {
@@ -69,7 +69,7 @@ async function deadPid(): Promise<number> {
   return child.pid
 }
 
-function addInstance({ database }: World, of: { id: string; pid: number; heartbeatAt?: number }) {
+function addInstance({ database }: Fixture, of: { id: string; pid: number; heartbeatAt?: number }) {
   const { host } = thisProcess(VERSION)
   using client = database()
   client
@@ -77,7 +77,7 @@ function addInstance({ database }: World, of: { id: string; pid: number; heartbe
     .run(of.id, host, of.pid, VERSION, Date.now(), of.heartbeatAt ?? Date.now())
 }
 
-function addRun({ database, tenant }: World, owner: string | null, dueAt = Date.now()) {
+function addRun({ database, tenant }: Fixture, owner: string | null, dueAt = Date.now()) {
   const state = owner === null ? 'ready' : 'leased'
   using client = database()
   client
@@ -89,7 +89,7 @@ function addRun({ database, tenant }: World, owner: string | null, dueAt = Date.
 }
 
 /** As the end of a process leaves it: what this one has closed keeps its log open. */
-function withoutLog({ dataDir }: World) {
+function withoutLog({ dataDir }: Fixture) {
   for (const end of ['-wal', '-shm']) rmSync(`${databaseFile(dataDir)}${end}`, { force: true })
 }
 
@@ -104,8 +104,8 @@ const shapeOf = (directory: string) =>
 
 describe('a look', () => {
   test('finds nothing wrong with what is well, and says so in its last line', async () => {
-    using world = await startWorld()
-    const { code, out } = await world.cli('doctor')
+    using fixture = await startFixture()
+    const { code, out } = await fixture.cli('doctor')
     expect(code).toBe(0)
     expect(out.trimEnd().split('\n').at(-1)).toMatch(/^(no problems found|\d+ warnings?)$/)
     for (const heading of [
@@ -121,35 +121,35 @@ describe('a look', () => {
   })
 
   test('leaves everything as it was, with nobody on the database', async () => {
-    using world = await startWorld()
-    withoutLog(world)
-    const before = shapeOf(world.dataDir)
+    using fixture = await startFixture()
+    withoutLog(fixture)
+    const before = shapeOf(fixture.dataDir)
     expect(before).toHaveLength(1)
-    await world.examine()
-    expect(shapeOf(world.dataDir)).toEqual(before)
+    await fixture.examine()
+    expect(shapeOf(fixture.dataDir)).toEqual(before)
   })
 
   test('does not disturb whoever has the database open, and sees what is in its log alone', async () => {
-    using world = await startWorld()
-    const db = openDatabase({ dataDir: world.dataDir, synchronous: 'normal' })
+    using fixture = await startFixture()
+    const db = openDatabase({ dataDir: fixture.dataDir, synchronous: 'normal' })
     await db.commit(() => void db.client.run('UPDATE _migrations SET applied_at = 4102444800000'))
-    const before = shapeOf(world.dataDir)
+    const before = shapeOf(fixture.dataDir)
     const log = readFileSync(`${db.file}-wal`)
 
-    const { of } = await world.examine()
+    const { of } = await fixture.examine()
 
     expect(of('clock')).toMatchObject([{ result: 'problem' }])
-    expect(shapeOf(world.dataDir)).toEqual(before)
+    expect(shapeOf(fixture.dataDir)).toEqual(before)
     expect(readFileSync(`${db.file}-wal`).equals(log)).toBe(true)
     await db.commit(() => void db.client.run('DELETE FROM audit_log'))
     db.close()
   })
 
   test('cannot write, whatever it tries', async () => {
-    using world = await startWorld()
-    withoutLog(world)
+    using fixture = await startFixture()
+    withoutLog(fixture)
     const expectRefusal = async () => {
-      const { db, isWithoutLog } = readOnlyDatabase(world.dataDir)
+      const { db, isWithoutLog } = readOnlyDatabase(fixture.dataDir)
       const erase = () => void db.client.run('DELETE FROM tenants')
       expect(isWithoutLog).toBe(false)
       expect(erase).toThrow('readonly')
@@ -157,20 +157,20 @@ describe('a look', () => {
       db.close()
     }
     await expectRefusal()
-    using other = world.database()
+    using other = fixture.database()
     other.run('CREATE TABLE beside (x)')
-    expect(existsSync(`${databaseFile(world.dataDir)}-wal`)).toBe(true)
+    expect(existsSync(`${databaseFile(fixture.dataDir)}-wal`)).toBe(true)
     await expectRefusal()
   })
 
   test('reads what it can where the log cannot be opened, and says what it does not see', async () => {
-    using world = await startWorld()
-    const copy = join(world.folder.path, 'copy')
+    using fixture = await startFixture()
+    const copy = join(fixture.folder.path, 'copy')
     mkdirSync(copy, { mode: 0o700 })
-    copyFileSync(databaseFile(world.dataDir), databaseFile(copy))
+    copyFileSync(databaseFile(fixture.dataDir), databaseFile(copy))
     writeFileSync(`${databaseFile(copy)}-wal`, 'x'.repeat(100))
     symlinkSync('/nowhere/at/all', `${databaseFile(copy)}-shm`)
-    const { of } = await world.examine('--data-dir', copy)
+    const { of } = await fixture.examine('--data-dir', copy)
     expect(of('database')).toMatchObject([
       { result: 'warning', message: expect.stringContaining('the last writes are missing') },
     ])
@@ -178,15 +178,15 @@ describe('a look', () => {
   })
 
   test('leaves nothing behind but the index that SQLite makes for a log', async () => {
-    using world = await startWorld()
-    const copy = join(world.folder.path, 'copy')
+    using fixture = await startFixture()
+    const copy = join(fixture.folder.path, 'copy')
     mkdirSync(copy, { mode: 0o700 })
-    using writer = world.database()
+    using writer = fixture.database()
     writer.run('CREATE TABLE beside (x)')
     for (const end of ['', '-wal'])
-      copyFileSync(`${databaseFile(world.dataDir)}${end}`, `${databaseFile(copy)}${end}`)
+      copyFileSync(`${databaseFile(fixture.dataDir)}${end}`, `${databaseFile(copy)}${end}`)
     const before = shapeOf(copy)
-    await world.examine('--data-dir', copy)
+    await fixture.examine('--data-dir', copy)
     const isIndex = ({ name }: { name: string }) => name.endsWith('-shm')
     expect(shapeOf(copy).filter((file) => !isIndex(file))).toEqual(before)
     expect(shapeOf(copy).filter(isIndex)).toHaveLength(1)
@@ -197,19 +197,19 @@ describe('a look', () => {
       db.client.query("SELECT count(*) AS n FROM sqlite_schema WHERE name = 'late'").get()
 
     test('is taken once', async () => {
-      using world = await startWorld()
-      withoutLog(world)
+      using fixture = await startFixture()
+      withoutLog(fixture)
       let looks = 0
-      await readDatabase(world.dataDir, async () => looks++)
+      await readDatabase(fixture.dataDir, async () => looks++)
       expect(looks).toBe(1)
     })
 
     test('is taken again when a server starts meanwhile, and then sees what it wrote', async () => {
-      using world = await startWorld()
-      withoutLog(world)
-      using server = world.database()
+      using fixture = await startFixture()
+      withoutLog(fixture)
+      using server = fixture.database()
       let looks = 0
-      const found = await readDatabase(world.dataDir, async (looked) => {
+      const found = await readDatabase(fixture.dataDir, async (looked) => {
         if (looks++ === 0) server.run('CREATE TABLE late (x)')
         return count(looked)
       })
@@ -218,16 +218,16 @@ describe('a look', () => {
     })
 
     test('is taken again when a command came and went, also if the first one failed by it', async () => {
-      using world = await startWorld()
-      withoutLog(world)
+      using fixture = await startFixture()
+      withoutLog(fixture)
       let looks = 0
-      const found = await readDatabase(world.dataDir, async (looked) => {
+      const found = await readDatabase(fixture.dataDir, async (looked) => {
         if (looks++ > 0) return count(looked)
-        const command = world.database()
+        const command = fixture.database()
         command.run('CREATE TABLE late (x)')
         command.run('PRAGMA wal_checkpoint(TRUNCATE)')
         command.close(true)
-        withoutLog(world)
+        withoutLog(fixture)
         throw new Error('torn')
       })
       expect(looks).toBe(2)
@@ -235,17 +235,17 @@ describe('a look', () => {
     })
 
     test('that fails of itself is a failure', async () => {
-      using world = await startWorld()
-      withoutLog(world)
-      const failing = readDatabase(world.dataDir, () => Promise.reject(new Error('no luck')))
+      using fixture = await startFixture()
+      withoutLog(fixture)
+      const failing = readDatabase(fixture.dataDir, () => Promise.reject(new Error('no luck')))
       await expect(failing).rejects.toThrow('no luck')
     })
   })
 
   test('makes no data directory', async () => {
     using folder = temporaryFolder()
-    using world = await startWorld()
-    const { of } = await world.examine('--data-dir', join(folder.path, 'none'))
+    using fixture = await startFixture()
+    const { of } = await fixture.examine('--data-dir', join(folder.path, 'none'))
     expect(of('data directory')).toMatchObject([{ result: 'warning' }])
     expect(readdirSync(folder.path)).toEqual([])
   })
@@ -253,13 +253,13 @@ describe('a look', () => {
 
 describe('the database', () => {
   test('that is damaged inside is a problem, and so is the way out of it', async () => {
-    using world = await startWorld()
-    const file = databaseFile(world.dataDir)
+    using fixture = await startFixture()
+    const file = databaseFile(fixture.dataDir)
     const bytes = readFileSync(file)
     bytes.fill(0xee, 8 * 4096, 40 * 4096)
     writeFileSync(file, bytes)
 
-    const { code, findings } = await world.examine()
+    const { code, findings } = await fixture.examine()
 
     expect(code).toBe(1)
     const [first] = findings.filter(({ result }) => result === 'problem')
@@ -267,9 +267,9 @@ describe('the database', () => {
   })
 
   test('with a reference to nothing is a problem', async () => {
-    using world = await startWorld()
+    using fixture = await startFixture()
     {
-      using client = world.database()
+      using client = fixture.database()
       client.run('PRAGMA foreign_keys = OFF')
       client.run(
         `INSERT INTO usage_months
@@ -277,7 +277,7 @@ describe('the database', () => {
          VALUES ('nobody', '2026-01', 1, 0, 0, 0, 0)`,
       )
     }
-    const { code, of } = await world.examine()
+    const { code, of } = await fixture.examine()
     expect(code).toBe(1)
     expect(of('references')).toMatchObject([
       { message: expect.stringContaining('usage_months refers to a missing row of tenants') },
@@ -285,9 +285,9 @@ describe('the database', () => {
   })
 
   test('of a restore that was cut short is a problem', async () => {
-    using world = await startWorld()
-    writeFileSync(restoreMarker(world.dataDir), '{}')
-    const { code, of } = await world.examine()
+    using fixture = await startFixture()
+    writeFileSync(restoreMarker(fixture.dataDir), '{}')
+    const { code, of } = await fixture.examine()
     expect(code).toBe(1)
     expect(of('database')).toMatchObject([{ message: expect.stringContaining('cut short') }])
   })
@@ -302,20 +302,22 @@ describe('sealed secrets', () => {
     )
 
   test('that no key at hand has sealed are counted by table; others are not', async () => {
-    using world = await startWorld()
-    await world.cli('secrets', 'rotate')
-    const id = /id ([0-9a-f]{12})/.exec((await world.examine()).of('master key')[0]?.message ?? '')
+    using fixture = await startFixture()
+    await fixture.cli('secrets', 'rotate')
+    const id = /id ([0-9a-f]{12})/.exec(
+      (await fixture.examine()).of('master key')[0]?.message ?? '',
+    )
     {
-      using client = world.database()
+      using client = fixture.database()
       for (let n = 0; n < 2500; n++) putMail(client, `held${n}`, `s1.${id?.[1]}.abc`)
       putMail(client, 'none', null)
     }
-    expect((await world.examine()).of('sealed secrets')).toMatchObject([{ result: 'ok' }])
+    expect((await fixture.examine()).of('sealed secrets')).toMatchObject([{ result: 'ok' }])
     {
-      using client = world.database()
+      using client = fixture.database()
       for (const name of ['a', 'b']) putMail(client, name, 's1.0123456789ab.abc')
     }
-    const { code, of } = await world.examine()
+    const { code, of } = await fixture.examine()
     expect(code).toBe(0)
     expect(of('sealed secrets')).toMatchObject([
       { result: 'warning', message: expect.stringContaining('unknown key: mails 2.') },
@@ -323,77 +325,77 @@ describe('sealed secrets', () => {
   }, 30_000)
 
   test('of a key that was lost and forgotten, as the guide has it, are told', async () => {
-    using world = await startWorld()
-    await world.cli('secrets', 'rotate')
-    rmSync(join(world.dataDir, 'master.key'))
+    using fixture = await startFixture()
+    await fixture.cli('secrets', 'rotate')
+    rmSync(join(fixture.dataDir, 'master.key'))
     {
-      using client = world.database()
+      using client = fixture.database()
       putMail(client, 'm', 's1.0123456789ab.abc')
       client.run('DELETE FROM master_keys')
     }
-    expect((await world.examine()).of('sealed secrets')).toEqual([])
-    await world.cli('export', '--tenant', world.tenant)
-    const [found] = (await world.examine()).of('sealed secrets')
+    expect((await fixture.examine()).of('sealed secrets')).toEqual([])
+    await fixture.cli('export', '--tenant', fixture.tenant)
+    const [found] = (await fixture.examine()).of('sealed secrets')
     expect(found?.message).toContain('mails 1')
     expect(found?.message).not.toContain('fingerprint_keys')
   }, 30_000)
 })
 
 test('the directory, the database and every backup that others can read are named', async () => {
-  using world = await startWorld()
-  const backups = join(world.dataDir, 'backups')
+  using fixture = await startFixture()
+  const backups = join(fixture.dataDir, 'backups')
   mkdirSync(backups)
   for (const name of ['a.tar.gz', 'b.tar.gz']) writeFileSync(join(backups, name), '')
   chmodSync(join(backups, 'a.tar.gz'), 0o644)
   chmodSync(join(backups, 'b.tar.gz'), 0o600)
-  chmodSync(databaseFile(world.dataDir), 0o640)
-  chmodSync(world.dataDir, 0o755)
+  chmodSync(databaseFile(fixture.dataDir), 0o640)
+  chmodSync(fixture.dataDir, 0o755)
 
-  const { code, of } = await world.examine()
+  const { code, of } = await fixture.examine()
 
   expect(code).toBe(0)
   expect(of('data directory')).toMatchObject([
     { result: 'warning', message: expect.stringContaining('(mode 755): chmod 700') },
   ])
   expect(of('permissions').map(({ message }) => message)).toEqual([
-    `others can read ${databaseFile(world.dataDir)}: chmod -R go= ${world.dataDir}`,
+    `others can read ${databaseFile(fixture.dataDir)}: chmod -R go= ${fixture.dataDir}`,
     `others can read ${backups}/a.tar.gz: chmod -R go= ${backups}`,
   ])
-  expect(statSync(databaseFile(world.dataDir)).mode & 0o777).toBe(0o640)
+  expect(statSync(databaseFile(fixture.dataDir)).mode & 0o777).toBe(0o640)
 })
 
 test.skipIf(process.getuid?.() !== 0)(
   'a backup may belong to anybody, what the server writes may not',
   async () => {
-    using world = await startWorld()
-    const [backups, far] = [join(world.dataDir, 'backups'), join(world.folder.path, 'far')]
+    using fixture = await startFixture()
+    const [backups, far] = [join(fixture.dataDir, 'backups'), join(fixture.folder.path, 'far')]
     for (const directory of [backups, far]) {
       mkdirSync(directory)
       writeFileSync(join(directory, 'a.tar.gz'), '', { mode: 0o600 })
       chownSync(join(directory, 'a.tar.gz'), 1234, 1234)
     }
-    const examine = () => world.examine('--backup-directory', far)
+    const examine = () => fixture.examine('--backup-directory', far)
     expect(await examine()).toMatchObject({ code: 0 })
     expect((await examine()).of('permissions')).toEqual([])
 
-    chownSync(databaseFile(world.dataDir), 1234, 1234)
+    chownSync(databaseFile(fixture.dataDir), 1234, 1234)
     const { code, of } = await examine()
     expect(code).toBe(1)
     expect(of('permissions')).toMatchObject([
-      { result: 'problem', message: expect.stringContaining(`chown -R 0 ${world.dataDir}`) },
+      { result: 'problem', message: expect.stringContaining(`chown -R 0 ${fixture.dataDir}`) },
     ])
   },
 )
 
 describe('work', () => {
   test('of a server that was killed waits for the next one', async () => {
-    using world = await startWorld()
+    using fixture = await startFixture()
     const [pid, owner] = [await deadPid(), newId()]
-    addInstance(world, { id: owner, pid })
-    addRun(world, owner, Date.now() - MINUTE)
-    addRun(world, owner, Date.now())
+    addInstance(fixture, { id: owner, pid })
+    addRun(fixture, owner, Date.now() - MINUTE)
+    addRun(fixture, owner, Date.now())
 
-    const { code, of } = await world.examine()
+    const { code, of } = await fixture.examine()
 
     expect(code).toBe(0)
     expect(of('server')).toMatchObject([
@@ -406,16 +408,16 @@ describe('work', () => {
   })
 
   test('of a server that runs is its own; what has been due for ten minutes is overdue', async () => {
-    using world = await startWorld()
+    using fixture = await startFixture()
     const owner = newId()
-    addRun(world, null, Date.now() - 11 * MINUTE)
-    expect((await world.examine()).of('due work')).toEqual([])
+    addRun(fixture, null, Date.now() - 11 * MINUTE)
+    expect((await fixture.examine()).of('due work')).toEqual([])
 
-    addInstance(world, { id: owner, pid: process.pid })
-    addRun(world, owner)
-    addRun(world, null, Date.now() - 9 * MINUTE)
+    addInstance(fixture, { id: owner, pid: process.pid })
+    addRun(fixture, owner)
+    addRun(fixture, null, Date.now() - 9 * MINUTE)
 
-    const { of } = await world.examine()
+    const { of } = await fixture.examine()
     expect(of('leases')).toMatchObject([{ result: 'ok' }])
     expect(of('due work')).toMatchObject([
       { result: 'warning', message: expect.stringMatching(/^1 run overdue/) },
@@ -423,26 +425,26 @@ describe('work', () => {
   })
 
   test('a real server is seen while it runs, and after it was killed', async () => {
-    using world = await startWorld()
+    using fixture = await startFixture()
     const port = ['--server-port', `${freePort()}`]
-    const args = ['serve', ...port, '--data-dir', world.dataDir]
+    const args = ['serve', ...port, '--data-dir', fixture.dataDir]
     const server = Bun.spawn([...SOURCE, ...args], {
       cwd: ROOT,
       stdin: 'ignore',
       stdout: 'ignore',
       stderr: 'ignore',
     })
-    const served = async () => (await world.examine()).of('server')
+    const served = async () => (await fixture.examine()).of('server')
     try {
       await until(async () => (await served())[0]?.message.includes(`${server.pid}`) === true)
       expect(await served()).toMatchObject([{ result: 'ok' }])
       const baseUrl = `http://127.0.0.1:${port[1]}`
-      expect((await world.examine('--server-base-url', baseUrl)).of('base_url')).toMatchObject([
+      expect((await fixture.examine('--server-base-url', baseUrl)).of('base_url')).toMatchObject([
         { result: 'ok', message: `${baseUrl} answers as Gatehouse` },
       ])
-      expect((await world.examine(...port)).of('base_url')).toMatchObject([{ result: 'ok' }])
+      expect((await fixture.examine(...port)).of('base_url')).toMatchObject([{ result: 'ok' }])
       const elsewhere = ['--server-port', `${freePort()}`]
-      expect((await world.examine(...elsewhere)).of('base_url')).toMatchObject([
+      expect((await fixture.examine(...elsewhere)).of('base_url')).toMatchObject([
         { result: 'warning', message: expect.stringContaining('a server is running, but not at') },
       ])
     } finally {
@@ -457,7 +459,7 @@ describe('work', () => {
 })
 
 describe('mails', () => {
-  function addMails({ database }: World, count: number, state: string, error: string | null) {
+  function addMails({ database }: Fixture, count: number, state: string, error: string | null) {
     using client = database()
     const now = Date.now()
     const insert = client.query(
@@ -469,24 +471,24 @@ describe('mails', () => {
   }
 
   test('that nobody sends are a hint, and many of them a warning', async () => {
-    using world = await startWorld()
-    expect((await world.examine()).of('mails')).toEqual([])
-    addMails(world, 1, 'kept', null)
-    expect((await world.examine()).of('mails')).toMatchObject([{ result: 'ok' }])
-    addMails(world, 9, 'kept', null)
-    expect((await world.examine()).of('mails')).toMatchObject([
+    using fixture = await startFixture()
+    expect((await fixture.examine()).of('mails')).toEqual([])
+    addMails(fixture, 1, 'kept', null)
+    expect((await fixture.examine()).of('mails')).toMatchObject([{ result: 'ok' }])
+    addMails(fixture, 9, 'kept', null)
+    expect((await fixture.examine()).of('mails')).toMatchObject([
       { result: 'warning', message: expect.stringContaining('10 mails kept') },
     ])
   })
 
   test('that are to be tried again say why, beside a server for mail that is there', async () => {
     await using smtp = await startMailServer()
-    using world = await startWorld({
+    using fixture = await startFixture({
       GATEHOUSE_MAIL_SMTP_URL: smtp.url,
       GATEHOUSE_MAIL_FROM: 'gate@example.org',
     })
-    addMails(world, 1, 'waiting', '451 greylisted')
-    const { of } = await world.examine()
+    addMails(fixture, 1, 'waiting', '451 greylisted')
+    const { of } = await fixture.examine()
     expect(of('mail server')).toMatchObject([{ result: 'ok' }])
     expect(of('mails')).toMatchObject([
       { result: 'warning', message: expect.stringContaining('451 greylisted') },
@@ -495,18 +497,18 @@ describe('mails', () => {
 })
 
 test('backups are told by what is in the database', async () => {
-  using world = await startWorld()
+  using fixture = await startFixture()
   const backup = (error: string | null) => {
-    using client = world.database()
+    using client = fixture.database()
     client
       .query("INSERT INTO backups VALUES (?, 'command', NULL, ?, ?, '/b/x.tar.gz', 1000, ?)")
       .run(newId(), Date.now(), Date.now(), error)
   }
-  expect((await world.examine()).of('backups')).toMatchObject([
+  expect((await fixture.examine()).of('backups')).toMatchObject([
     { result: 'ok', message: expect.stringContaining('none yet: run gatehouse backup') },
   ])
   backup(null)
-  expect((await world.examine()).of('backups')).toMatchObject([
+  expect((await fixture.examine()).of('backups')).toMatchObject([
     { result: 'ok', message: expect.stringContaining('/b/x.tar.gz') },
   ])
 })

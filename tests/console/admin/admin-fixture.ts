@@ -7,7 +7,7 @@ import { type Answer, bootTestApp, type TestApp, type TestAppOptions } from '../
 import { formBody } from '../../support/form.ts'
 import { newOperator } from '../../support/operator.ts'
 
-export type AdminWorld = Awaited<ReturnType<typeof bootAdmin>>
+export type AdminFixture = Awaited<ReturnType<typeof bootAdmin>>
 
 /** The application, and somebody who acts for the installation in it. */
 export async function bootAdmin(options: TestAppOptions = {}) {
@@ -34,9 +34,9 @@ export function browserOf(
   return { open, send, follow }
 }
 
-/** Pages of the world with other parts than its own, such as another configuration. */
+/** Pages of the fixture with other parts than its own, such as another configuration. */
 export function alone(
-  { app, session }: Pick<AdminWorld, 'app' | 'session'>,
+  { app, session }: Pick<AdminFixture, 'app' | 'session'>,
   pagesOf: (common: { middleware: ConsoleMiddleware; layout: Layout }) => AnyElysia,
 ) {
   const baseUrl = () => 'http://localhost'

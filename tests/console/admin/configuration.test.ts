@@ -8,8 +8,8 @@ const PATH = '/console/admin/configuration'
 
 /** Of an installation that was started with a file, variables and options. */
 async function withOrigins(path: string): Promise<Answer> {
-  const world = await bootAdmin()
-  await using _ = world.app
+  const fixture = await bootAdmin()
+  await using _ = fixture.app
   const loaded = loadConfig({
     flags: { 'mail-from': 'gate@example.com' },
     env: {
@@ -24,7 +24,7 @@ async function withOrigins(path: string): Promise<Answer> {
   })
   if (!loaded.ok) throw new Error(loaded.errors.map(({ message }) => message).join('; '))
   const { config, origin: origins } = loaded
-  return alone(world, (common) => configurationPage({ ...common, config, origins }))(path)
+  return alone(fixture, (common) => configurationPage({ ...common, config, origins }))(path)
 }
 
 describe('the page on the configuration', () => {
@@ -58,12 +58,12 @@ describe('the page on the configuration', () => {
   })
 
   test('claims no origin where it was told none', async () => {
-    const world = await bootAdmin({ flags: { 'log-level': 'debug' } })
-    await using _ = world.app
-    const page = await world.open(PATH)
+    const fixture = await bootAdmin({ flags: { 'log-level': 'debug' } })
+    await using _ = fixture.app
+    const page = await fixture.open(PATH)
     expect(textOf(page)).toMatch(/\[log\].* level Value "debug"/)
     expect(textOf(page)).not.toContain(' From ')
     expect(textOf(page)).not.toContain('authorize_url')
-    expect(textOf(await world.open(`${PATH}?set=true`))).toContain('[server]')
+    expect(textOf(await fixture.open(`${PATH}?set=true`))).toContain('[server]')
   })
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ROLES } from '../../../src/console/operators/rights.ts'
 import { SCOPE_FIELD } from '../../../src/console/scope.ts'
 import { newOperator } from '../../support/operator.ts'
-import { type AdminWorld, bootAdmin, browserOf, NOBODYS } from './admin-fixture.ts'
+import { type AdminFixture, bootAdmin, browserOf, NOBODYS } from './admin-fixture.ts'
 
 const ROUTES = [
   'GET /console/admin/configuration',
@@ -29,20 +29,20 @@ const ROUTES = [
   'POST /console/admin/tenants/:id/suspend',
 ]
 
-let world: AdminWorld
+let fixture: AdminFixture
 beforeAll(async () => {
-  world = await bootAdmin()
+  fixture = await bootAdmin()
 })
-afterAll(() => world.app.stop())
+afterAll(() => fixture.app.stop())
 
 const routes = () =>
-  world.app.app.routes
+  fixture.app.app.routes
     .filter(({ path }) => path.startsWith('/console/admin/'))
     .map(({ method, path }) => ({ method, path: path.replace(':id', NOBODYS) }))
 
 /** The status of every route, to somebody whose forms name the `scope`, or where they act. */
 async function statuses(headers: Record<string, string>, scope?: string): Promise<Set<number>> {
-  const { open, send } = browserOf(world.app, { headers })
+  const { open, send } = browserOf(fixture.app, { headers })
   const answers = routes().map(({ method, path }) =>
     method === 'GET' ? open(path) : send(path, scope === undefined ? {} : { [SCOPE_FIELD]: scope }),
   )
@@ -58,45 +58,45 @@ describe('pages of the installation', () => {
   test('answer whoever acts for the installation', async () => {
     const pages = routes().filter(({ path, method }) => method === 'GET' && !path.includes(NOBODYS))
     for (const { path } of pages)
-      expect([path, (await world.open(path)).status]).toEqual([path, 200])
+      expect([path, (await fixture.open(path)).status]).toEqual([path, 200])
   })
 
   test('answer 404 to ids that are nobody’s', async () => {
     const pages = routes().filter(({ path }) => path.includes(NOBODYS))
     const fields = { name: 'Acme', plan: 'free', reason: 'billing' }
     for (const { method, path } of pages) {
-      const answer = method === 'GET' ? await world.open(path) : await world.send(path, fields)
+      const answer = method === 'GET' ? await fixture.open(path) : await fixture.send(path, fields)
       expect([path, answer.status]).toEqual([path, 404])
     }
   })
 
   test.each(ROLES)('answer 403 to the %s of a tenant', async (role) => {
-    const { id } = await world.app.tenant()
-    const session = await (await newOperator(world.app, { roles: { [id]: role } })).signIn()
+    const { id } = await fixture.app.tenant()
+    const session = await (await newOperator(fixture.app, { roles: { [id]: role } })).signIn()
     expect(await statuses(session.headers)).toEqual(new Set([403]))
     expect(await statuses(session.headers, 'installation')).toEqual(new Set([403]))
   })
 
   test('answer 403 to an admin who acts in a tenant', async () => {
-    const { id } = await world.app.tenant()
-    const operator = await newOperator(world.app, { isAdmin: true, roles: { [id]: 'owner' } })
+    const { id } = await fixture.app.tenant()
+    const operator = await newOperator(fixture.app, { isAdmin: true, roles: { [id]: 'owner' } })
     const session = await operator.signIn()
     await session.actIn(id)
     expect(await statuses(session.headers)).toEqual(new Set([403]))
   })
 
   test('answer 403 to somebody who belongs nowhere, and 401 to a stranger', async () => {
-    const session = await (await newOperator(world.app)).signIn()
+    const session = await (await newOperator(fixture.app)).signIn()
     expect(await statuses(session.headers)).toEqual(new Set([403]))
     expect(await statuses({})).toEqual(new Set([401]))
   })
 
   test('refuse forms that come from another site', async () => {
-    const headers = { ...world.session.headers, 'sec-fetch-site': 'cross-site' }
-    const { send } = browserOf(world.app, { headers })
-    const before = world.app.platform.tenants.list()
+    const headers = { ...fixture.session.headers, 'sec-fetch-site': 'cross-site' }
+    const { send } = browserOf(fixture.app, { headers })
+    const before = fixture.app.platform.tenants.list()
     const answer = await send('/console/admin/tenants', { name: 'Evil', plan: 'unlimited' })
     expect(answer.status).toBe(403)
-    expect(world.app.platform.tenants.list()).toEqual(before)
+    expect(fixture.app.platform.tenants.list()).toEqual(before)
   })
 })

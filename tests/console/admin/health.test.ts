@@ -4,15 +4,19 @@ import { createBackupStore, createBackups } from '../../../src/platform/backup/i
 import { SYSTEM_TENANT_ID } from '../../../src/platform/system-tenant.ts'
 import { COMMIT, VERSION } from '../../../src/platform/version.ts'
 import { testConfig } from '../../support/config.ts'
-import { type AdminWorld, alone, audited, bootAdmin, textOf } from './admin-fixture.ts'
+import { type AdminFixture, alone, audited, bootAdmin, textOf } from './admin-fixture.ts'
 
 const PATH = '/console/admin/health'
 const HOUR = 3_600_000
 
-const healthOf = async ({ open }: AdminWorld) => textOf(await open(PATH))
+const healthOf = async ({ open }: AdminFixture) => textOf(await open(PATH))
 
 /** A backup of the schedule that ended so, some time ago. */
-function backedUp({ app: { db, clock } }: AdminWorld, agoMs: number, error: string | null = null) {
+function backedUp(
+  { app: { db, clock } }: AdminFixture,
+  agoMs: number,
+  error: string | null = null,
+) {
   const startedAt = clock.now() - agoMs
   return db.commit(() =>
     createBackupStore(db).add({
@@ -29,29 +33,29 @@ function backedUp({ app: { db, clock } }: AdminWorld, agoMs: number, error: stri
 }
 
 describe('a backup that somebody asks for', () => {
-  /** Pages of the world over backups that end when the test says so. */
+  /** Pages of the fixture over backups that end when the test says so. */
   async function bootBackups() {
-    const world = await bootAdmin()
-    const { platform, mail } = world.app
+    const fixture = await bootAdmin()
+    const { platform, mail } = fixture.app
     const { backup, mail: settings } = testConfig()
     const ending = Promise.withResolvers<{ bytes: number }>()
     const makeArchive = () => ending.promise
     const backups = createBackups({ ...platform, settings: backup, makeArchive })
     const config = { backup, mail: settings }
-    const open = alone(world, (common) =>
+    const open = alone(fixture, (common) =>
       healthPage({ ...platform, ...common, backups, mail, config }),
     )
     const ask = () => open(`${PATH}/back-up`, { method: 'POST' })
-    return { world, backups, ending, open, ask }
+    return { fixture, backups, ending, open, ask }
   }
 
   test('begins at once, though none are made by themselves, and is noted', async () => {
-    const { world, backups, ending, open, ask } = await bootBackups()
-    await using app = world.app
+    const { fixture, backups, ending, open, ask } = await bootBackups()
+    await using app = fixture.app
     expect((await open(PATH)).body).toContain('Back up now')
     expect((await ask()).status).toBe(303)
     expect(audited(app, 'backup.asked_for')).toMatchObject([
-      { actor_kind: 'operator', actor_id: world.admin.id, tenant_id: SYSTEM_TENANT_ID },
+      { actor_kind: 'operator', actor_id: fixture.admin.id, tenant_id: SYSTEM_TENANT_ID },
     ])
     const during = await open(`${PATH}?done=begun`)
     expect(textOf(during)).toContain('In progress')
@@ -66,8 +70,8 @@ describe('a backup that somebody asks for', () => {
   })
 
   test('is refused while one is being made, and tells why one has failed', async () => {
-    const { world, backups, ending, open, ask } = await bootBackups()
-    await using app = world.app
+    const { fixture, backups, ending, open, ask } = await bootBackups()
+    await using app = fixture.app
     await ask()
     expect(await backups.makeNow().catch((error) => error.message)).toContain('a backup is running')
     expect(audited(app, 'backup.asked_for')).toHaveLength(1)
@@ -82,10 +86,10 @@ describe('a backup that somebody asks for', () => {
 
 describe('the page on health', () => {
   test('says that all is well where it is, and with what version', async () => {
-    const world = await bootAdmin()
-    await using _ = world.app
-    await backedUp(world, HOUR)
-    const text = await healthOf(world)
+    const fixture = await bootAdmin()
+    await using _ = fixture.app
+    await backedUp(fixture, HOUR)
+    const text = await healthOf(fixture)
     expect(text).toContain('Everything works. The backlog is empty, and the last backup succeeded.')
     expect(text).toContain('No problems')
     expect(text).toContain(`Version ${VERSION} Commit ${COMMIT}`)
@@ -97,9 +101,9 @@ describe('the page on health', () => {
   })
 
   test('asks for backups where none are made, and says how', async () => {
-    const world = await bootAdmin()
-    await using _ = world.app
-    const text = await healthOf(world)
+    const fixture = await bootAdmin()
+    await using _ = fixture.app
+    const text = await healthOf(fixture)
     expect(text).toContain('Running. 1 problem needs attention.')
     expect(text).toContain('scheduled backups are off')
     expect(text).toContain('No backups yet')
@@ -107,20 +111,20 @@ describe('the page on health', () => {
   })
 
   test('tells of a backup that is too old, and of one that failed', async () => {
-    const world = await bootAdmin()
-    await using _ = world.app
-    await backedUp(world, 25 * HOUR)
-    expect(await healthOf(world)).toContain('No backup in the last day')
-    await backedUp(world, HOUR, 'no space left on <b>device</b>')
-    const page = await world.open(PATH)
+    const fixture = await bootAdmin()
+    await using _ = fixture.app
+    await backedUp(fixture, 25 * HOUR)
+    expect(await healthOf(fixture)).toContain('No backup in the last day')
+    await backedUp(fixture, HOUR, 'no space left on <b>device</b>')
+    const page = await fixture.open(PATH)
     expect(textOf(page)).toContain('The last backup failed')
     expect(page.body).toContain('no space left on &lt;b>device&lt;/b>')
   })
 
   test('counts what is due, and how long it has waited', async () => {
-    const world = await bootAdmin()
-    await using app = world.app
-    await backedUp(world, HOUR)
+    const fixture = await bootAdmin()
+    await using app = fixture.app
+    await backedUp(fixture, HOUR)
     const { api } = await app.tenant()
     await app.clockwork.loop.stop(0)
     const run_at = new Date(app.clock.now() + 1000).toISOString()
@@ -128,7 +132,7 @@ describe('the page on health', () => {
     app.db.client.run(
       `UPDATE runs SET state = 'ready', due_at = ${app.clock.now() - 5 * 60_000} WHERE 1`,
     )
-    const text = await healthOf(world)
+    const text = await healthOf(fixture)
     expect(text).toContain('Job runs are delayed by 5 min 0 s')
     expect(text).toMatch(/Job runs Backlog 1 Longest wait 5 min 0 s/)
   })

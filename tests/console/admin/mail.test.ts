@@ -4,7 +4,7 @@ import type { Letter } from '../../../src/platform/mail/index.ts'
 import { MAX_SCANNED } from '../../../src/platform/mail/outbox.ts'
 import { SYSTEM_TENANT_ID } from '../../../src/platform/system-tenant.ts'
 import {
-  type AdminWorld,
+  type AdminFixture,
   alone,
   audited,
   bootAdmin,
@@ -15,11 +15,11 @@ import {
 
 const PATH = '/console/admin/mail'
 
-let world: AdminWorld
+let fixture: AdminFixture
 beforeAll(async () => {
-  world = await bootAdmin()
+  fixture = await bootAdmin()
 })
-afterAll(() => world.app.stop())
+afterAll(() => fixture.app.stop())
 
 const letterTo = (recipient: string, of: Partial<Letter> = {}): Letter => ({
   tenantId: null,
@@ -33,7 +33,7 @@ const letterTo = (recipient: string, of: Partial<Letter> = {}): Letter => ({
   ...of,
 })
 
-const post = (letter: Letter, { app } = world): Promise<string> =>
+const post = (letter: Letter, { app } = fixture): Promise<string> =>
   app.db.commit(() => app.mail.post(letter, app.clock.now()))
 
 describe('the outbox', () => {
@@ -46,31 +46,31 @@ describe('the outbox', () => {
   })
 
   test('lists mails of tenants and of the installation', async () => {
-    const { id } = await world.app.tenant('Sender Ltd')
+    const { id } = await fixture.app.tenant('Sender Ltd')
     await post(letterTo('of-tenant@example.com', { tenantId: id }))
     await post(letterTo('of-nobody@example.com', { kind: 'invitation' }))
-    const text = textOf(await world.open(PATH))
+    const text = textOf(await fixture.open(PATH))
     expect(text).toMatch(/of-tenant@example.com Kind verification Tenant Sender Ltd Held/)
     expect(text).toMatch(/of-nobody@example.com Kind invitation Tenant Installation Held/)
 
-    const own = textOf(await world.open(`${PATH}?tenant=${id}`))
+    const own = textOf(await fixture.open(`${PATH}?tenant=${id}`))
     expect(own).toContain('of-tenant@example.com')
     expect(own).not.toContain('of-nobody@example.com')
-    expect((await world.open(`${PATH}?tenant=nobody`)).status).toBe(404)
+    expect((await fixture.open(`${PATH}?tenant=nobody`)).status).toBe(404)
   })
 
   test('is narrowed to what became of mails', async () => {
-    const { app } = world
+    const { app } = fixture
     await post(letterTo('kept@example.com'))
     await app.db.commit(() =>
       app.mail.withhold(letterTo('withheld@example.com'), 'too many', app.clock.now()),
     )
-    const failed = textOf(await world.open(`${PATH}?state=failed`))
+    const failed = textOf(await fixture.open(`${PATH}?state=failed`))
     expect(failed).toContain('withheld@example.com')
     expect(failed).toContain('withheld: too many')
     expect(failed).not.toContain('kept@example.com')
-    expect(textOf(await world.open(`${PATH}?state=kept`))).toContain('kept@example.com')
-    expect(textOf(await world.open(`${PATH}?state=sent`))).toContain('No matching emails')
+    expect(textOf(await fixture.open(`${PATH}?state=kept`))).toContain('kept@example.com')
+    expect(textOf(await fixture.open(`${PATH}?state=sent`))).toContain('No matching emails')
   })
 
   test('goes on page by page, each mail once', async () => {
@@ -109,11 +109,11 @@ describe('the outbox', () => {
   })
 
   test('is searched by the beginning of an address, within a state and a tenant', async () => {
-    const { id: tenantId } = await world.app.tenant('Searched')
+    const { id: tenantId } = await fixture.app.tenant('Searched')
     await post(letterTo('looked.for@example.com', { tenantId }))
     await post(letterTo('looked.at@example.com'))
     const shown = async (query: string) =>
-      textOf(await world.open(`${PATH}?${query}`)).match(/scanned\.\w+/g) ?? []
+      textOf(await fixture.open(`${PATH}?${query}`)).match(/scanned\.\w+/g) ?? []
     expect(await shown('q=Looked')).toEqual(['looked.at', 'looked.for'])
     expect(await shown('q=looked.a')).toEqual(['looked.at'])
     expect(await shown(`q=scanned&tenant=${tenantId}`)).toEqual(['looked.for'])
@@ -122,24 +122,24 @@ describe('the outbox', () => {
   })
 
   test('refuses a cursor that it has not given out', async () => {
-    expect((await world.open(`${PATH}?cursor=made-up`)).status).toBe(400)
+    expect((await fixture.open(`${PATH}?cursor=made-up`)).status).toBe(400)
   })
 })
 
 describe('the page of a mail', () => {
   test('shows the letter as text where nobody sends it, and none of its markup', async () => {
-    const { id: tenantId } = await world.app.tenant('Linked')
+    const { id: tenantId } = await fixture.app.tenant('Linked')
     const id = await post(letterTo('reader@example.com', { tenantId }))
-    const page = await world.open(`${PATH}/${id}`)
+    const page = await fixture.open(`${PATH}/${id}`)
     expect(textOf(page)).toContain('The code is 482913.')
     expect(page.body).not.toContain('<b>482913</b>')
     expect(page.body).toContain(`href="/console/admin/tenants/${tenantId}"`)
   })
 
   test('shows no letter where a server sends it', async () => {
-    const { outbox } = world.app.mail
-    const { platform } = world.app
-    const sending = alone(world, (common) =>
+    const { outbox } = fixture.app.mail
+    const { platform } = fixture.app
+    const sending = alone(fixture, (common) =>
       mailPages({ ...platform, ...common, mail: { outbox, hasServer: true } }),
     )
     const id = await post(letterTo('private@example.com'))
@@ -150,32 +150,32 @@ describe('the page of a mail', () => {
   })
 
   test('says that the letter of one that is over is erased', async () => {
-    const { app } = world
+    const { app } = fixture
     const id = await app.db.commit(() =>
       app.mail.withhold(letterTo('over@example.com'), 'nobody has it', app.clock.now()),
     )
-    const text = textOf(await world.open(`${PATH}/${id}`))
+    const text = textOf(await fixture.open(`${PATH}/${id}`))
     expect(text).toContain('The content was erased')
     expect(text).toContain('withheld: nobody has it')
   })
 
   test.each(HOSTILE)('holds a letter with a subject %s', async (_, subject) => {
-    const { id: tenantId } = await world.app.tenant(subject)
+    const { id: tenantId } = await fixture.app.tenant(subject)
     const id = await post(letterTo('hostile@example.com', { subject, text: subject, tenantId }))
     for (const path of [PATH, `${PATH}?tenant=${tenantId}`, `${PATH}/${id}`]) {
-      const page = await world.open(path)
+      const page = await fixture.open(path)
       expect([page.status, isEscaped(page)]).toEqual([200, true])
     }
   })
 })
 
 describe('one mail', () => {
-  const stateOf = (id: string) => world.app.mail.outbox.read('all', id)?.state
+  const stateOf = (id: string) => fixture.app.mail.outbox.read('all', id)?.state
   const inState = (id: string, state: string) =>
-    world.app.db.client.run('UPDATE mails SET state = ? WHERE id = ?', [state, id])
+    fixture.app.db.client.run('UPDATE mails SET state = ? WHERE id = ?', [state, id])
   const byAdmin = (id: string) => ({
     actor_kind: 'operator',
-    actor_id: world.admin.id,
+    actor_id: fixture.admin.id,
     tenant_id: SYSTEM_TENANT_ID,
     object: `mail:${id}`,
   })
@@ -183,11 +183,11 @@ describe('one mail', () => {
   test('that waits for a retry is sent now, and that is noted', async () => {
     const id = await post(letterTo('waits@example.com'))
     inState(id, 'waiting')
-    expect((await world.open(`${PATH}/${id}`)).body).toContain('Send now')
-    const answer = await world.send(`${PATH}/${id}/send`)
-    expect(textOf(await world.follow(answer))).toContain('Email queued to be sent now.')
+    expect((await fixture.open(`${PATH}/${id}`)).body).toContain('Send now')
+    const answer = await fixture.send(`${PATH}/${id}/send`)
+    expect(textOf(await fixture.follow(answer))).toContain('Email queued to be sent now.')
     expect(stateOf(id)).toBe('ready')
-    expect(audited(world.app, 'mail.hastened').at(-1)).toMatchObject(byAdmin(id))
+    expect(audited(fixture.app, 'mail.hastened').at(-1)).toMatchObject(byAdmin(id))
   })
 
   test.each(['kept', 'ready', 'leased', 'sent', 'failed'])(
@@ -195,19 +195,19 @@ describe('one mail', () => {
     async (state) => {
       const id = await post(letterTo('stays@example.com'))
       inState(id, state)
-      expect((await world.open(`${PATH}/${id}`)).body).not.toContain('Send now')
-      expect((await world.send(`${PATH}/${id}/send`)).status).toBe(409)
+      expect((await fixture.open(`${PATH}/${id}`)).body).not.toContain('Send now')
+      expect((await fixture.send(`${PATH}/${id}/send`)).status).toBe(409)
       expect(stateOf(id)).toBe(state as never)
     },
   )
 
   test('is deleted, and noted without the address', async () => {
-    const { id: tenantId } = await world.app.tenant('Owner of it')
+    const { id: tenantId } = await fixture.app.tenant('Owner of it')
     const id = await post(letterTo('deleted@example.com', { tenantId }))
-    const answer = await world.send(`${PATH}/${id}/delete`)
-    expect(textOf(await world.follow(answer))).toContain('Email deleted.')
-    expect((await world.open(`${PATH}/${id}`)).status).toBe(404)
-    const row = audited(world.app, 'mail.deleted').at(-1)
+    const answer = await fixture.send(`${PATH}/${id}/delete`)
+    expect(textOf(await fixture.follow(answer))).toContain('Email deleted.')
+    expect((await fixture.open(`${PATH}/${id}`)).status).toBe(404)
+    const row = audited(fixture.app, 'mail.deleted').at(-1)
     expect(row).toMatchObject(byAdmin(id))
     expect(row?.detail).not.toContain('deleted@example.com')
   })
@@ -215,8 +215,8 @@ describe('one mail', () => {
   test('is not deleted while it is being sent', async () => {
     const id = await post(letterTo('busy@example.com'))
     inState(id, 'leased')
-    expect((await world.open(`${PATH}/${id}`)).body).not.toContain('Delete email')
-    expect((await world.send(`${PATH}/${id}/delete`)).status).toBe(409)
+    expect((await fixture.open(`${PATH}/${id}`)).body).not.toContain('Delete email')
+    expect((await fixture.send(`${PATH}/${id}/delete`)).status).toBe(409)
     expect(stateOf(id)).toBe('leased')
   })
 })

@@ -4,7 +4,7 @@ import {
   admitted,
   at,
   HOSTILE,
-  jobsWorld,
+  jobsFixture,
   landed,
   listed,
   NOBODYS,
@@ -15,18 +15,18 @@ import {
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-let world: Awaited<ReturnType<typeof jobsWorld>>
+let fixture: Awaited<ReturnType<typeof jobsFixture>>
 beforeAll(async () => {
-  world = await jobsWorld()
+  fixture = await jobsFixture()
 })
-afterAll(() => world.stop())
+afterAll(() => fixture.stop())
 
-const inAnHour = () => new Date(world.app.clock.now() + HOUR).toISOString()
+const inAnHour = () => new Date(fixture.app.clock.now() + HOUR).toISOString()
 
 const fields = (over: Record<string, string> = {}) => ({
   name: 'reminder',
   run_at: inAnHour().slice(0, 16),
-  url: world.target.url,
+  url: fixture.target.url,
   method: 'POST',
   headers: 'X-Token: abc',
   body: '{"a":1}',
@@ -36,12 +36,12 @@ const fields = (over: Record<string, string> = {}) => ({
 const api = (over: Record<string, unknown> = {}) => ({
   name: 'reminder',
   run_at: inAnHour(),
-  url: world.target.url,
+  url: fixture.target.url,
   ...over,
 })
 
 async function withJob(over: Record<string, unknown> = {}) {
-  const tenant = await tenantWith(world.app)
+  const tenant = await tenantWith(fixture.app)
   const { id } = (await tenant.api.post('/v1/clockwork/delayed', api(over))).body
   return { ...tenant, operatorId: tenant.id, jobId: id as string, path: `/delayed/${id}` }
 }
@@ -56,7 +56,7 @@ describe('who may do what', () => {
   ]
 
   test.each(DOORS)('%s /console%s', async (method, path, status, others) => {
-    const { app } = world
+    const { app } = fixture
     const tenant = await app.tenant()
     const { id } = (await tenant.api.post('/v1/clockwork/delayed', api())).body
     expect(await admitted(app, tenant.id, method, path.replace(':id', id))).toEqual({
@@ -72,7 +72,7 @@ describe('who may do what', () => {
 
   test('only owners see a way to cancel', async () => {
     const { path, see, tenantId } = await withJob()
-    const member = await at(world.app, { roles: { [tenantId]: 'member' } })
+    const member = await at(fixture.app, { roles: { [tenantId]: 'member' } })
     expect((await member.see(path)).body).not.toContain('Cancel job')
     expect((await see(path)).body).toContain('Cancel job')
   })
@@ -80,18 +80,18 @@ describe('who may do what', () => {
 
 describe('the list', () => {
   test('without a job says so, with a command of this installation', async () => {
-    const { see } = await tenantWith(world.app)
+    const { see } = await tenantWith(fixture.app)
     const page = (await see('/delayed')).body
     expect(page).toContain('No delayed jobs')
     expect(page).toContain("/v1/clockwork/delayed'")
   })
 
   test('says what waits, and finds by status, name and URL', async () => {
-    const tenant = await tenantWith(world.app)
+    const tenant = await tenantWith(fixture.app)
     const make = async (over: Record<string, unknown>) =>
       (await tenant.api.post('/v1/clockwork/delayed', api(over))).body.id as string
     await make({ name: 'first' })
-    const gone = await make({ name: 'second', url: `${world.target.url}/orders` })
+    const gone = await make({ name: 'second', url: `${fixture.target.url}/orders` })
     await tenant.send(`/delayed/${gone}/cancel`)
     const page = (await tenant.see('/delayed')).body
     expect(page).toContain('1 pending, next run')
@@ -108,7 +108,7 @@ describe('the list', () => {
   })
 
   test('says how many of those that ended within a day have failed', async () => {
-    const { app, target } = world
+    const { app, target } = fixture
     const tenant = await tenantWith(app)
     await tenant.api.post('/v1/clockwork/delayed', api({ url: `${target.url}/gone` }))
     await tenant.api.post('/v1/clockwork/delayed', api())
@@ -121,7 +121,7 @@ describe('the list', () => {
   })
 
   test('goes on where a page ends', async () => {
-    const tenant = await tenantWith(world.app)
+    const tenant = await tenantWith(fixture.app)
     const run_at = inAnHour()
     for (let n = 0; n < 51; n++)
       await tenant.api.post('/v1/clockwork/delayed', api({ name: `job-${n}.`, run_at }))
@@ -138,17 +138,17 @@ describe('the list', () => {
 
 describe('a new job', () => {
   test('runs at the time that was typed, in UTC, and is in the audit log', async () => {
-    const tenant = await tenantWith(world.app)
+    const tenant = await tenantWith(fixture.app)
     const typed = fields()
     const path = landed(await tenant.send('/delayed', typed))
-    const [job] = world.app.clockwork.delayed.list(tenant.tenantId)
+    const [job] = fixture.app.clockwork.delayed.list(tenant.tenantId)
     expect(job).toMatchObject({
       run_at: `${typed.run_at}:00.000Z`,
       headers: { 'X-Token': 'abc' },
       body: '{"a":1}',
     })
     expect(path).toBe(`/delayed/${job?.id}`)
-    expect(audited(world.app, 'delayed_job.created').at(-1)).toEqual({
+    expect(audited(fixture.app, 'delayed_job.created').at(-1)).toEqual({
       actor_kind: 'operator',
       actor_id: tenant.id,
       tenant_id: tenant.tenantId,
@@ -165,18 +165,18 @@ describe('a new job', () => {
     ['url', { url: 'ftp://example.com' }],
     ['headers', { headers: 'no colon' }],
   ])('says beside %s what is wrong, and keeps what was typed', async (name, wrong) => {
-    const tenant = await tenantWith(world.app)
+    const tenant = await tenantWith(fixture.app)
     const answer = await tenant.send('/delayed', fields({ body: 'kept <b>', ...wrong }))
     expect(answer.status).toBe(422)
     expect(answer.body).toContain(`id="field-${name}-error"`)
     expect(answer.body).toContain('kept &lt;b>')
-    expect(world.app.clockwork.delayed.list(tenant.tenantId)).toEqual([])
+    expect(fixture.app.clockwork.delayed.list(tenant.tenantId)).toEqual([])
   })
 })
 
 describe('a job', () => {
   test('that failed shows its attempts, and the one to come', async () => {
-    const { app, target } = world
+    const { app, target } = fixture
     const { path, see, send } = await withJob()
     target.answers(() => new Response('down', { status: 503 }))
     await app.clock.advance(HOUR + MINUTE)
@@ -192,7 +192,7 @@ describe('a job', () => {
     const { path, jobId, operatorId, send, see } = await withJob()
     landed(await send(`${path}/cancel`))
     expect((await see(path)).body).toContain('Cancelled')
-    expect(audited(world.app, 'delayed_job.cancelled').at(-1)).toMatchObject({
+    expect(audited(fixture.app, 'delayed_job.cancelled').at(-1)).toMatchObject({
       actor_kind: 'operator',
       actor_id: operatorId,
       object: `delayed_job:${jobId}`,

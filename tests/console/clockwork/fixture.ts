@@ -15,7 +15,7 @@ export const HOSTILE = [
 ] as const
 
 /** The application and one target for jobs. */
-export async function jobsWorld() {
+export async function jobsFixture() {
   const app = await bootTestApp()
   const target = startTarget()
   const stop = async () => {

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { audited } from '../console-fixture.ts'
-import { jobsWorld, landed, tenantWith } from './fixture.ts'
+import { jobsFixture, landed, tenantWith } from './fixture.ts'
 
 const MINUTE = 60_000
 
-let world: Awaited<ReturnType<typeof jobsWorld>>
+let fixture: Awaited<ReturnType<typeof jobsFixture>>
 beforeAll(async () => {
-  world = await jobsWorld()
+  fixture = await jobsFixture()
 })
-afterAll(() => world.stop())
+afterAll(() => fixture.stop())
 
 const fields = (over: Record<string, string> = {}) => ({
   name: 'report',
   schedule: '* * * * *',
-  url: world.target.url,
+  url: fixture.target.url,
   method: 'POST',
   headers: 'X-Token: abc',
   body: '{"a":1}',
@@ -23,7 +23,7 @@ const fields = (over: Record<string, string> = {}) => ({
 
 describe('a new job', () => {
   test('is made as it was typed, runs, and is in the audit log', async () => {
-    const { app, target } = world
+    const { app, target } = fixture
     const tenant = await tenantWith(app)
     const path = landed(await tenant.send('/jobs', fields({ body: 'one\r\ntwo' })))
     const [job] = app.clockwork.jobs.list(tenant.tenantId)
@@ -56,16 +56,16 @@ describe('a new job', () => {
     ['headers', { headers: 'X-A: 1\nX-A: 2' }],
     ['headers', { headers: 'Bad Name: 1' }],
   ])('says beside %s what is wrong, and keeps what was typed', async (name, wrong) => {
-    const tenant = await tenantWith(world.app)
+    const tenant = await tenantWith(fixture.app)
     const answer = await tenant.send('/jobs', fields({ body: 'kept <b>', ...wrong }))
     expect(answer.status).toBe(422)
     expect(answer.body).toContain(`id="field-${name}-error"`)
     expect(answer.body).toContain('kept &lt;b>')
-    expect(world.app.clockwork.jobs.list(tenant.tenantId)).toEqual([])
+    expect(fixture.app.clockwork.jobs.list(tenant.tenantId)).toEqual([])
   })
 
   test('shows what its schedule would do, and stores nothing', async () => {
-    const tenant = await tenantWith(world.app)
+    const tenant = await tenantWith(fixture.app)
     const { status, body } = await tenant.send('/jobs', {
       ...fields({ schedule: '0 3 31 * *', url: 'http://10.0.0.1/' }),
       intent: 'preview',
@@ -75,14 +75,14 @@ describe('a new job', () => {
     expect(body.match(/<li>[^<]*03:00 UTC/g)).toHaveLength(5)
     expect(body).toContain('URL must be publicly reachable')
     expect(body).toContain('value="0 3 31 * *"')
-    expect(world.app.clockwork.jobs.list(tenant.tenantId)).toEqual([])
+    expect(fixture.app.clockwork.jobs.list(tenant.tenantId)).toEqual([])
 
     const wrong = await tenant.send('/jobs', fields({ schedule: 'no', intent: 'preview' }))
     expect([wrong.status, wrong.body.includes('field-preview-error')]).toEqual([422, true])
   })
 
   test('says all that is wrong with it at once, and what would be right', async () => {
-    const tenant = await tenantWith(world.app)
+    const tenant = await tenantWith(fixture.app)
     const { body } = await tenant.send(
       '/jobs',
       fields({ name: '', schedule: '0 0 1 * 1', url: 'nowhere', headers: 'X' }),
@@ -96,7 +96,7 @@ describe('a new job', () => {
   })
 
   test('begins as a copy of another, but not of one of another tenant', async () => {
-    const { app } = world
+    const { app } = fixture
     const tenant = await tenantWith(app)
     const path = landed(await tenant.send('/jobs', fields({ is_active: '' })))
     const from = path.split('/').at(-1)

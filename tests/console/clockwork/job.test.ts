@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { audited } from '../console-fixture.ts'
-import { HOSTILE, jobsWorld, landed, listed, NOBODYS, pageTo, tenantWith } from './fixture.ts'
+import { HOSTILE, jobsFixture, landed, listed, NOBODYS, pageTo, tenantWith } from './fixture.ts'
 
 const MINUTE = 60_000
 
-let world: Awaited<ReturnType<typeof jobsWorld>>
+let fixture: Awaited<ReturnType<typeof jobsFixture>>
 beforeAll(async () => {
-  world = await jobsWorld()
+  fixture = await jobsFixture()
 })
-afterAll(() => world.stop())
+afterAll(() => fixture.stop())
 
 const fields = (over: Record<string, string> = {}) => ({
   name: 'report',
   schedule: '* * * * *',
-  url: world.target.url,
+  url: fixture.target.url,
   method: 'POST',
   headers: 'X-Token: abc',
   body: '{"a":1}',
@@ -24,13 +24,13 @@ const fields = (over: Record<string, string> = {}) => ({
 const api = (over: Record<string, unknown> = {}) => ({
   name: 'report',
   schedule: '* * * * *',
-  url: world.target.url,
+  url: fixture.target.url,
   ...over,
 })
 
 describe('a job', () => {
   async function withJob(over: Record<string, unknown> = {}) {
-    const tenant = await tenantWith(world.app)
+    const tenant = await tenantWith(fixture.app)
     const job = (await tenant.api.post('/v1/clockwork/jobs', api(over))).body
     return {
       ...tenant,
@@ -41,7 +41,7 @@ describe('a job', () => {
   }
 
   test('that failed says why, what was sent, what came back and when it is tried again', async () => {
-    const { app, target } = world
+    const { app, target } = fixture
     const { see, send, path } = await withJob({ headers: { 'X-Token': 'abc' }, body: '{"a":1}' })
     target.answers(() => new Response('{"reason":"<b>down</b>"}', { status: 503 }))
     await app.clock.advance(MINUTE)
@@ -62,7 +62,7 @@ describe('a job', () => {
   })
 
   test('shows the run that the address names, and none of another job', async () => {
-    const { app } = world
+    const { app } = fixture
     const { see, send, path, api } = await withJob()
     const other = await withJob()
     await app.clock.advance(2 * MINUTE)
@@ -78,7 +78,7 @@ describe('a job', () => {
   })
 
   test('leads from run to run, and lists them all where that is asked for', async () => {
-    const { app } = world
+    const { app } = fixture
     const { see, send, path } = await withJob()
     await app.clock.advance(3 * MINUTE)
     const page = (await see(path)).body
@@ -92,7 +92,7 @@ describe('a job', () => {
   })
 
   test('says how late its runs began', async () => {
-    const { app } = world
+    const { app } = fixture
     const { see, send, path } = await withJob()
     await app.clock.advance(2 * MINUTE)
     expect((await see(path)).body).toContain('Start delay of the last 2 attempts. Median')
@@ -100,7 +100,7 @@ describe('a job', () => {
   })
 
   test('is looked at again as long as a run is under way, and no longer', async () => {
-    const { app } = world
+    const { app } = fixture
     const { see, send, path } = await withJob({ is_active: false })
     expect((await see(path)).body).not.toContain('job-watch')
     landed(await send(`${path}/run`))
@@ -114,7 +114,7 @@ describe('a job', () => {
   })
 
   test('leaves a gap where slots passed without a run', async () => {
-    const { app } = world
+    const { app } = fixture
     const { see, send, path } = await withJob()
     await app.clock.advance(MINUTE)
     app.clock.jump(5 * MINUTE)
@@ -125,7 +125,7 @@ describe('a job', () => {
   })
 
   test('is paused, resumed, run by hand and deleted, each by whom the audit log says', async () => {
-    const { app, target } = world
+    const { app, target } = fixture
     const { id, send, see, path, job, now } = await withJob()
     expect(landed(await send(`${path}/pause`))).toBe(path)
     expect((await now()).body.is_active).toBe(false)
@@ -150,7 +150,7 @@ describe('a job', () => {
   })
 
   test('changes only in what was changed, and says so when nothing was', async () => {
-    const { app } = world
+    const { app } = fixture
     const headers = { 'X-A': '1', 'X-B': '2' }
     const { send, path, now } = await withJob({ headers, body: 'one\r\ntwo', is_active: false })
     const typed = fields({ headers: 'X-A: 1\r\nX-B: 2', body: 'one\r\ntwo' })

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { admitted, at, jobsWorld, listed, pageTo, tenantWith } from './fixture.ts'
+import { admitted, at, jobsFixture, listed, pageTo, tenantWith } from './fixture.ts'
 
 const MINUTE = 60_000
 
-let world: Awaited<ReturnType<typeof jobsWorld>>
+let fixture: Awaited<ReturnType<typeof jobsFixture>>
 beforeAll(async () => {
-  world = await jobsWorld()
+  fixture = await jobsFixture()
 })
-afterAll(() => world.stop())
+afterAll(() => fixture.stop())
 
 const api = (over: Record<string, unknown> = {}) => ({
   name: 'report',
   schedule: '* * * * *',
-  url: world.target.url,
+  url: fixture.target.url,
   ...over,
 })
 
@@ -31,7 +31,7 @@ describe('who may do what', () => {
   ]
 
   test.each(DOORS)('%s /console%s', async (method, path, status, others) => {
-    const { app } = world
+    const { app } = fixture
     const tenant = await app.tenant()
     const { id } = (await tenant.api.post('/v1/clockwork/jobs', api({ is_active: false }))).body
     expect(await admitted(app, tenant.id, method, path.replace(':id', id))).toEqual({
@@ -46,7 +46,7 @@ describe('who may do what', () => {
   })
 
   test('viewers see no way to change anything', async () => {
-    const { app } = world
+    const { app } = fixture
     const tenant = await app.tenant()
     const { id } = (await tenant.api.post('/v1/clockwork/jobs', api())).body
     const viewer = await at(app, { roles: { [tenant.id]: 'viewer' } })
@@ -60,7 +60,7 @@ describe('who may do what', () => {
 
 describe('the list', () => {
   test('without a job says so, with a command of this installation', async () => {
-    const { see } = await tenantWith(world.app)
+    const { see } = await tenantWith(fixture.app)
     const page = (await see('/jobs')).body
     expect(page).toContain('Scheduled HTTP requests')
     expect(page).toContain("/v1/clockwork/jobs'")
@@ -68,7 +68,7 @@ describe('the list', () => {
   })
 
   test('says what failed, and finds it by state and by name', async () => {
-    const { app, target } = world
+    const { app, target } = fixture
     const tenant = await tenantWith(app)
     await tenant.api.post('/v1/clockwork/jobs', api({ name: 'nightly' }))
     await tenant.api.post('/v1/clockwork/jobs', api({ name: 'broken', url: `${target.url}/no` }))
@@ -96,7 +96,7 @@ describe('the list', () => {
   })
 
   test('goes on where a page ends, and takes no cursor of another list', async () => {
-    const tenant = await tenantWith(world.app)
+    const tenant = await tenantWith(fixture.app)
     for (let n = 0; n < 51; n++)
       await tenant.api.post('/v1/clockwork/jobs', api({ name: `job-${n}.`, is_active: false }))
     const first = (await tenant.see('/jobs')).body
@@ -108,7 +108,7 @@ describe('the list', () => {
   })
 
   test('leads back to the very page that one came from', async () => {
-    const tenant = await tenantWith(world.app)
+    const tenant = await tenantWith(fixture.app)
     for (let n = 0; n < 101; n++)
       await tenant.api.post('/v1/clockwork/jobs', api({ name: `job-${n}.`, is_active: false }))
     const first = (await tenant.see('/jobs?state=paused')).body

@@ -7,7 +7,7 @@ import { newOperator } from '../../support/operator.ts'
 export const HOSTILE = `<script>alert(1)</script>"'\u202Egnp.exe${'x'.repeat(10_000)}`
 
 /** An installation with two tenants, and somebody at its pages who acts in the first one. */
-export async function gateWorld(options: TestAppOptions = {}) {
+export async function gateFixture(options: TestAppOptions = {}) {
   const app = await bootTestApp(options)
   const acme = await app.tenant('Acme')
   const other = await app.tenant('Other')
@@ -63,7 +63,7 @@ export async function gateWorld(options: TestAppOptions = {}) {
   }
 }
 
-export type GateWorld = Awaited<ReturnType<typeof gateWorld>>
+export type GateFixture = Awaited<ReturnType<typeof gateFixture>>
 
 /** Where somebody is sent after a form. */
 export const wayOn = ({ status, headers }: { status: number; headers: Headers }) => [

@@ -1,24 +1,24 @@
 import { describe, expect, test } from 'bun:test'
 import { audited } from '../console-fixture.ts'
-import { gateWorld, HOSTILE, READERS, wayOn } from './gate-fixture.ts'
+import { gateFixture, HOSTILE, READERS, wayOn } from './gate-fixture.ts'
 
 const PATH = '/console/policies'
 const POLICY = '@id("all")\npermit (principal, action, resource);\n'
 
 describe('the page on policies', () => {
   test('is for all who belong to the tenant', async () => {
-    await using world = await gateWorld()
-    expect(await world.statuses(PATH)).toEqual(READERS)
-    const { body } = await (await world.operator('viewer')).open(PATH)
+    await using fixture = await gateFixture()
+    expect(await fixture.statuses(PATH)).toEqual(READERS)
+    const { body } = await (await fixture.operator('viewer')).open(PATH)
     expect(body).toContain('The starter set is active')
     expect(body).toContain('own-tenant-reads')
     expect(body).not.toContain('name="policies"')
   })
 
   test('puts policies in force, and goes back to the starter set', async () => {
-    await using world = await gateWorld()
-    const member = await world.operator('member')
-    const read = async () => (await world.apiOfAcme.get('/v1/gate/settings/policies')).body
+    await using fixture = await gateFixture()
+    const member = await fixture.operator('member')
+    const read = async () => (await fixture.apiOfAcme.get('/v1/gate/settings/policies')).body
     const answer = await member.send(PATH, {
       policies: POLICY.replaceAll('\n', '\r\n'),
       version: '0',
@@ -30,26 +30,26 @@ describe('the page on policies', () => {
     expect(body).toContain('View the policies of a new tenant')
     expect(wayOn(await member.send(`${PATH}/starter`))).toEqual([303, `${PATH}?done=starter`])
     expect(await read()).toMatchObject({ is_starter_set: true, version: 2 })
-    const row = { actor_kind: 'operator', actor_id: member.id, tenant_id: world.acme.id }
-    expect(audited(world, 'policies.changed')).toMatchObject([row, row])
+    const row = { actor_kind: 'operator', actor_id: member.id, tenant_id: fixture.acme.id }
+    expect(audited(fixture, 'policies.changed')).toMatchObject([row, row])
   })
 
   test('shows each mistake with its line, and keeps what was typed', async () => {
-    await using world = await gateWorld()
-    const { send } = await world.operator('member')
+    await using fixture = await gateFixture()
+    const { send } = await fixture.operator('member')
     const policies = `${POLICY}\npermit (principal, action, resourc);\n// <script>alert(1)</script>`
     const { status, body } = await send(PATH, { policies, version: '0' })
     expect([status, body]).toEqual([422, expect.stringContaining('Line 4, column ')])
     expect(body).toContain('<code>permit (principal, action, resourc);</code>')
     expect(body).toContain('id="field-policies-error"')
     expect(body).toContain('// &lt;script>alert(1)&lt;/script>')
-    const now = await world.apiOfAcme.get('/v1/gate/settings/policies')
+    const now = await fixture.apiOfAcme.get('/v1/gate/settings/policies')
     expect(now.body.is_starter_set).toBe(true)
   })
 
   test('takes whatever comes for text', async () => {
-    await using world = await gateWorld()
-    const { send } = await world.operator('member')
+    await using fixture = await gateFixture()
+    const { send } = await fixture.operator('member')
     for (const policies of [HOSTILE, 'x'.repeat(40_000)]) {
       const { status, body } = await send(PATH, { policies, version: '0' })
       expect(status).toBe(422)
@@ -59,9 +59,9 @@ describe('the page on policies', () => {
   })
 
   test('asks before it takes the place of what somebody else has written', async () => {
-    await using world = await gateWorld()
-    const { send } = await world.operator('member')
-    await world.apiOfAcme.put('/v1/gate/settings/policies', { policies: POLICY })
+    await using fixture = await gateFixture()
+    const { send } = await fixture.operator('member')
+    await fixture.apiOfAcme.put('/v1/gate/settings/policies', { policies: POLICY })
     const late = await send(PATH, { policies: '', version: '0' })
     expect([late.status, late.body]).toEqual([
       422,
@@ -71,44 +71,44 @@ describe('the page on policies', () => {
   })
 
   test('is looked at, not changed, by viewers', async () => {
-    await using world = await gateWorld()
-    const { send } = await world.operator('viewer')
+    await using fixture = await gateFixture()
+    const { send } = await fixture.operator('viewer')
     expect((await send(PATH, { policies: POLICY, version: '0' })).status).toBe(403)
     expect((await send(`${PATH}/starter`)).status).toBe(403)
   })
 
   test('answers a question that is tried, and keeps nothing of it', async () => {
-    await using world = await gateWorld()
-    const { open } = await world.operator('viewer')
+    await using fixture = await gateFixture()
+    const { open } = await fixture.operator('viewer')
     const ask = (subject: string, action: string, resource: string) =>
       open(`${PATH}?${new URLSearchParams({ subject, action, resource })}`)
-    expect((await ask('billing', 'tenant.read', `tenant:${world.acme.id}`)).body).toContain(
+    expect((await ask('billing', 'tenant.read', `tenant:${fixture.acme.id}`)).body).toContain(
       'Denied: no policy permits this',
     )
-    await world.apiOfAcme.put('/v1/gate/settings/policies', { policies: POLICY })
-    const { body } = await ask('billing', 'tenant.read', `tenant:${world.acme.id}`)
+    await fixture.apiOfAcme.put('/v1/gate/settings/policies', { policies: POLICY })
+    const { body } = await ask('billing', 'tenant.read', `tenant:${fixture.acme.id}`)
     expect(body).toContain('Allowed: permitted by')
-    const foreign = await ask('billing', 'tenant.read', `tenant:${world.other.id}`)
+    const foreign = await ask('billing', 'tenant.read', `tenant:${fixture.other.id}`)
     expect(foreign.body).toContain('Denied: the tenant has no such resource')
     const wrong = await ask('<script>alert(1)</script>', '<script>', 'nothing')
     expect([wrong.status, wrong.body]).toEqual([422, expect.stringContaining('field-resource-err')])
     expect(wrong.body).not.toContain('<script>alert')
-    expect(world.db.client.query('SELECT * FROM gate_decisions').all()).toEqual([])
+    expect(fixture.db.client.query('SELECT * FROM gate_decisions').all()).toEqual([])
   })
 })
 
 describe('a question that is tried', () => {
   test('is explained by the policies that decided, and by who asks', async () => {
-    await using world = await gateWorld()
-    const { body: ada } = await world.apiOfAcme.post('/v1/gate/identities', {
+    await using fixture = await gateFixture()
+    const { body: ada } = await fixture.apiOfAcme.post('/v1/gate/identities', {
       schema_id: 'user',
       traits: { email: 'ada@example.com' },
       metadata_public: { roles: ['admin', '<script>'] },
     })
-    const { open } = await world.operator('viewer')
+    const { open } = await fixture.operator('viewer')
     const ask = (fields: Record<string, string>) =>
       open(`${PATH}?${new URLSearchParams({ subject: ada.id, ...fields })}`)
-    const tenant = `tenant:${world.acme.id}`
+    const tenant = `tenant:${fixture.acme.id}`
 
     const { body } = await ask({ action: 'keys.read', resource: tenant })
     for (const words of [
@@ -121,7 +121,7 @@ describe('a question that is tried', () => {
       expect(body).toContain(words)
     expect(body).not.toContain('Decided by own-identity')
 
-    await world.apiOfAcme.put('/v1/gate/settings/policies', {
+    await fixture.apiOfAcme.put('/v1/gate/settings/policies', {
       policies: `${POLICY}@id("office-only")\nforbid (principal, action, resource)\nunless { context.ip == "203.0.113.7" };\n`,
     })
     const away = await ask({ action: 'keys.read', resource: tenant, context: '{"ip": "::1"}' })
@@ -138,8 +138,8 @@ describe('a question that is tried', () => {
   test.each(['{"a": ', '[]', '"x"', '<script>alert(1)</script>'])(
     'says beside the context %p what is wrong, and keeps it',
     async (context) => {
-      await using world = await gateWorld()
-      const { open } = await world.operator('viewer')
+      await using fixture = await gateFixture()
+      const { open } = await fixture.operator('viewer')
       const fields = { subject: 'a', action: 'b', resource: 'c:d', context }
       const { status, body } = await open(`${PATH}?${new URLSearchParams(fields)}`)
       expect([status, body]).toEqual([422, expect.stringContaining('field-context-error')])
@@ -150,12 +150,12 @@ describe('a question that is tried', () => {
 
 describe('decisions', () => {
   test('are for all who belong to the tenant, and its own', async () => {
-    await using world = await gateWorld()
-    expect(await world.statuses(`${PATH}/decisions`)).toEqual(READERS)
+    await using fixture = await gateFixture()
+    expect(await fixture.statuses(`${PATH}/decisions`)).toEqual(READERS)
     const asked = { subject: 'billing', action: 'invoices.read', resource: 'document:42' }
-    const { body: own } = await world.apiOfAcme.post('/v1/gate/authorize', asked)
-    const { body: foreign } = await world.apiOfOther.post('/v1/gate/authorize', asked)
-    const { open } = await world.operator('viewer')
+    const { body: own } = await fixture.apiOfAcme.post('/v1/gate/authorize', asked)
+    const { body: foreign } = await fixture.apiOfOther.post('/v1/gate/authorize', asked)
+    const { open } = await fixture.operator('viewer')
     const { body } = await open(`${PATH}/decisions`)
     expect(body).toContain(own.decision_id)
     expect(body).not.toContain(foreign.decision_id)
@@ -163,15 +163,15 @@ describe('decisions', () => {
   })
 
   test('are found by who they are about, and lead to the question', async () => {
-    await using world = await gateWorld()
+    await using fixture = await gateFixture()
     for (const subject of ['billing', 'reports'])
-      await world.apiOfAcme.post('/v1/gate/authorize', {
+      await fixture.apiOfAcme.post('/v1/gate/authorize', {
         subject,
         action: 'invoices.read',
         resource: 'document:42',
         context: { note: '<script>alert(1)</script>' },
       })
-    const { open } = await world.operator('viewer')
+    const { open } = await fixture.operator('viewer')
     const { body } = await open(`${PATH}/decisions?subject=billing`)
     expect([body.includes('>billing<'), body.includes('>reports<')]).toEqual([true, false])
     expect((await open(`${PATH}/decisions?subject=nobody`)).body).toContain('No matching decisions')

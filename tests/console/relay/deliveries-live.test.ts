@@ -8,22 +8,22 @@ const PAGE = '/console/deliveries'
 
 describe('the list of deliveries', () => {
   test('is kept up to date on its first page, and of one endpoint', async () => {
-    await using world = await bootRelayPages()
-    const endpoint = await world.endpoint()
-    await world.message()
-    const streamOf = async (query: string) => streamIn((await world.open(PAGE + query)).body)
+    await using fixture = await bootRelayPages()
+    const endpoint = await fixture.endpoint()
+    await fixture.message()
+    const streamOf = async (query: string) => streamIn((await fixture.open(PAGE + query)).body)
     expect(await streamOf('')).toContain('/console/live/deliveries?')
     expect(await streamOf(`?endpoint=${endpoint}`)).toContain(`endpoint=${endpoint}`)
     expect(await streamOf('?status=failed')).toBe('')
   })
 
   test('leads on from what it shows, page by page, however much has come', async () => {
-    await using world = await bootRelayPages()
-    await world.endpoint()
-    for (let n = 0; n < 51; n++) await world.message()
-    const first = (await world.open(PAGE)).body
+    await using fixture = await bootRelayPages()
+    await fixture.endpoint()
+    for (let n = 0; n < 51; n++) await fixture.message()
+    const first = (await fixture.open(PAGE)).body
     const older = /rel="next" href="([^"]+)"/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? ''
-    const second = await world.open(older)
+    const second = await fixture.open(older)
     expect(streamIn(second.body)).toBe('')
     expect(second.body.match(/id="row-/g)).toHaveLength(1)
     expect(second.body).toContain('rel="prev"')

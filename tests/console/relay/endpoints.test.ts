@@ -7,9 +7,9 @@ const FIELDS = { url: 'https://hooks.shop.example/in', format: 'standard' }
 
 describe('who may open and do what', () => {
   test('pages are for those of the tenant, changes for members, deletion for owners', async () => {
-    await using world = await bootRelayPages()
-    const id = await world.endpoint()
-    const { open, post } = world
+    await using fixture = await bootRelayPages()
+    const id = await fixture.endpoint()
+    const { open, post } = fixture
     expect(await statusesOf((who) => open(PAGE, who))).toEqual([200, 200, 200, 200, 403])
     expect(await statusesOf((who) => open(`${PAGE}/${id}`, who))).toEqual([200, 200, 200, 404, 403])
     for (const part of ['/new', `/${id}/edit`, `/${id}/replay`])
@@ -21,53 +21,53 @@ describe('who may open and do what', () => {
     ])
       expect((await post(PAGE + part, FIELDS, 'viewer')).status).toBe(403)
     expect((await post(`${PAGE}/${id}/delete`, {}, 'member')).status).toBe(403)
-    expect((await world.app.raw(PAGE)).status).toBe(401)
+    expect((await fixture.app.raw(PAGE)).status).toBe(401)
   })
 
   test('a viewer is offered nothing that changes something', async () => {
-    await using world = await bootRelayPages()
-    const id = await world.endpoint()
-    const seen = await world.open(`${PAGE}/${id}`, 'viewer')
+    await using fixture = await bootRelayPages()
+    const id = await fixture.endpoint()
+    const seen = await fixture.open(`${PAGE}/${id}`, 'viewer')
     expect(seen.body).not.toContain(`/${id}/pause`)
-    expect((await world.open(PAGE, 'viewer')).body).not.toContain('endpoints/new')
-    expect((await world.open(`${PAGE}/${id}`, 'member')).body).not.toContain(`/${id}/delete`)
-    expect((await world.open(`${PAGE}/${id}`)).body).toContain(`/${id}/delete`)
+    expect((await fixture.open(PAGE, 'viewer')).body).not.toContain('endpoints/new')
+    expect((await fixture.open(`${PAGE}/${id}`, 'member')).body).not.toContain(`/${id}/delete`)
+    expect((await fixture.open(`${PAGE}/${id}`)).body).toContain(`/${id}/delete`)
   })
 
   test('an endpoint of another tenant, or of the other data, is not there', async () => {
-    await using world = await bootRelayPages()
-    const theirs = await world.endpoint({}, world.otherApi)
-    const tests = await world.endpoint({}, world.testApi)
+    await using fixture = await bootRelayPages()
+    const theirs = await fixture.endpoint({}, fixture.otherApi)
+    const tests = await fixture.endpoint({}, fixture.testApi)
     for (const id of [theirs, tests, NOBODYS]) {
       for (const part of ['', '/edit', '/replay'])
-        expect((await world.open(`${PAGE}/${id}${part}`)).status).toBe(404)
+        expect((await fixture.open(`${PAGE}/${id}${part}`)).status).toBe(404)
       for (const verb of ['', '/test', '/pause', '/delete'])
-        expect((await world.post(`${PAGE}/${id}${verb}`, FIELDS)).status).toBe(404)
-      expect((await world.post(`${PAGE}/${id}/rotate`, { grace: 'day' })).status).toBe(404)
-      expect((await world.post(`${PAGE}/${id}/resume`, { held: 'drain' })).status).toBe(404)
+        expect((await fixture.post(`${PAGE}/${id}${verb}`, FIELDS)).status).toBe(404)
+      expect((await fixture.post(`${PAGE}/${id}/rotate`, { grace: 'day' })).status).toBe(404)
+      expect((await fixture.post(`${PAGE}/${id}/resume`, { held: 'drain' })).status).toBe(404)
     }
-    expect((await world.open(`${PAGE}/${tests}`, 'owner', 'test')).status).toBe(200)
+    expect((await fixture.open(`${PAGE}/${tests}`, 'owner', 'test')).status).toBe(200)
   })
 })
 
 describe('the list', () => {
   test('says in a sentence how they stand, and shows those asked for', async () => {
-    await using world = await bootRelayPages()
-    world.target.answers(({ path }) => new Response('', { status: path === '/bad' ? 500 : 200 }))
-    const bad = new URL('/bad', world.target.url).href
+    await using fixture = await bootRelayPages()
+    fixture.target.answers(({ path }) => new Response('', { status: path === '/bad' ? 500 : 200 }))
+    const bad = new URL('/bad', fixture.target.url).href
     const [good, failing, paused] = [
-      await world.endpoint(),
-      await world.endpoint({ url: bad }),
-      await world.endpoint({ active: false, description: 'Staging' }),
+      await fixture.endpoint(),
+      await fixture.endpoint({ url: bad }),
+      await fixture.endpoint({ active: false, description: 'Staging' }),
     ]
-    await world.message()
+    await fixture.message()
 
-    const page = await world.open(PAGE)
+    const page = await fixture.open(PAGE)
     expect(wordsOf(page.body)).toContain('1 active, 1 failing since 12:00 UTC, 1 paused')
     expect(page.body).toContain('100%')
     expect(page.body).toContain('0.0%')
     const rows = async (query: string) => {
-      const { body } = await world.open(`${PAGE}?${query}`)
+      const { body } = await fixture.open(`${PAGE}?${query}`)
       return [good, failing, paused].filter((id) => body.includes(`row-${id}`))
     }
     expect(page.body.indexOf(`row-${failing}`)).toBeLessThan(page.body.indexOf(`row-${paused}`))
@@ -80,36 +80,36 @@ describe('the list', () => {
   })
 
   test('begins with a command that makes the first one', async () => {
-    await using world = await bootRelayPages()
-    const { body } = await world.open(PAGE)
+    await using fixture = await bootRelayPages()
+    const { body } = await fixture.open(PAGE)
     expect(body).toContain('No endpoints yet')
     expect(body).toContain('/v1/relay/endpoints')
-    expect((await world.open(PAGE, 'viewer')).body).not.toContain('Create endpoint')
+    expect((await fixture.open(PAGE, 'viewer')).body).not.toContain('Create endpoint')
   })
 
   test('is read page by page', async () => {
-    await using world = await bootRelayPages()
+    await using fixture = await bootRelayPages()
     const ids: string[] = []
-    for (let n = 0; n < 27; n++) ids.push(await world.endpoint())
+    for (let n = 0; n < 27; n++) ids.push(await fixture.endpoint())
     const rowsIn = (html: string) => [...html.matchAll(/id="row-([\w-]+)"/g)].map(([, id]) => id)
-    const first = await world.open(PAGE)
+    const first = await fixture.open(PAGE)
     const next = linkIn(first.body, 'next')
-    const second = await world.open(next)
+    const second = await fixture.open(next)
     expect([...rowsIn(first.body), ...rowsIn(second.body)]).toEqual(ids.toReversed())
     expect(linkIn(second.body, 'prev')).toBe(PAGE)
-    expect(linkIn((await world.open(`${PAGE}?state=active`)).body, 'next')).toContain(
+    expect(linkIn((await fixture.open(`${PAGE}?state=active`)).body, 'next')).toContain(
       'state=active',
     )
   })
 
   test('has those that would hear of a type, in a channel', async () => {
-    await using world = await bootRelayPages()
-    const all = await world.endpoint()
-    const orders = await world.endpoint({ event_types: ['order.*'], channels: ['eu'] })
-    const users = await world.endpoint({ event_types: ['user.created'], channels: ['us'] })
-    await world.message()
+    await using fixture = await bootRelayPages()
+    const all = await fixture.endpoint()
+    const orders = await fixture.endpoint({ event_types: ['order.*'], channels: ['eu'] })
+    const users = await fixture.endpoint({ event_types: ['user.created'], channels: ['us'] })
+    await fixture.message()
     const rows = async (query: string) => {
-      const { body } = await world.open(`${PAGE}?${query}`)
+      const { body } = await fixture.open(`${PAGE}?${query}`)
       return [all, orders, users].filter((id) => body.includes(`row-${id}`))
     }
     expect(await rows('type=order.paid')).toEqual([all, orders])
@@ -117,43 +117,43 @@ describe('the list', () => {
     expect(await rows('channel=eu')).toEqual([all, orders])
     expect(await rows('type=order.paid&channel=us')).toEqual([all])
     expect(await rows('type=&channel=')).toHaveLength(3)
-    const { body } = await world.open(PAGE)
+    const { body } = await fixture.open(PAGE)
     for (const choice of ['order.paid', 'eu', 'us'])
       expect(body).toContain(`<option value="${choice}">`)
   })
 
   test('says what waits: the next attempt at one that fails, and what is held', async () => {
-    await using world = await bootRelayPages()
-    world.target.answers(() => new Response('', { status: 500 }))
-    await world.endpoint()
-    await world.message()
-    expect(wordsOf((await world.open(PAGE)).body)).toContain('Retry in 5 s')
-    world.target.answers(() => new Response(''))
-    const paused = await world.endpoint({ event_types: ['user.*'] })
-    await world.post(`${PAGE}/${paused}/pause`)
-    await world.message({ event_type: 'user.created' })
-    expect(wordsOf((await world.open(PAGE)).body)).toContain('1 held')
+    await using fixture = await bootRelayPages()
+    fixture.target.answers(() => new Response('', { status: 500 }))
+    await fixture.endpoint()
+    await fixture.message()
+    expect(wordsOf((await fixture.open(PAGE)).body)).toContain('Retry in 5 s')
+    fixture.target.answers(() => new Response(''))
+    const paused = await fixture.endpoint({ event_types: ['user.*'] })
+    await fixture.post(`${PAGE}/${paused}/pause`)
+    await fixture.message({ event_type: 'user.created' })
+    expect(wordsOf((await fixture.open(PAGE)).body)).toContain('1 held')
   })
 
   test('shows an endpoint whose secrets cannot be opened like any other', async () => {
-    await using world = await bootRelayPages()
-    const id = await world.endpoint()
-    world.app.db.client.run("UPDATE endpoints SET secrets = 'lost', headers = 'lost'")
-    const { status, body } = await world.open(PAGE)
+    await using fixture = await bootRelayPages()
+    const id = await fixture.endpoint()
+    fixture.app.db.client.run("UPDATE endpoints SET secrets = 'lost', headers = 'lost'")
+    const { status, body } = await fixture.open(PAGE)
     expect([status, body.includes(`row-${id}`)]).toEqual([200, true])
   })
 })
 
 describe('a new endpoint', () => {
   test('listens from the start to what the address asks for', async () => {
-    await using world = await bootRelayPages()
-    const { body } = await world.open(`${PAGE}/new?event_types=order.paid`)
+    await using fixture = await bootRelayPages()
+    const { body } = await fixture.open(`${PAGE}/new?event_types=order.paid`)
     expect(body).toContain('>order.paid</textarea>')
   })
 
   test('shows its secret once, and is made by the operator', async () => {
-    await using world = await bootRelayPages()
-    const made = await world.post(PAGE, {
+    await using fixture = await bootRelayPages()
+    const made = await fixture.post(PAGE, {
       ...FIELDS,
       event_types: 'order.*, user.created\ninvoice.paid',
       channels: 'eu',
@@ -161,7 +161,7 @@ describe('a new endpoint', () => {
     })
     const [secret = ''] = /whsec_[\w+/=]+/.exec(made.body) ?? []
     expect([made.status, secret.length > 30]).toEqual([200, true])
-    const { data } = (await world.api.get('/v1/relay/endpoints')).body
+    const { data } = (await fixture.api.get('/v1/relay/endpoints')).body
     expect(data).toMatchObject([
       {
         url: FIELDS.url,
@@ -170,14 +170,14 @@ describe('a new endpoint', () => {
         headers: { 'X-Team': 'orders', Authorization: '********' },
       },
     ])
-    const own = await world.open(`${PAGE}/${data[0].id}`)
+    const own = await fixture.open(`${PAGE}/${data[0].id}`)
     expect(own.body).not.toContain(secret)
     expect(own.body).not.toContain('Bearer abc')
-    expect(world.lastAudited()).toMatchObject({
+    expect(fixture.lastAudited()).toMatchObject({
       action: 'endpoint.created',
       object: `endpoint:${data[0].id}`,
-      actor_id: world.owner.id,
-      tenant_id: world.acme.id,
+      actor_id: fixture.owner.id,
+      tenant_id: fixture.acme.id,
     })
   })
 
@@ -193,120 +193,123 @@ describe('a new endpoint', () => {
     ['format', { format: 'xml' }],
     ['secret', { secret: 'whsec_short' }],
   ])('comes back with what is wrong beside %s', async (name, wrong: Record<string, string>) => {
-    await using world = await bootRelayPages()
-    const answer = await world.post(PAGE, { ...FIELDS, url: 'https://kept.example', ...wrong })
+    await using fixture = await bootRelayPages()
+    const answer = await fixture.post(PAGE, { ...FIELDS, url: 'https://kept.example', ...wrong })
     expect(answer.status).toBe(422)
     expect(answer.body).toContain(`id="field-${name}-error"`)
     if (name !== 'url') expect(answer.body).toContain('https://kept.example')
     expect(answer.body).not.toContain('whsec_short')
-    expect((await world.api.get('/v1/relay/endpoints')).body.data).toEqual([])
+    expect((await fixture.api.get('/v1/relay/endpoints')).body.data).toEqual([])
   })
 })
 
 describe('an endpoint', () => {
   test('is changed by its form, which begins with what it is', async () => {
-    await using world = await bootRelayPages()
-    const id = await world.endpoint({ headers: { Authorization: 'Bearer abc' }, channels: ['eu'] })
-    const form = await world.open(`${PAGE}/${id}/edit`)
+    await using fixture = await bootRelayPages()
+    const id = await fixture.endpoint({
+      headers: { Authorization: 'Bearer abc' },
+      channels: ['eu'],
+    })
+    const form = await fixture.open(`${PAGE}/${id}/edit`)
     expect(form.body).toContain('Authorization: ********')
     const fields = { ...FIELDS, description: 'Shop', headers: 'Authorization: ********' }
-    const { status, headers } = await world.post(`${PAGE}/${id}`, fields)
+    const { status, headers } = await fixture.post(`${PAGE}/${id}`, fields)
     expect([status, headers.get('location')]).toEqual([303, `${PAGE}/${id}?done=saved`])
-    expect((await world.api.get(`/v1/relay/endpoints/${id}`)).body).toMatchObject({
+    expect((await fixture.api.get(`/v1/relay/endpoints/${id}`)).body).toMatchObject({
       url: FIELDS.url,
       description: 'Shop',
       channels: [],
       event_types: null,
     })
-    expect(world.lastAudited()?.action).toBe('endpoint.updated')
+    expect(fixture.lastAudited()?.action).toBe('endpoint.updated')
 
-    const wrong = await world.post(`${PAGE}/${id}`, { ...fields, url: 'nowhere' })
+    const wrong = await fixture.post(`${PAGE}/${id}`, { ...fields, url: 'nowhere' })
     expect([wrong.status, wrong.body.includes('value="nowhere"')]).toEqual([422, true])
   })
 
   test('says since when and how it fails', async () => {
-    await using world = await bootRelayPages()
-    world.target.answers(() => new Response('', { status: 500 }))
-    const id = await world.endpoint()
-    const message = await world.message()
-    const { body } = await world.open(`${PAGE}/${id}`)
+    await using fixture = await bootRelayPages()
+    fixture.target.answers(() => new Response('', { status: 500 }))
+    const id = await fixture.endpoint()
+    const message = await fixture.message()
+    const { body } = await fixture.open(`${PAGE}/${id}`)
     expect(wordsOf(body)).toContain('Failing since 12:00 UTC: 1 failed attempt in a row.')
     expect(wordsOf(body)).toMatch(/Last attempt .*Response: status 500/)
-    expect(body).toContain(`/console/deliveries/${await world.deliveryOf(message)}`)
-    world.target.answers(() => new Response(''))
-    await world.app.clock.advance(5000)
-    expect(wordsOf((await world.open(`${PAGE}/${id}`)).body)).not.toContain('Last attempt')
+    expect(body).toContain(`/console/deliveries/${await fixture.deliveryOf(message)}`)
+    fixture.target.answers(() => new Response(''))
+    await fixture.app.clock.advance(5000)
+    expect(wordsOf((await fixture.open(`${PAGE}/${id}`)).body)).not.toContain('Last attempt')
   })
 
   test('is paused, and resumed with or without what was held', async () => {
-    await using world = await bootRelayPages()
-    const id = await world.endpoint()
+    await using fixture = await bootRelayPages()
+    const id = await fixture.endpoint()
     for (const [held, sent] of [
       ['drain', 1],
       ['discard', 0],
     ] as const) {
-      world.target.requests.length = 0
-      await world.post(`${PAGE}/${id}/pause`)
-      expect(wordsOf((await world.open(`${PAGE}/${id}`)).body)).toContain('Paused.')
-      await world.message()
-      expect(world.target.requests).toHaveLength(0)
-      const { headers } = await world.post(`${PAGE}/${id}/resume`, { held })
+      fixture.target.requests.length = 0
+      await fixture.post(`${PAGE}/${id}/pause`)
+      expect(wordsOf((await fixture.open(`${PAGE}/${id}`)).body)).toContain('Paused.')
+      await fixture.message()
+      expect(fixture.target.requests).toHaveLength(0)
+      const { headers } = await fixture.post(`${PAGE}/${id}/resume`, { held })
       expect(headers.get('location')).toContain(`${PAGE}/${id}?done=`)
-      await world.app.clock.settled()
-      expect(world.target.requests).toHaveLength(sent)
-      expect(world.lastAudited()).toMatchObject({
+      await fixture.app.clock.settled()
+      expect(fixture.target.requests).toHaveLength(sent)
+      expect(fixture.lastAudited()).toMatchObject({
         action: 'endpoint.updated',
-        actor_id: world.owner.id,
+        actor_id: fixture.owner.id,
       })
     }
-    expect((await world.post(`${PAGE}/${id}/resume`, { held: 'burn' })).status).toBe(400)
+    expect((await fixture.post(`${PAGE}/${id}/resume`, { held: 'burn' })).status).toBe(400)
   })
 
   test('gets a test event, and the page shows what it answered', async () => {
-    await using world = await bootRelayPages()
-    world.target.answers(() => new Response('{"taken":true}', { status: 201 }))
-    const id = await world.endpoint()
-    const { status, body } = await world.post(`${PAGE}/${id}/test`, { event_type: 'order.paid' })
-    expect([status, world.target.requests.length]).toEqual([200, 1])
+    await using fixture = await bootRelayPages()
+    fixture.target.answers(() => new Response('{"taken":true}', { status: 201 }))
+    const id = await fixture.endpoint()
+    const { status, body } = await fixture.post(`${PAGE}/${id}/test`, { event_type: 'order.paid' })
+    expect([status, fixture.target.requests.length]).toEqual([200, 1])
     expect(wordsOf(body)).toContain('Delivered: status 201')
     expect(wordsOf(body)).toContain('"taken": true')
-    expect(world.lastAudited()).toMatchObject({
+    expect(fixture.lastAudited()).toMatchObject({
       action: 'endpoint.tested',
       object: `endpoint:${id}`,
     })
 
-    const wrong = await world.post(`${PAGE}/${id}/test`, { event_type: 'no such!type' })
+    const wrong = await fixture.post(`${PAGE}/${id}/test`, { event_type: 'no such!type' })
     expect(wrong.status).toBe(422)
     expect(wrong.body).toContain('value="no such!type"')
-    expect(world.target.requests).toHaveLength(1)
+    expect(fixture.target.requests).toHaveLength(1)
   })
 
   test('gets another secret, shown once, while the one before signs on', async () => {
-    await using world = await bootRelayPages()
-    const id = await world.endpoint()
-    expect(wordsOf((await world.open(`${PAGE}/${id}`)).body)).toContain(
+    await using fixture = await bootRelayPages()
+    const id = await fixture.endpoint()
+    expect(wordsOf((await fixture.open(`${PAGE}/${id}`)).body)).toContain(
       'Signing secret One active secret',
     )
-    const { status, body } = await world.post(`${PAGE}/${id}/rotate`, { grace: 'week' })
+    const { status, body } = await fixture.post(`${PAGE}/${id}/rotate`, { grace: 'week' })
     const [secret = ''] = /whsec_[\w+/=]+/.exec(body) ?? []
     expect([status, secret.length > 30]).toEqual([200, true])
     expect(wordsOf(body)).toContain('The old secret expires 2026-')
-    const page = await world.open(`${PAGE}/${id}`)
+    const page = await fixture.open(`${PAGE}/${id}`)
     expect(page.body).not.toContain(secret)
     expect(wordsOf(page.body)).toContain('Two active secrets; the old one expires 2026-')
-    expect(world.lastAudited()?.action).toBe('endpoint.secret_rotated')
+    expect(fixture.lastAudited()?.action).toBe('endpoint.secret_rotated')
 
     for (const grace of ['year', 'constructor'])
-      expect((await world.post(`${PAGE}/${id}/rotate`, { grace })).status).toBe(400)
+      expect((await fixture.post(`${PAGE}/${id}/rotate`, { grace })).status).toBe(400)
   })
 
   test('is deleted', async () => {
-    await using world = await bootRelayPages()
-    const id = await world.endpoint()
-    const { headers } = await world.post(`${PAGE}/${id}/delete`)
+    await using fixture = await bootRelayPages()
+    const id = await fixture.endpoint()
+    const { headers } = await fixture.post(`${PAGE}/${id}/delete`)
     expect(headers.get('location')).toBe(`${PAGE}?done=deleted`)
-    expect((await world.open(`${PAGE}/${id}`)).status).toBe(404)
-    expect(world.lastAudited()).toMatchObject({
+    expect((await fixture.open(`${PAGE}/${id}`)).status).toBe(404)
+    expect(fixture.lastAudited()).toMatchObject({
       action: 'endpoint.deleted',
       object: `endpoint:${id}`,
     })
@@ -315,47 +318,49 @@ describe('an endpoint', () => {
 
 describe('a replay', () => {
   test('counts first, and sends only once that is confirmed', async () => {
-    await using world = await bootRelayPages()
-    await world.message()
-    await world.message()
-    const id = await world.endpoint()
-    const since = new Date(world.app.clock.now() - HOUR).toISOString()
+    await using fixture = await bootRelayPages()
+    await fixture.message()
+    await fixture.message()
+    const id = await fixture.endpoint()
+    const since = new Date(fixture.app.clock.now() - HOUR).toISOString()
     const query = new URLSearchParams({ since, until: '', which: 'undelivered', per_second: '100' })
-    const form = await world.open(`${PAGE}/${id}/replay`)
+    const form = await fixture.open(`${PAGE}/${id}/replay`)
     expect(form.body).not.toContain('to send')
-    const counted = await world.open(`${PAGE}/${id}/replay?${query}`)
+    const counted = await fixture.open(`${PAGE}/${id}/replay?${query}`)
     expect(wordsOf(counted.body)).toContain('2 messages to send')
-    expect(world.target.requests).toHaveLength(0)
+    expect(fixture.target.requests).toHaveLength(0)
 
-    const { headers } = await world.post(`${PAGE}/${id}/replay`, Object.fromEntries(query))
+    const { headers } = await fixture.post(`${PAGE}/${id}/replay`, Object.fromEntries(query))
     expect(headers.get('location')).toBe(`${PAGE}/${id}?replayed=2`)
-    expect(world.lastAudited()).toMatchObject({
+    expect(fixture.lastAudited()).toMatchObject({
       object: `endpoint:${id}`,
-      actor_id: world.owner.id,
+      actor_id: fixture.owner.id,
     })
   })
 
   test('shows how far it is, until all of it is sent', async () => {
-    await using world = await bootRelayPages()
-    await world.message()
-    await world.message()
-    await world.message()
-    const id = await world.endpoint()
-    const since = new Date(world.app.clock.now() - HOUR).toISOString()
+    await using fixture = await bootRelayPages()
+    await fixture.message()
+    await fixture.message()
+    await fixture.message()
+    const id = await fixture.endpoint()
+    const since = new Date(fixture.app.clock.now() - HOUR).toISOString()
     const fields = { since, which: 'undelivered', per_second: '1' }
-    const { headers } = await world.post(`${PAGE}/${id}/replay`, fields)
+    const { headers } = await fixture.post(`${PAGE}/${id}/replay`, fields)
     const progress = async () => {
-      const { body } = await world.open(headers.get('location') ?? '')
+      const { body } = await fixture.open(headers.get('location') ?? '')
       return { words: wordsOf(body), looksAgain: body.includes('hx-trigger="every 2s"') }
     }
-    await world.app.clock.settled()
+    await fixture.app.clock.settled()
     const begun = await progress()
     expect([begun.words.includes('1 of 3'), begun.looksAgain]).toEqual([true, true])
     expect(begun.words).toContain('Refresh')
-    await world.app.clock.advance(3000)
+    await fixture.app.clock.advance(3000)
     const done = await progress()
     expect([done.words.includes('All sent3 of 3'), done.looksAgain]).toEqual([true, false])
-    expect((await world.open(`${PAGE}/${id}?replayed=none`)).body).not.toContain('replay-progress')
+    expect((await fixture.open(`${PAGE}/${id}?replayed=none`)).body).not.toContain(
+      'replay-progress',
+    )
   })
 
   test.each([
@@ -365,12 +370,12 @@ describe('a replay', () => {
     ['which', { which: 'some' }],
     ['per_second', { per_second: '0' }],
   ])('comes back with what is wrong beside %s', async (name, wrong: Record<string, string>) => {
-    await using world = await bootRelayPages()
-    const id = await world.endpoint()
+    await using fixture = await bootRelayPages()
+    const id = await fixture.endpoint()
     const fields = { since: '2026-03-01T00:00:00Z', ...wrong }
     for (const answer of [
-      await world.open(`${PAGE}/${id}/replay?${new URLSearchParams(fields)}`),
-      await world.post(`${PAGE}/${id}/replay`, fields),
+      await fixture.open(`${PAGE}/${id}/replay?${new URLSearchParams(fields)}`),
+      await fixture.post(`${PAGE}/${id}/replay`, fields),
     ]) {
       expect(answer.status).toBe(422)
       expect(answer.body).toContain(`id="field-${name}-error"`)
@@ -379,20 +384,24 @@ describe('a replay', () => {
 })
 
 test('whatever a tenant calls its endpoints is shown as text, and whole', async () => {
-  await using world = await bootRelayPages()
+  await using fixture = await bootRelayPages()
   const { script, turned } = HOSTILE
   const url = `https://shop.example/${'x'.repeat(1500)}`
-  const id = await world.endpoint({ url, description: script + turned, headers: { 'X-A': script } })
+  const id = await fixture.endpoint({
+    url,
+    description: script + turned,
+    headers: { 'X-A': script },
+  })
   for (const path of [
     PAGE,
     `${PAGE}/${id}`,
     `${PAGE}/${id}/edit`,
     `${PAGE}?q=${encodeURIComponent(script)}`,
   ]) {
-    const { status, body } = await world.open(path)
+    const { status, body } = await fixture.open(path)
     expect([path, status, body.includes('<script>alert')]).toEqual([path, 200, false])
   }
-  const { body } = await world.open(`${PAGE}/${id}`)
+  const { body } = await fixture.open(`${PAGE}/${id}`)
   expect(body).toContain(`>${url}<`)
   expect(body).toContain('&lt;script>alert(1)')
   expect(body).not.toContain('\u202e')

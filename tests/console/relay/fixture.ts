@@ -13,7 +13,7 @@ export const HOSTILE = {
   long: 'x'.repeat(10_000),
 }
 
-export type RelayWorld = Awaited<ReturnType<typeof bootRelayPages>>
+export type RelayFixture = Awaited<ReturnType<typeof bootRelayPages>>
 
 /** Two tenants with the relay, somebody of each kind, and a receiver. */
 export async function bootRelayPages(options: TestAppOptions = {}) {

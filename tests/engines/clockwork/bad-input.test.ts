@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { testConfig } from '../../support/config.ts'
-import { at, bootWorld, count, DELAYED, JOBS, type World } from './support.ts'
+import { at, bootFixture, count, DELAYED, type Fixture, JOBS } from './support.ts'
 
 const PREVIEW = `${JOBS}/preview`
 const { maxBodyBytes } = testConfig().server
 
-/** One world for all: what is refused leaves it as it was. */
-let world: World
+/** One fixture for all: what is refused leaves it as it was. */
+let fixture: Fixture
 let job: { id: string }
 beforeAll(async () => {
-  world = await bootWorld()
-  job = await world.createJob()
+  fixture = await bootFixture()
+  job = await fixture.createJob()
 })
-afterAll(() => world.end())
+afterAll(() => fixture.end())
 
-const goodJob = () => ({ name: 'n', schedule: '* * * * *', url: world.target.url })
-const goodDelayed = () => ({ name: 'n', run_at: at('12:30:00'), url: world.target.url })
+const goodJob = () => ({ name: 'n', schedule: '* * * * *', url: fixture.target.url })
+const goodDelayed = () => ({ name: 'n', run_at: at('12:30:00'), url: fixture.target.url })
 
 /** A 400 whose sentence names field and rule, and nothing stored. */
 async function expectRefused(answer: Promise<{ status: number; body: unknown }>, rule: string) {
@@ -25,8 +25,8 @@ async function expectRefused(answer: Promise<{ status: number; body: unknown }>,
   })
   expect(Object.keys((await answer).body as object)).toEqual(['error'])
   expect(JSON.stringify((await answer).body)).not.toMatch(/"(\w+): \1: /)
-  expect(await world.listJobs()).toEqual([job])
-  for (const table of ['delayed_jobs', 'runs']) expect(count(world.app, table)).toBe(0)
+  expect(await fixture.listJobs()).toEqual([job])
+  for (const table of ['delayed_jobs', 'runs']) expect(count(fixture.app, table)).toBe(0)
 }
 
 const NAME = [
@@ -155,12 +155,12 @@ const CRON = [...REQUEST, ...of('schedule', SCHEDULES), ...of('is_active', ACTIV
 
 describe('a cron job is not made', () => {
   test.each(CRON)('with %s %j', (field, value, rule) =>
-    expectRefused(world.api.post(JOBS, { ...goodJob(), [field]: value }), rule),
+    expectRefused(fixture.api.post(JOBS, { ...goodJob(), [field]: value }), rule),
   )
 
   test.each(['name', 'schedule', 'url'])('without %s', (field) =>
     expectRefused(
-      world.api.post(JOBS, { ...goodJob(), [field]: undefined }),
+      fixture.api.post(JOBS, { ...goodJob(), [field]: undefined }),
       `${field}: is required`,
     ),
   )
@@ -168,18 +168,18 @@ describe('a cron job is not made', () => {
 
 describe('a cron job is not changed', () => {
   test.each(CRON)('to %s %j', (field, value, rule) =>
-    expectRefused(world.api.patch(`${JOBS}/${job.id}`, { name: 'new', [field]: value }), rule),
+    expectRefused(fixture.api.patch(`${JOBS}/${job.id}`, { name: 'new', [field]: value }), rule),
   )
 })
 
 describe('a delayed job is not made', () => {
   test.each([...REQUEST, ...of('run_at', RUN_AT)])('with %s %j', (field, value, rule) =>
-    expectRefused(world.api.post(DELAYED, { ...goodDelayed(), [field]: value }), rule),
+    expectRefused(fixture.api.post(DELAYED, { ...goodDelayed(), [field]: value }), rule),
   )
 
   test.each(['name', 'run_at', 'url'])('without %s', (field) =>
     expectRefused(
-      world.api.post(DELAYED, { ...goodDelayed(), [field]: undefined }),
+      fixture.api.post(DELAYED, { ...goodDelayed(), [field]: undefined }),
       `${field}: is required`,
     ),
   )
@@ -194,10 +194,10 @@ describe('of a body that is not an object of JSON', () => {
   ] as const
 
   const send = (method: string, path: string, init: RequestInit) =>
-    world.app.raw(path, {
+    fixture.app.raw(path, {
       method,
       ...init,
-      headers: { authorization: `Bearer ${world.acme.secret}`, ...init.headers },
+      headers: { authorization: `Bearer ${fixture.acme.secret}`, ...init.headers },
     })
 
   test.each(['[]', '[{"name":"n"}]', 'null', '"text"', '5', 'true', ''])(
@@ -238,7 +238,7 @@ describe('of a body that is not an object of JSON', () => {
       })
       expect(Object.keys(answer.body)).toEqual(['error'])
     }
-    expect(await world.listJobs()).toEqual([job])
+    expect(await fixture.listJobs()).toEqual([job])
   })
 
   test('a missing content type answers 415', async () => {
@@ -246,7 +246,7 @@ describe('of a body that is not an object of JSON', () => {
       const body = new TextEncoder().encode(JSON.stringify(goodJob()))
       expect(await send(method, path(), { body })).toMatchObject({ status: 415 })
     }
-    expect(await world.listJobs()).toEqual([job])
+    expect(await fixture.listJobs()).toEqual([job])
   })
 
   test.each(['declared', 'streamed'])('more bytes than the limit, %s, answer 413', async (how) => {
@@ -264,12 +264,12 @@ describe('of a body that is not an object of JSON', () => {
         body: { error: `body: must be at most ${maxBodyBytes} bytes` },
       })
     }
-    expect(await world.listJobs()).toEqual([job])
+    expect(await fixture.listJobs()).toEqual([job])
   })
 })
 
 test('a body that just fits is taken', async () => {
-  await using other = await bootWorld()
+  await using other = await bootFixture()
   const fields = { name: 'n', schedule: '* * * * *', url: other.target.url, body: '' }
   const room = maxBodyBytes - JSON.stringify(fields).length
 
@@ -280,7 +280,7 @@ test('a body that just fits is taken', async () => {
 })
 
 test('without networks of its own allowed, an installation refuses loopback', async () => {
-  await using other = await bootWorld({ allow: [] })
+  await using other = await bootFixture({ allow: [] })
   const { api, listJobs } = other
 
   for (const host of ['127.0.0.1', '127.1', '0.0.0.0', 'localhost', '[::ffff:127.0.0.1]'])
@@ -316,14 +316,14 @@ describe('an id that is not there', () => {
       ['delete', `${DELAYED}/${id}`],
       ['get', `${DELAYED}/${id}/executions`],
     ] as const)
-      expect(await world.api[method](path, body)).toMatchObject({
+      expect(await fixture.api[method](path, body)).toMatchObject({
         status: 404,
         body: { error: 'job not found' },
       })
   })
 
   test('answers 404 when it is that of the other kind of job', async () => {
-    await using other = await bootWorld()
+    await using other = await bootFixture()
     const { api, createJob, createDelayed } = other
     const [cron, delayed] = [await createJob(), await createDelayed()]
 
@@ -337,7 +337,7 @@ describe('an id that is not there', () => {
   })
 
   test('is looked for only once the body is in order', () =>
-    expectRefused(world.api.patch(`${JOBS}/nothing`, { schedule: 'bad' }), 'schedule: '))
+    expectRefused(fixture.api.patch(`${JOBS}/nothing`, { schedule: 'bad' }), 'schedule: '))
 })
 
 describe('a method that a path does not have answers 405 and names those that it has', () => {
@@ -354,9 +354,9 @@ describe('a method that a path does not have answers 405 and names those that it
     ['PATCH', `${DELAYED}/x`, 'GET, DELETE'],
     ['DELETE', `${DELAYED}/x/executions`, 'GET'],
   ])('%s %s', async (method, path, allow) => {
-    const answer = await world.app.raw(path, {
+    const answer = await fixture.app.raw(path, {
       method,
-      headers: { authorization: `Bearer ${world.acme.secret}` },
+      headers: { authorization: `Bearer ${fixture.acme.secret}` },
     })
 
     expect(answer.status).toBe(405)
@@ -371,7 +371,7 @@ describe('a method that a path does not have answers 405 and names those that it
       `${JOBS}/x/y`,
       `${DELAYED}/x/run`,
     ])
-      expect(await world.api.get(path)).toMatchObject({
+      expect(await fixture.api.get(path)).toMatchObject({
         status: 404,
         body: { error: expect.stringContaining('no such route') },
       })

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import {
   advanceWaiting,
   at,
-  bootWorld,
+  bootFixture,
   count,
   HALF_MINUTE,
   holdAnswers,
@@ -14,8 +14,8 @@ import {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 test('a new job answers 201 with every field, the optional ones at their defaults', async () => {
-  await using world = await bootWorld()
-  const { api, acme, target } = world
+  await using fixture = await bootFixture()
+  const { api, acme, target } = fixture
 
   const answer = await api.post(JOBS, { name: 'report', schedule: '*/5 * * * *', url: target.url })
 
@@ -38,8 +38,8 @@ test('a new job answers 201 with every field, the optional ones at their default
 })
 
 test('what is given is kept as given and read back the same everywhere', async () => {
-  await using world = await bootWorld()
-  const { createJob, readJob, listJobs, target } = world
+  await using fixture = await bootFixture()
+  const { createJob, readJob, listJobs, target } = fixture
   const fields = {
     name: 'Bericht für „Ümit“ \u0000 🚀',
     schedule: '0 6\t* * 1-5',
@@ -58,8 +58,8 @@ test('what is given is kept as given and read back the same everywhere', async (
 })
 
 test('fields that a job does not have are ignored, its own ids and times too', async () => {
-  await using world = await bootWorld()
-  const { createJob, change, acme } = world
+  await using fixture = await bootFixture()
+  const { createJob, change, acme } = fixture
   const foreign = {
     id: 'mine',
     tenant_id: 'other',
@@ -78,8 +78,8 @@ test('fields that a job does not have are ignored, its own ids and times too', a
 })
 
 test('the list is newest first, also for jobs of the same millisecond', async () => {
-  await using world = await bootWorld()
-  const { createJob, listJobs } = world
+  await using fixture = await bootFixture()
+  const { createJob, listJobs } = fixture
   const names = Array.from({ length: 20 }, (_, index) => `job ${index}`)
 
   for (const name of names) await createJob({ name })
@@ -89,9 +89,9 @@ test('the list is newest first, also for jobs of the same millisecond', async ()
 })
 
 test('a tenant without jobs has an empty list', async () => {
-  await using world = await bootWorld()
+  await using fixture = await bootFixture()
 
-  expect(await world.listJobs()).toEqual([])
+  expect(await fixture.listJobs()).toEqual([])
 })
 
 test.each([
@@ -104,8 +104,8 @@ test.each([
   ['body', null],
   ['is_active', false],
 ])('a change of %s alone leaves every other field', async (field, value) => {
-  await using world = await bootWorld()
-  const { createJob, change, readJob, clock } = world
+  await using fixture = await bootFixture()
+  const { createJob, change, readJob, clock } = fixture
   const job = await createJob({ headers: { 'X-Old': '1' }, body: 'old', method: 'PATCH' })
   await clock.advance(1000)
 
@@ -117,8 +117,8 @@ test.each([
 })
 
 test('an empty change and a new name leave the next run where it is', async () => {
-  await using world = await bootWorld()
-  const { createJob, change, clock } = world
+  await using fixture = await bootFixture()
+  const { createJob, change, clock } = fixture
   const job = await createJob({ schedule: '*/10 * * * *' })
   await clock.advance(3 * MINUTE)
 
@@ -129,8 +129,8 @@ test('an empty change and a new name leave the next run where it is', async () =
 })
 
 test('a new schedule counts from now and catches nothing up', async () => {
-  await using world = await bootWorld()
-  const { createJob, change, clock, target } = world
+  await using fixture = await bootFixture()
+  const { createJob, change, clock, target } = fixture
   const job = await createJob({ schedule: '0 0 1 1 *' })
   await clock.advance(30 * MINUTE)
 
@@ -141,8 +141,8 @@ test('a new schedule counts from now and catches nothing up', async () => {
 })
 
 test('a paused job stays quiet and keeps its next run, also when that has passed', async () => {
-  await using world = await bootWorld()
-  const { createJob, change, readJob, clock, target } = world
+  await using fixture = await bootFixture()
+  const { createJob, change, readJob, clock, target } = fixture
   const job = await createJob()
 
   const paused = await change(job, { is_active: false })
@@ -154,8 +154,8 @@ test('a paused job stays quiet and keeps its next run, also when that has passed
 })
 
 test('a resumed job runs next at its first slot after now; what it missed stays missed', async () => {
-  await using world = await bootWorld()
-  const { createJob, change, readJob, clock, target } = world
+  await using fixture = await bootFixture()
+  const { createJob, change, readJob, clock, target } = fixture
   const job = await createJob()
   await change(job, { is_active: false })
   await clock.advance(10 * MINUTE)
@@ -169,8 +169,8 @@ test('a resumed job runs next at its first slot after now; what it missed stays 
 })
 
 test('a job made inactive waits to be resumed', async () => {
-  await using world = await bootWorld()
-  const { createJob, change, clock, target } = world
+  await using fixture = await bootFixture()
+  const { createJob, change, clock, target } = fixture
   const job = await createJob({ is_active: false })
   await clock.advance(5 * MINUTE)
   expect(target.requests).toEqual([])
@@ -182,8 +182,8 @@ test('a job made inactive waits to be resumed', async () => {
 })
 
 test('a run sets last_run_at and moves next_run_at on, but is no change of the job', async () => {
-  await using world = await bootWorld()
-  const { createJob, readJob, clock } = world
+  await using fixture = await bootFixture()
+  const { createJob, readJob, clock } = fixture
   const job = await createJob({ schedule: '*/5 * * * *' })
 
   await clock.advanceTo(NOON + 5 * MINUTE)
@@ -196,8 +196,8 @@ test('a run sets last_run_at and moves next_run_at on, but is no change of the j
 })
 
 test('every slot triggers exactly one run', async () => {
-  await using world = await bootWorld()
-  const { createJob, executionsOf, clock, target } = world
+  await using fixture = await bootFixture()
+  const { createJob, executionsOf, clock, target } = fixture
   const job = await createJob()
 
   await clock.advance(10 * MINUTE)
@@ -210,8 +210,8 @@ test('every slot triggers exactly one run', async () => {
 })
 
 test('more jobs than are taken up at once all run on their tick', async () => {
-  await using world = await bootWorld()
-  const { app, createJob, clock, target } = world
+  await using fixture = await bootFixture()
+  const { app, createJob, clock, target } = fixture
   await Promise.all(Array.from({ length: 350 }, () => createJob()))
 
   await clock.advance(HALF_MINUTE)
@@ -221,8 +221,8 @@ test('more jobs than are taken up at once all run on their tick', async () => {
 })
 
 test('a pause drops a run that still stands in line', async () => {
-  await using world = await bootWorld()
-  const { app, createJob, change, executionsOf, target } = world
+  await using fixture = await bootFixture()
+  const { app, createJob, change, executionsOf, target } = fixture
   const held = holdAnswers(target)
   for (let made = 0; made < 16; made++) await createJob()
   const last = await createJob()
@@ -239,8 +239,8 @@ test('a pause drops a run that still stands in line', async () => {
 })
 
 test('the hour and the day of a schedule are those of UTC', async () => {
-  await using world = await bootWorld()
-  const { createJob } = world
+  await using fixture = await bootFixture()
+  const { createJob } = fixture
 
   expect(await createJob({ schedule: '30 12 * * *' })).toMatchObject({
     next_run_at: at('12:30:00'),
@@ -251,8 +251,8 @@ test('the hour and the day of a schedule are those of UTC', async () => {
 })
 
 test('a deleted job is gone with its executions, open runs and skipped slots', async () => {
-  await using world = await bootWorld()
-  const { app, api, createJob, clock, target, listJobs } = world
+  await using fixture = await bootFixture()
+  const { app, api, createJob, clock, target, listJobs } = fixture
   target.answers(() => new Response('', { status: 500 }))
   const job = await createJob()
   const other = await createJob({ name: 'stays', schedule: '0 0 1 1 *' })
@@ -272,8 +272,8 @@ test('a deleted job is gone with its executions, open runs and skipped slots', a
 })
 
 test('a deleted job makes no more attempts, and the one under way ends unrecorded', async () => {
-  await using world = await bootWorld()
-  const { app, api, createJob, clock, target } = world
+  await using fixture = await bootFixture()
+  const { app, api, createJob, clock, target } = fixture
   const held = holdAnswers(target)
   const job = await createJob()
   await advanceWaiting(app, HALF_MINUTE)
@@ -290,8 +290,8 @@ test('a deleted job makes no more attempts, and the one under way ends unrecorde
 })
 
 test('a tenant may have 10,000 jobs, and another for each that it deletes', async () => {
-  await using world = await bootWorld()
-  const { app, api, createJob, target } = world
+  await using fixture = await bootFixture()
+  const { app, api, createJob, target } = fixture
   const job = await createJob()
   app.db.client.run('update job_counts set cron_jobs = 9999')
   const another = { name: 'b', schedule: '* * * * *', url: target.url }
@@ -308,8 +308,8 @@ test('a tenant may have 10,000 jobs, and another for each that it deletes', asyn
 })
 
 test('jobs that are refused do not count', async () => {
-  await using world = await bootWorld()
-  const { app, api, createJob } = world
+  await using fixture = await bootFixture()
+  const { app, api, createJob } = fixture
   await createJob()
 
   await api.post(JOBS, { name: 'bad', schedule: 'bad', url: 'bad' })

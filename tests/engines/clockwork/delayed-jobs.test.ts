@@ -2,18 +2,18 @@ import { describe, expect, test } from 'bun:test'
 import {
   advanceWaiting,
   at,
-  bootWorld,
+  bootFixture,
   count,
   DELAYED,
+  type Fixture,
   HALF_MINUTE,
   holdAnswers,
   MINUTE,
-  type World,
 } from './support.ts'
 
 test('a new job answers 201 with every field, the optional ones at their defaults', async () => {
-  await using world = await bootWorld()
-  const { api, acme, target } = world
+  await using fixture = await bootFixture()
+  const { api, acme, target } = fixture
   const run_at = '2026-03-01T14:30:00+02:00'
 
   const answer = await api.post(DELAYED, { name: 'reminder', run_at, url: target.url })
@@ -35,8 +35,8 @@ test('a new job answers 201 with every field, the optional ones at their default
 })
 
 test('what is given is kept as given and read back the same everywhere', async () => {
-  await using world = await bootWorld()
-  const { createDelayed, readDelayed, listDelayed, target } = world
+  await using fixture = await bootFixture()
+  const { createDelayed, readDelayed, listDelayed, target } = fixture
   const fields = {
     name: 'n',
     url: `${target.url}?a=1`,
@@ -53,8 +53,8 @@ test('what is given is kept as given and read back the same everywhere', async (
 })
 
 test('the list goes by run_at, and for one moment by creation', async () => {
-  await using world = await bootWorld()
-  const { createDelayed, listDelayed } = world
+  await using fixture = await bootFixture()
+  const { createDelayed, listDelayed } = fixture
   const times = ['12:30:00', '12:10:00', '12:20:00', '12:10:00']
 
   const made = []
@@ -70,14 +70,17 @@ test.each([
   ['2028-02-29T00:00:00-00:30', '2028-02-29T00:30:00.000Z'],
   ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
 ])('run_at %s is taken', async (run_at, stored) => {
-  await using world = await bootWorld()
+  await using fixture = await bootFixture()
 
-  expect(await world.createDelayed({ run_at })).toMatchObject({ run_at: stored, status: 'pending' })
+  expect(await fixture.createDelayed({ run_at })).toMatchObject({
+    run_at: stored,
+    status: 'pending',
+  })
 })
 
 test('a job runs once, at the first tick at or after its time', async () => {
-  await using world = await bootWorld()
-  const { createDelayed, readDelayed, executionsOf, clock, target } = world
+  await using fixture = await bootFixture()
+  const { createDelayed, readDelayed, executionsOf, clock, target } = fixture
   const job = await createDelayed({ run_at: at('12:01:20') })
 
   await clock.advanceTo(Date.parse(at('12:01:59')))
@@ -96,8 +99,8 @@ test('a job runs once, at the first tick at or after its time', async () => {
 })
 
 test('a job whose time passed while nothing ran is late but not lost', async () => {
-  await using world = await bootWorld()
-  const { createDelayed, executionsOf, clock } = world
+  await using fixture = await bootFixture()
+  const { createDelayed, executionsOf, clock } = fixture
   const job = await createDelayed()
 
   clock.jump(3 * 24 * 60 * MINUTE)
@@ -107,8 +110,8 @@ test('a job whose time passed while nothing ran is late but not lost', async () 
 })
 
 test('a job is running, with an execution, while its target thinks', async () => {
-  await using world = await bootWorld()
-  const { app, createDelayed, readDelayed, executionsOf, target } = world
+  await using fixture = await bootFixture()
+  const { app, createDelayed, readDelayed, executionsOf, target } = fixture
   const held = holdAnswers(target)
   const job = await createDelayed()
 
@@ -123,8 +126,8 @@ test('a job is running, with an execution, while its target thinks', async () =>
 })
 
 test.each([404, 302, 400])('an answer of %i fails the job at once', async (status) => {
-  await using world = await bootWorld()
-  const { createDelayed, readDelayed, executionsOf, clock, target } = world
+  await using fixture = await bootFixture()
+  const { createDelayed, readDelayed, executionsOf, clock, target } = fixture
   target.answers(() => new Response('', { status }))
   const job = await createDelayed()
 
@@ -135,8 +138,8 @@ test.each([404, 302, 400])('an answer of %i fails the job at once', async (statu
 })
 
 test('a failed attempt puts the job back to pending with a later run_at', async () => {
-  await using world = await bootWorld()
-  const { createDelayed, readDelayed, clock, target } = world
+  await using fixture = await bootFixture()
+  const { createDelayed, readDelayed, clock, target } = fixture
   target.answers(() => new Response('', { status: 503 }))
   const job = await createDelayed()
 
@@ -150,8 +153,8 @@ test('a failed attempt puts the job back to pending with a later run_at', async 
 
 describe('cancelling', () => {
   test('a pending job answers 204, and the job never runs', async () => {
-    await using world = await bootWorld()
-    const { api, createDelayed, readDelayed, clock, target } = world
+    await using fixture = await bootFixture()
+    const { api, createDelayed, readDelayed, clock, target } = fixture
     const job = await createDelayed()
 
     expect(await api.delete(`${DELAYED}/${job.id}`)).toMatchObject({ status: 204, body: '' })
@@ -162,8 +165,8 @@ describe('cancelling', () => {
   })
 
   test('a job that waits for a retry answers 204, and the retry never comes', async () => {
-    await using world = await bootWorld()
-    const { app, api, createDelayed, executionsOf, clock, target } = world
+    await using fixture = await bootFixture()
+    const { app, api, createDelayed, executionsOf, clock, target } = fixture
     target.answers(() => new Response('', { status: 500 }))
     const job = await createDelayed()
     await clock.advance(MINUTE)
@@ -179,9 +182,9 @@ describe('cancelling', () => {
   test.each(['running', 'success', 'failed', 'cancelled'])(
     'a job that is %s answers 409 and changes nothing',
     async (status) => {
-      await using world = await bootWorld()
-      const { api, readDelayed, executionsOf } = world
-      const job = await jobThatIs(status, world)
+      await using fixture = await bootFixture()
+      const { api, readDelayed, executionsOf } = fixture
+      const job = await jobThatIs(status, fixture)
       const before = [await readDelayed(job), await executionsOf(job)]
 
       const answer = await api.delete(`${DELAYED}/${job.id}`)
@@ -195,8 +198,8 @@ describe('cancelling', () => {
     },
   )
 
-  async function jobThatIs(status: string, world: World) {
-    const { app, api, createDelayed, readDelayed, target } = world
+  async function jobThatIs(status: string, fixture: Fixture) {
+    const { app, api, createDelayed, readDelayed, target } = fixture
     const held = holdAnswers(target)
     const job = await createDelayed()
     if (status === 'cancelled') await api.delete(`${DELAYED}/${job.id}`)
@@ -211,15 +214,15 @@ describe('cancelling', () => {
   }
 })
 
-const stored = ({ app }: World) => ({
+const stored = ({ app }: Fixture) => ({
   counted: app.db.client.query('select delayed_jobs as n from job_counts').get(),
   jobs: count(app, 'delayed_jobs'),
   runs: count(app, 'runs'),
 })
 
 test('a tenant may have 10,000 jobs; when all of them are open another one is refused', async () => {
-  await using world = await bootWorld()
-  const { app, api, createDelayed, target } = world
+  await using fixture = await bootFixture()
+  const { app, api, createDelayed, target } = fixture
   await createDelayed()
   app.db.client.run('update job_counts set delayed_jobs = 9999')
   const another = { name: 'b', run_at: at('13:00:00'), url: target.url }
@@ -229,12 +232,12 @@ test('a tenant may have 10,000 jobs; when all of them are open another one is re
     status: 409,
     body: { error: expect.stringContaining('10000 delayed jobs that have not ended') },
   })
-  expect(stored(world)).toEqual({ counted: { n: 10_000 }, jobs: 2, runs: 2 })
+  expect(stored(fixture)).toEqual({ counted: { n: 10_000 }, jobs: 2, runs: 2 })
 })
 
 test('at the limit the job that ended first gives way, with its executions', async () => {
-  await using world = await bootWorld()
-  const { app, api, createDelayed, executionsOf, clock, target } = world
+  await using fixture = await bootFixture()
+  const { app, api, createDelayed, executionsOf, clock, target } = fixture
   const first = await createDelayed({ run_at: at('12:01:00') })
   const second = await createDelayed({ run_at: at('12:02:00') })
   await clock.advance(3 * MINUTE)
@@ -246,37 +249,37 @@ test('at the limit the job that ended first gives way, with its executions', asy
   expect(await api.get(`${DELAYED}/${first.id}`)).toMatchObject({ status: 404 })
   expect(await executionsOf(second)).toHaveLength(1)
   expect(count(app, 'executions')).toBe(1)
-  expect(stored(world)).toEqual({ counted: { n: 10_000 }, jobs: 2, runs: 1 })
+  expect(stored(fixture)).toEqual({ counted: { n: 10_000 }, jobs: 2, runs: 1 })
 })
 
 test('the count follows creation, end, cancelling and clean-up', async () => {
-  await using world = await bootWorld()
-  const { app, api, createDelayed, clock } = world
+  await using fixture = await bootFixture()
+  const { app, api, createDelayed, clock } = fixture
   await createDelayed()
   const cancelled = await createDelayed()
   await api.delete(`${DELAYED}/${cancelled.id}`)
   await clock.advance(MINUTE)
-  expect(stored(world)).toEqual({ counted: { n: 2 }, jobs: 2, runs: 0 })
+  expect(stored(fixture)).toEqual({ counted: { n: 2 }, jobs: 2, runs: 0 })
 
   clock.jump(31 * 86_400_000)
   await app.platform.retention.sweep()
-  expect(stored(world)).toEqual({ counted: { n: 0 }, jobs: 0, runs: 0 })
+  expect(stored(fixture)).toEqual({ counted: { n: 0 }, jobs: 0, runs: 0 })
 })
 
 test.each([200, 400, 500])('a job that ended with %i leaves no open run', async (status) => {
-  await using world = await bootWorld()
-  const { createDelayed, clock, target } = world
+  await using fixture = await bootFixture()
+  const { createDelayed, clock, target } = fixture
   target.answers(() => new Response('', { status }))
   await createDelayed()
 
   await clock.advance(10 * MINUTE)
 
-  expect(stored(world)).toEqual({ counted: { n: 1 }, jobs: 1, runs: 0 })
+  expect(stored(fixture)).toEqual({ counted: { n: 1 }, jobs: 1, runs: 0 })
 })
 
 test('what is to be done beside its creation is done with it, or neither is', async () => {
-  await using world = await bootWorld()
-  const { app, acme, target, listDelayed } = world
+  await using fixture = await bootFixture()
+  const { app, acme, target, listDelayed } = fixture
   const caller = {
     tenantId: acme.id,
     tenantStatus: 'active',

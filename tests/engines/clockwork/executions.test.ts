@@ -3,7 +3,7 @@ import { answering, closedPort, hangingUp, startRawTarget } from './raw-target.t
 import {
   advanceWaiting,
   at,
-  bootWorld,
+  bootFixture,
   HALF_MINUTE,
   holdAnswers,
   MINUTE,
@@ -11,8 +11,8 @@ import {
 } from './support.ts'
 
 test('an answered attempt shows the answer and no error', async () => {
-  await using world = await bootWorld()
-  const { createJob, executionsOf, clock, target } = world
+  await using fixture = await bootFixture()
+  const { createJob, executionsOf, clock, target } = fixture
   target.answers(() => new Response('thanks', { status: 201 }))
   const job = await createJob()
 
@@ -40,8 +40,8 @@ test('an answered attempt shows the answer and no error', async () => {
 })
 
 test('duration and completion are those of the attempt, in milliseconds', async () => {
-  await using world = await bootWorld()
-  const { app, createJob, executionsOf, target } = world
+  await using fixture = await bootFixture()
+  const { app, createJob, executionsOf, target } = fixture
   const held = holdAnswers(target)
   const job = await createJob()
   await advanceWaiting(app, HALF_MINUTE)
@@ -68,8 +68,8 @@ test('duration and completion are those of the attempt, in milliseconds', async 
 })
 
 test('an attempt that was refused a connection says so and shows no answer', async () => {
-  await using world = await bootWorld()
-  const { createJob, executionsOf, clock } = world
+  await using fixture = await bootFixture()
+  const { createJob, executionsOf, clock } = fixture
   const job = await createJob({ url: await closedPort() })
 
   await clock.advance(HALF_MINUTE)
@@ -86,8 +86,8 @@ test('an attempt that was refused a connection says so and shows no answer', asy
 })
 
 test('an answer that breaks off is no answer', async () => {
-  await using world = await bootWorld()
-  const { createJob, executionsOf, clock } = world
+  await using fixture = await bootFixture()
+  const { createJob, executionsOf, clock } = fixture
   await using target = await startRawTarget((socket) => {
     socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf')
   })
@@ -102,8 +102,8 @@ test('an answer that breaks off is no answer', async () => {
 })
 
 test('a connection that is reset fails the attempt with its reason', async () => {
-  await using world = await bootWorld()
-  const { createJob, executionsOf, clock } = world
+  await using fixture = await bootFixture()
+  const { createJob, executionsOf, clock } = fixture
   await using target = await startRawTarget(hangingUp)
   const job = await createJob({ url: target.url })
 
@@ -115,10 +115,10 @@ test('a connection that is reset fails the attempt with its reason', async () =>
 })
 
 test('a name that resolves to a private address is refused at run time, in words', async () => {
-  await using world = await bootWorld({
+  await using fixture = await bootFixture({
     resolve: async () => [{ address: '10.1.2.3', family: 4 }],
   })
-  const { createJob, executionsOf, clock } = world
+  const { createJob, executionsOf, clock } = fixture
   const job = await createJob({ url: 'http://hooks.example.com/a' })
 
   await clock.advance(10 * MINUTE)
@@ -145,8 +145,8 @@ test.each<[string, string | Uint8Array, string]>([
   ['more than 64 KB', 'x'.repeat(70_000), 'x'.repeat(65_536)],
   ['a character across the limit', `${'x'.repeat(65_535)}é and more`, 'x'.repeat(65_535)],
 ])('of the answer is kept: %s', async (_, sent, kept) => {
-  await using world = await bootWorld()
-  const { createJob, executionsOf, clock } = world
+  await using fixture = await bootFixture()
+  const { createJob, executionsOf, clock } = fixture
   await using target = await startRawTarget(answering(sent))
   const job = await createJob({ url: target.url })
 
@@ -158,8 +158,8 @@ test.each<[string, string | Uint8Array, string]>([
 })
 
 test.each([200, 204, 299])('an answer of %i is a success', async (status) => {
-  await using world = await bootWorld()
-  const { createJob, executionsOf, clock } = world
+  await using fixture = await bootFixture()
+  const { createJob, executionsOf, clock } = fixture
   await using target = await startRawTarget(answering('', `HTTP/1.1 ${status} Fine`))
   const job = await createJob({ url: target.url })
 
@@ -171,8 +171,8 @@ test.each([200, 204, 299])('an answer of %i is a success', async (status) => {
 test.each([300, 301, 304, 400, 404, 410, 429, 500, 503, 599])(
   'an answer of %i is a failure, with the answer kept',
   async (status) => {
-    await using world = await bootWorld()
-    const { createJob, executionsOf, clock } = world
+    await using fixture = await bootFixture()
+    const { createJob, executionsOf, clock } = fixture
     await using target = await startRawTarget(
       answering(status === 304 ? '' : 'why', `HTTP/1.1 ${status} No`),
     )
@@ -192,10 +192,10 @@ test.each([300, 301, 304, 400, 404, 410, 429, 500, 503, 599])(
 )
 
 test('the list of a cron job is the newest 100, newest first', async () => {
-  await using world = await bootWorld()
-  const { createJob, executionsOf, clock } = world
+  await using fixture = await bootFixture()
+  const { createJob, executionsOf, clock } = fixture
   const job = await createJob()
-  writeHistory(world, job, 98)
+  writeHistory(fixture, job, 98)
 
   await clock.advance(5 * MINUTE)
 
@@ -207,8 +207,8 @@ test('the list of a cron job is the newest 100, newest first', async () => {
 })
 
 test('executions belong to their job alone', async () => {
-  await using world = await bootWorld()
-  const { createJob, createDelayed, executionsOf, clock } = world
+  await using fixture = await bootFixture()
+  const { createJob, createDelayed, executionsOf, clock } = fixture
   const [first, second, delayed] = [await createJob(), await createJob(), await createDelayed()]
 
   await clock.advance(HALF_MINUTE)
@@ -218,8 +218,8 @@ test('executions belong to their job alone', async () => {
 })
 
 test('a job that never ran has an empty list', async () => {
-  await using world = await bootWorld()
-  const { createJob, createDelayed, executionsOf } = world
+  await using fixture = await bootFixture()
+  const { createJob, createDelayed, executionsOf } = fixture
 
   expect(await executionsOf(await createJob())).toEqual([])
   expect(await executionsOf(await createDelayed())).toEqual([])

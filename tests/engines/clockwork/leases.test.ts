@@ -4,9 +4,10 @@ import { bootProcess } from './processes.ts'
 import {
   advanceWaiting,
   at,
-  bootWorld,
+  bootFixture,
   breathe,
   count,
+  type Fixture,
   HALF_MINUTE,
   HOUR,
   holdAnswers,
@@ -14,14 +15,13 @@ import {
   MINUTE,
   SECOND,
   storyOf,
-  type World,
 } from './support.ts'
 
 const ONCE = { schedule: '1 12 * * *' }
 
 /** Another process on the same data, which may find the first one gone. */
 const bootBeside = (
-  { app }: World,
+  { app }: Fixture,
   { othersRun, after = 0 }: { othersRun: boolean; after?: number },
 ) =>
   bootProcess({
@@ -32,23 +32,23 @@ const bootBeside = (
   })
 
 /** Ends the work of the first process as a shutdown does; its database can still be read. */
-async function shutDown({ app }: World) {
+async function shutDown({ app }: Fixture) {
   await app.clockwork.loop.stop(0)
   await app.platform.instances.stop()
 }
 
-const running = ({ app }: World) => count(app, "executions where status = 'running'")
+const running = ({ app }: Fixture) => count(app, "executions where status = 'running'")
 
 describe('after a restart', () => {
   test('retries come as they would have', async () => {
-    await using world = await bootWorld()
-    const { createJob, createDelayed, executionsOf, readDelayed, clock, target } = world
+    await using fixture = await bootFixture()
+    const { createJob, createDelayed, executionsOf, readDelayed, clock, target } = fixture
     target.answers(() => new Response('', { status: 500 }))
     const [cron, delayed] = [await createJob(ONCE), await createDelayed()]
     await clock.advance(MINUTE)
-    await shutDown(world)
+    await shutDown(fixture)
 
-    await using next = await bootBeside(world, { othersRun: true })
+    await using next = await bootBeside(fixture, { othersRun: true })
     await next.clock.advance(10 * MINUTE)
 
     for (const job of [cron, delayed])
@@ -61,12 +61,12 @@ describe('after a restart', () => {
   })
 
   test('what was due in between runs at once, late', async () => {
-    await using world = await bootWorld()
-    const { createJob, createDelayed, executionsOf, readJob, target } = world
+    await using fixture = await bootFixture()
+    const { createJob, createDelayed, executionsOf, readJob, target } = fixture
     const [cron, delayed] = [await createJob(), await createDelayed()]
-    await shutDown(world)
+    await shutDown(fixture)
 
-    await using next = await bootBeside(world, { othersRun: true, after: HOUR })
+    await using next = await bootBeside(fixture, { othersRun: true, after: HOUR })
     await next.clockwork.loop.idle()
 
     expect(target.requests).toHaveLength(2)
@@ -79,15 +79,15 @@ describe('after a restart', () => {
   })
 
   test('the request of before an edit is still the one that is repeated', async () => {
-    await using world = await bootWorld()
-    const { createJob, change, clock, target } = world
+    await using fixture = await bootFixture()
+    const { createJob, change, clock, target } = fixture
     target.answers(() => new Response('', { status: 500 }))
     const job = await createJob({ ...ONCE, body: 'old' })
     await clock.advance(MINUTE)
     await change(job, { body: 'new' })
-    await shutDown(world)
+    await shutDown(fixture)
 
-    await using next = await bootBeside(world, { othersRun: true })
+    await using next = await bootBeside(fixture, { othersRun: true })
     await next.clock.advance(10 * MINUTE)
 
     expect(target.requests.map(({ body }) => body)).toEqual(['old', 'old', 'old'])
@@ -96,14 +96,14 @@ describe('after a restart', () => {
 
 describe('when a process is gone with an attempt under way', () => {
   test('the next one to start fails that attempt with a reason, and retries it', async () => {
-    await using world = await bootWorld()
-    const { app, createJob, createDelayed, executionsOf, readDelayed, target } = world
+    await using fixture = await bootFixture()
+    const { app, createJob, createDelayed, executionsOf, readDelayed, target } = fixture
     const held = holdAnswers(target)
     const [cron, delayed] = [await createJob(ONCE), await createDelayed()]
     await advanceWaiting(app, HALF_MINUTE)
     await held.arrived(2)
 
-    await using next = await bootBeside(world, { othersRun: false, after: 10 * SECOND })
+    await using next = await bootBeside(fixture, { othersRun: false, after: 10 * SECOND })
     await next.clockwork.loop.idle()
 
     for (const job of [cron, delayed])
@@ -131,13 +131,13 @@ describe('when a process is gone with an attempt under way', () => {
   })
 
   test('its late answer changes nothing any more', async () => {
-    await using world = await bootWorld()
-    const { app, createJob, createDelayed, executionsOf, readDelayed, target } = world
+    await using fixture = await bootFixture()
+    const { app, createJob, createDelayed, executionsOf, readDelayed, target } = fixture
     const held = holdAnswers(target)
     const [cron, delayed] = [await createJob(ONCE), await createDelayed()]
     await advanceWaiting(app, HALF_MINUTE)
     await held.arrived(2)
-    await using next = await bootBeside(world, { othersRun: false })
+    await using next = await bootBeside(fixture, { othersRun: false })
     await next.clockwork.loop.idle()
     const before = [
       await executionsOf(cron),
@@ -157,13 +157,13 @@ describe('when a process is gone with an attempt under way', () => {
   })
 
   test('its late answer does not end the attempt that another has begun since', async () => {
-    await using world = await bootWorld()
-    const { app, createDelayed, executionsOf, readDelayed, target } = world
+    await using fixture = await bootFixture()
+    const { app, createDelayed, executionsOf, readDelayed, target } = fixture
     const held = holdAnswers(target)
     const job = await createDelayed()
     await advanceWaiting(app, HALF_MINUTE)
     await held.arrived(1)
-    await using next = await bootBeside(world, { othersRun: false })
+    await using next = await bootBeside(fixture, { othersRun: false })
     await next.clockwork.loop.idle()
     await advanceWaiting(next, MINUTE)
     await held.arrived(2)
@@ -182,8 +182,8 @@ describe('when a process is gone with an attempt under way', () => {
   })
 
   test('a third attempt that is lost is the last', async () => {
-    await using world = await bootWorld()
-    const { app, createDelayed, readDelayed, executionsOf, clock, target } = world
+    await using fixture = await bootFixture()
+    const { app, createDelayed, readDelayed, executionsOf, clock, target } = fixture
     target.answers(() => new Response('', { status: 500 }))
     const job = await createDelayed()
     await clock.advance(2 * MINUTE)
@@ -191,7 +191,7 @@ describe('when a process is gone with an attempt under way', () => {
     await advanceWaiting(app, 4.5 * MINUTE)
     await held.arrived(3)
 
-    await using next = await bootBeside(world, { othersRun: false })
+    await using next = await bootBeside(fixture, { othersRun: false })
     await next.clock.advance(10 * MINUTE)
 
     expect(await readDelayed(job)).toMatchObject({ status: 'failed' })
@@ -200,8 +200,8 @@ describe('when a process is gone with an attempt under way', () => {
   })
 
   test('a lost attempt of a paused or deleted job is not retried', async () => {
-    await using world = await bootWorld()
-    const { app, api, createJob, change, executionsOf, target } = world
+    await using fixture = await bootFixture()
+    const { app, api, createJob, change, executionsOf, target } = fixture
     const held = holdAnswers(target)
     const [paused, deleted] = [await createJob(ONCE), await createJob(ONCE)]
     await advanceWaiting(app, HALF_MINUTE)
@@ -209,7 +209,7 @@ describe('when a process is gone with an attempt under way', () => {
     await change(paused, { is_active: false })
     await api.delete(`${JOBS}/${deleted.id}`)
 
-    await using next = await bootBeside(world, { othersRun: false })
+    await using next = await bootBeside(fixture, { othersRun: false })
     await next.clock.advance(10 * MINUTE)
 
     expect(storyOf(await executionsOf(paused))).toEqual([[1, '12:01:00', 'failed']])
@@ -218,8 +218,8 @@ describe('when a process is gone with an attempt under way', () => {
   })
 
   test('killed in the middle, it is missed by those that live on', async () => {
-    await using world = await bootWorld()
-    const { app, createJob, createDelayed, executionsOf, readDelayed, clock, target } = world
+    await using fixture = await bootFixture()
+    const { app, createJob, createDelayed, executionsOf, readDelayed, clock, target } = fixture
     const held = holdAnswers(target)
     const [cron, delayed] = [await createJob(ONCE), await createDelayed()]
     const script = join(import.meta.dir, 'killed.script.ts')
@@ -231,7 +231,7 @@ describe('when a process is gone with an attempt under way', () => {
 
     killed.kill('SIGKILL')
     await killed.exited
-    expect(running(world)).toBe(2)
+    expect(running(fixture)).toBe(2)
     clock.jump(HALF_MINUTE)
     target.answers(() => new Response('ok'))
     for (let elapsed = 0; elapsed < 10; elapsed++) {
@@ -239,7 +239,7 @@ describe('when a process is gone with an attempt under way', () => {
       await breathe(app)
     }
 
-    expect(running(world)).toBe(0)
+    expect(running(fixture)).toBe(0)
     expect(await readDelayed(delayed)).toMatchObject({ status: 'pending' })
     await clock.advance(MINUTE)
     for (const job of [cron, delayed])
@@ -252,15 +252,15 @@ describe('when a process is gone with an attempt under way', () => {
 
 describe('while two processes live', () => {
   test('each slot, each delayed job and each retry fires once', async () => {
-    await using world = await bootWorld()
-    const { createJob, createDelayed, executionsOf, clock, target } = world
+    await using fixture = await bootFixture()
+    const { createJob, createDelayed, executionsOf, clock, target } = fixture
     target.answers(({ headers }) => {
       const first = headers.get('x-clockwork-attempt') === '1'
       return new Response('', { status: first ? 500 : 200 })
     })
     const jobs: { id: string }[] = []
     for (let made = 0; made < 10; made++) jobs.push(await createJob(), await createDelayed())
-    await using second = await bootBeside(world, { othersRun: true })
+    await using second = await bootBeside(fixture, { othersRun: true })
 
     for (let elapsed = 0; elapsed < 4 * MINUTE; elapsed += SECOND)
       await Promise.all([clock.advance(SECOND), second.clock.advance(SECOND)])
@@ -272,18 +272,18 @@ describe('while two processes live', () => {
       )
       expect(new Set(tries).size).toBe(tries.length)
     }
-    expect(running(world)).toBe(0)
+    expect(running(fixture)).toBe(0)
   })
 
   test('neither takes the work of the other while its lease holds', async () => {
-    await using world = await bootWorld()
-    const { app, createDelayed, executionsOf, target } = world
+    await using fixture = await bootFixture()
+    const { app, createDelayed, executionsOf, target } = fixture
     const held = holdAnswers(target)
     const job = await createDelayed()
     await advanceWaiting(app, HALF_MINUTE)
     await held.arrived(1)
 
-    await using second = await bootBeside(world, { othersRun: true })
+    await using second = await bootBeside(fixture, { othersRun: true })
     for (let elapsed = 0; elapsed < 20; elapsed++) {
       await advanceWaiting(app, SECOND)
       await second.clock.advance(SECOND)
@@ -296,15 +296,15 @@ describe('while two processes live', () => {
   })
 
   test('a lease that has run out is taken from its owner', async () => {
-    await using world = await bootWorld()
-    const { app, createDelayed, executionsOf, target } = world
+    await using fixture = await bootFixture()
+    const { app, createDelayed, executionsOf, target } = fixture
     const held = holdAnswers(target)
     const job = await createDelayed()
     await advanceWaiting(app, HALF_MINUTE)
     await held.arrived(1)
     app.db.client.run('update runs set lease_until = 1')
 
-    await using second = await bootBeside(world, { othersRun: true })
+    await using second = await bootBeside(fixture, { othersRun: true })
     await second.clockwork.loop.idle()
 
     expect(await executionsOf(job)).toMatchObject([
@@ -313,8 +313,8 @@ describe('while two processes live', () => {
   })
 
   test('but nobody gives up work of its own, whatever the clock says', async () => {
-    await using world = await bootWorld()
-    const { app, createDelayed, executionsOf, clock, target } = world
+    await using fixture = await bootFixture()
+    const { app, createDelayed, executionsOf, clock, target } = fixture
     const held = holdAnswers(target)
     const job = await createDelayed()
     await advanceWaiting(app, HALF_MINUTE)
@@ -323,7 +323,7 @@ describe('while two processes live', () => {
     clock.jump(HOUR)
     await advanceWaiting(app, 10 * SECOND)
     await breathe(app)
-    expect(running(world)).toBe(1)
+    expect(running(fixture)).toBe(1)
     held.release()
     await app.clockwork.loop.idle()
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import {
   advanceWaiting,
   at,
-  bootWorld,
+  bootFixture,
   breathe,
   DAY,
   HALF_MINUTE,
@@ -20,8 +20,8 @@ const SOON = 6 * SECOND
 
 describe('after an outage', () => {
   test('one late run stands for all that was missed, and the rest are counted', async () => {
-    await using world = await bootWorld()
-    const { createJob, readJob, executionsOf, clock } = world
+    await using fixture = await bootFixture()
+    const { createJob, readJob, executionsOf, clock } = fixture
     const job = await createJob({ schedule: '*/10 * * * *' })
 
     clock.jump(HOUR)
@@ -38,8 +38,8 @@ describe('after an outage', () => {
   })
 
   test('a job that missed a single slot has skipped none', async () => {
-    await using world = await bootWorld()
-    const { createJob, readJob, clock, target } = world
+    await using fixture = await bootFixture()
+    const { createJob, readJob, clock, target } = fixture
     const job = await createJob({ schedule: '*/10 * * * *' })
 
     clock.jump(15 * MINUTE)
@@ -53,8 +53,8 @@ describe('after an outage', () => {
   })
 
   test('slots are counted to 1000, so that a long outage does not hold up the start', async () => {
-    await using world = await bootWorld()
-    const { createJob, readJob, clock } = world
+    await using fixture = await bootFixture()
+    const { createJob, readJob, clock } = fixture
     const job = await createJob()
 
     clock.jump(400 * DAY)
@@ -64,8 +64,8 @@ describe('after an outage', () => {
   })
 
   test('a long one is still told after the clean-up', async () => {
-    await using world = await bootWorld()
-    const { app, createJob, readJob, clock } = world
+    await using fixture = await bootFixture()
+    const { app, createJob, readJob, clock } = fixture
     const job = await createJob({ schedule: '0 0 * * *' })
 
     clock.jump(60 * DAY)
@@ -76,8 +76,8 @@ describe('after an outage', () => {
   })
 
   test('counts of several add up, also over days', async () => {
-    await using world = await bootWorld()
-    const { createJob, readJob, clock } = world
+    await using fixture = await bootFixture()
+    const { createJob, readJob, clock } = fixture
     const job = await createJob({ schedule: '0 * * * *' })
 
     for (const pause of [3 * HOUR, 4 * HOUR, DAY]) {
@@ -89,8 +89,8 @@ describe('after an outage', () => {
   })
 
   test('an inactive job has nothing to make up for', async () => {
-    await using world = await bootWorld()
-    const { createJob, readJob, clock, target } = world
+    await using fixture = await bootFixture()
+    const { createJob, readJob, clock, target } = fixture
     const job = await createJob({ is_active: false })
 
     clock.jump(HOUR)
@@ -103,8 +103,8 @@ describe('after an outage', () => {
 
 describe('a clock that is set back', () => {
   test('fires no slot a second time', async () => {
-    await using world = await bootWorld()
-    const { createJob, executionsOf, clock } = world
+    await using fixture = await bootFixture()
+    const { createJob, executionsOf, clock } = fixture
     const job = await createJob()
     await clock.advance(2 * MINUTE)
 
@@ -117,8 +117,8 @@ describe('a clock that is set back', () => {
   })
 
   test('leads no job to a slot whose run is still open, and stops no other job', async () => {
-    await using world = await bootWorld()
-    const { createJob, change, executionsOf, readJob, clock, target } = world
+    await using fixture = await bootFixture()
+    const { createJob, change, executionsOf, readJob, clock, target } = fixture
     target.answers(() => new Response('', { status: 500 }))
     const job = await createJob({ schedule: '1 * * * *' })
     await clock.advance(MINUTE)
@@ -138,8 +138,8 @@ describe('a clock that is set back', () => {
 
 describe('while the target is slow', () => {
   test('two runs of a job may be under way; further slots are counted, not queued', async () => {
-    await using world = await bootWorld({ flags: { 'clockwork-timeout': '15m' } })
-    const { app, createJob, readJob, executionsOf, clock, target } = world
+    await using fixture = await bootFixture({ flags: { 'clockwork-timeout': '15m' } })
+    const { app, createJob, readJob, executionsOf, clock, target } = fixture
     const held = holdAnswers(target)
     const job = await createJob()
 
@@ -166,8 +166,8 @@ describe('while the target is slow', () => {
   })
 
   test('runs that wait for a retry hold no slot up', async () => {
-    await using world = await bootWorld()
-    const { createJob, readJob, executionsOf, clock, target } = world
+    await using fixture = await bootFixture()
+    const { createJob, readJob, executionsOf, clock, target } = fixture
     target.answers(() => new Response('', { status: 503 }))
     const job = await createJob()
 
@@ -181,8 +181,8 @@ describe('while the target is slow', () => {
   })
 
   test('the other jobs of the tenant run on time', async () => {
-    await using world = await bootWorld()
-    const { app, createJob, createDelayed, executionsOf, target } = world
+    await using fixture = await bootFixture()
+    const { app, createJob, createDelayed, executionsOf, target } = fixture
     const held = holdAnswers(target)
     await createJob()
     await advanceWaiting(app, HALF_MINUTE)
@@ -198,8 +198,8 @@ describe('while the target is slow', () => {
 
 describe('run now', () => {
   test('answers 202 and runs at once, once, with the schedule where it was', async () => {
-    await using world = await bootWorld()
-    const { app, api, createJob, readJob, executionsOf, target } = world
+    await using fixture = await bootFixture()
+    const { app, api, createJob, readJob, executionsOf, target } = fixture
     const job = await createJob({ schedule: '*/10 * * * *' })
 
     const answer = await api.post(`${JOBS}/${job.id}/run`)
@@ -220,8 +220,8 @@ describe('run now', () => {
   })
 
   test('works on a paused job, which stays paused', async () => {
-    await using world = await bootWorld()
-    const { app, createJob, runNow, readJob, clock, target } = world
+    await using fixture = await bootFixture()
+    const { app, createJob, runNow, readJob, clock, target } = fixture
     const job = await createJob({ is_active: false })
 
     await runNow(job)
@@ -233,8 +233,8 @@ describe('run now', () => {
   })
 
   test('is retried like any run, on a paused job too', async () => {
-    await using world = await bootWorld()
-    const { app, createJob, runNow, executionsOf, clock, target } = world
+    await using fixture = await bootFixture()
+    const { app, createJob, runNow, executionsOf, clock, target } = fixture
     target.answers(() => new Response('', { status: 500 }))
     const active = await createJob({ schedule: '0 0 1 1 *' })
     const paused = await createJob({ is_active: false })
@@ -248,8 +248,8 @@ describe('run now', () => {
   })
 
   test('answers 409 while two runs of the job are under way', async () => {
-    await using world = await bootWorld()
-    const { app, api, createJob, runNow, executionsOf, target } = world
+    await using fixture = await bootFixture()
+    const { app, api, createJob, runNow, executionsOf, target } = fixture
     const held = holdAnswers(target)
     const job = await createJob()
     await runNow(job)
@@ -267,8 +267,8 @@ describe('run now', () => {
   })
 
   test('of the same millisecond as another is a run of its own', async () => {
-    await using world = await bootWorld()
-    const { app, createJob, runNow, executionsOf } = world
+    await using fixture = await bootFixture()
+    const { app, createJob, runNow, executionsOf } = fixture
     const job = await createJob({ is_active: false })
 
     await Promise.all([runNow(job), runNow(job)])

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import { at, bootWorld, JOBS } from './support.ts'
+import { at, bootFixture, JOBS } from './support.ts'
 
 const PREVIEW = `${JOBS}/preview`
 
 test('a preview answers with the next ten runs in UTC, in words and without storing', async () => {
-  await using world = await bootWorld()
-  const { api, listJobs } = world
+  await using fixture = await bootFixture()
+  const { api, listJobs } = fixture
 
   const answer = await api.post(PREVIEW, { schedule: '*/10 * * * *' })
 
@@ -23,8 +23,8 @@ test('a preview answers with the next ten runs in UTC, in words and without stor
 })
 
 test('a preview begins with the run that a job created now would begin with', async () => {
-  await using world = await bootWorld()
-  const { api, createJob } = world
+  await using fixture = await bootFixture()
+  const { api, createJob } = fixture
 
   for (const schedule of ['* * * * *', '0 0 29 2 *', '30 6 * * 1-5']) {
     const { body } = await api.post(PREVIEW, { schedule })
@@ -33,9 +33,9 @@ test('a preview begins with the run that a job created now would begin with', as
 })
 
 test('a preview warns of what may surprise', async () => {
-  await using world = await bootWorld()
+  await using fixture = await bootFixture()
 
-  const { body } = await world.api.post(PREVIEW, { schedule: '0 0 31 * *' })
+  const { body } = await fixture.api.post(PREVIEW, { schedule: '0 0 31 * *' })
 
   expect(body.warnings).toEqual([expect.stringContaining('day 31 does not come in')])
 })
@@ -47,9 +47,9 @@ test.each<[string, boolean, string | null]>([
   ['http://intranet/', false, 'single-label'],
   ['not a URL', false, 'URL must be an absolute http or https URL'],
 ])('a preview says whether %s may be called', async (url, allowed, reason) => {
-  await using world = await bootWorld()
+  await using fixture = await bootFixture()
 
-  const answer = await world.api.post(PREVIEW, { schedule: '* * * * *', url })
+  const answer = await fixture.api.post(PREVIEW, { schedule: '* * * * *', url })
 
   expect(answer.status).toBe(200)
   expect(answer.body.url).toEqual({
@@ -60,8 +60,8 @@ test.each<[string, boolean, string | null]>([
 })
 
 test('a preview of a schedule that would be refused answers 400 with the same sentence', async () => {
-  await using world = await bootWorld()
-  const { api, target } = world
+  await using fixture = await bootFixture()
+  const { api, target } = fixture
 
   for (const schedule of ['0 0 31 2 *', '0 0 1 * 1', '@daily', 5, undefined]) {
     const preview = await api.post(PREVIEW, { schedule })

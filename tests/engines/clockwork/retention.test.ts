@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import {
   at,
-  bootWorld,
+  bootFixture,
   breathe,
   count,
   DAY,
@@ -13,10 +13,10 @@ import {
 } from './support.ts'
 
 test('of a cron job the newest 100 executions are kept', async () => {
-  await using world = await bootWorld()
-  const { app, createJob, executionsOf, clock } = world
+  await using fixture = await bootFixture()
+  const { app, createJob, executionsOf, clock } = fixture
   const job = await createJob()
-  writeHistory(world, job, 100)
+  writeHistory(fixture, job, 100)
 
   await clock.advance(10 * MINUTE)
 
@@ -25,11 +25,11 @@ test('of a cron job the newest 100 executions are kept', async () => {
 })
 
 test('each job has its own 100', async () => {
-  await using world = await bootWorld()
-  const { app, createJob, clock } = world
+  await using fixture = await bootFixture()
+  const { app, createJob, clock } = fixture
   const [busy, idle] = [await createJob(), await createJob({ is_active: false })]
-  writeHistory(world, busy, 100)
-  writeHistory(world, idle, 100)
+  writeHistory(fixture, busy, 100)
+  writeHistory(fixture, idle, 100)
 
   await clock.advance(5 * MINUTE)
 
@@ -37,10 +37,10 @@ test('each job has its own 100', async () => {
 })
 
 test('a failure stays 7 days longer than the list shows it', async () => {
-  await using world = await bootWorld()
-  const { app, createJob, executionsOf, change, clock } = world
+  await using fixture = await bootFixture()
+  const { app, createJob, executionsOf, change, clock } = fixture
   const job = await createJob()
-  writeHistory(world, job, 100, 3)
+  writeHistory(fixture, job, 100, 3)
   await clock.advance(5 * MINUTE)
   await change(job, { is_active: false })
   expect(await executionsOf(job)).toHaveLength(100)
@@ -56,8 +56,8 @@ test('a failure stays 7 days longer than the list shows it', async () => {
 })
 
 test('executions that the list shows never go, however old they get', async () => {
-  await using world = await bootWorld()
-  const { app, createJob, executionsOf, clock, target } = world
+  await using fixture = await bootFixture()
+  const { app, createJob, executionsOf, clock, target } = fixture
   target.answers(() => new Response('', { status: 400 }))
   const job = await createJob({ schedule: '1 12 1 3 *' })
   await clock.advance(HALF_MINUTE)
@@ -71,8 +71,8 @@ test('executions that the list shows never go, however old they get', async () =
 test.each(['success', 'failed', 'cancelled'])(
   'a delayed job that is %s goes 30 days after its end, with its executions',
   async (status) => {
-    await using world = await bootWorld()
-    const { app, api, createDelayed, readDelayed, clock, target } = world
+    await using fixture = await bootFixture()
+    const { app, api, createDelayed, readDelayed, clock, target } = fixture
     target.answers(() => new Response('', { status: status === 'success' ? 200 : 500 }))
     const job = await createDelayed()
     await clock.advance(HALF_MINUTE)
@@ -94,8 +94,8 @@ test.each(['success', 'failed', 'cancelled'])(
 )
 
 test('a delayed job that is pending never goes', async () => {
-  await using world = await bootWorld()
-  const { app, createDelayed, readDelayed, clock } = world
+  await using fixture = await bootFixture()
+  const { app, createDelayed, readDelayed, clock } = fixture
   const job = await createDelayed({ run_at: '2027-03-01T00:00:00Z' })
 
   clock.jump(300 * DAY)
@@ -105,8 +105,8 @@ test('a delayed job that is pending never goes', async () => {
 })
 
 test('skipped slots are told for 30 days', async () => {
-  await using world = await bootWorld()
-  const { app, createJob, change, readJob, clock } = world
+  await using fixture = await bootFixture()
+  const { app, createJob, change, readJob, clock } = fixture
   const job = await createJob({ schedule: '0 * * * *' })
   clock.jump(4 * HOUR)
   await clock.advance(6000)
@@ -123,8 +123,8 @@ test('skipped slots are told for 30 days', async () => {
 })
 
 test('what ended in an hour is counted for 15 days', async () => {
-  await using world = await bootWorld()
-  const { app, createJob, change, clock } = world
+  await using fixture = await bootFixture()
+  const { app, createJob, change, clock } = fixture
   const job = await createJob()
   await clock.advance(HALF_MINUTE)
   await change(job, { is_active: false })
@@ -139,10 +139,10 @@ test('what ended in an hour is counted for 15 days', async () => {
 })
 
 test('what is due is deleted in slices of 500 rows, with room for others between them', async () => {
-  await using world = await bootWorld()
-  const { app, createJob, clock } = world
+  await using fixture = await bootFixture()
+  const { app, createJob, clock } = fixture
   const job = await createJob({ is_active: false })
-  writeHistory(world, job, 1200)
+  writeHistory(fixture, job, 1200)
   app.db.client.run('update executions set expires_at = 1')
 
   const sweep = app.platform.retention.sweep()
@@ -158,8 +158,8 @@ test('what is due is deleted in slices of 500 rows, with room for others between
 })
 
 test('no table grows with the number of runs', async () => {
-  await using world = await bootWorld()
-  const { app, createJob, change, clock, target } = world
+  await using fixture = await bootFixture()
+  const { app, createJob, change, clock, target } = fixture
   target.answers(() => new Response('', { status: 404 }))
   const job = await createJob()
   await clock.advance(150 * MINUTE)
@@ -176,12 +176,12 @@ test('no table grows with the number of runs', async () => {
 })
 
 test('of a failure that is out of the list the beginning of the answer is kept', async () => {
-  await using world = await bootWorld()
-  const { app, createJob, clock, target } = world
+  await using fixture = await bootFixture()
+  const { app, createJob, clock, target } = fixture
   target.answers(() => new Response('x'.repeat(60_000), { status: 404 }))
   const job = await createJob()
   await clock.advance(MINUTE)
-  writeHistory(world, job, 99)
+  writeHistory(fixture, job, 99)
   await clock.advance(2 * MINUTE)
 
   const lengths = app.db.client

@@ -3,16 +3,16 @@ import { closedPort, hangingUp, startRawTarget } from './raw-target.ts'
 import {
   advanceWaiting,
   at,
-  bootWorld,
+  bootFixture,
   breathe,
   count,
   DAY,
+  type Fixture,
   HALF_MINUTE,
   holdAnswers,
   MINUTE,
   SECOND,
   storyOf,
-  type World,
 } from './support.ts'
 
 /** Longer than the three attempts of a run take. */
@@ -21,7 +21,7 @@ const PAST_ALL = 10 * MINUTE
 /** One slot, at 12:01, and then none for a day. */
 const ONCE = { schedule: '1 12 * * *' }
 
-const failing = (target: World['target'], status = 500) =>
+const failing = (target: Fixture['target'], status = 500) =>
   target.answers(() => new Response('', { status }))
 
 const ALL_FAILED = [
@@ -32,8 +32,8 @@ const ALL_FAILED = [
 
 describe('three attempts, the second after 1 minute, the third 5 minutes after that', () => {
   test.each([500, 502, 503, 599, 429])('after an answer of %i', async (status) => {
-    await using world = await bootWorld()
-    const { createJob, createDelayed, executionsOf, readDelayed, clock, target } = world
+    await using fixture = await bootFixture()
+    const { createJob, createDelayed, executionsOf, readDelayed, clock, target } = fixture
     failing(target, status)
     const [cron, delayed] = [await createJob(ONCE), await createDelayed()]
 
@@ -46,8 +46,8 @@ describe('three attempts, the second after 1 minute, the third 5 minutes after t
   })
 
   test('after a refused connection', async () => {
-    await using world = await bootWorld()
-    const { createJob, executionsOf, clock } = world
+    await using fixture = await bootFixture()
+    const { createJob, executionsOf, clock } = fixture
     const job = await createJob({ ...ONCE, url: await closedPort() })
 
     await clock.advance(PAST_ALL)
@@ -56,8 +56,8 @@ describe('three attempts, the second after 1 minute, the third 5 minutes after t
   })
 
   test('after a connection that is reset', async () => {
-    await using world = await bootWorld()
-    const { createJob, executionsOf, clock } = world
+    await using fixture = await bootFixture()
+    const { createJob, executionsOf, clock } = fixture
     await using target = await startRawTarget(hangingUp)
     const job = await createJob({ ...ONCE, url: target.url })
 
@@ -68,10 +68,10 @@ describe('three attempts, the second after 1 minute, the third 5 minutes after t
   })
 
   test('after a name that does not resolve', async () => {
-    await using world = await bootWorld({
+    await using fixture = await bootFixture({
       resolve: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })),
     })
-    const { createJob, executionsOf, clock } = world
+    const { createJob, executionsOf, clock } = fixture
     const job = await createJob({ ...ONCE, url: 'http://gone.example.com/' })
 
     await clock.advance(PAST_ALL)
@@ -81,8 +81,8 @@ describe('three attempts, the second after 1 minute, the third 5 minutes after t
   })
 
   test('after a target that speaks no TLS', async () => {
-    await using world = await bootWorld()
-    const { createJob, executionsOf, clock, target } = world
+    await using fixture = await bootFixture()
+    const { createJob, executionsOf, clock, target } = fixture
     const job = await createJob({ ...ONCE, url: target.url.replace('http:', 'https:') })
 
     await clock.advance(PAST_ALL)
@@ -92,8 +92,8 @@ describe('three attempts, the second after 1 minute, the third 5 minutes after t
   })
 
   test('after a target that does not answer in time', async () => {
-    await using world = await bootWorld()
-    const { app, createJob, executionsOf, clock, target } = world
+    await using fixture = await bootFixture()
+    const { app, createJob, executionsOf, clock, target } = fixture
     const held = holdAnswers(target)
     const job = await createJob(ONCE)
 
@@ -118,8 +118,8 @@ describe('one attempt only', () => {
   test.each([301, 302, 307, 400, 401, 403, 404, 408, 410, 422])(
     'after an answer of %i',
     async (status) => {
-      await using world = await bootWorld()
-      const { app, createJob, createDelayed, executionsOf, clock, target } = world
+      await using fixture = await bootFixture()
+      const { app, createJob, createDelayed, executionsOf, clock, target } = fixture
       failing(target, status)
       const [cron, delayed] = [await createJob(ONCE), await createDelayed()]
 
@@ -132,10 +132,10 @@ describe('one attempt only', () => {
   )
 
   test('after a URL that is refused at run time', async () => {
-    await using world = await bootWorld({
+    await using fixture = await bootFixture({
       resolve: async () => [{ address: '192.168.1.1', family: 4 }],
     })
-    const { createJob, createDelayed, executionsOf, readDelayed, clock, app } = world
+    const { createJob, createDelayed, executionsOf, readDelayed, clock, app } = fixture
     const url = 'https://rebound.example.com/'
     const [cron, delayed] = [await createJob({ ...ONCE, url }), await createDelayed({ url })]
 
@@ -148,8 +148,8 @@ describe('one attempt only', () => {
   })
 
   test('after a success', async () => {
-    await using world = await bootWorld()
-    const { createJob, executionsOf, clock } = world
+    await using fixture = await bootFixture()
+    const { createJob, executionsOf, clock } = fixture
     const job = await createJob(ONCE)
 
     await clock.advance(PAST_ALL)
@@ -159,8 +159,8 @@ describe('one attempt only', () => {
 })
 
 test('a success on the second attempt ends the run', async () => {
-  await using world = await bootWorld()
-  const { app, createJob, createDelayed, executionsOf, readDelayed, clock, target } = world
+  await using fixture = await bootFixture()
+  const { app, createJob, createDelayed, executionsOf, readDelayed, clock, target } = fixture
   target.answers(({ headers }) => {
     const first = headers.get('x-clockwork-attempt') === '1'
     return new Response('', { status: first ? 503 : 200 })
@@ -179,8 +179,8 @@ test('a success on the second attempt ends the run', async () => {
 })
 
 test('a failure that is final on the second attempt ends the run', async () => {
-  await using world = await bootWorld()
-  const { createDelayed, executionsOf, readDelayed, clock, target } = world
+  await using fixture = await bootFixture()
+  const { createDelayed, executionsOf, readDelayed, clock, target } = fixture
   target.answers(({ headers }) => {
     const first = headers.get('x-clockwork-attempt') === '1'
     return new Response('', { status: first ? 503 : 400 })
@@ -194,8 +194,8 @@ test('a failure that is final on the second attempt ends the run', async () => {
 })
 
 test('retries move neither next_run_at nor last_run_at of a cron job', async () => {
-  await using world = await bootWorld()
-  const { createJob, readJob, clock, target } = world
+  await using fixture = await bootFixture()
+  const { createJob, readJob, clock, target } = fixture
   failing(target)
   const job = await createJob(ONCE)
   const expected = { next_run_at: '2026-03-02T12:01:00.000Z', last_run_at: at('12:01:00') }
@@ -207,8 +207,8 @@ test('retries move neither next_run_at nor last_run_at of a cron job', async () 
 })
 
 test('a job that fails every minute shows its runs interleaved, none held up by another', async () => {
-  await using world = await bootWorld()
-  const { createJob, executionsOf, clock, target } = world
+  await using fixture = await bootFixture()
+  const { createJob, executionsOf, clock, target } = fixture
   failing(target)
   const job = await createJob()
 
@@ -226,8 +226,8 @@ test('a job that fails every minute shows its runs interleaved, none held up by 
 })
 
 test('an attempt that starts late within its tick is not a tick late the next time', async () => {
-  await using world = await bootWorld()
-  const { createDelayed, executionsOf, clock, target } = world
+  await using fixture = await bootFixture()
+  const { createDelayed, executionsOf, clock, target } = fixture
   failing(target)
   const job = await createDelayed()
   await clock.advance(29_999)
@@ -243,8 +243,8 @@ test('an attempt that starts late within its tick is not a tick late the next ti
 })
 
 test('an attempt that starts between two ticks waits the whole delay before the next', async () => {
-  await using world = await bootWorld()
-  const { app, createJob, runNow, executionsOf, clock, target } = world
+  await using fixture = await bootFixture()
+  const { app, createJob, runNow, executionsOf, clock, target } = fixture
   failing(target)
   const job = await createJob({ schedule: '0 0 1 1 *' })
 
@@ -260,8 +260,8 @@ test('an attempt that starts between two ticks waits the whole delay before the 
 })
 
 test('an attempt that outlives the delay is followed on the first tick after its end', async () => {
-  await using world = await bootWorld({ flags: { 'clockwork-timeout': '10m' } })
-  const { app, createDelayed, executionsOf, target } = world
+  await using fixture = await bootFixture({ flags: { 'clockwork-timeout': '10m' } })
+  const { app, createDelayed, executionsOf, target } = fixture
   const held = holdAnswers(target)
   const job = await createDelayed()
   await advanceWaiting(app, HALF_MINUTE)
@@ -289,7 +289,7 @@ describe('a retry repeats the identical request', () => {
   }
   const edited = { method: 'PUT', headers: { 'X-Version': '2' }, body: 'version 2' }
 
-  function shown({ requests }: World['target']) {
+  function shown({ requests }: Fixture['target']) {
     return requests.map(({ method, path, headers, body }) => ({
       method,
       path,
@@ -300,8 +300,8 @@ describe('a retry repeats the identical request', () => {
   }
 
   test('although the job was edited while it waited', async () => {
-    await using world = await bootWorld()
-    const { createJob, change, clock, target } = world
+    await using fixture = await bootFixture()
+    const { createJob, change, clock, target } = fixture
     failing(target)
     const job = await createJob({ ...ONCE, ...original })
     await clock.advance(MINUTE)
@@ -325,8 +325,8 @@ describe('a retry repeats the identical request', () => {
   })
 
   test('although the job was edited while its attempt was under way', async () => {
-    await using world = await bootWorld()
-    const { app, createJob, change, clock, target } = world
+    await using fixture = await bootFixture()
+    const { app, createJob, change, clock, target } = fixture
     const held = holdAnswers(target)
     const job = await createJob({ ...ONCE, ...original })
     await advanceWaiting(app, HALF_MINUTE)
@@ -345,8 +345,8 @@ describe('a retry repeats the identical request', () => {
 
   test('and is checked again, so that an address that turned private is refused', async () => {
     let address = '127.0.0.1'
-    await using world = await bootWorld({ resolve: async () => [{ address, family: 4 }] })
-    const { createJob, executionsOf, clock, target } = world
+    await using fixture = await bootFixture({ resolve: async () => [{ address, family: 4 }] })
+    const { createJob, executionsOf, clock, target } = fixture
     failing(target)
     const url = target.url.replace('127.0.0.1', 'hooks.example.com')
     const job = await createJob({ ...ONCE, url })
@@ -364,8 +364,8 @@ describe('a retry repeats the identical request', () => {
 })
 
 test('a pause drops the retries that wait', async () => {
-  await using world = await bootWorld()
-  const { app, createJob, change, executionsOf, clock, target } = world
+  await using fixture = await bootFixture()
+  const { app, createJob, change, executionsOf, clock, target } = fixture
   failing(target)
   const job = await createJob(ONCE)
   await clock.advance(MINUTE)
@@ -379,8 +379,8 @@ test('a pause drops the retries that wait', async () => {
 })
 
 test('an attempt under way at the pause is finished and not retried', async () => {
-  await using world = await bootWorld()
-  const { app, createJob, change, executionsOf, clock, target } = world
+  await using fixture = await bootFixture()
+  const { app, createJob, change, executionsOf, clock, target } = fixture
   const held = holdAnswers(target)
   const job = await createJob(ONCE)
   await advanceWaiting(app, HALF_MINUTE)
@@ -396,8 +396,8 @@ test('an attempt under way at the pause is finished and not retried', async () =
 })
 
 test('a new schedule leaves the retries of the old one alone', async () => {
-  await using world = await bootWorld()
-  const { createJob, change, executionsOf, clock, target } = world
+  await using fixture = await bootFixture()
+  const { createJob, change, executionsOf, clock, target } = fixture
   failing(target)
   const job = await createJob(ONCE)
   await clock.advance(MINUTE)
@@ -409,10 +409,10 @@ test('a new schedule leaves the retries of the old one alone', async () => {
 })
 
 test('how often and when an attempt is repeated can be configured', async () => {
-  await using world = await bootWorld({
+  await using fixture = await bootFixture({
     flags: { 'clockwork-retry-delays': '10s,20s,2m', 'clockwork-tick': '10s' },
   })
-  const { createDelayed, executionsOf, clock, target } = world
+  const { createDelayed, executionsOf, clock, target } = fixture
   failing(target)
   const job = await createDelayed({ run_at: at('12:00:33') })
 
@@ -427,8 +427,8 @@ test('how often and when an attempt is repeated can be configured', async () => 
 })
 
 test('without delays nothing is repeated', async () => {
-  await using world = await bootWorld({ flags: { 'clockwork-retry-delays': '' } })
-  const { createDelayed, executionsOf, readDelayed, clock, target } = world
+  await using fixture = await bootFixture({ flags: { 'clockwork-retry-delays': '' } })
+  const { createDelayed, executionsOf, readDelayed, clock, target } = fixture
   failing(target)
   const job = await createDelayed()
 
@@ -439,8 +439,8 @@ test('without delays nothing is repeated', async () => {
 })
 
 test('a stop cuts an attempt short after its grace, and the retry comes all the same', async () => {
-  await using world = await bootWorld()
-  const { app, createDelayed, readDelayed, executionsOf, target } = world
+  await using fixture = await bootFixture()
+  const { app, createDelayed, readDelayed, executionsOf, target } = fixture
   const held = holdAnswers(target)
   const job = await createDelayed()
   await advanceWaiting(app, HALF_MINUTE)

@@ -22,10 +22,10 @@ export const NOON = Date.parse('2026-03-01T12:00:00.000Z')
 /** `12:01:00` of the day on which the tests begin. */
 export const at = (time: string): string => `2026-03-01T${time}.000Z`
 
-export type World = Awaited<ReturnType<typeof bootWorld>>
+export type Fixture = Awaited<ReturnType<typeof bootFixture>>
 
 /** An application with one tenant, and one target for its jobs to call. */
-export async function bootWorld(options: TestAppOptions = {}) {
+export async function bootFixture(options: TestAppOptions = {}) {
   const app = await bootTestApp(options)
   const target = startTarget()
   const acme = await app.tenant('Acme')
@@ -103,7 +103,7 @@ export async function advanceWaiting(app: Pick<TestApp, 'db' | 'clock'>, ms: num
 }
 
 /** Lets a target keep its callers waiting until the test gives them their answers. */
-export function holdAnswers({ answers, requests }: World['target']) {
+export function holdAnswers({ answers, requests }: Fixture['target']) {
   const waiting: ((response: Response) => void)[] = []
   const noticing: (() => void)[] = []
   answers(() => {
@@ -130,7 +130,7 @@ export const count = ({ db }: Pick<TestApp, 'db'>, from: string): number =>
 
 /** Writes down `n` executions of a job from before the tests begin, the first of them failed. */
 export function writeHistory(
-  { app: { db }, acme }: Pick<World, 'app' | 'acme'>,
+  { app: { db }, acme }: Pick<Fixture, 'app' | 'acme'>,
   job: { id: string },
   n: number,
   failures = 0,

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { answering, linesOf, startRawTarget, valuesOf } from './raw-target.ts'
-import { bootWorld, HALF_MINUTE, MINUTE } from './support.ts'
+import { bootFixture, HALF_MINUTE, MINUTE } from './support.ts'
 
 const ID = 'X-Clockwork-Execution-Id'
 const ATTEMPT = 'X-Clockwork-Attempt'
 
 test('a target receives one id, that of the execution, and one attempt number', async () => {
-  await using world = await bootWorld()
-  const { createJob, createDelayed, executionsOf, clock } = world
+  await using fixture = await bootFixture()
+  const { createJob, createDelayed, executionsOf, clock } = fixture
   await using target = await startRawTarget(answering('ok'))
   const { url } = target
 
@@ -24,8 +24,8 @@ test('a target receives one id, that of the execution, and one attempt number', 
 })
 
 test('every attempt has an id of its own and the next number', async () => {
-  await using world = await bootWorld()
-  const { createDelayed, executionsOf, clock, target } = world
+  await using fixture = await bootFixture()
+  const { createDelayed, executionsOf, clock, target } = fixture
   target.answers(() => new Response('', { status: 500 }))
   const job = await createDelayed()
 
@@ -46,8 +46,8 @@ test.each([
   'X-CLOCKWORK-EXECUTION-ID',
   'x-Clockwork-Other',
 ])('a header of the job named %s is ignored', async (name) => {
-  await using world = await bootWorld()
-  const { createJob, clock } = world
+  await using fixture = await bootFixture()
+  const { createJob, clock } = fixture
   await using target = await startRawTarget(answering('ok'))
   await createJob({ url: target.url, headers: { [name]: 'forged', 'X-Own': 'kept' } })
 
@@ -61,8 +61,8 @@ test.each([
 })
 
 test('headers that belong to the connection are dropped, in any case', async () => {
-  await using world = await bootWorld()
-  const { createJob, clock } = world
+  await using fixture = await bootFixture()
+  const { createJob, clock } = fixture
   await using target = await startRawTarget(answering('ok'))
   const dropped = {
     host: 'evil.example',
@@ -92,8 +92,8 @@ test('headers that belong to the connection are dropped, in any case', async () 
 
 describe('method, headers and body go out as given', () => {
   test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('%s with a body', async (method) => {
-    await using world = await bootWorld()
-    const { createJob, clock } = world
+    await using fixture = await bootFixture()
+    const { createJob, clock } = fixture
     await using target = await startRawTarget(answering('ok'))
     const url = `${target.url}/a%20b?q=1&r=%2F#part`
     const headers = { 'x-MiXed': 'a', Authorization: 'Bearer b', 'X-Empty': '' }
@@ -119,8 +119,8 @@ describe('method, headers and body go out as given', () => {
     ['DELETE', []],
     ['POST', ['0']],
   ])('%s without a body', async (method, length) => {
-    await using world = await bootWorld()
-    const { createJob, clock } = world
+    await using fixture = await bootFixture()
+    const { createJob, clock } = fixture
     await using target = await startRawTarget(answering('ok'))
     await createJob({ url: target.url, method })
 
@@ -131,8 +131,8 @@ describe('method, headers and body go out as given', () => {
   })
 
   test('a body of any characters, in UTF-8', async () => {
-    await using world = await bootWorld()
-    const { createDelayed, clock } = world
+    await using fixture = await bootFixture()
+    const { createDelayed, clock } = fixture
     await using target = await startRawTarget(answering('ok'))
     const body = 'Grüße\0🚀'
     await createDelayed({ url: target.url, body })
@@ -144,8 +144,8 @@ describe('method, headers and body go out as given', () => {
 })
 
 test('a redirect is not followed: the run fails with its status', async () => {
-  await using world = await bootWorld()
-  const { createJob, executionsOf, clock, target } = world
+  await using fixture = await bootFixture()
+  const { createJob, executionsOf, clock, target } = fixture
   target.answers(({ path }) =>
     path === '/hook' ? Response.redirect(`${target.url}/next`, 307) : new Response('followed'),
   )
@@ -158,8 +158,8 @@ test('a redirect is not followed: the run fails with its status', async () => {
 })
 
 test('as many headers as a job may have reach the target, beside our own', async () => {
-  await using world = await bootWorld()
-  const { createJob, clock, target } = world
+  await using fixture = await bootFixture()
+  const { createJob, clock, target } = fixture
   const headers = Object.fromEntries(
     Array.from({ length: 100 }, (_, n) => [`x-header-${n}`, `value ${n}`]),
   )

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   ACTOR,
   at,
-  bootWorld,
+  bootFixture,
   count,
   DELAYED,
+  type Fixture,
   HALF_MINUTE,
   HOUR,
   JOBS,
   jobsOf,
-  type World,
 } from './support.ts'
 
 /** Every route; `x` stands where the id of a job goes. */
@@ -31,15 +31,15 @@ const ROUTES = [
 
 const SECRET = /^svc_clockwork_[0-9A-Za-z]{43}$/
 
-let world: World
+let fixture: Fixture
 let cron: { id: string }
 let delayed: { id: string }
 beforeAll(async () => {
-  world = await bootWorld()
-  cron = await world.createJob({ is_active: false })
-  delayed = await world.createDelayed({ run_at: at('23:00:00') })
+  fixture = await bootFixture()
+  cron = await fixture.createJob({ is_active: false })
+  delayed = await fixture.createDelayed({ run_at: at('23:00:00') })
 })
-afterAll(() => world.end())
+afterAll(() => fixture.end())
 
 const pathOf = (path: string) =>
   path.replace('/x', `/${path.startsWith(JOBS) ? cron.id : delayed.id}`)
@@ -55,7 +55,7 @@ async function everyRoute(credential: string | undefined, body = '{}', type = 'a
       ...(hasBody(method) && { 'content-type': type }),
     }
     const init = { method, headers, body: hasBody(method) ? body : undefined }
-    answers.push({ route: `${method} ${path}`, ...(await world.app.raw(pathOf(path), init)) })
+    answers.push({ route: `${method} ${path}`, ...(await fixture.app.raw(pathOf(path), init)) })
   }
   return answers
 }
@@ -70,9 +70,9 @@ async function expectRefused(credential: string | undefined, status: number, wor
 }
 
 async function expectUntouched() {
-  expect(await world.listJobs()).toEqual([cron])
-  expect(await world.listDelayed()).toEqual([delayed])
-  expect(count(world.app, 'runs')).toBe(1)
+  expect(await fixture.listJobs()).toEqual([cron])
+  expect(await fixture.listDelayed()).toEqual([delayed])
+  expect(count(fixture.app, 'runs')).toBe(1)
 }
 
 const otherDigit = (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')
@@ -92,46 +92,46 @@ describe('every route answers 401', () => {
   ])('to %j', (credential) => expectRefused(credential, 401, 'API key'))
 
   test('to a key with a wrong check digit', () =>
-    expectRefused(`Bearer ${otherDigit(world.acme.secret)}`, 401, 'invalid or revoked'))
+    expectRefused(`Bearer ${otherDigit(fixture.acme.secret)}`, 401, 'invalid or revoked'))
 
   test('to a well-formed key that nobody was given', async () => {
-    await using other = await bootWorld()
+    await using other = await bootFixture()
     expect(other.acme.secret).toMatch(SECRET)
     await expectRefused(`Bearer ${other.acme.secret}`, 401, 'invalid or revoked')
   })
 
   test('to a revoked key', async () => {
-    const { id, key } = await world.acme.key()
-    expect(await world.app.client(key).get(JOBS)).toMatchObject({ status: 200 })
+    const { id, key } = await fixture.acme.key()
+    expect(await fixture.app.client(key).get(JOBS)).toMatchObject({ status: 200 })
 
-    await world.app.platform.keys.revoke(ACTOR, id)
+    await fixture.app.platform.keys.revoke(ACTOR, id)
 
     await expectRefused(`Bearer ${key}`, 401, 'invalid or revoked')
   })
 
   test('to a rotated key once its grace has passed, and not before', async () => {
-    const { id, key } = await world.acme.key()
-    const { key: successor } = await world.app.platform.keys.rotate(ACTOR, id, HOUR)
-    await world.clock.advance(HOUR - 1)
-    expect(await world.app.client(key).get(JOBS)).toMatchObject({ status: 200 })
+    const { id, key } = await fixture.acme.key()
+    const { key: successor } = await fixture.app.platform.keys.rotate(ACTOR, id, HOUR)
+    await fixture.clock.advance(HOUR - 1)
+    expect(await fixture.app.client(key).get(JOBS)).toMatchObject({ status: 200 })
 
-    await world.clock.advance(1)
+    await fixture.clock.advance(1)
 
     await expectRefused(`Bearer ${key}`, 401, 'invalid or revoked')
-    expect(await world.app.client(successor).get(JOBS)).toMatchObject({ status: 200 })
+    expect(await fixture.app.client(successor).get(JOBS)).toMatchObject({ status: 200 })
   })
 })
 
 describe('every route answers 403', () => {
   test.each(['gate', 'relay', 'passepartout'] as const)('to a key of %s', async (engine) => {
     for (const environment of ['live', 'test'] as const) {
-      const { key } = await world.acme.key(engine, environment)
+      const { key } = await fixture.acme.key(engine, environment)
       await expectRefused(`Bearer ${key}`, 403, `this is a ${engine} key`)
     }
   })
 
   test('to a key without the scope, naming it', async () => {
-    const { key } = await world.acme.key('clockwork', undefined, ['reports:read'])
+    const { key } = await fixture.acme.key('clockwork', undefined, ['reports:read'])
     await expectRefused(`Bearer ${key}`, 403, 'the key lacks the scope clockwork')
   })
 })
@@ -149,7 +149,7 @@ describe('who calls comes before what is sent', () => {
   })
 
   test.each(BAD)('403 comes before a body that is %s', async (_, body, type) => {
-    const { key } = await world.acme.key('relay')
+    const { key } = await fixture.acme.key('relay')
     for (const answer of await everyRoute(`Bearer ${key}`, body, type))
       expect(answer.status).toBe(403)
   })
@@ -158,13 +158,15 @@ describe('who calls comes before what is sent', () => {
 test('the scheme of the credential is read in any case', async () => {
   for (const scheme of ['bearer', 'BEARER', 'Bearer  '])
     expect(
-      await world.app.raw(JOBS, { headers: { authorization: `${scheme} ${world.acme.secret}` } }),
+      await fixture.app.raw(JOBS, {
+        headers: { authorization: `${scheme} ${fixture.acme.secret}` },
+      }),
     ).toMatchObject({ status: 200 })
 })
 
 describe('to another tenant', () => {
   test('the jobs of this one are not there, and stay as they are', async () => {
-    const other = await world.app.tenant('Other')
+    const other = await fixture.app.tenant('Other')
 
     for (const [method, path] of ROUTES.filter(([, path]) => path.includes('/x'))) {
       const send = other.api[method.toLowerCase() as 'get']
@@ -178,8 +180,11 @@ describe('to another tenant', () => {
   })
 
   test('lists show its own jobs only', async () => {
-    const other = await world.app.tenant('Other')
-    const { createJob, createDelayed, listJobs, listDelayed } = jobsOf(other.api, world.target.url)
+    const other = await fixture.app.tenant('Other')
+    const { createJob, createDelayed, listJobs, listDelayed } = jobsOf(
+      other.api,
+      fixture.target.url,
+    )
     const [ownCron, ownDelayed] = [
       await createJob({ is_active: false }),
       await createDelayed({ run_at: at('23:00:00') }),
@@ -188,19 +193,19 @@ describe('to another tenant', () => {
     expect(ownCron.tenant_id).toBe(other.id)
     expect(await listJobs()).toEqual([ownCron])
     expect(await listDelayed()).toEqual([ownDelayed])
-    expect(await world.listJobs()).toEqual([cron])
+    expect(await fixture.listJobs()).toEqual([cron])
     await other.api.delete(`${DELAYED}/${ownDelayed.id}`)
   })
 })
 
 test('all keys of a tenant see the same jobs', async () => {
-  const { key } = await world.acme.key()
+  const { key } = await fixture.acme.key()
 
-  expect((await world.app.client(key).get(JOBS)).body).toEqual([cron])
+  expect((await fixture.app.client(key).get(JOBS)).body).toEqual([cron])
 })
 
 test('the limit of jobs of one tenant is none of the other', async () => {
-  await using own = await bootWorld()
+  await using own = await bootFixture()
   const { app, acme, createJob } = own
   const other = await app.tenant('Other')
   await createJob()
@@ -210,7 +215,7 @@ test('the limit of jobs of one tenant is none of the other', async () => {
 })
 
 test('jobs of both tenants run, each with its own executions', async () => {
-  await using own = await bootWorld()
+  await using own = await bootFixture()
   const other = jobsOf((await own.app.tenant('Other')).api, own.target.url)
   const [mine, theirs] = [await own.createJob(), await other.createJob()]
 

@@ -2,32 +2,32 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Answer } from '../../support/app.ts'
 import { testConfig } from '../../support/config.ts'
 import { IDENTITIES, type Json, SESSIONS } from './fixture.ts'
-import { bootPeople, nested, personPath, rowsOf, type World } from './identities/people.ts'
+import { bootPeople, type Fixture, nested, personPath, rowsOf } from './identities/people.ts'
 
 const { maxBodyBytes } = testConfig().server
 
-/** One world for all: what is refused leaves it as it was. */
-let world: World
+/** One fixture for all: what is refused leaves it as it was. */
+let fixture: Fixture
 let person: Json
 beforeAll(async () => {
-  world = await bootPeople()
-  person = await world.createIdentity({
+  fixture = await bootPeople()
+  person = await fixture.createIdentity({
     traits: { email: 'ada@example.com', custom_data: { a: 1 } },
     metadata_public: { b: 2 },
   })
 })
-afterAll(() => world.end())
+afterAll(() => fixture.end())
 
 /** A refusal whose sentence names field and rule, and nothing changed. */
 async function expectRefused(asked: Promise<Answer>, status: number, rule: string) {
   const { status: got, body } = await asked
   expect({ status: got, body }).toEqual({ status, body: { error: expect.stringContaining(rule) } })
   expect(body.error).not.toMatch(/^([\w.]+): \1: /)
-  expect((await world.api.get(IDENTITIES)).body.data).toEqual([person])
+  expect((await fixture.api.get(IDENTITIES)).body.data).toEqual([person])
   expect(
-    rowsOf(world.app, 'audit_log').filter(({ action }) => /^identity/.test(action)),
+    rowsOf(fixture.app, 'audit_log').filter(({ action }) => /^identity/.test(action)),
   ).toHaveLength(1)
-  expect(rowsOf(world.app, 'messages')).toHaveLength(1)
+  expect(rowsOf(fixture.app, 'messages')).toHaveLength(1)
 }
 
 const GOOD = { schema_id: 'user', traits: { email: 'new@example.com' } }
@@ -225,11 +225,11 @@ const named = (cases: [Json, string][]) =>
 
 describe('nobody is created', () => {
   test.each(named([...SCHEMA, ...TRAITS, ...CREDENTIALS, ...OTHERS]))('of %s', (_, body, rule) =>
-    expectRefused(world.api.post(IDENTITIES, body), 400, rule),
+    expectRefused(fixture.api.post(IDENTITIES, body), 400, rule),
   )
 
   test.each(EMAILS)('with the address %j', (email) =>
-    expectRefused(world.api.post(IDENTITIES, withTraits({ email })), 400, ADDRESS),
+    expectRefused(fixture.api.post(IDENTITIES, withTraits({ email })), 400, ADDRESS),
   )
 
   test('with an address of more than 254 bytes', () => {
@@ -238,7 +238,7 @@ describe('nobody is created', () => {
     expect(Buffer.byteLength(email)).toBe(255)
     const body = withTraits({ email })
     return expectRefused(
-      world.api.post(IDENTITIES, body),
+      fixture.api.post(IDENTITIES, body),
       400,
       'traits.email: must have at most 254 bytes',
     )
@@ -259,7 +259,7 @@ describe('a person stays in the state they are in', () => {
     ['inactive', `body: ${OBJECT}`],
     [null, `body: ${OBJECT}`],
   ] as [Json, string][])('for %j', (body, rule) =>
-    expectRefused(world.api.patch(personPath(person, '/state'), body), 400, rule),
+    expectRefused(fixture.api.patch(personPath(person, '/state'), body), 400, rule),
   )
 })
 
@@ -298,7 +298,7 @@ const WAYS_IN = [
 ] as const
 
 describe.each(WAYS_IN)('by way of $by', ({ method, path, field, around }) => {
-  const send = (value: string) => world.spelled(method, path(), around(value))
+  const send = (value: string) => fixture.spelled(method, path(), around(value))
 
   test.each([
     '9007199254740992',
@@ -368,7 +368,7 @@ const BODIES: [string, 'post' | 'patch', () => string][] = [
 
 describe.each(BODIES)('the body of %s', (_, method, path) => {
   const spelled = (body: BodyInit, type?: Record<string, string>) =>
-    world.spelled(method, path(), body, type)
+    fixture.spelled(method, path(), body, type)
 
   test.each(['{', '{"a":}', "{'a':1}", '{"a":1,}', 'NaN', '{"a":1}x', '[1', '"'])(
     'cannot be %j',
@@ -412,10 +412,10 @@ describe.each(BODIES)('the body of %s', (_, method, path) => {
 
 describe('a body that has to be an object', () => {
   test.each(['[]', 'null', '""', '1', 'true', ''])('is not %j', async (text) => {
-    await expectRefused(world.spelled('post', IDENTITIES, text), 400, `body: ${OBJECT}`)
+    await expectRefused(fixture.spelled('post', IDENTITIES, text), 400, `body: ${OBJECT}`)
     for (const tail of ['/state', '/metadata'])
       await expectRefused(
-        world.spelled('patch', personPath(person, tail), text),
+        fixture.spelled('patch', personPath(person, tail), text),
         400,
         `body: ${OBJECT}`,
       )
@@ -433,8 +433,8 @@ describe('a method that a path does not have', () => {
     ['POST', '/x/sessions', 'GET, DELETE'],
     ['GET', '/x/resend-verification', 'POST'],
   ])('%s /identities%s answers 405 and says which it has', async (method, tail, allowed) => {
-    const headers = { authorization: `Bearer ${world.key}` }
-    const answer = await world.app.raw(IDENTITIES + tail, { method, headers })
+    const headers = { authorization: `Bearer ${fixture.key}` }
+    const answer = await fixture.app.raw(IDENTITIES + tail, { method, headers })
 
     expect(answer).toMatchObject({
       status: 405,
@@ -446,7 +446,7 @@ describe('a method that a path does not have', () => {
   test.each(['/v1/gate/identity', `${IDENTITIES}/x/y`, `${SESSIONS}/x/y`])(
     'and %s is no route at all',
     async (path) => {
-      expect(await world.app.raw(path)).toMatchObject({
+      expect(await fixture.app.raw(path)).toMatchObject({
         status: 404,
         body: { error: `no such route: GET ${path}` },
       })

@@ -16,7 +16,7 @@ export const AUTHORIZE = '/v1/gate/authorize'
 export const SETTINGS = '/v1/gate/settings'
 export const WEBHOOKS = '/v1/gate/settings/webhooks'
 
-export type World = Awaited<ReturnType<typeof bootGate>>
+export type Fixture = Awaited<ReturnType<typeof bootGate>>
 export type Gate = ReturnType<typeof gateOf>
 
 /** An application with one tenant that has a live key of gate with all scopes. */

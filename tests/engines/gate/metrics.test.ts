@@ -1,10 +1,18 @@
 import { expect, test } from 'bun:test'
-import { ACTOR, AUTHORIZE, bootGate, IDENTITIES, type Json, TOKENS, type World } from './fixture.ts'
+import {
+  ACTOR,
+  AUTHORIZE,
+  bootGate,
+  type Fixture,
+  IDENTITIES,
+  type Json,
+  TOKENS,
+} from './fixture.ts'
 
 const EVALUATION = '/access/v1/evaluation'
 
 /** The lines of a metric, by their labels. */
-async function metric({ app }: World, name: string): Promise<Record<string, number>> {
+async function metric({ app }: Fixture, name: string): Promise<Record<string, number>> {
   const lines: string[] = (await app.raw('/metrics')).body.split('\n')
   return Object.fromEntries(
     lines
@@ -16,43 +24,43 @@ async function metric({ app }: World, name: string): Promise<Record<string, numb
   )
 }
 
-const decisions = (world: World) => metric(world, 'gate_decisions_total')
+const decisions = (fixture: Fixture) => metric(fixture, 'gate_decisions_total')
 
 const NONE = { 'answer="allowed"': 0, 'answer="denied"': 0 }
 
 const question = (subject: string): Json => ({ subject, action: 'a.read', resource: 'document:1' })
 
 test('answered questions are counted by their answer, whichever way they were asked', async () => {
-  await using world = await bootGate()
-  const { id } = await world.createIdentity()
-  expect(await decisions(world)).toEqual(NONE)
+  await using fixture = await bootGate()
+  const { id } = await fixture.createIdentity()
+  expect(await decisions(fixture)).toEqual(NONE)
 
   for (const subject of [id, id, id, 'svc-1', 'svc-1'])
-    await world.api.post(AUTHORIZE, question(subject))
-  await world.api.post(EVALUATION, {
+    await fixture.api.post(AUTHORIZE, question(subject))
+  await fixture.api.post(EVALUATION, {
     subject: { type: 'user', id },
     action: { name: 'a.read' },
     resource: { type: 'document', id: '1' },
   })
 
-  expect(await decisions(world)).toEqual({ 'answer="allowed"': 4, 'answer="denied"': 2 })
+  expect(await decisions(fixture)).toEqual({ 'answer="allowed"': 4, 'answer="denied"': 2 })
 })
 
 test('questions that have no answer are not', async () => {
-  await using world = await bootGate()
-  await world.api.post(AUTHORIZE, { ...question('svc-1'), context: null })
-  await world.app.client('garbage').post(AUTHORIZE, question('svc-1'))
-  expect(await decisions(world)).toEqual(NONE)
+  await using fixture = await bootGate()
+  await fixture.api.post(AUTHORIZE, { ...question('svc-1'), context: null })
+  await fixture.app.client('garbage').post(AUTHORIZE, question('svc-1'))
+  expect(await decisions(fixture)).toEqual(NONE)
 })
 
 test('requests are counted by the template of their route, and never by an id', async () => {
-  await using world = await bootGate()
-  const { id } = await world.createIdentity()
-  await world.api.get(`${IDENTITIES}/${id}`)
-  await world.api.get(`${IDENTITIES}/nobody`)
-  await world.app.raw(TOKENS, { method: 'POST' })
+  await using fixture = await bootGate()
+  const { id } = await fixture.createIdentity()
+  await fixture.api.get(`${IDENTITIES}/${id}`)
+  await fixture.api.get(`${IDENTITIES}/nobody`)
+  await fixture.app.raw(TOKENS, { method: 'POST' })
 
-  const requests = await metric(world, 'http_requests_total')
+  const requests = await metric(fixture, 'http_requests_total')
   expect(requests).toMatchObject({
     'route="/v1/gate/identities/:identity_id",method="GET",status="200"': 1,
     'route="/v1/gate/identities/:identity_id",method="GET",status="404"': 1,
@@ -62,26 +70,26 @@ test('requests are counted by the template of their route, and never by an id', 
 })
 
 test('what is refused by an error counts by its code, and what a page refuses by its status', async () => {
-  await using world = await bootGate()
-  const { body: flow } = await world.api.get('/v1/gate/auth/login')
-  await world.app.platform.tenants.suspend(ACTOR, world.acme.id, 'billing')
+  await using fixture = await bootGate()
+  const { body: flow } = await fixture.api.get('/v1/gate/auth/login')
+  await fixture.app.platform.tenants.suspend(ACTOR, fixture.acme.id, 'billing')
   const link = `/auth/self-service/registration?from=${flow.id}`
-  expect((await world.app.raw(link)).status).toBe(402)
-  expect((await world.api.get('/v1/gate/auth/login')).status).toBe(402)
+  expect((await fixture.app.raw(link)).status).toBe(402)
+  expect((await fixture.api.get('/v1/gate/auth/login')).status).toBe(402)
 
-  expect(await metric(world, 'refusals_total')).toMatchObject({ 'code="account_suspended"': 1 })
-  expect(await metric(world, 'http_requests_total')).toMatchObject({
+  expect(await metric(fixture, 'refusals_total')).toMatchObject({ 'code="account_suspended"': 1 })
+  expect(await metric(fixture, 'http_requests_total')).toMatchObject({
     'route="/auth/self-service/:kind",method="GET",status="402"': 1,
     'route="/v1/gate/auth/login",method="GET",status="402"': 1,
   })
 })
 
 test('a metric names nobody: neither a tenant, a key nor who was asked about', async () => {
-  await using world = await bootGate()
-  const { id } = await world.createIdentity()
-  await world.api.post(AUTHORIZE, question(id))
-  const { body } = await world.app.raw('/metrics')
-  for (const name of [id, world.acme.id, world.key, 'person-']) expect(body).not.toContain(name)
+  await using fixture = await bootGate()
+  const { id } = await fixture.createIdentity()
+  await fixture.api.post(AUTHORIZE, question(id))
+  const { body } = await fixture.app.raw('/metrics')
+  for (const name of [id, fixture.acme.id, fixture.key, 'person-']) expect(body).not.toContain(name)
   expect(body).toContain('# HELP gatehouse_gate_decisions_total ')
   expect(body).toContain('# TYPE gatehouse_gate_decisions_total counter')
 })

@@ -1,20 +1,20 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { exportOf, fileOf, importInto, type Line, ofKind } from '../../platform/portable/fixture.ts'
 import { bootTestApp, type TestApp } from '../../support/app.ts'
-import { bootGate, bootParty, IDENTITIES, type World } from './fixture.ts'
+import { bootGate, bootParty, type Fixture, IDENTITIES } from './fixture.ts'
 
 const ADA = 'ada@example.com'
 
-let world: World
+let fixture: Fixture
 let lines: Line[]
 beforeAll(async () => {
-  world = await bootGate()
-  await world.createIdentity({ traits: { email: ADA } })
-  const gone = await world.createIdentity()
-  await world.api.delete(`${IDENTITIES}/${gone.id}`)
-  lines = exportOf(world.app, world.acme.id)
+  fixture = await bootGate()
+  await fixture.createIdentity({ traits: { email: ADA } })
+  const gone = await fixture.createIdentity()
+  await fixture.api.delete(`${IDENTITIES}/${gone.id}`)
+  lines = exportOf(fixture.app, fixture.acme.id)
 })
-afterAll(() => world.app.stop())
+afterAll(() => fixture.app.stop())
 
 let home: TestApp
 beforeEach(async () => {
@@ -114,7 +114,7 @@ describe('ids of people who were deleted', () => {
 
   test('come with their tenant', async () => {
     await importInto(home, fileOf(lines))
-    expect(ofKind(exportOf(home, world.acme.id), 'erased_identity')).toEqual(
+    expect(ofKind(exportOf(home, fixture.acme.id), 'erased_identity')).toEqual(
       ofKind(lines, 'erased_identity'),
     )
   })

@@ -2,31 +2,31 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createStore } from '../../../src/engines/gate/store.ts'
 import { exportOf, fileOf, importInto, type Line, ofKind } from '../../platform/portable/fixture.ts'
 import { bootTestApp, type TestApp } from '../../support/app.ts'
-import { bootFlows, type FlowWorld } from './sign-in/flows/fixture.ts'
+import { bootFlows, type FlowFixture } from './sign-in/flows/fixture.ts'
 
-let world: FlowWorld
+let fixture: FlowFixture
 let home: TestApp
 let lines: Line[]
 let secret: string
 beforeAll(async () => {
-  world = await bootFlows()
+  fixture = await bootFlows()
   home = await bootTestApp()
-  await world.security({ mfa_enabled: true })
-  const { session_token, identity } = await world.register('ada@example.com')
-  secret = await world.enrol(session_token)
-  const { app, tenantId } = { ...world, tenantId: world.acme.id }
+  await fixture.security({ mfa_enabled: true })
+  const { session_token, identity } = await fixture.register('ada@example.com')
+  secret = await fixture.enrol(session_token)
+  const { app, tenantId } = { ...fixture, tenantId: fixture.acme.id }
   const place = `gate_social_links/${tenantId}/github/g-1/tokens`
   const tokens = app.platform.sealing.seal('gate provider tokens', place, '{"access":"t"}')
   const link = { tenantId, provider: 'github', subject: 'g-1', identityId: identity.id } as const
   await app.db.commit(() =>
     createStore(app.db).socialLinks.insert({ ...link, tokens, createdAt: 0, updatedAt: 0 }),
   )
-  const gone = await world.createIdentity()
-  await world.api.delete(`/v1/gate/identities/${gone.id}`)
+  const gone = await fixture.createIdentity()
+  await fixture.api.delete(`/v1/gate/identities/${gone.id}`)
   lines = exportOf(app, tenantId)
 })
 afterAll(async () => {
-  await world.app.stop()
+  await fixture.app.stop()
   await home.stop()
 })
 
@@ -131,11 +131,11 @@ describe('people', () => {
     const place = `gate_social_links/${tenant}/github/g-1/tokens`
     expect(tokens).not.toContain('access')
     expect(home.platform.sealing.open('gate provider tokens', place, tokens)).toBe('{"access":"t"}')
-    expect(() => world.app.platform.sealing.open('gate provider tokens', place, tokens)).toThrow()
+    expect(() => fixture.app.platform.sealing.open('gate provider tokens', place, tokens)).toThrow()
   })
 
   test('who cannot be opened any more stop the export, which says who', async () => {
-    world.app.db.client.run("update gate_social_links set subject = 'g-2'")
-    expect(() => exportOf(world.app, world.acme.id)).toThrow(/^social_link: gate_social_links/)
+    fixture.app.db.client.run("update gate_social_links set subject = 'g-2'")
+    expect(() => exportOf(fixture.app, fixture.acme.id)).toThrow(/^social_link: gate_social_links/)
   })
 })

@@ -8,6 +8,7 @@ import {
   AUTHORIZE,
   bootGate,
   bootParty,
+  type Fixture,
   HOUR,
   IDENTITIES,
   type Json,
@@ -17,7 +18,6 @@ import {
   TOKENS,
   UNKNOWN_ID,
   WEBHOOKS,
-  type World,
 } from './fixture.ts'
 import { newBrowser } from './sign-in/flows/browser.ts'
 import { AUTH, flowsOf, PASSWORD, SELF_SERVICE } from './sign-in/flows/fixture.ts'
@@ -165,8 +165,8 @@ const isForm = (path: string) => /\/(recovery|verification|settings)\/submit$/.t
 
 const isCoded = (path: string) => /^(\/v1\/gate\/(tokens|authorize)|\/access\/v1)(\/|$)/.test(path)
 
-/** One world for all: what is refused leaves it as it was. */
-let world: World
+/** One fixture for all: what is refused leaves it as it was. */
+let fixture: Fixture
 let target: Target
 let document: Json
 let mine: Ids
@@ -174,23 +174,23 @@ let token: string
 let secrets: Secrets
 let before: string
 beforeAll(async () => {
-  world = await bootGate()
+  fixture = await bootGate()
   target = startTarget()
-  document = await documentOf(world)
-  const filled = await fill(world, target)
+  document = await documentOf(fixture)
+  const filled = await fill(fixture, target)
   mine = filled.ids
   secrets = filled.secrets
-  token = (await mintToken(world.app, world.key, { subject: MARK })).access_token
-  before = await everythingOf(world)
+  token = (await mintToken(fixture.app, fixture.key, { subject: MARK })).access_token
+  before = await everythingOf(fixture)
   target.requests.splice(0)
 })
 afterAll(async () => {
   await target.stop()
-  await world.app.stop()
+  await fixture.app.stop()
 })
 
 /** Objects that may hold anything say so in the one way that the check of answers knows. */
-async function documentOf({ app }: Pick<World, 'app'>): Promise<Json> {
+async function documentOf({ app }: Pick<Fixture, 'app'>): Promise<Json> {
   const text = JSON.stringify((await app.raw('/openapi.json')).body)
   return JSON.parse(text, (_, value) =>
     value?.additionalProperties === true
@@ -206,16 +206,16 @@ interface Secrets {
 }
 
 /** One of everything that can be named by id. */
-async function fill(world: World, { url }: Target): Promise<{ ids: Ids; secrets: Secrets }> {
-  const { app, api, ...gate } = world
-  const { registration, code } = await signedUp(world)
+async function fill(fixture: Fixture, { url }: Target): Promise<{ ids: Ids; secrets: Secrets }> {
+  const { app, api, ...gate } = fixture
+  const { registration, code } = await signedUp(fixture)
   const { id: webhook } = await gate.createWebhook(`${url}/${MARK}`)
   const person = await gate.createIdentity({
     traits: { email: `${MARK}@example.com`, custom_data: { [MARK]: MARK } },
     metadata_public: { [MARK]: MARK },
   })
   const { session, token: sessionToken } = await gate.openSession(person, { userAgent: MARK })
-  const { start } = flowsOf(app, { tenantId: world.acme.id, ...world })
+  const { start } = flowsOf(app, { tenantId: fixture.acme.id, ...fixture })
   const headers = { 'x-session-token': sessionToken }
   const question = { ...QUESTION, subject: MARK, context: { [MARK]: MARK } }
   const { decision_id: decision } = (await api.post(AUTHORIZE, question)).body
@@ -238,7 +238,7 @@ async function fill(world: World, { url }: Target): Promise<{ ids: Ids; secrets:
 }
 
 /** Somebody has signed up on our page, and is back at the app. */
-async function signedUp({ app, acme, key, api }: World) {
+async function signedUp({ app, acme, key, api }: Fixture) {
   const { start } = flowsOf(app, { tenantId: acme.id, key, api })
   const flow = await start('registration', { 'x-return-to': `https://${MARK}.example.com/` })
   const browser = newBrowser(app)
@@ -249,7 +249,7 @@ async function signedUp({ app, acme, key, api }: World) {
 }
 
 /** All that the API shows of a tenant. */
-async function everythingOf({ api }: Pick<World, 'api'>): Promise<string> {
+async function everythingOf({ api }: Pick<Fixture, 'api'>): Promise<string> {
   const shown: Json[] = []
   for (const [, path] of READS)
     if (!PLACE.test(path) || path.includes(':person'))
@@ -258,7 +258,7 @@ async function everythingOf({ api }: Pick<World, 'api'>): Promise<string> {
 }
 
 async function expectUntouched() {
-  expect(await everythingOf(world)).toBe(before)
+  expect(await everythingOf(fixture)).toBe(before)
   expect(target.requests).toEqual([])
 }
 
@@ -269,9 +269,9 @@ const pathOf = (path: string, ids: Ids) =>
     .replace(':kind', 'login')
     .replace(':provider', 'github')
 
-/** Where is asked, unless it is the one world for all. */
+/** Where is asked, unless it is the one fixture for all. */
 interface Scene {
-  world: World
+  fixture: Fixture
   ids: Ids
   token: string
   secrets: Secrets
@@ -288,10 +288,10 @@ interface Sent {
 async function ask(route: Route, key: string | undefined, sent: Sent = {}): Promise<Answer> {
   const [method, path, , json] = route
   const inBody = route === MINT
-  const { at = { world, ids: mine, token, secrets }, ids = at.ids } = sent
+  const { at = { fixture, ids: mine, token, secrets }, ids = at.ids } = sent
   const { type = 'application/json' } = sent
   const body = sent.body ?? (json && spelled(json, key, { ...at, ids }))
-  const answer = await at.world.app.raw(pathOf(path, ids), {
+  const answer = await at.fixture.app.raw(pathOf(path, ids), {
     method,
     headers: {
       ...(key !== undefined && !inBody && { authorization: `Bearer ${key}` }),
@@ -325,7 +325,7 @@ const CODES: Record<number, string> = {
 /** A refusal in the shape of its route, with nothing besides and nothing of what is there. */
 function expectRefused(name: string, path: string, answer: Answer, status: number, words: string) {
   const { body, headers } = answer
-  for (const told of [MARK, world.acme.id]) expect(JSON.stringify(body), name).not.toContain(told)
+  for (const told of [MARK, fixture.acme.id]) expect(JSON.stringify(body), name).not.toContain(told)
   const message = expect.stringContaining(words)
   const code = CODES[status]
   const error = isCoded(path) ? { code, message, request_id: headers.get('x-request-id') } : message
@@ -348,7 +348,7 @@ async function expectAllRefused(key: string | undefined, status: 401 | 403, word
 const spelledAlike = (name: string) => name.replaceAll(/:\w+|(?<=credentials\/)totp/g, ':x')
 
 test('the tables have every route that there is', () => {
-  const served = world.app.app.routes
+  const served = fixture.app.app.routes
     .filter(({ path }) => /^\/(v1\/gate|access|public\/gate|auth)(\/|$)/.test(path))
     .map(({ method, path }) => spelledAlike(`${method} ${path}`))
   const listed = [...ROUTES, MINT, ...PUBLIC, ...UNNAMED].map((route) =>
@@ -388,7 +388,7 @@ describe('every route answers 401', () => {
     async (authorization) => {
       for (const route of ROUTES) {
         const [method, path] = route
-        const answer = await world.app.raw(pathOf(path, mine), {
+        const answer = await fixture.app.raw(pathOf(path, mine), {
           method,
           headers: { authorization },
         })
@@ -399,7 +399,7 @@ describe('every route answers 401', () => {
   )
 
   test('to a key that is mistyped, of the other environment, cut, or an access token', async () => {
-    const { key } = world
+    const { key } = fixture
     const mistyped = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')
     for (const wrong of [mistyped, key.replace('_live_', '_test_'), key.slice(0, -1), token])
       await expectAllRefused(wrong, 401, 'invalid or revoked API key')
@@ -411,9 +411,9 @@ describe('every route answers 401', () => {
   })
 
   test('to a revoked key', async () => {
-    const { id, key } = await world.acme.key('gate', 'live')
+    const { id, key } = await fixture.acme.key('gate', 'live')
     expect(await ask(ROUTES[1], key)).toMatchObject({ status: 200 })
-    await world.app.platform.keys.revoke(ACTOR, id)
+    await fixture.app.platform.keys.revoke(ACTOR, id)
     await expectAllRefused(key, 401, 'invalid or revoked API key')
   })
 
@@ -431,12 +431,12 @@ describe('every route answers 401', () => {
 
 describe('every route answers 403', () => {
   test.each(['clockwork', 'relay', 'passepartout'] as const)('to a key of %s', async (engine) => {
-    const { key } = await world.acme.key(engine)
+    const { key } = await fixture.acme.key(engine)
     await expectAllRefused(key, 403, `this is a ${engine} key; the route needs a gate key`)
   })
 
   test('to a key of gate without any of its scopes', async () => {
-    const { key } = await world.acme.key('gate', 'live', ['reports:read'])
+    const { key } = await fixture.acme.key('gate', 'live', ['reports:read'])
     for (const route of [...ROUTES, MINT])
       await refused(route, ask(route, key), 403, `the key lacks the scope ${route[2].join(' or ')}`)
     await expectUntouched()
@@ -448,7 +448,7 @@ describe('every route answers 403', () => {
       const nowhere = Object.fromEntries(
         Object.keys(mine).map((place) => [place, UNKNOWN_ID]),
       ) as Ids
-      const { key } = await world.acme.key('gate', 'live', [scope])
+      const { key } = await fixture.acme.key('gate', 'live', [scope])
       for (const route of [...ROUTES, MINT]) {
         if ((route[2] as readonly string[]).includes(scope)) {
           await expectAdmitted(route, key, nowhere)
@@ -478,8 +478,8 @@ describe('who calls comes before what is sent', () => {
     ['too large', 'x'.repeat(2_000_000), 'application/json'],
     ['of wrong fields', '{"schema_id":5}', 'application/json'],
   ])('401 and 403 come before a body that is %s', async (_, body, type) => {
-    const weak = (await world.acme.key('gate', 'live', ['reports:read'])).key
-    const foreign = (await world.acme.key('relay')).key
+    const weak = (await fixture.acme.key('gate', 'live', ['reports:read'])).key
+    const foreign = (await fixture.acme.key('relay')).key
     for (const route of WITH_BODY) {
       if (route === MINT) continue
       await refused(route, ask(route, undefined, { body, type }), 401, 'missing API key')
@@ -490,18 +490,18 @@ describe('who calls comes before what is sent', () => {
   })
 
   test('and before a query that is wrong', async () => {
-    const { key } = await world.acme.key('gate', 'live', ['reports:read'])
+    const { key } = await fixture.acme.key('gate', 'live', ['reports:read'])
     for (const path of [IDENTITIES, DECISIONS, `${WEBHOOKS}/deliveries`, `${AUTH}/login`]) {
       const wrong = `${path}?limit=0&cursor=x&state=x&status=x&aal=x`
-      expect(await world.app.raw(wrong)).toMatchObject({ status: 401 })
-      expect(await world.app.client(key).get(wrong)).toMatchObject({ status: 403 })
+      expect(await fixture.app.raw(wrong)).toMatchObject({ status: 401 })
+      expect(await fixture.app.client(key).get(wrong)).toMatchObject({ status: 403 })
     }
   })
 })
 
 describe('what is of another tenant', () => {
   test('answers 403 where it is a person or a session, else 404, and tells nothing', async () => {
-    const other = await bootParty(world.app)
+    const other = await bootParty(fixture.app)
     const { key: sandbox } = await other.newKey('gate', 'test')
     for (const key of [other.key, sandbox])
       for (const route of BY_ID)
@@ -512,7 +512,7 @@ describe('what is of another tenant', () => {
   })
 
   test('does so whatever the body would do with it', async () => {
-    const other = await bootParty(world.app)
+    const other = await bootParty(fixture.app)
     const person = `${IDENTITIES}/${mine.person}`
     for (const [path, body] of [
       [person, []],
@@ -527,7 +527,7 @@ describe('what is of another tenant', () => {
   })
 
   test('is in no list', async () => {
-    const other = await bootParty(world.app)
+    const other = await bootParty(fixture.app)
     for (const [, path] of READS)
       if (!PLACE.test(path)) {
         const { status, body } = await other.api.get(path)
@@ -567,7 +567,7 @@ describe('what is of another tenant', () => {
   })
 
   test('may have the address that one’s own has', async () => {
-    const other = await bootParty(world.app)
+    const other = await bootParty(fixture.app)
     const email = `${MARK}@example.com`
     const person = await other.createIdentity({ traits: { email } })
     expect(person.traits).toMatchObject({ email, tenant_id: other.id })
@@ -590,7 +590,7 @@ describe('what is nobody’s answers 404', () => {
   ])('%s', async (_, id) => {
     const ids = Object.fromEntries(Object.keys(mine).map((place) => [place, id])) as Ids
     for (const route of BY_ID)
-      await refused(route, ask(route, world.key, { ids }), 404, ' not found')
+      await refused(route, ask(route, fixture.key, { ids }), 404, ' not found')
     await expectUntouched()
   })
 
@@ -606,7 +606,7 @@ describe('what is nobody’s answers 404', () => {
         Object.entries(mine).map(([place, id]) => [place, change(id)]),
       ) as Ids
       for (const route of BY_ID)
-        await refused(route, ask(route, world.key, { ids }), 404, ' not found')
+        await refused(route, ask(route, fixture.key, { ids }), 404, ' not found')
     }
     await expectUntouched()
   })
@@ -626,14 +626,14 @@ describe('what is nobody’s answers 404', () => {
       registration: session,
     }
     for (const route of BY_ID)
-      await refused(route, ask(route, world.key, { ids }), 404, ' not found')
+      await refused(route, ask(route, fixture.key, { ids }), 404, ' not found')
     await expectUntouched()
   })
 })
 
 test('a test key sees the same people, settings and webhooks', async () => {
-  const { key } = await world.acme.key('gate', 'test')
-  expect(await everythingOf({ api: world.app.client(key) })).toBe(before)
+  const { key } = await fixture.acme.key('gate', 'test')
+  expect(await everythingOf({ api: fixture.app.client(key) })).toBe(before)
 })
 
 test('every route answers its owner as the API document says', async () => {
@@ -641,7 +641,7 @@ test('every route answers its owner as the API document says', async () => {
   await using receiver = startTarget()
   const { ids, secrets } = await fill(own, receiver)
   const { access_token: token } = await mintToken(own.app, own.key)
-  const at = { world: own, ids, token, secrets }
+  const at = { fixture: own, ids, token, secrets }
   const answers: Record<string, number> = {}
   const isLast = ([method]: Route) => method === 'DELETE'
   for (const route of [...ROUTES, MINT].toSorted((a, b) => +isLast(a) - +isLast(b))) {
@@ -666,18 +666,18 @@ test('every route answers its owner as the API document says', async () => {
 })
 
 /** What another route of the table has ended is there once more. */
-async function revive(own: World, { person, webhook }: Ids) {
+async function revive(own: Fixture, { person, webhook }: Ids) {
   await own.setState({ id: person }, 'active')
   await own.api.patch(`${WEBHOOKS}/${webhook}`, { active: true })
 }
 
-const newSession = async (own: World) =>
+const newSession = async (own: Fixture) =>
   (await own.openSession(await own.createIdentity())).session.id as string
 
 describe('a body that cannot be read', () => {
   /** With a good key, wherever that goes. */
   const submit = (route: Route, body: string, type = 'application/json') =>
-    ask(route, world.key, { body, type })
+    ask(route, fixture.key, { body, type })
 
   test('answers 400 when it is malformed, in the shape of its route', async () => {
     for (const body of ['{', '{"a":}', '{"a":1}{', "{'a':1}", 'a=b', '\u0000'])
@@ -720,10 +720,10 @@ describe('a body that cannot be read', () => {
         await refused(route, submit(route, '{}', type), 415, 'application/json')
     for (const route of WITH_BODY) {
       const [method, path] = route
-      const answer = await world.app.raw(pathOf(path, mine), {
+      const answer = await fixture.app.raw(pathOf(path, mine), {
         method,
         headers: {
-          authorization: `Bearer ${world.key}`,
+          authorization: `Bearer ${fixture.key}`,
           'content-type': 'application/json',
           'content-encoding': 'gzip',
         },
@@ -776,7 +776,7 @@ describe('a route that there is not', () => {
     `${SELF_SERVICE}/methods/oidc/callback`,
   ])('answers 404 in the shape of its place: %s', async (path) => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
-      const answer = await world.app.raw(path, { method })
+      const answer = await fixture.app.raw(path, { method })
       expectRefused(`${method} ${path}`, path, answer, 404, `no such route: ${method} ${path}`)
     }
   })
@@ -794,7 +794,7 @@ describe('a route that there is not', () => {
     for (const [path, has] of methods)
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
         if (has.includes(method)) continue
-        const answer = await world.app.raw(path, { method })
+        const answer = await fixture.app.raw(path, { method })
         const allow = answer.headers.get('allow') ?? ''
         expect(allow.split(', ').toSorted(), `${method} ${path}`).toEqual(has.toSorted())
         expectRefused(`${method} ${path}`, path, answer, 405, `use ${allow}`)
@@ -804,7 +804,7 @@ describe('a route that there is not', () => {
 
 describe('a public route', () => {
   const described = async (path: string, template: string, init: RequestInit = {}) => {
-    const answer = await world.app.raw(path, init)
+    const answer = await fixture.app.raw(path, init)
     expectDescribed(document, 'get', template, answer)
     return answer
   }
@@ -813,7 +813,7 @@ describe('a public route', () => {
     ['no key', {}],
     ['a key that is garbage', { headers: { authorization: 'Bearer garbage' } }],
   ])('asks for none and looks at none: %s', async (_, init) => {
-    const providers = `/public/gate/providers/${world.acme.id}`
+    const providers = `/public/gate/providers/${fixture.acme.id}`
     expect(await described(providers, '/public/gate/providers/x', init)).toMatchObject({
       status: 200,
       body: { providers: [] },
@@ -845,17 +845,17 @@ describe('a public route', () => {
 describe('whoami', () => {
   const path = `${SESSIONS}/whoami`
   const whoami = async (headers: Record<string, string>) => {
-    const answer = await world.app.raw(path, { headers })
+    const answer = await fixture.app.raw(path, { headers })
     expectDescribed(document, 'get', path, answer)
     return answer
   }
 
   test('needs a session and no key', async () => {
-    const { token: session } = await world.openSession({ id: mine.person })
-    const { key: sandbox } = await world.acme.key('gate', 'test')
+    const { token: session } = await fixture.openSession({ id: mine.person })
+    const { key: sandbox } = await fixture.acme.key('gate', 'test')
     for (const headers of [
       {},
-      { authorization: `Bearer ${world.key}` },
+      { authorization: `Bearer ${fixture.key}` },
       { authorization: `Bearer ${sandbox}` },
     ] as Record<string, string>[])
       expect(await whoami({ 'x-session-token': session, ...headers })).toMatchObject({
@@ -867,9 +867,9 @@ describe('whoami', () => {
   })
 
   test('with a key is of the tenant of that key alone', async () => {
-    const { token: session } = await world.openSession({ id: mine.person })
-    const other = await bootParty(world.app)
-    const relay = await world.acme.key('relay')
+    const { token: session } = await fixture.openSession({ id: mine.person })
+    const other = await bootParty(fixture.app)
+    const relay = await fixture.acme.key('relay')
     const ask = (key: string) =>
       whoami({ 'x-session-token': session, authorization: `Bearer ${key}` })
 
@@ -881,30 +881,30 @@ describe('whoami', () => {
 
 describe('a session token and a key', () => {
   const settings = (key: string, token: string) =>
-    world.app.raw(`${AUTH}/settings`, {
+    fixture.app.raw(`${AUTH}/settings`, {
       headers: { authorization: `Bearer ${key}`, 'x-session-token': token },
     })
 
   test('of two tenants begin no settings', async () => {
-    const other = await bootParty(world.app)
+    const other = await bootParty(fixture.app)
     const { token: theirs } = await other.openSession(await other.createIdentity())
     for (const [key, session] of [
       [other.key, secrets.sessionToken],
-      [world.key, theirs],
+      [fixture.key, theirs],
     ] as const)
       expectRefused('settings', AUTH, await settings(key, session), 401, 'session token')
     expect(await settings(other.key, theirs)).toMatchObject({ status: 200 })
-    expect(await settings(world.key, secrets.sessionToken)).toMatchObject({ status: 200 })
+    expect(await settings(fixture.key, secrets.sessionToken)).toMatchObject({ status: 200 })
   })
 
   test('are asked for both, the key first', async () => {
     const headers = { 'x-session-token': secrets.sessionToken }
-    const answer = await world.app.raw(`${AUTH}/settings`, { headers })
+    const answer = await fixture.app.raw(`${AUTH}/settings`, { headers })
     expectRefused('settings', AUTH, answer, 401, 'missing API key')
     expectRefused(
       'settings',
       AUTH,
-      await world.app.client(world.key).get(`${AUTH}/settings`),
+      await fixture.app.client(fixture.key).get(`${AUTH}/settings`),
       401,
       'missing session token',
     )
@@ -914,9 +914,9 @@ describe('a session token and a key', () => {
 describe('the action of a flow', () => {
   const action = (id: string) => `${SELF_SERVICE}/recovery?flow=${id}`
   const post = async (id: string, headers: Record<string, string>) => {
-    const { body } = await world.app.raw(action(id))
+    const { body } = await fixture.app.raw(action(id))
     const csrf_token = body.ui.nodes[0].attributes.value
-    const answer = await world.app.raw(action(id), {
+    const answer = await fixture.app.raw(action(id), {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ csrf_token, method: 'code', email: 'nobody' }),
@@ -926,28 +926,28 @@ describe('the action of a flow', () => {
   }
 
   test('is read by whoever knows it, with a key or without', async () => {
-    const other = await bootParty(world.app)
+    const other = await bootParty(fixture.app)
     for (const headers of [
       {},
       { authorization: 'garbage' },
       { authorization: `Bearer ${other.key}` },
     ]) {
-      const answer = await world.app.raw(action(mine.recovery), { headers: headers as never })
+      const answer = await fixture.app.raw(action(mine.recovery), { headers: headers as never })
       expectDescribed(document, 'get', `${SELF_SERVICE}/recovery`, answer)
       expect(answer).toMatchObject({ status: 200, body: { id: mine.recovery } })
     }
   })
 
   test('takes forms without a key, and with one of its tenant', async () => {
-    for (const headers of [{}, { authorization: `Bearer ${world.key}` }])
+    for (const headers of [{}, { authorization: `Bearer ${fixture.key}` }])
       expect((await post(mine.recovery, headers as Record<string, string>)).status).toBe(422)
   })
 
   test('takes none with a key that is no good for it', async () => {
-    const other = await bootParty(world.app)
-    const { key: relay } = await world.acme.key('relay')
-    const { id, key: revoked } = await world.acme.key('gate', 'live')
-    await world.app.platform.keys.revoke(ACTOR, id)
+    const other = await bootParty(fixture.app)
+    const { key: relay } = await fixture.acme.key('relay')
+    const { id, key: revoked } = await fixture.acme.key('gate', 'live')
+    await fixture.app.platform.keys.revoke(ACTOR, id)
     const ask = (key: string) => post(mine.recovery, { authorization: `Bearer ${key}` })
     expect(await ask(other.key)).toMatchObject({ status: 404, body: { id: 'flow_not_found' } })
     for (const key of ['garbage', revoked]) expect(await ask(key)).toMatchObject({ status: 401 })
@@ -955,7 +955,7 @@ describe('the action of a flow', () => {
   })
 
   test('is asked about by pages elsewhere, before they send a form', async () => {
-    const { status, headers } = await world.app.raw(action(mine.recovery), { method: 'OPTIONS' })
+    const { status, headers } = await fixture.app.raw(action(mine.recovery), { method: 'OPTIONS' })
     expect(status).toBe(204)
     expect(headers.get('access-control-allow-origin')).toBe('*')
     expect(headers.get('access-control-allow-credentials')).toBeNull()
@@ -966,11 +966,11 @@ test('the way back from a provider leads nowhere for whoever was not sent there'
   for (const provider of ['github', 'apple'])
     for (const query of ['', '?state=x&code=y', '?error=access_denied']) {
       const path = `${SELF_SERVICE}/methods/oidc/callback/${provider}${query}`
-      const answer = await world.app.raw(path)
+      const answer = await fixture.app.raw(path)
       expect(answer.status).toBe(403)
       expect(answer.headers.get('content-type')).toStartWith('text/html')
       expect(answer.body).not.toContain(MARK)
     }
-  const unknown = await world.app.raw(`${SELF_SERVICE}/methods/oidc/callback/nothing`)
+  const unknown = await fixture.app.raw(`${SELF_SERVICE}/methods/oidc/callback/nothing`)
   expect(unknown).toMatchObject({ status: 404 })
 })

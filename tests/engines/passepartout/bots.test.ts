@@ -15,23 +15,23 @@ import { createSealing } from '../../../src/platform/sealing/index.ts'
 import { openKeyRing } from '../../../src/platform/sealing/open-key-ring.ts'
 import { until } from '../../support/binary.ts'
 import { testConfig } from '../../support/config.ts'
-import { bootWorld, type World } from './fixture.ts'
+import { bootFixture, type Fixture } from './fixture.ts'
 
 const START = '/v1/passepartout/login/start'
 const ELSEWHERE = 'https://bots.example/hook/of-secrets'
 
-type Office = World['app']['passepartout']['bots']
+type Office = Fixture['app']['passepartout']['bots']
 
-/** A world with one tenant that has no bot yet. */
+/** A fixture with one tenant that has no bot yet. */
 async function bootEmpty() {
-  const world = await bootWorld()
-  const { app, actor } = world
+  const fixture = await bootFixture()
+  const { app, actor } = fixture
   const { bots } = app.passepartout
   const store = createStore(app.db)
   const tenant = await app.tenant()
   const owner = ownerOf(tenant.id)
   return {
-    ...world,
+    ...fixture,
     bots,
     tenant,
     owner,
@@ -72,19 +72,19 @@ async function refusalOf(work: Promise<unknown>): Promise<AppError> {
 
 describe('audit', () => {
   test('each change says who did what to which bot, and holds no secret', async () => {
-    await using world = await bootEmpty()
-    const { bots, actor, owner } = world
-    const bot = world.botApi.bot()
-    await world.set({ token: bot.token })
-    await world.set({ match: 'required', transport: 'webhook' })
-    await world.set({ transport: 'polling' })
-    await world.enable()
+    await using fixture = await bootEmpty()
+    const { bots, actor, owner } = fixture
+    const bot = fixture.botApi.bot()
+    await fixture.set({ token: bot.token })
+    await fixture.set({ match: 'required', transport: 'webhook' })
+    await fixture.set({ transport: 'polling' })
+    await fixture.enable()
     await bots.disable(actor, owner)
     await bots.remove(actor, owner)
 
-    const rows = world.audited()
+    const rows = fixture.audited()
 
-    const object = `passepartout:bot:${world.row().id}`
+    const object = `passepartout:bot:${fixture.row().id}`
     for (const row of rows) expect(row).toMatchObject({ object, actorKind: 'cli', source: 'test' })
     const known = { environment: 'live', username: bot.username }
     expect(rows.map(({ action, detail }) => [action, JSON.parse(detail)])).toEqual([
@@ -99,40 +99,40 @@ describe('audit', () => {
   })
 
   test('a refusal leaves no row, neither of the log nor of the bot', async () => {
-    await using world = await bootEmpty()
-    const other = await world.app.tenant('Other')
-    const bot = world.botApi.bot()
-    await world.set({ token: bot.token }, ownerOf(other.id))
+    await using fixture = await bootEmpty()
+    const other = await fixture.app.tenant('Other')
+    const bot = fixture.botApi.bot()
+    await fixture.set({ token: bot.token }, ownerOf(other.id))
 
-    expect(await refusalOf(world.set({ token: bot.token }))).toMatchObject({ code: 'bot_in_use' })
-    expect(await refusalOf(world.set({ token: '' }))).toMatchObject({ kind: 'invalid' })
-    expect(await refusalOf(world.enable())).toMatchObject({ code: 'bot_not_configured' })
+    expect(await refusalOf(fixture.set({ token: bot.token }))).toMatchObject({ code: 'bot_in_use' })
+    expect(await refusalOf(fixture.set({ token: '' }))).toMatchObject({ kind: 'invalid' })
+    expect(await refusalOf(fixture.enable())).toMatchObject({ code: 'bot_not_configured' })
 
-    expect(world.audited()).toEqual([])
-    expect(world.rows()).toMatchObject([{ tenantId: other.id }])
+    expect(fixture.audited()).toEqual([])
+    expect(fixture.rows()).toMatchObject([{ tenantId: other.id }])
   })
 })
 
 describe('a token', () => {
   test('lies in the row sealed, for this bot alone', async () => {
-    await using world = await bootEmpty()
-    const bot = world.botApi.bot()
-    await world.set({ token: bot.token })
-    const other = await world.app.tenant('Other')
-    await world.set({ token: world.botApi.bot().token }, ownerOf(other.id))
+    await using fixture = await bootEmpty()
+    const bot = fixture.botApi.bot()
+    await fixture.set({ token: bot.token })
+    const other = await fixture.app.tenant('Other')
+    await fixture.set({ token: fixture.botApi.bot().token }, ownerOf(other.id))
 
-    expect(JSON.stringify(world.rows())).not.toContain(secretOf(bot.token))
-    const moved = { ...world.row(ownerOf(other.id)), token: world.row().token }
-    expect(() => world.bots.apiOf(moved)).toThrow()
-    expect((await world.bots.apiOf(world.row()).getMe()).username).toBe(bot.username)
+    expect(JSON.stringify(fixture.rows())).not.toContain(secretOf(bot.token))
+    const moved = { ...fixture.row(ownerOf(other.id)), token: fixture.row().token }
+    expect(() => fixture.bots.apiOf(moved)).toThrow()
+    expect((await fixture.bots.apiOf(fixture.row()).getMe()).username).toBe(bot.username)
   })
 
   test('that replaces another of the same bot keeps where it has read to, and who people are', async () => {
-    await using world = await bootWorld()
-    const acme = await world.signingTenant()
-    const ada = world.botApi.person()
-    const { bots } = world.app.passepartout
-    const find = () => createStore(world.app.db).bots.find(acme.id, 'live')
+    await using fixture = await bootFixture()
+    const acme = await fixture.signingTenant()
+    const ada = fixture.botApi.person()
+    const { bots } = fixture.app.passepartout
+    const find = () => createStore(fixture.app.db).bots.find(acme.id, 'live')
     const signIn = async () => {
       const { body } = await acme.live.post(START)
       ada.follow(body.deep_link)
@@ -148,89 +148,89 @@ describe('a token', () => {
     }
     const known = new Set<string>()
     const before = await signIn()
-    const lastPoll = () => world.botApi.callsOf('getUpdates').at(-1)
+    const lastPoll = () => fixture.botApi.callsOf('getUpdates').at(-1)
     const isHeld = () => lastPoll()?.status === undefined
     await until(() => isHeld() && lastPoll()?.params.offset === find()?.updateOffset)
     const offset = find()?.updateOffset
     expect(offset).toBeNumber()
     const token = acme.bot.revokeToken()
 
-    await bots.set(world.actor, ownerOf(acme.id), { token })
+    await bots.set(fixture.actor, ownerOf(acme.id), { token })
 
     expect(find()).toMatchObject({ updateOffset: offset, isEnabled: true, health: 'ok' })
-    await world.botApi.waitForPoller(acme.bot)
+    await fixture.botApi.waitForPoller(acme.bot)
     expect(lastPoll()).toMatchObject({ token, params: { offset } })
     expect((await signIn()).id).toBe(before.id)
 
-    await bots.set(world.actor, ownerOf(acme.id), { token: world.botApi.bot().token })
+    await bots.set(fixture.actor, ownerOf(acme.id), { token: fixture.botApi.bot().token })
     expect(find()?.updateOffset).toBeNull()
   })
 
   test('that Telegram accepts no longer ends sign-ins; a new one takes them up again', async () => {
-    await using world = await bootWorld()
-    const acme = await world.signingTenant()
+    await using fixture = await bootFixture()
+    const acme = await fixture.signingTenant()
     const token = acme.bot.revokeToken()
     await until(async () => (await acme.live.post(START)).status === 409)
     expect((await acme.live.post(START)).body.error).toMatchObject({ code: 'bot_not_configured' })
-    expect(world.app.passepartout.bots.list(acme.id)).toMatchObject([
+    expect(fixture.app.passepartout.bots.list(acme.id)).toMatchObject([
       { environment: 'live', status: 'invalid_token', issue: expect.any(String) },
       { environment: 'test', status: 'ok' },
     ])
 
-    await world.app.passepartout.bots.set(world.actor, ownerOf(acme.id), { token })
+    await fixture.app.passepartout.bots.set(fixture.actor, ownerOf(acme.id), { token })
 
     expect((await acme.live.post(START)).status).toBe(200)
-    await world.botApi.waitForPoller(acme.bot)
+    await fixture.botApi.waitForPoller(acme.bot)
   })
 })
 
 describe('sign-ins go through a bot', () => {
   test('once it is enabled, and no longer once it is disabled or removed', async () => {
-    await using world = await bootEmpty()
-    const { bots, actor, owner, tenant } = world
-    const live = world.app.client((await tenant.key('passepartout', 'live')).key)
+    await using fixture = await bootEmpty()
+    const { bots, actor, owner, tenant } = fixture
+    const live = fixture.app.client((await tenant.key('passepartout', 'live')).key)
     const start = async () => {
       const { status, body } = await live.post(START)
       return status === 200 ? 200 : [status, body.error.code]
     }
     const REFUSED = [409, 'bot_not_configured']
-    const bot = world.botApi.bot()
+    const bot = fixture.botApi.bot()
 
     expect(await start()).toEqual(REFUSED)
-    await world.set({ token: bot.token })
+    await fixture.set({ token: bot.token })
     expect(await start()).toEqual(REFUSED)
-    await world.enable()
+    await fixture.enable()
     expect(await start()).toBe(200)
     await bots.disable(actor, owner)
     expect(await start()).toEqual(REFUSED)
-    await world.enable()
+    await fixture.enable()
     expect(await start()).toBe(200)
     await bots.remove(actor, owner)
     expect(await start()).toEqual(REFUSED)
-    await world.set({ token: bot.token })
+    await fixture.set({ token: bot.token })
     expect(await start()).toEqual(REFUSED)
   })
 
   test('of their own environment alone', async () => {
-    await using world = await bootEmpty()
-    await world.set({ token: world.botApi.bot().token })
-    await world.enable()
-    const test = world.app.client((await world.tenant.key('passepartout', 'test')).key)
+    await using fixture = await bootEmpty()
+    await fixture.set({ token: fixture.botApi.bot().token })
+    await fixture.enable()
+    const test = fixture.app.client((await fixture.tenant.key('passepartout', 'test')).key)
 
     expect((await test.post(START)).status).toBe(409)
-    await world.bots.enable(world.actor, ownerOf(world.tenant.id, 'test'))
+    await fixture.bots.enable(fixture.actor, ownerOf(fixture.tenant.id, 'test'))
     expect((await test.post(START)).status).toBe(200)
   })
 
   test('which is polled from when it is enabled, until it is disabled', async () => {
-    await using world = await bootEmpty()
-    const bot = world.botApi.bot()
-    await world.set({ token: bot.token })
-    expect(world.botApi.callsOf('getUpdates')).toEqual([])
-    await world.enable()
-    await world.botApi.waitForPoller(bot)
-    await world.bots.disable(world.actor, world.owner)
-    await until(() => world.botApi.pollers(bot) === 0)
+    await using fixture = await bootEmpty()
+    const bot = fixture.botApi.bot()
+    await fixture.set({ token: bot.token })
+    expect(fixture.botApi.callsOf('getUpdates')).toEqual([])
+    await fixture.enable()
+    await fixture.botApi.waitForPoller(bot)
+    await fixture.bots.disable(fixture.actor, fixture.owner)
+    await until(() => fixture.botApi.pollers(bot) === 0)
   })
 })
 
@@ -238,147 +238,151 @@ describe('nothing changes', () => {
   test.each(['getMe', 'getWebhookInfo'])(
     'when Telegram is too slow to set (%s)',
     async (method) => {
-      await using world = await bootEmpty()
-      const bot = world.botApi.bot()
-      using _fault = world.botApi.fail({ method, delayMs: 60_000 })
+      await using fixture = await bootEmpty()
+      const bot = fixture.botApi.bot()
+      using _fault = fixture.botApi.fail({ method, delayMs: 60_000 })
 
-      const refusal = refusalOf(world.set({ token: bot.token }))
-      await world.botApi.waitForCall(method)
-      await world.app.clock.advance(10_000)
+      const refusal = refusalOf(fixture.set({ token: bot.token }))
+      await fixture.botApi.waitForCall(method)
+      await fixture.app.clock.advance(10_000)
 
       expect(await refusal).toMatchObject({
         code: 'messenger_unavailable',
         message: expect.stringContaining('gave no complete answer in time'),
       })
-      expect(world.rows()).toEqual([])
-      expect(world.audited()).toEqual([])
+      expect(fixture.rows()).toEqual([])
+      expect(fixture.audited()).toEqual([])
     },
   )
 
   test('when Telegram is too slow to enable', async () => {
-    await using world = await bootEmpty()
-    const bot = world.botApi.bot()
-    await world.set({ token: bot.token })
-    const before = world.rows()
-    using fault = world.botApi.fail({ method: 'getWebhookInfo', delayMs: 60_000 })
+    await using fixture = await bootEmpty()
+    const bot = fixture.botApi.bot()
+    await fixture.set({ token: bot.token })
+    const before = fixture.rows()
+    using fault = fixture.botApi.fail({ method: 'getWebhookInfo', delayMs: 60_000 })
 
-    const refusal = refusalOf(world.enable())
+    const refusal = refusalOf(fixture.enable())
     await until(() => fault.hits() > 0)
-    await world.app.clock.advance(10_000)
+    await fixture.app.clock.advance(10_000)
 
     expect(await refusal).toMatchObject({ code: 'messenger_unavailable' })
-    expect(world.rows()).toEqual(before)
+    expect(fixture.rows()).toEqual(before)
   })
 
   test('when the webhook of another system cannot be taken away', async () => {
-    await using world = await bootEmpty()
-    const bot = world.botApi.bot()
+    await using fixture = await bootEmpty()
+    const bot = fixture.botApi.bot()
     bot.ownedByWebhook(ELSEWHERE)
-    await world.set({ token: bot.token })
-    using _fault = world.botApi.fail({ method: 'deleteWebhook', status: 500 })
+    await fixture.set({ token: bot.token })
+    using _fault = fixture.botApi.fail({ method: 'deleteWebhook', status: 500 })
 
-    const refusal = await refusalOf(world.enable({ takeOver: true }))
+    const refusal = await refusalOf(fixture.enable({ takeOver: true }))
 
     expect(refusal).toMatchObject({ code: 'messenger_unavailable' })
-    expect(world.row()).toMatchObject({ isEnabled: false })
-    expect(world.audited().map(({ action }) => action)).toEqual(['bot.changed'])
+    expect(fixture.row()).toMatchObject({ isEnabled: false })
+    expect(fixture.audited().map(({ action }) => action)).toEqual(['bot.changed'])
   })
 
   test('when the token of a bot that is in use is refused: it goes on as it was', async () => {
-    await using world = await bootEmpty()
-    const bot = world.botApi.bot()
-    await world.set({ token: bot.token })
-    await world.enable()
-    await world.botApi.waitForPoller(bot)
-    const before = world.rows()
+    await using fixture = await bootEmpty()
+    const bot = fixture.botApi.bot()
+    await fixture.set({ token: bot.token })
+    await fixture.enable()
+    await fixture.botApi.waitForPoller(bot)
+    const before = fixture.rows()
 
-    expect(await refusalOf(world.set({ token: '1:AAFnone' }))).toMatchObject({ kind: 'invalid' })
-    expect(world.rows()).toEqual(before)
+    expect(await refusalOf(fixture.set({ token: '1:AAFnone' }))).toMatchObject({ kind: 'invalid' })
+    expect(fixture.rows()).toEqual(before)
   })
 })
 
 describe('a bot is not enabled', () => {
   test('that was removed while it was asked about', async () => {
-    await using world = await bootEmpty()
-    await world.set({ token: world.botApi.bot().token })
-    const asked = world.botApi.callsOf('getWebhookInfo').length
-    using _fault = world.botApi.fail({ method: 'getWebhookInfo', delayMs: 300, times: 1 })
+    await using fixture = await bootEmpty()
+    await fixture.set({ token: fixture.botApi.bot().token })
+    const asked = fixture.botApi.callsOf('getWebhookInfo').length
+    using _fault = fixture.botApi.fail({ method: 'getWebhookInfo', delayMs: 300, times: 1 })
 
-    const refusal = refusalOf(world.enable())
-    await until(() => world.botApi.callsOf('getWebhookInfo').length > asked)
-    await world.bots.remove(world.actor, world.owner)
+    const refusal = refusalOf(fixture.enable())
+    await until(() => fixture.botApi.callsOf('getWebhookInfo').length > asked)
+    await fixture.bots.remove(fixture.actor, fixture.owner)
 
     expect(await refusal).toMatchObject({ code: 'bot_not_configured' })
-    expect(world.row()).toMatchObject({ isEnabled: false, token: null })
+    expect(fixture.row()).toMatchObject({ isEnabled: false, token: null })
   })
 })
 
 describe('two at once', () => {
   test('set the bot of one tenant: it is one bot, whole', async () => {
-    await using world = await bootEmpty()
-    const candidates = [world.botApi.bot(), world.botApi.bot()]
+    await using fixture = await bootEmpty()
+    const candidates = [fixture.botApi.bot(), fixture.botApi.bot()]
 
-    await Promise.all(candidates.map(({ token }) => world.set({ token })))
+    await Promise.all(candidates.map(({ token }) => fixture.set({ token })))
 
-    expect(world.rows()).toHaveLength(1)
-    const { platformBotId, username } = world.row()
+    expect(fixture.rows()).toHaveLength(1)
+    const { platformBotId, username } = fixture.row()
     const kept = candidates.find(({ id }) => `${id}` === platformBotId)
     expect(username).toBe(kept?.username ?? 'one of the two')
-    expect((await world.bots.apiOf(world.row()).getMe()).username).toBe(username ?? '')
-    expect(world.audited()).toHaveLength(2)
+    expect((await fixture.bots.apiOf(fixture.row()).getMe()).username).toBe(username ?? '')
+    expect(fixture.audited()).toHaveLength(2)
   })
 
   test('set one bot for two tenants: one is refused', async () => {
-    await using world = await bootEmpty()
-    const other = await world.app.tenant('Other')
-    const { token } = world.botApi.bot()
+    await using fixture = await bootEmpty()
+    const other = await fixture.app.tenant('Other')
+    const { token } = fixture.botApi.bot()
 
     const outcomes = await Promise.allSettled([
-      world.set({ token }),
-      world.set({ token }, ownerOf(other.id)),
+      fixture.set({ token }),
+      fixture.set({ token }, ownerOf(other.id)),
     ])
 
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
-    expect(world.rows()).toHaveLength(1)
+    expect(fixture.rows()).toHaveLength(1)
   })
 
   test('change different things of a bot: both hold', async () => {
-    await using world = await bootEmpty()
-    const bot = world.botApi.bot()
-    await world.set({ token: bot.token })
+    await using fixture = await bootEmpty()
+    const bot = fixture.botApi.bot()
+    await fixture.set({ token: bot.token })
 
     await Promise.all([
-      world.set({ match: 'required' }),
-      world.set({ token: bot.token }),
-      world.set({ transport: 'webhook' }),
-      world.enable(),
+      fixture.set({ match: 'required' }),
+      fixture.set({ token: bot.token }),
+      fixture.set({ transport: 'webhook' }),
+      fixture.enable(),
     ])
 
-    expect(world.row()).toMatchObject({ match: 'required', transport: 'webhook', isEnabled: true })
+    expect(fixture.row()).toMatchObject({
+      match: 'required',
+      transport: 'webhook',
+      isEnabled: true,
+    })
   })
 })
 
 describe('a bot that Telegram calls by a webhook', () => {
   /** One that is enabled, once Telegram knows where to call. */
   async function called() {
-    const world = await bootEmpty()
-    const bot = world.botApi.bot()
-    await world.set({ token: bot.token, transport: 'webhook' })
+    const fixture = await bootEmpty()
+    const bot = fixture.botApi.bot()
+    await fixture.set({ token: bot.token, transport: 'webhook' })
     expect(bot.webhook).toBeUndefined()
-    await world.enable()
+    await fixture.enable()
     await until(() => bot.webhook !== undefined)
-    return { ...world, bot }
+    return { ...fixture, bot }
   }
 
   test('is told where, with a secret, and what to bring', async () => {
-    await using world = await called()
+    await using fixture = await called()
 
-    expect(world.botApi.callsOf('setWebhook')).toMatchObject([
+    expect(fixture.botApi.callsOf('setWebhook')).toMatchObject([
       {
         status: 200,
         params: {
           url: expect.stringMatching(
-            new RegExp(`^http://.*/v1/passepartout/telegram/${world.row().id}$`),
+            new RegExp(`^http://.*/v1/passepartout/telegram/${fixture.row().id}$`),
           ),
           secret_token: expect.stringMatching(/^[\w-]{32,256}$/),
           allowed_updates: ['message', 'callback_query'],
@@ -386,58 +390,58 @@ describe('a bot that Telegram calls by a webhook', () => {
         },
       },
     ])
-    expect(world.botApi.callsOf('getUpdates')).toEqual([])
-    expect(JSON.stringify(world.rows())).not.toContain(world.bot.webhook?.secret)
-    expect(JSON.stringify(world.audited())).not.toContain(world.bot.webhook?.secret)
+    expect(fixture.botApi.callsOf('getUpdates')).toEqual([])
+    expect(JSON.stringify(fixture.rows())).not.toContain(fixture.bot.webhook?.secret)
+    expect(JSON.stringify(fixture.audited())).not.toContain(fixture.bot.webhook?.secret)
   })
 
   test('is told another secret after a change', async () => {
-    await using world = await called()
-    const before = world.bot.webhook?.secret
+    await using fixture = await called()
+    const before = fixture.bot.webhook?.secret
 
-    await world.set({ match: 'required' })
+    await fixture.set({ match: 'required' })
 
-    await until(() => world.bot.webhook?.secret !== before)
+    await until(() => fixture.bot.webhook?.secret !== before)
   })
 
   test('is no longer called once it is polled', async () => {
-    await using world = await called()
+    await using fixture = await called()
 
-    await world.set({ transport: 'polling' })
+    await fixture.set({ transport: 'polling' })
 
-    await world.botApi.waitForCall('deleteWebhook')
-    await until(() => world.bot.webhook === undefined)
+    await fixture.botApi.waitForCall('deleteWebhook')
+    await until(() => fixture.bot.webhook === undefined)
     await until(async () => {
-      await world.app.clock.advance(1000)
-      return world.botApi.pollers(world.bot) === 1
+      await fixture.app.clock.advance(1000)
+      return fixture.botApi.pollers(fixture.bot) === 1
     })
-    expect(world.row()).toMatchObject({ health: 'ok' })
+    expect(fixture.row()).toMatchObject({ health: 'ok' })
   })
 
   test.each(['disable', 'remove'] as const)('nor after %s', async (verb) => {
-    await using world = await called()
+    await using fixture = await called()
 
-    await world.bots[verb](world.actor, world.owner)
+    await fixture.bots[verb](fixture.actor, fixture.owner)
 
-    expect(world.bot.webhook).toBeUndefined()
+    expect(fixture.bot.webhook).toBeUndefined()
   })
 
   test.each(['disable', 'remove'] as const)('%s succeeds while Telegram does not', async (verb) => {
-    await using world = await called()
-    using _fault = world.botApi.fail({ status: 500 })
+    await using fixture = await called()
+    using _fault = fixture.botApi.fail({ status: 500 })
 
-    expect(await world.bots[verb](world.actor, world.owner)).toMatchObject({ enabled: false })
-    expect(world.row()).toMatchObject({ isEnabled: false })
+    expect(await fixture.bots[verb](fixture.actor, fixture.owner)).toMatchObject({ enabled: false })
+    expect(fixture.row()).toMatchObject({ isEnabled: false })
   })
 
   test('keeps the webhook of another system that was never taken over', async () => {
-    await using world = await bootEmpty()
-    const bot = world.botApi.bot()
+    await using fixture = await bootEmpty()
+    const bot = fixture.botApi.bot()
     bot.ownedByWebhook(ELSEWHERE)
-    await world.set({ token: bot.token, transport: 'webhook' })
+    await fixture.set({ token: bot.token, transport: 'webhook' })
 
-    await world.bots.disable(world.actor, world.owner)
-    await world.bots.remove(world.actor, world.owner)
+    await fixture.bots.disable(fixture.actor, fixture.owner)
+    await fixture.bots.remove(fixture.actor, fixture.owner)
 
     expect(bot.webhook?.url).toBe(ELSEWHERE)
   })
@@ -445,34 +449,34 @@ describe('a bot that Telegram calls by a webhook', () => {
 
 describe('a webhook of ours', () => {
   test('is no warning, and no reason not to enable', async () => {
-    await using world = await bootEmpty()
-    const bot = world.botApi.bot()
-    await world.set({ token: bot.token, transport: 'webhook' })
-    await world.enable()
+    await using fixture = await bootEmpty()
+    const bot = fixture.botApi.bot()
+    await fixture.set({ token: bot.token, transport: 'webhook' })
+    await fixture.enable()
     await until(() => bot.webhook !== undefined)
 
-    expect((await world.set({ token: bot.token })).warnings).toEqual([])
-    expect((await world.enable()).warnings).toEqual([])
-    expect(world.botApi.callsOf('deleteWebhook')).toEqual([])
+    expect((await fixture.set({ token: bot.token })).warnings).toEqual([])
+    expect((await fixture.enable()).warnings).toEqual([])
+    expect(fixture.botApi.callsOf('deleteWebhook')).toEqual([])
   })
 })
 
 describe('Telegram calls https on its own ports', () => {
   /** The office as it is with Telegram itself, or with a Bot API server of one's own. */
-  function officeAt(world: World, baseUrl: string, isOwnServer: boolean): Office {
-    const { db, clock, audit, sealing, tenants } = world.app.platform
-    const connect = createTelegram({ clock, apiRoot: world.botApi.url })
+  function officeAt(fixture: Fixture, baseUrl: string, isOwnServer: boolean): Office {
+    const { db, clock, audit, sealing, tenants } = fixture.app.platform
+    const connect = createTelegram({ clock, apiRoot: fixture.botApi.url })
     const store = createStore(db)
     const ownership = createOwnership({ connect, baseUrl: () => baseUrl, isOwnServer })
     return createBots({ db, clock, audit, sealing, store, tenants, connect, ownership })
   }
 
   async function enableAt(baseUrl: string, isOwnServer: boolean) {
-    await using world = await bootEmpty()
-    const office = officeAt(world, baseUrl, isOwnServer)
-    const { token } = world.botApi.bot()
-    await office.set(world.actor, world.owner, { token, transport: 'webhook' })
-    return await office.enable(world.actor, world.owner).then(
+    await using fixture = await bootEmpty()
+    const office = officeAt(fixture, baseUrl, isOwnServer)
+    const { token } = fixture.botApi.bot()
+    await office.set(fixture.actor, fixture.owner, { token, transport: 'webhook' })
+    return await office.enable(fixture.actor, fixture.owner).then(
       ({ bot }) => bot.enabled,
       ({ kind, message }: AppError) => `${kind} ${message}`,
     )
@@ -493,27 +497,29 @@ describe('Telegram calls https on its own ports', () => {
   })
 
   test('a bot that is in use is not changed to one that it cannot call', async () => {
-    await using world = await bootEmpty()
-    const office = officeAt(world, 'http://gate.example', false)
-    await office.set(world.actor, world.owner, { token: world.botApi.bot().token })
-    await office.enable(world.actor, world.owner)
+    await using fixture = await bootEmpty()
+    const office = officeAt(fixture, 'http://gate.example', false)
+    await office.set(fixture.actor, fixture.owner, { token: fixture.botApi.bot().token })
+    await office.enable(fixture.actor, fixture.owner)
 
-    const refusal = await refusalOf(office.set(world.actor, world.owner, { transport: 'webhook' }))
+    const refusal = await refusalOf(
+      office.set(fixture.actor, fixture.owner, { transport: 'webhook' }),
+    )
 
     expect(refusal).toMatchObject({ kind: 'invalid', message: expect.stringContaining('poll') })
-    expect(world.row()).toMatchObject({ transport: 'polling', isEnabled: true })
+    expect(fixture.row()).toMatchObject({ transport: 'polling', isEnabled: true })
   })
 })
 
 describe('a running application', () => {
   /** What a command of its own process does, beside it on the same data directory. */
-  async function beside(world: World) {
-    const dataDir = dirname(world.app.db.client.filename)
+  async function beside(fixture: Fixture) {
+    const dataDir = dirname(fixture.app.db.client.filename)
     const db = openDatabase({ dataDir, synchronous: 'full' })
-    const { clock, tenants } = world.app.platform
+    const { clock, tenants } = fixture.app.platform
     const audit = createAudit({ db, clock })
     const sealing = createSealing(await openKeyRing({ db, clock, dataDir }))
-    const config = testConfig({ 'passepartout-telegram-api-root': world.botApi.url })
+    const config = testConfig({ 'passepartout-telegram-api-root': fixture.botApi.url })
     const parts = { db, clock, audit, sealing, tenants }
     return {
       bots: createOfflineBots(parts, config, () => 'http://127.0.0.1:8080'),
@@ -522,86 +528,88 @@ describe('a running application', () => {
   }
 
   test('notices what another process changes, at the next call and at the next look', async () => {
-    await using world = await bootEmpty()
-    using other = await beside(world)
-    const { actor, owner, tenant } = world
-    const live = world.app.client((await tenant.key('passepartout', 'live')).key)
+    await using fixture = await bootEmpty()
+    using other = await beside(fixture)
+    const { actor, owner, tenant } = fixture
+    const live = fixture.app.client((await tenant.key('passepartout', 'live')).key)
     const status = async () => (await live.post(START)).status
-    const bot = world.botApi.bot()
-    const look = () => world.app.clock.advance(1000)
+    const bot = fixture.botApi.bot()
+    const look = () => fixture.app.clock.advance(1000)
 
     expect(await status()).toBe(409)
     await other.bots.set(actor, owner, { token: bot.token })
     await other.bots.enable(actor, owner)
     expect(await status()).toBe(200)
     await look()
-    await world.botApi.waitForPoller(bot)
+    await fixture.botApi.waitForPoller(bot)
 
     await other.bots.set(actor, owner, { match: 'required' })
     expect((await live.post(START)).body).toHaveProperty('match_code')
 
-    const next = world.botApi.bot()
+    const next = fixture.botApi.bot()
     await other.bots.set(actor, owner, { token: next.token })
     expect((await live.post(START)).body.deep_link).toContain(`/${next.username}?start=`)
     await look()
-    await world.botApi.waitForPoller(next)
-    await until(() => world.botApi.pollers(bot) === 0)
+    await fixture.botApi.waitForPoller(next)
+    await until(() => fixture.botApi.pollers(bot) === 0)
 
     await other.bots.disable(actor, owner)
     expect(await status()).toBe(409)
     await look()
-    await until(() => world.botApi.pollers(next) === 0)
+    await until(() => fixture.botApi.pollers(next) === 0)
 
     await other.bots.remove(actor, owner)
-    expect(world.bots.list(tenant.id)).toMatchObject([{ status: 'not_configured' }])
+    expect(fixture.bots.list(tenant.id)).toMatchObject([{ status: 'not_configured' }])
   })
 
   test('and its rival: a bot set there is refused here', async () => {
-    await using world = await bootEmpty()
-    using other = await beside(world)
-    const rival = await world.app.tenant('Rival')
-    const { token } = world.botApi.bot()
+    await using fixture = await bootEmpty()
+    using other = await beside(fixture)
+    const rival = await fixture.app.tenant('Rival')
+    const { token } = fixture.botApi.bot()
 
-    await other.bots.set(world.actor, ownerOf(rival.id), { token })
+    await other.bots.set(fixture.actor, ownerOf(rival.id), { token })
 
-    expect(await refusalOf(world.set({ token }))).toMatchObject({ code: 'bot_in_use' })
+    expect(await refusalOf(fixture.set({ token }))).toMatchObject({ code: 'bot_in_use' })
   })
 })
 
 describe('a token that is set in the place of another', () => {
   test('of a bot that was removed is the same bot again, and what was begun goes on', async () => {
-    await using world = await bootEmpty()
-    const { token } = world.botApi.bot()
-    await world.set({ token })
-    const before = world.row()
+    await using fixture = await bootEmpty()
+    const { token } = fixture.botApi.bot()
+    await fixture.set({ token })
+    const before = fixture.row()
 
-    await world.bots.remove(world.actor, world.owner)
-    expect(world.bots.list(world.owner.tenantId)).toMatchObject([{ username: null, token: null }])
-    await world.set({ token })
+    await fixture.bots.remove(fixture.actor, fixture.owner)
+    expect(fixture.bots.list(fixture.owner.tenantId)).toMatchObject([
+      { username: null, token: null },
+    ])
+    await fixture.set({ token })
 
-    expect(world.row()).toMatchObject({ id: before.id, username: before.username })
+    expect(fixture.row()).toMatchObject({ id: before.id, username: before.username })
   })
 
   test('of another bot that others receive is refused while one is in use', async () => {
-    await using world = await bootEmpty()
-    await world.set({ token: world.botApi.bot().token })
-    await world.enable()
-    const other = world.botApi.bot()
+    await using fixture = await bootEmpty()
+    await fixture.set({ token: fixture.botApi.bot().token })
+    await fixture.enable()
+    const other = fixture.botApi.bot()
     other.ownedByWebhook('https://bots.example/hook')
 
-    const refusal = await refusalOf(world.set({ token: other.token }))
+    const refusal = await refusalOf(fixture.set({ token: other.token }))
 
     expect(refusal).toMatchObject({ code: 'bot_in_use' })
     expect(refusal.message).toContain('bots.example')
-    expect(world.row()).toMatchObject({ isEnabled: true })
+    expect(fixture.row()).toMatchObject({ isEnabled: true })
   })
 
   test('that cannot be one is refused before Telegram is asked', async () => {
-    await using world = await bootEmpty()
+    await using fixture = await bootEmpty()
 
     for (const token of ['', 'nonsense', '123456', 'abc:def', '1:a/../b'])
-      expect((await refusalOf(world.set({ token }))).message).toStartWith('token: must be what')
+      expect((await refusalOf(fixture.set({ token }))).message).toStartWith('token: must be what')
 
-    expect(world.botApi.calls).toEqual([])
+    expect(fixture.botApi.calls).toEqual([])
   })
 })

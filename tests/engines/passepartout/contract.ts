@@ -3,7 +3,7 @@ import type { Answer, TestAppOptions } from '../../support/app.ts'
 import { until } from '../../support/binary.ts'
 import type { Person, TestBot } from '../../support/bot-api/index.ts'
 import { expectDescribed } from '../relay/support.ts'
-import { bootWorld } from './fixture.ts'
+import { bootFixture } from './fixture.ts'
 
 export const START = '/v1/passepartout/login/start'
 export const STATUS = '/v1/passepartout/login/status'
@@ -33,8 +33,8 @@ export type Party = Awaited<ReturnType<Contract['party']>>
 
 /** An application whose every answer about sign-ins has to be one that its document describes. */
 export async function bootContract(options: TestAppOptions = {}) {
-  const world = await bootWorld(options)
-  const { app, botApi } = world
+  const fixture = await bootFixture(options)
+  const { app, botApi } = fixture
   const document: Json = (await app.raw('/openapi.json')).body
 
   async function raw(path: string, init: RequestInit = {}): Promise<Answer> {
@@ -87,7 +87,7 @@ export async function bootContract(options: TestAppOptions = {}) {
 
   /** A tenant with both bots in use. */
   async function party(name = 'Acme') {
-    const tenant = await world.signingTenant(name)
+    const tenant = await fixture.signingTenant(name)
     return { ...tenant, ...(await keysFor(tenant.key)) }
   }
 
@@ -146,7 +146,7 @@ export async function bootContract(options: TestAppOptions = {}) {
   const waitForHeld = (count: number) => until(async () => (await metric('logins_held')) === count)
 
   return {
-    ...world,
+    ...fixture,
     clock: app.clock,
     document,
     raw,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Person } from '../../support/bot-api/index.ts'
-import { bootWorld, type World } from './fixture.ts'
+import { bootFixture, type Fixture } from './fixture.ts'
 import {
   attemptsOf,
   CLIENT,
@@ -29,26 +29,27 @@ const TAP_BUTTON = "Is this you? Tap “Approve”. If you're not sure, tap “D
 const NUMBER = /^[1-9]\d$/
 
 /** Time stands still here, and tenants see nothing of each other. */
-let world: World
+let fixture: Fixture
 beforeAll(async () => {
-  world = await bootWorld()
+  fixture = await bootFixture()
 })
-afterAll(() => world.stop())
+afterAll(() => fixture.stop())
 
 /** The question that somebody is asked. */
 async function asked(tenant: Tenant, person: Person, body?: unknown) {
-  const login = await startLogin(world, tenant.live, body)
+  const login = await startLogin(fixture, tenant.live, body)
   return { login, prompt: await pressedStart(person, tenant.bot, login) }
 }
 
-const someone = (language_code = 'en') => world.botApi.person({ first_name: 'Ada', language_code })
+const someone = (language_code = 'en') =>
+  fixture.botApi.person({ first_name: 'Ada', language_code })
 
 /** What cannot be seen, ends a line, or turns text round. */
 const TRICKS = /[\p{Cc}\p{Zl}\p{Zp}\u200b\u202a-\u202e\u2066-\u2069\ufeff]/u
 
 describe('the question tells', () => {
   test('nothing but the app and the time, where nothing else is known', async () => {
-    const acme = await world.signingTenant()
+    const acme = await fixture.signingTenant()
 
     const { prompt, login } = await asked(acme, someone())
     expect(prompt.text).toBe(`Sign in to Acme?\n\nTime: 12:00 UTC\n\n${WARNING}\n\n${TAP_BUTTON}`)
@@ -56,7 +57,7 @@ describe('the question tells', () => {
   })
 
   test('what the app says of where it was started, and asks for the number', async () => {
-    const acme = await world.signingTenant()
+    const acme = await fixture.signingTenant()
 
     const { prompt, login } = await asked(acme, someone(), {
       client: { label: 'Web shop', ip: '2001:db8::7', user_agent: FIREFOX },
@@ -73,16 +74,16 @@ describe('the question tells', () => {
   })
 
   test('no more than there is, where a client is told of that is empty', async () => {
-    const acme = await world.signingTenant()
+    const acme = await fixture.signingTenant()
 
     const { prompt } = await asked(acme, someone(), { client: {} })
     expect(prompt.text).toBe(`Sign in to Acme?\n\nTime: 12:00 UTC\n\n${WARNING}\n\n${TAP_NUMBER}`)
   })
 
   test('numbers without a client, where the bot always asks for one', async () => {
-    const acme = await world.signingTenant()
+    const acme = await fixture.signingTenant()
     const owner = { tenantId: acme.id, environment: 'live' } as const
-    await world.app.passepartout.bots.set(world.actor, owner, { match: 'required' })
+    await fixture.app.passepartout.bots.set(fixture.actor, owner, { match: 'required' })
 
     const { prompt, login } = await asked(acme, someone())
     expect(prompt.text).toEndWith(TAP_NUMBER)
@@ -95,11 +96,11 @@ describe('names of strangers are shown without their tricks:', () => {
   const HOSTILE = 'Acme\u202e\n\nApproved https://evil.example @evil_bot /start\u200b #go'
 
   test('of the tenant, in the question, the outcome and the greeting', async () => {
-    const acme = await world.signingTenant(HOSTILE)
+    const acme = await fixture.signingTenant(HOSTILE)
     const ada = someone()
 
     const { prompt } = await asked(acme, ada)
-    await world.botApi.waitForAnswer(ada.tap(prompt, 'Approve'))
+    await fixture.botApi.waitForAnswer(ada.tap(prompt, 'Approve'))
     await ada.waitForMessage(acme.bot, ({ buttons }) => buttons.length === 0)
     ada.say(acme.bot, 'Hello')
     await ada.waitForMessage(acme.bot, ({ text }) => text.startsWith('This bot'))
@@ -112,7 +113,7 @@ describe('names of strangers are shown without their tricks:', () => {
   })
 
   test('of the place, which has one line and no more', async () => {
-    const acme = await world.signingTenant()
+    const acme = await fixture.signingTenant()
 
     const { prompt } = await asked(acme, someone(), {
       client: { label: 'Shop\nDevice: yours\u2028\u202eIP\u2029 evil.example', ip: '203.0.113.7' },
@@ -127,7 +128,7 @@ describe('names of strangers are shown without their tricks:', () => {
   test.each(['Approve now: https://evil.example', '<b>Firefix</b>', '\u202exoferiF', ''])(
     'of the device %j, which is none that is known',
     async (user_agent) => {
-      const acme = await world.signingTenant()
+      const acme = await fixture.signingTenant()
 
       const { prompt } = await asked(acme, someone(), { client: { user_agent } })
       expect(prompt.text).toBe(`Sign in to Acme?\n\nTime: 12:00 UTC\n\n${WARNING}\n\n${TAP_NUMBER}`)
@@ -135,7 +136,7 @@ describe('names of strangers are shown without their tricks:', () => {
   )
 
   test('of the device, which is called by its own name', async () => {
-    const acme = await world.signingTenant()
+    const acme = await fixture.signingTenant()
 
     const { prompt } = await asked(acme, someone(), {
       client: { user_agent: `\u202e${FIREFOX}\nIP address: yours https://evil.example` },
@@ -147,15 +148,15 @@ describe('names of strangers are shown without their tricks:', () => {
   })
 
   test('of the person, as the app is told of them', async () => {
-    const acme = await world.signingTenant()
-    const mallory = world.botApi.person({
+    const acme = await fixture.signingTenant()
+    const mallory = fixture.botApi.person({
       first_name: '\u202eyrollaM\u0000\n<script>',
       last_name: '\u200b\u2066 ',
       username: 'mallory_1',
       language_code: '"><img>',
     })
 
-    const login = await signIn(world, acme, mallory)
+    const login = await signIn(fixture, acme, mallory)
     const { user } = (await login.status()).body
     expect(user).toMatchObject({
       first_name: 'yrollaM <script>',
@@ -196,26 +197,26 @@ describe('the bot speaks', () => {
     ['fr', 'Sign in to Acme?', 'Approve', 'Deny', "You're signed in.", 'You signed in to Acme'],
     ['del', 'Sign in to Acme?', 'Approve', 'Deny', "You're signed in.", 'You signed in to Acme'],
   ])('to somebody whose app is in %s', async (code, question, approve, deny, notice, outcome) => {
-    const acme = await world.signingTenant()
+    const acme = await fixture.signingTenant()
     const ada = someone(code)
 
     const { prompt } = await asked(acme, ada)
     expect(prompt.text).toStartWith(`${question}\n`)
     expect(prompt.buttons).toEqual([[deny, approve]])
-    const answer = await world.botApi.waitForAnswer(ada.tap(prompt, approve))
+    const answer = await fixture.botApi.waitForAnswer(ada.tap(prompt, approve))
     expect(answer).toEqual({ text: notice, isAlert: expect.any(Boolean) })
     const shown = await ada.waitForMessage(acme.bot, ({ buttons }) => buttons.length === 0)
     expect(shown.text).toStartWith(outcome)
   })
 
   test('English to somebody whose app does not say', async () => {
-    const acme = await world.signingTenant()
-    const { prompt } = await asked(acme, world.botApi.person({ language_code: undefined }))
+    const acme = await fixture.signingTenant()
+    const { prompt } = await asked(acme, fixture.botApi.person({ language_code: undefined }))
     expect(prompt.buttons).toEqual([['Deny', 'Approve']])
   })
 
   test('German where a link does not work, to whoever opened it', async () => {
-    const acme = await world.signingTenant()
+    const acme = await fixture.signingTenant()
     const [ada, jan] = [someone('en'), someone('de')]
     const { login } = await asked(acme, ada)
 
@@ -223,13 +224,13 @@ describe('the bot speaks', () => {
     await jan.waitForMessage(acme.bot, ({ text }) => text.startsWith('Dieser Bot'))
     const taken = await pressedStart(jan, acme.bot, login)
     expect(taken.text).toContain('beginne von vorn')
-    expect(attemptsOf(world, acme)).toMatchObject([{ language: 'en' }])
+    expect(attemptsOf(fixture, acme)).toMatchObject([{ language: 'en' }])
   })
 })
 
 describe('who presses Start again', () => {
   test('is asked again, three times in all, and then no more', async () => {
-    const acme = await world.signingTenant()
+    const acme = await fixture.signingTenant()
     const ada = someone()
     const { login } = await asked(acme, ada)
 
@@ -237,13 +238,13 @@ describe('who presses Start again', () => {
     await pressedStart(ada, acme.bot, login)
     ada.follow(login.link)
     ada.follow(login.link)
-    await heard(world, acme.bot)
+    await heard(fixture, acme.bot)
     expect(ada.chat(acme.bot)).toHaveLength(3)
-    await expectNobody(world, login)
+    await expectNobody(fixture, login)
   })
 
   test('may answer any of the questions, and all of them come to say how it ended', async () => {
-    const acme = await world.signingTenant()
+    const acme = await fixture.signingTenant()
     const ada = someone()
     const { login } = await asked(acme, ada, { client: CLIENT })
     await pressedStart(ada, acme.bot, login)
@@ -252,37 +253,37 @@ describe('who presses Start again', () => {
     if (!first || !second || !third) throw new Error('there are not three questions')
     expect([second.buttons, third.buttons]).toEqual([first.buttons, first.buttons])
 
-    const { text } = await world.botApi.waitForAnswer(ada.tap(second, login.code))
+    const { text } = await fixture.botApi.waitForAnswer(ada.tap(second, login.code))
     expect(text).toBe("You're signed in.")
-    await expectSignedIn(world, login, ada)
-    await world.app.passepartout.idle()
+    await expectSignedIn(fixture, login, ada)
+    await fixture.app.passepartout.idle()
     expect(ada.chat(acme.bot)).toMatchObject(
       Array(3).fill({ text: expect.stringMatching(/^You signed in/), buttons: [], edits: 1 }),
     )
-    const late = await world.botApi.waitForAnswer(ada.tap(first, login.code))
+    const late = await fixture.botApi.waitForAnswer(ada.tap(first, login.code))
     expect(late.text).toBe('This sign-in has already been answered.')
   })
 
   test('and answers wrongly ends all of them', async () => {
-    const acme = await world.signingTenant()
+    const acme = await fixture.signingTenant()
     const ada = someone()
     const { login, prompt } = await asked(acme, ada, { client: CLIENT })
     await pressedStart(ada, acme.bot, login)
 
-    await world.botApi.waitForAnswer(ada.tap(prompt, wrongNumber(prompt, login)))
-    await world.app.passepartout.idle()
+    await fixture.botApi.waitForAnswer(ada.tap(prompt, wrongNumber(prompt, login)))
+    await fixture.app.passepartout.idle()
     expect(ada.chat(acme.bot)).toMatchObject(
       Array(2).fill({ text: expect.stringMatching(/^Wrong number/), buttons: [] }),
     )
-    await expectNobody(world, login, 'login_denied')
+    await expectNobody(fixture, login, 'login_denied')
   })
 })
 
 test('the same person is the same user of a tenant, and another one of the next', async () => {
-  const [acme, other] = [await world.signingTenant(), await world.signingTenant('Other')]
+  const [acme, other] = [await fixture.signingTenant(), await fixture.signingTenant('Other')]
   const ada = someone()
   const userOf = async (tenant: Tenant, person: Person) =>
-    (await (await signIn(world, tenant, person)).status()).body.user
+    (await (await signIn(fixture, tenant, person)).status()).body.user
 
   const first = await userOf(acme, ada)
   expect((await userOf(acme, ada)).id).toBe(first.id)
@@ -291,38 +292,38 @@ test('the same person is the same user of a tenant, and another one of the next'
 })
 
 test('a tap that Telegram takes no answer to counts as well', async () => {
-  const acme = await world.signingTenant()
+  const acme = await fixture.signingTenant()
   const ada = someone()
   const { prompt, login } = await asked(acme, ada)
 
-  world.botApi.hold(acme.bot)
+  fixture.botApi.hold(acme.bot)
   const tap = ada.tap(prompt, 'Approve')
-  world.botApi.expireTaps()
-  world.botApi.release(acme.bot)
+  fixture.botApi.expireTaps()
+  fixture.botApi.release(acme.bot)
   await ada.waitForMessage(acme.bot, ({ buttons }) => buttons.length === 0)
-  await expectSignedIn(world, login, ada)
-  const [call] = callsBy(world, acme.bot, 'answerCallbackQuery')
+  await expectSignedIn(fixture, login, ada)
+  const [call] = callsBy(fixture, acme.bot, 'answerCallbackQuery')
   expect([call?.params.callback_query_id, call?.status]).toEqual([tap.id, 400])
 })
 
 test('taps that change nothing are answered six times a minute, one that counts always', async () => {
-  const acme = await world.signingTenant()
+  const acme = await fixture.signingTenant()
   const ada = someone()
   const { prompt, login } = await asked(acme, ada)
 
   const taps = Array.from({ length: 10 }, () => ada.tapData(prompt, 'something'))
-  await world.botApi.waitForAnswer(ada.tap(prompt, 'Approve'))
-  await expectSignedIn(world, login, ada)
-  await world.app.passepartout.idle()
-  await heard(world, acme.bot)
-  expect(taps.flatMap((tap) => world.botApi.answersTo(tap))).toHaveLength(6)
+  await fixture.botApi.waitForAnswer(ada.tap(prompt, 'Approve'))
+  await expectSignedIn(fixture, login, ada)
+  await fixture.app.passepartout.idle()
+  await heard(fixture, acme.bot)
+  expect(taps.flatMap((tap) => fixture.botApi.answersTo(tap))).toHaveLength(6)
 })
 
 describe('whoever merely speaks', () => {
   test.each(['Hello', '/start', '/help', 'approve', '/start@some_bot'])(
     'as «%s» is told what the bot is for',
     async (text) => {
-      const acme = await world.signingTenant()
+      const acme = await fixture.signingTenant()
       const ada = someone()
 
       ada.say(acme.bot, text)
@@ -331,7 +332,7 @@ describe('whoever merely speaks', () => {
   )
 
   test('is answered six times a minute, whatever others say, and asked all the same', async () => {
-    await using own = await bootWorld()
+    await using own = await bootFixture()
     const { app, botApi } = own
     const [acme, other] = [await own.signingTenant(), await own.signingTenant('Other')]
     const [ada, bob] = [botApi.person(), botApi.person()]
@@ -360,7 +361,7 @@ describe('whoever merely speaks', () => {
   })
 
   test('and cannot be answered just now is not answered later', async () => {
-    await using own = await bootWorld()
+    await using own = await bootFixture()
     const { botApi } = own
     const acme = await own.signingTenant()
     const ada = botApi.person()
@@ -377,14 +378,14 @@ describe('whoever merely speaks', () => {
   })
 
   test('to a bot that they block is forgotten', async () => {
-    const acme = await world.signingTenant()
+    const acme = await fixture.signingTenant()
     const ada = someone()
 
-    world.botApi.hold(acme.bot)
+    fixture.botApi.hold(acme.bot)
     ada.say(acme.bot, 'Hello')
     ada.block(acme.bot)
-    world.botApi.release(acme.bot)
-    await heard(world, acme.bot)
+    fixture.botApi.release(acme.bot)
+    await heard(fixture, acme.bot)
     expect(ada.chat(acme.bot)).toEqual([])
     ada.say(acme.bot, 'Hello again')
     expect((await ada.waitForMessage(acme.bot)).text).toBe(HELLO)

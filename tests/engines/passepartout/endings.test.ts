@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { BotMessage, Person } from '../../support/bot-api/index.ts'
-import { bootWorld, type World } from './fixture.ts'
+import { bootFixture, type Fixture } from './fixture.ts'
 import {
   attemptsOf,
   botRow,
@@ -35,9 +35,9 @@ const OVER = 'This sign-in has already been answered.'
 const NOT_YOURS = 'This sign-in belongs to someone else.'
 
 /** For those whose time stands still; tenants see nothing of each other. */
-let shared: World
+let shared: Fixture
 beforeAll(async () => {
-  shared = await bootWorld()
+  shared = await bootFixture()
 })
 afterAll(() => shared.stop())
 
@@ -45,89 +45,89 @@ const boot = () => newcomers(shared)
 
 /** For those who turn the clock. */
 async function bootOwn() {
-  const world = await bootWorld()
-  return { ...(await newcomers(world)), [Symbol.asyncDispose]: world.stop }
+  const fixture = await bootFixture()
+  return { ...(await newcomers(fixture)), [Symbol.asyncDispose]: fixture.stop }
 }
 
 /** A tenant, two people, and what they see and do. */
-async function newcomers(world: World) {
-  const acme = await world.signingTenant()
-  const ada = world.botApi.person({ first_name: 'Ada', language_code: 'en' })
-  const bob = world.botApi.person({ first_name: 'Bob', language_code: 'en' })
+async function newcomers(fixture: Fixture) {
+  const acme = await fixture.signingTenant()
+  const ada = fixture.botApi.person({ first_name: 'Ada', language_code: 'en' })
+  const bob = fixture.botApi.person({ first_name: 'Bob', language_code: 'en' })
 
   /** A sign-in that Ada has opened. */
   async function opened(body?: unknown) {
-    const login = await startLogin(world, acme.live, body)
+    const login = await startLogin(fixture, acme.live, body)
     const prompt = await pressedStart(ada, acme.bot, login)
     return { login, prompt }
   }
 
   /** The moment's notice that a tap was answered with, once what it did is done. */
   async function notice(person: Person, message: BotMessage, button: string | number) {
-    const answer = await world.botApi.waitForAnswer(person.tap(message, button))
-    await world.app.passepartout.idle()
+    const answer = await fixture.botApi.waitForAnswer(person.tap(message, button))
+    await fixture.app.passepartout.idle()
     return answer.text
   }
 
   async function forged(person: Person, message: BotMessage, data: string) {
-    const answer = await world.botApi.waitForAnswer(person.tapData(message, data))
-    await world.app.passepartout.idle()
+    const answer = await fixture.botApi.waitForAnswer(person.tapData(message, data))
+    await fixture.app.passepartout.idle()
     return answer.text
   }
 
   /** What somebody reads in the chat with the bot. */
   const reads = (person: Person, { bot }: Tenant = acme) => person.chat(bot).map(({ text }) => text)
 
-  const { app, actor, botApi } = world
-  return { world, app, actor, botApi, acme, ada, bob, opened, notice, forged, reads }
+  const { app, actor, botApi } = fixture
+  return { fixture, app, actor, botApi, acme, ada, bob, opened, notice, forged, reads }
 }
 
 describe('who presses Start and does no more signs nobody in', () => {
   test('the question stands until it expires, and then says so', async () => {
     await using here = await bootOwn()
-    const { world, acme, ada, opened, reads } = here
+    const { fixture, acme, ada, opened, reads } = here
     const { login, prompt } = await opened()
 
     expect(prompt.buttons).toEqual([['Deny', 'Approve']])
-    await expectNobody(world, login)
-    await pass(world, LIFETIME - SECOND)
-    await expectNobody(world, login)
+    await expectNobody(fixture, login)
+    await pass(fixture, LIFETIME - SECOND)
+    await expectNobody(fixture, login)
     expect(ada.lastMessage(acme.bot)?.buttons).toEqual([['Deny', 'Approve']])
-    await pass(world, SECOND)
-    await expectNobody(world, login, 'nonce_expired')
-    await turnUntil(world, () => reads(ada).includes(EXPIRED))
+    await pass(fixture, SECOND)
+    await expectNobody(fixture, login, 'nonce_expired')
+    await turnUntil(fixture, () => reads(ada).includes(EXPIRED))
     expect(ada.chat(acme.bot)).toMatchObject([{ text: EXPIRED, buttons: [], edits: 1 }])
-    await expectNobody(world, login, 'nonce_expired')
+    await expectNobody(fixture, login, 'nonce_expired')
   })
 
   test('a tap that comes too late is told so', async () => {
     await using here = await bootOwn()
-    const { world, app, ada, opened, notice, reads } = here
+    const { fixture, app, ada, opened, notice, reads } = here
     const { login, prompt } = await opened()
 
     app.clock.jump(LIFETIME)
     expect(await notice(ada, prompt, 'Approve')).toBe('This sign-in has expired. Start again.')
-    await expectNobody(world, login, 'nonce_expired')
-    await turnUntil(world, () => reads(ada).includes(EXPIRED))
-    await expectNobody(world, login, 'nonce_expired')
+    await expectNobody(fixture, login, 'nonce_expired')
+    await turnUntil(fixture, () => reads(ada).includes(EXPIRED))
+    await expectNobody(fixture, login, 'nonce_expired')
   })
 
   test('a link that expired is told so, and asks nothing', async () => {
     await using here = await bootOwn()
-    const { world, app, acme, ada, reads } = here
-    const login = await startLogin(world, acme.live)
+    const { fixture, app, acme, ada, reads } = here
+    const login = await startLogin(fixture, acme.live)
 
     app.clock.jump(LIFETIME)
     await pressedStart(ada, acme.bot, login)
     expect(reads(ada)).toEqual([`This link has expired.\n${BEGIN_AGAIN}`])
-    await expectNobody(world, login, 'nonce_expired')
+    await expectNobody(fixture, login, 'nonce_expired')
   })
 })
 
 describe('an answer that is not the right one ends the sign-in:', () => {
   test('a wrong number', async () => {
     const here = await boot()
-    const { world, acme, ada, opened, notice } = here
+    const { fixture, acme, ada, opened, notice } = here
     const { login, prompt } = await opened({ client: CLIENT })
 
     expect(prompt.buttons).toEqual([
@@ -138,20 +138,20 @@ describe('an answer that is not the right one ends the sign-in:', () => {
     expect(await notice(ada, prompt, wrongNumber(prompt, login))).toBe(
       'Wrong number. Sign-in denied.',
     )
-    await expectNobody(world, login, 'login_denied')
+    await expectNobody(fixture, login, 'login_denied')
     expect(ada.chat(acme.bot)).toMatchObject([{ text: MISMATCHED, buttons: [] }])
   })
 
   test.each([undefined, { client: CLIENT }])('Deny, to a start with %j', async (body) => {
     await using here = await bootOwn()
-    const { world, acme, ada, opened, notice } = here
+    const { fixture, acme, ada, opened, notice } = here
     const { login, prompt } = await opened(body)
 
     expect(await notice(ada, prompt, 'Deny')).toBe('Sign-in denied.')
-    await expectNobody(world, login, 'login_denied')
+    await expectNobody(fixture, login, 'login_denied')
     expect(ada.chat(acme.bot)).toMatchObject([{ text: DENIED, buttons: [] }])
-    await pass(world, LIFETIME + MINUTE)
-    await expectNobody(world, login, 'login_denied')
+    await pass(fixture, LIFETIME + MINUTE)
+    await expectNobody(fixture, login, 'login_denied')
     expect(ada.chat(acme.bot)).toMatchObject([{ text: DENIED, buttons: [], edits: 1 }])
   })
 })
@@ -159,41 +159,41 @@ describe('an answer that is not the right one ends the sign-in:', () => {
 describe('whoever opens a link second is not asked:', () => {
   test('before it was answered, and the first one completes', async () => {
     const here = await boot()
-    const { world, acme, ada, bob, opened, notice, reads } = here
+    const { fixture, acme, ada, bob, opened, notice, reads } = here
     const { login, prompt } = await opened()
 
     await pressedStart(bob, acme.bot, login)
     expect(reads(bob)).toEqual([
       `This link was already opened by someone else, so it doesn't work for you.\n${BEGIN_AGAIN}`,
     ])
-    await expectNobody(world, login)
+    await expectNobody(fixture, login)
     expect(await notice(ada, prompt, 'Approve')).toBe("You're signed in.")
-    await expectSignedIn(world, login, ada)
+    await expectSignedIn(fixture, login, ada)
     expect(reads(ada)).toEqual([APPROVED])
   })
 
   test.each(['Approve', 'Deny'])('after the first one tapped %s', async (answer) => {
     const here = await boot()
-    const { world, acme, ada, bob, opened, notice, reads } = here
+    const { fixture, acme, ada, bob, opened, notice, reads } = here
     const { login, prompt } = await opened()
     await notice(ada, prompt, answer)
 
     await pressedStart(bob, acme.bot, login)
     expect(reads(bob)).toEqual([`This sign-in has ended.\n${BEGIN_AGAIN}`])
-    if (answer === 'Approve') await expectSignedIn(world, login, ada)
-    else await expectNobody(world, login, 'login_denied')
+    if (answer === 'Approve') await expectSignedIn(fixture, login, ada)
+    else await expectNobody(fixture, login, 'login_denied')
   })
 
   test('two at once: one of them is asked', async () => {
     const here = await boot()
-    const { world, botApi, acme, ada, bob, reads } = here
-    const login = await startLogin(world, acme.live)
+    const { fixture, botApi, acme, ada, bob, reads } = here
+    const login = await startLogin(fixture, acme.live)
 
     botApi.hold(acme.bot)
     ada.follow(login.link)
     bob.follow(login.link)
     botApi.release(acme.bot)
-    await heard(world, acme.bot)
+    await heard(fixture, acme.bot)
     await Promise.all([ada, bob].map((one) => one.waitForMessage(acme.bot)))
     expect(ada.chat(acme.bot)).toMatchObject([{ buttons: [['Deny', 'Approve']] }])
     expect(reads(bob)).toEqual([expect.stringContaining('was already opened by someone else')])
@@ -202,13 +202,13 @@ describe('whoever opens a link second is not asked:', () => {
 
 test('a link that was answered does nothing for the one who answered it', async () => {
   const here = await boot()
-  const { world, acme, ada, opened, notice, reads } = here
+  const { fixture, acme, ada, opened, notice, reads } = here
   const { login, prompt } = await opened()
   await notice(ada, prompt, 'Deny')
 
   await pressedStart(ada, acme.bot, login)
   expect(reads(ada)).toEqual([DENIED, `This sign-in has ended.\n${BEGIN_AGAIN}`])
-  await expectNobody(world, login, 'login_denied')
+  await expectNobody(fixture, login, 'login_denied')
 })
 
 describe('what does not come from one human alone with the bot is not heard:', () => {
@@ -217,8 +217,8 @@ describe('what does not come from one human alone with the bot is not heard:', (
 
   test('a link that is opened in a group, and taps there', async () => {
     const here = await boot()
-    const { world, botApi, acme, bob } = here
-    const login = await startLogin(world, acme.live)
+    const { fixture, botApi, acme, bob } = here
+    const login = await startLogin(fixture, acme.live)
 
     const group = bob.startInGroup(acme.bot, login.payload)
     botApi.deliver(acme.bot, {
@@ -229,12 +229,12 @@ describe('what does not come from one human alone with the bot is not heard:', (
         data: `approve.${login.attemptId}`,
       },
     })
-    await heard(world, acme.bot)
-    await expectNobody(world, login)
+    await heard(fixture, acme.bot)
+    await expectNobody(fixture, login)
     expect(botApi.messages(acme.bot, group)).toEqual([])
-    expect(attemptsOf(world, acme)).toMatchObject([{ state: 'pending', opener_id: null }])
-    expect(callsBy(world, acme.bot, 'answerCallbackQuery')).toEqual([])
-    expect(callsBy(world, acme.bot, 'sendMessage')).toHaveLength(1)
+    expect(attemptsOf(fixture, acme)).toMatchObject([{ state: 'pending', opener_id: null }])
+    expect(callsBy(fixture, acme.bot, 'answerCallbackQuery')).toEqual([])
+    expect(callsBy(fixture, acme.bot, 'sendMessage')).toHaveLength(1)
   })
 
   test.each([
@@ -245,21 +245,21 @@ describe('what does not come from one human alone with the bot is not heard:', (
     ['somebody in the chat of somebody else', { from: human, chat: { id: 77, type: 'private' } }],
   ])('%s', async (_who, about) => {
     const here = await boot()
-    const { world, botApi, acme } = here
-    const login = await startLogin(world, acme.live)
+    const { fixture, botApi, acme } = here
+    const login = await startLogin(fixture, acme.live)
     const text = `/start ${login.payload}`
 
     for (const kind of ['message', 'channel_post', 'edited_message', 'business_message'])
       botApi.deliver(acme.bot, { [kind]: { message_id: 1, date: 1, text, ...about } })
-    await heard(world, acme.bot)
-    await expectNobody(world, login)
-    expect(attemptsOf(world, acme)).toMatchObject([{ state: 'pending', opener_id: null }])
-    expect(callsBy(world, acme.bot, 'sendMessage')).toHaveLength(1)
+    await heard(fixture, acme.bot)
+    await expectNobody(fixture, login)
+    expect(attemptsOf(fixture, acme)).toMatchObject([{ state: 'pending', opener_id: null }])
+    expect(callsBy(fixture, acme.bot, 'sendMessage')).toHaveLength(1)
   })
 
   test('a tap by a bot on a question that stands', async () => {
     const here = await boot()
-    const { world, botApi, acme, ada, opened } = here
+    const { fixture, botApi, acme, ada, opened } = here
     const { login } = await opened()
     const { id, first_name } = ada
 
@@ -271,21 +271,21 @@ describe('what does not come from one human alone with the bot is not heard:', (
         data: `approve.${login.attemptId}`,
       },
     })
-    await heard(world, acme.bot)
-    await expectNobody(world, login)
+    await heard(fixture, acme.bot)
+    await expectNobody(fixture, login)
   })
 })
 
 describe('what comes again happens once:', () => {
   test('the same press of Start', async () => {
     const here = await boot()
-    const { world, botApi, acme, ada, opened } = here
+    const { fixture, botApi, acme, ada, opened } = here
     await opened()
 
     botApi.redeliver(acme.bot)
-    await heard(world, acme.bot)
+    await heard(fixture, acme.bot)
     expect(ada.chat(acme.bot)).toHaveLength(1)
-    expect(attemptsOf(world, acme)).toMatchObject([{ prompts: 1 }])
+    expect(attemptsOf(fixture, acme)).toMatchObject([{ prompts: 1 }])
   })
 
   test.each([
@@ -293,19 +293,19 @@ describe('what comes again happens once:', () => {
     ['Deny', 'login_denied'],
   ])('the same tap on %s', async (button, code) => {
     const here = await boot()
-    const { world, botApi, acme, ada, opened, notice } = here
+    const { fixture, botApi, acme, ada, opened, notice } = here
     const { login, prompt } = await opened()
     await notice(ada, prompt, button)
     const before = await login.status()
 
     botApi.redeliver(acme.bot, 2)
-    await heard(world, acme.bot)
+    await heard(fixture, acme.bot)
     expect(await login.status()).toMatchObject({
       status: before.status,
       body: before.body.error ? {} : before.body,
     })
-    if (code === undefined) await expectSignedIn(world, login, ada)
-    else await expectNobody(world, login, code)
+    if (code === undefined) await expectSignedIn(fixture, login, ada)
+    else await expectNobody(fixture, login, code)
     expect(ada.chat(acme.bot)).toMatchObject([{ edits: 1 }])
   })
 
@@ -314,36 +314,36 @@ describe('what comes again happens once:', () => {
     ['Approve', 'Deny'],
   ])('%s, then %s on the same question: one token, and the second is told', async (first, then) => {
     const here = await boot()
-    const { world, ada, opened, notice, reads } = here
+    const { fixture, ada, opened, notice, reads } = here
     const { login, prompt } = await opened()
 
     expect(await notice(ada, prompt, first)).toBe("You're signed in.")
     const completed = await login.status()
     expect(await notice(ada, prompt, then)).toBe(OVER)
     expect((await login.status()).body).toEqual(completed.body)
-    await expectSignedIn(world, login, ada)
+    await expectSignedIn(fixture, login, ada)
     expect(reads(ada)).toEqual([APPROVED])
   })
 
   test('Approve after Deny', async () => {
     const here = await boot()
-    const { world, ada, opened, notice, reads } = here
+    const { fixture, ada, opened, notice, reads } = here
     const { login, prompt } = await opened()
 
     await notice(ada, prompt, 'Deny')
     expect(await notice(ada, prompt, 'Approve')).toBe(OVER)
-    await expectNobody(world, login, 'login_denied')
+    await expectNobody(fixture, login, 'login_denied')
     expect(reads(ada)).toEqual([DENIED])
   })
 
   test('the right number after a wrong one', async () => {
     const here = await boot()
-    const { world, ada, opened, notice, reads } = here
+    const { fixture, ada, opened, notice, reads } = here
     const { login, prompt } = await opened({ client: CLIENT })
 
     await notice(ada, prompt, wrongNumber(prompt, login))
     expect(await notice(ada, prompt, login.code)).toBe(OVER)
-    await expectNobody(world, login, 'login_denied')
+    await expectNobody(fixture, login, 'login_denied')
     expect(reads(ada)).toEqual([MISMATCHED])
   })
 })
@@ -356,62 +356,62 @@ describe('a forged tap', () => {
     '07',
   ])('of «%s» ends what asks for a number', async (choice) => {
     const here = await boot()
-    const { world, ada, opened, forged, reads } = here
+    const { fixture, ada, opened, forged, reads } = here
     const { login, prompt } = await opened({ client: CLIENT })
 
     expect(await forged(ada, prompt, `${choice}.${login.attemptId}`)).toBe(
       'Wrong number. Sign-in denied.',
     )
-    await expectNobody(world, login, 'login_denied')
+    await expectNobody(fixture, login, 'login_denied')
     expect(reads(ada)).toEqual([MISMATCHED])
   })
 
   test('of a number ends what asks for none', async () => {
     const here = await boot()
-    const { world, ada, opened, forged, reads } = here
+    const { fixture, ada, opened, forged, reads } = here
     const { login, prompt } = await opened()
 
     await forged(ada, prompt, `42.${login.attemptId}`)
-    await expectNobody(world, login, 'login_denied')
+    await expectNobody(fixture, login, 'login_denied')
     expect(reads(ada)).toEqual([MISMATCHED])
   })
 
   test('on what somebody else has opened does nothing', async () => {
     const here = await boot()
-    const { world, acme, ada, bob, opened, forged, notice } = here
+    const { fixture, acme, ada, bob, opened, forged, notice } = here
     const { login, prompt } = await opened()
-    const own = await startLogin(world, acme.live)
+    const own = await startLogin(fixture, acme.live)
     const ownPrompt = await pressedStart(bob, acme.bot, own)
 
     expect(await forged(bob, ownPrompt, `approve.${login.attemptId}`)).toBe(NOT_YOURS)
     expect(await forged(bob, ownPrompt, `deny.${login.attemptId}`)).toBe(NOT_YOURS)
-    await expectNobody(world, login)
-    await expectNobody(world, own)
+    await expectNobody(fixture, login)
+    await expectNobody(fixture, own)
     await notice(ada, prompt, 'Approve')
-    await expectSignedIn(world, login, ada)
+    await expectSignedIn(fixture, login, ada)
   })
 
   test('on what nobody has opened does nothing', async () => {
     const here = await boot()
-    const { world, acme, ada, opened, forged } = here
+    const { fixture, acme, ada, opened, forged } = here
     const { prompt } = await opened()
-    const other = await startLogin(world, acme.live)
+    const other = await startLogin(fixture, acme.live)
 
     expect(await forged(ada, prompt, `approve.${other.attemptId}`)).toBe(OVER)
-    await expectNobody(world, other)
-    expect(attemptsOf(world, acme)).toMatchObject([{ state: 'opened' }, { state: 'pending' }])
+    await expectNobody(fixture, other)
+    expect(attemptsOf(fixture, acme)).toMatchObject([{ state: 'opened' }, { state: 'pending' }])
   })
 
   test.each(['approve', 'deny'])(
     'of «%s» through the bot of another tenant, or on a sign-in of the sandbox, does nothing',
     async (choice) => {
       const here = await boot()
-      const { world, app, acme, ada, opened, forged } = here
+      const { fixture, app, acme, ada, opened, forged } = here
       const { login } = await opened()
-      const other = await world.signingTenant('Other')
-      const elsewhere = await startLogin(world, other.live)
+      const other = await fixture.signingTenant('Other')
+      const elsewhere = await startLogin(fixture, other.live)
       const prompt = await pressedStart(ada, other.bot, elsewhere)
-      const sandboxed = await startLogin(world, acme.test)
+      const sandboxed = await startLogin(fixture, acme.test)
       await app.raw(new URL(sandboxed.link).pathname, {
         method: 'POST',
         body: new URLSearchParams({ choice: 'start', person: 'ada' }),
@@ -422,13 +422,13 @@ describe('a forged tap', () => {
       const own = ada.lastMessage(acme.bot)
       if (!own) throw new Error('there is no question')
       expect(await forged(ada, own, `${choice}.${sandboxed.attemptId}`)).toBe(OVER)
-      for (const each of [login, elsewhere, sandboxed]) await expectNobody(world, each)
+      for (const each of [login, elsewhere, sandboxed]) await expectNobody(fixture, each)
     },
   )
 
   test('of anything else does nothing', async () => {
     const here = await boot()
-    const { world, botApi, acme, ada, opened, notice } = here
+    const { fixture, botApi, acme, ada, opened, notice } = here
     const { login, prompt } = await opened()
     const id = login.attemptId
 
@@ -451,17 +451,17 @@ describe('a forged tap', () => {
       '\u0000',
       '∞.∞',
     ].map((data) => ada.tapData(prompt, data))
-    await heard(world, acme.bot)
-    await expectNobody(world, login)
+    await heard(fixture, acme.bot)
+    await expectNobody(fixture, login)
     const told = taps.flatMap((tap) => botApi.answersTo(tap).map(({ text }) => text))
     expect(new Set(told)).toEqual(new Set([OVER]))
     await notice(ada, prompt, 'Approve')
-    await expectSignedIn(world, login, ada)
+    await expectSignedIn(fixture, login, ada)
   })
 
   test('without data, or with more than a button can carry, does nothing', async () => {
     const here = await boot()
-    const { world, botApi, acme, ada, opened } = here
+    const { fixture, botApi, acme, ada, opened } = here
     const { login, prompt } = await opened()
     const about = {
       from: { id: ada.id, is_bot: false, first_name: 'Ada' },
@@ -470,14 +470,14 @@ describe('a forged tap', () => {
 
     for (const data of [undefined, null, 7, [`approve.${login.attemptId}`], 'x'.repeat(65)])
       botApi.deliver(acme.bot, { callback_query: { id: '1', ...about, data } })
-    await heard(world, acme.bot)
-    await expectNobody(world, login)
+    await heard(fixture, acme.bot)
+    await expectNobody(fixture, login)
   })
 })
 
 test('a tap by somebody else on a message that was passed on does nothing to the sign-in', async () => {
   const here = await boot()
-  const { world, botApi, acme, ada, bob, opened, notice } = here
+  const { fixture, botApi, acme, ada, bob, opened, notice } = here
   const { login, prompt } = await opened()
   bob.say(acme.bot, 'Hello')
   await bob.waitForMessage(acme.bot)
@@ -493,17 +493,17 @@ test('a tap by somebody else on a message that was passed on does nothing to the
   })
   bob.tap(prompt, 'Approve')
   bob.tap(prompt, 'Deny')
-  await heard(world, acme.bot)
-  await expectNobody(world, login)
+  await heard(fixture, acme.bot)
+  await expectNobody(fixture, login)
   expect(ada.lastMessage(acme.bot)).toMatchObject({ buttons: [['Deny', 'Approve']], edits: 0 })
   expect(await notice(ada, prompt, 'Approve')).toBe("You're signed in.")
-  await expectSignedIn(world, login, ada)
+  await expectSignedIn(fixture, login, ada)
 })
 
 test('keys of another tenant, and of the other environment, see nothing of it', async () => {
   const here = await boot()
-  const { world, acme, ada, opened, notice } = here
-  const other = await world.signingTenant('Other')
+  const { fixture, acme, ada, opened, notice } = here
+  const other = await fixture.signingTenant('Other')
   const { login, prompt } = await opened()
 
   const strangers = [other.live, other.test, acme.test]
@@ -518,33 +518,33 @@ test('keys of another tenant, and of the other environment, see nothing of it', 
   expect(await seen()).toEqual(nothing)
   await notice(ada, prompt, 'Approve')
   expect(await seen()).toEqual(nothing)
-  await expectSignedIn(world, login, ada)
+  await expectSignedIn(fixture, login, ada)
 })
 
 test('a link that is brought to another bot does not work there, and goes on working', async () => {
   const here = await boot()
-  const { world, acme, ada, notice, reads } = here
-  const other = await world.signingTenant('Other')
-  const login = await startLogin(world, acme.live)
+  const { fixture, acme, ada, notice, reads } = here
+  const other = await fixture.signingTenant('Other')
+  const login = await startLogin(fixture, acme.live)
 
   ada.start(other.bot, login.payload)
   await ada.waitForMessage(other.bot)
   expect(reads(ada, other)).toEqual([`This link doesn't work.\n${BEGIN_AGAIN}`])
-  await expectNobody(world, login)
+  await expectNobody(fixture, login)
   const prompt = await pressedStart(ada, acme.bot, login)
   await notice(ada, prompt, 'Approve')
-  await expectSignedIn(world, login, ada)
+  await expectSignedIn(fixture, login, ada)
 })
 
 test('a link of the sandbox does not work with the bot of the live environment', async () => {
   const here = await boot()
-  const { world, acme, ada, reads } = here
-  const login = await startLogin(world, acme.test)
+  const { fixture, acme, ada, reads } = here
+  const login = await startLogin(fixture, acme.test)
 
   ada.start(acme.bot, login.payload)
   await ada.waitForMessage(acme.bot)
   expect(reads(ada)).toEqual([`This link doesn't work.\n${BEGIN_AGAIN}`])
-  await expectNobody(world, login)
+  await expectNobody(fixture, login)
 })
 
 describe('a payload that is not that of the link does not work:', () => {
@@ -560,14 +560,14 @@ describe('a payload that is not that of the link does not work:', () => {
     ['nothing of the sort', () => 'login'],
   ])('%s', async (_how, mangled) => {
     const here = await boot()
-    const { world, acme, ada, reads } = here
-    const login = await startLogin(world, acme.live)
+    const { fixture, acme, ada, reads } = here
+    const login = await startLogin(fixture, acme.live)
 
     ada.start(acme.bot, mangled(login))
     await ada.waitForMessage(acme.bot)
     expect(reads(ada)).toEqual([`This link doesn't work.\n${BEGIN_AGAIN}`])
-    await expectNobody(world, login)
-    expect(attemptsOf(world, acme)).toMatchObject([{ state: 'pending' }])
+    await expectNobody(fixture, login)
+    expect(attemptsOf(fixture, acme)).toMatchObject([{ state: 'pending' }])
   })
 
   test.each<[string, (login: Login) => string]>([
@@ -579,33 +579,33 @@ describe('a payload that is not that of the link does not work:', () => {
     ['no payload', () => '/start'],
   ])('%s is but something said', async (_how, text) => {
     const here = await boot()
-    const { world, acme, ada, reads } = here
-    const login = await startLogin(world, acme.live)
+    const { fixture, acme, ada, reads } = here
+    const login = await startLogin(fixture, acme.live)
 
     ada.say(acme.bot, text(login))
     await ada.waitForMessage(acme.bot)
     expect(reads(ada)).toEqual([
       'This bot signs you in to Acme.\nTo sign in, start in the app and follow its link to this bot.',
     ])
-    await expectNobody(world, login)
+    await expectNobody(fixture, login)
   })
 
   test('the payload is no nonce', async () => {
     const here = await boot()
-    const { world, acme, ada, opened, notice } = here
+    const { fixture, acme, ada, opened, notice } = here
     const { login, prompt } = await opened()
     await notice(ada, prompt, 'Approve')
 
     const { status, body } = await acme.live.get(statusOf(login.payload))
     expect([status, body.error.code]).toEqual([404, 'not_found'])
-    await expectSignedIn(world, login, ada)
+    await expectSignedIn(fixture, login, ada)
   })
 })
 
 describe('of two approvals at once one counts:', () => {
   test('two taps in one batch', async () => {
     const here = await boot()
-    const { world, botApi, acme, ada, opened, reads } = here
+    const { fixture, botApi, acme, ada, opened, reads } = here
     const { login, prompt } = await opened()
 
     botApi.hold(acme.bot)
@@ -613,14 +613,14 @@ describe('of two approvals at once one counts:', () => {
     botApi.release(acme.bot)
     const notices = await Promise.all(taps.map((tap) => botApi.waitForAnswer(tap)))
     expect(notices.map(({ text }) => text)).toEqual(["You're signed in.", OVER])
-    await expectSignedIn(world, login, ada)
+    await expectSignedIn(fixture, login, ada)
     await ada.waitForMessage(acme.bot, ({ buttons }) => buttons.length === 0)
     expect(reads(ada)).toEqual([APPROVED])
   })
 
   test('taps of Approve and Deny in one batch: the one that was first', async () => {
     const here = await boot()
-    const { world, botApi, acme, ada, opened } = here
+    const { fixture, botApi, acme, ada, opened } = here
     const { login, prompt } = await opened()
 
     botApi.hold(acme.bot)
@@ -629,12 +629,12 @@ describe('of two approvals at once one counts:', () => {
     botApi.release(acme.bot)
     const notices = await Promise.all(taps.map((tap) => botApi.waitForAnswer(tap)))
     expect(notices.map(({ text }) => text)).toEqual(['Sign-in denied.', OVER])
-    await expectNobody(world, login, 'login_denied')
+    await expectNobody(fixture, login, 'login_denied')
   })
 
   test('one that came by polling and then by the webhook, and two that the webhook brings', async () => {
     const here = await boot()
-    const { world, app, actor, botApi, acme, ada, opened, notice } = here
+    const { fixture, app, actor, botApi, acme, ada, opened, notice } = here
     const { login, prompt } = await opened()
     await notice(ada, prompt, 'Approve')
     const completed = await login.status()
@@ -650,7 +650,7 @@ describe('of two approvals at once one counts:', () => {
       'setWebhook',
       ({ token }) => token === acme.bot.token,
     )
-    const id = String(botRow(world, acme.bot).id)
+    const id = String(botRow(fixture, acme.bot).id)
     const tap = (update_id: number) =>
       app.raw(`/v1/passepartout/telegram/${id}`, {
         method: 'POST',
@@ -674,43 +674,43 @@ describe('of two approvals at once one counts:', () => {
     const answers = await Promise.all([tap(last), tap(last), tap(last + 1), tap(last + 1)])
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     expect((await login.status()).body).toEqual(completed.body)
-    await expectSignedIn(world, login, ada)
+    await expectSignedIn(fixture, login, ada)
   })
 })
 
 describe('a bot that is disabled in the middle of it', () => {
   test('hears no answer: the sign-in stays pending until it expires', async () => {
     await using here = await bootOwn()
-    const { world, app, actor, botApi, acme, ada, opened } = here
+    const { fixture, app, actor, botApi, acme, ada, opened } = here
     const { login, prompt } = await opened()
     const owner = { tenantId: acme.id, environment: 'live' } as const
 
     await app.passepartout.bots.disable(actor, owner)
-    await turnUntil(world, () => botApi.pollers(acme.bot) === 0)
+    await turnUntil(fixture, () => botApi.pollers(acme.bot) === 0)
     const tap = ada.tap(prompt, 'Approve')
-    await pass(world, 10 * SECOND)
-    await expectNobody(world, login)
+    await pass(fixture, 10 * SECOND)
+    await expectNobody(fixture, login)
     expect((await acme.live.post(START)).body.error.code).toBe('bot_not_configured')
     expect(botApi.pollers(acme.bot)).toBe(0)
 
-    await pass(world, LIFETIME)
-    await expectNobody(world, login, 'nonce_expired')
+    await pass(fixture, LIFETIME)
+    await expectNobody(fixture, login, 'nonce_expired')
     await app.passepartout.bots.enable(actor, owner)
     expect((await botApi.waitForAnswer(tap)).text).toBe('This sign-in has expired. Start again.')
-    await expectNobody(world, login, 'nonce_expired')
+    await expectNobody(fixture, login, 'nonce_expired')
   })
 
   test('hears what waited for it when it is enabled in time', async () => {
     const here = await boot()
-    const { world, app, actor, botApi, acme, ada, opened } = here
+    const { fixture, app, actor, botApi, acme, ada, opened } = here
     const { login, prompt } = await opened()
     const owner = { tenantId: acme.id, environment: 'live' } as const
 
     await app.passepartout.bots.disable(actor, owner)
-    await turnUntil(world, () => botApi.pollers(acme.bot) === 0)
+    await turnUntil(fixture, () => botApi.pollers(acme.bot) === 0)
     const tap = ada.tap(prompt, 'Approve')
     await app.passepartout.bots.enable(actor, owner)
     expect((await botApi.waitForAnswer(tap)).text).toBe("You're signed in.")
-    await expectSignedIn(world, login, ada)
+    await expectSignedIn(fixture, login, ada)
   })
 })

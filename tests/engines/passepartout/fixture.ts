@@ -3,10 +3,10 @@ import { startBotApi } from '../../support/bot-api/index.ts'
 
 const ACTOR = { kind: 'cli', source: 'test' } as const
 
-export type World = Awaited<ReturnType<typeof bootWorld>>
+export type Fixture = Awaited<ReturnType<typeof bootFixture>>
 
 /** The application, a Bot API server, and a tenant whose bots are in use. */
-export async function bootWorld(options: TestAppOptions = {}) {
+export async function bootFixture(options: TestAppOptions = {}) {
   const botApi = startBotApi()
   const flags = { 'passepartout-telegram-api-root': botApi.url, ...options.flags }
   const app = await bootTestApp({ ...options, flags })

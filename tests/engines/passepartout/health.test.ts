@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { TestAppOptions } from '../../support/app.ts'
 import { until } from '../../support/binary.ts'
 import type { FaultFields } from '../../support/bot-api/index.ts'
-import { bootWorld, type World } from './fixture.ts'
+import { bootFixture, type Fixture } from './fixture.ts'
 import {
   bootBehindProxy,
   callsBy,
@@ -20,22 +20,22 @@ import {
 } from './walk.ts'
 
 async function boot(options: TestAppOptions = {}) {
-  const world = await bootWorld(options)
-  return { ...(await withTenant(world)), [Symbol.asyncDispose]: world.stop }
+  const fixture = await bootFixture(options)
+  return { ...(await withTenant(fixture)), [Symbol.asyncDispose]: fixture.stop }
 }
 
 /** A tenant, and how its bot does, as the owner is told. */
-async function withTenant(world: World) {
-  const { app, actor, botApi } = world
-  const acme = await world.signingTenant()
+async function withTenant(fixture: Fixture) {
+  const { app, actor, botApi } = fixture
+  const acme = await fixture.signingTenant()
   const owner = { tenantId: acme.id, environment: 'live' } as const
   const ada = botApi.person({ first_name: 'Ada', language_code: 'en' })
   const { bots } = app.passepartout
-  const polls = () => callsBy(world, acme.bot, 'getUpdates')
+  const polls = () => callsBy(fixture, acme.bot, 'getUpdates')
   const bot = () => bots.list(acme.id).find(({ environment }) => environment === 'live')
   const becomes = (status: string) =>
     turnUntil(
-      world,
+      fixture,
       () => bot()?.status === status,
       () => `${bot()?.status} in place of ${status}`,
       SECOND,
@@ -45,15 +45,15 @@ async function withTenant(world: World) {
 
   /** It can be signed in through again. */
   async function expectToWork() {
-    await turnUntil(world, () => botApi.pollers(acme.bot) > 0, undefined, SECOND)
-    const login = await signIn(world, acme, ada)
+    await turnUntil(fixture, () => botApi.pollers(acme.bot) > 0, undefined, SECOND)
+    const login = await signIn(fixture, acme, ada)
     expect((await login.status()).body.status).toBe('completed')
     await until(() => bot()?.status === 'ok')
     expect(bot()?.issue).toBeNull()
   }
 
   return {
-    world,
+    fixture,
     app,
     actor,
     botApi,
@@ -101,18 +101,18 @@ describe('a bot whose token Telegram no longer accepts', () => {
 
   test('what was begun before stays pending, and goes on when it is healed in time', async () => {
     await using here = await boot()
-    const { world, actor, botApi, acme, owner, ada, bots, becomes } = here
-    const login = await startLogin(world, acme.live)
+    const { fixture, actor, botApi, acme, owner, ada, bots, becomes } = here
+    const login = await startLogin(fixture, acme.live)
     const question = await pressedStart(ada, acme.bot, login)
 
     const token = acme.bot.revokeToken()
     await becomes('invalid_token')
-    await expectNobody(world, login)
+    await expectNobody(fixture, login)
     await bots.set(actor, owner, { token })
     await botApi.waitForPoller(acme.bot)
     const { text } = await botApi.waitForAnswer(ada.tap(question, 'Approve'))
     expect(text).toBe("You're signed in.")
-    await expectSignedIn(world, login, ada)
+    await expectSignedIn(fixture, login, ada)
   })
 
   test.each([401, 404])('is known by %d, once is enough', async (status) => {
@@ -142,27 +142,27 @@ describe('a bot whose token Telegram no longer accepts', () => {
 
   test('is told from those of others', async () => {
     await using here = await boot()
-    const { world, acme, ada, becomes } = here
-    const other = await world.signingTenant('Other')
+    const { fixture, acme, ada, becomes } = here
+    const other = await fixture.signingTenant('Other')
 
     acme.bot.revokeToken()
     await becomes('invalid_token')
-    await turnUntil(world, () => world.botApi.pollers(other.bot) > 0)
-    await expectSignedIn(world, await signIn(world, other, ada), ada)
+    await turnUntil(fixture, () => fixture.botApi.pollers(other.bot) > 0)
+    await expectSignedIn(fixture, await signIn(fixture, other, ada), ada)
   })
 })
 
 describe('a bot whose messages somebody else receives', () => {
   test('by polling as well gives way, tells of it after the third time, and heals', async () => {
     await using here = await boot({ jitter: 0.5 })
-    const { world, app, fail, polls, bot, expectToWork } = here
+    const { fixture, app, fail, polls, bot, expectToWork } = here
     const waits = watchWaits(app)
 
     const fault = fail({
       status: 409,
       description: 'Conflict: terminated by other getUpdates request',
     })
-    await turnUntil(world, () => fault.hits() === 1)
+    await turnUntil(fixture, () => fault.hits() === 1)
     for (const [n, ms] of [1100, 2200].entries()) {
       await waits(ms)
       expect(bot()?.status).toBe('ok')
@@ -181,13 +181,13 @@ describe('a bot whose messages somebody else receives', () => {
 
   test('by one poll in between is not talked about', async () => {
     await using here = await boot()
-    const { world, app, botApi, acme, expectToWork } = here
+    const { fixture, app, botApi, acme, expectToWork } = here
 
     const rival = fetch(`${botApi.url}/bot${acme.bot.token}/getUpdates?timeout=50`)
-    await turnUntil(world, () =>
-      callsBy(world, acme.bot, 'getUpdates').some(({ status }) => status === 409),
+    await turnUntil(fixture, () =>
+      callsBy(fixture, acme.bot, 'getUpdates').some(({ status }) => status === 409),
     )
-    await turnUntil(world, () => callsBy(world, acme.bot, 'getUpdates').length >= 3)
+    await turnUntil(fixture, () => callsBy(fixture, acme.bot, 'getUpdates').length >= 3)
     await rival
     await expectToWork()
     expect(app.log.filter((line) => line.includes('bot does not work'))).toEqual([])
@@ -227,22 +227,22 @@ describe('a bot whose messages somebody else receives', () => {
 
   test('still takes sign-ins: whatever came before is not lost', async () => {
     await using here = await boot()
-    const { world, botApi, acme, ada, fail, becomes } = here
+    const { fixture, botApi, acme, ada, fail, becomes } = here
 
     const fault = fail({ status: 409 })
     await becomes('conflict')
-    const login = await startLogin(world, acme.live)
+    const login = await startLogin(fixture, acme.live)
     ada.follow(login.link)
     fault.end()
-    await turnUntil(world, () => ada.chat(acme.bot).length > 0, undefined, SECOND)
+    await turnUntil(fixture, () => ada.chat(acme.bot).length > 0, undefined, SECOND)
     const question = await ada.waitForMessage(acme.bot)
     await botApi.waitForAnswer(ada.tap(question, 'Approve'))
-    await expectSignedIn(world, login, ada)
+    await expectSignedIn(fixture, login, ada)
   })
 
   test('who were ourselves, by a webhook that was left over, is polled after that is gone', async () => {
     await using here = await boot()
-    const { world, actor, owner, botApi, acme, bots, expectToWork } = here
+    const { fixture, actor, owner, botApi, acme, bots, expectToWork } = here
     await bots.set(actor, owner, { transport: 'webhook' })
     await botApi.waitForCall('setWebhook')
     await until(() => acme.bot.webhook !== undefined)
@@ -250,7 +250,7 @@ describe('a bot whose messages somebody else receives', () => {
     expect(url).toContain('/v1/passepartout/telegram/')
 
     await bots.set(actor, owner, { transport: 'polling' })
-    await turnUntil(world, () => acme.bot.webhook === undefined)
+    await turnUntil(fixture, () => acme.bot.webhook === undefined)
     expect(botApi.callsOf('deleteWebhook')).toMatchObject([
       { params: { drop_pending_updates: false } },
     ])
@@ -267,10 +267,10 @@ describe('a bot that cannot be reached', () => {
     ['a refusal', { status: 400 }],
   ])('as the answer is %s is told of after the third time, and heals', async (_what, fault) => {
     await using here = await boot()
-    const { world, app, acme, fail, bot, becomes, expectToWork } = here
+    const { fixture, app, acme, fail, bot, becomes, expectToWork } = here
 
     const wrong = fail(fault)
-    await turnUntil(world, () => wrong.hits() >= 2)
+    await turnUntil(fixture, () => wrong.hits() >= 2)
     expect(bot()?.status).toBe('ok')
     await becomes('unreachable')
     expect(wrong.hits()).toBeGreaterThanOrEqual(3)
@@ -287,13 +287,13 @@ describe('a bot that cannot be reached', () => {
 
   test('since nobody listens is told so, by the name of the host alone', async () => {
     await using here = await boot()
-    const { world, botApi, acme, bot, becomes } = here
+    const { fixture, botApi, acme, bot, becomes } = here
 
     await botApi[Symbol.asyncDispose]()
     await becomes('unreachable')
     expect(bot()?.issue).toMatch(/^getUpdates: 127\.0\.0\.1:\d+ cannot be reached/)
     expect(bot()?.issue).not.toContain(acme.bot.token.split(':')[1])
-    expect(world.app.log.join('\n')).not.toContain(acme.bot.token.split(':')[1])
+    expect(fixture.app.log.join('\n')).not.toContain(acme.bot.token.split(':')[1])
   })
 
   test('from one trouble into the next is told of both', async () => {
@@ -331,7 +331,7 @@ describe('the secret of a token', () => {
   test('is in no log line, no table, no answer and no error, whatever goes wrong', async () => {
     /** What answers quote whatever they were asked, as proxies do. */
     let quoting: { status: number } | undefined
-    await using world = await bootBehindProxy(bootWorld, (method, request) => {
+    await using fixture = await bootBehindProxy(bootFixture, (method, request) => {
       if (!quoting || method === 'getWebhookInfo' || method === 'getMe') return undefined
       const [, token = ''] = /\/bot([^/]+)/.exec(decodeURIComponent(request.url)) ?? []
       const description = `Bad ${request.url} of ${token} by ${token.split(':')[1]}`
@@ -340,7 +340,7 @@ describe('the secret of a token', () => {
         body: JSON.stringify({ ok: false, error_code: quoting.status, description }),
       }
     })
-    const here = await withTenant(world)
+    const here = await withTenant(fixture)
     const { app, actor, botApi, acme, owner, ada, bots, bot, becomes } = here
     const tokens = [acme.bot.token]
     const told: unknown[] = []
@@ -350,9 +350,9 @@ describe('the secret of a token', () => {
       told.push((await app.raw('/v1/passepartout/telegram/x', { method: 'POST' })).body)
     }
 
-    const login = await signIn(world, acme, ada)
+    const login = await signIn(fixture, acme, ada)
     told.push((await login.status()).body)
-    const question = await pressedStart(ada, acme.bot, await startLogin(world, acme.live))
+    const question = await pressedStart(ada, acme.bot, await startLogin(fixture, acme.live))
 
     for (const status of [400, 403, 409, 500]) {
       quoting = { status }
@@ -365,10 +365,10 @@ describe('the secret of a token', () => {
     for (const method of CALLS)
       for (const fault of [{ status: 502 }, { garbage: true }, { drop: true }] as const)
         botApi.fail({ method, bot: acme.bot, times: 1, ...fault })
-    await turnUntil(world, () => botApi.pollers(acme.bot) > 0, undefined, SECOND)
+    await turnUntil(fixture, () => botApi.pollers(acme.bot) > 0, undefined, SECOND)
     ada.tap(question, 'Approve')
     ada.say(acme.bot, 'Hello')
-    await turnUntil(world, () => botApi.callsOf('editMessageText').length >= 4, undefined, SECOND)
+    await turnUntil(fixture, () => botApi.callsOf('editMessageText').length >= 4, undefined, SECOND)
     await look()
 
     acme.bot.ownedByWebhook(`https://elsewhere.example/${acme.bot.token}`)
@@ -388,7 +388,7 @@ describe('the secret of a token', () => {
     await look()
     await app.passepartout.idle()
 
-    const texts = [app.log.join('\n'), errorsAndAll(told), ...tablesOf(world)]
+    const texts = [app.log.join('\n'), errorsAndAll(told), ...tablesOf(fixture)]
     for (const token of tokens) {
       const secret = token.split(':')[1] ?? ''
       for (const text of texts) expect(text.includes(secret)).toBe(false)
@@ -403,7 +403,7 @@ const errorsAndAll = (told: unknown[]): string =>
     .join('\n')
 
 /** Each table as text. */
-function tablesOf({ app: { db } }: Pick<World, 'app'>): string[] {
+function tablesOf({ app: { db } }: Pick<Fixture, 'app'>): string[] {
   const tables = db.client
     .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table'")
     .all()
@@ -424,10 +424,10 @@ function tablesOf({ app: { db } }: Pick<World, 'app'>): string[] {
 
 test('a bot that Telegram cannot call is told of within a minute, and of why', async () => {
   await using here = await boot({ flags: { 'server-port': '1' } })
-  const { world, actor, botApi, acme, owner, ada, bots, bot } = here
+  const { fixture, actor, botApi, acme, owner, ada, bots, bot } = here
   await bots.set(actor, owner, { transport: 'webhook' })
   await until(() => acme.bot.webhook !== undefined)
-  const since = world.app.clock.now()
+  const since = fixture.app.clock.now()
 
   ada.say(acme.bot, 'Hello')
   const info = `${botApi.url}/bot${acme.bot.token}/getWebhookInfo`
@@ -435,7 +435,7 @@ test('a bot that Telegram cannot call is told of within a minute, and of why', a
   await here.becomes('unreachable')
 
   expect(bot()?.issue).toContain('cannot call here')
-  expect(world.app.clock.now() - since).toBeLessThanOrEqual(MINUTE)
+  expect(fixture.app.clock.now() - since).toBeLessThanOrEqual(MINUTE)
 })
 
 test('a bot that was renamed is linked to by its new name once it is received anew', async () => {
@@ -452,16 +452,16 @@ test('a bot that was renamed is linked to by its new name once it is received an
 })
 
 test('a call of one bot that hangs keeps up no other bot, and not the end of the server', async () => {
-  const world = await bootWorld()
-  const { app, actor, botApi } = world
-  const slow = await world.signingTenant('Slow')
+  const fixture = await bootFixture()
+  const { app, actor, botApi } = fixture
+  const slow = await fixture.signingTenant('Slow')
   const owner = { tenantId: slow.id, environment: 'live' } as const
   const hang = botApi.fail({ method: 'getWebhookInfo', bot: slow.bot, delayMs: 60_000 })
   await app.passepartout.bots.set(actor, owner, { transport: 'webhook' })
   await until(() => hang.hits() === 1)
   await app.passepartout.bots.set(actor, owner, { transport: 'polling' })
 
-  await world.signingTenant('Other')
+  await fixture.signingTenant('Other')
   await botApi.waitForPoller(slow.bot)
   await app.passepartout.bots.set(actor, owner, { transport: 'webhook' })
   await until(() => hang.hits() === 2)
@@ -472,15 +472,15 @@ test('a call of one bot that hangs keeps up no other bot, and not the end of the
 
 test('however many strangers write to a bot whose messenger hangs, 64 calls are under way', async () => {
   await using here = await boot()
-  const { world, botApi, acme, polls } = here
+  const { fixture, botApi, acme, polls } = here
   botApi.fail({ method: 'sendMessage', bot: acme.bot, delayMs: 60_000 })
   const strangers = Array.from({ length: 100 }, () => botApi.person())
 
   const before = Number(polls().at(-1)?.params.offset ?? 0)
   for (const person of strangers) person.say(acme.bot, 'Hello')
-  await until(() => rowsOf(world.app, 'updates').length >= 100)
-  await until(() => callsBy(world, acme.bot, 'sendMessage').length >= 64)
+  await until(() => rowsOf(fixture.app, 'updates').length >= 100)
+  await until(() => callsBy(fixture, acme.bot, 'sendMessage').length >= 64)
   await until(() => Number(polls().at(-1)?.params.offset ?? 0) > before)
 
-  expect(callsBy(world, acme.bot, 'sendMessage')).toHaveLength(64)
+  expect(callsBy(fixture, acme.bot, 'sendMessage')).toHaveLength(64)
 })

@@ -20,18 +20,18 @@ const { maxBodyBytes } = testConfig().server
 
 const INACTIVE = { active: false }
 
-/** One world for whatever does not turn its clock. */
-let world: Contract
+/** One fixture for whatever does not turn its clock. */
+let fixture: Contract
 let acme: Party
 let other: Party
 beforeAll(async () => {
-  world = await bootContract()
-  acme = await world.party()
-  other = await world.party('Other')
+  fixture = await bootContract()
+  acme = await fixture.party()
+  other = await fixture.party('Other')
 })
-afterAll(() => world.stop())
+afterAll(() => fixture.stop())
 
-const revocations = ({ app } = world): Json[] =>
+const revocations = ({ app } = fixture): Json[] =>
   app.db.client.query(`select * from audit_log where action = 'login_token.revoked'`).all()
 
 /** Texts that are no good token, among them those that come close to the one given. */
@@ -64,24 +64,27 @@ const noGood = (token: string): [what: string, text: string][] => {
 
 describe('introspection', () => {
   test('tells of a good token whose it is, and until when it is good', async () => {
-    const { token, user } = await world.signInToSandbox(acme)
+    const { token, user } = await fixture.signInToSandbox(acme)
     expect(await acme.test.introspect(token)).toEqual({
       active: true,
       subject: user.id,
       tenant_id: acme.id,
       scopes: ['passepartout'],
-      expires_at: new Date(world.clock.now() + HOUR).toISOString(),
+      expires_at: new Date(fixture.clock.now() + HOUR).toISOString(),
     })
   })
 
   test('of a live one with a live key', async () => {
-    const { token, user } = await world.signIn(acme, world.botApi.person({ language_code: 'en' }))
+    const { token, user } = await fixture.signIn(
+      acme,
+      fixture.botApi.person({ language_code: 'en' }),
+    )
     expect(await acme.live.introspect(token)).toMatchObject({ active: true, subject: user.id })
     expect(await acme.test.introspect(token)).toEqual(INACTIVE)
   })
 
   test('tells nothing but that it does not count of any other text', async () => {
-    const { token } = await world.signInToSandbox(acme)
+    const { token } = await fixture.signInToSandbox(acme)
     for (const [what, text] of noGood(token))
       for (const api of [acme.test, acme.live])
         expect([what, await api.introspect(text)]).toEqual([what, INACTIVE])
@@ -89,14 +92,14 @@ describe('introspection', () => {
   })
 
   test('nor of a token of another tenant, or of the other environment', async () => {
-    const { token } = await world.signInToSandbox(acme)
+    const { token } = await fixture.signInToSandbox(acme)
     for (const api of [acme.live, other.live, other.test])
       expect(await api.introspect(token)).toEqual(INACTIVE)
   })
 
   test('nor of what is a credential elsewhere', async () => {
     const { key: gateKey } = await acme.key('gate', 'live')
-    const { access_token: gateToken } = await mintToken(world.app, gateKey)
+    const { access_token: gateToken } = await mintToken(fixture.app, gateKey)
     const { nonce, deep_link } = await acme.test.start()
     for (const text of [gateToken, gateKey, acme.liveKey, acme.testKey, nonce, deep_link])
       for (const api of [acme.live, acme.test]) expect(await api.introspect(text)).toEqual(INACTIVE)
@@ -126,10 +129,10 @@ describe('introspection', () => {
   })
 
   test('goes on while the account is in arrears, and when the bot is gone', async () => {
-    const late = await world.party('In arrears')
-    const { token } = await world.signInToSandbox(late)
-    await world.app.platform.tenants.suspend(world.actor, late.id, 'renewal')
-    await world.app.passepartout.bots.remove(world.actor, {
+    const late = await fixture.party('In arrears')
+    const { token } = await fixture.signInToSandbox(late)
+    await fixture.app.platform.tenants.suspend(fixture.actor, late.id, 'renewal')
+    await fixture.app.passepartout.bots.remove(fixture.actor, {
       tenantId: late.id,
       environment: 'test',
     })
@@ -137,7 +140,7 @@ describe('introspection', () => {
   })
 
   test('is of one token: that of the next sign-in is another one, of the same person', async () => {
-    const [one, two] = [await world.signInToSandbox(acme), await world.signInToSandbox(acme)]
+    const [one, two] = [await fixture.signInToSandbox(acme), await fixture.signInToSandbox(acme)]
     expect(one.token).not.toBe(two.token)
     expect((await acme.test.introspect(one.token)).subject).toBe(two.user.id)
     expect((await acme.test.introspect(two.token)).subject).toBe(two.user.id)
@@ -160,13 +163,13 @@ describe('revocation', () => {
   })
 
   test('of one token leaves the others of the person', async () => {
-    const [one, two] = [await world.signInToSandbox(acme), await world.signInToSandbox(acme)]
+    const [one, two] = [await fixture.signInToSandbox(acme), await fixture.signInToSandbox(acme)]
     await acme.test.revoke(one.token)
     expect(await acme.test.introspect(two.token)).toMatchObject({ active: true })
   })
 
   test('of what does not count says the same, and does nothing', async () => {
-    const { token } = await world.signInToSandbox(acme)
+    const { token } = await fixture.signInToSandbox(acme)
     const before = revocations().length
     for (const [, text] of noGood(token))
       for (const api of [acme.test, acme.live]) expect((await api.revoke(text)).status).toBe(204)
@@ -177,13 +180,13 @@ describe('revocation', () => {
   })
 
   test('ends it for whoever asks about the sign-in too: it is not handed out any more', async () => {
-    const { nonce, token } = await world.signInToSandbox(acme)
+    const { nonce, token } = await fixture.signInToSandbox(acme)
     await acme.test.revoke(token)
     expectRefused(await acme.test.status(nonce), 404, 'nonce_expired')
   })
 
   test('by two at once counts once', async () => {
-    const { token } = await world.signInToSandbox(acme)
+    const { token } = await fixture.signInToSandbox(acme)
     const before = revocations().length
     const answers = await Promise.all(Array.from({ length: 10 }, () => acme.test.revoke(token)))
     for (const { status } of answers) expect(status).toBe(204)
@@ -218,7 +221,7 @@ describe.each([INTROSPECT, REVOKE])('%s', (path) => {
   })
 
   test('answers 400 to bytes that are no text', async () => {
-    const answer = await world.raw(path, {
+    const answer = await fixture.raw(path, {
       method: 'POST',
       headers: { authorization: `Bearer ${acme.testKey}`, 'content-type': 'application/json' },
       body: new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]),
@@ -249,20 +252,20 @@ describe.each([INTROSPECT, REVOKE])('%s', (path) => {
   })
 
   test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'HEAD'])('answers 405 to %s', async (method) => {
-    const { status, headers } = await world.app.raw(path, { method })
+    const { status, headers } = await fixture.app.raw(path, { method })
     expect(status).toBe(405)
     expect(headers.get('allow')).toBe('POST')
   })
 })
 
 test('a token is nowhere in the database or in the log as it is', async () => {
-  const { token } = await world.signInToSandbox(acme)
+  const { token } = await fixture.signInToSandbox(acme)
   await acme.test.introspect(token)
   const secret = token.slice('ppt_test_'.length)
-  expect(tablesWith(world, secret)).toEqual([])
-  expect(world.app.log.filter((line) => line.includes(secret))).toEqual([])
+  expect(tablesWith(fixture, secret)).toEqual([])
+  expect(fixture.app.log.filter((line) => line.includes(secret))).toEqual([])
   await acme.test.revoke(token)
-  expect(tablesWith(world, secret)).toEqual([])
+  expect(tablesWith(fixture, secret)).toEqual([])
 })
 
 test('a token outlives its nonce', async () => {

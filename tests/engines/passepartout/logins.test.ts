@@ -1,15 +1,15 @@
 import { expect, test } from 'bun:test'
 import { until } from '../../support/binary.ts'
-import { bootWorld } from './fixture.ts'
+import { bootFixture } from './fixture.ts'
 
 const START = '/v1/passepartout/login/start'
 const INTROSPECT = '/v1/passepartout/tokens/introspect'
 const statusOf = (nonce: string) => `/v1/passepartout/login/status?nonce=${nonce}`
 
 test('who follows the link and taps the right number signs in, and is the same one each time', async () => {
-  await using world = await bootWorld()
-  const acme = await world.signingTenant()
-  const ada = world.botApi.person({ first_name: 'Ada', language_code: 'en' })
+  await using fixture = await bootFixture()
+  const acme = await fixture.signingTenant()
+  const ada = fixture.botApi.person({ first_name: 'Ada', language_code: 'en' })
 
   async function signIn() {
     const client = { label: 'Shop', ip: '203.0.113.7' }
@@ -42,15 +42,15 @@ test('who follows the link and taps the right number signs in, and is the same o
 })
 
 test('in the sandbox a page stands in for the messenger', async () => {
-  await using world = await bootWorld()
-  const acme = await world.signingTenant()
+  await using fixture = await bootFixture()
+  const acme = await fixture.signingTenant()
   const { nonce, deep_link } = (await acme.test.post(START)).body
   const { pathname } = new URL(deep_link)
 
-  expect((await world.app.raw(pathname)).body).toContain('Sign in to Acme?')
+  expect((await fixture.app.raw(pathname)).body).toContain('Sign in to Acme?')
   expect((await acme.test.get(statusOf(nonce))).body).toEqual({ status: 'pending' })
   const body = new URLSearchParams({ choice: 'approve', person: 'grace' })
-  expect((await world.app.raw(pathname, { method: 'POST', body })).status).toBe(303)
+  expect((await fixture.app.raw(pathname, { method: 'POST', body })).status).toBe(303)
 
   expect((await acme.test.get(statusOf(nonce))).body).toMatchObject({
     status: 'completed',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { TestAppOptions } from '../../support/app.ts'
 import { until } from '../../support/binary.ts'
-import { bootWorld, type World } from './fixture.ts'
+import { bootFixture, type Fixture } from './fixture.ts'
 import {
   attemptsOf,
   bootBehindProxy,
@@ -25,28 +25,28 @@ import {
 const FIRST = 500_000_001
 
 async function boot(options: TestAppOptions = {}) {
-  const world = await bootWorld(options)
-  return { ...(await withTenant(world)), [Symbol.asyncDispose]: world.stop }
+  const fixture = await bootFixture(options)
+  return { ...(await withTenant(fixture)), [Symbol.asyncDispose]: fixture.stop }
 }
 
-async function withTenant(world: World) {
-  const { app, actor, botApi } = world
-  const acme = await world.signingTenant()
+async function withTenant(fixture: Fixture) {
+  const { app, actor, botApi } = fixture
+  const acme = await fixture.signingTenant()
   const owner = { tenantId: acme.id, environment: 'live' } as const
   const ada = botApi.person({ first_name: 'Ada', language_code: 'en' })
-  const polls = () => callsBy(world, acme.bot, 'getUpdates')
+  const polls = () => callsBy(fixture, acme.bot, 'getUpdates')
   const offsets = () => polls().map(({ params }) => params.offset)
-  const row = () => botRow(world, acme.bot)
+  const row = () => botRow(fixture, acme.bot)
 
   /** The poll that is held ends and the next one is put, as happens each half minute. */
   async function nextPoll() {
     const before = polls().length
     botApi.fail({ method: 'getUpdates', bot: acme.bot, times: 1, delayMs: 0 })
-    await turnUntil(world, () => polls().length > before)
+    await turnUntil(fixture, () => polls().length > before)
     await until(() => botApi.pollers(acme.bot) > 0)
   }
 
-  return { world, app, actor, botApi, acme, owner, ada, polls, offsets, row, nextPoll }
+  return { fixture, app, actor, botApi, acme, owner, ada, polls, offsets, row, nextPoll }
 }
 
 describe('a bot is asked for its messages', () => {
@@ -60,24 +60,24 @@ describe('a bot is asked for its messages', () => {
 
   test('from behind the last one that is on disk', async () => {
     await using here = await boot()
-    const { world, acme, ada, offsets, row } = here
+    const { fixture, acme, ada, offsets, row } = here
 
     ada.say(acme.bot, 'Hello')
     await ada.waitForMessage(acme.bot)
     await until(() => offsets().length === 2)
     expect(offsets()).toEqual([undefined, FIRST + 1])
-    expect(row()).toMatchObject({ update_offset: FIRST + 1, offset_at: world.app.clock.now() })
+    expect(row()).toMatchObject({ update_offset: FIRST + 1, offset_at: fixture.app.clock.now() })
   })
 
   test('more of them come in two answers, and each counts once', async () => {
     await using here = await boot()
-    const { world, botApi, acme, offsets } = here
+    const { fixture, botApi, acme, offsets } = here
 
     botApi.hold(acme.bot)
     const people = Array.from({ length: 60 }, () => botApi.person())
     for (const person of people) person.say(acme.bot, 'Hello')
     botApi.release(acme.bot)
-    await heard(world, acme.bot)
+    await heard(fixture, acme.bot)
     for (const person of people) await person.waitForMessage(acme.bot)
     expect(people.flatMap((person) => person.chat(acme.bot))).toHaveLength(60)
     await until(() => offsets().at(-1) === FIRST + 61)
@@ -86,34 +86,34 @@ describe('a bot is asked for its messages', () => {
 
   test('and whatever else comes is passed over', async () => {
     await using here = await boot()
-    const { world, botApi, acme, offsets } = here
+    const { fixture, botApi, acme, offsets } = here
 
     for (const about of [{}, null, 7, 'text', [], { from: {}, chat: {} }, { text: '/start' }])
       for (const kind of ['message', 'callback_query']) botApi.deliver(acme.bot, { [kind]: about })
-    await heard(world, acme.bot)
+    await heard(fixture, acme.bot)
     await until(() => Number(offsets().at(-1)) === FIRST + 15)
-    expect(callsBy(world, acme.bot, 'answerCallbackQuery')).toEqual([])
-    expect(callsBy(world, acme.bot, 'sendMessage')).toHaveLength(1)
-    expect(world.app.log.filter((line) => line.includes('Telegram update failed'))).toEqual([])
+    expect(callsBy(fixture, acme.bot, 'answerCallbackQuery')).toEqual([])
+    expect(callsBy(fixture, acme.bot, 'sendMessage')).toHaveLength(1)
+    expect(fixture.app.log.filter((line) => line.includes('Telegram update failed'))).toEqual([])
   })
 })
 
 describe('what Telegram brings again', () => {
   test('is not done again', async () => {
     await using here = await boot()
-    const { world, botApi, acme, ada } = here
-    const login = await signIn(world, acme, ada)
+    const { fixture, botApi, acme, ada } = here
+    const login = await signIn(fixture, acme, ada)
 
     botApi.redeliver(acme.bot, 2)
     botApi.redeliver(acme.bot, 1)
-    await heard(world, acme.bot)
-    await expectSignedIn(world, login, ada)
-    expect(attemptsOf(world, acme)).toMatchObject([{ prompts: 1 }])
+    await heard(fixture, acme.bot)
+    await expectSignedIn(fixture, login, ada)
+    expect(attemptsOf(fixture, acme)).toMatchObject([{ prompts: 1 }])
   })
 
   test('twice in one answer is done once', async () => {
     await using here = await boot()
-    const { world, botApi, acme, ada } = here
+    const { fixture, botApi, acme, ada } = here
     ada.say(acme.bot, 'Hello')
     await ada.waitForMessage(acme.bot)
 
@@ -122,32 +122,32 @@ describe('what Telegram brings again', () => {
     botApi.redeliver(acme.bot)
     ada.say(acme.bot, 'Hello again')
     botApi.release(acme.bot)
-    await heard(world, acme.bot)
+    await heard(fixture, acme.bot)
     expect(ada.chat(acme.bot)).toHaveLength(2)
   })
 
   test('after the bot was off is not done again either', async () => {
     await using here = await boot()
-    const { world, app, actor, owner, botApi, acme, ada, offsets } = here
-    const login = await signIn(world, acme, ada)
+    const { fixture, app, actor, owner, botApi, acme, ada, offsets } = here
+    const login = await signIn(fixture, acme, ada)
 
     await app.passepartout.bots.disable(actor, owner)
     await until(() => botApi.pollers(acme.bot) === 0)
     const before = offsets().length
     botApi.redeliver(acme.bot, 2)
     await app.passepartout.bots.enable(actor, owner)
-    await heard(world, acme.bot)
+    await heard(fixture, acme.bot)
     expect(offsets()[before]).toBe(FIRST + 2)
-    await expectSignedIn(world, login, ada)
-    expect(attemptsOf(world, acme)).toMatchObject([{ prompts: 1 }])
+    await expectSignedIn(fixture, login, ada)
+    expect(attemptsOf(fixture, acme)).toMatchObject([{ prompts: 1 }])
   })
 })
 
 test('what comes in no order is heard in its own', async () => {
   await using here = await boot()
-  const { world, botApi, acme, ada, offsets } = here
+  const { fixture, botApi, acme, ada, offsets } = here
   const bob = botApi.person({ language_code: 'en' })
-  const login = await startLogin(world, acme.live)
+  const login = await startLogin(fixture, acme.live)
 
   botApi.shuffle(acme.bot, true)
   botApi.hold(acme.bot)
@@ -158,48 +158,48 @@ test('what comes in no order is heard in its own', async () => {
   expect((await bob.waitForMessage(acme.bot)).text).toStartWith('This link was already opened')
   await until(() => offsets().at(-1) === FIRST + 2)
   await botApi.waitForAnswer(ada.tap(question, 'Approve'))
-  await expectSignedIn(world, login, ada)
+  await expectSignedIn(fixture, login, ada)
 })
 
 describe('ids that begin anew', () => {
   test('far above', async () => {
     await using here = await boot()
-    const { world, botApi, acme, ada, offsets } = here
+    const { fixture, botApi, acme, ada, offsets } = here
     ada.say(acme.bot, 'Hello')
     await ada.waitForMessage(acme.bot)
 
     botApi.nextUpdateId(acme.bot, 900_000_000)
-    await signIn(world, acme, ada)
+    await signIn(fixture, acme, ada)
     await until(() => offsets().at(-1) === 900_000_002)
   })
 
   test('far below, after a quiet week', async () => {
     await using here = await boot()
-    const { world, botApi, acme, ada, offsets, nextPoll } = here
+    const { fixture, botApi, acme, ada, offsets, nextPoll } = here
     ada.say(acme.bot, 'Hello')
     await ada.waitForMessage(acme.bot)
     await until(() => offsets().at(-1) === FIRST + 1)
 
-    await pass(world, 8 * DAY)
+    await pass(fixture, 8 * DAY)
     botApi.nextUpdateId(acme.bot, 1_000)
     await nextPoll()
-    const login = await signIn(world, acme, ada)
-    await expectSignedIn(world, login, ada)
+    const login = await signIn(fixture, acme, ada)
+    await expectSignedIn(fixture, login, ada)
     await until(() => offsets().at(-1) === 1_002)
   })
 
   test('a little below, after a quiet week in which the bot was asked all the time', async () => {
     await using here = await boot()
-    const { world, botApi, acme, ada, offsets, nextPoll } = here
+    const { fixture, botApi, acme, ada, offsets, nextPoll } = here
     for (let n = 0; n < 5; n++) ada.say(acme.bot, 'Hello')
     await ada.waitForMessage(acme.bot, () => ada.chat(acme.bot).length === 5)
     await until(() => offsets().at(-1) === FIRST + 5)
 
-    await pass(world, 8 * DAY)
+    await pass(fixture, 8 * DAY)
     await nextPoll()
     expect(offsets().at(-1)).toBeUndefined()
     botApi.nextUpdateId(acme.bot, FIRST - 3)
-    const login = await startLogin(world, acme.live)
+    const login = await startLogin(fixture, acme.live)
     await pressedStart(ada, acme.bot, login)
   })
 
@@ -208,7 +208,7 @@ describe('ids that begin anew', () => {
     [7 * DAY, undefined],
   ])('are reckoned with after %d ms in which the bot was off', async (ms, offset) => {
     await using here = await boot()
-    const { world, app, actor, owner, botApi, acme, ada, offsets } = here
+    const { fixture, app, actor, owner, botApi, acme, ada, offsets } = here
     ada.say(acme.bot, 'Hello')
     await ada.waitForMessage(acme.bot)
     await until(() => offsets().at(-1) === FIRST + 1)
@@ -216,7 +216,7 @@ describe('ids that begin anew', () => {
     await app.passepartout.bots.disable(actor, owner)
     await until(() => botApi.pollers(acme.bot) === 0)
     const before = offsets().length
-    await pass(world, ms)
+    await pass(fixture, ms)
     await app.passepartout.bots.enable(actor, owner)
     await until(() => offsets().length > before)
     expect(offsets().at(-1)).toBe(offset)
@@ -224,15 +224,15 @@ describe('ids that begin anew', () => {
 
   test('as those of another bot that takes the place of the former', async () => {
     await using here = await boot()
-    const { world, app, actor, owner, botApi, acme, ada } = here
-    await signIn(world, acme, ada)
+    const { fixture, app, actor, owner, botApi, acme, ada } = here
+    await signIn(fixture, acme, ada)
 
     const next = botApi.bot({ name: 'Next' })
     await app.passepartout.bots.set(actor, owner, { token: next.token })
     await botApi.waitForPoller(next)
-    expect(callsBy(world, next, 'getUpdates')[0]?.params.offset).toBeUndefined()
+    expect(callsBy(fixture, next, 'getUpdates')[0]?.params.offset).toBeUndefined()
     // Both number their updates from the same one on.
-    const login = await signIn(world, { ...acme, bot: next }, ada)
+    const login = await signIn(fixture, { ...acme, bot: next }, ada)
     expect((await login.status()).body.status).toBe('completed')
   })
 })
@@ -240,23 +240,23 @@ describe('ids that begin anew', () => {
 describe('nothing is confirmed before it is on disk:', () => {
   test('what could not be stored is asked for again, and then counts once', async () => {
     await using here = await boot()
-    const { world, app, botApi, acme, ada, offsets, row } = here
-    const login = await startLogin(world, acme.live)
+    const { fixture, app, botApi, acme, ada, offsets, row } = here
+    const login = await startLogin(fixture, acme.live)
     const before = row().update_offset ?? undefined
 
     app.db.client.run('PRAGMA query_only = ON')
     ada.follow(login.link)
-    await turnUntil(world, () => offsets().length >= 4)
+    await turnUntil(fixture, () => offsets().length >= 4)
     expect(new Set(offsets())).toEqual(new Set([before]))
     expect(ada.chat(acme.bot)).toEqual([])
     app.db.client.run('PRAGMA query_only = OFF')
-    await expectNobody(world, login)
-    await turnUntil(world, () => ada.chat(acme.bot).length > 0)
+    await expectNobody(fixture, login)
+    await turnUntil(fixture, () => ada.chat(acme.bot).length > 0)
     await until(() => offsets().at(-1) === FIRST + 1)
     expect(ada.chat(acme.bot)).toHaveLength(1)
     const question = await ada.waitForMessage(acme.bot)
     await botApi.waitForAnswer(ada.tap(question, 'Approve'))
-    await expectSignedIn(world, login, ada)
+    await expectSignedIn(fixture, login, ada)
   })
 
   test('asks once a second while the disk takes nothing', async () => {
@@ -294,7 +294,7 @@ describe('a poll that is held ends', () => {
 
   test('when the bot is changed, and one poll takes its place', async () => {
     await using here = await boot()
-    const { world, app, actor, owner, acme, ada, polls } = here
+    const { fixture, app, actor, owner, acme, ada, polls } = here
 
     for (const match of ['required', 'optional', 'required'] as const) {
       const before = polls().length
@@ -303,14 +303,14 @@ describe('a poll that is held ends', () => {
     }
     await until(() => polls().filter(({ status }) => status === undefined).length >= 1)
     ada.say(acme.bot, 'Hello')
-    await heard(world, acme.bot)
+    await heard(fixture, acme.bot)
     expect(ada.chat(acme.bot)).toHaveLength(1)
     expect(polls().filter(({ status }) => status === 409)).toEqual([])
   })
 
   test('when the bot is off and on again, as often as that may be', async () => {
     await using here = await boot()
-    const { world, app, actor, owner, botApi, acme, ada, polls } = here
+    const { fixture, app, actor, owner, botApi, acme, ada, polls } = here
     const { bots } = app.passepartout
 
     for (let n = 0; n < 5; n++) {
@@ -321,19 +321,19 @@ describe('a poll that is held ends', () => {
     await bots.set(actor, owner, { token: acme.bot.token })
     await bots.enable(actor, owner)
     await until(() => botApi.pollers(acme.bot) === 1)
-    const login = await signIn(world, acme, ada)
-    await expectSignedIn(world, login, ada)
+    const login = await signIn(fixture, acme, ada)
+    await expectSignedIn(fixture, login, ada)
     expect(polls().filter(({ status }) => status === 409)).toEqual([])
     expect(rowsOf(app, 'bots', 'where token is not null')).toMatchObject([{ health: 'ok' }])
   })
 
   test('when the application stops, at once and for good', async () => {
-    const world = await bootWorld()
-    const acme = await world.signingTenant()
+    const fixture = await bootFixture()
+    const acme = await fixture.signingTenant()
 
-    await world.app.stop()
-    await until(() => world.botApi.pollers(acme.bot) === 0)
-    await world.botApi[Symbol.asyncDispose]()
+    await fixture.app.stop()
+    await until(() => fixture.botApi.pollers(acme.bot) === 0)
+    await fixture.botApi[Symbol.asyncDispose]()
   })
 })
 
@@ -342,11 +342,11 @@ describe('after a failure the bot is left alone', () => {
 
   test('for twice as long each time, up to a minute, and a tenth by chance', async () => {
     await using here = await boot(HALF)
-    const { world, app, botApi, acme, ada, polls } = here
+    const { fixture, app, botApi, acme, ada, polls } = here
     const waits = watchWaits(app)
 
     const fault = botApi.fail({ method: 'getUpdates', bot: acme.bot, status: 502 })
-    await turnUntil(world, () => fault.hits() === 1)
+    await turnUntil(fixture, () => fault.hits() === 1)
     for (const [n, ms] of [1100, 2200, 4400, 8800, 17_600, 35_200, 66_000, 66_000].entries()) {
       await waits(ms)
       expect(fault.hits()).toBe(n + 1)
@@ -362,7 +362,7 @@ describe('after a failure the bot is left alone', () => {
     // All is forgotten and forgiven.
     await until(() => botApi.pollers(acme.bot) === 1)
     const next = botApi.fail({ method: 'getUpdates', bot: acme.bot, status: 502, times: 1 })
-    await turnUntil(world, () => next.hits() === 1)
+    await turnUntil(fixture, () => next.hits() === 1)
     const before = polls().length
     await waits(1100)
     await app.clock.advance(1100)
@@ -371,11 +371,11 @@ describe('after a failure the bot is left alone', () => {
 
   test('for as long as Telegram says, if that is longer', async () => {
     await using here = await boot(HALF)
-    const { world, app, botApi, acme, polls } = here
+    const { fixture, app, botApi, acme, polls } = here
     const waits = watchWaits(app)
 
     const fault = botApi.fail({ method: 'getUpdates', bot: acme.bot, retryAfter: 93, times: 2 })
-    await turnUntil(world, () => fault.hits() === 1)
+    await turnUntil(fixture, () => fault.hits() === 1)
     await waits(93_000)
     const before = polls().length
     await app.clock.advance(92 * SECOND)
@@ -389,14 +389,14 @@ describe('after a failure the bot is left alone', () => {
 
   test('by one bot no other is kept waiting', async () => {
     await using here = await boot()
-    const { world, botApi, acme, ada } = here
-    const other = await world.signingTenant('Other')
+    const { fixture, botApi, acme, ada } = here
+    const other = await fixture.signingTenant('Other')
 
     const fault = botApi.fail({ method: 'getUpdates', bot: acme.bot, status: 502 })
-    await turnUntil(world, () => fault.hits() >= 2)
-    await turnUntil(world, () => botApi.pollers(other.bot) > 0)
-    const login = await signIn(world, other, ada)
-    await expectSignedIn(world, login, ada)
+    await turnUntil(fixture, () => fault.hits() >= 2)
+    await turnUntil(fixture, () => botApi.pollers(other.bot) > 0)
+    const login = await signIn(fixture, other, ada)
+    await expectSignedIn(fixture, login, ada)
   })
 })
 
@@ -431,8 +431,8 @@ describe('what is no good answer counts as a failure, and heals:', () => {
   ])('%s', async (_what, wrong) => {
     let hits = 0
     let isWrong = false
-    await using world = await bootBehindProxy(
-      bootWorld,
+    await using fixture = await bootBehindProxy(
+      bootFixture,
       (method) => {
         if (method !== 'getUpdates' || !isWrong) return undefined
         hits++
@@ -440,7 +440,7 @@ describe('what is no good answer counts as a failure, and heals:', () => {
       },
       { jitter: 0.5 },
     )
-    const { app, botApi, acme, ada } = await withTenant(world)
+    const { app, botApi, acme, ada } = await withTenant(fixture)
     const waits = watchWaits(app)
 
     isWrong = true
@@ -456,7 +456,7 @@ describe('what is no good answer counts as a failure, and heals:', () => {
     await app.clock.advance(1100)
     await ada.waitForMessage(acme.bot, () => ada.chat(acme.bot).length === 2)
     expect(botApi.callsOf('deleteWebhook')).toEqual([])
-    expect(botRow(world, acme.bot)).toMatchObject({ health: 'ok' })
+    expect(botRow(fixture, acme.bot)).toMatchObject({ health: 'ok' })
   })
 
   const known = { update_id: FIRST, poll: {} }
@@ -467,19 +467,19 @@ describe('what is no good answer counts as a failure, and heals:', () => {
     ['nothing that is an update', [null, 7, 'x', {}, { update_id: '7' }, { update_id: 1.5 }]],
   ])('a server that answers at once with %s is asked once a second', async (_what, result) => {
     let hits = 0
-    await using world = await bootBehindProxy(bootWorld, (method) => {
+    await using fixture = await bootBehindProxy(bootFixture, (method) => {
       if (method !== 'getUpdates' || hits < 0) return undefined
       hits++
       return ok(result)
     })
-    const { app } = world
+    const { app } = fixture
     const tenant = await app.tenant()
-    const bot = world.botApi.bot()
+    const bot = fixture.botApi.bot()
     const owner = { tenantId: tenant.id, environment: 'live' } as const
     const waits = watchWaits(app)
 
-    await app.passepartout.bots.set(world.actor, owner, { token: bot.token })
-    await app.passepartout.bots.enable(world.actor, owner)
+    await app.passepartout.bots.set(fixture.actor, owner, { token: bot.token })
+    await app.passepartout.bots.enable(fixture.actor, owner)
     await until(() => hits > 0)
     for (let n = 1; n <= 8; n++) {
       // Who looks for changed bots waits as long, from the first turn of the clock on.
@@ -493,14 +493,14 @@ describe('what is no good answer counts as a failure, and heals:', () => {
 
   test('an update that breaks all rules keeps back none that comes behind it', async () => {
     let extra: unknown[] = [null, { update_id: 1, message: { text: 7 } }, [], { update_id: {} }]
-    await using world = await bootBehindProxy(bootWorld, async (method, request) => {
+    await using fixture = await bootBehindProxy(bootFixture, async (method, request) => {
       if (method !== 'getUpdates' || extra.length === 0) return undefined
       const result = [...extra, update]
       extra = []
       await request.text()
       return ok(result)
     })
-    const ada = world.botApi.person({ first_name: 'Ada' })
+    const ada = fixture.botApi.person({ first_name: 'Ada' })
     const update = {
       update_id: 2,
       message: {
@@ -511,15 +511,15 @@ describe('what is no good answer counts as a failure, and heals:', () => {
         text: 'Hello',
       },
     }
-    const acme = await world.signingTenant()
-    await until(() => callsBy(world, acme.bot, 'getUpdates').length > 0)
-    expect(callsBy(world, acme.bot, 'getUpdates')[0]?.params.offset).toBe(3)
+    const acme = await fixture.signingTenant()
+    await until(() => callsBy(fixture, acme.bot, 'getUpdates').length > 0)
+    expect(callsBy(fixture, acme.bot, 'getUpdates')[0]?.params.offset).toBe(3)
   })
 })
 
 test('a connection that is cut is no reason to lose anything', async () => {
   await using here = await boot({ jitter: 0.5 })
-  const { world, app, botApi, acme, ada, polls } = here
+  const { fixture, app, botApi, acme, ada, polls } = here
   const waits = watchWaits(app)
 
   const fault = botApi.fail({
@@ -530,11 +530,11 @@ test('a connection that is cut is no reason to lose anything', async () => {
     times: 1,
   })
   ada.say(acme.bot, 'Hello')
-  await turnUntil(world, () => fault.hits() === 1)
+  await turnUntil(fixture, () => fault.hits() === 1)
   await waits(1100)
   await app.clock.advance(1100)
   await ada.waitForMessage(acme.bot)
-  await heard(world, acme.bot)
+  await heard(fixture, acme.bot)
   expect(ada.chat(acme.bot)).toHaveLength(1)
   expect(polls().some(({ status }) => status === 0)).toBe(true)
 })

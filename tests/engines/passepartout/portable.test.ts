@@ -11,16 +11,16 @@ import {
 import { bootTestApp } from '../../support/app.ts'
 import { bootContract, type Contract, type Party } from './contract.ts'
 
-let world: Contract
+let fixture: Contract
 let acme: Party
 let lines: Line[]
 beforeAll(async () => {
-  world = await bootContract()
-  acme = await world.party()
-  await world.signIn(acme, world.botApi.person({ first_name: 'Ada' }))
-  lines = exportOf(world.app, acme.id)
+  fixture = await bootContract()
+  acme = await fixture.party()
+  await fixture.signIn(acme, fixture.botApi.person({ first_name: 'Ada' }))
+  lines = exportOf(fixture.app, acme.id)
 })
-afterAll(() => world.stop())
+afterAll(() => fixture.stop())
 
 describe('bots', () => {
   test('are in the file with their token in clear, and without what was found out of them', () => {
@@ -60,7 +60,7 @@ describe('bots', () => {
       .map((line) =>
         line.kind === 'bot' ? { ...line, id: idNumber(line.environment === 'live' ? 1 : 2) } : line,
       )
-    await expect(importInto(world.app, fileOf(alone))).rejects.toThrow(
+    await expect(importInto(fixture.app, fileOf(alone))).rejects.toThrow(
       'bot.platform, platform_bot_id: is taken by another bot',
     )
   })
@@ -85,7 +85,7 @@ describe('people of messengers', () => {
     // A bot that answers in two places answers in none.
     await importInto(home.app, fileOf(lines.filter(({ kind }) => kind !== 'bot')))
     const subject = 'select id, first_name from passepartout_people'
-    const known = world.app.db.client.query(subject).all()
+    const known = fixture.app.db.client.query(subject).all()
     expect(home.app.db.client.query(subject).all()).toEqual(known)
     expect(known).toMatchObject([{ first_name: 'Ada' }])
   })

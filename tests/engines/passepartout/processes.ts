@@ -26,7 +26,7 @@ export interface Login {
 const dataIn = (cwd: string) => join(cwd, 'data')
 
 /** A Bot API server, and a data directory that servers and commands can be started in. */
-export function openHouse(stack: AsyncDisposableStack) {
+export function openInstallation(stack: AsyncDisposableStack) {
   const { path: cwd } = stack.use(temporaryFolder())
   const botApi = stack.use(startBotApi())
   const settings = ['--passepartout-telegram-api-root', botApi.url]
@@ -78,10 +78,10 @@ export type Door = Awaited<ReturnType<typeof openDoor>>
 
 const ACTOR = { kind: 'cli', source: 'test' } as const
 
-/** A house with a tenant whose live bot is in use, and a first process that polls for it. */
+/** A installation with a tenant whose live bot is in use, and a first process that polls for it. */
 export async function openDoor(stack: AsyncDisposableStack) {
-  const house = openHouse(stack)
-  const { cwd, botApi, serve, rows, count } = house
+  const installation = openInstallation(stack)
+  const { cwd, botApi, serve, rows, count } = installation
   const bot = botApi.bot({ name: 'Acme' })
   const flags = { 'data-dir': dataIn(cwd), 'passepartout-telegram-api-root': botApi.url }
   const key = await withNewOffices(testConfig(flags), async ({ tenants, keys, bots }) => {
@@ -119,7 +119,7 @@ export async function openDoor(stack: AsyncDisposableStack) {
     return person.tap(await asked(person), match_code ?? 'Approve')
   }
 
-  return { ...house, ...client, first, bot, ownerPid, conflicts, asked, approve }
+  return { ...installation, ...client, first, bot, ownerPid, conflicts, asked, approve }
 }
 
 export const isQuestion = ({ buttons }: BotMessage): boolean => buttons.length > 0

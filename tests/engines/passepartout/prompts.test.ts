@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { TestApp } from '../../support/app.ts'
 import { until } from '../../support/binary.ts'
 import type { Call, FaultFields } from '../../support/bot-api/index.ts'
-import { bootWorld } from './fixture.ts'
+import { bootFixture } from './fixture.ts'
 import {
   attemptsOf,
   callsBy,
@@ -33,14 +33,14 @@ async function patiently({ clock }: TestApp, turn: () => Promise<void>) {
 
 /** A tenant, and somebody who has spoken to its bot before. */
 async function boot() {
-  const world = await bootWorld()
-  const { app, botApi } = world
-  const acme = await world.signingTenant()
+  const fixture = await bootFixture()
+  const { app, botApi } = fixture
+  const acme = await fixture.signingTenant()
   const owner = { tenantId: acme.id, environment: 'live' } as const
   const ada = botApi.person({ first_name: 'Ada', language_code: 'en' })
   const fail = (fields: FaultFields) => botApi.fail({ bot: acme.bot, ...fields })
 
-  const calls = (method: string) => callsBy(world, acme.bot, method)
+  const calls = (method: string) => callsBy(fixture, acme.bot, method)
   const ended = (method: string) => calls(method).filter(({ status }) => status !== undefined)
 
   /** Resolves when a call has ended for the `count`th time, and what came of it is on disk. */
@@ -63,7 +63,7 @@ async function boot() {
     await called(method, count)
   }
 
-  const started = () => startLogin(world, acme.live)
+  const started = () => startLogin(fixture, acme.live)
 
   async function asked() {
     const login = await started()
@@ -89,14 +89,14 @@ async function boot() {
     expect(last.text).toMatch(QUESTION)
     const { text } = await botApi.waitForAnswer(ada.tap(last, 'Approve'))
     expect(text).toBe("You're signed in.")
-    await expectSignedIn(world, login, ada)
+    await expectSignedIn(fixture, login, ada)
     await ada.waitForMessage(acme.bot, (message) => APPROVED.test(message.text))
     await expectNothingLeft()
   }
 
   return {
-    ...world,
-    world,
+    ...fixture,
+    fixture,
     acme,
     owner,
     ada,
@@ -139,7 +139,7 @@ describe('a question that could not be sent', () => {
 
   test('is sent again after 1, 2, 5, 15 and then each 30 seconds', async () => {
     await using here = await boot()
-    const { world, ada, acme, fail, started, called, calledAfter, expectToWork } = here
+    const { fixture, ada, acme, fail, started, called, calledAfter, expectToWork } = here
     const login = await started()
 
     fail({ method: 'sendMessage', status: 502, times: 7 })
@@ -149,7 +149,7 @@ describe('a question that could not be sent', () => {
       await calledAfter(seconds * SECOND, 'sendMessage', n + 2)
     expect(ada.chat(acme.bot)).toHaveLength(1)
     // The poll that was held has timed out meanwhile.
-    await turnUntil(world, () => world.botApi.pollers(acme.bot) > 0)
+    await turnUntil(fixture, () => fixture.botApi.pollers(acme.bot) > 0)
     await expectToWork(login)
   })
 
@@ -214,7 +214,7 @@ describe('a question that could not be sent', () => {
 
   test('to somebody who has blocked the bot is given up, and put anew when they come back', async () => {
     await using here = await boot()
-    const { world, botApi, acme, ada, started, called, expectNothingLeft, expectToWork } = here
+    const { fixture, botApi, acme, ada, started, called, expectNothingLeft, expectToWork } = here
     const login = await started()
 
     botApi.hold(acme.bot)
@@ -224,8 +224,8 @@ describe('a question that could not be sent', () => {
     await called('sendMessage', 1)
     expect(here.calls('sendMessage')[0]?.status).toBe(403)
     await expectNothingLeft()
-    await expectNobody(world, login)
-    expect(attemptsOf(world, acme)).toMatchObject([{ state: 'opened' }])
+    await expectNobody(fixture, login)
+    expect(attemptsOf(fixture, acme)).toMatchObject([{ state: 'opened' }])
 
     await pressedStart(ada, acme.bot, login)
     await expectToWork(login)
@@ -233,16 +233,16 @@ describe('a question that could not be sent', () => {
 
   test('and is not heeded before it expires is never sent', async () => {
     await using here = await boot()
-    const { world, ada, acme, fail, started, called, calls, expectNothingLeft } = here
+    const { fixture, ada, acme, fail, started, called, calls, expectNothingLeft } = here
     const login = await started()
 
     fail({ method: 'sendMessage', retryAfter: 3000, times: 1 })
     ada.follow(login.link)
     await called('sendMessage', 1)
-    await pass(world, LIFETIME)
-    await expectNobody(world, login, 'nonce_expired')
-    await pass(world, 3000 * SECOND)
-    await turnUntil(world, () => rowsOf(world.app, 'prompts').length === 0)
+    await pass(fixture, LIFETIME)
+    await expectNobody(fixture, login, 'nonce_expired')
+    await pass(fixture, 3000 * SECOND)
+    await turnUntil(fixture, () => rowsOf(fixture.app, 'prompts').length === 0)
     expect(calls('sendMessage')).toHaveLength(1)
     expect(ada.chat(acme.bot)).toEqual([])
     await expectNothingLeft()
@@ -250,27 +250,29 @@ describe('a question that could not be sent', () => {
 
   test.each([400, 401, 404, 409])('by a refusal with %d is given up', async (status) => {
     await using here = await boot()
-    const { world, ada, fail, started, called, expectNothingLeft } = here
+    const { fixture, ada, fail, started, called, expectNothingLeft } = here
     const login = await started()
 
     fail({ method: 'sendMessage', status, times: 1 })
     ada.follow(login.link)
     await called('sendMessage', 1)
     await expectNothingLeft()
-    await expectNobody(world, login)
-    expect(world.app.log.some((line) => line.includes('sign-in message not delivered'))).toBe(true)
+    await expectNobody(fixture, login)
+    expect(fixture.app.log.some((line) => line.includes('sign-in message not delivered'))).toBe(
+      true,
+    )
   })
 
   test('for a long time by one bot keeps no other waiting', async () => {
     await using here = await boot()
-    const { world, app, botApi, ada, calls, fail, started } = here
-    const other = await world.signingTenant('Other')
+    const { fixture, app, botApi, ada, calls, fail, started } = here
+    const other = await fixture.signingTenant('Other')
     const bob = botApi.person()
 
     fail({ method: 'sendMessage', delayMs: 60_000 })
     ada.follow((await started()).link)
     await botApi.waitForCall('sendMessage')
-    await pressedStart(bob, other.bot, await startLogin(world, other.live))
+    await pressedStart(bob, other.bot, await startLogin(fixture, other.live))
     expect(calls('sendMessage')).toMatchObject([{ status: undefined }])
     await patiently(app, () => app.clock.advance(10 * SECOND))
   })
@@ -284,12 +286,12 @@ describe('a question that has been answered', () => {
     ['that there were too many', { retryAfter: 1 }],
   ])('is changed later, where the answer to that is %s', async (_what, fault) => {
     await using here = await boot()
-    const { world, acme, ada, fail, approved, called, calledAfter, expectNothingLeft } = here
+    const { fixture, acme, ada, fail, approved, called, calledAfter, expectNothingLeft } = here
 
     fail({ method: 'editMessageText', ...fault, times: 1 })
     const { login } = await approved()
     await called('editMessageText', 1)
-    await expectSignedIn(world, login, ada)
+    await expectSignedIn(fixture, login, ada)
     expect(ada.lastMessage(acme.bot)?.text).toMatch(QUESTION)
     await calledAfter(SECOND, 'editMessageText', 2)
     expect(ada.lastMessage(acme.bot)).toMatchObject({
@@ -325,13 +327,13 @@ describe('a question that has been answered', () => {
 
   test.each([400, 403])('stays as it is where a change is refused with %d', async (status) => {
     await using here = await boot()
-    const { world, ada, fail, approved, called, expectNothingLeft } = here
+    const { fixture, ada, fail, approved, called, expectNothingLeft } = here
 
     fail({ method: 'editMessageText', status, times: 1 })
     const { login } = await approved()
     await called('editMessageText', 1)
     await expectNothingLeft()
-    await expectSignedIn(world, login, ada)
+    await expectSignedIn(fixture, login, ada)
   })
 
   test('by whoever has blocked the bot meanwhile stays as it is', async () => {
@@ -355,7 +357,7 @@ describe('a question that is still being sent', () => {
 
   test('while another one is answered is changed right after', async () => {
     await using here = await boot()
-    const { world, botApi, acme, ada, fail, asked, expectNothingLeft } = here
+    const { fixture, botApi, acme, ada, fail, asked, expectNothingLeft } = here
     const { login, prompt } = await asked()
 
     fail(SLOW)
@@ -367,7 +369,7 @@ describe('a question that is still being sent', () => {
       acme.bot,
       ({ message_id, text }) => message_id !== prompt.message_id && APPROVED.test(text),
     )
-    await expectSignedIn(world, login, ada)
+    await expectSignedIn(fixture, login, ada)
     expect(ada.chat(acme.bot)).toMatchObject(
       Array(2).fill({ text: expect.stringMatching(APPROVED), buttons: [], edits: 1 }),
     )
@@ -376,7 +378,7 @@ describe('a question that is still being sent', () => {
 
   test('when it expires is changed right after', async () => {
     await using here = await boot()
-    const { world, app, botApi, acme, ada, fail, started, expectNothingLeft } = here
+    const { fixture, app, botApi, acme, ada, fail, started, expectNothingLeft } = here
     const login = await started()
 
     fail(SLOW)
@@ -384,13 +386,13 @@ describe('a question that is still being sent', () => {
     await botApi.waitForCall('sendMessage', isUnderWay)
     app.clock.jump(LIFETIME)
     await ada.waitForMessage(acme.bot, ({ text }) => EXPIRED.test(text))
-    await expectNobody(world, login, 'nonce_expired')
+    await expectNobody(fixture, login, 'nonce_expired')
     await expectNothingLeft()
   })
 
   test('when its bot is disabled says in the end that it has expired', async () => {
     await using here = await boot()
-    const { world, app, actor, owner, botApi, acme, ada, fail, started, expectNothingLeft } = here
+    const { fixture, app, actor, owner, botApi, acme, ada, fail, started, expectNothingLeft } = here
     const login = await started()
 
     fail(SLOW)
@@ -398,8 +400,8 @@ describe('a question that is still being sent', () => {
     await botApi.waitForCall('sendMessage', isUnderWay)
     await app.passepartout.bots.disable(actor, owner)
     await ada.waitForMessage(acme.bot)
-    await pass(world, LIFETIME)
-    await expectNobody(world, login, 'nonce_expired')
+    await pass(fixture, LIFETIME)
+    await expectNobody(fixture, login, 'nonce_expired')
     await ada.waitForMessage(acme.bot, ({ text }) => EXPIRED.test(text))
     await expectNothingLeft()
   })
@@ -408,46 +410,46 @@ describe('a question that is still being sent', () => {
 describe('a question that nobody answers', () => {
   test('says that it has expired, once', async () => {
     await using here = await boot()
-    const { world, acme, ada, asked, called, expectNothingLeft } = here
+    const { fixture, acme, ada, asked, called, expectNothingLeft } = here
     const { login } = await asked()
     await pressedStart(ada, acme.bot, login)
 
-    await pass(world, LIFETIME)
+    await pass(fixture, LIFETIME)
     await called('editMessageText', 2)
     expect(ada.chat(acme.bot)).toMatchObject(
       Array(2).fill({ text: expect.stringMatching(EXPIRED), buttons: [], edits: 1 }),
     )
-    await expectNobody(world, login, 'nonce_expired')
+    await expectNobody(fixture, login, 'nonce_expired')
     await expectNothingLeft()
   })
 
   test('says so later, where Telegram cannot be reached then', async () => {
     await using here = await boot()
-    const { world, acme, ada, fail, asked, expectNothingLeft } = here
+    const { fixture, acme, ada, fail, asked, expectNothingLeft } = here
     await asked()
 
     const fault = fail({ method: 'editMessageText', status: 502 })
-    await pass(world, LIFETIME)
-    await turnUntil(world, () => fault.hits() >= 2)
+    await pass(fixture, LIFETIME)
+    await turnUntil(fixture, () => fault.hits() >= 2)
     fault.end()
-    await turnUntil(world, () => EXPIRED.test(ada.lastMessage(acme.bot)?.text ?? ''))
+    await turnUntil(fixture, () => EXPIRED.test(ada.lastMessage(acme.bot)?.text ?? ''))
     await expectNothingLeft()
   })
 
   test('is left alone after an hour in which Telegram could not be reached', async () => {
     await using here = await boot()
-    const { world, fail, asked, calls, expectNothingLeft } = here
+    const { fixture, fail, asked, calls, expectNothingLeft } = here
     await asked()
 
     const fault = fail({ method: 'editMessageText', status: 502 })
-    await pass(world, LIFETIME)
-    await turnUntil(world, () => fault.hits() >= 2)
-    await pass(world, 3600 * SECOND)
-    await pass(world, 600 * SECOND)
-    await turnUntil(world, () => rowsOf(world.app, 'prompts').length === 0)
+    await pass(fixture, LIFETIME)
+    await turnUntil(fixture, () => fault.hits() >= 2)
+    await pass(fixture, 3600 * SECOND)
+    await pass(fixture, 600 * SECOND)
+    await turnUntil(fixture, () => rowsOf(fixture.app, 'prompts').length === 0)
     fault.end()
     const before = calls('editMessageText').length
-    await pass(world, 600 * SECOND)
+    await pass(fixture, 600 * SECOND)
     expect(calls('editMessageText')).toHaveLength(before)
     await expectNothingLeft()
   })
@@ -458,7 +460,8 @@ describe('a bot that is out of use', () => {
     'as somebody told to %s it puts no question',
     async (verb) => {
       await using here = await boot()
-      const { world, app, actor, owner, ada, acme, fail, started, called, expectNothingLeft } = here
+      const { fixture, app, actor, owner, ada, acme, fail, started, called, expectNothingLeft } =
+        here
       const login = await started()
 
       fail({ method: 'sendMessage', status: 502, times: 1 })
@@ -468,14 +471,15 @@ describe('a bot that is out of use', () => {
       await app.clock.advance(SECOND)
       await called('sendMessage', 1)
       expect(ada.chat(acme.bot)).toEqual([])
-      await expectNobody(world, login)
+      await expectNobody(fixture, login)
       await expectNothingLeft()
     },
   )
 
   test('still says of a question how it ended', async () => {
     await using here = await boot()
-    const { world, app, actor, owner, ada, acme, fail, approved, called, expectNothingLeft } = here
+    const { fixture, app, actor, owner, ada, acme, fail, approved, called, expectNothingLeft } =
+      here
 
     fail({ method: 'editMessageText', status: 502, times: 1 })
     const { login } = await approved()
@@ -484,7 +488,7 @@ describe('a bot that is out of use', () => {
     await app.clock.advance(SECOND)
     await called('editMessageText', 2)
     expect(ada.lastMessage(acme.bot)?.text).toMatch(APPROVED)
-    await expectSignedIn(world, login, ada)
+    await expectSignedIn(fixture, login, ada)
     await expectNothingLeft()
   })
 })
@@ -496,7 +500,7 @@ describe('while the disk takes nothing', () => {
 
   test('a question that was sent is not sent again, and is changed in the end', async () => {
     await using here = await boot()
-    const { world, app, botApi, ada, acme, fail, started, calls, expectToWork } = here
+    const { fixture, app, botApi, ada, acme, fail, started, calls, expectToWork } = here
     const login = await started()
 
     fail({ method: 'sendMessage', delayMs: 100, times: 1 })
@@ -506,28 +510,28 @@ describe('while the disk takes nothing', () => {
     await ada.waitForMessage(acme.bot)
     await until(() => says(app, 'due loop could not'))
     unlock(app)
-    await patiently(app, () => turnUntil(world, () => says(app, 'due loop works again')))
+    await patiently(app, () => turnUntil(fixture, () => says(app, 'due loop works again')))
     expect(calls('sendMessage')).toHaveLength(1)
     await expectToWork(login)
   })
 
   test('nobody is signed in, and what they tapped counts once it does', async () => {
     await using here = await boot()
-    const { world, app, botApi, ada, acme, asked, expectNothingLeft } = here
+    const { fixture, app, botApi, ada, acme, asked, expectNothingLeft } = here
     const { login, prompt } = await asked()
 
     await app.passepartout.idle()
-    const polls = callsBy(world, acme.bot, 'getUpdates').length
+    const polls = callsBy(fixture, acme.bot, 'getUpdates').length
     lock(app)
     const tap = ada.tap(prompt, 'Approve')
     // It comes again, as long as it is not on disk.
-    await turnUntil(world, () => callsBy(world, acme.bot, 'getUpdates').length >= polls + 3)
+    await turnUntil(fixture, () => callsBy(fixture, acme.bot, 'getUpdates').length >= polls + 3)
     expect(botApi.answersTo(tap)).toEqual([])
-    await expectNobody(world, login)
+    await expectNobody(fixture, login)
     unlock(app)
-    await turnUntil(world, () => botApi.answersTo(tap).length > 0)
+    await turnUntil(fixture, () => botApi.answersTo(tap).length > 0)
     expect(botApi.answersTo(tap)).toMatchObject([{ text: "You're signed in." }])
-    await expectSignedIn(world, login, ada)
+    await expectSignedIn(fixture, login, ada)
     await ada.waitForMessage(acme.bot, ({ text }) => APPROVED.test(text))
     await expectNothingLeft()
   })
@@ -535,18 +539,18 @@ describe('while the disk takes nothing', () => {
 
 test('of two people whom a bot asks, each reads of their own', async () => {
   await using here = await boot()
-  const { world, botApi, ada, acme, asked, expectNothingLeft } = here
+  const { fixture, botApi, ada, acme, asked, expectNothingLeft } = here
   const bob = botApi.person({ first_name: 'Bob', language_code: 'de' })
   const { login, prompt } = await asked()
-  const own = await startLogin(world, acme.live)
+  const own = await startLogin(fixture, acme.live)
   const question = await pressedStart(bob, acme.bot, own)
 
   await botApi.waitForAnswer(bob.tap(question, 'Ablehnen'))
   await botApi.waitForAnswer(ada.tap(prompt, 'Approve'))
-  await heard(world, acme.bot)
+  await heard(fixture, acme.bot)
   expect(ada.chat(acme.bot)).toMatchObject([{ text: expect.stringMatching(APPROVED) }])
   expect(bob.chat(acme.bot)).toMatchObject([{ text: expect.stringMatching(/^Du hast/) }])
-  await expectSignedIn(world, login, ada)
+  await expectSignedIn(fixture, login, ada)
   expect((await own.status()).body.error.code).toBe('login_denied')
   await expectNothingLeft()
 })

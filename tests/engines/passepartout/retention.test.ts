@@ -51,86 +51,86 @@ async function endOf({ clock }: Contract, sweep: Promise<void>) {
 }
 
 test('the copy of a token that waits to be collected goes once the nonce has expired', async () => {
-  await using world = await bootContract()
-  const { nonce } = await world.signInToSandbox(await world.party())
-  const { test: api } = await world.party('Other')
+  await using fixture = await bootContract()
+  const { nonce } = await fixture.signInToSandbox(await fixture.party())
+  const { test: api } = await fixture.party('Other')
 
-  await sweepAfter(world, LIFETIME - 1)
-  expect(rows(world, COPIES)).toBe(1)
-  await sweepAfter(world, 1)
-  expect(rows(world, COPIES)).toBe(0)
-  expect(rows(world, 'attempts')).toBe(1)
+  await sweepAfter(fixture, LIFETIME - 1)
+  expect(rows(fixture, COPIES)).toBe(1)
+  await sweepAfter(fixture, 1)
+  expect(rows(fixture, COPIES)).toBe(0)
+  expect(rows(fixture, 'attempts')).toBe(1)
   expectRefused(await api.status(nonce), 404, 'not_found')
 })
 
 test('so does one that was approved in the last moment, and not before its minute is over', async () => {
-  await using world = await bootContract()
-  const { test: api } = await world.party()
+  await using fixture = await bootContract()
+  const { test: api } = await fixture.party()
   const { nonce, deep_link } = await api.start()
-  world.clock.jump(LIFETIME - 1)
-  await world.chooseInSandbox(deep_link, 'approve')
+  fixture.clock.jump(LIFETIME - 1)
+  await fixture.chooseInSandbox(deep_link, 'approve')
 
-  await sweepAfter(world, MINUTE - 1)
+  await sweepAfter(fixture, MINUTE - 1)
   expect((await api.status(nonce)).body).toMatchObject({ status: 'completed' })
-  await sweepAfter(world, 1)
-  expect(rows(world, COPIES)).toBe(0)
+  await sweepAfter(fixture, 1)
+  expect(rows(fixture, COPIES)).toBe(0)
   expectRefused(await api.status(nonce), 404, 'nonce_expired')
 })
 
 test('a sign-in goes 30 days after its end, however it ended, and is unknown from then on', async () => {
-  await using world = await bootContract()
-  const party = await world.party()
-  const { nonce } = await world.signInToSandbox(party)
+  await using fixture = await bootContract()
+  const party = await fixture.party()
+  const { nonce } = await fixture.signInToSandbox(party)
   const pending = await party.test.start()
   const denied = await party.test.start()
-  await world.chooseInSandbox(denied.deep_link, 'deny')
+  await fixture.chooseInSandbox(denied.deep_link, 'deny')
 
-  await sweepAfter(world, LIFETIME + 30 * DAY)
-  expect(rows(world, 'attempts')).toBe(3)
+  await sweepAfter(fixture, LIFETIME + 30 * DAY)
+  expect(rows(fixture, 'attempts')).toBe(3)
   expectRefused(await party.test.status(denied.nonce), 404, 'login_denied')
   for (const each of [nonce, pending.nonce])
     expectRefused(await party.test.status(each), 404, 'nonce_expired')
 
-  await sweepAfter(world, 1)
-  expect(rows(world, 'attempts')).toBe(0)
+  await sweepAfter(fixture, 1)
+  expect(rows(fixture, 'attempts')).toBe(0)
   for (const each of [nonce, pending.nonce, denied.nonce])
     expectRefused(await party.test.status(each), 404, 'not_found')
   const { pathname } = new URL(pending.deep_link)
-  expect(await world.app.raw(pathname)).toMatchObject({ status: 404 })
+  expect(await fixture.app.raw(pathname)).toMatchObject({ status: 404 })
 })
 
 test('how long is a setting', async () => {
-  await using world = await bootContract({ flags: { 'retention-logins': '2d' } })
-  await (await world.party()).test.start()
+  await using fixture = await bootContract({ flags: { 'retention-logins': '2d' } })
+  await (await fixture.party()).test.start()
 
-  await sweepAfter(world, LIFETIME + 2 * DAY)
-  expect(rows(world, 'attempts')).toBe(1)
-  await sweepAfter(world, 1)
-  expect(rows(world, 'attempts')).toBe(0)
+  await sweepAfter(fixture, LIFETIME + 2 * DAY)
+  expect(rows(fixture, 'attempts')).toBe(1)
+  await sweepAfter(fixture, 1)
+  expect(rows(fixture, 'attempts')).toBe(0)
 })
 
 test('one that still goes on stays, however short the time is that they are kept', async () => {
-  await using world = await bootContract({ flags: { 'retention-logins': '1m' } })
-  const { test: api } = await world.party()
+  await using fixture = await bootContract({ flags: { 'retention-logins': '1m' } })
+  const { test: api } = await fixture.party()
   const { nonce, deep_link } = await api.start()
 
-  await sweepAfter(world, LIFETIME - MINUTE)
+  await sweepAfter(fixture, LIFETIME - MINUTE)
   expect((await api.status(nonce)).body).toEqual({ status: 'pending' })
-  await world.chooseInSandbox(deep_link, 'approve')
+  await fixture.chooseInSandbox(deep_link, 'approve')
   expect((await api.status(nonce)).body).toMatchObject({ status: 'completed' })
-  await sweepAfter(world, DAY)
-  expect(rows(world, 'attempts')).toBe(0)
+  await sweepAfter(fixture, DAY)
+  expect(rows(fixture, 'attempts')).toBe(0)
 })
 
 test('people stay, and are the same ones when they come again', async () => {
-  await using world = await bootContract()
-  const party = await world.party()
-  const { user } = await world.signInToSandbox(party)
+  await using fixture = await bootContract()
+  const party = await fixture.party()
+  const { user } = await fixture.signInToSandbox(party)
 
-  await sweepAfter(world, 400 * DAY)
-  expect(rows(world, 'attempts')).toBe(0)
-  expect(rows(world, 'people')).toBe(1)
-  expect((await world.signInToSandbox(party)).user).toEqual(user)
+  await sweepAfter(fixture, 400 * DAY)
+  expect(rows(fixture, 'attempts')).toBe(0)
+  expect(rows(fixture, 'people')).toBe(1)
+  expect((await fixture.signInToSandbox(party)).user).toEqual(user)
 })
 
 test('a token goes a day after its end, revoked or not, and a setting says when', async () => {
@@ -138,117 +138,117 @@ test('a token goes a day after its end, revoked or not, and a setting says when'
     [{}, DAY],
     [{ 'retention-expired': '2h' }, 2 * HOUR],
   ] as [Record<string, string>, number][]) {
-    await using world = await bootContract({ flags })
-    const party = await world.party()
-    await world.signInToSandbox(party)
-    const { token } = await world.signInToSandbox(party)
+    await using fixture = await bootContract({ flags })
+    const party = await fixture.party()
+    await fixture.signInToSandbox(party)
+    const { token } = await fixture.signInToSandbox(party)
     await party.test.revoke(token)
 
-    await sweepAfter(world, HOUR + kept)
-    expect(rows(world, 'tokens')).toBe(2)
-    await sweepAfter(world, 1)
-    expect(rows(world, 'tokens')).toBe(0)
+    await sweepAfter(fixture, HOUR + kept)
+    expect(rows(fixture, 'tokens')).toBe(2)
+    await sweepAfter(fixture, 1)
+    expect(rows(fixture, 'tokens')).toBe(0)
     expect(await party.test.introspect(token)).toEqual({ active: false })
   }
 })
 
 test('updates are remembered for two days', async () => {
-  await using world = await bootContract()
-  const party = await world.party()
-  await world.signIn(party, world.botApi.person({ language_code: 'en' }))
-  const heard = rows(world, 'updates')
+  await using fixture = await bootContract()
+  const party = await fixture.party()
+  await fixture.signIn(party, fixture.botApi.person({ language_code: 'en' }))
+  const heard = rows(fixture, 'updates')
   expect(heard).toBe(2)
 
-  await sweepAfter(world, 2 * DAY)
-  expect(rows(world, 'updates')).toBe(heard)
-  await sweepAfter(world, 1)
-  expect(rows(world, 'updates')).toBe(0)
+  await sweepAfter(fixture, 2 * DAY)
+  expect(rows(fixture, 'updates')).toBe(heard)
+  await sweepAfter(fixture, 1)
+  expect(rows(fixture, 'updates')).toBe(0)
 })
 
 test('what is still to be said about a sign-in is kept no longer than it can be said', async () => {
-  await using world = await bootContract()
-  const { live, bot } = await world.party()
-  const ada = world.botApi.person({ language_code: 'en' })
+  await using fixture = await bootContract()
+  const { live, bot } = await fixture.party()
+  const ada = fixture.botApi.person({ language_code: 'en' })
   const [answered, left] = [await live.start(), await live.start()]
-  await world.answer(bot, ada, answered.deep_link, 'Approve')
-  await world.open(bot, ada, left.deep_link)
-  await until(() => rows(world, 'prompts') === 1)
+  await fixture.answer(bot, ada, answered.deep_link, 'Approve')
+  await fixture.open(bot, ada, left.deep_link)
+  await until(() => rows(fixture, 'prompts') === 1)
 
-  await world.clock.advance(LIFETIME)
-  await until(() => rows(world, 'prompts') === 0)
+  await fixture.clock.advance(LIFETIME)
+  await until(() => rows(fixture, 'prompts') === 0)
 })
 
 test('the sweep comes by itself, once a minute', async () => {
-  await using world = await bootContract()
-  await (await world.party()).test.start()
-  world.clock.jump(31 * DAY)
+  await using fixture = await bootContract()
+  await (await fixture.party()).test.start()
+  fixture.clock.jump(31 * DAY)
 
-  await world.clock.advance(MINUTE)
-  await until(() => rows(world, 'attempts') === 0)
+  await fixture.clock.advance(MINUTE)
+  await until(() => rows(fixture, 'attempts') === 0)
 })
 
 test('sign-ins, tokens, copies and updates go in slices of 500, with room for others between them', async () => {
-  await using world = await bootContract()
-  const party = await world.party()
-  await world.signIn(party, world.botApi.person({ language_code: 'en' }))
+  await using fixture = await bootContract()
+  const party = await fixture.party()
+  await fixture.signIn(party, fixture.botApi.person({ language_code: 'en' }))
   const unique = (column: string) => `${column} || '-' || i`
-  copy(world, 'attempts', 1199, {
+  copy(fixture, 'attempts', 1199, {
     id: unique('id'),
     nonce_hash: unique('nonce_hash'),
     link_hash: unique('link_hash'),
   })
-  copy(world, 'tokens', 1199, { hash: unique('hash') })
-  copy(world, 'updates', 1198, { update_id: 'update_id + 1000 + i' })
-  world.clock.jump(31 * DAY)
+  copy(fixture, 'tokens', 1199, { hash: unique('hash') })
+  copy(fixture, 'updates', 1198, { update_id: 'update_id + 1000 + i' })
+  fixture.clock.jump(31 * DAY)
 
-  const sweep = world.app.platform.retention.sweep()
-  await until(() => rows(world, COPIES) < 1200)
-  expect(rows(world, COPIES)).toBe(700)
+  const sweep = fixture.app.platform.retention.sweep()
+  await until(() => rows(fixture, COPIES) < 1200)
+  expect(rows(fixture, COPIES)).toBe(700)
   for (const [table, all] of [
     ['attempts', 1200],
     ['tokens', 1200],
     ['updates', 1200],
   ] as const) {
-    expect(rows(world, table)).toBe(all)
-    while (rows(world, table) === all) {
-      await world.clock.advance(20)
+    expect(rows(fixture, table)).toBe(all)
+    while (rows(fixture, table) === all) {
+      await fixture.clock.advance(20)
       await new Promise((resolve) => setImmediate(resolve))
     }
-    expect(rows(world, table)).toBe(700)
+    expect(rows(fixture, table)).toBe(700)
   }
   expect((await party.live.start()).nonce).toBeString()
-  await endOf(world, sweep)
-  expect(['tokens', 'updates'].map((table) => rows(world, table))).toEqual([0, 0])
-  expect(rows(world, 'attempts')).toBe(1)
+  await endOf(fixture, sweep)
+  expect(['tokens', 'updates'].map((table) => rows(fixture, table))).toEqual([0, 0])
+  expect(rows(fixture, 'attempts')).toBe(1)
 })
 
 test('nothing of one tenant goes before its time because of another', async () => {
-  await using world = await bootContract()
-  await world.signInToSandbox(await world.party())
-  world.clock.jump(10 * DAY)
-  const other = await world.party('Other')
-  const { nonce, token } = await world.signInToSandbox(other)
+  await using fixture = await bootContract()
+  await fixture.signInToSandbox(await fixture.party())
+  fixture.clock.jump(10 * DAY)
+  const other = await fixture.party('Other')
+  const { nonce, token } = await fixture.signInToSandbox(other)
 
-  await sweepAfter(world, LIFETIME + 20 * DAY + 1)
-  expect(['attempts', 'tokens'].map((table) => rows(world, table))).toEqual([1, 0])
+  await sweepAfter(fixture, LIFETIME + 20 * DAY + 1)
+  expect(['attempts', 'tokens'].map((table) => rows(fixture, table))).toEqual([1, 0])
   expectRefused(await other.test.status(nonce), 404, 'nonce_expired')
   expect(await other.test.introspect(token)).toEqual({ active: false })
 })
 
 test('no table of the engine is without a way to become small again, but for bots and people', async () => {
-  await using world = await bootContract()
-  const party = await world.party()
-  await world.signIn(party, world.botApi.person({ language_code: 'en' }))
-  await world.signInToSandbox(party)
-  await until(() => rows(world, 'prompts') === 0)
+  await using fixture = await bootContract()
+  const party = await fixture.party()
+  await fixture.signIn(party, fixture.botApi.person({ language_code: 'en' }))
+  await fixture.signInToSandbox(party)
+  await until(() => rows(fixture, 'prompts') === 0)
 
-  await sweepAfter(world, 400 * DAY)
-  const tables = world.app.db.client
+  await sweepAfter(fixture, 400 * DAY)
+  const tables = fixture.app.db.client
     .query<{ name: string }, []>(
       `select name from sqlite_schema where type = 'table' and name like 'passepartout_%'`,
     )
     .all()
     .map(({ name }) => name.replace('passepartout_', ''))
-  const left = tables.filter((table) => rows(world, table) > 0)
+  const left = tables.filter((table) => rows(fixture, table) > 0)
   expect(left.toSorted()).toEqual(['bots', 'people'])
 })

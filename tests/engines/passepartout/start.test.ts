@@ -20,21 +20,21 @@ const { maxBodyBytes } = testConfig().server
 /** 256 bits in base64url. */
 const SECRET = /^[\w-]{43}$/
 
-/** One world for whatever leaves no more behind than an attempt. */
-let world: Contract
+/** One fixture for whatever leaves no more behind than an attempt. */
+let fixture: Contract
 let acme: Party
 beforeAll(async () => {
-  world = await bootContract()
-  acme = await world.party()
+  fixture = await bootContract()
+  acme = await fixture.party()
 })
-afterAll(() => world.stop())
+afterAll(() => fixture.stop())
 
-const attempts = ({ app } = world): number =>
+const attempts = ({ app } = fixture): number =>
   (app.db.client.query('select count(*) as n from passepartout_attempts').get() as Json).n
 
 /** The last attempt as it is stored. */
 const lastAttempt = (): Json =>
-  world.app.db.client.query('select * from passepartout_attempts order by seq desc limit 1').get()
+  fixture.app.db.client.query('select * from passepartout_attempts order by seq desc limit 1').get()
 
 /** That it is refused so, and starts nothing. */
 async function expectStartRefused(
@@ -50,7 +50,7 @@ const payloadOf = (deepLink: string): string => new URL(deepLink).searchParams.g
 
 describe('a sign-in starts', () => {
   const withoutBody = (headers: Record<string, string>, body?: string) => () =>
-    world.raw(START, {
+    fixture.raw(START, {
       method: 'POST',
       headers: { authorization: `Bearer ${acme.liveKey}`, ...headers },
       ...(body !== undefined && { body }),
@@ -81,7 +81,7 @@ describe('a sign-in starts', () => {
     const { nonce, deep_link, expires_at, poll_interval } = await acme.live.start()
     expect(nonce).toMatch(SECRET)
     expect(isTime(expires_at)).toBe(true)
-    expect(Date.parse(expires_at)).toBe(world.clock.now() + LIFETIME)
+    expect(Date.parse(expires_at)).toBe(fixture.clock.now() + LIFETIME)
     expect(poll_interval).toBe(3)
     expect(deep_link).toBe(`https://t.me/${acme.bot.username}?start=${payloadOf(deep_link)}`)
     expect(payloadOf(deep_link)).toMatch(SECRET)
@@ -109,10 +109,10 @@ describe('a sign-in starts', () => {
     async (environment) => {
       const { nonce, deep_link } = await acme[environment].start({ label: 'Kitchen tablet' })
       await acme[environment].status(nonce)
-      expect(tablesWith(world, 'Kitchen tablet')).toEqual(['passepartout_attempts'])
+      expect(tablesWith(fixture, 'Kitchen tablet')).toEqual(['passepartout_attempts'])
       for (const secret of [nonce, deep_link.slice(-43)]) {
-        expect(tablesWith(world, secret)).toEqual([])
-        expect(world.app.log.filter((line) => line.includes(secret))).toEqual([])
+        expect(tablesWith(fixture, secret)).toEqual([])
+        expect(fixture.app.log.filter((line) => line.includes(secret))).toEqual([])
       }
     },
   )
@@ -148,7 +148,7 @@ describe('a sign-in starts', () => {
 describe('who calls is asked first: 401', () => {
   const headersOf = (authorization?: string) => ({ ...(authorization && { authorization }) })
   const ask = (authorization?: string, body = '{', type = 'text/plain') =>
-    world.raw(START, {
+    fixture.raw(START, {
       method: 'POST',
       headers: { 'content-type': type, ...headersOf(authorization) },
       body,
@@ -178,13 +178,13 @@ describe('who calls is asked first: 401', () => {
 
   test('to a revoked key', async () => {
     const { id, key } = await acme.key('passepartout', 'live')
-    expect((await world.speak(key).post(START)).status).toBe(200)
-    await world.app.platform.keys.revoke(world.actor, id)
+    expect((await fixture.speak(key).post(START)).status).toBe(200)
+    await fixture.app.platform.keys.revoke(fixture.actor, id)
     await expectStartRefused(() => ask(`Bearer ${key}`), 401, 'unauthenticated', 'invalid or')
   })
 
   test('to the access token of somebody who has signed in', async () => {
-    const { token } = await world.signInToSandbox(acme)
+    const { token } = await fixture.signInToSandbox(acme)
     await expectStartRefused(() => ask(`Bearer ${token}`), 401, 'unauthenticated', 'invalid or')
   })
 })
@@ -194,7 +194,7 @@ describe('then what the key is for: 403', () => {
   const expectForbidden = async (key: string, words: string) => {
     for (const body of BODIES)
       await expectStartRefused(
-        () => world.speak(key).postText(START, body, 'text/plain'),
+        () => fixture.speak(key).postText(START, body, 'text/plain'),
         403,
         'forbidden',
         words,
@@ -219,9 +219,9 @@ describe('then what the key is for: 403', () => {
   })
 
   test('to such a key of a tenant in arrears', async () => {
-    const other = await world.bareParty('Forbidden')
+    const other = await fixture.bareParty('Forbidden')
     const { key } = await other.key('passepartout', 'live', ['reports:read'])
-    await world.app.platform.tenants.suspend(world.actor, other.id, 'billing')
+    await fixture.app.platform.tenants.suspend(fixture.actor, other.id, 'billing')
     await expectForbidden(key, 'the key lacks the scope passepartout')
   })
 })
@@ -254,7 +254,7 @@ describe('then the body', () => {
   test('415 where it is compressed', () =>
     expectStartRefused(
       () =>
-        world.raw(START, {
+        fixture.raw(START, {
           method: 'POST',
           headers: {
             authorization: `Bearer ${acme.testKey}`,
@@ -386,18 +386,18 @@ describe('then whether the account is in good standing: 402', () => {
     ['billing', 'account_suspended', 'suspended'],
     ['renewal', 'renewal_unpaid', 'unpaid'],
   ] as const)('for %s, until that is settled', async (reason, code, words) => {
-    const { tenants } = world.app.platform
-    const other = await world.party(`In arrears for ${reason}`)
-    await tenants.suspend(world.actor, other.id, reason)
+    const { tenants } = fixture.app.platform
+    const other = await fixture.party(`In arrears for ${reason}`)
+    await tenants.suspend(fixture.actor, other.id, reason)
     for (const api of [other.live, other.test])
       await expectStartRefused(() => api.post(START), 402, code, words)
-    await tenants.resume(world.actor, other.id)
+    await tenants.resume(fixture.actor, other.id)
     for (const api of [other.live, other.test]) expect((await api.post(START)).status).toBe(200)
   })
 
   test('a bad body is told before it, and a missing bot after', async () => {
-    const other = await world.bareParty('In arrears')
-    await world.app.platform.tenants.suspend(world.actor, other.id, 'renewal')
+    const other = await fixture.bareParty('In arrears')
+    await fixture.app.platform.tenants.suspend(fixture.actor, other.id, 'renewal')
     for (const body of ['{', '{"client":5}', '{"client":{"ip":"x"}}'])
       await expectStartRefused(() => other.live.postText(START, body), 400, 'invalid_payload')
     await expectStartRefused(() => other.live.post(START), 402, 'renewal_unpaid')
@@ -506,60 +506,60 @@ describe('then whether there is a bot to go through: 409', () => {
     expectStartRefused(() => api.post(START), 409, 'bot_not_configured', words)
 
   test('not before one is set and enabled, in each environment by itself', async () => {
-    const { bots } = world.app.passepartout
-    const other = await world.bareParty('Slow')
+    const { bots } = fixture.app.passepartout
+    const other = await fixture.bareParty('Slow')
     const live = { tenantId: other.id, environment: 'live' } as const
     const sandbox = { tenantId: other.id, environment: 'test' } as const
-    const bot = world.botApi.bot()
+    const bot = fixture.botApi.bot()
     await refused(other.live, 'there is no live bot yet')
     await refused(other.test, 'there is no test bot yet')
 
-    await bots.set(world.actor, live, { token: bot.token })
+    await bots.set(fixture.actor, live, { token: bot.token })
     await refused(other.live, 'the live bot is not enabled')
-    await bots.enable(world.actor, live)
+    await bots.enable(fixture.actor, live)
     expect((await other.live.post(START)).status).toBe(200)
     await refused(other.test, 'there is no test bot yet')
 
-    await bots.set(world.actor, sandbox, { match: 'required' })
+    await bots.set(fixture.actor, sandbox, { match: 'required' })
     await refused(other.test, 'the test bot is not enabled')
-    await bots.enable(world.actor, sandbox)
+    await bots.enable(fixture.actor, sandbox)
     expect((await other.test.post(START)).status).toBe(200)
   })
 
   test('not once it is disabled, and again when it is enabled', async () => {
-    const { bots } = world.app.passepartout
-    const other = await world.party('Fickle')
+    const { bots } = fixture.app.passepartout
+    const other = await fixture.party('Fickle')
     for (const environment of ['live', 'test'] as const) {
       const owner = { tenantId: other.id, environment }
-      await bots.disable(world.actor, owner)
+      await bots.disable(fixture.actor, owner)
       await refused(other[environment], `the ${environment} bot is not enabled`)
-      await bots.enable(world.actor, owner)
+      await bots.enable(fixture.actor, owner)
       expect((await other[environment].post(START)).status).toBe(200)
     }
   })
 
   test('not once it is removed', async () => {
-    const other = await world.party('Gone')
+    const other = await fixture.party('Gone')
     const owner = { tenantId: other.id, environment: 'live' } as const
-    await world.app.passepartout.bots.remove(world.actor, owner)
+    await fixture.app.passepartout.bots.remove(fixture.actor, owner)
     await refused(other.live, 'there is no live bot yet')
     expect((await other.test.post(START)).status).toBe(200)
   })
 
   test('not while Telegram does not accept its token, and at once with a new one', async () => {
-    const other = await world.party('Revoked')
+    const other = await fixture.party('Revoked')
     const owner = { tenantId: other.id, environment: 'live' } as const
-    const { bots } = world.app.passepartout
+    const { bots } = fixture.app.passepartout
     const token = other.bot.revokeToken()
     await until(() => bots.list(other.id).some(({ status }) => status === 'invalid_token'))
     await refused(other.live, 'Telegram no longer accepts the token')
 
-    await bots.set(world.actor, owner, { token })
+    await bots.set(fixture.actor, owner, { token })
     expect((await other.live.post(START)).status).toBe(200)
   })
 
   test('whatever the bots of others', async () => {
-    const other = await world.bareParty('Alone')
+    const other = await fixture.bareParty('Alone')
     await refused(other.live, 'there is no live bot yet')
     await refused(other.test, 'there is no test bot yet')
   })
@@ -567,7 +567,7 @@ describe('then whether there is a bot to go through: 409', () => {
 
 test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'HEAD'])('%s is not possible: 405', async (method) => {
   const headers = { authorization: `Bearer ${acme.liveKey}` }
-  const { status, body, headers: answered } = await world.app.raw(START, { method, headers })
+  const { status, body, headers: answered } = await fixture.app.raw(START, { method, headers })
   expect(status).toBe(405)
   expect(answered.get('allow')).toBe('POST')
   expect(body.error).toMatchObject({
@@ -577,15 +577,15 @@ test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'HEAD'])('%s is not possible: 405', 
 })
 
 test('the address of a sandbox page stays out of the log, whatever is asked of it', async () => {
-  await using world = await bootContract()
-  const acme = await world.party()
+  await using fixture = await bootContract()
+  const acme = await fixture.party()
   const { deep_link } = await acme.test.start()
   const { pathname } = new URL(deep_link)
   const payload = pathname.split('/').at(-1) ?? ''
 
-  for (const method of ['GET', 'PUT', 'DELETE']) await world.app.raw(pathname, { method })
-  for (const path of [`${pathname}/x`, `/${pathname}`]) await world.app.raw(path)
+  for (const method of ['GET', 'PUT', 'DELETE']) await fixture.app.raw(pathname, { method })
+  for (const path of [`${pathname}/x`, `/${pathname}`]) await fixture.app.raw(path)
 
-  expect(world.app.log.filter((line) => line.includes('/sandbox/passepartout/'))).toHaveLength(5)
-  expect(world.app.log.filter((line) => line.includes(payload))).toEqual([])
+  expect(fixture.app.log.filter((line) => line.includes('/sandbox/passepartout/'))).toHaveLength(5)
+  expect(fixture.app.log.filter((line) => line.includes(payload))).toEqual([])
 })

@@ -17,14 +17,14 @@ import {
   UUID,
 } from './contract.ts'
 
-/** One world for whatever does not turn its clock far. */
-let world: Contract
+/** One fixture for whatever does not turn its clock far. */
+let fixture: Contract
 let acme: Party
 beforeAll(async () => {
-  world = await bootContract()
-  acme = await world.party()
+  fixture = await bootContract()
+  acme = await fixture.party()
 })
-afterAll(() => world.stop())
+afterAll(() => fixture.stop())
 
 const PENDING = { status: 'pending' }
 
@@ -33,17 +33,17 @@ const numberIn = (message: { buttons: string[][] }, isMeant: (label: string) => 
 
 describe('a sign-in', () => {
   test('is pending when it has started, and when its link was opened', async () => {
-    const ada = world.botApi.person()
+    const ada = fixture.botApi.person()
     const { nonce, deep_link } = await acme.live.start()
     expect(await acme.live.status(nonce)).toMatchObject({ status: 200, body: PENDING })
-    await world.open(acme.bot, ada, deep_link)
+    await fixture.open(acme.bot, ada, deep_link)
     expect((await acme.live.status(nonce)).body).toEqual(PENDING)
   })
 
   test('is completed when it was approved: the same token and user at each question', async () => {
-    const ada = world.botApi.person({ username: 'ada_l', last_name: 'L', language_code: 'de' })
+    const ada = fixture.botApi.person({ username: 'ada_l', last_name: 'L', language_code: 'de' })
     const { nonce, deep_link } = await acme.live.start()
-    await world.answer(acme.bot, ada, deep_link, 'Bestätigen')
+    await fixture.answer(acme.bot, ada, deep_link, 'Bestätigen')
     const { body } = await acme.live.status(nonce)
     expect(body).toEqual({
       status: 'completed',
@@ -56,7 +56,7 @@ describe('a sign-in', () => {
         first_name: 'Ada',
         last_name: 'L',
         language_code: 'de',
-        created_at: new Date(world.clock.now()).toISOString(),
+        created_at: new Date(fixture.clock.now()).toISOString(),
       },
     })
     for (let n = 0; n < 3; n++) expect((await acme.live.status(nonce)).body).toEqual(body)
@@ -65,7 +65,7 @@ describe('a sign-in', () => {
   })
 
   test('in the sandbox is completed with a token of its own kind', async () => {
-    const { token, user } = await world.signInToSandbox(acme, 'konrad')
+    const { token, user } = await fixture.signInToSandbox(acme, 'konrad')
     expect(token).toMatch(/^ppt_test_[0-9A-Za-z]{43}$/)
     expect(user).toEqual({
       id: expect.stringMatching(UUID),
@@ -117,12 +117,12 @@ describe('a sign-in', () => {
   })
 
   test('of a tenant in arrears can still be asked about, and collected', async () => {
-    const other = await world.party('In arrears')
-    const ada = world.botApi.person({ language_code: 'en' })
+    const other = await fixture.party('In arrears')
+    const ada = fixture.botApi.person({ language_code: 'en' })
     const { nonce, deep_link } = await other.live.start()
-    await world.app.platform.tenants.suspend(world.actor, other.id, 'billing')
+    await fixture.app.platform.tenants.suspend(fixture.actor, other.id, 'billing')
     expect((await other.live.status(nonce)).body).toEqual(PENDING)
-    await world.answer(other.bot, ada, deep_link, 'Approve')
+    await fixture.answer(other.bot, ada, deep_link, 'Approve')
     const { body } = await other.live.status(nonce)
     expect(body).toMatchObject({ status: 'completed' })
     expect(await other.live.introspect(body.access_token)).toMatchObject({ active: true })
@@ -130,11 +130,14 @@ describe('a sign-in', () => {
   })
 
   test('whose bot is disabled meanwhile is told as it stands', async () => {
-    const other = await world.party('Fickle')
+    const other = await fixture.party('Fickle')
     const { nonce } = await other.live.start()
-    const completed = await world.signInToSandbox(other)
+    const completed = await fixture.signInToSandbox(other)
     for (const environment of ['live', 'test'] as const)
-      await world.app.passepartout.bots.disable(world.actor, { tenantId: other.id, environment })
+      await fixture.app.passepartout.bots.disable(fixture.actor, {
+        tenantId: other.id,
+        environment,
+      })
     expect((await other.live.status(nonce)).body).toEqual(PENDING)
     expect((await other.test.status(completed.nonce)).body).toMatchObject({
       access_token: completed.token,
@@ -143,7 +146,7 @@ describe('a sign-in', () => {
 
   test('is known to every key of its tenant and environment', async () => {
     const { nonce } = await acme.live.start()
-    const second = world.speak((await acme.key('passepartout', 'live')).key)
+    const second = fixture.speak((await acme.key('passepartout', 'live')).key)
     expect((await second.status(nonce)).body).toEqual(PENDING)
   })
 })
@@ -161,11 +164,11 @@ describe('404', () => {
   })
 
   test('login_denied where the person has tapped a number that was not shown', async () => {
-    const ada = world.botApi.person({ language_code: 'en' })
+    const ada = fixture.botApi.person({ language_code: 'en' })
     const { nonce, deep_link, match_code } = await acme.live.start({ label: 'Shop' })
-    const question = await world.open(acme.bot, ada, deep_link)
+    const question = await fixture.open(acme.bot, ada, deep_link)
     const wrong = numberIn(question, (label) => label !== match_code)
-    await world.botApi.waitForAnswer(ada.tap(question, wrong))
+    await fixture.botApi.waitForAnswer(ada.tap(question, wrong))
     expectRefused(await acme.live.status(nonce), 404, 'login_denied')
   })
 
@@ -192,7 +195,7 @@ describe('404', () => {
 
   test('not_found to the payload of the link, and to the id of the attempt', async () => {
     const { deep_link } = await acme.live.start()
-    const { id } = world.app.db.client
+    const { id } = fixture.app.db.client
       .query('select id from passepartout_attempts order by seq desc limit 1')
       .get() as { id: string }
     for (const each of [deep_link.slice(-43), id])
@@ -254,12 +257,14 @@ describe('401 and 403 come before whatever is asked', () => {
   const QUERIES = ['', '?nonce=', `?nonce=${'x'.repeat(201)}&wait=99`, '?nonce=x']
 
   test('401 without a good key, and to an access token', async () => {
-    const { token } = await world.signInToSandbox(acme)
+    const { token } = await fixture.signInToSandbox(acme)
     const credentials = [undefined, 'Bearer', 'Bearer x', `Bearer ${token}`, 'Basic x']
     for (const authorization of credentials)
       for (const query of QUERIES)
         expectRefused(
-          await world.raw(STATUS + query, { headers: { ...(authorization && { authorization }) } }),
+          await fixture.raw(STATUS + query, {
+            headers: { ...(authorization && { authorization }) },
+          }),
           401,
           'unauthenticated',
         )
@@ -274,12 +279,12 @@ describe('401 and 403 come before whatever is asked', () => {
     ])
     for (const { key } of keys)
       for (const query of QUERIES)
-        expectRefused(await world.speak(key).get(STATUS + query), 403, 'forbidden')
+        expectRefused(await fixture.speak(key).get(STATUS + query), 403, 'forbidden')
   })
 })
 
 test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s is not possible: 405', async (method) => {
-  const { status, body, headers } = await world.app.raw(statusOf('x'), { method })
+  const { status, body, headers } = await fixture.app.raw(statusOf('x'), { method })
   expect(status).toBe(405)
   expect(headers.get('allow')).toBe('GET')
   expect(body.error).toMatchObject({ code: 'method_not_allowed' })
@@ -301,24 +306,24 @@ describe('with `wait` the answer is held', () => {
   }
 
   test('until the sign-in is approved, and then not a moment longer', async () => {
-    const ada = world.botApi.person({ language_code: 'en' })
+    const ada = fixture.botApi.person({ language_code: 'en' })
     const { nonce, deep_link } = await acme.live.start()
-    const question = await world.open(acme.bot, ada, deep_link)
+    const question = await fixture.open(acme.bot, ada, deep_link)
     const held = hold(acme.live.status(nonce, 25))
-    await world.waitForHeld(1)
-    const before = world.clock.monotonic()
+    await fixture.waitForHeld(1)
+    const before = fixture.clock.monotonic()
     ada.tap(question, 'Approve')
     expect((await held.asked).body).toMatchObject({ status: 'completed' })
-    expect(world.clock.monotonic()).toBe(before)
-    await world.waitForHeld(0)
+    expect(fixture.clock.monotonic()).toBe(before)
+    await fixture.waitForHeld(0)
   })
 
   test.each(['Deny', 'a wrong number'])('until it is ended by %s', async (choice) => {
-    const ada = world.botApi.person({ language_code: 'en' })
+    const ada = fixture.botApi.person({ language_code: 'en' })
     const { nonce, deep_link, match_code } = await acme.live.start({ label: 'Shop' })
-    const question = await world.open(acme.bot, ada, deep_link)
+    const question = await fixture.open(acme.bot, ada, deep_link)
     const held = hold(acme.live.status(nonce, 25))
-    await world.waitForHeld(1)
+    await fixture.waitForHeld(1)
     const label = choice === 'Deny' ? choice : numberIn(question, (each) => each !== match_code)
     ada.tap(question, label)
     expectRefused(await held.asked, 404, 'login_denied')
@@ -356,7 +361,7 @@ describe('with `wait` the answer is held', () => {
   test('not with 0, not once it has ended, and not where there is none', async () => {
     const { nonce, deep_link } = await acme.test.start()
     expect((await acme.test.status(nonce, 0)).body).toEqual(PENDING)
-    await world.chooseInSandbox(deep_link, 'deny')
+    await fixture.chooseInSandbox(deep_link, 'deny')
     expectRefused(await acme.test.status(nonce, 25), 404, 'login_denied')
     expectRefused(await acme.test.status('x', 25), 404, 'not_found')
   })
@@ -365,10 +370,10 @@ describe('with `wait` the answer is held', () => {
     const { nonce } = await acme.live.start()
     const gone = new AbortController()
     const held = acme.live.get(statusOf(nonce, 25), gone.signal)
-    await world.waitForHeld(1)
+    await fixture.waitForHeld(1)
     gone.abort()
     expect((await held).body).toEqual(PENDING)
-    expect(await world.metric('logins_held')).toBe(0)
+    expect(await fixture.metric('logins_held')).toBe(0)
   })
 
   test('over a connection, which counts as gone when it is cut', async () => {
@@ -400,26 +405,26 @@ describe('with `wait` the answer is held', () => {
     const [one, two] = [await acme.test.start(), await acme.test.start()]
     const asked = Array.from({ length: 250 }, () => acme.test.status(one.nonce, 25))
     const other = hold(acme.test.status(two.nonce, 25))
-    await world.waitForHeld(251)
-    await world.chooseInSandbox(one.deep_link, 'approve')
+    await fixture.waitForHeld(251)
+    await fixture.chooseInSandbox(one.deep_link, 'approve')
     const answers = await Promise.all(asked)
     const tokens = new Set(answers.map(({ body }) => body.access_token))
     expect([...tokens]).toEqual([expect.stringMatching(/^ppt_test_/)])
-    await world.waitForHeld(1)
+    await fixture.waitForHeld(1)
     expect(other.isOver).toBe(false)
-    await world.chooseInSandbox(two.deep_link, 'deny')
+    await fixture.chooseInSandbox(two.deep_link, 'deny')
     expectRefused(await other.asked, 404, 'login_denied')
   })
 
   test('and that one opens the link answers nobody', async () => {
     const { nonce, deep_link } = await acme.test.start()
     const held = hold(acme.test.status(nonce, 25))
-    await world.waitForHeld(1)
-    expect(await world.chooseInSandbox(deep_link, 'start')).toMatchObject({ status: 303 })
+    await fixture.waitForHeld(1)
+    expect(await fixture.chooseInSandbox(deep_link, 'start')).toMatchObject({ status: 303 })
     await breathe()
     expect(held.isOver).toBe(false)
-    expect(await world.metric('logins_held')).toBe(1)
-    await world.chooseInSandbox(deep_link, 'approve')
+    expect(await fixture.metric('logins_held')).toBe(1)
+    await fixture.chooseInSandbox(deep_link, 'approve')
     expect((await held.asked).body).toMatchObject({ status: 'completed' })
   })
 

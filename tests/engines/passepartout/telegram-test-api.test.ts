@@ -83,7 +83,7 @@ async function boot() {
   }
 
   return {
-    world: { app },
+    fixture: { app },
     app,
     live,
     opened,
@@ -98,8 +98,8 @@ async function boot() {
 
 test('a sign-in completes by way of a Bot API server that is not ours', async () => {
   await using here = await boot()
-  const { world, app, live, opened, tapped } = here
-  const login = await startLogin(world, live, { client: CLIENT })
+  const { fixture, app, live, opened, tapped } = here
+  const login = await startLogin(fixture, live, { client: CLIENT })
   expect(login.link).toStartWith('https://t.me/TestNameBot?start=')
 
   const { messageId, message } = await opened(login)
@@ -115,7 +115,7 @@ test('a sign-in completes by way of a Bot API server that is not ours', async ()
       ],
     },
   })
-  await expectNobody(world, login)
+  await expectNobody(fixture, login)
   const outcome = await tapped(messageId, `${login.code}.${login.attemptId}`)
   expect(outcome).toStartWith('You signed in to Acme')
   const completed = (await login.status()).body
@@ -132,11 +132,11 @@ test('a sign-in completes by way of a Bot API server that is not ours', async ()
 
 test('a denial there signs nobody in', async () => {
   await using here = await boot()
-  const { world, live, opened, tapped } = here
-  const login = await startLogin(world, live)
+  const { fixture, live, opened, tapped } = here
+  const login = await startLogin(fixture, live)
 
   const { messageId } = await opened(login)
   const outcome = await tapped(messageId, `deny.${login.attemptId}`)
   expect(outcome).toStartWith('You denied a sign-in to Acme')
-  await expectNobody(world, login, 'login_denied')
+  await expectNobody(fixture, login, 'login_denied')
 })

@@ -35,22 +35,22 @@ const OTHERS = [
   ['POST', '/sandbox/passepartout/:payload'],
 ] as const
 
-let world: Contract
+let fixture: Contract
 let acme: Party
 let mine: { nonce: string; token: string; user: Json }
 let before: unknown
 beforeAll(async () => {
-  world = await bootContract()
-  acme = await world.party()
-  mine = await world.signInToSandbox(acme)
+  fixture = await bootContract()
+  acme = await fixture.party()
+  mine = await fixture.signInToSandbox(acme)
   before = everythingOf(acme)
 })
-afterAll(() => world.stop())
+afterAll(() => fixture.stop())
 
 /** All that is kept of a tenant's sign-ins. */
 const everythingOf = ({ id }: { id: string }) =>
   ['attempts', 'people', 'tokens', 'bots'].map((table) =>
-    world.app.db.client.query(`select * from passepartout_${table} where tenant_id = ?`).all(id),
+    fixture.app.db.client.query(`select * from passepartout_${table} where tenant_id = ?`).all(id),
   )
 
 const expectUntouched = () => expect(everythingOf(acme)).toEqual(before as never)
@@ -60,7 +60,7 @@ const filled = (text: string) =>
 
 async function ask(route: (typeof ROUTES)[number], authorization?: string): Promise<Answer> {
   const [method, path, query, json] = route
-  return world.raw(filled(path + query), {
+  return fixture.raw(filled(path + query), {
     method,
     headers: {
       ...(authorization !== undefined && { authorization }),
@@ -71,7 +71,7 @@ async function ask(route: (typeof ROUTES)[number], authorization?: string): Prom
 }
 
 test('the tables have every route that there is', () => {
-  const served = world.app.app.routes
+  const served = fixture.app.app.routes
     .filter(({ path }) => path.includes('passepartout'))
     .map(({ method, path }) => `${method} ${path}`)
   const listed = [...ROUTES, ...OTHERS].map(([method, path]) => `${method} ${path}`)
@@ -83,7 +83,9 @@ const asDescribed = (path: string) => path.replaceAll(/:(\w+)/g, '{$1}')
 
 describe('the API document', () => {
   test('has the routes for programs, and not the pages of the sandbox', () => {
-    const described = Object.keys(world.document.paths).filter((path) => /passepartout/.test(path))
+    const described = Object.keys(fixture.document.paths).filter((path) =>
+      /passepartout/.test(path),
+    )
     const forTelegram = '/v1/passepartout/telegram/{bot_id}'
     expect(described.toSorted()).toEqual(
       [START, STATUS, INTROSPECT, REVOKE, asDescribed(USER), forTelegram].toSorted(),
@@ -91,25 +93,25 @@ describe('the API document', () => {
   })
 
   test('says what its tag is about', () => {
-    const tags = world.document.tags.map(({ name }: Json) => name)
+    const tags = fixture.document.tags.map(({ name }: Json) => name)
     for (const [method, path] of ROUTES)
-      for (const tag of world.document.paths[asDescribed(path)][method.toLowerCase()].tags)
+      for (const tag of fixture.document.paths[asDescribed(path)][method.toLowerCase()].tags)
         expect(tags).toContain(tag)
   })
 
   test('asks for a key on each of them', () => {
     for (const [method, path] of ROUTES)
-      expect(world.document.paths[asDescribed(path)][method.toLowerCase()].security).toEqual([
+      expect(fixture.document.paths[asDescribed(path)][method.toLowerCase()].security).toEqual([
         { apiKey: [] },
       ])
   })
 
   test('says of starting that its body may be left out', () => {
-    expect(world.document.paths[START].post.requestBody?.required ?? false).toBe(false)
+    expect(fixture.document.paths[START].post.requestBody?.required ?? false).toBe(false)
   })
 
   test('describes what of the query may be left out, and its bounds', () => {
-    const { parameters } = world.document.paths[STATUS].get
+    const { parameters } = fixture.document.paths[STATUS].get
     expect(parameters).toMatchObject([
       { name: 'nonce', in: 'query', required: true, schema: { type: 'string', maxLength: 200 } },
       {
@@ -124,10 +126,10 @@ describe('the API document', () => {
   test('is no secret of keys', async () => {
     for (const [method, path] of ROUTES)
       expectDescribed(
-        world.document,
+        fixture.document,
         method.toLowerCase(),
         asDescribed(path),
-        await world.app.raw(filled(path), { method }),
+        await fixture.app.raw(filled(path), { method }),
       )
   })
 })
@@ -151,7 +153,7 @@ describe('every route', () => {
 
   test('answers 401 to a revoked key and to the token of a person', async () => {
     const { id, key } = await acme.key('passepartout', 'live')
-    await world.app.platform.keys.revoke(world.actor, id)
+    await fixture.app.platform.keys.revoke(fixture.actor, id)
     for (const credential of [`Bearer ${key}`, `Bearer ${mine.token}`])
       for (const route of ROUTES)
         expectRefused(await ask(route, credential), 401, 'unauthenticated', 'invalid or revoked')
@@ -159,7 +161,7 @@ describe('every route', () => {
   })
 
   test('answers 403 to keys of other engines, of whatever tenant', async () => {
-    const other = await world.bareParty('Elsewhere')
+    const other = await fixture.bareParty('Elsewhere')
     for (const { key: issue } of [acme, other])
       for (const engine of ['gate', 'relay', 'clockwork'] as const)
         for (const environment of engine === 'clockwork'
@@ -192,7 +194,7 @@ describe('every route', () => {
   test.each(['other tenant, live', 'other tenant, test', 'other environment'])(
     'shows and changes nothing of mine to a key of the %s',
     async (whose) => {
-      const other = await world.bareParty('Other')
+      const other = await fixture.bareParty('Other')
       const keys: Record<string, string> = {
         'other tenant, live': other.liveKey,
         'other tenant, test': other.testKey,
@@ -221,24 +223,24 @@ describe('every route', () => {
 })
 
 test('what another tenant starts is of no use with my key, whoever approves it', async () => {
-  const other = await world.party('Stranger')
-  const ada = world.botApi.person({ language_code: 'en' })
+  const other = await fixture.party('Stranger')
+  const ada = fixture.botApi.person({ language_code: 'en' })
   const { nonce, deep_link } = await other.live.start()
-  await world.answer(other.bot, ada, deep_link, 'Approve')
+  await fixture.answer(other.bot, ada, deep_link, 'Approve')
   expectRefused(await acme.live.status(nonce), 404, 'not_found')
   const { body } = await other.live.status(nonce)
   expect(await acme.live.introspect(body.access_token)).toEqual({ active: false })
 })
 
 test('a payload is of no use at the bot of another tenant', async () => {
-  const other = await world.party('Neighbour')
-  const ada = world.botApi.person({ language_code: 'en' })
+  const other = await fixture.party('Neighbour')
+  const ada = fixture.botApi.person({ language_code: 'en' })
   const { nonce, deep_link } = await acme.live.start()
   ada.start(other.bot, new URL(deep_link).searchParams.get('start') ?? '')
   const { buttons } = await ada.waitForMessage(other.bot)
   expect(buttons).toEqual([])
   expect((await acme.live.status(nonce)).body).toEqual({ status: 'pending' })
-  await world.answer(acme.bot, ada, deep_link, 'Approve')
+  await fixture.answer(acme.bot, ada, deep_link, 'Approve')
   expect((await acme.live.status(nonce)).body).toMatchObject({ status: 'completed' })
 })
 
@@ -247,7 +249,7 @@ test('a sandbox link does not lead into a sign-in that is live', async () => {
   const payload = new URL(deep_link).searchParams.get('start')
   for (const method of ['GET', 'POST'])
     expect(
-      await world.app.raw(`/sandbox/passepartout/${payload}`, {
+      await fixture.app.raw(`/sandbox/passepartout/${payload}`, {
         method,
         ...(method === 'POST' && { body: new URLSearchParams({ choice: 'approve' }) }),
       }),
@@ -267,8 +269,8 @@ describe('whoever signs in', () => {
   ]
 
   test('is shown with these fields and no others, null where nothing is known', async () => {
-    const bare = world.botApi.person()
-    const { user } = await world.signIn(acme, bare)
+    const bare = fixture.botApi.person()
+    const { user } = await fixture.signIn(acme, bare)
     expect(Object.keys(user)).toEqual(FIELDS)
     expect(user).toMatchObject({
       id: expect.stringMatching(UUID),
@@ -294,11 +296,11 @@ describe('whoever signs in', () => {
   })
 
   test('stays who they are when they are called otherwise, and is shown as they are called now', async () => {
-    const { id } = world.botApi.person()
+    const { id } = fixture.botApi.person()
     const as = (fields: object) =>
-      world.botApi.person({ id, language_code: 'en', first_name: 'Ada', ...fields })
-    const first = await world.signIn(acme, as({ username: 'ada', last_name: 'Byron' }))
-    const second = await world.signIn(acme, as({ first_name: 'Augusta', username: 'countess' }))
+      fixture.botApi.person({ id, language_code: 'en', first_name: 'Ada', ...fields })
+    const first = await fixture.signIn(acme, as({ username: 'ada', last_name: 'Byron' }))
+    const second = await fixture.signIn(acme, as({ first_name: 'Augusta', username: 'countess' }))
     expect(second.user).toEqual({
       ...first.user,
       first_name: 'Augusta',
@@ -310,15 +312,15 @@ describe('whoever signs in', () => {
 
   test('does not become another by taking over a name', async () => {
     const name = { username: 'taken', first_name: 'Ada', language_code: 'en' }
-    const one = await world.signIn(acme, world.botApi.person(name))
-    const two = await world.signIn(acme, world.botApi.person(name))
+    const one = await fixture.signIn(acme, fixture.botApi.person(name))
+    const two = await fixture.signIn(acme, fixture.botApi.person(name))
     expect(two.user.id).not.toBe(one.user.id)
   })
 
   test('is another one to another tenant', async () => {
-    const other = await world.party('Second')
-    const ada = world.botApi.person({ language_code: 'en' })
-    const [here, there] = [await world.signIn(acme, ada), await world.signIn(other, ada)]
+    const other = await fixture.party('Second')
+    const ada = fixture.botApi.person({ language_code: 'en' })
+    const [here, there] = [await fixture.signIn(acme, ada), await fixture.signIn(other, ada)]
     expect(there.user.platform_user_id).toBe(here.user.platform_user_id)
     expect(there.user.id).not.toBe(here.user.id)
     expect((await acme.live.introspect(here.token)).subject).toBe(here.user.id)
@@ -326,16 +328,16 @@ describe('whoever signs in', () => {
   })
 
   test('in the sandbox is another one to another tenant too, and the same one to the same', async () => {
-    const other = await world.party('Third')
-    const [here, again] = [await world.signInToSandbox(acme), await world.signInToSandbox(acme)]
-    const there = await world.signInToSandbox(other)
+    const other = await fixture.party('Third')
+    const [here, again] = [await fixture.signInToSandbox(acme), await fixture.signInToSandbox(acme)]
+    const there = await fixture.signInToSandbox(other)
     expect(again.user.id).toBe(here.user.id)
     expect(there.user.id).not.toBe(here.user.id)
   })
 
   test('is shown as of their last sign-in, and to keys of their own environment alone', async () => {
-    const ada = world.botApi.person({ language_code: 'en' })
-    const { user } = await world.signIn(acme, ada)
+    const ada = fixture.botApi.person({ language_code: 'en' })
+    const { user } = await fixture.signIn(acme, ada)
     const path = USER.replace(':user_id', user.id)
     expect(await acme.live.get(path)).toMatchObject({ status: 200, body: user })
     expectRefused(await acme.test.get(path), 404, 'not_found', 'user not found')
@@ -344,52 +346,52 @@ describe('whoever signs in', () => {
   })
 
   test('is gone once deleted, with all tokens, and comes back as another', async () => {
-    const ada = world.botApi.person({ language_code: 'en' })
-    const { user, token, nonce } = await world.signIn(acme, ada)
+    const ada = fixture.botApi.person({ language_code: 'en' })
+    const { user, token, nonce } = await fixture.signIn(acme, ada)
     const path = USER.replace(':user_id', user.id)
     expect(await acme.live.delete(path)).toMatchObject({ status: 204, body: '' })
     expect(await acme.live.introspect(token)).toEqual({ active: false })
     expectRefused(await acme.live.status(nonce), 404, 'nonce_expired')
     for (const method of ['get', 'delete'] as const)
       expectRefused(await acme.live[method](path), 404, 'not_found', 'user not found')
-    expect((await world.signIn(acme, ada)).user.id).not.toBe(user.id)
+    expect((await fixture.signIn(acme, ada)).user.id).not.toBe(user.id)
   })
 
   async function moveToNewBot({ id }: Party, firstUpdate?: number) {
-    const bot = world.botApi.bot()
-    if (firstUpdate !== undefined) world.botApi.nextUpdateId(bot, firstUpdate)
+    const bot = fixture.botApi.bot()
+    if (firstUpdate !== undefined) fixture.botApi.nextUpdateId(bot, firstUpdate)
     const owner = { tenantId: id, environment: 'live' } as const
-    await world.app.passepartout.bots.set(world.actor, owner, { token: bot.token })
-    await world.botApi.waitForPoller(bot)
+    await fixture.app.passepartout.bots.set(fixture.actor, owner, { token: bot.token })
+    await fixture.botApi.waitForPoller(bot)
     return bot
   }
 
   test('stays who they are with a new bot', async () => {
-    const other = await world.party('Moved')
-    const ada = world.botApi.person({ language_code: 'en' })
-    const { user } = await world.signIn(other, ada)
+    const other = await fixture.party('Moved')
+    const ada = fixture.botApi.person({ language_code: 'en' })
+    const { user } = await fixture.signIn(other, ada)
     const bot = await moveToNewBot(other, 700_000_000)
-    expect((await world.signIn({ live: other.live, bot }, ada)).user).toEqual(user)
+    expect((await fixture.signIn({ live: other.live, bot }, ada)).user).toEqual(user)
   })
 
   test('is heard by a new bot though its updates have the numbers that the old one had', async () => {
-    const other = await world.party('Moved again')
-    const ada = world.botApi.person({ language_code: 'en' })
-    const { user } = await world.signIn(other, ada)
+    const other = await fixture.party('Moved again')
+    const ada = fixture.botApi.person({ language_code: 'en' })
+    const { user } = await fixture.signIn(other, ada)
     const bot = await moveToNewBot(other)
-    expect((await world.signIn({ live: other.live, bot }, ada)).user).toEqual(user)
+    expect((await fixture.signIn({ live: other.live, bot }, ada)).user).toEqual(user)
   })
 })
 
 test('ids of people, attempts and bots are known as resources of their tenant alone', async () => {
-  const other = await world.bareParty('Curious')
+  const other = await fixture.bareParty('Curious')
   const idOf = (table: string) =>
     (
-      world.app.db.client
+      fixture.app.db.client
         .query(`select id from passepartout_${table} where tenant_id = ? limit 1`)
         .get(acme.id) as { id: string }
     ).id
-  const { resources } = world.app.platform
+  const { resources } = fixture.app.platform
   for (const [kind, table] of [
     ['user', 'people'],
     ['login', 'attempts'],
@@ -403,7 +405,7 @@ test('ids of people, attempts and bots are known as resources of their tenant al
 test('a key that is not of the engine cannot tell whether a nonce is one', async () => {
   const { key } = await acme.key('gate', 'live')
   const [known, unknown] = await Promise.all(
-    [mine.nonce, 'x'].map((nonce) => world.speak(key).get(statusOf(nonce))),
+    [mine.nonce, 'x'].map((nonce) => fixture.speak(key).get(statusOf(nonce))),
   )
   const said = ({ status, body }: Answer) => ({ status, message: body.error.message })
   expect(said(known as Answer)).toEqual(said(unknown as Answer))

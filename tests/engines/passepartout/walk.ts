@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import type { Answer, TestApp, TestAppOptions } from '../../support/app.ts'
 import { until } from '../../support/binary.ts'
 import type { BotMessage, Person, TestBot } from '../../support/bot-api/index.ts'
-import type { bootWorld, World } from './fixture.ts'
+import type { bootFixture, Fixture } from './fixture.ts'
 
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
@@ -16,7 +16,7 @@ export const statusOf = (nonce: string, wait?: number) =>
   `/v1/passepartout/login/status?nonce=${nonce}${wait === undefined ? '' : `&wait=${wait}`}`
 
 type Client = ReturnType<TestApp['client']>
-export type Tenant = Awaited<ReturnType<World['signingTenant']>>
+export type Tenant = Awaited<ReturnType<Fixture['signingTenant']>>
 
 export type Login = Awaited<ReturnType<typeof startLogin>>
 
@@ -24,7 +24,7 @@ export type Login = Awaited<ReturnType<typeof startLogin>>
 export const CLIENT = { label: 'Shop', ip: '203.0.113.7' }
 
 /** A sign-in, as the app that started it knows it, and what only the server knows. */
-export async function startLogin({ app }: Pick<World, 'app'>, client: Client, body?: unknown) {
+export async function startLogin({ app }: Pick<Fixture, 'app'>, client: Client, body?: unknown) {
   const answer = await client.post(START, body)
   expect(answer).toMatchObject({ status: 200 })
   const { nonce, deep_link, match_code } = answer.body
@@ -52,14 +52,14 @@ export const rowsOf = ({ db }: Pick<TestApp, 'db'>, table: string, rest = ''): R
 const rowsOfTenant = (app: TestApp, table: string, { tenantId }: { tenantId: string }): Row[] =>
   rowsOf(app, table, `where tenant_id = '${tenantId}' order by seq`)
 
-export const attemptsOf = ({ app }: Pick<World, 'app'>, { id }: Tenant): Row[] =>
+export const attemptsOf = ({ app }: Pick<Fixture, 'app'>, { id }: Tenant): Row[] =>
   rowsOfTenant(app, 'attempts', { tenantId: id })
 
 /** What a bot, and no other, called. */
-export const callsBy = ({ botApi }: Pick<World, 'botApi'>, { token }: TestBot, method: string) =>
+export const callsBy = ({ botApi }: Pick<Fixture, 'botApi'>, { token }: TestBot, method: string) =>
   botApi.callsOf(method).filter((call) => call.token === token)
 
-export const botRow = ({ app }: Pick<World, 'app'>, { id }: TestBot): Row =>
+export const botRow = ({ app }: Pick<Fixture, 'app'>, { id }: TestBot): Row =>
   rowsOf(app, 'bots', `where platform_bot_id = '${id}'`)[0] ?? {}
 
 export const pressedStart = async (person: Person, bot: TestBot, { link }: Login) => {
@@ -76,7 +76,7 @@ export const wrongNumber = ({ buttons }: BotMessage, { code }: Login): string =>
 }
 
 /** Resolves when all that people did until now has been taken in, and what came of it was said. */
-export async function heard({ app, botApi }: Pick<World, 'app' | 'botApi'>, bot: TestBot) {
+export async function heard({ app, botApi }: Pick<Fixture, 'app' | 'botApi'>, bot: TestBot) {
   const witness = botApi.person({ first_name: 'Witness' })
   witness.say(bot, 'Anybody there?')
   // After what it knew already, a poller rests for a second.
@@ -85,15 +85,15 @@ export async function heard({ app, botApi }: Pick<World, 'app' | 'botApi'>, bot:
 }
 
 /** Lets time pass by the wall clock; the last seconds as they do, in which loops come to look. */
-export async function pass({ app }: Pick<World, 'app'>, ms: number) {
+export async function pass({ app }: Pick<Fixture, 'app'>, ms: number) {
   const last = Math.min(ms, 6 * SECOND)
   app.clock.jump(ms - last)
   await app.clock.advance(last)
 }
 
-/** Turns the clock, a little at a time, until something came true in the real world. */
+/** Turns the clock, a little at a time, until something came true in the real fixture. */
 export async function turnUntil(
-  { app }: Pick<World, 'app'>,
+  { app }: Pick<Fixture, 'app'>,
   holds: () => boolean | Promise<boolean>,
   describe?: () => string,
   stepMs = 250,
@@ -110,7 +110,7 @@ export async function turnUntil(
 }
 
 /** Nobody was signed in, whatever anybody did. */
-export async function expectNobody({ app }: Pick<World, 'app'>, login: Login, code?: string) {
+export async function expectNobody({ app }: Pick<Fixture, 'app'>, login: Login, code?: string) {
   const { status, body } = await login.status()
   if (code === undefined) expect(body).toEqual({ status: 'pending' })
   else expect([status, body.error?.code]).toEqual([404, code])
@@ -120,7 +120,7 @@ export async function expectNobody({ app }: Pick<World, 'app'>, login: Login, co
 }
 
 /** Exactly one was signed in, and the app gets to know. */
-export async function expectSignedIn({ app }: Pick<World, 'app'>, login: Login, person: Person) {
+export async function expectSignedIn({ app }: Pick<Fixture, 'app'>, login: Login, person: Person) {
   const { body } = await login.status()
   expect(body).toMatchObject({
     status: 'completed',
@@ -130,10 +130,10 @@ export async function expectSignedIn({ app }: Pick<World, 'app'>, login: Login, 
 }
 
 /** Signs a person in who is asked for no number. */
-export async function signIn(world: World, { live, bot }: Tenant, person: Person) {
-  const login = await startLogin(world, live)
+export async function signIn(fixture: Fixture, { live, bot }: Tenant, person: Person) {
+  const login = await startLogin(fixture, live)
   const prompt = await pressedStart(person, bot, login)
-  await world.botApi.waitForAnswer(person.tap(prompt, 1))
+  await fixture.botApi.waitForAnswer(person.tap(prompt, 1))
   return login
 }
 
@@ -190,21 +190,21 @@ export function startProxy(
   return { url: server.url.origin, [Symbol.asyncDispose]: () => server.stop(true) }
 }
 
-/** A world whose bots meet a proxy before they meet their server. */
+/** A fixture whose bots meet a proxy before they meet their server. */
 export async function bootBehindProxy(
-  boot: typeof bootWorld,
+  boot: typeof bootFixture,
   reply: Parameters<typeof startProxy>[1],
   options: TestAppOptions = {},
 ) {
   let target = ''
   const proxy = startProxy(() => target, reply)
   const flags = { 'passepartout-telegram-api-root': proxy.url }
-  const world = await boot({ ...options, flags })
-  target = world.botApi.url
+  const fixture = await boot({ ...options, flags })
+  target = fixture.botApi.url
   return {
-    ...world,
+    ...fixture,
     [Symbol.asyncDispose]: async () => {
-      await world.stop()
+      await fixture.stop()
       await proxy[Symbol.asyncDispose]()
     },
   }

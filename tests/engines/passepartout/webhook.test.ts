@@ -13,13 +13,13 @@ type Hooked = Awaited<ReturnType<typeof bootHooked>>
 
 /** An application that listens, and a tenant whose live bot is told by webhook. */
 async function bootHooked() {
-  const world = await bootContract()
-  const { app, botApi, actor } = world
+  const fixture = await bootContract()
+  const { app, botApi, actor } = fixture
   const listener = serve(app.app, { host: '127.0.0.1', port: 0 }, app.platform.log)
   const mine = await hookedParty('Acme')
 
   async function hookedParty(name: string) {
-    const tenant = await world.bareParty(name)
+    const tenant = await fixture.bareParty(name)
     const bot = botApi.bot({ name })
     const owner = { tenantId: tenant.id, environment: 'live' } as const
     const { bots } = app.passepartout
@@ -32,7 +32,7 @@ async function bootHooked() {
 
   /** As Telegram would, with these headers besides. */
   const post = (path: string, body: BodyInit | null, headers: Record<string, string> = {}) =>
-    world.raw(path, {
+    fixture.raw(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body,
@@ -51,17 +51,17 @@ async function bootHooked() {
 
   async function stop() {
     await listener.stop()
-    await world.stop()
+    await fixture.stop()
   }
 
-  return { ...world, mine, hookedParty, post, bring, chatWith, stop, [Symbol.asyncDispose]: stop }
+  return { ...fixture, mine, hookedParty, post, bring, chatWith, stop, [Symbol.asyncDispose]: stop }
 }
 
-let world: Hooked
+let fixture: Hooked
 beforeAll(async () => {
-  world = await bootHooked()
+  fixture = await bootHooked()
 })
-afterAll(() => world.stop())
+afterAll(() => fixture.stop())
 
 let lastUpdateId = 800_000_000
 const userOf = ({ id, first_name, language_code }: Person) => ({
@@ -102,28 +102,28 @@ const tapOf = (person: Person, data: string, update_id = ++lastUpdateId) => ({
 })
 
 /** The last attempt as it is stored. */
-const lastAttempt = ({ app } = world): Json =>
+const lastAttempt = ({ app } = fixture): Json =>
   app.db.client.query('select * from passepartout_attempts order by seq desc limit 1').get()
 
-const attemptOf = (id: string, { app } = world): Json =>
+const attemptOf = (id: string, { app } = fixture): Json =>
   app.db.client.query('select * from passepartout_attempts where id = ?').get(id)
 
-const rows = (from: string, { app } = world): number =>
+const rows = (from: string, { app } = fixture): number =>
   (app.db.client.query(`select count(*) as n from passepartout_${from}`).get() as Json).n
 
 const questionsIn = (person: Person) =>
-  person.chat(world.mine.bot).filter(({ buttons }) => buttons.length > 0)
+  person.chat(fixture.mine.bot).filter(({ buttons }) => buttons.length > 0)
 
 /** All that is known of what came in by webhooks. */
 const everything = () =>
   ['updates', 'attempts', 'people', 'tokens', 'prompts'].map((table) =>
-    world.app.db.client.query(`select * from passepartout_${table}`).all(),
+    fixture.app.db.client.query(`select * from passepartout_${table}`).all(),
   )
 
 test('a sign-in goes through a webhook as it does by polling', async () => {
-  const { mine, botApi } = world
+  const { mine, botApi } = fixture
   const ada = botApi.person({ language_code: 'en' })
-  const { user, token } = await world.signIn({ live: mine.live, bot: mine.bot }, ada)
+  const { user, token } = await fixture.signIn({ live: mine.live, bot: mine.bot }, ada)
   expect(user).toMatchObject({ platform_user_id: `${ada.id}` })
   expect(await mine.live.introspect(token)).toMatchObject({ active: true })
   expect(botApi.callsOf('getUpdates')).toEqual([])
@@ -141,26 +141,26 @@ describe('401', () => {
   async function expectNobody(path: string, headers: Record<string, string>) {
     const before = everything()
     for (const [, body] of BODIES) {
-      const answer = await world.post(path, body, headers)
+      const answer = await fixture.post(path, body, headers)
       expectRefused(answer, 401, 'unauthenticated', 'unknown webhook, or wrong secret')
     }
     expect(everything()).toEqual(before)
   }
 
   test.each(['', 'x', 'wrong'])('to the secret %j, whatever the body', (secret) =>
-    expectNobody(world.mine.path, { [SECRET_HEADER]: secret }),
+    expectNobody(fixture.mine.path, { [SECRET_HEADER]: secret }),
   )
 
-  test('without a secret', () => expectNobody(world.mine.path, {}))
+  test('without a secret', () => expectNobody(fixture.mine.path, {}))
 
   test('to a secret that is cut, longer, or spelled otherwise', async () => {
-    const { path, secret } = world.mine
+    const { path, secret } = fixture.mine
     for (const wrong of [secret.slice(1), `${secret}x`, secret.toUpperCase(), `${secret}, x`])
       await expectNobody(path, { [SECRET_HEADER]: wrong })
   })
 
   test('to the token of the bot, to a key, and to the secret in another place', async () => {
-    const { path, secret, bot, liveKey } = world.mine
+    const { path, secret, bot, liveKey } = fixture.mine
     await expectNobody(path, { [SECRET_HEADER]: bot.token })
     await expectNobody(path, { authorization: `Bearer ${liveKey}` })
     await expectNobody(path, { authorization: `Bearer ${secret}` })
@@ -168,9 +168,9 @@ describe('401', () => {
   })
 
   test('to the secret of another bot', async () => {
-    const other = await world.hookedParty('Other')
-    await expectNobody(world.mine.path, { [SECRET_HEADER]: other.secret })
-    await expectNobody(other.path, { [SECRET_HEADER]: world.mine.secret })
+    const other = await fixture.hookedParty('Other')
+    await expectNobody(fixture.mine.path, { [SECRET_HEADER]: other.secret })
+    await expectNobody(other.path, { [SECRET_HEADER]: fixture.mine.secret })
   })
 
   test.each([
@@ -183,44 +183,46 @@ describe('401', () => {
     'x'.repeat(5000),
     '..%2Ftelegram',
   ])('for the unknown bot %s', (id) =>
-    expectNobody(`/v1/passepartout/telegram/${id}`, { [SECRET_HEADER]: world.mine.secret }),
+    expectNobody(`/v1/passepartout/telegram/${id}`, { [SECRET_HEADER]: fixture.mine.secret }),
   )
 
   test('for a bot that is polled, for one of the sandbox', async () => {
-    const polled = await world.party('Polled')
+    const polled = await fixture.party('Polled')
     for (const environment of ['live', 'test']) {
-      const { id } = world.app.db.client
+      const { id } = fixture.app.db.client
         .query('select id from passepartout_bots where tenant_id = ? and environment = ?')
         .get(polled.id, environment) as { id: string }
-      await expectNobody(`/v1/passepartout/telegram/${id}`, { [SECRET_HEADER]: world.mine.secret })
+      await expectNobody(`/v1/passepartout/telegram/${id}`, {
+        [SECRET_HEADER]: fixture.mine.secret,
+      })
     }
   })
 
   test('for a disabled bot; and once it is enabled again, to the secret that it had before', async () => {
-    const other = await world.hookedParty('Fickle')
-    const { bots } = world.app.passepartout
-    await bots.disable(world.actor, other.owner)
+    const other = await fixture.hookedParty('Fickle')
+    const { bots } = fixture.app.passepartout
+    await bots.disable(fixture.actor, other.owner)
     expect(other.bot.webhook).toBeUndefined()
     await expectNobody(other.path, { [SECRET_HEADER]: other.secret })
 
-    await bots.enable(world.actor, other.owner)
+    await bots.enable(fixture.actor, other.owner)
     await until(() => other.bot.webhook !== undefined)
     await expectNobody(other.path, { [SECRET_HEADER]: other.secret })
     const secret = other.bot.webhook?.secret ?? ''
-    expect((await world.bring({ update_id: 1 }, { ...other, secret })).status).toBe(200)
+    expect((await fixture.bring({ update_id: 1 }, { ...other, secret })).status).toBe(200)
   })
 
   test('for a bot whose token was removed', async () => {
-    const other = await world.hookedParty('Gone')
-    await world.app.passepartout.bots.remove(world.actor, other.owner)
+    const other = await fixture.hookedParty('Gone')
+    await fixture.app.passepartout.bots.remove(fixture.actor, other.owner)
     await expectNobody(other.path, { [SECRET_HEADER]: other.secret })
   })
 })
 
 describe('to whoever shows the secret, the body counts', () => {
   const bringText = (body: BodyInit | null, type: string | null = 'application/json') => {
-    const { path, secret } = world.mine
-    return world.raw(path, {
+    const { path, secret } = fixture.mine
+    return fixture.raw(path, {
       method: 'POST',
       headers: { [SECRET_HEADER]: secret, ...(type !== null && { 'content-type': type }) },
       body,
@@ -269,8 +271,8 @@ describe('to whoever shows the secret, the body counts', () => {
   })
 
   test('200 to what is said in a group, by a bot, or in the name of a channel, without effect', async () => {
-    const ada = await world.chatWith()
-    const { deep_link } = await world.mine.live.start()
+    const ada = await fixture.chatWith()
+    const { deep_link } = await fixture.mine.live.start()
     const said = startOf(ada, deep_link)
     const before = everything()
     for (const message of [
@@ -281,7 +283,7 @@ describe('to whoever shows the secret, the body counts', () => {
       { ...said.message, from: { ...said.message.from, id: ada.id + 1 } },
       { ...said.message, from: { ...said.message.from, id: `${ada.id}` } },
     ])
-      expect(await world.bring({ update_id: ++lastUpdateId, message })).toMatchObject({
+      expect(await fixture.bring({ update_id: ++lastUpdateId, message })).toMatchObject({
         status: 200,
       })
     expect(everything()).toEqual(before)
@@ -289,7 +291,7 @@ describe('to whoever shows the secret, the body counts', () => {
   })
 
   test.each(['GET', 'PUT', 'PATCH', 'DELETE'])('405 to %s', async (method) => {
-    const { status, headers } = await world.app.raw(world.mine.path, { method })
+    const { status, headers } = await fixture.app.raw(fixture.mine.path, { method })
     expect(status).toBe(405)
     expect(headers.get('allow')).toBe('POST')
   })
@@ -297,41 +299,41 @@ describe('to whoever shows the secret, the body counts', () => {
 
 describe('an update counts once', () => {
   test('however often it is brought', async () => {
-    const ada = await world.chatWith()
-    const { nonce, deep_link } = await world.mine.live.start()
+    const ada = await fixture.chatWith()
+    const { nonce, deep_link } = await fixture.mine.live.start()
     const { id } = lastAttempt()
     const start = startOf(ada, deep_link)
     for (let n = 0; n < 5; n++)
-      expect(await world.bring(start)).toMatchObject({ status: 200, body: {} })
+      expect(await fixture.bring(start)).toMatchObject({ status: 200, body: {} })
     expect(attemptOf(id)).toMatchObject({ state: 'opened', prompts: 1, opener_id: `${ada.id}` })
-    await ada.waitForMessage(world.mine.bot, ({ buttons }) => buttons.length > 0)
+    await ada.waitForMessage(fixture.mine.bot, ({ buttons }) => buttons.length > 0)
     expect(questionsIn(ada)).toHaveLength(1)
 
     const before = rows('tokens')
     const tap = tapOf(ada, `approve.${id}`)
-    for (let n = 0; n < 5; n++) expect((await world.bring(tap)).status).toBe(200)
+    for (let n = 0; n < 5; n++) expect((await fixture.bring(tap)).status).toBe(200)
     expect(rows('tokens')).toBe(before + 1)
-    expect((await world.mine.live.status(nonce)).body).toMatchObject({ status: 'completed' })
+    expect((await fixture.mine.live.status(nonce)).body).toMatchObject({ status: 'completed' })
   })
 
   test('also when it is brought many times at once', async () => {
-    const ada = await world.chatWith()
-    const { deep_link } = await world.mine.live.start()
+    const ada = await fixture.chatWith()
+    const { deep_link } = await fixture.mine.live.start()
     const { id } = lastAttempt()
     const start = startOf(ada, deep_link)
-    const answers = await Promise.all(Array.from({ length: 20 }, () => world.bring(start)))
+    const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.bring(start)))
     for (const { status } of answers) expect(status).toBe(200)
     expect(attemptOf(id)).toMatchObject({ state: 'opened', prompts: 1 })
   })
 
   test('and of two bots each has its own, by the same number', async () => {
-    const other = await world.hookedParty('Twin')
+    const other = await fixture.hookedParty('Twin')
     const updateId = ++lastUpdateId
-    for (const to of [world.mine, other]) {
-      const ada = world.botApi.person({ language_code: 'en' })
+    for (const to of [fixture.mine, other]) {
+      const ada = fixture.botApi.person({ language_code: 'en' })
       const { deep_link } = await to.live.start()
       const { id } = lastAttempt()
-      expect((await world.bring(startOf(ada, deep_link, updateId), to)).status).toBe(200)
+      expect((await fixture.bring(startOf(ada, deep_link, updateId), to)).status).toBe(200)
       expect(attemptOf(id)).toMatchObject({ state: 'opened' })
     }
   })
@@ -339,37 +341,37 @@ describe('an update counts once', () => {
 
 describe('updates count in whatever order they come', () => {
   test('one with a lower number than others before it', async () => {
-    const [ada, bea] = [await world.chatWith(), await world.chatWith()]
-    const [one, two] = [await world.mine.live.start(), await world.mine.live.start()]
+    const [ada, bea] = [await fixture.chatWith(), await fixture.chatWith()]
+    const [one, two] = [await fixture.mine.live.start(), await fixture.mine.live.start()]
     const late = ++lastUpdateId
-    await world.bring(startOf(bea, two.deep_link))
-    await world.bring(startOf(ada, one.deep_link, late))
+    await fixture.bring(startOf(bea, two.deep_link))
+    await fixture.bring(startOf(ada, one.deep_link, late))
     expect(rows(`attempts where opener_id in ('${ada.id}', '${bea.id}')`)).toBe(2)
   })
 
   test('a tap before the Start that it belongs to ends nothing', async () => {
-    const ada = await world.chatWith()
-    const { nonce, deep_link } = await world.mine.live.start()
+    const ada = await fixture.chatWith()
+    const { nonce, deep_link } = await fixture.mine.live.start()
     const { id } = lastAttempt()
-    expect((await world.bring(tapOf(ada, `approve.${id}`))).status).toBe(200)
+    expect((await fixture.bring(tapOf(ada, `approve.${id}`))).status).toBe(200)
     expect(attemptOf(id)).toMatchObject({ state: 'pending' })
-    await world.bring(startOf(ada, deep_link))
-    await world.bring(tapOf(ada, `approve.${id}`))
-    expect((await world.mine.live.status(nonce)).body).toMatchObject({ status: 'completed' })
+    await fixture.bring(startOf(ada, deep_link))
+    await fixture.bring(tapOf(ada, `approve.${id}`))
+    expect((await fixture.mine.live.status(nonce)).body).toMatchObject({ status: 'completed' })
   })
 
   test('of many at once one opens the sign-in, and one answer ends it', async () => {
-    const people = await Promise.all(Array.from({ length: 8 }, () => world.chatWith()))
-    const { deep_link } = await world.mine.live.start()
+    const people = await Promise.all(Array.from({ length: 8 }, () => fixture.chatWith()))
+    const { deep_link } = await fixture.mine.live.start()
     const { id } = lastAttempt()
-    const starts = people.map((person) => world.bring(startOf(person, deep_link)))
+    const starts = people.map((person) => fixture.bring(startOf(person, deep_link)))
     for (const { status } of await Promise.all(starts)) expect(status).toBe(200)
     const { opener_id } = attemptOf(id)
     expect(people.map((person) => `${person.id}`)).toContain(opener_id)
 
     const before = [rows('tokens'), rows('people')]
     const taps = people.flatMap((person) =>
-      ['approve', 'deny'].map((choice) => world.bring(tapOf(person, `${choice}.${id}`))),
+      ['approve', 'deny'].map((choice) => fixture.bring(tapOf(person, `${choice}.${id}`))),
     )
     for (const { status } of await Promise.all(taps)) expect(status).toBe(200)
     const { state, person_id } = attemptOf(id)
@@ -460,7 +462,7 @@ describe('what finds no room', () => {
 })
 
 test('neither the secret nor the token of the bot is in the log', () => {
-  const { secret, bot } = world.mine
+  const { secret, bot } = fixture.mine
   for (const text of [secret, bot.token, bot.token.split(':')[1] as string])
-    expect(world.app.log.filter((line) => line.includes(text))).toEqual([])
+    expect(fixture.app.log.filter((line) => line.includes(text))).toEqual([])
 })

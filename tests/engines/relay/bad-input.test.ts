@@ -15,7 +15,7 @@ import {
 
 const { maxBodyBytes } = testConfig().server
 
-/** One world for all: what is refused leaves it as it was. */
+/** One fixture for all: what is refused leaves it as it was. */
 let relay: Relay
 let known: { id: string }
 let endpoint: { id: string }

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import {
-  bootWorld,
+  bootFixture,
   copyEndpoint,
   count,
   ENDPOINTS,
+  type Fixture,
   isoAt,
   type Json,
   manage,
@@ -13,7 +14,6 @@ import {
   START,
   signedWith,
   typesOf,
-  type World,
 } from './management.ts'
 
 const MASK = '********'
@@ -44,18 +44,18 @@ const FULL = {
 
 describe('creation', () => {
   test('needs no more than a URL, and answers with the secret', async () => {
-    await using world = await bootWorld()
+    await using fixture = await bootFixture()
 
-    const { id, secret, ...rest } = await world.createEndpoint()
+    const { id, secret, ...rest } = await fixture.createEndpoint()
 
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/)
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
-    expect(rest).toEqual({ url: world.target.url, ...DEFAULTS })
+    expect(rest).toEqual({ url: fixture.target.url, ...DEFAULTS })
   })
 
   test('takes every field', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, readEndpoint } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, readEndpoint } = fixture
 
     const { id, secret: _, ...rest } = await createEndpoint(FULL)
 
@@ -64,15 +64,15 @@ describe('creation', () => {
   })
 
   test('gives each endpoint a secret of its own', async () => {
-    await using world = await bootWorld()
+    await using fixture = await bootFixture()
     const secrets = new Set<string>()
-    for (let n = 0; n < 20; n++) secrets.add((await world.createEndpoint()).secret)
+    for (let n = 0; n < 20; n++) secrets.add((await fixture.createEndpoint()).secret)
     expect(secrets.size).toBe(20)
   })
 
   test('ignores fields that there are not, and those that are ours', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, readEndpoint } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, readEndpoint } = fixture
 
     const created = await createEndpoint({
       color: 'red',
@@ -86,14 +86,14 @@ describe('creation', () => {
     expect(created.id).not.toBe('mine')
     expect(await readEndpoint(created)).toEqual({
       id: created.id,
-      url: world.target.url,
+      url: fixture.target.url,
       ...DEFAULTS,
     })
   })
 
   test('of an inactive endpoint holds what comes until it is switched on', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, publish, settle, deliveriesOf, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, publish, settle, deliveriesOf, target } = fixture
     const endpoint = await createEndpoint({ active: false })
     const message = await publish()
     expect(await deliveriesOf(message)).toMatchObject([
@@ -113,11 +113,11 @@ describe('creation', () => {
 })
 
 describe('creation takes', () => {
-  let world: World
+  let fixture: Fixture
   beforeAll(async () => {
-    world = await bootWorld()
+    fixture = await bootFixture()
   })
-  afterAll(() => world.end())
+  afterAll(() => fixture.end())
 
   test.each([
     ['null, for all types', { event_types: null }],
@@ -139,7 +139,7 @@ describe('creation takes', () => {
     ['a port', { url: 'https://example.com:8443/' }],
     ['a public address', { url: 'https://93.184.216.34/hook' }],
   ])('%s', async (_, fields) => {
-    const { createEndpoint, readEndpoint } = world
+    const { createEndpoint, readEndpoint } = fixture
 
     const created = await createEndpoint(fields)
 
@@ -228,37 +228,37 @@ const BAD_FIELDS: [fields: Json, ...words: string[]][] = [
 ]
 
 describe('refused on creation and on change, naming field and rule', () => {
-  let world: World
+  let fixture: Fixture
   let endpoint: Json
   beforeAll(async () => {
-    world = await bootWorld()
-    const { secret: _, ...created } = await world.createEndpoint()
+    fixture = await bootFixture()
+    const { secret: _, ...created } = await fixture.createEndpoint()
     endpoint = created
   })
-  afterAll(() => world.end())
+  afterAll(() => fixture.end())
 
   test.each(BAD_FIELDS.map(([fields, ...words]) => [short(fields), fields, words] as const))(
     '%s',
     async (_, fields, words) => {
-      const { api, target } = world
+      const { api, target } = fixture
       const expected = refusal(400, 'invalid_payload', ...words)
       expect(await api.post(ENDPOINTS, { url: target.url, ...fields })).toMatchObject(expected)
       expect(await api.patch(`${ENDPOINTS}/${endpoint.id}`, fields)).toMatchObject(expected)
-      expect((await world.listEndpoints()).data).toEqual([endpoint])
+      expect((await fixture.listEndpoints()).data).toEqual([endpoint])
     },
   )
 
   test('all that is wrong with one field keeps the others from being changed', async () => {
-    const answer = await world.api.patch(`${ENDPOINTS}/${endpoint.id}`, {
+    const answer = await fixture.api.patch(`${ENDPOINTS}/${endpoint.id}`, {
       description: 'new',
       channels: ['a b'],
     })
     expect(answer).toMatchObject(refusal(400, 'invalid_payload', 'channels'))
-    expect(await world.readEndpoint(endpoint)).toEqual(endpoint)
+    expect(await fixture.readEndpoint(endpoint)).toEqual(endpoint)
   })
 
   test('a creation without a URL', async () => {
-    expect(await world.api.post(ENDPOINTS, { description: 'x' })).toMatchObject(
+    expect(await fixture.api.post(ENDPOINTS, { description: 'x' })).toMatchObject(
       refusal(400, 'invalid_payload', 'url: is required'),
     )
   })
@@ -269,7 +269,7 @@ describe('refused on creation and on change, naming field and rule', () => {
     ['a list', []],
     ['a string', 'https://example.com'],
   ])('%s instead of an object', async (_, body) => {
-    const { api } = world
+    const { api } = fixture
     const expected = refusal(400, 'invalid_payload', 'object')
     expect(await api.post(ENDPOINTS, body)).toMatchObject(expected)
     expect(await api.patch(`${ENDPOINTS}/${endpoint.id}`, body)).toMatchObject(expected)
@@ -281,10 +281,10 @@ describe('refused on creation and on change, naming field and rule', () => {
     [{ secret: `whsec_${Buffer.alloc(76).toString('base64')}` }, '24 to 75'],
     [{ secret: null }, 'whsec_'],
   ])('an imported secret: %j', async (fields, words) => {
-    const { api, target } = world
+    const { api, target } = fixture
     const answer = await api.post(ENDPOINTS, { url: target.url, ...fields })
     expect(answer).toMatchObject(refusal(400, 'invalid_payload', 'secret', words))
-    expect((await world.listEndpoints()).data).toHaveLength(1)
+    expect((await fixture.listEndpoints()).data).toHaveLength(1)
   })
 
   test.each([
@@ -293,13 +293,13 @@ describe('refused on creation and on change, naming field and rule', () => {
     [{ held: 'keep', active: true }, 'one of drain, discard'],
     [{ held: null, active: true }, 'one of drain, discard'],
   ])('held: %j', async (fields, words) => {
-    expect(await world.api.patch(`${ENDPOINTS}/${endpoint.id}`, fields)).toMatchObject(
+    expect(await fixture.api.patch(`${ENDPOINTS}/${endpoint.id}`, fields)).toMatchObject(
       refusal(400, 'invalid_payload', 'held', words),
     )
   })
 
   test('a mask for a sensitive header that has no stored value', async () => {
-    const { api, target } = world
+    const { api, target } = fixture
     const headers = { Authorization: MASK }
     const expected = refusal(400, 'invalid_payload', 'headers', 'Authorization', MASK)
     expect(await api.post(ENDPOINTS, { url: target.url, headers })).toMatchObject(expected)
@@ -313,11 +313,11 @@ function short(fields: Json): string {
 }
 
 test('a name that resolves inward is taken, since that may change, and never called', async () => {
-  await using world = await bootWorld({
+  await using fixture = await bootFixture({
     allow: [],
     resolve: async () => [{ address: '10.0.0.1', family: 4 }],
   })
-  const { createEndpoint, publish, deliveriesOf, readDelivery } = world
+  const { createEndpoint, publish, deliveriesOf, readDelivery } = fixture
   await createEndpoint({ url: 'https://inward.example.com/' })
 
   const [delivery] = await deliveriesOf(await publish())
@@ -342,8 +342,8 @@ describe('a change', () => {
   }
 
   test.each(Object.keys(CHANGES))('of %s alone leaves all the others', async (field) => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, readEndpoint, clock } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, readEndpoint, clock } = fixture
     const { secret: _, ...before } = await createEndpoint(FULL)
     await clock.advance(SECOND)
 
@@ -359,8 +359,8 @@ describe('a change', () => {
   })
 
   test('of a field back to its default', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, readEndpoint } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, readEndpoint } = fixture
     const endpoint = await createEndpoint(FULL)
 
     for (const [field, value] of Object.entries(DEFAULTS).filter(([name]) => name in FULL)) {
@@ -370,16 +370,16 @@ describe('a change', () => {
   })
 
   test('of nothing changes nothing', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change } = fixture
     const { secret: _, ...before } = await createEndpoint(FULL)
 
     expect(await change(before, {})).toEqual(before)
   })
 
   test('of an active endpoint of nothing keeps it active', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change } = fixture
     const { secret: _, ...before } = await createEndpoint({ ...FULL, active: true })
 
     expect(await change(before, {})).toEqual(before)
@@ -387,8 +387,8 @@ describe('a change', () => {
   })
 
   test('ignores what there is not and what is ours', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change } = fixture
     const { secret: _, ...before } = await createEndpoint()
 
     const after = await change(before, {
@@ -404,8 +404,8 @@ describe('a change', () => {
   })
 
   test('refuses a secret, which is not replaced like this', async () => {
-    await using world = await bootWorld()
-    const { api, createEndpoint, publish, target } = world
+    await using fixture = await bootFixture()
+    const { api, createEndpoint, publish, target } = fixture
     const { secret, id } = await createEndpoint()
     const other = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 
@@ -417,8 +417,8 @@ describe('a change', () => {
   })
 
   test('may write back what was read', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, readEndpoint, publish, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, readEndpoint, publish, target } = fixture
     const endpoint = await createEndpoint({ headers: { 'X-Api-Key': 'k-1', 'X-Team': 'blue' } })
     const read = await readEndpoint(endpoint)
 
@@ -429,8 +429,8 @@ describe('a change', () => {
   })
 
   test('decides where the next attempt goes', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, publish, target, clock } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, publish, target, clock } = fixture
     const endpoint = await createEndpoint({ url: `${target.url}/old` })
     target.answers(({ path }) => new Response('', { status: path === '/hook/old' ? 500 : 200 }))
     await publish()
@@ -442,8 +442,8 @@ describe('a change', () => {
   })
 
   test('of the filter holds for messages that come after it', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, publish, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, publish, target } = fixture
     const endpoint = await createEndpoint({ event_types: ['a.*'], channels: ['eu'] })
     await publish({ event_type: 'a.b', channels: ['eu'] })
     await publish({ event_type: 'a.c', channels: ['us'] })
@@ -476,8 +476,8 @@ describe('headers with sensitive values', () => {
   }
 
   test('are masked in every answer, other values are not', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, readEndpoint, listEndpoints, change } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, readEndpoint, listEndpoints, change } = fixture
 
     const created = await createEndpoint({ headers: HEADERS })
 
@@ -488,8 +488,8 @@ describe('headers with sensitive values', () => {
   })
 
   test('keep the stored value where the mask is written back, in whatever case', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, publish, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, publish, target } = fixture
     const endpoint = await createEndpoint({ headers: HEADERS })
 
     await change(endpoint, {
@@ -509,8 +509,8 @@ describe('the secret is never seen again', () => {
   const HEADER_VALUE = 'Bearer a-very-private-token'
 
   test('in an answer, in the log or in the files of the database', async () => {
-    await using world = await bootWorld()
-    const { app, createEndpoint, rotate, publish, sendTest, deliveriesOf, resend, settle } = world
+    await using fixture = await bootFixture()
+    const { app, createEndpoint, rotate, publish, sendTest, deliveriesOf, resend, settle } = fixture
     const fields = { headers: { Authorization: HEADER_VALUE } }
     const endpoint = await createEndpoint(fields)
     const { secret } = await rotate(endpoint)
@@ -524,9 +524,9 @@ describe('the secret is never seen again', () => {
     const secrets = [endpoint.secret, secret, imported]
     const traces = [...secrets, ...secrets.flatMap(decoded), HEADER_VALUE]
 
-    const answers = await everythingReadable(world, message, delivery, endpoint, other)
+    const answers = await everythingReadable(fixture, message, delivery, endpoint, other)
 
-    const texts = { answers, log: app.log.join('\n'), files: filesOf(world) }
+    const texts = { answers, log: app.log.join('\n'), files: filesOf(fixture) }
     for (const [where, text] of Object.entries(texts))
       for (const trace of traces) expect(`${where} ${text.includes(trace)}`).toBe(`${where} false`)
     expect(texts.files).toContain('user.created')
@@ -539,7 +539,7 @@ describe('the secret is never seen again', () => {
     return [base64, Buffer.from(base64, 'base64').toString('latin1')]
   }
 
-  async function everythingReadable({ api, change }: World, ...things: { id: string }[]) {
+  async function everythingReadable({ api, change }: Fixture, ...things: { id: string }[]) {
     const [message, delivery, ...endpoints] = things.map(({ id }) => id)
     const paths = [
       ENDPOINTS,
@@ -567,7 +567,7 @@ describe('the secret is never seen again', () => {
   }
 
   /** The bytes of the database and of its log. */
-  function filesOf({ app }: World): string {
+  function filesOf({ app }: Fixture): string {
     return [app.db.file, `${app.db.file}-wal`]
       .map((file) => readFileSync(file).toString('latin1'))
       .join('')
@@ -576,8 +576,8 @@ describe('the secret is never seen again', () => {
 
 describe('the list', () => {
   test('shows the newest first, page by page', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, listEndpoints } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, listEndpoints } = fixture
     const ids: string[] = []
     for (let n = 0; n < 5; n++) ids.unshift((await createEndpoint()).id)
     const idsOf = ({ data }: Json) => data.map(({ id }: Json) => id)
@@ -593,8 +593,8 @@ describe('the list', () => {
   })
 
   test('goes on where it was when endpoints come and go in between', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, listEndpoints, remove } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, listEndpoints, remove } = fixture
     const [oldest, old, recent] = [
       await createEndpoint(),
       await createEndpoint(),
@@ -610,8 +610,8 @@ describe('the list', () => {
   })
 
   test('is empty without endpoints', async () => {
-    await using world = await bootWorld()
-    expect(await world.listEndpoints()).toEqual({ data: [], has_more: false, next_cursor: null })
+    await using fixture = await bootFixture()
+    expect(await fixture.listEndpoints()).toEqual({ data: [], has_more: false, next_cursor: null })
   })
 
   test.each([
@@ -623,15 +623,15 @@ describe('the list', () => {
     ['cursor=abc', 'cursor'],
     ['cursor=', 'cursor'],
   ])('refuses ?%s', async (query, field) => {
-    await using world = await bootWorld()
-    expect(await world.api.get(`${ENDPOINTS}?${query}`)).toMatchObject(
+    await using fixture = await bootFixture()
+    expect(await fixture.api.get(`${ENDPOINTS}?${query}`)).toMatchObject(
       refusal(400, 'invalid_request', field),
     )
   })
 
   test('takes no cursor of another list', async () => {
-    await using world = await bootWorld()
-    const { api, createEndpoint, publish } = world
+    await using fixture = await bootFixture()
+    const { api, createEndpoint, publish } = fixture
     await createEndpoint()
     await publish()
     await publish()
@@ -645,8 +645,8 @@ describe('the list', () => {
 
 describe('a tenant may have 1,000 endpoints', () => {
   test('and one more only after one has gone', async () => {
-    await using world = await bootWorld()
-    const { app, api, createEndpoint, remove, target } = world
+    await using fixture = await bootFixture()
+    const { app, api, createEndpoint, remove, target } = fixture
     const first = await createEndpoint()
     copyEndpoint(app, first, 998)
     await createEndpoint()
@@ -661,8 +661,8 @@ describe('a tenant may have 1,000 endpoints', () => {
   })
 
   test('in each environment, and another tenant as many again', async () => {
-    await using world = await bootWorld()
-    const { app, acme, createEndpoint, target } = world
+    await using fixture = await bootFixture()
+    const { app, acme, createEndpoint, target } = fixture
     copyEndpoint(app, await createEndpoint(), 999)
     const sandbox = await acme.key('relay', 'test')
     const other = await (await app.tenant('Other')).key('relay', 'live')
@@ -674,8 +674,8 @@ describe('a tenant may have 1,000 endpoints', () => {
 
 describe('pausing', () => {
   test('holds what is still to come; switching on sends it, oldest first', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, publish, target, settle } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, publish, target, settle } = fixture
     const endpoint = await createEndpoint()
     expect(await change(endpoint, { active: false })).toMatchObject({
       active: false,
@@ -691,8 +691,8 @@ describe('pausing', () => {
   })
 
   test('holds what waits for a retry, which goes on when its time comes', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, publish, deliveriesOf, target, clock, settle } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, publish, deliveriesOf, target, clock, settle } = fixture
     const endpoint = await createEndpoint()
     target.answers(() => new Response('', { status: 500 }))
     const message = await publish()
@@ -710,8 +710,8 @@ describe('pausing', () => {
   })
 
   test('may end in discarding what was held', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, publish, deliveriesOf, target, settle, statsOf } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, publish, deliveriesOf, target, settle, statsOf } = fixture
     const endpoint = await createEndpoint({ active: false })
     const messages = [await publish(), await publish()]
 
@@ -729,8 +729,8 @@ describe('pausing', () => {
   })
 
   test('discards in slices, without a single one left over', async () => {
-    await using world = await bootWorld()
-    const { app, createEndpoint, change, accept } = world
+    await using fixture = await bootFixture()
+    const { app, createEndpoint, change, accept } = fixture
     const endpoint = await createEndpoint({ active: false })
     await Promise.all(Array.from({ length: 650 }, () => accept()))
 
@@ -746,8 +746,8 @@ describe('pausing', () => {
     [{ channels: ['a b'] }, 'channels'],
     [{ event_types: ['a b'] }, 'event_types'],
   ])('discards nothing together with a change that is refused: %j', async (fields, name) => {
-    await using world = await bootWorld()
-    const { api, createEndpoint, change, readEndpoint, publish, deliveriesOf, settle } = world
+    await using fixture = await bootFixture()
+    const { api, createEndpoint, change, readEndpoint, publish, deliveriesOf, settle } = fixture
     const endpoint = await createEndpoint({ active: false })
     const messages = [await publish(), await publish()]
 
@@ -768,16 +768,16 @@ describe('pausing', () => {
   })
 
   test('twice changes nothing more', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change } = fixture
     const endpoint = await createEndpoint()
     const paused = await change(endpoint, { active: false })
     expect(await change(endpoint, { active: false })).toEqual(paused)
   })
 
   test('does not hide why an endpoint was disabled before', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, publish, readEndpoint, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, publish, readEndpoint, target } = fixture
     const endpoint = await createEndpoint()
     target.answers(() => new Response('', { status: 410 }))
     await publish()
@@ -791,9 +791,9 @@ describe('pausing', () => {
 
 describe('deleting', () => {
   test('cancels what is still to come and tells nobody any more', async () => {
-    await using world = await bootWorld()
+    await using fixture = await bootFixture()
     const { api, createEndpoint, remove, publish, deliveriesOf, target, listEndpoints, clock } =
-      world
+      fixture
     const endpoint = await createEndpoint()
     target.answers(() => new Response('', { status: 500 }))
     const message = await publish()
@@ -819,8 +819,8 @@ describe('deleting', () => {
   })
 
   test('cancels what was held, and leaves other endpoints alone', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, remove, publish, deliveriesOf } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, remove, publish, deliveriesOf } = fixture
     const [going, staying] = [
       await createEndpoint({ active: false }),
       await createEndpoint({ active: false }),
@@ -838,8 +838,8 @@ describe('deleting', () => {
 })
 
 test('the endpoints of a test key and those of a live key do not know each other', async () => {
-  await using world = await bootWorld()
-  const { app, acme, api, createEndpoint, listEndpoints, target } = world
+  await using fixture = await bootFixture()
+  const { app, acme, api, createEndpoint, listEndpoints, target } = fixture
   const endpoint = await createEndpoint()
   const sandbox = manage(app, (await acme.key('relay', 'test')).key, target.url)
   const tried = await sandbox.createEndpoint()
@@ -851,7 +851,7 @@ test('the endpoints of a test key and those of a live key do not know each other
 })
 
 describe('the audit log', () => {
-  const rowsOf = ({ app }: World) =>
+  const rowsOf = ({ app }: Fixture) =>
     app.db.client
       .query<Json, []>(
         `select tenant_id, actor_kind, actor_id, action, object, detail from audit_log
@@ -861,14 +861,14 @@ describe('the audit log', () => {
       .map(({ detail, ...row }: Json) => ({ ...row, detail: JSON.parse(detail) }))
 
   test('has who did what to an endpoint, and never a secret', async () => {
-    await using world = await bootWorld()
-    const { acme, live, createEndpoint, change, rotate, remove } = world
+    await using fixture = await bootFixture()
+    const { acme, live, createEndpoint, change, rotate, remove } = fixture
     const endpoint = await createEndpoint({ headers: { Authorization: 'Bearer t0p' } })
     await change(endpoint, { event_types: ['a'], headers: { Authorization: 'Bearer n3w' } })
     const { secret } = await rotate(endpoint)
     await remove(endpoint)
 
-    const rows = rowsOf(world)
+    const rows = rowsOf(fixture)
 
     const by = {
       tenant_id: acme.id,
@@ -887,14 +887,14 @@ describe('the audit log', () => {
   })
 
   test('says that the system disabled an endpoint, and why', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish, target } = fixture
     const endpoint = await createEndpoint()
     target.answers(() => new Response('', { status: 410 }))
 
     await publish()
 
-    expect(rowsOf(world)).toMatchObject([
+    expect(rowsOf(fixture)).toMatchObject([
       { action: 'endpoint.created' },
       {
         action: 'endpoint.disabled',
@@ -906,14 +906,14 @@ describe('the audit log', () => {
   })
 
   test('has no row for what was refused', async () => {
-    await using world = await bootWorld()
-    const { api, target } = world
+    await using fixture = await bootFixture()
+    const { api, target } = fixture
 
     await api.post(ENDPOINTS, { url: 'http://10.0.0.1/' })
     await api.post(ENDPOINTS, { url: target.url, format: 'xml' })
     await api.patch(`${ENDPOINTS}/nothing`, { format: 'raw' })
     await api.delete(`${ENDPOINTS}/nothing`)
 
-    expect(rowsOf(world)).toEqual([])
+    expect(rowsOf(fixture)).toEqual([])
   })
 })

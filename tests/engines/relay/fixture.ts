@@ -21,7 +21,7 @@ export const ENDPOINTS = '/v1/relay/endpoints'
 export const MESSAGES = '/v1/relay/messages'
 export const DELIVERIES = '/v1/relay/deliveries'
 
-export type World = Awaited<ReturnType<typeof bootRelay>>
+export type Fixture = Awaited<ReturnType<typeof bootRelay>>
 export type Relay = ReturnType<typeof relayOf>
 
 /** An application with one tenant that has a live key of the relay. */
@@ -160,7 +160,7 @@ export async function leapTo(app: Pick<TestApp, 'clock' | 'db'>, at: number) {
 export const leap = (app: Pick<TestApp, 'clock' | 'db'>, ms: number) =>
   leapTo(app, app.clock.now() + ms)
 
-/** Turns the clock, a little at a time, while a receiver takes its time in the real world. */
+/** Turns the clock, a little at a time, while a receiver takes its time in the real fixture. */
 export async function turnUntil(app: TestApp, holds: () => boolean | Promise<boolean>) {
   await until(async () => {
     if (await holds()) return true
@@ -181,7 +181,7 @@ export async function stillness(app: Pick<TestApp, 'db'>, requests: () => number
 
 /** One more process on the data of a running one. */
 export async function bootBeside(
-  { app: { db, clock } }: Pick<World, 'app'>,
+  { app: { db, clock } }: Pick<Fixture, 'app'>,
   { othersRun = true, pid = 2 } = {},
 ) {
   const dataDir = dirname(db.file)

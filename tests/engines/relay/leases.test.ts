@@ -13,16 +13,16 @@ async function shutDown({ app }: Awaited<ReturnType<typeof bootRelay>>) {
 
 describe('an attempt that a shutdown cuts short', () => {
   test('is written down as interrupted, and made again at once with nothing counted', async () => {
-    await using world = await bootRelay()
+    await using fixture = await bootRelay()
     await using target = startTarget()
     const held = holdAnswers(target)
-    const endpoint = await world.createEndpoint(target.url)
-    const message = await world.send()
+    const endpoint = await fixture.createEndpoint(target.url)
+    const message = await fixture.send()
     await held.arrived(1)
 
-    await shutDown(world)
+    await shutDown(fixture)
 
-    expect(await world.deliveryOf(message)).toMatchObject({
+    expect(await fixture.deliveryOf(message)).toMatchObject({
       status: 'pending',
       attempts: 0,
       attempt_log: [
@@ -34,13 +34,13 @@ describe('an attempt that a shutdown cuts short', () => {
         },
       ],
     })
-    expect(await world.statsOf(endpoint)).toEqual([])
-    expect(await world.readEndpoint(endpoint)).toMatchObject({ health: { failures_in_a_row: 0 } })
+    expect(await fixture.statsOf(endpoint)).toEqual([])
+    expect(await fixture.readEndpoint(endpoint)).toMatchObject({ health: { failures_in_a_row: 0 } })
 
     target.answers(() => new Response())
-    await using next = await bootBeside(world)
+    await using next = await bootBeside(fixture)
     await next.clock.settled()
-    expect(await world.deliveryOf(message)).toMatchObject({
+    expect(await fixture.deliveryOf(message)).toMatchObject({
       status: 'succeeded',
       attempts: 1,
       attempt_log: [
@@ -55,34 +55,34 @@ describe('an attempt that a shutdown cuts short', () => {
   })
 
   test('has all its schedule before it still', async () => {
-    await using world = await bootRelay({ flags: { 'relay-retry-delays': '5s' } })
+    await using fixture = await bootRelay({ flags: { 'relay-retry-delays': '5s' } })
     await using target = startTarget(() => new Response('', { status: 500 }))
-    await world.createEndpoint(target.url)
-    const message = await world.deliver()
+    await fixture.createEndpoint(target.url)
+    const message = await fixture.deliver()
     const held = holdAnswers(target)
-    await advanceWaiting(world.app, 5 * SECOND)
+    await advanceWaiting(fixture.app, 5 * SECOND)
     await held.arrived(2)
 
-    await shutDown(world)
+    await shutDown(fixture)
 
-    expect(await world.deliveryOf(message)).toMatchObject({ status: 'retrying', attempts: 1 })
+    expect(await fixture.deliveryOf(message)).toMatchObject({ status: 'retrying', attempts: 1 })
   })
 })
 
 describe('when a process is gone with an attempt under way', () => {
   test('the next one to start makes it again at once, with nothing counted', async () => {
-    await using world = await bootRelay()
+    await using fixture = await bootRelay()
     await using target = startTarget()
     const held = holdAnswers(target)
-    const endpoint = await world.createEndpoint(target.url)
-    const message = await world.send()
+    const endpoint = await fixture.createEndpoint(target.url)
+    const message = await fixture.send()
     await held.arrived(1)
     target.answers(() => new Response())
 
-    await using next = await bootBeside(world, { othersRun: false })
+    await using next = await bootBeside(fixture, { othersRun: false })
     await next.clock.settled()
 
-    expect(await world.deliveryOf(message)).toMatchObject({
+    expect(await fixture.deliveryOf(message)).toMatchObject({
       status: 'succeeded',
       attempts: 1,
       attempt_log: [
@@ -95,148 +95,148 @@ describe('when a process is gone with an attempt under way', () => {
         { number: 1, status: 'succeeded' },
       ],
     })
-    expect(await world.statsOf(endpoint)).toMatchObject([{ succeeded: 1, failed: 0 }])
+    expect(await fixture.statsOf(endpoint)).toMatchObject([{ succeeded: 1, failed: 0 }])
     held.release(200)
-    await rest(world.app)
+    await rest(fixture.app)
   })
 
   test('its late answer changes nothing any more', async () => {
-    await using world = await bootRelay()
+    await using fixture = await bootRelay()
     await using target = startTarget()
     const held = holdAnswers(target)
-    await world.createEndpoint(target.url)
-    const message = await world.send()
+    await fixture.createEndpoint(target.url)
+    const message = await fixture.send()
     await held.arrived(1)
     target.answers(() => new Response())
-    await using next = await bootBeside(world, { othersRun: false })
+    await using next = await bootBeside(fixture, { othersRun: false })
     await next.clock.settled()
-    const before = await world.deliveryOf(message)
+    const before = await fixture.deliveryOf(message)
 
     held.release(500)
-    await rest(world.app)
+    await rest(fixture.app)
 
-    expect(await world.deliveryOf(message)).toEqual(before)
+    expect(await fixture.deliveryOf(message)).toEqual(before)
   })
 
   test('what it had begun for an endpoint that is deleted since is cancelled', async () => {
-    await using world = await bootRelay()
+    await using fixture = await bootRelay()
     await using target = startTarget()
     const held = holdAnswers(target)
-    const endpoint = await world.createEndpoint(target.url)
-    const message = await world.send()
+    const endpoint = await fixture.createEndpoint(target.url)
+    const message = await fixture.send()
     await held.arrived(1)
-    await world.api.delete(`${ENDPOINTS}/${endpoint.id}`)
+    await fixture.api.delete(`${ENDPOINTS}/${endpoint.id}`)
 
-    await using next = await bootBeside(world, { othersRun: false })
+    await using next = await bootBeside(fixture, { othersRun: false })
     await next.clock.settled()
 
-    expect(await world.deliveryOf(message)).toMatchObject({ status: 'cancelled', attempts: 0 })
+    expect(await fixture.deliveryOf(message)).toMatchObject({ status: 'cancelled', attempts: 0 })
     expect(target.requests).toHaveLength(1)
     held.release(200)
-    await rest(world.app)
+    await rest(fixture.app)
   })
 
   test('many are taken back, and each is made once more', async () => {
-    await using world = await bootRelay()
+    await using fixture = await bootRelay()
     await using target = startTarget()
     const held = holdAnswers(target)
-    for (let n = 0; n < 10; n++) await world.createEndpoint(target.url)
-    await world.sendMany(6)
+    for (let n = 0; n < 10; n++) await fixture.createEndpoint(target.url)
+    await fixture.sendMany(6)
     await held.arrived(60)
     target.answers(() => new Response())
 
-    await using next = await bootBeside(world, { othersRun: false })
+    await using next = await bootBeside(fixture, { othersRun: false })
     await next.clock.settled()
     await next.clock.advance(5 * SECOND)
 
-    expect(await tally(world)).toEqual({ succeeded: 60 })
+    expect(await tally(fixture)).toEqual({ succeeded: 60 })
     expect(target.requests).toHaveLength(120)
     held.release(200)
-    await rest(world.app)
+    await rest(fixture.app)
   })
 })
 
 describe('while two processes live', () => {
   test('each delivery is made by one of them', async () => {
-    await using world = await bootRelay()
+    await using fixture = await bootRelay()
     await using target = startTarget()
-    for (let n = 0; n < 3; n++) await world.createEndpoint(target.url)
-    await using other = await bootBeside(world)
+    for (let n = 0; n < 3; n++) await fixture.createEndpoint(target.url)
+    await using other = await bootBeside(fixture)
 
-    const sent = world.sendMany(60)
+    const sent = fixture.sendMany(60)
     for (let n = 0; n < 20; n++) {
       other.delivery.look()
-      await breathe(world.app)
+      await breathe(fixture.app)
     }
     await sent
-    await rest(world.app)
+    await rest(fixture.app)
     await other.clock.settled()
 
-    expect(await tally(world)).toEqual({ succeeded: 180 })
+    expect(await tally(fixture)).toEqual({ succeeded: 180 })
     expect(target.requests).toHaveLength(180)
   })
 
   test('neither takes the work of the other while its lease holds', async () => {
-    await using world = await bootRelay()
+    await using fixture = await bootRelay()
     await using target = startTarget()
     const held = holdAnswers(target)
-    await world.createEndpoint(target.url)
-    const message = await world.send()
+    await fixture.createEndpoint(target.url)
+    const message = await fixture.send()
     await held.arrived(1)
 
-    await using other = await bootBeside(world)
+    await using other = await bootBeside(fixture)
     for (let n = 0; n < 10; n++) {
-      await advanceWaiting(world.app, SECOND)
+      await advanceWaiting(fixture.app, SECOND)
       await other.clock.advance(SECOND)
     }
     held.release(200)
-    await rest(world.app)
+    await rest(fixture.app)
 
     expect(target.requests).toHaveLength(1)
-    expect(await world.deliveryOf(message)).toMatchObject({ status: 'succeeded', attempts: 1 })
+    expect(await fixture.deliveryOf(message)).toMatchObject({ status: 'succeeded', attempts: 1 })
   })
 
   test('a lease that has run out is taken from its owner', async () => {
-    await using world = await bootRelay()
+    await using fixture = await bootRelay()
     await using target = startTarget()
     const held = holdAnswers(target)
-    await world.createEndpoint(target.url)
-    const message = await world.send()
+    await fixture.createEndpoint(target.url)
+    const message = await fixture.send()
     await held.arrived(1)
-    world.app.db.client.run('update deliveries set lease_until = 1')
+    fixture.app.db.client.run('update deliveries set lease_until = 1')
     target.answers(() => new Response())
 
-    await using other = await bootBeside(world)
+    await using other = await bootBeside(fixture)
     await other.clock.settled()
 
-    expect(await world.deliveryOf(message)).toMatchObject({
+    expect(await fixture.deliveryOf(message)).toMatchObject({
       status: 'succeeded',
       attempt_log: [{ status: 'interrupted' }, { status: 'succeeded' }],
     })
     held.release(200)
-    await rest(world.app)
-    expect(count(world.app, 'attempts')).toBe(2)
+    await rest(fixture.app)
+    expect(count(fixture.app, 'attempts')).toBe(2)
   })
 
   test('what recovers is let through one at a time by both together', async () => {
-    await using world = await bootRelay()
+    await using fixture = await bootRelay()
     await using target = startTarget()
-    const endpoint = await world.createEndpoint(target.url, { active: false })
-    await world.sendMany(10)
-    await using other = await bootBeside(world)
+    const endpoint = await fixture.createEndpoint(target.url, { active: false })
+    await fixture.sendMany(10)
+    await using other = await bootBeside(fixture)
     const held = holdAnswers(target)
 
-    await world.change(endpoint, { active: true })
+    await fixture.change(endpoint, { active: true })
     await held.arrived(1)
     other.delivery.look()
-    for (let n = 0; n < 5; n++) await breathe(world.app)
+    for (let n = 0; n < 5; n++) await breathe(fixture.app)
 
     expect(target.requests).toHaveLength(1)
     target.answers(() => new Response())
     held.release(200)
-    await rest(world.app)
+    await rest(fixture.app)
     await other.clock.settled()
-    await rest(world.app)
-    expect(await tally(world)).toEqual({ succeeded: 10 })
+    await rest(fixture.app)
+    expect(await tally(fixture)).toEqual({ succeeded: 10 })
   })
 })

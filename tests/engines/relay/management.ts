@@ -21,10 +21,10 @@ export type Json = any
 type Api = ReturnType<TestApp['client']>
 type WithId = { id: string }
 
-export type World = Awaited<ReturnType<typeof bootWorld>>
+export type Fixture = Awaited<ReturnType<typeof bootFixture>>
 
 /** An application with one tenant that has a live relay key, and one receiver. */
-export async function bootWorld(options: TestAppOptions = {}) {
+export async function bootFixture(options: TestAppOptions = {}) {
   const app = await bootTestApp(options)
   const target = startTarget()
   const acme = await app.tenant('Acme')

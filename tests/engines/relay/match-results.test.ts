@@ -2,9 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import { holdAnswers } from '../clockwork/support.ts'
 import {
   answerWith,
-  bootWorld,
+  bootFixture,
   copyMessage,
   DAY,
+  type Fixture,
   isoAt,
   type Json,
   MESSAGES,
@@ -12,30 +13,29 @@ import {
   SECOND,
   START,
   WITHOUT_RETRIES,
-  type World,
 } from './management.ts'
 
 const at = (seconds: number) => isoAt(START + seconds * SECOND)
 
 /** Of a message, the only endpoint's. */
-async function verdictOf({ readMessage }: Pick<World, 'readMessage'>, message: Json) {
+async function verdictOf({ readMessage }: Pick<Fixture, 'readMessage'>, message: Json) {
   const { endpoints } = await readMessage(message)
   expect(endpoints).toHaveLength(1)
   return endpoints[0]
 }
 
-const reasonOf = async (world: Pick<World, 'readMessage'>, message: Json): Promise<string> =>
-  (await verdictOf(world, message)).reason
+const reasonOf = async (fixture: Pick<Fixture, 'readMessage'>, message: Json): Promise<string> =>
+  (await verdictOf(fixture, message)).reason
 
 describe('a message that is on its way to an endpoint', () => {
   test('succeeded: when, and with how many attempts', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish, deliveriesOf } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish, deliveriesOf } = fixture
     const endpoint = await createEndpoint()
     const message = await publish()
     const [delivery] = await deliveriesOf(message)
 
-    expect(await verdictOf(world, message)).toEqual({
+    expect(await verdictOf(fixture, message)).toEqual({
       endpoint_id: endpoint.id,
       url: endpoint.url,
       delivery_id: delivery.id,
@@ -45,43 +45,43 @@ describe('a message that is on its way to an endpoint', () => {
   })
 
   test('retrying: how many attempts failed, and when the next is due', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish, clock, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish, clock, target } = fixture
     await createEndpoint()
     target.answers(answerWith(500))
     const message = await publish()
-    expect(await verdictOf(world, message)).toMatchObject({
+    expect(await verdictOf(fixture, message)).toMatchObject({
       verdict: 'retrying',
       reason: `1 attempt failed; the next is due at ${at(5)}`,
     })
 
     await clock.advance(5 * SECOND)
-    expect(await reasonOf(world, message)).toBe(`2 attempts failed; the next is due at ${at(65)}`)
+    expect(await reasonOf(fixture, message)).toBe(`2 attempts failed; the next is due at ${at(65)}`)
   })
 
   test('failed: given up when, after how many attempts', async () => {
-    await using world = await bootWorld({ flags: { 'relay-retry-delays': '5s' } })
-    const { createEndpoint, publish, clock, target } = world
+    await using fixture = await bootFixture({ flags: { 'relay-retry-delays': '5s' } })
+    const { createEndpoint, publish, clock, target } = fixture
     await createEndpoint()
     target.answers(answerWith(500))
     const message = await publish()
     await clock.advance(5 * SECOND)
 
-    expect(await verdictOf(world, message)).toMatchObject({
+    expect(await verdictOf(fixture, message)).toMatchObject({
       verdict: 'failed',
       reason: `given up at ${at(5)} after 2 attempts`,
     })
   })
 
   test('delivering: an attempt is under way', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, accept, settle, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, accept, settle, target } = fixture
     const answers = holdAnswers(target)
     await createEndpoint()
     const message = await accept()
     await answers.arrived(1)
 
-    expect(await verdictOf(world, message)).toMatchObject({
+    expect(await verdictOf(fixture, message)).toMatchObject({
       verdict: 'delivering',
       reason: 'an attempt is under way',
     })
@@ -90,38 +90,38 @@ describe('a message that is on its way to an endpoint', () => {
   })
 
   test('pending: when its first attempt is due', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish, replay, settle } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish, replay, settle } = fixture
     await publish()
     const message = await publish()
     await replay(await createEndpoint(), { since: at(0), per_second: 1 })
     await settle()
 
-    expect(await verdictOf(world, message)).toMatchObject({
+    expect(await verdictOf(fixture, message)).toMatchObject({
       verdict: 'pending',
       reason: `its first attempt is due at ${at(1)}`,
     })
   })
 
   test('held: until its endpoint takes deliveries again', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish } = fixture
     await createEndpoint({ active: false })
 
-    expect(await verdictOf(world, await publish())).toMatchObject({
+    expect(await verdictOf(fixture, await publish())).toMatchObject({
       verdict: 'held',
       reason: 'kept until its endpoint, which is inactive, takes deliveries again',
     })
   })
 
   test('cancelled: when, by somebody who discarded it', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, publish } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, publish } = fixture
     const endpoint = await createEndpoint({ active: false })
     const message = await publish()
     await change(endpoint, { active: true, held: 'discard' })
 
-    expect(await verdictOf(world, message)).toMatchObject({
+    expect(await verdictOf(fixture, message)).toMatchObject({
       verdict: 'cancelled',
       url: endpoint.url,
       reason: `cancelled at ${at(0)}`,
@@ -129,14 +129,14 @@ describe('a message that is on its way to an endpoint', () => {
   })
 
   test('cancelled, because its endpoint was deleted', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, remove, publish, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, remove, publish, target } = fixture
     const endpoint = await createEndpoint()
     target.answers(answerWith(500))
     const message = await publish()
     await remove(endpoint)
 
-    expect(await verdictOf(world, message)).toMatchObject({
+    expect(await verdictOf(fixture, message)).toMatchObject({
       endpoint_id: endpoint.id,
       url: null,
       verdict: 'cancelled',
@@ -145,35 +145,35 @@ describe('a message that is on its way to an endpoint', () => {
   })
 
   test('what arrived before its endpoint was deleted has arrived', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, remove, publish } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, remove, publish } = fixture
     const endpoint = await createEndpoint()
     const message = await publish()
     await remove(endpoint)
 
-    expect(await verdictOf(world, message)).toMatchObject({ url: null, verdict: 'succeeded' })
+    expect(await verdictOf(fixture, message)).toMatchObject({ url: null, verdict: 'succeeded' })
   })
 })
 
 describe('a second run is told as what it is', () => {
   test('while it waits, no attempt is called the first', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish, replay, settle } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish, replay, settle } = fixture
     const endpoint = await createEndpoint()
     await publish()
     const message = await publish()
     await replay(endpoint, { since: at(0), which: 'all', per_second: 1 })
     await settle()
 
-    const { verdict, reason } = await verdictOf(world, message)
+    const { verdict, reason } = await verdictOf(fixture, message)
     expect(verdict).toBe('pending')
     expect(reason).toContain(at(1))
     expect(reason).not.toContain('first')
   })
 
   test('while it is retried, what succeeded before does not count as failed', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish, deliveriesOf, resend, settle, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish, deliveriesOf, resend, settle, target } = fixture
     await createEndpoint()
     const message = await publish()
     const [delivery] = await deliveriesOf(message)
@@ -181,7 +181,7 @@ describe('a second run is told as what it is', () => {
     await resend(delivery)
     await settle()
 
-    const { verdict, reason } = await verdictOf(world, message)
+    const { verdict, reason } = await verdictOf(fixture, message)
     expect(verdict).toBe('retrying')
     expect(reason).toContain(at(5))
     expect(reason).not.toContain('2 attempts failed')
@@ -192,8 +192,8 @@ describe('a message that has arrived has arrived', () => {
   const ARRIVED = `delivered at ${at(0)}; since it was sent again: `
 
   test('whatever becomes of it when it is sent again', async () => {
-    await using world = await bootWorld({ flags: { 'relay-retry-delays': '5s' } })
-    const { createEndpoint, publish, deliveriesOf, resend, settle, clock, target } = world
+    await using fixture = await bootFixture({ flags: { 'relay-retry-delays': '5s' } })
+    const { createEndpoint, publish, deliveriesOf, resend, settle, clock, target } = fixture
     await createEndpoint()
     const message = await publish()
     const [delivery] = await deliveriesOf(message)
@@ -202,13 +202,13 @@ describe('a message that has arrived has arrived', () => {
 
     await resend(delivery)
     await settle()
-    expect(await verdictOf(world, message)).toMatchObject({
+    expect(await verdictOf(fixture, message)).toMatchObject({
       verdict: 'retrying',
       reason: `${ARRIVED}2 attempts in 2 runs; the next is due at ${at(15)}`,
     })
 
     await clock.advance(5 * SECOND)
-    expect(await verdictOf(world, message)).toMatchObject({
+    expect(await verdictOf(fixture, message)).toMatchObject({
       verdict: 'failed',
       reason: `${ARRIVED}given up at ${at(15)} after 3 attempts`,
     })
@@ -216,14 +216,14 @@ describe('a message that has arrived has arrived', () => {
     target.answers(answerWith(200))
     await resend(delivery)
     await settle()
-    const { verdict, reason } = await verdictOf(world, message)
+    const { verdict, reason } = await verdictOf(fixture, message)
     expect(verdict).toBe('succeeded')
     expect(reason).toBe(`delivered at ${at(15)} with 4 attempts`)
   })
 
   test('and not where it never did, however often it was sent', async () => {
-    await using world = await bootWorld(WITHOUT_RETRIES)
-    const { createEndpoint, publish, deliveriesOf, resend, settle, target } = world
+    await using fixture = await bootFixture(WITHOUT_RETRIES)
+    const { createEndpoint, publish, deliveriesOf, resend, settle, target } = fixture
     target.answers(answerWith(500))
     await createEndpoint()
     const message = await publish()
@@ -231,17 +231,17 @@ describe('a message that has arrived has arrived', () => {
     await resend(delivery)
     await settle()
 
-    expect(await reasonOf(world, message)).toBe(`given up at ${at(0)} after 2 attempts`)
+    expect(await reasonOf(fixture, message)).toBe(`given up at ${at(0)} after 2 attempts`)
   })
 })
 
 describe('a message that never was to go to an endpoint', () => {
   test('event_type: what it listened to, and what came', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish } = fixture
     const endpoint = await createEndpoint({ event_types: ['invoice.*', 'user.deleted'] })
 
-    expect(await verdictOf(world, await publish())).toEqual({
+    expect(await verdictOf(fixture, await publish())).toEqual({
       endpoint_id: endpoint.id,
       url: endpoint.url,
       delivery_id: null,
@@ -251,11 +251,11 @@ describe('a message that never was to go to an endpoint', () => {
   })
 
   test('event_type: of a long list the beginning', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish } = fixture
     await createEndpoint({ event_types: Array.from({ length: 30 }, (_, n) => `n.${n}`) })
 
-    const reason = await reasonOf(world, await publish())
+    const reason = await reasonOf(fixture, await publish())
 
     expect(reason).toContain('n.0, n.1,')
     expect(reason).toContain('and 20 more')
@@ -263,11 +263,11 @@ describe('a message that never was to go to an endpoint', () => {
   })
 
   test('channels: what both of them name', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish } = fixture
     await createEndpoint({ channels: ['eu', 'us'] })
 
-    expect(await verdictOf(world, await publish({ channels: ['asia'] }))).toMatchObject({
+    expect(await verdictOf(fixture, await publish({ channels: ['asia'] }))).toMatchObject({
       delivery_id: null,
       verdict: 'channels',
       reason: 'it listened to the channels eu, us, the message names asia',
@@ -275,22 +275,22 @@ describe('a message that never was to go to an endpoint', () => {
   })
 
   test('event_type comes before channels where neither fits', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish } = fixture
     await createEndpoint({ event_types: ['a'], channels: ['eu'] })
 
-    expect(await verdictOf(world, await publish({ channels: ['us'] }))).toMatchObject({
+    expect(await verdictOf(fixture, await publish({ channels: ['us'] }))).toMatchObject({
       verdict: 'event_type',
     })
   })
 
   test('later: the endpoint is younger', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish } = fixture
     const message = await publish()
     await createEndpoint()
 
-    expect(await verdictOf(world, message)).toMatchObject({
+    expect(await verdictOf(fixture, message)).toMatchObject({
       delivery_id: null,
       verdict: 'later',
       reason: expect.stringMatching(/younger than the message.*replay/),
@@ -298,8 +298,8 @@ describe('a message that never was to go to an endpoint', () => {
   })
 
   test('sandbox: a live key would have delivered it', async () => {
-    await using world = await bootWorld()
-    const { app, acme, target } = world
+    await using fixture = await bootFixture()
+    const { app, acme, target } = fixture
     const sandbox = manage(app, (await acme.key('relay', 'test')).key, target.url)
     await sandbox.createEndpoint({ event_types: ['user.*'] })
 
@@ -316,8 +316,8 @@ describe('a message that never was to go to an endpoint', () => {
   })
 
   test('an endpoint that was deleted, and was sent nothing, is not told of', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, remove, publish, readMessage } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, remove, publish, readMessage } = fixture
     const endpoint = await createEndpoint({ event_types: ['a'] })
     const message = await publish()
     await remove(endpoint)
@@ -328,8 +328,8 @@ describe('a message that never was to go to an endpoint', () => {
 
 describe('the filter of that time is what counts', () => {
   test('where it has come to match since', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, publish } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, publish } = fixture
     const endpoint = await createEndpoint({ event_types: ['old'] })
     const first = await publish()
     await change(endpoint, { event_types: ['older'] })
@@ -340,35 +340,37 @@ describe('the filter of that time is what counts', () => {
     const fourth = await publish()
 
     const again = '; a replay can send it'
-    expect(await reasonOf(world, first)).toBe(`it listened to old, not to user.created${again}`)
-    expect(await reasonOf(world, second)).toBe(`it listened to older, not to user.created${again}`)
-    expect(await verdictOf(world, third)).toMatchObject({ verdict: 'channels' })
-    expect(await verdictOf(world, fourth)).toMatchObject({ verdict: 'succeeded' })
+    expect(await reasonOf(fixture, first)).toBe(`it listened to old, not to user.created${again}`)
+    expect(await reasonOf(fixture, second)).toBe(
+      `it listened to older, not to user.created${again}`,
+    )
+    expect(await verdictOf(fixture, third)).toMatchObject({ verdict: 'channels' })
+    expect(await verdictOf(fixture, fourth)).toMatchObject({ verdict: 'succeeded' })
   })
 
   test('where it has ceased to match since', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, publish } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, publish } = fixture
     const endpoint = await createEndpoint()
     const message = await publish()
     await change(endpoint, { event_types: ['other'] })
 
-    expect(await verdictOf(world, message)).toMatchObject({ verdict: 'succeeded' })
+    expect(await verdictOf(fixture, message)).toMatchObject({ verdict: 'succeeded' })
   })
 
   test('where several changes lie between two messages, the last', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, publish } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, publish } = fixture
     const endpoint = await createEndpoint({ event_types: ['a'] })
     await publish({ event_type: 'a' })
     for (const type of ['b', 'c', 'd']) await change(endpoint, { event_types: [type] })
 
-    expect(await reasonOf(world, await publish())).toBe('it listened to d, not to user.created')
+    expect(await reasonOf(fixture, await publish())).toBe('it listened to d, not to user.created')
   })
 
   test('where all messages before it have been cleared away', async () => {
-    await using world = await bootWorld()
-    const { app, createEndpoint, change, publish, clock } = world
+    await using fixture = await bootFixture()
+    const { app, createEndpoint, change, publish, clock } = fixture
     await publish()
     const endpoint = await createEndpoint({ event_types: ['old'] })
     clock.jump(31 * DAY)
@@ -376,12 +378,12 @@ describe('the filter of that time is what counts', () => {
 
     await change(endpoint, { event_types: ['new'] })
 
-    expect(await reasonOf(world, await publish())).toBe('it listened to new, not to user.created')
+    expect(await reasonOf(fixture, await publish())).toBe('it listened to new, not to user.created')
   })
 
   test('where the same filter has been written again and again', async () => {
-    await using world = await bootWorld()
-    const { app, createEndpoint, change, publish } = world
+    await using fixture = await bootFixture()
+    const { app, createEndpoint, change, publish } = fixture
     const endpoint = await createEndpoint({ event_types: ['a'] })
     const message = await publish()
     for (let n = 0; n < 101; n++) {
@@ -390,23 +392,23 @@ describe('the filter of that time is what counts', () => {
       await change(endpoint, { event_types: ['a'] })
     }
 
-    expect(await verdictOf(world, message)).toMatchObject({ verdict: 'event_type' })
+    expect(await verdictOf(fixture, message)).toMatchObject({ verdict: 'event_type' })
   })
 
   test('no change of anything else is taken for one of the filter', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, publish } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, publish } = fixture
     const endpoint = await createEndpoint({ event_types: ['a'] })
     const message = await publish()
     await change(endpoint, { description: 'x', format: 'raw', active: false })
 
-    expect(await verdictOf(world, message)).toMatchObject({ verdict: 'event_type' })
+    expect(await verdictOf(fixture, message)).toMatchObject({ verdict: 'event_type' })
   })
 })
 
 test('after a hundred changes the first filter is forgotten, and older messages are told apart', async () => {
-  await using world = await bootWorld()
-  const { createEndpoint, change, publish, clock } = world
+  await using fixture = await bootFixture()
+  const { createEndpoint, change, publish, clock } = fixture
   const older = await publish()
   await clock.advance(SECOND)
   const endpoint = await createEndpoint({ event_types: ['first'] })
@@ -417,29 +419,29 @@ test('after a hundred changes the first filter is forgotten, and older messages 
   }
 
   for (let n = 1; n <= 99; n++) await changeOnce(n)
-  expect(await verdictOf(world, message)).toMatchObject({
+  expect(await verdictOf(fixture, message)).toMatchObject({
     verdict: 'event_type',
     reason: 'it listened to first, not to user.created',
   })
   await changeOnce(100)
 
-  expect(await verdictOf(world, message)).toMatchObject({
+  expect(await verdictOf(fixture, message)).toMatchObject({
     delivery_id: null,
     verdict: 'forgotten',
     reason: 'what the endpoint listened to then is not known any more',
   })
-  expect(await verdictOf(world, older)).toMatchObject({
+  expect(await verdictOf(fixture, older)).toMatchObject({
     verdict: 'later',
     reason: 'the endpoint is younger than the message',
   })
   await change(endpoint, { event_types: null })
   for (const one of [message, older])
-    expect(await reasonOf(world, one)).toEndWith('; a replay can send it')
+    expect(await reasonOf(fixture, one)).toEndWith('; a replay can send it')
 })
 
 test('a replay is spoken of exactly where it would send the message', async () => {
-  await using world = await bootWorld()
-  const { createEndpoint, change, publish, dryRun, clock } = world
+  await using fixture = await bootFixture()
+  const { createEndpoint, change, publish, dryRun, clock } = fixture
   const messages: Json[] = []
   async function publishAll() {
     for (const fields of [{}, { channels: ['eu'] }, { event_type: 'a.b' }]) {
@@ -464,7 +466,7 @@ test('a replay is spoken of exactly where it would send the message', async () =
   ]) {
     await change(endpoint, filter)
     const told = await Promise.all(
-      messages.map(async (message) => (await reasonOf(world, message)).includes('replay')),
+      messages.map(async (message) => (await reasonOf(fixture, message)).includes('replay')),
     )
     const counted = await Promise.all(
       messages.map(({ timestamp }) =>
@@ -479,8 +481,8 @@ test('a replay is spoken of exactly where it would send the message', async () =
 })
 
 test('every endpoint of the environment has its verdict, and of nobody else', async () => {
-  await using world = await bootWorld(WITHOUT_RETRIES)
-  const { app, acme, createEndpoint, publish, readMessage, target } = world
+  await using fixture = await bootFixture(WITHOUT_RETRIES)
+  const { app, acme, createEndpoint, publish, readMessage, target } = fixture
   const other = manage(app, (await (await app.tenant('Other')).key('relay')).key, target.url)
   const sandbox = manage(app, (await acme.key('relay', 'test')).key, target.url)
   await other.createEndpoint()
@@ -504,8 +506,8 @@ test('every endpoint of the environment has its verdict, and of nobody else', as
 })
 
 test('a message is read with its payload, channels and idempotency key', async () => {
-  await using world = await bootWorld()
-  const { publish, readMessage } = world
+  await using fixture = await bootFixture()
+  const { publish, readMessage } = fixture
   const message = await publish({
     payload: { a: [1, { b: null }] },
     channels: ['eu', 'eu', 'us'],
@@ -523,8 +525,8 @@ test('a message is read with its payload, channels and idempotency key', async (
 })
 
 test('a message of another tenant or environment, or none at all, is not found', async () => {
-  await using world = await bootWorld()
-  const { app, acme, api, publish, target } = world
+  await using fixture = await bootFixture()
+  const { app, acme, api, publish, target } = fixture
   const { id } = await publish()
   const other = manage(app, (await (await app.tenant('Other')).key('relay')).key, target.url)
   const sandbox = manage(app, (await acme.key('relay', 'test')).key, target.url)

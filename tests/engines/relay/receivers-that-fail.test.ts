@@ -4,7 +4,7 @@ import { until } from '../../support/binary.ts'
 import { startTarget } from '../../support/target.ts'
 import type { Behaviour } from '../clockwork/raw-target.ts'
 import { advanceWaiting, breathe, MINUTE, SECOND } from '../clockwork/support.ts'
-import { bootRelay, rest, turnUntil, type World } from './fixture.ts'
+import { bootRelay, type Fixture, rest, turnUntil } from './fixture.ts'
 import {
   closedPort,
   drippingBody,
@@ -23,17 +23,17 @@ import {
 type Json = any
 
 /** Sends one message and turns the clock until its first attempt has been written down. */
-async function firstAttempt(world: World, url: string, hasArrived = () => true) {
-  const endpoint = await world.createEndpoint(url)
-  const message = await world.send({ payload: { plain: 'text' } })
-  const hasBegun = async () => (await world.deliveryOf(message)).status !== 'pending'
-  const hasEnded = async () => (await world.deliveryOf(message)).attempt_log.length > 0
+async function firstAttempt(fixture: Fixture, url: string, hasArrived = () => true) {
+  const endpoint = await fixture.createEndpoint(url)
+  const message = await fixture.send({ payload: { plain: 'text' } })
+  const hasBegun = async () => (await fixture.deliveryOf(message)).status !== 'pending'
+  const hasEnded = async () => (await fixture.deliveryOf(message)).attempt_log.length > 0
   await until(hasBegun)
   // Time that is turned before would count as connecting.
   await until(hasArrived)
-  await turnUntil(world.app, hasEnded)
-  await breathe(world.app)
-  const delivery = await world.deliveryOf(message)
+  await turnUntil(fixture.app, hasEnded)
+  await breathe(fixture.app)
+  const delivery = await fixture.deliveryOf(message)
   const { request_body, attempt_log } = delivery
   return { endpoint, message, delivery, request_body, attempt: attempt_log[0] as Json }
 }
@@ -73,7 +73,7 @@ function expectRequest({ attempt, message, request_body }: Json, url: string) {
 }
 
 /** It is tried again five seconds after it ended, and not before. */
-async function expectRetry(world: World, { message, attempt, delivery }: Json) {
+async function expectRetry(fixture: Fixture, { message, attempt, delivery }: Json) {
   const next = endOf(attempt) + 5 * SECOND
   expect(attempt.next_attempt_at).toBe(new Date(next).toISOString())
   expect(delivery).toMatchObject({
@@ -83,12 +83,12 @@ async function expectRetry(world: World, { message, attempt, delivery }: Json) {
     ended_at: null,
   })
   const begun = async () => {
-    const { status, attempt_log } = await world.deliveryOf(message)
+    const { status, attempt_log } = await fixture.deliveryOf(message)
     return attempt_log.length + (status === 'delivering' ? 1 : 0)
   }
-  await advanceWaiting(world.app, next - world.clock.now() - 1)
+  await advanceWaiting(fixture.app, next - fixture.clock.now() - 1)
   expect(await begun()).toBe(1)
-  await advanceWaiting(world.app, 1)
+  await advanceWaiting(fixture.app, 1)
   await until(async () => (await begun()) === 2)
 }
 
@@ -165,16 +165,16 @@ describe('an answer that does not come, or not whole', () => {
   ]
 
   test.each(CASES)('%s', async (_, behave, error, response, timings) => {
-    await using world = await bootRelay()
+    await using fixture = await bootRelay()
     await using target = await startRawTarget(behave)
 
-    const found = await firstAttempt(world, target.url, () => target.requests.length > 0)
+    const found = await firstAttempt(fixture, target.url, () => target.requests.length > 0)
 
     expectRequest(found, target.url)
     expect(found.attempt).toMatchObject({ status: 'failed', error, address: '127.0.0.1', timings })
     if (response === null) expect(found.attempt.response).toBeNull()
     else expect(found.attempt.response).toMatchObject(response)
-    await expectRetry(world, found)
+    await expectRetry(fixture, found)
     await until(() => target.requests.length === 2)
   })
 })
@@ -187,12 +187,12 @@ describe('an answer that says no', () => {
     ['429 Too Many Requests', { code: 'status', message: 'answered 429' }],
     ['304 Not Modified', { code: 'redirect', message: expect.stringContaining('answered 304') }],
   ])('%s', async (status, error) => {
-    await using world = await bootRelay()
+    await using fixture = await bootRelay()
     await using target = await startRawTarget(
       replying(status, { 'X-Trace': 'abc' }, status.startsWith('304') ? '' : 'why not'),
     )
 
-    const found = await firstAttempt(world, target.url)
+    const found = await firstAttempt(fixture, target.url)
 
     expectRequest(found, target.url)
     expect(found.attempt).toMatchObject({
@@ -205,14 +205,14 @@ describe('an answer that says no', () => {
         body: status.startsWith('304') ? '' : 'why not',
       },
     })
-    await expectRetry(world, found)
+    await expectRetry(fixture, found)
   })
 
   test('429 with Retry-After: the sentence says for how long, and the schedule heeds it', async () => {
-    await using world = await bootRelay()
+    await using fixture = await bootRelay()
     await using target = await startRawTarget(replying('429 Slow', { 'Retry-After': '90' }))
 
-    const { attempt, delivery } = await firstAttempt(world, target.url)
+    const { attempt, delivery } = await firstAttempt(fixture, target.url)
 
     expect(attempt.error).toEqual({
       code: 'status',
@@ -220,15 +220,15 @@ describe('an answer that says no', () => {
     })
     expect(Date.parse(attempt.next_attempt_at)).toBe(endOf(attempt) + 90 * SECOND)
     expect(delivery).toMatchObject({ status: 'retrying', next_attempt_at: attempt.next_attempt_at })
-    await advanceWaiting(world.app, MINUTE)
+    await advanceWaiting(fixture.app, MINUTE)
     expect(target.requests).toHaveLength(1)
   })
 
   test('410: no attempt follows, and the endpoint is disabled', async () => {
-    await using world = await bootRelay()
+    await using fixture = await bootRelay()
     await using target = await startRawTarget(replying('410 Gone', {}, 'bye'))
 
-    const found = await firstAttempt(world, target.url)
+    const found = await firstAttempt(fixture, target.url)
 
     expectRequest(found, target.url)
     expect(found.attempt).toMatchObject({
@@ -241,46 +241,46 @@ describe('an answer that says no', () => {
       next_attempt_at: null,
     })
     expect(found.delivery).toMatchObject({ status: 'failed', next_attempt_at: null })
-    expect(await world.readEndpoint(found.endpoint)).toMatchObject({ disabled_reason: 'gone' })
+    expect(await fixture.readEndpoint(found.endpoint)).toMatchObject({ disabled_reason: 'gone' })
   })
 
   test.each(['200 OK', '500 No'])('%s that wants no more of anything', async (status) => {
-    await using world = await bootRelay()
+    await using fixture = await bootRelay()
     await using target = await startRawTarget(replying(status, { 'Webhook-Delivery': 'disable' }))
 
-    const { endpoint, delivery } = await firstAttempt(world, target.url)
+    const { endpoint, delivery } = await firstAttempt(fixture, target.url)
 
     expect(delivery).toMatchObject({
       status: status === '200 OK' ? 'succeeded' : 'failed',
       next_attempt_at: null,
     })
-    expect(await world.readEndpoint(endpoint)).toMatchObject({ disabled_reason: 'gone' })
+    expect(await fixture.readEndpoint(endpoint)).toMatchObject({ disabled_reason: 'gone' })
   })
 
   test('500 that wants no more of this message', async () => {
-    await using world = await bootRelay()
+    await using fixture = await bootRelay()
     await using target = await startRawTarget(
       replying('500 No', { 'Webhook-Delivery': 'abort-message' }),
     )
 
-    const { endpoint, delivery, attempt } = await firstAttempt(world, target.url)
+    const { endpoint, delivery, attempt } = await firstAttempt(fixture, target.url)
 
     expect(attempt).toMatchObject({ status: 'failed', next_attempt_at: null })
     expect(delivery).toMatchObject({ status: 'cancelled', attempts: 1, next_attempt_at: null })
-    expect(await world.readEndpoint(endpoint)).toMatchObject({
+    expect(await fixture.readEndpoint(endpoint)).toMatchObject({
       active: true,
       health: { failures_in_a_row: 0 },
     })
   })
 
   test('a redirect to a private address is written down, not followed', async () => {
-    await using world = await bootRelay()
+    await using fixture = await bootRelay()
     await using inner = startTarget()
     const { port } = new URL(inner.url)
     const location = `http://localhost:${port}/secrets`
     await using target = await startRawTarget(replying('307 Go', { Location: location }))
 
-    const found = await firstAttempt(world, target.url)
+    const found = await firstAttempt(fixture, target.url)
 
     expectRequest(found, target.url)
     expect(found.attempt).toMatchObject({
@@ -291,7 +291,7 @@ describe('an answer that says no', () => {
       },
       response: { status: 307, headers: expect.arrayContaining([['Location', location]]) },
     })
-    await expectRetry(world, found)
+    await expectRetry(fixture, found)
     expect(inner.requests).toEqual([])
   })
 })
@@ -314,10 +314,10 @@ describe('an answer that says yes', () => {
   ]
 
   test.each(YES)('%s has arrived', async (_, behave, response) => {
-    await using world = await bootRelay()
+    await using fixture = await bootRelay()
     await using target = await startRawTarget(behave)
 
-    const found = await firstAttempt(world, target.url)
+    const found = await firstAttempt(fixture, target.url)
 
     expectRequest(found, target.url)
     expect(found.attempt).toMatchObject({
@@ -333,59 +333,64 @@ describe('an answer that says yes', () => {
       next_attempt_at: null,
       ended_at: new Date(endOf(found.attempt)).toISOString(),
     })
-    await advanceWaiting(world.app, 2 * MINUTE)
+    await advanceWaiting(fixture.app, 2 * MINUTE)
     expect(target.requests).toHaveLength(1)
   })
 })
 
 describe('a receiver that is not reached', () => {
   /** Nothing was answered, and it is tried again as the schedule has it. */
-  async function expectUnreached(world: World, url: string, error: object, address: string | null) {
-    const found = await firstAttempt(world, url)
+  async function expectUnreached(
+    fixture: Fixture,
+    url: string,
+    error: object,
+    address: string | null,
+  ) {
+    const found = await firstAttempt(fixture, url)
     expectRequest(found, url)
     expect(found.attempt).toMatchObject({ status: 'failed', error, address, response: null })
-    await expectRetry(world, found)
-    await rest(world.app)
+    await expectRetry(fixture, found)
+    await rest(fixture.app)
   }
 
   test('because nobody listens', async () => {
-    await using world = await bootRelay()
+    await using fixture = await bootRelay()
     const url = await closedPort()
 
     const error = {
       code: 'connect',
       message: `connection to 127.0.0.1:${new URL(url).port} refused`,
     }
-    await expectUnreached(world, url, error, '127.0.0.1')
+    await expectUnreached(fixture, url, error, '127.0.0.1')
   })
 
   test('because its name does not resolve', async () => {
-    await using world = await bootRelay({
+    await using fixture = await bootRelay({
       resolve: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })),
     })
 
     const error = { code: 'dns', message: expect.stringContaining('gone.example.com') }
-    await expectUnreached(world, 'http://gone.example.com/hook', error, null)
+    await expectUnreached(fixture, 'http://gone.example.com/hook', error, null)
   })
 
   test('because its name leads to a private address by now', async () => {
     let address = '127.0.0.1'
-    await using world = await bootRelay({
+    await using fixture = await bootRelay({
       resolve: async () => [{ address, family: 4 as const }],
     })
     await using target = startTarget()
     const url = `http://inner.example.com:${new URL(target.url).port}/hook`
-    await world.createEndpoint(url)
-    const early = await world.deliver()
-    expect(await world.deliveryOf(early)).toMatchObject({
+    await fixture.createEndpoint(url)
+    const early = await fixture.deliver()
+    expect(await fixture.deliveryOf(early)).toMatchObject({
       status: 'succeeded',
       attempt_log: [{ address: '127.0.0.1' }],
     })
     address = '10.0.0.7'
 
-    const late = await world.deliver()
+    const late = await fixture.deliver()
 
-    const { status, attempt_log } = await world.deliveryOf(late)
+    const { status, attempt_log } = await fixture.deliveryOf(late)
     expect(status).toBe('retrying')
     expect(attempt_log).toMatchObject([
       {
@@ -398,28 +403,28 @@ describe('a receiver that is not reached', () => {
             'inner.example.com resolves to 10.0.0.7, a private address',
           ),
         },
-        next_attempt_at: new Date(world.clock.now() + 5 * SECOND).toISOString(),
+        next_attempt_at: new Date(fixture.clock.now() + 5 * SECOND).toISOString(),
       },
     ])
     expect(target.requests).toHaveLength(1)
   })
 
   test('because its certificate is self-signed', async () => {
-    await using world = await bootRelay()
+    await using fixture = await bootRelay()
     await using target = await startTlsReceiver(await createIdentity({ ip: '127.0.0.1' }))
 
     const error = { code: 'tls', message: 'TLS: the certificate is self-signed' }
-    await expectUnreached(world, target.url, error, '127.0.0.1')
+    await expectUnreached(fixture, target.url, error, '127.0.0.1')
 
     expect(target.requests).toEqual([])
   })
 
   test('because it does not speak TLS', async () => {
-    await using world = await bootRelay()
+    await using fixture = await bootRelay()
     await using target = await startRawTarget(silent)
     const url = target.url.replace('http:', 'https:')
 
-    const { attempt } = await firstAttempt(world, url)
+    const { attempt } = await firstAttempt(fixture, url)
 
     expect(attempt).toMatchObject({
       status: 'failed',
@@ -431,13 +436,13 @@ describe('a receiver that is not reached', () => {
 })
 
 test('custom headers that look like secrets are hidden in the log, and sent as they are', async () => {
-  await using world = await bootRelay()
+  await using fixture = await bootRelay()
   await using target = startTarget(() => new Response('', { status: 500 }))
-  await world.createEndpoint(target.url, {
+  await fixture.createEndpoint(target.url, {
     headers: { Authorization: 'Bearer secret', 'X-Plain': 'seen' },
   })
 
-  const { attempt_log } = await world.deliveryOf(await world.deliver())
+  const { attempt_log } = await fixture.deliveryOf(await fixture.deliver())
 
   expect(attempt_log[0].request.headers).toMatchObject({
     Authorization: '********',

@@ -2,11 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { holdAnswers } from '../clockwork/support.ts'
 import {
   answerWith,
-  bootWorld,
+  bootFixture,
   copyMessage,
   count,
   DAY,
   ENDPOINTS,
+  type Fixture,
   HOUR,
   isoAt,
   type Json,
@@ -17,22 +18,21 @@ import {
   START,
   typesOf,
   WITHOUT_RETRIES,
-  type World,
 } from './management.ts'
 
 /** Before every message of a test. */
 const EVER = { since: isoAt(START - HOUR) }
 
 /** Numbers a message each, all accepted in the same moment. */
-async function publishAll({ publish }: World, types: string[]) {
+async function publishAll({ publish }: Fixture, types: string[]) {
   const messages: Json[] = []
   for (const event_type of types) messages.push(await publish({ event_type }))
   return messages
 }
 
 /** What a replay brings, sorted, and whether the dry run before it told the same number. */
-async function replayed(world: World, endpoint: Json, fields: Json): Promise<string[]> {
-  const { dryRun, replay, settle, clock, target } = world
+async function replayed(fixture: Fixture, endpoint: Json, fields: Json): Promise<string[]> {
+  const { dryRun, replay, settle, clock, target } = fixture
   const before = target.requests.length
   const told = await dryRun(endpoint, fields)
   expect(target.requests).toHaveLength(before)
@@ -46,35 +46,35 @@ async function replayed(world: World, endpoint: Json, fields: Json): Promise<str
 
 describe('which messages', () => {
   test('those that never arrived, unless told otherwise', async () => {
-    await using world = await bootWorld(WITHOUT_RETRIES)
-    const { createEndpoint, target } = world
+    await using fixture = await bootFixture(WITHOUT_RETRIES)
+    const { createEndpoint, target } = fixture
     const endpoint = await createEndpoint()
     target.answers(({ headers }) => {
       const isGood = headers.get('x-service-event-type') !== 'b'
       return new Response('', { status: isGood ? 200 : 500 })
     })
-    await publishAll(world, ['a', 'b', 'c'])
+    await publishAll(fixture, ['a', 'b', 'c'])
     target.answers(answerWith(200))
 
-    expect(await replayed(world, endpoint, EVER)).toEqual(['b'])
-    expect(await replayed(world, endpoint, EVER)).toEqual([])
+    expect(await replayed(fixture, endpoint, EVER)).toEqual(['b'])
+    expect(await replayed(fixture, endpoint, EVER)).toEqual([])
   })
 
   test('all of them, where all are asked for', async () => {
-    await using world = await bootWorld(WITHOUT_RETRIES)
-    const endpoint = await world.createEndpoint()
-    await publishAll(world, ['a', 'b', 'c'])
+    await using fixture = await bootFixture(WITHOUT_RETRIES)
+    const endpoint = await fixture.createEndpoint()
+    await publishAll(fixture, ['a', 'b', 'c'])
 
-    expect(await replayed(world, endpoint, { ...EVER, which: 'undelivered' })).toEqual([])
-    expect(await replayed(world, endpoint, { ...EVER, which: 'all' })).toEqual(['a', 'b', 'c'])
-    expect(await replayed(world, endpoint, { ...EVER, which: 'all' })).toEqual(['a', 'b', 'c'])
+    expect(await replayed(fixture, endpoint, { ...EVER, which: 'undelivered' })).toEqual([])
+    expect(await replayed(fixture, endpoint, { ...EVER, which: 'all' })).toEqual(['a', 'b', 'c'])
+    expect(await replayed(fixture, endpoint, { ...EVER, which: 'all' })).toEqual(['a', 'b', 'c'])
   })
 
   test('those that arrived once did arrive, although they were sent again and failed', async () => {
-    await using world = await bootWorld(WITHOUT_RETRIES)
-    const { createEndpoint, deliveriesOf, resend, readDelivery, settle, target } = world
+    await using fixture = await bootFixture(WITHOUT_RETRIES)
+    const { createEndpoint, deliveriesOf, resend, readDelivery, settle, target } = fixture
     const endpoint = await createEndpoint()
-    const [message] = await publishAll(world, ['a', 'b'])
+    const [message] = await publishAll(fixture, ['a', 'b'])
     const [delivery] = await deliveriesOf(message)
     target.answers(answerWith(500))
     await resend(delivery)
@@ -82,31 +82,31 @@ describe('which messages', () => {
     expect(await readDelivery(delivery)).toMatchObject({ status: 'failed' })
     target.answers(answerWith(200))
 
-    expect(await replayed(world, endpoint, EVER)).toEqual([])
-    expect(await replayed(world, endpoint, { ...EVER, which: 'all' })).toEqual(['a', 'b'])
+    expect(await replayed(fixture, endpoint, EVER)).toEqual([])
+    expect(await replayed(fixture, endpoint, { ...EVER, which: 'all' })).toEqual(['a', 'b'])
   })
 
   test('those that were cancelled count as never arrived', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change } = fixture
     const endpoint = await createEndpoint({ active: false })
-    await publishAll(world, ['a', 'b'])
+    await publishAll(fixture, ['a', 'b'])
     await change(endpoint, { active: true, held: 'discard' })
 
-    expect(await replayed(world, endpoint, EVER)).toEqual(['a', 'b'])
+    expect(await replayed(fixture, endpoint, EVER)).toEqual(['a', 'b'])
   })
 
   test('those from before the endpoint was', async () => {
-    await using world = await bootWorld()
-    await publishAll(world, ['a', 'b'])
-    const endpoint = await world.createEndpoint()
+    await using fixture = await bootFixture()
+    await publishAll(fixture, ['a', 'b'])
+    const endpoint = await fixture.createEndpoint()
 
-    expect(await replayed(world, endpoint, EVER)).toEqual(['a', 'b'])
+    expect(await replayed(fixture, endpoint, EVER)).toEqual(['a', 'b'])
   })
 
   test('those that its filter matches now', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, publish } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, publish } = fixture
     const endpoint = await createEndpoint({ event_types: ['x'] })
     await publish({ event_type: 'a.b', channels: ['eu'] })
     await publish({ event_type: 'a.c', channels: ['us'] })
@@ -115,16 +115,16 @@ describe('which messages', () => {
     await publish({ event_type: 'x' })
 
     await change(endpoint, { event_types: ['a.*'] })
-    expect(await dryRunOf(world, endpoint)).toBe(3)
+    expect(await dryRunOf(fixture, endpoint)).toBe(3)
     await change(endpoint, { channels: ['eu'] })
-    expect(await replayed(world, endpoint, EVER)).toEqual(['a.b', 'a.d'])
+    expect(await replayed(fixture, endpoint, EVER)).toEqual(['a.b', 'a.d'])
   })
 
-  const dryRunOf = ({ dryRun }: World, endpoint: Json) => dryRun(endpoint, EVER)
+  const dryRunOf = ({ dryRun }: Fixture, endpoint: Json) => dryRun(endpoint, EVER)
 
   test('are counted a slice at a time, and what else there is to do goes on in between', async () => {
-    await using world = await bootWorld()
-    const { app, createEndpoint, publish, dryRun } = world
+    await using fixture = await bootFixture()
+    const { app, createEndpoint, publish, dryRun } = fixture
     const endpoint = await createEndpoint({ event_types: ['x'] })
     copyMessage(app, await publish({ event_type: 'x' }), 1500)
     let [turns, isOver] = [0, false]
@@ -142,23 +142,23 @@ describe('which messages', () => {
   })
 
   test('of this tenant and environment, and to this endpoint alone', async () => {
-    await using world = await bootWorld()
-    const { app, acme, createEndpoint, target } = world
+    await using fixture = await bootFixture()
+    const { app, acme, createEndpoint, target } = fixture
     const other = manage(app, (await (await app.tenant('Other')).key('relay')).key, target.url)
     const sandbox = manage(app, (await acme.key('relay', 'test')).key, target.url)
     await other.publish({ event_type: 'other' })
     await sandbox.publish({ event_type: 'sandbox' })
-    await publishAll(world, ['a'])
+    await publishAll(fixture, ['a'])
     const endpoint = await createEndpoint()
     await createEndpoint({ url: `${target.url}/second` })
 
-    expect(await replayed(world, endpoint, EVER)).toEqual(['a'])
+    expect(await replayed(fixture, endpoint, EVER)).toEqual(['a'])
     expect(target.requests.map(({ path }) => path)).toEqual(['/hook'])
   })
 
   test('from since, included, until until, excluded', async () => {
-    await using world = await bootWorld()
-    const { publish, clock, createEndpoint, dryRun } = world
+    await using fixture = await bootFixture()
+    const { publish, clock, createEndpoint, dryRun } = fixture
     for (const event_type of ['a', 'b', 'c']) {
       await publish({ event_type })
       await clock.advance(10 * SECOND)
@@ -171,12 +171,12 @@ describe('which messages', () => {
     expect(await dryRun(endpoint, { since: at(0), until: at(20) })).toBe(2)
     expect(await dryRun(endpoint, { since: at(0), until: isoAt(START + 20_001) })).toBe(3)
     expect(await dryRun(endpoint, { since: at(21) })).toBe(0)
-    expect(await replayed(world, endpoint, { since: at(10), until: at(20) })).toEqual(['b'])
+    expect(await replayed(fixture, endpoint, { since: at(10), until: at(20) })).toEqual(['b'])
   })
 
   test('times in another zone mean the same moment', async () => {
-    await using world = await bootWorld()
-    const { publish, createEndpoint, dryRun, clock } = world
+    await using fixture = await bootFixture()
+    const { publish, createEndpoint, dryRun, clock } = fixture
     await publish()
     const endpoint = await createEndpoint()
     await clock.advance(10 * SECOND)
@@ -186,8 +186,8 @@ describe('which messages', () => {
   })
 
   test('more than one slice of them, each once', async () => {
-    await using world = await bootWorld()
-    const { app, publish, settle, createEndpoint, target, replay, clock } = world
+    await using fixture = await bootFixture()
+    const { app, publish, settle, createEndpoint, target, replay, clock } = fixture
     copyMessage(app, await publish(), 319)
     const endpoint = await createEndpoint()
 
@@ -203,8 +203,8 @@ describe('which messages', () => {
 
 describe('no message is doubled', () => {
   test('that is under way', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, accept, dryRun, replay, settle, clock, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, accept, dryRun, replay, settle, clock, target } = fixture
     const held = holdAnswers(target)
     const endpoint = await createEndpoint()
     await accept()
@@ -220,8 +220,8 @@ describe('no message is doubled', () => {
   })
 
   test('that waits for its retry', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish, deliveriesOf, replay, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish, deliveriesOf, replay, target } = fixture
     const endpoint = await createEndpoint()
     target.answers(answerWith(500))
     const message = await publish()
@@ -233,8 +233,8 @@ describe('no message is doubled', () => {
   })
 
   test('that is held', async () => {
-    await using world = await bootWorld({ flags: { 'relay-breaker-failures': '1' } })
-    const { createEndpoint, publish, deliveriesOf, replay, target } = world
+    await using fixture = await bootFixture({ flags: { 'relay-breaker-failures': '1' } })
+    const { createEndpoint, publish, deliveriesOf, replay, target } = fixture
     const endpoint = await createEndpoint()
     target.answers(answerWith(500))
     await publish()
@@ -245,9 +245,9 @@ describe('no message is doubled', () => {
   })
 
   test('that an earlier replay has still to send', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, replay, settle, clock, target } = world
-    await publishAll(world, ['a', 'b', 'c'])
+    await using fixture = await bootFixture()
+    const { createEndpoint, replay, settle, clock, target } = fixture
+    await publishAll(fixture, ['a', 'b', 'c'])
     const endpoint = await createEndpoint()
 
     expect(await replay(endpoint, { ...EVER, per_second: 1 })).toBe(3)
@@ -267,9 +267,9 @@ describe('no more are sent a second than asked for', () => {
     [20, 50],
     [undefined, 100],
   ])('per_second: %p', async (per_second, apart) => {
-    await using world = await bootWorld()
-    const { createEndpoint, replay, settle, clock, target } = world
-    await publishAll(world, ['a', 'b', 'c', 'd', 'e'])
+    await using fixture = await bootFixture()
+    const { createEndpoint, replay, settle, clock, target } = fixture
+    await publishAll(fixture, ['a', 'b', 'c', 'd', 'e'])
     const endpoint = await createEndpoint()
     const arrivals: number[] = []
     target.answers(() => {
@@ -286,9 +286,9 @@ describe('no more are sent a second than asked for', () => {
   })
 
   test('a message that comes meanwhile does not wait behind them', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, replay, publish, settle, clock, target } = world
-    await publishAll(world, ['a', 'b'])
+    await using fixture = await bootFixture()
+    const { createEndpoint, replay, publish, settle, clock, target } = fixture
+    await publishAll(fixture, ['a', 'b'])
     const endpoint = await createEndpoint()
 
     await replay(endpoint, { ...EVER, per_second: 1 })
@@ -302,8 +302,8 @@ describe('no more are sent a second than asked for', () => {
 
 describe('a replayed delivery', () => {
   test('keeps its id and its attempts, and begins another run', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish, deliveriesOf, readDelivery, replay, settle } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish, deliveriesOf, readDelivery, replay, settle } = fixture
     const endpoint = await createEndpoint()
     const message = await publish()
     const [before] = await deliveriesOf(message)
@@ -321,8 +321,8 @@ describe('a replayed delivery', () => {
   })
 
   test('has the whole schedule before it once more', async () => {
-    await using world = await bootWorld({ flags: { 'relay-retry-delays': '5s,10s' } })
-    const { createEndpoint, publish, deliveriesOf, replay, settle, clock, target } = world
+    await using fixture = await bootFixture({ flags: { 'relay-retry-delays': '5s,10s' } })
+    const { createEndpoint, publish, deliveriesOf, replay, settle, clock, target } = fixture
     const endpoint = await createEndpoint()
     target.answers(answerWith(500))
     const message = await publish()
@@ -341,8 +341,8 @@ describe('a replayed delivery', () => {
   })
 
   test('of a message that never went there has the format that the endpoint has now', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish, replay, settle, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish, replay, settle, target } = fixture
     await publish({ payload: { n: 1 } })
     const endpoint = await createEndpoint({ format: 'raw' })
 
@@ -353,8 +353,8 @@ describe('a replayed delivery', () => {
   })
 
   test('of one that did go there has the bytes of that time', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, publish, replay, settle, clock, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, publish, replay, settle, clock, target } = fixture
     const endpoint = await createEndpoint()
     await publish()
     clock.jump(DAY)
@@ -371,9 +371,9 @@ describe('a replayed delivery', () => {
   })
 
   test('that waits for its turn is held when the endpoint is paused, and goes on after it', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, replay, settle, clock, target } = world
-    await publishAll(world, ['a', 'b', 'c'])
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, replay, settle, clock, target } = fixture
+    await publishAll(fixture, ['a', 'b', 'c'])
     const endpoint = await createEndpoint()
     await replay(endpoint, { ...EVER, per_second: 1 })
     await settle()
@@ -389,8 +389,8 @@ describe('a replayed delivery', () => {
 })
 
 test('an endpoint that is deleted meanwhile leaves nothing behind that waits for it', async () => {
-  await using world = await bootWorld()
-  const { app, api, publish, settle, createEndpoint, remove, clock } = world
+  await using fixture = await bootFixture()
+  const { app, api, publish, settle, createEndpoint, remove, clock } = fixture
   copyMessage(app, await publish({ event_type: 'other' }), 1999)
   await publish({ event_type: 'wanted' })
   const endpoint = await createEndpoint({ event_types: ['wanted'] })
@@ -404,35 +404,35 @@ test('an endpoint that is deleted meanwhile leaves nothing behind that waits for
 
 describe('an inactive endpoint', () => {
   test('is sent nothing: a conflict', async () => {
-    await using world = await bootWorld()
-    const { api, createEndpoint, publish } = world
+    await using fixture = await bootFixture()
+    const { api, createEndpoint, publish } = fixture
     await publish()
     const { id } = await createEndpoint({ active: false })
 
     expect(await api.post(`${ENDPOINTS}/${id}/replay`, EVER)).toMatchObject(
       refusal(409, 'conflict', 'not active'),
     )
-    expect(count(world.app, 'deliveries')).toBe(0)
+    expect(count(fixture.app, 'deliveries')).toBe(0)
   })
 
   test('may be counted for', async () => {
-    await using world = await bootWorld()
-    await world.publish()
-    const endpoint = await world.createEndpoint({ active: false })
+    await using fixture = await bootFixture()
+    await fixture.publish()
+    const endpoint = await fixture.createEndpoint({ active: false })
 
-    expect(await world.dryRun(endpoint, EVER)).toBe(1)
+    expect(await fixture.dryRun(endpoint, EVER)).toBe(1)
   })
 })
 
 describe('refused, naming field and rule', () => {
-  let world: World
+  let fixture: Fixture
   let id: string
   beforeAll(async () => {
-    world = await bootWorld()
-    await world.publish()
-    id = (await world.createEndpoint()).id
+    fixture = await bootFixture()
+    await fixture.publish()
+    id = (await fixture.createEndpoint()).id
   })
-  afterAll(() => world.end())
+  afterAll(() => fixture.end())
 
   test.each([
     [{}, 'since: is required', 'time'],
@@ -457,20 +457,22 @@ describe('refused, naming field and rule', () => {
     [null, 'object'],
     [[], 'object'],
   ] as [Json, ...string[]][])('%j', async (body, ...words) => {
-    expect(await world.api.post(`${ENDPOINTS}/${id}/replay`, body)).toMatchObject(
+    expect(await fixture.api.post(`${ENDPOINTS}/${id}/replay`, body)).toMatchObject(
       refusal(400, 'invalid_payload', ...words),
     )
-    expect(count(world.app, 'deliveries')).toBe(0)
+    expect(count(fixture.app, 'deliveries')).toBe(0)
   })
 
   test('a since that is still to come, which is what is wrong, and not the until', async () => {
-    const answer = await world.api.post(`${ENDPOINTS}/${id}/replay`, { since: isoAt(START + HOUR) })
+    const answer = await fixture.api.post(`${ENDPOINTS}/${id}/replay`, {
+      since: isoAt(START + HOUR),
+    })
     expect(answer.body.error.message).toStartWith('since: ')
     expect(answer).toMatchObject(refusal(400, 'invalid_payload'))
   })
 
   test('an endpoint that there is not, or of another tenant', async () => {
-    const { app, api, target } = world
+    const { app, api, target } = fixture
     const other = manage(app, (await (await app.tenant('Other')).key('relay')).key, target.url)
     const foreign = await other.createEndpoint()
     for (const unknown of ['nothing', foreign.id])
@@ -480,7 +482,7 @@ describe('refused, naming field and rule', () => {
   })
 
   test('a test key, which delivers nothing', async () => {
-    const { app, acme, target } = world
+    const { app, acme, target } = fixture
     const sandbox = manage(app, (await acme.key('relay', 'test')).key, target.url)
     await sandbox.publish()
     const endpoint = await sandbox.createEndpoint()
@@ -492,8 +494,8 @@ describe('refused, naming field and rule', () => {
 })
 
 test('more than 100,000 messages at once are refused before the first of them is sent', async () => {
-  await using world = await bootWorld()
-  const { app, api, createEndpoint, publish, settle, target } = world
+  await using fixture = await bootFixture()
+  const { app, api, createEndpoint, publish, settle, target } = fixture
   await publish({ event_type: 'wanted' })
   copyMessage(app, await publish({ event_type: 'other' }), 100_000)
   const { id } = await createEndpoint({ event_types: ['wanted'] })
@@ -508,9 +510,9 @@ test('more than 100,000 messages at once are refused before the first of them is
 }, 60_000)
 
 test('who replays how much is in the audit log, and nobody who only counts or is refused', async () => {
-  await using world = await bootWorld()
-  const { app, acme, live, api, createEndpoint, change, dryRun, replay } = world
-  await publishAll(world, ['a', 'b', 'c'])
+  await using fixture = await bootFixture()
+  const { app, acme, live, api, createEndpoint, change, dryRun, replay } = fixture
+  await publishAll(fixture, ['a', 'b', 'c'])
   const endpoint = await createEndpoint()
   await dryRun(endpoint, EVER)
 

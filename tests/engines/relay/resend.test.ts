@@ -2,9 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import { holdAnswers } from '../clockwork/support.ts'
 import {
   answerWith,
-  bootWorld,
+  bootFixture,
   count,
   DELIVERIES,
+  type Fixture,
   HOUR,
   isoAt,
   type Json,
@@ -15,26 +16,25 @@ import {
   START,
   typesOf,
   WITHOUT_RETRIES,
-  type World,
 } from './management.ts'
 
 const at = (seconds: number) => isoAt(START + seconds * SECOND)
 
-const theDelivery = async ({ deliveriesOf }: World, message: Json) =>
+const theDelivery = async ({ deliveriesOf }: Fixture, message: Json) =>
   (await deliveriesOf(message))[0]
 
 /** A delivery whose first attempt has failed: the next is due 5 s later. */
-async function waiting(world: World) {
-  const { createEndpoint, publish, target } = world
+async function waiting(fixture: Fixture) {
+  const { createEndpoint, publish, target } = fixture
   const endpoint = await createEndpoint()
   target.answers(answerWith(500))
-  const delivery = await theDelivery(world, await publish())
+  const delivery = await theDelivery(fixture, await publish())
   expect(delivery).toMatchObject({ status: 'retrying', attempts: 1, next_attempt_at: at(5) })
   return { endpoint, delivery }
 }
 
 /** `[trigger, seconds, result]` of each attempt, oldest first. */
-async function storyOf({ readDelivery }: World, delivery: Json) {
+async function storyOf({ readDelivery }: Fixture, delivery: Json) {
   const { attempt_log } = await readDelivery(delivery)
   return attempt_log.map(({ trigger, started_at, status }: Json) => [
     trigger,
@@ -45,9 +45,9 @@ async function storyOf({ readDelivery }: World, delivery: Json) {
 
 describe('of a delivery that waits for its retry', () => {
   test('a failure leaves the schedule exactly as it was', async () => {
-    await using world = await bootWorld()
-    const { clock, resend, readDelivery, settle } = world
-    const { delivery } = await waiting(world)
+    await using fixture = await bootFixture()
+    const { clock, resend, readDelivery, settle } = fixture
+    const { delivery } = await waiting(fixture)
     await clock.advance(2 * SECOND)
 
     await resend(delivery)
@@ -63,7 +63,7 @@ describe('of a delivery that waits for its retry', () => {
       next_attempt_at: at(5),
     })
     await clock.advance(70 * SECOND)
-    expect(await storyOf(world, delivery)).toEqual([
+    expect(await storyOf(fixture, delivery)).toEqual([
       ['schedule', 0, 'failed'],
       ['resend', 2, 'failed'],
       ['schedule', 5, 'failed'],
@@ -73,9 +73,9 @@ describe('of a delivery that waits for its retry', () => {
   })
 
   test('a success ends it', async () => {
-    await using world = await bootWorld()
-    const { clock, resend, readDelivery, settle, target } = world
-    const { delivery } = await waiting(world)
+    await using fixture = await bootFixture()
+    const { clock, resend, readDelivery, settle, target } = fixture
+    const { delivery } = await waiting(fixture)
     await clock.advance(2 * SECOND)
     target.answers(answerWith(200))
 
@@ -94,9 +94,9 @@ describe('of a delivery that waits for its retry', () => {
   })
 
   test('Retry-After of a failure does not move the schedule either', async () => {
-    await using world = await bootWorld()
-    const { resend, readDelivery, settle, target } = world
-    const { delivery } = await waiting(world)
+    await using fixture = await bootFixture()
+    const { resend, readDelivery, settle, target } = fixture
+    const { delivery } = await waiting(fixture)
     target.answers(answerWith(429, { 'retry-after': '3600' }))
 
     await resend(delivery)
@@ -106,9 +106,9 @@ describe('of a delivery that waits for its retry', () => {
   })
 
   test('any number of failures costs no retry of the schedule', async () => {
-    await using world = await bootWorld({ flags: { 'relay-breaker-failures': '100' } })
-    const { clock, resend, readDelivery, settle, target } = world
-    const { delivery } = await waiting(world)
+    await using fixture = await bootFixture({ flags: { 'relay-breaker-failures': '100' } })
+    const { clock, resend, readDelivery, settle, target } = fixture
+    const { delivery } = await waiting(fixture)
     for (let n = 0; n < 12; n++) {
       await resend(delivery)
       await settle()
@@ -118,16 +118,16 @@ describe('of a delivery that waits for its retry', () => {
 
     await clock.advance(70 * SECOND)
 
-    expect((await storyOf(world, delivery)).slice(-2)).toEqual([
+    expect((await storyOf(fixture, delivery)).slice(-2)).toEqual([
       ['schedule', 5, 'failed'],
       ['schedule', 65, 'failed'],
     ])
   })
 
   test('the schedule stands still where the attempt lasts beyond the time of the retry', async () => {
-    await using world = await bootWorld()
-    const { app, clock, resend, settle, target } = world
-    const { delivery } = await waiting(world)
+    await using fixture = await bootFixture()
+    const { app, clock, resend, settle, target } = fixture
+    const { delivery } = await waiting(fixture)
     const held = holdAnswers(target)
     await resend(delivery)
     await held.arrived(2)
@@ -139,7 +139,7 @@ describe('of a delivery that waits for its retry', () => {
     await clock.advance(5 * SECOND)
     await app.delivery.idle()
 
-    expect(await storyOf(world, delivery)).toEqual([
+    expect(await storyOf(fixture, delivery)).toEqual([
       ['schedule', 0, 'failed'],
       ['resend', 0, 'failed'],
       ['schedule', expect.any(Number), 'succeeded'],
@@ -147,9 +147,9 @@ describe('of a delivery that waits for its retry', () => {
   })
 
   test('410 ends it like any other', async () => {
-    await using world = await bootWorld()
-    const { clock, resend, readDelivery, readEndpoint, settle, target } = world
-    const { endpoint, delivery } = await waiting(world)
+    await using fixture = await bootFixture()
+    const { clock, resend, readDelivery, readEndpoint, settle, target } = fixture
+    const { endpoint, delivery } = await waiting(fixture)
     target.answers(answerWith(410))
 
     await resend(delivery)
@@ -162,9 +162,9 @@ describe('of a delivery that waits for its retry', () => {
   })
 
   test('answers with the delivery as it stands in line', async () => {
-    await using world = await bootWorld()
-    const { resend, settle } = world
-    const { delivery } = await waiting(world)
+    await using fixture = await bootFixture()
+    const { resend, settle } = fixture
+    const { delivery } = await waiting(fixture)
 
     expect(await resend(delivery)).toMatchObject({
       id: delivery.id,
@@ -179,12 +179,12 @@ describe('of a delivery that waits for its retry', () => {
 
 describe('of a delivery that the breaker holds', () => {
   /** The breaker is open for 30 s, and one more message has come. */
-  async function held(world: World) {
-    const { createEndpoint, publish, readEndpoint, target } = world
+  async function held(fixture: Fixture) {
+    const { createEndpoint, publish, readEndpoint, target } = fixture
     const endpoint = await createEndpoint()
     target.answers(answerWith(500))
     await publish({ event_type: 'first' })
-    const delivery = await theDelivery(world, await publish({ event_type: 'second' }))
+    const delivery = await theDelivery(fixture, await publish({ event_type: 'second' }))
     const { health } = await readEndpoint(endpoint)
     expect(delivery).toMatchObject({ status: 'held', held_reason: 'breaker' })
     expect(health).toMatchObject({ breaker: 'open', open_until: at(30) })
@@ -194,9 +194,9 @@ describe('of a delivery that the breaker holds', () => {
   const options = { flags: { 'relay-breaker-failures': '1' } }
 
   test('a failure leaves it held, and the breaker open as long as before', async () => {
-    await using world = await bootWorld(options)
-    const { resend, readDelivery, readEndpoint, settle, clock, target } = world
-    const { endpoint, delivery } = await held(world)
+    await using fixture = await bootFixture(options)
+    const { resend, readDelivery, readEndpoint, settle, clock, target } = fixture
+    const { endpoint, delivery } = await held(fixture)
 
     await resend(delivery)
     await settle()
@@ -210,9 +210,9 @@ describe('of a delivery that the breaker holds', () => {
   })
 
   test('a success closes the breaker and lets the others go', async () => {
-    await using world = await bootWorld(options)
-    const { resend, readDelivery, readEndpoint, settle, clock, target } = world
-    const { endpoint, delivery } = await held(world)
+    await using fixture = await bootFixture(options)
+    const { resend, readDelivery, readEndpoint, settle, clock, target } = fixture
+    const { endpoint, delivery } = await held(fixture)
     await clock.advance(10 * SECOND)
     target.answers(answerWith(200))
 
@@ -228,21 +228,21 @@ describe('of a delivery that the breaker holds', () => {
 
 describe('while an attempt is under way', () => {
   /** The first attempt has arrived and is not answered. */
-  async function underWay(world: World) {
-    const { createEndpoint, accept, target } = world
+  async function underWay(fixture: Fixture) {
+    const { createEndpoint, accept, target } = fixture
     const answers = holdAnswers(target)
     await createEndpoint()
     const message = await accept()
     await answers.arrived(1)
-    const delivery = await theDelivery(world, message)
+    const delivery = await theDelivery(fixture, message)
     expect(delivery).toMatchObject({ status: 'delivering', attempts: 0 })
     return { answers, delivery }
   }
 
   test('another follows at once should that one fail, and the schedule after it', async () => {
-    await using world = await bootWorld()
-    const { resend, readDelivery, settle, clock, target } = world
-    const { answers, delivery } = await underWay(world)
+    await using fixture = await bootFixture()
+    const { resend, readDelivery, settle, clock, target } = fixture
+    const { answers, delivery } = await underWay(fixture)
 
     expect(await resend(delivery)).toMatchObject({ status: 'delivering' })
     target.answers(answerWith(500))
@@ -255,7 +255,7 @@ describe('while an attempt is under way', () => {
       next_attempt_at: at(5),
     })
     await clock.advance(5 * SECOND)
-    expect(await storyOf(world, delivery)).toEqual([
+    expect(await storyOf(fixture, delivery)).toEqual([
       ['schedule', 0, 'failed'],
       ['resend', 0, 'failed'],
       ['schedule', 5, 'failed'],
@@ -263,9 +263,9 @@ describe('while an attempt is under way', () => {
   })
 
   test('none follows should that one succeed', async () => {
-    await using world = await bootWorld()
-    const { resend, readDelivery, settle, clock, target } = world
-    const { answers, delivery } = await underWay(world)
+    await using fixture = await bootFixture()
+    const { resend, readDelivery, settle, clock, target } = fixture
+    const { answers, delivery } = await underWay(fixture)
 
     await resend(delivery)
     answers.release(200)
@@ -277,9 +277,9 @@ describe('while an attempt is under way', () => {
   })
 
   test('that was the last of the schedule, another run begins', async () => {
-    await using world = await bootWorld(WITHOUT_RETRIES)
-    const { resend, readDelivery, settle, target } = world
-    const { answers, delivery } = await underWay(world)
+    await using fixture = await bootFixture(WITHOUT_RETRIES)
+    const { resend, readDelivery, settle, target } = fixture
+    const { answers, delivery } = await underWay(fixture)
 
     await resend(delivery)
     target.answers(answerWith(200))
@@ -298,9 +298,9 @@ describe('while an attempt is under way', () => {
   })
 
   test('that was resent itself, another follows all the same', async () => {
-    await using world = await bootWorld()
-    const { resend, readDelivery, settle, target } = world
-    const { delivery } = await waiting(world)
+    await using fixture = await bootFixture()
+    const { resend, readDelivery, settle, target } = fixture
+    const { delivery } = await waiting(fixture)
     const answers = holdAnswers(target)
     await resend(delivery)
     await answers.arrived(2)
@@ -310,7 +310,7 @@ describe('while an attempt is under way', () => {
     answers.release(500)
     await settle()
 
-    expect(await storyOf(world, delivery)).toEqual([
+    expect(await storyOf(fixture, delivery)).toEqual([
       ['schedule', 0, 'failed'],
       ['resend', 0, 'failed'],
       ['resend', 0, 'failed'],
@@ -321,10 +321,10 @@ describe('while an attempt is under way', () => {
 
 describe('of a delivery that has ended, a new run begins with its whole schedule', () => {
   test('after a success', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish, resend, readDelivery, settle, clock, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish, resend, readDelivery, settle, clock, target } = fixture
     await createEndpoint()
-    const delivery = await theDelivery(world, await publish())
+    const delivery = await theDelivery(fixture, await publish())
     expect(delivery).toMatchObject({ status: 'succeeded' })
     target.answers(answerWith(500))
     await clock.advance(SECOND)
@@ -340,7 +340,7 @@ describe('of a delivery that has ended, a new run begins with its whole schedule
     })
     await clock.advance(65 * SECOND)
 
-    expect(await storyOf(world, delivery)).toEqual([
+    expect(await storyOf(fixture, delivery)).toEqual([
       ['schedule', 0, 'succeeded'],
       ['resend', 1, 'failed'],
       ['schedule', 6, 'failed'],
@@ -349,9 +349,9 @@ describe('of a delivery that has ended, a new run begins with its whole schedule
   })
 
   test('after all attempts have failed', async () => {
-    await using world = await bootWorld({ flags: { 'relay-retry-delays': '5s' } })
-    const { resend, readDelivery, settle, clock, target } = world
-    const { delivery } = await waiting(world)
+    await using fixture = await bootFixture({ flags: { 'relay-retry-delays': '5s' } })
+    const { resend, readDelivery, settle, clock, target } = fixture
+    const { delivery } = await waiting(fixture)
     await clock.advance(5 * SECOND)
     expect(await readDelivery(delivery)).toMatchObject({ status: 'failed', attempts: 2 })
 
@@ -369,10 +369,10 @@ describe('of a delivery that has ended, a new run begins with its whole schedule
   })
 
   test('after it was cancelled', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, publish, resend, readDelivery, settle } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, publish, resend, readDelivery, settle } = fixture
     const endpoint = await createEndpoint({ active: false })
-    const delivery = await theDelivery(world, await publish())
+    const delivery = await theDelivery(fixture, await publish())
     await change(endpoint, { active: true, held: 'discard' })
     expect(await readDelivery(delivery)).toMatchObject({ status: 'cancelled' })
 
@@ -387,10 +387,10 @@ describe('of a delivery that has ended, a new run begins with its whole schedule
   })
 
   test('twice over, both are sent', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish, resend, readDelivery, settle, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish, resend, readDelivery, settle, target } = fixture
     await createEndpoint()
-    const delivery = await theDelivery(world, await publish())
+    const delivery = await theDelivery(fixture, await publish())
 
     for (const run of [2, 3]) {
       await resend(delivery)
@@ -402,10 +402,10 @@ describe('of a delivery that has ended, a new run begins with its whole schedule
   })
 
   test('it says until then that nothing has ended', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish, resend, settle } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish, resend, settle } = fixture
     await createEndpoint()
-    const delivery = await theDelivery(world, await publish())
+    const delivery = await theDelivery(fixture, await publish())
 
     expect(await resend(delivery)).toMatchObject({ run: 2, ended_at: null })
     await settle()
@@ -414,9 +414,9 @@ describe('of a delivery that has ended, a new run begins with its whole schedule
 
 describe('a conflict that changes nothing', () => {
   test('where the endpoint is inactive', async () => {
-    await using world = await bootWorld()
-    const { api, change, readDelivery, settle, target } = world
-    const { endpoint, delivery } = await waiting(world)
+    await using fixture = await bootFixture()
+    const { api, change, readDelivery, settle, target } = fixture
+    const { endpoint, delivery } = await waiting(fixture)
     await change(endpoint, { active: false })
     const before = await readDelivery(delivery)
 
@@ -430,9 +430,9 @@ describe('a conflict that changes nothing', () => {
   })
 
   test('where the endpoint was deleted', async () => {
-    await using world = await bootWorld()
-    const { api, remove, readDelivery, settle, target } = world
-    const { endpoint, delivery } = await waiting(world)
+    await using fixture = await bootFixture()
+    const { api, remove, readDelivery, settle, target } = fixture
+    const { endpoint, delivery } = await waiting(fixture)
     await remove(endpoint)
 
     expect(await api.post(`${DELIVERIES}/${delivery.id}/resend`)).toMatchObject(
@@ -446,9 +446,9 @@ describe('a conflict that changes nothing', () => {
 })
 
 test('a delivery of another tenant or environment, or none at all, is not found', async () => {
-  await using world = await bootWorld()
-  const { app, acme, api, target } = world
-  const { delivery } = await waiting(world)
+  await using fixture = await bootFixture()
+  const { app, acme, api, target } = fixture
+  const { delivery } = await waiting(fixture)
   const other = manage(app, (await (await app.tenant('Other')).key('relay')).key, target.url)
   const sandbox = manage(app, (await acme.key('relay', 'test')).key, target.url)
 
@@ -462,9 +462,9 @@ test('a delivery of another tenant or environment, or none at all, is not found'
 })
 
 test('failed resends, however many, do not open the breaker, which would move the schedule', async () => {
-  await using world = await bootWorld({ flags: { 'relay-breaker-failures': '2' } })
-  const { resend, readEndpoint, readDelivery, settle } = world
-  const { endpoint, delivery } = await waiting(world)
+  await using fixture = await bootFixture({ flags: { 'relay-breaker-failures': '2' } })
+  const { resend, readEndpoint, readDelivery, settle } = fixture
+  const { endpoint, delivery } = await waiting(fixture)
 
   for (let n = 0; n < 5; n++) {
     await resend(delivery)
@@ -482,10 +482,10 @@ test('failed resends, however many, do not open the breaker, which would move th
 })
 
 test('an old delivery is sent with a signature of now', async () => {
-  await using world = await bootWorld()
-  const { createEndpoint, publish, resend, settle, clock, target } = world
+  await using fixture = await bootFixture()
+  const { createEndpoint, publish, resend, settle, clock, target } = fixture
   await createEndpoint()
-  const delivery = await theDelivery(world, await publish())
+  const delivery = await theDelivery(fixture, await publish())
   clock.jump(20 * 24 * HOUR)
 
   await resend(delivery)
@@ -497,14 +497,14 @@ test('an old delivery is sent with a signature of now', async () => {
 })
 
 describe('cancelling instead', () => {
-  const cancel = ({ api }: World, { id }: Json) => api.post(`${DELIVERIES}/${id}/cancel`)
+  const cancel = ({ api }: Fixture, { id }: Json) => api.post(`${DELIVERIES}/${id}/cancel`)
 
   test('ends what waits: no further attempt is made, and it counts as cancelled', async () => {
-    await using world = await bootWorld()
-    const { clock, readDelivery, statsOf, target } = world
-    const { endpoint, delivery } = await waiting(world)
+    await using fixture = await bootFixture()
+    const { clock, readDelivery, statsOf, target } = fixture
+    const { endpoint, delivery } = await waiting(fixture)
 
-    expect(await cancel(world, delivery)).toMatchObject({
+    expect(await cancel(fixture, delivery)).toMatchObject({
       status: 200,
       body: { status: 'cancelled', attempts: 1, next_attempt_at: null, ended_at: at(0) },
     })
@@ -516,12 +516,12 @@ describe('cancelling instead', () => {
   })
 
   test('ends what is held', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, publish, settle, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, publish, settle, target } = fixture
     const endpoint = await createEndpoint({ active: false })
-    const delivery = await theDelivery(world, await publish())
+    const delivery = await theDelivery(fixture, await publish())
 
-    expect(await cancel(world, delivery)).toMatchObject({ body: { status: 'cancelled' } })
+    expect(await cancel(fixture, delivery)).toMatchObject({ body: { status: 'cancelled' } })
     await change(endpoint, { active: true })
     await settle()
 
@@ -532,15 +532,15 @@ describe('cancelling instead', () => {
     [200, 'succeeded', 0],
     [500, 'cancelled', 1],
   ])('an attempt under way that is answered %i leaves it %s', async (status, end, cancelled) => {
-    await using world = await bootWorld()
-    const { createEndpoint, accept, settle, clock, readDelivery, statsOf, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, accept, settle, clock, readDelivery, statsOf, target } = fixture
     const answers = holdAnswers(target)
     const endpoint = await createEndpoint()
     const message = await accept()
     await answers.arrived(1)
-    const delivery = await theDelivery(world, message)
+    const delivery = await theDelivery(fixture, message)
 
-    expect(await cancel(world, delivery)).toMatchObject({ body: { status: 'delivering' } })
+    expect(await cancel(fixture, delivery)).toMatchObject({ body: { status: 'delivering' } })
     answers.release(status)
     await settle()
     await clock.advance(MINUTE)
@@ -551,16 +551,16 @@ describe('cancelling instead', () => {
   })
 
   test('takes back a resend that was asked for meanwhile', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, accept, settle, resend, readDelivery, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, accept, settle, resend, readDelivery, target } = fixture
     const answers = holdAnswers(target)
     await createEndpoint()
     const message = await accept()
     await answers.arrived(1)
-    const delivery = await theDelivery(world, message)
+    const delivery = await theDelivery(fixture, message)
     await resend(delivery)
 
-    await cancel(world, delivery)
+    await cancel(fixture, delivery)
     answers.release(500)
     await settle()
 
@@ -568,21 +568,21 @@ describe('cancelling instead', () => {
   })
 
   test('is a conflict once it has ended, and not found where there is none', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish, readDelivery } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish, readDelivery } = fixture
     await createEndpoint()
-    const delivery = await theDelivery(world, await publish())
+    const delivery = await theDelivery(fixture, await publish())
 
-    expect(await cancel(world, delivery)).toMatchObject(refusal(409, 'conflict', 'succeeded'))
+    expect(await cancel(fixture, delivery)).toMatchObject(refusal(409, 'conflict', 'succeeded'))
     expect(await readDelivery(delivery)).toMatchObject({ status: 'succeeded' })
-    expect(await cancel(world, { id: 'nothing' })).toMatchObject(refusal(404, 'not_found'))
+    expect(await cancel(fixture, { id: 'nothing' })).toMatchObject(refusal(404, 'not_found'))
   })
 
   test('may be thought better of: a resend begins a new run', async () => {
-    await using world = await bootWorld()
-    const { readDelivery, resend, settle, target } = world
-    const { delivery } = await waiting(world)
-    await cancel(world, delivery)
+    await using fixture = await bootFixture()
+    const { readDelivery, resend, settle, target } = fixture
+    const { delivery } = await waiting(fixture)
+    await cancel(fixture, delivery)
     target.answers(answerWith(200))
 
     await resend(delivery)
@@ -593,10 +593,10 @@ describe('cancelling instead', () => {
 })
 
 test('of the attempts at one delivery the last 100 are kept, and what they sent is shown once', async () => {
-  await using world = await bootWorld()
-  const { app, createEndpoint, publish, resend, settle, readDelivery, target } = world
+  await using fixture = await bootFixture()
+  const { app, createEndpoint, publish, resend, settle, readDelivery, target } = fixture
   await createEndpoint()
-  const delivery = await theDelivery(world, await publish({ payload: { mark: 'only-once' } }))
+  const delivery = await theDelivery(fixture, await publish({ payload: { mark: 'only-once' } }))
   const kept = async () =>
     (await readDelivery(delivery)).attempt_log.map(({ number }: Json) => number)
   const numbers = (from: number, to: number) =>
@@ -620,9 +620,9 @@ test('of the attempts at one delivery the last 100 are kept, and what they sent 
 })
 
 test('who resends and who cancels is in the audit log, and nobody for what was refused', async () => {
-  await using world = await bootWorld()
-  const { app, acme, live, api, resend, settle } = world
-  const { delivery } = await waiting(world)
+  await using fixture = await bootFixture()
+  const { app, acme, live, api, resend, settle } = fixture
+  const { delivery } = await waiting(fixture)
 
   await resend(delivery)
   await settle()

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
-  bootWorld,
+  bootFixture,
   DAY,
   ENDPOINTS,
+  type Fixture,
   HOUR,
   isoAt,
   type Json,
@@ -10,29 +11,28 @@ import {
   SECOND,
   START,
   signedWith,
-  type World,
 } from './management.ts'
 
 const secretOf = (fill: number, bytes = 32) =>
   `whsec_${Buffer.alloc(bytes, fill).toString('base64')}`
 
 /** Those of the secrets that sign what is sent now. */
-async function signersNow({ publish, target }: World, secrets: string[]) {
+async function signersNow({ publish, target }: Fixture, secrets: string[]) {
   const before = target.requests.length
   await publish()
   return signedWith(target.requests[before], secrets)
 }
 
 /** The hours pass without the loops being asked at every step. */
-async function pass({ clock }: World, ms: number) {
+async function pass({ clock }: Fixture, ms: number) {
   clock.jump(ms - 1)
   await clock.advance(1)
 }
 
 describe('during the grace time', () => {
   test('old and new secret sign, the new one first; after it only the new one', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, rotate } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, rotate } = fixture
     const endpoint = await createEndpoint()
     const next = await rotate(endpoint, { grace_seconds: 3600 })
     const both = [endpoint.secret, next.secret]
@@ -42,16 +42,16 @@ describe('during the grace time', () => {
     })
     expect(next.secret).not.toBe(endpoint.secret)
 
-    expect(await signersNow(world, both)).toEqual(both)
-    await pass(world, HOUR - SECOND)
-    expect(await signersNow(world, both)).toEqual(both)
-    await pass(world, SECOND)
-    expect(await signersNow(world, both)).toEqual([next.secret])
+    expect(await signersNow(fixture, both)).toEqual(both)
+    await pass(fixture, HOUR - SECOND)
+    expect(await signersNow(fixture, both)).toEqual(both)
+    await pass(fixture, SECOND)
+    expect(await signersNow(fixture, both)).toEqual([next.secret])
   })
 
   test('both headers carry a signature of each', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, rotate, publish, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, rotate, publish, target } = fixture
     await rotate(await createEndpoint())
 
     await publish()
@@ -62,8 +62,8 @@ describe('during the grace time', () => {
   })
 
   test('a retry of what was first sent before it is signed with both', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, rotate, publish, target, clock } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, rotate, publish, target, clock } = fixture
     const endpoint = await createEndpoint()
     target.answers(({ headers }) => {
       return new Response('', { status: headers.get('x-service-attempt') === '1' ? 500 : 200 })
@@ -79,8 +79,8 @@ describe('during the grace time', () => {
   })
 
   test('a test event is signed with both', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, rotate, sendTest, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, rotate, sendTest, target } = fixture
     const endpoint = await createEndpoint()
     const { secret } = await rotate(endpoint)
 
@@ -94,8 +94,8 @@ test.each([
   ['an empty body', {}],
   ['no body at all', undefined],
 ])('with %s the grace time is a day', async (_, body) => {
-  await using world = await bootWorld()
-  const { api, createEndpoint } = world
+  await using fixture = await bootFixture()
+  const { api, createEndpoint } = fixture
   const endpoint = await createEndpoint()
 
   const answer = await api.post(`${ENDPOINTS}/${endpoint.id}/rotate-secret`, body)
@@ -107,48 +107,48 @@ test.each([
 })
 
 test('without a grace time the old secret signs nothing more', async () => {
-  await using world = await bootWorld()
-  const { createEndpoint, rotate } = world
+  await using fixture = await bootFixture()
+  const { createEndpoint, rotate } = fixture
   const endpoint = await createEndpoint()
 
   const { secret, previous_expires_at } = await rotate(endpoint, { grace_seconds: 0 })
 
   expect(previous_expires_at).toBeNull()
-  expect(await signersNow(world, [endpoint.secret, secret])).toEqual([secret])
+  expect(await signersNow(fixture, [endpoint.secret, secret])).toEqual([secret])
 })
 
 test('the longest grace time is a week', async () => {
-  await using world = await bootWorld()
-  const { createEndpoint, rotate } = world
+  await using fixture = await bootFixture()
+  const { createEndpoint, rotate } = fixture
   const endpoint = await createEndpoint()
 
   const { secret } = await rotate(endpoint, { grace_seconds: 604_800 })
 
-  await pass(world, 7 * DAY - SECOND)
-  expect(await signersNow(world, [endpoint.secret, secret])).toHaveLength(2)
-  await pass(world, SECOND)
-  expect(await signersNow(world, [endpoint.secret, secret])).toEqual([secret])
+  await pass(fixture, 7 * DAY - SECOND)
+  expect(await signersNow(fixture, [endpoint.secret, secret])).toHaveLength(2)
+  await pass(fixture, SECOND)
+  expect(await signersNow(fixture, [endpoint.secret, secret])).toEqual([secret])
 })
 
 describe('several rotations', () => {
   test('let no old secret outlive the grace time of the last one', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, rotate } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, rotate } = fixture
     const endpoint = await createEndpoint()
     const second = await rotate(endpoint, { grace_seconds: 7200 })
     const third = await rotate(endpoint, { grace_seconds: 3600 })
     const all = [endpoint.secret, second.secret, third.secret]
 
-    expect(await signersNow(world, all)).toEqual(all)
-    await pass(world, HOUR - 1000)
-    expect(await signersNow(world, all)).toEqual(all)
-    await pass(world, 1000)
-    expect(await signersNow(world, all)).toEqual([third.secret])
+    expect(await signersNow(fixture, all)).toEqual(all)
+    await pass(fixture, HOUR - 1000)
+    expect(await signersNow(fixture, all)).toEqual(all)
+    await pass(fixture, 1000)
+    expect(await signersNow(fixture, all)).toEqual([third.secret])
   })
 
   test('may keep five in use; one more is a conflict that changes nothing', async () => {
-    await using world = await bootWorld()
-    const { api, createEndpoint, rotate } = world
+    await using fixture = await bootFixture()
+    const { api, createEndpoint, rotate } = fixture
     const endpoint = await createEndpoint()
     const secrets = [endpoint.secret]
     for (let n = 0; n < 4; n++) secrets.push((await rotate(endpoint)).secret)
@@ -158,39 +158,39 @@ describe('several rotations', () => {
     })
 
     expect(answer).toMatchObject(refusal(409, 'conflict', 'secret', '5'))
-    expect(await signersNow(world, [...secrets, secretOf(9)])).toEqual(secrets)
+    expect(await signersNow(fixture, [...secrets, secretOf(9)])).toEqual(secrets)
   })
 
   test('go on once one of the five has expired', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, rotate } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, rotate } = fixture
     const endpoint = await createEndpoint()
     await rotate(endpoint, { grace_seconds: 60 })
     for (let n = 0; n < 3; n++) await rotate(endpoint)
 
-    await pass(world, 60 * SECOND)
+    await pass(fixture, 60 * SECOND)
     const { secret } = await rotate(endpoint)
 
-    expect(await signersNow(world, [endpoint.secret, secret])).toEqual([secret])
+    expect(await signersNow(fixture, [endpoint.secret, secret])).toEqual([secret])
   })
 
   test('without a grace time leave only the new one, as after a leak', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, rotate } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, rotate } = fixture
     const endpoint = await createEndpoint()
     const secrets = [endpoint.secret]
     for (let n = 0; n < 4; n++) secrets.push((await rotate(endpoint)).secret)
 
     const { secret } = await rotate(endpoint, { grace_seconds: 0 })
 
-    expect(await signersNow(world, [...secrets, secret])).toEqual([secret])
+    expect(await signersNow(fixture, [...secrets, secret])).toEqual([secret])
   })
 })
 
 describe('an imported secret', () => {
   test('becomes the current one', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, rotate } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, rotate } = fixture
     const endpoint = await createEndpoint()
 
     expect(await rotate(endpoint, { secret: secretOf(3), grace_seconds: 0 })).toEqual({
@@ -198,12 +198,12 @@ describe('an imported secret', () => {
       previous_expires_at: null,
     })
 
-    expect(await signersNow(world, [endpoint.secret, secretOf(3)])).toEqual([secretOf(3)])
+    expect(await signersNow(fixture, [endpoint.secret, secretOf(3)])).toEqual([secretOf(3)])
   })
 
   test('that comes back while it is retiring stays, and is signed with once', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, rotate, publish, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, rotate, publish, target } = fixture
     const endpoint = await createEndpoint()
     const { secret } = await rotate(endpoint, { grace_seconds: 3600 })
 
@@ -211,13 +211,13 @@ describe('an imported secret', () => {
     await publish()
     expect(target.requests[0]?.headers.get('webhook-signature')?.split(' ')).toHaveLength(2)
 
-    await pass(world, HOUR)
-    expect(await signersNow(world, [endpoint.secret, secret])).toEqual([endpoint.secret])
+    await pass(fixture, HOUR)
+    expect(await signersNow(fixture, [endpoint.secret, secret])).toEqual([endpoint.secret])
   })
 
   test('that is the current one already leaves nothing that could expire', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, rotate } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, rotate } = fixture
     const endpoint = await createEndpoint()
 
     expect(await rotate(endpoint, { secret: endpoint.secret })).toEqual({
@@ -225,19 +225,19 @@ describe('an imported secret', () => {
       previous_expires_at: null,
     })
 
-    await pass(world, 2 * DAY)
-    expect(await signersNow(world, [endpoint.secret])).toEqual([endpoint.secret])
+    await pass(fixture, 2 * DAY)
+    expect(await signersNow(fixture, [endpoint.secret])).toEqual([endpoint.secret])
   })
 })
 
 describe('refused, without repeating the secret, and nothing changes', () => {
-  let world: World
+  let fixture: Fixture
   let endpoint: Json
   beforeAll(async () => {
-    world = await bootWorld()
-    endpoint = await world.createEndpoint()
+    fixture = await bootFixture()
+    endpoint = await fixture.createEndpoint()
   })
-  afterAll(() => world.end())
+  afterAll(() => fixture.end())
 
   test.each([
     [{ secret: 'abc' }, 'secret', 'whsec_'],
@@ -254,16 +254,16 @@ describe('refused, without repeating the secret, and nothing changes', () => {
     [{ grace_seconds: '60' }, 'grace_seconds', 'whole number'],
     [[], 'object'],
   ] as [{ secret?: string } | [], ...string[]][])('%j', async (body, ...words) => {
-    const answer = await world.api.post(`${ENDPOINTS}/${endpoint.id}/rotate-secret`, body)
+    const answer = await fixture.api.post(`${ENDPOINTS}/${endpoint.id}/rotate-secret`, body)
 
     if ('secret' in body && typeof body.secret === 'string')
       expect(JSON.stringify(answer.body)).not.toContain(body.secret)
     expect(answer).toMatchObject(refusal(400, 'invalid_payload', ...words))
-    expect(await signersNow(world, [endpoint.secret])).toEqual([endpoint.secret])
+    expect(await signersNow(fixture, [endpoint.secret])).toEqual([endpoint.secret])
   })
 
   test('an endpoint that there is not', async () => {
-    expect(await world.api.post(`${ENDPOINTS}/nothing/rotate-secret`, {})).toMatchObject(
+    expect(await fixture.api.post(`${ENDPOINTS}/nothing/rotate-secret`, {})).toMatchObject(
       refusal(404, 'not_found', 'endpoint'),
     )
   })

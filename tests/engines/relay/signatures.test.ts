@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import {
   answerWith,
-  bootWorld,
+  bootFixture,
+  type Fixture,
   HOUR,
   isoAt,
   isServiceSignature,
@@ -9,15 +10,14 @@ import {
   MINUTE,
   received,
   START,
-  type World,
 } from './management.ts'
 
 const OTHER_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 describe('public libraries accept real deliveries', () => {
   test('with the secret of the endpoint, and with no other', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish, target } = fixture
     const { secret } = await createEndpoint()
 
     const message = await publish({ payload: { name: 'Zoë', price: 1.5 } })
@@ -38,8 +38,8 @@ describe('public libraries accept real deliveries', () => {
   })
 
   test.each(['standard', 'raw', 'cloudevents'])('in the format %s', async (format) => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish, target } = fixture
     const { secret } = await createEndpoint({ format })
 
     await publish()
@@ -51,8 +51,8 @@ describe('public libraries accept real deliveries', () => {
   })
 
   test.each([24, 32, 64, 75])('with an imported secret of %i bytes', async (bytes) => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish, target } = fixture
     const secret = `whsec_${Buffer.alloc(bytes, 250).toString('base64')}`
     expect(await createEndpoint({ secret })).toMatchObject({ secret })
 
@@ -65,8 +65,8 @@ describe('public libraries accept real deliveries', () => {
   })
 
   test('of a test event', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, sendTest, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, sendTest, target } = fixture
     const endpoint = await createEndpoint()
 
     await sendTest(endpoint)
@@ -79,8 +79,8 @@ describe('public libraries accept real deliveries', () => {
 })
 
 test('every attempt is signed for its own time, under the same message id', async () => {
-  await using world = await bootWorld()
-  const { createEndpoint, publish, target, clock } = world
+  await using fixture = await bootFixture()
+  const { createEndpoint, publish, target, clock } = fixture
   const { secret } = await createEndpoint()
   target.answers(answerWith(500))
   const message = await publish()
@@ -101,8 +101,8 @@ test('every attempt is signed for its own time, under the same message id', asyn
 })
 
 test('endpoints of one message each get their own signature', async () => {
-  await using world = await bootWorld()
-  const { createEndpoint, publish, target } = world
+  await using fixture = await bootFixture()
+  const { createEndpoint, publish, target } = fixture
   const [a, b] = [
     await createEndpoint({ headers: { 'X-Which': 'a' } }),
     await createEndpoint({ headers: { 'X-Which': 'b' } }),
@@ -122,8 +122,8 @@ test('endpoints of one message each get their own signature', async () => {
 
 describe('what a request says', () => {
   test('its headers, besides those that the connection needs', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish, target } = fixture
     await createEndpoint()
 
     const message = await publish({ event_type: 'invoice.paid' })
@@ -149,11 +149,11 @@ describe('what a request says', () => {
   })
 
   test('standard: type, time of acceptance and the payload letter by letter', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, target } = fixture
     await createEndpoint({ format: 'standard' })
 
-    await sendSpelled(world)
+    await sendSpelled(fixture)
 
     expect(target.requests[0]?.body).toBe(
       `{"type":"user.created","timestamp":"${isoAt(START)}","data":${SPELLED}}`,
@@ -162,22 +162,22 @@ describe('what a request says', () => {
   })
 
   test('raw: the payload letter by letter and nothing else', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, target } = fixture
     await createEndpoint({ format: 'raw' })
 
-    await sendSpelled(world)
+    await sendSpelled(fixture)
 
     expect(target.requests[0]?.body).toBe(SPELLED)
     expect(target.requests[0]?.headers.get('content-type')).toBe('application/json')
   })
 
   test('cloudevents: an event of version 1.0 in structured mode', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, target, acme } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, target, acme } = fixture
     await createEndpoint({ format: 'cloudevents' })
 
-    const message = await sendSpelled(world)
+    const message = await sendSpelled(fixture)
 
     const [request] = target.requests
     expect(request?.headers.get('content-type')).toBe('application/cloudevents+json')
@@ -197,7 +197,7 @@ describe('what a request says', () => {
 /** Would read otherwise if it were parsed and written again. */
 const SPELLED = '{ "z": 1.0, "a": 12345678901234567890, "2": 1e2, "é": "\\u00e9" }'
 
-async function sendSpelled({ app, live, settle }: World) {
+async function sendSpelled({ app, live, settle }: Fixture) {
   const answer = await app.raw(MESSAGES, {
     method: 'POST',
     headers: { authorization: `Bearer ${live.key}`, 'content-type': 'application/json' },
@@ -210,8 +210,8 @@ async function sendSpelled({ app, live, settle }: World) {
 
 describe('a format that changes between two attempts', () => {
   test('does not change what is under way: all attempts send the same bytes', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, publish, target, clock, deliveriesOf, readDelivery } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, publish, target, clock, deliveriesOf, readDelivery } = fixture
     const endpoint = await createEndpoint({ format: 'raw' })
     target.answers(answerWith(500))
     const message = await publish({ payload: { n: 1 } })
@@ -228,8 +228,8 @@ describe('a format that changes between two attempts', () => {
   })
 
   test('holds for the next message', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, publish, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, publish, target } = fixture
     const endpoint = await createEndpoint({ format: 'raw' })
 
     await change(endpoint, { format: 'standard' })
@@ -241,8 +241,8 @@ describe('a format that changes between two attempts', () => {
 
 describe('headers of the endpoint', () => {
   test('arrive as they were given', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish, target } = fixture
     await createEndpoint({ headers: { Authorization: 'Bearer abc', 'X-Team': 'Grün' } })
 
     await publish()
@@ -252,8 +252,8 @@ describe('headers of the endpoint', () => {
   })
 
   test('of the next attempt are those that the endpoint has by then', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, change, publish, target, clock } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, change, publish, target, clock } = fixture
     const endpoint = await createEndpoint({ headers: { 'X-Team': 'old', 'X-Gone': '1' } })
     target.answers(answerWith(500))
     await publish()
@@ -266,8 +266,8 @@ describe('headers of the endpoint', () => {
   })
 
   test('are recorded as sent, with sensitive values masked', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, publish, deliveriesOf, readDelivery, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, publish, deliveriesOf, readDelivery, target } = fixture
     await createEndpoint({ headers: { 'X-Api-Key': 'k-123456', 'X-Team': 'blue' } })
     const message = await publish()
 
@@ -283,8 +283,8 @@ describe('headers of the endpoint', () => {
 
 describe('the name of the brand', () => {
   test('is the middle of our headers', async () => {
-    await using world = await bootWorld({ flags: { 'brand-name': 'Acme' } })
-    const { createEndpoint, publish, target } = world
+    await using fixture = await bootFixture({ flags: { 'brand-name': 'Acme' } })
+    const { createEndpoint, publish, target } = fixture
     const { secret } = await createEndpoint({ headers: { 'X-Service-Signature': 'mine' } })
 
     await publish()
@@ -300,8 +300,8 @@ describe('the name of the brand', () => {
   })
 
   test('decides which headers are reserved', async () => {
-    await using world = await bootWorld({ flags: { 'brand-name': 'Acme' } })
-    const { api, target } = world
+    await using fixture = await bootFixture({ flags: { 'brand-name': 'Acme' } })
+    const { api, target } = fixture
 
     const answer = await api.post('/v1/relay/endpoints', {
       url: target.url,
@@ -316,8 +316,9 @@ describe('the name of the brand', () => {
 })
 
 test('a delivery that was resent or replayed says so in X-Service-Trigger', async () => {
-  await using world = await bootWorld()
-  const { createEndpoint, publish, deliveriesOf, resend, replay, sendTest, target, settle } = world
+  await using fixture = await bootFixture()
+  const { createEndpoint, publish, deliveriesOf, resend, replay, sendTest, target, settle } =
+    fixture
   const endpoint = await createEndpoint()
   const message = await publish()
   const [delivery] = await deliveriesOf(message)
@@ -343,8 +344,8 @@ test('a delivery that was resent or replayed says so in X-Service-Trigger', asyn
 })
 
 test('the signatures that are recorded verify the body that is recorded', async () => {
-  await using world = await bootWorld()
-  const { createEndpoint, publish, readDelivery, deliveriesOf } = world
+  await using fixture = await bootFixture()
+  const { createEndpoint, publish, readDelivery, deliveriesOf } = fixture
   const { secret } = await createEndpoint({ format: 'raw' })
   const message = await publish({ payload: { n: 1 } })
   const [delivery] = await deliveriesOf(message)

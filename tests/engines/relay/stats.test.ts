@@ -2,10 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { advanceWaiting, holdAnswers } from '../clockwork/support.ts'
 import {
   answerWith,
-  bootWorld,
+  bootFixture,
   count,
   DAY,
   ENDPOINTS,
+  type Fixture,
   HOUR,
   isoAt,
   type Json,
@@ -14,7 +15,6 @@ import {
   SECOND,
   START,
   WITHOUT_RETRIES,
-  type World,
 } from './management.ts'
 
 /** First moment of the hour in which the tests begin. */
@@ -27,14 +27,14 @@ const hoursOf = (stats: Json[]): number[] =>
   stats.map(({ hour }) => (Date.parse(hour) - NOON) / HOUR)
 
 /** The hours pass without the loops being asked at every step. */
-async function pass({ clock }: Pick<World, 'clock'>, ms: number) {
+async function pass({ clock }: Pick<Fixture, 'clock'>, ms: number) {
   clock.jump(ms - 5 * SECOND)
   await clock.advance(5 * SECOND)
 }
 
 test('an hour is told with everything that was counted in it', async () => {
-  await using world = await bootWorld(WITHOUT_RETRIES)
-  const { createEndpoint, publish, statsOf, target } = world
+  await using fixture = await bootFixture(WITHOUT_RETRIES)
+  const { createEndpoint, publish, statsOf, target } = fixture
   const endpoint = await createEndpoint()
   await publish()
   await publish()
@@ -59,13 +59,13 @@ test('an hour is told with everything that was counted in it', async () => {
 })
 
 test('an endpoint to which nothing went has none', async () => {
-  await using world = await bootWorld()
-  expect(await world.statsOf(await world.createEndpoint())).toEqual([])
+  await using fixture = await bootFixture()
+  expect(await fixture.statsOf(await fixture.createEndpoint())).toEqual([])
 })
 
 test('attempts are counted one by one, deliveries when they end', async () => {
-  await using world = await bootWorld({ flags: { 'relay-retry-delays': '5s,10s' } })
-  const { createEndpoint, publish, statsOf, clock, target } = world
+  await using fixture = await bootFixture({ flags: { 'relay-retry-delays': '5s,10s' } })
+  const { createEndpoint, publish, statsOf, clock, target } = fixture
   const endpoint = await createEndpoint()
   target.answers(answerWith(500))
   await publish()
@@ -78,8 +78,8 @@ test('attempts are counted one by one, deliveries when they end', async () => {
 })
 
 test('resends and replays count like any attempt', async () => {
-  await using world = await bootWorld()
-  const { createEndpoint, publish, deliveriesOf, resend, replay, settle, statsOf } = world
+  await using fixture = await bootFixture()
+  const { createEndpoint, publish, deliveriesOf, resend, replay, settle, statsOf } = fixture
   const endpoint = await createEndpoint()
   const [delivery] = await deliveriesOf(await publish())
 
@@ -92,8 +92,8 @@ test('resends and replays count like any attempt', async () => {
 })
 
 test('what was discarded counts as cancelled', async () => {
-  await using world = await bootWorld()
-  const { createEndpoint, change, publish, statsOf } = world
+  await using fixture = await bootFixture()
+  const { createEndpoint, change, publish, statsOf } = fixture
   const endpoint = await createEndpoint({ active: false })
   await publish()
   await publish()
@@ -107,8 +107,8 @@ test('what was discarded counts as cancelled', async () => {
 
 describe('how long attempts took', () => {
   test('is averaged, and sorted by what they stayed below', async () => {
-    await using world = await bootWorld({ flags: { 'relay-breaker-failures': '100' } })
-    const { app, createEndpoint, accept, settle, statsOf, target } = world
+    await using fixture = await bootFixture({ flags: { 'relay-breaker-failures': '100' } })
+    const { app, createEndpoint, accept, settle, statsOf, target } = fixture
     const endpoint = await createEndpoint()
     for (const [n, ms] of [50, 100, 101, 900, 2500, 4000].entries()) {
       const held = holdAnswers(target)
@@ -135,28 +135,28 @@ describe('how long attempts took', () => {
 
 describe('hour by hour, oldest first', () => {
   /** One message at noon, one an hour later, one three hours later. */
-  async function threeHours(world: World) {
-    const endpoint = await world.createEndpoint()
-    await world.publish()
-    await pass(world, HOUR)
-    await world.publish()
-    await pass(world, 2 * HOUR)
-    await world.publish()
+  async function threeHours(fixture: Fixture) {
+    const endpoint = await fixture.createEndpoint()
+    await fixture.publish()
+    await pass(fixture, HOUR)
+    await fixture.publish()
+    await pass(fixture, 2 * HOUR)
+    await fixture.publish()
     return endpoint
   }
 
   test('with nothing for hours in which nothing was sent', async () => {
-    await using world = await bootWorld()
-    const stats = await world.statsOf(await threeHours(world))
+    await using fixture = await bootFixture()
+    const stats = await fixture.statsOf(await threeHours(fixture))
 
     expect(hoursOf(stats)).toEqual([0, 1, 3])
     expect(stats).toMatchObject([{ succeeded: 1 }, { succeeded: 1 }, { succeeded: 1 }])
   })
 
   test('from the hour of since on, until until', async () => {
-    await using world = await bootWorld()
-    const { statsOf } = world
-    const endpoint = await threeHours(world)
+    await using fixture = await bootFixture()
+    const { statsOf } = fixture
+    const endpoint = await threeHours(fixture)
     const hours = async (since: number, until?: number) =>
       hoursOf(await statsOf(endpoint, query(since, until)))
 
@@ -170,10 +170,10 @@ describe('hour by hour, oldest first', () => {
   })
 
   test('of the last day, unless told otherwise', async () => {
-    await using world = await bootWorld()
-    const { statsOf } = world
-    const endpoint = await threeHours(world)
-    await pass(world, 22 * HOUR)
+    await using fixture = await bootFixture()
+    const { statsOf } = fixture
+    const endpoint = await threeHours(fixture)
+    await pass(fixture, 22 * HOUR)
 
     expect(hoursOf(await statsOf(endpoint))).toEqual([1, 3])
     expect(hoursOf(await statsOf(endpoint, `?until=${isoAt(NOON + 2 * HOUR)}`))).toEqual([0, 1])
@@ -181,12 +181,12 @@ describe('hour by hour, oldest first', () => {
 })
 
 test('they outlive the deliveries that were counted', async () => {
-  await using world = await bootWorld()
-  const { app, createEndpoint, publish, statsOf } = world
+  await using fixture = await bootFixture()
+  const { app, createEndpoint, publish, statsOf } = fixture
   const endpoint = await createEndpoint()
   await publish()
   const before = await statsOf(endpoint)
-  await pass(world, 31 * DAY)
+  await pass(fixture, 31 * DAY)
   await app.platform.retention.sweep()
 
   expect(count(app, 'deliveries')).toBe(0)
@@ -195,8 +195,8 @@ test('they outlive the deliveries that were counted', async () => {
 })
 
 test('each endpoint has its own', async () => {
-  await using world = await bootWorld()
-  const { createEndpoint, publish, statsOf } = world
+  await using fixture = await bootFixture()
+  const { createEndpoint, publish, statsOf } = fixture
   const [a, b] = [await createEndpoint({ event_types: ['a'] }), await createEndpoint()]
   await publish({ event_type: 'a' })
   await publish({ event_type: 'b' })
@@ -206,8 +206,8 @@ test('each endpoint has its own', async () => {
 })
 
 test('those of another tenant or environment, or of no endpoint, are not found', async () => {
-  await using world = await bootWorld()
-  const { app, acme, api, createEndpoint, target } = world
+  await using fixture = await bootFixture()
+  const { app, acme, api, createEndpoint, target } = fixture
   const { id } = await createEndpoint()
   const other = manage(app, (await (await app.tenant('Other')).key('relay')).key, target.url)
   const sandbox = manage(app, (await acme.key('relay', 'test')).key, target.url)
@@ -221,8 +221,8 @@ test('those of another tenant or environment, or of no endpoint, are not found',
 })
 
 test('what is no time is refused, naming the field', async () => {
-  await using world = await bootWorld()
-  const { id } = await world.createEndpoint()
+  await using fixture = await bootFixture()
+  const { id } = await fixture.createEndpoint()
 
   for (const [text, field] of [
     ['since=yesterday', 'since'],
@@ -232,7 +232,7 @@ test('what is no time is refused, naming the field', async () => {
     ['until=now', 'until'],
     ['until=2026-03-01T12:00:00', 'until'],
   ] as const)
-    expect(await world.api.get(`${ENDPOINTS}/${id}/stats?${text}`)).toMatchObject(
+    expect(await fixture.api.get(`${ENDPOINTS}/${id}/stats?${text}`)).toMatchObject(
       refusal(400, 'invalid_request', field, 'time with date and zone'),
     )
 })

@@ -63,7 +63,7 @@ const BY_ID = ROUTES.filter(([, path]) => path.includes(':'))
 const pathOf = (path: string, ids: Ids) =>
   path.replace(/:([medt])/, (_, place: keyof Ids) => ids[place])
 
-/** One world for all: what is refused leaves it as it was. */
+/** One fixture for all: what is refused leaves it as it was. */
 let relay: Relay
 let mine: Ids
 let before: unknown

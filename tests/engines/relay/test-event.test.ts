@@ -3,9 +3,10 @@ import { closedPort } from '../clockwork/raw-target.ts'
 import { advanceWaiting, holdAnswers } from '../clockwork/support.ts'
 import {
   answerWith,
-  bootWorld,
+  bootFixture,
   count,
   ENDPOINTS,
+  type Fixture,
   isoAt,
   type Json,
   MESSAGES,
@@ -13,13 +14,12 @@ import {
   refusal,
   SECOND,
   START,
-  type World,
 } from './management.ts'
 
 describe('the live answer is told', () => {
   test('for a success, with the request as it was sent', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, sendTest, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, sendTest, target } = fixture
     target.answers(() => new Response('thanks', { status: 201, headers: { 'X-Trace': 'abc' } }))
     const endpoint = await createEndpoint({ headers: { 'X-Team': 'blue', Authorization: 'top' } })
 
@@ -57,8 +57,8 @@ describe('the live answer is told', () => {
   })
 
   test.each([400, 404, 429, 500, 503])('for an answer of %i', async (status) => {
-    await using world = await bootWorld()
-    const { createEndpoint, sendTest, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, sendTest, target } = fixture
     target.answers(() => new Response('no', { status }))
 
     expect(await sendTest(await createEndpoint())).toMatchObject({
@@ -70,8 +70,8 @@ describe('the live answer is told', () => {
   })
 
   test('for a redirect, which is not followed', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, sendTest, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, sendTest, target } = fixture
     target.answers(answerWith(307, { location: `${target.url}/other` }))
 
     expect(await sendTest(await createEndpoint())).toMatchObject({
@@ -83,8 +83,8 @@ describe('the live answer is told', () => {
   })
 
   test('for a receiver that does not answer in time', async () => {
-    await using world = await bootWorld()
-    const { app, createEndpoint, sendTest, target } = world
+    await using fixture = await bootFixture()
+    const { app, createEndpoint, sendTest, target } = fixture
     const held = holdAnswers(target)
     const endpoint = await createEndpoint()
 
@@ -104,8 +104,8 @@ describe('the live answer is told', () => {
   })
 
   test('for a port on which nobody listens', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, sendTest } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, sendTest } = fixture
     const endpoint = await createEndpoint({ url: await closedPort() })
 
     expect(await sendTest(endpoint)).toMatchObject({
@@ -118,10 +118,10 @@ describe('the live answer is told', () => {
   })
 
   test('for a name that leads inward, which is not called', async () => {
-    await using world = await bootWorld({
+    await using fixture = await bootFixture({
       resolve: async () => [{ address: '192.168.1.1', family: 4 }],
     })
-    const { createEndpoint, sendTest } = world
+    const { createEndpoint, sendTest } = fixture
     const endpoint = await createEndpoint({ url: 'https://inward.example.com/' })
 
     expect(await sendTest(endpoint)).toMatchObject({
@@ -133,10 +133,10 @@ describe('the live answer is told', () => {
   })
 
   test('for a name that there is not', async () => {
-    await using world = await bootWorld({
+    await using fixture = await bootFixture({
       resolve: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })),
     })
-    const { createEndpoint, sendTest } = world
+    const { createEndpoint, sendTest } = fixture
     const endpoint = await createEndpoint({ url: 'https://gone.example.com/' })
 
     expect(await sendTest(endpoint)).toMatchObject({
@@ -147,8 +147,8 @@ describe('the live answer is told', () => {
 })
 
 test('an inactive endpoint is tested all the same', async () => {
-  await using world = await bootWorld()
-  const { createEndpoint, sendTest, readEndpoint } = world
+  await using fixture = await bootFixture()
+  const { createEndpoint, sendTest, readEndpoint } = fixture
   const endpoint = await createEndpoint({ active: false })
 
   expect(await sendTest(endpoint)).toMatchObject({ succeeded: true })
@@ -156,8 +156,8 @@ test('an inactive endpoint is tested all the same', async () => {
 })
 
 test('an endpoint of a test key is sent its test event, and nothing else', async () => {
-  await using world = await bootWorld()
-  const { app, acme, target } = world
+  await using fixture = await bootFixture()
+  const { app, acme, target } = fixture
   const sandbox = manage(app, (await acme.key('relay', 'test')).key, target.url)
   const endpoint = await sandbox.createEndpoint()
 
@@ -169,8 +169,8 @@ test('an endpoint of a test key is sent its test event, and nothing else', async
 })
 
 test('without a body at all the usual event is sent', async () => {
-  await using world = await bootWorld()
-  const { api, createEndpoint } = world
+  await using fixture = await bootFixture()
+  const { api, createEndpoint } = fixture
   const { id } = await createEndpoint()
 
   expect(await api.post(`${ENDPOINTS}/${id}/test`)).toMatchObject({
@@ -183,8 +183,8 @@ describe('what is sent', () => {
   const dataOf = ({ request }: Json) => JSON.parse(request.body).data
 
   test('is an own payload, as it was spelled', async () => {
-    await using world = await bootWorld()
-    const { app, live, createEndpoint, target } = world
+    await using fixture = await bootFixture()
+    const { app, live, createEndpoint, target } = fixture
     const { id } = await createEndpoint({ format: 'raw' })
 
     const answer = await app.raw(`${ENDPOINTS}/${id}/test`, {
@@ -199,8 +199,8 @@ describe('what is sent', () => {
   })
 
   test('is a sample of the type where one was seen', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, sendTest, publish } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, sendTest, publish } = fixture
     const endpoint = await createEndpoint()
     await publish({ event_type: 'order.paid', payload: { order: 7 } })
 
@@ -214,8 +214,8 @@ describe('what is sent', () => {
   })
 
   test('is no sample of the other environment', async () => {
-    await using world = await bootWorld()
-    const { app, acme, createEndpoint, sendTest, target } = world
+    await using fixture = await bootFixture()
+    const { app, acme, createEndpoint, sendTest, target } = fixture
     const sandbox = manage(app, (await acme.key('relay', 'test')).key, target.url)
     await sandbox.publish({ event_type: 'order.paid', payload: { order: 7 } })
 
@@ -225,8 +225,8 @@ describe('what is sent', () => {
   })
 
   test.each(['standard', 'raw', 'cloudevents'])('has the format %s', async (format) => {
-    await using world = await bootWorld()
-    const { createEndpoint, sendTest, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, sendTest, target } = fixture
     const endpoint = await createEndpoint({ format })
 
     const { request } = await sendTest(endpoint, { payload: { n: 1 } })
@@ -238,8 +238,8 @@ describe('what is sent', () => {
   })
 
   test('goes past what the endpoint listens to', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, sendTest } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, sendTest } = fixture
     const endpoint = await createEndpoint({ event_types: ['a'], channels: ['eu'] })
 
     expect(await sendTest(endpoint, { event_type: 'b' })).toMatchObject({ succeeded: true })
@@ -248,8 +248,8 @@ describe('what is sent', () => {
 
 describe('a test leaves no trace', () => {
   test('in messages, deliveries, event types and counters', async () => {
-    await using world = await bootWorld()
-    const { app, api, createEndpoint, sendTest, statsOf, target } = world
+    await using fixture = await bootFixture()
+    const { app, api, createEndpoint, sendTest, statsOf, target } = fixture
     const endpoint = await createEndpoint()
     await sendTest(endpoint, { event_type: 'order.paid', payload: { n: 1 } })
     target.answers(answerWith(500))
@@ -263,8 +263,8 @@ describe('a test leaves no trace', () => {
   })
 
   test('in the health of the endpoint, whatever was answered', async () => {
-    await using world = await bootWorld()
-    const { createEndpoint, sendTest, readEndpoint, publish, target } = world
+    await using fixture = await bootFixture()
+    const { createEndpoint, sendTest, readEndpoint, publish, target } = fixture
     const { secret: _, ...endpoint } = await createEndpoint()
     target.answers(answerWith(500))
     for (let n = 0; n < 6; n++) await sendTest(endpoint)
@@ -278,8 +278,8 @@ describe('a test leaves no trace', () => {
   })
 
   test('does not close an open breaker', async () => {
-    await using world = await bootWorld({ flags: { 'relay-breaker-failures': '1' } })
-    const { createEndpoint, sendTest, readEndpoint, publish, target } = world
+    await using fixture = await bootFixture({ flags: { 'relay-breaker-failures': '1' } })
+    const { createEndpoint, sendTest, readEndpoint, publish, target } = fixture
     const endpoint = await createEndpoint()
     target.answers(answerWith(500))
     await publish()
@@ -295,8 +295,8 @@ describe('a test leaves no trace', () => {
 
 describe('four tests of a tenant may be under way at once', () => {
   test('a fifth is refused until one has its answer; other tenants do not notice', async () => {
-    await using world = await bootWorld()
-    const { app, api, createEndpoint, sendTest, target } = world
+    await using fixture = await bootFixture()
+    const { app, api, createEndpoint, sendTest, target } = fixture
     const held = holdAnswers(target)
     const endpoint = await createEndpoint()
     const other = manage(app, (await (await app.tenant('Other')).key('relay')).key, target.url)
@@ -321,13 +321,13 @@ describe('four tests of a tenant may be under way at once', () => {
 })
 
 describe('refused, naming field and rule', () => {
-  let world: World
+  let fixture: Fixture
   let id: string
   beforeAll(async () => {
-    world = await bootWorld()
-    id = (await world.createEndpoint()).id
+    fixture = await bootFixture()
+    id = (await fixture.createEndpoint()).id
   })
-  afterAll(() => world.end())
+  afterAll(() => fixture.end())
 
   test.each([
     [{ event_type: 'a b' }, 'event_type'],
@@ -342,14 +342,14 @@ describe('refused, naming field and rule', () => {
     [[], 'object'],
     ['text', 'object'],
   ] as [unknown, ...string[]][])('%j', async (body, ...words) => {
-    expect(await world.api.post(`${ENDPOINTS}/${id}/test`, body)).toMatchObject(
+    expect(await fixture.api.post(`${ENDPOINTS}/${id}/test`, body)).toMatchObject(
       refusal(400, 'invalid_payload', ...words),
     )
-    expect(world.target.requests).toHaveLength(0)
+    expect(fixture.target.requests).toHaveLength(0)
   })
 
   test('an endpoint that there is not', async () => {
-    expect(await world.api.post(`${ENDPOINTS}/nothing/test`, {})).toMatchObject(
+    expect(await fixture.api.post(`${ENDPOINTS}/nothing/test`, {})).toMatchObject(
       refusal(404, 'not_found', 'endpoint'),
     )
   })

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { bodyIn, statusesIn } from '../../support/raw-http.ts'
-import { bootHostileWorld, type HostileWorld, hasCode, type Route } from './fixture.ts'
+import { bootHostileFixture, type HostileFixture, hasCode, type Route } from './fixture.ts'
 
-let world: HostileWorld
+let fixture: HostileFixture
 beforeAll(async () => {
-  world = await bootHostileWorld()
+  fixture = await bootHostileFixture()
 })
 afterAll(async () => {
-  expect((await fetch(`${world.url}/healthz`)).status).toBe(200)
-  await world.end()
+  expect((await fetch(`${fixture.url}/healthz`)).status).toBe(200)
+  await fixture.end()
 })
 
 /** The routes for which a request made for them, by someone who may, is not answered as expected. */
@@ -19,8 +19,8 @@ async function deviating(
 ) {
   const deviations: unknown[] = []
   for (const route of routes) {
-    const requests = requestsFor(route, await world.credentials(route))
-    const answers = await Promise.all(requests.map(world.raw))
+    const requests = requestsFor(route, await fixture.credentials(route))
+    const answers = await Promise.all(requests.map(fixture.raw))
     for (const [at, received] of answers.entries())
       if (!isExpected(received, route))
         deviations.push([route.method, requests[at]?.slice(0, 200), received.slice(0, 300)])
@@ -62,7 +62,7 @@ const HOSTS = [
 ]
 
 test('no route is reached by a host name that is none, or by two', async () => {
-  const { routes, pathTo, bytesOf } = world
+  const { routes, pathTo, bytesOf } = fixture
   const requestsFor = (route: Route, headers: Record<string, string>) =>
     HOSTS.map((host) => bytesOf(route.method, pathTo(route), headers, host))
 
@@ -72,13 +72,15 @@ test('no route is reached by a host name that is none, or by two', async () => {
 test('without a host name there is no answer but 400, whatever the version', async () => {
   const lines = ['GET /healthz HTTP/1.1', 'GET /healthz HTTP/1.0', 'CONNECT a:80 HTTP/1.1']
   for (const line of lines)
-    expect(statusesIn(await world.raw(`${line}\r\nConnection: close\r\n\r\n`)), line).toEqual([400])
+    expect(statusesIn(await fixture.raw(`${line}\r\nConnection: close\r\n\r\n`)), line).toEqual([
+      400,
+    ])
 })
 
 const UNDECODABLE = ['%', '%zz', 'x%4', '%ED%A0%BD', '%C0%AF', '%ff', '%F4%90%80%80']
 
 test('what is no UTF-8 names nothing, in the place of each parameter', async () => {
-  const { routes, pathTo, bytesOf } = world
+  const { routes, pathTo, bytesOf } = fixture
   const requestsFor = (route: Route, headers: Record<string, string>) =>
     parametersOf(route).flatMap((name) =>
       UNDECODABLE.map((value) => bytesOf(route.method, pathTo(route, { [name]: value }), headers)),
@@ -110,7 +112,7 @@ const ODD = [
 ]
 
 test('whatever else is in the place of a parameter names nothing, and breaks nothing', async () => {
-  const { routes, pathTo, bytesOf } = world
+  const { routes, pathTo, bytesOf } = fixture
   const requestsFor = (route: Route, headers: Record<string, string>) =>
     parametersOf(route).flatMap((name) =>
       ODD.map((value) => bytesOf(route.method, pathTo(route, { [name]: value }), headers)),
@@ -125,7 +127,7 @@ const QUERIES = [
 ]
 
 test('no query breaks a route, in a parameter that it knows or another', async () => {
-  const { routes, pathTo, bytesOf, operationOf } = world
+  const { routes, pathTo, bytesOf, operationOf } = fixture
   const requestsFor = (route: Route, headers: Record<string, string>) => {
     const known = operationOf(route)?.parameters?.filter((one) => one.in === 'query') ?? []
     const queries = known.flatMap(({ name }) =>
@@ -157,7 +159,7 @@ describe('metrics, which a proxy keeps inside by their path,', () => {
     ...['/metrics%2f', '/metrics/../metrics', 'http://a/./metrics', 'http://b/x/../metrics'],
     ...[`/${'x/'.repeat(40)}${'../'.repeat(40)}metrics`, 'metrics', '*', '?/metrics'],
   ])('are not at %s', async (target) => {
-    const received = await world.raw(world.bytesOf('GET', target, {}))
+    const received = await fixture.raw(fixture.bytesOf('GET', target, {}))
 
     expect([400, 404]).toContain(statusesIn(received)[0] as number)
     expect(received).not.toContain('gatehouse_')
@@ -165,12 +167,12 @@ describe('metrics, which a proxy keeps inside by their path,', () => {
 
   test('are at theirs, alone or as the address of a request through a proxy', async () => {
     for (const target of ['/metrics', '/metrics?x=1', 'http://a/metrics'])
-      expect(await world.raw(world.bytesOf('GET', target, {})), target).toContain('gatehouse_')
+      expect(await fixture.raw(fixture.bytesOf('GET', target, {})), target).toContain('gatehouse_')
   })
 })
 
 test('no route is reached by a path that says it in another way', async () => {
-  const { routes, pathTo, bytesOf } = world
+  const { routes, pathTo, bytesOf } = fixture
   const requestsFor = (route: Route, headers: Record<string, string>) => {
     const path = pathTo(route)
     return [`/.${path}`, `/x/..${path}`, `/x\\..${path}`, path.replaceAll('/', '//')].map(

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Answer } from '../../support/app.ts'
 import { fitting, hostileBodies, NAMES } from './bodies.ts'
-import { bootHostileWorld, type HostileWorld, type Route } from './fixture.ts'
+import { bootHostileFixture, type HostileFixture, type Route } from './fixture.ts'
 
-let world: HostileWorld
+let fixture: HostileFixture
 beforeAll(async () => {
-  world = await bootHostileWorld()
+  fixture = await bootHostileFixture()
 })
-afterAll(() => world.end())
+afterAll(() => fixture.end())
 
 const isBroken = ({ status }: Answer): boolean => status >= 500 && status !== 503
 
@@ -33,13 +33,13 @@ async function queryOf({ path }: Route): Promise<string> {
   const kind = /auth\/(?:self-service\/(:kind)|(recovery|verification)\/submit)/.exec(path)
   if (!kind) return ''
   const start: Route = { method: 'GET', path: `/v1/gate/auth/${kind[2] ?? 'login'}` }
-  const { body } = await world.app.raw(start.path, { headers: await world.credentials(start) })
+  const { body } = await fixture.app.raw(start.path, { headers: await fixture.credentials(start) })
   return `?flow=${body.id}`
 }
 
 /** All that is sent to a route, by its type; of a page one JSON body stands for all of them. */
 function bodiesFor(route: Route): [type: string, body: string][] {
-  const schema = world.operationOf(route)?.requestBody?.content?.['application/json']?.schema
+  const schema = fixture.operationOf(route)?.requestBody?.content?.['application/json']?.schema
   const isForm = !schema || /self-service|submit/.test(route.path)
   const isPage = isForm && !route.path.includes('auth')
   const json = [...hostileBodies(isPage ? null : isForm ? FORM : fitting(schema))]
@@ -52,7 +52,7 @@ function bodiesFor(route: Route): [type: string, body: string][] {
 const URL_ENCODED = 'application/x-www-form-urlencoded'
 
 test('no member of a body breaks a route, whatever it is called', async () => {
-  const { app, routes, pathTo, credentials } = world
+  const { app, routes, pathTo, credentials } = fixture
   const broken: unknown[] = []
   // The pages last: their forms delete what the routes of the API act on.
   const [pages, api] = [routes.filter(isOfConsole), routes.filter((route) => !isOfConsole(route))]
@@ -79,12 +79,12 @@ const isOfConsole = ({ path }: Route): boolean => path.startsWith('/console')
 
 /** Where that which was just sent may be read, should it have been stored. */
 const readsOf = ({ path }: Route): string[] =>
-  world.routes
+  fixture.routes
     .filter((other) => other.method === 'GET' && other.path === path)
-    .map((other) => world.pathTo(other))
+    .map((other) => fixture.pathTo(other))
 
 test('in free-form JSON they are data like any other, at any depth', async () => {
-  const { app, acme } = world
+  const { app, acme } = fixture
   const data =
     '{"constructor":{"name":"Promise"},"toString":1,"valueOf":[{"toString":{}}],"then":"x","toJSON":{}}'
   const gate = app.client((await acme.key('gate')).key)

@@ -13,12 +13,12 @@ export interface Route {
   path: string
 }
 
-export type HostileWorld = Awaited<ReturnType<typeof bootHostileWorld>>
+export type HostileFixture = Awaited<ReturnType<typeof bootHostileFixture>>
 
 const MANY = '10000000'
 
 /** Every route of the application over a socket, what opens it, and what its parameters can name. */
-export async function bootHostileWorld() {
+export async function bootHostileFixture() {
   const app = await bootTestApp({
     flags: { 'limits-requests-per-minute': MANY },
     // Nobody listens there: what is sent out at once fails at once.

@@ -29,7 +29,7 @@ import {
 } from '../../../src/platform/sealing/key-file.ts'
 import { openKeyRing } from '../../../src/platform/sealing/open-key-ring.ts'
 import { temporaryFolder } from '../../support/folder.ts'
-import { ACTOR, createHouse, rotationOn } from '../sealing/resealing-support.ts'
+import { ACTOR, createInstallation, rotationOn } from '../sealing/resealing-support.ts'
 import {
   createHome,
   fingerprint,
@@ -271,8 +271,8 @@ describe('nothing is restored beside', () => {
   })
 
   test('a rotation of the key, so that it leaves every key that is needed', async () => {
-    using house = await createHouse(3)
-    const { dataDir } = house
+    using installation = await createInstallation(3)
+    const { dataDir } = installation
     const file = join(dataDir, 'a.tar.gz')
     const common = { dataDir, clock: hurried, process: PROCESS }
     await makeBackup({ ...common, to: { file }, withKey: false })
@@ -289,11 +289,11 @@ describe('nothing is restored beside', () => {
     }
     const watch = { onResealed: () => {}, onWaiting: () => {} }
 
-    await rotationOn(house.connect(), during, dataDir).rotate(ACTOR, watch)
+    await rotationOn(installation.connect(), during, dataDir).rotate(ACTOR, watch)
 
     await expect(restored).rejects.toThrow('has the database')
     // Refuses where the file has not every key that the database needs.
-    await openKeyRing({ db: house.db, clock: systemClock, dataDir })
+    await openKeyRing({ db: installation.db, clock: systemClock, dataDir })
   })
 
   test('another restore, until that one has died', async () => {
@@ -314,24 +314,24 @@ describe('nothing is restored beside', () => {
 })
 
 test('a database that was moved away under a rotation takes no key out of the file', async () => {
-  using house = await createHouse(3)
-  const { dataDir } = house
+  using installation = await createInstallation(3)
+  const { dataDir } = installation
   let held: string[] = []
   const during: Clock = {
     ...hurried,
     after: (_, fn) => {
-      renameSync(house.db.file, join(dataDir, 'moved-away.db'))
-      held = house.held()
+      renameSync(installation.db.file, join(dataDir, 'moved-away.db'))
+      held = installation.held()
       return hurried.after(0, fn)
     },
   }
   const watch = { onResealed: () => {}, onWaiting: () => {} }
 
   await expect(
-    rotationOn(house.connect(), once(during), dataDir).rotate(ACTOR, watch),
+    rotationOn(installation.connect(), once(during), dataDir).rotate(ACTOR, watch),
   ).rejects.toThrow('was moved or deleted')
 
-  expect(house.held()).toEqual(held)
+  expect(installation.held()).toEqual(held)
   expect(held).toHaveLength(2)
 })
 

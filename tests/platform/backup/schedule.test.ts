@@ -29,7 +29,7 @@ interface Running {
 const never = new Promise<never>(() => {})
 
 /** Processes on one data directory, with a clock that the test turns. */
-function createWorld(settings: Partial<typeof SETTINGS> & { directory?: string } = {}) {
+function createFixture(settings: Partial<typeof SETTINGS> & { directory?: string } = {}) {
   const folder = temporaryFolder()
   const dataDir = folder.path
   const clock = createTestClock(START)
@@ -122,15 +122,15 @@ function createWorld(settings: Partial<typeof SETTINGS> & { directory?: string }
 }
 
 test('the first is made at once and the next when it is due, named after their times', async () => {
-  await using world = createWorld()
-  const process = await world.boot('a')
-  await world.clock.settled()
+  await using fixture = createFixture()
+  const process = await fixture.boot('a')
+  await fixture.clock.settled()
 
-  expect(world.files()).toEqual(['gatehouse-2026-11-22T05-12-38Z.tar.gz'])
-  await world.clock.advance(DAY - 1)
-  expect(world.files()).toHaveLength(1)
-  await world.clock.advance(MINUTE)
-  expect(world.files()).toEqual([
+  expect(fixture.files()).toEqual(['gatehouse-2026-11-22T05-12-38Z.tar.gz'])
+  await fixture.clock.advance(DAY - 1)
+  expect(fixture.files()).toHaveLength(1)
+  await fixture.clock.advance(MINUTE)
+  expect(fixture.files()).toEqual([
     'gatehouse-2026-11-22T05-12-38Z.tar.gz',
     'gatehouse-2026-11-23T05-12-38Z.tar.gz',
   ])
@@ -142,155 +142,155 @@ test('the first is made at once and the next when it is due, named after their t
 })
 
 test('one that somebody asks for is made at once, and the next a period later', async () => {
-  await using world = createWorld()
-  const { makeNow, idle } = await world.boot('a')
-  await world.clock.settled()
-  await world.clock.advance(HOUR)
+  await using fixture = createFixture()
+  const { makeNow, idle } = await fixture.boot('a')
+  await fixture.clock.settled()
+  await fixture.clock.advance(HOUR)
   const noted: string[] = []
   await makeNow((file) => noted.push(basename(file)))
   await idle()
   expect(noted).toEqual(['gatehouse-2026-11-22T06-12-38Z.tar.gz'])
-  expect(world.files()).toEqual(['gatehouse-2026-11-22T05-12-38Z.tar.gz', ...noted])
-  await world.clock.advance(DAY - MINUTE)
-  expect(world.files()).toHaveLength(2)
-  await world.clock.advance(2 * MINUTE)
-  expect(world.files()).toHaveLength(3)
+  expect(fixture.files()).toEqual(['gatehouse-2026-11-22T05-12-38Z.tar.gz', ...noted])
+  await fixture.clock.advance(DAY - MINUTE)
+  expect(fixture.files()).toHaveLength(2)
+  await fixture.clock.advance(2 * MINUTE)
+  expect(fixture.files()).toHaveLength(3)
 })
 
 test('one that somebody asks for is refused while one is being made, here or elsewhere', async () => {
-  await using world = createWorld({ enabled: false })
+  await using fixture = createFixture({ enabled: false })
   const untilCut: MakeArchive = (_dir, _file, signal) =>
     new Promise((_, reject) => {
       signal.addEventListener('abort', () => reject(new Error('cut short')))
     })
-  const here = await world.bootHanging('a', untilCut)
-  const elsewhere = await world.boot('b')
+  const here = await fixture.bootHanging('a', untilCut)
+  const elsewhere = await fixture.boot('b')
   await here.makeNow()
   for (const { makeNow } of [here, elsewhere])
     await expect(makeNow()).rejects.toMatchObject({ kind: 'conflict' })
-  expect(world.rows()).toMatchObject([{ owner: 'a', ended_at: null }])
+  expect(fixture.rows()).toMatchObject([{ owner: 'a', ended_at: null }])
 })
 
 test('one that somebody asks for twice within a second is made once', async () => {
-  await using world = createWorld({ enabled: false })
-  const { makeNow, idle } = await world.boot('a')
+  await using fixture = createFixture({ enabled: false })
+  const { makeNow, idle } = await fixture.boot('a')
   await makeNow()
   await idle()
   await expect(makeNow()).rejects.toMatchObject({ kind: 'conflict' })
-  await world.clock.advance(SECOND)
+  await fixture.clock.advance(SECOND)
   await makeNow()
   await idle()
-  expect(world.rows()).toMatchObject([{ error: null }, { error: null }])
+  expect(fixture.rows()).toMatchObject([{ error: null }, { error: null }])
 })
 
 test('one that somebody asks for is not begun where that cannot be noted', async () => {
-  await using world = createWorld({ enabled: false })
-  const { makeNow, idle } = await world.boot('a')
+  await using fixture = createFixture({ enabled: false })
+  const { makeNow, idle } = await fixture.boot('a')
   const refused = makeNow(() => {
     throw new Error('no room for the note')
   })
   await expect(refused).rejects.toThrow('no room for the note')
   await idle()
-  expect([world.rows(), world.files()]).toEqual([[], []])
+  expect([fixture.rows(), fixture.files()]).toEqual([[], []])
   await makeNow()
   await idle()
-  expect(world.files()).toHaveLength(1)
+  expect(fixture.files()).toHaveLength(1)
 })
 
 test('none is made unless it is switched on', async () => {
-  await using world = createWorld({ enabled: false })
-  await world.boot('a')
-  await world.clock.advance(2 * DAY)
+  await using fixture = createFixture({ enabled: false })
+  await fixture.boot('a')
+  await fixture.clock.advance(2 * DAY)
 
-  expect(world.files()).toEqual([])
+  expect(fixture.files()).toEqual([])
 })
 
 test('a restart makes none before its time, and one alone after an outage', async () => {
-  await using world = createWorld()
-  const first = await world.boot('a')
-  await world.clock.settled()
+  await using fixture = createFixture()
+  const first = await fixture.boot('a')
+  await fixture.clock.settled()
   await first.stop(0)
 
-  await world.clock.advance(HOUR)
-  const second = await world.boot('b')
-  await world.clock.advance(HOUR)
-  expect(world.files()).toHaveLength(1)
+  await fixture.clock.advance(HOUR)
+  const second = await fixture.boot('b')
+  await fixture.clock.advance(HOUR)
+  expect(fixture.files()).toHaveLength(1)
   await second.stop(0)
 
-  await world.clock.advance(5 * DAY)
-  await world.boot('c')
-  await world.clock.advance(HOUR)
-  expect(world.files()).toHaveLength(2)
+  await fixture.clock.advance(5 * DAY)
+  await fixture.boot('c')
+  await fixture.clock.advance(HOUR)
+  expect(fixture.files()).toHaveLength(2)
 })
 
 test('after a clock was set back one is made, and the next when that is due', async () => {
-  await using world = createWorld()
-  await world.boot('a')
-  world.clock.jump(-30 * DAY)
+  await using fixture = createFixture()
+  await fixture.boot('a')
+  fixture.clock.jump(-30 * DAY)
 
-  await world.clock.advance(HOUR)
-  expect(world.files()).toHaveLength(2)
-  await world.clock.advance(DAY)
-  expect(world.files()).toHaveLength(3)
+  await fixture.clock.advance(HOUR)
+  expect(fixture.files()).toHaveLength(2)
+  await fixture.clock.advance(DAY)
+  expect(fixture.files()).toHaveLength(3)
 })
 
 test('of several processes one makes each', async () => {
-  await using world = createWorld()
-  await Promise.all(['a', 'b', 'c'].map((name) => world.boot(name)))
-  await world.clock.advance(3 * DAY + HOUR)
+  await using fixture = createFixture()
+  await Promise.all(['a', 'b', 'c'].map((name) => fixture.boot(name)))
+  await fixture.clock.advance(3 * DAY + HOUR)
 
-  expect(world.rows()).toHaveLength(4)
-  expect(new Set(world.rows().map(({ file }) => file)).size).toBe(4)
+  expect(fixture.rows()).toHaveLength(4)
+  expect(new Set(fixture.rows().map(({ file }) => file)).size).toBe(4)
 })
 
 describe('what a process that died has left open', () => {
   test('is closed and made by another, as soon as the death is known', async () => {
-    await using world = createWorld()
-    const dying = await world.bootHanging('dying')
-    const other = await world.boot('other')
-    await world.clock.advance(MINUTE)
-    expect(world.rows()).toMatchObject([{ owner: 'dying', ended_at: null }])
+    await using fixture = createFixture()
+    const dying = await fixture.bootHanging('dying')
+    const other = await fixture.boot('other')
+    await fixture.clock.advance(MINUTE)
+    expect(fixture.rows()).toMatchObject([{ owner: 'dying', ended_at: null }])
 
     dying.die()
     await other.hearOfDeath()
 
-    expect(world.rows()).toMatchObject([
+    expect(fixture.rows()).toMatchObject([
       { owner: 'dying', error: 'the process that made it has ended' },
       { owner: 'other', error: null },
     ])
   })
 
   test('counts as good when its file is there', async () => {
-    await using world = createWorld()
-    const dying = await world.bootHanging('dying', (_, file) => {
+    await using fixture = createFixture()
+    const dying = await fixture.bootHanging('dying', (_, file) => {
       mkdirSync(dirname(file))
       writeFileSync(file, 'archive')
       return never
     })
-    const other = await world.boot('other')
+    const other = await fixture.boot('other')
     dying.die()
     await other.hearOfDeath()
 
-    expect(world.rows()).toMatchObject([{ owner: 'dying', error: null }])
+    expect(fixture.rows()).toMatchObject([{ owner: 'dying', error: null }])
     expect(other.latest()).toMatchObject({ owner: 'dying', bytes: 7 })
   })
 })
 
 describe('a backup that fails', () => {
   test('is told, and tried again after a quarter of an hour', async () => {
-    await using world = createWorld()
+    await using fixture = createFixture()
     let tries = 0
-    const process = await world.boot('a', async () => {
+    const process = await fixture.boot('a', async () => {
       tries++
       throw new Error('no room')
     })
-    await world.clock.advance(14 * MINUTE)
+    await fixture.clock.advance(14 * MINUTE)
     expect(tries).toBe(1)
-    await world.clock.advance(2 * MINUTE)
+    await fixture.clock.advance(2 * MINUTE)
     expect(tries).toBe(2)
 
-    expect(world.rows()).toMatchObject([{ error: 'no room' }, { error: 'no room' }])
-    expect(world.lines.filter((line) => line.includes('backup failed'))).toHaveLength(2)
+    expect(fixture.rows()).toMatchObject([{ error: 'no room' }, { error: 'no room' }])
+    expect(fixture.lines.filter((line) => line.includes('backup failed'))).toHaveLength(2)
     expect(process.latest()).toBeUndefined()
     const metrics = process.metrics.render()
     expect(metrics).toContain('gatehouse_backups_total{result="failure"} 2')
@@ -298,31 +298,31 @@ describe('a backup that fails', () => {
   })
 
   test('is tried again when the next would be due, where that is sooner', async () => {
-    await using world = createWorld({ everyMs: MINUTE })
+    await using fixture = createFixture({ everyMs: MINUTE })
     let tries = 0
-    await world.boot('a', async () => {
+    await fixture.boot('a', async () => {
       tries++
       throw new Error('no room')
     })
-    await world.clock.advance(3 * MINUTE + SECOND)
+    await fixture.clock.advance(3 * MINUTE + SECOND)
 
     expect(tries).toBe(4)
   })
 
   test('leaves the process and its schedule as they were', async () => {
-    await using world = createWorld({ directory: '/dev/null/nowhere' })
-    const process = await world.boot('a')
-    await world.clock.settled()
-    expect(world.rows()).toMatchObject([{ error: expect.stringContaining('ENOTDIR') }])
+    await using fixture = createFixture({ directory: '/dev/null/nowhere' })
+    const process = await fixture.boot('a')
+    await fixture.clock.settled()
+    expect(fixture.rows()).toMatchObject([{ error: expect.stringContaining('ENOTDIR') }])
 
     expect(process.metrics.render()).toContain('gatehouse_backups_total{result="failure"} 1')
   })
 })
 
 test('one that was made but could not be noted is no failure: the next look finds it good, and it counts once', async () => {
-  await using world = createWorld()
-  const { client } = world.db
-  const process = await world.boot('a', async (_, file) => {
+  await using fixture = createFixture()
+  const { client } = fixture.db
+  const process = await fixture.boot('a', async (_, file) => {
     mkdirSync(dirname(file))
     writeFileSync(file, 'archive')
     client.run(
@@ -330,25 +330,25 @@ test('one that was made but could not be noted is no failure: the next look find
     )
     return { bytes: 7 }
   })
-  expect(world.rows()).toMatchObject([{ ended_at: null, error: null }])
-  expect(world.lines).toEqual([expect.stringContaining('backup schedule failed')])
+  expect(fixture.rows()).toMatchObject([{ ended_at: null, error: null }])
+  expect(fixture.lines).toEqual([expect.stringContaining('backup schedule failed')])
   expect(process.metrics.render()).not.toContain('gatehouse_backups_total{result="success"} 1')
 
   client.run('DROP TRIGGER full')
-  await world.clock.advance(MINUTE)
+  await fixture.clock.advance(MINUTE)
 
-  expect(world.rows()).toMatchObject([{ ended_at: world.clock.now(), error: null }])
+  expect(fixture.rows()).toMatchObject([{ ended_at: fixture.clock.now(), error: null }])
   expect(process.latest()).toMatchObject({ owner: 'a', bytes: 7 })
-  await world.clock.advance(HOUR)
-  expect(world.files()).toHaveLength(1)
+  await fixture.clock.advance(HOUR)
+  expect(fixture.files()).toHaveLength(1)
   const metrics = process.metrics.render()
   expect(metrics).toContain('gatehouse_backups_total{result="success"} 1')
   expect(metrics).toContain('gatehouse_backups_total{result="failure"} 0')
 })
 
 test('the newest are kept, and nothing goes that the schedule did not make', async () => {
-  await using world = createWorld()
-  const directory = join(world.dataDir, 'backups')
+  await using fixture = createFixture()
+  const directory = join(fixture.dataDir, 'backups')
   mkdirSync(directory)
   const others = [
     'before-0004_operations-2026-01-01T00-00-00-000Z-1.db',
@@ -356,15 +356,15 @@ test('the newest are kept, and nothing goes that the schedule did not make', asy
     'notes.txt',
   ]
   for (const name of others) writeFileSync(join(directory, name), '')
-  const process = await world.boot('a')
-  await world.clock.advance(5 * DAY + HOUR)
+  const process = await fixture.boot('a')
+  await fixture.clock.advance(5 * DAY + HOUR)
 
-  expect(world.files().filter((name) => !others.includes(name))).toEqual([
+  expect(fixture.files().filter((name) => !others.includes(name))).toEqual([
     'gatehouse-2026-11-25T05-12-38Z.tar.gz',
     'gatehouse-2026-11-26T05-12-38Z.tar.gz',
     'gatehouse-2026-11-27T05-12-38Z.tar.gz',
   ])
-  expect(world.files()).toEqual(expect.arrayContaining(others))
+  expect(fixture.files()).toEqual(expect.arrayContaining(others))
   expect(process.metrics.render()).toContain('gatehouse_backups_total{result="success"} 6')
   expect(process.metrics.render()).toContain(
     `gatehouse_backup_last_success_timestamp_seconds ${Date.parse('2026-11-27T05:12:38Z') / SECOND}`,
@@ -372,40 +372,40 @@ test('the newest are kept, and nothing goes that the schedule did not make', asy
 })
 
 test('the one just made stays, though a clock that was ahead has dated others later', async () => {
-  await using world = createWorld({ keep: 2 })
-  await world.boot('a')
-  await world.clock.advance(2 * DAY + HOUR)
-  world.clock.jump(-300 * DAY)
-  await world.clock.advance(HOUR)
+  await using fixture = createFixture({ keep: 2 })
+  await fixture.boot('a')
+  await fixture.clock.advance(2 * DAY + HOUR)
+  fixture.clock.jump(-300 * DAY)
+  await fixture.clock.advance(HOUR)
 
   // By the old order the newest two would be those of the future.
-  expect(world.files()).toEqual([
+  expect(fixture.files()).toEqual([
     'gatehouse-2026-01-28T06-13-38Z.tar.gz',
     'gatehouse-2026-11-24T05-12-38Z.tar.gz',
   ])
-  await world.clock.advance(DAY)
-  expect(world.files()).toEqual([
+  await fixture.clock.advance(DAY)
+  expect(fixture.files()).toEqual([
     'gatehouse-2026-01-28T06-13-38Z.tar.gz',
     'gatehouse-2026-01-29T06-13-38Z.tar.gz',
   ])
 })
 
 test('rows go after 90 days, but for the last success and those whose file is kept', async () => {
-  await using world = createWorld({ keep: 2 })
-  const { retention } = await world.boot('a')
-  await world.clock.advance(4 * DAY + HOUR)
+  await using fixture = createFixture({ keep: 2 })
+  const { retention } = await fixture.boot('a')
+  await fixture.clock.advance(4 * DAY + HOUR)
   const sweep = (ms: number) =>
-    world.db.commit(() => retention.deleteSlice(world.clock.now() + ms, 500))
+    fixture.db.commit(() => retention.deleteSlice(fixture.clock.now() + ms, 500))
 
   expect(await sweep(80 * DAY)).toBe(0)
   expect(await sweep(200 * DAY)).toBe(3)
   expect(await sweep(200 * DAY)).toBe(0)
-  expect(world.rows().map(({ file }) => basename(file))).toEqual(world.files())
+  expect(fixture.rows().map(({ file }) => basename(file))).toEqual(fixture.files())
 })
 
 test('a process that stops gives up the backup under way', async () => {
-  await using world = createWorld()
-  const stopping = await world.bootHanging(
+  await using fixture = createFixture()
+  const stopping = await fixture.bootHanging(
     'a',
     (_, __, signal) =>
       new Promise((_, reject) => {
@@ -415,7 +415,7 @@ test('a process that stops gives up the backup under way', async () => {
 
   await stopping.stop(0)
 
-  expect(world.rows()).toMatchObject([{ error: 'cut short' }])
+  expect(fixture.rows()).toMatchObject([{ error: 'cut short' }])
 })
 
 test('a process of its own makes the archive, or says why it cannot', async () => {
@@ -474,10 +474,10 @@ test('a backup that is cut short leaves no copy behind', async () => {
 }, 30_000)
 
 test('what a clock that was ahead has dated does not count as the last one', async () => {
-  await using world = createWorld()
-  const { latest, list, metrics } = await world.boot('a')
+  await using fixture = createFixture()
+  const { latest, list, metrics } = await fixture.boot('a')
   expect(list(10)).toEqual([latest() ?? expect.unreachable()])
-  world.clock.jump(-300 * DAY)
+  fixture.clock.jump(-300 * DAY)
 
   expect(list(10)).toEqual([])
   expect(latest()).toBeUndefined()

@@ -13,7 +13,7 @@ interface Item extends Lane {
   owner: string
 }
 
-interface World {
+interface Fixture {
   clock?: ReturnType<typeof createTestClock>
   owner?: string
   alive?: string[]
@@ -22,7 +22,7 @@ interface World {
 }
 
 /** A queue as plain as can be, in a real database, with a loop on it. */
-function createWorld(folder: string, options: World = {}) {
+function createFixture(folder: string, options: Fixture = {}) {
   const clock = options.clock ?? createTestClock('2026-01-01T00:00:00Z')
   const owner = options.owner ?? 'me'
   const db = openDatabase({ dataDir: folder, synchronous: 'full' })
@@ -143,7 +143,7 @@ const breathe = async () => {
 
 test('an item is performed when it is due, not before', async () => {
   using folder = temporaryFolder()
-  const { clock, loop, add, performed } = createWorld(folder.path)
+  const { clock, loop, add, performed } = createFixture(folder.path)
   add(1, {}, 60_000)
   loop.start()
   await loop.idle()
@@ -156,7 +156,7 @@ test('an item is performed when it is due, not before', async () => {
 
 test('a nudge makes the loop look at once', async () => {
   using folder = temporaryFolder()
-  const { loop, add, performed } = createWorld(folder.path)
+  const { loop, add, performed } = createFixture(folder.path)
   loop.start()
   await loop.idle()
   add(1)
@@ -169,7 +169,7 @@ test('a nudge makes the loop look at once', async () => {
 
 test('work that another process added is found within the longest sleep', async () => {
   using folder = temporaryFolder()
-  const { clock, loop, add, performed } = createWorld(folder.path)
+  const { clock, loop, add, performed } = createFixture(folder.path)
   loop.start()
   await loop.idle()
   add(1)
@@ -187,7 +187,7 @@ test('no more is under way than the limits allow, in total, a tenant and a targe
   ] as const) {
     using folder = temporaryFolder()
     const held = gate()
-    const { loop, add, count } = createWorld(folder.path, { limits, perform: held.perform })
+    const { loop, add, count } = createFixture(folder.path, { limits, perform: held.perform })
     add(20, { tenant: 'a', target: 'x' })
     add(20, { tenant: 'b', target: 'y' })
     loop.start()
@@ -205,7 +205,7 @@ test('no more is under way than the limits allow, in total, a tenant and a targe
 
 test('shared out, the room is never all taken by those who hold on to theirs', async () => {
   using folder = temporaryFolder()
-  const { loop, add, count } = createWorld(folder.path, {
+  const { loop, add, count } = createFixture(folder.path, {
     limits: { total: 40, perTenant: 40, perTarget: 10, perLane: 10, isShared: true },
     perform: ({ target }) => (target === 'well' ? Promise.resolve('done') : new Promise(() => {})),
   })
@@ -225,7 +225,7 @@ test('shared out, the room is never all taken by those who hold on to theirs', a
 
 test('a target that never answers keeps no other target waiting', async () => {
   using folder = temporaryFolder()
-  const { loop, add, count } = createWorld(folder.path, {
+  const { loop, add, count } = createFixture(folder.path, {
     limits: { perTarget: 5 },
     perform: ({ target }) => (target === 'dead' ? new Promise(() => {}) : Promise.resolve('done')),
   })
@@ -241,7 +241,7 @@ test('a target that never answers keeps no other target waiting', async () => {
 test('a tenant with a thousand targets leaves room for one with a single job', async () => {
   using folder = temporaryFolder()
   const held = gate()
-  const { loop, add, db } = createWorld(folder.path, {
+  const { loop, add, db } = createFixture(folder.path, {
     limits: { total: 20, perTenant: 15 },
     perform: held.perform,
   })
@@ -257,7 +257,7 @@ test('a tenant with a thousand targets leaves room for one with a single job', a
 test('lanes take turns: a long line does not run before the short ones', async () => {
   using folder = temporaryFolder()
   const held = gate()
-  const { loop, add, db } = createWorld(folder.path, {
+  const { loop, add, db } = createFixture(folder.path, {
     limits: { total: 4, perTarget: 2 },
     perform: held.perform,
   })
@@ -279,7 +279,7 @@ test('lanes take turns: a long line does not run before the short ones', async (
 test('outcomes of one turn share one commit', async () => {
   using folder = temporaryFolder()
   const held = gate()
-  const { loop, add, db } = createWorld(folder.path, { perform: held.perform })
+  const { loop, add, db } = createFixture(folder.path, { perform: held.perform })
   add(10)
   loop.start()
   await breathe()
@@ -301,7 +301,7 @@ test('outcomes of one turn share one commit', async () => {
 
 test('a performance that breaks is settled as broken, and logged', async () => {
   using folder = temporaryFolder()
-  const { loop, add, db, lines } = createWorld(folder.path, {
+  const { loop, add, db, lines } = createFixture(folder.path, {
     perform: () => Promise.reject(new Error('a bug')),
   })
   add(1)
@@ -316,7 +316,7 @@ test('a performance that breaks is settled as broken, and logged', async () => {
 
 test('one whose outcome cannot be settled is settled as broken, once, and the loop goes on', async () => {
   using folder = temporaryFolder()
-  const { loop, add, count, db, lines, queue } = createWorld(folder.path)
+  const { loop, add, count, db, lines, queue } = createFixture(folder.path)
   const { settle } = queue
   const tried: string[] = []
   queue.settle = (item, outcome) => {
@@ -343,7 +343,7 @@ test('one whose outcome cannot be settled is settled as broken, once, and the lo
 
 test('one that throws before it has begun is settled as broken too, and the loop goes on', async () => {
   using folder = temporaryFolder()
-  const { loop, add, db, lines, queue } = createWorld(folder.path)
+  const { loop, add, db, lines, queue } = createFixture(folder.path)
   const { perform } = queue
   queue.perform = () => {
     throw new Error('a bug')
@@ -368,7 +368,7 @@ test('one that throws before it has begun is settled as broken too, and the loop
 
 test('outcomes that the disk refused are stored when it takes them again', async () => {
   using folder = temporaryFolder()
-  const { clock, loop, add, count, writes, lines } = createWorld(folder.path)
+  const { clock, loop, add, count, writes, lines } = createFixture(folder.path)
   clock.settled = breathe
   writes.fail = true
   add(3)
@@ -387,7 +387,7 @@ test('outcomes that the disk refused are stored when it takes them again', async
 
 test('a claim that could not be committed takes up no room', async () => {
   using folder = temporaryFolder()
-  const { clock, loop, add, count, queue } = createWorld(folder.path, { limits: { total: 2 } })
+  const { clock, loop, add, count, queue } = createFixture(folder.path, { limits: { total: 2 } })
   clock.settled = breathe
   const { claim } = queue
   let failures = 5
@@ -407,7 +407,7 @@ test('a claim that could not be committed takes up no room', async () => {
 
 test('what was leased as the database was lost is not performed, and not kept for ever when it is back', async () => {
   using folder = temporaryFolder()
-  const { clock, loop, add, count, performed, lines, queue } = createWorld(folder.path)
+  const { clock, loop, add, count, performed, lines, queue } = createFixture(folder.path)
   clock.settled = breathe
   const away = `${folder.path}.away`
   const { claim } = queue
@@ -431,8 +431,8 @@ test('what was leased as the database was lost is not performed, and not kept fo
 
 test('leases of a dead process are taken back; those of a living one are not', async () => {
   using folder = temporaryFolder()
-  const world = createWorld(folder.path, { alive: ['me', 'other'] })
-  const { clock, loop, add, db, performed, alive, deathListeners } = world
+  const fixture = createFixture(folder.path, { alive: ['me', 'other'] })
+  const { clock, loop, add, db, performed, alive, deathListeners } = fixture
   add(2, {}, 999_999)
   db.client.run(
     `UPDATE items SET state = 'leased', owner = 'other', until = ${clock.now() + 10_000_000}`,
@@ -451,7 +451,7 @@ test('leases of a dead process are taken back; those of a living one are not', a
 test('a lease that has run out is taken from another process, but not from oneself by a clock that jumps', async () => {
   using folder = temporaryFolder()
   const held = gate()
-  const { clock, loop, add, db, performed } = createWorld(folder.path, {
+  const { clock, loop, add, db, performed } = createFixture(folder.path, {
     alive: ['me', 'other'],
     perform: held.perform,
   })
@@ -473,7 +473,7 @@ test('a lease that has run out is taken from another process, but not from onese
 test('stopping claims nothing more and waits for what is under way', async () => {
   using folder = temporaryFolder()
   const held = gate()
-  const { loop, add, count } = createWorld(folder.path, {
+  const { loop, add, count } = createFixture(folder.path, {
     limits: { total: 3 },
     perform: held.perform,
   })
@@ -497,7 +497,7 @@ test('stopping claims nothing more and waits for what is under way', async () =>
 
 test('after the grace period what is under way is cut short, and its outcome stored', async () => {
   using folder = temporaryFolder()
-  const { clock, loop, add, db } = createWorld(folder.path, {
+  const { clock, loop, add, db } = createFixture(folder.path, {
     perform: (_, signal) =>
       new Promise((resolve) => signal.addEventListener('abort', () => resolve('cut short'))),
   })
@@ -515,7 +515,7 @@ test('after the grace period what is under way is cut short, and its outcome sto
 
 test('an item that waits again is performed when it is due, not at the next look around', async () => {
   using folder = temporaryFolder()
-  const { clock, db, loop, add, performed, queue } = createWorld(folder.path)
+  const { clock, db, loop, add, performed, queue } = createFixture(folder.path)
   const again = clock.now() + 1234
   const { settle } = queue
   queue.settle = (item, outcome) => {
@@ -537,7 +537,7 @@ test('an item that waits again is performed when it is due, not at the next look
 test('one tenant cannot take up a whole target', async () => {
   using folder = temporaryFolder()
   const held = gate()
-  const { loop, add, db } = createWorld(folder.path, {
+  const { loop, add, db } = createFixture(folder.path, {
     limits: { perTarget: 10, perLane: 8 },
     perform: held.perform,
   })
@@ -559,7 +559,7 @@ test('slots that come free one by one go to each waiting lane in turn', async ()
   using folder = temporaryFolder()
   const ends: (() => void)[] = []
   const order: string[] = []
-  const { loop, add } = createWorld(folder.path, {
+  const { loop, add } = createFixture(folder.path, {
     limits: { perTarget: 2, perLane: 2 },
     perform: ({ tenant }) => {
       order.push(tenant)
@@ -581,7 +581,7 @@ test('slots that come free one by one go to each waiting lane in turn', async ()
 
 test('trouble with the disk is told once, and its end', async () => {
   using folder = temporaryFolder()
-  const { clock, loop, add, count, writes, lines } = createWorld(folder.path)
+  const { clock, loop, add, count, writes, lines } = createFixture(folder.path)
   clock.settled = breathe
   writes.fail = true
   add(30)
@@ -598,7 +598,7 @@ test('trouble with the disk is told once, and its end', async () => {
 
 test('an idle turn writes nothing', async () => {
   using folder = temporaryFolder()
-  const { clock, loop, add, db } = createWorld(folder.path)
+  const { clock, loop, add, db } = createFixture(folder.path)
   add(5, {}, 10_000_000)
   loop.start()
   await loop.idle()

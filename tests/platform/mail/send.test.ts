@@ -20,9 +20,9 @@ describe('what arrives', () => {
   test('is what was posted: both parts, names in any script, one recipient', async () => {
     using folder = temporaryFolder()
     await using server = await startMailServer()
-    await using world = await openMail({ dataDir: folder.path, smtpUrl: server.url })
+    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
 
-    await world.send('ada@example.com', {
+    await fixture.send('ada@example.com', {
       subject: 'Bestätige deine Adresse – 确认',
       text: 'Grüße aus Zürich ✓\nsecond line',
       html: '<p>Grüße aus <b>Zürich</b> ✓</p>',
@@ -43,9 +43,9 @@ describe('what arrives', () => {
   test('says that a machine wrote it, and nothing of the software', async () => {
     using folder = temporaryFolder()
     await using server = await startMailServer()
-    await using world = await openMail({ dataDir: folder.path, smtpUrl: server.url })
+    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
 
-    await world.send()
+    await fixture.send()
 
     const headers = server.received[0]?.parsed.headers
     expect(headers?.get('auto-submitted')).toBe('auto-generated')
@@ -56,9 +56,9 @@ describe('what arrives', () => {
     using folder = temporaryFolder()
     await using server = await startMailServer()
     const from = 'gate@example.org'
-    await using world = await openMail({ dataDir: folder.path, smtpUrl: server.url, from })
+    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url, from })
 
-    await world.send()
+    await fixture.send()
 
     expect(server.received[0]?.parsed.from?.value).toEqual([
       { name: 'Service', address: 'gate@example.org' },
@@ -68,12 +68,12 @@ describe('what arrives', () => {
   test('is the same byte for byte at every try, under an id of its own', async () => {
     using folder = temporaryFolder()
     await using server = await startMailServer()
-    await using world = await openMail({ dataDir: folder.path, smtpUrl: server.url })
+    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
     server.refuses('data', 451, 'too busy')
-    const id = await world.send()
+    const id = await fixture.send()
     server.recovers()
 
-    await world.clock.advance(10 * SECOND)
+    await fixture.clock.advance(10 * SECOND)
 
     expect(server.sources).toHaveLength(2)
     expect(server.sources[1]).toBe(server.sources[0] ?? '')
@@ -85,9 +85,9 @@ describe('nobody can slip in a header or a recipient', () => {
   test('a line break in a subject becomes a blank', async () => {
     using folder = temporaryFolder()
     await using server = await startMailServer()
-    await using world = await openMail({ dataDir: folder.path, smtpUrl: server.url })
+    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
 
-    await world.send('ada@example.com', { subject: 'Hello\r\nBcc: eve@example.com\u2028x' })
+    await fixture.send('ada@example.com', { subject: 'Hello\r\nBcc: eve@example.com\u2028x' })
 
     const [mail] = server.received
     expect(mail?.to).toEqual(['ada@example.com'])
@@ -105,12 +105,12 @@ describe('nobody can slip in a header or a recipient', () => {
   ])('%j is no address, and nobody is written to', async (recipient) => {
     using folder = temporaryFolder()
     await using server = await startMailServer()
-    await using world = await openMail({ dataDir: folder.path, smtpUrl: server.url })
+    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
 
-    const id = await world.send(recipient)
+    const id = await fixture.send(recipient)
 
     expect(server.received).toEqual([])
-    expect(world.read(id)).toMatchObject({ state: 'failed', tries: 1 })
+    expect(fixture.read(id)).toMatchObject({ state: 'failed', tries: 1 })
   })
 })
 
@@ -125,9 +125,9 @@ describe('a password', () => {
         password === 'p@ss/wörd' ? done(null, { user: username }) : done(new Error('no')),
     })
     const smtpUrl = `smtp://gate%40example.org:p%40ss%2Fw%C3%B6rd@127.0.0.1:${server.port}`
-    await using world = await openMail({ dataDir: folder.path, smtpUrl })
+    await using fixture = await openMail({ dataDir: folder.path, smtpUrl })
 
-    await world.send()
+    await fixture.send()
 
     expect(server.received[0]?.user).toBe('gate@example.org')
   })
@@ -145,14 +145,14 @@ describe('a password', () => {
         ),
     })
     const smtpUrl = `smtp://u:hunter2hunter2@127.0.0.1:${server.port}`
-    await using world = await openMail({ dataDir: folder.path, smtpUrl })
+    await using fixture = await openMail({ dataDir: folder.path, smtpUrl })
 
-    const mail = world.read(await world.send())
+    const mail = fixture.read(await fixture.send())
 
     expect(mail).toMatchObject({ state: 'waiting', tries: 1 })
     expect(mail?.lastError).toContain('[hidden] [hidden] is wrong')
-    expect(world.log.join()).toContain('is wrong')
-    expect(world.log.join()).not.toContain('hunter2')
+    expect(fixture.log.join()).toContain('is wrong')
+    expect(fixture.log.join()).not.toContain('hunter2')
   })
 
   test('is sent in clear to this machine alone', async () => {
@@ -167,9 +167,9 @@ describe('a password', () => {
       },
     })
     const smtpUrl = `smtp://u:p@0.0.0.0:${server.port}`
-    await using world = await openMail({ dataDir: folder.path, smtpUrl })
+    await using fixture = await openMail({ dataDir: folder.path, smtpUrl })
 
-    const mail = world.read(await world.send())
+    const mail = fixture.read(await fixture.send())
 
     expect(server.connections.count).toBe(1)
     expect(asked).toBe(0)
@@ -181,9 +181,9 @@ describe('a password', () => {
     using folder = temporaryFolder()
     await using server = await startMailServer()
     const smtpUrl = `smtp://u:p@127.0.0.1:${server.port}`
-    await using world = await openMail({ dataDir: folder.path, smtpUrl })
+    await using fixture = await openMail({ dataDir: folder.path, smtpUrl })
 
-    const mail = world.read(await world.send())
+    const mail = fixture.read(await fixture.send())
 
     expect(mail?.state).toBe('waiting')
     expect(server.received).toEqual([])
@@ -194,13 +194,13 @@ describe('TLS', () => {
   test.each(['smtp', 'smtps'])('%s: a certificate that is vouched for is taken', async (scheme) => {
     using folder = temporaryFolder()
     await using server = await startTls(scheme, trusted)
-    await using world = await openMail({
+    await using fixture = await openMail({
       dataDir: folder.path,
       smtpUrl: `${scheme}://127.0.0.1:${server.port}`,
       ca: [authority.cert],
     })
 
-    await world.send()
+    await fixture.send()
 
     expect(server.received[0]?.isSecure).toBe(true)
   })
@@ -215,13 +215,13 @@ describe('TLS', () => {
   test.each(cases)('%s: a certificate that %s is not', async (scheme, _what, identity) => {
     using folder = temporaryFolder()
     await using server = await startTls(scheme, identity())
-    await using world = await openMail({
+    await using fixture = await openMail({
       dataDir: folder.path,
       smtpUrl: `${scheme}://u:p@127.0.0.1:${server.port}`,
       ca: [authority.cert],
     })
 
-    const mail = world.read(await world.send())
+    const mail = fixture.read(await fixture.send())
 
     expect(server.received).toEqual([])
     expect(mail).toMatchObject({ state: 'waiting', tries: 1 })
@@ -243,17 +243,17 @@ describe('a server that', () => {
   ] as const)('answers %s with %d is asked again', async (step, code, message) => {
     using folder = temporaryFolder()
     await using server = await startMailServer()
-    await using world = await openMail({ dataDir: folder.path, smtpUrl: server.url })
+    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
     server.refuses(step, code, message)
 
-    const id = await world.send()
-    const first = world.read(id)
+    const id = await fixture.send()
+    const first = fixture.read(id)
     server.recovers()
-    await world.clock.advance(10 * SECOND)
+    await fixture.clock.advance(10 * SECOND)
 
     expect(first).toMatchObject({ state: 'waiting', tries: 1 })
     expect(first?.lastError).toContain(`${code} ${message}`)
-    expect(world.read(id)).toMatchObject({ state: 'sent', tries: 2, lastError: null })
+    expect(fixture.read(id)).toMatchObject({ state: 'sent', tries: 2, lastError: null })
     expect(server.received).toHaveLength(1)
   })
 
@@ -264,28 +264,30 @@ describe('a server that', () => {
   ] as const)('answers %s with %d is not asked again', async (step, code, message) => {
     using folder = temporaryFolder()
     await using server = await startMailServer()
-    await using world = await openMail({ dataDir: folder.path, smtpUrl: server.url })
+    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
     server.refuses(step, code, message)
 
-    const id = await world.send()
+    const id = await fixture.send()
 
-    expect(world.read(id)).toMatchObject({ state: 'failed', tries: 1, body: null })
-    expect(world.read(id)?.lastError).toContain(`${code} ${message}`)
-    expect(world.log.join()).toContain('mail not delivered')
+    expect(fixture.read(id)).toMatchObject({ state: 'failed', tries: 1, body: null })
+    expect(fixture.read(id)?.lastError).toContain(`${code} ${message}`)
+    expect(fixture.log.join()).toContain('mail not delivered')
   })
 
   test('repeats what it was sent is not quoted with the code', async () => {
     using folder = temporaryFolder()
     await using server = await startMailServer()
-    await using world = await openMail({ dataDir: folder.path, smtpUrl: server.url })
+    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
     const link = 'https://gate.example.org/verify?flow=1&code=481516'
     server.refuses('data', 554, `spam: ${link} and 481516 ${'and so on '.repeat(50)}`)
 
-    const mail = world.read(await world.send('ada@example.com', { text: `481516\n\n${link}\n` }))
+    const mail = fixture.read(
+      await fixture.send('ada@example.com', { text: `481516\n\n${link}\n` }),
+    )
 
     expect(mail?.lastError).toContain('554 spam: [hidden] and [hidden] and so on')
     expect(mail?.lastError?.length).toBeLessThanOrEqual(300)
-    expect(world.log.join()).not.toContain('481516')
+    expect(fixture.log.join()).not.toContain('481516')
   })
 
   test.each([
@@ -297,27 +299,27 @@ describe('a server that', () => {
   ] as const)('quotes the address at %s is not quoted with it: %s', async (step, to, quoted) => {
     using folder = temporaryFolder()
     await using server = await startMailServer()
-    await using world = await openMail({ dataDir: folder.path, smtpUrl: server.url })
+    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
     server.refuses(step, 450, `<${quoted}>: not now`)
-    const id = await world.send(to)
-    const waiting = world.read(id)
+    const id = await fixture.send(to)
+    const waiting = fixture.read(id)
     server.refuses(step, 550, `<${quoted}>: never`)
-    await world.clock.advance(10 * SECOND)
+    await fixture.clock.advance(10 * SECOND)
 
     expect(waiting).toMatchObject({ recipient: to, state: 'waiting' })
     expect(waiting?.lastError).toContain('450 <[hidden]>: not now')
-    expect(world.read(id)).toMatchObject({ recipient: to, state: 'failed' })
-    expect(world.read(id)?.lastError).toContain('550 <[hidden]>: never')
-    expect(world.log.join()).toContain('550 <[hidden]>: never')
-    expect(world.log.join()).not.toMatch(/\bada\b|b(ü|u)?cher/i)
+    expect(fixture.read(id)).toMatchObject({ recipient: to, state: 'failed' })
+    expect(fixture.read(id)?.lastError).toContain('550 <[hidden]>: never')
+    expect(fixture.log.join()).toContain('550 <[hidden]>: never')
+    expect(fixture.log.join()).not.toMatch(/\bada\b|b(ü|u)?cher/i)
   })
 
   test('is not there is asked again', async () => {
     using folder = temporaryFolder()
     const { url } = await gone()
-    await using world = await openMail({ dataDir: folder.path, smtpUrl: url })
+    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: url })
 
-    const mail = world.read(await world.send())
+    const mail = fixture.read(await fixture.send())
 
     expect(mail).toMatchObject({ state: 'waiting', tries: 1 })
     expect(mail?.lastError).toContain('ECONNREFUSED')
@@ -326,9 +328,9 @@ describe('a server that', () => {
   test('hangs up is asked again', async () => {
     using folder = temporaryFolder()
     await using server = await startOddServer((socket) => socket.destroy())
-    await using world = await openMail({ dataDir: folder.path, smtpUrl: server.url })
+    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
 
-    const mail = world.read(await world.send())
+    const mail = fixture.read(await fixture.send())
 
     expect(mail).toMatchObject({ state: 'waiting', tries: 1 })
     expect(mail?.lastError).toBeTruthy()
@@ -339,26 +341,26 @@ describe('a server that', () => {
     await using server = await startOddServer((socket) =>
       socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'),
     )
-    await using world = await openMail({ dataDir: folder.path, smtpUrl: server.url })
+    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
 
-    expect(world.read(await world.send())).toMatchObject({ state: 'waiting', tries: 1 })
+    expect(fixture.read(await fixture.send())).toMatchObject({ state: 'waiting', tries: 1 })
   })
 
   test('never answers has 30 seconds', async () => {
     using folder = temporaryFolder()
     await using server = await startOddServer(() => {})
-    await using world = await openMail({ dataDir: folder.path, smtpUrl: server.url })
+    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
     const arrived = server.arrived()
-    const id = await world.post()
+    const id = await fixture.post()
     await arrived
 
-    await world.advanceWaiting(30 * SECOND - 1)
-    const before = world.read(id)?.state
-    await world.advanceWaiting(1)
-    await world.mail.idle()
+    await fixture.advanceWaiting(30 * SECOND - 1)
+    const before = fixture.read(id)?.state
+    await fixture.advanceWaiting(1)
+    await fixture.mail.idle()
 
     expect(before).toBe('leased')
-    expect(world.read(id)).toMatchObject({
+    expect(fixture.read(id)).toMatchObject({
       state: 'waiting',
       lastError: 'the mail server did not accept it within 30 seconds',
     })
@@ -373,15 +375,15 @@ describe('a server that', () => {
 test('a server that is stopped cuts a try short, and the mail waits', async () => {
   using folder = temporaryFolder()
   await using server = await startOddServer(() => {})
-  await using world = await openMail({ dataDir: folder.path, smtpUrl: server.url })
+  await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
   const arrived = server.arrived()
-  const id = await world.post()
+  const id = await fixture.post()
   await arrived
 
-  const stopped = world.mail.stop(0)
-  await world.advanceWaiting(0)
+  const stopped = fixture.mail.stop(0)
+  await fixture.advanceWaiting(0)
   await stopped
 
-  expect(world.read(id)).toMatchObject({ state: 'waiting', tries: 1 })
-  expect(world.read(id)?.lastError).toContain('Gatehouse was stopped')
+  expect(fixture.read(id)).toMatchObject({ state: 'waiting', tries: 1 })
+  expect(fixture.read(id)?.lastError).toContain('Gatehouse was stopped')
 })

@@ -35,7 +35,7 @@ export interface MailOptions {
   othersRun?: boolean
 }
 
-export type World = Awaited<ReturnType<typeof openMail>>
+export type Fixture = Awaited<ReturnType<typeof openMail>>
 
 /** Mail on a data directory, real but for its clock. */
 export async function openMail(options: MailOptions) {

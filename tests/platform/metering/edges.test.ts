@@ -10,8 +10,8 @@ const MESSAGES = '/v1/relay/messages'
 const SPENT = { 'metering-free-requests': '0' }
 const event = { event_type: 'order.paid', payload: {} }
 
-const statusOf = async (name: string, world: Metered, n = 0) =>
-  (await CREATING[name]?.send(world.clients, n))?.status
+const statusOf = async (name: string, fixture: Metered, n = 0) =>
+  (await CREATING[name]?.send(fixture.clients, n))?.status
 
 const noticesOf = ({ db }: Metered) =>
   db.client
@@ -36,14 +36,14 @@ describe('that nothing is left is told behind', () => {
   ] as const
 
   test('what is wrong with a body, on every route that makes something new', async () => {
-    await using world = await bootMetered('free', SPENT)
+    await using fixture = await bootMetered('free', SPENT)
     for (const [engine, path] of routes) {
       for (const [status, { body, type }] of Object.entries(wrongBodies)) {
         const headers = {
-          authorization: `Bearer ${world.clients[engine].key}`,
+          authorization: `Bearer ${fixture.clients[engine].key}`,
           'content-type': type,
         }
-        const answer = await world.raw(path, { method: 'POST', headers, body })
+        const answer = await fixture.raw(path, { method: 'POST', headers, body })
         expect([path, answer.status]).toEqual([path, Number(status)])
       }
     }
@@ -51,14 +51,14 @@ describe('that nothing is left is told behind', () => {
 
   for (const schedule of ['nonsense', '0 0 30 2 *'])
     test(`a schedule that is none: ${schedule}`, async () => {
-      await using world = await bootMetered('free', SPENT)
+      await using fixture = await bootMetered('free', SPENT)
       const job = { name: 'tick', url: 'http://127.0.0.1:9/', schedule }
-      expect((await world.clients.clockwork.post('/v1/clockwork/jobs', job)).status).toBe(400)
+      expect((await fixture.clients.clockwork.post('/v1/clockwork/jobs', job)).status).toBe(400)
     })
 
   test('a subject that may have no access token', async () => {
-    await using world = await bootMetered('free', { 'metering-free-requests': '2' })
-    const { gate } = world.clients
+    await using fixture = await bootMetered('free', { 'metering-free-requests': '2' })
+    const { gate } = fixture.clients
     const { body } = await gate.post('/v1/gate/identities', {
       schema_id: 'user',
       traits: { email: 'ada@example.com' },
@@ -74,21 +74,21 @@ describe('that nothing is left is told behind', () => {
 })
 
 test('a mail of verification that is asked for by key is refused like what makes something new', async () => {
-  await using world = await bootMetered('free', { 'metering-free-requests': '1' })
-  const person = await CREATING['an identity']?.send(world.clients, 0)
+  await using fixture = await bootMetered('free', { 'metering-free-requests': '1' })
+  const person = await CREATING['an identity']?.send(fixture.clients, 0)
   const path = `/v1/gate/identities/${person?.body.id}/resend-verification`
 
-  expect((await world.clients.gate.post(path)).status).toBe(429)
-  await world.platform.tenants.suspend(ACTOR, world.acme.id, 'billing')
-  expect((await world.clients.gate.post(path)).status).toBe(402)
+  expect((await fixture.clients.gate.post(path)).status).toBe(429)
+  await fixture.platform.tenants.suspend(ACTOR, fixture.acme.id, 'billing')
+  expect((await fixture.clients.gate.post(path)).status).toBe(402)
 })
 
 test('a page that a tenant in arrears cannot have names no time to try again', async () => {
-  await using world = await bootMetered('unlimited')
-  const flow = await CREATING['a login flow']?.send(world.clients, 0)
-  await world.platform.tenants.suspend(ACTOR, world.acme.id, 'billing')
+  await using fixture = await bootMetered('unlimited')
+  const flow = await CREATING['a login flow']?.send(fixture.clients, 0)
+  await fixture.platform.tenants.suspend(ACTOR, fixture.acme.id, 'billing')
 
-  const refused = await world.raw(`/auth/self-service/registration?from=${flow?.body.id}`, {
+  const refused = await fixture.raw(`/auth/self-service/registration?from=${flow?.body.id}`, {
     headers: { accept: 'text/html' },
   })
 
@@ -97,14 +97,14 @@ test('a page that a tenant in arrears cannot have names no time to try again', a
 })
 
 /** An event whose body comes to an end when the test says so. */
-function slowly(world: Metered) {
+function slowly(fixture: Metered) {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   const writer = writable.getWriter()
   const text = new TextEncoder()
-  const answer = world.raw(MESSAGES, {
+  const answer = fixture.raw(MESSAGES, {
     method: 'POST',
     headers: {
-      authorization: `Bearer ${world.clients.relay.key}`,
+      authorization: `Bearer ${fixture.clients.relay.key}`,
       'content-type': 'application/json',
     },
     body: readable,
@@ -119,7 +119,7 @@ function slowly(world: Metered) {
 }
 
 describe('a request whose body takes its time', () => {
-  const meanwhile: Record<string, [number, (world: Metered) => Promise<unknown>]> = {
+  const meanwhile: Record<string, [number, (fixture: Metered) => Promise<unknown>]> = {
     'is suspended is refused': [
       402,
       ({ platform, acme }) => platform.tenants.suspend(ACTOR, acme.id, 'billing'),
@@ -132,22 +132,22 @@ describe('a request whose body takes its time', () => {
   }
   for (const [name, [status, happens]] of Object.entries(meanwhile))
     test(`and whose tenant ${name}`, async () => {
-      await using world = await bootMetered('unlimited', SPENT)
-      const { begun, end } = slowly(world)
+      await using fixture = await bootMetered('unlimited', SPENT)
+      const { begun, end } = slowly(fixture)
       await begun
-      await world.clock.advance(1500)
-      await happens(world)
+      await fixture.clock.advance(1500)
+      await happens(fixture)
 
       expect((await end()).status).toBe(status)
     })
 
   test('is held to what its key is good for when it has come, over a real connection', async () => {
-    await using world = await bootMetered('unlimited')
-    const { keys, tenants, log } = world.platform
-    const listener = serve(world.app, { host: '127.0.0.1', port: 0 }, log)
+    await using fixture = await bootMetered('unlimited')
+    const { keys, tenants, log } = fixture.platform
+    const listener = serve(fixture.app, { host: '127.0.0.1', port: 0 }, log)
     const body = JSON.stringify(event)
     async function send(meanwhile: (id: string) => Promise<unknown>) {
-      const { id, key } = await world.acme.key('relay')
+      const { id, key } = await fixture.acme.key('relay')
       const socket = connect(listener.port, '127.0.0.1')
       let answer = ''
       socket.on('data', (piece) => {
@@ -158,9 +158,9 @@ describe('a request whose body takes its time', () => {
           `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
       )
       const isKnown = () =>
-        keys.list(world.acme.id).some((one) => one.id === id && one.last_used_at)
+        keys.list(fixture.acme.id).some((one) => one.id === id && one.last_used_at)
       await until(isKnown)
-      await world.clock.advance(1500)
+      await fixture.clock.advance(1500)
       await meanwhile(id)
       socket.write(body.slice(5))
       await until(() => answer.includes('\r\n\r\n'))
@@ -170,133 +170,133 @@ describe('a request whose body takes its time', () => {
 
     expect(await send(async () => {})).toBe('202')
     expect(await send((id) => keys.revoke(ACTOR, id))).toBe('401')
-    expect(await send(() => tenants.suspend(ACTOR, world.acme.id, 'billing'))).toBe('402')
+    expect(await send(() => tenants.suspend(ACTOR, fixture.acme.id, 'billing'))).toBe('402')
     await listener.stop()
   })
 
   test('and whose tenant is resumed is accepted', async () => {
-    await using world = await bootMetered('unlimited')
-    await world.platform.tenants.suspend(ACTOR, world.acme.id, 'renewal')
-    const { begun, end } = slowly(world)
+    await using fixture = await bootMetered('unlimited')
+    await fixture.platform.tenants.suspend(ACTOR, fixture.acme.id, 'renewal')
+    const { begun, end } = slowly(fixture)
     await begun
-    await world.clock.advance(1500)
-    await world.platform.tenants.resume(ACTOR, world.acme.id)
+    await fixture.clock.advance(1500)
+    await fixture.platform.tenants.resume(ACTOR, fixture.acme.id)
 
     expect((await end()).status).toBe(202)
   })
 
   test('and whose plan has become a metered one is billed by it', async () => {
-    await using world = await bootMetered('free', SPENT)
-    const { begun, end } = slowly(world)
+    await using fixture = await bootMetered('free', SPENT)
+    const { begun, end } = slowly(fixture)
     await begun
-    await world.clock.advance(1500)
-    await world.platform.tenants.change(ACTOR, world.acme.id, { plan: 'metered' })
+    await fixture.clock.advance(1500)
+    await fixture.platform.tenants.change(ACTOR, fixture.acme.id, { plan: 'metered' })
 
     expect((await end()).status).toBe(202)
-    expect(await world.usage()).toMatchObject({ requests: 1, billed_requests: 1 })
+    expect(await fixture.usage()).toMatchObject({ requests: 1, billed_requests: 1 })
   })
 })
 
 describe('a request that is under way when a month ends', () => {
   test('has what the new one holds, where nothing was left of the old', async () => {
-    await using world = await bootMetered('free', { 'metering-free-requests': '1' })
-    await world.clients.relay.get(MESSAGES)
-    await world.clock.advanceTo(NEXT_MONTH - 1)
-    const { begun, end } = slowly(world)
+    await using fixture = await bootMetered('free', { 'metering-free-requests': '1' })
+    await fixture.clients.relay.get(MESSAGES)
+    await fixture.clock.advanceTo(NEXT_MONTH - 1)
+    const { begun, end } = slowly(fixture)
     await begun
-    await world.clock.advance(5000)
+    await fixture.clock.advance(5000)
 
     expect((await end()).status).toBe(202)
   })
 
   test('counts for the month in which its work was let in', async () => {
-    await using world = await bootMetered('unlimited')
-    await world.clock.advanceTo(NEXT_MONTH - 1)
-    const { begun, end } = slowly(world)
+    await using fixture = await bootMetered('unlimited')
+    await fixture.clock.advanceTo(NEXT_MONTH - 1)
+    const { begun, end } = slowly(fixture)
     await begun
-    await world.clock.advance(5000)
+    await fixture.clock.advance(5000)
 
     expect((await end()).status).toBe(202)
 
-    expect(await world.usage()).toMatchObject({ month: '2026-04', requests: 1 })
+    expect(await fixture.usage()).toMatchObject({ month: '2026-04', requests: 1 })
   })
 })
 
 describe('what was counted', () => {
   test('is on disk once metering has stopped, also what was on its way there', async () => {
-    await using world = await bootMetered('unlimited')
-    const { metering } = world.platform
-    await world.clients.relay.get(MESSAGES)
+    await using fixture = await bootMetered('unlimited')
+    const { metering } = fixture.platform
+    await fixture.clients.relay.get(MESSAGES)
 
     const flushing = metering.flush()
     await metering.stop(0)
-    const stored = metering.months(world.acme.id)
+    const stored = metering.months(fixture.acme.id)
 
     await flushing
     expect(stored).toMatchObject([{ requests: 1 }])
   })
 
   test('is in the usage that is shown, also what is on its way to the disk', async () => {
-    await using world = await bootMetered('unlimited')
-    await world.clients.relay.get(MESSAGES)
+    await using fixture = await bootMetered('unlimited')
+    await fixture.clients.relay.get(MESSAGES)
 
-    const flushing = world.platform.metering.flush()
-    const { requests } = await world.usage()
+    const flushing = fixture.platform.metering.flush()
+    const { requests } = await fixture.usage()
 
     await flushing
     expect(requests).toBe(1)
   })
 
   test('for nothing stays so, however soon the plan becomes a metered one', async () => {
-    await using world = await bootMetered('free', { 'metering-free-requests': '1' })
-    for (let n = 0; n < 5; n++) await world.clients.relay.get(MESSAGES)
+    await using fixture = await bootMetered('free', { 'metering-free-requests': '1' })
+    for (let n = 0; n < 5; n++) await fixture.clients.relay.get(MESSAGES)
 
-    await world.platform.tenants.change(ACTOR, world.acme.id, { plan: 'metered' })
+    await fixture.platform.tenants.change(ACTOR, fixture.acme.id, { plan: 'metered' })
 
-    expect(await world.usage()).toMatchObject({ requests: 5, billed_requests: 0 })
+    expect(await fixture.usage()).toMatchObject({ requests: 5, billed_requests: 0 })
   })
 
   test('for nothing past a spend cap stays so, however soon the cap is raised', async () => {
-    await using world = await bootMetered('metered', {
+    await using fixture = await bootMetered('metered', {
       ...SPENT,
       'metering-overage-price-cents': '10',
       'metering-overage-per': '1',
       'metering-default-spend-cap-cents': '20',
     })
-    for (let n = 0; n < 5; n++) await world.clients.relay.get(MESSAGES)
+    for (let n = 0; n < 5; n++) await fixture.clients.relay.get(MESSAGES)
 
-    await world.platform.tenants.change(ACTOR, world.acme.id, { spendCapCents: 1000 })
+    await fixture.platform.tenants.change(ACTOR, fixture.acme.id, { spendCapCents: 1000 })
 
-    expect(await world.usage()).toMatchObject({ requests: 5, billed_requests: 2, cost_cents: 20 })
+    expect(await fixture.usage()).toMatchObject({ requests: 5, billed_requests: 2, cost_cents: 20 })
   })
 
   test('is counted once, also where telling of it has undone the transaction', async () => {
-    await using world = await bootMetered('free', { 'metering-free-requests': '2' })
-    world.db.client.run(
+    await using fixture = await bootMetered('free', { 'metering-free-requests': '2' })
+    fixture.db.client.run(
       "CREATE TRIGGER full BEFORE INSERT ON relay_event_types BEGIN SELECT raise(rollback, 'disk'); END",
     )
-    await world.clients.clockwork.get('/v1/clockwork/jobs')
-    await world.usage()
-    world.db.client.run('DROP TRIGGER full')
+    await fixture.clients.clockwork.get('/v1/clockwork/jobs')
+    await fixture.usage()
+    fixture.db.client.run('DROP TRIGGER full')
 
-    expect(await world.usage()).toMatchObject({ requests: 1, days: [{ requests: 1 }] })
+    expect(await fixture.usage()).toMatchObject({ requests: 1, days: [{ requests: 1 }] })
   })
 })
 
 describe('a place that is taken', () => {
   test('is free again where the disk did not take what it was for', async () => {
-    await using world = await bootMetered('free', { 'metering-free-requests': '1' })
-    world.db.client.run('PRAGMA query_only = ON')
-    for (let n = 0; n < 3; n++) expect(await statusOf('an event', world)).toBe(503)
-    world.db.client.run('PRAGMA query_only = OFF')
+    await using fixture = await bootMetered('free', { 'metering-free-requests': '1' })
+    fixture.db.client.run('PRAGMA query_only = ON')
+    for (let n = 0; n < 3; n++) expect(await statusOf('an event', fixture)).toBe(503)
+    fixture.db.client.run('PRAGMA query_only = OFF')
 
-    expect(await statusOf('an event', world)).toBe(202)
-    expect(await statusOf('an event', world)).toBe(429)
+    expect(await statusOf('an event', fixture)).toBe(202)
+    expect(await statusOf('an event', fixture)).toBe(429)
   })
 
   test('is not taken by equal idempotency keys at once, but for the first', async () => {
-    await using world = await bootMetered('free', { 'metering-free-requests': '1' })
-    const send = () => world.clients.relay.post(MESSAGES, { ...event, idempotency_key: 'one' })
+    await using fixture = await bootMetered('free', { 'metering-free-requests': '1' })
+    const send = () => fixture.clients.relay.post(MESSAGES, { ...event, idempotency_key: 'one' })
 
     const answers = await Promise.all(Array.from({ length: 10 }, send))
 
@@ -307,41 +307,41 @@ describe('a place that is taken', () => {
 
 describe('a tenant is told', () => {
   test('all or nothing: no event where half of what belongs to it is stored', async () => {
-    await using world = await bootMetered('free', { 'metering-free-requests': '2' })
-    world.db.client.run(
+    await using fixture = await bootMetered('free', { 'metering-free-requests': '2' })
+    fixture.db.client.run(
       "CREATE TRIGGER full BEFORE INSERT ON relay_event_types BEGIN SELECT raise(abort, 'no'); END",
     )
-    await world.clients.clockwork.get('/v1/clockwork/jobs')
-    await world.usage()
+    await fixture.clients.clockwork.get('/v1/clockwork/jobs')
+    await fixture.usage()
 
-    expect((await world.clients.relay.get(MESSAGES)).body.data).toEqual([])
+    expect((await fixture.clients.relay.get(MESSAGES)).body.data).toEqual([])
   })
 
   test('once, whichever process has counted what passed a share', async () => {
-    await using world = await bootMetered('free', { 'metering-free-requests': '10' })
-    const { metering } = world.platform
-    const neighbour = world.neighbour({ 'metering-free-requests': '10' })
-    const { key } = world.clients.relay
+    await using fixture = await bootMetered('free', { 'metering-free-requests': '10' })
+    const { metering } = fixture.platform
+    const neighbour = fixture.neighbour({ 'metering-free-requests': '10' })
+    const { key } = fixture.clients.relay
 
     for (let n = 0; n < 10; n++) {
       for (const each of [metering, neighbour.metering]) each.answered(neighbour.callerOf(key), 200)
       await Promise.all([metering.flush(), neighbour.metering.flush()])
     }
 
-    expect(noticesOf(world)).toEqual([50, 80, 100])
-    expect((await world.usage()).requests).toBe(20)
+    expect(noticesOf(fixture)).toEqual([50, 80, 100])
+    expect((await fixture.usage()).requests).toBe(20)
   })
 })
 
 describe('an answer', () => {
   test('does not hang on whether it can be told how much is left', async () => {
-    await using world = await bootMetered('free')
-    world.db.client.run('ALTER TABLE usage_months RENAME TO broken')
+    await using fixture = await bootMetered('free')
+    fixture.db.client.run('ALTER TABLE usage_months RENAME TO broken')
 
-    const answer = await world.clients.relay.get(MESSAGES).catch(String)
+    const answer = await fixture.clients.relay.get(MESSAGES).catch(String)
 
     expect(answer).toMatchObject({ status: 200, body: { data: [] } })
-    world.db.client.run('ALTER TABLE broken RENAME TO usage_months')
+    fixture.db.client.run('ALTER TABLE broken RENAME TO usage_months')
   })
 
   test('that nobody has thought of tells strangers nothing of the inside', async () => {

@@ -11,7 +11,7 @@ import { testConfig } from '../../support/config.ts'
 
 export const ACTOR = { kind: 'cli', source: 'test' } as const
 
-/** The moment at which these worlds begin, and the first one of the month after it. */
+/** The moment at which these fixtures begin, and the first one of the month after it. */
 export const START = '2026-03-31T23:00:00.000Z'
 export const NEXT_MONTH = Date.parse('2026-04-01T00:00:00.000Z')
 

@@ -9,29 +9,29 @@ const stored = ({ db, acme }: Metered) =>
 
 describe('what other processes know of a count', () => {
   test('is all of it, at once, where a process has taken a tenth of what was left', async () => {
-    await using world = await bootMetered('free', { 'metering-free-requests': '25' })
+    await using fixture = await bootMetered('free', { 'metering-free-requests': '25' })
     const create = async () => {
-      await CREATING['an event']?.send(world.clients, 0)
-      await world.db.drain()
+      await CREATING['an event']?.send(fixture.clients, 0)
+      await fixture.db.drain()
     }
 
     await create()
     await create()
-    expect(stored(world)).toBe(0)
+    expect(stored(fixture)).toBe(0)
     await create()
-    expect(stored(world)).toBe(3)
+    expect(stored(fixture)).toBe(3)
   })
 
   test('is nothing before half a second, where enough is left or nothing has an end', async () => {
     for (const plan of ['free', 'unlimited'] as const) {
-      await using world = await bootMetered(plan)
-      await CREATING['an event']?.send(world.clients, 0)
-      await world.db.drain()
-      expect(stored(world)).toBe(0)
+      await using fixture = await bootMetered(plan)
+      await CREATING['an event']?.send(fixture.clients, 0)
+      await fixture.db.drain()
+      expect(stored(fixture)).toBe(0)
 
-      await world.clock.advance(500)
-      await world.db.drain()
-      expect(stored(world)).toBe(1)
+      await fixture.clock.advance(500)
+      await fixture.db.drain()
+      expect(stored(fixture)).toBe(1)
     }
   })
 })
@@ -65,27 +65,27 @@ describe('a process that ends', () => {
     "CREATE TRIGGER refuse BEFORE INSERT ON usage_days BEGIN SELECT RAISE(ABORT, 'no'); END"
 
   test('tries for a while to store what the disk does not take', async () => {
-    await using world = await bootMetered('unlimited')
-    const { metering, callerOf } = world.neighbour({})
-    metering.answered(callerOf(world.clients.relay.key), 200)
-    world.db.client.run(REFUSE)
+    await using fixture = await bootMetered('unlimited')
+    const { metering, callerOf } = fixture.neighbour({})
+    metering.answered(callerOf(fixture.clients.relay.key), 200)
+    fixture.db.client.run(REFUSE)
 
     const lost = metering.stop(60_000)
-    await until(() => world.log.some((line) => line.includes('usage could not be stored')))
-    world.db.client.run('DROP TRIGGER refuse')
-    await world.clock.advance(1000)
+    await until(() => fixture.log.some((line) => line.includes('usage could not be stored')))
+    fixture.db.client.run('DROP TRIGGER refuse')
+    await fixture.clock.advance(1000)
     expect(await lost).toBe(0)
-    expect(stored(world)).toBe(1)
+    expect(stored(fixture)).toBe(1)
   })
 
   test('says how much it could not store', async () => {
-    await using world = await bootMetered('unlimited')
-    const { metering, callerOf } = world.neighbour({})
-    metering.answered(callerOf(world.clients.relay.key), 200)
-    world.db.client.run(REFUSE)
+    await using fixture = await bootMetered('unlimited')
+    const { metering, callerOf } = fixture.neighbour({})
+    metering.answered(callerOf(fixture.clients.relay.key), 200)
+    fixture.db.client.run(REFUSE)
 
     expect(await metering.stop(0)).toBe(1)
-    expect(world.log.at(-1)).toContain('"message":"usage was not stored","requests":1')
-    world.db.client.run('DROP TRIGGER refuse')
+    expect(fixture.log.at(-1)).toContain('"message":"usage was not stored","requests":1')
+    fixture.db.client.run('DROP TRIGGER refuse')
   })
 })

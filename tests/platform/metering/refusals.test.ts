@@ -123,22 +123,22 @@ function expectRefusal(answer: Answer, shape: 'plain' | 'coded', code: string, w
 describe('past the allowance of a free plan', () => {
   for (const [name, { status, shape, send }] of creating) {
     test(`${name} is refused until the next month of UTC, and then is not`, async () => {
-      await using world = await bootMetered('free', { 'metering-free-requests': '1' })
-      expect((await send(world.clients, 1)).status).toBe(status)
+      await using fixture = await bootMetered('free', { 'metering-free-requests': '1' })
+      expect((await send(fixture.clients, 1)).status).toBe(status)
 
-      const refused = await send(world.clients, 2)
+      const refused = await send(fixture.clients, 2)
 
       expect(refused.status).toBe(429)
-      expect(refused.headers.get('retry-after')).toBe(secondsLeft(world.clock.now()))
+      expect(refused.headers.get('retry-after')).toBe(secondsLeft(fixture.clock.now()))
       expectRefusal(refused, shape, 'allowance_exhausted', /monthly allowance is used up/)
-      await world.clock.advanceTo(NEXT_MONTH)
-      expect((await send(world.clients, 3)).status).toBe(status)
+      await fixture.clock.advanceTo(NEXT_MONTH)
+      expect((await send(fixture.clients, 3)).status).toBe(status)
     })
   }
 
   test('the 51st of 50 is refused, whatever engines and environments the 50 went to', async () => {
-    await using world = await bootMetered('free', { 'metering-free-requests': '50' })
-    const { clients } = world
+    await using fixture = await bootMetered('free', { 'metering-free-requests': '50' })
+    const { clients } = fixture
     const calls = [
       () => clients.gate.get('/v1/gate/identities'),
       () => clients.clockwork.get('/v1/clockwork/jobs'),
@@ -147,20 +147,20 @@ describe('past the allowance of a free plan', () => {
       () => CREATING['an event']?.send(clients, 0),
     ]
     for (let n = 0; n < 50; n++) await calls[n % calls.length]?.()
-    expect((await world.usage()).requests).toBe(50)
+    expect((await fixture.usage()).requests).toBe(50)
 
     for (const [name, { send }] of creating)
       expect([name, (await send(clients, 99)).status]).toEqual([name, 429])
-    expect((await world.usage()).requests).toBe(50)
+    expect((await fixture.usage()).requests).toBe(50)
   })
 
   test('reads, pauses, deletions, introspection and decisions are answered, and counted', async () => {
-    await using world = await bootMetered('free', { 'metering-free-requests': '4' })
-    const { gate, clockwork, passepartout, relay } = world.clients
-    const job = await CREATING['a cron job']?.send(world.clients, 0)
-    const person = await CREATING['an identity']?.send(world.clients, 0)
-    const token = await CREATING['an access token']?.send(world.clients, 0)
-    const login = await CREATING['a messenger sign-in']?.send(world.clients, 0)
+    await using fixture = await bootMetered('free', { 'metering-free-requests': '4' })
+    const { gate, clockwork, passepartout, relay } = fixture.clients
+    const job = await CREATING['a cron job']?.send(fixture.clients, 0)
+    const person = await CREATING['an identity']?.send(fixture.clients, 0)
+    const token = await CREATING['an access token']?.send(fixture.clients, 0)
+    const login = await CREATING['a messenger sign-in']?.send(fixture.clients, 0)
 
     const answers = [
       await clockwork.get('/v1/clockwork/jobs'),
@@ -181,30 +181,30 @@ describe('past the allowance of a free plan', () => {
     expect(answers.map(({ status }) => status)).toEqual([
       200, 200, 204, 200, 200, 200, 204, 200, 200,
     ])
-    expect(await world.usage()).toMatchObject({ requests: 13, billed_requests: 0, cost_cents: 0 })
+    expect(await fixture.usage()).toMatchObject({ requests: 13, billed_requests: 0, cost_cents: 0 })
   })
 
   test('a job made before still fires', async () => {
     await using target = startTarget()
-    await using world = await bootMetered('free', { 'metering-free-requests': '1' })
-    const { clockwork } = world.clients
+    await using fixture = await bootMetered('free', { 'metering-free-requests': '1' })
+    const { clockwork } = fixture.clients
     const made = await clockwork.post('/v1/clockwork/jobs', {
       name: 'tick',
       schedule: '* * * * *',
       url: target.url,
     })
     expect(made.status).toBe(201)
-    expect((await CREATING['a cron job']?.send(world.clients, 1))?.status).toBe(429)
+    expect((await CREATING['a cron job']?.send(fixture.clients, 1))?.status).toBe(429)
 
-    await world.clock.advance(60_000)
+    await fixture.clock.advance(60_000)
 
     const { body } = await clockwork.get(`/v1/clockwork/jobs/${made.body.id}/executions`)
     expect(body).toMatchObject([{ status: 'success' }])
   })
 
   test('a repeated idempotency key is answered with the original', async () => {
-    await using world = await bootMetered('free', { 'metering-free-requests': '1' })
-    const { relay } = world.clients
+    await using fixture = await bootMetered('free', { 'metering-free-requests': '1' })
+    const { relay } = fixture.clients
     const event = { event_type: 'order.paid', payload: {}, idempotency_key: 'one' }
     const first = await relay.post('/v1/relay/messages', event)
 
@@ -217,11 +217,11 @@ describe('past the allowance of a free plan', () => {
   })
 
   test('another tenant is none the worse', async () => {
-    await using world = await bootMetered('free', { 'metering-free-requests': '0' })
-    const other = await world.tenant('Other', 'unlimited')
+    await using fixture = await bootMetered('free', { 'metering-free-requests': '0' })
+    const other = await fixture.tenant('Other', 'unlimited')
     const { key } = await other.key('relay')
 
-    const answer = await world
+    const answer = await fixture
       .client(key)
       .post('/v1/relay/messages', { event_type: 'a.b', payload: {} })
 
@@ -229,24 +229,24 @@ describe('past the allowance of a free plan', () => {
   })
 
   test('what is wrong with a call is told before that nothing is left', async () => {
-    await using world = await bootMetered('free', { 'metering-free-requests': '0' })
-    const { clockwork, gate, relay } = world.clients
+    await using fixture = await bootMetered('free', { 'metering-free-requests': '0' })
+    const { clockwork, gate, relay } = fixture.clients
     expect((await relay.post('/v1/relay/messages', { payload: {} })).status).toBe(400)
     expect((await clockwork.post('/v1/clockwork/jobs', { name: 'x' })).status).toBe(400)
     expect((await gate.post('/v1/gate/identities', {})).status).toBe(400)
-    expect((await world.client('svc_relay_live_sk_x').get('/v1/relay/messages')).status).toBe(401)
+    expect((await fixture.client('svc_relay_live_sk_x').get('/v1/relay/messages')).status).toBe(401)
     expect((await relay.post('/v1/gate/identities', {})).status).toBe(403)
   })
 
   test('a higher plan lets new work in at once, and a lower one stops it', async () => {
-    await using world = await bootMetered('free', { 'metering-free-requests': '0' })
-    const { tenants } = world.platform
-    const send = async () => (await CREATING['an event']?.send(world.clients, 0))?.status
+    await using fixture = await bootMetered('free', { 'metering-free-requests': '0' })
+    const { tenants } = fixture.platform
+    const send = async () => (await CREATING['an event']?.send(fixture.clients, 0))?.status
     expect(await send()).toBe(429)
 
-    await tenants.change(ACTOR, world.acme.id, { plan: 'unlimited' })
+    await tenants.change(ACTOR, fixture.acme.id, { plan: 'unlimited' })
     expect(await send()).toBe(202)
-    await tenants.change(ACTOR, world.acme.id, { plan: 'free' })
+    await tenants.change(ACTOR, fixture.acme.id, { plan: 'free' })
     expect(await send()).toBe(429)
   })
 })
@@ -271,51 +271,51 @@ describe('to call out once more', () => {
       /the account is suspended/,
       ({ platform, acme }) => platform.tenants.suspend(ACTOR, acme.id, 'billing'),
     ],
-  } satisfies Record<string, [number, string, RegExp, (world: Metered) => Promise<unknown>]>
+  } satisfies Record<string, [number, string, RegExp, (fixture: Metered) => Promise<unknown>]>
 
   for (const [name, { status, shape, engine, path, body }] of Object.entries(AGAIN)) {
     for (const [when, [refusal, code, words, stop]] of Object.entries(stops))
       test(`by ${name} is refused ${when}, and nothing is called`, async () => {
         await using target = startTarget()
-        await using world = await bootMetered('unlimited', SPENT)
-        const ids = await withWork(world, target.url)
-        await stop(world)
+        await using fixture = await bootMetered('unlimited', SPENT)
+        const ids = await withWork(fixture, target.url)
+        await stop(fixture)
 
-        const refused = await world.clients[engine].post(path(ids), body)
+        const refused = await fixture.clients[engine].post(path(ids), body)
 
         expect(refused.status).toBe(refusal)
         expectRefusal(refused, shape, code, words)
-        await world.clock.advance(10_000)
+        await fixture.clock.advance(10_000)
         expect(target.requests).toHaveLength(CALLED)
       })
 
     test(`by ${name} is answered while something is left, and takes it`, async () => {
       await using target = startTarget()
-      await using world = await bootMetered('unlimited', { 'metering-free-requests': '10' })
-      const ids = await withWork(world, target.url)
-      const before = (await world.usage()).requests
+      await using fixture = await bootMetered('unlimited', { 'metering-free-requests': '10' })
+      const ids = await withWork(fixture, target.url)
+      const before = (await fixture.usage()).requests
       expect(before).toBeLessThan(10)
-      for (let n = before; n < 9; n++) await world.clients.gate.get('/v1/gate/identities')
-      await world.platform.tenants.change(ACTOR, world.acme.id, { plan: 'free' })
-      const ask = () => world.clients[engine].post(path(ids), body)
+      for (let n = before; n < 9; n++) await fixture.clients.gate.get('/v1/gate/identities')
+      await fixture.platform.tenants.change(ACTOR, fixture.acme.id, { plan: 'free' })
+      const ask = () => fixture.clients[engine].post(path(ids), body)
 
       const answers = await Promise.all([ask(), ask()])
 
       expect(answers.map((answer) => answer.status).toSorted()).toEqual([status, 429])
-      await world.clock.advance(10_000)
+      await fixture.clock.advance(10_000)
       expect(target.requests).toHaveLength(CALLED + 1)
     })
 
     test(`by ${name}: that there is no such thing is told before`, async () => {
-      await using world = await bootMetered('unlimited')
-      await world.platform.tenants.suspend(ACTOR, world.acme.id, 'billing')
+      await using fixture = await bootMetered('unlimited')
+      await fixture.platform.tenants.suspend(ACTOR, fixture.acme.id, 'billing')
 
-      expect((await world.clients[engine].post(path(UNKNOWN_IDS), body)).status).toBe(404)
+      expect((await fixture.clients[engine].post(path(UNKNOWN_IDS), body)).status).toBe(404)
     })
 
     test(`by ${name}: that it may be refused is in the API document`, async () => {
-      await using world = await bootMetered('unlimited')
-      const { paths } = (await world.raw('/openapi.json')).body
+      await using fixture = await bootMetered('unlimited')
+      const { paths } = (await fixture.raw('/openapi.json')).body
 
       expect(paths[path(NO_IDS)].post.responses).toContainKeys(['402', '429'])
     })
@@ -323,10 +323,10 @@ describe('to call out once more', () => {
 
   test('stays possible to look into, to change and to end for those in arrears', async () => {
     await using target = startTarget()
-    await using world = await bootMetered('unlimited')
-    const { job, endpoint, delivery } = await withWork(world, target.url)
-    await world.platform.tenants.suspend(ACTOR, world.acme.id, 'billing')
-    const { clockwork, relay } = world.clients
+    await using fixture = await bootMetered('unlimited')
+    const { job, endpoint, delivery } = await withWork(fixture, target.url)
+    await fixture.platform.tenants.suspend(ACTOR, fixture.acme.id, 'billing')
+    const { clockwork, relay } = fixture.clients
 
     const answers = [
       await clockwork.post(`${JOBS}/preview`, { schedule: '* * * * *', url: target.url }),
@@ -357,16 +357,16 @@ describe('on a metered plan', () => {
 
   for (const [name, { status, shape, send }] of creating) {
     test(`${name} that would pass the spend cap is refused`, async () => {
-      await using world = await bootMetered('metered', prices)
-      await world.platform.tenants.change(ACTOR, world.acme.id, { spendCapCents: 25 })
-      for (const n of [1, 2, 3]) expect((await send(world.clients, n)).status).toBe(status)
+      await using fixture = await bootMetered('metered', prices)
+      await fixture.platform.tenants.change(ACTOR, fixture.acme.id, { spendCapCents: 25 })
+      for (const n of [1, 2, 3]) expect((await send(fixture.clients, n)).status).toBe(status)
 
-      const refused = await send(world.clients, 4)
+      const refused = await send(fixture.clients, 4)
 
       expect(refused.status).toBe(429)
-      expect(refused.headers.get('retry-after')).toBe(secondsLeft(world.clock.now()))
+      expect(refused.headers.get('retry-after')).toBe(secondsLeft(fixture.clock.now()))
       expectRefusal(refused, shape, 'spend_cap_reached', /monthly spend cap is reached/)
-      expect(await world.usage()).toMatchObject({
+      expect(await fixture.usage()).toMatchObject({
         requests: 3,
         billed_requests: 2,
         cost_cents: 20,
@@ -376,44 +376,44 @@ describe('on a metered plan', () => {
   }
 
   test('a tenant without a cap has the default one', async () => {
-    await using world = await bootMetered('metered', {
+    await using fixture = await bootMetered('metered', {
       ...prices,
       'metering-default-spend-cap-cents': '10',
     })
-    const send = async () => (await CREATING['an event']?.send(world.clients, 0))?.status
+    const send = async () => (await CREATING['an event']?.send(fixture.clients, 0))?.status
     expect([await send(), await send(), await send()]).toEqual([202, 202, 429])
   })
 
   test('what is still answered past the cap is counted and not billed', async () => {
-    await using world = await bootMetered('metered', {
+    await using fixture = await bootMetered('metered', {
       ...prices,
       'metering-default-spend-cap-cents': '10',
     })
-    for (let n = 0; n < 5; n++) await world.clients.relay.get('/v1/relay/messages')
+    for (let n = 0; n < 5; n++) await fixture.clients.relay.get('/v1/relay/messages')
 
-    expect(await world.usage()).toMatchObject({ requests: 5, billed_requests: 1, cost_cents: 10 })
+    expect(await fixture.usage()).toMatchObject({ requests: 5, billed_requests: 1, cost_cents: 10 })
   })
 
   test('what came for nothing stays so when the plan becomes a metered one', async () => {
-    await using world = await bootMetered('free', prices)
-    for (let n = 0; n < 5; n++) await world.clients.relay.get('/v1/relay/messages')
-    expect(await world.usage()).toMatchObject({ requests: 5, billed_requests: 0 })
+    await using fixture = await bootMetered('free', prices)
+    for (let n = 0; n < 5; n++) await fixture.clients.relay.get('/v1/relay/messages')
+    expect(await fixture.usage()).toMatchObject({ requests: 5, billed_requests: 0 })
 
-    await world.platform.tenants.change(ACTOR, world.acme.id, { plan: 'metered' })
-    await world.clients.relay.get('/v1/relay/messages')
+    await fixture.platform.tenants.change(ACTOR, fixture.acme.id, { plan: 'metered' })
+    await fixture.clients.relay.get('/v1/relay/messages')
 
-    expect(await world.usage()).toMatchObject({ requests: 6, billed_requests: 1, cost_cents: 10 })
+    expect(await fixture.usage()).toMatchObject({ requests: 6, billed_requests: 1, cost_cents: 10 })
   })
 
   test('a cap below what was spent stops new work and takes nothing off the bill', async () => {
-    await using world = await bootMetered('metered', prices)
-    for (let n = 0; n < 4; n++) await CREATING['an event']?.send(world.clients, n)
-    await world.usage()
+    await using fixture = await bootMetered('metered', prices)
+    for (let n = 0; n < 4; n++) await CREATING['an event']?.send(fixture.clients, n)
+    await fixture.usage()
 
-    await world.platform.tenants.change(ACTOR, world.acme.id, { spendCapCents: 10 })
+    await fixture.platform.tenants.change(ACTOR, fixture.acme.id, { spendCapCents: 10 })
 
-    expect((await CREATING['an event']?.send(world.clients, 5))?.status).toBe(429)
-    expect(await world.usage()).toMatchObject({ billed_requests: 3, cost_cents: 30 })
+    expect((await CREATING['an event']?.send(fixture.clients, 5))?.status).toBe(429)
+    expect(await fixture.usage()).toMatchObject({ billed_requests: 3, cost_cents: 30 })
   })
 })
 
@@ -425,23 +425,23 @@ describe('of a tenant in arrears', () => {
   for (const [reason, code, words] of reasons) {
     for (const [name, { status, shape, send }] of creating) {
       test(`${name} is refused for ${reason}, without a time to try again, until it is resumed`, async () => {
-        await using world = await bootMetered('unlimited')
-        await world.platform.tenants.suspend(ACTOR, world.acme.id, reason)
+        await using fixture = await bootMetered('unlimited')
+        await fixture.platform.tenants.suspend(ACTOR, fixture.acme.id, reason)
 
-        const refused = await send(world.clients, 1)
+        const refused = await send(fixture.clients, 1)
 
         expect(refused.status).toBe(402)
         expect(refused.headers.get('retry-after')).toBeNull()
         expectRefusal(refused, shape, code, words)
-        await world.platform.tenants.resume(ACTOR, world.acme.id)
-        expect((await send(world.clients, 2)).status).toBe(status)
+        await fixture.platform.tenants.resume(ACTOR, fixture.acme.id)
+        expect((await send(fixture.clients, 2)).status).toBe(status)
       })
     }
   }
 
   test('that it is in arrears is told before that nothing is left', async () => {
-    await using world = await bootMetered('free', { 'metering-free-requests': '0' })
-    await world.platform.tenants.suspend(ACTOR, world.acme.id, 'billing')
-    expect((await CREATING['an event']?.send(world.clients, 0))?.status).toBe(402)
+    await using fixture = await bootMetered('free', { 'metering-free-requests': '0' })
+    await fixture.platform.tenants.suspend(ACTOR, fixture.acme.id, 'billing')
+    expect((await CREATING['an event']?.send(fixture.clients, 0))?.status).toBe(402)
   })
 })

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../support/folder.ts'
 import { type Records, startNameServer } from './name-server.ts'
 
 /** A resolver, its name server, and the files that say how it resolves. */
-async function world(records: Records = {}) {
+async function fixture(records: Records = {}) {
   const server = await startNameServer(records)
   const folder = temporaryFolder()
   const [hostsFile, resolvConf] = [join(folder.path, 'hosts'), join(folder.path, 'resolv.conf')]
@@ -38,7 +38,7 @@ async function world(records: Records = {}) {
 
 test('names that never resolve hold up no file, no hash and no other name', async () => {
   const silent = Array.from({ length: 64 }, (_, n) => `${n}.silent.example`)
-  using here = await world({
+  using here = await fixture({
     'fine.example': ['192.0.2.1'],
     ...Object.fromEntries(silent.map((name) => [name, 'silent'])),
   })
@@ -55,7 +55,7 @@ test('names that never resolve hold up no file, no hash and no other name', asyn
 
 describe('a name server', () => {
   test('gives the IPv4 and the IPv6 addresses of a name', async () => {
-    using here = await world({
+    using here = await fixture({
       'both.example': ['2001:0db8:0000:0000:0000:0000:0000:0001', '192.0.2.1', '192.0.2.2'],
       'six.example': ['2001:0db8:0000:0000:0000:0000:0000:0002'],
     })
@@ -69,7 +69,7 @@ describe('a name server', () => {
   })
 
   test('that knows no address of a name is told from one that fails', async () => {
-    using here = await world({ 'empty.example': [], 'broken.example': ['fails'] })
+    using here = await fixture({ 'empty.example': [], 'broken.example': ['fails'] })
 
     expect(await here.addresses('none.example')).toBe('ENOTFOUND')
     expect(await here.addresses('empty.example')).toBe('ENOTFOUND')
@@ -77,13 +77,13 @@ describe('a name server', () => {
   })
 
   test('that fails for IPv6 alone has given the IPv4 addresses', async () => {
-    using here = await world({ 'half.example': ['192.0.2.1', 'fails'] })
+    using here = await fixture({ 'half.example': ['192.0.2.1', 'fails'] })
 
     expect(await here.addresses('half.example')).toEqual(['192.0.2.1'])
   })
 
   test('is asked again each time, so that no answers pile up', async () => {
-    using here = await world({ 'a.example': ['192.0.2.1'] })
+    using here = await fixture({ 'a.example': ['192.0.2.1'] })
 
     await here.addresses('a.example')
     await here.addresses('a.example')
@@ -94,7 +94,7 @@ describe('a name server', () => {
 
 describe('the hosts file', () => {
   test('comes before name servers, in any case, with all addresses of a name', async () => {
-    using here = await world({ 'both.example': ['192.0.2.1'] })
+    using here = await fixture({ 'both.example': ['192.0.2.1'] })
     here.setHosts(
       [
         '# 10.0.0.1 both.example',
@@ -113,7 +113,7 @@ describe('the hosts file', () => {
   })
 
   test('is read again when it has changed, and may be missing', async () => {
-    using here = await world()
+    using here = await fixture()
     expect(await here.addresses('nas')).toBe('ENOTFOUND')
     here.setHosts('10.0.0.7 nas')
     expect(await here.addresses('nas')).toEqual(['10.0.0.7'])
@@ -127,7 +127,7 @@ describe('the hosts file', () => {
 describe('the search domains of resolv.conf', () => {
   /** What is asked for in turn, until there is an answer. */
   const asked = async (host: string, resolvConf: string) => {
-    using here = await world()
+    using here = await fixture()
     here.setResolvConf(resolvConf)
     expect(await here.addresses(host)).toBe('ENOTFOUND')
     return [...new Set(here.asked)]
@@ -147,7 +147,7 @@ describe('the search domains of resolv.conf', () => {
   })
 
   test('end with the first name that has an address, or whose look-up fails', async () => {
-    using here = await world({
+    using here = await fixture({
       'nas.lan': ['10.0.0.7'],
       'tv.lan': ['fails'],
       'tv.corp.example': ['10.0.0.8'],

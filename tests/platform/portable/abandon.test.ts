@@ -89,7 +89,7 @@ describe('an import that was cut short is taken back', () => {
   test.each([2, LAST])('with all that there is of it, from before commit %p', async (atCommit) => {
     const before = rowsByTable()
     await cutShort(atCommit)
-    // The house, and what is there of this one so far.
+    // The installation, and what is there of this one so far.
     expect(rowsIn('tenants')).toHaveLength(2)
 
     await abandon()

@@ -15,24 +15,24 @@ const RELAY_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 /** A tenant that uses all four engines, made with their APIs. */
 async function furnish(botApi: ReturnType<typeof startBotApi>, target: Target) {
   const flags = { 'passepartout-telegram-api-root': botApi.url, 'gate-password-memory': '8MB' }
-  const world = await bootFlows({ flags })
-  const { app, acme, api } = world
+  const fixture = await bootFlows({ flags })
+  const { app, acme, api } = fixture
   const relayKey = (await acme.key('relay', 'live')).key
   const passepartoutKey = (await acme.key('passepartout', 'live')).key
-  await world.security({ mfa_enabled: true })
+  await fixture.security({ mfa_enabled: true })
   const policies = 'permit (principal, action, resource is Document);'
   await api.put('/v1/gate/settings/policies', { policies })
 
-  const { session_token: token } = await world.register(ADA)
-  const secret = await world.enrol(token)
-  const kept = await world.settings(token)
-  await world.sendWell(kept, CODES.make, withToken(token))
-  await world.sendWell(kept, CODES.keep, withToken(token))
-  await world.createIdentity({
+  const { session_token: token } = await fixture.register(ADA)
+  const secret = await fixture.enrol(token)
+  const kept = await fixture.settings(token)
+  await fixture.sendWell(kept, CODES.make, withToken(token))
+  await fixture.sendWell(kept, CODES.keep, withToken(token))
+  await fixture.createIdentity({
     traits: { email: BOB, custom_data: { plan: 'gold', ünïcode: ['☃', 1.5, null] } },
     metadata_public: { roles: ['admin'] },
   })
-  await world.createWebhook(target.url)
+  await fixture.createWebhook(target.url)
 
   const cron = await acme.api.post('/v1/clockwork/jobs', {
     name: 'nightly',
@@ -66,11 +66,11 @@ async function furnish(botApi: ReturnType<typeof startBotApi>, target: Target) {
 
   expect([cron.status, delayed.status, endpoint.status]).toEqual([201, 201, 201])
   return {
-    world,
+    fixture,
     app,
     flags,
     tenantId: acme.id,
-    keys: { gate: world.key, clockwork: acme.secret, relay: relayKey, passepartoutKey },
+    keys: { gate: fixture.key, clockwork: acme.secret, relay: relayKey, passepartoutKey },
     secret,
     cron: cron.body,
     delayed: delayed.body,

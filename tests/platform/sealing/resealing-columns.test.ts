@@ -9,7 +9,7 @@ import {
   withToken,
 } from '../../engines/gate/sign-in/flows/acts.ts'
 import { bootSocial, startFakes } from '../../engines/gate/sign-in/flows/social-fixture.ts'
-import { bootWorld } from '../../engines/passepartout/fixture.ts'
+import { bootFixture } from '../../engines/passepartout/fixture.ts'
 import { signIn } from '../../engines/passepartout/walk.ts'
 import type { TestApp } from '../../support/app.ts'
 import { newAccount } from '../../support/social/index.ts'
@@ -73,7 +73,7 @@ async function expectAllResealed(app: Held): Promise<string[]> {
 test('each column that anything is sealed in is on the list, and is resealed by it', async () => {
   const fakes = await startFakes()
   const social = await bootSocial(fakes)
-  const messenger = await bootWorld()
+  const messenger = await bootFixture()
 
   await social.security({ mfa_enabled: true })
   const { token } = await enrolled(social)

@@ -54,7 +54,7 @@ export const rotationOn = (db: Db, clock: Clock, dataDir: string) =>
   createRotation({ db, clock, audit: createAudit({ db, clock }), dataDir, columns: sealedColumns })
 
 /** A data directory with `count` mails, and a server that has sealed them. */
-export async function createHouse(count: number) {
+export async function createInstallation(count: number) {
   const folder = temporaryFolder()
   const dataDir = folder.path
   const clock = createTestClock('2026-03-01T12:00:00Z')

@@ -50,7 +50,7 @@ interface TapRecord {
   answers: TapAnswer[]
 }
 
-export interface World {
+export interface Fixture {
   bots: Map<number, Bot>
   people: Map<number, User>
   taps: Map<string, TapRecord>
@@ -60,7 +60,7 @@ export interface World {
   newId: () => number
 }
 
-export function newWorld(closing: AbortSignal): World {
+export function newFixture(closing: AbortSignal): Fixture {
   let lastId = 0
   return {
     bots: new Map(),
@@ -82,7 +82,7 @@ export interface BotFields {
 
 export const newToken = (id: number) => `${id}:AA${randomBytes(24).toString('base64url')}H`
 
-export function addBot({ bots, bell, closing, newId }: World, fields: BotFields): Bot {
+export function addBot({ bots, bell, closing, newId }: Fixture, fields: BotFields): Bot {
   const id = fields.id ?? 7_100_000_000 + newId()
   const username = fields.username ?? `door_${id}_bot`
   let lastMessageId = 0

@@ -6,7 +6,7 @@ import {
   type BotMessage,
   type Call,
   messagesIn,
-  newWorld,
+  newFixture,
   replaceToken,
   type TapAnswer,
   tell,
@@ -30,17 +30,17 @@ type Named = { id: number }
 /** Telegram's Bot API on loopback, with people who speak to the bots. */
 export function startBotApi({ reach = (url) => url }: Options = {}) {
   const closing = new AbortController()
-  const world = newWorld(closing.signal)
+  const fixture = newFixture(closing.signal)
   const faults = newFaults()
-  const server = serve(world, faults, reach)
-  const { bell, calls } = world
+  const server = serve(fixture, faults, reach)
+  const { bell, calls } = fixture
 
   const known = ({ id }: Named): Bot => {
-    const bot = world.bots.get(id)
+    const bot = fixture.bots.get(id)
     if (!bot) throw new Error(`there is no bot ${id}`)
     return bot
   }
-  const answersTo = ({ id }: Tap): TapAnswer[] => world.taps.get(id)?.answers ?? []
+  const answersTo = ({ id }: Tap): TapAnswer[] => fixture.taps.get(id)?.answers ?? []
 
   return {
     /** Root of the API, with no slash at its end. */
@@ -56,11 +56,11 @@ export function startBotApi({ reach = (url) => url }: Options = {}) {
         withinMs,
       ),
 
-    bot: (fields: BotFields = {}) => handleOf(addBot(world, fields)),
+    bot: (fields: BotFields = {}) => handleOf(addBot(fixture, fields)),
 
     person: (fields: Partial<User> = {}): Person =>
-      newPerson(world, {
-        id: 5_200_000_000 + world.newId(),
+      newPerson(fixture, {
+        id: 5_200_000_000 + fixture.newId(),
         is_bot: false,
         first_name: 'Ada',
         ...fields,
@@ -75,14 +75,14 @@ export function startBotApi({ reach = (url) => url }: Options = {}) {
 
     /** It is too late to answer those that were not answered. */
     expireTaps: () => {
-      for (const tap of world.taps.values()) tap.isOpen = false
+      for (const tap of fixture.taps.values()) tap.isOpen = false
     },
 
     /** Calls go wrong from now on. Held ones end, so that pollers come and meet it at once. */
     fail: (fields: FaultFields) => {
       const fault = faults.add(fields)
       if ((fields.method ?? 'getUpdates') === 'getUpdates')
-        for (const { user, poll } of world.bots.values())
+        for (const { user, poll } of fixture.bots.values())
           if (user.id === (fields.bot?.id ?? user.id)) poll.end()
       return fault
     },

@@ -1,4 +1,4 @@
-import type { Bot, World } from './fixture.ts'
+import type { Bot, Fixture } from './fixture.ts'
 import { flagOf, keyboardOf, kindsOf, numberOf, type Params, textOf } from './params.ts'
 import { deleteWebhook, type Reach, setWebhook, webhookInfo } from './webhooks.ts'
 import { badRequest, type Chat, conflict, Refusal, unixNow, type WireMessage } from './wire.ts'
@@ -15,7 +15,7 @@ export interface Answer {
 type Method = (bot: Bot, params: Params, gone: AbortSignal) => Answer | Promise<Answer>
 
 /** The methods there are, under their names. */
-export const methodsOf = (world: World, reach: Reach): Record<string, Method> => ({
+export const methodsOf = (fixture: Fixture, reach: Reach): Record<string, Method> => ({
   getMe: ({ user }) => ({
     result: {
       ...user,
@@ -28,9 +28,9 @@ export const methodsOf = (world: World, reach: Reach): Record<string, Method> =>
   setWebhook: (bot, params) => setWebhook(bot, params, reach),
   deleteWebhook,
   getWebhookInfo: webhookInfo,
-  sendMessage: (bot, params) => ({ result: send(world, bot, params) }),
-  editMessageText: (bot, params) => ({ result: edit(world, bot, params) }),
-  answerCallbackQuery: (bot, params) => ({ result: answerTap(world, bot, params) }),
+  sendMessage: (bot, params) => ({ result: send(fixture, bot, params) }),
+  editMessageText: (bot, params) => ({ result: edit(fixture, bot, params) }),
+  answerCallbackQuery: (bot, params) => ({ result: answerTap(fixture, bot, params) }),
 })
 
 async function getUpdates(bot: Bot, params: Params, gone: AbortSignal): Promise<Answer> {
@@ -50,11 +50,11 @@ async function getUpdates(bot: Bot, params: Params, gone: AbortSignal): Promise<
 const within = (value: number, least: number, most: number) =>
   Math.min(Math.max(value, least), most)
 
-function send(world: World, bot: Bot, params: Params): WireMessage {
+function send(fixture: Fixture, bot: Bot, params: Params): WireMessage {
   const text = messageText(params)
   const keyboard = keyboardOf(params)
   const message: WireMessage = {
-    chat: chatToSpeakIn(world, bot, params),
+    chat: chatToSpeakIn(fixture, bot, params),
     message_id: bot.newMessageId(),
     from: bot.user,
     date: unixNow(),
@@ -62,14 +62,14 @@ function send(world: World, bot: Bot, params: Params): WireMessage {
     ...(keyboard && { reply_markup: keyboard }),
   }
   bot.sent.push({ message, edits: 0 })
-  world.bell.ring()
+  fixture.bell.ring()
   return message
 }
 
-function edit(world: World, bot: Bot, params: Params): WireMessage {
+function edit(fixture: Fixture, bot: Bot, params: Params): WireMessage {
   const text = messageText(params)
   const keyboard = keyboardOf(params)
-  const chat = chatToSpeakIn(world, bot, params)
+  const chat = chatToSpeakIn(fixture, bot, params)
   const id = numberOf(params, 'message_id', 0)
   const sent = bot.sent.find(({ message: m }) => m.message_id === id && m.chat.id === chat.id)
   if (!sent) throw badRequest('message to edit not found')
@@ -86,7 +86,7 @@ function edit(world: World, bot: Bot, params: Params): WireMessage {
     ...(keyboard && { reply_markup: keyboard }),
   }
   sent.edits++
-  world.bell.ring()
+  fixture.bell.ring()
   return sent.message
 }
 
@@ -97,7 +97,7 @@ function messageText(params: Params): string {
   return text
 }
 
-function chatToSpeakIn({ people }: World, bot: Bot, params: Params): Chat {
+function chatToSpeakIn({ people }: Fixture, bot: Bot, params: Params): Chat {
   if (textOf(params, 'chat_id') === '') throw badRequest('chat_id is empty')
   const id = numberOf(params, 'chat_id', 0)
   if (bot.blockedBy.has(id)) throw new Refusal(403, 'Forbidden: bot was blocked by the user')
@@ -108,7 +108,7 @@ function chatToSpeakIn({ people }: World, bot: Bot, params: Params): Chat {
   throw badRequest('chat not found')
 }
 
-function answerTap({ taps, bell }: World, bot: Bot, params: Params): true {
+function answerTap({ taps, bell }: Fixture, bot: Bot, params: Params): true {
   const tap = taps.get(textOf(params, 'callback_query_id'))
   const text = textOf(params, 'text')
   if (tap?.bot !== bot || !tap.isOpen)

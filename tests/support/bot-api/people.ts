@@ -1,4 +1,4 @@
-import { type Bot, type BotMessage, messagesIn, tell, type World } from './fixture.ts'
+import { type Bot, type BotMessage, type Fixture, messagesIn, tell } from './fixture.ts'
 import { type Chat, type User, unixNow, type WireMessage } from './wire.ts'
 
 /** A tap on a button; tests ask with it for the answer. */
@@ -9,13 +9,13 @@ export interface Tap {
 export type Person = ReturnType<typeof newPerson>
 
 /** Somebody with the app in their hand. */
-export function newPerson(world: World, user: User) {
-  world.people.set(user.id, user)
+export function newPerson(fixture: Fixture, user: User) {
+  fixture.people.set(user.id, user)
   const { id, first_name, last_name, username } = user
   const privateChat: Chat = { id, type: 'private', first_name, last_name, username }
 
   const botOf = (bot: { id: number }): Bot => {
-    const found = world.bots.get(bot.id)
+    const found = fixture.bots.get(bot.id)
     if (!found) throw new Error(`there is no bot ${bot.id}`)
     return found
   }
@@ -62,8 +62,8 @@ export function newPerson(world: World, user: User) {
     const sent = bot.sent.find(
       ({ message: m }) => m.message_id === message_id && m.chat.id === chat,
     )
-    const tapId = `${user.id}${String(world.newId()).padStart(8, '0')}`
-    world.taps.set(tapId, { bot, isOpen: true, answers: [] })
+    const tapId = `${user.id}${String(fixture.newId()).padStart(8, '0')}`
+    fixture.taps.set(tapId, { bot, isOpen: true, answers: [] })
     tell(bot, 'callback_query', {
       id: tapId,
       from: user,
@@ -85,7 +85,7 @@ export function newPerson(world: World, user: User) {
     /** Follows a link such as `https://t.me/some_bot?start=payload`. */
     follow: (link: string) => {
       const { pathname, searchParams } = new URL(link)
-      const bot = [...world.bots.values()].find((one) => `/${one.user.username}` === pathname)
+      const bot = [...fixture.bots.values()].find((one) => `/${one.user.username}` === pathname)
       if (!bot) throw new Error(`there is no bot at ${link}`)
       start(bot.user, searchParams.get('start') ?? undefined)
     },
@@ -96,7 +96,7 @@ export function newPerson(world: World, user: User) {
     startInGroup: (to: { id: number }, payload: string): number => {
       const bot = botOf(to)
       const group: Chat = {
-        id: -1_002_000_000_000 - world.newId(),
+        id: -1_002_000_000_000 - fixture.newId(),
         type: 'supergroup',
         title: 'Neighbours',
       }
@@ -132,6 +132,6 @@ export function newPerson(world: World, user: User) {
       fits: (message: BotMessage) => boolean = () => true,
       withinMs?: number,
     ): Promise<BotMessage> =>
-      world.bell.until(() => chat(bot).findLast(fits), `message that fits for ${id}`, withinMs),
+      fixture.bell.until(() => chat(bot).findLast(fits), `message that fits for ${id}`, withinMs),
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { brokenReply, type Faults } from './faults.ts'
-import type { Call, World } from './fixture.ts'
+import type { Call, Fixture } from './fixture.ts'
 import { methodsOf } from './methods.ts'
 import { readParams } from './params.ts'
 import type { Reach } from './webhooks.ts'
@@ -9,9 +9,9 @@ import { cut, Refusal, refused } from './wire.ts'
 const PATH = /^\/bot([^/]+)\/(\w+)$/
 const TOKEN = /^[1-9]\d*:[\w-]+$/
 
-/** Serves the world to its bots, on a free port of loopback. */
-export function serve(world: World, faults: Faults, reach: Reach) {
-  const methods = methodsOf(world, reach)
+/** Serves the fixture to its bots, on a free port of loopback. */
+export function serve(fixture: Fixture, faults: Faults, reach: Reach) {
+  const methods = methodsOf(fixture, reach)
   const names = new Map(Object.keys(methods).map((name) => [name.toLowerCase(), name]))
 
   async function respond(request: Request): Promise<Response> {
@@ -19,7 +19,7 @@ export function serve(world: World, faults: Faults, reach: Reach) {
     if (token === undefined || name === undefined) return refused(new Refusal(404, 'Not Found'))
     const method = names.get(name.toLowerCase()) ?? name
     const call: Call = { method, token, params: {}, at: Date.now(), status: undefined }
-    const gone = AbortSignal.any([request.signal, world.closing])
+    const gone = AbortSignal.any([request.signal, fixture.closing])
     try {
       call.params = await readParams(request)
       record(call)
@@ -31,14 +31,14 @@ export function serve(world: World, faults: Faults, reach: Reach) {
   }
 
   function record(call: Call) {
-    world.calls.push(call)
-    world.bell.ring()
+    fixture.calls.push(call)
+    fixture.bell.ring()
   }
 
   /** A caller that has gone got nothing. */
   function finished(call: Call, gone: AbortSignal, response: Response, isCut = false): Response {
     if (!gone.aborted) call.status = isCut ? 0 : response.status
-    world.bell.ring()
+    fixture.bell.ring()
     return response
   }
 
@@ -59,7 +59,7 @@ export function serve(world: World, faults: Faults, reach: Reach) {
     try {
       const run = methods[method]
       if (!TOKEN.test(token)) throw new Refusal(404, 'Not Found')
-      const bot = world.bots.get(botIdOf(token))
+      const bot = fixture.bots.get(botIdOf(token))
       if (bot?.token !== token) throw new Refusal(401, 'Unauthorized')
       if (!run) throw new Refusal(404, 'Not Found: method not found')
       return Response.json({ ok: true, ...(await run(bot, params, gone)) })

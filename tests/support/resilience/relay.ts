@@ -2,22 +2,22 @@ import type { Server } from '../binary.ts'
 import type { ReceivedRequest } from '../target.ts'
 import { MESSAGES, message, numbers } from './api.ts'
 import type { Client } from './client.ts'
-import { openHouse } from './house.ts'
+import { openInstallation } from './installation.ts'
 
 export const eventId = ({ headers }: ReceivedRequest): string => headers.get('webhook-id') ?? ''
 
 export const messagesAt = async (server: Server, relay: Client): Promise<string[]> =>
   (await relay.walk(server, MESSAGES)).map(({ id }) => id)
 
-/** A house whose server has a relay. */
+/** A installation whose server has a relay. */
 export async function openRelay(
   stack: AsyncDisposableStack,
-  place?: Parameters<typeof openHouse>[1],
+  place?: Parameters<typeof openInstallation>[1],
 ) {
-  const house = openHouse(stack, place)
-  const server = await house.serve()
-  const tenant = await house.newTenant()
-  const relay = await house.newClient(tenant, 'relay')
+  const installation = openInstallation(stack, place)
+  const server = await installation.serve()
+  const tenant = await installation.newTenant()
+  const relay = await installation.newClient(tenant, 'relay')
 
   /** One after the other; their ids in that order. */
   async function send(count: number): Promise<string[]> {
@@ -27,5 +27,5 @@ export async function openRelay(
     return ids
   }
 
-  return { house, server, tenant, relay, send }
+  return { installation, server, tenant, relay, send }
 }

@@ -9,30 +9,30 @@ import {
   bootParty,
   coded,
   count,
+  type Fixture,
   IDENTITIES,
   type Json,
   UNKNOWN_ID,
-  type World,
 } from '../fixture.ts'
 
 const ADMIN = { metadata_public: { roles: ['admin'] } }
 const DOCUMENT = 'document:42'
 
-/** One world for all: questions change nothing but the log of decisions. */
-let world: World
+/** One fixture for all: questions change nothing but the log of decisions. */
+let fixture: Fixture
 let target: Target
 let names: Record<string, string>
 beforeAll(async () => {
-  world = await bootGate()
+  fixture = await bootGate()
   target = startTarget()
-  names = { ...(await people(world)), ...(await things(world)) }
+  names = { ...(await people(fixture)), ...(await things(fixture)) }
 })
 afterAll(async () => {
   await target.stop()
-  await world.app.stop()
+  await fixture.app.stop()
 })
 
-type Party = Pick<World, 'app' | 'key' | 'api' | 'createIdentity' | 'setState'>
+type Party = Pick<Fixture, 'app' | 'key' | 'api' | 'createIdentity' | 'setState'>
 
 /** Somebody of each sort, by id. */
 async function people({ app, createIdentity, setState, api }: Party) {
@@ -62,7 +62,7 @@ async function people({ app, createIdentity, setState, api }: Party) {
 }
 
 /** Something of each kind, of this tenant and of another. */
-async function things({ app, acme }: World) {
+async function things({ app, acme }: Fixture) {
   const other = await app.tenant('Competitor')
   const named: Record<string, string> = {
     tenant: `tenant:${acme.id}`,
@@ -95,7 +95,7 @@ async function things({ app, acme }: World) {
 
 /** The answer to a question about somebody, which is always a 200. */
 async function ask(subject: string, action: string, resource: string, context?: Json) {
-  const answer = await world.api.post(AUTHORIZE, { subject, action, resource, context })
+  const answer = await fixture.api.post(AUTHORIZE, { subject, action, resource, context })
   expect(answer).toMatchObject({ status: 200 })
   expect(Object.keys(answer.body)).toEqual(['allowed', 'decision_id', 'reason'])
   return answer.body as { allowed: boolean; decision_id: string; reason: string }
@@ -237,10 +237,10 @@ describe('roles are those of metadata_public and no others', () => {
   })
 
   test('a role counts from the moment it is given to the moment it is taken', async () => {
-    const person = await world.createIdentity()
+    const person = await fixture.createIdentity()
     const change = async (roles: Json) => {
       const path = `${IDENTITIES}/${person.id}/metadata`
-      expect(await world.api.patch(path, { roles })).toMatchObject({ status: 200 })
+      expect(await fixture.api.patch(path, { roles })).toMatchObject({ status: 200 })
       return (await ask(person.id, 'x.update', DOCUMENT)).allowed
     }
     expect(await change(['admin'])).toBe(true)
@@ -271,7 +271,7 @@ describe('a subject that may do nothing, whatever it asks for', () => {
   })
 
   test('is the address of a person: people go by their id', async () => {
-    const { traits } = await world.createIdentity(ADMIN)
+    const { traits } = await fixture.createIdentity(ADMIN)
     expect((await ask(traits.email, 'x.read', DOCUMENT)).allowed).toBe(false)
   })
 
@@ -283,12 +283,12 @@ describe('a subject that may do nothing, whatever it asks for', () => {
   })
 
   test('is one who has just been deactivated, and no longer one who is back', async () => {
-    const person = await world.createIdentity(ADMIN)
+    const person = await fixture.createIdentity(ADMIN)
     const answer = async () => (await ask(person.id, 'x.update', DOCUMENT)).allowed
     expect(await answer()).toBe(true)
-    await world.setState(person, 'inactive')
+    await fixture.setState(person, 'inactive')
     expect(await answer()).toBe(false)
-    await world.setState(person, 'active')
+    await fixture.setState(person, 'active')
     expect(await answer()).toBe(true)
   })
 })
@@ -314,15 +314,15 @@ describe('a resource', () => {
   })
 
   test('that is a revoked key is still the tenant’s', async () => {
-    const { id } = await world.acme.key('relay', 'live')
-    await world.app.platform.keys.revoke({ kind: 'cli', source: 'test' }, id)
+    const { id } = await fixture.acme.key('relay', 'live')
+    await fixture.app.platform.keys.revoke({ kind: 'cli', source: 'test' }, id)
     expect((await ask(named('admin'), 'x.read', `relay:key:${id}`)).allowed).toBe(true)
   })
 
   test('that was deleted is nobody’s', async () => {
-    const { id } = await world.createIdentity()
+    const { id } = await fixture.createIdentity()
     expect((await ask(named('admin'), 'x.read', `identity:${id}`)).allowed).toBe(true)
-    await world.api.delete(`${IDENTITIES}/${id}`)
+    await fixture.api.delete(`${IDENTITIES}/${id}`)
     expect((await ask(named('admin'), 'x.read', `identity:${id}`)).allowed).toBe(false)
   })
 
@@ -350,13 +350,13 @@ describe('a resource', () => {
   })
 
   test('is asked about in either environment: people are the same', async () => {
-    const { key } = await world.acme.key('gate', 'test')
+    const { key } = await fixture.acme.key('gate', 'test')
     const question = { subject: names.ada, action: 'x.read', resource: named('live endpoint') }
-    expect((await world.app.client(key).post(AUTHORIZE, question)).body.allowed).toBe(true)
+    expect((await fixture.app.client(key).post(AUTHORIZE, question)).body.allowed).toBe(true)
   })
 
   test('is judged for the tenant that asks', async () => {
-    const other = await bootParty(world.app)
+    const other = await bootParty(fixture.app)
     const person = await other.createIdentity(ADMIN)
     const ofOther = async (resource: string) =>
       (await other.api.post(AUTHORIZE, { subject: person.id, action: 'x.read', resource })).body
@@ -441,27 +441,27 @@ describe('a malformed question', () => {
   ]
 
   test('answers 400 with the name of the member, and is not kept', async () => {
-    const before = count(world.app, 'gate_decisions')
+    const before = count(fixture.app, 'gate_decisions')
     for (const [member, value] of WRONG) {
-      const answer = await world.api.post(AUTHORIZE, { ...good, [member]: value })
+      const answer = await fixture.api.post(AUTHORIZE, { ...good, [member]: value })
       const shown = JSON.stringify(value)?.slice(0, 60)
       expect(`${answer.body.error?.message}`, `${member} ${shown}`).toStartWith(member)
       expect(answer).toMatchObject(coded(400, 'invalid_payload', member))
     }
-    expect(count(world.app, 'gate_decisions')).toBe(before)
+    expect(count(fixture.app, 'gate_decisions')).toBe(before)
   })
 
   test('names the place in the context', async () => {
     const question = { ...good, context: { a: { 'b c': [1, { d: null }] } } }
-    expect(await world.api.post(AUTHORIZE, question)).toMatchObject(
+    expect(await fixture.api.post(AUTHORIZE, question)).toMatchObject(
       coded(400, 'invalid_payload', 'context.a["b c"][1].d: must not be null'),
     )
   })
 
   test('with a member named for the prototype answers 400', async () => {
-    const answer = await world.app.raw(AUTHORIZE, {
+    const answer = await fixture.app.raw(AUTHORIZE, {
       method: 'POST',
-      headers: { authorization: `Bearer ${world.key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${fixture.key}`, 'content-type': 'application/json' },
       body: '{"subject":"s","action":"a.read","resource":"document:1","context":{"__proto__":{}}}',
     })
     expect(answer).toMatchObject(coded(400, 'invalid_payload', 'context.__proto__'))
@@ -481,13 +481,13 @@ describe('a malformed question', () => {
       ['context', { '': 'x', 'ü.[]"': [[], {}, true, ['a', 1]] }],
     ] as [string, unknown][])
       expect(
-        await world.api.post(AUTHORIZE, { ...good, [member]: value }),
+        await fixture.api.post(AUTHORIZE, { ...good, [member]: value }),
         `${member} ${JSON.stringify(value).slice(0, 60)}`,
       ).toMatchObject({ status: 200 })
   })
 
   test('says nothing about members that nobody asked for', async () => {
-    expect(await world.api.post(AUTHORIZE, { ...good, tenant_id: 'x', roles: 5 })).toMatchObject({
+    expect(await fixture.api.post(AUTHORIZE, { ...good, tenant_id: 'x', roles: 5 })).toMatchObject({
       status: 200,
     })
   })

@@ -6,9 +6,9 @@ import {
   bootParty,
   coded,
   count,
+  type Fixture,
   type Json,
   SETTINGS,
-  type World,
 } from '../fixture.ts'
 
 const EVALUATION = '/access/v1/evaluation'
@@ -22,21 +22,21 @@ const evaluation = (fields: Json = {}): Json => ({
   ...fields,
 })
 
-const evaluate = ({ api }: Pick<World, 'api'>, fields: Json = {}) =>
+const evaluate = ({ api }: Pick<Fixture, 'api'>, fields: Json = {}) =>
   api.post(EVALUATION, evaluation(fields))
 
-async function decisionOf(world: World, { body }: { body: Json }): Promise<Json> {
-  return (await world.api.get(`${AUTHORIZE}/decisions/${body.context.decision_id}`)).body
+async function decisionOf(fixture: Fixture, { body }: { body: Json }): Promise<Json> {
+  return (await fixture.api.get(`${AUTHORIZE}/decisions/${body.context.decision_id}`)).body
 }
 
-const setPolicies = (world: World, policies: string) =>
-  world.api.put(`${SETTINGS}/policies`, { policies })
+const setPolicies = (fixture: Fixture, policies: string) =>
+  fixture.api.put(`${SETTINGS}/policies`, { policies })
 
 describe('an evaluation', () => {
   test('answers with a decision, and with where to look it up', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
 
-    const denied = await evaluate(world)
+    const denied = await evaluate(fixture)
 
     expect(denied.status).toBe(200)
     expect(denied.headers.get('content-type')).toStartWith('application/json')
@@ -47,17 +47,17 @@ describe('an evaluation', () => {
         reason: 'no policy permits this',
       },
     })
-    await setPolicies(world, '@id("x") permit (principal, action, resource);')
-    expect((await evaluate(world)).body).toMatchObject({
+    await setPolicies(fixture, '@id("x") permit (principal, action, resource);')
+    expect((await evaluate(fixture)).body).toMatchObject({
       decision: true,
       context: { reason: 'permitted by policy "x"' },
     })
   })
 
   test('needs no more than who, what and with what', async () => {
-    await using world = await bootGate()
-    const { id } = await world.createIdentity()
-    const { body } = await world.api.post(EVALUATION, {
+    await using fixture = await bootGate()
+    const { id } = await fixture.createIdentity()
+    const { body } = await fixture.api.post(EVALUATION, {
       subject: { type: 'user', id },
       action: { name: 'account.read' },
       resource: { type: 'account', id: '123' },
@@ -66,46 +66,46 @@ describe('an evaluation', () => {
   })
 
   test('is the same question as /authorize, and kept like it', async () => {
-    await using world = await bootGate()
-    const { id } = await world.createIdentity()
-    const answer = await evaluate(world, {
+    await using fixture = await bootGate()
+    const { id } = await fixture.createIdentity()
+    const answer = await evaluate(fixture, {
       subject: { type: 'identity', id },
       action: { name: 'orders.read' },
       resource: { type: 'shop:order', id: '7' },
     })
     expect(answer.body.decision).toBe(true)
-    expect(await decisionOf(world, answer)).toMatchObject({
+    expect(await decisionOf(fixture, answer)).toMatchObject({
       subject: id,
       action: 'orders.read',
       resource: 'shop:order:7',
       context: { time: '2026-10-26T01:22-07:00' },
       allowed: true,
     })
-    expect(count(world.app, 'gate_decisions')).toBe(1)
+    expect(count(fixture.app, 'gate_decisions')).toBe(1)
   })
 
   test('knows people whatever type the caller gives them', async () => {
-    await using world = await bootGate()
-    const { id } = await world.createIdentity()
+    await using fixture = await bootGate()
+    const { id } = await fixture.createIdentity()
     for (const type of ['user', 'identity', 'service', 'x'])
       expect(
-        (await evaluate(world, { subject: { type, id }, action: { name: 'a.read' } })).body,
+        (await evaluate(fixture, { subject: { type, id }, action: { name: 'a.read' } })).body,
       ).toMatchObject({ decision: true })
   })
 
   test('says nothing of another tenant', async () => {
-    await using world = await bootGate()
-    const other = await bootParty(world.app)
-    const { id } = await world.createIdentity({ metadata_public: { roles: ['admin'] } })
+    await using fixture = await bootGate()
+    const other = await bootParty(fixture.app)
+    const { id } = await fixture.createIdentity({ metadata_public: { roles: ['admin'] } })
     const ask = async (resource: Json) =>
       (
-        await evaluate(world, {
+        await evaluate(fixture, {
           subject: { type: 'user', id },
           action: { name: 'a.read' },
           resource,
         })
       ).body
-    expect(await ask({ type: 'tenant', id: world.acme.id })).toMatchObject({ decision: true })
+    expect(await ask({ type: 'tenant', id: fixture.acme.id })).toMatchObject({ decision: true })
     for (const resource of [
       { type: 'tenant', id: other.id },
       { type: 'gate:key', id: other.keyId },
@@ -117,9 +117,9 @@ describe('an evaluation', () => {
 
 describe('properties', () => {
   test('are context.properties to policies, and kept with the decision', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     await setPolicies(
-      world,
+      fixture,
       `permit (principal, action, resource) when {
         context.properties.subject.department == "Sales" &&
         context.properties.action.method == "GET" &&
@@ -133,10 +133,10 @@ describe('properties', () => {
       context: { ip: '192.0.2.1' },
     }
 
-    const answer = await evaluate(world, fields)
+    const answer = await evaluate(fixture, fields)
 
     expect(answer.body.decision).toBe(true)
-    expect((await decisionOf(world, answer)).context).toEqual({
+    expect((await decisionOf(fixture, answer)).context).toEqual({
       ip: '192.0.2.1',
       properties: {
         subject: { department: 'Sales' },
@@ -145,21 +145,21 @@ describe('properties', () => {
       },
     })
     const other = { type: 'user', id: 'alice', properties: { department: 'IT' } }
-    expect((await evaluate(world, { ...fields, subject: other })).body.decision).toBe(false)
+    expect((await evaluate(fixture, { ...fields, subject: other })).body.decision).toBe(false)
   })
 
   test('are refused beside a member of the context by that name', async () => {
-    await using world = await bootGate()
-    const answer = await evaluate(world, { context: { properties: { action: { method: 'x' } } } })
+    await using fixture = await bootGate()
+    const answer = await evaluate(fixture, { context: { properties: { action: { method: 'x' } } } })
     expect(answer).toMatchObject(coded(400, 'invalid_payload', 'context.properties: '))
   })
 
   test('give nobody a role', async () => {
-    await using world = await bootGate()
-    const { id } = await world.createIdentity()
+    await using fixture = await bootGate()
+    const { id } = await fixture.createIdentity()
     const properties = { roles: ['admin'], metadata: { roles: ['admin'] } }
     expect(
-      (await evaluate(world, { subject: { type: 'user', id, properties } })).body.decision,
+      (await evaluate(fixture, { subject: { type: 'user', id, properties } })).body.decision,
     ).toBe(false)
   })
 
@@ -168,10 +168,10 @@ describe('properties', () => {
     ['a fraction in them', { n: 0.5 }, 'context.properties.subject.n'],
     ['too much in them', { n: 'x'.repeat(8192) }, 'context: must be at most 8 KB'],
   ])('with %s are refused', async (_, properties, words) => {
-    await using world = await bootGate()
-    expect(await evaluate(world, { subject: { type: 'user', id: 'a', properties } })).toMatchObject(
-      coded(400, 'invalid_payload', words),
-    )
+    await using fixture = await bootGate()
+    expect(
+      await evaluate(fixture, { subject: { type: 'user', id: 'a', properties } }),
+    ).toMatchObject(coded(400, 'invalid_payload', words))
   })
 })
 
@@ -190,22 +190,22 @@ describe('X-Request-ID', () => {
   test.each(['bfe9eb29-ab87-4ca3-be83-a1d5d8305716', 'a', 'A.b:c_d-1', 'x'.repeat(128)])(
     '%s comes back',
     async (id) => {
-      await using world = await bootGate()
-      const answer = await submit(world.app, world.key, id)
+      await using fixture = await bootGate()
+      const answer = await submit(fixture.app, fixture.key, id)
       expect(answer.status).toBe(200)
       expect(answer.headers.get('x-request-id')).toBe(id)
     },
   )
 
   test('comes back with refusals, and stands in their body', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     for (const [key, body, status] of [
-      [world.key, {}, 400],
-      [world.key, evaluation({ action: { name: '*' } }), 400],
+      [fixture.key, {}, 400],
+      [fixture.key, evaluation({ action: { name: '*' } }), 400],
       ['garbage', evaluation(), 401],
-      [(await world.acme.key('relay')).key, evaluation(), 403],
+      [(await fixture.acme.key('relay')).key, evaluation(), 403],
     ] as const) {
-      const answer = await submit(world.app, key, 'mine-1', body)
+      const answer = await submit(fixture.app, key, 'mine-1', body)
       expect(answer.status).toBe(status)
       expect(answer.headers.get('x-request-id')).toBe('mine-1')
       expect(answer.body.error.request_id).toBe('mine-1')
@@ -215,17 +215,17 @@ describe('X-Request-ID', () => {
   test.each(['x'.repeat(129), 'a b', 'a"b', 'ä', '<script>', '{}'])(
     'that is %j gets one of ours in its place',
     async (id) => {
-      await using world = await bootGate()
-      const answer = await submit(world.app, world.key, id)
+      await using fixture = await bootGate()
+      const answer = await submit(fixture.app, fixture.key, id)
       expect(answer.status).toBe(200)
       expect(answer.headers.get('x-request-id')).toStartWith('req_')
     },
   )
 
   test('is taken from nobody on other routes', async () => {
-    await using world = await bootGate()
-    const answer = await world.app.raw(`${AUTHORIZE}/decisions`, {
-      headers: { authorization: `Bearer ${world.key}`, 'x-request-id': 'mine-1' },
+    await using fixture = await bootGate()
+    const answer = await fixture.app.raw(`${AUTHORIZE}/decisions`, {
+      headers: { authorization: `Bearer ${fixture.key}`, 'x-request-id': 'mine-1' },
     })
     expect(answer.headers.get('x-request-id')).toStartWith('req_')
   })
@@ -260,18 +260,18 @@ describe('a malformed evaluation answers 400, with its member by name', () => {
     ['context', [], 'context: must be a JSON object'],
     ['context', { a: null }, 'context.a'],
   ])('%s %j', async (member, value, words) => {
-    await using world = await bootGate()
-    expect(await evaluate(world, { [member]: value })).toMatchObject(
+    await using fixture = await bootGate()
+    expect(await evaluate(fixture, { [member]: value })).toMatchObject(
       coded(400, 'invalid_payload', words),
     )
-    expect(count(world.app, 'gate_decisions')).toBe(0)
+    expect(count(fixture.app, 'gate_decisions')).toBe(0)
   })
 
   test('an id with a colon in it is no other resource', async () => {
-    await using world = await bootGate()
-    const { id } = await world.createIdentity()
+    await using fixture = await bootGate()
+    const { id } = await fixture.createIdentity()
     const asked = { subject: { type: 'user', id }, action: { name: 'a.update' } }
-    const answer = await evaluate(world, {
+    const answer = await evaluate(fixture, {
       ...asked,
       resource: { type: 'x', id: `identity:${id}` },
     })
@@ -280,14 +280,14 @@ describe('a malformed evaluation answers 400, with its member by name', () => {
 })
 
 test('an evaluation needs a key of gate with the scope authorize', async () => {
-  await using world = await bootGate()
+  await using fixture = await bootGate()
   const headers = { 'content-type': 'application/json' }
   const body = JSON.stringify(evaluation())
-  expect(await world.app.raw(EVALUATION, { method: 'POST', headers, body })).toMatchObject(
+  expect(await fixture.app.raw(EVALUATION, { method: 'POST', headers, body })).toMatchObject(
     coded(401, 'unauthenticated', 'missing API key'),
   )
-  const { key } = await world.acme.key('gate', 'live', ['tokens:write'])
-  expect(await evaluate({ api: world.app.client(key) })).toMatchObject(
+  const { key } = await fixture.acme.key('gate', 'live', ['tokens:write'])
+  expect(await evaluate({ api: fixture.app.client(key) })).toMatchObject(
     coded(403, 'forbidden', 'the key lacks the scope authorize'),
   )
 })

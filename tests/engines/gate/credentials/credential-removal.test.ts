@@ -1,48 +1,48 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { IDENTITIES, UNKNOWN_ID } from '../fixture.ts'
-import { bootFlows, type FlowWorld, flowParty, PASSWORD } from '../sign-in/flows/fixture.ts'
+import { bootFlows, type FlowFixture, flowParty, PASSWORD } from '../sign-in/flows/fixture.ts'
 
-let world: FlowWorld
+let fixture: FlowFixture
 beforeAll(async () => {
-  world = await bootFlows()
-  await world.security({ mfa_enabled: true })
+  fixture = await bootFlows()
+  await fixture.security({ mfa_enabled: true })
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 const take = ({ id }: { id: string }, type: string) =>
-  world.api.delete(`${IDENTITIES}/${id}/credentials/${type}`)
+  fixture.api.delete(`${IDENTITIES}/${id}/credentials/${type}`)
 
 describe('a credential that is taken away', () => {
   test('of whoever lost the authenticator lets them in with one factor again', async () => {
-    const { session_token: token, identity } = await world.register('ada@example.com')
-    await world.enrol(token)
-    expect((await world.signIn('ada@example.com')).session.identity).toBeNull()
+    const { session_token: token, identity } = await fixture.register('ada@example.com')
+    await fixture.enrol(token)
+    expect((await fixture.signIn('ada@example.com')).session.identity).toBeNull()
 
     expect(await take(identity, 'totp')).toMatchObject({ status: 204 })
 
-    const { session } = await world.signIn('ada@example.com')
+    const { session } = await fixture.signIn('ada@example.com')
     expect(session).toMatchObject({ identity: { id: identity.id } })
-    expect(Object.keys((await world.readIdentity(identity)).credentials)).toEqual(['password'])
+    expect(Object.keys((await fixture.readIdentity(identity)).credentials)).toEqual(['password'])
   })
 
   test('is the password, and that alone', async () => {
-    const { session_token: token, identity } = await world.register('grace@example.com')
+    const { session_token: token, identity } = await fixture.register('grace@example.com')
 
     expect(await take(identity, 'password')).toMatchObject({ status: 204 })
 
-    expect(await world.tryPassword('grace@example.com', PASSWORD)).toMatchObject({ status: 422 })
-    expect(await world.whoami(token)).toMatchObject({ status: 200 })
+    expect(await fixture.tryPassword('grace@example.com', PASSWORD)).toMatchObject({ status: 422 })
+    expect(await fixture.whoami(token)).toMatchObject({ status: 200 })
   })
 
   test('may be one that there is none of', async () => {
-    const person = await world.createIdentity()
+    const person = await fixture.createIdentity()
 
     for (const type of ['password', 'totp', 'lookup_secret', 'oidc'])
       expect(await take(person, type)).toMatchObject({ status: 204 })
   })
 
   test('is one of four kinds', async () => {
-    const answer = await take(await world.createIdentity(), 'code')
+    const answer = await take(await fixture.createIdentity(), 'code')
 
     expect(answer).toMatchObject({
       status: 400,
@@ -51,7 +51,7 @@ describe('a credential that is taken away', () => {
   })
 
   test('is one of a person of the tenant', async () => {
-    const others = await flowParty(world.app)
+    const others = await flowParty(fixture.app)
     const theirs = await others.register('ada@example.com')
 
     expect(await take(theirs.identity, 'password')).toMatchObject({ status: 403 })

@@ -7,6 +7,7 @@ import {
   auditOf,
   bootPeople,
   DAY,
+  type Fixture,
   ID,
   ofBytes,
   personPath,
@@ -15,26 +16,25 @@ import {
   tablesWith,
   told,
   UNKNOWN_ID,
-  type World,
 } from './people.ts'
 
-/** One world for all that look at nobody but the people whom they create. */
-let world: World
+/** One fixture for all that look at nobody but the people whom they create. */
+let fixture: Fixture
 beforeAll(async () => {
-  world = await bootPeople()
+  fixture = await bootPeople()
 })
-afterAll(() => world.end())
+afterAll(() => fixture.end())
 
 const withPassword = (config: Json) => ({ credentials: { password: { config } } })
 
 const configOf = ({ id }: { id: string }): Json => {
-  const row = rowsOf(world.app, 'gate_credentials').find(({ identity_id }) => identity_id === id)
+  const row = rowsOf(fixture.app, 'gate_credentials').find(({ identity_id }) => identity_id === id)
   return row && JSON.parse(row.config)
 }
 
 describe('an identity', () => {
   test('needs no more than a schema and an address', async () => {
-    const { headers, ...answer } = await world.api.post(IDENTITIES, {
+    const { headers, ...answer } = await fixture.api.post(IDENTITIES, {
       schema_id: 'user',
       traits: { email: 'ada@example.com' },
     })
@@ -50,7 +50,7 @@ describe('an identity', () => {
         schema_url: 'http://127.0.0.1:8420/public/gate/schemas/user',
         state: 'active',
         state_changed_at: START,
-        traits: { email: 'ada@example.com', tenant_id: world.acme.id },
+        traits: { email: 'ada@example.com', tenant_id: fixture.acme.id },
         verifiable_addresses: [
           { ...address, verified: false, status: 'pending', verified_at: null, ...times },
         ],
@@ -64,7 +64,7 @@ describe('an identity', () => {
   })
 
   test('can be created with everything there is', async () => {
-    const created = await world.createIdentity({
+    const created = await fixture.createIdentity({
       traits: {
         email: 'grace@example.com',
         custom_data: { rank: 'admiral', ships: [1, { n: 2 }] },
@@ -81,7 +81,7 @@ describe('an identity', () => {
       traits: {
         email: 'grace@example.com',
         custom_data: { rank: 'admiral', ships: [1, { n: 2 }] },
-        tenant_id: world.acme.id,
+        tenant_id: fixture.acme.id,
       },
       metadata_public: { roles: ['admin'], nothing: null },
       verifiable_addresses: [{ verified: true, status: 'completed', verified_at: START }],
@@ -98,22 +98,22 @@ describe('an identity', () => {
   })
 
   test('is read as it was answered when it was created', async () => {
-    const created = await world.createIdentity({
+    const created = await fixture.createIdentity({
       traits: { custom_data: { b: 1, a: [null, true, 1.5e-7, 'ü😀'] } },
       metadata_public: { constructor: { prototype: 1 }, '': '', 'a/b~c': -0.5 },
       ...withPassword({ password: 'x' }),
     })
 
-    const read = await world.readIdentity(created)
+    const read = await fixture.readIdentity(created)
 
     expect(read).toEqual(created)
     expect(JSON.stringify(read)).toBe(JSON.stringify(created))
   })
 
   test('has a schema that anybody can read', async () => {
-    const { schema_url } = await world.createIdentity()
+    const { schema_url } = await fixture.createIdentity()
 
-    const { status, body } = await world.app.raw(new URL(schema_url).pathname)
+    const { status, body } = await fixture.app.raw(new URL(schema_url).pathname)
 
     expect(status).toBe(200)
     expect(body.properties.traits).toMatchObject({
@@ -123,7 +123,7 @@ describe('an identity', () => {
   })
 
   test('cannot choose its tenant, its id or its times', async () => {
-    const other = await world.party()
+    const other = await fixture.party()
     const chosen = {
       id: UNKNOWN_ID,
       created_at: '2020-01-01T00:00:00.000Z',
@@ -132,11 +132,11 @@ describe('an identity', () => {
       recovery_addresses: [{ value: 'mallory@example.com' }],
     }
 
-    const created = await world.createIdentity({ traits: { tenant_id: other.id }, ...chosen })
+    const created = await fixture.createIdentity({ traits: { tenant_id: other.id }, ...chosen })
 
     expect(created.id).not.toBe(UNKNOWN_ID)
     expect(created).toMatchObject({ created_at: START, state_changed_at: START })
-    expect(created.traits.tenant_id).toBe(world.acme.id)
+    expect(created.traits.tenant_id).toBe(fixture.acme.id)
     expect(created.recovery_addresses).toEqual([
       expect.objectContaining({ value: created.traits.email }),
     ])
@@ -144,20 +144,20 @@ describe('an identity', () => {
   })
 
   test('of a tenant is the same for its live and its test keys', async () => {
-    const sandbox = world.speak((await world.acme.key('gate', 'test')).key)
+    const sandbox = fixture.speak((await fixture.acme.key('gate', 'test')).key)
 
     const created = await sandbox.createIdentity()
 
-    expect(await world.readIdentity(created)).toEqual(created)
+    expect(await fixture.readIdentity(created)).toEqual(created)
   })
 
   test('is told to webhooks and noted in the audit log, which learns no address', async () => {
     await using target = await startTarget()
-    const other = await world.party()
+    const other = await fixture.party()
     await other.createWebhook(target.url)
 
     const { id } = await other.createIdentity({ traits: { email: 'Tell@Example.com' } })
-    await rest(world.app)
+    await rest(fixture.app)
 
     expect(told(target)).toEqual([
       {
@@ -168,10 +168,10 @@ describe('an identity', () => {
         data: { identity_id: id, payload: { email: 'tell@example.com', method: 'password' } },
       },
     ])
-    expect(auditOf(world.app, `identity:${id}`)).toEqual([
+    expect(auditOf(fixture.app, `identity:${id}`)).toEqual([
       { action: 'identity.created', actor_kind: 'key', actor_id: expect.any(String), detail: {} },
     ])
-    expect(tablesWith(world.app, 'tell@example.com')).not.toHaveProperty('audit_log')
+    expect(tablesWith(fixture.app, 'tell@example.com')).not.toHaveProperty('audit_log')
   })
 })
 
@@ -206,7 +206,7 @@ describe('an address', () => {
       `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.eeeeee`,
     ],
   ])('with %s is kept, shown and found in one spelling', async (_, sent, kept) => {
-    const created = await world.createIdentity({
+    const created = await fixture.createIdentity({
       traits: { email: sent },
       verifiable_addresses: [{ value: sent, verified: true }],
       ...withPassword({
@@ -221,7 +221,7 @@ describe('an address', () => {
       credentials: { password: { identifiers: [kept] } },
     })
     for (const spelling of [sent, kept, kept.normalize('NFD')]) {
-      const found = await world.api.get(`${IDENTITIES}?email=${encodeURIComponent(spelling)}`)
+      const found = await fixture.api.get(`${IDENTITIES}?email=${encodeURIComponent(spelling)}`)
       expect(found.body.data).toEqual([created])
     }
   })
@@ -231,7 +231,7 @@ describe('an address', () => {
     ['in capitals', 'TWICE@example.com'],
     ['with blanks', ' twice@example.com '],
   ])('that somebody has, %s, is a conflict, and nothing is kept', async (_, email) => {
-    const other = await world.party()
+    const other = await fixture.party()
     const first = await other.createIdentity({ traits: { email: 'twice@example.com' } })
 
     const answer = await other.api.post(IDENTITIES, { schema_id: 'user', traits: { email } })
@@ -244,20 +244,20 @@ describe('an address', () => {
   })
 
   test('can be one person at each of two tenants', async () => {
-    const other = await world.party()
+    const other = await fixture.party()
     const traits = { email: 'both@example.com' }
 
-    const mine = await world.createIdentity({ traits })
+    const mine = await fixture.createIdentity({ traits })
     const theirs = await other.createIdentity({ traits })
 
     expect(theirs.id).not.toBe(mine.id)
-    expect(await world.readIdentity(mine)).toEqual(mine)
+    expect(await fixture.readIdentity(mine)).toEqual(mine)
     expect(await other.readIdentity(theirs)).toEqual(theirs)
   })
 
   test('that many ask for at the same time is given to one of them', async () => {
     await using target = await startTarget()
-    const other = await world.party()
+    const other = await fixture.party()
     await other.createWebhook(target.url)
     const body = {
       schema_id: 'user',
@@ -268,13 +268,13 @@ describe('an address', () => {
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => other.api.post(IDENTITIES, body)),
     )
-    await rest(world.app)
+    await rest(fixture.app)
 
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409])
     expect(told(target)).toHaveLength(1)
     const ofTenant = ({ tenant_id }: Json) => tenant_id === other.id
-    expect(rowsOf(world.app, 'gate_credentials').filter(ofTenant)).toHaveLength(1)
-    expect(rowsOf(world.app, 'gate_addresses').filter(ofTenant)).toHaveLength(1)
+    expect(rowsOf(fixture.app, 'gate_credentials').filter(ofTenant)).toHaveLength(1)
+    expect(rowsOf(fixture.app, 'gate_addresses').filter(ofTenant)).toHaveLength(1)
   })
 })
 
@@ -312,7 +312,7 @@ const HASHES = [
 
 describe('a password', () => {
   test.each(HASHES)('can be brought along as a hash of %s', async (_, hash) => {
-    const created = await world.createIdentity(withPassword({ hashed_password: hash }))
+    const created = await fixture.createIdentity(withPassword({ hashed_password: hash }))
 
     expect(created.credentials).toEqual({
       password: {
@@ -333,7 +333,7 @@ describe('a password', () => {
     ['blanks', '  '],
     ['the address itself', 'same@example.com'],
   ])('of %s is kept as an argon2id hash', async (_, password) => {
-    const created = await world.createIdentity(withPassword({ password }))
+    const created = await fixture.createIdentity(withPassword({ password }))
 
     const { hashed_password } = configOf(created)
     expect(hashed_password).toStartWith('$argon2id$v=19$m=19456,t=2,p=1$')
@@ -345,7 +345,7 @@ describe('a password', () => {
     ['nothing about credentials', {}],
     ['no kind of credential', { credentials: {} }],
   ])('need not be: %s', async (_, fields) => {
-    const created = await world.createIdentity(fields)
+    const created = await fixture.createIdentity(fields)
 
     expect(created.credentials).toEqual({})
     expect(configOf(created)).toBeUndefined()
@@ -424,15 +424,15 @@ describe('what is kept of a person', () => {
     ['traits.custom_data', (custom_data: Json) => ({ traits: { custom_data } })],
     ['metadata_public', (metadata_public: Json) => ({ metadata_public })],
   ])('may take 64 KiB as %s, and not a byte more', async (field, fieldsWith) => {
-    const full = await world.createIdentity(fieldsWith(ofBytes(65_536)))
+    const full = await fixture.createIdentity(fieldsWith(ofBytes(65_536)))
     const { traits, ...others } = fieldsWith(ofBytes(65_537)) as Json
-    const answer = await world.api.post(IDENTITIES, {
+    const answer = await fixture.api.post(IDENTITIES, {
       schema_id: 'user',
       traits: { email: 'large@example.com', ...traits },
       ...others,
     })
 
-    expect(await world.readIdentity(full)).toMatchObject(fieldsWith(ofBytes(65_536)))
+    expect(await fixture.readIdentity(full)).toMatchObject(fieldsWith(ofBytes(65_536)))
     expect(answer).toMatchObject({
       status: 400,
       body: { error: `${field}: must be at most 65536 bytes as JSON` },
@@ -440,14 +440,14 @@ describe('what is kept of a person', () => {
   })
 
   test('is measured in bytes of UTF-8', async () => {
-    const answer = await world.api.post(IDENTITIES, {
+    const answer = await fixture.api.post(IDENTITIES, {
       schema_id: 'user',
       traits: { email: 'large@example.com' },
       metadata_public: { a: 'ü'.repeat(32_765) },
     })
 
     expect(answer).toMatchObject({ status: 400 })
-    await world.createIdentity({ metadata_public: { a: 'ü'.repeat(32_764) } })
+    await fixture.createIdentity({ metadata_public: { a: 'ü'.repeat(32_764) } })
   })
 })
 
@@ -468,17 +468,17 @@ describe('a person of another tenant is out of reach, and nobody is nowhere', ()
   test.each(ROUTES.map((route) => [`${route[0]} /identities/{id}${route[1]}`, route] as const))(
     '%s',
     async (_, [method, tail, body]) => {
-      const owner = await world.party()
+      const owner = await fixture.party()
       const person = await owner.createIdentity()
       const { token } = await owner.openSession(person)
       const path = (id: string) => `${IDENTITIES}/${id}${tail}`
 
-      expect(await world.api[method](path(person.id), body)).toMatchObject({
+      expect(await fixture.api[method](path(person.id), body)).toMatchObject({
         status: 403,
         body: { error: 'the identity belongs to another tenant' },
       })
       for (const id of [UNKNOWN_ID, 'x', '%00'])
-        expect(await world.api[method](path(id), body)).toMatchObject({
+        expect(await fixture.api[method](path(id), body)).toMatchObject({
           status: 404,
           body: { error: 'identity not found' },
         })
@@ -489,8 +489,8 @@ describe('a person of another tenant is out of reach, and nobody is nowhere', ()
   )
 
   test('whatever else is wrong with a change', async () => {
-    const person = await (await world.party()).createIdentity()
-    const answer = await world.patch(person, [{ op: 'no such thing' }])
+    const person = await (await fixture.party()).createIdentity()
+    const answer = await fixture.patch(person, [{ op: 'no such thing' }])
 
     expect(answer).toMatchObject({ status: 403 })
   })
@@ -504,12 +504,12 @@ describe('a tenant in arrears', () => {
     'for %s creates nobody and mails nobody, and can do all else',
     async (reason, error) => {
       await using target = await startTarget()
-      const late = await world.party()
+      const late = await fixture.party()
       await late.createWebhook(target.url)
       const person = await late.createIdentity()
       const { token, session } = await late.openSession(person)
-      const { access_token } = await mintToken(world.app, late.key, { subject: person.id })
-      await world.app.platform.tenants.suspend(ACTOR, late.id, reason)
+      const { access_token } = await mintToken(fixture.app, late.key, { subject: person.id })
+      await fixture.app.platform.tenants.suspend(ACTOR, late.id, reason)
       const body = { schema_id: 'user', traits: { email: 'new@example.com' } }
 
       expect(await late.api.post(IDENTITIES, body)).toMatchObject({ status: 402, body: { error } })
@@ -524,18 +524,18 @@ describe('a tenant in arrears', () => {
         if (tail === '/resend-verification') expect(status).toBe(402)
         else expect([200, 204]).toContain(status)
       }
-      expect(world.app.mail.outbox.list({ tenantId: late.id }, { limit: 1 })).toEqual([])
-      await rest(world.app)
+      expect(fixture.app.mail.outbox.list({ tenantId: late.id }, { limit: 1 })).toEqual([])
+      await rest(fixture.app)
       expect(told(target).map(({ event_type }) => event_type)).toContain('identity.deleted')
 
-      await world.app.platform.tenants.resume(ACTOR, late.id)
+      await fixture.app.platform.tenants.resume(ACTOR, late.id)
       expect(await late.api.post(IDENTITIES, body)).toMatchObject({ status: 201 })
     },
   )
 
   test('hears what is wrong with a body before what is wrong with the account', async () => {
-    const late = await world.party()
-    await world.app.platform.tenants.suspend(ACTOR, late.id, 'billing')
+    const late = await fixture.party()
+    await fixture.app.platform.tenants.suspend(ACTOR, late.id, 'billing')
 
     for (const config of [{ hashed_password: 'x' }, { password: '' }, {}])
       expect(
@@ -548,10 +548,10 @@ describe('a tenant in arrears', () => {
   })
 
   test('hears who can be written to before that nobody is', async () => {
-    const late = await world.party()
+    const late = await fixture.party()
     const asleep = await late.createIdentity({ state: 'inactive' })
-    const foreign = await world.createIdentity()
-    await world.app.platform.tenants.suspend(ACTOR, late.id, 'billing')
+    const foreign = await fixture.createIdentity()
+    await fixture.app.platform.tenants.suspend(ACTOR, late.id, 'billing')
     const resend = (id: string) => late.api.post(personPath({ id }, '/resend-verification'))
 
     expect(await resend(foreign.id)).toMatchObject({ status: 403 })
@@ -560,9 +560,9 @@ describe('a tenant in arrears', () => {
   })
 
   test('hears that the account is in arrears before that an address is taken', async () => {
-    const late = await world.party()
+    const late = await fixture.party()
     const { traits } = await late.createIdentity()
-    await world.app.platform.tenants.suspend(ACTOR, late.id, 'billing')
+    await fixture.app.platform.tenants.suspend(ACTOR, late.id, 'billing')
 
     const answer = await late.api.post(IDENTITIES, { schema_id: 'user', traits })
 
@@ -577,9 +577,9 @@ const lastOfAll = ([one, path]: Json, [other, otherPath]: Json): number =>
   otherPath.length - path.length
 
 test('what is wrong with a password is said before that an address is taken', async () => {
-  const { traits } = await world.createIdentity()
+  const { traits } = await fixture.createIdentity()
 
-  const answer = await world.api.post(IDENTITIES, {
+  const answer = await fixture.api.post(IDENTITIES, {
     schema_id: 'user',
     traits,
     ...withPassword({ hashed_password: 'plain' }),

@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { count } from '../../relay/support.ts'
 import { IDENTITIES, type Json } from '../fixture.ts'
-import { bootPeople, personPath, type World } from './people.ts'
+import { bootPeople, type Fixture, personPath } from './people.ts'
 
 const PEOPLE = 45
 
 /** One tenant with 45 people, every third of them inactive, for all that change nobody. */
-let world: World
+let fixture: Fixture
 /** Newest first. */
 let people: Json[]
 beforeAll(async () => {
-  world = await bootPeople()
-  people = await populate(world)
-  await (await world.party()).createIdentity({ traits: { email: 'p00@example.com' } })
+  fixture = await bootPeople()
+  people = await populate(fixture)
+  await (await fixture.party()).createIdentity({ traits: { email: 'p00@example.com' } })
 })
-afterAll(() => world.end())
+afterAll(() => fixture.end())
 
 const addressOf = (n: number) => `p${`${n}`.padStart(2, '0')}@example.com`
 
 /** Their addresses run against the order in which they came. */
-async function populate({ createIdentity }: World): Promise<Json[]> {
+async function populate({ createIdentity }: Fixture): Promise<Json[]> {
   const found: Json[] = []
   for (let n = 0; n < PEOPLE; n++) {
     const state = n % 3 === 0 ? 'inactive' : 'active'
@@ -32,7 +32,7 @@ const idsOf = (list: Json[]): string[] => list.map(({ id }) => id)
 const byAddress = (one: Json, other: Json) => (one.traits.email < other.traits.email ? -1 : 1)
 const isActive = ({ state }: Json) => state === 'active'
 
-async function read(from: Pick<World, 'api'>, query = ''): Promise<Json> {
+async function read(from: Pick<Fixture, 'api'>, query = ''): Promise<Json> {
   const answer = await from.api.get(`${IDENTITIES}?${query}`)
   expect(answer).toMatchObject({ status: 200 })
   return answer.body
@@ -41,7 +41,7 @@ async function read(from: Pick<World, 'api'>, query = ''): Promise<Json> {
 /** The sizes of all pages, and what was on them. */
 async function walk(
   query: string,
-  from: Pick<World, 'api'> = world,
+  from: Pick<Fixture, 'api'> = fixture,
   between: (seen: Json[]) => Promise<void> = async () => {},
 ) {
   const sizes: number[] = []
@@ -59,7 +59,7 @@ async function walk(
 
 describe('the list of identities', () => {
   test('has the newest first, twenty on a page, each as it is read', async () => {
-    const page = await read(world)
+    const page = await read(fixture)
 
     expect(page).toEqual({
       data: people.slice(0, 20),
@@ -69,7 +69,7 @@ describe('the list of identities', () => {
   })
 
   test('is empty where there is nobody', async () => {
-    expect(await read(await world.party())).toEqual({
+    expect(await read(await fixture.party())).toEqual({
       data: [],
       has_more: false,
       next_cursor: null,
@@ -111,7 +111,7 @@ describe('the list of identities', () => {
 })
 
 /** So many more people like one of them, of whom nothing but that is known. */
-function multiply({ app: { db } }: World, { id }: Json, copies: number) {
+function multiply({ app: { db } }: Fixture, { id }: Json, copies: number) {
   const columns =
     'tenant_id, schema_id, state, state_changed_at, traits, metadata_public, ' +
     'session_generation, token_generation, created_at, updated_at'
@@ -128,7 +128,7 @@ describe('a person is found by their whole address', () => {
   test.each(['p07@example.com', 'P07@EXAMPLE.com', ' p07@example.com '])(
     'spelled %j',
     async (email) => {
-      const page = await read(world, `email=${encodeURIComponent(email)}`)
+      const page = await read(fixture, `email=${encodeURIComponent(email)}`)
 
       expect(idsOf(page.data)).toEqual(
         idsOf(people.filter(({ traits }) => traits.email === 'p07@example.com')),
@@ -140,7 +140,7 @@ describe('a person is found by their whole address', () => {
   test.each(['p07@example.co', 'p07@example.com.', 'q@example.com', '%40@example.com'])(
     'and not by %s',
     async (email) => {
-      const { status, body } = await world.api.get(`${IDENTITIES}?email=${email}`)
+      const { status, body } = await fixture.api.get(`${IDENTITIES}?email=${email}`)
 
       expect(body.data ?? []).toEqual([])
       expect([200, 400]).toContain(status)
@@ -149,19 +149,19 @@ describe('a person is found by their whole address', () => {
 
   test('in the state that is asked for, and in no other', async () => {
     const [active] = people.filter(isActive)
-    const ask = (state: string) => read(world, `email=${active.traits.email}&state=${state}`)
+    const ask = (state: string) => read(fixture, `email=${active.traits.email}&state=${state}`)
 
     expect((await ask('active')).data).toEqual([active])
     expect((await ask('inactive')).data).toEqual([])
   })
 
   test('if it begins as is searched for besides', async () => {
-    expect((await read(world, 'email=p07@example.com&search=p0')).data).toHaveLength(1)
-    expect((await read(world, 'email=p07@example.com&search=p1')).data).toEqual([])
+    expect((await read(fixture, 'email=p07@example.com&search=p0')).data).toHaveLength(1)
+    expect((await read(fixture, 'email=p07@example.com&search=p1')).data).toEqual([])
   })
 
   test('of this tenant alone', async () => {
-    expect((await read(world, 'email=p00@example.com')).data).toEqual([])
+    expect((await read(fixture, 'email=p00@example.com')).data).toEqual([])
   })
 })
 
@@ -185,7 +185,7 @@ describe('a search', () => {
     ['%F4%8F%BF%BF', 0],
     ["p'--", 0],
   ])('for %s finds whose address begins so, by address', async (text, matches) => {
-    const { data } = await read(world, `search=${text}&limit=100`)
+    const { data } = await read(fixture, `search=${text}&limit=100`)
 
     const start = decodeURIComponent(text).trim().toLowerCase()
     const wanted = people.filter(({ traits }) => traits.email.startsWith(start)).toSorted(byAddress)
@@ -208,7 +208,7 @@ describe('a search', () => {
   })
 
   test('finds letters in whatever pieces they come, and other scripts', async () => {
-    const other = await world.party()
+    const other = await fixture.party()
     const jose = await other.createIdentity({ traits: { email: 'jos\u00e9@example.com' } })
     const chinese = await other.createIdentity({ traits: { email: '用户@例子.广告' } })
     const find = async (text: string) =>
@@ -221,7 +221,7 @@ describe('a search', () => {
   })
 
   test.each(['', '%20', '%09%0a'])('for %j is refused', async (text) => {
-    expect(await world.api.get(`${IDENTITIES}?search=${text}`)).toMatchObject({
+    expect(await fixture.api.get(`${IDENTITIES}?search=${text}`)).toMatchObject({
       status: 400,
       body: { error: 'search: must be the beginning of an address' },
     })
@@ -292,7 +292,7 @@ describe('what is asked of a list', () => {
     'can have no limit of %j',
     async (limit) => {
       for (const filter of ['', '&state=active', '&search=p', '&email=p01@example.com'])
-        expect(await world.api.get(`${IDENTITIES}?limit=${limit}${filter}`)).toMatchObject({
+        expect(await fixture.api.get(`${IDENTITIES}?limit=${limit}${filter}`)).toMatchObject({
           status: 400,
           body: { error: 'limit: must be a whole number of at least 1' },
         })
@@ -304,7 +304,7 @@ describe('what is asked of a list', () => {
     async (cursor) => {
       for (const filter of ['', '&state=active', '&search=p', '&email=p01@example.com'])
         expect(
-          await world.api.get(`${IDENTITIES}?cursor=${encodeURIComponent(cursor)}${filter}`),
+          await fixture.api.get(`${IDENTITIES}?cursor=${encodeURIComponent(cursor)}${filter}`),
         ).toMatchObject({
           status: 400,
           body: { error: 'cursor: must be a cursor from this list' },
@@ -315,7 +315,7 @@ describe('what is asked of a list', () => {
   test.each(['ACTIVE', 'deleted', '', 'active,inactive', '0'])(
     'can have no state %j',
     async (state) => {
-      expect(await world.api.get(`${IDENTITIES}?state=${state}`)).toMatchObject({
+      expect(await fixture.api.get(`${IDENTITIES}?state=${state}`)).toMatchObject({
         status: 400,
         body: { error: 'state: must be one of active, inactive' },
       })
@@ -325,34 +325,34 @@ describe('what is asked of a list', () => {
   test.each(['', 'x', '@', 'a@', '@b', 'a b@c.d', 'a@b@c', `${'a'.repeat(65)}@b.c`])(
     'can have no address %j',
     async (email) => {
-      expect(await world.api.get(`${IDENTITIES}?email=${encodeURIComponent(email)}`)).toMatchObject(
-        { status: 400, body: { error: 'email: must be an email address' } },
-      )
+      expect(
+        await fixture.api.get(`${IDENTITIES}?email=${encodeURIComponent(email)}`),
+      ).toMatchObject({ status: 400, body: { error: 'email: must be an email address' } })
     },
   )
 })
 
 describe('a cursor', () => {
-  const firstOf = async (from: World | Awaited<ReturnType<World['party']>>, query: string) =>
+  const firstOf = async (from: Fixture | Awaited<ReturnType<Fixture['party']>>, query: string) =>
     (await read(from, `limit=1&${query}`)).next_cursor as string
 
   test('of one list is refused by the other', async () => {
-    const newest = await firstOf(world, '')
-    const search = await firstOf(world, 'search=p')
+    const newest = await firstOf(fixture, '')
+    const search = await firstOf(fixture, 'search=p')
 
     for (const query of [`cursor=${search}`, `search=p&cursor=${newest}`])
-      expect(await world.api.get(`${IDENTITIES}?${query}`)).toMatchObject({ status: 400 })
+      expect(await fixture.api.get(`${IDENTITIES}?${query}`)).toMatchObject({ status: 400 })
     for (const query of [`cursor=${newest}`, `search=p&cursor=${search}`])
-      expect(await world.api.get(`${IDENTITIES}?${query}`)).toMatchObject({ status: 200 })
+      expect(await fixture.api.get(`${IDENTITIES}?${query}`)).toMatchObject({ status: 200 })
   })
 
   test.each(['', 'search=p'])('of another tenant is refused, with %j', async (query) => {
-    const other = await world.party()
+    const other = await fixture.party()
     for (const email of ['p1@example.com', 'p2@example.com'])
       await other.createIdentity({ traits: { email } })
     const cursor = await firstOf(other, query)
 
-    expect(await world.api.get(`${IDENTITIES}?${query}&cursor=${cursor}`)).toMatchObject({
+    expect(await fixture.api.get(`${IDENTITIES}?${query}&cursor=${cursor}`)).toMatchObject({
       status: 400,
     })
     expect(await other.api.get(`${IDENTITIES}?${query}&cursor=${cursor}`)).toMatchObject({
@@ -363,11 +363,11 @@ describe('a cursor', () => {
   test.each(['', 'search=p'])(
     'is refused when a letter of it is changed, with %j',
     async (query) => {
-      const cursor = await firstOf(world, query)
+      const cursor = await firstOf(fixture, query)
       const changed = `${cursor[0] === 'A' ? 'B' : 'A'}${cursor.slice(1)}`
 
       for (const bad of [changed, cursor.slice(1), cursor.slice(0, -1), `${cursor}A`])
-        expect(await world.api.get(`${IDENTITIES}?${query}&cursor=${bad}`)).toMatchObject({
+        expect(await fixture.api.get(`${IDENTITIES}?${query}&cursor=${bad}`)).toMatchObject({
           status: 400,
         })
     },

@@ -5,23 +5,24 @@ import type { Json } from '../fixture.ts'
 import {
   auditOf,
   bootPeople,
+  type Fixture,
   later,
   MINUTE,
   nested,
   ofBytes,
   personPath,
   told,
-  type World,
 } from './people.ts'
 
-let world: World
+let fixture: Fixture
 beforeAll(async () => {
-  world = await bootPeople()
+  fixture = await bootPeople()
 })
-afterAll(() => world.end())
+afterAll(() => fixture.end())
 
-const read = (person: Json) => world.api.get(personPath(person, '/metadata'))
-const merge = (person: Json, patch: Json) => world.api.patch(personPath(person, '/metadata'), patch)
+const read = (person: Json) => fixture.api.get(personPath(person, '/metadata'))
+const merge = (person: Json, patch: Json) =>
+  fixture.api.patch(personPath(person, '/metadata'), patch)
 
 describe('metadata is read bare', () => {
   test.each([
@@ -32,10 +33,10 @@ describe('metadata is read bare', () => {
       { a: { b: [1, null] }, '': 'x', '0': 0 },
     ],
   ])('%s', async (_, metadata_public, shown) => {
-    const person = await world.createIdentity({ metadata_public })
+    const person = await fixture.createIdentity({ metadata_public })
 
     expect(await read(person)).toMatchObject({ status: 200, body: shown })
-    expect((await world.readIdentity(person)).metadata_public).toEqual(shown)
+    expect((await fixture.readIdentity(person)).metadata_public).toEqual(shown)
   })
 })
 
@@ -67,20 +68,20 @@ const OTHERS: [Json, Json, Json][] = [
 
 describe('a merge answers with the merged object, bare', () => {
   test.each([...EXAMPLES, ...OTHERS])('%j with %j', async (metadata_public, patch, merged) => {
-    const person = await world.createIdentity({ metadata_public })
+    const person = await fixture.createIdentity({ metadata_public })
 
     const { status, body } = await merge(person, patch)
 
     expect({ status, body }).toEqual({ status: 200, body: merged })
     expect((await read(person)).body).toEqual(merged)
     const untouched = (identity: Json) => ({ ...identity, metadata_public: null })
-    expect(untouched(await world.readIdentity(person))).toEqual(untouched(person))
+    expect(untouched(await fixture.readIdentity(person))).toEqual(untouched(person))
   })
 
   test('that comes as application/merge-patch+json', async () => {
-    const person = await world.createIdentity()
+    const person = await fixture.createIdentity()
 
-    const answer = await world.spelled('patch', personPath(person, '/metadata'), '{"a":1}', {
+    const answer = await fixture.spelled('patch', personPath(person, '/metadata'), '{"a":1}', {
       'content-type': 'application/merge-patch+json',
     })
 
@@ -88,7 +89,7 @@ describe('a merge answers with the merged object, bare', () => {
   })
 
   test('of each of many that come at once', async () => {
-    const person = await world.createIdentity()
+    const person = await fixture.createIdentity()
 
     await Promise.all(Array.from({ length: 20 }, (_, n) => merge(person, { [`k${n}`]: n })))
 
@@ -100,11 +101,11 @@ describe('metadata stays as it is', () => {
   const kept = { a: { b: 1 } }
   let person: Json
   beforeAll(async () => {
-    person = await world.createIdentity({ metadata_public: kept })
+    person = await fixture.createIdentity({ metadata_public: kept })
   })
 
   async function expectKept(text: string, error: string) {
-    const { status, body } = await world.spelled('patch', personPath(person, '/metadata'), text)
+    const { status, body } = await fixture.spelled('patch', personPath(person, '/metadata'), text)
     expect({ status, body }).toEqual({ status: 400, body: { error } })
     expect((await read(person)).body).toEqual(kept)
   }
@@ -128,7 +129,9 @@ describe('metadata stays as it is', () => {
   })
 
   test('when it would become larger than 64 KiB, however small the merge', async () => {
-    const full = await world.createIdentity({ metadata_public: ofBytes(65_536 - ',"b":1'.length) })
+    const full = await fixture.createIdentity({
+      metadata_public: ofBytes(65_536 - ',"b":1'.length),
+    })
 
     expect(await merge(full, { b: 10 })).toMatchObject({
       status: 400,
@@ -140,12 +143,12 @@ describe('metadata stays as it is', () => {
 })
 
 test('metadata nested as deep as a body can be is kept, and the person can still be read', async () => {
-  const person = await world.createIdentity()
+  const person = await fixture.createIdentity()
 
   expect(await merge(person, nested(64))).toMatchObject({ status: 200, body: nested(64) })
-  expect((await world.readIdentity(person)).metadata_public).toEqual(nested(64))
+  expect((await fixture.readIdentity(person)).metadata_public).toEqual(nested(64))
   expect(
-    await world.patch(person, [{ op: 'add', path: '/metadata_public/b', value: 1 }]),
+    await fixture.patch(person, [{ op: 'add', path: '/metadata_public/b', value: 1 }]),
   ).toMatchObject({ status: 200 })
   expect(await merge(person, nested(65))).toMatchObject({
     status: 400,

@@ -5,20 +5,20 @@ import { IDENTITIES, type Json } from '../fixture.ts'
 import {
   auditOf,
   bootPeople,
+  type Fixture,
   later,
   MINUTE,
   ofBytes,
   personPath,
   START,
   told,
-  type World,
 } from './people.ts'
 
-let world: World
+let fixture: Fixture
 beforeAll(async () => {
-  world = await bootPeople()
+  fixture = await bootPeople()
 })
-afterAll(() => world.end())
+afterAll(() => fixture.end())
 
 /** The two places of a person that are all the tenant's. */
 const FREE = ['traits.custom_data', 'metadata_public'] as const
@@ -31,17 +31,17 @@ const holding = (place: Free, value: Json) =>
   place === 'metadata_public' ? { metadata_public: value } : { traits: { custom_data: value } }
 
 async function patched(person: Json, ...operations: Json[]): Promise<Json> {
-  const answer = await world.patch(person, operations)
+  const answer = await fixture.patch(person, operations)
   expect(answer).toMatchObject({ status: 200 })
   return answer.body
 }
 
 /** Refused with these words, and the person as before. */
 async function expectRefused(person: Json, operations: Json, error: unknown, status = 400) {
-  const before = await world.readIdentity(person)
-  const answer = await world.patch(person, operations)
+  const before = await fixture.readIdentity(person)
+  const answer = await fixture.patch(person, operations)
   expect({ status: answer.status, body: answer.body }).toEqual({ status, body: { error } } as Json)
-  expect(await world.readIdentity(person)).toEqual(before)
+  expect(await fixture.readIdentity(person)).toEqual(before)
 }
 
 /** What was there, what is done with it below the place, and what becomes of it. */
@@ -138,7 +138,7 @@ const OPERATIONS: [string, Json, Json[], Json][] = [
 
 describe.each(FREE)('in %s a patch', (place) => {
   test.each(OPERATIONS)('%s', async (_, before, operations, after) => {
-    const person = await world.createIdentity(holding(place, before))
+    const person = await fixture.createIdentity(holding(place, before))
     const below = (pointer: unknown) =>
       typeof pointer === 'string' ? pathOf(place) + pointer : pointer
 
@@ -154,12 +154,12 @@ describe.each(FREE)('in %s a patch', (place) => {
     expect(partOf(place, answered)).toEqual(after)
     const untouched = (identity: Json) => ({ ...identity, ...holding(place, null), traits: null })
     expect(untouched(answered)).toEqual(untouched(person))
-    expect(await world.readIdentity(person)).toEqual(answered)
+    expect(await fixture.readIdentity(person)).toEqual(answered)
   })
 })
 
 test('what is moved or copied may go from one part of a person to another', async () => {
-  const person = await world.createIdentity({
+  const person = await fixture.createIdentity({
     traits: { custom_data: { plan: 'pro', old: true } },
     metadata_public: { roles: ['admin'] },
   })
@@ -183,7 +183,7 @@ test('what is moved or copied may go from one part of a person to another', asyn
 
 describe('a part', () => {
   test('that there is not can be added, and taken out again', async () => {
-    const person = await world.createIdentity()
+    const person = await fixture.createIdentity()
 
     const added = await patched(person, { op: 'add', path: '/traits/custom_data', value: { a: 1 } })
     expect(added.traits.custom_data).toEqual({ a: 1 })
@@ -193,7 +193,7 @@ describe('a part', () => {
   })
 
   test('of metadata is empty when it is taken out', async () => {
-    const person = await world.createIdentity({ metadata_public: { a: 1 } })
+    const person = await fixture.createIdentity({ metadata_public: { a: 1 } })
 
     const { metadata_public } = await patched(person, { op: 'remove', path: '/metadata_public' })
 
@@ -201,13 +201,13 @@ describe('a part', () => {
   })
 
   test('of traits can be replaced as a whole, and stays of its tenant', async () => {
-    const other = await world.party()
-    const person = await world.createIdentity({ traits: { custom_data: { a: 1 } } })
+    const other = await fixture.party()
+    const person = await fixture.createIdentity({ traits: { custom_data: { a: 1 } } })
     const value = { email: 'Whole@Example.com', tenant_id: other.id }
 
     const { traits } = await patched(person, { op: 'replace', path: '/traits', value })
 
-    expect(traits).toEqual({ email: 'whole@example.com', tenant_id: world.acme.id })
+    expect(traits).toEqual({ email: 'whole@example.com', tenant_id: fixture.acme.id })
   })
 })
 
@@ -220,7 +220,7 @@ const TWO = [
 describe('an operation that cannot be carried out is named, and none of them is', () => {
   let person: Json
   beforeAll(async () => {
-    person = await world.createIdentity({
+    person = await fixture.createIdentity({
       traits: { custom_data: { list: [1], text: 'x' } },
       metadata_public: { a: { b: 1 } },
     })
@@ -361,16 +361,16 @@ describe('an operation that cannot be carried out is named, and none of them is'
       'value.a.__proto__: is a reserved member name',
     ],
   ])('with %s', async (_, value, words) => {
-    const before = await world.readIdentity(person)
+    const before = await fixture.readIdentity(person)
     const text = `[{"op":"add","path":"/metadata_public/x","value":${value}}]`
 
-    const { status, body } = await world.spelled('patch', personPath(person), text)
+    const { status, body } = await fixture.spelled('patch', personPath(person), text)
 
     expect({ status, body }).toEqual({
       status: 400,
       body: { error: `operation 0 (add /metadata_public/x): ${words}` },
     })
-    expect(await world.readIdentity(person)).toEqual(before)
+    expect(await fixture.readIdentity(person)).toEqual(before)
   })
 })
 
@@ -389,7 +389,7 @@ const everywhere = (pointer: string): Json[] => [
 describe('nothing else of a person can be changed, looked at or copied out', () => {
   let person: Json
   beforeAll(async () => {
-    person = await world.createIdentity({
+    person = await fixture.createIdentity({
       metadata_public: { a: 1 },
       credentials: { password: { config: { password: 'x' } } },
     })
@@ -497,14 +497,14 @@ describe('nothing else of a person can be changed, looked at or copied out', () 
 
 describe('a new address', () => {
   test('is normalised, not verified, and what the password goes by', async () => {
-    const person = await world.createIdentity({
+    const person = await fixture.createIdentity({
       traits: { email: 'old@example.com' },
       verifiable_addresses: [{ value: 'old@example.com', verified: true }],
       credentials: { password: { config: { password: 'x' } } },
     })
     const [old] = person.verifiable_addresses
     expect(old.verified).toBe(true)
-    world.clock.jump(MINUTE)
+    fixture.clock.jump(MINUTE)
 
     const changed = await patched(person, {
       op: 'replace',
@@ -512,7 +512,7 @@ describe('a new address', () => {
       value: ' New@EXAMPLE.com ',
     })
 
-    const updated_at = new Date(world.clock.now()).toISOString()
+    const updated_at = new Date(fixture.clock.now()).toISOString()
     const [address] = changed.verifiable_addresses
     expect(address).toEqual({
       ...{ id: address.id, value: 'new@example.com', via: 'email' },
@@ -527,14 +527,14 @@ describe('a new address', () => {
       updated_at,
     })
     const found = async (email: string) =>
-      (await world.api.get(`${IDENTITIES}?email=${email}`)).body.data
+      (await fixture.api.get(`${IDENTITIES}?email=${email}`)).body.data
     expect(await found('new@example.com')).toEqual([changed])
     expect(await found('old@example.com')).toEqual([])
-    await world.createIdentity({ traits: { email: 'old@example.com' } })
+    await fixture.createIdentity({ traits: { email: 'old@example.com' } })
   })
 
   test('that is the old one in another spelling changes nothing', async () => {
-    const person = await world.createIdentity({
+    const person = await fixture.createIdentity({
       traits: { email: 'spelling@example.com' },
       verifiable_addresses: [{ value: 'spelling@example.com', verified: true }],
     })
@@ -549,7 +549,7 @@ describe('a new address', () => {
   })
 
   test('of whatever letters is not taken for a new one when something else is changed', async () => {
-    const person = await world.createIdentity({
+    const person = await fixture.createIdentity({
       traits: { email: 'H\u0331A\u030a\u0130\u0317@example.com' },
       verifiable_addresses: [{ value: 'H\u0331A\u030a\u0130\u0317@example.com', verified: true }],
     })
@@ -560,7 +560,7 @@ describe('a new address', () => {
   })
 
   test('in a script with two small sigmas is not taken for a new one, either', async () => {
-    const person = await world.createIdentity({
+    const person = await fixture.createIdentity({
       traits: { email: 'patch@xn--nxasmm1c.com' },
       verifiable_addresses: [{ value: 'patch@xn--nxasmm1c.com', verified: true }],
     })
@@ -574,8 +574,8 @@ describe('a new address', () => {
   })
 
   test('that somebody else has is a conflict, and nothing of the patch is kept', async () => {
-    const { traits } = await world.createIdentity()
-    const person = await world.createIdentity()
+    const { traits } = await fixture.createIdentity()
+    const person = await fixture.createIdentity()
     const operations = [
       { op: 'add', path: '/metadata_public/half', value: true },
       { op: 'replace', path: '/traits/email', value: traits.email.toUpperCase() },
@@ -585,8 +585,8 @@ describe('a new address', () => {
   })
 
   test('can be one that somebody has at another tenant', async () => {
-    const { traits } = await (await world.party()).createIdentity()
-    const person = await world.createIdentity()
+    const { traits } = await (await fixture.party()).createIdentity()
+    const person = await fixture.createIdentity()
 
     const operation = { op: 'replace', path: '/traits/email', value: traits.email }
 
@@ -594,10 +594,10 @@ describe('a new address', () => {
   })
 
   test('that two ask for at the same time is given to one of them', async () => {
-    const pair = [await world.createIdentity(), await world.createIdentity()]
+    const pair = [await fixture.createIdentity(), await fixture.createIdentity()]
     const operations = [{ op: 'replace', path: '/traits/email', value: 'wanted@example.com' }]
 
-    const answers = await Promise.all(pair.map((person) => world.patch(person, operations)))
+    const answers = await Promise.all(pair.map((person) => fixture.patch(person, operations)))
 
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
   })
@@ -606,7 +606,7 @@ describe('a new address', () => {
 describe('a patch of the state', () => {
   test('ends sessions and is told once, like a change of the state itself', async () => {
     await using target = await startTarget()
-    const other = await world.party()
+    const other = await fixture.party()
     const person = await other.createIdentity()
     const { token } = await other.openSession(person)
     await other.createWebhook(target.url)
@@ -617,7 +617,7 @@ describe('a patch of the state', () => {
       { op: 'replace', path: '/state', value: 'inactive' },
       { op: 'add', path: '/metadata_public/why', value: 'left' },
     ])
-    await rest(world.app)
+    await rest(fixture.app)
 
     expect(answer).toMatchObject({ status: 200, body: { state: 'inactive' } })
     expect(told(target)).toEqual([
@@ -627,7 +627,7 @@ describe('a patch of the state', () => {
       }),
     ])
     expect(await other.whoami(token)).toMatchObject({ status: 401 })
-    expect(auditOf(world.app, `identity:${person.id}`).slice(1)).toEqual([
+    expect(auditOf(fixture.app, `identity:${person.id}`).slice(1)).toEqual([
       expect.objectContaining({
         action: 'identity.updated',
         detail: { fields: ['metadata_public'] },
@@ -642,7 +642,7 @@ describe('a patch of the state', () => {
 
   test('there and back again ends no session, and webhooks are told the state', async () => {
     await using target = await startTarget()
-    const other = await world.party()
+    const other = await fixture.party()
     const person = await other.createIdentity()
     const { token } = await other.openSession(person)
     await other.createWebhook(target.url)
@@ -651,7 +651,7 @@ describe('a patch of the state', () => {
       { op: 'replace', path: '/state', value: 'inactive' },
       { op: 'replace', path: '/state', value: 'active' },
     ])
-    await rest(world.app)
+    await rest(fixture.app)
 
     expect(answer.body).toEqual(person)
     expect(told(target)).toMatchObject([{ data: { payload: { state: 'active' } } }])
@@ -665,10 +665,10 @@ describe('a patch', () => {
     'application/json',
     'application/json-patch+json; charset=utf-8',
   ])('may come as %s', async (type) => {
-    const person = await world.createIdentity()
+    const person = await fixture.createIdentity()
     const text = '[{"op":"add","path":"/metadata_public/x","value":1}]'
 
-    const answer = await world.spelled('patch', personPath(person), text, {
+    const answer = await fixture.spelled('patch', personPath(person), text, {
       'content-type': type,
     })
 
@@ -681,9 +681,9 @@ describe('a patch', () => {
     ['nothing', ''],
     ['a text', '"[]"'],
   ])('cannot be %s', async (_, text) => {
-    const person = await world.createIdentity()
+    const person = await fixture.createIdentity()
 
-    const answer = await world.spelled('patch', personPath(person), text)
+    const answer = await fixture.spelled('patch', personPath(person), text)
 
     expect(answer).toMatchObject({
       status: 400,
@@ -742,20 +742,20 @@ describe('a patch', () => {
   })
 
   test('one of many at a time, each sees what those before it did', async () => {
-    const person = await world.createIdentity({ metadata_public: { list: [] } })
+    const person = await fixture.createIdentity({ metadata_public: { list: [] } })
     const add = (n: number) =>
-      world.patch(person, [{ op: 'add', path: '/metadata_public/list/-', value: n }])
+      fixture.patch(person, [{ op: 'add', path: '/metadata_public/list/-', value: n }])
 
     await Promise.all(Array.from({ length: 20 }, (_, n) => add(n)))
 
-    const { metadata_public } = await world.readIdentity(person)
+    const { metadata_public } = await fixture.readIdentity(person)
     expect(metadata_public.list.toSorted((a: number, b: number) => a - b)).toEqual(
       Array.from({ length: 20 }, (_, n) => n),
     )
   })
 
   test('can edit what fills its 64 KiB', async () => {
-    const person = await world.createIdentity({
+    const person = await fixture.createIdentity({
       traits: { custom_data: ofBytes(65_536) },
       metadata_public: ofBytes(65_536),
     })

@@ -22,8 +22,8 @@ export const UNKNOWN_ID = '01890000-0000-7000-8000-000000000000'
 
 export const ID = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-\w{12}$/)
 
-export type World = Awaited<ReturnType<typeof bootPeople>>
-export type Party = Awaited<ReturnType<World['party']>>
+export type Fixture = Awaited<ReturnType<typeof bootPeople>>
+export type Party = Awaited<ReturnType<Fixture['party']>>
 
 /** Gate with one tenant, of which every answer has to be one that the API document describes. */
 export async function bootPeople(options: TestAppOptions = {}) {

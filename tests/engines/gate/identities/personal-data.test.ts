@@ -4,16 +4,16 @@ import { mailsAbout } from '../../../../src/platform/portable/personal-data.ts'
 import { openSnapshot } from '../../../../src/platform/portable/snapshot.ts'
 import type { Json } from '../fixture.ts'
 import { asked } from '../sign-in/flows/code-fixture.ts'
-import { bootFlows, type FlowWorld } from '../sign-in/flows/fixture.ts'
+import { bootFlows, type FlowFixture } from '../sign-in/flows/fixture.ts'
 
-let world: FlowWorld
+let fixture: FlowFixture
 beforeAll(async () => {
-  world = await bootFlows()
+  fixture = await bootFlows()
 })
-afterAll(() => world.app.stop())
+afterAll(() => fixture.app.stop())
 
 const inSnapshot = <T>(work: (snapshot: ReturnType<typeof openSnapshot>) => T): T => {
-  using snapshot = openSnapshot(world.app.db)
+  using snapshot = openSnapshot(fixture.app.db)
   return work(snapshot)
 }
 
@@ -22,24 +22,24 @@ const BY_LINK = expect.any(String)
 
 /** Ids of flows that somebody is told about. */
 const flowsOf = ({ id }: Json): string[] =>
-  inSnapshot((snapshot) => personalData(snapshot, world.tenantId, id))?.flows.map(
+  inSnapshot((snapshot) => personalData(snapshot, fixture.tenantId, id))?.flows.map(
     (flow) => flow.id,
   ) ?? []
 
 const mailsOf = ({ id, traits }: Json): string[] =>
-  inSnapshot((snapshot) => mailsAbout(snapshot, world.tenantId, id, traits.email)).map(
+  inSnapshot((snapshot) => mailsAbout(snapshot, fixture.tenantId, id, traits.email)).map(
     ({ kind }) => kind,
   )
 
-const person = (email: string) => world.createIdentity({ traits: { email } })
+const person = (email: string) => fixture.createIdentity({ traits: { email } })
 const move = ({ id }: Json, email: string) =>
-  world.patch({ id }, [{ op: 'replace', path: '/traits/email', value: email }])
+  fixture.patch({ id }, [{ op: 'replace', path: '/traits/email', value: email }])
 
 describe('flows that are told to somebody', () => {
   test('are those in which a code is out for them, wherever it went', async () => {
     const ada = await person('first@example.com')
-    const flow = await asked(world, 'recovery', 'first@example.com')
-    world.app.db.client
+    const flow = await asked(fixture, 'recovery', 'first@example.com')
+    fixture.app.db.client
       .query('update gate_flows set address = ? where id = ?')
       .run('before@example.com', flow.id)
     expect(flowsOf(ada)).toEqual([flow.id, BY_LINK])
@@ -48,14 +48,14 @@ describe('flows that are told to somebody', () => {
   test('are not those of whoever had the address before', async () => {
     const shared = 'shared@example.com'
     const ada = await person(shared)
-    const before = await asked(world, 'recovery', shared)
+    const before = await asked(fixture, 'recovery', shared)
     expect(flowsOf(ada)).toEqual([before.id, BY_LINK])
 
-    await world.clock.advance(60_000)
+    await fixture.clock.advance(60_000)
     await move(ada, 'moved@example.com')
     const bob = await person(shared)
     expect(flowsOf(bob)).toEqual([])
-    const after = await asked(world, 'recovery', shared)
+    const after = await asked(fixture, 'recovery', shared)
     expect(flowsOf(bob)).toEqual([after.id, BY_LINK])
     expect(flowsOf(ada)).toEqual([])
   })
@@ -63,8 +63,8 @@ describe('flows that are told to somebody', () => {
   test('are not those in which a code is out for another', async () => {
     const bob = await person('his@example.com')
     const eve = await person('hers@example.com')
-    const flow = await asked(world, 'recovery', 'hers@example.com')
-    world.app.db.client
+    const flow = await asked(fixture, 'recovery', 'hers@example.com')
+    fixture.app.db.client
       .query('update gate_flows set address = ? where id = ?')
       .run('his@example.com', flow.id)
     expect(flowsOf(bob)).toEqual([])
@@ -72,15 +72,15 @@ describe('flows that are told to somebody', () => {
   })
 
   test('are those in which they signed up, which began before they were anybody', async () => {
-    await world.security({ passwordless_enabled: true })
+    await fixture.security({ passwordless_enabled: true })
     const email = 'new@example.com'
-    const flow = await world.start('registration')
-    await world.send(flow, { method: 'code', traits: { email } })
-    await world.clock.advance(60_000)
-    const answer = await world.send(flow, {
+    const flow = await fixture.start('registration')
+    await fixture.send(flow, { method: 'code', traits: { email } })
+    await fixture.clock.advance(60_000)
+    const answer = await fixture.send(flow, {
       method: 'code',
       traits: { email },
-      code: world.codeFor(email),
+      code: fixture.codeFor(email),
     })
     expect(answer).toMatchObject({ status: 200 })
     expect(flowsOf(answer.body.identity)).toContain(flow.id)
@@ -90,10 +90,10 @@ describe('flows that are told to somebody', () => {
 describe('mails that are told to somebody', () => {
   test('are also those to their address from before they were anybody', async () => {
     const email = 'early@example.com'
-    await asked(world, 'recovery', email)
+    await asked(fixture, 'recovery', email)
     const early = await person(email)
     const others = await person('others@example.com')
-    expect(world.mailsTo(email)).toHaveLength(1)
+    expect(fixture.mailsTo(email)).toHaveLength(1)
     expect(mailsOf(early)).toHaveLength(1)
     expect(mailsOf(others)).toEqual([])
   })
@@ -101,7 +101,7 @@ describe('mails that are told to somebody', () => {
   test('are not those to their address that are about another', async () => {
     const email = 'passed-on@example.com'
     const first = await person(email)
-    await asked(world, 'recovery', email)
+    await asked(fixture, 'recovery', email)
     await move(first, 'gone-on@example.com')
     const next = await person(email)
     expect(mailsOf(next)).toEqual([])

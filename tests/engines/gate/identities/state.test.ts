@@ -5,20 +5,20 @@ import { type Json, mintToken, TOKENS } from '../fixture.ts'
 import {
   auditOf,
   bootPeople,
+  type Fixture,
   ID,
   later,
   MINUTE,
   personPath,
   told,
   typesTold,
-  type World,
 } from './people.ts'
 
-let world: World
+let fixture: Fixture
 beforeAll(async () => {
-  world = await bootPeople()
+  fixture = await bootPeople()
 })
-afterAll(() => world.end())
+afterAll(() => fixture.end())
 
 const MOVES = [
   ['active', 'inactive'],
@@ -48,12 +48,12 @@ describe.each(MOVES)('from %s to %s', (from, to) => {
 
   test('webhooks are told once, and the audit log has who did it', async () => {
     await using target = await startTarget()
-    const other = await world.party()
+    const other = await fixture.party()
     const person = await other.createIdentity({ state: from })
     await other.createWebhook(target.url)
 
     const { state_changed_at } = await other.setState(person, to)
-    await rest(world.app)
+    await rest(fixture.app)
 
     expect(told(target)).toEqual([
       {
@@ -64,7 +64,7 @@ describe.each(MOVES)('from %s to %s', (from, to) => {
         data: { identity_id: person.id, payload: { state: to } },
       },
     ])
-    expect(auditOf(world.app, `identity:${person.id}`).slice(1)).toEqual([
+    expect(auditOf(fixture.app, `identity:${person.id}`).slice(1)).toEqual([
       {
         action: 'identity.state_changed',
         actor_kind: 'key',
@@ -76,119 +76,122 @@ describe.each(MOVES)('from %s to %s', (from, to) => {
 
   test('to stay is no move: nothing changes but that webhooks are told', async () => {
     await using target = await startTarget()
-    const other = await world.party()
+    const other = await fixture.party()
     const person = await other.createIdentity({ state: from })
     await other.createWebhook(target.url)
-    world.clock.jump(MINUTE)
+    fixture.clock.jump(MINUTE)
 
     expect(await other.setState(person, from)).toEqual(person)
-    await rest(world.app)
+    await rest(fixture.app)
 
     expect(await other.readIdentity(person)).toEqual(person)
     expect(told(target)).toMatchObject([{ data: { payload: { state: from } } }])
-    expect(auditOf(world.app, `identity:${person.id}`)).toHaveLength(1)
+    expect(auditOf(fixture.app, `identity:${person.id}`)).toHaveLength(1)
   })
 
   test('of several who ask for it at once, one moves them, and webhooks are told of each', async () => {
     await using target = await startTarget()
-    const other = await world.party()
+    const other = await fixture.party()
     const person = await other.createIdentity({ state: from })
     await other.createWebhook(target.url)
 
     const moved = await Promise.all(Array.from({ length: 5 }, () => other.setState(person, to)))
-    await rest(world.app)
+    await rest(fixture.app)
 
     expect(moved.map(({ state }) => state)).toEqual(Array(5).fill(to))
     expect(told(target)).toHaveLength(5)
-    expect(auditOf(world.app, `identity:${person.id}`)).toHaveLength(2)
+    expect(auditOf(fixture.app, `identity:${person.id}`)).toHaveLength(2)
   })
 })
 
 /** A person with a session, and an access token of each environment. */
-async function signedIn(from: World | Awaited<ReturnType<World['party']>>, tenant: World['acme']) {
+async function signedIn(
+  from: Fixture | Awaited<ReturnType<Fixture['party']>>,
+  tenant: Fixture['acme'],
+) {
   const person = await from.createIdentity()
   const session = await from.openSession(person)
   const keys = [from.key, (await tenant.key('gate', 'test')).key]
   const tokens = await Promise.all(
     keys.map(async (key) => ({
       key,
-      ...(await mintToken(world.app, key, { subject: person.id })),
+      ...(await mintToken(fixture.app, key, { subject: person.id })),
     })),
   )
   return { person, session, tokens }
 }
 
 const introspect = async ({ key, access_token }: Json) => {
-  const answer = await world.speak(key).api.post(`${TOKENS}/introspect`, { access_token })
+  const answer = await fixture.speak(key).api.post(`${TOKENS}/introspect`, { access_token })
   expect(answer).toMatchObject({ status: 200 })
   return answer.body
 }
 
 describe('a deactivation', () => {
   test('ends sessions and access tokens at once', async () => {
-    const { person, session, tokens } = await signedIn(world, world.acme)
-    expect(await world.whoami(session.token)).toMatchObject({ status: 200 })
+    const { person, session, tokens } = await signedIn(fixture, fixture.acme)
+    expect(await fixture.whoami(session.token)).toMatchObject({ status: 200 })
     for (const token of tokens) expect(await introspect(token)).toMatchObject({ active: true })
 
-    await world.setState(person, 'inactive')
+    await fixture.setState(person, 'inactive')
 
-    expect(await world.whoami(session.token)).toMatchObject({ status: 401 })
-    expect((await world.api.get(personPath(person, '/sessions'))).body).toEqual([])
+    expect(await fixture.whoami(session.token)).toMatchObject({ status: 401 })
+    expect((await fixture.api.get(personPath(person, '/sessions'))).body).toEqual([])
     for (const token of tokens) expect(await introspect(token)).toEqual({ active: false })
   })
 
   test('cannot be undone for them: a reactivation brings none of them back', async () => {
-    const { person, session, tokens } = await signedIn(world, world.acme)
+    const { person, session, tokens } = await signedIn(fixture, fixture.acme)
 
     for (const state of ['inactive', 'active', 'inactive', 'active']) {
-      await world.setState(person, state)
-      expect(await world.whoami(session.token)).toMatchObject({ status: 401 })
-      expect((await world.api.get(personPath(person, '/sessions'))).body).toEqual([])
+      await fixture.setState(person, state)
+      expect(await fixture.whoami(session.token)).toMatchObject({ status: 401 })
+      expect((await fixture.api.get(personPath(person, '/sessions'))).body).toEqual([])
       for (const token of tokens) expect(await introspect(token)).toEqual({ active: false })
     }
   })
 
   test('stands in the way of new access tokens, until a reactivation', async () => {
-    const person = await world.createIdentity({ state: 'inactive' })
-    const mint = () => world.api.post(TOKENS, { api_key: world.key, subject: person.id })
+    const person = await fixture.createIdentity({ state: 'inactive' })
+    const mint = () => fixture.api.post(TOKENS, { api_key: fixture.key, subject: person.id })
 
     expect(await mint()).toMatchObject({
       status: 403,
       body: { error: { code: 'forbidden', message: 'the subject is an inactive identity' } },
     })
 
-    await world.setState(person, 'active')
-    const { token } = await world.openSession(person)
+    await fixture.setState(person, 'active')
+    const { token } = await fixture.openSession(person)
     expect(await mint()).toMatchObject({ status: 200 })
-    expect(await world.whoami(token)).toMatchObject({ status: 200 })
+    expect(await fixture.whoami(token)).toMatchObject({ status: 200 })
   })
 
   test('of one person is none of another, nor of a service', async () => {
-    const { person } = await signedIn(world, world.acme)
-    const other = await signedIn(world, world.acme)
-    const service = { key: world.key, ...(await mintToken(world.app, world.key)) }
+    const { person } = await signedIn(fixture, fixture.acme)
+    const other = await signedIn(fixture, fixture.acme)
+    const service = { key: fixture.key, ...(await mintToken(fixture.app, fixture.key)) }
 
-    await world.setState(person, 'inactive')
+    await fixture.setState(person, 'inactive')
 
-    expect(await world.whoami(other.session.token)).toMatchObject({ status: 200 })
+    expect(await fixture.whoami(other.session.token)).toMatchObject({ status: 200 })
     for (const token of [...other.tokens, service])
       expect(await introspect(token)).toMatchObject({ active: true })
   })
 
   test('ends nothing when the person was inactive, or is active, already', async () => {
-    const { person, session, tokens } = await signedIn(world, world.acme)
+    const { person, session, tokens } = await signedIn(fixture, fixture.acme)
 
-    await world.setState(person, 'active')
+    await fixture.setState(person, 'active')
 
-    expect(await world.whoami(session.token)).toMatchObject({ status: 200 })
+    expect(await fixture.whoami(session.token)).toMatchObject({ status: 200 })
     for (const token of tokens) expect(await introspect(token)).toMatchObject({ active: true })
   })
 
   test('keeps nothing from being read or changed', async () => {
-    const person = await world.createIdentity({ state: 'inactive', metadata_public: { a: 1 } })
+    const person = await fixture.createIdentity({ state: 'inactive', metadata_public: { a: 1 } })
 
-    const merged = await world.api.patch(personPath(person, '/metadata'), { b: 2 })
-    const patched = await world.patch(person, [
+    const merged = await fixture.api.patch(personPath(person, '/metadata'), { b: 2 })
+    const patched = await fixture.patch(person, [
       { op: 'replace', path: '/traits/email', value: 'asleep@example.com' },
     ])
 
@@ -202,19 +205,19 @@ describe('a deactivation', () => {
 
 test('events of one person reach a webhook in the order in which things happened', async () => {
   await using target = await startTarget()
-  const other = await world.party()
+  const other = await fixture.party()
   await other.createWebhook(target.url)
 
   const person = await other.createIdentity()
-  await rest(world.app)
+  await rest(fixture.app)
   let { state } = person as { state: 'active' | 'inactive' }
   for (let n = 0; n < 4; n++) {
     state = OTHER[state]
     await other.setState(person, state)
-    await rest(world.app)
+    await rest(fixture.app)
   }
   await other.api.delete(personPath(person))
-  await rest(world.app)
+  await rest(fixture.app)
 
   expect(typesTold(target)).toEqual([
     'identity.created',

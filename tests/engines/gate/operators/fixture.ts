@@ -22,7 +22,7 @@ export const NAME = 'Gatehouse'
 export const PASSWORD = 'correct horse battery'
 export const CLI = { kind: 'cli', source: 'test' } as const
 
-export interface HouseOptions {
+export interface OperatorOptions {
   /** Settings as options of the command line. */
   flags?: Record<string, string>
   /** Settings as variables, for those that are secrets. */
@@ -30,7 +30,7 @@ export interface HouseOptions {
   onSignUp?: (operator: IdentityRow) => void
 }
 
-export type HouseWorld = Awaited<ReturnType<typeof bootHouse>>
+export type OperatorFixture = Awaited<ReturnType<typeof bootOperators>>
 
 /** Cheap hashes, so that tests take no longer than they must. */
 const CHEAP = { 'gate-password-memory': '8MB', 'gate-password-iterations': '1' }
@@ -41,19 +41,19 @@ export const WITH_MAIL = {
   GATEHOUSE_MAIL_FROM: 'gate@example.org',
 }
 
-/** Gate with its house over HTTP, as the console has it: operators, their browsers, no key. */
-export async function bootHouse(options: HouseOptions = {}) {
+/** Gate with its installation over HTTP, as the console has it: operators, their browsers, no key. */
+export async function bootOperators(options: OperatorOptions = {}) {
   const base = await bootTestApp()
   await openSystemTenant({ db: base.db, clock: base.clock })
   return {
-    ...worldOn(base, options),
+    ...fixtureOn(base, options),
     /** The same data, with other settings. */
-    restarted: (others: HouseOptions) => worldOn(base, others),
+    restarted: (others: OperatorOptions) => fixtureOn(base, others),
     [Symbol.asyncDispose]: () => base.stop(),
   }
 }
 
-function worldOn(base: TestApp, { flags = {}, env = {}, onSignUp }: HouseOptions) {
+function fixtureOn(base: TestApp, { flags = {}, env = {}, onSignUp }: OperatorOptions) {
   const { platform, clock } = base
   const gate = gateOn(base, configWith(flags, env), onSignUp)
   const raw = rawOf(gate)
@@ -81,7 +81,7 @@ function worldOn(base: TestApp, { flags = {}, env = {}, onSignUp }: HouseOptions
     wishes: { sessionToken?: string; requestedAal?: 'aal2'; language?: 'en' | 'de' } = {},
   ): Promise<string> => gateOperators.begin({ kind, returnTo: RETURN_TO, ...wishes })
 
-  /** A flow of the house as a program reads it. */
+  /** A flow of the installation as a program reads it. */
   async function flowAt(url: string, token?: string): Promise<Json> {
     const headers = { accept: 'application/json', ...(token && { 'x-session-token': token }) }
     const { status, body } = await raw(pathOf(url), { headers })
@@ -143,7 +143,7 @@ function worldOn(base: TestApp, { flags = {}, env = {}, onSignUp }: HouseOptions
 function gateOn(
   { platform, delivery, mail }: TestApp,
   config: Config,
-  onSignUp: HouseOptions['onSignUp'],
+  onSignUp: OperatorOptions['onSignUp'],
 ) {
   const { clock, keys, log, metering, metrics } = platform
   const contexts = createRequestContexts({ clock, metering, perMinute: 6000 })

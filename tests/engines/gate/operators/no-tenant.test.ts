@@ -5,13 +5,13 @@ import { openSystemTenant, SYSTEM_TENANT_ID } from '../../../../src/platform/sys
 import { cli } from '../../../support/cli.ts'
 import { temporaryFolder } from '../../../support/folder.ts'
 import { IDENTITIES, SESSIONS } from '../fixture.ts'
-import { bootHouse, CLI, NAME, PASSWORD } from './fixture.ts'
+import { bootOperators, CLI, NAME, PASSWORD } from './fixture.ts'
 
 describe('the system tenant', () => {
   test('for lists, and for whoever knows its id', async () => {
-    await using world = await bootHouse()
-    const { tenants } = world.platform
-    const { id } = await world.tenant()
+    await using fixture = await bootOperators()
+    const { tenants } = fixture.platform
+    const { id } = await fixture.tenant()
 
     expect(tenants.list().map((one) => one.id)).toEqual([id])
     expect(tenants.exists(SYSTEM_TENANT_ID)).toBe(false)
@@ -24,16 +24,16 @@ describe('the system tenant', () => {
   })
 
   test('but has a name for those who sign in to it', async () => {
-    await using world = await bootHouse()
-    const { id } = await world.tenant()
-    const { tenants } = world.platform
+    await using fixture = await bootOperators()
+    const { id } = await fixture.tenant()
+    const { tenants } = fixture.platform
     expect([tenants.nameOf(SYSTEM_TENANT_ID), tenants.nameOf(id)]).toEqual([NAME, 'Acme'])
     expect(() => tenants.nameOf('nothing')).toThrow('tenant not found')
   })
 
   test('for keys', async () => {
-    await using world = await bootHouse()
-    const issued = world.platform.keys.issue(CLI, { tenantId: SYSTEM_TENANT_ID, engine: 'gate' })
+    await using fixture = await bootOperators()
+    const issued = fixture.platform.keys.issue(CLI, { tenantId: SYSTEM_TENANT_ID, engine: 'gate' })
     expect(issued).rejects.toThrow('tenant not found')
   })
 
@@ -55,17 +55,17 @@ describe('the system tenant', () => {
   })
 
   test('for the public, which learns of no provider of it', async () => {
-    await using world = await bootHouse()
-    const { status } = await world.app.raw(`/public/gate/providers/${SYSTEM_TENANT_ID}`)
+    await using fixture = await bootOperators()
+    const { status } = await fixture.app.raw(`/public/gate/providers/${SYSTEM_TENANT_ID}`)
     expect(status).toBe(404)
   })
 
   test('for tenants, whose keys reach no operator, no session and no flow of it', async () => {
-    await using world = await bootHouse()
-    const { id, email } = await world.operator()
-    const { api } = await world.tenant()
-    const login = await world.begin('login')
-    const { location } = await world.browser().signIn(login, email, PASSWORD)
+    await using fixture = await bootOperators()
+    const { id, email } = await fixture.operator()
+    const { api } = await fixture.tenant()
+    const login = await fixture.begin('login')
+    const { location } = await fixture.browser().signIn(login, email, PASSWORD)
     const { flow, code } = Object.fromEntries(new URL(location).searchParams)
 
     expect((await api.get(`${IDENTITIES}/${id}`)).status).toBe(403)
@@ -74,11 +74,13 @@ describe('the system tenant', () => {
   })
 
   test('for whoever counts: nothing that operators do is metered', async () => {
-    await using world = await bootHouse()
-    const { email } = await world.operator()
-    await world.signedIn(await world.browser().signIn(await world.begin('login'), email, PASSWORD))
-    await world.platform.metering.stop(0)
+    await using fixture = await bootOperators()
+    const { email } = await fixture.operator()
+    await fixture.signedIn(
+      await fixture.browser().signIn(await fixture.begin('login'), email, PASSWORD),
+    )
+    await fixture.platform.metering.stop(0)
     for (const table of ['usage_months', 'usage_days'])
-      expect(world.app.db.client.query(`SELECT * FROM ${table}`).all()).toEqual([])
+      expect(fixture.app.db.client.query(`SELECT * FROM ${table}`).all()).toEqual([])
   })
 })

@@ -2,20 +2,20 @@ import { describe, expect, test } from 'bun:test'
 import { SYSTEM_TENANT_ID } from '../../../../src/platform/system-tenant.ts'
 import { complains, refuses } from '../sign-in/flows/acts.ts'
 import { nodeNames, pathOf } from '../sign-in/flows/fixture.ts'
-import { bootHouse, OPEN, PASSWORD, WITH_MAIL } from './fixture.ts'
+import { bootOperators, OPEN, PASSWORD, WITH_MAIL } from './fixture.ts'
 
 const EMAIL = 'newcomer@example.com'
 
 describe('where sign-up is open', () => {
   test('a stranger becomes an operator by the form, with a name and the language of the form', async () => {
-    await using world = await bootHouse({ flags: OPEN })
-    const browser = world.browser()
+    await using fixture = await bootOperators({ flags: OPEN })
+    const browser = fixture.browser()
 
-    const login = await browser.visit(await world.begin('login', { language: 'de' }))
+    const login = await browser.visit(await fixture.begin('login', { language: 'de' }))
     const link = login.links.find((url) => url.includes('/registration?from=')) ?? ''
     const form = await browser.follow(await browser.visit(link))
     const typed = { 'traits.email': EMAIL, 'traits.display_name': 'Ada Berg', password: PASSWORD }
-    const { session } = await world.signedIn(
+    const { session } = await fixture.signedIn(
       await browser.press(form, ['method', 'password'], typed),
     )
 
@@ -23,15 +23,15 @@ describe('where sign-up is open', () => {
       schema_id: 'operator',
       traits: { email: EMAIL, display_name: 'Ada Berg', locale: 'de' },
     })
-    expect(world.people()).toMatchObject([{ email: EMAIL, schema_id: 'operator' }])
+    expect(fixture.people()).toMatchObject([{ email: EMAIL, schema_id: 'operator' }])
   })
 
   test('nobody has to give a name', async () => {
-    await using world = await bootHouse({ flags: OPEN })
-    const browser = world.browser()
-    const form = await browser.visit(await world.begin('registration'))
+    await using fixture = await bootOperators({ flags: OPEN })
+    const browser = fixture.browser()
+    const form = await browser.visit(await fixture.begin('registration'))
     const typed = { 'traits.email': EMAIL, password: PASSWORD }
-    const { session } = await world.signedIn(
+    const { session } = await fixture.signedIn(
       await browser.press(form, ['method', 'password'], typed),
     )
     const traits: object = session.identity.traits
@@ -39,13 +39,13 @@ describe('where sign-up is open', () => {
   })
 
   test('a code from a mail will do, and keeps the name that was typed before it', async () => {
-    await using world = await bootHouse({ flags: OPEN, env: WITH_MAIL })
-    const browser = world.browser()
-    const form = await browser.visit(await world.begin('registration'))
+    await using fixture = await bootOperators({ flags: OPEN, env: WITH_MAIL })
+    const browser = fixture.browser()
+    const form = await browser.visit(await fixture.begin('registration'))
     const typed = { 'traits.email': EMAIL, 'traits.display_name': 'Ada Berg' }
     const sent = await browser.follow(await browser.press(form, ['method', 'code'], typed))
-    const { session } = await world.signedIn(
-      await browser.press(sent, ['method', 'code'], { code: world.codeFor(EMAIL) }),
+    const { session } = await fixture.signedIn(
+      await browser.press(sent, ['method', 'code'], { code: fixture.codeFor(EMAIL) }),
     )
     expect(session.identity).toMatchObject({
       traits: { display_name: 'Ada Berg' },
@@ -54,9 +54,9 @@ describe('where sign-up is open', () => {
   })
 
   test('what is wrong is said beside its field, with what was typed still there', async () => {
-    await using world = await bootHouse({ flags: OPEN })
-    const browser = world.browser()
-    const form = await browser.visit(await world.begin('registration'))
+    await using fixture = await bootOperators({ flags: OPEN })
+    const browser = fixture.browser()
+    const form = await browser.visit(await fixture.begin('registration'))
     const name = '<script>alert(1)</script>'
     const typed = { 'traits.email': EMAIL, 'traits.display_name': name, password: 'password1' }
     const refused = await browser.press(form, ['method', 'password'], typed)
@@ -65,46 +65,46 @@ describe('where sign-up is open', () => {
       'traits.email': EMAIL,
       'traits.display_name': name,
     })
-    expect(world.people()).toEqual([])
+    expect(fixture.people()).toEqual([])
   })
 
   test('the console is told of each newcomer within the commit', async () => {
     const told: unknown[] = []
-    await using world = await bootHouse({
+    await using fixture = await bootOperators({
       flags: OPEN,
       onSignUp: ({ id, tenantId, email }) =>
-        told.push({ id, tenantId, email, isThere: world.people().some((one) => one.id === id) }),
+        told.push({ id, tenantId, email, isThere: fixture.people().some((one) => one.id === id) }),
     })
-    const flow = await world.flowAt(await world.begin('registration'))
+    const flow = await fixture.flowAt(await fixture.begin('registration'))
     const fields = { method: 'password', traits: { email: EMAIL }, password: PASSWORD }
-    const { body } = await world.send(flow, fields)
+    const { body } = await fixture.send(flow, fields)
     const { id } = body.identity
     expect(told).toEqual([{ id, tenantId: SYSTEM_TENANT_ID, email: EMAIL, isThere: true }])
   })
 
   test('nobody becomes an operator where the console cannot take them', async () => {
-    await using world = await bootHouse({
+    await using fixture = await bootOperators({
       flags: OPEN,
       onSignUp: () => {
         throw new Error('no tenant for them')
       },
     })
-    const flow = await world.flowAt(await world.begin('registration'))
+    const flow = await fixture.flowAt(await fixture.begin('registration'))
     const fields = { method: 'password', traits: { email: EMAIL }, password: PASSWORD }
-    expect((await world.send(flow, fields)).status).toBe(500)
-    expect(world.people()).toEqual([])
+    expect((await fixture.send(flow, fields)).status).toBe(500)
+    expect(fixture.people()).toEqual([])
   })
 
   test('the console is told of no one whom it makes itself, nor of people of tenants', async () => {
     let told = 0
-    await using world = await bootHouse({
+    await using fixture = await bootOperators({
       flags: OPEN,
       onSignUp: () => {
         told++
       },
     })
-    await world.operator()
-    const tenant = await world.tenant()
+    await fixture.operator()
+    const tenant = await fixture.tenant()
     await tenant.register(EMAIL)
     expect(told).toBe(0)
   })
@@ -112,9 +112,9 @@ describe('where sign-up is open', () => {
 
 describe('where sign-up is closed', () => {
   test('no page leads to it, and its address is as good as unknown', async () => {
-    await using world = await bootHouse()
-    const browser = world.browser()
-    const url = await world.begin('login')
+    await using fixture = await bootOperators()
+    const browser = fixture.browser()
+    const url = await fixture.begin('login')
 
     const login = await browser.visit(url)
     expect(login.links.some((link) => link.includes('registration'))).toBe(false)
@@ -124,13 +124,13 @@ describe('where sign-up is closed', () => {
     const page = await browser.visit(url.replace(/login\?.*/, `registration?from=${from}`))
     const unknown = await browser.visit(url.replace(/login\?.*/, 'registration?from=nothing'))
     expect([page.status, page.text]).toEqual([404, unknown.text])
-    expect(world.begin('registration')).rejects.toThrow('flow not found')
+    expect(fixture.begin('registration')).rejects.toThrow('flow not found')
   })
 
   test('a form that was begun while it was open leads nowhere', async () => {
-    await using world = await bootHouse({ flags: OPEN })
-    const flow = await world.flowAt(await world.begin('registration'))
-    const closed = world.restarted({})
+    await using fixture = await bootOperators({ flags: OPEN })
+    const flow = await fixture.flowAt(await fixture.begin('registration'))
+    const closed = fixture.restarted({})
     const fields = { method: 'password', traits: { email: EMAIL }, password: PASSWORD }
 
     expect(await closed.send(flow, fields)).toMatchObject(refuses(404, 'flow_not_found'))
@@ -138,27 +138,27 @@ describe('where sign-up is closed', () => {
     expect(await closed.app.raw(pathOf(flow.ui.action), { headers })).toMatchObject(
       refuses(404, 'flow_not_found'),
     )
-    expect(world.people()).toEqual([])
+    expect(fixture.people()).toEqual([])
   })
 
   test('neither a code to sign in nor one to recover makes an account', async () => {
-    await using world = await bootHouse({ env: WITH_MAIL })
-    const login = await world.flowAt(await world.begin('login'))
-    await world.send(login, { method: 'code', identifier: EMAIL })
-    const recovery = await world.flowAt(await world.begin('recovery'))
-    await world.send(recovery, { method: 'code', email: EMAIL })
-    const wrong = await world.send(login, { method: 'code', code: '000000' })
+    await using fixture = await bootOperators({ env: WITH_MAIL })
+    const login = await fixture.flowAt(await fixture.begin('login'))
+    await fixture.send(login, { method: 'code', identifier: EMAIL })
+    const recovery = await fixture.flowAt(await fixture.begin('recovery'))
+    await fixture.send(recovery, { method: 'code', email: EMAIL })
+    const wrong = await fixture.send(login, { method: 'code', code: '000000' })
     expect(wrong).toMatchObject(complains(4010008, 'code'))
-    expect([world.people(), world.sentTo(EMAIL)]).toEqual([[], []])
+    expect([fixture.people(), fixture.sentTo(EMAIL)]).toEqual([[], []])
   })
 
   test('the people of tenants sign up as ever', async () => {
-    await using world = await bootHouse()
-    const tenant = await world.tenant()
+    await using fixture = await bootOperators()
+    const tenant = await fixture.tenant()
     const { hosted_url: url } = await tenant.start('login')
-    const page = await world.browser().visit(url)
+    const page = await fixture.browser().visit(url)
     const link = page.links.find((one) => one.includes('/registration?from=')) ?? ''
-    expect((await world.browser().visit(link)).status).toBe(303)
+    expect((await fixture.browser().visit(link)).status).toBe(303)
     const { identity } = await tenant.register(EMAIL)
     expect(identity.traits).toEqual({ email: EMAIL, tenant_id: tenant.id })
     expect(nodeNames(await tenant.start('registration'))).toContain('default:traits.email')

@@ -12,7 +12,7 @@ import { SETTINGS } from '../fixture.ts'
 import { complains } from '../sign-in/flows/acts.ts'
 import type { Browser, Page } from '../sign-in/flows/browser.ts'
 import { nodeNames } from '../sign-in/flows/fixture.ts'
-import { BASE, bootHouse, OPEN, PASSWORD, WITH_MAIL } from './fixture.ts'
+import { BASE, bootOperators, OPEN, PASSWORD, WITH_MAIL } from './fixture.ts'
 
 type Provider = (typeof OPERATOR_PROVIDERS)[number]
 
@@ -44,10 +44,10 @@ const ENV = Object.fromEntries(
   }),
 )
 
-/** The house with both providers, open to strangers unless told otherwise. */
+/** The installation with both providers, open to strangers unless told otherwise. */
 async function bootOffering(flags: Record<string, string> = OPEN, env = {}) {
-  const world = await bootHouse({ flags, env: { ...ENV, ...env } })
-  time.now = () => world.clock.now()
+  const fixture = await bootOperators({ flags, env: { ...ENV, ...env } })
+  time.now = () => fixture.clock.now()
 
   /** By the button of a page to the provider, and back as `account`. */
   async function press(
@@ -66,21 +66,23 @@ async function bootOffering(flags: Record<string, string> = OPEN, env = {}) {
   }
 
   async function come(provider: Provider, account: Account, kind: 'login' | 'registration') {
-    const browser = world.browser()
-    const page = await browser.visit(await world.begin(kind))
+    const browser = fixture.browser()
+    const page = await browser.visit(await fixture.begin(kind))
     return { browser, page: await press(browser, page, provider, account) }
   }
 
-  return { ...world, press, come }
+  return { ...fixture, press, come }
 }
 
 describe.each([...OPERATOR_PROVIDERS])('with an account at %s', (provider) => {
   test('a stranger signs up where that is open, and is the same next time', async () => {
-    await using world = await bootOffering()
+    await using fixture = await bootOffering()
     const account = newAccount()
 
-    const first = await world.signedIn((await world.come(provider, account, 'registration')).page)
-    const again = await world.signedIn((await world.come(provider, account, 'login')).page)
+    const first = await fixture.signedIn(
+      (await fixture.come(provider, account, 'registration')).page,
+    )
+    const again = await fixture.signedIn((await fixture.come(provider, account, 'login')).page)
 
     expect(again.session.identity.id).toBe(first.session.identity.id)
     expect(again.session.authentication_methods).toMatchObject([{ method: 'oidc', provider }])
@@ -92,48 +94,50 @@ describe.each([...OPERATOR_PROVIDERS])('with an account at %s', (provider) => {
   })
 
   test('a stranger is told that there is no account, where sign-up is closed', async () => {
-    await using world = await bootOffering({})
+    await using fixture = await bootOffering({})
 
-    const { browser, page } = await world.come(provider, newAccount(), 'login')
+    const { browser, page } = await fixture.come(provider, newAccount(), 'login')
 
     const told = await browser.follow(page)
     expect([told.status, told.text]).toEqual([
       200,
       expect.stringContaining('No account here matches your'),
     ])
-    expect(world.people()).toEqual([])
+    expect(fixture.people()).toEqual([])
   })
 
   test('so is one whose provider names no address', async () => {
-    await using world = await bootOffering({})
-    const { browser, page } = await world.come(provider, newAccount({ email: null }), 'login')
+    await using fixture = await bootOffering({})
+    const { browser, page } = await fixture.come(provider, newAccount({ email: null }), 'login')
     expect((await browser.follow(page)).text).toContain('No account here matches your')
   })
 
   test('an operator with the same proven address signs in as ever, and has it connected', async () => {
-    await using world = await bootOffering({})
-    const { id, email } = await world.operator()
+    await using fixture = await bootOffering({})
+    const { id, email } = await fixture.operator()
     const account = newAccount({ email })
 
-    const { browser, page } = await world.come(provider, account, 'login')
+    const { browser, page } = await fixture.come(provider, account, 'login')
     const asked = await browser.follow(page)
     const typed = { identifier: email, password: PASSWORD }
-    await world.signedIn(await browser.press(asked, ['method', 'password'], typed))
+    await fixture.signedIn(await browser.press(asked, ['method', 'password'], typed))
 
-    const { session } = await world.signedIn((await world.come(provider, account, 'login')).page)
+    const { session } = await fixture.signedIn(
+      (await fixture.come(provider, account, 'login')).page,
+    )
     expect(session.identity.id).toBe(id)
   })
 
   test('an operator connects an account in the settings, and disconnects it', async () => {
-    await using world = await bootOffering({})
-    const { email } = await world.operator()
-    const browser = world.browser()
-    const login = await browser.signIn(await world.begin('login'), email, PASSWORD)
-    const { token } = await world.signedIn(login)
+    await using fixture = await bootOffering({})
+    const { email } = await fixture.operator()
+    const browser = fixture.browser()
+    const login = await browser.signIn(await fixture.begin('login'), email, PASSWORD)
+    const { token } = await fixture.signedIn(login)
 
     const account = newAccount()
-    const url = await world.begin('settings', { sessionToken: token })
-    const back = await world.press(browser, await browser.visit(url), provider, account, 'link')
+    const url = await fixture.begin('settings', { sessionToken: token })
+    const back = await fixture.press(browser, await browser.visit(url), provider, account, 'link')
     const settings = await browser.follow(back)
     expect(settings.text).toContain('Your changes have been saved.')
     const done = await browser.press(settings, ['unlink', provider])
@@ -186,32 +190,32 @@ describe('the traits of a new operator', () => {
       { display_name: 'Ada Berg' },
     ],
   ])('%s', async (_, provider, claims, traits) => {
-    await using world = await bootOffering()
+    await using fixture = await bootOffering()
     const account = newAccount({ claims })
 
-    const { page } = await world.come(provider, account, 'registration')
+    const { page } = await fixture.come(provider, account, 'registration')
 
-    const { session } = await world.signedIn(page)
+    const { session } = await fixture.signedIn(page)
     expect(session.identity.traits).toMatchObject({ email: account.email, ...traits })
   })
 
   test('google: no language where none is said', async () => {
-    await using world = await bootOffering()
-    const { page } = await world.come('google-tenant', newAccount(), 'registration')
-    const { identity } = (await world.signedIn(page)).session
+    await using fixture = await bootOffering()
+    const { page } = await fixture.come('google-tenant', newAccount(), 'registration')
+    const { identity } = (await fixture.signedIn(page)).session
     expect(Object.keys(identity.traits).sort()).toEqual(['display_name', 'email', 'tenant_id'])
   })
 
   test('are kept while the address is asked for, where the provider names none', async () => {
-    await using world = await bootOffering()
+    await using fixture = await bootOffering()
     const account = newAccount({ email: null, name: 'Ada Berg' })
 
-    const { browser, page } = await world.come('github-tenant', account, 'registration')
+    const { browser, page } = await fixture.come('github-tenant', account, 'registration')
     const form = await browser.follow(page)
     const typed = { 'traits.email': 'ada@example.com' }
     const done = await browser.press(form, ['provider', 'github-tenant'], typed)
 
-    const { session } = await world.signedIn(done)
+    const { session } = await fixture.signedIn(done)
     expect(session.identity).toMatchObject({
       traits: { email: 'ada@example.com', display_name: 'Ada Berg', locale: 'en' },
       verifiable_addresses: [{ verified: false }],
@@ -221,32 +225,34 @@ describe('the traits of a new operator', () => {
 
 describe('the providers of operators', () => {
   test('are offered to operators, with the names and marks of their makers', async () => {
-    await using world = await bootOffering()
-    const url = await world.begin('login')
-    expect(nodeNames(await world.flowAt(url))).toEqual(
+    await using fixture = await bootOffering()
+    const url = await fixture.begin('login')
+    expect(nodeNames(await fixture.flowAt(url))).toEqual(
       expect.arrayContaining(['oidc:provider=github-tenant', 'oidc:provider=google-tenant']),
     )
-    const { html } = await world.browser().visit(url)
+    const { html } = await fixture.browser().visit(url)
     expect(html).toContain('Sign in with GitHub')
     expect(html).toContain('class="mark google"')
   })
 
   test('are not offered without a client, nor are those of tenants', async () => {
-    await using world = await bootHouse({
+    await using fixture = await bootOperators({
       env: {
         GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_ID: 'a',
         GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_SECRET: 'b',
       },
     })
-    const flow = await world.flowAt(await world.begin('login'))
+    const flow = await fixture.flowAt(await fixture.begin('login'))
     expect(nodeNames(flow).filter((name) => name.startsWith('oidc:'))).toEqual([])
     for (const provider of ['github', 'github-tenant'])
-      expect(await world.send(flow, { method: 'oidc', provider })).toMatchObject(complains(4900009))
+      expect(await fixture.send(flow, { method: 'oidc', provider })).toMatchObject(
+        complains(4900009),
+      )
   })
 
   test('are nothing that a tenant sees, switches on or signs in with', async () => {
-    await using world = await bootOffering()
-    const tenant = await world.tenant()
+    await using fixture = await bootOffering()
+    const tenant = await fixture.tenant()
     const listed = await tenant.api.get(`${SETTINGS}/oidc-providers`)
     expect(listed.body.providers.map(({ provider }: { provider: string }) => provider)).toEqual([
       ...PROVIDERS,
@@ -261,15 +267,18 @@ describe('the providers of operators', () => {
         complains(4900009),
       )
     }
-    const { body } = await world.app.raw(`/public/gate/providers/${tenant.id}`)
+    const { body } = await fixture.app.raw(`/public/gate/providers/${tenant.id}`)
     expect(body).toEqual({ providers: [] })
   })
 
   test('who signed up by one may disconnect it, where codes by mail let them in', async () => {
-    await using world = await bootOffering(OPEN, WITH_MAIL)
-    const { page } = await world.come('google-tenant', newAccount(), 'registration')
-    const { token } = await world.signedIn(page)
-    const flow = await world.flowAt(await world.begin('settings', { sessionToken: token }), token)
+    await using fixture = await bootOffering(OPEN, WITH_MAIL)
+    const { page } = await fixture.come('google-tenant', newAccount(), 'registration')
+    const { token } = await fixture.signedIn(page)
+    const flow = await fixture.flowAt(
+      await fixture.begin('settings', { sessionToken: token }),
+      token,
+    )
     expect(nodeNames(flow)).toContain('oidc:unlink=google-tenant')
   })
 })

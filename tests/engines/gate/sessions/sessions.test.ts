@@ -10,6 +10,7 @@ import {
   auditOf,
   bootPeople,
   DAY,
+  type Fixture,
   HOUR,
   ID,
   later,
@@ -21,41 +22,43 @@ import {
   tablesWith,
   told,
   UNKNOWN_ID,
-  type World,
   withoutFreeForm,
 } from '../identities/people.ts'
 import { flowsOf } from '../sign-in/flows/fixture.ts'
 
-let world: World
+let fixture: Fixture
 beforeAll(async () => {
-  world = await bootPeople()
+  fixture = await bootPeople()
 })
-afterAll(() => world.end())
+afterAll(() => fixture.end())
 
 const idsOf = (sessions: Json[]): string[] => sessions.map(({ id }) => id)
 
-async function list(from: Pick<World, 'api'>, person: Json): Promise<Json[]> {
+async function list(from: Pick<Fixture, 'api'>, person: Json): Promise<Json[]> {
   const answer = await from.api.get(personPath(person, '/sessions'))
   expect(answer).toMatchObject({ status: 200 })
   return answer.body
 }
 
-const revoke = ({ api }: Pick<World, 'api'>, id: string) => api.delete(`${SESSIONS}/${id}`)
+const revoke = ({ api }: Pick<Fixture, 'api'>, id: string) => api.delete(`${SESSIONS}/${id}`)
 
 async function whoami(headers: Record<string, string>): Promise<Answer> {
   const path = `${SESSIONS}/whoami`
-  const answer = await world.app.raw(path, { headers })
-  expectDescribed(world.document, 'get', path, withoutFreeForm(path, answer))
+  const answer = await fixture.app.raw(path, { headers })
+  expectDescribed(fixture.document, 'get', path, withoutFreeForm(path, answer))
   return answer
 }
 
 /** In the order in which they began. */
-const openMany = (from: Pick<World, 'openSession'>, person: Json, many: number): Promise<Json[]> =>
-  Promise.all(Array.from({ length: many }, () => from.openSession(person)))
+const openMany = (
+  from: Pick<Fixture, 'openSession'>,
+  person: Json,
+  many: number,
+): Promise<Json[]> => Promise.all(Array.from({ length: many }, () => from.openSession(person)))
 
 describe('the sessions of a person', () => {
   test('are none before the first', async () => {
-    expect(await list(world, await world.createIdentity())).toEqual([])
+    expect(await list(fixture, await fixture.createIdentity())).toEqual([])
   })
 
   test('are shown with how, when and where they began', async () => {
@@ -105,107 +108,107 @@ describe('the sessions of a person', () => {
   })
 
   test('are listed newest first, and those of nobody else', async () => {
-    const person = await world.createIdentity()
-    await openMany(world, await world.createIdentity(), 2)
-    const opened = await openMany(world, person, 5)
+    const person = await fixture.createIdentity()
+    await openMany(fixture, await fixture.createIdentity(), 2)
+    const opened = await openMany(fixture, person, 5)
 
-    expect(idsOf(await list(world, person))).toEqual(
+    expect(idsOf(await list(fixture, person))).toEqual(
       opened.map(({ session }) => session.id).reverse(),
     )
   })
 
   test('are known by tokens that are in no list and no table', async () => {
-    const person = await world.createIdentity()
-    const { token } = await world.openSession(person)
+    const person = await fixture.createIdentity()
+    const { token } = await fixture.openSession(person)
 
     expect(token).toMatch(/^gat_st_[0-9A-Za-z]{43}$/)
-    expect(JSON.stringify(await list(world, person))).not.toContain('gat_st_')
-    expect(tablesWith(world.app, token.slice('gat_st_'.length))).toEqual({})
-    expect(world.app.log.join('')).not.toContain(token)
+    expect(JSON.stringify(await list(fixture, person))).not.toContain('gat_st_')
+    expect(tablesWith(fixture.app, token.slice('gat_st_'.length))).toEqual({})
+    expect(fixture.app.log.join('')).not.toContain(token)
   })
 
   test('are a hundred at the most: one more ends the oldest', async () => {
-    const person = await world.createIdentity()
-    const opened = await openMany(world, person, 100)
+    const person = await fixture.createIdentity()
+    const opened = await openMany(fixture, person, 100)
     const [oldest, next] = opened
-    expect(await world.whoami(oldest.token)).toMatchObject({ status: 200 })
+    expect(await fixture.whoami(oldest.token)).toMatchObject({ status: 200 })
 
-    const last = await world.openSession(person)
+    const last = await fixture.openSession(person)
 
-    expect(await world.whoami(oldest.token)).toMatchObject({ status: 401 })
+    expect(await fixture.whoami(oldest.token)).toMatchObject({ status: 401 })
     for (const { token } of [next, last])
-      expect(await world.whoami(token)).toMatchObject({ status: 200 })
-    const listed = await list(world, person)
+      expect(await fixture.whoami(token)).toMatchObject({ status: 200 })
+    const listed = await list(fixture, person)
     expect(listed).toHaveLength(100)
     expect(listed[0].id).toBe(last.session.id)
     expect(listed[99].id).toBe(next.session.id)
   })
 
   test('that were ended make room before any that go on', async () => {
-    const person = await world.createIdentity()
-    await openMany(world, person, 99)
-    await world.api.delete(personPath(person, '/sessions'))
-    const opened = await openMany(world, person, 99)
+    const person = await fixture.createIdentity()
+    await openMany(fixture, person, 99)
+    await fixture.api.delete(personPath(person, '/sessions'))
+    const opened = await openMany(fixture, person, 99)
 
-    const last = await world.openSession(person)
+    const last = await fixture.openSession(person)
 
     for (const { token } of [opened[0], last])
-      expect(await world.whoami(token)).toMatchObject({ status: 200 })
-    expect(await list(world, person)).toHaveLength(100)
+      expect(await fixture.whoami(token)).toMatchObject({ status: 200 })
+    expect(await list(fixture, person)).toHaveLength(100)
   })
 })
 
 describe('one session can be revoked', () => {
   test('and ends at once, alone, for good', async () => {
-    const person = await world.createIdentity()
-    const [first, second, third] = await openMany(world, person, 3)
+    const person = await fixture.createIdentity()
+    const [first, second, third] = await openMany(fixture, person, 3)
 
-    expect(await revoke(world, second.session.id)).toMatchObject({ status: 204, body: '' })
+    expect(await revoke(fixture, second.session.id)).toMatchObject({ status: 204, body: '' })
 
-    expect(await world.whoami(second.token)).toMatchObject({ status: 401 })
+    expect(await fixture.whoami(second.token)).toMatchObject({ status: 401 })
     for (const { token } of [first, third])
-      expect(await world.whoami(token)).toMatchObject({ status: 200 })
-    expect(idsOf(await list(world, person))).toEqual([third.session.id, first.session.id])
+      expect(await fixture.whoami(token)).toMatchObject({ status: 200 })
+    expect(idsOf(await list(fixture, person))).toEqual([third.session.id, first.session.id])
   })
 
   test('as often as one likes, which is noted once', async () => {
-    const { session } = await world.openSession(await world.createIdentity())
+    const { session } = await fixture.openSession(await fixture.createIdentity())
 
     for (let n = 0; n < 3; n++)
-      expect(await revoke(world, session.id)).toMatchObject({ status: 204 })
+      expect(await revoke(fixture, session.id)).toMatchObject({ status: 204 })
 
-    expect(auditOf(world.app, `session:${session.id}`)).toEqual([
+    expect(auditOf(fixture.app, `session:${session.id}`)).toEqual([
       { action: 'session.revoked', actor_kind: 'key', actor_id: expect.any(String), detail: {} },
     ])
   })
 
   test('though it has ended otherwise', async () => {
-    const person = await world.createIdentity()
-    const { session } = await world.openSession(person)
-    await world.setState(person, 'inactive')
+    const person = await fixture.createIdentity()
+    const { session } = await fixture.openSession(person)
+    await fixture.setState(person, 'inactive')
 
-    expect(await revoke(world, session.id)).toMatchObject({ status: 204 })
+    expect(await revoke(fixture, session.id)).toMatchObject({ status: 204 })
   })
 
   test('by its tenant alone', async () => {
-    const other = await world.party()
+    const other = await fixture.party()
     const { token, session } = await other.openSession(await other.createIdentity())
 
-    expect(await revoke(world, session.id)).toMatchObject({
+    expect(await revoke(fixture, session.id)).toMatchObject({
       status: 403,
       body: { error: 'the session belongs to another tenant' },
     })
 
     expect(await other.whoami(token)).toMatchObject({ status: 200 })
-    expect(actionsOn(world.app, `session:${session.id}`)).toEqual([])
+    expect(actionsOn(fixture.app, `session:${session.id}`)).toEqual([])
   })
 
   test('if there is one', async () => {
-    const person = await world.createIdentity()
-    const { token } = await world.openSession(person)
+    const person = await fixture.createIdentity()
+    const { token } = await fixture.openSession(person)
 
     for (const id of [UNKNOWN_ID, person.id, token, 'x', '%00'])
-      expect(await revoke(world, id)).toMatchObject({
+      expect(await revoke(fixture, id)).toMatchObject({
         status: 404,
         body: { error: 'session not found' },
       })
@@ -214,44 +217,47 @@ describe('one session can be revoked', () => {
 
 describe('all sessions of a person can be revoked', () => {
   test('and end at once, for good, while later ones are good', async () => {
-    const person = await world.createIdentity()
-    const opened = await openMany(world, person, 3)
-    const bystander = await world.openSession(await world.createIdentity())
+    const person = await fixture.createIdentity()
+    const opened = await openMany(fixture, person, 3)
+    const bystander = await fixture.openSession(await fixture.createIdentity())
 
-    expect(await world.api.delete(personPath(person, '/sessions'))).toMatchObject({
+    expect(await fixture.api.delete(personPath(person, '/sessions'))).toMatchObject({
       status: 204,
       body: '',
     })
 
-    for (const { token } of opened) expect(await world.whoami(token)).toMatchObject({ status: 401 })
-    expect(await list(world, person)).toEqual([])
-    expect(await world.whoami(bystander.token)).toMatchObject({ status: 200 })
-    const { token, session } = await world.openSession(person)
-    expect(await world.whoami(token)).toMatchObject({ status: 200 })
-    expect(idsOf(await list(world, person))).toEqual([session.id])
+    for (const { token } of opened)
+      expect(await fixture.whoami(token)).toMatchObject({ status: 401 })
+    expect(await list(fixture, person)).toEqual([])
+    expect(await fixture.whoami(bystander.token)).toMatchObject({ status: 200 })
+    const { token, session } = await fixture.openSession(person)
+    expect(await fixture.whoami(token)).toMatchObject({ status: 200 })
+    expect(idsOf(await list(fixture, person))).toEqual([session.id])
   })
 
   test('where there are none, as often as one likes', async () => {
-    const person = await world.createIdentity()
+    const person = await fixture.createIdentity()
 
     for (let n = 0; n < 3; n++)
-      expect(await world.api.delete(personPath(person, '/sessions'))).toMatchObject({ status: 204 })
+      expect(await fixture.api.delete(personPath(person, '/sessions'))).toMatchObject({
+        status: 204,
+      })
 
-    expect(await world.readIdentity(person)).toEqual(person)
+    expect(await fixture.readIdentity(person)).toEqual(person)
   })
 
   test('which is noted, and told to no webhook', async () => {
     await using target = await startTarget()
-    const other = await world.party()
+    const other = await fixture.party()
     const person = await other.createIdentity()
     const { session } = await other.openSession(person)
     await other.createWebhook(target.url)
 
     await other.api.delete(personPath(person, '/sessions'))
     await revoke(other, session.id)
-    await rest(world.app)
+    await rest(fixture.app)
 
-    expect(actionsOn(world.app, `identity:${person.id}`)).toEqual([
+    expect(actionsOn(fixture.app, `identity:${person.id}`)).toEqual([
       'identity.created',
       'sessions.revoked',
     ])
@@ -261,41 +267,41 @@ describe('all sessions of a person can be revoked', () => {
 
 describe('whoami', () => {
   test('answers with the session and its person as they are now', async () => {
-    const person = await world.createIdentity({
+    const person = await fixture.createIdentity({
       metadata_public: { roles: ['admin'] },
       credentials: { password: { config: { password: 'x' } } },
     })
-    const { token, session } = await world.openSession(person)
-    await world.patch(person, [
+    const { token, session } = await fixture.openSession(person)
+    await fixture.patch(person, [
       { op: 'replace', path: '/traits/email', value: 'moved@example.com' },
       { op: 'add', path: '/traits/custom_data', value: { a: 1 } },
     ])
 
     const { status, body } = await whoami({ 'x-session-token': token })
 
-    const { credentials, ...identity } = await world.readIdentity(person)
+    const { credentials, ...identity } = await fixture.readIdentity(person)
     expect(credentials).toHaveProperty('password')
     expect({ status, body }).toEqual({ status: 200, body: { ...session, identity } })
     expect(body.identity.traits.email).toBe('moved@example.com')
-    expect((await list(world, person))[0]).toEqual(
+    expect((await list(fixture, person))[0]).toEqual(
       Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'identity')) as never,
     )
   })
 
   test('needs no key', async () => {
-    const { token } = await world.openSession(await world.createIdentity())
+    const { token } = await fixture.openSession(await fixture.createIdentity())
     expect(await whoami({ 'x-session-token': token })).toMatchObject({ status: 200 })
   })
 
   test('with a key, of either environment, knows sessions of its tenant alone', async () => {
-    const { token } = await world.openSession(await world.createIdentity())
-    const { key: sandbox } = await world.acme.key('gate', 'test')
-    const { key: bare } = await world.acme.key('gate', 'live', ['flows'])
-    const other = await world.party()
+    const { token } = await fixture.openSession(await fixture.createIdentity())
+    const { key: sandbox } = await fixture.acme.key('gate', 'test')
+    const { key: bare } = await fixture.acme.key('gate', 'live', ['flows'])
+    const other = await fixture.party()
     const ask = (key: string) =>
       whoami({ 'x-session-token': token, authorization: `Bearer ${key}` })
 
-    for (const key of [world.key, sandbox, bare])
+    for (const key of [fixture.key, sandbox, bare])
       expect(await ask(key)).toMatchObject({ status: 200 })
     expect(await ask(other.key)).toMatchObject({
       status: 401,
@@ -304,10 +310,10 @@ describe('whoami', () => {
   })
 
   test('with a key that is no good refuses', async () => {
-    const { token } = await world.openSession(await world.createIdentity())
-    const { id, key: revoked } = await world.acme.key('gate', 'live')
-    await world.app.platform.keys.revoke(ACTOR, id)
-    const { key: relay } = await world.acme.key('relay', 'live')
+    const { token } = await fixture.openSession(await fixture.createIdentity())
+    const { id, key: revoked } = await fixture.acme.key('gate', 'live')
+    await fixture.app.platform.keys.revoke(ACTOR, id)
+    const { key: relay } = await fixture.acme.key('relay', 'live')
     const ask = (authorization: string) => whoami({ 'x-session-token': token, authorization })
 
     for (const bad of [`Bearer ${revoked}`, 'Bearer x', 'Basic eDp5', '', `Bearer ${token}`])
@@ -319,8 +325,8 @@ describe('whoami', () => {
   })
 
   test('refuses a session that owes a second factor, with a name for it and nothing of whose it is', async () => {
-    const other = await world.party()
-    const { register, enrol, security } = flowsOf(world.app, { tenantId: other.id, ...other })
+    const other = await fixture.party()
+    const { register, enrol, security } = flowsOf(fixture.app, { tenantId: other.id, ...other })
     await security({ mfa_enabled: true })
     const { session_token, identity } = await register('two@example.com')
     const { token: owing } = await other.openSession(identity)
@@ -344,7 +350,7 @@ describe('whoami', () => {
   })
 
   test('without a token says that one is missing', async () => {
-    for (const headers of [{}, { authorization: `Bearer ${world.key}` }] as Record<
+    for (const headers of [{}, { authorization: `Bearer ${fixture.key}` }] as Record<
       string,
       string
     >[])
@@ -369,9 +375,9 @@ describe('whoami', () => {
       'one with the prefix of another kind',
       (token: string) => token.replace('gat_st_', 'gat_live_at_'),
     ],
-    ['an API key', () => world.key],
+    ['an API key', () => fixture.key],
   ])('takes %s for no token', async (_, spoil) => {
-    const { token } = await world.openSession(await world.createIdentity())
+    const { token } = await fixture.openSession(await fixture.createIdentity())
 
     const answer = await whoami({ 'x-session-token': spoil(token) })
 

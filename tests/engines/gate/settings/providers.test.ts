@@ -4,9 +4,9 @@ import { type Json, SETTINGS } from '../fixture.ts'
 import {
   besides,
   bootWebhooks,
+  type Fixture,
   refusal,
   UNKNOWN_ID,
-  type World,
 } from '../webhooks/webhook-fixture.ts'
 
 const PROVIDERS = `${SETTINGS}/oidc-providers`
@@ -40,18 +40,19 @@ const off = (...names: string[]) => ({
 })
 
 /** Asked by somebody without a key. */
-const offered = ({ app }: Pick<World, 'app'>, tenantId: string) => app.raw(`${PUBLIC}/${tenantId}`)
+const offered = ({ app }: Pick<Fixture, 'app'>, tenantId: string) =>
+  app.raw(`${PUBLIC}/${tenantId}`)
 
 /** The providers that a flow has buttons for. */
-const buttonsOf = async ({ api }: Pick<World, 'api'>, kind: string): Promise<string[]> =>
+const buttonsOf = async ({ api }: Pick<Fixture, 'api'>, kind: string): Promise<string[]> =>
   (await api.get(`/v1/gate/auth/${kind}`)).body.ui.nodes
     .filter(({ group }: Json) => group === 'oidc')
     .map(({ attributes }: Json) => attributes.value)
 
 describe('the list of providers', () => {
   test('has all 11, in the order of the contract, all off as it comes', async () => {
-    await using world = await bootWebhooks()
-    const answer = await world.api.get(PROVIDERS)
+    await using fixture = await bootWebhooks()
+    const answer = await fixture.api.get(PROVIDERS)
 
     expect(answer.status).toBe(200)
     expect(JSON.stringify(answer.body)).toBe(JSON.stringify(listWith()))
@@ -59,30 +60,30 @@ describe('the list of providers', () => {
   })
 
   test('is answered whole, in its order, to a change of some in another order', async () => {
-    await using world = await bootWebhooks()
+    await using fixture = await bootWebhooks()
 
-    const answer = await world.api.put(PROVIDERS, on('spotify', 'apple', 'github'))
+    const answer = await fixture.api.put(PROVIDERS, on('spotify', 'apple', 'github'))
 
     expect(answer.status).toBe(200)
     expect(JSON.stringify(answer.body)).toBe(JSON.stringify(listWith('github', 'apple', 'spotify')))
-    expect(await world.read(PROVIDERS)).toEqual(answer.body)
+    expect(await fixture.read(PROVIDERS)).toEqual(answer.body)
   })
 
   test.each(NAMES)('can switch %s on and off without touching any other', async (name) => {
-    await using world = await bootWebhooks()
+    await using fixture = await bootWebhooks()
     const other = name === 'gitlab' ? 'twitch' : 'gitlab'
-    await world.api.put(PROVIDERS, on(other))
+    await fixture.api.put(PROVIDERS, on(other))
 
-    expect((await world.api.put(PROVIDERS, on(name))).body).toEqual(listWith(name, other))
-    expect((await world.api.put(PROVIDERS, off(name))).body).toEqual(listWith(other))
-    expect(await world.read(PROVIDERS)).toEqual(listWith(other))
+    expect((await fixture.api.put(PROVIDERS, on(name))).body).toEqual(listWith(name, other))
+    expect((await fixture.api.put(PROVIDERS, off(name))).body).toEqual(listWith(other))
+    expect(await fixture.read(PROVIDERS)).toEqual(listWith(other))
   })
 
   test('takes all at once, on and off mixed, and what it already is', async () => {
-    await using world = await bootWebhooks()
-    const { api } = world
+    await using fixture = await bootWebhooks()
+    const { api } = fixture
     await api.put(PROVIDERS, on(...NAMES))
-    expect(await world.read(PROVIDERS)).toEqual(listWith(...NAMES))
+    expect(await fixture.read(PROVIDERS)).toEqual(listWith(...NAMES))
 
     const mixed = { providers: [...on('github').providers, ...off('slack', 'apple').providers] }
     const rest = NAMES.filter((name) => name !== 'slack' && name !== 'apple')
@@ -92,10 +93,10 @@ describe('the list of providers', () => {
   })
 
   test('takes its own answer back, and fields besides', async () => {
-    await using world = await bootWebhooks()
-    const { api } = world
+    await using fixture = await bootWebhooks()
+    const { api } = fixture
     await api.put(PROVIDERS, on('google'))
-    const whole = await world.read(PROVIDERS)
+    const whole = await fixture.read(PROVIDERS)
 
     expect((await api.put(PROVIDERS, whole)).body).toEqual(whole)
     const more = { providers: [{ provider: 'apple', enabled: true, client_id: 'x' }], extra: 1 }
@@ -103,21 +104,21 @@ describe('the list of providers', () => {
   })
 
   test('keeps changes that are made at the same time', async () => {
-    await using world = await bootWebhooks()
+    await using fixture = await bootWebhooks()
 
-    await Promise.all(NAMES.map((name) => world.api.put(PROVIDERS, on(name))))
+    await Promise.all(NAMES.map((name) => fixture.api.put(PROVIDERS, on(name))))
 
-    expect(await world.read(PROVIDERS)).toEqual(listWith(...NAMES))
+    expect(await fixture.read(PROVIDERS)).toEqual(listWith(...NAMES))
   })
 })
 
 describe('a change of providers is refused, and changes nothing', () => {
-  let world: World
+  let fixture: Fixture
   beforeAll(async () => {
-    world = await bootWebhooks()
-    await world.api.put(PROVIDERS, on('google'))
+    fixture = await bootWebhooks()
+    await fixture.api.put(PROVIDERS, on('google'))
   })
-  afterAll(() => world.end())
+  afterAll(() => fixture.end())
 
   const NAME = 'one of github, google'
   const google = { provider: 'google', enabled: false }
@@ -169,97 +170,99 @@ describe('a change of providers is refused, and changes nothing', () => {
       ['providers: must not name a provider twice'],
     ],
   ])('%s', async (_, body, words) => {
-    expect(await world.api.put(PROVIDERS, body)).toMatchObject(refusal(400, ...words))
-    expect(await world.read(PROVIDERS)).toEqual(listWith('google'))
+    expect(await fixture.api.put(PROVIDERS, body)).toMatchObject(refusal(400, ...words))
+    expect(await fixture.read(PROVIDERS)).toEqual(listWith('google'))
   })
 })
 
 describe('a tenant', () => {
   test('has its own providers, the same with a live and a test key', async () => {
-    await using world = await bootWebhooks()
-    const other = await world.party()
-    const test = world.speak((await world.acme.key('gate', 'test')).key)
+    await using fixture = await bootWebhooks()
+    const other = await fixture.party()
+    const test = fixture.speak((await fixture.acme.key('gate', 'test')).key)
 
-    await world.api.put(PROVIDERS, on('github'))
+    await fixture.api.put(PROVIDERS, on('github'))
     await other.api.put(PROVIDERS, on('slack'))
     expect(await test.read(PROVIDERS)).toEqual(listWith('github'))
     await test.api.put(PROVIDERS, on('apple'))
 
-    expect(await world.read(PROVIDERS)).toEqual(listWith('github', 'apple'))
+    expect(await fixture.read(PROVIDERS)).toEqual(listWith('github', 'apple'))
     expect(await other.read(PROVIDERS)).toEqual(listWith('slack'))
   })
 
   test('that asks another process finds what was changed, at once and both ways', async () => {
-    await using world = await bootWebhooks()
-    await using next = await besides(world, world.key)
+    await using fixture = await bootWebhooks()
+    await using next = await besides(fixture, fixture.key)
     expect(await next.get(PROVIDERS)).toEqual({ status: 200, body: listWith() })
 
     for (const [n, name] of NAMES.entries()) {
       const so = NAMES.slice(0, n + 1)
-      if (n % 2 === 0) await world.api.put(PROVIDERS, on(name))
+      if (n % 2 === 0) await fixture.api.put(PROVIDERS, on(name))
       else await next.put(PROVIDERS, on(name))
       expect(await next.get(PROVIDERS)).toEqual({ status: 200, body: listWith(...so) })
-      expect(await world.read(PROVIDERS)).toEqual(listWith(...so))
+      expect(await fixture.read(PROVIDERS)).toEqual(listWith(...so))
     }
   })
 })
 
 describe('the public list of a tenant', () => {
   test('needs no key and has those that are on and have a client, as the flows do', async () => {
-    await using world = await bootWebhooks(withClients('twitch', 'google', 'discord', 'slack'))
-    expect((await offered(world, world.acme.id)).body).toEqual({ providers: [] })
+    await using fixture = await bootWebhooks(withClients('twitch', 'google', 'discord', 'slack'))
+    expect((await offered(fixture, fixture.acme.id)).body).toEqual({ providers: [] })
     const isOn = on('twitch', 'google', 'discord', 'github', 'apple')
-    expect((await world.api.put(PROVIDERS, isOn)).body).toEqual(
+    expect((await fixture.api.put(PROVIDERS, isOn)).body).toEqual(
       listWith('twitch', 'google', 'discord', 'github', 'apple'),
     )
 
-    const answer = await offered(world, world.acme.id)
+    const answer = await offered(fixture, fixture.acme.id)
 
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toContain('application/json')
     expect(JSON.stringify(answer.body)).toBe('{"providers":["google","discord","twitch"]}')
     for (const kind of ['login', 'registration'])
-      expect(await buttonsOf(world, kind)).toEqual(answer.body.providers)
-    await world.api.put(PROVIDERS, off('google'))
-    expect((await offered(world, world.acme.id)).body).toEqual({ providers: ['discord', 'twitch'] })
+      expect(await buttonsOf(fixture, kind)).toEqual(answer.body.providers)
+    await fixture.api.put(PROVIDERS, off('google'))
+    expect((await offered(fixture, fixture.acme.id)).body).toEqual({
+      providers: ['discord', 'twitch'],
+    })
   })
 
   test('is its own, whichever environment its keys are for', async () => {
-    await using world = await bootWebhooks(withClients('github', 'spotify'))
-    const other = await world.party()
-    const test = world.speak((await world.acme.key('gate', 'test')).key)
+    await using fixture = await bootWebhooks(withClients('github', 'spotify'))
+    const other = await fixture.party()
+    const test = fixture.speak((await fixture.acme.key('gate', 'test')).key)
     await test.api.put(PROVIDERS, on('github'))
     await other.api.put(PROVIDERS, on('spotify'))
 
-    expect((await offered(world, world.acme.id)).body).toEqual({ providers: ['github'] })
-    expect((await offered(world, other.tenant.id)).body).toEqual({ providers: ['spotify'] })
+    expect((await offered(fixture, fixture.acme.id)).body).toEqual({ providers: ['github'] })
+    expect((await offered(fixture, other.tenant.id)).body).toEqual({ providers: ['spotify'] })
   })
 
   test('is the same with a bad key, which nobody looks at', async () => {
-    await using world = await bootWebhooks()
+    await using fixture = await bootWebhooks()
     const headers = { authorization: 'Bearer garbage' }
-    const answer = await world.app.raw(`${PUBLIC}/${world.acme.id}`, { headers })
+    const answer = await fixture.app.raw(`${PUBLIC}/${fixture.acme.id}`, { headers })
     expect(answer).toMatchObject({ status: 200, body: { providers: [] } })
   })
 
   test('cannot be written', async () => {
-    await using world = await bootWebhooks()
-    const before = await world.read(PROVIDERS)
+    await using fixture = await bootWebhooks()
+    const before = await fixture.read(PROVIDERS)
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
       expect(
-        await world.app.raw(`${PUBLIC}/${world.acme.id}`, { method, body: '{}' }),
+        await fixture.app.raw(`${PUBLIC}/${fixture.acme.id}`, { method, body: '{}' }),
       ).toMatchObject({ status: 405, body: { error: expect.stringContaining('GET') } })
-    expect(await world.read(PROVIDERS)).toEqual(before)
+    expect(await fixture.read(PROVIDERS)).toEqual(before)
   })
 })
 
 describe('the public list answers 404 with a sentence to', () => {
-  let world: World
+  let fixture: Fixture
   beforeAll(async () => {
-    world = await bootWebhooks()
-    await world.api.put(PROVIDERS, on('github'))
+    fixture = await bootWebhooks()
+    await fixture.api.put(PROVIDERS, on('github'))
   })
-  afterAll(() => world.end())
+  afterAll(() => fixture.end())
 
   test.each<[string, (id: string) => string]>([
     ['a tenant that there is not', () => UNKNOWN_ID],
@@ -277,7 +280,7 @@ describe('the public list answers 404 with a sentence to', () => {
     ['the id in capitals', (id) => id.toUpperCase()],
     ['the id without its end', (id) => id.slice(0, -1)],
   ])('%s', async (_, wrong) => {
-    const { status, body, headers } = await offered(world, wrong(world.acme.id))
+    const { status, body, headers } = await offered(fixture, wrong(fixture.acme.id))
     expect({ status, body }).toEqual({ status: 404, body: { error: 'tenant not found' } })
     expect(headers.get('www-authenticate')).toBeNull()
   })

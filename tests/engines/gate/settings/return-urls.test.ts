@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SETTINGS } from '../fixture.ts'
-import { besides, bootWebhooks, refusal, type World } from '../webhooks/webhook-fixture.ts'
+import { besides, bootWebhooks, type Fixture, refusal } from '../webhooks/webhook-fixture.ts'
 
 const RETURN_URLS = `${SETTINGS}/return-urls`
 
@@ -12,35 +12,35 @@ const ofLength = (length: number) => `https://app.example.com/`.padEnd(length, '
 
 describe('the return URLs', () => {
   test('are none as they come', async () => {
-    await using world = await bootWebhooks()
-    expect(await world.read(RETURN_URLS)).toEqual(list())
+    await using fixture = await bootWebhooks()
+    expect(await fixture.read(RETURN_URLS)).toEqual(list())
   })
 
   test('are replaced as a whole, spelled and ordered as they were given', async () => {
-    await using world = await bootWebhooks()
+    await using fixture = await bootWebhooks()
     const first = ['https://b.example.com/Path', 'http://localhost:3000/', 'HTTPS://A.example.com']
     const second = ['https://c.example.com/']
 
-    expect(await world.api.put(RETURN_URLS, list(...first))).toMatchObject({
+    expect(await fixture.api.put(RETURN_URLS, list(...first))).toMatchObject({
       status: 200,
       body: list(...first),
     })
-    expect(await world.read(RETURN_URLS)).toEqual(list(...first))
-    expect((await world.api.put(RETURN_URLS, list(...second))).body).toEqual(list(...second))
-    expect((await world.api.put(RETURN_URLS, list())).body).toEqual(list())
-    expect(await world.read(RETURN_URLS)).toEqual(list())
+    expect(await fixture.read(RETURN_URLS)).toEqual(list(...first))
+    expect((await fixture.api.put(RETURN_URLS, list(...second))).body).toEqual(list(...second))
+    expect((await fixture.api.put(RETURN_URLS, list())).body).toEqual(list())
+    expect(await fixture.read(RETURN_URLS)).toEqual(list())
   })
 
   test('keep one of several that are the same', async () => {
-    await using world = await bootWebhooks()
+    await using fixture = await bootWebhooks()
     const [a, b] = ['https://a.example.com/', 'https://b.example.com/']
-    expect((await world.api.put(RETURN_URLS, list(a, b, a, b, a))).body).toEqual(list(a, b))
+    expect((await fixture.api.put(RETURN_URLS, list(a, b, a, b, a))).body).toEqual(list(a, b))
   })
 
   test('may be 100, and each of 500 characters', async () => {
-    await using world = await bootWebhooks()
+    await using fixture = await bootWebhooks()
     for (const urls of [numbered(100), [ofLength(500)]])
-      expect((await world.api.put(RETURN_URLS, list(...urls))).body).toEqual(list(...urls))
+      expect((await fixture.api.put(RETURN_URLS, list(...urls))).body).toEqual(list(...urls))
   })
 
   test.each([
@@ -55,44 +55,44 @@ describe('the return URLs', () => {
     'https://app.example.com/a@b',
     'https://app.example.com/%3Fa',
   ])('may be %s', async (url) => {
-    await using world = await bootWebhooks()
-    expect(await world.api.put(RETURN_URLS, list(url))).toMatchObject({
+    await using fixture = await bootWebhooks()
+    expect(await fixture.api.put(RETURN_URLS, list(url))).toMatchObject({
       status: 200,
       body: list(url),
     })
-    expect(await world.read(RETURN_URLS)).toEqual(list(url))
+    expect(await fixture.read(RETURN_URLS)).toEqual(list(url))
   })
 
   test('are of one tenant, with either key, in every process at once', async () => {
-    await using world = await bootWebhooks()
-    const other = await world.party()
-    const test = world.speak((await world.acme.key('gate', 'test')).key)
-    await using next = await besides(world, world.key)
+    await using fixture = await bootWebhooks()
+    const other = await fixture.party()
+    const test = fixture.speak((await fixture.acme.key('gate', 'test')).key)
+    await using next = await besides(fixture, fixture.key)
     expect((await next.get(RETURN_URLS)).body).toEqual(list())
 
     await test.api.put(RETURN_URLS, list(...numbered(2)))
 
-    expect(await world.read(RETURN_URLS)).toEqual(list(...numbered(2)))
+    expect(await fixture.read(RETURN_URLS)).toEqual(list(...numbered(2)))
     expect((await next.get(RETURN_URLS)).body).toEqual(list(...numbered(2)))
     expect(await other.read(RETURN_URLS)).toEqual(list())
     await next.put(RETURN_URLS, list())
-    expect(await world.read(RETURN_URLS)).toEqual(list())
+    expect(await fixture.read(RETURN_URLS)).toEqual(list())
   })
 })
 
 describe('return URLs are refused, with those they were to replace kept', () => {
   const KEPT = ['https://kept.example.com/']
   const GOOD = 'https://good.example.com/'
-  let world: World
+  let fixture: Fixture
   beforeAll(async () => {
-    world = await bootWebhooks()
-    await world.api.put(RETURN_URLS, list(...KEPT))
+    fixture = await bootWebhooks()
+    await fixture.api.put(RETURN_URLS, list(...KEPT))
   })
-  afterAll(() => world.end())
+  afterAll(() => fixture.end())
 
   const expectRefused = async (body: unknown, ...words: string[]) => {
-    expect(await world.api.put(RETURN_URLS, body)).toMatchObject(refusal(400, ...words))
-    expect(await world.read(RETURN_URLS)).toEqual(list(...KEPT))
+    expect(await fixture.api.put(RETURN_URLS, body)).toMatchObject(refusal(400, ...words))
+    expect(await fixture.read(RETURN_URLS)).toEqual(list(...KEPT))
   }
 
   const SCHEME = 'an http or https URL'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Json, SETTINGS } from '../fixture.ts'
-import { besides, bootWebhooks, refusal, type World } from '../webhooks/webhook-fixture.ts'
+import { besides, bootWebhooks, type Fixture, refusal } from '../webhooks/webhook-fixture.ts'
 
 const SECURITY = `${SETTINGS}/security`
 const PROVIDERS = `${SETTINGS}/oidc-providers`
@@ -14,8 +14,8 @@ const security = (passwordless: boolean, mfa: boolean) => ({
 
 describe('the security settings', () => {
   test('are two switches, off as they come', async () => {
-    await using world = await bootWebhooks()
-    expect(await world.read(SECURITY)).toEqual(security(false, false))
+    await using fixture = await bootWebhooks()
+    expect(await fixture.read(SECURITY)).toEqual(security(false, false))
   })
 
   test.each([
@@ -26,62 +26,62 @@ describe('the security settings', () => {
   ])(
     'take passwordless %p and MFA %p together, and answer with both',
     async (passwordless, mfa) => {
-      await using world = await bootWebhooks()
-      await world.api.put(SECURITY, security(!passwordless, !mfa))
+      await using fixture = await bootWebhooks()
+      await fixture.api.put(SECURITY, security(!passwordless, !mfa))
 
-      const answer = await world.api.put(SECURITY, security(passwordless, mfa))
+      const answer = await fixture.api.put(SECURITY, security(passwordless, mfa))
 
       expect({ status: answer.status, body: answer.body }).toEqual({
         status: 200,
         body: security(passwordless, mfa),
       })
-      expect(await world.read(SECURITY)).toEqual(security(passwordless, mfa))
+      expect(await fixture.read(SECURITY)).toEqual(security(passwordless, mfa))
     },
   )
 
   test('take one of the two, and leave the other', async () => {
-    await using world = await bootWebhooks()
-    const { api } = world
+    await using fixture = await bootWebhooks()
+    const { api } = fixture
 
     expect((await api.put(SECURITY, { mfa_enabled: true })).body).toEqual(security(false, true))
     expect((await api.put(SECURITY, { passwordless_enabled: true })).body).toEqual(
       security(true, true),
     )
     expect((await api.put(SECURITY, { mfa_enabled: false })).body).toEqual(security(true, false))
-    expect(await world.read(SECURITY)).toEqual(security(true, false))
+    expect(await fixture.read(SECURITY)).toEqual(security(true, false))
   })
 
   test('stay as they are for an empty object, and for fields that there are not', async () => {
-    await using world = await bootWebhooks()
-    await world.api.put(SECURITY, security(true, false))
+    await using fixture = await bootWebhooks()
+    await fixture.api.put(SECURITY, security(true, false))
     for (const body of [{}, { webauthn_enabled: true }, { Mfa_Enabled: true }, { mfa: true }])
-      expect(await world.api.put(SECURITY, body)).toMatchObject({
+      expect(await fixture.api.put(SECURITY, body)).toMatchObject({
         status: 200,
         body: security(true, false),
       })
-    expect(await world.read(SECURITY)).toEqual(security(true, false))
+    expect(await fixture.read(SECURITY)).toEqual(security(true, false))
   })
 
   test('keep both of two changes that are made at the same time', async () => {
-    await using world = await bootWebhooks()
-    const { api } = world
+    await using fixture = await bootWebhooks()
+    const { api } = fixture
 
     await Promise.all([
       api.put(SECURITY, { mfa_enabled: true }),
       api.put(SECURITY, { passwordless_enabled: true }),
     ])
 
-    expect(await world.read(SECURITY)).toEqual(security(true, true))
+    expect(await fixture.read(SECURITY)).toEqual(security(true, true))
   })
 })
 
 describe('a change of the security settings is refused, and changes nothing', () => {
-  let world: World
+  let fixture: Fixture
   beforeAll(async () => {
-    world = await bootWebhooks()
-    await world.api.put(SECURITY, security(true, false))
+    fixture = await bootWebhooks()
+    await fixture.api.put(SECURITY, security(true, false))
   })
-  afterAll(() => world.end())
+  afterAll(() => fixture.end())
 
   const switches = ['passwordless_enabled', 'mfa_enabled']
   const wrong = [null, 0, 1, 'true', 'false', '', [], {}, [true]]
@@ -91,20 +91,20 @@ describe('a change of the security settings is refused, and changes nothing', ()
     async (name, value) => {
       // The other switch, which is good, must not move either.
       const body = { passwordless_enabled: false, mfa_enabled: true, [name]: value }
-      expect(await world.api.put(SECURITY, body)).toMatchObject(
+      expect(await fixture.api.put(SECURITY, body)).toMatchObject(
         refusal(400, `${name}: must be true or false`),
       )
-      expect(await world.read(SECURITY)).toEqual(security(true, false))
+      expect(await fixture.read(SECURITY)).toEqual(security(true, false))
     },
   )
 
   test.each([undefined, null, [], 'on', true, 5].map((body) => [body]))(
     'with %j as body',
     async (body) => {
-      expect(await world.api.put(SECURITY, body)).toMatchObject(
+      expect(await fixture.api.put(SECURITY, body)).toMatchObject(
         refusal(400, 'body: must be a JSON object'),
       )
-      expect(await world.read(SECURITY)).toEqual(security(true, false))
+      expect(await fixture.read(SECURITY)).toEqual(security(true, false))
     },
   )
 
@@ -113,13 +113,13 @@ describe('a change of the security settings is refused, and changes nothing', ()
     ['of another type', 'mfa_enabled=true', 'text/plain', 415, 'Content-Type'],
     ['too large', `"${'x'.repeat(2_000_000)}"`, 'application/json', 413, 'must be at most'],
   ])('with a body that is %s', async (_, body, type, status, words) => {
-    const answer = await world.app.raw(SECURITY, {
+    const answer = await fixture.app.raw(SECURITY, {
       method: 'PUT',
-      headers: { authorization: `Bearer ${world.key}`, 'content-type': type },
+      headers: { authorization: `Bearer ${fixture.key}`, 'content-type': type },
       body,
     })
     expect(answer).toMatchObject(refusal(status, words))
-    expect(await world.read(SECURITY)).toEqual(security(true, false))
+    expect(await fixture.read(SECURITY)).toEqual(security(true, false))
   })
 })
 
@@ -131,7 +131,7 @@ const CHANGES: [path: string, body: Json][] = [
   [POLICIES, { policies: 'permit(principal, action, resource);' }],
 ]
 
-const partsOf = async ({ read }: Pick<World, 'read'>): Promise<Json[]> => {
+const partsOf = async ({ read }: Pick<Fixture, 'read'>): Promise<Json[]> => {
   const parts: Json[] = []
   for (const [path] of CHANGES) parts.push(await read(path))
   return parts
@@ -139,81 +139,82 @@ const partsOf = async ({ read }: Pick<World, 'read'>): Promise<Json[]> => {
 
 describe('the parts of the settings', () => {
   test('leave each other alone', async () => {
-    await using world = await bootWebhooks()
+    await using fixture = await bootWebhooks()
 
     for (const [changed, [path, body]] of CHANGES.entries()) {
-      const before = await partsOf(world)
-      expect(await world.api.put(path, body)).toMatchObject({ status: 200 })
+      const before = await partsOf(fixture)
+      expect(await fixture.api.put(path, body)).toMatchObject({ status: 200 })
 
-      const after = await partsOf(world)
+      const after = await partsOf(fixture)
       expect(after[changed]).not.toEqual(before[changed])
       expect(after.toSpliced(changed, 1)).toEqual(before.toSpliced(changed, 1))
     }
   })
 
   test('do not lose each other when they are changed at the same time', async () => {
-    await using world = await bootWebhooks()
-    const asItComes = await partsOf(world)
+    await using fixture = await bootWebhooks()
+    const asItComes = await partsOf(fixture)
 
-    await Promise.all(CHANGES.map(([path, body]) => world.api.put(path, body)))
+    await Promise.all(CHANGES.map(([path, body]) => fixture.api.put(path, body)))
 
-    for (const [n, part] of (await partsOf(world)).entries()) expect(part).not.toEqual(asItComes[n])
+    for (const [n, part] of (await partsOf(fixture)).entries())
+      expect(part).not.toEqual(asItComes[n])
   })
 
   test('are those of one tenant, the same with its live and its test key', async () => {
-    await using world = await bootWebhooks()
-    const other = await world.party()
+    await using fixture = await bootWebhooks()
+    const other = await fixture.party()
     const asItComes = await partsOf(other)
-    const test = world.speak((await world.acme.key('gate', 'test')).key)
+    const test = fixture.speak((await fixture.acme.key('gate', 'test')).key)
 
     for (const [path, body] of CHANGES) await test.api.put(path, body)
 
-    expect(await partsOf(world)).toEqual(await partsOf(test))
-    expect(await partsOf(world)).not.toEqual(asItComes)
+    expect(await partsOf(fixture)).toEqual(await partsOf(test))
+    expect(await partsOf(fixture)).not.toEqual(asItComes)
     expect(await partsOf(other)).toEqual(asItComes)
   })
 
   test('are what another process has made them, at once', async () => {
-    await using world = await bootWebhooks()
-    await using next = await besides(world, world.key)
-    const other = await world.party()
+    await using fixture = await bootWebhooks()
+    await using next = await besides(fixture, fixture.key)
+    const other = await fixture.party()
     for (const [path] of CHANGES) await next.get(path)
 
     for (const [path, body] of CHANGES) {
       await next.put(path, body)
-      const [here, there] = [await world.read(path), (await next.get(path)).body]
+      const [here, there] = [await fixture.read(path), (await next.get(path)).body]
       expect(here).toEqual(there)
       expect(here).not.toEqual(await other.read(path))
     }
   })
 
   test('keep what two processes change at the same time', async () => {
-    await using world = await bootWebhooks()
-    await using next = await besides(world, world.key)
+    await using fixture = await bootWebhooks()
+    await using next = await besides(fixture, fixture.key)
 
     for (let n = 0; n < 20; n++) {
       const isOn = n % 2 === 0
       await Promise.all([
-        world.api.put(SECURITY, { mfa_enabled: isOn }),
+        fixture.api.put(SECURITY, { mfa_enabled: isOn }),
         next.put(SECURITY, { passwordless_enabled: !isOn }),
       ])
-      expect(await world.read(SECURITY)).toEqual(security(!isOn, isOn))
+      expect(await fixture.read(SECURITY)).toEqual(security(!isOn, isOn))
       expect((await next.get(SECURITY)).body).toEqual(security(!isOn, isOn))
     }
   })
 
   test('leave a row in the audit log with each change, and none with a refusal', async () => {
-    await using world = await bootWebhooks()
-    const { app, acme } = world
+    await using fixture = await bootWebhooks()
+    const { app, acme } = fixture
     const changes = () =>
       app.db.client
         .query("select tenant_id, action from audit_log where action like '%.changed' order by seq")
         .all() as Json[]
 
-    for (const [path, body] of CHANGES) await world.api.put(path, body)
+    for (const [path, body] of CHANGES) await fixture.api.put(path, body)
     for (const [path] of CHANGES)
       expect(
-        await world.api.put(path, { return_urls: 5, policies: 5, mfa_enabled: 5 }),
+        await fixture.api.put(path, { return_urls: 5, policies: 5, mfa_enabled: 5 }),
       ).toMatchObject({ status: 400 })
 
     expect(changes()).toEqual(

@@ -9,6 +9,7 @@ import {
   auditOf,
   bootPeople,
   DAY,
+  type Fixture,
   HOUR,
   ID,
   later,
@@ -18,26 +19,25 @@ import {
   SECOND,
   tablesWith,
   told,
-  type World,
 } from '../identities/people.ts'
 
-let world: World
+let fixture: Fixture
 beforeAll(async () => {
-  world = await bootPeople()
+  fixture = await bootPeople()
 })
-afterAll(() => world.end())
+afterAll(() => fixture.end())
 
-const resend = ({ api }: Pick<World, 'api'>, person: Json) =>
+const resend = ({ api }: Pick<Fixture, 'api'>, person: Json) =>
   api.post(personPath(person, '/resend-verification'))
 
-async function sent(from: Pick<World, 'api'>, person: Json): Promise<Json> {
+async function sent(from: Pick<Fixture, 'api'>, person: Json): Promise<Json> {
   const answer = await resend(from, person)
   expect(answer).toMatchObject({ status: 202 })
   return answer.body.flow
 }
 
 /** What the outbox has for somebody, newest first, with code and link. */
-const mailsTo = ({ app }: Pick<World, 'app'>, { traits }: Json): Json[] =>
+const mailsTo = ({ app }: Pick<Fixture, 'app'>, { traits }: Json): Json[] =>
   app.mail.outbox
     .list('all', { limit: 1000 })
     .filter(({ recipient }) => recipient === traits.email)
@@ -53,7 +53,7 @@ function codeAndLinkIn(text: string) {
 }
 
 /** What works for somebody: of each mail the code, and the secret of its link. */
-const codesOf = ({ app }: Pick<World, 'app'>, { id }: Json): Json[] =>
+const codesOf = ({ app }: Pick<Fixture, 'app'>, { id }: Json): Json[] =>
   rowsOf(app, 'gate_codes').filter(({ identity_id }) => identity_id === id)
 
 describe('a resend', () => {
@@ -68,15 +68,15 @@ describe('a resend', () => {
   })
 
   test('mails a code for that flow, and a link to a flow that nobody else knows', async () => {
-    const person = await world.createIdentity()
-    const flow = await sent(world, person)
+    const person = await fixture.createIdentity()
+    const flow = await sent(fixture, person)
 
-    const mails = mailsTo(world, person)
+    const mails = mailsTo(fixture, person)
 
     expect(mails).toHaveLength(1)
     const [mail] = mails
     expect(mail).toMatchObject({
-      tenantId: world.acme.id,
+      tenantId: fixture.acme.id,
       about: person.id,
       kind: 'resend',
       recipient: person.traits.email,
@@ -109,71 +109,71 @@ describe('a resend', () => {
   })
 
   test('keeps its code where nobody can read it', async () => {
-    const person = await world.createIdentity()
-    await sent(world, person)
+    const person = await fixture.createIdentity()
+    await sent(fixture, person)
 
-    const [mail] = mailsTo(world, person)
-    const [row] = codesOf(world, person)
+    const [mail] = mailsTo(fixture, person)
+    const [row] = codesOf(fixture, person)
 
     expect(row.hash).toMatch(/^[0-9a-f]{64}$/)
     expect(row.hash).not.toContain(mail.code)
-    expect(tablesWith(world.app, `code=${mail.code}`)).toEqual({})
-    expect(world.app.log.filter((line) => line.includes(mail.code))).toEqual([])
+    expect(tablesWith(fixture.app, `code=${mail.code}`)).toEqual({})
+    expect(fixture.app.log.filter((line) => line.includes(mail.code))).toEqual([])
   })
 
   test('kills the codes of before', async () => {
-    const person = await world.createIdentity()
-    await sent(world, person)
-    const [first] = codesOf(world, person)
-    world.clock.jump(30 * SECOND)
+    const person = await fixture.createIdentity()
+    await sent(fixture, person)
+    const [first] = codesOf(fixture, person)
+    fixture.clock.jump(30 * SECOND)
 
-    const flow = await sent(world, person)
+    const flow = await sent(fixture, person)
 
-    const codes = codesOf(world, person)
+    const codes = codesOf(fixture, person)
     expect(codes).toHaveLength(2)
     expect(codes[0]).toMatchObject({ flow_id: flow.id, address: person.traits.email })
     expect(codes[0].hash).not.toBe(first.hash)
-    expect(mailsTo(world, person)).toHaveLength(2)
+    expect(mailsTo(fixture, person)).toHaveLength(2)
   })
 
   test('of one person leaves the codes of others', async () => {
-    const [one, other] = [await world.createIdentity(), await world.createIdentity()]
-    await sent(world, one)
-    const codes = codesOf(world, one)
+    const [one, other] = [await fixture.createIdentity(), await fixture.createIdentity()]
+    await sent(fixture, one)
+    const codes = codesOf(fixture, one)
 
-    await sent(world, other)
+    await sent(fixture, other)
 
-    expect(codesOf(world, one)).toEqual(codes)
+    expect(codesOf(fixture, one)).toEqual(codes)
   })
 
   test('is noted in the audit log, without the address, and told to no webhook', async () => {
     await using target = await startTarget()
-    const other = await world.party()
+    const other = await fixture.party()
     const person = await other.createIdentity()
     await other.createWebhook(target.url)
 
     await sent(other, person)
-    await rest(world.app)
+    await rest(fixture.app)
 
-    expect(auditOf(world.app, `identity:${person.id}`).slice(1)).toEqual([
+    expect(auditOf(fixture.app, `identity:${person.id}`).slice(1)).toEqual([
       { action: 'verification.sent', actor_kind: 'key', actor_id: expect.any(String), detail: {} },
     ])
     expect(told(target)).toEqual([])
   })
 
   test('goes to the new address after a change, and what went to the old one is dead', async () => {
-    const person = await world.createIdentity()
-    await sent(world, person)
-    await world.patch(person, [
+    const person = await fixture.createIdentity()
+    await sent(fixture, person)
+    await fixture.patch(person, [
       { op: 'replace', path: '/traits/email', value: 'changed@example.com' },
     ])
-    expect(codesOf(world, person)).toEqual([])
+    expect(codesOf(fixture, person)).toEqual([])
 
-    await sent(world, person)
+    await sent(fixture, person)
 
-    const changed = await world.readIdentity(person)
-    expect(mailsTo(world, changed)).toHaveLength(1)
-    expect(codesOf(world, person)).toMatchObject([
+    const changed = await fixture.readIdentity(person)
+    expect(mailsTo(fixture, changed)).toHaveLength(1)
+    expect(codesOf(fixture, person)).toMatchObject([
       { address: 'changed@example.com' },
       { address: 'changed@example.com' },
     ])
@@ -185,11 +185,11 @@ describe('a resend', () => {
   test.each(['Tom & <b>Jerry</b>', 'Zeile\r\nBcc: all@example.com', '日本 ‮'])(
     'is good whatever the name of the tenant: %j',
     async (name) => {
-      const other = await world.party(name)
+      const other = await fixture.party(name)
       const person = await other.createIdentity()
       await sent(other, person)
 
-      const [mail] = mailsTo(world, person)
+      const [mail] = mailsTo(fixture, person)
 
       expect(mail.code).toMatch(/^\d{6}$/)
       expect(mail.body.html).not.toContain('<b>Jerry')
@@ -198,27 +198,27 @@ describe('a resend', () => {
   )
 
   test('takes no body, and minds one that it cannot read', async () => {
-    const path = personPath(await world.createIdentity(), '/resend-verification')
+    const path = personPath(await fixture.createIdentity(), '/resend-verification')
     const text = { 'content-type': 'text/plain' }
 
-    expect(await world.spelled('post', path, '{')).toMatchObject({ status: 400 })
-    expect(await world.spelled('post', path, 'x', text)).toMatchObject({ status: 415 })
-    expect(await world.spelled('post', path, '{"anything":1}')).toMatchObject({ status: 202 })
+    expect(await fixture.spelled('post', path, '{')).toMatchObject({ status: 400 })
+    expect(await fixture.spelled('post', path, 'x', text)).toMatchObject({ status: 415 })
+    expect(await fixture.spelled('post', path, '{"anything":1}')).toMatchObject({ status: 202 })
   })
 })
 
 describe('nothing is mailed', () => {
   async function expectRefused(person: Json, error: string) {
-    const { status, body } = await resend(world, person)
+    const { status, body } = await resend(fixture, person)
     expect({ status, body }).toEqual({ status: 400, body: { error } })
-    expect(mailsTo(world, person)).toEqual([])
-    expect(codesOf(world, person)).toEqual([])
-    expect(await world.readIdentity(person)).toEqual(person)
+    expect(mailsTo(fixture, person)).toEqual([])
+    expect(codesOf(fixture, person)).toEqual([])
+    expect(await fixture.readIdentity(person)).toEqual(person)
   }
 
   test('to an address that is verified', async () => {
     const email = 'proven@example.com'
-    const person = await world.createIdentity({
+    const person = await fixture.createIdentity({
       traits: { email },
       verifiable_addresses: [{ value: email, verified: true }],
     })
@@ -227,7 +227,7 @@ describe('nothing is mailed', () => {
 
   test('to somebody who is inactive', async () => {
     await expectRefused(
-      await world.createIdentity({ state: 'inactive' }),
+      await fixture.createIdentity({ state: 'inactive' }),
       'the identity is inactive',
     )
   })
@@ -235,61 +235,61 @@ describe('nothing is mailed', () => {
 
 describe('an address is written to', () => {
   test('once in half a minute, and what is refused changes nothing', async () => {
-    const person = await world.createIdentity()
-    await sent(world, person)
-    const codes = codesOf(world, person)
-    world.clock.jump(10 * SECOND)
+    const person = await fixture.createIdentity()
+    await sent(fixture, person)
+    const codes = codesOf(fixture, person)
+    fixture.clock.jump(10 * SECOND)
 
-    const answer = await resend(world, person)
+    const answer = await resend(fixture, person)
 
     expect(answer).toMatchObject({
       status: 429,
       body: { error: 'too many emails to this address; try again later' },
     })
     expect(answer.headers.get('retry-after')).toBe('20')
-    expect(codesOf(world, person)).toEqual(codes)
-    expect(mailsTo(world, person)).toHaveLength(1)
-    world.clock.jump(20 * SECOND - 1)
-    expect(await resend(world, person)).toMatchObject({ status: 429 })
-    world.clock.jump(1)
-    expect(await resend(world, person)).toMatchObject({ status: 202 })
+    expect(codesOf(fixture, person)).toEqual(codes)
+    expect(mailsTo(fixture, person)).toHaveLength(1)
+    fixture.clock.jump(20 * SECOND - 1)
+    expect(await resend(fixture, person)).toMatchObject({ status: 429 })
+    fixture.clock.jump(1)
+    expect(await resend(fixture, person)).toMatchObject({ status: 202 })
   })
 
   test('five times in an hour', async () => {
-    const person = await world.createIdentity()
+    const person = await fixture.createIdentity()
     for (let n = 0; n < 5; n++) {
-      await sent(world, person)
-      world.clock.jump(MINUTE)
+      await sent(fixture, person)
+      fixture.clock.jump(MINUTE)
     }
 
-    const answer = await resend(world, person)
+    const answer = await resend(fixture, person)
 
     expect(answer).toMatchObject({ status: 429 })
     expect(answer.headers.get('retry-after')).toBe(`${55 * 60}`)
-    world.clock.jump(55 * MINUTE)
-    expect(await resend(world, person)).toMatchObject({ status: 202 })
+    fixture.clock.jump(55 * MINUTE)
+    expect(await resend(fixture, person)).toMatchObject({ status: 202 })
   })
 
   test('whoever else is, and at whichever tenant', async () => {
-    const other = await world.party()
+    const other = await fixture.party()
     const traits = { email: 'shared@example.com' }
-    const mine = await world.createIdentity({ traits })
-    await sent(world, mine)
+    const mine = await fixture.createIdentity({ traits })
+    await sent(fixture, mine)
 
-    await sent(world, await world.createIdentity())
+    await sent(fixture, await fixture.createIdentity())
     await sent(other, await other.createIdentity({ traits }))
 
-    expect(mailsTo(world, mine)).toHaveLength(2)
+    expect(mailsTo(fixture, mine)).toHaveLength(2)
   })
 
   test('once by several who ask at the same time', async () => {
-    const person = await world.createIdentity()
+    const person = await fixture.createIdentity()
 
-    const answers = await Promise.all(Array.from({ length: 5 }, () => resend(world, person)))
+    const answers = await Promise.all(Array.from({ length: 5 }, () => resend(fixture, person)))
 
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 429, 429, 429, 429])
-    expect(mailsTo(world, person)).toHaveLength(1)
-    expect(codesOf(world, person)).toHaveLength(2)
+    expect(mailsTo(fixture, person)).toHaveLength(1)
+    expect(codesOf(fixture, person)).toHaveLength(2)
   })
 })
 

@@ -40,8 +40,8 @@ async function scopesOf(api: { post: Json }, token: Json): Promise<string[]> {
 
 describe('a key is exchanged for a token', () => {
   test('that lives for an hour', async () => {
-    await using world = await bootGate({ start: '2026-03-01T12:00:30.500Z' })
-    const { app, acme, key } = world
+    await using fixture = await bootGate({ start: '2026-03-01T12:00:30.500Z' })
+    const { app, acme, key } = fixture
 
     const answer = await askForToken(app, { api_key: key, subject: 'svc-1' })
 
@@ -55,43 +55,43 @@ describe('a key is exchanged for a token', () => {
   })
 
   test.each(['live', 'test'] as const)('of its own environment, %s', async (environment) => {
-    await using world = await bootGate()
-    const { key } = await world.acme.key('gate', environment)
+    await using fixture = await bootGate()
+    const { key } = await fixture.acme.key('gate', environment)
 
-    const { access_token: token } = await mintToken(world.app, key)
+    const { access_token: token } = await mintToken(fixture.app, key)
 
     expect(token).toStartWith(`gat_${environment}_at_`)
   })
 
   test('whose last six characters are check digits over the others', async () => {
-    await using world = await bootGate()
-    const { access_token: token } = await mintToken(world.app, world.key)
+    await using fixture = await bootGate()
+    const { access_token: token } = await mintToken(fixture.app, fixture.key)
 
     const secret = token.slice('gat_live_at_'.length)
     expect(secret.slice(-6)).toBe(checkDigits(secret.slice(0, -6)))
   })
 
   test('that is another one each time', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     const tokens = await Promise.all(
-      Array.from({ length: 20 }, () => mintToken(world.app, world.key)),
+      Array.from({ length: 20 }, () => mintToken(fixture.app, fixture.key)),
     )
 
     expect(new Set(tokens.map(({ access_token: token }) => token)).size).toBe(20)
   })
 
   test('by a key that has tokens:write and nothing else', async () => {
-    await using world = await bootGate()
-    const { key } = await world.acme.key('gate', 'live', ['tokens:write'])
+    await using fixture = await bootGate()
+    const { key } = await fixture.acme.key('gate', 'live', ['tokens:write'])
 
-    const token = await mintToken(world.app, key)
+    const token = await mintToken(fixture.app, key)
 
-    expect(await scopesOf(world.api, token)).toEqual(['tokens:write'])
+    expect(await scopesOf(fixture.api, token)).toEqual(['tokens:write'])
   })
 
   test('also with members that nobody knows', async () => {
-    await using world = await bootGate()
-    expect(await mintToken(world.app, world.key, { audience: 'x' })).toMatchObject({
+    await using fixture = await bootGate()
+    expect(await mintToken(fixture.app, fixture.key, { audience: 'x' })).toMatchObject({
       subject: 'svc-1',
     })
   })
@@ -99,26 +99,26 @@ describe('a key is exchanged for a token', () => {
 
 describe('ttl_seconds', () => {
   test.each([1, 60, 86_399, 86_400])('may be %d', async (ttl) => {
-    await using world = await bootGate()
-    const { expires_at: end } = await mintToken(world.app, world.key, { ttl_seconds: ttl })
-    expect(Date.parse(end)).toBe(world.clock.now() + ttl * 1000)
+    await using fixture = await bootGate()
+    const { expires_at: end } = await mintToken(fixture.app, fixture.key, { ttl_seconds: ttl })
+    expect(Date.parse(end)).toBe(fixture.clock.now() + ttl * 1000)
   })
 
   test('may be spelled with a fraction of nothing', async () => {
-    await using world = await bootGate()
-    const answer = await world.app.raw(TOKENS, {
+    await using fixture = await bootGate()
+    const answer = await fixture.app.raw(TOKENS, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: `{"api_key":"${world.key}","subject":"s","ttl_seconds":6e1}`,
+      body: `{"api_key":"${fixture.key}","subject":"s","ttl_seconds":6e1}`,
     })
-    expect(Date.parse(answer.body.expires_at)).toBe(world.clock.now() + 60_000)
+    expect(Date.parse(answer.body.expires_at)).toBe(fixture.clock.now() + 60_000)
   })
 
   test('outside 1 to 86400, or no whole number, is refused', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     for (const ttl of [0, -1, 1.5, 86_401, 86_400.5, 1e21, '60', '', null, true, [60], {}]) {
-      const answer = await askForToken(world.app, {
-        api_key: world.key,
+      const answer = await askForToken(fixture.app, {
+        api_key: fixture.key,
         subject: 'svc-1',
         ttl_seconds: ttl,
       })
@@ -126,15 +126,15 @@ describe('ttl_seconds', () => {
         coded(400, 'invalid_payload', 'ttl_seconds: must be a whole number'),
       )
     }
-    expect(count(world.app, 'gate_access_tokens')).toBe(0)
+    expect(count(fixture.app, 'gate_access_tokens')).toBe(0)
   })
 })
 
 describe('the scopes of a token', () => {
   test('are all of its key unless fewer are asked for', async () => {
-    await using world = await bootGate()
-    const token = await mintToken(world.app, world.key)
-    expect(await scopesOf(world.api, token)).toEqual(ALL_SCOPES)
+    await using fixture = await bootGate()
+    const token = await mintToken(fixture.app, fixture.key)
+    expect(await scopesOf(fixture.api, token)).toEqual(ALL_SCOPES)
   })
 
   test.each([
@@ -143,19 +143,19 @@ describe('the scopes of a token', () => {
     ['some twice', ['authorize', 'authorize', 'flows', 'authorize'], ['authorize', 'flows']],
     ['all', ALL_SCOPES, ALL_SCOPES],
   ])('can be narrowed to %s', async (_, asked, given) => {
-    await using world = await bootGate()
-    const token = await mintToken(world.app, world.key, { scopes: asked })
-    expect(await scopesOf(world.api, token)).toEqual(given)
+    await using fixture = await bootGate()
+    const token = await mintToken(fixture.app, fixture.key, { scopes: asked })
+    expect(await scopesOf(fixture.api, token)).toEqual(given)
   })
 
   test('include names of the own making that its key carries', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     const own = ['tokens:write', 'reports:read', 'reports:write']
-    const { key } = await world.acme.key('gate', 'live', own)
+    const { key } = await fixture.acme.key('gate', 'live', own)
 
-    expect(await scopesOf(world.api, await mintToken(world.app, key))).toEqual(own)
-    const narrowed = await mintToken(world.app, key, { scopes: ['reports:read'] })
-    expect(await scopesOf(world.api, narrowed)).toEqual(['reports:read'])
+    expect(await scopesOf(fixture.api, await mintToken(fixture.app, key))).toEqual(own)
+    const narrowed = await mintToken(fixture.app, key, { scopes: ['reports:read'] })
+    expect(await scopesOf(fixture.api, narrowed)).toEqual(['reports:read'])
   })
 
   test.each([
@@ -168,21 +168,21 @@ describe('the scopes of a token', () => {
     '__proto__',
     'x'.repeat(90),
   ])('never go beyond those of the key: %j', async (scope) => {
-    await using world = await bootGate()
-    const answer = await askForToken(world.app, {
-      api_key: world.key,
+    await using fixture = await bootGate()
+    const answer = await askForToken(fixture.app, {
+      api_key: fixture.key,
       subject: 'svc-1',
       scopes: ['authorize', scope],
     })
 
     expect(answer).toMatchObject(coded(403, 'forbidden', `the key lacks the scope ${scope}`))
-    expect(count(world.app, 'gate_access_tokens')).toBe(0)
+    expect(count(fixture.app, 'gate_access_tokens')).toBe(0)
   })
 
   test('of a key with few are refused beyond these few', async () => {
-    await using world = await bootGate()
-    const { key } = await world.acme.key('gate', 'live', ['tokens:write', 'authorize'])
-    const answer = await askForToken(world.app, { api_key: key, subject: 's', scopes: ['flows'] })
+    await using fixture = await bootGate()
+    const { key } = await fixture.acme.key('gate', 'live', ['tokens:write', 'authorize'])
+    const answer = await askForToken(fixture.app, { api_key: key, subject: 's', scopes: ['flows'] })
     expect(answer).toMatchObject(coded(403, 'forbidden', 'the key lacks the scope flows'))
   })
 
@@ -194,8 +194,8 @@ describe('the scopes of a token', () => {
     ['a list with a list', [['authorize']], 'scopes.0: must be the name of a scope'],
     ['101 of them', Array(101).fill('authorize'), 'scopes: must be a list of at most 100'],
   ])('that are %s are refused', async (_, scopes, words) => {
-    await using world = await bootGate()
-    const answer = await askForToken(world.app, { api_key: world.key, subject: 's', scopes })
+    await using fixture = await bootGate()
+    const answer = await askForToken(fixture.app, { api_key: fixture.key, subject: 's', scopes })
     expect(answer).toMatchObject(coded(400, 'invalid_payload', words))
   })
 })
@@ -204,34 +204,36 @@ describe('the subject of a token', () => {
   test.each(['s', 'x'.repeat(256), 'service account 7', 'ü/😀', UNKNOWN_ID])(
     'may be a name of the own making: %j',
     async (subject) => {
-      await using world = await bootGate()
-      expect(await mintToken(world.app, world.key, { subject })).toMatchObject({ subject })
+      await using fixture = await bootGate()
+      expect(await mintToken(fixture.app, fixture.key, { subject })).toMatchObject({ subject })
     },
   )
 
   test('may be one of the people', async () => {
-    await using world = await bootGate()
-    const { id } = await world.createIdentity()
-    expect(await mintToken(world.app, world.key, { subject: id })).toMatchObject({ subject: id })
+    await using fixture = await bootGate()
+    const { id } = await fixture.createIdentity()
+    expect(await mintToken(fixture.app, fixture.key, { subject: id })).toMatchObject({
+      subject: id,
+    })
   })
 
   test.each(['active', 'inactive'])('that is somebody %s elsewhere is refused', async (state) => {
-    await using world = await bootGate()
-    const other = await bootParty(world.app)
+    await using fixture = await bootGate()
+    const other = await bootParty(fixture.app)
     const { id: subject } = await other.createIdentity({ state })
-    expect(await askForToken(world.app, { api_key: world.key, subject })).toMatchObject(
+    expect(await askForToken(fixture.app, { api_key: fixture.key, subject })).toMatchObject(
       coded(403, 'forbidden', 'the subject is unknown'),
     )
   })
 
   test('that was deleted is refused, before and after all of the person is gone', async () => {
-    await using world = await bootGate()
-    const { id: subject } = await world.createIdentity()
-    expect(await world.api.delete(`${IDENTITIES}/${subject}`)).toMatchObject({ status: 204 })
+    await using fixture = await bootGate()
+    const { id: subject } = await fixture.createIdentity()
+    expect(await fixture.api.delete(`${IDENTITIES}/${subject}`)).toMatchObject({ status: 204 })
     for (const days of [0, 300]) {
-      world.clock.jump(days * DAY)
-      await world.app.platform.retention.sweep()
-      expect(await askForToken(world.app, { api_key: world.key, subject })).toMatchObject(
+      fixture.clock.jump(days * DAY)
+      await fixture.app.platform.retention.sweep()
+      expect(await askForToken(fixture.app, { api_key: fixture.key, subject })).toMatchObject(
         coded(403, 'forbidden', 'the subject is unknown'),
       )
     }
@@ -245,20 +247,20 @@ describe('the subject of a token', () => {
     ['null', null, 'subject: must be a string'],
     ['a list', ['svc-1'], 'subject: must be a string'],
   ])('that is %s is refused', async (_, subject, words) => {
-    await using world = await bootGate()
-    const answer = await askForToken(world.app, { api_key: world.key, subject })
+    await using fixture = await bootGate()
+    const answer = await askForToken(fixture.app, { api_key: fixture.key, subject })
     expect(answer).toMatchObject(coded(400, 'invalid_payload', words))
   })
 
   test('that is an inactive identity is refused until it is active again', async () => {
-    await using world = await bootGate()
-    const person = await world.createIdentity()
-    const ask = () => askForToken(world.app, { api_key: world.key, subject: person.id })
-    await world.setState(person, 'inactive')
+    await using fixture = await bootGate()
+    const person = await fixture.createIdentity()
+    const ask = () => askForToken(fixture.app, { api_key: fixture.key, subject: person.id })
+    await fixture.setState(person, 'inactive')
     expect(await ask()).toMatchObject(coded(403, 'forbidden', 'inactive'))
-    expect(count(world.app, 'gate_access_tokens')).toBe(0)
+    expect(count(fixture.app, 'gate_access_tokens')).toBe(0)
 
-    await world.setState(person, 'active')
+    await fixture.setState(person, 'active')
 
     expect(await ask()).toMatchObject({ status: 200 })
   })
@@ -268,10 +270,10 @@ describe('the key of the body', () => {
   const rest = { subject: 'svc-1' }
 
   test('has to be there', async () => {
-    await using world = await bootGate()
-    const headers = { authorization: `Bearer ${world.key}` }
-    for (const body of [rest, {}, { ...rest, API_KEY: world.key }])
-      expect(await askForToken(world.app, body, headers)).toMatchObject(
+    await using fixture = await bootGate()
+    const headers = { authorization: `Bearer ${fixture.key}` }
+    for (const body of [rest, {}, { ...rest, API_KEY: fixture.key }])
+      expect(await askForToken(fixture.app, body, headers)).toMatchObject(
         coded(400, 'invalid_payload', 'api_key: is required and must be the API key'),
       )
   })
@@ -283,18 +285,18 @@ describe('the key of the body', () => {
     ['a list', ['svc_gate_live_sk_x']],
     ['an object', { key: 'x' }],
   ])('that is %s is refused as a body', async (_, key) => {
-    await using world = await bootGate()
-    expect(await askForToken(world.app, { ...rest, api_key: key })).toMatchObject(
+    await using fixture = await bootGate()
+    expect(await askForToken(fixture.app, { ...rest, api_key: key })).toMatchObject(
       coded(400, 'invalid_payload', 'api_key: must be the API key'),
     )
   })
 
   test('is not found behind a prototype', async () => {
-    await using world = await bootGate()
-    const answer = await world.app.raw(TOKENS, {
+    await using fixture = await bootGate()
+    const answer = await fixture.app.raw(TOKENS, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: `{"subject":"s","__proto__":{"api_key":"${world.key}"}}`,
+      body: `{"subject":"s","__proto__":{"api_key":"${fixture.key}"}}`,
     })
     expect(answer).toMatchObject(coded(400, 'invalid_payload', 'api_key: is required'))
   })
@@ -310,64 +312,64 @@ describe('the key of the body', () => {
     ['an access token', () => `gat_live_at_${'0'.repeat(37)}${checkDigits('0'.repeat(37))}`],
     ['unknown', () => `svc_gate_live_sk_${'0'.repeat(37)}${checkDigits('0'.repeat(37))}`],
   ])('that is %s answers 401', async (_, made) => {
-    await using world = await bootGate()
-    const answer = await askForToken(world.app, { ...rest, api_key: made(world.key) })
+    await using fixture = await bootGate()
+    const answer = await askForToken(fixture.app, { ...rest, api_key: made(fixture.key) })
     expect(answer).toMatchObject(coded(401, 'unauthenticated', 'invalid or revoked API key'))
     expect(answer.headers.get('www-authenticate')).toBe('Bearer')
   })
 
   test('answers 401 once it is revoked', async () => {
-    await using world = await bootGate()
-    const { id, key } = await world.acme.key('gate', 'live')
-    await mintToken(world.app, key)
-    await world.app.platform.keys.revoke(ACTOR, id)
-    expect(await askForToken(world.app, { ...rest, api_key: key })).toMatchObject(
+    await using fixture = await bootGate()
+    const { id, key } = await fixture.acme.key('gate', 'live')
+    await mintToken(fixture.app, key)
+    await fixture.app.platform.keys.revoke(ACTOR, id)
+    expect(await askForToken(fixture.app, { ...rest, api_key: key })).toMatchObject(
       coded(401, 'unauthenticated', 'invalid or revoked API key'),
     )
   })
 
   test('answers 401 once it was rotated and its grace is over', async () => {
-    await using world = await bootGate()
-    const { id, key } = await world.acme.key('gate', 'live')
-    await world.app.platform.keys.rotate(ACTOR, id, 1000)
-    world.clock.jump(999)
-    await mintToken(world.app, key)
-    world.clock.jump(1)
-    expect(await askForToken(world.app, { ...rest, api_key: key })).toMatchObject({ status: 401 })
+    await using fixture = await bootGate()
+    const { id, key } = await fixture.acme.key('gate', 'live')
+    await fixture.app.platform.keys.rotate(ACTOR, id, 1000)
+    fixture.clock.jump(999)
+    await mintToken(fixture.app, key)
+    fixture.clock.jump(1)
+    expect(await askForToken(fixture.app, { ...rest, api_key: key })).toMatchObject({ status: 401 })
   })
 
   test.each(['clockwork', 'relay', 'passepartout'] as const)(
     'of %s answers 403',
     async (engine) => {
-      await using world = await bootGate()
-      const { key } = await world.acme.key(engine)
-      expect(await askForToken(world.app, { ...rest, api_key: key })).toMatchObject(
+      await using fixture = await bootGate()
+      const { key } = await fixture.acme.key(engine)
+      expect(await askForToken(fixture.app, { ...rest, api_key: key })).toMatchObject(
         coded(403, 'forbidden', `this is a ${engine} key; the route needs a gate key`),
       )
     },
   )
 
   test('without tokens:write answers 403, whatever else is wrong', async () => {
-    await using world = await bootGate()
-    const { key } = await world.acme.key('gate', 'live', ['authorize', 'tokens:read'])
+    await using fixture = await bootGate()
+    const { key } = await fixture.acme.key('gate', 'live', ['authorize', 'tokens:read'])
     for (const others of [rest, {}, { subject: 5, ttl_seconds: 'x' }, { ...rest, scopes: ['no'] }])
-      expect(await askForToken(world.app, { ...others, api_key: key })).toMatchObject(
+      expect(await askForToken(fixture.app, { ...others, api_key: key })).toMatchObject(
         coded(403, 'forbidden', 'the key lacks the scope tokens:write'),
       )
   })
 
   test('is the only one that counts: one in the header opens nothing', async () => {
-    await using world = await bootGate()
-    const weak = await world.acme.key('gate', 'live', ['authorize'])
+    await using fixture = await bootGate()
+    const weak = await fixture.acme.key('gate', 'live', ['authorize'])
     const answer = await askForToken(
-      world.app,
+      fixture.app,
       { ...rest, api_key: weak.key },
-      { authorization: `Bearer ${world.key}` },
+      { authorization: `Bearer ${fixture.key}` },
     )
     expect(answer).toMatchObject({ status: 403 })
     const strong = await askForToken(
-      world.app,
-      { ...rest, api_key: world.key },
+      fixture.app,
+      { ...rest, api_key: fixture.key },
       { authorization: `Bearer ${weak.key}` },
     )
     expect(strong).toMatchObject({ status: 200 })
@@ -379,8 +381,8 @@ describe('of several faults the first of this order is answered', () => {
     app.raw(TOKENS, { method: 'POST', headers: { 'content-type': type }, body })
 
   test('too large, of another type, malformed, no key, wrong key, wrong rights, wrong fields', async () => {
-    await using world = await bootGate()
-    const { app, acme, key } = world
+    await using fixture = await bootGate()
+    const { app, acme, key } = fixture
     const weak = await acme.key('gate', 'live', ['authorize'])
     await app.platform.tenants.suspend(ACTOR, acme.id, 'billing')
     const wrong = { ttl_seconds: 0, scopes: ['no'] }
@@ -421,8 +423,8 @@ describe('of several faults the first of this order is answered', () => {
     ['half of it', '{"api_key":', 'body: must be JSON'],
     ['a form', 'api_key=x', 'body: must be JSON'],
   ])('a body that is %s is no JSON object: 400', async (_, body, words) => {
-    await using world = await bootGate()
-    expect(await submit(world.app, body)).toMatchObject(coded(400, 'invalid_payload', words))
+    await using fixture = await bootGate()
+    expect(await submit(fixture.app, body)).toMatchObject(coded(400, 'invalid_payload', words))
   })
 })
 
@@ -431,8 +433,8 @@ describe('a tenant in arrears', () => {
     ['billing', 'account_suspended', 'the account is suspended'],
     ['renewal', 'renewal_unpaid', 'the renewal is unpaid'],
   ] as const)('suspended for %s gets no token, and keeps what it has', async (why, code, words) => {
-    await using world = await bootGate()
-    const { app, api, acme, key } = world
+    await using fixture = await bootGate()
+    const { app, api, acme, key } = fixture
     const { access_token: before } = await mintToken(app, key)
     await app.platform.tenants.suspend(ACTOR, acme.id, why)
 
@@ -450,10 +452,10 @@ describe('a tenant in arrears', () => {
 
 describe('a token is no key', () => {
   test('on no route that takes one', async () => {
-    await using world = await bootGate()
-    const { access_token: token } = await mintToken(world.app, world.key)
-    const api = world.app.client(token)
-    const person = await world.createIdentity()
+    await using fixture = await bootGate()
+    const { access_token: token } = await mintToken(fixture.app, fixture.key)
+    const api = fixture.app.client(token)
+    const person = await fixture.createIdentity()
 
     for (const answer of [
       await api.get(IDENTITIES),
@@ -468,22 +470,22 @@ describe('a token is no key', () => {
       await api.get('/v1/clockwork/jobs'),
     ])
       expect(answer.status).toBe(401)
-    expect(await askForToken(world.app, { api_key: token, subject: 's' })).toMatchObject({
+    expect(await askForToken(fixture.app, { api_key: token, subject: 's' })).toMatchObject({
       status: 401,
     })
   })
 
   test('of a person is no session', async () => {
-    await using world = await bootGate()
-    const { id } = await world.createIdentity()
-    const { access_token: token } = await mintToken(world.app, world.key, { subject: id })
-    expect(await world.whoami(token)).toMatchObject({ status: 401 })
+    await using fixture = await bootGate()
+    const { id } = await fixture.createIdentity()
+    const { access_token: token } = await mintToken(fixture.app, fixture.key, { subject: id })
+    expect(await fixture.whoami(token)).toMatchObject({ status: 401 })
   })
 })
 
 test('neither a token nor a key is on the disk or in the log', async () => {
-  await using world = await bootGate()
-  const { app, api, key } = world
+  await using fixture = await bootGate()
+  const { app, api, key } = fixture
   const { access_token: token } = await mintToken(app, key)
   const mistyped = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')
   await api.post(INTROSPECT, { access_token: token })

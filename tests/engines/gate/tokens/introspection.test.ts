@@ -8,11 +8,11 @@ import {
   coded,
   count,
   DAY,
+  type Fixture,
   HOUR,
   type Json,
   mintToken,
   TOKENS,
-  type World,
 } from '../fixture.ts'
 
 const INACTIVE = { active: false }
@@ -20,75 +20,75 @@ const INACTIVE = { active: false }
 /** Well-formed, and nobody was given it. */
 const UNKNOWN = `gat_live_at_${'0'.repeat(37)}${checkDigits('0'.repeat(37))}`
 
-const introspect = ({ api }: Pick<World, 'api'>, token: string) =>
+const introspect = ({ api }: Pick<Fixture, 'api'>, token: string) =>
   api.post(`${TOKENS}/introspect`, { access_token: token })
 
-const revoke = ({ api }: Pick<World, 'api'>, token: string) =>
+const revoke = ({ api }: Pick<Fixture, 'api'>, token: string) =>
   api.post(`${TOKENS}/revoke`, { access_token: token })
 
 /** What is told of a token, which is always told with a 200. */
-async function toldOf(by: Pick<World, 'api'>, token: string): Promise<Json> {
+async function toldOf(by: Pick<Fixture, 'api'>, token: string): Promise<Json> {
   const answer = await introspect(by, token)
   expect(answer).toMatchObject({ status: 200 })
   return answer.body
 }
 
-const isActive = async (by: Pick<World, 'api'>, token: string): Promise<boolean> => {
+const isActive = async (by: Pick<Fixture, 'api'>, token: string): Promise<boolean> => {
   const told = await toldOf(by, token)
   if (!told.active) expect(told).toEqual(INACTIVE)
   return told.active
 }
 
-async function mint(world: Pick<World, 'app' | 'key'>, fields: Json = {}): Promise<string> {
-  return (await mintToken(world.app, world.key, fields)).access_token
+async function mint(fixture: Pick<Fixture, 'app' | 'key'>, fields: Json = {}): Promise<string> {
+  return (await mintToken(fixture.app, fixture.key, fields)).access_token
 }
 
 /** Speaks with another key of the same tenant. */
-async function withKey({ app, acme }: World, environment: 'live' | 'test', scopes?: string[]) {
+async function withKey({ app, acme }: Fixture, environment: 'live' | 'test', scopes?: string[]) {
   const { id, key } = await acme.key('gate', environment, scopes)
   return { app, id, key, api: app.client(key) }
 }
 
 test('a good token is told with all that it stands for', async () => {
-  await using world = await bootGate()
-  const token = await mint(world, { subject: 'svc-1', scopes: ['authorize'], ttl_seconds: 60 })
+  await using fixture = await bootGate()
+  const token = await mint(fixture, { subject: 'svc-1', scopes: ['authorize'], ttl_seconds: 60 })
 
-  expect(await toldOf(world, token)).toEqual({
+  expect(await toldOf(fixture, token)).toEqual({
     active: true,
     subject: 'svc-1',
-    tenant_id: world.acme.id,
+    tenant_id: fixture.acme.id,
     scopes: ['authorize'],
     expires_at: '2026-03-01T12:01:30.000Z',
   })
 })
 
 test('any key of the tenant and environment is told, whichever made it', async () => {
-  await using world = await bootGate()
-  const token = await mint(world)
-  expect(await isActive(await withKey(world, 'live'), token)).toBe(true)
+  await using fixture = await bootGate()
+  const token = await mint(fixture)
+  expect(await isActive(await withKey(fixture, 'live'), token)).toBe(true)
 })
 
 describe('who may ask', () => {
   test.each(['tokens:write', 'authorize'])('is whoever has %s', async (scope) => {
-    await using world = await bootGate()
-    expect(await isActive(await withKey(world, 'live', [scope]), await mint(world))).toBe(true)
+    await using fixture = await bootGate()
+    expect(await isActive(await withKey(fixture, 'live', [scope]), await mint(fixture))).toBe(true)
   })
 
   test('is nobody else', async () => {
-    await using world = await bootGate()
-    const by = await withKey(world, 'live', ['identities:read', 'settings:read'])
-    expect(await introspect(by, await mint(world))).toMatchObject(
+    await using fixture = await bootGate()
+    const by = await withKey(fixture, 'live', ['identities:read', 'settings:read'])
+    expect(await introspect(by, await mint(fixture))).toMatchObject(
       coded(403, 'forbidden', 'the key lacks the scope tokens:write or authorize'),
     )
   })
 
   test('and revokes with tokens:write alone', async () => {
-    await using world = await bootGate()
-    const token = await mint(world)
-    expect(await revoke(await withKey(world, 'live', ['authorize']), token)).toMatchObject(
+    await using fixture = await bootGate()
+    const token = await mint(fixture)
+    expect(await revoke(await withKey(fixture, 'live', ['authorize']), token)).toMatchObject(
       coded(403, 'forbidden', 'the key lacks the scope tokens:write'),
     )
-    expect(await isActive(world, token)).toBe(true)
+    expect(await isActive(fixture, token)).toBe(true)
   })
 })
 
@@ -111,22 +111,22 @@ describe('what cannot be a token', () => {
   ]
 
   test.each(malformed)('and %s answers 400, asked about or revoked', async (_, change) => {
-    await using world = await bootGate()
-    const token = await mint(world)
+    await using fixture = await bootGate()
+    const token = await mint(fixture)
     const refused = coded(400, 'invalid_token', 'must be an access token')
 
-    expect(await introspect(world, change(token))).toMatchObject(refused)
-    expect(await revoke(world, change(token))).toMatchObject(refused)
-    expect(await isActive(world, token)).toBe(true)
+    expect(await introspect(fixture, change(token))).toMatchObject(refused)
+    expect(await revoke(fixture, change(token))).toMatchObject(refused)
+    expect(await isActive(fixture, token)).toBe(true)
   })
 
   test('nor is an API key', async () => {
-    await using world = await bootGate()
-    expect(await introspect(world, world.key)).toMatchObject({ status: 400 })
+    await using fixture = await bootGate()
+    expect(await introspect(fixture, fixture.key)).toMatchObject({ status: 400 })
   })
 
   test('but a fault of the body has the code of one', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     for (const action of ['introspect', 'revoke']) {
       const path = `${TOKENS}/${action}`
       for (const [body, words] of [
@@ -138,121 +138,123 @@ describe('what cannot be a token', () => {
         [[], 'body: must be a JSON object'],
         [null, 'body: must be a JSON object'],
       ] as const)
-        expect(await world.api.post(path, body)).toMatchObject(coded(400, 'invalid_payload', words))
+        expect(await fixture.api.post(path, body)).toMatchObject(
+          coded(400, 'invalid_payload', words),
+        )
     }
   })
 })
 
 describe('a token ends', () => {
   test('at the millisecond that it was told to, with a code of its own', async () => {
-    await using world = await bootGate({ start: '2026-03-01T12:00:30.123Z' })
-    const token = await mint(world, { ttl_seconds: 1 })
+    await using fixture = await bootGate({ start: '2026-03-01T12:00:30.123Z' })
+    const token = await mint(fixture, { ttl_seconds: 1 })
 
-    world.clock.jump(999)
-    expect(await isActive(world, token)).toBe(true)
-    world.clock.jump(1)
-    expect(await introspect(world, token)).toMatchObject(
+    fixture.clock.jump(999)
+    expect(await isActive(fixture, token)).toBe(true)
+    fixture.clock.jump(1)
+    expect(await introspect(fixture, token)).toMatchObject(
       coded(400, 'invalid_token', 'access_token: has expired'),
     )
   })
 
   test('after a day at the most', async () => {
-    await using world = await bootGate()
-    const token = await mint(world, { ttl_seconds: 86_400 })
-    world.clock.jump(DAY - 1)
-    expect(await isActive(world, token)).toBe(true)
-    world.clock.jump(1)
-    expect(await introspect(world, token)).toMatchObject({ status: 400 })
+    await using fixture = await bootGate()
+    const token = await mint(fixture, { ttl_seconds: 86_400 })
+    fixture.clock.jump(DAY - 1)
+    expect(await isActive(fixture, token)).toBe(true)
+    fixture.clock.jump(1)
+    expect(await introspect(fixture, token)).toMatchObject({ status: 400 })
   })
 
   test('and is unknown once it has been cleared away', async () => {
-    await using world = await bootGate()
-    const token = await mint(world)
-    world.clock.jump(HOUR + DAY + 1)
-    await world.app.platform.retention.sweep()
-    expect(await toldOf(world, token)).toEqual(INACTIVE)
+    await using fixture = await bootGate()
+    const token = await mint(fixture)
+    fixture.clock.jump(HOUR + DAY + 1)
+    await fixture.app.platform.retention.sweep()
+    expect(await toldOf(fixture, token)).toEqual(INACTIVE)
   })
 
   test('for others without a word of it', async () => {
-    await using world = await bootGate()
-    const other = await bootParty(world.app)
-    const token = await mint(world)
-    world.clock.jump(2 * HOUR)
+    await using fixture = await bootGate()
+    const other = await bootParty(fixture.app)
+    const token = await mint(fixture)
+    fixture.clock.jump(2 * HOUR)
     expect(await toldOf(other, token)).toEqual(INACTIVE)
   })
 })
 
 describe('of what is not one of theirs nobody is told more than of what never was:', () => {
   test('an unknown token', async () => {
-    await using world = await bootGate()
-    expect(await toldOf(world, UNKNOWN)).toEqual(INACTIVE)
+    await using fixture = await bootGate()
+    expect(await toldOf(fixture, UNKNOWN)).toEqual(INACTIVE)
   })
 
   test('a token of another tenant', async () => {
-    await using world = await bootGate()
-    const other = await bootParty(world.app)
-    const token = await mint(world)
+    await using fixture = await bootGate()
+    const other = await bootParty(fixture.app)
+    const token = await mint(fixture)
     expect(await toldOf(other, token)).toEqual(INACTIVE)
-    expect(await isActive(world, token)).toBe(true)
+    expect(await isActive(fixture, token)).toBe(true)
   })
 
   test('a token of the other environment', async () => {
-    await using world = await bootGate()
-    const inTest = await withKey(world, 'test')
-    const [live, sandbox] = [await mint(world), await mint(inTest)]
+    await using fixture = await bootGate()
+    const inTest = await withKey(fixture, 'test')
+    const [live, sandbox] = [await mint(fixture), await mint(inTest)]
     expect(await toldOf(inTest, live)).toEqual(INACTIVE)
-    expect(await toldOf(world, sandbox)).toEqual(INACTIVE)
-    expect(await isActive(world, live)).toBe(true)
+    expect(await toldOf(fixture, sandbox)).toEqual(INACTIVE)
+    expect(await isActive(fixture, live)).toBe(true)
     expect(await isActive(inTest, sandbox)).toBe(true)
   })
 
   test('a token by the name of the other environment', async () => {
-    await using world = await bootGate()
-    const token = await mint(world)
-    expect(await toldOf(world, token.replace('_live_', '_test_'))).toEqual(INACTIVE)
+    await using fixture = await bootGate()
+    const token = await mint(fixture)
+    expect(await toldOf(fixture, token.replace('_live_', '_test_'))).toEqual(INACTIVE)
   })
 })
 
 describe('a revoked token', () => {
   test('is dead at once, and can be revoked again', async () => {
-    await using world = await bootGate()
-    const token = await mint(world)
+    await using fixture = await bootGate()
+    const token = await mint(fixture)
 
-    const first = await revoke(world, token)
+    const first = await revoke(fixture, token)
     expect(first.status).toBe(204)
     expect(first.body).toBe('')
-    expect(await toldOf(world, token)).toEqual(INACTIVE)
+    expect(await toldOf(fixture, token)).toEqual(INACTIVE)
 
-    expect(await revoke(world, token)).toMatchObject({ status: 204 })
-    expect(await toldOf(world, token)).toEqual(INACTIVE)
-    expect(count(world.app, `audit_log where action = 'access_token.revoked'`)).toBe(1)
+    expect(await revoke(fixture, token)).toMatchObject({ status: 204 })
+    expect(await toldOf(fixture, token)).toEqual(INACTIVE)
+    expect(count(fixture.app, `audit_log where action = 'access_token.revoked'`)).toBe(1)
   })
 
   test('leaves the others alive', async () => {
-    await using world = await bootGate()
-    const [one, other] = [await mint(world), await mint(world)]
-    await revoke(world, one)
-    expect(await isActive(world, other)).toBe(true)
+    await using fixture = await bootGate()
+    const [one, other] = [await mint(fixture), await mint(fixture)]
+    await revoke(fixture, one)
+    expect(await isActive(fixture, other)).toBe(true)
   })
 
   test('stays dead when its time is over: no word of its end', async () => {
-    await using world = await bootGate()
-    const token = await mint(world)
-    await revoke(world, token)
-    world.clock.jump(2 * HOUR)
-    expect(await toldOf(world, token)).toEqual(INACTIVE)
+    await using fixture = await bootGate()
+    const token = await mint(fixture)
+    await revoke(fixture, token)
+    fixture.clock.jump(2 * HOUR)
+    expect(await toldOf(fixture, token)).toEqual(INACTIVE)
   })
 
   test('is dead for a second process at once', async () => {
-    await using world = await bootGate()
-    await using beside = await bootBeside(world)
-    const token = await mint(world)
+    await using fixture = await bootGate()
+    await using beside = await bootBeside(fixture)
+    const token = await mint(fixture)
     const there = (action: string) =>
       beside.app.handle(
         new Request(`http://localhost${TOKENS}/${action}`, {
           method: 'POST',
           headers: {
-            authorization: `Bearer ${world.key}`,
+            authorization: `Bearer ${fixture.key}`,
             'content-type': 'application/json',
           },
           body: JSON.stringify({ access_token: token }),
@@ -260,7 +262,7 @@ describe('a revoked token', () => {
       )
     expect(await (await there('introspect')).json()).toMatchObject({ active: true })
 
-    await revoke(world, token)
+    await revoke(fixture, token)
 
     expect(await (await there('introspect')).json()).toEqual(INACTIVE)
   })
@@ -268,130 +270,132 @@ describe('a revoked token', () => {
 
 describe('a revocation answers 204 and changes nothing', () => {
   test('of what is unknown', async () => {
-    await using world = await bootGate()
-    expect(await revoke(world, UNKNOWN)).toMatchObject({ status: 204 })
-    expect(count(world.app, `audit_log where action = 'access_token.revoked'`)).toBe(0)
+    await using fixture = await bootGate()
+    expect(await revoke(fixture, UNKNOWN)).toMatchObject({ status: 204 })
+    expect(count(fixture.app, `audit_log where action = 'access_token.revoked'`)).toBe(0)
   })
 
   test('of what has expired', async () => {
-    await using world = await bootGate()
-    const token = await mint(world)
-    world.clock.jump(2 * HOUR)
-    expect(await revoke(world, token)).toMatchObject({ status: 204 })
+    await using fixture = await bootGate()
+    const token = await mint(fixture)
+    fixture.clock.jump(2 * HOUR)
+    expect(await revoke(fixture, token)).toMatchObject({ status: 204 })
   })
 
   test('of what is another tenant’s or of the other environment', async () => {
-    await using world = await bootGate()
-    const token = await mint(world)
-    for (const by of [await bootParty(world.app), await withKey(world, 'test')])
+    await using fixture = await bootGate()
+    const token = await mint(fixture)
+    for (const by of [await bootParty(fixture.app), await withKey(fixture, 'test')])
       expect(await revoke(by, token)).toMatchObject({ status: 204 })
-    expect(await isActive(world, token)).toBe(true)
+    expect(await isActive(fixture, token)).toBe(true)
   })
 })
 
 describe('a token dies with its key', () => {
   test('when that is revoked, and for good', async () => {
-    await using world = await bootGate()
-    const second = await withKey(world, 'live')
-    const [dying, living] = [await mint(second), await mint(world)]
+    await using fixture = await bootGate()
+    const second = await withKey(fixture, 'live')
+    const [dying, living] = [await mint(second), await mint(fixture)]
 
-    await world.app.platform.keys.revoke(ACTOR, second.id)
+    await fixture.app.platform.keys.revoke(ACTOR, second.id)
 
-    expect(await toldOf(world, dying)).toEqual(INACTIVE)
-    expect(await isActive(world, living)).toBe(true)
+    expect(await toldOf(fixture, dying)).toEqual(INACTIVE)
+    expect(await isActive(fixture, living)).toBe(true)
   })
 
   test('so, too, when that was rotated and its grace is over', async () => {
-    await using world = await bootGate()
-    const old = await withKey(world, 'live')
+    await using fixture = await bootGate()
+    const old = await withKey(fixture, 'live')
     const token = await mint(old, { ttl_seconds: 86_400 })
-    const { key } = await world.app.platform.keys.rotate(ACTOR, old.id, HOUR)
-    const successor = { api: world.app.client(key) }
+    const { key } = await fixture.app.platform.keys.rotate(ACTOR, old.id, HOUR)
+    const successor = { api: fixture.app.client(key) }
     expect(await isActive(old, token)).toBe(true)
 
-    world.clock.jump(HOUR)
+    fixture.clock.jump(HOUR)
 
     expect(await introspect(old, token)).toMatchObject({ status: 401 })
     expect(await toldOf(successor, token)).toEqual(INACTIVE)
   })
 
   test('at once when it was rotated without grace, as after a leak', async () => {
-    await using world = await bootGate()
-    const leaked = await withKey(world, 'live')
+    await using fixture = await bootGate()
+    const leaked = await withKey(fixture, 'live')
     const token = await mint(leaked)
 
-    await world.app.platform.keys.rotate(ACTOR, leaked.id, 0)
+    await fixture.app.platform.keys.rotate(ACTOR, leaked.id, 0)
 
-    expect(await toldOf(world, token)).toEqual(INACTIVE)
+    expect(await toldOf(fixture, token)).toEqual(INACTIVE)
   })
 })
 
 describe('a token of one of the people', () => {
   test('dies when they are deactivated, and stays dead when they are back', async () => {
-    await using world = await bootGate()
-    const person = await world.createIdentity()
-    const token = await mint(world, { subject: person.id })
-    expect(await isActive(world, token)).toBe(true)
+    await using fixture = await bootGate()
+    const person = await fixture.createIdentity()
+    const token = await mint(fixture, { subject: person.id })
+    expect(await isActive(fixture, token)).toBe(true)
 
-    await world.setState(person, 'inactive')
-    expect(await toldOf(world, token)).toEqual(INACTIVE)
-    await world.setState(person, 'active')
-    expect(await toldOf(world, token)).toEqual(INACTIVE)
+    await fixture.setState(person, 'inactive')
+    expect(await toldOf(fixture, token)).toEqual(INACTIVE)
+    await fixture.setState(person, 'active')
+    expect(await toldOf(fixture, token)).toEqual(INACTIVE)
 
-    expect(await isActive(world, await mint(world, { subject: person.id }))).toBe(true)
+    expect(await isActive(fixture, await mint(fixture, { subject: person.id }))).toBe(true)
   })
 
   test('dies whichever way they are deactivated', async () => {
-    await using world = await bootGate()
-    const person = await world.createIdentity()
-    const token = await mint(world, { subject: person.id })
-    await world.patch(person, [{ op: 'replace', path: '/state', value: 'inactive' }])
-    expect(await toldOf(world, token)).toEqual(INACTIVE)
+    await using fixture = await bootGate()
+    const person = await fixture.createIdentity()
+    const token = await mint(fixture, { subject: person.id })
+    await fixture.patch(person, [{ op: 'replace', path: '/state', value: 'inactive' }])
+    expect(await toldOf(fixture, token)).toEqual(INACTIVE)
   })
 
   test('lives on when something else of them changes, or they stay what they are', async () => {
-    await using world = await bootGate()
-    const person = await world.createIdentity()
-    const token = await mint(world, { subject: person.id })
-    await world.setState(person, 'active')
-    await world.patch(person, [{ op: 'replace', path: '/traits/email', value: 'new@example.com' }])
-    expect(await isActive(world, token)).toBe(true)
+    await using fixture = await bootGate()
+    const person = await fixture.createIdentity()
+    const token = await mint(fixture, { subject: person.id })
+    await fixture.setState(person, 'active')
+    await fixture.patch(person, [
+      { op: 'replace', path: '/traits/email', value: 'new@example.com' },
+    ])
+    expect(await isActive(fixture, token)).toBe(true)
   })
 
   test('dies with them, and is nothing to the next of that address', async () => {
-    await using world = await bootGate()
+    await using fixture = await bootGate()
     const traits = { email: 'ada@example.com' }
-    const person = await world.createIdentity({ traits })
-    const token = await mint(world, { subject: person.id })
+    const person = await fixture.createIdentity({ traits })
+    const token = await mint(fixture, { subject: person.id })
 
-    await world.api.delete(`/v1/gate/identities/${person.id}`)
-    expect(await toldOf(world, token)).toEqual(INACTIVE)
+    await fixture.api.delete(`/v1/gate/identities/${person.id}`)
+    expect(await toldOf(fixture, token)).toEqual(INACTIVE)
 
-    const next = await world.createIdentity({ traits })
-    expect(await toldOf(world, token)).toEqual(INACTIVE)
-    expect(await isActive(world, await mint(world, { subject: next.id }))).toBe(true)
-    expect(count(world.app, `gate_access_tokens where subject = '${person.id}'`)).toBe(0)
+    const next = await fixture.createIdentity({ traits })
+    expect(await toldOf(fixture, token)).toEqual(INACTIVE)
+    expect(await isActive(fixture, await mint(fixture, { subject: next.id }))).toBe(true)
+    expect(count(fixture.app, `gate_access_tokens where subject = '${person.id}'`)).toBe(0)
   })
 
   test('dies before what is left of it has been cleared away', async () => {
-    await using world = await bootGate()
-    const person = await world.createIdentity()
-    const token = await mint(world, { subject: person.id })
-    world.app.db.client.run('delete from gate_identities where id = ?', [person.id])
-    expect(count(world.app, 'gate_access_tokens')).toBe(1)
-    expect(await toldOf(world, token)).toEqual(INACTIVE)
+    await using fixture = await bootGate()
+    const person = await fixture.createIdentity()
+    const token = await mint(fixture, { subject: person.id })
+    fixture.app.db.client.run('delete from gate_identities where id = ?', [person.id])
+    expect(count(fixture.app, 'gate_access_tokens')).toBe(1)
+    expect(await toldOf(fixture, token)).toEqual(INACTIVE)
   })
 
   test('dies for nobody else', async () => {
-    await using world = await bootGate()
-    const person = await world.createIdentity()
-    const other = await world.createIdentity()
-    const [service, theirs] = [await mint(world), await mint(world, { subject: other.id })]
+    await using fixture = await bootGate()
+    const person = await fixture.createIdentity()
+    const other = await fixture.createIdentity()
+    const [service, theirs] = [await mint(fixture), await mint(fixture, { subject: other.id })]
 
-    await world.setState(person, 'inactive')
-    await world.api.delete(`/v1/gate/identities/${person.id}`)
+    await fixture.setState(person, 'inactive')
+    await fixture.api.delete(`/v1/gate/identities/${person.id}`)
 
-    expect(await isActive(world, service)).toBe(true)
-    expect(await isActive(world, theirs)).toBe(true)
+    expect(await isActive(fixture, service)).toBe(true)
+    expect(await isActive(fixture, theirs)).toBe(true)
   })
 })

@@ -17,11 +17,11 @@ import { IDENTITIES, type Json, WEBHOOKS } from '../fixture.ts'
 import {
   bootWebhooks,
   eventsAt,
+  type Fixture,
   refusal,
   storyOf,
   THREE_FAILURES,
   typesAt,
-  type World,
 } from './webhook-fixture.ts'
 
 const answerWith =
@@ -36,21 +36,21 @@ const failing = (times: number) => {
 }
 
 /** A webhook, an event on its way to it, and what came of all attempts. */
-async function deliverTo(world: World, url: string) {
-  const webhook = await world.createWebhook(url)
-  const person = await world.createIdentity()
-  await world.toTheEnd()
-  return { webhook, person, delivery: await world.theDelivery() }
+async function deliverTo(fixture: Fixture, url: string) {
+  const webhook = await fixture.createWebhook(url)
+  const person = await fixture.createIdentity()
+  await fixture.toTheEnd()
+  return { webhook, person, delivery: await fixture.theDelivery() }
 }
 
 describe('a receiver that fails', () => {
   test('is called at once, 1 s after that and 2 s after that, to the millisecond', async () => {
-    await using world = await bootWebhooks({ jitter: 0.999 })
-    const { target, clock } = world
+    await using fixture = await bootWebhooks({ jitter: 0.999 })
+    const { target, clock } = fixture
     target.answers(failing(2))
-    await world.createWebhook(target.url)
-    await world.createIdentity()
-    await world.rest()
+    await fixture.createWebhook(target.url)
+    await fixture.createIdentity()
+    await fixture.rest()
     const calls = () => target.requests.length
 
     expect(calls()).toBe(1)
@@ -58,29 +58,29 @@ describe('a receiver that fails', () => {
     expect(calls()).toBe(1)
     await clock.advance(1)
     expect(calls()).toBe(2)
-    expect((await world.theDelivery()).status).toBe('retrying')
+    expect((await fixture.theDelivery()).status).toBe('retrying')
     await clock.advance(2 * SECOND - 1)
     expect(calls()).toBe(2)
     await clock.advance(1)
     expect(calls()).toBe(3)
 
-    const delivery = await world.theDelivery()
+    const delivery = await fixture.theDelivery()
     expect(storyOf(delivery)).toEqual([
       [1, 0, 'failed'],
       [2, 1000, 'failed'],
       [3, 3000, 'succeeded'],
     ])
     expect(delivery).toMatchObject({ status: 'succeeded', attempts: 3, next_attempt_at: null })
-    await leap(world.app, DAY)
+    await leap(fixture.app, DAY)
     expect(calls()).toBe(3)
   })
 
   test('three times loses the event, which the log shows as failed', async () => {
-    await using world = await bootWebhooks()
-    const { target } = world
+    await using fixture = await bootWebhooks()
+    const { target } = fixture
     target.answers(failing(3))
 
-    const { delivery } = await deliverTo(world, target.url)
+    const { delivery } = await deliverTo(fixture, target.url)
 
     expect(storyOf(delivery)).toEqual(THREE_FAILURES)
     expect(delivery).toMatchObject({
@@ -89,33 +89,33 @@ describe('a receiver that fails', () => {
       next_attempt_at: null,
       ended_at: '2026-03-01T12:00:33.000Z',
     })
-    await leap(world.app, DAY)
+    await leap(fixture.app, DAY)
     expect(target.requests).toHaveLength(3)
   })
 
   test('for a week stays subscribed and is called three times for each event', async () => {
-    await using world = await bootWebhooks()
-    const { target } = world
+    await using fixture = await bootWebhooks()
+    const { target } = fixture
     target.answers(answerWith(500))
-    await world.createWebhook(target.url)
+    await fixture.createWebhook(target.url)
 
     for (let day = 0; day < 7; day++) {
-      await world.createIdentity()
-      await world.toTheEnd()
-      await leap(world.app, DAY)
+      await fixture.createIdentity()
+      await fixture.toTheEnd()
+      await leap(fixture.app, DAY)
     }
 
     expect(target.requests).toHaveLength(21)
-    expect(await world.listWebhooks()).toMatchObject([{ active: true }])
-    expect((await world.listDeliveries()).map(({ status }) => status)).toEqual(
+    expect(await fixture.listWebhooks()).toMatchObject([{ active: true }])
+    expect((await fixture.listDeliveries()).map(({ status }) => status)).toEqual(
       Array(7).fill('failed'),
     )
   })
 
   test('is called as the configuration says', async () => {
-    await using world = await bootWebhooks({ flags: { 'gate-webhook-delays': '2s,3s' } })
-    world.target.answers(answerWith(500))
-    const { delivery } = await deliverTo(world, world.target.url)
+    await using fixture = await bootWebhooks({ flags: { 'gate-webhook-delays': '2s,3s' } })
+    fixture.target.answers(answerWith(500))
+    const { delivery } = await deliverTo(fixture, fixture.target.url)
     expect(storyOf(delivery)).toEqual([
       [1, 2000, 'failed'],
       [2, 5000, 'failed'],
@@ -127,14 +127,14 @@ describe('a receiver that fails', () => {
 test.each([200, 201, 202, 204, 206, 226, 299])(
   'an answer of %i has taken the event',
   async (status) => {
-    await using world = await bootWebhooks()
-    world.target.answers(answerWith(status))
+    await using fixture = await bootWebhooks()
+    fixture.target.answers(answerWith(status))
 
-    const { delivery } = await deliverTo(world, world.target.url)
+    const { delivery } = await deliverTo(fixture, fixture.target.url)
 
     expect(delivery).toMatchObject({ status: 'succeeded', attempts: 1 })
     expect(delivery.attempt_log).toMatchObject([{ response: { status }, error: null }])
-    expect(world.target.requests).toHaveLength(1)
+    expect(fixture.target.requests).toHaveLength(1)
   },
 )
 
@@ -158,17 +158,17 @@ describe('three attempts and no more, on the usual schedule, are made', () => {
     [503, { 'retry-after': 'Sun, 01 Mar 2026 13:00:00 GMT' }],
     [599, {}],
   ])('of an answer of %i %j', async (status, headers) => {
-    await using world = await bootWebhooks()
-    const { target } = world
+    await using fixture = await bootWebhooks()
+    const { target } = fixture
     target.answers(answerWith(status, headers))
 
-    const { delivery } = await deliverTo(world, target.url)
+    const { delivery } = await deliverTo(fixture, target.url)
 
     expect(storyOf(delivery)).toEqual(THREE_FAILURES)
     expect(delivery.status).toBe('failed')
     for (const { response } of delivery.attempt_log) expect(response.status).toBe(status)
     expect(target.requests).toHaveLength(3)
-    expect(await world.listWebhooks()).toMatchObject([{ active: true }])
+    expect(await fixture.listWebhooks()).toMatchObject([{ active: true }])
   })
 
   test.each([
@@ -177,23 +177,23 @@ describe('three attempts and no more, on the usual schedule, are made', () => {
     ['resets after the head of a refusal', resettingAfterHead('500 No'), 'status'],
     ['pours out a refusal without end', pouring('500 No'), 'status'],
   ] as const)('at a receiver that %s', async (_, behave, code) => {
-    await using world = await bootWebhooks()
+    await using fixture = await bootWebhooks()
     await using target = await startRawTarget(behave)
-    const webhook = await world.createWebhook(target.url)
-    await world.createIdentity()
-    await turnUntil(world.app, async () => (await world.theDelivery()).status === 'failed')
+    const webhook = await fixture.createWebhook(target.url)
+    await fixture.createIdentity()
+    await turnUntil(fixture.app, async () => (await fixture.theDelivery()).status === 'failed')
 
-    const delivery = await world.theDelivery()
+    const delivery = await fixture.theDelivery()
     expect(delivery.attempts).toBe(3)
     expect(target.requests).toHaveLength(3)
     for (const { status, error } of delivery.attempt_log)
       expect({ status, code: error.code }).toEqual({ status: 'failed', code })
-    expect(await world.listWebhooks()).toMatchObject([{ id: webhook.id, active: true }])
+    expect(await fixture.listWebhooks()).toMatchObject([{ id: webhook.id, active: true }])
   })
 
   test('at a port on which nobody listens', async () => {
-    await using world = await bootWebhooks()
-    const { delivery } = await deliverTo(world, await closedPort())
+    await using fixture = await bootWebhooks()
+    const { delivery } = await deliverTo(fixture, await closedPort())
     expect(storyOf(delivery)).toEqual(THREE_FAILURES)
     for (const { error, response } of delivery.attempt_log) {
       expect(error.code).toBe('connect')
@@ -205,22 +205,22 @@ describe('three attempts and no more, on the usual schedule, are made', () => {
     ['answers nothing', silent],
     ['never ends its head', drippingHead],
   ])('at a receiver that %s, each 10 s long, counted from its end', async (_, behave) => {
-    await using world = await bootWebhooks()
+    await using fixture = await bootWebhooks()
     await using target = await startRawTarget(behave)
-    await world.createWebhook(target.url)
-    await world.createIdentity()
-    const attempts = async () => (await world.theDelivery()).attempts
+    await fixture.createWebhook(target.url)
+    await fixture.createIdentity()
+    const attempts = async () => (await fixture.theDelivery()).attempts
 
     for (const [n, delay] of [0, 1, 2].entries()) {
-      await advanceWaiting(world.app, delay * SECOND)
+      await advanceWaiting(fixture.app, delay * SECOND)
       await until(() => target.requests.length === n + 1)
-      await advanceWaiting(world.app, 10 * SECOND - 1)
+      await advanceWaiting(fixture.app, 10 * SECOND - 1)
       expect(await attempts()).toBe(n)
-      await advanceWaiting(world.app, 1)
+      await advanceWaiting(fixture.app, 1)
       await until(async () => (await attempts()) === n + 1)
     }
 
-    const delivery = await world.theDelivery()
+    const delivery = await fixture.theDelivery()
     expect(storyOf(delivery)).toEqual([
       [1, 0, 'failed'],
       [2, 11_000, 'failed'],
@@ -239,29 +239,29 @@ test.each([
   ['breaks off', resettingAfterHead('200 OK')],
   ['has no end and comes fast', pouring('202 Accepted')],
 ] as const)('an answer of 2xx has taken the event although its body %s', async (_, behave) => {
-  await using world = await bootWebhooks()
+  await using fixture = await bootWebhooks()
   await using target = await startRawTarget(behave)
-  await world.createWebhook(target.url)
-  await world.createIdentity()
+  await fixture.createWebhook(target.url)
+  await fixture.createIdentity()
 
-  await turnUntil(world.app, async () => (await world.theDelivery()).attempts === 1)
+  await turnUntil(fixture.app, async () => (await fixture.theDelivery()).attempts === 1)
 
-  expect(await world.theDelivery()).toMatchObject({ status: 'succeeded', attempts: 1 })
+  expect(await fixture.theDelivery()).toMatchObject({ status: 'succeeded', attempts: 1 })
   expect(target.requests).toHaveLength(1)
 })
 
 describe('a webhook that is paused', () => {
   test('has its events held, and is sent each of them once it is resumed', async () => {
-    await using world = await bootWebhooks()
-    const { target } = world
-    const webhook = await world.createWebhook(target.url)
-    await world.change(webhook, { active: false })
+    await using fixture = await bootWebhooks()
+    const { target } = fixture
+    const webhook = await fixture.createWebhook(target.url)
+    await fixture.change(webhook, { active: false })
     const people: string[] = []
-    for (let n = 0; n < 3; n++) people.push((await world.createIdentity()).id)
-    await leap(world.app, HOUR)
+    for (let n = 0; n < 3; n++) people.push((await fixture.createIdentity()).id)
+    await leap(fixture.app, HOUR)
 
     expect(target.requests).toEqual([])
-    for (const delivery of await world.listDeliveries())
+    for (const delivery of await fixture.listDeliveries())
       expect(delivery).toMatchObject({
         event_type: 'identity.created',
         status: 'held',
@@ -269,57 +269,57 @@ describe('a webhook that is paused', () => {
         attempts: 0,
         ended_at: null,
       })
-    await world.change(webhook, { active: true })
-    await world.toTheEnd()
+    await fixture.change(webhook, { active: true })
+    await fixture.toTheEnd()
 
     expect(eventsAt(target).map(({ data }) => data.identity_id)).toEqual(people)
-    const statuses = (await world.listDeliveries()).map(({ status }) => status)
+    const statuses = (await fixture.listDeliveries()).map(({ status }) => status)
     expect(statuses).toEqual(['succeeded', 'succeeded', 'succeeded'])
   })
 
   test('goes on where it stood with what had failed before', async () => {
-    await using world = await bootWebhooks()
-    const { target } = world
+    await using fixture = await bootWebhooks()
+    const { target } = fixture
     target.answers(answerWith(500))
-    const webhook = await world.createWebhook(target.url)
-    await world.createIdentity()
-    await world.rest()
+    const webhook = await fixture.createWebhook(target.url)
+    await fixture.createIdentity()
+    await fixture.rest()
 
-    await world.change(webhook, { active: false })
-    await leap(world.app, HOUR)
-    expect(await world.theDelivery()).toMatchObject({ status: 'held', attempts: 1 })
-    await world.change(webhook, { active: true })
-    await world.toTheEnd()
+    await fixture.change(webhook, { active: false })
+    await leap(fixture.app, HOUR)
+    expect(await fixture.theDelivery()).toMatchObject({ status: 'held', attempts: 1 })
+    await fixture.change(webhook, { active: true })
+    await fixture.toTheEnd()
 
-    expect(await world.theDelivery()).toMatchObject({ status: 'failed', attempts: 3 })
+    expect(await fixture.theDelivery()).toMatchObject({ status: 'failed', attempts: 3 })
     expect(target.requests).toHaveLength(3)
   })
 
   test('while an attempt is under way has what it takes, and what fails is held', async () => {
-    await using world = await bootWebhooks()
-    const { target } = world
+    await using fixture = await bootWebhooks()
+    const { target } = fixture
     const held = holdAnswers(target)
-    const webhook = await world.createWebhook(target.url)
-    await world.createIdentity()
-    await world.createIdentity()
+    const webhook = await fixture.createWebhook(target.url)
+    await fixture.createIdentity()
+    await fixture.createIdentity()
     await held.arrived(2)
 
-    await world.change(webhook, { active: false })
+    await fixture.change(webhook, { active: false })
     held.release(200, 1)
     held.release(500, 1)
-    await world.toTheEnd()
+    await fixture.toTheEnd()
 
     expect(target.requests).toHaveLength(2)
-    const statuses = (await world.listDeliveries()).map(({ status }) => status)
+    const statuses = (await fixture.listDeliveries()).map(({ status }) => status)
     expect(statuses.toSorted()).toEqual(['held', 'succeeded'])
   })
 
   test('refuses a resend until it is resumed', async () => {
-    await using world = await bootWebhooks()
-    const { target, api } = world
-    await world.createWebhook(target.url, { active: false })
-    await world.createIdentity()
-    const { id } = await world.theDelivery()
+    await using fixture = await bootWebhooks()
+    const { target, api } = fixture
+    await fixture.createWebhook(target.url, { active: false })
+    await fixture.createIdentity()
+    const { id } = await fixture.theDelivery()
 
     expect(await api.post(`${WEBHOOKS}/deliveries/${id}/resend`)).toMatchObject(
       refusal(409, 'not active'),
@@ -327,81 +327,81 @@ describe('a webhook that is paused', () => {
   })
 
   test('is never sent what was held about a person who is deleted, but the deletion', async () => {
-    await using world = await bootWebhooks()
-    const { target } = world
-    const webhook = await world.createWebhook(target.url, { active: false })
-    const { id } = await world.createIdentity()
+    await using fixture = await bootWebhooks()
+    const { target } = fixture
+    const webhook = await fixture.createWebhook(target.url, { active: false })
+    const { id } = await fixture.createIdentity()
 
-    expect((await world.api.delete(`${IDENTITIES}/${id}`)).status).toBe(204)
-    expect(await world.theDelivery()).toMatchObject({ event_type: 'identity.deleted' })
-    await world.change(webhook, { active: true })
-    await world.toTheEnd()
+    expect((await fixture.api.delete(`${IDENTITIES}/${id}`)).status).toBe(204)
+    expect(await fixture.theDelivery()).toMatchObject({ event_type: 'identity.deleted' })
+    await fixture.change(webhook, { active: true })
+    await fixture.toTheEnd()
 
     expect(typesAt(target)).toEqual(['identity.deleted'])
   })
 
   test('and then deleted has what was held cancelled', async () => {
-    await using world = await bootWebhooks()
-    const { target } = world
-    const webhook = await world.createWebhook(target.url, { active: false })
-    await world.createIdentity()
+    await using fixture = await bootWebhooks()
+    const { target } = fixture
+    const webhook = await fixture.createWebhook(target.url, { active: false })
+    await fixture.createIdentity()
 
-    await world.remove(webhook)
-    await world.toTheEnd()
+    await fixture.remove(webhook)
+    await fixture.toTheEnd()
 
-    expect(await world.theDelivery()).toMatchObject({ status: 'cancelled', attempts: 0 })
+    expect(await fixture.theDelivery()).toMatchObject({ status: 'cancelled', attempts: 0 })
     expect(target.requests).toEqual([])
   })
 })
 
 describe('a webhook that is deleted', () => {
   test('between two attempts gets no further one, and the log keeps what was', async () => {
-    await using world = await bootWebhooks()
-    const { target } = world
+    await using fixture = await bootWebhooks()
+    const { target } = fixture
     target.answers(answerWith(500))
-    const webhook = await world.createWebhook(target.url)
-    await world.createIdentity()
-    await world.rest()
+    const webhook = await fixture.createWebhook(target.url)
+    await fixture.createIdentity()
+    await fixture.rest()
 
-    await world.remove(webhook)
-    await world.toTheEnd()
+    await fixture.remove(webhook)
+    await fixture.toTheEnd()
 
     expect(target.requests).toHaveLength(1)
-    const delivery = await world.theDelivery()
+    const delivery = await fixture.theDelivery()
     expect(delivery).toMatchObject({ status: 'cancelled', attempts: 1, endpoint_id: webhook.id })
     expect(storyOf(delivery)).toEqual([[1, 0, 'failed']])
-    const answer = await world.api.post(`${WEBHOOKS}/deliveries/${delivery.id}/resend`)
+    const answer = await fixture.api.post(`${WEBHOOKS}/deliveries/${delivery.id}/resend`)
     expect(answer).toMatchObject(refusal(409, 'has been deleted'))
   })
 
   test('while an attempt is under way gets no further one', async () => {
-    await using world = await bootWebhooks()
-    const { target } = world
+    await using fixture = await bootWebhooks()
+    const { target } = fixture
     const held = holdAnswers(target)
-    const webhook = await world.createWebhook(target.url)
-    await world.createIdentity()
+    const webhook = await fixture.createWebhook(target.url)
+    await fixture.createIdentity()
     await held.arrived(1)
 
-    await world.remove(webhook)
+    await fixture.remove(webhook)
     held.release(500)
-    await world.toTheEnd()
+    await fixture.toTheEnd()
 
     expect(target.requests).toHaveLength(1)
-    expect(await world.theDelivery()).toMatchObject({ status: 'cancelled', attempts: 1 })
+    expect(await fixture.theDelivery()).toMatchObject({ status: 'cancelled', attempts: 1 })
   })
 
   test('takes nothing along that is for another', async () => {
-    await using world = await bootWebhooks()
-    const { target } = world
+    await using fixture = await bootWebhooks()
+    const { target } = fixture
     await using other = startTarget(answerWith(500))
     target.answers(answerWith(500))
-    const webhook = await world.createWebhook(target.url)
-    await world.createWebhook(other.url)
-    await world.createIdentity()
-    await world.rest()
+    const webhook = await fixture.createWebhook(target.url)
+    await fixture.createWebhook(other.url)
+    await fixture.createIdentity()
+    await fixture.rest()
 
-    await world.remove(webhook)
-    await world.toTheEnd()
+    await fixture.remove(webhook)
+    await fixture.toTheEnd()
 
     expect(target.requests).toHaveLength(1)
     expect(other.requests).toHaveLength(3)
@@ -409,11 +409,11 @@ describe('a webhook that is deleted', () => {
 })
 
 describe('an event and what it reports', () => {
-  const fill = ({ app: { db } }: World, pagesLeft: number) => {
+  const fill = ({ app: { db } }: Fixture, pagesLeft: number) => {
     const { page_count } = db.client.query('PRAGMA page_count').get() as { page_count: number }
     db.client.run(`PRAGMA max_page_count = ${page_count + pagesLeft}`)
   }
-  const makeRoom = ({ app: { db } }: World) => db.client.run('PRAGMA max_page_count = 1000000')
+  const makeRoom = ({ app: { db } }: Fixture) => db.client.run('PRAGMA max_page_count = 1000000')
 
   const FULL = { status: 503, body: { error: 'storage: the disk is full' } }
   const emailAt = (n: number) => `person-${n}@example.com`
@@ -424,14 +424,14 @@ describe('an event and what it reports', () => {
     traits: { email: emailAt(n), custom_data: { filling: 'x'.repeat(20_000) } },
   })
 
-  const emailsTold = ({ target }: World): string[] =>
+  const emailsTold = ({ target }: Fixture): string[] =>
     eventsAt(target).map(({ data }) => data.payload.email)
 
   test('are stored together or not at all: on a full disk neither is there', async () => {
-    await using world = await bootWebhooks()
-    const { api } = world
-    await world.createWebhook(world.target.url, { events: ['identity.created'] })
-    fill(world, 60)
+    await using fixture = await bootWebhooks()
+    const { api } = fixture
+    await fixture.createWebhook(fixture.target.url, { events: ['identity.created'] })
+    fill(fixture, 60)
 
     let n = 0
     let answer = await api.post(IDENTITIES, creation(n))
@@ -440,54 +440,54 @@ describe('an event and what it reports', () => {
     expect({ status: answer.status, body: answer.body }).toEqual(FULL)
     expect(answer.headers.get('retry-after')).toBe('1')
     expect(n).toBeGreaterThan(0)
-    makeRoom(world)
-    await world.toTheEnd()
-    const stored = await world.read(`${IDENTITIES}?limit=100`)
+    makeRoom(fixture)
+    await fixture.toTheEnd()
+    const stored = await fixture.read(`${IDENTITIES}?limit=100`)
     expect(stored.data).toHaveLength(n)
     const first = Array.from({ length: n }, (_, at) => emailAt(at))
-    expect(emailsTold(world).toSorted()).toEqual(first.toSorted())
+    expect(emailsTold(fixture).toSorted()).toEqual(first.toSorted())
 
     expect(await api.post(IDENTITIES, creation(n))).toMatchObject({ status: 201 })
-    await world.toTheEnd()
-    expect(emailsTold(world).toSorted()).toEqual([...first, emailAt(n)].toSorted())
+    await fixture.toTheEnd()
+    expect(emailsTold(fixture).toSorted()).toEqual([...first, emailAt(n)].toSorted())
   })
 
   test('of a change that finds no room are both missing, and both there at the next try', async () => {
-    await using world = await bootWebhooks()
-    const { target, api } = world
-    await world.createWebhook(target.url, { events: ['identity.state_changed'] })
-    const person = await world.createIdentity()
-    await world.rest()
+    await using fixture = await bootWebhooks()
+    const { target, api } = fixture
+    await fixture.createWebhook(target.url, { events: ['identity.state_changed'] })
+    const person = await fixture.createIdentity()
+    await fixture.rest()
     const patch = [
       { op: 'replace', path: '/state', value: 'inactive' },
       { op: 'add', path: '/metadata_public/filling', value: 'x'.repeat(60_000) },
     ]
-    fill(world, 0)
+    fill(fixture, 0)
 
     const answer = await api.patch(`${IDENTITIES}/${person.id}`, patch)
 
     expect({ status: answer.status, body: answer.body }).toEqual(FULL)
-    expect(await world.readIdentity(person)).toEqual(person)
-    expect(await world.listDeliveries()).toEqual([])
-    makeRoom(world)
+    expect(await fixture.readIdentity(person)).toEqual(person)
+    expect(await fixture.listDeliveries()).toEqual([])
+    makeRoom(fixture)
     expect(await api.patch(`${IDENTITIES}/${person.id}`, patch)).toMatchObject({ status: 200 })
-    await world.toTheEnd()
+    await fixture.toTheEnd()
     expect(typesAt(target)).toEqual(['identity.state_changed'])
   })
 
   test('are stored when the answer is there, though nobody has been called yet', async () => {
-    await using world = await bootWebhooks()
-    const { target } = world
+    await using fixture = await bootWebhooks()
+    const { target } = fixture
     const held = holdAnswers(target)
-    await world.createWebhook(target.url)
+    await fixture.createWebhook(target.url)
 
-    const { id } = await world.createIdentity()
+    const { id } = await fixture.createIdentity()
 
-    const delivery = await world.theDelivery()
+    const delivery = await fixture.theDelivery()
     expect(JSON.parse(delivery.request_body).data.identity_id).toBe(id)
     await held.arrived(1)
     held.release()
-    await world.rest()
+    await fixture.rest()
   })
 })
 
@@ -496,23 +496,23 @@ describe('a receiver that never answers', () => {
     eventsAt({ requests }).map(({ data }) => data.identity_id)
 
   /** Some people, created at the same time. */
-  const create = ({ createIdentity }: Pick<World, 'createIdentity'>, count: number) =>
+  const create = ({ createIdentity }: Pick<Fixture, 'createIdentity'>, count: number) =>
     Promise.all(Array.from({ length: count }, () => createIdentity()))
 
   const idsOf = (people: Json[]): string[] => people.map(({ id }) => id).toSorted()
 
   test('takes nothing from another tenant', async () => {
-    await using world = await bootWebhooks()
-    const { target: dead } = world
+    await using fixture = await bootWebhooks()
+    const { target: dead } = fixture
     await using theirs = startTarget()
     const held = holdAnswers(dead)
     for (let n = 0; n < 10; n++)
-      await world.createWebhook(dead.url, { events: ['identity.created'] })
-    const own = await create(world, 60)
-    await stillness(world.app, () => dead.requests.length)
+      await fixture.createWebhook(dead.url, { events: ['identity.created'] })
+    const own = await create(fixture, 60)
+    await stillness(fixture.app, () => dead.requests.length)
     const taken = dead.requests.length
     expect(taken).toBeGreaterThan(16)
-    const other = await world.party()
+    const other = await fixture.party()
     await other.createWebhook(theirs.url)
 
     const people = await create(other, 40)
@@ -520,50 +520,50 @@ describe('a receiver that never answers', () => {
 
     expect(identitiesIn(theirs.requests).toSorted()).toEqual(idsOf(people))
     expect(dead.requests).toHaveLength(taken)
-    expect(world.clock.now()).toBe(Date.parse('2026-03-01T12:00:30.000Z'))
+    expect(fixture.clock.now()).toBe(Date.parse('2026-03-01T12:00:30.000Z'))
     dead.answers(() => new Response())
     held.release()
-    await world.rest()
+    await fixture.rest()
     expect(new Set(identitiesIn(dead.requests))).toEqual(new Set(idsOf(own)))
   })
 
   test('leaves another webhook of the tenant its turn', async () => {
-    await using world = await bootWebhooks()
-    const { target: dead } = world
+    await using fixture = await bootWebhooks()
+    const { target: dead } = fixture
     await using good = startTarget()
     const held = holdAnswers(dead)
-    await world.createWebhook(dead.url)
-    await world.createWebhook(good.url)
+    await fixture.createWebhook(dead.url)
+    await fixture.createWebhook(good.url)
 
-    const people = await create(world, 60)
+    const people = await create(fixture, 60)
     await until(() => good.requests.length === 60)
 
     expect(identitiesIn(good.requests).toSorted()).toEqual(idsOf(people))
     expect(dead.requests).toHaveLength(16)
     dead.answers(() => new Response())
     held.release()
-    await world.rest()
+    await fixture.rest()
     expect(identitiesIn(dead.requests).toSorted()).toEqual(idsOf(people))
   })
 
   test('is called in the order of events as far as it is called at all', async () => {
-    await using world = await bootWebhooks()
-    const { target } = world
+    await using fixture = await bootWebhooks()
+    const { target } = fixture
     const held = holdAnswers(target)
-    await world.createWebhook(target.url)
+    await fixture.createWebhook(target.url)
     const people = []
-    for (let n = 0; n < 30; n++) people.push((await world.createIdentity()).id)
+    for (let n = 0; n < 30; n++) people.push((await fixture.createIdentity()).id)
     await held.arrived(16)
     for (let n = 16; n < 30; n++) {
       held.release(200, 1)
       await held.arrived(n + 1)
     }
     held.release()
-    await world.rest()
+    await fixture.rest()
 
     const told = identitiesIn(target.requests)
     expect(told.slice(0, 16).toSorted()).toEqual(people.slice(0, 16).toSorted())
     expect(told.slice(16)).toEqual(people.slice(16))
-    await breathe(world.app)
+    await breathe(fixture.app)
   })
 })

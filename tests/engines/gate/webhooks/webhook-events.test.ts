@@ -9,11 +9,11 @@ import {
   bootWebhooks,
   eventIn,
   eventsAt,
+  type Fixture,
   signedAt,
   signersOf,
   typesAt,
   UNKNOWN_ID,
-  type World,
 } from './webhook-fixture.ts'
 
 const START = '2026-03-01T12:00:30.000Z'
@@ -41,14 +41,17 @@ function expectEnvelope(
 
 /** A person of whom nothing is told yet, and a webhook that is told all there is. */
 async function bootWithPerson(fields: Json = {}) {
-  const world = await bootWebhooks()
-  const person = await world.createIdentity(fields)
-  const webhook = await world.createWebhook(world.target.url)
-  return { ...world, person, webhook }
+  const fixture = await bootWebhooks()
+  const person = await fixture.createIdentity(fields)
+  const webhook = await fixture.createWebhook(fixture.target.url)
+  return { ...fixture, person, webhook }
 }
 
 /** What has arrived since `act` began, once nothing is under way any more. */
-async function told({ target, rest }: Pick<World, 'target' | 'rest'>, act: () => Promise<unknown>) {
+async function told(
+  { target, rest }: Pick<Fixture, 'target' | 'rest'>,
+  act: () => Promise<unknown>,
+) {
   const before = target.requests.length
   await act()
   await rest()
@@ -69,13 +72,13 @@ describe('identity.created', () => {
       },
     ],
   ])('is told of somebody created %s, with address and method and nothing else', async (...of) => {
-    await using world = await bootWebhooks()
-    const { target, acme } = world
-    await world.createWebhook(target.url)
+    await using fixture = await bootWebhooks()
+    const { target, acme } = fixture
+    await fixture.createWebhook(target.url)
     const fields = { ...of[1], traits: { email: 'ada@example.com', ...of[1].traits } }
 
-    const { id } = await world.createIdentity(fields)
-    await world.rest()
+    const { id } = await fixture.createIdentity(fields)
+    await fixture.rest()
 
     expect(target.requests).toHaveLength(1)
     expectEnvelope(target.requests[0], {
@@ -88,11 +91,11 @@ describe('identity.created', () => {
   })
 
   test('is not told of a creation that is refused', async () => {
-    await using world = await bootWithPerson({ traits: { email: 'ada@example.com' } })
+    await using fixture = await bootWithPerson({ traits: { email: 'ada@example.com' } })
     const creation = { schema_id: 'user', traits: { email: 'new@example.com' } }
     const unusable = { password: { config: { password: '' } } }
 
-    const requests = await told(world, async () => {
+    const requests = await told(fixture, async () => {
       for (const [status, body] of [
         [409, { ...creation, traits: { email: 'ADA@example.com' } }],
         [400, { ...creation, schema_id: 'operator' }],
@@ -101,36 +104,36 @@ describe('identity.created', () => {
         [400, { ...creation, state: 'asleep' }],
         [400, { ...creation, credentials: unusable }],
       ] as const)
-        expect(await world.api.post(IDENTITIES, body)).toMatchObject({ status })
+        expect(await fixture.api.post(IDENTITIES, body)).toMatchObject({ status })
     })
 
     expect(requests).toEqual([])
-    expect(await world.listDeliveries()).toEqual([])
+    expect(await fixture.listDeliveries()).toEqual([])
   })
 
   test('is told once of two creations with one address at the same time', async () => {
-    await using world = await bootWebhooks()
-    await world.createWebhook(world.target.url)
+    await using fixture = await bootWebhooks()
+    await fixture.createWebhook(fixture.target.url)
     const body = { schema_id: 'user', traits: { email: 'ada@example.com' } }
 
     const answers = await Promise.all(
-      Array.from({ length: 8 }, () => world.api.post(IDENTITIES, body)),
+      Array.from({ length: 8 }, () => fixture.api.post(IDENTITIES, body)),
     )
-    await world.rest()
+    await fixture.rest()
 
     const made = answers.filter(({ status }) => status === 201)
     expect(made).toHaveLength(1)
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(7)
-    expect(eventsAt(world.target).map(({ data }) => data.identity_id)).toEqual([made[0]?.body.id])
+    expect(eventsAt(fixture.target).map(({ data }) => data.identity_id)).toEqual([made[0]?.body.id])
   })
 })
 
 describe('identity.deleted', () => {
   test('is told of a deletion, with nothing but the id', async () => {
-    await using world = await bootWithPerson()
-    const { person, acme } = world
+    await using fixture = await bootWithPerson()
+    const { person, acme } = fixture
 
-    const [request, ...others] = await told(world, () => world.removeIdentity(person))
+    const [request, ...others] = await told(fixture, () => fixture.removeIdentity(person))
 
     expect(others).toEqual([])
     expectEnvelope(request, {
@@ -143,16 +146,16 @@ describe('identity.deleted', () => {
   })
 
   test('is told once: what is not there any more, or was another tenant\u2019s, is not deleted', async () => {
-    await using world = await bootWithPerson()
-    const other = await world.party()
+    await using fixture = await bootWithPerson()
+    const other = await fixture.party()
     const theirs = await other.createIdentity()
-    await world.removeIdentity(world.person)
-    await world.rest()
+    await fixture.removeIdentity(fixture.person)
+    await fixture.rest()
 
-    const requests = await told(world, async () => {
-      const { api } = world
+    const requests = await told(fixture, async () => {
+      const { api } = fixture
       for (const [id, status] of [
-        [world.person.id, 404],
+        [fixture.person.id, 404],
         [UNKNOWN_ID, 404],
         [theirs.id, 403],
       ])
@@ -163,49 +166,49 @@ describe('identity.deleted', () => {
   })
 
   test('does not take the events before it along: what is on its way arrives all the same', async () => {
-    await using world = await bootWebhooks()
-    const { target, clock } = world
+    await using fixture = await bootWebhooks()
+    const { target, clock } = fixture
     const held = holdAnswers(target)
-    await world.createWebhook(target.url, { events: ['identity.created', 'identity.deleted'] })
-    const person = await world.createIdentity({ traits: { email: 'ada@example.com' } })
+    await fixture.createWebhook(target.url, { events: ['identity.created', 'identity.deleted'] })
+    const person = await fixture.createIdentity({ traits: { email: 'ada@example.com' } })
     await held.arrived(1)
 
-    await world.removeIdentity(person)
+    await fixture.removeIdentity(person)
     await held.arrived(2)
     target.answers(() => new Response())
     held.release(500, 1)
     held.release(200)
-    await world.rest()
+    await fixture.rest()
     await clock.advance(SECOND)
-    await world.rest()
+    await fixture.rest()
 
     expect(typesAt(target)).toEqual(['identity.created', 'identity.deleted', 'identity.created'])
     expect(target.requests[2]?.body).toBe(target.requests[0]?.body as string)
     expect(eventIn(target.requests[2] as never).data.payload.email).toBe('ada@example.com')
     await clock.advance(MINUTE)
-    await until(async () => (await world.listDeliveries()).length === 1)
-    expect(await world.theDelivery()).toMatchObject({ event_type: 'identity.deleted' })
+    await until(async () => (await fixture.listDeliveries()).length === 1)
+    expect(await fixture.theDelivery()).toMatchObject({ event_type: 'identity.deleted' })
   })
 })
 
 describe('identity.state_changed', () => {
-  const moves: [string, (world: World, person: Json, state: string) => Promise<unknown>][] = [
-    ['the state route', (world, person, state) => world.setState(person, state)],
+  const moves: [string, (fixture: Fixture, person: Json, state: string) => Promise<unknown>][] = [
+    ['the state route', (fixture, person, state) => fixture.setState(person, state)],
     [
       'a JSON Patch',
-      (world, person, state) =>
-        world.patch(person, [{ op: 'replace', path: '/state', value: state }]),
+      (fixture, person, state) =>
+        fixture.patch(person, [{ op: 'replace', path: '/state', value: state }]),
     ],
   ]
 
   test.each(moves)('is told of each change by %s, with the new state', async (_, move) => {
-    await using world = await bootWithPerson()
-    const { person, acme, clock } = world
+    await using fixture = await bootWithPerson()
+    const { person, acme, clock } = fixture
     const about = { type: 'identity.state_changed', tenantId: acme.id, identityId: person.id }
 
-    const [down] = await told(world, () => move(world, person, 'inactive'))
+    const [down] = await told(fixture, () => move(fixture, person, 'inactive'))
     await clock.advance(90 * SECOND)
-    const [up, ...others] = await told(world, () => move(world, person, 'active'))
+    const [up, ...others] = await told(fixture, () => move(fixture, person, 'active'))
 
     expect(others).toEqual([])
     expectEnvelope(down, { ...about, at: START, payload: { state: 'inactive' } })
@@ -217,25 +220,25 @@ describe('identity.state_changed', () => {
   test.each(moves)(
     'is told of the state that there is, set by %s, and nothing is changed',
     async (_, move) => {
-      await using world = await bootWithPerson()
-      await world.clock.advance(SECOND)
-      const events = await told(world, () => move(world, world.person, 'active'))
+      await using fixture = await bootWithPerson()
+      await fixture.clock.advance(SECOND)
+      const events = await told(fixture, () => move(fixture, fixture.person, 'active'))
       expect(events.map(eventIn)).toMatchObject([
         { event_type: 'identity.state_changed', data: { payload: { state: 'active' } } },
       ])
-      expect(await world.readIdentity(world.person)).toEqual(world.person)
+      expect(await fixture.readIdentity(fixture.person)).toEqual(fixture.person)
     },
   )
 
   test('is told once of a patch that changes other things too', async () => {
-    await using world = await bootWithPerson()
+    await using fixture = await bootWithPerson()
     const operations = [
       { op: 'add', path: '/metadata_public/plan', value: 'pro' },
       { op: 'replace', path: '/traits/email', value: 'moved@example.com' },
       { op: 'replace', path: '/state', value: 'inactive' },
     ]
 
-    const requests = await told(world, () => world.patch(world.person, operations))
+    const requests = await told(fixture, () => fixture.patch(fixture.person, operations))
 
     expect(requests.map(eventIn)).toMatchObject([
       { event_type: 'identity.state_changed', data: { payload: { state: 'inactive' } } },
@@ -246,11 +249,11 @@ describe('identity.state_changed', () => {
     ['leaves it alone', [{ path: '/metadata_public/a', op: 'add', value: 1 }]],
     ['moves the address', [{ path: '/traits/email', value: 'other@example.com' }]],
   ])('is not told of a patch that %s', async (_, operations) => {
-    await using world = await bootWithPerson()
+    await using fixture = await bootWithPerson()
     const patch = operations.map((one: Json) => ({ op: 'replace', path: '/state', ...one }))
 
-    const requests = await told(world, async () => {
-      expect(await world.patch(world.person, patch)).toMatchObject({ status: 200 })
+    const requests = await told(fixture, async () => {
+      expect(await fixture.patch(fixture.person, patch)).toMatchObject({ status: 200 })
     })
 
     expect(requests).toEqual([])
@@ -267,26 +270,26 @@ describe('identity.state_changed', () => {
     ['removes the state', 400, [{ op: 'remove' }]],
     ['reaches for what may not be set', 400, [{}, { path: '/traits/tenant_id', value: 'x' }]],
   ])('is not told of a patch that %s, and the state stays', async (_, status, operations) => {
-    await using world = await bootWithPerson()
-    await world.createIdentity({ traits: { email: 'b@example.com' } })
-    await world.rest()
+    await using fixture = await bootWithPerson()
+    await fixture.createIdentity({ traits: { email: 'b@example.com' } })
+    await fixture.rest()
     const defaults = { op: 'replace', path: '/state', value: 'inactive' }
     const patch = operations.map((one: Json) => ({ ...defaults, ...one }))
 
-    const requests = await told(world, async () => {
-      expect(await world.patch(world.person, patch)).toMatchObject({ status })
+    const requests = await told(fixture, async () => {
+      expect(await fixture.patch(fixture.person, patch)).toMatchObject({ status })
     })
 
     expect(requests).toEqual([])
-    expect(await world.readIdentity(world.person)).toMatchObject({ state: 'active' })
+    expect(await fixture.readIdentity(fixture.person)).toMatchObject({ state: 'active' })
   })
 
   test('is told of each request where many ask for the same change at once', async () => {
-    await using world = await bootWithPerson()
-    const { person } = world
+    await using fixture = await bootWithPerson()
+    const { person } = fixture
 
-    const requests = await told(world, () =>
-      Promise.all(Array.from({ length: 8 }, () => world.setState(person, 'inactive'))),
+    const requests = await told(fixture, () =>
+      Promise.all(Array.from({ length: 8 }, () => fixture.setState(person, 'inactive'))),
     )
 
     expect(requests.map((one) => eventIn(one).data.payload)).toEqual(
@@ -296,11 +299,11 @@ describe('identity.state_changed', () => {
 })
 
 test('nobody is told of metadata, of sessions that end, or of another verification mail', async () => {
-  await using world = await bootWithPerson()
-  const { person, api } = world
+  await using fixture = await bootWithPerson()
+  const { person, api } = fixture
   const path = `${IDENTITIES}/${person.id}`
 
-  const requests = await told(world, async () => {
+  const requests = await told(fixture, async () => {
     for (const { status } of [
       await api.patch(`${path}/metadata`, { plan: 'pro' }),
       await api.get(path),
@@ -315,7 +318,7 @@ test('nobody is told of metadata, of sessions that end, or of another verificati
 
 describe('who is told', () => {
   /** A creation, two changes of state and a deletion. */
-  async function aLife({ createIdentity, setState, removeIdentity }: World) {
+  async function aLife({ createIdentity, setState, removeIdentity }: Fixture) {
     const person = await createIdentity()
     await setState(person, 'inactive')
     await setState(person, 'active')
@@ -323,17 +326,17 @@ describe('who is told', () => {
   }
 
   test('is each webhook that has the event on its list, and no other', async () => {
-    await using world = await bootWebhooks()
+    await using fixture = await bootWebhooks()
     const targets = new Map<string, Awaited<ReturnType<typeof startTarget>>>()
     for (const event of ALL_EVENTS) {
       const target = startTarget()
       targets.set(event, target)
-      await world.createWebhook(target.url, { events: [event] })
+      await fixture.createWebhook(target.url, { events: [event] })
     }
-    await world.createWebhook(world.target.url)
+    await fixture.createWebhook(fixture.target.url)
 
-    await aLife(world)
-    await world.rest()
+    await aLife(fixture)
+    await fixture.rest()
 
     const arrived = Object.fromEntries([...targets].map(([event, at]) => [event, typesAt(at)]))
     expect(arrived).toEqual({
@@ -344,7 +347,7 @@ describe('who is told', () => {
       'identity.password_changed': [],
       'identity.email_verified': [],
     })
-    expect(typesAt(world.target).toSorted()).toEqual([
+    expect(typesAt(fixture.target).toSorted()).toEqual([
       'identity.created',
       'identity.deleted',
       'identity.state_changed',
@@ -354,14 +357,14 @@ describe('who is told', () => {
   })
 
   test('are all webhooks that want it, with the same event under the same id', async () => {
-    await using world = await bootWebhooks()
-    const { target } = world
+    await using fixture = await bootWebhooks()
+    const { target } = fixture
     const webhooks = []
     for (let n = 0; n < 3; n++)
-      webhooks.push(await world.createWebhook(`${target.url}/${n}`, { active: true }))
+      webhooks.push(await fixture.createWebhook(`${target.url}/${n}`, { active: true }))
 
-    await world.createIdentity()
-    await world.rest()
+    await fixture.createIdentity()
+    await fixture.rest()
 
     expect(target.requests.map(({ path }) => path).toSorted()).toEqual([
       '/hook/0',
@@ -375,60 +378,60 @@ describe('who is told', () => {
   })
 
   test('is nobody of another tenant', async () => {
-    await using world = await bootWebhooks()
+    await using fixture = await bootWebhooks()
     await using theirs = startTarget()
-    const other = await world.party()
-    await world.createWebhook(world.target.url)
+    const other = await fixture.party()
+    await fixture.createWebhook(fixture.target.url)
     await other.createWebhook(theirs.url)
 
-    await aLife(world)
-    await world.rest()
+    await aLife(fixture)
+    await fixture.rest()
     expect(theirs.requests).toEqual([])
     expect(await other.listDeliveries()).toEqual([])
-    const before = world.target.requests.length
+    const before = fixture.target.requests.length
     const { id } = await other.createIdentity()
-    await world.rest()
+    await fixture.rest()
 
-    expect(world.target.requests).toHaveLength(before)
+    expect(fixture.target.requests).toHaveLength(before)
     expect(eventsAt(theirs)).toMatchObject([
       { tenant_id: other.tenant.id, data: { identity_id: id } },
     ])
   })
 
   test('does not depend on the environment of the key that makes the change', async () => {
-    await using world = await bootWebhooks()
-    const test = world.speak((await world.acme.key('gate', 'test')).key)
-    await test.createWebhook(world.target.url)
+    await using fixture = await bootWebhooks()
+    const test = fixture.speak((await fixture.acme.key('gate', 'test')).key)
+    await test.createWebhook(fixture.target.url)
 
-    await world.createIdentity()
+    await fixture.createIdentity()
     await test.createIdentity()
-    await world.rest()
+    await fixture.rest()
 
-    expect(typesAt(world.target)).toEqual(['identity.created', 'identity.created'])
-    expect(await test.listDeliveries()).toEqual(await world.listDeliveries())
+    expect(typesAt(fixture.target)).toEqual(['identity.created', 'identity.created'])
+    expect(await test.listDeliveries()).toEqual(await fixture.listDeliveries())
   })
 
   test('is nobody of what happened before a webhook was there, or wanted it', async () => {
-    await using world = await bootWebhooks()
-    await world.createIdentity()
-    const webhook = await world.createWebhook(world.target.url, { events: ['identity.login'] })
-    await world.createIdentity()
-    await world.rest()
+    await using fixture = await bootWebhooks()
+    await fixture.createIdentity()
+    const webhook = await fixture.createWebhook(fixture.target.url, { events: ['identity.login'] })
+    await fixture.createIdentity()
+    await fixture.rest()
 
-    await world.change(webhook, { events: ALL_EVENTS })
-    await world.toTheEnd()
+    await fixture.change(webhook, { events: ALL_EVENTS })
+    await fixture.toTheEnd()
 
-    expect(world.target.requests).toEqual([])
+    expect(fixture.target.requests).toEqual([])
   })
 
   test('hears of every event of many that come at once', async () => {
-    await using world = await bootWebhooks()
-    await world.createWebhook(world.target.url)
+    await using fixture = await bootWebhooks()
+    await fixture.createWebhook(fixture.target.url)
 
-    const people = await Promise.all(Array.from({ length: 60 }, () => world.createIdentity()))
-    await world.rest()
+    const people = await Promise.all(Array.from({ length: 60 }, () => fixture.createIdentity()))
+    await fixture.rest()
 
-    const events = eventsAt(world.target)
+    const events = eventsAt(fixture.target)
     expect(events.map(({ data }) => data.identity_id).toSorted()).toEqual(
       people.map(({ id }) => id).toSorted(),
     )
@@ -438,11 +441,11 @@ describe('who is told', () => {
 
 describe('a request', () => {
   test('is a POST of JSON whose signature is over its very bytes, with the whole secret', async () => {
-    await using world = await bootWebhooks()
-    const { target, clock } = world
-    const { secret } = await world.createWebhook(`${target.url}?of=gate`)
-    await world.createIdentity({ traits: { email: 'zoë@bücher.example' } })
-    await world.rest()
+    await using fixture = await bootWebhooks()
+    const { target, clock } = fixture
+    const { secret } = await fixture.createWebhook(`${target.url}?of=gate`)
+    await fixture.createIdentity({ traits: { email: 'zoë@bücher.example' } })
+    await fixture.rest()
 
     const [request] = target.requests as [ReceivedRequest]
     const { headers } = request
@@ -465,18 +468,18 @@ describe('a request', () => {
   })
 
   test('carries no cookie, no key and nothing else of ours that a receiver could misuse', async () => {
-    await using world = await bootWebhooks()
-    const { secret } = await world.createWebhook(world.target.url)
-    await world.createIdentity({
+    await using fixture = await bootWebhooks()
+    const { secret } = await fixture.createWebhook(fixture.target.url)
+    await fixture.createIdentity({
       credentials: { password: { config: { password: 'correct horse 9' } } },
     })
-    await world.rest()
+    await fixture.rest()
 
-    const [request] = world.target.requests as [ReceivedRequest]
+    const [request] = fixture.target.requests as [ReceivedRequest]
     const whole = JSON.stringify([...request.headers]) + request.body
     for (const hidden of [
       secret,
-      world.key,
+      fixture.key,
       'correct horse 9',
       'argon2',
       'cookie',
@@ -489,24 +492,24 @@ describe('a request', () => {
     ['Service', 'x-service-signature'],
     ['Acme', 'x-acme-signature'],
   ])('of the brand %s is signed in %s, and under no other name', async (name, header) => {
-    await using world = await bootWebhooks({ flags: { 'brand-name': name } })
-    const { secret } = await world.createWebhook(world.target.url)
-    await world.createIdentity()
-    await world.rest()
+    await using fixture = await bootWebhooks({ flags: { 'brand-name': name } })
+    const { secret } = await fixture.createWebhook(fixture.target.url)
+    await fixture.createIdentity()
+    await fixture.rest()
 
-    const [request] = world.target.requests as [ReceivedRequest]
+    const [request] = fixture.target.requests as [ReceivedRequest]
     expect(signersOf(request, [secret], header)).toEqual([secret])
     const names = [...request.headers.keys()].filter((one) => one.endsWith('-signature'))
     expect(names.toSorted()).toEqual([header, 'webhook-signature'].toSorted())
   })
 
   test('is the same on all attempts but for the time and what follows from it', async () => {
-    await using world = await bootWebhooks()
-    const { target } = world
+    await using fixture = await bootWebhooks()
+    const { target } = fixture
     target.answers(() => new Response('', { status: 500 }))
-    const { secret } = await world.createWebhook(target.url)
-    await world.createIdentity()
-    await world.toTheEnd()
+    const { secret } = await fixture.createWebhook(target.url)
+    await fixture.createIdentity()
+    await fixture.toTheEnd()
 
     const [first] = target.requests as [ReceivedRequest]
     expect(target.requests).toHaveLength(3)

@@ -32,13 +32,13 @@ export const THREE_FAILURES: [number, number, string][] = [
 type Client = ReturnType<TestApp['client']>
 type WithId = { id: string }
 
-export type World = Awaited<ReturnType<typeof bootWebhooks>>
-export type Party = Awaited<ReturnType<World['party']>>
+export type Fixture = Awaited<ReturnType<typeof bootWebhooks>>
+export type Party = Awaited<ReturnType<Fixture['party']>>
 
 /** An application with one tenant that has a live key of gate, and one receiver. */
 export async function bootWebhooks(options: TestAppOptions = {}) {
-  const world = await bootGate(options)
-  const { app } = world
+  const fixture = await bootGate(options)
+  const { app } = fixture
   const target = startTarget()
   const document = (await app.raw('/openapi.json')).body
 
@@ -57,12 +57,12 @@ export async function bootWebhooks(options: TestAppOptions = {}) {
 
   async function end() {
     await target.stop()
-    await world[Symbol.asyncDispose]()
+    await fixture[Symbol.asyncDispose]()
   }
 
   return {
-    ...world,
-    ...speak(world.key),
+    ...fixture,
+    ...speak(fixture.key),
     target,
     document,
     speak,
@@ -196,8 +196,8 @@ export const storyOf = ({ created_at, attempt_log }: Json): [number, number, str
   ])
 
 /** One more process on the data of a running one, and how to ask it. */
-export async function besides(world: Pick<World, 'app'>, key: string) {
-  const process = await bootBeside(world)
+export async function besides(fixture: Pick<Fixture, 'app'>, key: string) {
+  const process = await bootBeside(fixture)
 
   async function ask(method: string, path: string, body?: unknown) {
     const request = new Request(`http://localhost${path}`, {

@@ -8,6 +8,7 @@ import {
   besides,
   bootWebhooks,
   eventIn,
+  type Fixture,
   type Party,
   refusal,
   signersOf,
@@ -15,7 +16,6 @@ import {
   THREE_FAILURES,
   UNKNOWN_ID,
   WEBHOOK_DELIVERIES,
-  type World,
 } from './webhook-fixture.ts'
 
 const NOW = '2026-03-01T12:00:30.000Z'
@@ -29,24 +29,24 @@ async function tally({ listDeliveries }: Pick<Party, 'listDeliveries'>, query = 
 
 /** A webhook that takes everything, one that takes nothing and one that is paused. */
 async function bootThree() {
-  const world = await bootWebhooks()
+  const fixture = await bootWebhooks()
   const bad = startTarget(() => new Response('no', { status: 500 }))
   const webhooks = {
-    well: await world.createWebhook(world.target.url),
-    ill: await world.createWebhook(bad.url),
-    paused: await world.createWebhook(world.target.url, { active: false }),
+    well: await fixture.createWebhook(fixture.target.url),
+    ill: await fixture.createWebhook(bad.url),
+    paused: await fixture.createWebhook(fixture.target.url, { active: false }),
   }
   async function end() {
     await bad.stop()
-    await world.end()
+    await fixture.end()
   }
-  return { ...world, bad, webhooks, end, [Symbol.asyncDispose]: end }
+  return { ...fixture, bad, webhooks, end, [Symbol.asyncDispose]: end }
 }
 
 describe('the log', () => {
   test('is empty as it comes', async () => {
-    await using world = await bootWebhooks()
-    expect(await world.read(WEBHOOK_DELIVERIES)).toEqual({
+    await using fixture = await bootWebhooks()
+    expect(await fixture.read(WEBHOOK_DELIVERIES)).toEqual({
       data: [],
       has_more: false,
       next_cursor: null,
@@ -54,15 +54,15 @@ describe('the log', () => {
   })
 
   test('has one row for each webhook that an event is for, newest first', async () => {
-    await using world = await bootThree()
-    const { well, ill, paused } = world.webhooks
-    const person = await world.createIdentity()
-    await world.toTheEnd()
-    await world.clock.advance(HOUR)
-    await world.setState(person, 'inactive')
-    await world.toTheEnd()
+    await using fixture = await bootThree()
+    const { well, ill, paused } = fixture.webhooks
+    const person = await fixture.createIdentity()
+    await fixture.toTheEnd()
+    await fixture.clock.advance(HOUR)
+    await fixture.setState(person, 'inactive')
+    await fixture.toTheEnd()
 
-    const rows = await world.listDeliveries()
+    const rows = await fixture.listDeliveries()
     expect(rows.map(({ event_type }) => event_type)).toEqual([
       ...Array(3).fill('identity.state_changed'),
       ...Array(3).fill('identity.created'),
@@ -79,7 +79,7 @@ describe('the log', () => {
     }
     const [succeeded, failed, held] = [of(well), of(ill), of(paused)]
     expect(new Set([succeeded, failed, held].map(({ message_id }) => message_id)).size).toBe(1)
-    expect(eventIn(world.target.requests[0] as never)).toMatchObject({
+    expect(eventIn(fixture.target.requests[0] as never)).toMatchObject({
       event_id: succeeded.message_id,
       data: { identity_id: person.id },
     })
@@ -108,14 +108,14 @@ describe('the log', () => {
   })
 
   test('shows what goes on: under way, waiting for the next attempt, ended', async () => {
-    await using world = await bootWebhooks()
-    const { target, clock } = world
+    await using fixture = await bootWebhooks()
+    const { target, clock } = fixture
     const held = holdAnswers(target)
-    await world.createWebhook(target.url)
-    await world.createIdentity()
+    await fixture.createWebhook(target.url)
+    await fixture.createIdentity()
     await held.arrived(1)
     const row = async () => {
-      const { status, attempts, next_attempt_at, ended_at } = await world.theDelivery()
+      const { status, attempts, next_attempt_at, ended_at } = await fixture.theDelivery()
       return { status, attempts, next_attempt_at, ended_at }
     }
 
@@ -123,7 +123,7 @@ describe('the log', () => {
     expect(await row()).toEqual({ status: 'delivering', attempts: 0, ...open })
     target.answers(() => new Response())
     held.release(500)
-    await world.rest()
+    await fixture.rest()
     const next = new Date(clock.now() + SECOND).toISOString()
     expect(await row()).toEqual({
       status: 'retrying',
@@ -141,47 +141,47 @@ describe('the log', () => {
   })
 
   test('can be asked for one status, one webhook, or both', async () => {
-    await using world = await bootThree()
-    const { well, ill, paused } = world.webhooks
-    for (let n = 0; n < 3; n++) await world.createIdentity()
-    await world.toTheEnd()
+    await using fixture = await bootThree()
+    const { well, ill, paused } = fixture.webhooks
+    for (let n = 0; n < 3; n++) await fixture.createIdentity()
+    await fixture.toTheEnd()
 
-    expect(await tally(world)).toEqual({ succeeded: 3, failed: 3, held: 3 })
+    expect(await tally(fixture)).toEqual({ succeeded: 3, failed: 3, held: 3 })
     for (const [status, webhook] of [
       ['succeeded', well],
       ['failed', ill],
       ['held', paused],
     ] as const) {
-      expect(await tally(world, { status })).toEqual({ [status]: 3 })
-      expect(await tally(world, { endpoint_id: webhook.id })).toEqual({ [status]: 3 })
-      expect(await tally(world, { endpoint_id: webhook.id, status })).toEqual({ [status]: 3 })
+      expect(await tally(fixture, { status })).toEqual({ [status]: 3 })
+      expect(await tally(fixture, { endpoint_id: webhook.id })).toEqual({ [status]: 3 })
+      expect(await tally(fixture, { endpoint_id: webhook.id, status })).toEqual({ [status]: 3 })
     }
     for (const status of ['pending', 'delivering', 'retrying', 'cancelled'])
-      expect(await tally(world, { status })).toEqual({})
-    expect(await tally(world, { endpoint_id: well.id, status: 'failed' })).toEqual({})
-    expect(await tally(world, { endpoint_id: UNKNOWN_ID })).toEqual({})
+      expect(await tally(fixture, { status })).toEqual({})
+    expect(await tally(fixture, { endpoint_id: well.id, status: 'failed' })).toEqual({})
+    expect(await tally(fixture, { endpoint_id: UNKNOWN_ID })).toEqual({})
   })
 
   test.each([{}, { status: 'succeeded' }, { status: 'failed' }, { well: true }])(
     'is walked page by page, each row once, whatever comes meanwhile: %j',
     async ({ well, ...status }: Json) => {
-      await using world = await bootThree()
-      const filter = { ...status, ...(well && { endpoint_id: world.webhooks.well.id }) }
-      for (let n = 0; n < 7; n++) await world.createIdentity()
-      await world.toTheEnd()
-      const whole = (await world.listDeliveries(filter)).map(({ id }) => id)
+      await using fixture = await bootThree()
+      const filter = { ...status, ...(well && { endpoint_id: fixture.webhooks.well.id }) }
+      for (let n = 0; n < 7; n++) await fixture.createIdentity()
+      await fixture.toTheEnd()
+      const whole = (await fixture.listDeliveries(filter)).map(({ id }) => id)
       expect(whole).toHaveLength(well || status.status ? 7 : 21)
 
       const walked: string[] = []
       for (let cursor = ''; ; ) {
         const search = new URLSearchParams({ ...filter, limit: '2', ...(cursor && { cursor }) })
-        const page = await world.read(`${WEBHOOK_DELIVERIES}?${search}`)
+        const page = await fixture.read(`${WEBHOOK_DELIVERIES}?${search}`)
         expect(page.data.length).toBeLessThanOrEqual(2)
         walked.push(...page.data.map(({ id }: Json) => id))
         expect(page.has_more).toBe(page.next_cursor !== null)
         if (!page.has_more) break
         cursor = page.next_cursor
-        await world.createIdentity()
+        await fixture.createIdentity()
       }
 
       expect(walked).toEqual(whole)
@@ -199,43 +199,45 @@ describe('the log', () => {
     ['?status=', 'status: must be one of pending'],
     ['?status=Failed', 'status: must be one of pending'],
   ])('refuses %s', async (query, words) => {
-    await using world = await bootWebhooks()
-    expect(await world.api.get(`${WEBHOOK_DELIVERIES}${query}`)).toMatchObject(refusal(400, words))
+    await using fixture = await bootWebhooks()
+    expect(await fixture.api.get(`${WEBHOOK_DELIVERIES}${query}`)).toMatchObject(
+      refusal(400, words),
+    )
   })
 
   test('is what another process has made of it, at once', async () => {
-    await using world = await bootThree()
-    await using next = await besides(world, world.key)
+    await using fixture = await bootThree()
+    await using next = await besides(fixture, fixture.key)
     await next.post(IDENTITIES, { schema_id: 'user', traits: { email: 'a@example.com' } })
 
-    const here = await world.listDeliveries()
+    const here = await fixture.listDeliveries()
     expect(here).toHaveLength(3)
     expect((await next.get(WEBHOOK_DELIVERIES)).body.data.map(({ id }: Json) => id)).toEqual(
       here.map(({ id }) => id),
     )
     await next.clock.settled()
-    await world.rest()
+    await fixture.rest()
   })
 })
 
 describe('a delivery in the log', () => {
   test('has the body, and of each attempt the request and the answer as they went', async () => {
-    await using world = await bootWebhooks()
-    const { target, clock } = world
+    await using fixture = await bootWebhooks()
+    const { target, clock } = fixture
     let calls = 0
     target.answers(() => {
       const status = ++calls === 1 ? 503 : 201
       return new Response(`answer ${calls}`, { status, headers: { 'X-Trace': `t${calls}` } })
     })
-    const { secret } = await world.createWebhook(target.url)
-    await world.createIdentity()
-    await world.rest()
+    const { secret } = await fixture.createWebhook(target.url)
+    await fixture.createIdentity()
+    await fixture.rest()
     await clock.advance(SECOND)
 
-    const delivery = await world.theDelivery()
+    const delivery = await fixture.theDelivery()
     const { request_body, attempt_log, ...head } = delivery
 
-    expect([head]).toEqual(await world.listDeliveries())
+    expect([head]).toEqual(await fixture.listDeliveries())
     expect(target.requests.map(({ body }) => body)).toEqual([request_body, request_body])
     expect(head.message_id).toBe(JSON.parse(request_body).event_id)
     expect(attempt_log).toHaveLength(2)
@@ -285,41 +287,41 @@ describe('a delivery in the log', () => {
   })
 
   test('keeps no more than 16 KB of an answer', async () => {
-    await using world = await bootWebhooks()
-    world.target.answers(() => new Response('x'.repeat(100_000)))
-    await world.createWebhook(world.target.url)
-    await world.createIdentity()
-    await world.rest()
+    await using fixture = await bootWebhooks()
+    fixture.target.answers(() => new Response('x'.repeat(100_000)))
+    await fixture.createWebhook(fixture.target.url)
+    await fixture.createIdentity()
+    await fixture.rest()
 
-    const [attempt] = (await world.theDelivery()).attempt_log
+    const [attempt] = (await fixture.theDelivery()).attempt_log
     expect(attempt.status).toBe('succeeded')
     expect(attempt.response.body).toBe('x'.repeat(16_384))
   })
 
   test('is gone when the person is, save that of the deletion', async () => {
-    await using world = await bootWebhooks()
-    await world.createWebhook(world.target.url)
-    const [person, kept] = [await world.createIdentity(), await world.createIdentity()]
-    await world.setState(person, 'inactive')
-    await world.rest()
-    const before = await world.listDeliveries()
+    await using fixture = await bootWebhooks()
+    await fixture.createWebhook(fixture.target.url)
+    const [person, kept] = [await fixture.createIdentity(), await fixture.createIdentity()]
+    await fixture.setState(person, 'inactive')
+    await fixture.rest()
+    const before = await fixture.listDeliveries()
     expect(before).toHaveLength(3)
 
-    await world.removeIdentity(person)
-    await world.rest()
-    expect(await world.listDeliveries()).toHaveLength(2)
-    await world.clock.advance(MINUTE)
+    await fixture.removeIdentity(person)
+    await fixture.rest()
+    expect(await fixture.listDeliveries()).toHaveLength(2)
+    await fixture.clock.advance(MINUTE)
     // As many turns as the clean-up, which nobody waits for, has rules, and more.
-    for (let turn = 0; turn < 20; turn++) await world.rest()
+    for (let turn = 0; turn < 20; turn++) await fixture.rest()
 
-    const rows = await Promise.all((await world.listDeliveries()).map(world.readDelivery))
+    const rows = await Promise.all((await fixture.listDeliveries()).map(fixture.readDelivery))
     const told = rows.map(({ request_body }) => JSON.parse(request_body))
     expect(told).toMatchObject([
       { event_type: 'identity.deleted', data: { identity_id: person.id, payload: {} } },
       { event_type: 'identity.created', data: { identity_id: kept.id } },
     ])
     const answers = await Promise.all(
-      before.map(({ id }) => world.api.get(`${WEBHOOK_DELIVERIES}/${id}`)),
+      before.map(({ id }) => fixture.api.get(`${WEBHOOK_DELIVERIES}/${id}`)),
     )
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 404, 404])
   })
@@ -327,16 +329,16 @@ describe('a delivery in the log', () => {
 
 describe('a resend', () => {
   test('of what has arrived sends the same event once more, signed anew', async () => {
-    await using world = await bootWebhooks()
-    const { target, clock } = world
-    const { secret } = await world.createWebhook(target.url)
-    await world.createIdentity()
-    await world.rest()
+    await using fixture = await bootWebhooks()
+    const { target, clock } = fixture
+    const { secret } = await fixture.createWebhook(target.url)
+    await fixture.createIdentity()
+    await fixture.rest()
     await clock.advance(HOUR)
-    const first = await world.theDelivery()
+    const first = await fixture.theDelivery()
 
-    const answer = await world.resend(first)
-    await world.rest()
+    const answer = await fixture.resend(first)
+    await fixture.rest()
 
     expect(answer).toMatchObject({ id: first.id, message_id: first.message_id, run: 2 })
     expect(target.requests).toHaveLength(2)
@@ -347,7 +349,7 @@ describe('a resend', () => {
     expect(sent.get('x-service-trigger')).toBe('resend')
     expect(sent.get('webhook-timestamp')).toBe(`${Math.floor(clock.now() / 1000)}`)
     expect(signersOf(again, [secret])).toEqual([secret])
-    const delivery = await world.theDelivery()
+    const delivery = await fixture.theDelivery()
     expect(delivery).toMatchObject({ status: 'succeeded', attempts: 2, run: 2 })
     expect(delivery.attempt_log).toMatchObject([
       { run: 1, trigger: 'schedule' },
@@ -356,19 +358,19 @@ describe('a resend', () => {
   })
 
   test('of what has failed has three attempts before it', async () => {
-    await using world = await bootWebhooks()
-    const { target } = world
+    await using fixture = await bootWebhooks()
+    const { target } = fixture
     target.answers(() => new Response('', { status: 500 }))
-    await world.createWebhook(target.url)
-    await world.createIdentity()
-    await world.toTheEnd()
-    const failed = await world.theDelivery()
-    const begun = world.clock.now() - Date.parse(failed.created_at)
+    await fixture.createWebhook(target.url)
+    await fixture.createIdentity()
+    await fixture.toTheEnd()
+    const failed = await fixture.theDelivery()
+    const begun = fixture.clock.now() - Date.parse(failed.created_at)
 
-    await world.resend(failed)
-    await world.toTheEnd()
+    await fixture.resend(failed)
+    await fixture.toTheEnd()
 
-    const delivery = await world.theDelivery()
+    const delivery = await fixture.theDelivery()
     expect(delivery).toMatchObject({ status: 'failed', attempts: 6, run: 2 })
     expect(storyOf(delivery)).toEqual([
       ...THREE_FAILURES,
@@ -379,19 +381,19 @@ describe('a resend', () => {
   })
 
   test('of what waits is sent at once, and leaves its schedule alone should that fail', async () => {
-    await using world = await bootWebhooks()
-    const { target, clock } = world
+    await using fixture = await bootWebhooks()
+    const { target, clock } = fixture
     target.answers(() => new Response('', { status: 500 }))
-    await world.createWebhook(target.url)
-    await world.createIdentity()
-    await world.rest()
+    await fixture.createWebhook(target.url)
+    await fixture.createIdentity()
+    await fixture.rest()
     await clock.advance(500)
 
-    await world.resend(await world.theDelivery())
-    await world.rest()
+    await fixture.resend(await fixture.theDelivery())
+    await fixture.rest()
     await clock.advance(5 * SECOND)
 
-    const delivery = await world.theDelivery()
+    const delivery = await fixture.theDelivery()
     expect(storyOf(delivery)).toEqual([
       [1, 0, 'failed'],
       [2, 500, 'failed'],
@@ -402,33 +404,33 @@ describe('a resend', () => {
   })
 
   test('takes no body, and minds none', async () => {
-    await using world = await bootWebhooks()
-    await world.createWebhook(world.target.url)
-    await world.createIdentity()
-    await world.rest()
-    const { id } = await world.theDelivery()
+    await using fixture = await bootWebhooks()
+    await fixture.createWebhook(fixture.target.url)
+    await fixture.createIdentity()
+    await fixture.rest()
+    const { id } = await fixture.theDelivery()
     for (const body of [undefined, {}, { run: 7 }])
-      expect(await world.api.post(`${WEBHOOK_DELIVERIES}/${id}/resend`, body)).toMatchObject({
+      expect(await fixture.api.post(`${WEBHOOK_DELIVERIES}/${id}/resend`, body)).toMatchObject({
         status: 202,
       })
-    await world.rest()
-    expect((await world.theDelivery()).status).toBe('succeeded')
+    await fixture.rest()
+    expect((await fixture.theDelivery()).status).toBe('succeeded')
   })
 })
 
 describe('404 answers what asks the log for', () => {
-  let world: World
+  let fixture: Fixture
   let other: Party
   let foreign: Json
   beforeAll(async () => {
-    world = await bootWebhooks()
-    other = await world.party()
-    await other.createWebhook(world.target.url)
+    fixture = await bootWebhooks()
+    other = await fixture.party()
+    await other.createWebhook(fixture.target.url)
     await other.createIdentity()
-    await world.rest()
+    await fixture.rest()
     foreign = await other.theDelivery()
   })
-  afterAll(() => world.end())
+  afterAll(() => fixture.end())
 
   test.each<[string, () => string]>([
     ['a delivery of another tenant', () => foreign.id],
@@ -443,27 +445,27 @@ describe('404 answers what asks the log for', () => {
     ['a long text', () => 'x'.repeat(5000)],
   ])('%s', async (_, id) => {
     const path = `${WEBHOOK_DELIVERIES}/${id()}`
-    const client = world.app.client(world.key)
+    const client = fixture.app.client(fixture.key)
     const expected = { status: 404, body: { error: 'delivery not found' } }
     for (const { status, body } of [await client.get(path), await client.post(`${path}/resend`)])
       expect({ status, body }).toEqual(expected)
-    await world.rest()
-    expect(world.target.requests).toHaveLength(1)
+    await fixture.rest()
+    expect(fixture.target.requests).toHaveLength(1)
     expect(await other.theDelivery()).toEqual(foreign)
   })
 
   test('and to what filters for a webhook of another tenant there is nothing', async () => {
-    expect(await world.listDeliveries({ endpoint_id: foreign.endpoint_id })).toEqual([])
+    expect(await fixture.listDeliveries({ endpoint_id: foreign.endpoint_id })).toEqual([])
     const failed = { endpoint_id: foreign.endpoint_id, status: 'succeeded' }
-    expect(await world.listDeliveries(failed)).toEqual([])
+    expect(await fixture.listDeliveries(failed)).toEqual([])
   })
 
   test('while a cursor of another tenant is none', async () => {
     await other.createIdentity()
-    await world.rest()
+    await fixture.rest()
     const { next_cursor } = await other.read(`${WEBHOOK_DELIVERIES}?limit=1`)
     expect(next_cursor).toBeString()
-    expect(await world.api.get(`${WEBHOOK_DELIVERIES}?cursor=${next_cursor}`)).toMatchObject(
+    expect(await fixture.api.get(`${WEBHOOK_DELIVERIES}?cursor=${next_cursor}`)).toMatchObject(
       refusal(400, 'cursor'),
     )
   })
@@ -474,22 +476,22 @@ describe('beside the relay of the same tenant', () => {
 
   /** Both with an endpoint that takes, one that does not and an event each. */
   async function bootBoth() {
-    const world = await bootWebhooks()
-    const { app, acme, target } = world
+    const fixture = await bootWebhooks()
+    const { app, acme, target } = fixture
     const { key } = await acme.key('relay', 'live')
     const relay = relayOf(app, app.client(key))
     const ofRelay = startTarget()
-    const webhook = await world.createWebhook(target.url)
+    const webhook = await fixture.createWebhook(target.url)
     const endpoint = await relay.createEndpoint(ofRelay.url)
-    const person = await world.createIdentity()
+    const person = await fixture.createIdentity()
     const message = await relay.send({ event_type: 'identity.created', payload: { of: 'relay' } })
-    await world.rest()
+    await fixture.rest()
     async function end() {
       await ofRelay.stop()
-      await world.end()
+      await fixture.end()
     }
     return {
-      ...world,
+      ...fixture,
       relay,
       ofRelay,
       webhook,

@@ -9,12 +9,12 @@ import {
   besides,
   bootWebhooks,
   eventIn,
+  type Fixture,
   refusal,
   signersOf,
   typesAt,
   UNKNOWN_ID,
   WEBHOOK_DELIVERIES,
-  type World,
 } from './webhook-fixture.ts'
 
 const START = '2026-03-01T12:00:30.000Z'
@@ -28,10 +28,10 @@ const FIELDS = ['id', 'url', 'events', 'active', 'created_at']
 
 describe('a new webhook', () => {
   test('has exactly the fields of the contract, and its secret this once', async () => {
-    await using world = await bootWebhooks()
+    await using fixture = await bootWebhooks()
     const events = ['identity.deleted', 'identity.created']
 
-    const answer = await world.api.post(WEBHOOKS, { url: URL_OF, events })
+    const answer = await fixture.api.post(WEBHOOKS, { url: URL_OF, events })
 
     expect(answer.status).toBe(201)
     expect(Object.keys(answer.body)).toEqual([...FIELDS, 'secret'])
@@ -44,46 +44,46 @@ describe('a new webhook', () => {
       secret: expect.stringMatching(SECRET),
     })
     const { secret, ...shown } = answer.body
-    expect(await world.read(WEBHOOKS)).toEqual({ webhooks: [shown] })
-    for (const again of [await world.change(shown, {}), await world.change(shown, { events })])
+    expect(await fixture.read(WEBHOOKS)).toEqual({ webhooks: [shown] })
+    for (const again of [await fixture.change(shown, {}), await fixture.change(shown, { events })])
       expect(again).toEqual(shown)
-    expect(JSON.stringify(await world.listDeliveries())).not.toContain(secret)
+    expect(JSON.stringify(await fixture.listDeliveries())).not.toContain(secret)
   })
 
   test('is told of all six events unless some are named', async () => {
-    await using world = await bootWebhooks()
-    const { events } = await world.createWebhook(URL_OF)
+    await using fixture = await bootWebhooks()
+    const { events } = await fixture.createWebhook(URL_OF)
     expect(events).toEqual(ALL_EVENTS)
-    expect(await world.listWebhooks()).toMatchObject([{ events: ALL_EVENTS }])
+    expect(await fixture.listWebhooks()).toMatchObject([{ events: ALL_EVENTS }])
   })
 
   test.each(ALL_EVENTS)('can be for %s alone', async (event) => {
-    await using world = await bootWebhooks()
-    expect((await world.createWebhook(URL_OF, { events: [event] })).events).toEqual([event])
-    expect(await world.listWebhooks()).toMatchObject([{ events: [event] }])
+    await using fixture = await bootWebhooks()
+    expect((await fixture.createWebhook(URL_OF, { events: [event] })).events).toEqual([event])
+    expect(await fixture.listWebhooks()).toMatchObject([{ events: [event] }])
   })
 
   test('that names an event twice is told of it once', async () => {
-    await using world = await bootWebhooks()
+    await using fixture = await bootWebhooks()
     const twice = ['identity.login', 'identity.created', 'identity.login', 'identity.created']
-    const { events } = await world.createWebhook(world.target.url, { events: twice })
+    const { events } = await fixture.createWebhook(fixture.target.url, { events: twice })
     expect(events).toEqual(['identity.login', 'identity.created'])
 
-    await world.createIdentity()
-    await world.rest()
+    await fixture.createIdentity()
+    await fixture.rest()
 
-    expect(world.target.requests).toHaveLength(1)
+    expect(fixture.target.requests).toHaveLength(1)
   })
 
   test('can be paused from the start, and may bring its secret', async () => {
-    await using world = await bootWebhooks()
-    const created = await world.createWebhook(URL_OF, { active: false, secret: GIVEN })
+    await using fixture = await bootWebhooks()
+    const created = await fixture.createWebhook(URL_OF, { active: false, secret: GIVEN })
     expect(created).toMatchObject({ active: false, secret: GIVEN })
   })
 
   test('gets what is ours from us, and fields there are not are left out', async () => {
-    await using world = await bootWebhooks()
-    const created = await world.createWebhook(URL_OF, {
+    await using fixture = await bootWebhooks()
+    const created = await fixture.createWebhook(URL_OF, {
       id: UNKNOWN_ID,
       created_at: '2020-01-01T00:00:00.000Z',
       description: 'x',
@@ -97,72 +97,72 @@ describe('a new webhook', () => {
   })
 
   test('has a secret and an id of its own, also for the same URL', async () => {
-    await using world = await bootWebhooks()
+    await using fixture = await bootWebhooks()
     const made = []
-    for (let n = 0; n < 20; n++) made.push(await world.createWebhook(URL_OF))
+    for (let n = 0; n < 20; n++) made.push(await fixture.createWebhook(URL_OF))
     expect(new Set(made.map(({ secret }) => secret)).size).toBe(20)
     expect(new Set(made.map(({ id }) => id)).size).toBe(20)
-    expect((await world.listWebhooks()).map(({ id }) => id)).toEqual(made.map(({ id }) => id))
+    expect((await fixture.listWebhooks()).map(({ id }) => id)).toEqual(made.map(({ id }) => id))
   })
 })
 
 /** With another tenant's, whose own must stay out of everything. */
 async function bootTwo() {
-  const world = await bootWebhooks()
-  const other = await world.party()
-  const webhook = await world.createWebhook(world.target.url)
-  const foreign = await other.createWebhook(world.target.url, { events: ['identity.deleted'] })
-  return { world, other, webhook, foreign, [Symbol.asyncDispose]: () => world.end() }
+  const fixture = await bootWebhooks()
+  const other = await fixture.party()
+  const webhook = await fixture.createWebhook(fixture.target.url)
+  const foreign = await other.createWebhook(fixture.target.url, { events: ['identity.deleted'] })
+  return { fixture, other, webhook, foreign, [Symbol.asyncDispose]: () => fixture.end() }
 }
 
 const withoutSecret = ({ secret: _, ...shown }: Json): Json => shown
 
 describe('the list of webhooks', () => {
   test('is empty as it comes, and whole: it has no pages', async () => {
-    await using world = await bootWebhooks()
-    expect(await world.read(WEBHOOKS)).toEqual({ webhooks: [] })
+    await using fixture = await bootWebhooks()
+    expect(await fixture.read(WEBHOOKS)).toEqual({ webhooks: [] })
 
     const made = await Promise.all(
-      Array.from({ length: 150 }, (_, n) => world.createWebhook(`${URL_OF}${n}`)),
+      Array.from({ length: 150 }, (_, n) => fixture.createWebhook(`${URL_OF}${n}`)),
     )
 
-    const listed = await world.listWebhooks()
+    const listed = await fixture.listWebhooks()
     expect(listed).toHaveLength(150)
     expect(new Set(listed.map(({ id }) => id))).toEqual(new Set(made.map(({ id }) => id)))
   })
 
   test('has those of the tenant alone, the same for its live and its test key', async () => {
     await using two = await bootTwo()
-    const { world, other, webhook, foreign } = two
-    const test = world.speak((await world.acme.key('gate', 'test')).key)
+    const { fixture, other, webhook, foreign } = two
+    const test = fixture.speak((await fixture.acme.key('gate', 'test')).key)
     const second = await test.createWebhook(URL_OF)
 
     const own = [webhook, second].map(withoutSecret)
-    expect(await world.listWebhooks()).toEqual(own)
+    expect(await fixture.listWebhooks()).toEqual(own)
     expect(await test.listWebhooks()).toEqual(own)
     expect(await other.listWebhooks()).toEqual([withoutSecret(foreign)])
     expect(await test.change(webhook, { active: false })).toMatchObject({ active: false })
-    expect(await world.remove(second)).toBe('')
+    expect(await fixture.remove(second)).toBe('')
   })
 
   test('is what another process has made it, at once', async () => {
     await using two = await bootTwo()
-    const { world, webhook } = two
-    await using next = await besides(world, world.key)
+    const { fixture, webhook } = two
+    await using next = await besides(fixture, fixture.key)
     expect((await next.get(WEBHOOKS)).body.webhooks).toEqual([withoutSecret(webhook)])
 
     const { body: second } = await next.post(WEBHOOKS, { url: URL_OF })
     await next.patch(`${WEBHOOKS}/${webhook.id}`, { events: ['identity.login'] })
 
     const changed = { ...withoutSecret(webhook), events: ['identity.login'] }
-    expect(await world.listWebhooks()).toEqual([changed, withoutSecret(second)])
-    await world.remove(webhook)
+    expect(await fixture.listWebhooks()).toEqual([changed, withoutSecret(second)])
+    await fixture.remove(webhook)
     expect((await next.get(WEBHOOKS)).body.webhooks).toEqual([withoutSecret(second)])
   })
 })
 
 /** Which of the secrets sign what is sent now. */
-async function signersNow({ createIdentity, rest, target }: World, secrets: string[]) {
+async function signersNow({ createIdentity, rest, target }: Fixture, secrets: string[]) {
   const before = target.requests.length
   await createIdentity()
   await rest()
@@ -176,47 +176,47 @@ describe('a change of a webhook', () => {
     ['active', false],
   ])('sets its %s, and leaves the rest', async (field, value) => {
     await using two = await bootTwo()
-    const { world, other, webhook, foreign } = two
-    await world.clock.advance(HOUR)
+    const { fixture, other, webhook, foreign } = two
+    await fixture.clock.advance(HOUR)
 
     const changed = { ...withoutSecret(webhook), [field]: value }
 
-    expect(await world.change(webhook, { [field]: value })).toEqual(changed)
-    expect(await world.listWebhooks()).toEqual([changed])
+    expect(await fixture.change(webhook, { [field]: value })).toEqual(changed)
+    expect(await fixture.listWebhooks()).toEqual([changed])
     expect(await other.listWebhooks()).toEqual([withoutSecret(foreign)])
   })
 
   test('takes all fields at once, and nothing at all', async () => {
-    await using world = await bootWebhooks()
-    const webhook = await world.createWebhook(world.target.url)
+    await using fixture = await bootWebhooks()
+    const webhook = await fixture.createWebhook(fixture.target.url)
     const all = { url: URL_OF, events: ['identity.login'], active: false }
 
-    const changed = await world.change(webhook, all)
+    const changed = await fixture.change(webhook, all)
 
     expect(changed).toEqual({ id: webhook.id, created_at: START, ...all })
-    expect(await world.change(webhook, {})).toEqual(changed)
-    expect(await world.change(webhook, { active: true })).toEqual({ ...changed, active: true })
+    expect(await fixture.change(webhook, {})).toEqual(changed)
+    expect(await fixture.change(webhook, { active: true })).toEqual({ ...changed, active: true })
   })
 
   test('replaces the list of events: what is not on it is no longer told', async () => {
-    await using world = await bootWebhooks()
-    const { target } = world
-    const webhook = await world.createWebhook(target.url, { events: ['identity.created'] })
-    await world.change(webhook, { events: ['identity.state_changed', 'identity.state_changed'] })
+    await using fixture = await bootWebhooks()
+    const { target } = fixture
+    const webhook = await fixture.createWebhook(target.url, { events: ['identity.created'] })
+    await fixture.change(webhook, { events: ['identity.state_changed', 'identity.state_changed'] })
 
-    await world.setState(await world.createIdentity(), 'inactive')
-    await world.rest()
+    await fixture.setState(await fixture.createIdentity(), 'inactive')
+    await fixture.rest()
 
     expect(typesAt(target)).toEqual(['identity.state_changed'])
-    expect(await world.listWebhooks()).toMatchObject([{ events: ['identity.state_changed'] }])
+    expect(await fixture.listWebhooks()).toMatchObject([{ events: ['identity.state_changed'] }])
   })
 
   test('leaves what is ours alone: id and time of creation, format and headers', async () => {
-    await using world = await bootWebhooks()
-    const { target } = world
-    const webhook = await world.createWebhook(target.url)
+    await using fixture = await bootWebhooks()
+    const { target } = fixture
+    const webhook = await fixture.createWebhook(target.url)
 
-    const changed = await world.change(webhook, {
+    const changed = await fixture.change(webhook, {
       id: UNKNOWN_ID,
       created_at: '2020-01-01T00:00:00.000Z',
       headers: { 'X-A': 'b' },
@@ -224,8 +224,8 @@ describe('a change of a webhook', () => {
     })
 
     expect(changed).toEqual(withoutSecret(webhook))
-    await world.createIdentity()
-    await world.rest()
+    await fixture.createIdentity()
+    await fixture.rest()
     const [request] = target.requests
     expect(signersOf(request as never, [webhook.secret])).toEqual([webhook.secret])
     expect(request?.headers.get('x-a')).toBeNull()
@@ -233,29 +233,29 @@ describe('a change of a webhook', () => {
   })
 
   test.each([GIVEN, 'abc', '', null])('cannot set the secret, as %j', async (secret) => {
-    await using world = await bootWebhooks()
-    const webhook = await world.createWebhook(world.target.url)
+    await using fixture = await bootWebhooks()
+    const webhook = await fixture.createWebhook(fixture.target.url)
 
-    const answer = await world.api.patch(`${WEBHOOKS}/${webhook.id}`, { secret, active: false })
+    const answer = await fixture.api.patch(`${WEBHOOKS}/${webhook.id}`, { secret, active: false })
 
     expect(answer).toMatchObject(refusal(400, 'secret: ', 'rotate-secret'))
-    expect(await world.listWebhooks()).toEqual([withoutSecret(webhook)])
-    expect(await signersNow(world, [webhook.secret, GIVEN])).toEqual([webhook.secret])
+    expect(await fixture.listWebhooks()).toEqual([withoutSecret(webhook)])
+    expect(await signersNow(fixture, [webhook.secret, GIVEN])).toEqual([webhook.secret])
   })
 
   test('of the URL moves what is sent from then on, also what is tried again', async () => {
-    await using world = await bootWebhooks()
-    const { target, clock } = world
+    await using fixture = await bootWebhooks()
+    const { target, clock } = fixture
     await using moved = startTarget()
     target.answers(() => new Response('', { status: 500 }))
-    const webhook = await world.createWebhook(target.url)
-    await world.createIdentity()
-    await world.rest()
+    const webhook = await fixture.createWebhook(target.url)
+    await fixture.createIdentity()
+    await fixture.rest()
     expect(target.requests).toHaveLength(1)
 
-    await world.change(webhook, { url: moved.url })
+    await fixture.change(webhook, { url: moved.url })
     await clock.advance(SECOND)
-    await world.rest()
+    await fixture.rest()
 
     expect(target.requests).toHaveLength(1)
     expect(moved.requests.map(({ body }) => body)).toEqual([target.requests[0]?.body as string])
@@ -267,15 +267,15 @@ const NOT_FOUND = { status: 404, body: { error: expect.stringContaining('not fou
 describe('a deleted webhook', () => {
   test('is gone: 204 with nothing, then 404 for whatever is asked of it', async () => {
     await using two = await bootTwo()
-    const { world, other, webhook, foreign } = two
+    const { fixture, other, webhook, foreign } = two
     const path = `${WEBHOOKS}/${webhook.id}`
 
-    const answer = await world.api.delete(path)
+    const answer = await fixture.api.delete(path)
 
     expect({ status: answer.status, body: answer.body }).toEqual({ status: 204, body: '' })
-    expect(await world.listWebhooks()).toEqual([])
+    expect(await fixture.listWebhooks()).toEqual([])
     expect(await other.listWebhooks()).toEqual([withoutSecret(foreign)])
-    const { api } = world
+    const { api } = fixture
     for (const again of [
       await api.delete(path),
       await api.patch(path, { active: true }),
@@ -287,28 +287,28 @@ describe('a deleted webhook', () => {
 
   test('is told nothing any more', async () => {
     await using two = await bootTwo()
-    const { world, webhook } = two
-    await world.remove(webhook)
+    const { fixture, webhook } = two
+    await fixture.remove(webhook)
 
-    await world.createIdentity()
-    await world.rest()
+    await fixture.createIdentity()
+    await fixture.rest()
 
-    expect(world.target.requests).toEqual([])
+    expect(fixture.target.requests).toEqual([])
   })
 })
 
 describe('404 answers what asks for', () => {
-  let world: World
-  let other: Awaited<ReturnType<World['party']>>
+  let fixture: Fixture
+  let other: Awaited<ReturnType<Fixture['party']>>
   let foreign: Json
   let before: Json
   beforeAll(async () => {
-    world = await bootWebhooks()
-    other = await world.party()
-    foreign = await other.createWebhook(world.target.url)
+    fixture = await bootWebhooks()
+    other = await fixture.party()
+    foreign = await other.createWebhook(fixture.target.url)
     before = await other.listWebhooks()
   })
-  afterAll(() => world.end())
+  afterAll(() => fixture.end())
 
   test.each<[string, (id: string) => string]>([
     ['the webhook of another tenant', (id) => id],
@@ -323,18 +323,18 @@ describe('404 answers what asks for', () => {
   ])('%s', async (_, idOf) => {
     const path = `${WEBHOOKS}/${idOf(foreign.id)}`
     const answers = [
-      await world.app.client(world.key).delete(path),
-      await world.app.client(world.key).patch(path, { active: false }),
-      await world.app.client(world.key).post(`${path}/rotate-secret`, {}),
-      await world.app.client(world.key).post(`${path}/test`, {}),
+      await fixture.app.client(fixture.key).delete(path),
+      await fixture.app.client(fixture.key).patch(path, { active: false }),
+      await fixture.app.client(fixture.key).post(`${path}/rotate-secret`, {}),
+      await fixture.app.client(fixture.key).post(`${path}/test`, {}),
     ]
 
     for (const { status, body } of answers) expect({ status, body }).toEqual(NOT_FOUND)
     expect(await other.listWebhooks()).toEqual(before)
-    expect(world.target.requests).toEqual([])
+    expect(fixture.target.requests).toEqual([])
     await other.createIdentity()
-    await world.rest()
-    const [request] = world.target.requests.splice(0)
+    await fixture.rest()
+    const [request] = fixture.target.requests.splice(0)
     expect(signersOf(request as never, [foreign.secret])).toEqual([foreign.secret])
   })
 })
@@ -403,13 +403,13 @@ const EVENTS: [Json, ...string[]][] = [
 ]
 
 describe('refused on creation and on change, naming field and rule', () => {
-  let world: World
+  let fixture: Fixture
   let webhook: Json
   beforeAll(async () => {
-    world = await bootWebhooks({ allow: [] })
-    webhook = withoutSecret(await world.createWebhook(URL_OF, { events: ['identity.login'] }))
+    fixture = await bootWebhooks({ allow: [] })
+    webhook = withoutSecret(await fixture.createWebhook(URL_OF, { events: ['identity.login'] }))
   })
-  afterAll(() => world.end())
+  afterAll(() => fixture.end())
 
   const cases: [Json, string[]][] = [
     ...URLS.map(([url, ...words]): [Json, string[]] => [{ url }, words]),
@@ -424,7 +424,7 @@ describe('refused on creation and on change, naming field and rule', () => {
   )
 
   test.each(titled)('%s', async (_, fields, words) => {
-    const { api } = world
+    const { api } = fixture
     expect(await api.post(WEBHOOKS, { url: URL_OF, ...fields })).toMatchObject(
       refusal(400, ...words),
     )
@@ -432,19 +432,19 @@ describe('refused on creation and on change, naming field and rule', () => {
     expect(await api.patch(`${WEBHOOKS}/${webhook.id}`, change)).toMatchObject(
       refusal(400, ...words),
     )
-    expect(await world.listWebhooks()).toEqual([webhook])
+    expect(await fixture.listWebhooks()).toEqual([webhook])
   })
 
   test('a creation without a URL', async () => {
-    expect(await world.api.post(WEBHOOKS, { events: ALL_EVENTS })).toMatchObject(
+    expect(await fixture.api.post(WEBHOOKS, { events: ALL_EVENTS })).toMatchObject(
       refusal(400, 'url: is required and must be an http or https URL'),
     )
   })
 
   test.each([[undefined], [null], [[]], ['x'], [5]])('%j in the place of a body', async (body) => {
     const refused = refusal(400, 'body: must be a JSON object')
-    expect(await world.api.post(WEBHOOKS, body)).toMatchObject(refused)
-    expect(await world.api.patch(`${WEBHOOKS}/${webhook.id}`, body)).toMatchObject(refused)
+    expect(await fixture.api.post(WEBHOOKS, body)).toMatchObject(refused)
+    expect(await fixture.api.patch(`${WEBHOOKS}/${webhook.id}`, body)).toMatchObject(refused)
   })
 
   test.each<[Json, string]>([
@@ -456,7 +456,7 @@ describe('refused on creation and on change, naming field and rule', () => {
     [`whsec_${Buffer.alloc(23).toString('base64')}`, '24 to 75'],
     [`whsec_${Buffer.alloc(76).toString('base64')}`, '24 to 75'],
   ])('the secret %j, on creation and rotation', async (secret, words) => {
-    const { api } = world
+    const { api } = fixture
     for (const answer of [
       await api.post(WEBHOOKS, { url: URL_OF, secret }),
       await api.post(`${WEBHOOKS}/${webhook.id}/rotate-secret`, { secret }),
@@ -465,21 +465,21 @@ describe('refused on creation and on change, naming field and rule', () => {
         expect(answer.body.error).not.toContain(secret)
       expect(answer).toMatchObject(refusal(400, 'secret:', words))
     }
-    expect(await world.listWebhooks()).toEqual([webhook])
+    expect(await fixture.listWebhooks()).toEqual([webhook])
   })
 })
 
 test('a name that leads inward is taken, since that may change, and never called', async () => {
-  await using world = await bootWebhooks({
+  await using fixture = await bootWebhooks({
     allow: [],
     resolve: async () => [{ address: '10.0.0.1', family: 4 }],
   })
-  await world.createWebhook('https://inward.example.com/')
+  await fixture.createWebhook('https://inward.example.com/')
 
-  await world.createIdentity()
-  await world.rest()
+  await fixture.createIdentity()
+  await fixture.rest()
 
-  expect((await world.theDelivery()).attempt_log).toMatchObject([
+  expect((await fixture.theDelivery()).attempt_log).toMatchObject([
     {
       status: 'failed',
       address: null,
@@ -489,29 +489,29 @@ test('a name that leads inward is taken, since that may change, and never called
 })
 
 test('a tenant may have 1,000 webhooks, and no more until one is deleted', async () => {
-  await using world = await bootWebhooks()
-  const other = await world.party()
+  await using fixture = await bootWebhooks()
+  const other = await fixture.party()
   const [first] = await Promise.all(
-    Array.from({ length: 1000 }, () => world.createWebhook(URL_OF, { active: false })),
+    Array.from({ length: 1000 }, () => fixture.createWebhook(URL_OF, { active: false })),
   )
 
-  const answer = await world.api.post(WEBHOOKS, { url: URL_OF })
+  const answer = await fixture.api.post(WEBHOOKS, { url: URL_OF })
 
   expect(answer).toMatchObject(refusal(409, 'limit reached: 1000'))
-  expect(await world.listWebhooks()).toHaveLength(1000)
+  expect(await fixture.listWebhooks()).toHaveLength(1000)
   await other.createWebhook(URL_OF)
-  await world.remove(first)
-  await world.createWebhook(URL_OF)
-  expect(await world.api.post(WEBHOOKS, { url: URL_OF })).toMatchObject({ status: 409 })
+  await fixture.remove(first)
+  await fixture.createWebhook(URL_OF)
+  expect(await fixture.api.post(WEBHOOKS, { url: URL_OF })).toMatchObject({ status: 409 })
 })
 
 describe('a rotated secret', () => {
   test('signs first, and the one before beside it until the grace time is over', async () => {
-    await using world = await bootWebhooks()
-    const { clock } = world
-    const webhook = await world.createWebhook(world.target.url)
+    await using fixture = await bootWebhooks()
+    const { clock } = fixture
+    const webhook = await fixture.createWebhook(fixture.target.url)
 
-    const next = await world.rotate(webhook, { grace_seconds: 3600 })
+    const next = await fixture.rotate(webhook, { grace_seconds: 3600 })
 
     expect(next).toEqual({
       secret: expect.stringMatching(SECRET),
@@ -519,44 +519,44 @@ describe('a rotated secret', () => {
     })
     const both = [next.secret, webhook.secret]
     expect(new Set(both).size).toBe(2)
-    expect(await signersNow(world, both)).toEqual(both)
+    expect(await signersNow(fixture, both)).toEqual(both)
     clock.jump(HOUR - 1)
-    expect(await signersNow(world, both)).toEqual(both)
+    expect(await signersNow(fixture, both)).toEqual(both)
     clock.jump(1)
-    expect(await signersNow(world, both)).toEqual([next.secret])
+    expect(await signersNow(fixture, both)).toEqual([next.secret])
   })
 
   test('has a day of grace unless told otherwise, with and without a body', async () => {
-    await using world = await bootWebhooks()
-    const { clock, api } = world
-    const webhook = await world.createWebhook(URL_OF)
+    await using fixture = await bootWebhooks()
+    const { clock, api } = fixture
+    const webhook = await fixture.createWebhook(URL_OF)
     const tomorrow = new Date(clock.now() + 24 * HOUR).toISOString()
 
     const answer = await api.post(`${WEBHOOKS}/${webhook.id}/rotate-secret`)
 
     expect(answer).toMatchObject({ status: 200, body: { previous_expires_at: tomorrow } })
-    expect(await world.rotate(webhook)).toMatchObject({ previous_expires_at: tomorrow })
+    expect(await fixture.rotate(webhook)).toMatchObject({ previous_expires_at: tomorrow })
   })
 
   test('without grace signs alone at once', async () => {
-    await using world = await bootWebhooks()
-    const webhook = await world.createWebhook(world.target.url)
-    const next = await world.rotate(webhook, { grace_seconds: 0, secret: GIVEN })
+    await using fixture = await bootWebhooks()
+    const webhook = await fixture.createWebhook(fixture.target.url)
+    const next = await fixture.rotate(webhook, { grace_seconds: 0, secret: GIVEN })
     expect(next).toEqual({ secret: GIVEN, previous_expires_at: null })
-    expect(await signersNow(world, [webhook.secret, GIVEN])).toEqual([GIVEN])
+    expect(await signersNow(fixture, [webhook.secret, GIVEN])).toEqual([GIVEN])
   })
 
   test('signs further attempts too, at what was first sent before it', async () => {
-    await using world = await bootWebhooks()
-    const { target, clock } = world
-    const webhook = await world.createWebhook(target.url)
+    await using fixture = await bootWebhooks()
+    const { target, clock } = fixture
+    const webhook = await fixture.createWebhook(target.url)
     target.answers(() => new Response('', { status: 500 }))
-    await world.createIdentity()
-    await world.rest()
+    await fixture.createIdentity()
+    await fixture.rest()
 
-    const { secret } = await world.rotate(webhook)
+    const { secret } = await fixture.rotate(webhook)
     await clock.advance(SECOND)
-    await world.rest()
+    await fixture.rest()
 
     const [first, second] = target.requests
     expect(signersOf(first as never, [secret, webhook.secret])).toEqual([webhook.secret])
@@ -564,30 +564,30 @@ describe('a rotated secret', () => {
   })
 
   test('is not shown again, and the webhook is otherwise what it was', async () => {
-    await using world = await bootWebhooks()
-    const webhook = await world.createWebhook(URL_OF, { events: ['identity.login'] })
-    const { secret } = await world.rotate(webhook)
-    const listed = await world.read(WEBHOOKS)
+    await using fixture = await bootWebhooks()
+    const webhook = await fixture.createWebhook(URL_OF, { events: ['identity.login'] })
+    const { secret } = await fixture.rotate(webhook)
+    const listed = await fixture.read(WEBHOOKS)
     expect(listed).toEqual({ webhooks: [withoutSecret(webhook)] })
     expect(JSON.stringify(listed)).not.toContain(secret)
   })
 
   test('can be changed while five are in use, and not further', async () => {
-    await using world = await bootWebhooks()
-    const webhook = await world.createWebhook(URL_OF)
-    for (let n = 0; n < 4; n++) await world.rotate(webhook)
-    const answer = await world.api.post(`${WEBHOOKS}/${webhook.id}/rotate-secret`, {})
+    await using fixture = await bootWebhooks()
+    const webhook = await fixture.createWebhook(URL_OF)
+    for (let n = 0; n < 4; n++) await fixture.rotate(webhook)
+    const answer = await fixture.api.post(`${WEBHOOKS}/${webhook.id}/rotate-secret`, {})
     expect(answer).toMatchObject(refusal(409, '5 secrets are in use'))
   })
 
   test.each([-1, 604_801, 1.5, '60', null])('is refused with a grace of %j', async (seconds) => {
-    await using world = await bootWebhooks()
-    const webhook = await world.createWebhook(world.target.url)
+    await using fixture = await bootWebhooks()
+    const webhook = await fixture.createWebhook(fixture.target.url)
     const path = `${WEBHOOKS}/${webhook.id}/rotate-secret`
-    expect(await world.api.post(path, { grace_seconds: seconds })).toMatchObject(
+    expect(await fixture.api.post(path, { grace_seconds: seconds })).toMatchObject(
       refusal(400, 'grace_seconds: must be a whole number of 0 to 604800'),
     )
-    expect(await signersNow(world, [webhook.secret])).toEqual([webhook.secret])
+    expect(await signersNow(fixture, [webhook.secret])).toEqual([webhook.secret])
   })
 })
 
@@ -603,11 +603,11 @@ const PAYLOADS: Record<string, Json> = {
 
 describe('a test event', () => {
   test.each(ALL_EVENTS)('%s has every field of a real one, and is signed', async (type) => {
-    await using world = await bootWebhooks()
-    const { target } = world
-    const webhook = await world.createWebhook(target.url, { events: ['identity.login'] })
+    await using fixture = await bootWebhooks()
+    const { target } = fixture
+    const webhook = await fixture.createWebhook(target.url, { events: ['identity.login'] })
 
-    const result = await world.sendTest(webhook, { event_type: type })
+    const result = await fixture.sendTest(webhook, { event_type: type })
 
     expect(result).toMatchObject({ succeeded: true, error: null, response: { status: 200 } })
     const [request, ...others] = target.requests
@@ -616,7 +616,7 @@ describe('a test event', () => {
     expect(event).toEqual({
       event_id: expect.stringMatching(UUID),
       event_type: type,
-      tenant_id: world.acme.id,
+      tenant_id: fixture.acme.id,
       created_at: START,
       data: { identity_id: expect.stringMatching(UUID), payload: PAYLOADS[type] },
     })
@@ -624,41 +624,41 @@ describe('a test event', () => {
     expect(request?.headers.get('x-service-trigger')).toBe('test')
     expect(signersOf(request as never, [webhook.secret])).toEqual([webhook.secret])
     expect(result.request).toMatchObject({ url: target.url, body: request?.body })
-    const { api } = world
+    const { api } = fixture
     expect(await api.get(`/v1/gate/identities/${event.data.identity_id}`)).toMatchObject({
       status: 404,
     })
   })
 
   test('is a creation unless told otherwise, also without a body, and new each time', async () => {
-    await using world = await bootWebhooks()
-    const webhook = await world.createWebhook(world.target.url)
+    await using fixture = await bootWebhooks()
+    const webhook = await fixture.createWebhook(fixture.target.url)
 
-    await world.sendTest(webhook)
-    await world.sendTest(webhook, {})
+    await fixture.sendTest(webhook)
+    await fixture.sendTest(webhook, {})
 
-    expect(typesAt(world.target)).toEqual(['identity.created', 'identity.created'])
-    const ids = world.target.requests.map(({ headers }) => headers.get('webhook-id'))
+    expect(typesAt(fixture.target)).toEqual(['identity.created', 'identity.created'])
+    const ids = fixture.target.requests.map(({ headers }) => headers.get('webhook-id'))
     expect(new Set(ids).size).toBe(2)
   })
 
   test('is written down nowhere and tried once, and reaches one that is paused', async () => {
-    await using world = await bootWebhooks()
-    const { target } = world
+    await using fixture = await bootWebhooks()
+    const { target } = fixture
     target.answers(() => new Response('no', { status: 500 }))
-    const webhook = await world.createWebhook(target.url, { active: false })
-    await world.createWebhook(target.url)
+    const webhook = await fixture.createWebhook(target.url, { active: false })
+    await fixture.createWebhook(target.url)
 
-    expect(await world.sendTest(webhook)).toMatchObject({
+    expect(await fixture.sendTest(webhook)).toMatchObject({
       succeeded: false,
       response: { status: 500, body: 'no' },
       error: { code: 'status', message: 'answered 500' },
     })
-    await world.toTheEnd()
+    await fixture.toTheEnd()
 
     expect(target.requests).toHaveLength(1)
-    expect(await world.listDeliveries()).toEqual([])
-    expect(await world.listWebhooks()).toMatchObject([{ active: false }, { active: true }])
+    expect(await fixture.listDeliveries()).toEqual([])
+    expect(await fixture.listWebhooks()).toMatchObject([{ active: false }, { active: true }])
   })
 
   test.each<[string, number, Record<string, string>, string]>([
@@ -667,22 +667,22 @@ describe('a test event', () => {
     ['429', 429, { 'retry-after': '60' }, 'status'],
   ])('that is answered with %s says so, and switches nothing off', async (...given) => {
     const [, status, headers, code] = given
-    await using world = await bootWebhooks()
-    world.target.answers(() => new Response('', { status, headers }))
-    const webhook = await world.createWebhook(world.target.url)
+    await using fixture = await bootWebhooks()
+    fixture.target.answers(() => new Response('', { status, headers }))
+    const webhook = await fixture.createWebhook(fixture.target.url)
 
-    expect(await world.sendTest(webhook)).toMatchObject({
+    expect(await fixture.sendTest(webhook)).toMatchObject({
       succeeded: false,
       response: { status },
       error: { code },
     })
-    expect(await world.listWebhooks()).toMatchObject([{ active: true }])
+    expect(await fixture.listWebhooks()).toMatchObject([{ active: true }])
   })
 
   test('tells of a port on which nobody listens', async () => {
-    await using world = await bootWebhooks()
-    const webhook = await world.createWebhook(await closedPort())
-    expect(await world.sendTest(webhook)).toMatchObject({
+    await using fixture = await bootWebhooks()
+    const webhook = await fixture.createWebhook(await closedPort())
+    expect(await fixture.sendTest(webhook)).toMatchObject({
       succeeded: false,
       response: null,
       error: { code: 'connect' },
@@ -690,10 +690,10 @@ describe('a test event', () => {
   })
 
   test('waits 10 s for its answer, and one beyond four at once is turned away', async () => {
-    await using world = await bootWebhooks()
-    const { app, target, api } = world
+    await using fixture = await bootWebhooks()
+    const { app, target, api } = fixture
     const held = holdAnswers(target)
-    const webhook = await world.createWebhook(target.url)
+    const webhook = await fixture.createWebhook(target.url)
     const path = `${WEBHOOKS}/${webhook.id}/test`
     const tests = Array.from({ length: 4 }, () => api.post(path, {}))
     await held.arrived(4)
@@ -715,20 +715,20 @@ describe('a test event', () => {
   test.each(['webhook.test', 'identity.*', '', null, 5])(
     'cannot be of the type %j',
     async (type) => {
-      await using world = await bootWebhooks()
-      const webhook = await world.createWebhook(world.target.url)
+      await using fixture = await bootWebhooks()
+      const webhook = await fixture.createWebhook(fixture.target.url)
       expect(
-        await world.api.post(`${WEBHOOKS}/${webhook.id}/test`, { event_type: type }),
+        await fixture.api.post(`${WEBHOOKS}/${webhook.id}/test`, { event_type: type }),
       ).toMatchObject(refusal(400, 'event_type: must be', ONE_OF))
-      expect(world.target.requests).toEqual([])
+      expect(fixture.target.requests).toEqual([])
     },
   )
 })
 
 test('the document knows each field of a webhook, and where the secret is', async () => {
-  await using world = await bootWebhooks()
+  await using fixture = await bootWebhooks()
   const schemaOf = (path: string, method: string, status: number): Json =>
-    world.document.paths[path][method].responses[status].content['application/json'].schema
+    fixture.document.paths[path][method].responses[status].content['application/json'].schema
 
   const created = schemaOf(WEBHOOKS, 'post', 201)
   const listed = schemaOf(WEBHOOKS, 'get', 200).properties.webhooks.items
@@ -736,7 +736,7 @@ test('the document knows each field of a webhook, and where the secret is', asyn
   expect(Object.keys(created.properties)).toEqual([...FIELDS, 'secret'])
   expect(created.required.toSorted()).toEqual([...FIELDS, 'secret'].toSorted())
   expect(Object.keys(listed.properties)).toEqual(FIELDS)
-  const webhook = await world.createWebhook(URL_OF)
+  const webhook = await fixture.createWebhook(URL_OF)
   expect(misfits(listed, webhook, 'webhook')).toEqual(['webhook.secret is not described'])
-  expect(world.document.paths[WEBHOOK_DELIVERIES]).toBeDefined()
+  expect(fixture.document.paths[WEBHOOK_DELIVERIES]).toBeDefined()
 })

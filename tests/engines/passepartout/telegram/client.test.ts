@@ -57,20 +57,20 @@ async function errorOf(call: Promise<unknown>): Promise<MessengerError> {
 
 describe('getMe', () => {
   test('says whose token it is', async () => {
-    await using world = botOf(() => done({ ...ME, can_join_groups: true }))
+    await using fixture = botOf(() => done({ ...ME, can_join_groups: true }))
 
-    expect(await world.bot.getMe()).toEqual({
+    expect(await fixture.bot.getMe()).toEqual({
       id: '123456789',
       username: 'acme_bot',
       name: 'Acme',
     })
-    expect(world.sent()).toEqual([`/bot${TOKEN}/getMe`, {}])
+    expect(fixture.sent()).toEqual([`/bot${TOKEN}/getMe`, {}])
   })
 
   test('says a name without tricks', async () => {
-    await using world = botOf(() => done({ ...ME, first_name: '\u202eAc\nme' }))
+    await using fixture = botOf(() => done({ ...ME, first_name: '\u202eAc\nme' }))
 
-    expect(await world.bot.getMe()).toMatchObject({ name: 'Ac me' })
+    expect(await fixture.bot.getMe()).toMatchObject({ name: 'Ac me' })
   })
 
   test.each<[string, object]>([
@@ -79,39 +79,39 @@ describe('getMe', () => {
     ['a bot without a username', { username: undefined }],
     ['a bot that no link can lead to', { username: 'acme/../x' }],
   ])('refuses the token of %s', async (_, fields) => {
-    await using world = botOf(() => done({ ...ME, ...fields }))
+    await using fixture = botOf(() => done({ ...ME, ...fields }))
 
-    expect(await errorOf(world.bot.getMe())).toMatchObject({ reason: 'refused' })
+    expect(await errorOf(fixture.bot.getMe())).toMatchObject({ reason: 'refused' })
   })
 })
 
 describe('the webhook', () => {
   test('is told of as it is', async () => {
     const url = 'https://gatehouse.example/v1/hooks/1'
-    await using world = botOf(() =>
+    await using fixture = botOf(() =>
       done({ url, pending_update_count: 2, last_error_message: 'Wrong response:\n502' }),
     )
 
-    expect(await world.bot.getWebhookInfo()).toEqual({
+    expect(await fixture.bot.getWebhookInfo()).toEqual({
       url,
       pending: 2,
       lastError: 'Wrong response: 502',
     })
-    expect(world.sent()).toEqual([`/bot${TOKEN}/getWebhookInfo`, {}])
+    expect(fixture.sent()).toEqual([`/bot${TOKEN}/getWebhookInfo`, {}])
   })
 
   test('may be none', async () => {
-    await using world = botOf(() => done({ url: '', pending_update_count: 0 }))
+    await using fixture = botOf(() => done({ url: '', pending_update_count: 0 }))
 
-    expect(await world.bot.getWebhookInfo()).toEqual({ url: '', pending: 0, lastError: null })
+    expect(await fixture.bot.getWebhookInfo()).toEqual({ url: '', pending: 0, lastError: null })
   })
 
   test('of somebody who has the token in its path does not give it away', async () => {
-    await using world = botOf(() =>
+    await using fixture = botOf(() =>
       done({ url: `https://other.example/${TOKEN}`, last_error_message: `404 at /${TOKEN}` }),
     )
 
-    expect(await world.bot.getWebhookInfo()).toEqual({
+    expect(await fixture.bot.getWebhookInfo()).toEqual({
       url: 'https://other.example/123456789:…',
       pending: 0,
       lastError: '404 at /123456789:…',
@@ -119,11 +119,11 @@ describe('the webhook', () => {
   })
 
   test('is set for what concerns us, and keeps what is waiting', async () => {
-    await using world = botOf(() => done(true))
+    await using fixture = botOf(() => done(true))
 
-    await world.bot.setWebhook({ url: 'https://gatehouse.example/hook', secret: 's-1' })
+    await fixture.bot.setWebhook({ url: 'https://gatehouse.example/hook', secret: 's-1' })
 
-    expect(world.sent()).toEqual([
+    expect(fixture.sent()).toEqual([
       `/bot${TOKEN}/setWebhook`,
       {
         url: 'https://gatehouse.example/hook',
@@ -135,31 +135,31 @@ describe('the webhook', () => {
   })
 
   test('is deleted, and what is waiting is kept', async () => {
-    await using world = botOf(() => done(true))
+    await using fixture = botOf(() => done(true))
 
-    await world.bot.deleteWebhook()
+    await fixture.bot.deleteWebhook()
 
-    expect(world.sent()).toEqual([`/bot${TOKEN}/deleteWebhook`, { drop_pending_updates: false }])
+    expect(fixture.sent()).toEqual([`/bot${TOKEN}/deleteWebhook`, { drop_pending_updates: false }])
   })
 })
 
 describe('getUpdates', () => {
   test('asks for what concerns us, from where it is told', async () => {
     const updates = [{ update_id: 8 }, 'odd']
-    await using world = botOf(() => done(updates))
+    await using fixture = botOf(() => done(updates))
 
-    expect(await world.bot.getUpdates({ ...POLL, offset: 8 })).toEqual(updates)
-    expect(world.sent()).toEqual([
+    expect(await fixture.bot.getUpdates({ ...POLL, offset: 8 })).toEqual(updates)
+    expect(fixture.sent()).toEqual([
       `/bot${TOKEN}/getUpdates`,
       { offset: 8, limit: 100, timeout: 30, allowed_updates: ['message', 'callback_query'] },
     ])
   })
 
   test('asks from wherever Telegram is, if nothing is known', async () => {
-    await using world = botOf(() => done([]))
+    await using fixture = botOf(() => done([]))
 
-    expect(await world.bot.getUpdates({ ...POLL, holdSeconds: 0 })).toEqual([])
-    expect(world.sent()[1]).toEqual({
+    expect(await fixture.bot.getUpdates({ ...POLL, holdSeconds: 0 })).toEqual([])
+    expect(fixture.sent()[1]).toEqual({
       limit: 100,
       timeout: 0,
       allowed_updates: ['message', 'callback_query'],
@@ -169,21 +169,21 @@ describe('getUpdates', () => {
   test('reads far more than other calls do, and not without end', async () => {
     const padding = (length: number) => done(['x'.repeat(length)])
     const lengths = [15_900_000, 16_000_000]
-    await using world = botOf(() => padding(lengths.shift() ?? 0))
+    await using fixture = botOf(() => padding(lengths.shift() ?? 0))
 
-    expect(await world.bot.getUpdates(POLL)).toHaveLength(1)
-    expect(await errorOf(world.bot.getUpdates(POLL))).toMatchObject({ reason: 'unavailable' })
+    expect(await fixture.bot.getUpdates(POLL)).toHaveLength(1)
+    expect(await errorOf(fixture.bot.getUpdates(POLL))).toMatchObject({ reason: 'unavailable' })
   })
 
   test('ends at once when nobody wants to know any longer', async () => {
     const asked = Promise.withResolvers<void>()
-    await using world = botOf(() => {
+    await using fixture = botOf(() => {
       asked.resolve()
       return new Promise<Response>(() => {})
     })
     const caller = new AbortController()
 
-    const error = errorOf(world.bot.getUpdates({ ...POLL, signal: caller.signal }))
+    const error = errorOf(fixture.bot.getUpdates({ ...POLL, signal: caller.signal }))
     await asked.promise
     caller.abort()
 
@@ -191,18 +191,18 @@ describe('getUpdates', () => {
   })
 
   test('asks nothing when nobody wants to know to begin with', async () => {
-    await using world = botOf(() => done([]))
+    await using fixture = botOf(() => done([]))
 
-    const error = await errorOf(world.bot.getUpdates({ ...POLL, signal: AbortSignal.abort() }))
+    const error = await errorOf(fixture.bot.getUpdates({ ...POLL, signal: AbortSignal.abort() }))
 
     expect(error).toMatchObject({ reason: 'unavailable' })
-    expect(world.requests).toEqual([])
+    expect(fixture.requests).toEqual([])
   })
 })
 
 describe('say', () => {
   test('sends plain text with buttons, and knows the message by its id', async () => {
-    await using world = botOf(() => done({ message_id: 77, text: 'Sign in?' }))
+    await using fixture = botOf(() => done({ message_id: 77, text: 'Sign in?' }))
     const buttons = [
       [
         { label: '41', data: 'n:41' },
@@ -211,8 +211,8 @@ describe('say', () => {
       [{ label: 'Deny', data: 'd' }],
     ]
 
-    expect(await world.bot.say('7000000001', { text: '<b>*Sign in?*', buttons })).toBe('77')
-    expect(world.sent()).toEqual([
+    expect(await fixture.bot.say('7000000001', { text: '<b>*Sign in?*', buttons })).toBe('77')
+    expect(fixture.sent()).toEqual([
       `/bot${TOKEN}/sendMessage`,
       {
         chat_id: 7_000_000_001,
@@ -232,11 +232,11 @@ describe('say', () => {
   })
 
   test('sends no keyboard when there are no buttons', async () => {
-    await using world = botOf(() => done({ message_id: 77 }))
+    await using fixture = botOf(() => done({ message_id: 77 }))
 
-    await world.bot.say('7', { text: 'Hello', buttons: [] })
+    await fixture.bot.say('7', { text: 'Hello', buttons: [] })
 
-    expect(world.sent()[1]).toEqual({
+    expect(fixture.sent()[1]).toEqual({
       chat_id: 7,
       text: 'Hello',
       link_preview_options: { is_disabled: true },
@@ -248,41 +248,41 @@ describe('say', () => {
     ['before a character that the limit would halve', `${'x'.repeat(4095)}😀`, 'x'.repeat(4095)],
     ['without halves of characters in it', 'a\ud800b', 'a\ufffdb'],
   ])('sends text %s', async (_, text, cut) => {
-    await using world = botOf(() => done({ message_id: 77 }))
+    await using fixture = botOf(() => done({ message_id: 77 }))
 
-    await world.bot.say('7', { text, buttons: [] })
+    await fixture.bot.say('7', { text, buttons: [] })
 
-    expect(world.sent()[1]).toMatchObject({ text: cut })
+    expect(fixture.sent()[1]).toMatchObject({ text: cut })
   })
 
   test('takes data of 64 bytes for a button', async () => {
-    await using world = botOf(() => done({ message_id: 77 }))
+    await using fixture = botOf(() => done({ message_id: 77 }))
     const data = 'ü'.repeat(32)
 
-    await world.bot.say('7', { text: 'x', buttons: [[{ label: 'x', data }]] })
+    await fixture.bot.say('7', { text: 'x', buttons: [[{ label: 'x', data }]] })
 
-    expect(world.sent()[1]).toMatchObject({
+    expect(fixture.sent()[1]).toMatchObject({
       reply_markup: { inline_keyboard: [[{ callback_data: data }]] },
     })
   })
 
   test('of a button with more data is a mistake of ours, and nothing is sent', async () => {
-    await using world = botOf(() => done({ message_id: 77 }))
+    await using fixture = botOf(() => done({ message_id: 77 }))
     const message = { text: 'x', buttons: [[{ label: 'x', data: `${'ü'.repeat(32)}x` }]] }
 
-    await expect(world.bot.say('7', message)).rejects.toBeInstanceOf(RangeError)
-    await expect(world.bot.edit('7', '77', message)).rejects.toBeInstanceOf(RangeError)
-    expect(world.requests).toEqual([])
+    await expect(fixture.bot.say('7', message)).rejects.toBeInstanceOf(RangeError)
+    await expect(fixture.bot.edit('7', '77', message)).rejects.toBeInstanceOf(RangeError)
+    expect(fixture.requests).toEqual([])
   })
 })
 
 describe('edit', () => {
   test('replaces text and buttons', async () => {
-    await using world = botOf(() => done({ message_id: 77 }))
+    await using fixture = botOf(() => done({ message_id: 77 }))
 
-    await world.bot.edit('7000000001', '77', ASK)
+    await fixture.bot.edit('7000000001', '77', ASK)
 
-    expect(world.sent()).toEqual([
+    expect(fixture.sent()).toEqual([
       `/bot${TOKEN}/editMessageText`,
       {
         chat_id: 7_000_000_001,
@@ -295,15 +295,15 @@ describe('edit', () => {
   })
 
   test('takes the buttons away when there are none', async () => {
-    await using world = botOf(() => done(true))
+    await using fixture = botOf(() => done(true))
 
-    await world.bot.edit('7', '77', { text: 'Denied', buttons: [] })
+    await fixture.bot.edit('7', '77', { text: 'Denied', buttons: [] })
 
-    expect(world.sent()[1]).toMatchObject({ reply_markup: { inline_keyboard: [] } })
+    expect(fixture.sent()[1]).toMatchObject({ reply_markup: { inline_keyboard: [] } })
   })
 
   test('is done when there is nothing to change', async () => {
-    await using world = botOf(() =>
+    await using fixture = botOf(() =>
       refusal(
         400,
         'Bad Request: message is not modified: specified new message content and reply markup ' +
@@ -311,52 +311,52 @@ describe('edit', () => {
       ),
     )
 
-    await world.bot.edit('7', '77', ASK)
+    await fixture.bot.edit('7', '77', ASK)
   })
 
   test.each([
     [400, 'Bad Request: message to edit not found', 'refused'],
     [500, 'message is not modified', 'unavailable'],
   ])('is not done after %i: %s', async (status, description, reason) => {
-    await using world = botOf(() => refusal(status, description))
+    await using fixture = botOf(() => refusal(status, description))
 
-    expect(await errorOf(world.bot.edit('7', '77', ASK))).toMatchObject({ reason })
+    expect(await errorOf(fixture.bot.edit('7', '77', ASK))).toMatchObject({ reason })
   })
 })
 
 describe('answerCallback', () => {
   test('ends the wait with a notice', async () => {
-    await using world = botOf(() => done(true))
+    await using fixture = botOf(() => done(true))
 
-    await world.bot.answerCallback('4382', 'Approved')
+    await fixture.bot.answerCallback('4382', 'Approved')
 
-    expect(world.sent()).toEqual([
+    expect(fixture.sent()).toEqual([
       `/bot${TOKEN}/answerCallbackQuery`,
       { callback_query_id: '4382', text: 'Approved' },
     ])
   })
 
   test('cuts the notice to what fits', async () => {
-    await using world = botOf(() => done(true))
+    await using fixture = botOf(() => done(true))
 
-    await world.bot.answerCallback('4382', `${'x'.repeat(199)}😀`)
+    await fixture.bot.answerCallback('4382', `${'x'.repeat(199)}😀`)
 
-    expect(world.sent()[1]).toMatchObject({ text: 'x'.repeat(199) })
+    expect(fixture.sent()[1]).toMatchObject({ text: 'x'.repeat(199) })
   })
 
   test.each([
     'Bad Request: query is too old and response timeout expired or query ID is invalid',
     'Bad Request: QUERY_ID_INVALID: query ID is invalid',
   ])('is done when nobody waits any longer: %s', async (description) => {
-    await using world = botOf(() => refusal(400, description))
+    await using fixture = botOf(() => refusal(400, description))
 
-    await world.bot.answerCallback('4382', 'Approved')
+    await fixture.bot.answerCallback('4382', 'Approved')
   })
 
   test('is not done after any other refusal', async () => {
-    await using world = botOf(() => refusal(400, 'Bad Request: MESSAGE_TOO_LONG'))
+    await using fixture = botOf(() => refusal(400, 'Bad Request: MESSAGE_TOO_LONG'))
 
-    const error = await errorOf(world.bot.answerCallback('4382', 'Approved'))
+    const error = await errorOf(fixture.bot.answerCallback('4382', 'Approved'))
 
     expect(error).toMatchObject({ reason: 'refused' })
   })
@@ -374,9 +374,9 @@ describe('a refusal', () => {
     [500, 'unavailable', 'Internal Server Error'],
     [502, 'unavailable', 'Bad Gateway'],
   ] as const)('with %i is %s', async (status, reason, description) => {
-    await using world = botOf(() => refusal(status, description))
+    await using fixture = botOf(() => refusal(status, description))
 
-    const error = await errorOf(world.bot.say('7', ASK))
+    const error = await errorOf(fixture.bot.say('7', ASK))
 
     expect(error).toMatchObject({ reason, message: `sendMessage: ${description}` })
     expect(error.retryAfterMs).toBeUndefined()
@@ -389,17 +389,17 @@ describe('a refusal', () => {
     ['after a while if what is said is no number', { retry_after: '35' }, 5000],
     ['after a while if what is said is no time', { retry_after: -1 }, 5000],
   ])('for being too fast is over %s', async (_, parameters, retryAfterMs) => {
-    await using world = botOf(() => refusal(429, 'Too Many Requests', parameters))
+    await using fixture = botOf(() => refusal(429, 'Too Many Requests', parameters))
 
-    const error = await errorOf(world.bot.say('7', ASK))
+    const error = await errorOf(fixture.bot.say('7', ASK))
 
     expect(error).toMatchObject({ reason: 'rate_limited', retryAfterMs })
   })
 
   test('is told on one line of at most 200 characters', async () => {
-    await using world = botOf(() => refusal(400, `Bad\r\nRequest \u202e${'😀'.repeat(300)}`))
+    await using fixture = botOf(() => refusal(400, `Bad\r\nRequest \u202e${'😀'.repeat(300)}`))
 
-    const { message } = await errorOf(world.bot.deleteWebhook())
+    const { message } = await errorOf(fixture.bot.deleteWebhook())
 
     expect(message).toStartWith('deleteWebhook: Bad Request  😀')
     expect([...message]).toHaveLength('deleteWebhook: '.length + 200)
@@ -410,9 +410,9 @@ describe('a refusal', () => {
     ['is no text', { toString: 1 }],
     ['is empty', ''],
   ])('whose description %s is told by its status', async (_, description) => {
-    await using world = botOf(() => Response.json({ ok: false, description }, { status: 400 }))
+    await using fixture = botOf(() => Response.json({ ok: false, description }, { status: 400 }))
 
-    const error = await errorOf(world.bot.getMe())
+    const error = await errorOf(fixture.bot.getMe())
 
     expect(error).toMatchObject({ reason: 'refused', message: 'getMe: status 400' })
   })
@@ -424,9 +424,9 @@ describe('a refusal', () => {
     ['in other letters', TOKEN.toLowerCase()],
   ])('that quotes the token %s does not give it away', async (_, quoted) => {
     const far = 'x'.repeat(185)
-    await using world = botOf(() => refusal(400, `no ${quoted}, ${quoted} ${far} ${quoted}`))
+    await using fixture = botOf(() => refusal(400, `no ${quoted}, ${quoted} ${far} ${quoted}`))
 
-    const { message } = await errorOf(world.bot.getMe())
+    const { message } = await errorOf(fixture.bot.getMe())
 
     expect(message).toStartWith('getMe: no ')
     expect(message.toLowerCase()).not.toContain(SECRET.slice(0, 4).toLowerCase())
@@ -451,14 +451,14 @@ describe('what is no answer of the Bot API makes it unavailable:', () => {
     ['a redirect', () => Response.redirect('/elsewhere', 302)],
     ['more than is read', () => done('x'.repeat(1_000_000))],
   ])('%s', async (_, answer) => {
-    await using world = botOf(answer)
+    await using fixture = botOf(answer)
 
-    const error = await errorOf(world.bot.deleteWebhook())
+    const error = await errorOf(fixture.bot.deleteWebhook())
 
     expect(error).toMatchObject({ reason: 'unavailable' })
     expect(error.message).toStartWith('deleteWebhook: ')
     expect(error.message.length).toBeLessThan(250)
-    expect(world.requests).toHaveLength(1)
+    expect(fixture.requests).toHaveLength(1)
   })
 
   const odd = [undefined, null, 1, 'x', true, [], {}, { id: '7', message_id: '7', url: 7 }]
@@ -468,30 +468,30 @@ describe('what is no answer of the Bot API makes it unavailable:', () => {
     ['sendMessage', (bot) => bot.say('7', ASK)],
   ])('an odd result of %s', async (method, call) => {
     const results = [...odd]
-    await using world = botOf(() => done(results.shift()))
+    await using fixture = botOf(() => done(results.shift()))
 
     for (const _ of odd)
-      expect(await errorOf(call(world.bot))).toMatchObject({
+      expect(await errorOf(call(fixture.bot))).toMatchObject({
         reason: 'unavailable',
         message: `${method}: an answer that cannot be read`,
       })
   })
 
   test('updates that are no list', async () => {
-    await using world = botOf(() => done({ length: 1, 0: { update_id: 1 } }))
+    await using fixture = botOf(() => done({ length: 1, 0: { update_id: 1 } }))
 
-    expect(await errorOf(world.bot.getUpdates(POLL))).toMatchObject({ reason: 'unavailable' })
+    expect(await errorOf(fixture.bot.getUpdates(POLL))).toMatchObject({ reason: 'unavailable' })
   })
 })
 
 describe('when nobody answers', () => {
   test('it is unavailable, and the host is all that is told', async () => {
-    const world = botOf(() => done(ME))
-    await world.stop()
+    const fixture = botOf(() => done(ME))
+    await fixture.stop()
 
-    expect(await errorOf(world.bot.getMe())).toMatchObject({
+    expect(await errorOf(fixture.bot.getMe())).toMatchObject({
       reason: 'unavailable',
-      message: `getMe: ${world.host} cannot be reached (ECONNREFUSED)`,
+      message: `getMe: ${fixture.host} cannot be reached (ECONNREFUSED)`,
     })
   })
 
@@ -500,19 +500,19 @@ describe('when nobody answers', () => {
     ['a poll, beyond what it is held', 40_000, (bot) => bot.getUpdates(POLL)],
   ])('%s is given up after a while', async (_, deadlineMs, call) => {
     const asked = Promise.withResolvers<void>()
-    await using world = botOf(() => {
+    await using fixture = botOf(() => {
       asked.resolve()
       return new Promise<Response>(() => {})
     })
     let isOver = false
 
-    const error = errorOf(call(world.bot)).finally(() => {
+    const error = errorOf(call(fixture.bot)).finally(() => {
       isOver = true
     })
     await asked.promise
-    await world.clock.advance(deadlineMs - 1)
+    await fixture.clock.advance(deadlineMs - 1)
     expect(isOver).toBe(false)
-    await world.clock.advance(1)
+    await fixture.clock.advance(1)
 
     expect(await error).toMatchObject({
       reason: 'unavailable',
@@ -524,11 +524,11 @@ describe('when nobody answers', () => {
 describe('a token', () => {
   test('may be of any length that is in use', async () => {
     for (const token of ['1:a', `${'9'.repeat(20)}:${'-'.repeat(64)}${'_'.repeat(64)}`]) {
-      await using world = botOf(() => done(ME), { token })
+      await using fixture = botOf(() => done(ME), { token })
 
-      await world.bot.getMe()
+      await fixture.bot.getMe()
 
-      expect(world.requests[0]?.path).toBe(`/bot${token}/getMe`)
+      expect(fixture.requests[0]?.path).toBe(`/bot${token}/getMe`)
     }
   })
 
@@ -546,21 +546,21 @@ describe('a token', () => {
     ['too long', `1:${'a'.repeat(129)}`],
     ['of too long a number', `${'1'.repeat(21)}:a`],
   ])('that is %s goes nowhere', async (_, token) => {
-    await using world = botOf(() => done(ME), { token })
+    await using fixture = botOf(() => done(ME), { token })
 
-    expect(await errorOf(world.bot.getMe())).toMatchObject({
+    expect(await errorOf(fixture.bot.getMe())).toMatchObject({
       reason: 'unauthorized',
       message: 'getMe: a token that cannot be one',
     })
-    expect(world.requests).toEqual([])
+    expect(fixture.requests).toEqual([])
   })
 })
 
 test('the address of the Bot API may have a path of its own', async () => {
-  await using world = botOf(() => done(ME))
+  await using fixture = botOf(() => done(ME))
   const clock = createTestClock('2026-03-01T12:00:00.000Z')
 
-  await createTelegram({ clock, apiRoot: `${world.origin}/telegram` })(TOKEN).getMe()
+  await createTelegram({ clock, apiRoot: `${fixture.origin}/telegram` })(TOKEN).getMe()
 
-  expect(world.sent()[0]).toBe(`/telegram/bot${TOKEN}/getMe`)
+  expect(fixture.sent()[0]).toBe(`/telegram/bot${TOKEN}/getMe`)
 })

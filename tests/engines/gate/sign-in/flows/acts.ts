@@ -3,7 +3,7 @@ import type { ProviderName } from '../../../../../src/config/index.ts'
 import { createStore } from '../../../../../src/engines/gate/store.ts'
 import type { TestAppOptions } from '../../../../support/app.ts'
 import { type Json, SECOND } from '../../fixture.ts'
-import { bootFlows, csrfOf, type FlowWorld, node, pathOf, totpAt } from './fixture.ts'
+import { bootFlows, csrfOf, type FlowFixture, node, pathOf, totpAt } from './fixture.ts'
 
 export const HOUR = 60 * 60 * SECOND
 /** How long one code of an authenticator is shown. */
@@ -28,30 +28,30 @@ export const bootUnhurried = (options: TestAppOptions = {}) =>
 
 /** With second factors switched on. */
 export async function bootFactors(options: TestAppOptions = {}) {
-  const world = await bootUnhurried(options)
-  await world.security({ mfa_enabled: true })
-  return world
+  const fixture = await bootUnhurried(options)
+  await fixture.security({ mfa_enabled: true })
+  return fixture
 }
 
 /** A flow as a program reads it. */
-export const read = ({ app }: FlowWorld, url: string, headers: Record<string, string> = {}) =>
+export const read = ({ app }: FlowFixture, url: string, headers: Record<string, string> = {}) =>
   app.raw(pathOf(url), { headers: { accept: 'application/json', ...headers } })
 
 export const withToken = (token: string) => ({ 'x-session-token': token })
 
 /** What the session behind a token is now. */
-export async function sessionOf({ whoami }: FlowWorld, token: string): Promise<Json> {
+export async function sessionOf({ whoami }: FlowFixture, token: string): Promise<Json> {
   const answer = await whoami(token)
   expect(answer).toMatchObject({ status: 200 })
   return answer.body
 }
 
-export const isAlive = async ({ whoami }: FlowWorld, token: string): Promise<boolean> =>
+export const isAlive = async ({ whoami }: FlowFixture, token: string): Promise<boolean> =>
   (await whoami(token)).status !== 401
 
 /** To the action of a flow, with this token and no other. */
-export const sendBare = (world: FlowWorld, flow: Json, fields: Json, token?: string) =>
-  world.app.raw(pathOf(flow.ui.action), {
+export const sendBare = (fixture: FlowFixture, flow: Json, fields: Json, token?: string) =>
+  fixture.app.raw(pathOf(flow.ui.action), {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -63,8 +63,8 @@ export const sendBare = (world: FlowWorld, flow: Json, fields: Json, token?: str
 /** Both ways for a form about settings: to its action, and by the tenant's server. */
 export const WAYS = {
   'to the action of the flow': sendBare,
-  'by the tenant’s server': (world: FlowWorld, flow: Json, fields: Json, token?: string) =>
-    world.submit(
+  'by the tenant’s server': (fixture: FlowFixture, flow: Json, fields: Json, token?: string) =>
+    fixture.submit(
       'settings',
       { flow: flow.id, ...fields },
       token === undefined ? {} : withToken(token),
@@ -72,33 +72,33 @@ export const WAYS = {
 }
 
 /** The time at which the authenticator shows its next code. */
-export const nextCode = (world: FlowWorld, secret: string): string => {
-  world.clock.jump(STEP)
-  return totpAt(secret, world.clock.now())
+export const nextCode = (fixture: FlowFixture, secret: string): string => {
+  fixture.clock.jump(STEP)
+  return totpAt(secret, fixture.clock.now())
 }
 
 /** Six digits that an authenticator shows at no time near to now. */
-export function wrongCode(world: FlowWorld, secret: string): string {
-  const near = [-2, -1, 0, 1, 2].map((steps) => totpAt(secret, world.clock.now() + steps * STEP))
+export function wrongCode(fixture: FlowFixture, secret: string): string {
+  const near = [-2, -1, 0, 1, 2].map((steps) => totpAt(secret, fixture.clock.now() + steps * STEP))
   return ['000000', '000001', '000002', '000003', '000004', '000005'].find(
     (code) => !near.includes(code),
   ) as string
 }
 
 /** Somebody with an authenticator: the token of a session of both factors, and the secret. */
-export async function enrolled(world: FlowWorld, email = ADA) {
-  const { session_token: token, identity } = await world.register(email)
-  return { token: token as string, identity, secret: await world.enrol(token) }
+export async function enrolled(fixture: FlowFixture, email = ADA) {
+  const { session_token: token, identity } = await fixture.register(email)
+  return { token: token as string, identity, secret: await fixture.enrol(token) }
 }
 
 /** A password that was right, and the flow that asks for the second factor. */
-export async function halfway(world: FlowWorld, email = ADA) {
-  const signedIn = await world.signIn(email)
+export async function halfway(fixture: FlowFixture, email = ADA) {
+  const signedIn = await fixture.signIn(email)
   const url = signedIn.continue_with?.find(
     ({ action }: Json) => action === 'redirect_browser_to',
   )?.redirect_browser_to
   expect(url).toBeString()
-  const { status, body: flow } = await read(world, url, withToken(signedIn.session_token))
+  const { status, body: flow } = await read(fixture, url, withToken(signedIn.session_token))
   expect(status).toBe(200)
   return { token: signedIn.session_token as string, signedIn, flow }
 }
@@ -117,17 +117,17 @@ export const codesShown = (flow: Json): string[] =>
   )
 
 /** New recovery codes, written down. */
-export async function recoveryCodes(world: FlowWorld, token: string): Promise<string[]> {
-  const flow = await world.settings(token)
-  const shown = await world.sendWell(flow, CODES.make, withToken(token))
-  const kept = await world.sendWell(flow, CODES.keep, withToken(token))
+export async function recoveryCodes(fixture: FlowFixture, token: string): Promise<string[]> {
+  const flow = await fixture.settings(token)
+  const shown = await fixture.sendWell(flow, CODES.make, withToken(token))
+  const kept = await fixture.sendWell(flow, CODES.keep, withToken(token))
   expect(kept.state).toBe('success')
   return codesShown(shown)
 }
 
 /** An account elsewhere, as if it had been connected. */
 export async function connect(
-  { app, tenantId, clock }: FlowWorld,
+  { app, tenantId, clock }: FlowFixture,
   { id: identityId }: Json,
   provider: ProviderName,
   subject = `${provider}-1`,

@@ -24,7 +24,7 @@ import {
 } from './code-fixture.ts'
 import {
   bootFlows,
-  type FlowWorld,
+  type FlowFixture,
   flowParty,
   messageIds,
   node,
@@ -34,11 +34,11 @@ import {
 
 const NEW_PASSWORD = 'a new way to be let in'
 
-let world: FlowWorld
+let fixture: FlowFixture
 beforeAll(async () => {
-  world = await bootCrowd()
+  fixture = await bootCrowd()
 })
-afterAll(() => world.app.stop())
+afterAll(() => fixture.app.stop())
 
 let people = 0
 const newAddress = () => `moves-${people++}@example.com`
@@ -46,14 +46,14 @@ const newAddress = () => `moves-${people++}@example.com`
 /** Somebody who is signed in, with an address that is proven. */
 async function somebody(fields: Json = {}) {
   const email = newAddress()
-  const identity = await person(world, email, fields)
-  const { session_token: token } = await world.signIn(email)
+  const identity = await person(fixture, email, fields)
+  const { session_token: token } = await fixture.signIn(email)
   return { email, identity, token: token as string }
 }
 
 /** Asks for another address; what comes back names the flow that waits for its code. */
 async function wish(token: string, email: string, rest: Json = {}) {
-  const answer = await world.change(token, { method: 'profile', traits: { email }, ...rest })
+  const answer = await fixture.change(token, { method: 'profile', traits: { email }, ...rest })
   return { answer, done: flowIn(answer, 200, 'success') }
 }
 
@@ -63,12 +63,12 @@ async function moving(fields: Json = {}) {
   const to = newAddress()
   const { answer } = await wish(who.token, to)
   const { url } = nextFlowIn(answer, 'show_verification_ui')
-  const flow = (await read(world, { ui: { action: url } })).body as Json
+  const flow = (await read(fixture, { ui: { action: url } })).body as Json
   return { ...who, to, flow }
 }
 
 const emailOf = async (identity: Json): Promise<string> =>
-  (await world.readIdentity(identity)).traits.email
+  (await fixture.readIdentity(identity)).traits.email
 
 /** A change that waits, and the code that would end it. */
 type Waiting = Awaited<ReturnType<typeof moving>>
@@ -78,17 +78,17 @@ const TRIES: [string, (change: Waiting, code: string) => Promise<void>][] = [
   [
     'its code',
     async ({ flow }, code) => {
-      expect([404, 422]).toContain((await world.send(flow, { code })).status)
+      expect([404, 422]).toContain((await fixture.send(flow, { code })).status)
     },
   ],
   [
     'another code',
     async ({ flow, to }) => {
-      const before = world.sentTo(to).length
-      world.clock.jump(MAIL_GAP_MS)
-      const again = await world.send(flow, { email: to })
-      const mails = world.sentTo(to).length - before
-      await world.send(flow, { code: world.codeFor(to) })
+      const before = fixture.sentTo(to).length
+      fixture.clock.jump(MAIL_GAP_MS)
+      const again = await fixture.send(flow, { email: to })
+      const mails = fixture.sentTo(to).length - before
+      await fixture.send(flow, { code: fixture.codeFor(to) })
       expect([404, 422]).toContain(again.status)
       expect(mails).toBe(0)
     },
@@ -98,38 +98,38 @@ const TRIES: [string, (change: Waiting, code: string) => Promise<void>][] = [
 describe('another address', () => {
   test('is confirmed by its code, however often a stranger has the old one verified', async () => {
     const email = newAddress()
-    const { session_token: token } = await world.register(email)
+    const { session_token: token } = await fixture.register(email)
     const to = newAddress()
     const { answer } = await wish(token, to)
     const { url } = nextFlowIn(answer, 'show_verification_ui')
-    const flow = (await read(world, { ui: { action: url } })).body as Json
-    const code = world.codeFor(to)
+    const flow = (await read(fixture, { ui: { action: url } })).body as Json
+    const code = fixture.codeFor(to)
 
-    world.clock.jump(MAIL_GAP_MS)
-    const before = world.sentTo(email).length
-    const stranger = await world.start('verification')
-    expect((await world.send(stranger, { method: 'code', email })).status).toBe(200)
-    expect(world.sentTo(email).length).toBe(before + 1)
+    fixture.clock.jump(MAIL_GAP_MS)
+    const before = fixture.sentTo(email).length
+    const stranger = await fixture.start('verification')
+    expect((await fixture.send(stranger, { method: 'code', email })).status).toBe(200)
+    expect(fixture.sentTo(email).length).toBe(before + 1)
 
-    const confirmed = await world.send(flow, { code }, { 'x-session-token': token })
+    const confirmed = await fixture.send(flow, { code }, { 'x-session-token': token })
     expect(confirmed).toMatchObject({ status: 200, body: { state: 'passed_challenge' } })
   })
 
   test('is held until a code comes back from it: the old one stays as it is', async () => {
     const { email, identity, token, to } = await moving()
 
-    const read = await world.readIdentity(identity)
+    const read = await fixture.readIdentity(identity)
 
     expect(read.traits.email).toBe(email)
     expect(read.verifiable_addresses).toMatchObject([{ value: email, verified: true }])
     expect(read.recovery_addresses).toMatchObject([{ value: email }])
-    expect((await world.tryPassword(email)).status).toBe(200)
-    expect((await world.tryPassword(to)).status).toBe(422)
-    expect(await whose(world, token)).toBe(identity.id)
+    expect((await fixture.tryPassword(email)).status).toBe(200)
+    expect((await fixture.tryPassword(to)).status).toBe(422)
+    expect(await whose(fixture, token)).toBe(identity.id)
     // Nobody can get in by the new one, and it is still free for whoever has it.
-    world.clock.jump(MAIL_GAP_MS)
-    await asked(world, 'recovery', to)
-    expect(fatesOf(world, to)[0]).toStartWith('withheld')
+    fixture.clock.jump(MAIL_GAP_MS)
+    await asked(fixture, 'recovery', to)
+    expect(fatesOf(fixture, to)[0]).toStartWith('withheld')
   })
 
   test('is answered with the flow that waits for the code', async () => {
@@ -150,7 +150,7 @@ describe('another address', () => {
       },
     ])
     expect(messageIds(done)).toEqual([1050001])
-    const waiting = flowIn(await read(world, { ui: { action: named.url } }), 200, 'sent_email')
+    const waiting = flowIn(await read(fixture, { ui: { action: named.url } }), 200, 'sent_email')
     expect(nodeNames(waiting)).toEqual([
       'code:code',
       'code:method=code',
@@ -163,15 +163,15 @@ describe('another address', () => {
   test('is written to with a code and a link, the old one with a notice', async () => {
     const { email, to, flow } = await moving()
 
-    const [mail, ...others] = world.sentTo(to)
+    const [mail, ...others] = fixture.sentTo(to)
     expect(others).toEqual([])
     expect(mail).toMatchObject({
       kind: 'address_change',
       subject: 'Verify your new email address for Acme',
-      expiresAt: world.clock.now() + LINK_MS,
+      expiresAt: fixture.clock.now() + LINK_MS,
     })
-    expect(world.linkFor(to)).not.toContain(flow.id)
-    const [notice] = world.sentTo(email)
+    expect(fixture.linkFor(to)).not.toContain(flow.id)
+    const [notice] = fixture.sentTo(email)
     expect(notice).toMatchObject({
       kind: 'notice',
       subject: 'Email change requested for your Acme account',
@@ -181,52 +181,52 @@ describe('another address', () => {
   test('is not told in full to whoever reads the old one, nor the code', async () => {
     const { email, to } = await moving()
 
-    const [notice] = world.sentTo(email)
+    const [notice] = fixture.sentTo(email)
 
     const said = `${notice?.subject} ${notice?.body?.text} ${notice?.body?.html}`
     expect(said).not.toContain(to)
     expect(said).not.toContain(to.split('@')[0] as string)
-    expect(said).not.toContain(world.codeFor(to))
+    expect(said).not.toContain(fixture.codeFor(to))
     expect(notice?.body?.text).toContain('m•••@example.com')
   })
 
   test('is told to the old one even if that was written to a moment ago', async () => {
     const { email, token } = await somebody()
     // Whoever has got hold of a session can ask for any mail just before.
-    await asked(world, 'recovery', email)
+    await asked(fixture, 'recovery', email)
 
     await wish(token, newAddress())
 
-    expect(world.sentTo(email).map(({ kind }: Json) => kind)).toEqual(['notice', 'recovery'])
+    expect(fixture.sentTo(email).map(({ kind }: Json) => kind)).toEqual(['notice', 'recovery'])
   })
 
   test('takes the place of the old one once its code has come back', async () => {
     const { email, identity, token, to, flow } = await moving()
 
-    const answer = await world.send(flow, { code: world.codeFor(to) })
+    const answer = await fixture.send(flow, { code: fixture.codeFor(to) })
 
     const done = flowIn(answer, 200, 'passed_challenge')
     expect(messageIds(done)).toEqual([1080002])
     expect(done).not.toHaveProperty('continue_with')
-    const now = new Date(world.clock.now()).toISOString()
-    const read = await world.readIdentity(identity)
-    expect(read.traits).toEqual({ email: to, tenant_id: world.tenantId })
+    const now = new Date(fixture.clock.now()).toISOString()
+    const read = await fixture.readIdentity(identity)
+    expect(read.traits).toEqual({ email: to, tenant_id: fixture.tenantId })
     expect(read.verifiable_addresses).toMatchObject([
       { value: to, verified: true, status: 'completed', verified_at: now },
     ])
     expect(read.recovery_addresses).toMatchObject([{ value: to }])
     expect(read.credentials.password.identifiers).toEqual([to])
-    expect((await world.tryPassword(to)).status).toBe(200)
-    expect((await world.tryPassword(email)).status).toBe(422)
-    expect(await whose(world, token)).toBe(identity.id)
-    world.clock.jump(MAIL_GAP_MS)
-    expect(await whose(world, await recover(world, to))).toBe(identity.id)
+    expect((await fixture.tryPassword(to)).status).toBe(200)
+    expect((await fixture.tryPassword(email)).status).toBe(422)
+    expect(await whose(fixture, token)).toBe(identity.id)
+    fixture.clock.jump(MAIL_GAP_MS)
+    expect(await whose(fixture, await recover(fixture, to))).toBe(identity.id)
   })
 
   test('takes a sign-in first where the link in the mail is opened in another browser', async () => {
     const { email, to, identity } = await moving()
-    const browser = newBrowser(world.app)
-    const page = await browser.visit(world.linkFor(to))
+    const browser = newBrowser(fixture.app)
+    const page = await browser.visit(fixture.linkFor(to))
 
     const asking = await browser.follow(await browser.press(page, ['method', 'code']))
     expect(asking.forms.flatMap(({ buttons }) => buttons)).toEqual([['confirm_by', 'sign_in']])
@@ -249,7 +249,10 @@ describe('another address', () => {
   test('can be confirmed by way of the tenant', async () => {
     const { to, flow, identity } = await moving()
 
-    const answer = await world.submit('verification', { flow: flow.id, code: world.codeFor(to) })
+    const answer = await fixture.submit('verification', {
+      flow: flow.id,
+      code: fixture.codeFor(to),
+    })
 
     flowIn(answer, 200, 'passed_challenge')
     expect(await emailOf(identity)).toBe(to)
@@ -257,9 +260,9 @@ describe('another address', () => {
 
   test('frees the old one', async () => {
     const { email, to, flow } = await moving()
-    await world.send(flow, { code: world.codeFor(to) })
+    await fixture.send(flow, { code: fixture.codeFor(to) })
 
-    expect(await person(world, email)).toMatchObject({ traits: { email } })
+    expect(await person(fixture, email)).toMatchObject({ traits: { email } })
   })
 
   test('is stored as addresses are, whatever the spelling', async () => {
@@ -270,68 +273,68 @@ describe('another address', () => {
 
     const { url, verifiable_address } = nextFlowIn(answer, 'show_verification_ui')
     expect(verifiable_address).toBe(to)
-    const flow = (await read(world, { ui: { action: url } })).body
-    await world.send(flow, { code: world.codeFor(to) })
+    const flow = (await read(fixture, { ui: { action: url } })).body
+    await fixture.send(flow, { code: fixture.codeFor(to) })
     expect(await emailOf(identity)).toBe(to)
   })
 
   test('that is the old one in another spelling is no change at all', async () => {
     const { email, token, identity } = await somebody()
-    const before = await world.readIdentity(identity)
+    const before = await fixture.readIdentity(identity)
 
     const { done } = await wish(token, email.toUpperCase())
 
     expect(done).not.toHaveProperty('continue_with')
-    expect(world.mailsTo(email)).toEqual([])
-    expect(await world.readIdentity(identity)).toEqual(before)
+    expect(fixture.mailsTo(email)).toEqual([])
+    expect(await fixture.readIdentity(identity)).toEqual(before)
   })
 
   test.each([undefined, '', 'nobody', 7, null])('that is none is refused: %p', async (email) => {
     const { token, identity } = await somebody()
-    const before = await world.readIdentity(identity)
+    const before = await fixture.readIdentity(identity)
 
-    const answer = await world.change(token, { method: 'profile', traits: { email } })
+    const answer = await fixture.change(token, { method: 'profile', traits: { email } })
 
     const flow = flowIn(answer, 422, 'show_form')
     const [id, ...others] = complaintsIn(flow)
     expect(['traits.email:4000002', 'traits.email:4000040']).toContain(id as string)
     expect(others).toEqual([])
-    expect(await world.readIdentity(identity)).toEqual(before)
+    expect(await fixture.readIdentity(identity)).toEqual(before)
   })
 
   test('needs a sign-in of the last hour', async () => {
     const { token, email, identity } = await somebody()
     const to = newAddress()
-    world.clock.jump(HOUR + 1)
+    fixture.clock.jump(HOUR + 1)
 
-    const answer = await world.change(token, { method: 'profile', traits: { email: to } })
+    const answer = await fixture.change(token, { method: 'profile', traits: { email: to } })
 
     expect(answer).toMatchObject({ status: 403, body: { id: 'session_refresh_required' } })
-    expect([...world.mailsTo(to), ...world.mailsTo(email)]).toEqual([])
+    expect([...fixture.mailsTo(to), ...fixture.mailsTo(email)]).toEqual([])
     expect(await emailOf(identity)).toBe(email)
   })
 
   test('is noted and told once it is the address, and no sooner', async () => {
     await using target = startTarget()
-    const other = await flowParty(world.app)
+    const other = await flowParty(fixture.app)
     const email = newAddress()
     const identity = await person(other, email)
     const { session_token: token } = await other.signIn(email)
     await other.createWebhook(target.url)
     const to = newAddress()
     const asking = await other.change(token, { method: 'profile', traits: { email: to } })
-    await rest(world.app)
-    const before = actionsOn(world.app, `identity:${identity.id}`)
+    await rest(fixture.app)
+    const before = actionsOn(fixture.app, `identity:${identity.id}`)
     expect(typesTold(target)).toEqual([])
 
     const { url } = nextFlowIn(asking, 'show_verification_ui')
-    const flow = (await read(world, { ui: { action: url } })).body
+    const flow = (await read(fixture, { ui: { action: url } })).body
     const code = other.codeFor(to)
     await Promise.all([other.send(flow, { code }), other.send(flow, { code })])
-    await rest(world.app)
+    await rest(fixture.app)
 
     expect(typesTold(target)).toEqual(['identity.email_verified'])
-    expect(actionsOn(world.app, `identity:${identity.id}`).slice(before.length)).toEqual([
+    expect(actionsOn(fixture.app, `identity:${identity.id}`).slice(before.length)).toEqual([
       'identity.updated',
     ])
   })
@@ -342,20 +345,20 @@ describe('what is known of the person besides', () => {
 
   test('is kept when the address changes, from beginning to end', async () => {
     const email = newAddress()
-    const identity = await person(world, email, {
+    const identity = await person(fixture, email, {
       traits: { email, custom_data },
       metadata_public: { roles: ['admin'] },
     })
-    const { session_token: token } = await world.signIn(email)
+    const { session_token: token } = await fixture.signIn(email)
     const to = newAddress()
     const { answer } = await wish(token, to)
-    expect((await world.readIdentity(identity)).traits.custom_data).toEqual(custom_data)
+    expect((await fixture.readIdentity(identity)).traits.custom_data).toEqual(custom_data)
     const { url } = nextFlowIn(answer, 'show_verification_ui')
-    const flow = (await read(world, { ui: { action: url } })).body
+    const flow = (await read(fixture, { ui: { action: url } })).body
 
-    await world.send(flow, { code: world.codeFor(to) })
+    await fixture.send(flow, { code: fixture.codeFor(to) })
 
-    expect(await world.readIdentity(identity)).toMatchObject({
+    expect(await fixture.readIdentity(identity)).toMatchObject({
       traits: { email: to, custom_data },
       metadata_public: { roles: ['admin'] },
     })
@@ -363,14 +366,14 @@ describe('what is known of the person besides', () => {
 
   test('is what it has become in between, not what it was', async () => {
     const { identity, to, flow } = await moving()
-    await world.patch(identity, [{ op: 'add', path: '/traits/custom_data', value: custom_data }])
+    await fixture.patch(identity, [{ op: 'add', path: '/traits/custom_data', value: custom_data }])
 
-    await world.send(flow, { code: world.codeFor(to) })
+    await fixture.send(flow, { code: fixture.codeFor(to) })
 
-    expect((await world.readIdentity(identity)).traits).toEqual({
+    expect((await fixture.readIdentity(identity)).traits).toEqual({
       email: to,
       custom_data,
-      tenant_id: world.tenantId,
+      tenant_id: fixture.tenantId,
     })
   })
 
@@ -380,29 +383,29 @@ describe('what is known of the person besides', () => {
 
     await wish(token, to, { traits: { email: to, custom_data } })
 
-    expect((await world.readIdentity(identity)).traits).toMatchObject({ email, custom_data })
+    expect((await fixture.readIdentity(identity)).traits).toMatchObject({ email, custom_data })
   })
 })
 
 describe('an address that somebody else has', () => {
   test('is answered like any other when it is asked for, and nobody gets a code', async () => {
     const taken = newAddress()
-    const holder = await person(world, taken)
+    const holder = await person(fixture, taken)
     const { email, token, identity } = await somebody()
 
     const { answer, done } = await wish(token, taken)
 
     expect(messageIds(done)).toEqual([1050001])
     expect(nextFlowIn(answer, 'show_verification_ui').verifiable_address).toBe(taken)
-    expect(fatesOf(world, taken)).toEqual(['withheld: another account has this address'])
-    expect(world.sentTo(email)).toMatchObject([{ kind: 'notice' }])
+    expect(fatesOf(fixture, taken)).toEqual(['withheld: another account has this address'])
+    expect(fixture.sentTo(email)).toMatchObject([{ kind: 'notice' }])
     expect(await emailOf(identity)).toBe(email)
     expect(await emailOf(holder)).toBe(taken)
   })
 
   test('cannot be told from one that is free by asking for another code', async () => {
     const taken = newAddress()
-    await person(world, taken)
+    await person(fixture, taken)
     const free = newAddress()
 
     const answers: unknown[] = []
@@ -410,10 +413,10 @@ describe('an address that somebody else has', () => {
       const { token } = await somebody()
       const { answer } = await wish(token, address)
       const { url } = nextFlowIn(answer, 'show_verification_ui')
-      const flow = (await read(world, { ui: { action: url } })).body
-      const soon = await world.send(flow, { email: address })
-      world.clock.jump(MAIL_GAP_MS)
-      const later = await world.send(flow, { email: address })
+      const flow = (await read(fixture, { ui: { action: url } })).body
+      const soon = await fixture.send(flow, { email: address })
+      fixture.clock.jump(MAIL_GAP_MS)
+      const later = await fixture.send(flow, { email: address })
       answers.push([soon, later].map(({ status, body }) => [status, messageIds(body)]))
     }
 
@@ -422,15 +425,15 @@ describe('an address that somebody else has', () => {
 
   test('is not taken from whoever got it in between, who keeps it', async () => {
     const { email, identity, to, flow } = await moving()
-    const code = world.codeFor(to)
-    const holder = await person(world, to)
+    const code = fixture.codeFor(to)
+    const holder = await person(fixture, to)
 
-    const answer = await world.send(flow, { code })
+    const answer = await fixture.send(flow, { code })
 
     expect(messageIds(flowIn(answer, 422, 'sent_email'))).toContain(4900010)
     expect(await emailOf(identity)).toBe(email)
     expect(await emailOf(holder)).toBe(to)
-    expect((await world.readIdentity(identity)).verifiable_addresses).toMatchObject([
+    expect((await fixture.readIdentity(identity)).verifiable_addresses).toMatchObject([
       { value: email, verified: true },
     ])
   })
@@ -438,16 +441,16 @@ describe('an address that somebody else has', () => {
   test('of two who ask for the same one, the first with the code has it', async () => {
     const one = await moving()
     const { token, identity, email } = await somebody()
-    world.clock.jump(MAIL_GAP_MS)
+    fixture.clock.jump(MAIL_GAP_MS)
     const { answer } = await wish(token, one.to)
     const { url } = nextFlowIn(answer, 'show_verification_ui')
-    const second = (await read(world, { ui: { action: url } })).body
-    const [newer, older] = world
+    const second = (await read(fixture, { ui: { action: url } })).body
+    const [newer, older] = fixture
       .sentTo(one.to)
       .map((mail) => /^ {4}(\d{6})$/m.exec(mail?.body?.text ?? '')?.[1] as string)
 
-    const won = await world.send(second, { code: newer })
-    const lost = await world.send(one.flow, { code: older })
+    const won = await fixture.send(second, { code: newer })
+    const lost = await fixture.send(one.flow, { code: older })
 
     flowIn(won, 200, 'passed_challenge')
     expect(lost.status).toBe(422)
@@ -457,15 +460,15 @@ describe('an address that somebody else has', () => {
   })
 
   test('at another tenant is free here', async () => {
-    const other = await flowParty(world.app)
+    const other = await flowParty(fixture.app)
     const to = newAddress()
     await person(other, to)
     const { token, identity } = await somebody()
     const { answer } = await wish(token, to)
     const { url } = nextFlowIn(answer, 'show_verification_ui')
-    const flow = (await read(world, { ui: { action: url } })).body
+    const flow = (await read(fixture, { ui: { action: url } })).body
 
-    await world.send(flow, { code: world.codeFor(to) })
+    await fixture.send(flow, { code: fixture.codeFor(to) })
 
     expect(await emailOf(identity)).toBe(to)
   })
@@ -473,89 +476,89 @@ describe('an address that somebody else has', () => {
 
 describe.each(TRIES)('a change that waits is over, and %s is of no use,', (_, attempt) => {
   async function expectOver(change: Waiting, code: string) {
-    const before = await world.readIdentity(change.identity)
+    const before = await fixture.readIdentity(change.identity)
     await attempt(change, code)
-    expect(await world.readIdentity(change.identity)).toEqual(before)
+    expect(await fixture.readIdentity(change.identity)).toEqual(before)
   }
 
   test('after a recovery', async () => {
     const change = await moving()
-    const code = world.codeFor(change.to)
-    world.clock.jump(MAIL_GAP_MS)
-    await recover(world, change.email)
+    const code = fixture.codeFor(change.to)
+    fixture.clock.jump(MAIL_GAP_MS)
+    await recover(fixture, change.email)
 
     await expectOver(change, code)
   })
 
   test('after the recovery of an account whose address was never proven', async () => {
     const email = newAddress()
-    const identity = await unproven(world, email, { password: PASSWORD })
-    const { session_token: token } = await world.signIn(email)
+    const identity = await unproven(fixture, email, { password: PASSWORD })
+    const { session_token: token } = await fixture.signIn(email)
     const to = newAddress()
     const { answer } = await wish(token, to)
     const { url } = nextFlowIn(answer, 'show_verification_ui')
-    const flow = (await read(world, { ui: { action: url } })).body
-    const code = world.codeFor(to)
-    world.clock.jump(MAIL_GAP_MS)
-    await recover(world, email)
+    const flow = (await read(fixture, { ui: { action: url } })).body
+    const code = fixture.codeFor(to)
+    fixture.clock.jump(MAIL_GAP_MS)
+    await recover(fixture, email)
 
     await expectOver({ email, identity, token, to, flow }, code)
   })
 
   test('after a password change', async () => {
     const change = await moving()
-    const code = world.codeFor(change.to)
+    const code = fixture.codeFor(change.to)
     const fields = { method: 'password', password: NEW_PASSWORD }
-    expect(await world.change(change.token, fields)).toMatchObject({ status: 200 })
+    expect(await fixture.change(change.token, fields)).toMatchObject({ status: 200 })
 
     await expectOver(change, code)
   })
 
   test('once the person is deactivated', async () => {
     const change = await moving()
-    const code = world.codeFor(change.to)
-    await world.setState(change.identity, 'inactive')
+    const code = fixture.codeFor(change.to)
+    await fixture.setState(change.identity, 'inactive')
 
     await expectOver(change, code)
   })
 
   test('once the person was deactivated for a while', async () => {
     const change = await moving()
-    const code = world.codeFor(change.to)
-    await world.setState(change.identity, 'inactive')
-    await world.setState(change.identity, 'active')
+    const code = fixture.codeFor(change.to)
+    await fixture.setState(change.identity, 'inactive')
+    await fixture.setState(change.identity, 'active')
 
     await expectOver(change, code)
   })
 
   test('once the tenant ended all sessions of the person', async () => {
     const change = await moving()
-    const code = world.codeFor(change.to)
-    await world.api.delete(`${IDENTITIES}/${change.identity.id}/sessions`)
+    const code = fixture.codeFor(change.to)
+    await fixture.api.delete(`${IDENTITIES}/${change.identity.id}/sessions`)
 
     await expectOver(change, code)
   })
 
   test('once the tenant gave the person another address', async () => {
     const change = await moving()
-    const code = world.codeFor(change.to)
+    const code = fixture.codeFor(change.to)
     const value = newAddress()
-    await world.patch(change.identity, [{ op: 'replace', path: '/traits/email', value }])
+    await fixture.patch(change.identity, [{ op: 'replace', path: '/traits/email', value }])
 
     await expectOver(change, code)
   })
 
   test('once another one was asked for, which is not over', async () => {
     const change = await moving()
-    const code = world.codeFor(change.to)
+    const code = fixture.codeFor(change.to)
     const later = newAddress()
     const { answer } = await wish(change.token, later)
     const { url } = nextFlowIn(answer, 'show_verification_ui')
-    const second = (await read(world, { ui: { action: url } })).body
+    const second = (await read(fixture, { ui: { action: url } })).body
 
     await expectOver(change, code)
 
-    flowIn(await world.send(second, { code: world.codeFor(later) }), 200, 'passed_challenge')
+    flowIn(await fixture.send(second, { code: fixture.codeFor(later) }), 200, 'passed_challenge')
     expect(await emailOf(change.identity)).toBe(later)
   })
 })
@@ -563,45 +566,45 @@ describe.each(TRIES)('a change that waits is over, and %s is of no use,', (_, at
 describe('a change that waits', () => {
   test('goes with the person', async () => {
     const change = await moving()
-    const code = world.codeFor(change.to)
-    await world.api.delete(`${IDENTITIES}/${change.identity.id}`)
+    const code = fixture.codeFor(change.to)
+    await fixture.api.delete(`${IDENTITIES}/${change.identity.id}`)
 
-    expect((await world.send(change.flow, { code })).status).toBe(404)
-    expect(rowsOf(world.app, 'gate_flows').filter(({ address }) => address === change.to)).toEqual(
-      [],
-    )
+    expect((await fixture.send(change.flow, { code })).status).toBe(404)
+    expect(
+      rowsOf(fixture.app, 'gate_flows').filter(({ address }) => address === change.to),
+    ).toEqual([])
   })
 
   test('is not hurried by a wrong password, a sign-in, or the end of one session', async () => {
     const change = await moving()
-    await world.tryPassword(change.email, 'wrong and long')
-    const { session } = await world.signIn(change.email)
-    await world.api.delete(`/v1/gate/sessions/${session.id}`)
+    await fixture.tryPassword(change.email, 'wrong and long')
+    const { session } = await fixture.signIn(change.email)
+    await fixture.api.delete(`/v1/gate/sessions/${session.id}`)
 
-    const answer = await world.send(change.flow, { code: world.codeFor(change.to) })
+    const answer = await fixture.send(change.flow, { code: fixture.codeFor(change.to) })
 
     flowIn(answer, 200, 'passed_challenge')
   })
 
   test('is over a quarter of an hour after its mail, unless another one is asked for', async () => {
     const change = await moving()
-    const code = world.codeFor(change.to)
-    world.clock.jump(CODE_MS)
-    expect((await world.send(change.flow, { code })).status).toBe(422)
+    const code = fixture.codeFor(change.to)
+    fixture.clock.jump(CODE_MS)
+    expect((await fixture.send(change.flow, { code })).status).toBe(422)
 
-    const again = await world.send(change.flow, { email: change.to })
+    const again = await fixture.send(change.flow, { email: change.to })
 
     expect(messageIds(flowIn(again, 200, 'sent_email'))).toEqual([1080003])
-    const answer = await world.send(change.flow, { code: world.codeFor(change.to) })
+    const answer = await fixture.send(change.flow, { code: fixture.codeFor(change.to) })
     flowIn(answer, 200, 'passed_challenge')
     expect(await emailOf(change.identity)).toBe(change.to)
   })
 
   test('is over with its flow', async () => {
     const change = await moving()
-    world.clock.jump(FLOW_MS)
+    fixture.clock.jump(FLOW_MS)
 
-    const late = await world.send(change.flow, { email: change.to })
+    const late = await fixture.send(change.flow, { email: change.to })
 
     expect(late.status).toBe(410)
     expect(await emailOf(change.identity)).toBe(change.email)
@@ -609,11 +612,12 @@ describe('a change that waits', () => {
 
   test('dies of five wrong codes, resends or not', async () => {
     const change = await moving()
-    for (const code of wrongCodes(world.codeFor(change.to))) await world.send(change.flow, { code })
-    world.clock.jump(MAIL_GAP_MS)
-    await world.send(change.flow, { email: change.to })
+    for (const code of wrongCodes(fixture.codeFor(change.to)))
+      await fixture.send(change.flow, { code })
+    fixture.clock.jump(MAIL_GAP_MS)
+    await fixture.send(change.flow, { email: change.to })
 
-    const answer = await world.send(change.flow, { code: world.codeFor(change.to) })
+    const answer = await fixture.send(change.flow, { code: fixture.codeFor(change.to) })
 
     expect(messageIds(flowIn(answer, 422, 'sent_email'))).toContain('code:4900001')
     expect(await emailOf(change.identity)).toBe(change.email)
@@ -623,61 +627,61 @@ describe('a change that waits', () => {
 describe('another code for a change', () => {
   test('goes to the same address, and the one before it is dead', async () => {
     const { email, identity, to, flow } = await moving()
-    const first = world.codeFor(to)
-    world.clock.jump(MAIL_GAP_MS)
+    const first = fixture.codeFor(to)
+    fixture.clock.jump(MAIL_GAP_MS)
 
-    const again = await world.send(flow, { email: to })
+    const again = await fixture.send(flow, { email: to })
 
     expect(messageIds(flowIn(again, 200, 'sent_email'))).toEqual([1080003])
-    const [mail] = world.sentTo(to)
+    const [mail] = fixture.sentTo(to)
     expect(mail?.subject).toBe('Verify your new email address for Acme')
-    expect(world.sentTo(to)).toHaveLength(2)
-    const late = await world.send(flow, { code: first })
+    expect(fixture.sentTo(to)).toHaveLength(2)
+    const late = await fixture.send(flow, { code: first })
     expect(messageIds(flowIn(late, 422, 'sent_email'))).toContain('code:4070006')
     expect(await emailOf(identity)).toBe(email)
-    flowIn(await world.send(flow, { code: world.codeFor(to) }), 200, 'passed_challenge')
+    flowIn(await fixture.send(flow, { code: fixture.codeFor(to) }), 200, 'passed_challenge')
     expect(await emailOf(identity)).toBe(to)
   })
 
   test('goes to no other address: that takes a new change', async () => {
     const { identity, email, flow } = await moving()
     const elsewhere = newAddress()
-    world.clock.jump(MAIL_GAP_MS)
+    fixture.clock.jump(MAIL_GAP_MS)
 
     for (const address of [elsewhere, email]) {
-      const answer = await world.send(flow, { email: address })
+      const answer = await fixture.send(flow, { email: address })
       expect(messageIds(flowIn(answer, 422, 'sent_email'))).toContain(4070005)
     }
 
-    expect(world.mailsTo(elsewhere)).toEqual([])
+    expect(fixture.mailsTo(elsewhere)).toEqual([])
     expect(await emailOf(identity)).toBe(email)
   })
 
   test('goes out once in half a minute', async () => {
     const { to, flow } = await moving()
 
-    const soon = await world.send(flow, { email: to })
+    const soon = await fixture.send(flow, { email: to })
 
     expect(soon).toMatchObject({ status: 429, body: { state: 'sent_email' } })
     expect(soon.headers.get('retry-after')).toBe('30')
-    expect(world.sentTo(to)).toHaveLength(1)
-    flowIn(await world.send(flow, { code: world.codeFor(to) }), 200, 'passed_challenge')
+    expect(fixture.sentTo(to)).toHaveLength(1)
+    flowIn(await fixture.send(flow, { code: fixture.codeFor(to) }), 200, 'passed_challenge')
   })
 })
 
 describe('a verification', () => {
   test('of the old address does not move anybody', async () => {
     const email = newAddress()
-    const identity = await unproven(world, email, { password: PASSWORD })
-    const { session_token: token } = await world.signIn(email)
+    const identity = await unproven(fixture, email, { password: PASSWORD })
+    const { session_token: token } = await fixture.signIn(email)
     const to = newAddress()
     await wish(token, to)
-    world.clock.jump(MAIL_GAP_MS)
-    const flow = await asked(world, 'verification', email)
+    fixture.clock.jump(MAIL_GAP_MS)
+    const flow = await asked(fixture, 'verification', email)
 
-    await world.send(flow, { code: world.codeFor(email) }, { 'x-session-token': token })
+    await fixture.send(flow, { code: fixture.codeFor(email) }, { 'x-session-token': token })
 
-    expect(await world.readIdentity(identity)).toMatchObject({
+    expect(await fixture.readIdentity(identity)).toMatchObject({
       traits: { email },
       verifiable_addresses: [{ value: email, verified: true }],
     })
@@ -685,10 +689,10 @@ describe('a verification', () => {
 
   test('of the new address by somebody else proves nothing for the change', async () => {
     const { to, identity, email } = await moving()
-    const code = world.codeFor(to)
-    const flow = await world.start('verification')
+    const code = fixture.codeFor(to)
+    const flow = await fixture.start('verification')
 
-    expect((await world.send(flow, { code })).status).toBe(422)
+    expect((await fixture.send(flow, { code })).status).toBe(422)
 
     expect(await emailOf(identity)).toBe(email)
   })
@@ -696,11 +700,11 @@ describe('a verification', () => {
 
 test('a mail that cannot go out now leaves everything as it was, the change before it too', async () => {
   const change = await moving()
-  const before = await world.readIdentity(change.identity)
-  const settings = await world.settings(change.token)
+  const before = await fixture.readIdentity(change.identity)
+  const settings = await fixture.settings(change.token)
   const traits = { email: change.to, custom_data: { plan: 'gold' } }
 
-  const answer = await world.send(
+  const answer = await fixture.send(
     settings,
     { method: 'profile', traits },
     { 'x-session-token': change.token },
@@ -709,9 +713,9 @@ test('a mail that cannot go out now leaves everything as it was, the change befo
   expect(answer).toMatchObject({ status: 429, body: { state: 'show_form' } })
   expect(answer.headers.get('retry-after')).toBe('30')
   expect(node(answer.body, 'traits.email').attributes.value).toBe(change.to)
-  expect(await world.readIdentity(change.identity)).toEqual(before)
-  expect(world.mailsTo(change.email)).toHaveLength(1)
-  const done = await world.send(change.flow, { code: world.codeFor(change.to) })
+  expect(await fixture.readIdentity(change.identity)).toEqual(before)
+  expect(fixture.mailsTo(change.email)).toHaveLength(1)
+  const done = await fixture.send(change.flow, { code: fixture.codeFor(change.to) })
   flowIn(done, 200, 'passed_challenge')
 })
 

@@ -6,16 +6,16 @@ import { csrfOf, node, PASSWORD, pathOf } from './fixture.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 
-let world: Checked
+let fixture: Checked
 let token: string
 beforeAll(async () => {
-  world = await bootChecked()
-  await world.security({ passwordless_enabled: true, mfa_enabled: true })
-  token = (await world.register('somebody@example.com')).session_token
+  fixture = await bootChecked()
+  await fixture.security({ passwordless_enabled: true, mfa_enabled: true })
+  token = (await fixture.register('somebody@example.com')).session_token
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
-const start = (kind: string) => world.start(kind, { 'x-session-token': token })
+const start = (kind: string) => fixture.start(kind, { 'x-session-token': token })
 
 const sendText = (
   { ui }: Json,
@@ -25,14 +25,14 @@ const sendText = (
 ) => {
   const request = new Request('http://localhost/', { method: 'POST', body })
   const given: Record<string, string> = type === null ? {} : { 'content-type': type }
-  return world.app.raw(pathOf(ui.action), {
+  return fixture.app.raw(pathOf(ui.action), {
     method: 'POST',
     body: request.body === null ? undefined : body,
     headers: { 'x-session-token': token, ...given, ...headers },
   })
 }
 
-const send = (flow: Json, fields: Json) => world.send(flow, fields, { 'x-session-token': token })
+const send = (flow: Json, fields: Json) => fixture.send(flow, fields, { 'x-session-token': token })
 
 const login = (flow: Json) => ({
   csrf_token: csrfOf(flow),
@@ -153,7 +153,7 @@ describe('a form', () => {
   test('has blanks as plus signs, and any letters in escapes', async () => {
     const email = newcomer()
     const password = 'pässwörd + 100% 🐎'
-    await world.register(email, password)
+    await fixture.register(email, password)
     const flow = await start('login')
     const text = inForm({ ...login(flow), identifier: ` ${email} `, password })
     expect(text).toContain('p%C3%A4ssw%C3%B6rd+%2B+100%25')
@@ -197,7 +197,7 @@ describe('a form', () => {
     const data = new FormData()
     for (const [name, value] of Object.entries(login(flow))) data.append(name, value)
     const request = new Request(flow.ui.action, { method: 'POST', body: data })
-    expect((await world.app.app.handle(request)).status).toBe(415)
+    expect((await fixture.app.app.handle(request)).status).toBe(415)
   })
 })
 
@@ -319,14 +319,14 @@ describe('a field of a type that it cannot have', () => {
   test.each(NO_TRAITS.map(([traits, id]) => [named(traits), traits, id] as const))(
     'is no trait: %s',
     async (_, traits, id) => {
-      const before = count(world.app, 'gate_identities')
+      const before = count(fixture.app, 'gate_identities')
       for (const method of ['password', 'code']) {
         const flow = await start('registration')
         const { status, body } = await send(flow, { method, traits, password: PASSWORD })
         expect(status).toBe(422)
         expect(saidIn(body)).toEqual([id])
       }
-      expect(count(world.app, 'gate_identities')).toBe(before)
+      expect(count(fixture.app, 'gate_identities')).toBe(before)
     },
   )
 
@@ -382,7 +382,7 @@ describe('what was typed', () => {
   test('is forgotten with the answer', async () => {
     const flow = await start('registration')
     await send(flow, { method: 'password', password: 'x', traits: { email: 'not one' } })
-    expect((await world.app.raw(pathOf(flow.ui.action))).body).toEqual(flow)
+    expect((await fixture.app.raw(pathOf(flow.ui.action))).body).toEqual(flow)
   })
 })
 
@@ -403,7 +403,7 @@ describe('names that objects have by themselves', () => {
 
   test('are no traits', async () => {
     const flow = await start('registration')
-    const before = count(world.app, 'gate_identities')
+    const before = count(fixture.app, 'gate_identities')
     for (const name of HOSTILE)
       for (const traits of [
         `{"${name}":{"email":"a@example.com"}}`,
@@ -413,7 +413,7 @@ describe('names that objects have by themselves', () => {
         const { status } = await sendText(flow, `{${fields},"traits":${traits}}`)
         expect({ name, traits, status }).toEqual({ name, traits, status: 422 })
       }
-    expect(count(world.app, 'gate_identities')).toBe(before)
+    expect(count(fixture.app, 'gate_identities')).toBe(before)
   })
 
   test('are nothing in a form either, and change nothing for others', async () => {

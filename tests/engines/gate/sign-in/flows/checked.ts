@@ -11,25 +11,25 @@ const OF_FLOWS = /^\/(v1\/gate\/auth|auth\/self-service)\//
 
 /**
  * An application with flows, of which every answer in JSON has to be one that the API document
- * describes, field by field. Limits by address are wide unless given: many tests share one world.
+ * describes, field by field. Limits by address are wide unless given: many tests share one fixture.
  */
 export async function bootChecked({ flags, ...options }: TestAppOptions = {}) {
-  const world = await bootFlows({
+  const fixture = await bootFlows({
     ...options,
     flags: { 'limits-sign-ins-per-minute': '1000000', ...flags },
   })
-  const document = (await world.app.raw('/openapi.json')).body
+  const document = (await fixture.app.raw('/openapi.json')).body
 
   async function raw(path: string, init: RequestInit = {}): Promise<Answer> {
-    const answer = await world.app.raw(path, init)
+    const answer = await fixture.app.raw(path, init)
     const isJson = answer.headers.get('content-type')?.includes('json')
     if (isJson && OF_FLOWS.test(path)) expectDescribed(document, init.method ?? 'GET', path, answer)
     return answer
   }
 
-  const app: TestApp = { ...world.app, raw }
-  const { tenantId, key, api } = world
-  return { ...world, ...flowsOf(app, { tenantId, key, api }), app }
+  const app: TestApp = { ...fixture.app, raw }
+  const { tenantId, key, api } = fixture
+  return { ...fixture, ...flowsOf(app, { tenantId, key, api }), app }
 }
 
 function expectDescribed(document: Json, method: string, path: string, answer: Answer) {

@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import { createStore } from '../../../../../src/engines/gate/store.ts'
 import type { Answer, TestApp } from '../../../../support/app.ts'
 import { type Gate, IDENTITIES, type Json } from '../../fixture.ts'
-import { AUTH, bootFlows, type FlowWorld, type flowsOf, node, PASSWORD } from './fixture.ts'
+import { AUTH, bootFlows, type FlowFixture, type flowsOf, node, PASSWORD } from './fixture.ts'
 
 export type Flows = ReturnType<typeof flowsOf>
 /** One tenant, with its people and their flows. */
@@ -41,22 +41,23 @@ export const unproven = (party: Pick<Party, 'api'>, email: string, fields: Json 
   person(party, email, { isProven: false, password: null, ...fields })
 
 /** The ways by which a form of recovery or verification comes in. */
-export const WAYS: [string, (world: FlowWorld, flow: Json, fields: Json) => Promise<Answer>][] = [
-  ['by the action of the flow', ({ send }, flow, fields) => send(flow, fields)],
+export const WAYS: [string, (fixture: FlowFixture, flow: Json, fields: Json) => Promise<Answer>][] =
   [
-    "by the tenant's key, the flow in the body",
-    ({ submit }, flow, fields) => submit(kindOf(flow), { flow: flow.id, ...fields }),
-  ],
-  [
-    "by the tenant's key, the flow in the query",
-    ({ app, key }, flow, fields) =>
-      app.raw(`${AUTH}/${kindOf(flow)}/submit?flow=${flow.id}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify(fields),
-      }),
-  ],
-]
+    ['by the action of the flow', ({ send }, flow, fields) => send(flow, fields)],
+    [
+      "by the tenant's key, the flow in the body",
+      ({ submit }, flow, fields) => submit(kindOf(flow), { flow: flow.id, ...fields }),
+    ],
+    [
+      "by the tenant's key, the flow in the query",
+      ({ app, key }, flow, fields) =>
+        app.raw(`${AUTH}/${kindOf(flow)}/submit?flow=${flow.id}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: JSON.stringify(fields),
+        }),
+    ],
+  ]
 
 /** The kind of a flow stands in its address alone. */
 export const kindOf = ({ ui }: Json): string => new URL(ui.action).pathname.split('/').at(-1) ?? ''

@@ -18,14 +18,14 @@ import {
   wrongCode,
   wrongCodes,
 } from './code-fixture.ts'
-import { bootFlows, type FlowWorld, flowParty, messageIds, node, nodeNames } from './fixture.ts'
+import { bootFlows, type FlowFixture, flowParty, messageIds, node, nodeNames } from './fixture.ts'
 
 /** A flow that goes by a mailed code: what asks for one, and what is said of it. */
 interface Kind {
   kind: 'login' | 'registration' | 'recovery' | 'verification'
   asking: (address: string) => Json
   /** Makes whoever has the address, where somebody must. */
-  prepare: (world: Pick<FlowWorld, 'api'>, address: string) => Promise<unknown>
+  prepare: (fixture: Pick<FlowFixture, 'api'>, address: string) => Promise<unknown>
   resend: (address: string) => Json
   wrong: number
   over: number
@@ -38,7 +38,7 @@ const KINDS: Kind[] = [
   {
     kind: 'recovery',
     asking: (email) => ({ method: 'code', email }),
-    prepare: (world, address) => person(world, address),
+    prepare: (fixture, address) => person(fixture, address),
     resend: (email) => ({ method: 'code', email }),
     wrong: 4060006,
     over: 4060001,
@@ -48,7 +48,7 @@ const KINDS: Kind[] = [
   {
     kind: 'verification',
     asking: (email) => ({ method: 'code', email }),
-    prepare: (world, address) => unproven(world, address),
+    prepare: (fixture, address) => unproven(fixture, address),
     resend: (email) => ({ method: 'code', email }),
     wrong: 4070006,
     over: 4070002,
@@ -58,7 +58,7 @@ const KINDS: Kind[] = [
   {
     kind: 'login',
     asking: (identifier) => ({ method: 'code', identifier }),
-    prepare: (world, address) => person(world, address),
+    prepare: (fixture, address) => person(fixture, address),
     resend: () => ({ method: 'code', resend: 'code' }),
     wrong: 4010008,
     over: 4010007,
@@ -78,29 +78,29 @@ const KINDS: Kind[] = [
 ]
 const EACH = KINDS.map((kind) => [kind.kind, kind] as const)
 
-let world: FlowWorld
+let fixture: FlowFixture
 beforeAll(async () => {
-  world = await bootCrowd()
-  await world.security({ passwordless_enabled: true })
+  fixture = await bootCrowd()
+  await fixture.security({ passwordless_enabled: true })
 })
-afterAll(() => world.app.stop())
+afterAll(() => fixture.app.stop())
 
 let people = 0
 const newAddress = () => `types-${people++}@example.com`
 
 const bring = (flow: Json, code: unknown): Promise<Answer> =>
-  world.send(flow, { method: 'code', code })
+  fixture.send(flow, { method: 'code', code })
 
 /** A flow to whose address a code went out. */
 async function waiting({ kind, asking, prepare }: Kind, email = newAddress()) {
-  await prepare(world, email)
-  const flow = await world.start(kind)
-  const sent = flowIn(await world.send(flow, asking(email)), 200, 'sent_email')
-  return { email, flow: sent, code: world.codeFor(email) }
+  await prepare(fixture, email)
+  const flow = await fixture.start(kind)
+  const sent = flowIn(await fixture.send(flow, asking(email)), 200, 'sent_email')
+  return { email, flow: sent, code: fixture.codeFor(email) }
 }
 
 const triesOf = ({ id }: Json): number =>
-  rowsOf(world.app, 'gate_flows').find((row) => row.id === id)?.tries
+  rowsOf(fixture.app, 'gate_flows').find((row) => row.id === id)?.tries
 
 describe.each(EACH)('a code for a %s', (_, kind) => {
   const idsIn = (answer: Answer) => {
@@ -139,15 +139,15 @@ describe.each(EACH)('a code for a %s', (_, kind) => {
   test('counts across resends: a new one saves nobody who guesses', async () => {
     const { email, flow, code } = await waiting(kind)
     for (const wrong of wrongCodes(code, 3)) await bring(flow, wrong)
-    world.clock.jump(MAIL_GAP_MS)
-    flowIn(await world.send(flow, kind.resend(email)), 200, 'sent_email')
-    for (const wrong of wrongCodes(world.codeFor(email), 2))
+    fixture.clock.jump(MAIL_GAP_MS)
+    flowIn(await fixture.send(flow, kind.resend(email)), 200, 'sent_email')
+    for (const wrong of wrongCodes(fixture.codeFor(email), 2))
       expect(idsIn(await bring(flow, wrong))).toEqual(WRONG)
 
-    expect(idsIn(await bring(flow, world.codeFor(email)))).toEqual(SPENT)
-    world.clock.jump(MAIL_GAP_MS)
-    await world.send(flow, kind.resend(email))
-    expect(idsIn(await bring(flow, world.codeFor(email)))).toEqual(SPENT)
+    expect(idsIn(await bring(flow, fixture.codeFor(email)))).toEqual(SPENT)
+    fixture.clock.jump(MAIL_GAP_MS)
+    await fixture.send(flow, kind.resend(email))
+    expect(idsIn(await bring(flow, fixture.codeFor(email)))).toEqual(SPENT)
   })
 
   test('counts what is tried at the same time: of ten, five are looked at', async () => {
@@ -172,50 +172,50 @@ describe.each(EACH)('a code for a %s', (_, kind) => {
     expect(triesOf(flow)).toBe(1)
 
     // What never gets so far as a code is no try.
-    await world.send(flow, { method: 'code', code: '' })
-    await world.send(flow, { method: 'code', code: 7 })
-    await world.send(flow, { csrf_token: 'wrong', method: 'code', code })
+    await fixture.send(flow, { method: 'code', code: '' })
+    await fixture.send(flow, { method: 'code', code: 7 })
+    await fixture.send(flow, { csrf_token: 'wrong', method: 'code', code })
     expect(triesOf(flow)).toBe(1)
   })
 
   test('is good until a quarter of an hour is over, and not a moment longer', async () => {
     const [early, late] = [await waiting(kind), await waiting(kind)]
 
-    world.clock.jump(CODE_MS - 1)
+    fixture.clock.jump(CODE_MS - 1)
     expect((await bring(early.flow, early.code)).status).toBe(200)
-    world.clock.jump(1)
+    fixture.clock.jump(1)
 
     expect(idsIn(await bring(late.flow, late.code))).toEqual(WRONG)
     // The flow goes on: a new one is good.
-    flowIn(await world.send(late.flow, kind.resend(late.email)), 200, 'sent_email')
-    expect((await bring(late.flow, world.codeFor(late.email))).status).toBe(200)
+    flowIn(await fixture.send(late.flow, kind.resend(late.email)), 200, 'sent_email')
+    expect((await bring(late.flow, fixture.codeFor(late.email))).status).toBe(200)
   })
 
   test('is good for no longer than its flow, and the mail says so', async () => {
     const email = newAddress()
-    await kind.prepare(world, email)
-    const flow = await world.start(kind.kind)
-    world.clock.jump(50 * MINUTE)
-    await world.send(flow, kind.asking(email))
+    await kind.prepare(fixture, email)
+    const flow = await fixture.start(kind.kind)
+    fixture.clock.jump(50 * MINUTE)
+    await fixture.send(flow, kind.asking(email))
 
-    const [mail] = world.sentTo(email)
-    const link = world.clock.now() + LINK_MS
+    const [mail] = fixture.sentTo(email)
+    const link = fixture.clock.now() + LINK_MS
     expect(mail?.expiresAt).toBe(kind.hasLink ? link : Date.parse(flow.expires_at))
     expect(mail?.body?.text).toContain('in 10 minutes')
-    world.clock.jump(10 * MINUTE)
-    expect((await bring(flow, world.codeFor(email))).status).toBe(410)
+    fixture.clock.jump(10 * MINUTE)
+    expect((await bring(flow, fixture.codeFor(email))).status).toBe(410)
   })
 
   test('dies when another one is sent', async () => {
     const { email, flow, code } = await waiting(kind)
-    world.clock.jump(MAIL_GAP_MS)
+    fixture.clock.jump(MAIL_GAP_MS)
 
-    const again = await world.send(flow, kind.resend(email))
+    const again = await fixture.send(flow, kind.resend(email))
 
     const shown = flowIn(again, 200, 'sent_email')
     expect(messageIds(shown)).toEqual([kind.sent])
     expect(nodeNames(shown)).toEqual(nodeNames(flow))
-    const second = world.codeFor(email)
+    const second = fixture.codeFor(email)
     if (second !== code) expect(idsIn(await bring(flow, code))).toEqual(WRONG)
     expect((await bring(flow, second)).status).toBe(200)
   })
@@ -223,10 +223,10 @@ describe.each(EACH)('a code for a %s', (_, kind) => {
   test('stays good when another one could not be sent so soon', async () => {
     const { email, flow, code } = await waiting(kind)
 
-    const { status, body } = await world.send(flow, kind.resend(email))
+    const { status, body } = await fixture.send(flow, kind.resend(email))
 
     expect([status, body.state]).toEqual([kind.hasLink ? 200 : 429, 'sent_email'])
-    expect(world.mailsTo(email)).toHaveLength(1)
+    expect(fixture.mailsTo(email)).toHaveLength(1)
     expect((await bring(flow, code)).status).toBe(200)
   })
 
@@ -281,10 +281,10 @@ describe.each(EACH)('a code for a %s', (_, kind) => {
 
   test('is good in its own flow alone, not in one of the same kind for the same address', async () => {
     const first = await waiting(kind)
-    world.clock.jump(MAIL_GAP_MS)
-    const flow = await world.start(kind.kind)
-    const second = flowIn(await world.send(flow, kind.asking(first.email)), 200, 'sent_email')
-    const secondCode = world.codeFor(first.email)
+    fixture.clock.jump(MAIL_GAP_MS)
+    const flow = await fixture.start(kind.kind)
+    const second = flowIn(await fixture.send(flow, kind.asking(first.email)), 200, 'sent_email')
+    const secondCode = fixture.codeFor(first.email)
     if (secondCode === first.code) return
 
     expect(idsIn(await bring(first.flow, secondCode))).toEqual(WRONG)
@@ -307,7 +307,7 @@ describe.each(EACH)('a code for a %s', (_, kind) => {
   })
 
   test('is nothing to another tenant with the same address', async () => {
-    const party = await flowParty(world.app)
+    const party = await flowParty(fixture.app)
     await party.security({ passwordless_enabled: true })
     const { email, flow, code } = await waiting(kind)
     await kind.prepare(party, email)
@@ -334,7 +334,8 @@ describe.each(EACH)('a code for a %s', (_, kind) => {
 
   test('is gone from the database once it is used', async () => {
     const { flow, code } = await waiting(kind)
-    const rows = () => rowsOf(world.app, 'gate_codes').filter(({ flow_id }) => flow_id === flow.id)
+    const rows = () =>
+      rowsOf(fixture.app, 'gate_codes').filter(({ flow_id }) => flow_id === flow.id)
     expect(rows()).toHaveLength(1)
 
     await bring(flow, code)
@@ -344,23 +345,23 @@ describe.each(EACH)('a code for a %s', (_, kind) => {
 
   test('is kept where nobody can read it', async () => {
     const { flow, code } = await waiting(kind)
-    const row = rowsOf(world.app, 'gate_codes').find(({ flow_id }) => flow_id === flow.id)
+    const row = rowsOf(fixture.app, 'gate_codes').find(({ flow_id }) => flow_id === flow.id)
 
     expect(row.hash).toMatch(/^[0-9a-f]{64}$/)
     for (const text of [code, `${flow.id} ${code}`, `${flow.id}${code}`])
       expect(row.hash).not.toBe(new Bun.CryptoHasher('sha256').update(text).digest('hex'))
-    expect(tablesWith(world.app, `    ${code}`)).toEqual({})
+    expect(tablesWith(fixture.app, `    ${code}`)).toEqual({})
     const cells = Object.values(row).filter((cell) => `${cell}` === code)
     expect(cells).toEqual([])
-    const shown = await read(world, flow)
+    const shown = await read(fixture, flow)
     expect(JSON.stringify(shown.body)).not.toContain(`"${code}"`)
   })
 
   test('is bound to its flow where it is kept: in the place of another it is good for nothing', async () => {
     const [one, other] = [await waiting(kind), await waiting(kind)]
     const hashOf = ({ id }: Json) =>
-      rowsOf(world.app, 'gate_codes').find(({ flow_id }) => flow_id === id).hash
-    const put = world.app.db.client.query('update gate_codes set hash = ? where flow_id = ?')
+      rowsOf(fixture.app, 'gate_codes').find(({ flow_id }) => flow_id === id).hash
+    const put = fixture.app.db.client.query('update gate_codes set hash = ? where flow_id = ?')
     put.run(hashOf(one.flow), other.flow.id)
     expect(hashOf(other.flow)).toBe(hashOf(one.flow))
 
@@ -380,12 +381,12 @@ describe('of two ways to bring a code at once', () => {
     const kind = KINDS.find(({ kind }) => kind === name) as Kind
     const { flow, code } = await waiting(kind)
 
-    const browser = newBrowser(world.app)
+    const browser = newBrowser(fixture.app)
     const page = await browser.visit(flow.ui.action)
 
     const answers = await Promise.all([
       bring(flow, code),
-      world.submit(name, { flow: flow.id, code }),
+      fixture.submit(name, { flow: flow.id, code }),
       browser.press(page, ['method', 'code'], { code }),
       bring(flow, code),
     ])
@@ -401,9 +402,9 @@ describe('of two ways to bring a code at once', () => {
 
     await Promise.all(Array.from({ length: 4 }, () => bring(flow, code)))
 
-    const found = await world.api.get(`/v1/gate/identities?email=${email}`)
+    const found = await fixture.api.get(`/v1/gate/identities?email=${email}`)
     const [{ id }] = found.body.data
-    expect((await world.api.get(`/v1/gate/identities/${id}/sessions`)).body).toHaveLength(1)
+    expect((await fixture.api.get(`/v1/gate/identities/${id}/sessions`)).body).toHaveLength(1)
   })
 })
 
@@ -413,17 +414,17 @@ describe('codes of several kinds for one person', () => {
     const waits: Record<string, { flow: Json; code: string }> = {}
     for (const name of kinds) {
       const { asking } = KINDS.find(({ kind }) => kind === name) as Kind
-      const flow = await world.start(name)
-      const sent = flowIn(await world.send(flow, asking(email)), 200, 'sent_email')
-      waits[name] = { flow: sent, code: world.codeFor(email) }
-      world.clock.jump(MAIL_GAP_MS)
+      const flow = await fixture.start(name)
+      const sent = flowIn(await fixture.send(flow, asking(email)), 200, 'sent_email')
+      waits[name] = { flow: sent, code: fixture.codeFor(email) }
+      fixture.clock.jump(MAIL_GAP_MS)
     }
     return waits as Record<(typeof kinds)[number], { flow: Json; code: string }>
   }
 
   test('stand beside each other while the address is proven', async () => {
     const email = newAddress()
-    await person(world, email)
+    await person(fixture, email)
     const { login, recovery } = await severalFor(email, ['login', 'recovery'])
 
     const signedIn = await bring(login.flow, login.code)
@@ -431,12 +432,12 @@ describe('codes of several kinds for one person', () => {
     const recovered = await bring(recovery.flow, recovery.code)
 
     expect(recovered.status).toBe(200)
-    expect(await whose(world, signedIn.body.session_token)).toBe(401)
+    expect(await whose(fixture, signedIn.body.session_token)).toBe(401)
   })
 
   test('die of a recovery', async () => {
     const email = newAddress()
-    await person(world, email)
+    await person(fixture, email)
     const { login, recovery } = await severalFor(email, ['login', 'recovery'])
     await bring(recovery.flow, recovery.code)
 
@@ -448,7 +449,7 @@ describe('codes of several kinds for one person', () => {
     ['recovery', 'login'],
   ])('prove the address once: a %s leaves nothing for a %s', async (first, second) => {
     const email = newAddress()
-    await unproven(world, email)
+    await unproven(fixture, email)
     const waits = await severalFor(email, ['login', 'recovery'])
 
     const answers = await Promise.all(
@@ -460,7 +461,7 @@ describe('codes of several kinds for one person', () => {
 
   test('live on when another mail is to prove the address: nobody keeps others out by asking for it', async () => {
     const email = newAddress()
-    await unproven(world, email)
+    await unproven(fixture, email)
     const waits = await severalFor(email, ['recovery', 'verification'])
 
     expect((await bring(waits.recovery.flow, waits.recovery.code)).status).toBe(200)
@@ -471,13 +472,13 @@ describe('codes of several kinds for one person', () => {
 
 describe('how often an address is written to', () => {
   const ask = async ({ kind, asking }: Kind, email: string, headers = {}): Promise<Answer> =>
-    world.send(await world.start(kind), asking(email), headers)
+    fixture.send(await fixture.start(kind), asking(email), headers)
 
   test.each(EACH)('for a %s: once in half a minute', async (_, kind) => {
     const email = newAddress()
-    await kind.prepare(world, email)
+    await kind.prepare(fixture, email)
     expect((await ask(kind, email)).status).toBe(200)
-    world.clock.jump(10 * SECOND)
+    fixture.clock.jump(10 * SECOND)
 
     const soon = await ask(kind, email)
 
@@ -489,81 +490,81 @@ describe('how often an address is written to', () => {
       expect(soon).toMatchObject({ status: 429, body })
       expect(soon.headers.get('retry-after')).toBe('20')
     }
-    expect(world.mailsTo(email)).toHaveLength(1)
-    world.clock.jump(20 * SECOND - 1)
+    expect(fixture.mailsTo(email)).toHaveLength(1)
+    fixture.clock.jump(20 * SECOND - 1)
     await ask(kind, email)
-    expect(world.mailsTo(email)).toHaveLength(1)
-    world.clock.jump(1)
+    expect(fixture.mailsTo(email)).toHaveLength(1)
+    fixture.clock.jump(1)
     expect((await ask(kind, email)).status).toBe(200)
-    expect(world.mailsTo(email)).toHaveLength(2)
+    expect(fixture.mailsTo(email)).toHaveLength(2)
   })
 
   test.each(EACH)(
     'for a %s: five times by one client, then once in 12 minutes',
     async (_, kind) => {
       const email = newAddress()
-      await kind.prepare(world, email)
+      await kind.prepare(fixture, email)
       for (let n = 0; n < 5; n++) {
         expect((await ask(kind, email)).status).toBe(200)
-        world.clock.jump(MINUTE)
+        fixture.clock.jump(MINUTE)
       }
 
       const much = await ask(kind, email)
 
       expect(much.status).toBe(kind.hasLink ? 200 : 429)
       expect(much.headers.get('retry-after')).toBe(kind.hasLink ? null : `${12 * 60}`)
-      expect(world.mailsTo(email)).toHaveLength(5)
-      await world.clock.advance(12 * MINUTE - 1)
+      expect(fixture.mailsTo(email)).toHaveLength(5)
+      await fixture.clock.advance(12 * MINUTE - 1)
       await ask(kind, email)
-      expect(world.mailsTo(email)).toHaveLength(5)
-      await world.clock.advance(1)
+      expect(fixture.mailsTo(email)).toHaveLength(5)
+      await fixture.clock.advance(1)
       expect((await ask(kind, email)).status).toBe(200)
-      expect(world.mailsTo(email)).toHaveLength(6)
+      expect(fixture.mailsTo(email)).toHaveLength(6)
     },
   )
 
   /** Somebody at every turn from somewhere else, as a tenant's server asks for everybody. */
   const askAround = async ({ kind, asking }: Kind, email: string): Promise<Answer> =>
-    world.send(await world.start(kind), asking(email), {
-      authorization: `Bearer ${world.key}`,
+    fixture.send(await fixture.start(kind), asking(email), {
+      authorization: `Bearer ${fixture.key}`,
     })
 
   test.each(EACH)('for a %s: eight in an hour by all, then one in 7.5 minutes', async (_, kind) => {
     const email = newAddress()
-    await kind.prepare(world, email)
+    await kind.prepare(fixture, email)
     for (let n = 0; n < 8; n++) {
       expect((await askAround(kind, email)).status).toBe(200)
-      world.clock.jump(SECOND * 30)
+      fixture.clock.jump(SECOND * 30)
     }
 
     const much = await askAround(kind, email)
 
     expect(much.status).toBe(kind.hasLink ? 200 : 429)
-    expect(world.mailsTo(email)).toHaveLength(8)
+    expect(fixture.mailsTo(email)).toHaveLength(8)
     for (let n = 0; n < 8; n++) {
-      world.clock.jump(7.5 * MINUTE - SECOND * 30)
+      fixture.clock.jump(7.5 * MINUTE - SECOND * 30)
       await askAround(kind, email)
-      world.clock.jump(SECOND * 30)
+      fixture.clock.jump(SECOND * 30)
       await askAround(kind, email)
     }
-    expect(world.mailsTo(email)).toHaveLength(16)
+    expect(fixture.mailsTo(email)).toHaveLength(16)
   })
 
   test('is the same for people there are not', async () => {
     const [recovery, verification, login] = KINDS as [Kind, Kind, Kind, Kind]
     for (const kind of [recovery, verification, login]) {
       const [known, unknown] = [newAddress(), newAddress()]
-      await kind.prepare(world, known)
+      await kind.prepare(fixture, known)
       const stories = []
       for (const email of [known, unknown]) {
         const story: unknown[] = []
-        const start = world.clock.now()
+        const start = fixture.clock.now()
         for (const at of [0, 29_999, 30_000, 60_000, 90_000, 120_000, 150_000, 3_599_999]) {
-          world.clock.jump(start + at - world.clock.now())
+          fixture.clock.jump(start + at - fixture.clock.now())
           const { status, headers, body } = await ask(kind, email)
           story.push([at, status, headers.get('retry-after'), messageIds(body)])
         }
-        stories.push([...story, world.mailsTo(email).length])
+        stories.push([...story, fixture.mailsTo(email).length])
       }
       expect(stories[0]).toEqual(stories[1])
       const off = kind.hasLink ? 200 : 429
@@ -580,12 +581,12 @@ describe('how often an address is written to', () => {
   test('is counted for each kind by itself, known or not', async () => {
     for (const prepare of [person, unproven, async () => undefined]) {
       const email = newAddress()
-      await prepare(world, email)
+      await prepare(fixture, email)
       const asks = KINDS.filter(({ kind }) => kind !== 'registration')
       for (const kind of asks) expect((await ask(kind, email)).status).toBe(200)
       for (const kind of asks)
         expect((await ask(kind, email)).status).toBe(kind.hasLink ? 200 : 429)
-      expect(world.mailsTo(email)).toHaveLength(3)
+      expect(fixture.mailsTo(email)).toHaveLength(3)
     }
   })
 
@@ -594,17 +595,17 @@ describe('how often an address is written to', () => {
     const stories: unknown[] = []
     for (const prepare of [person, async () => undefined]) {
       const email = newAddress()
-      await prepare(world, email)
+      await prepare(fixture, email)
       const story: unknown[] = []
       for (let n = 0; n < 5; n++) {
         for (const kind of [recovery, login]) story.push((await ask(kind, email)).status)
-        world.clock.jump(MINUTE)
+        fixture.clock.jump(MINUTE)
       }
-      const flow = await world.start('verification')
-      const { status, body } = await world.send(flow, { email })
+      const flow = await fixture.start('verification')
+      const { status, body } = await fixture.send(flow, { email })
       stories.push([...story, status, messageIds(body)])
-      expect(fatesOf(world, email)).toHaveLength(11)
-      expect(fatesOf(world, email)[0]).toStartWith('withheld: ')
+      expect(fatesOf(fixture, email)).toHaveLength(11)
+      expect(fatesOf(fixture, email)[0]).toStartWith('withheld: ')
     }
 
     expect(stories[0]).toEqual(stories[1])
@@ -614,33 +615,33 @@ describe('how often an address is written to', () => {
   test('leaves a code that was withheld for that reason good for nothing', async () => {
     const [recovery, , login] = KINDS as [Kind, Kind, Kind, Kind]
     const email = newAddress()
-    await unproven(world, email)
+    await unproven(fixture, email)
     for (let n = 0; n < 5; n++) {
       for (const kind of [recovery, login]) await ask(kind, email)
-      world.clock.jump(MINUTE)
+      fixture.clock.jump(MINUTE)
     }
-    const flow = await world.start('verification')
-    await world.send(flow, { email })
+    const flow = await fixture.start('verification')
+    await fixture.send(flow, { email })
 
-    expect(world.mailsTo(email)[0]).toMatchObject({
+    expect(fixture.mailsTo(email)[0]).toMatchObject({
       kind: 'verification',
       state: 'failed',
       lastError: 'withheld: too many mails to this address',
       body: null,
     })
-    const row = rowsOf(world.app, 'gate_codes').find(({ flow_id }) => flow_id === flow.id)
+    const row = rowsOf(fixture.app, 'gate_codes').find(({ flow_id }) => flow_id === flow.id)
     expect(row).toMatchObject({ identity_id: null, generation: null })
   })
 
   test('is counted for each tenant by itself', async () => {
-    const party = await flowParty(world.app)
+    const party = await flowParty(fixture.app)
     const email = newAddress()
     await ask(KINDS[0] as Kind, email)
 
     const theirs = await party.send(await party.start('recovery'), { email })
 
     expect(theirs.status).toBe(200)
-    expect([world.mailsTo(email).length, party.mailsTo(email).length]).toEqual([1, 1])
+    expect([fixture.mailsTo(email).length, party.mailsTo(email).length]).toEqual([1, 1])
   })
 
   test('is counted by the address, however it is spelled', async () => {
@@ -650,11 +651,11 @@ describe('how often an address is written to', () => {
     for (const spelled of [email.toUpperCase(), ` ${email}`, `${email}\n`])
       await ask(KINDS[0] as Kind, spelled)
 
-    expect(world.mailsTo(email)).toHaveLength(1)
+    expect(fixture.mailsTo(email)).toHaveLength(1)
   })
 
   test('holds for those who ask at the same time', async () => {
-    for (const prepare of [(email: string) => person(world, email), async () => undefined]) {
+    for (const prepare of [(email: string) => person(fixture, email), async () => undefined]) {
       const email = newAddress()
       await prepare(email)
 
@@ -663,13 +664,13 @@ describe('how often an address is written to', () => {
       )
 
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 429, 429, 429, 429, 429])
-      expect(world.mailsTo(email)).toHaveLength(1)
+      expect(fixture.mailsTo(email)).toHaveLength(1)
     }
   })
 
   test('is said in the language of whoever asks, in the words of that language', async () => {
     const email = newAddress()
-    await person(world, email)
+    await person(fixture, email)
     const german = { 'accept-language': 'de-CH' }
     await ask(KINDS[2] as Kind, email, german)
 
@@ -683,8 +684,8 @@ describe('how often an address is written to', () => {
   test('is said on pages as well', async () => {
     const email = newAddress()
     await ask(KINDS[2] as Kind, email)
-    const flow = await world.start('login')
-    const browser = newBrowser(world.app)
+    const flow = await fixture.start('login')
+    const browser = newBrowser(fixture.app)
 
     const asking = await browser.visit(flow.ui.action)
     const page = await browser.press(asking, ['method', 'code'], { identifier: email })
@@ -755,17 +756,17 @@ describe('one client', () => {
 describe('a mail that is withheld', () => {
   test('stands in the outbox with its reason, over at once, and without what it said', async () => {
     const email = newAddress()
-    const flow = await world.start('login')
-    await world.send(flow, { method: 'code', identifier: email })
+    const flow = await fixture.start('login')
+    await fixture.send(flow, { method: 'code', identifier: email })
 
-    expect(world.mailsTo(email)).toMatchObject([
+    expect(fixture.mailsTo(email)).toMatchObject([
       {
         kind: 'login',
         state: 'failed',
         tries: 0,
         lastError: 'withheld: no account that can sign in has this address',
-        createdAt: world.clock.now(),
-        endedAt: world.clock.now(),
+        createdAt: fixture.clock.now(),
+        endedAt: fixture.clock.now(),
         body: null,
       },
     ])
@@ -773,17 +774,17 @@ describe('a mail that is withheld', () => {
 
   test('is never sent, even if somebody comes to have the address', async () => {
     const email = newAddress()
-    const flow = await world.start('recovery')
-    await world.send(flow, { email })
-    await person(world, email)
+    const flow = await fixture.start('recovery')
+    await fixture.send(flow, { email })
+    await person(fixture, email)
 
-    expect(fatesOf(world, email)).toEqual([
+    expect(fatesOf(fixture, email)).toEqual([
       'withheld: no account that can sign in has this address',
     ])
-    world.clock.jump(MAIL_GAP_MS)
-    await world.send(flow, { email })
-    expect(world.sentTo(email)).toHaveLength(1)
-    flowIn(await bring(flow, world.codeFor(email)), 200, 'passed_challenge')
+    fixture.clock.jump(MAIL_GAP_MS)
+    await fixture.send(flow, { email })
+    expect(fixture.sentTo(email)).toHaveLength(1)
+    flowIn(await bring(flow, fixture.codeFor(email)), 200, 'passed_challenge')
   })
 })
 

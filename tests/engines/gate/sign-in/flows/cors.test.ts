@@ -9,15 +9,15 @@ import { AUTH, bootFlows, csrfOf, PASSWORD, pathOf, SELF_SERVICE } from './fixtu
 const ORIGIN = { origin: 'https://app.example.com' }
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-let world: Checked
+let fixture: Checked
 let token: string
 beforeAll(async () => {
-  world = await bootChecked()
-  token = (await world.register('somebody@example.com')).session_token
+  fixture = await bootChecked()
+  token = (await fixture.register('somebody@example.com')).session_token
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
-const start = (kind: string) => world.start(kind, { 'x-session-token': token })
+const start = (kind: string) => fixture.start(kind, { 'x-session-token': token })
 
 const corsIn = (headers: Headers): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')))
@@ -29,7 +29,7 @@ const list = (text: string | null | undefined): string[] =>
     .sort()
 
 const preflight = (path: string, method = 'POST', asked = 'content-type') =>
-  world.app.raw(path, {
+  fixture.app.raw(path, {
     method: 'OPTIONS',
     headers: {
       ...ORIGIN,
@@ -76,22 +76,26 @@ describe('a page of another origin', () => {
     [200, async () => send(await start('login'), { ...LOGIN, password: PASSWORD })],
     [422, async () => send(await start('login'), { ...LOGIN, password: 'wrong' })],
     [403, async () => send(await start('login'), { csrf_token: 'x' })],
-    [404, async () => world.app.raw(`${SELF_SERVICE}/login?flow=x`, { headers: ORIGIN })],
+    [404, async () => fixture.app.raw(`${SELF_SERVICE}/login?flow=x`, { headers: ORIGIN })],
     [404, async () => post(`${SELF_SERVICE}/login?flow=x`, '{}')],
-    [400, async () => world.app.raw(`${SELF_SERVICE}/login`, { headers: ORIGIN })],
+    [400, async () => fixture.app.raw(`${SELF_SERVICE}/login`, { headers: ORIGIN })],
     [400, async () => post(await pathOfNew('login'), '{')],
     [400, async () => post(await pathOfNew('login'), '[]')],
     [415, async () => post(await pathOfNew('login'), '{}', { 'content-type': 'text/plain' })],
     [415, async () => post(await pathOfNew('login'), '{}', { 'content-encoding': 'gzip' })],
     [413, async () => post(await pathOfNew('login'), 'x'.repeat(1_048_577))],
-    [401, async () => world.app.raw(await pathOfNew('settings'), { headers: ORIGIN })],
+    [401, async () => fixture.app.raw(await pathOfNew('settings'), { headers: ORIGIN })],
     [401, async () => post(await pathOfNew('login'), '{}', { authorization: 'Bearer x' })],
   ]
   const LOGIN = { method: 'password', identifier: 'somebody@example.com' }
   const pathOfNew = async (kind: string) => pathOf((await start(kind)).ui.action)
-  const send = (flow: Json, fields: Json) => world.send(flow, fields, ORIGIN)
+  const send = (flow: Json, fields: Json) => fixture.send(flow, fields, ORIGIN)
   const post = (path: string, body: string, headers: Record<string, string> = {}) =>
-    world.app.raw(path, { method: 'POST', headers: { ...ORIGIN, ...JSON_TYPE, ...headers }, body })
+    fixture.app.raw(path, {
+      method: 'POST',
+      headers: { ...ORIGIN, ...JSON_TYPE, ...headers },
+      body,
+    })
 
   test.each(OUTCOMES.map(([status, asked], at) => [status, at, asked] as const))(
     'can read what came of it: %i, case %i',
@@ -127,17 +131,19 @@ describe('a page of another origin', () => {
       for (const path of [`${AUTH}/login`, `${AUTH}/recovery/submit`, '/v1/gate/sessions/whoami']) {
         const request = new Request(`http://localhost${path}`, {
           method,
-          headers: { ...ORIGIN, authorization: `Bearer ${world.key}` },
+          headers: { ...ORIGIN, authorization: `Bearer ${fixture.key}` },
         })
-        expect(corsIn((await world.app.app.handle(request)).headers)).toEqual({})
+        expect(corsIn((await fixture.app.app.handle(request)).headers)).toEqual({})
       }
   })
 
   test('is answered the same, whatever cookies there are', async () => {
     const flow = await start('login')
-    const plain = await world.app.raw(pathOf(flow.ui.action), { headers: ORIGIN })
+    const plain = await fixture.app.raw(pathOf(flow.ui.action), { headers: ORIGIN })
     for (const cookie of ['gatehouse_browser=x', `gatehouse_browser=${token}`, 'a=b; c=d']) {
-      const other = await world.app.raw(pathOf(flow.ui.action), { headers: { ...ORIGIN, cookie } })
+      const other = await fixture.app.raw(pathOf(flow.ui.action), {
+        headers: { ...ORIGIN, cookie },
+      })
       expect(other.body).toEqual(plain.body)
       expect(other.headers.has('set-cookie')).toBe(false)
     }
@@ -147,9 +153,9 @@ describe('a page of another origin', () => {
 describe('an answer about a flow', () => {
   test('is kept by nobody, and differs by what the asker reads', async () => {
     const flow = await start('login')
-    const read = await world.app.raw(pathOf(flow.ui.action))
-    const sent = await world.send(flow, { method: 'password' })
-    const started = await world.ask('login')
+    const read = await fixture.app.raw(pathOf(flow.ui.action))
+    const sent = await fixture.send(flow, { method: 'password' })
+    const started = await fixture.ask('login')
     for (const { headers } of [read, sent, started]) {
       expect(headers.get('cache-control')).toBe('no-store')
       expect(headers.get('x-content-type-options')).toBe('nosniff')
@@ -162,7 +168,7 @@ describe('an answer about a flow', () => {
     const path = pathOf((await start('login')).ui.action)
     const typeFor = async (accept: string | undefined) => {
       const headers = accept === undefined ? undefined : { accept }
-      return (await world.app.raw(path, { headers })).headers.get('content-type')
+      return (await fixture.app.raw(path, { headers })).headers.get('content-type')
     }
     for (const accept of [undefined, '', '*/*', 'application/json', 'text/plain', 'text/*'])
       expect(await typeFor(accept), accept).toStartWith('application/json')

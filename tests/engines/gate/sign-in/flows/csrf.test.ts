@@ -13,19 +13,19 @@ const REFUSED = {
   },
 }
 
-let world: Checked
+let fixture: Checked
 let token: string
 beforeAll(async () => {
-  world = await bootChecked()
-  token = (await world.register('somebody@example.com')).session_token
+  fixture = await bootChecked()
+  token = (await fixture.register('somebody@example.com')).session_token
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
-const start = (kind: string) => world.start(kind, { 'x-session-token': token })
+const start = (kind: string) => fixture.start(kind, { 'x-session-token': token })
 
 /** As a front end sends it, but for the token. */
 const send = (flow: Json, fields: Json, headers: Record<string, string> = {}) =>
-  world.app.raw(pathOf(flow.ui.action), {
+  fixture.app.raw(pathOf(flow.ui.action), {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-session-token': token, ...headers },
     body: JSON.stringify(fields),
@@ -45,7 +45,7 @@ const FIELDS: Record<FlowKind, Json> = {
 }
 
 const TABLES = ['gate_identities', 'gate_sessions', 'gate_codes', 'mails', 'gate_flows']
-const rows = () => TABLES.map((table) => count(world.app, table))
+const rows = () => TABLES.map((table) => count(fixture.app, table))
 
 describe.each(FLOW_KINDS)('a form of a flow of %s', (kind) => {
   test('counts for nothing without the token of the flow', async () => {
@@ -76,18 +76,19 @@ describe.each(FLOW_KINDS)('a form of a flow of %s', (kind) => {
       )
     expect(rows()).toEqual(before)
     expect(
-      (await world.app.raw(pathOf(flow.ui.action), { headers: { 'x-session-token': token } })).body,
+      (await fixture.app.raw(pathOf(flow.ui.action), { headers: { 'x-session-token': token } }))
+        .body,
     ).toEqual(flow)
   })
 
   test('counts for nothing with that of a flow of another kind', async () => {
     const flow = await start(kind)
-    const before = count(world.app, 'gate_sessions')
+    const before = count(fixture.app, 'gate_sessions')
     for (const other of FLOW_KINDS.filter((one) => one !== kind)) {
       const csrf_token = csrfOf(await start(other))
       expect(await send(flow, { ...FIELDS[kind], csrf_token }), other).toMatchObject(REFUSED)
     }
-    expect(count(world.app, 'gate_sessions')).toBe(before)
+    expect(count(fixture.app, 'gate_sessions')).toBe(before)
   })
 
   test('is refused in the same words whatever else is wrong with it', async () => {
@@ -99,7 +100,7 @@ describe.each(FLOW_KINDS)('a form of a flow of %s', (kind) => {
   test('has the token of its first look for as long as it lives', async () => {
     const flow = await start(kind)
     const headers = { 'x-session-token': token, 'accept-language': 'de' }
-    const { body } = await world.app.raw(pathOf(flow.ui.action), { headers })
+    const { body } = await fixture.app.raw(pathOf(flow.ui.action), { headers })
     expect(csrfOf(body)).toBe(csrfOf(flow))
     const failed = await send(flow, { csrf_token: csrfOf(flow), method: 'nonsense' })
     expect(failed).toMatchObject({ status: 422 })
@@ -111,7 +112,7 @@ test('a token may come in a form, where the last of several counts', async () =>
   const flow = await start('login')
   const good = csrfOf(flow)
   const sendForm = (tokens: string[]) =>
-    world.app.raw(pathOf(flow.ui.action), {
+    fixture.app.raw(pathOf(flow.ui.action), {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams([
@@ -129,7 +130,7 @@ test('a token is taken from nowhere but the body', async () => {
   const good = csrfOf(flow)
   const elsewhere = { 'x-csrf-token': good, cookie: `csrf_token=${good}` }
   expect(await send(flow, FIELDS.login, elsewhere)).toMatchObject(REFUSED)
-  const inQuery = await world.app.app.handle(
+  const inQuery = await fixture.app.app.handle(
     new Request(`${flow.ui.action}&csrf_token=${good}`, { method: 'POST' }),
   )
   expect(inQuery.status).not.toBe(200)

@@ -3,55 +3,59 @@ import type { Answer } from '../../../../support/app.ts'
 import { type Json, MINUTE } from '../../fixture.ts'
 import { newBrowser } from './browser.ts'
 import { CODE_MS, connect, MAIL_GAP_MS, person, unproven, wrongCodes } from './code-fixture.ts'
-import { bootFlows, type FlowWorld, PASSWORD } from './fixture.ts'
+import { bootFlows, type FlowFixture, PASSWORD } from './fixture.ts'
 
 const WRONG = 'wrong but long enough'
 
 /** Made by bcrypt at a low cost from another password: as people are brought along. */
 const IMPORTED = '$2b$04$abcdefghijklmnopqrstuuDwAcGdWJ0UvXNLyuWzMTbYTtZsmbQNi'
 
-type Prepare = (world: FlowWorld, email: string) => Promise<unknown>
+type Prepare = (fixture: FlowFixture, email: string) => Promise<unknown>
 
 /** Whoever a stranger must not tell from somebody there is not. */
 const KNOWN: [string, Prepare][] = [
-  ['somebody with a password', (world, email) => person(world, email)],
-  ['somebody whose address is not proven', (world, email) => unproven(world, email)],
-  ['somebody without a password', (world, email) => person(world, email, { password: undefined })],
-  ['somebody inactive', (world, email) => person(world, email, { state: 'inactive' })],
+  ['somebody with a password', (fixture, email) => person(fixture, email)],
+  ['somebody whose address is not proven', (fixture, email) => unproven(fixture, email)],
+  [
+    'somebody without a password',
+    (fixture, email) => person(fixture, email, { password: undefined }),
+  ],
+  ['somebody inactive', (fixture, email) => person(fixture, email, { state: 'inactive' })],
   [
     'somebody inactive whose address is not proven',
-    (world, email) => unproven(world, email, { state: 'inactive' }),
+    (fixture, email) => unproven(fixture, email, { state: 'inactive' }),
   ],
   [
     'somebody with a password from elsewhere',
-    (world, email) =>
-      person(world, email, {
+    (fixture, email) =>
+      person(fixture, email, {
         credentials: { password: { config: { hashed_password: IMPORTED } } },
       }),
   ],
   [
     'somebody with an account elsewhere',
-    async (world, email) => connect(world, await person(world, email, { password: undefined })),
+    async (fixture, email) =>
+      connect(fixture, await person(fixture, email, { password: undefined })),
   ],
   [
     'somebody with a second factor',
-    async (world, email) => {
-      await person(world, email)
-      await world.enrol((await world.signIn(email)).session_token)
+    async (fixture, email) => {
+      await person(fixture, email)
+      await fixture.enrol((await fixture.signIn(email)).session_token)
       // What was mailed about it is forgotten.
-      world.clock.jump(60 * MINUTE)
+      fixture.clock.jump(60 * MINUTE)
     },
   ],
   [
     'somebody who is about to have another address',
-    async (world, email) => {
-      await person(world, email)
-      const { session_token: token } = await world.signIn(email)
+    async (fixture, email) => {
+      await person(fixture, email)
+      const { session_token: token } = await fixture.signIn(email)
       const traits = { email: `new-${email}` }
-      const asking = await world.change(token, { method: 'profile', traits })
+      const asking = await fixture.change(token, { method: 'profile', traits })
       expect(asking).toMatchObject({ status: 200 })
       // So is this.
-      world.clock.jump(60 * MINUTE)
+      fixture.clock.jump(60 * MINUTE)
     },
   ],
 ]
@@ -81,17 +85,17 @@ let lengths = 0
 const newAddress = () => `p-${String(lengths++).padStart(4, '0')}@example.com`
 
 /** What a stranger does with an address, and hears. */
-type Story = (world: FlowWorld, email: string) => Promise<unknown[]>
+type Story = (fixture: FlowFixture, email: string) => Promise<unknown[]>
 
 /** Told of somebody known and of somebody there is not: both have to sound the same. */
-async function expectAlike(world: FlowWorld, prepare: Prepare, story: Story) {
+async function expectAlike(fixture: FlowFixture, prepare: Prepare, story: Story) {
   const heard: unknown[][] = []
   for (const make of [prepare, async () => undefined]) {
     const email = newAddress()
-    await make(world, email)
+    await make(fixture, email)
     // Nothing of the one is counted for the other.
-    await world.clock.advance(MINUTE)
-    heard.push(await story(world, email))
+    await fixture.clock.advance(MINUTE)
+    heard.push(await story(fixture, email))
   }
   const [known, unknown] = heard
   expect(known).toEqual(unknown as unknown[])
@@ -101,20 +105,20 @@ async function expectAlike(world: FlowWorld, prepare: Prepare, story: Story) {
 
 const asJson =
   (kind: string, fields: (email: string, turn: number) => Json, turns = 1): Story =>
-  async (world, email) => {
+  async (fixture, email) => {
     const heard: unknown[] = []
     for (let turn = 0; turn < turns; turn++) {
-      const flow = await world.start(kind)
-      heard.push(bared(await world.send(flow, fields(email, turn)), flow, email))
+      const flow = await fixture.start(kind)
+      heard.push(bared(await fixture.send(flow, fields(email, turn)), flow, email))
     }
     return heard
   }
 
 const asPage =
   (kind: string, fields: (email: string) => Record<string, string>): Story =>
-  async (world, email) => {
-    const flow = await world.start(kind)
-    const browser = newBrowser(world.app)
+  async (fixture, email) => {
+    const flow = await fixture.start(kind)
+    const browser = newBrowser(fixture.app)
     const first = await browser.visit(flow.ui.action)
     const { method, ...typed } = fields(email)
     const sent = await browser.press(first, ['method', method as string], typed)
@@ -131,25 +135,25 @@ const ASKING: [string, (email: string) => Record<string, string>][] = [
   ['verification', (email) => ({ method: 'code', email })],
 ]
 
-let world: FlowWorld
+let fixture: FlowFixture
 beforeAll(async () => {
-  world = await bootFlows({
+  fixture = await bootFlows({
     // As many as it takes: what one client may do in all is looked at apart.
     flags: { 'limits-sign-ins-per-minute': '100000' },
   })
-  await world.security({ passwordless_enabled: true, mfa_enabled: true })
+  await fixture.security({ passwordless_enabled: true, mfa_enabled: true })
 })
-afterAll(() => world.app.stop())
+afterAll(() => fixture.app.stop())
 
 describe.each(KNOWN)('%s is not told from nobody', (_, prepare) => {
   test('by a wrong password', async () => {
-    const [answer] = await expectAlike(world, prepare, asJson('login', byPassword))
+    const [answer] = await expectAlike(fixture, prepare, asJson('login', byPassword))
     expect(answer.status).toBe(422)
     expect(answer.body).toContain('4000006')
   })
 
   test('by a wrong password on a page', async () => {
-    const [, answer] = await expectAlike(world, prepare, asPage('login', byPassword))
+    const [, answer] = await expectAlike(fixture, prepare, asPage('login', byPassword))
     expect(answer.status).toBe(422)
   })
 
@@ -160,12 +164,12 @@ describe.each(KNOWN)('%s is not told from nobody', (_, prepare) => {
       identifier,
       password: passwords[turn],
     })
-    const heard = await expectAlike(world, prepare, asJson('login', fields, passwords.length))
+    const heard = await expectAlike(fixture, prepare, asJson('login', fields, passwords.length))
     expect(heard.map(({ status }) => status)).toEqual(passwords.map(() => 422))
   })
 
   test('by how many passwords may be tried', async () => {
-    const heard = await expectAlike(world, prepare, asJson('login', byPassword, 12))
+    const heard = await expectAlike(fixture, prepare, asJson('login', byPassword, 12))
     expect(heard.map(({ status }) => status)).toEqual([
       ...Array.from({ length: 10 }, () => 422),
       429,
@@ -175,47 +179,47 @@ describe.each(KNOWN)('%s is not told from nobody', (_, prepare) => {
   })
 
   test.each(ASKING)('by asking for a code: %s', async (kind, fields) => {
-    const [answer] = await expectAlike(world, prepare, asJson(kind, fields))
+    const [answer] = await expectAlike(fixture, prepare, asJson(kind, fields))
     expect(answer.status).toBe(200)
     expect(answer.body).toContain('sent_email')
   })
 
   test.each(ASKING)('by asking on a page: %s', async (kind, fields) => {
-    const [, sent] = await expectAlike(world, prepare, asPage(kind, fields))
+    const [, sent] = await expectAlike(fixture, prepare, asPage(kind, fields))
     expect(sent.status).toBe(303)
   })
 
   test.each(ASKING)('by asking again and again: %s', async (kind, fields) => {
-    const story: Story = async (world, email) => {
+    const story: Story = async (fixture, email) => {
       const heard: unknown[] = []
-      const flow = await world.start(kind)
+      const flow = await fixture.start(kind)
       for (const wait of [0, 1, MAIL_GAP_MS - 1, MINUTE, MINUTE, MINUTE, MINUTE]) {
-        world.clock.jump(wait)
-        heard.push(bared(await world.send(flow, fields(email)), flow, email))
+        fixture.clock.jump(wait)
+        heard.push(bared(await fixture.send(flow, fields(email)), flow, email))
       }
       return heard
     }
-    const heard = await expectAlike(world, prepare, story)
+    const heard = await expectAlike(fixture, prepare, story)
     const off = kind === 'login' ? 429 : 200
     expect(heard.map(({ status }) => status)).toEqual([200, off, 200, 200, 200, 200, off])
   })
 
   test.each(ASKING)('by wrong codes, nor by what comes after them: %s', async (kind, fields) => {
-    const story: Story = async (world, email) => {
-      const flow = await world.start(kind)
-      const answers = [await world.send(flow, fields(email))]
-      const right = world.mailsTo(email)[0]?.body ? world.codeFor(email) : '314159'
+    const story: Story = async (fixture, email) => {
+      const flow = await fixture.start(kind)
+      const answers = [await fixture.send(flow, fields(email))]
+      const right = fixture.mailsTo(email)[0]?.body ? fixture.codeFor(email) : '314159'
       for (const code of wrongCodes(right, 6))
-        answers.push(await world.send(flow, { method: 'code', code }))
-      answers.push(await world.open(flow.ui.action))
-      answers.push(await world.open(flow.ui.action, { accept: 'application/json' }))
-      world.clock.jump(CODE_MS)
-      answers.push(await world.send(flow, { method: 'code', code: right }))
-      world.clock.jump(60 * MINUTE)
-      answers.push(await world.open(flow.ui.action))
+        answers.push(await fixture.send(flow, { method: 'code', code }))
+      answers.push(await fixture.open(flow.ui.action))
+      answers.push(await fixture.open(flow.ui.action, { accept: 'application/json' }))
+      fixture.clock.jump(CODE_MS)
+      answers.push(await fixture.send(flow, { method: 'code', code: right }))
+      fixture.clock.jump(60 * MINUTE)
+      answers.push(await fixture.open(flow.ui.action))
       return answers.map((answer) => bared(answer, flow, email)).map(withoutNextFlow)
     }
-    const heard = await expectAlike(world, prepare, story)
+    const heard = await expectAlike(fixture, prepare, story)
     expect(heard.map(({ status }) => status)).toEqual([
       200, 422, 422, 422, 422, 422, 422, 200, 200, 422, 303,
     ])
@@ -230,7 +234,7 @@ const withoutNextFlow = (answer: ReturnType<typeof bared>) => ({
 
 describe('what it takes to answer', () => {
   /** What goes on behind an answer, counted. */
-  async function workOf(own: FlowWorld, act: () => Promise<unknown>) {
+  async function workOf(own: FlowFixture, act: () => Promise<unknown>) {
     const { app } = own
     const hashes = spyOn(Bun.password, 'verify')
     const made = spyOn(Bun.password, 'hash')
@@ -258,9 +262,9 @@ describe('what it takes to answer', () => {
     const works = []
     for (const make of [prepare, async () => undefined]) {
       const email = newAddress()
-      await make(world, email)
-      const flow = await world.start(kind)
-      works.push(await workOf(world, () => world.send(flow, fields(email))))
+      await make(fixture, email)
+      const flow = await fixture.start(kind)
+      works.push(await workOf(fixture, () => fixture.send(flow, fields(email))))
     }
     return works as [Json, Json]
   }
@@ -321,14 +325,14 @@ describe('what it takes to answer', () => {
   })
 
   test('is a mail that is written and sealed like any other, though it is withheld', async () => {
-    const seal = spyOn(world.app.platform.sealing, 'seal')
+    const seal = spyOn(fixture.app.platform.sealing, 'seal')
     const sizes: number[] = []
-    for (const make of [(email: string) => person(world, email), async () => undefined]) {
+    for (const make of [(email: string) => person(fixture, email), async () => undefined]) {
       const email = newAddress()
       await make(email)
-      const flow = await world.start('recovery')
+      const flow = await fixture.start('recovery')
       seal.mockClear()
-      await world.send(flow, { email })
+      await fixture.send(flow, { email })
       sizes.push(
         ...seal.mock.calls
           .filter(([what]) => what === 'mails')
@@ -371,16 +375,18 @@ describe('one client', () => {
 
 describe('what was mailed to somebody of late', () => {
   /** Each of them tells somebody of a change that they have made: nobody else is ever told of one. */
-  const CHANGES: [string, (world: FlowWorld, token: string, email: string) => Promise<unknown>][] =
+  const CHANGES: [
+    string,
+    (fixture: FlowFixture, token: string, email: string) => Promise<unknown>,
+  ][] = [
+    ['a password', (own, token) => own.change(token, { method: 'password', password: WRONG })],
+    ['a second factor', (own, token) => own.enrol(token)],
     [
-      ['a password', (own, token) => own.change(token, { method: 'password', password: WRONG })],
-      ['a second factor', (own, token) => own.enrol(token)],
-      [
-        'another address',
-        (own, token, email) =>
-          own.change(token, { method: 'profile', traits: { email: `new-${email}` } }),
-      ],
-    ]
+      'another address',
+      (own, token, email) =>
+        own.change(token, { method: 'profile', traits: { email: `new-${email}` } }),
+    ],
+  ]
 
   test.each(CHANGES)('is no reason to put a stranger off: %s', async (_, change) => {
     const prepare: Prepare = async (own, email) => {
@@ -397,17 +403,17 @@ describe('what was mailed to somebody of late', () => {
       return heard
     }
 
-    await expectAlike(world, prepare, story)
+    await expectAlike(fixture, prepare, story)
   })
 })
 
 describe('who has shown that an account is theirs', () => {
   test('hears that it is deactivated, and whoever guesses does not', async () => {
     const email = newAddress()
-    await person(world, email, { state: 'inactive' })
+    await person(fixture, email, { state: 'inactive' })
 
-    const guessed = await world.tryPassword(email, WRONG)
-    const right = await world.tryPassword(email, PASSWORD)
+    const guessed = await fixture.tryPassword(email, WRONG)
+    const right = await fixture.tryPassword(email, PASSWORD)
 
     expect(JSON.stringify(guessed.body)).not.toContain('4010011')
     expect(right.status).toBe(422)
@@ -417,10 +423,10 @@ describe('who has shown that an account is theirs', () => {
 
 test('what is typed is shown again, and nothing that is known of it', async () => {
   const email = newAddress()
-  await person(world, email)
-  const flow = await world.start('login')
+  await person(fixture, email)
+  const flow = await fixture.start('login')
 
-  const { body } = await world.send(flow, byPassword(email.toUpperCase()))
+  const { body } = await fixture.send(flow, byPassword(email.toUpperCase()))
 
   expect(JSON.stringify(body)).toContain(email.toUpperCase())
   expect(JSON.stringify(body)).not.toContain(email)

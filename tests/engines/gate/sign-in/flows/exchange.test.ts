@@ -13,24 +13,24 @@ import {
   withToken,
 } from './acts.ts'
 import { newBrowser, type Page } from './browser.ts'
-import { type FlowWorld, flowParty, PASSWORD } from './fixture.ts'
+import { type FlowFixture, flowParty, PASSWORD } from './fixture.ts'
 
 const EXCHANGE = `${SESSIONS}/exchange`
 
-let world: FlowWorld
+let fixture: FlowFixture
 let others: Awaited<ReturnType<typeof flowParty>>
 beforeAll(async () => {
-  world = await bootFactors()
-  others = await flowParty(world.app)
+  fixture = await bootFactors()
+  others = await flowParty(fixture.app)
 })
-afterAll(() => world.app.stop())
+afterAll(() => fixture.app.stop())
 
 let people = 0
 let email: string
 beforeEach(async () => {
   email = `back-${people++}@example.com`
   // Nobody's code of the test before is still shown.
-  world.clock.jump(MINUTE)
+  fixture.clock.jump(MINUTE)
 })
 
 const BY_PASSWORD: [string, string] = ['method', 'password']
@@ -43,17 +43,17 @@ function broughtBack({ status, location }: Page) {
 }
 
 const begin = (returnTo = RETURN_TO, kind = 'login') =>
-  world.start(kind, { 'x-return-to': returnTo })
+  fixture.start(kind, { 'x-return-to': returnTo })
 
 /** Somebody signs in on our page, and is sent back to the app. */
 async function signedIn(returnTo = RETURN_TO) {
-  const { identity } = await world.register(email)
+  const { identity } = await fixture.register(email)
   const { hosted_url } = await begin(returnTo)
-  const page = await newBrowser(world.app).signIn(hosted_url, email, PASSWORD)
+  const page = await newBrowser(fixture.app).signIn(hosted_url, email, PASSWORD)
   return { identity, page, back: broughtBack(page) }
 }
 
-const exchange = (body: Json, api = world.api) => api.post(EXCHANGE, body)
+const exchange = (body: Json, api = fixture.api) => api.post(EXCHANGE, body)
 
 async function exchanged(body: Json): Promise<Json> {
   const answer = await exchange(body)
@@ -62,7 +62,7 @@ async function exchanged(body: Json): Promise<Json> {
 }
 
 const sessionsOf = async ({ id }: Json): Promise<Json[]> =>
-  (await world.api.get(`/v1/gate/identities/${id}/sessions`)).body
+  (await fixture.api.get(`/v1/gate/identities/${id}/sessions`)).body
 
 describe('the code that a browser brings back', () => {
   test('is exchanged for the session, whose token is good', async () => {
@@ -86,7 +86,7 @@ describe('the code that a browser brings back', () => {
     })
     expect(body.identity).toMatchObject({ id: identity.id, traits: { email } })
     const { token: _, ...shown } = session
-    expect(await sessionOf(world, token)).toEqual(shown)
+    expect(await sessionOf(fixture, token)).toEqual(shown)
     expect((await sessionsOf(identity))[0]?.id).toBe(session.id)
   })
 
@@ -95,7 +95,7 @@ describe('the code that a browser brings back', () => {
     const before = await sessionsOf(identity)
     const { session_token: token } = await exchanged(back)
     for (let n = 0; n < 2; n++) expect(await exchange(back)).toMatchObject(plain(400, 'code: '))
-    expect(await world.whoami(token)).toMatchObject({ status: 200 })
+    expect(await fixture.whoami(token)).toMatchObject({ status: 200 })
     expect(await sessionsOf(identity)).toHaveLength(before.length)
   })
 
@@ -104,16 +104,16 @@ describe('the code that a browser brings back', () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => exchange(back)))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400, 400])
     const good = answers.find(({ status }) => status === 200)
-    expect(await world.whoami(good?.body.session_token)).toMatchObject({ status: 200 })
+    expect(await fixture.whoami(good?.body.session_token)).toMatchObject({ status: 200 })
   })
 
   test('is good for five minutes, to the millisecond', async () => {
     const first = await signedIn()
-    world.clock.jump(5 * MINUTE - 1)
+    fixture.clock.jump(5 * MINUTE - 1)
     expect(await exchange(first.back)).toMatchObject({ status: 200 })
     email = `second-${email}`
     const second = await signedIn()
-    world.clock.jump(5 * MINUTE)
+    fixture.clock.jump(5 * MINUTE)
     expect(await exchange(second.back)).toMatchObject(plain(400, 'code: '))
   })
 
@@ -154,10 +154,10 @@ describe('the code that a browser brings back', () => {
   })
 
   test('is none for a flow that is not over, or ended without one', async () => {
-    await world.register(email)
+    await fixture.register(email)
     const open = await begin()
-    const ended = await world.start('login')
-    await newBrowser(world.app).signIn(ended.hosted_url, email, PASSWORD)
+    const ended = await fixture.start('login')
+    await newBrowser(fixture.app).signIn(ended.hosted_url, email, PASSWORD)
     for (const { id } of [open, ended])
       for (const code of ['', 'x', id])
         expect((await exchange({ flow: id, code })).status).toBe(400)
@@ -183,7 +183,7 @@ describe('the code that a browser brings back', () => {
 
   test('comes too late for a session that has ended', async () => {
     const { identity, back } = await signedIn()
-    await world.api.delete(`/v1/gate/identities/${identity.id}/sessions`)
+    await fixture.api.delete(`/v1/gate/identities/${identity.id}/sessions`)
     expect(await exchange(back)).toMatchObject(
       plain(400, 'code: belongs to a session that has ended'),
     )
@@ -192,28 +192,28 @@ describe('the code that a browser brings back', () => {
 
   test('comes too late for somebody who was deactivated, or deleted', async () => {
     const first = await signedIn()
-    await world.setState(first.identity, 'inactive')
+    await fixture.setState(first.identity, 'inactive')
     expect((await exchange(first.back)).status).toBe(400)
     email = `second-${email}`
     const second = await signedIn()
-    await world.api.delete(`/v1/gate/identities/${second.identity.id}`)
+    await fixture.api.delete(`/v1/gate/identities/${second.identity.id}`)
     expect([400, 404]).toContain((await exchange(second.back)).status)
   })
 
   test('is nowhere kept as it is, and the token is nowhere but in the answer', async () => {
     const { back, page } = await signedIn()
-    expect(tablesWith(world.app, back.code)).toEqual({})
+    expect(tablesWith(fixture.app, back.code)).toEqual({})
     expect(page.location).not.toContain('gat_st_')
     const { session_token: token } = await exchanged(back)
-    expect(tablesWith(world.app, token)).toEqual({})
-    expect(world.app.log.join('')).not.toContain(back.code)
-    expect(world.app.log.join('')).not.toContain(token)
+    expect(tablesWith(fixture.app, token)).toEqual({})
+    expect(fixture.app.log.join('')).not.toContain(back.code)
+    expect(fixture.app.log.join('')).not.toContain(token)
   })
 
   test('makes a token of its own: the one that the session began with is dead', async () => {
     const { identity, back } = await signedIn()
     const hashes = () =>
-      rowsOf(world.app, 'gate_sessions')
+      rowsOf(fixture.app, 'gate_sessions')
         .filter(({ identity_id }) => identity_id === identity.id)
         .map(({ id, token_hash }) => [id, token_hash])
     const before = hashes()
@@ -228,11 +228,11 @@ describe('the code that a browser brings back', () => {
   })
 
   test('works for a flow whose hour is over since', async () => {
-    await world.register(email)
+    await fixture.register(email)
     const { hosted_url } = await begin()
-    world.clock.jump(HOUR - SECOND)
-    const back = broughtBack(await newBrowser(world.app).signIn(hosted_url, email, PASSWORD))
-    world.clock.jump(4 * MINUTE)
+    fixture.clock.jump(HOUR - SECOND)
+    const back = broughtBack(await newBrowser(fixture.app).signIn(hosted_url, email, PASSWORD))
+    fixture.clock.jump(4 * MINUTE)
     expect(await exchange(back)).toMatchObject({ status: 200 })
   })
 })
@@ -240,7 +240,7 @@ describe('the code that a browser brings back', () => {
 describe('a browser comes back', () => {
   test('with a code after a sign-up', async () => {
     const { hosted_url } = await begin(RETURN_TO, 'registration')
-    const browser = newBrowser(world.app)
+    const browser = newBrowser(fixture.app)
     const page = await browser.visit(hosted_url)
     const done = await browser.press(page, BY_PASSWORD, {
       'traits.email': email,
@@ -283,58 +283,58 @@ describe('a browser comes back', () => {
   })
 
   test('to no app without X-Return-To, but to the account, and no code is made', async () => {
-    const { identity } = await world.register(email)
-    const flow = await world.start('login')
-    const browser = newBrowser(world.app)
+    const { identity } = await fixture.register(email)
+    const flow = await fixture.start('login')
+    const browser = newBrowser(fixture.app)
     const done = await browser.signIn(flow.hosted_url, email, PASSWORD)
     const account = await browser.follow(done)
 
     expect(account).toMatchObject({ status: 200, links: [] })
     expect(account.text).toContain(`You're signed in as ${email}.`)
-    const row = rowsOf(world.app, 'gate_flows').find(({ id }) => id === flow.id)
+    const row = rowsOf(fixture.app, 'gate_flows').find(({ id }) => id === flow.id)
     expect(row).toMatchObject({ exchange_hash: null, exchange_expires_at: null })
     expect(await sessionsOf(identity)).toHaveLength(2)
   })
 
   test('not by a program: it has the token already', async () => {
-    await world.register(email)
+    await fixture.register(email)
     const flow = await begin()
     const fields = { method: 'password', identifier: email, password: PASSWORD }
-    const { session_token } = await world.sendWell(flow, fields)
-    expect(await world.whoami(session_token)).toMatchObject({ status: 200 })
-    const row = rowsOf(world.app, 'gate_flows').find(({ id }) => id === flow.id)
+    const { session_token } = await fixture.sendWell(flow, fields)
+    expect(await fixture.whoami(session_token)).toMatchObject({ status: 200 })
+    const row = rowsOf(fixture.app, 'gate_flows').find(({ id }) => id === flow.id)
     expect(row.exchange_hash).toBeNull()
   })
 
   test('not before the second factor is shown', async () => {
-    await enrolled(world, email)
+    await enrolled(fixture, email)
     const { hosted_url } = await begin()
-    const { location } = await newBrowser(world.app).signIn(hosted_url, email, PASSWORD)
+    const { location } = await newBrowser(fixture.app).signIn(hosted_url, email, PASSWORD)
     expect(location).not.toContain('code=')
     expect(new URL(location).pathname).toBe('/auth/self-service/login')
   })
 
   test('after the second factor with a code for the session that the password began', async () => {
-    const { secret, identity } = await enrolled(world, email)
+    const { secret, identity } = await enrolled(fixture, email)
     const { hosted_url } = await begin()
-    const browser = newBrowser(world.app)
+    const browser = newBrowser(fixture.app)
     const asked = await browser.follow(await browser.signIn(hosted_url, email, PASSWORD))
     const [half] = await sessionsOf(identity)
-    const totp_code = nextCode(world, secret)
+    const totp_code = nextCode(fixture, secret)
     const done = await browser.press(asked, ['method', 'totp'], { totp_code })
 
     const { session, session_token: token } = await exchanged(broughtBack(done))
 
     expect(session).toMatchObject({ id: half?.id, authenticator_assurance_level: 'aal2' })
-    expect(await sessionOf(world, token)).toMatchObject({ id: half?.id })
+    expect(await sessionOf(fixture, token)).toMatchObject({ id: half?.id })
   })
 
   test('after a sign-in once more with a code for the same session', async () => {
-    const { session_token: first, session } = await world.register(email)
-    world.clock.jump(2 * HOUR)
+    const { session_token: first, session } = await fixture.register(email)
+    fixture.clock.jump(2 * HOUR)
     const headers = { ...withToken(first), 'x-return-to': RETURN_TO }
-    const { hosted_url } = await world.start('login', headers, '?refresh=true')
-    const browser = newBrowser(world.app)
+    const { hosted_url } = await fixture.start('login', headers, '?refresh=true')
+    const browser = newBrowser(fixture.app)
     const page = await browser.visit(hosted_url)
     const done = await browser.press(page, BY_PASSWORD, { password: PASSWORD })
 
@@ -342,9 +342,9 @@ describe('a browser comes back', () => {
 
     expect(again).toMatchObject({
       id: session.id,
-      authenticated_at: new Date(world.clock.now()).toISOString(),
+      authenticated_at: new Date(fixture.clock.now()).toISOString(),
     })
-    expect(await sessionOf(world, token)).toMatchObject({ id: session.id })
+    expect(await sessionOf(fixture, token)).toMatchObject({ id: session.id })
   })
 
   test('after a recovery to the settings, and the session is only in that browser', async () => {
@@ -369,33 +369,37 @@ describe('a browser comes back', () => {
 })
 
 test('a session that has come to owe a second factor is exchanged, and nothing told of its person', async () => {
-  const { session_token: first } = await world.register(email)
+  const { session_token: first } = await fixture.register(email)
   const { hosted_url } = await begin()
-  const back = broughtBack(await newBrowser(world.app).signIn(hosted_url, email, PASSWORD))
-  await world.enrol(first)
+  const back = broughtBack(await newBrowser(fixture.app).signIn(hosted_url, email, PASSWORD))
+  await fixture.enrol(first)
 
   const { status, body } = await exchange(back)
 
   expect(JSON.stringify(body)).not.toContain(email)
-  if (status === 200) expect(await world.whoami(body.session_token)).toMatchObject({ status: 403 })
+  if (status === 200)
+    expect(await fixture.whoami(body.session_token)).toMatchObject({ status: 403 })
   else expect(status).toBe(403)
 })
 
 test('a program that is halfway through gets no code in its answers', async () => {
-  const { secret } = await enrolled(world, email)
-  const { flow } = await halfway(world, email)
-  const done = await world.sendWell(flow, { method: 'totp', totp_code: nextCode(world, secret) })
+  const { secret } = await enrolled(fixture, email)
+  const { flow } = await halfway(fixture, email)
+  const done = await fixture.sendWell(flow, {
+    method: 'totp',
+    totp_code: nextCode(fixture, secret),
+  })
   expect(JSON.stringify(done)).not.toContain('code=')
 })
 
 test('a page that comes back shows the app where a form may lead, if that is not on https', async () => {
-  await world.register(email)
+  await fixture.register(email)
   for (const [returnTo, isNamed] of [
     ['http://localhost:5173/cb', true],
     ['https://app.example.com/cb', false],
   ] as const) {
     const { hosted_url } = await begin(returnTo)
-    const { headers } = await newBrowser(world.app).visit(hosted_url)
+    const { headers } = await newBrowser(fixture.app).visit(hosted_url)
     const policy = headers.get('content-security-policy') ?? ''
     expect(policy.includes(new URL(returnTo).origin)).toBe(isNamed)
     expect(policy).toContain("form-action 'self' https:")
@@ -404,10 +408,10 @@ test('a page that comes back shows the app where a form may lead, if that is not
 
 test('the key needs the scope flows', async () => {
   const { back } = await signedIn()
-  const { key } = await world.acme.key('gate', 'live', ['sessions:write', 'identities:read'])
-  expect(await exchange(back, world.app.client(key) as never)).toMatchObject(
+  const { key } = await fixture.acme.key('gate', 'live', ['sessions:write', 'identities:read'])
+  expect(await exchange(back, fixture.app.client(key) as never)).toMatchObject(
     plain(403, 'the key lacks the scope flows'),
   )
-  const { key: narrow } = await world.acme.key('gate', 'live', ['flows'])
-  expect(await exchange(back, world.app.client(narrow) as never)).toMatchObject({ status: 200 })
+  const { key: narrow } = await fixture.acme.key('gate', 'live', ['flows'])
+  expect(await exchange(back, fixture.app.client(narrow) as never)).toMatchObject({ status: 200 })
 })

@@ -17,23 +17,24 @@ const SUBMITTED: readonly FlowKind[] = ['recovery', 'verification', 'settings']
 
 /** Somebody signed in, and what each kind of flow does for them. */
 async function bootExpiry() {
-  const world = await bootChecked({ flags: { 'gate-session-lifetime': '365d' } })
-  const { session_token: token, identity } = await world.register(EMAIL)
-  world.clock.jump(MINUTE)
+  const fixture = await bootChecked({ flags: { 'gate-session-lifetime': '365d' } })
+  const { session_token: token, identity } = await fixture.register(EMAIL)
+  fixture.clock.jump(MINUTE)
   const mine = { 'x-session-token': token }
   const start = (kind: string, headers: Record<string, string> = {}, query = '') =>
-    world.start(kind, { ...mine, ...headers }, query)
-  const read = (flow: Pick<Json, 'ui'>) => world.app.raw(pathOf(flow.ui.action), { headers: mine })
-  const send = (flow: Json, fields: Json, headers = mine) => world.send(flow, fields, headers)
-  const expire = () => world.clock.jump(HOUR)
-  return { ...world, token, identity, mine, start, read, send, expire }
+    fixture.start(kind, { ...mine, ...headers }, query)
+  const read = (flow: Pick<Json, 'ui'>) =>
+    fixture.app.raw(pathOf(flow.ui.action), { headers: mine })
+  const send = (flow: Json, fields: Json, headers = mine) => fixture.send(flow, fields, headers)
+  const expire = () => fixture.clock.jump(HOUR)
+  return { ...fixture, token, identity, mine, start, read, send, expire }
 }
 
-let world: Awaited<ReturnType<typeof bootExpiry>>
+let fixture: Awaited<ReturnType<typeof bootExpiry>>
 beforeAll(async () => {
-  world = await bootExpiry()
+  fixture = await bootExpiry()
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 /** With `id` of a flow of this kind. */
 const at = (kind: string, id: string) => `${SELF_SERVICE}/${kind}?flow=${id}`
@@ -56,16 +57,16 @@ function fieldsFor(kind: FlowKind, email = `${kind}-${addresses++}@example.com`)
 
 describe.each(FLOW_KINDS)('a flow of %s', (kind) => {
   test('goes on to its last millisecond', async () => {
-    const flow = await world.start(kind)
-    world.clock.jump(HOUR - 1)
-    expect((await world.read(flow)).body).toEqual(flow)
-    expect((await world.send(flow, fieldsFor(kind))).status).toBe(200)
+    const flow = await fixture.start(kind)
+    fixture.clock.jump(HOUR - 1)
+    expect((await fixture.read(flow)).body).toEqual(flow)
+    expect((await fixture.send(flow, fieldsFor(kind))).status).toBe(200)
   })
 
   test('is gone then, and says where to go on', async () => {
-    const flow = await world.start(kind)
-    world.clock.jump(HOUR)
-    const { status, body } = await world.read(flow)
+    const flow = await fixture.start(kind)
+    fixture.clock.jump(HOUR)
+    const { status, body } = await fixture.read(flow)
     expect(status).toBe(410)
     expect(body).toStrictEqual({
       error: 'the flow has expired',
@@ -75,44 +76,48 @@ describe.each(FLOW_KINDS)('a flow of %s', (kind) => {
       since: 0,
     })
     expect(body.use_flow_id).not.toBe(flow.id)
-    world.clock.jump(1500)
-    expect((await world.read(flow)).body).toStrictEqual({ ...body, since: 1500 })
+    fixture.clock.jump(1500)
+    expect((await fixture.read(flow)).body).toStrictEqual({ ...body, since: 1500 })
   })
 
   test('is gone for a form as it is for a look, and does nothing more', async () => {
-    const flow = await world.start(kind)
-    world.expire()
-    const { body: gone } = await world.read(flow)
+    const flow = await fixture.start(kind)
+    fixture.expire()
+    const { body: gone } = await fixture.read(flow)
     const TABLES = ['gate_identities', 'gate_sessions', 'mails']
-    const rows = () => TABLES.map((table) => count(world.app, table))
+    const rows = () => TABLES.map((table) => count(fixture.app, table))
     const before = rows()
-    expect(await world.send(flow, fieldsFor(kind))).toMatchObject({ status: 410, body: gone })
-    expect(await world.send(flow, {})).toMatchObject({ status: 410, body: gone })
+    expect(await fixture.send(flow, fieldsFor(kind))).toMatchObject({ status: 410, body: gone })
+    expect(await fixture.send(flow, {})).toMatchObject({ status: 410, body: gone })
     expect(rows()).toEqual(before)
     if (!SUBMITTED.includes(kind)) return
-    const submitted = await world.submit(kind, { flow: flow.id, ...fieldsFor(kind) }, world.mine)
+    const submitted = await fixture.submit(
+      kind,
+      { flow: flow.id, ...fieldsFor(kind) },
+      fixture.mine,
+    )
     expect(submitted).toMatchObject({ status: 410, body: gone })
   })
 
   test('leads to one other flow, however often and however many ask', async () => {
-    const flow = await world.start(kind)
-    world.expire()
-    const before = count(world.app, 'gate_flows')
+    const flow = await fixture.start(kind)
+    fixture.expire()
+    const before = count(fixture.app, 'gate_flows')
     const answers = await Promise.all([
-      ...Array.from({ length: 5 }, () => world.read(flow)),
-      ...Array.from({ length: 5 }, () => world.send(flow, fieldsFor(kind))),
+      ...Array.from({ length: 5 }, () => fixture.read(flow)),
+      ...Array.from({ length: 5 }, () => fixture.send(flow, fieldsFor(kind))),
     ])
     expect(new Set(answers.map(({ body }) => body.use_flow_id)).size).toBe(1)
-    expect(count(world.app, 'gate_flows')).toBe(before + 1)
+    expect(count(fixture.app, 'gate_flows')).toBe(before + 1)
   })
 
   test('leads to a flow of the same kind, which says why, and works', async () => {
     const returnTo = 'https://app.example.com/after'
-    const flow = await world.start(kind, { 'x-return-to': returnTo })
-    world.clock.jump(HOUR + 5 * SECOND)
-    const { use_flow_id: id } = (await world.read(flow)).body
-    const now = world.clock.now()
-    const { status, body: next } = await world.app.raw(at(kind, id), { headers: world.mine })
+    const flow = await fixture.start(kind, { 'x-return-to': returnTo })
+    fixture.clock.jump(HOUR + 5 * SECOND)
+    const { use_flow_id: id } = (await fixture.read(flow)).body
+    const now = fixture.clock.now()
+    const { status, body: next } = await fixture.app.raw(at(kind, id), { headers: fixture.mine })
     expect(status).toBe(200)
     expect(next).toMatchObject({
       id,
@@ -127,140 +132,140 @@ describe.each(FLOW_KINDS)('a flow of %s', (kind) => {
       attributes.name !== 'csrf_token' && attributes.id?.startsWith('totp') !== true
     expect(bareNodes(next).filter(withoutToken)).toEqual(bareNodes(flow).filter(withoutToken))
     expect(csrfOf(next)).not.toBe(csrfOf(flow))
-    const crossed = await world.send(next, { ...fieldsFor(kind), csrf_token: csrfOf(flow) })
+    const crossed = await fixture.send(next, { ...fieldsFor(kind), csrf_token: csrfOf(flow) })
     expect(crossed.status).toBe(403)
-    expect((await world.send(next, fieldsFor(kind))).status).toBe(200)
-    expect((await world.read(flow)).body.use_flow_id).toBe(id)
+    expect((await fixture.send(next, fieldsFor(kind))).status).toBe(200)
+    expect((await fixture.read(flow)).body.use_flow_id).toBe(id)
   })
 
   test('leads to a third one when the second has expired as well', async () => {
-    const flow = await world.start(kind)
-    world.expire()
-    const { use_flow_id: second } = (await world.read(flow)).body
-    world.clock.jump(HOUR - 1)
-    expect((await world.read(flow)).body.use_flow_id).toBe(second)
-    world.clock.jump(1)
-    const { use_flow_id: third } = (await world.read(flow)).body
+    const flow = await fixture.start(kind)
+    fixture.expire()
+    const { use_flow_id: second } = (await fixture.read(flow)).body
+    fixture.clock.jump(HOUR - 1)
+    expect((await fixture.read(flow)).body.use_flow_id).toBe(second)
+    fixture.clock.jump(1)
+    const { use_flow_id: third } = (await fixture.read(flow)).body
     expect(third).not.toBe(second)
-    expect((await world.read(flow)).body.use_flow_id).toBe(third)
-    const ofSecond = (await world.app.raw(at(kind, second), { headers: world.mine })).body
+    expect((await fixture.read(flow)).body.use_flow_id).toBe(third)
+    const ofSecond = (await fixture.app.raw(at(kind, second), { headers: fixture.mine })).body
     expect(ofSecond).toMatchObject({ id: 'self_service_flow_expired' })
-    expect((await world.app.raw(at(kind, third), { headers: world.mine })).status).toBe(200)
+    expect((await fixture.app.raw(at(kind, third), { headers: fixture.mine })).status).toBe(200)
   })
 
   test('is no flow of another kind, expired or not', async () => {
-    const flow = await world.start(kind)
-    world.expire()
-    const before = count(world.app, 'gate_flows')
+    const flow = await fixture.start(kind)
+    fixture.expire()
+    const before = count(fixture.app, 'gate_flows')
     for (const other of FLOW_KINDS.filter((one) => one !== kind)) {
-      const { status, body } = await world.app.raw(at(other, flow.id), { headers: world.mine })
+      const { status, body } = await fixture.app.raw(at(other, flow.id), { headers: fixture.mine })
       expect(status).toBe(404)
       expect(body).toEqual({ error: 'flow not found', id: 'flow_not_found' })
     }
-    expect(count(world.app, 'gate_flows')).toBe(before)
+    expect(count(fixture.app, 'gate_flows')).toBe(before)
   })
 })
 
 describe('a flow that has expired', () => {
   test('leads on in the language that it had', async () => {
-    const flow = await world.start('login', { 'accept-language': 'de' })
-    world.expire()
-    const { use_flow_id: id } = (await world.read(flow)).body
-    const next = (await world.app.raw(at('login', id))).body
+    const flow = await fixture.start('login', { 'accept-language': 'de' })
+    fixture.expire()
+    const { use_flow_id: id } = (await fixture.read(flow)).body
+    const next = (await fixture.app.raw(at('login', id))).body
     expect(next.ui.messages[0].text).toContain('Anmeldung')
   })
 
   test('is no way on for whoever has a code for it', async () => {
-    await using world = await bootExpiry()
-    await world.security({ passwordless_enabled: true })
-    const flow = await world.start('login')
-    world.clock.jump(HOUR - MINUTE)
-    await world.sendWell(flow, { method: 'code', identifier: EMAIL })
-    const code = world.codeFor(EMAIL)
-    world.clock.jump(MINUTE)
-    const gone = await world.send(flow, { code })
+    await using fixture = await bootExpiry()
+    await fixture.security({ passwordless_enabled: true })
+    const flow = await fixture.start('login')
+    fixture.clock.jump(HOUR - MINUTE)
+    await fixture.sendWell(flow, { method: 'code', identifier: EMAIL })
+    const code = fixture.codeFor(EMAIL)
+    fixture.clock.jump(MINUTE)
+    const gone = await fixture.send(flow, { code })
     expect(gone.status).toBe(410)
-    const next = (await world.app.raw(at('login', gone.body.use_flow_id))).body
+    const next = (await fixture.app.raw(at('login', gone.body.use_flow_id))).body
     expect(next.state).toBe('choose_method')
-    const refused = await world.send(next, { code })
+    const refused = await fixture.send(next, { code })
     expect(refused.status).toBe(422)
   })
 
   test('leads on also when it was ended in time', async () => {
-    const flow = await world.start('login')
-    await world.sendWell(flow, fieldsFor('login'))
-    world.expire()
-    const { status, body } = await world.send(flow, fieldsFor('login'))
+    const flow = await fixture.start('login')
+    await fixture.sendWell(flow, fieldsFor('login'))
+    fixture.expire()
+    const { status, body } = await fixture.send(flow, fieldsFor('login'))
     expect(status).toBe(410)
-    const next = (await world.app.raw(at('login', body.use_flow_id))).body
-    expect((await world.send(next, fieldsFor('login'))).status).toBe(200)
+    const next = (await fixture.app.raw(at('login', body.use_flow_id))).body
+    expect((await fixture.send(next, fieldsFor('login'))).status).toBe(200)
   })
 
   test('leads on for the session that it was for, and for no other', async () => {
-    const flow = await world.start('settings')
-    const refresh = await world.start('login', {}, '?refresh=true')
-    world.expire()
-    const settings = (await world.read(flow)).body.use_flow_id
-    const stranger = await world.register('two@example.com')
+    const flow = await fixture.start('settings')
+    const refresh = await fixture.start('login', {}, '?refresh=true')
+    fixture.expire()
+    const settings = (await fixture.read(flow)).body.use_flow_id
+    const stranger = await fixture.register('two@example.com')
     for (const [token, status] of [
       [undefined, 401],
       [stranger.session_token, 403],
-      [world.token, 200],
+      [fixture.token, 200],
     ] as const) {
       const headers: Record<string, string> = token ? { 'x-session-token': token } : {}
-      expect((await world.app.raw(at('settings', settings), { headers })).status).toBe(status)
+      expect((await fixture.app.raw(at('settings', settings), { headers })).status).toBe(status)
     }
-    const login = (await world.read(refresh)).body.use_flow_id
-    const next = (await world.app.raw(at('login', login), { headers: world.mine })).body
+    const login = (await fixture.read(refresh)).body.use_flow_id
+    const next = (await fixture.app.raw(at('login', login), { headers: fixture.mine })).body
     expect(next).toMatchObject({ refresh: true, requested_aal: 'aal1' })
-    const done = await world.sendWell(next, { password: PASSWORD }, world.mine)
-    expect(done.session_token).toBe(world.token)
-    expect(done.session.identity.id).toBe(world.identity.id)
+    const done = await fixture.sendWell(next, { password: PASSWORD }, fixture.mine)
+    expect(done.session_token).toBe(fixture.token)
+    expect(done.session.identity.id).toBe(fixture.identity.id)
   })
 
   test('leads nobody on who does not show the session that it was for', async () => {
-    const { session_token: token } = await world.register(`theirs-${addresses++}@example.com`)
+    const { session_token: token } = await fixture.register(`theirs-${addresses++}@example.com`)
     const mine = { 'x-session-token': token }
-    const settings = await world.start('settings', mine)
-    const refresh = await world.start('login', mine, '?refresh=true')
-    world.expire()
-    const before = count(world.app, 'gate_flows')
+    const settings = await fixture.start('settings', mine)
+    const refresh = await fixture.start('login', mine, '?refresh=true')
+    fixture.expire()
+    const before = count(fixture.app, 'gate_flows')
     for (const { ui } of [settings, refresh]) {
-      const { status, body } = await world.app.raw(pathOf(ui.action))
+      const { status, body } = await fixture.app.raw(pathOf(ui.action))
       expect(status).toBe(401)
       expect(body).toStrictEqual({ error: body.error, id: 'session_inactive' })
     }
-    expect(count(world.app, 'gate_flows')).toBe(before)
+    expect(count(fixture.app, 'gate_flows')).toBe(before)
   })
 
   test('leads on to the second factor that is owed, and to the same session', async () => {
-    await using world = await bootExpiry()
-    await world.security({ mfa_enabled: true })
-    const secret = await world.enrol(world.token)
-    world.clock.jump(MINUTE)
-    const { session_token: token, continue_with } = await world.signIn(EMAIL)
+    await using fixture = await bootExpiry()
+    await fixture.security({ mfa_enabled: true })
+    const secret = await fixture.enrol(fixture.token)
+    fixture.clock.jump(MINUTE)
+    const { session_token: token, continue_with } = await fixture.signIn(EMAIL)
     const { redirect_browser_to } = continue_with.at(-1)
-    world.expire()
+    fixture.expire()
     const headers = { 'x-session-token': token }
-    const gone = await world.app.raw(pathOf(redirect_browser_to), { headers })
+    const gone = await fixture.app.raw(pathOf(redirect_browser_to), { headers })
     expect(gone.status).toBe(410)
     const { use_flow_id: id } = gone.body
-    const { body: next } = await world.app.raw(at('login', id), { headers })
-    const totp_code = totpAt(secret, world.clock.now())
-    const done = await world.send(next, { method: 'totp', totp_code }, headers)
+    const { body: next } = await fixture.app.raw(at('login', id), { headers })
+    const totp_code = totpAt(secret, fixture.clock.now())
+    const done = await fixture.send(next, { method: 'totp', totp_code }, headers)
     expect(next.requested_aal).toBe('aal2')
     expect(done.status).toBe(200)
     expect(done.body.session_token).toBe(token)
-    expect((await world.whoami(token)).status).toBe(200)
+    expect((await fixture.whoami(token)).status).toBe(200)
   })
 })
 
 describe('a flow that has expired, of a tenant that may start none', () => {
-  const flows = () => count(world.app, 'gate_flows')
+  const flows = () => count(fixture.app, 'gate_flows')
 
   /** One more tenant with somebody signed in, as whom its flows are asked for. */
   async function ownParty() {
-    const own = await flowParty(world.app)
+    const own = await flowParty(fixture.app)
     const { session_token } = await own.register(EMAIL)
     return { ...own, headers: { 'x-session-token': session_token as string } }
   }
@@ -268,9 +273,9 @@ describe('a flow that has expired, of a tenant that may start none', () => {
   test.each(FLOW_KINDS)('is followed by none, however it is asked for: %s', async (kind) => {
     const own = await ownParty()
     const flow = await own.start(kind, own.headers)
-    world.expire()
+    fixture.expire()
     const before = flows()
-    const { suspend, resume } = world.app.platform.tenants
+    const { suspend, resume } = fixture.app.platform.tenants
 
     await suspend(ACTOR, own.id, 'billing')
     const refused = { status: 402, body: { error: 'the account is suspended' } }
@@ -299,29 +304,29 @@ describe('a flow that has expired, of a tenant that may start none', () => {
       'the monthly spend cap is reached; raise the cap, or wait until next month',
     ],
   ] as const)('is followed by none until the next month: %s is spent', async (_, plan, words) => {
-    await using world = await bootChecked({ flags: { 'metering-free-requests': '1' } })
-    const flow = await world.start('registration')
-    await world.start('registration')
-    const { change } = world.app.platform.tenants
-    await change(ACTOR, world.acme.id, { plan, spendCapCents: 0 })
-    world.clock.jump(HOUR)
+    await using fixture = await bootChecked({ flags: { 'metering-free-requests': '1' } })
+    const flow = await fixture.start('registration')
+    await fixture.start('registration')
+    const { change } = fixture.app.platform.tenants
+    await change(ACTOR, fixture.acme.id, { plan, spendCapCents: 0 })
+    fixture.clock.jump(HOUR)
 
-    const answer = await world.read(flow.ui.action)
+    const answer = await fixture.read(flow.ui.action)
 
     expect(answer).toMatchObject({ status: 429, body: { error: expect.stringContaining(words) } })
     const waitMs = Number(answer.headers.get('retry-after')) * SECOND
-    const until = new Date(world.clock.now() + waitMs)
+    const until = new Date(fixture.clock.now() + waitMs)
     expect([until.getUTCDate(), until.getUTCHours()]).toEqual([1, 0])
-    world.clock.jump(waitMs)
-    expect((await world.read(flow.ui.action)).status).toBe(410)
+    fixture.clock.jump(waitMs)
+    expect((await fixture.read(flow.ui.action)).status).toBe(410)
   })
 
   test('leads on to the one that has followed it already', async () => {
     const own = await ownParty()
     const flow = await own.start('registration')
-    world.expire()
+    fixture.expire()
     const { use_flow_id } = (await own.read(flow.ui.action)).body
-    await world.app.platform.tenants.suspend(ACTOR, own.id, 'billing')
+    await fixture.app.platform.tenants.suspend(ACTOR, own.id, 'billing')
 
     expect(await own.read(flow.ui.action)).toMatchObject({ status: 410, body: { use_flow_id } })
   })

@@ -7,18 +7,18 @@ export const AUTH = '/v1/gate/auth'
 export const SELF_SERVICE = '/auth/self-service'
 export const PASSWORD = 'correct horse battery'
 
-export type FlowWorld = Awaited<ReturnType<typeof bootFlows>>
+export type FlowFixture = Awaited<ReturnType<typeof bootFlows>>
 
 /** Cheap hashes, so that tests take no longer than they must; the work is the same otherwise. */
 const CHEAP = { 'gate-password-memory': '8MB', 'gate-password-iterations': '1' }
 
 /** An application with one tenant, and its flows. */
 export async function bootFlows(options: TestAppOptions = {}) {
-  const world = await bootGate({ ...options, flags: { ...CHEAP, ...options.flags } })
+  const fixture = await bootGate({ ...options, flags: { ...CHEAP, ...options.flags } })
   return {
-    ...world,
-    ...flowsOf(world.app, { ...world, tenantId: world.acme.id }),
-    [Symbol.asyncDispose]: () => world.app.stop(),
+    ...fixture,
+    ...flowsOf(fixture.app, { ...fixture, tenantId: fixture.acme.id }),
+    [Symbol.asyncDispose]: () => fixture.app.stop(),
   }
 }
 

@@ -9,19 +9,19 @@ const BASE = 'http://127.0.0.1:8420'
 const RETURN_TO = 'https://app.example.com/after'
 const isoAt = (ms: number) => new Date(ms).toISOString()
 
-let world: Checked
+let fixture: Checked
 let token: string
 beforeAll(async () => {
-  world = await bootChecked()
-  token = (await world.register('somebody@example.com')).session_token
+  fixture = await bootChecked()
+  token = (await fixture.register('somebody@example.com')).session_token
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 const start = (kind: string, headers: Record<string, string> = {}) =>
-  world.start(kind, { ...(kind === 'settings' && { 'x-session-token': token }), ...headers })
+  fixture.start(kind, { ...(kind === 'settings' && { 'x-session-token': token }), ...headers })
 
 const read = async (flow: Json): Promise<Json> => {
-  const answer = await world.app.raw(pathOf(flow.ui.action), {
+  const answer = await fixture.app.raw(pathOf(flow.ui.action), {
     headers: { 'x-session-token': token },
   })
   expect(answer).toMatchObject({ status: 200 })
@@ -49,8 +49,8 @@ const ofLogin = (now: number) => ({
 
 describe('a flow as it begins', () => {
   test.each(FLOW_KINDS)('has these fields and no others: %s', async (kind) => {
-    const now = world.clock.now()
-    const { identity } = (await world.whoami(token)).body
+    const now = fixture.clock.now()
+    const { identity } = (await fixture.whoami(token)).body
     expect(await start(kind)).toStrictEqual({
       ...common(kind, now),
       ...(kind === 'login' && ofLogin(now)),
@@ -71,19 +71,19 @@ describe('a flow as it begins', () => {
   })
 
   test.each(FLOW_KINDS)('shows where the browser goes afterwards: %s', async (kind) => {
-    const now = world.clock.now()
+    const now = fixture.clock.now()
     const flow = await start(kind, { 'x-return-to': RETURN_TO })
     expect(await read(flow)).toEqual(flow)
     expect(flow).toMatchObject({ ...common(kind, now), return_to: RETURN_TO })
   })
 
   test('begins when it is asked for, each with an id and a token of its own', async () => {
-    world.clock.jump(1)
+    fixture.clock.jump(1)
     const flows = await Promise.all(FLOW_KINDS.map((kind) => start(kind)))
     const { length } = FLOW_KINDS
     expect(new Set(flows.map(({ id }) => id)).size).toBe(length)
     expect(new Set(flows.map(csrfOf)).size).toBe(length)
-    const now = isoAt(world.clock.now())
+    const now = isoAt(fixture.clock.now())
     expect(flows.map(({ issued_at }) => issued_at)).toEqual(Array(length).fill(now))
     expect(now).not.toBe(START)
   })
@@ -207,7 +207,7 @@ const AUTHENTICATOR = [
 
 describe('the nodes of a flow', () => {
   test.each([false, true])('with sign-in by code %p', async (passwordless_enabled) => {
-    await world.security({ passwordless_enabled, mfa_enabled: false })
+    await fixture.security({ passwordless_enabled, mfa_enabled: false })
     const ifOn = (one: Json) => (passwordless_enabled ? [one] : [])
     expect(bareNodes(await start('login'))).toEqual([
       CSRF,
@@ -224,7 +224,7 @@ describe('the nodes of a flow', () => {
   })
 
   test.each([false, true])('with a second factor %p', async (mfa_enabled) => {
-    await world.security({ passwordless_enabled: false, mfa_enabled })
+    await fixture.security({ passwordless_enabled: false, mfa_enabled })
     expect(bareNodes(await start('settings'))).toEqual([
       CSRF,
       ...settingsFor('somebody@example.com', { mfa: mfa_enabled }),
@@ -234,23 +234,23 @@ describe('the nodes of a flow', () => {
   })
 
   test('of an open flow follow the settings of the tenant', async () => {
-    await world.security({ passwordless_enabled: true })
+    await fixture.security({ passwordless_enabled: true })
     const flow = await start('login')
-    await world.security({ passwordless_enabled: false })
+    await fixture.security({ passwordless_enabled: false })
     expect(bareNodes(await read(flow))).toEqual([CSRF, ...byPassword.login])
-    await world.security({ passwordless_enabled: true })
+    await fixture.security({ passwordless_enabled: true })
     expect(bareNodes(await read(flow))).toEqual([CSRF, ...byPassword.login, byCode.login])
   })
 
   test('have no provider that is switched on where the instance has no client of it', async () => {
-    await world.api.put('/v1/gate/settings/oidc-providers', {
+    await fixture.api.put('/v1/gate/settings/oidc-providers', {
       providers: [{ provider: 'github', enabled: true }],
     })
     for (const kind of FLOW_KINDS) expect(nodeNames(await start(kind)).join()).not.toContain('oidc')
   })
 
   test('have a label for people wherever there is something to fill in or to press', async () => {
-    await world.security({ passwordless_enabled: true, mfa_enabled: true })
+    await fixture.security({ passwordless_enabled: true, mfa_enabled: true })
     for (const kind of FLOW_KINDS) {
       const { ui } = await start(kind)
       const shown = ui.nodes.filter(({ attributes }: Json) => attributes.type !== 'hidden')
@@ -324,8 +324,8 @@ test('every node of every kind of flow, in every state, has what clients read of
 
 describe('a sign-in that somebody signed in is asked for', () => {
   test('again has the address in it, for nobody to change', async () => {
-    await world.security({ passwordless_enabled: true, mfa_enabled: false })
-    const flow = await world.start('login', { 'x-session-token': token }, '?refresh=true')
+    await fixture.security({ passwordless_enabled: true, mfa_enabled: false })
+    const flow = await fixture.start('login', { 'x-session-token': token }, '?refresh=true')
     expect(flow).toMatchObject({ refresh: true, requested_aal: 'aal1' })
     expect(saidIn(flow)).toEqual([1010003])
     expect(bareNodes(flow)).toEqual([
@@ -368,7 +368,7 @@ describe('a sign-in that somebody signed in is asked for', () => {
 })
 
 describe('a flow after a step', () => {
-  /** A new world, so that a mail can go out, and an hour is left. */
+  /** A new fixture, so that a mail can go out, and an hour is left. */
   const withCodes = async () => {
     const own = await bootChecked()
     await own.security({ passwordless_enabled: true })
@@ -577,10 +577,10 @@ describe('a flow after a step', () => {
 })
 
 test('the secret of an authenticator that is being set up is the same on every look', async () => {
-  await world.security({ mfa_enabled: true })
+  await fixture.security({ mfa_enabled: true })
   const flow = await start('settings')
   const secretIn = (shown: Json) => node(shown, 'totp_secret_key').attributes.text.context.secret
   expect(secretIn(await read(flow))).toBe(secretIn(flow))
-  expect(totpAt(secretIn(flow), world.clock.now())).toMatch(/^\d{6}$/)
+  expect(totpAt(secretIn(flow), fixture.clock.now())).toMatch(/^\d{6}$/)
   expect(secretIn(await start('settings'))).not.toBe(secretIn(flow))
 })

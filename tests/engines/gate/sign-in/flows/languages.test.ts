@@ -8,23 +8,23 @@ const GERMAN = { 'accept-language': 'de-AT, de;q=0.9, en;q=0.5' }
 const ENGLISH = { 'accept-language': 'en-GB, en' }
 const FRENCH = { 'accept-language': 'fr' }
 
-let world: Checked
+let fixture: Checked
 let token: string
 beforeAll(async () => {
-  world = await bootChecked()
-  await world.security({ passwordless_enabled: true, mfa_enabled: true })
-  token = (await world.register('somebody@example.com')).session_token
+  fixture = await bootChecked()
+  await fixture.security({ passwordless_enabled: true, mfa_enabled: true })
+  token = (await fixture.register('somebody@example.com')).session_token
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 let people = 0
 const newEmail = () => `person-${people++}@example.com`
 
 const start = (kind: string, headers: Record<string, string> = {}) =>
-  world.start(kind, { 'x-session-token': token, ...headers })
+  fixture.start(kind, { 'x-session-token': token, ...headers })
 
 const read = async ({ ui }: Json, headers: Record<string, string> = {}): Promise<Json> =>
-  (await world.app.raw(pathOf(ui.action), { headers: { 'x-session-token': token, ...headers } }))
+  (await fixture.app.raw(pathOf(ui.action), { headers: { 'x-session-token': token, ...headers } }))
     .body
 
 const passwordLabel = (flow: Json): string => node(flow, 'password').meta.label.text
@@ -84,31 +84,31 @@ describe('a flow', () => {
   test('goes on in the language of whoever sends the form', async () => {
     const flow = await start('login')
     const login = { method: 'password', identifier: 'nobody@example.com', password: 'wrong' }
-    const { body } = await world.send(flow, login, GERMAN)
+    const { body } = await fixture.send(flow, login, GERMAN)
     expect(body.ui.messages[0].id).toBe(4000006)
     expect(body.ui.messages[0].text).toContain('Passwort')
     expect(passwordLabel(body)).toBe('Passwort')
     expect(passwordLabel(await read(flow))).toBe('Passwort')
-    const { body: again } = await world.send(flow, login)
+    const { body: again } = await fixture.send(flow, login)
     expect(passwordLabel(again)).toBe('Passwort')
   })
 
   test('complains beside fields in that language', async () => {
     const flow = await start('registration', GERMAN)
     const fields = { method: 'password', traits: { email: newEmail() }, password: 'kurz' }
-    const { body } = await world.send(flow, fields)
+    const { body } = await fixture.send(flow, fields)
     expect(node(body, 'password').messages[0].text).toContain('8 Zeichen')
-    const missing = await world.send(flow, { method: 'password', traits: {} })
+    const missing = await fixture.send(flow, { method: 'password', traits: {} })
     expect(node(missing.body, 'traits.email').messages[0].text).toContain('E-Mail-Adresse')
   })
 })
 
 describe('a mail', () => {
   const codeSentIn = async (headers: Record<string, string>, startedIn = {}) => {
-    const { traits } = await world.createIdentity({ traits: { email: newEmail() } })
+    const { traits } = await fixture.createIdentity({ traits: { email: newEmail() } })
     const flow = await start('login', startedIn)
-    await world.sendWell(flow, { method: 'code', identifier: traits.email }, headers)
-    return world.sentTo(traits.email)[0]
+    await fixture.sendWell(flow, { method: 'code', identifier: traits.email }, headers)
+    return fixture.sentTo(traits.email)[0]
   }
 
   test('with a code for signing in is in the language of whoever asks for it', async () => {
@@ -126,24 +126,27 @@ describe('a mail', () => {
     for (const headers of [GERMAN, ENGLISH]) {
       const email = newEmail()
       const flow = await start('registration', headers)
-      await world.sendWell(flow, { method: 'password', traits: { email }, password: PASSWORD })
-      subjects.push(world.sentTo(email)[0]?.subject)
+      await fixture.sendWell(flow, { method: 'password', traits: { email }, password: PASSWORD })
+      subjects.push(fixture.sentTo(email)[0]?.subject)
     }
     expect(subjects[0]).toStartWith('Bestätige deine')
     expect(subjects[1]).toStartWith('Verify your')
   })
 
   test.each(['recovery', 'verification'])('with a code is in German as well: %s', async (kind) => {
-    const { traits } = await world.createIdentity({ traits: { email: newEmail() } })
+    const { traits } = await fixture.createIdentity({ traits: { email: newEmail() } })
     const flow = await start(kind, GERMAN)
-    await world.sendWell(flow, { method: 'code', email: traits.email })
-    expect(world.sentTo(traits.email)[0]?.body?.text).toContain('15 Minuten')
+    await fixture.sendWell(flow, { method: 'code', email: traits.email })
+    expect(fixture.sentTo(traits.email)[0]?.body?.text).toContain('15 Minuten')
   })
 
   test('for signing up by code is in German as well', async () => {
     const email = newEmail()
-    await world.sendWell(await start('registration', GERMAN), { method: 'code', traits: { email } })
-    expect(world.sentTo(email)[0]?.subject).toStartWith('Dein Bestätigungscode')
+    await fixture.sendWell(await start('registration', GERMAN), {
+      method: 'code',
+      traits: { email },
+    })
+    expect(fixture.sentTo(email)[0]?.subject).toStartWith('Dein Bestätigungscode')
   })
 })
 

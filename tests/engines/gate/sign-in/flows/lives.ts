@@ -1,6 +1,6 @@
 import type { Json } from '../../fixture.ts'
 import type { Answered } from '../../processes.ts'
-import { errorsIn, type House } from './processes.ts'
+import { errorsIn, type Installation } from './processes.ts'
 
 type Step = 'register' | 'prove' | 'askForCode' | 'bringCode' | 'signIn' | 'changePassword'
 
@@ -56,7 +56,7 @@ export const nextPassword = ({ formerPasswords, password }: Person): string =>
   `correct horse ${formerPasswords.length + (password === undefined ? 0 : 1)} battery`
 
 interface Rules {
-  begin: (house: House, server: string, person: Person) => Promise<Json>
+  begin: (installation: Installation, server: string, person: Person) => Promise<Json>
   form: (person: Person, code: string) => Json
   /** The form has a code from a mail. */
   needsCode?: boolean
@@ -64,11 +64,11 @@ interface Rules {
   done: (person: Person, body: Json) => void
 }
 
-const login: Rules['begin'] = (house, server) => house.start(server, 'login')
+const login: Rules['begin'] = (installation, server) => installation.start(server, 'login')
 
 const RULES: Record<Step, Rules> = {
   register: {
-    begin: (house, server) => house.start(server, 'registration'),
+    begin: (installation, server) => installation.start(server, 'registration'),
     form: (person) => ({
       method: 'password',
       traits: { email: person.email },
@@ -86,7 +86,7 @@ const RULES: Record<Step, Rules> = {
     },
   },
   prove: {
-    begin: (house, server, person) => house.read(server, person.verificationUrl),
+    begin: (installation, server, person) => installation.read(server, person.verificationUrl),
     form: (_, code) => ({ method: 'code', code }),
     needsCode: true,
     done: (person) => {
@@ -125,9 +125,9 @@ const RULES: Record<Step, Rules> = {
     },
   },
   changePassword: {
-    begin: (house, server, person) => {
+    begin: (installation, server, person) => {
       person.actor = person.tokens.at(-1)
-      return house.start(server, 'settings', person.actor)
+      return installation.start(server, 'settings', person.actor)
     },
     form: (person) => ({ method: 'password', password: nextPassword(person) }),
     done: (person) => {
@@ -160,14 +160,14 @@ function usedCode(person: Person) {
  * One step in the life of a person; or the same one once more, if its answer was never told.
  * Rejects when the connection breaks before that.
  */
-export async function step(house: House, server: string, person: Person) {
+export async function step(installation: Installation, server: string, person: Person) {
   const { next } = person
   if (next === undefined) return
   const { begin, form, needsCode = false, done } = RULES[next]
-  person.flow ??= await begin(house, server, person)
+  person.flow ??= await begin(installation, server, person)
   const mayBeDone = person.sent !== undefined
-  person.sent ??= form(person, needsCode ? codeFor(house, person) : '')
-  const answer = await house.send(server, person.flow, person.sent, person.actor)
+  person.sent ??= form(person, needsCode ? codeFor(installation, person) : '')
+  const answer = await installation.send(server, person.flow, person.sent, person.actor)
   if (answer.status !== 200 && !(mayBeDone && wasDone(next, answer)))
     throw new Error(`${next}: ${answer.status} ${JSON.stringify(answer.body)}`)
   done(person, answer.status === 200 ? answer.body : undefined)
@@ -177,7 +177,7 @@ export async function step(house: House, server: string, person: Person) {
 }
 
 /** Whoever was told that a code is on its way has a mail; a second one, if they asked for long. */
-function codeFor({ codesTo }: House, { email }: Person): string {
+function codeFor({ codesTo }: Installation, { email }: Person): string {
   const code = codesTo(email).at(-1)
   if (code === undefined) throw new Error(`no mail to ${email}`)
   return code

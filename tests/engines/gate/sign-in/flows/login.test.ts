@@ -16,11 +16,11 @@ import { holdPasswords, untilIt } from './held-passwords.ts'
 
 const isoAt = (ms: number) => new Date(ms).toISOString()
 
-let world: Checked
+let fixture: Checked
 beforeAll(async () => {
-  world = await bootChecked({ flags: { 'limits-sign-ins-per-identifier-per-minute': '1000000' } })
+  fixture = await bootChecked({ flags: { 'limits-sign-ins-per-identifier-per-minute': '1000000' } })
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 let people = 0
 const newEmail = () => `person-${people++}@example.com`
@@ -28,7 +28,7 @@ const newEmail = () => `person-${people++}@example.com`
 /** Somebody new with a password. */
 async function somebody(fields: Json = {}): Promise<Json> {
   const { traits, ...others } = fields
-  return world.createIdentity({
+  return fixture.createIdentity({
     traits: { email: newEmail(), ...traits },
     credentials: { password: { config: { password: PASSWORD } } },
     ...others,
@@ -39,7 +39,7 @@ const emailOf = ({ traits }: Json): string => traits.email
 
 const storedHash = ({ id }: Json): string =>
   (
-    world.app.db.client
+    fixture.app.db.client
       .query(
         "select config ->> 'hashed_password' as hash from gate_credentials where identity_id = ? and type = 'password'",
       )
@@ -47,15 +47,15 @@ const storedHash = ({ id }: Json): string =>
   ).hash
 
 const sessionsOf = async ({ id }: Json): Promise<Json[]> =>
-  (await world.api.get(`/v1/gate/identities/${id}/sessions`)).body
+  (await fixture.api.get(`/v1/gate/identities/${id}/sessions`)).body
 
 describe('the right password', () => {
   test('opens a session, whose token is answered with this once', async () => {
     const person = await somebody()
-    const now = world.clock.now()
-    const { status, body } = await world.tryPassword(emailOf(person))
+    const now = fixture.clock.now()
+    const { status, body } = await fixture.tryPassword(emailOf(person))
     expect(status).toBe(200)
-    const { credentials: _, ...identity } = await world.readIdentity(person)
+    const { credentials: _, ...identity } = await fixture.readIdentity(person)
     const { session_token: token, session } = body
     expect(token).toMatch(/^gat_st_[0-9A-Za-z]{43}$/)
     expect(body).toStrictEqual({
@@ -75,17 +75,17 @@ describe('the right password', () => {
       continue_with: [{ action: 'set_ory_session_token', ory_session_token: token }],
     })
     const { token: _token, ...shown } = session
-    expect((await world.whoami(token)).body).toEqual(shown)
+    expect((await fixture.whoami(token)).body).toEqual(shown)
     const { identity: _identity, ...listed } = shown
     expect(await sessionsOf(person)).toEqual([listed])
   })
 
   test('opens one more session each time, and ends none', async () => {
     const person = await somebody()
-    const signIns = [await world.signIn(emailOf(person)), await world.signIn(emailOf(person))]
+    const signIns = [await fixture.signIn(emailOf(person)), await fixture.signIn(emailOf(person))]
     const tokens = signIns.map(({ session_token }) => session_token)
     expect(new Set(tokens).size).toBe(2)
-    for (const token of tokens) expect(await world.whoami(token)).toMatchObject({ status: 200 })
+    for (const token of tokens) expect(await fixture.whoami(token)).toMatchObject({ status: 200 })
     expect(await sessionsOf(person)).toHaveLength(2)
   })
 
@@ -97,7 +97,7 @@ describe('the right password', () => {
     ['σίσυφος@example.com', 'ΣΊΣΥΦΟΣ@example.com'],
   ])('goes with the address in any spelling: %s', async (email, spelled) => {
     await somebody({ traits: { email } })
-    expect(await world.tryPassword(spelled)).toMatchObject({
+    expect(await fixture.tryPassword(spelled)).toMatchObject({
       status: 200,
       body: {
         session: { identity: { traits: { email: email.normalize('NFC').replace('ς', 'σ') } } },
@@ -107,15 +107,15 @@ describe('the right password', () => {
 
   test('needs no method beside it', async () => {
     const identifier = emailOf(await somebody())
-    const flow = await world.start('login')
-    expect((await world.send(flow, { identifier, password: PASSWORD })).status).toBe(200)
+    const flow = await fixture.start('login')
+    expect((await fixture.send(flow, { identifier, password: PASSWORD })).status).toBe(200)
   })
 
   test('goes with the old name of the field for the address too', async () => {
     const password_identifier = emailOf(await somebody())
-    const flow = await world.start('login')
+    const flow = await fixture.start('login')
     const fields = { method: 'password', password_identifier, password: PASSWORD }
-    expect((await world.send(flow, fields)).status).toBe(200)
+    expect((await fixture.send(flow, fields)).status).toBe(200)
   })
 
   /** No two parts of it alike. */
@@ -131,20 +131,20 @@ describe('the right password', () => {
     ['as long as it may be, of large characters', ofCharacters(1024, '🐎')],
   ])('is whatever one has signed up with: %s', async (_, password) => {
     const email = newEmail()
-    await world.register(email, password)
-    expect((await world.tryPassword(email, password)).status).toBe(200)
+    await fixture.register(email, password)
+    expect((await fixture.tryPassword(email, password)).status).toBe(200)
   })
 
   test('is the one at this tenant', async () => {
-    const other = await flowParty(world.app)
+    const other = await flowParty(fixture.app)
     const email = newEmail()
-    await world.register(email, 'the one at acme 1')
+    await fixture.register(email, 'the one at acme 1')
     await other.register(email, 'the other one 22')
-    const here = await world.signIn(email, 'the one at acme 1')
+    const here = await fixture.signIn(email, 'the one at acme 1')
     const there = await other.signIn(email, 'the other one 22')
     expect(here.session.identity.id).not.toBe(there.session.identity.id)
-    expect(here.session.identity.traits.tenant_id).toBe(world.tenantId)
-    expect(await world.tryPassword(email, 'the other one 22')).toMatchObject({ status: 422 })
+    expect(here.session.identity.traits.tenant_id).toBe(fixture.tenantId)
+    expect(await fixture.tryPassword(email, 'the other one 22')).toMatchObject({ status: 422 })
     expect(await other.tryPassword(email, 'the one at acme 1')).toMatchObject({ status: 422 })
   })
 })
@@ -159,7 +159,7 @@ describe('anything else', () => {
     ['longer than that, and right at first', PASSWORD.padEnd(2000, 'x')],
     ['nothing that one sees', '\u200b'],
   ])('is wrong: the password %s', async (_, password) => {
-    const { status, body } = await world.tryPassword(emailOf(await somebody()), password)
+    const { status, body } = await fixture.tryPassword(emailOf(await somebody()), password)
     expect(status).toBe(422)
     expect(saidIn(body)).toEqual([4000006])
     expect(body.ui.messages[0].type).toBe('error')
@@ -167,21 +167,21 @@ describe('anything else', () => {
 
   test('is wrong: the same letters in another composition', async () => {
     const email = newEmail()
-    await world.register(email, 'pässwörter sind lang')
+    await fixture.register(email, 'pässwörter sind lang')
     const apart = 'pässwörter sind lang'.normalize('NFD')
-    expect((await world.tryPassword(email, apart)).status).toBe(422)
+    expect((await fixture.tryPassword(email, apart)).status).toBe(422)
   })
 
   /** How a sign-in with the wrong password ends for various people. */
   async function refusals() {
-    const other = await flowParty(world.app)
+    const other = await flowParty(fixture.app)
     const elsewhere = newEmail()
     await other.register(elsewhere)
-    const without = await world.createIdentity({ traits: { email: newEmail() } })
+    const without = await fixture.createIdentity({ traits: { email: newEmail() } })
     const inactive = await somebody()
-    await world.setState(inactive, 'inactive')
+    await fixture.setState(inactive, 'inactive')
     const deleted = await somebody()
-    await world.api.delete(`/v1/gate/identities/${deleted.id}`)
+    await fixture.api.delete(`/v1/gate/identities/${deleted.id}`)
     return {
       known: emailOf(await somebody()),
       unknown: newEmail(),
@@ -196,7 +196,7 @@ describe('anything else', () => {
     const identifiers = await refusals()
     const answers: Record<string, Json> = {}
     for (const [who, identifier] of Object.entries(identifiers))
-      answers[who] = steady(await world.tryPassword(identifier, 'not the password'), identifier)
+      answers[who] = steady(await fixture.tryPassword(identifier, 'not the password'), identifier)
     const { known, ...others } = answers
     expect(known).toMatchObject({ status: 422 })
     expect(known.body).toContain('4000006')
@@ -209,7 +209,7 @@ describe('anything else', () => {
     try {
       for (const [who, identifier] of Object.entries(identifiers)) {
         verify.mockClear()
-        await world.tryPassword(identifier, 'not the password')
+        await fixture.tryPassword(identifier, 'not the password')
         const work = verify.mock.calls.map(([password, hash]) => [
           password,
           `${hash}`.replace(/[^$]+\$[^$]+$/, ''),
@@ -223,23 +223,23 @@ describe('anything else', () => {
 
   test('opens nothing, and the same flow can be tried again', async () => {
     const person = await somebody()
-    const flow = await world.start('login')
+    const flow = await fixture.start('login')
     const login = { method: 'password', identifier: emailOf(person) }
-    const before = count(world.app, 'gate_sessions')
+    const before = count(fixture.app, 'gate_sessions')
     for (let tries = 0; tries < 3; tries++)
-      expect((await world.send(flow, { ...login, password: 'wrong' })).status).toBe(422)
-    expect(count(world.app, 'gate_sessions')).toBe(before)
-    expect((await world.send(flow, { ...login, password: PASSWORD })).status).toBe(200)
+      expect((await fixture.send(flow, { ...login, password: 'wrong' })).status).toBe(422)
+    expect(count(fixture.app, 'gate_sessions')).toBe(before)
+    expect((await fixture.send(flow, { ...login, password: PASSWORD })).status).toBe(200)
   })
 })
 
 describe('somebody deactivated', () => {
   test('is told so with the right password alone', async () => {
     const person = await somebody()
-    await world.setState(person, 'inactive')
-    const wrong = await world.tryPassword(emailOf(person), 'wrong')
+    await fixture.setState(person, 'inactive')
+    const wrong = await fixture.tryPassword(emailOf(person), 'wrong')
     expect(saidIn(wrong.body)).toEqual([4000006])
-    const right = await world.tryPassword(emailOf(person))
+    const right = await fixture.tryPassword(emailOf(person))
     expect(right.status).toBe(422)
     expect(saidIn(right.body)).toEqual([4010011])
     expect(await sessionsOf(person)).toEqual([])
@@ -247,30 +247,30 @@ describe('somebody deactivated', () => {
 
   test('signs in again once they are active again', async () => {
     const person = await somebody()
-    await world.setState(person, 'inactive')
-    await world.tryPassword(emailOf(person))
-    await world.setState(person, 'active')
-    expect((await world.tryPassword(emailOf(person))).status).toBe(200)
+    await fixture.setState(person, 'inactive')
+    await fixture.tryPassword(emailOf(person))
+    await fixture.setState(person, 'active')
+    expect((await fixture.tryPassword(emailOf(person))).status).toBe(200)
   })
 
   test('can go on in the flow that refused them, if they are activated in time', async () => {
     const person = await somebody()
-    await world.setState(person, 'inactive')
-    const flow = await world.start('login')
+    await fixture.setState(person, 'inactive')
+    const flow = await fixture.start('login')
     const login = { method: 'password', identifier: emailOf(person), password: PASSWORD }
-    expect((await world.send(flow, login)).status).toBe(422)
-    await world.setState(person, 'active')
-    expect((await world.send(flow, login)).status).toBe(200)
+    expect((await fixture.send(flow, login)).status).toBe(422)
+    await fixture.setState(person, 'active')
+    expect((await fixture.send(flow, login)).status).toBe(200)
   })
 })
 
 describe('while a password is being looked at', () => {
   /** A right password is on its way when `meanwhile` happens. */
   async function signInDuring(person: Json, meanwhile: () => unknown) {
-    const flow = await world.start('login')
+    const flow = await fixture.start('login')
     const login = { method: 'password', identifier: emailOf(person), password: PASSWORD }
     using passwords = holdPasswords()
-    const sent = world.send(flow, login)
+    const sent = fixture.send(flow, login)
     await untilIt(() => passwords.begun() === 1)
     await meanwhile()
     passwords.release()
@@ -285,7 +285,7 @@ describe('while a password is being looked at', () => {
     const person = await somebody()
     const another = storedHash(await somebody())
     const { status, body } = await signInDuring(person, () =>
-      world.app.db.client.run(
+      fixture.app.db.client.run(
         "update gate_credentials set config = json_object('hashed_password', ?) where identity_id = ?",
         [another, person.id],
       ),
@@ -297,27 +297,27 @@ describe('while a password is being looked at', () => {
 
   test('its owner may be deleted, and is as unknown as anybody', async () => {
     const person = await somebody()
-    const before = count(world.app, 'gate_sessions')
+    const before = count(fixture.app, 'gate_sessions')
     const { status, body } = await signInDuring(person, () =>
-      world.api.delete(`/v1/gate/identities/${person.id}`),
+      fixture.api.delete(`/v1/gate/identities/${person.id}`),
     )
     expect(status).toBe(422)
     expect(saidIn(body)).toEqual([4000006])
-    expect(count(world.app, 'gate_sessions')).toBe(before)
+    expect(count(fixture.app, 'gate_sessions')).toBe(before)
   })
 
   test('its owner may be deactivated, and is not let in', async () => {
     const person = await somebody()
-    const { status, body } = await signInDuring(person, () => world.setState(person, 'inactive'))
+    const { status, body } = await signInDuring(person, () => fixture.setState(person, 'inactive'))
     expect(status).toBe(422)
     expect(saidIn(body)).toEqual([4010011])
-    await world.setState(person, 'active')
+    await fixture.setState(person, 'active')
     expect(await sessionsOf(person)).toEqual([])
   })
 
   test('its owner may have signed in elsewhere, which is no matter', async () => {
     const person = await somebody()
-    expect((await signInDuring(person, () => world.openSession(person))).status).toBe(200)
+    expect((await signInDuring(person, () => fixture.openSession(person))).status).toBe(200)
     expect(await sessionsOf(person)).toHaveLength(2)
   })
 
@@ -348,11 +348,11 @@ describe('a flow', () => {
 
   test('signs in once: of two right forms at once, one opens a session', async () => {
     const person = await somebody()
-    const flow = await world.start('login')
+    const flow = await fixture.start('login')
     const answers = await Promise.all([
-      world.send(flow, login(person)),
-      world.send(flow, login(person)),
-      world.send(flow, login(person)),
+      fixture.send(flow, login(person)),
+      fixture.send(flow, login(person)),
+      fixture.send(flow, login(person)),
     ])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422, 422])
     for (const { body } of answers.filter(({ status }) => status === 422)) {
@@ -364,16 +364,19 @@ describe('a flow', () => {
 
   test('signs in one of two people at once', async () => {
     const [one, two] = [await somebody(), await somebody()]
-    const flow = await world.start('login')
-    const answers = await Promise.all([world.send(flow, login(one)), world.send(flow, login(two))])
+    const flow = await fixture.start('login')
+    const answers = await Promise.all([
+      fixture.send(flow, login(one)),
+      fixture.send(flow, login(two)),
+    ])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422])
     expect([...(await sessionsOf(one)), ...(await sessionsOf(two))]).toHaveLength(1)
   })
 
   test('is over then, whatever is sent to it', async () => {
     const person = await somebody()
-    const flow = await world.start('login')
-    await world.sendWell(flow, login(person))
+    const flow = await fixture.start('login')
+    await fixture.sendWell(flow, login(person))
     using passwords = holdPasswords()
     for (const fields of [
       login(person),
@@ -382,7 +385,7 @@ describe('a flow', () => {
       { method: 'nonsense' },
       {},
     ]) {
-      const { status, body } = await world.send(flow, fields)
+      const { status, body } = await fixture.send(flow, fields)
       expect(status).toBe(422)
       expect(saidIn(body)).toEqual([4010007])
       expect(body).toMatchObject({ id: flow.id, state: 'passed_challenge' })
@@ -393,8 +396,8 @@ describe('a flow', () => {
 
   test('does not end another', async () => {
     const person = await somebody()
-    const flows = [await world.start('login'), await world.start('login')]
-    const answers = await Promise.all(flows.map((flow) => world.send(flow, login(person))))
+    const flows = [await fixture.start('login'), await fixture.start('login')]
+    const answers = await Promise.all(flows.map((flow) => fixture.send(flow, login(person))))
     expect(answers.map(({ status }) => status)).toEqual([200, 200])
   })
 })
@@ -410,12 +413,12 @@ describe('a hash that was made elsewhere', () => {
   test('is made anew at a sign-in, with the same password', async () => {
     const person = await imported()
     expect(storedHash(person)).toBe(BCRYPT)
-    expect((await world.tryPassword(emailOf(person), OF_BCRYPT)).status).toBe(200)
+    expect((await fixture.tryPassword(emailOf(person), OF_BCRYPT)).status).toBe(200)
     const renewed = storedHash(person)
     expect(renewed).toMatch(OURS)
-    expect((await world.tryPassword(emailOf(person), OF_BCRYPT)).status).toBe(200)
+    expect((await fixture.tryPassword(emailOf(person), OF_BCRYPT)).status).toBe(200)
     expect(storedHash(person)).toBe(renewed)
-    expect((await world.tryPassword(emailOf(person), PASSWORD)).status).toBe(422)
+    expect((await fixture.tryPassword(emailOf(person), PASSWORD)).status).toBe(422)
   })
 
   test('is made anew where ours was made at another cost', async () => {
@@ -426,15 +429,15 @@ describe('a hash that was made elsewhere', () => {
     })
     const config = { hashed_password: dear }
     const person = await somebody({ credentials: { password: { config } } })
-    expect((await world.tryPassword(emailOf(person))).status).toBe(200)
+    expect((await fixture.tryPassword(emailOf(person))).status).toBe(200)
     expect(storedHash(person)).toMatch(OURS)
   })
 
   test('stays as it is when nobody is signed in', async () => {
     const person = await imported()
-    await world.tryPassword(emailOf(person), 'wrong')
-    await world.setState(person, 'inactive')
-    const answer = await world.tryPassword(emailOf(person), OF_BCRYPT)
+    await fixture.tryPassword(emailOf(person), 'wrong')
+    await fixture.setState(person, 'inactive')
+    const answer = await fixture.tryPassword(emailOf(person), OF_BCRYPT)
     expect(saidIn(answer.body)).toEqual([4010011])
     expect(storedHash(person)).toBe(BCRYPT)
   })
@@ -444,25 +447,25 @@ describe('a hash that was made elsewhere', () => {
     const busy = Object.assign(new Error('busy'), { kind: 'unavailable' })
     const hash = spyOn(Bun.password, 'hash').mockRejectedValue(busy)
     try {
-      expect((await world.tryPassword(emailOf(person), OF_BCRYPT)).status).toBe(200)
+      expect((await fixture.tryPassword(emailOf(person), OF_BCRYPT)).status).toBe(200)
       expect(hash).toHaveBeenCalledTimes(1)
       expect(storedHash(person)).toBe(BCRYPT)
     } finally {
       hash.mockRestore()
     }
-    expect((await world.tryPassword(emailOf(person), OF_BCRYPT)).status).toBe(200)
+    expect((await fixture.tryPassword(emailOf(person), OF_BCRYPT)).status).toBe(200)
     expect(storedHash(person)).toMatch(OURS)
   })
 
   test('is not made anew over a password that was changed meanwhile', async () => {
     const person = await imported()
     const another = storedHash(await somebody())
-    const flow = await world.start('login')
+    const flow = await fixture.start('login')
     using passwords = holdPasswords()
     const fields = { method: 'password', identifier: emailOf(person), password: OF_BCRYPT }
-    const sent = world.send(flow, fields)
+    const sent = fixture.send(flow, fields)
     await untilIt(() => passwords.begun() === 1)
-    world.app.db.client.run(
+    fixture.app.db.client.run(
       "update gate_credentials set config = json_object('hashed_password', ?) where identity_id = ?",
       [another, person.id],
     )
@@ -544,14 +547,14 @@ describe('more passwords than can be looked at', () => {
 
 describe('a sign-in of somebody signed in', () => {
   const again = (token: string) =>
-    world.start('login', { 'x-session-token': token }, '?refresh=true')
+    fixture.start('login', { 'x-session-token': token }, '?refresh=true')
 
   test('makes the session recent, and no other one', async () => {
     const person = await somebody()
-    const { session_token: token, session } = await world.signIn(emailOf(person))
-    world.clock.jump(3 * HOUR)
-    const now = world.clock.now()
-    const done = await world.sendWell(await again(token), {
+    const { session_token: token, session } = await fixture.signIn(emailOf(person))
+    fixture.clock.jump(3 * HOUR)
+    const now = fixture.clock.now()
+    const done = await fixture.sendWell(await again(token), {
       method: 'password',
       password: PASSWORD,
     })
@@ -566,25 +569,25 @@ describe('a sign-in of somebody signed in', () => {
 
   test('is no sign-in of somebody else', async () => {
     const [one, two] = [await somebody(), await somebody()]
-    const { session_token: token } = await world.signIn(emailOf(one))
+    const { session_token: token } = await fixture.signIn(emailOf(one))
     const others = 'the password of two 2'
-    await world.api.delete(`/v1/gate/identities/${two.id}`)
-    await world.register(emailOf(two), others)
+    await fixture.api.delete(`/v1/gate/identities/${two.id}`)
+    await fixture.register(emailOf(two), others)
     const flow = await again(token)
     const fields = { method: 'password', identifier: emailOf(two) }
-    const refused = await world.send(flow, { ...fields, password: others })
+    const refused = await fixture.send(flow, { ...fields, password: others })
     expect(refused.status).toBe(422)
     expect(saidIn(refused.body)).toContain(4000006)
-    const done = await world.send(flow, { ...fields, password: PASSWORD })
+    const done = await fixture.send(flow, { ...fields, password: PASSWORD })
     expect(done.body?.session.identity.id).toBe(one.id)
   })
 
   test('is none of a session that has ended since', async () => {
     const person = await somebody()
-    const { session_token: token, session } = await world.signIn(emailOf(person))
+    const { session_token: token, session } = await fixture.signIn(emailOf(person))
     const flow = await again(token)
-    await world.api.delete(`/v1/gate/sessions/${session.id}`)
-    const answer = await world.send(flow, { method: 'password', password: PASSWORD })
+    await fixture.api.delete(`/v1/gate/sessions/${session.id}`)
+    const answer = await fixture.send(flow, { method: 'password', password: PASSWORD })
     expect(answer).toMatchObject({ status: 401, body: { id: 'session_inactive' } })
     expect(await sessionsOf(person)).toEqual([])
   })
@@ -696,8 +699,8 @@ describe('webhooks', () => {
 
 test('a form in the body brings the same as JSON', async () => {
   const person = await somebody()
-  const flow = await world.start('login')
-  const { status, body } = await world.app.raw(pathOf(flow.ui.action), {
+  const flow = await fixture.start('login')
+  const { status, body } = await fixture.app.raw(pathOf(flow.ui.action), {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams({

@@ -4,11 +4,11 @@ import type { Answer, TestApp } from '../../../../support/app.ts'
 import { testConfig, withClients } from '../../../../support/config.ts'
 import { SETTINGS } from '../../fixture.ts'
 import { UNHURRIED } from './acts.ts'
-import { type FlowWorld, flowsOf } from './fixture.ts'
+import { type FlowFixture, flowsOf } from './fixture.ts'
 
 /** The flows of the same tenant, by an instance that has clients at these providers. */
-export function offering(world: FlowWorld, ...providers: Parameters<typeof withClients>) {
-  const { app: instance } = createApp(world.app.platform, configWith(providers))
+export function offering(fixture: FlowFixture, ...providers: Parameters<typeof withClients>) {
+  const { app: instance } = createApp(fixture.app.platform, configWith(providers))
 
   async function raw(path: string, init: RequestInit = {}): Promise<Answer> {
     const response = await instance.handle(new Request(`http://localhost${path}`, init))
@@ -18,13 +18,13 @@ export function offering(world: FlowWorld, ...providers: Parameters<typeof withC
   const put = (setting: string, body: unknown) =>
     raw(`${SETTINGS}/${setting}`, {
       method: 'PUT',
-      headers: { authorization: `Bearer ${world.key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${fixture.key}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
 
-  const app: TestApp = { ...world.app, raw }
+  const app: TestApp = { ...fixture.app, raw }
   return {
-    ...flowsOf(app, world),
+    ...flowsOf(app, fixture),
     /** What the tenant switches on. */
     enable: (...on: ProviderName[]) =>
       put('oidc-providers', { providers: on.map((provider) => ({ provider, enabled: true })) }),

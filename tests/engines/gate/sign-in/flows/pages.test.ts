@@ -18,7 +18,7 @@ import { type Browser, newBrowser, type Page } from './browser.ts'
 import {
   bootFlows,
   csrfOf,
-  type FlowWorld,
+  type FlowFixture,
   flowParty,
   messageIds,
   nodeNames,
@@ -32,20 +32,20 @@ const KINDS = ['login', 'registration', 'recovery', 'verification'] as const
 const BY_PASSWORD: [string, string] = ['method', 'password']
 const BY_CODE: [string, string] = ['method', 'code']
 
-let world: FlowWorld
+let fixture: FlowFixture
 beforeAll(async () => {
-  world = await bootUnhurried()
-  await world.security({ passwordless_enabled: true, mfa_enabled: true })
+  fixture = await bootUnhurried()
+  await fixture.security({ passwordless_enabled: true, mfa_enabled: true })
 })
-afterAll(() => world.app.stop())
+afterAll(() => fixture.app.stop())
 
 let people = 0
 let email: string
 let browser: Browser
 beforeEach(() => {
   email = `visitor-${people++}@example.com`
-  browser = newBrowser(world.app)
-  world.clock.jump(MINUTE)
+  browser = newBrowser(fixture.app)
+  fixture.clock.jump(MINUTE)
 })
 
 const buttonsOf = ({ forms }: Page): string[] =>
@@ -54,7 +54,7 @@ const fieldsOf = ({ forms }: Page): string[] => forms.flatMap(({ fields }) => Ob
 
 /** Opens a new flow of a kind. */
 async function opened(kind: string, headers: Record<string, string> = {}): Promise<Page> {
-  return browser.visit((await world.start(kind, headers)).hosted_url)
+  return browser.visit((await fixture.start(kind, headers)).hosted_url)
 }
 
 /** A page that waits for the code of a mail. */
@@ -77,7 +77,7 @@ describe('a flow is a page for a browser', () => {
     ['recovery', 'Recover your Acme account'],
     ['verification', 'Verify your email address for Acme'],
   ])('%s: with every field and button that programs are told of', async (kind, heading) => {
-    const flow = await world.start(kind)
+    const flow = await fixture.start(kind)
     const page = await browser.visit(flow.hosted_url)
 
     expect(page.status).toBe(200)
@@ -93,8 +93,8 @@ describe('a flow is a page for a browser', () => {
   })
 
   test('settings: with what there is filled in', async () => {
-    const { session_token } = await world.register(email)
-    const flow = await world.settings(session_token)
+    const { session_token } = await fixture.register(email)
+    const flow = await fixture.settings(session_token)
     const page = await browser.visit(flow.hosted_url)
 
     expect(page.status).toBe(200)
@@ -112,8 +112,8 @@ describe('a flow is a page for a browser', () => {
   })
 
   test.each(KINDS)('%s: while it waits for a code', async (kind) => {
-    await world.register(email)
-    world.clock.jump(MINUTE)
+    await fixture.register(email)
+    fixture.clock.jump(MINUTE)
     if (kind === 'registration') email = `new-${email}`
     const page = await asked(kind)
 
@@ -125,9 +125,9 @@ describe('a flow is a page for a browser', () => {
   })
 
   test('for the second factor: without a word about who it is', async () => {
-    const { session_token } = await world.register(email)
-    await world.enrol(session_token)
-    const { hosted_url } = await world.start('login')
+    const { session_token } = await fixture.register(email)
+    await fixture.enrol(session_token)
+    const { hosted_url } = await fixture.start('login')
     const page = await browser.follow(await browser.signIn(hosted_url, email, PASSWORD))
     expect(headingOf(page)).toBe('Two-factor authentication for Acme')
     expect(fieldsOf(page)).toEqual(['totp_code'])
@@ -139,13 +139,13 @@ describe('a flow is a page for a browser', () => {
     await browser.press(signUp, BY_PASSWORD, { 'traits.email': email, password: PASSWORD })
     const signedUp = await browser.visit(signUp.forms[0]?.action ?? '')
     expect(headingOf(signedUp)).toBe('Your account is ready')
-    const { hosted_url } = await world.start('login')
+    const { hosted_url } = await fixture.start('login')
     await browser.signIn(hosted_url, email, PASSWORD)
     const signedIn = await browser.visit(hosted_url)
     expect(headingOf(signedIn)).toBe("You're signed in")
-    world.clock.jump(MINUTE)
+    fixture.clock.jump(MINUTE)
     const code = await asked('verification')
-    const sent = await browser.press(code, BY_CODE, { code: world.codeFor(email) })
+    const sent = await browser.press(code, BY_CODE, { code: fixture.codeFor(email) })
     const choosing = await browser.follow(sent)
     expect(headingOf(choosing)).toBe('Verify your email address for Acme')
     const asked2 = await browser.follow(await browser.press(choosing, ['confirm_by', 'sign_in']))
@@ -153,9 +153,9 @@ describe('a flow is a page for a browser', () => {
       await browser.press(asked2, BY_PASSWORD, { password: PASSWORD }),
     )
     expect(headingOf(verified)).toBe('Email address verified for Acme')
-    world.clock.jump(MINUTE)
+    fixture.clock.jump(MINUTE)
     const way = await asked('recovery')
-    await browser.press(way, BY_CODE, { code: world.codeFor(email) })
+    await browser.press(way, BY_CODE, { code: fixture.codeFor(email) })
     const recovered = await browser.visit(way.forms[0]?.action ?? '')
     expect(headingOf(recovered)).toBe('Welcome back to Acme')
 
@@ -167,10 +167,10 @@ describe('a flow is a page for a browser', () => {
   })
 
   test('by the header Accept alone', async () => {
-    const { hosted_url } = await world.start('login')
+    const { hosted_url } = await fixture.start('login')
     const typeFor = async (accept?: string) => {
       const headers = accept === undefined ? {} : { accept }
-      const answer = await world.app.raw(pathOf(hosted_url), { headers: headers as never })
+      const answer = await fixture.app.raw(pathOf(hosted_url), { headers: headers as never })
       expect(answer.status).toBe(200)
       expect(answer.headers.get('vary')).toContain('Accept')
       return answer.headers.get('content-type')?.split(';')[0]
@@ -184,41 +184,41 @@ describe('a flow is a page for a browser', () => {
   })
 
   test('in the language of the browser, from step to step', async () => {
-    const german = newBrowser(world.app, { 'accept-language': 'de-CH,de;q=0.9,en;q=0.5' })
-    const { hosted_url } = await world.start('login')
+    const german = newBrowser(fixture.app, { 'accept-language': 'de-CH,de;q=0.9,en;q=0.5' })
+    const { hosted_url } = await fixture.start('login')
     const page = await german.visit(hosted_url)
     expect(page.html).toContain('<html lang="de">')
     expect(headingOf(page)).toBe('Bei Acme anmelden')
     const wrong = await german.press(page, BY_PASSWORD, { identifier: email, password: 'wrong' })
     expect(wrong.text).toContain('E-Mail-Adresse oder Passwort ist falsch.')
-    expect(headingOf(await newBrowser(world.app).visit(hosted_url))).toContain('Acme')
+    expect(headingOf(await newBrowser(fixture.app).visit(hosted_url))).toContain('Acme')
   })
 
   test('of the tenant whose it is', async () => {
-    const party = await flowParty(world.app, 'Globex')
+    const party = await flowParty(fixture.app, 'Globex')
     const page = await browser.visit((await party.start('login')).hosted_url)
     expect(headingOf(page)).toBe('Sign in to Globex')
     expect(page.html).not.toContain('Acme')
   })
 
   test('with the secret of the mail’s link filled in unseen, and not sent', async () => {
-    await world.register(email)
-    world.clock.jump(MINUTE)
+    await fixture.register(email)
+    fixture.clock.jump(MINUTE)
     for (const [kind, heading] of [
       ['verification', 'Verify your email address for Acme'],
       ['recovery', 'Recover your Acme account'],
     ] as const) {
       await asked(kind)
-      const link = world.linkFor(email)
+      const link = fixture.linkFor(email)
       for (let n = 0; n < 3; n++) {
-        const page = await newBrowser(world.app).visit(link)
+        const page = await newBrowser(fixture.app).visit(link)
         expect(page.forms[0]?.hidden.code).toBe(new URL(link).searchParams.get('code') as string)
         expect([headingOf(page), ...fieldsOf(page)]).toEqual([heading])
         expect(page.text).toContain(email)
       }
       const done = await browser.press(await browser.visit(link), BY_CODE)
       expect(done.status).toBe(303)
-      world.clock.jump(MINUTE)
+      fixture.clock.jump(MINUTE)
     }
   })
 
@@ -234,19 +234,19 @@ describe('a flow is a page for a browser', () => {
 
 describe('each form leads on by 303, so that no form is sent twice', () => {
   test('to the app, or to the account where there is none', async () => {
-    await world.register(email)
-    const there = await world.start('login', { 'x-return-to': RETURN_TO })
+    await fixture.register(email)
+    const there = await fixture.start('login', { 'x-return-to': RETURN_TO })
     const away = await browser.signIn(there.hosted_url, email, PASSWORD)
     expect(away).toMatchObject({ status: 303, html: '' })
     expect(away.location).toStartWith(`${RETURN_TO}?flow=${there.id}&code=`)
-    const here = await world.start('login')
+    const here = await fixture.start('login')
     const stays = await browser.signIn(here.hosted_url, email, PASSWORD)
     expect(stays).toMatchObject({ status: 303, html: '' })
     expect(headingOf(await browser.follow(stays))).toBe('Your Acme account')
   })
 
   test.each(KINDS)('for a code of a mail: %s', async (kind) => {
-    const flow = await world.start(kind)
+    const flow = await fixture.start(kind)
     const field = { login: 'identifier', registration: 'traits.email' }[kind as string] ?? 'email'
     const page = await browser.visit(flow.hosted_url)
     expect(await browser.press(page, BY_CODE, { [field]: email })).toMatchObject({
@@ -256,21 +256,21 @@ describe('each form leads on by 303, so that no form is sent twice', () => {
   })
 
   test('after a recovery to the settings, of the same browser', async () => {
-    await world.register(email)
-    world.clock.jump(MINUTE)
+    await fixture.register(email)
+    fixture.clock.jump(MINUTE)
     const page = await asked('recovery')
-    const done = await browser.press(page, BY_CODE, { code: world.codeFor(email) })
+    const done = await browser.press(page, BY_CODE, { code: fixture.codeFor(email) })
     expect(done.status).toBe(303)
     expect(new URL(done.location).pathname).toBe(`${SELF_SERVICE}/settings`)
     const settings = await browser.follow(done)
     const changed = await browser.press(settings, BY_PASSWORD, { password: NEW_PASSWORD })
     expect(changed.status).toBe(303)
-    expect(await world.tryPassword(email, NEW_PASSWORD)).toMatchObject({ status: 200 })
+    expect(await fixture.tryPassword(email, NEW_PASSWORD)).toMatchObject({ status: 200 })
   })
 
   test('after each change of settings to new ones, which say what was done', async () => {
-    const { session_token } = await world.register(email)
-    let page = await browser.visit((await world.settings(session_token)).hosted_url)
+    const { session_token } = await fixture.register(email)
+    let page = await browser.visit((await fixture.settings(session_token)).hosted_url)
     const change = async (button: [string, string], typed: Record<string, string> = {}) => {
       const before = flowIdIn(page)
       const answer = await browser.press(page, button, typed)
@@ -283,7 +283,7 @@ describe('each form leads on by 303, so that no form is sent twice', () => {
     await change(['method', 'profile'])
     await change(BY_PASSWORD, { password: NEW_PASSWORD })
     const key = [...page.html.matchAll(/<span>([A-Z2-7]{4})<\/span>/g)].map(([, four]) => four)
-    await change(['method', 'totp'], { totp_code: totpAt(key.join(''), world.clock.now()) })
+    await change(['method', 'totp'], { totp_code: totpAt(key.join(''), fixture.clock.now()) })
     expect(buttonsOf(page)).toContain('totp_unlink=true')
 
     const shown = await browser.follow(
@@ -300,9 +300,9 @@ describe('each form leads on by 303, so that no form is sent twice', () => {
   })
 
   test('after a new address to settings that say where the code went', async () => {
-    const { session_token } = await world.register(email)
-    world.clock.jump(MINUTE)
-    const page = await browser.visit((await world.settings(session_token)).hosted_url)
+    const { session_token } = await fixture.register(email)
+    fixture.clock.jump(MINUTE)
+    const page = await browser.visit((await fixture.settings(session_token)).hosted_url)
     const done = await browser.follow(
       await browser.press(page, ['method', 'profile'], { 'traits.email': `new-${email}` }),
     )
@@ -313,7 +313,7 @@ describe('each form leads on by 303, so that no form is sent twice', () => {
 
 describe('what is wrong with a form is said on the same page, with 422', () => {
   test('and what was typed is shown again, but for the password', async () => {
-    const { hosted_url } = await world.start('login')
+    const { hosted_url } = await fixture.start('login')
     const page = await browser.signIn(hosted_url, email, 'my secret word')
     expect(page.status).toBe(422)
     expect(page.text).toContain('Incorrect email address or password.')
@@ -334,8 +334,8 @@ describe('what is wrong with a form is said on the same page, with 422', () => {
   })
 
   test.each(KINDS)('but for the code of a mail: %s', async (kind) => {
-    await world.register(email)
-    world.clock.jump(MINUTE)
+    await fixture.register(email)
+    fixture.clock.jump(MINUTE)
     if (kind === 'registration') email = `new-${email}`
     const page = await asked(kind)
     const wrong = await browser.press(page, BY_CODE, { code: '7654321' })
@@ -345,12 +345,12 @@ describe('what is wrong with a form is said on the same page, with 422', () => {
   })
 
   test('but for codes of a second factor', async () => {
-    const { session_token } = await world.register(email)
-    const secret = await world.enrol(session_token)
-    world.clock.jump(STEP)
-    const { hosted_url } = await world.start('login')
+    const { session_token } = await fixture.register(email)
+    const secret = await fixture.enrol(session_token)
+    fixture.clock.jump(STEP)
+    const { hosted_url } = await fixture.start('login')
     const page = await browser.follow(await browser.signIn(hosted_url, email, PASSWORD))
-    const totp_code = wrongCode(world, secret)
+    const totp_code = wrongCode(fixture, secret)
     const wrong = await browser.press(page, ['method', 'totp'], { totp_code })
     expect(wrong.status).toBe(422)
     expect(wrong.html).not.toContain(`value="${totp_code}"`)
@@ -369,16 +369,16 @@ describe('what is wrong with a form is said on the same page, with 422', () => {
   })
 
   test('of settings too, with the session as it was', async () => {
-    const { session_token } = await world.register(email)
-    const page = await browser.visit((await world.settings(session_token)).hosted_url)
+    const { session_token } = await fixture.register(email)
+    const page = await browser.visit((await fixture.settings(session_token)).hosted_url)
     const wrong = await browser.press(page, BY_PASSWORD, { password: PASSWORD })
     expect(wrong.status).toBe(422)
     expect(wrong.text).toContain('This is your current password.')
-    expect(await world.whoami(session_token)).toMatchObject({ status: 200 })
+    expect(await fixture.whoami(session_token)).toMatchObject({ status: 200 })
   })
 
   test('and a form that was sent before is told that it is over', async () => {
-    await world.register(email)
+    await fixture.register(email)
     const page = await opened('login')
     const typed = { identifier: email, password: PASSWORD }
     expect((await browser.press(page, BY_PASSWORD, typed)).status).toBe(303)
@@ -408,21 +408,21 @@ describe('a form without the token of its flow', () => {
     ['an empty one', { csrf_token: '' }],
     ['any other', { csrf_token: 'x' }],
   ])('is refused with a page: %s', async (_, token) => {
-    const { session_token, identity } = await world.register(email)
-    const flow = await world.start('login')
+    const { session_token, identity } = await fixture.register(email)
+    const flow = await fixture.start('login')
     const fields = { method: 'password', identifier: email, password: PASSWORD }
     const page = await browser.post(flow.hosted_url, { ...fields, ...token })
     expect(page.status).toBe(403)
     expect(headingOf(page)).not.toBe('')
     expect(page.forms).toEqual([])
-    const { body } = await world.api.get(`/v1/gate/identities/${identity.id}/sessions`)
+    const { body } = await fixture.api.get(`/v1/gate/identities/${identity.id}/sessions`)
     expect(body).toHaveLength(1)
     expect(session_token).toBeString()
   })
 })
 
 describe('the cookie of a browser', () => {
-  const cookieFor = async (own: FlowWorld, headers: Record<string, string> = {}) => {
+  const cookieFor = async (own: FlowFixture, headers: Record<string, string> = {}) => {
     const { hosted_url } = await own.start('login')
     const path = new URL(hosted_url).pathname.replace(/^.*(?=\/auth\/)/, '')
     const answer = await own.app.raw(path + new URL(hosted_url).search, {
@@ -432,7 +432,7 @@ describe('the cookie of a browser', () => {
   }
 
   test('is hidden from scripts, kept from other sites, and for our pages alone', async () => {
-    const [cookie, ...rest] = await cookieFor(world)
+    const [cookie, ...rest] = await cookieFor(fixture)
     expect(rest).toEqual([])
     expect(cookie).toMatch(
       /^gatehouse_browser=[0-9A-Za-z]{43}; Path=\/auth; HttpOnly; SameSite=Lax$/,
@@ -461,24 +461,24 @@ describe('the cookie of a browser', () => {
   })
 
   test('is another one for each browser', async () => {
-    expect(await cookieFor(world)).not.toEqual(await cookieFor(world))
+    expect(await cookieFor(fixture)).not.toEqual(await cookieFor(fixture))
   })
 
   test('is given to whoever has none, on pages alone', async () => {
-    const [cookie = ''] = (await cookieFor(world)).map((each) => each.split(';')[0])
-    expect(await cookieFor(world, { cookie })).toEqual([])
-    expect(await cookieFor(world, { cookie: `a=1; ${cookie}; b=2` })).toEqual([])
+    const [cookie = ''] = (await cookieFor(fixture)).map((each) => each.split(';')[0])
+    expect(await cookieFor(fixture, { cookie })).toEqual([])
+    expect(await cookieFor(fixture, { cookie: `a=1; ${cookie}; b=2` })).toEqual([])
     for (const worthless of ['gatehouse_browser=', 'gatehouse_browser=x', cookie.slice(0, -1)])
-      expect(await cookieFor(world, { cookie: worthless })).toHaveLength(1)
-    expect(await cookieFor(world, { cookie: 'other=1' })).toHaveLength(1)
-    expect(await cookieFor(world, { accept: 'application/json' })).toEqual([])
+      expect(await cookieFor(fixture, { cookie: worthless })).toHaveLength(1)
+    expect(await cookieFor(fixture, { cookie: 'other=1' })).toHaveLength(1)
+    expect(await cookieFor(fixture, { accept: 'application/json' })).toEqual([])
   })
 
   test('is in no table as it is', async () => {
-    const { session_token } = await world.register(email)
-    await browser.visit((await world.settings(session_token)).hosted_url)
+    const { session_token } = await fixture.register(email)
+    await browser.visit((await fixture.settings(session_token)).hosted_url)
     const cookie = browser.cookies.get('gatehouse_browser') as string
-    const rows = rowsOf(world.app, 'gate_flows')
+    const rows = rowsOf(fixture.app, 'gate_flows')
     expect(JSON.stringify(rows)).not.toContain(cookie)
     const hash = new Bun.CryptoHasher('sha256').update(cookie).digest('hex')
     expect(rows.some(({ browser_hash }) => browser_hash === hash)).toBe(true)
@@ -499,7 +499,7 @@ describe('links between pages', () => {
   })
 
   test('begin a flow of the same tenant, which leads back to the same app', async () => {
-    const party = await flowParty(world.app, 'Initech')
+    const party = await flowParty(fixture.app, 'Initech')
     const from = await party.start('login', { 'x-return-to': `${RETURN_TO}?a=1` })
     for (const kind of KINDS) {
       const there = await browser.visit(`${SELF_SERVICE_URL}/${kind}?from=${from.id}`)
@@ -507,14 +507,14 @@ describe('links between pages', () => {
       const url = new URL(there.location)
       expect(url.pathname).toBe(`${SELF_SERVICE}/${kind}`)
       expect(url.searchParams.get('flow')).not.toBe(from.id)
-      const flow = (await read(world, there.location)).body
+      const flow = (await read(fixture, there.location)).body
       expect(flow).toMatchObject({ return_to: `${RETURN_TO}?a=1`, state: 'choose_method' })
       expect(headingOf(await browser.visit(there.location))).toContain('Initech')
     }
   })
 
   test('begin one of its own each time', async () => {
-    const from = await world.start('login')
+    const from = await fixture.start('login')
     const url = `${SELF_SERVICE_URL}/registration?from=${from.id}`
     const [first, second] = [await browser.visit(url), await browser.visit(url)]
     expect(first.location).not.toBe(second.location)
@@ -529,10 +529,10 @@ describe('links between pages', () => {
   })
 
   test('lead to no settings, and nowhere from settings', async () => {
-    const login = await world.start('login')
-    const { session_token } = await world.register(email)
-    const settings = await world.settings(session_token)
-    const count = () => rowsOf(world.app, 'gate_flows').length
+    const login = await fixture.start('login')
+    const { session_token } = await fixture.register(email)
+    const settings = await fixture.settings(session_token)
+    const count = () => rowsOf(fixture.app, 'gate_flows').length
     const before = count()
     for (const [kind, { id }] of [
       ['settings', login],
@@ -546,13 +546,13 @@ describe('links between pages', () => {
   })
 
   test('lead from a flow of somebody signed in to one that is for anybody', async () => {
-    const { session_token } = await world.register(email)
-    const refresh = await world.start('login', withToken(session_token), '?refresh=true')
+    const { session_token } = await fixture.register(email)
+    const refresh = await fixture.start('login', withToken(session_token), '?refresh=true')
 
     const { location } = await browser.visit(`${SELF_SERVICE_URL}/login?from=${refresh.id}`)
 
     const id = new URL(location).searchParams.get('flow') ?? ''
-    const row = rowsOf(world.app, 'gate_flows').find((one) => one.id === id)
+    const row = rowsOf(fixture.app, 'gate_flows').find((one) => one.id === id)
     expect(row).toMatchObject({ identity_id: null, session_id: null, is_refresh: 0 })
   })
 
@@ -625,11 +625,11 @@ describe('a page that has expired', () => {
     ['recovery', 'This recovery has expired.'],
     ['verification', 'This verification has expired.'],
   ])('leads to a new one, which says so: %s', async (kind, words) => {
-    const flow = await world.start(kind, { 'x-return-to': RETURN_TO })
+    const flow = await fixture.start(kind, { 'x-return-to': RETURN_TO })
     const page = await browser.visit(flow.hosted_url)
-    world.clock.jump(HOUR - MINUTE)
+    fixture.clock.jump(HOUR - MINUTE)
     expect((await browser.visit(flow.hosted_url)).status).toBe(200)
-    world.clock.jump(MINUTE)
+    fixture.clock.jump(MINUTE)
 
     const away = await browser.visit(flow.hosted_url)
     expect(away).toMatchObject({ status: 303, html: '' })
@@ -637,14 +637,14 @@ describe('a page that has expired', () => {
     expect(next.status).toBe(200)
     expect(next.text).toContain(words)
     expect(fieldsOf(next)).toEqual(fieldsOf(page))
-    expect((await read(world, away.location)).body).toMatchObject({ return_to: RETURN_TO })
+    expect((await read(fixture, away.location)).body).toMatchObject({ return_to: RETURN_TO })
     expect((await browser.visit(flow.hosted_url)).location).toBe(away.location)
   })
 
   test('does so when its form is sent, which is then not taken', async () => {
-    await world.register(email)
+    await fixture.register(email)
     const page = await opened('login')
-    world.clock.jump(HOUR)
+    fixture.clock.jump(HOUR)
     const typed = { identifier: email, password: PASSWORD }
     const away = await browser.press(page, BY_PASSWORD, typed)
     const next = await browser.follow(away)
@@ -655,23 +655,23 @@ describe('a page that has expired', () => {
   })
 
   test('stays with its browser, if it was of one', async () => {
-    const { session_token } = await world.register(email)
-    const { hosted_url } = await world.settings(session_token)
+    const { session_token } = await fixture.register(email)
+    const { hosted_url } = await fixture.settings(session_token)
     await browser.visit(hosted_url)
-    world.clock.jump(HOUR)
+    fixture.clock.jump(HOUR)
     const away = await browser.visit(hosted_url)
-    expect((await newBrowser(world.app).visit(away.location)).status).toBe(403)
+    expect((await newBrowser(fixture.app).visit(away.location)).status).toBe(403)
     const next = await browser.follow(away)
     expect(next.status).toBe(200)
     expect(next.text).toContain('This settings page has expired.')
   })
 
   test('shows nothing of the code that it waited for', async () => {
-    await world.register(email)
-    world.clock.jump(MINUTE)
+    await fixture.register(email)
+    fixture.clock.jump(MINUTE)
     const page = await asked('recovery')
-    const code = world.codeFor(email)
-    world.clock.jump(HOUR)
+    const code = fixture.codeFor(email)
+    fixture.clock.jump(HOUR)
     const next = await browser.follow(await browser.press(page, BY_CODE, { code }))
     expect(next.html).not.toContain(code)
     expect(next.html).not.toContain(email)
@@ -681,7 +681,7 @@ describe('a page that has expired', () => {
 
 describe('a page that there is not', () => {
   test('is a page that says so, with 404', async () => {
-    const login = await world.start('login')
+    const login = await fixture.start('login')
     for (const path of [
       `login?flow=${UNKNOWN_ID}`,
       'login?flow=x',
@@ -699,7 +699,7 @@ describe('a page that there is not', () => {
   })
 
   test('is refused by programs’ words for programs', async () => {
-    expect(await world.app.raw(`${SELF_SERVICE}/login?flow=${UNKNOWN_ID}`)).toMatchObject({
+    expect(await fixture.app.raw(`${SELF_SERVICE}/login?flow=${UNKNOWN_ID}`)).toMatchObject({
       status: 404,
       body: { error: 'flow not found', id: 'flow_not_found' },
     })
@@ -715,7 +715,7 @@ describe('a page that there is not', () => {
       ['POST', 'nothing'],
     ] as const
     for (const [method, path] of asked) {
-      const answer = await world.app.raw(`${SELF_SERVICE}/${path}`, {
+      const answer = await fixture.app.raw(`${SELF_SERVICE}/${path}`, {
         method,
         headers: { accept: 'text/html' },
       })
@@ -732,8 +732,8 @@ describe('a page that there is not', () => {
     ['no UTF-8', new Uint8Array([0x61, 0x3d, 0xff]), 'application/x-www-form-urlencoded', 400],
     ['broken JSON', '{', 'application/json', 400],
   ])('takes no form that is %s', async (_, body, type, status) => {
-    const { hosted_url } = await world.start('login')
-    const answer = await world.app.raw(pathOf(hosted_url), {
+    const { hosted_url } = await fixture.start('login')
+    const answer = await fixture.app.raw(pathOf(hosted_url), {
       method: 'POST',
       headers: { accept: 'text/html', 'content-type': type },
       body,
@@ -753,7 +753,7 @@ describe('what strangers wrote', () => {
   }
 
   test('as the name of a tenant is text on every page', async () => {
-    const party = await flowParty(world.app, HOSTILE)
+    const party = await flowParty(fixture.app, HOSTILE)
     await party.security({ mfa_enabled: true })
     const { session_token } = await party.register(email)
     for (const kind of KINDS) {
@@ -786,8 +786,8 @@ describe('what strangers wrote', () => {
 
   test('as an address that is one is text on the pages of its owner', async () => {
     const address = `o'brien&"co"<b>@example.com`
-    const { session_token } = await world.register(`o'brien&co@example.com`)
-    const page = await browser.visit((await world.settings(session_token)).hosted_url)
+    const { session_token } = await fixture.register(`o'brien&co@example.com`)
+    const page = await browser.visit((await fixture.settings(session_token)).hosted_url)
     expect(page.forms[0]?.fields['traits.email']).toBe(`o'brien&co@example.com`)
     const wrong = await browser.press(page, ['method', 'profile'], { 'traits.email': address })
     expect([303, 422]).toContain(wrong.status)
@@ -831,21 +831,21 @@ describe('too many tries', () => {
   })
 
   test('of mails as well', async () => {
-    await world.register(email)
-    world.clock.jump(MINUTE)
+    await fixture.register(email)
+    fixture.clock.jump(MINUTE)
     const page = await asked('login')
     const again = await browser.press(page, ['resend', 'code'])
     expect(again.status).toBe(429)
     expect(again.headers.get('retry-after')).toBe('30')
-    world.clock.jump(30_000)
+    fixture.clock.jump(30_000)
     expect((await browser.press(page, ['resend', 'code'])).status).toBe(303)
   })
 })
 
 test('a form may be sent as such by a program, and is answered in JSON', async () => {
-  await world.register(email)
-  const flow = await world.start('login')
-  const answer = await world.app.raw(pathOf(flow.ui.action), {
+  await fixture.register(email)
+  const flow = await fixture.start('login')
+  const answer = await fixture.app.raw(pathOf(flow.ui.action), {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
     body: new URLSearchParams({
@@ -859,16 +859,16 @@ test('a form may be sent as such by a program, and is answered in JSON', async (
 })
 
 test('recovery codes are on the page that makes them, and on no other', async () => {
-  const { session_token } = await world.register(email)
-  const flow = await world.settings(session_token)
+  const { session_token } = await fixture.register(email)
+  const flow = await fixture.settings(session_token)
   const page = await browser.visit(flow.hosted_url)
   const shown = await browser.follow(
     await browser.press(page, ['lookup_secret_regenerate', 'true']),
   )
-  const { body } = await read(world, flow.hosted_url, withToken(session_token))
+  const { body } = await read(fixture, flow.hosted_url, withToken(session_token))
   for (const code of codesShown(body)) expect(shown.text).toContain(code)
   expect(messageIds(body)).toEqual([])
   const kept = await browser.follow(await browser.press(shown, ['lookup_secret_confirm', 'true']))
   for (const code of codesShown(body)) expect(kept.html).not.toContain(code)
-  expect(await world.change(session_token, CODES.keep)).toMatchObject(complains(4000014))
+  expect(await fixture.change(session_token, CODES.keep)).toMatchObject(complains(4000014))
 })

@@ -16,13 +16,13 @@ import {
   WAYS,
   withToken,
 } from './acts.ts'
-import { type FlowWorld, flowParty, messageIds, node, nodeNames, PASSWORD } from './fixture.ts'
+import { type FlowFixture, flowParty, messageIds, node, nodeNames, PASSWORD } from './fixture.ts'
 
-let world: FlowWorld
+let fixture: FlowFixture
 beforeAll(async () => {
-  world = await bootUnhurried()
+  fixture = await bootUnhurried()
 })
-afterAll(() => world.app.stop())
+afterAll(() => fixture.app.stop())
 
 let people = 0
 let email: string
@@ -30,28 +30,28 @@ let token: string
 let identity: Json
 beforeEach(async () => {
   email = `repository-${people++}@example.com`
-  const done = await world.register(email)
+  const done = await fixture.register(email)
   token = done.session_token
   identity = done.identity
 })
 
 const to = (password: unknown) => ({ method: 'password', password })
 const isPassword = async (password: string, of = email): Promise<boolean> =>
-  (await world.tryPassword(of, password)).status === 200
+  (await fixture.tryPassword(of, password)).status === 200
 
 /** What has become of somebody since they came. */
 const changesOf = ({ id }: Json): string[] =>
-  actionsOn(world.app, `identity:${id}`).filter((action) => action !== 'identity.created')
+  actionsOn(fixture.app, `identity:${id}`).filter((action) => action !== 'identity.created')
 
 const hashOf = ({ id }: Json): string =>
-  rowsOf(world.app, 'gate_credentials').find(
+  rowsOf(fixture.app, 'gate_credentials').find(
     ({ identity_id, type }) => identity_id === id && type === 'password',
   )?.config
 
 describe.each(Object.entries(WAYS))('a new password, sent %s,', (_, send) => {
   test('takes the place of the old one', async () => {
-    const flow = await world.settings(token)
-    const { status, body } = await send(world, flow, to(NEW_PASSWORD), token)
+    const flow = await fixture.settings(token)
+    const { status, body } = await send(fixture, flow, to(NEW_PASSWORD), token)
 
     expect({ status, state: body.state }).toEqual({ status: 200, state: 'success' })
     expect(messageIds(body)).toEqual([1050001])
@@ -61,36 +61,37 @@ describe.each(Object.entries(WAYS))('a new password, sent %s,', (_, send) => {
   })
 
   test('ends every other session of the person, and of nobody else', async () => {
-    const others = [await world.signIn(email), await world.signIn(email)]
-    const bystander = await world.register(`by-${email}`)
-    const before = await sessionOf(world, token)
+    const others = [await fixture.signIn(email), await fixture.signIn(email)]
+    const bystander = await fixture.register(`by-${email}`)
+    const before = await sessionOf(fixture, token)
 
-    await send(world, await world.settings(token), to(NEW_PASSWORD), token)
+    await send(fixture, await fixture.settings(token), to(NEW_PASSWORD), token)
 
-    expect((await sessionOf(world, token)).id).toBe(before.id)
-    for (const { session_token } of others) expect(await isAlive(world, session_token)).toBe(false)
-    expect(await isAlive(world, bystander.session_token)).toBe(true)
-    const listed = (await world.api.get(`/v1/gate/identities/${identity.id}/sessions`)).body
+    expect((await sessionOf(fixture, token)).id).toBe(before.id)
+    for (const { session_token } of others)
+      expect(await isAlive(fixture, session_token)).toBe(false)
+    expect(await isAlive(fixture, bystander.session_token)).toBe(true)
+    const listed = (await fixture.api.get(`/v1/gate/identities/${identity.id}/sessions`)).body
     expect(listed.map(({ id }: Json) => id)).toEqual([before.id])
   })
 
   test('leaves the session that sends it, not the one that began the flow', async () => {
-    const { session_token: second } = await world.signIn(email)
-    await send(world, await world.settings(token), to(NEW_PASSWORD), second)
-    expect(await isAlive(world, second)).toBe(true)
-    expect(await isAlive(world, token)).toBe(false)
+    const { session_token: second } = await fixture.signIn(email)
+    await send(fixture, await fixture.settings(token), to(NEW_PASSWORD), second)
+    expect(await isAlive(fixture, second)).toBe(true)
+    expect(await isAlive(fixture, token)).toBe(false)
   })
 })
 
 test('a new password is told to webhooks once, and noted', async () => {
   await using target = startTarget()
-  const own = await flowParty(world.app, 'Told')
+  const own = await flowParty(fixture.app, 'Told')
   const { session_token, identity: person } = await own.register(ADA)
   await own.createWebhook(target.url, { events: ['identity.password_changed'] })
 
   await own.change(session_token, to('short'))
   await own.change(session_token, to(NEW_PASSWORD))
-  await rest(world.app)
+  await rest(fixture.app)
 
   expect(told(target)).toEqual([
     expect.objectContaining({
@@ -103,9 +104,9 @@ test('a new password is told to webhooks once, and noted', async () => {
 })
 
 test('a password is nowhere but in the head of its owner', async () => {
-  await world.change(token, to(NEW_PASSWORD))
-  expect(tablesWith(world.app, NEW_PASSWORD)).toEqual({})
-  expect(world.app.log.join('')).not.toContain(NEW_PASSWORD)
+  await fixture.change(token, to(NEW_PASSWORD))
+  expect(tablesWith(fixture.app, NEW_PASSWORD)).toEqual({})
+  expect(fixture.app.log.join('')).not.toContain(NEW_PASSWORD)
   expect(hashOf(identity)).toContain('$argon2id$')
 })
 
@@ -121,7 +122,7 @@ describe('a new password is not taken', () => {
   ])('%s', async (_, password, id) => {
     const before = hashOf(identity)
 
-    const answer = await world.change(token, to(password))
+    const answer = await fixture.change(token, to(password))
 
     expect(answer).toMatchObject(complains(id, 'password'))
     expect(hashOf(identity)).toBe(before)
@@ -129,31 +130,33 @@ describe('a new password is not taken', () => {
 
   test('that is like the address', async () => {
     for (const password of [email, email.toUpperCase(), `${email.split('@')[0]}1`])
-      expect(await world.change(token, to(password))).toMatchObject(complains(4000031, 'password'))
+      expect(await fixture.change(token, to(password))).toMatchObject(
+        complains(4000031, 'password'),
+      )
     expect(await isPassword(PASSWORD)).toBe(true)
   })
 
   test('that is the one there is', async () => {
-    const { session_token: other } = await world.signIn(email)
-    expect(await world.change(token, to(PASSWORD))).toMatchObject(complains(4000039, 'password'))
-    expect(await isAlive(world, other)).toBe(true)
+    const { session_token: other } = await fixture.signIn(email)
+    expect(await fixture.change(token, to(PASSWORD))).toMatchObject(complains(4000039, 'password'))
+    expect(await isAlive(fixture, other)).toBe(true)
     expect(changesOf(identity)).toEqual([])
   })
 
   test('and the flow goes on, without what was typed', async () => {
-    const flow = await world.settings(token)
-    const { body } = await world.send(flow, to('q8Rt!z2'), withToken(token))
+    const flow = await fixture.settings(token)
+    const { body } = await fixture.send(flow, to('q8Rt!z2'), withToken(token))
     expect(body).toMatchObject({ id: flow.id, state: 'show_form' })
     expect(JSON.stringify(body)).not.toContain('q8Rt!z2')
     expect(node(body, 'password').attributes.value).toBe('')
-    expect(await world.send(flow, to(NEW_PASSWORD), withToken(token))).toMatchObject({
+    expect(await fixture.send(flow, to(NEW_PASSWORD), withToken(token))).toMatchObject({
       status: 200,
     })
   })
 
   test('though it may have exactly eight characters, or 1024', async () => {
     for (const password of ['q8Rt!z2k', 'q8Rt!z2 '.repeat(128)]) {
-      expect(await world.change(token, to(password))).toMatchObject({ status: 200 })
+      expect(await fixture.change(token, to(password))).toMatchObject({ status: 200 })
       expect(await isPassword(password)).toBe(true)
     }
   })
@@ -174,13 +177,13 @@ describe('a new password is not taken', () => {
 
 describe('somebody without a password', () => {
   test('sets a first one, and has it from then on', async () => {
-    const person = await world.createIdentity({ traits: { email: `first-${email}` } })
-    const { token: session } = await world.openSession(person)
-    expect((await world.readIdentity(person)).credentials).toEqual({})
+    const person = await fixture.createIdentity({ traits: { email: `first-${email}` } })
+    const { token: session } = await fixture.openSession(person)
+    expect((await fixture.readIdentity(person)).credentials).toEqual({})
 
-    expect(await world.change(session, to(NEW_PASSWORD))).toMatchObject({ status: 200 })
+    expect(await fixture.change(session, to(NEW_PASSWORD))).toMatchObject({ status: 200 })
 
-    expect((await world.readIdentity(person)).credentials).toHaveProperty('password')
+    expect((await fixture.readIdentity(person)).credentials).toHaveProperty('password')
     expect(await isPassword(NEW_PASSWORD, `first-${email}`)).toBe(true)
     expect(changesOf(person)).toContain('identity.password_changed')
   })
@@ -201,22 +204,22 @@ describe('somebody without a password', () => {
 test('a password that was imported is known as the one there is', async () => {
   const address = `imported-${email}`
   const hashed_password = await Bun.password.hash(PASSWORD, { algorithm: 'bcrypt', cost: 4 })
-  const person = await world.createIdentity({
+  const person = await fixture.createIdentity({
     traits: { email: address },
     credentials: { password: { config: { hashed_password } } },
   })
-  const { token: session } = await world.openSession(person)
-  expect(await world.change(session, to(PASSWORD))).toMatchObject(complains(4000039, 'password'))
-  expect(await world.change(session, to(NEW_PASSWORD))).toMatchObject({ status: 200 })
+  const { token: session } = await fixture.openSession(person)
+  expect(await fixture.change(session, to(PASSWORD))).toMatchObject(complains(4000039, 'password'))
+  expect(await fixture.change(session, to(NEW_PASSWORD))).toMatchObject({ status: 200 })
   expect(await isPassword(NEW_PASSWORD, address)).toBe(true)
 })
 
 describe('two changes at once', () => {
   test('in one flow: one is made', async () => {
-    const flow = await world.settings(token)
+    const flow = await fixture.settings(token)
     const passwords = ['first green bicycle', 'second green bicycle']
     const answers = await Promise.all(
-      passwords.map((password) => world.send(flow, to(password), withToken(token))),
+      passwords.map((password) => fixture.send(flow, to(password), withToken(token))),
     )
 
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 422])
@@ -228,48 +231,48 @@ describe('two changes at once', () => {
   })
 
   test('from two sessions: the one that is first ends the other', async () => {
-    const { session_token: second } = await world.signIn(email)
+    const { session_token: second } = await fixture.signIn(email)
     const passwords = ['first green bicycle', 'second green bicycle']
     const tokens = [token, second]
-    const flows = [await world.settings(token), await world.settings(second)]
+    const flows = [await fixture.settings(token), await fixture.settings(second)]
     const answers = await Promise.all(
       passwords.map((password, at) =>
-        world.send(flows[at], to(password), withToken(tokens[at] as string)),
+        fixture.send(flows[at], to(password), withToken(tokens[at] as string)),
       ),
     )
 
     const made = answers.findIndex(({ status }) => status === 200)
     expect(answers[made]).toMatchObject({ status: 200 })
     expect([401, 422]).toContain(answers[1 - made]?.status as number)
-    expect(await isAlive(world, tokens[made] as string)).toBe(true)
-    expect(await isAlive(world, tokens[1 - made] as string)).toBe(false)
+    expect(await isAlive(fixture, tokens[made] as string)).toBe(true)
+    expect(await isAlive(fixture, tokens[1 - made] as string)).toBe(false)
     expect(await isPassword(passwords[made] as string)).toBe(true)
     expect(await isPassword(passwords[1 - made] as string)).toBe(false)
   })
 
   test('of the password and of who signs in with the old one: no session of it is left', async () => {
-    const flow = await world.settings(token)
+    const flow = await fixture.settings(token)
     const [changed, signedIn] = await Promise.all([
-      world.send(flow, to(NEW_PASSWORD), withToken(token)),
-      world.tryPassword(email, PASSWORD),
+      fixture.send(flow, to(NEW_PASSWORD), withToken(token)),
+      fixture.tryPassword(email, PASSWORD),
     ])
     expect(changed).toMatchObject({ status: 200 })
     if (signedIn.status === 200)
-      expect(await isAlive(world, signedIn.body.session_token)).toBe(false)
+      expect(await isAlive(fixture, signedIn.body.session_token)).toBe(false)
     else expect(signedIn).toMatchObject(complains(4000006))
   })
 })
 
 describe('a new password ends what was under way', () => {
   test('in other sessions: their flows about settings', async () => {
-    const { session_token: other } = await world.signIn(email)
-    const theirs = await world.settings(other)
-    await world.change(token, to(NEW_PASSWORD))
+    const { session_token: other } = await fixture.signIn(email)
+    const theirs = await fixture.settings(other)
+    await fixture.change(token, to(NEW_PASSWORD))
     const fields = to('third green bicycle')
-    expect(await world.send(theirs, fields, withToken(other))).toMatchObject(
+    expect(await fixture.send(theirs, fields, withToken(other))).toMatchObject(
       refuses(401, 'session_inactive'),
     )
-    expect(await read(world, theirs.ui.action, withToken(other))).toMatchObject({ status: 401 })
+    expect(await read(fixture, theirs.ui.action, withToken(other))).toMatchObject({ status: 401 })
   })
 
   test('by mail: codes for recovery that are out', async () => {

@@ -24,10 +24,10 @@ import { bootSocial, startFakes, TRUSTED, UNTRUSTED } from './social-fixture.ts'
  * that the address is hers, nothing of Mallory's may be left.
  */
 const fakes = await startFakes()
-const world = await bootSocial(fakes)
-await world.security({ passwordless_enabled: true, mfa_enabled: true })
+const fixture = await bootSocial(fakes)
+await fixture.security({ passwordless_enabled: true, mfa_enabled: true })
 afterAll(async () => {
-  await world.stop()
+  await fixture.stop()
   await fakes.stop()
 })
 
@@ -43,47 +43,47 @@ const CARELESS: ProviderName[] = [...UNTRUSTED, 'google', 'gitlab', 'discord']
 
 /** Somebody's browser, at the page of a new flow. */
 async function browserAt(kind: string, headers: Record<string, string> = {}) {
-  const flow = await world.begin(kind, headers)
-  const browser = newBrowser(world.app)
+  const flow = await fixture.begin(kind, headers)
+  const browser = newBrowser(fixture.app)
   return { browser, page: await browser.visit(flow.hosted_url) }
 }
 
 /** Somebody comes back from a provider, in a browser of their own. */
 async function comeBack(provider: ProviderName, account: Account) {
   const { browser, page } = await browserAt('login')
-  return { browser, back: await world.press(browser, page, provider, account) }
+  return { browser, back: await fixture.press(browser, page, provider, account) }
 }
 
 /** Mallory signs up as Vera; the mail about it goes to her, who pays no attention to it. */
 async function malloryTakes({ email }: Vera) {
-  const body = await world.register(email, MALLORYS)
+  const body = await fixture.register(email, MALLORYS)
   const { url } = nextFlowIn({ body }, 'show_verification_ui')
-  const { body: flow } = await read(world, { ui: { action: url } })
-  world.clock.jump(MAIL_GAP_MS)
+  const { body: flow } = await read(fixture, { ui: { action: url } })
+  fixture.clock.jump(MAIL_GAP_MS)
   return { token: body.session_token as string, identity: body.identity as Json, flow }
 }
 
 const sessionsOf = async ({ id }: Json): Promise<Json[]> =>
-  (await world.api.get(`/v1/gate/identities/${id}/sessions`)).body
+  (await fixture.api.get(`/v1/gate/identities/${id}/sessions`)).body
 
 /** How Vera may come to the account: each time the session that she has then. */
 const ARRIVALS: [string, (vera: Vera) => Promise<string>][] = [
-  ['recovers it by mail', ({ email }) => recover(world, email)],
+  ['recovers it by mail', ({ email }) => recover(fixture, email)],
   [
     'signs in by a code from a mail',
     async ({ email }) => {
-      const flow = await asked(world, 'login', email)
-      const { session_token } = await world.sendWell(flow, { code: world.codeFor(email) })
+      const flow = await asked(fixture, 'login', email)
+      const { session_token } = await fixture.sendWell(flow, { code: fixture.codeFor(email) })
       return session_token
     },
   ],
   [
     'signs in with a provider that vouches for the address',
-    async (vera) => (await world.comeWith('google', vera)).session_token,
+    async (vera) => (await fixture.comeWith('google', vera)).session_token,
   ],
   [
     'signs up with a provider that vouches for the address',
-    async (vera) => (await world.comeWith('github', vera, 'registration')).session_token,
+    async (vera) => (await fixture.comeWith('github', vera, 'registration')).session_token,
   ],
 ]
 
@@ -92,21 +92,21 @@ async function malloryTakesInBrowser({ email }: Vera) {
   const { browser, page } = await browserAt('registration')
   const fields = { 'traits.email': email, password: MALLORYS }
   await browser.press(page, ['method', 'password'], fields)
-  const { body } = await world.api.get(`/v1/gate/identities?email=${email}`)
+  const { body } = await fixture.api.get(`/v1/gate/identities?email=${email}`)
   return { browser, identity: body.data[0] as Json }
 }
 
 const addressOf = async (identity: Json): Promise<Json> =>
-  (await world.readIdentity(identity)).verifiable_addresses[0]
+  (await fixture.readIdentity(identity)).verifiable_addresses[0]
 
 /** That Vera has the account to herself: her session is good, and she can set a password. */
 async function expectHers(token: string, vera: Vera, identity: Json) {
-  expect(await whose(world, token)).toBe(identity.id)
-  const [address] = (await world.readIdentity(identity)).verifiable_addresses
+  expect(await whose(fixture, token)).toBe(identity.id)
+  const [address] = (await fixture.readIdentity(identity)).verifiable_addresses
   expect(address).toMatchObject({ value: vera.email, verified: true })
-  const changed = await world.change(token, { method: 'password', password: VERAS })
+  const changed = await fixture.change(token, { method: 'password', password: VERAS })
   expect(changed).toMatchObject({ status: 200, body: { state: 'success' } })
-  expect((await world.tryPassword(vera.email, VERAS)).status).toBe(200)
+  expect((await fixture.tryPassword(vera.email, VERAS)).status).toBe(200)
 }
 
 describe.each(ARRIVALS)('1. the account with a password, which Vera %s:', (_, arrive) => {
@@ -116,10 +116,10 @@ describe.each(ARRIVALS)('1. the account with a password, which Vera %s:', (_, ar
 
     const token = await arrive(vera)
 
-    expect((await world.tryPassword(vera.email, MALLORYS)).status).toBe(422)
-    expect(await credentialsOf(world, identity)).not.toContain('password')
+    expect((await fixture.tryPassword(vera.email, MALLORYS)).status).toBe(422)
+    expect(await credentialsOf(fixture, identity)).not.toContain('password')
     await expectHers(token, vera, identity)
-    expect((await world.tryPassword(vera.email, MALLORYS)).status).toBe(422)
+    expect((await fixture.tryPassword(vera.email, MALLORYS)).status).toBe(422)
   })
 })
 
@@ -128,12 +128,12 @@ describe('1. the account with a password, which a provider is merged with:', () 
     const vera = newVera()
     const { token: mallorys, identity } = await malloryTakes(vera)
 
-    const { session_token: token } = await world.comeWith(provider, vera)
+    const { session_token: token } = await fixture.comeWith(provider, vera)
 
-    expect(await whose(world, mallorys)).toBe(401)
-    expect(await credentialsOf(world, identity)).toEqual(['oidc'])
-    expect(await world.accountsOf(identity)).toHaveLength(1)
-    expect((await world.tryPassword(vera.email, MALLORYS)).status).toBe(422)
+    expect(await whose(fixture, mallorys)).toBe(401)
+    expect(await credentialsOf(fixture, identity)).toEqual(['oidc'])
+    expect(await fixture.accountsOf(identity)).toHaveLength(1)
+    expect((await fixture.tryPassword(vera.email, MALLORYS)).status).toBe(422)
     await expectHers(token, vera, identity)
   })
 
@@ -141,15 +141,15 @@ describe('1. the account with a password, which a provider is merged with:', () 
     const vera = newVera()
     const { identity, flow } = await malloryTakes(vera)
     // Mallory has brought her to confirm it, in the flow that was his.
-    const code = world.codeFor(vera.email)
-    await world.sendWell(flow, { code })
+    const code = fixture.codeFor(vera.email)
+    await fixture.sendWell(flow, { code })
 
     const { browser, back } = await comeBack('google', vera)
 
     const asking = await browser.follow(back)
     expect(asking.text).toContain(`An account with ${vera.email} already`)
     expect(asking.text).toContain('Sign in')
-    expect(await world.accountsOf(identity)).toEqual([])
+    expect(await fixture.accountsOf(identity)).toEqual([])
     expect(await sessionsOf(identity)).toHaveLength(1)
   })
 })
@@ -157,8 +157,8 @@ describe('1. the account with a password, which a provider is merged with:', () 
 describe('1. the account with a password, whose mail Vera confirms though she never asked for it:', () => {
   /** Hers to press, in a browser that Mallory has never had. */
   async function veraOpens({ email }: Vera) {
-    const browser = newBrowser(world.app)
-    const page = await browser.visit(world.linkFor(email))
+    const browser = newBrowser(fixture.app)
+    const page = await browser.visit(fixture.linkFor(email))
     const choice = await browser.follow(await browser.press(page, ['method', 'code']))
     return { browser, choice }
   }
@@ -171,7 +171,7 @@ describe('1. the account with a password, whose mail Vera confirms though she ne
       async (vera: Vera) => {
         const { identity } = await malloryTakes(vera)
         const path = `/v1/gate/identities/${identity.id}/resend-verification`
-        expect((await world.api.post(path)).status).toBe(202)
+        expect((await fixture.api.post(path)).status).toBe(202)
         return { identity }
       },
     ],
@@ -199,20 +199,20 @@ describe('1. the account with a password, whose mail Vera confirms though she ne
   test('by taking it over: what Mallory had is gone in the same step, whatever his browser does', async () => {
     const vera = newVera()
     const { browser: mallorys, identity } = await malloryTakesInBrowser(vera)
-    const { session_token: token } = await world.signIn(vera.email, MALLORYS)
+    const { session_token: token } = await fixture.signIn(vera.email, MALLORYS)
 
     const { browser, choice } = await veraOpens(vera)
     const choosing = choice.forms[0]?.action ?? ''
     expect((await mallorys.visit(choosing)).status).toBe(403)
     const settings = await browser.follow(await browser.press(choice, ['confirm_by', 'recovery']))
 
-    expect(await whose(world, token)).toBe(401)
-    expect(await credentialsOf(world, identity)).toEqual([])
+    expect(await whose(fixture, token)).toBe(401)
+    expect(await credentialsOf(fixture, identity)).toEqual([])
     expect(await addressOf(identity)).toMatchObject({ verified: true })
     const fields = { password: VERAS }
     expect((await browser.press(settings, ['method', 'password'], fields)).status).toBe(303)
-    expect((await world.tryPassword(vera.email, MALLORYS)).status).toBe(422)
-    expect((await world.tryPassword(vera.email, VERAS)).status).toBe(200)
+    expect((await fixture.tryPassword(vera.email, MALLORYS)).status).toBe(422)
+    expect((await fixture.tryPassword(vera.email, VERAS)).status).toBe(200)
   })
 
   test.each([
@@ -221,29 +221,29 @@ describe('1. the account with a password, whose mail Vera confirms though she ne
   ])('%s: a program shows the session of the holder, or takes the account over', async (_, how) => {
     const vera = newVera()
     const { token, identity } = await malloryTakes(vera)
-    const own = how === 'asked' ? await asked(world, 'verification', vera.email) : undefined
-    const link = world.linkFor(vera.email)
-    const flow = own ?? (await read(world, { ui: { action: link } })).body
-    const code = own ? world.codeFor(vera.email) : new URL(link).searchParams.get('code')
-    const other = await world.register(newVera().email)
+    const own = how === 'asked' ? await asked(fixture, 'verification', vera.email) : undefined
+    const link = fixture.linkFor(vera.email)
+    const flow = own ?? (await read(fixture, { ui: { action: link } })).body
+    const code = own ? fixture.codeFor(vera.email) : new URL(link).searchParams.get('code')
+    const other = await fixture.register(newVera().email)
 
     for (const shown of [{}, withToken(other.session_token), withToken('gat_st_no')] as Record<
       string,
       string
     >[]) {
-      const refused = await world.send(flow, { code }, shown)
+      const refused = await fixture.send(flow, { code }, shown)
       expect([refused.status, ...messageIds(refused.body)]).toContain(4900014)
       expect(refused.status).toBe(422)
     }
-    const refused = await world.submit('verification', { flow: flow.id, code })
+    const refused = await fixture.submit('verification', { flow: flow.id, code })
     expect(messageIds(refused.body)).toContain(4900014)
     expect(await addressOf(identity)).toMatchObject({ verified: false })
 
     const fields = { code, confirm_by: 'recovery' }
-    const done = await world.send(flow, fields)
+    const done = await fixture.send(flow, fields)
     expect(done).toMatchObject({ status: 200, body: { state: 'passed_challenge' } })
-    expect(await whose(world, token)).toBe(401)
-    expect((await world.tryPassword(vera.email, MALLORYS)).status).toBe(422)
+    expect(await whose(fixture, token)).toBe(401)
+    expect((await fixture.tryPassword(vera.email, MALLORYS)).status).toBe(422)
     await expectHers(tokenIn(done), vera, identity)
   })
 
@@ -251,12 +251,12 @@ describe('1. the account with a password, whose mail Vera confirms though she ne
     const vera = newVera()
     const { browser, identity } = await malloryTakesInBrowser(vera)
 
-    const page = await browser.visit(world.linkFor(vera.email))
+    const page = await browser.visit(fixture.linkFor(vera.email))
     const done = await browser.follow(await browser.press(page, ['method', 'code']))
 
     expect(done.text).toContain('Your email address is verified')
     expect(await addressOf(identity)).toMatchObject({ verified: true })
-    expect((await world.tryPassword(vera.email, MALLORYS)).status).toBe(200)
+    expect((await fixture.tryPassword(vera.email, MALLORYS)).status).toBe(200)
   })
 })
 
@@ -264,26 +264,26 @@ describe.each(ARRIVALS)('2. the session that goes on, while Vera %s:', (_, arriv
   test('every session of Mallory is over', async () => {
     const vera = newVera()
     const { token, identity } = await malloryTakes(vera)
-    const { session_token: second } = await world.signIn(vera.email, MALLORYS)
-    const settings = await world.settings(token)
+    const { session_token: second } = await fixture.signIn(vera.email, MALLORYS)
+    const settings = await fixture.settings(token)
 
     const hers = await arrive(vera)
 
     for (const old of [token, second]) {
-      expect(await whose(world, old)).toBe(401)
-      expect((await world.ask('settings', withToken(old))).status).toBe(401)
-      expect((await world.ask('login', withToken(old), '?refresh=true')).status).toBe(401)
+      expect(await whose(fixture, old)).toBe(401)
+      expect((await fixture.ask('settings', withToken(old))).status).toBe(401)
+      expect((await fixture.ask('login', withToken(old), '?refresh=true')).status).toBe(401)
     }
     const change = { method: 'password', password: MALLORYS }
-    expect((await world.send(settings, change, withToken(token))).status).toBe(401)
+    expect((await fixture.send(settings, change, withToken(token))).status).toBe(401)
     await expectHers(hers, vera, identity)
   })
 
   test('so is the one in a browser that has the settings open', async () => {
     const vera = newVera()
     const { token } = await malloryTakes(vera)
-    const settings = await world.settings(token)
-    const mallory = newBrowser(world.app)
+    const settings = await fixture.settings(token)
+    const mallory = newBrowser(fixture.app)
     const page = await mallory.visit(settings.hosted_url)
     expect(page.status).toBe(200)
 
@@ -292,28 +292,28 @@ describe.each(ARRIVALS)('2. the session that goes on, while Vera %s:', (_, arriv
     const sent = await mallory.press(page, ['method', 'password'], { password: 'again mine, all' })
     expect(sent.status).toBe(401)
     expect((await mallory.visit(settings.hosted_url)).status).toBe(401)
-    expect(await whose(world, hers)).toBeString()
+    expect(await whose(fixture, hers)).toBeString()
   })
 
   test('so is the one that is still to be exchanged', async () => {
     const vera = newVera()
     await malloryTakes(vera)
-    const flow = await world.begin('login')
-    const mallory = newBrowser(world.app)
+    const flow = await fixture.begin('login')
+    const mallory = newBrowser(fixture.app)
     const back = await mallory.signIn(flow.hosted_url, vera.email, MALLORYS)
     const { searchParams } = new URL(back.location)
 
     await arrive(vera)
 
-    const late = await world.tryExchange(searchParams.get('flow'), searchParams.get('code'))
+    const late = await fixture.tryExchange(searchParams.get('flow'), searchParams.get('code'))
     expect(late).toMatchObject({ status: 400, body: { error: expect.stringMatching(/ended/) } })
   })
 
   test('so is every access token that the tenant made for Mallory', async () => {
     const vera = newVera()
     const { identity } = await malloryTakes(vera)
-    const { access_token } = await mintToken(world.app, world.key, { subject: identity.id })
-    const introspect = () => world.api.post(`${TOKENS}/introspect`, { access_token })
+    const { access_token } = await mintToken(fixture.app, fixture.key, { subject: identity.id })
+    const introspect = () => fixture.api.post(`${TOKENS}/introspect`, { access_token })
     expect((await introspect()).body).toMatchObject({ active: true, subject: identity.id })
 
     await arrive(vera)
@@ -324,17 +324,17 @@ describe.each(ARRIVALS)('2. the session that goes on, while Vera %s:', (_, arriv
   test('so is the sign-in that lacks a second factor only', async () => {
     const vera = newVera()
     const { token } = await malloryTakes(vera)
-    const secret = await world.enrol(token)
-    const half = await world.signIn(vera.email, MALLORYS)
-    const login = await world.start('login', withToken(half.session_token), '?aal=aal2')
-    world.clock.jump(MAIL_GAP_MS)
+    const secret = await fixture.enrol(token)
+    const half = await fixture.signIn(vera.email, MALLORYS)
+    const login = await fixture.start('login', withToken(half.session_token), '?aal=aal2')
+    fixture.clock.jump(MAIL_GAP_MS)
 
     const hers = await arrive(vera)
 
-    const late = await world.send(login, { totp_code: nextCode(world, secret) })
+    const late = await fixture.send(login, { totp_code: nextCode(fixture, secret) })
     expect(late.status).not.toBe(200)
-    expect(await whose(world, half.session_token)).toBe(401)
-    expect(await whose(world, hers)).toBeString()
+    expect(await whose(fixture, half.session_token)).toBe(401)
+    expect(await whose(fixture, hers)).toBeString()
   })
 })
 
@@ -344,13 +344,13 @@ describe.each(ARRIVALS)('3. the identifier that came along, while Vera %s:', (_,
     const mallory = newAccount({ name: 'Mallory' })
     const { token, identity } = await malloryTakes(vera)
     const { browser, page } = await browserAt('settings', withToken(token))
-    await world.press(browser, page, 'gitlab', mallory, { button: 'link' })
-    expect(await world.accountsOf(identity)).toHaveLength(1)
+    await fixture.press(browser, page, 'gitlab', mallory, { button: 'link' })
+    expect(await fixture.accountsOf(identity)).toHaveLength(1)
 
     const hers = await arrive(vera)
 
-    expect(JSON.stringify(await world.accountsOf(identity))).not.toContain('gitlab')
-    const again = await world.comeWith('gitlab', mallory)
+    expect(JSON.stringify(await fixture.accountsOf(identity))).not.toContain('gitlab')
+    const again = await fixture.comeWith('gitlab', mallory)
     expect(again.session.identity.id).not.toBe(identity.id)
     expect(again.session.identity.traits.email).toBe(mallory.email)
     await expectHers(hers, vera, identity)
@@ -362,32 +362,32 @@ describe.each(ARRIVALS)('3. the identifier that came along, while Vera %s:', (_,
     const { token, identity } = await malloryTakes(vera)
     const { browser, page } = await browserAt('settings', withToken(token))
     const away = await browser.press(page, ['link', 'gitlab'])
-    const arrival = await world.visit(away.location, 'gitlab', mallory)
+    const arrival = await fixture.visit(away.location, 'gitlab', mallory)
 
     await arrive(vera)
-    const back = await world.arrive('gitlab', arrival, browser)
+    const back = await fixture.arrive('gitlab', arrival, browser)
 
     expect(back.status).toBeLessThan(500)
 
-    expect(JSON.stringify(await world.accountsOf(identity))).not.toContain('gitlab')
-    const again = await world.comeWith('gitlab', mallory)
+    expect(JSON.stringify(await fixture.accountsOf(identity))).not.toContain('gitlab')
+    const again = await fixture.comeWith('gitlab', mallory)
     expect(again.session.identity.id).not.toBe(identity.id)
   })
 
   test('the authenticator and the recovery codes of Mallory keep nobody out, and let nobody in', async () => {
     const vera = newVera()
     const { token, identity } = await malloryTakes(vera)
-    const secret = await world.enrol(token)
-    const [code] = await makeRecoveryCodes(world, token)
-    world.clock.jump(MAIL_GAP_MS)
+    const secret = await fixture.enrol(token)
+    const [code] = await makeRecoveryCodes(fixture, token)
+    fixture.clock.jump(MAIL_GAP_MS)
 
     const hers = await arrive(vera)
 
-    const left = await credentialsOf(world, identity)
+    const left = await credentialsOf(fixture, identity)
     for (const type of ['totp', 'lookup_secret', 'password']) expect(left).not.toContain(type)
     await expectHers(hers, vera, identity)
-    expect((await world.ask('login', withToken(hers), '?aal=aal2')).status).toBe(400)
-    const offered = nodeNames(await world.settings(hers))
+    expect((await fixture.ask('login', withToken(hers), '?aal=aal2')).status).toBe(400)
+    const offered = nodeNames(await fixture.settings(hers))
     expect(offered).not.toContain('totp:totp_unlink=true')
     expect(offered).toContain('totp:totp_secret_key')
     expect([secret, code]).not.toContain(undefined)
@@ -399,14 +399,14 @@ describe.each(ARRIVALS)('4. the change of address that waits, while Vera %s:', (
   async function malloryAsks(vera: Vera) {
     const { token, identity } = await malloryTakes(vera)
     const email = newAccount().email as string
-    const asking = await world.change(token, { method: 'profile', traits: { email } })
+    const asking = await fixture.change(token, { method: 'profile', traits: { email } })
     const { url } = nextFlowIn(asking, 'show_verification_ui')
-    const flow = (await read(world, { ui: { action: url } })).body as Json
-    world.clock.jump(MAIL_GAP_MS)
-    return { identity, flow, email, code: world.codeFor(email) }
+    const flow = (await read(fixture, { ui: { action: url } })).body as Json
+    fixture.clock.jump(MAIL_GAP_MS)
+    return { identity, flow, email, code: fixture.codeFor(email) }
   }
 
-  const emailOf = async (identity: Json) => (await world.readIdentity(identity)).traits.email
+  const emailOf = async (identity: Json) => (await fixture.readIdentity(identity)).traits.email
 
   test('its code moves nothing any more', async () => {
     const vera = newVera()
@@ -414,8 +414,8 @@ describe.each(ARRIVALS)('4. the change of address that waits, while Vera %s:', (
 
     const hers = await arrive(vera)
 
-    expect((await world.send(flow, { code })).status).toBe(422)
-    const browser = newBrowser(world.app)
+    expect((await fixture.send(flow, { code })).status).toBe(422)
+    const browser = newBrowser(fixture.app)
     const page = await browser.visit(`${flow.ui.action}&code=${code}`)
     expect((await browser.press(page, ['method', 'code'])).status).toBe(422)
     expect(await emailOf(identity)).toBe(vera.email)
@@ -428,9 +428,9 @@ describe.each(ARRIVALS)('4. the change of address that waits, while Vera %s:', (
 
     await arrive(vera)
 
-    expect((await world.send(flow, { email })).status).toBe(422)
-    expect(world.sentTo(email)).toHaveLength(1)
-    expect((await world.send(flow, { code: world.codeFor(email) })).status).toBe(422)
+    expect((await fixture.send(flow, { email })).status).toBe(422)
+    expect(fixture.sentTo(email)).toHaveLength(1)
+    expect((await fixture.send(flow, { code: fixture.codeFor(email) })).status).toBe(422)
     expect(await emailOf(identity)).toBe(vera.email)
   })
 
@@ -439,13 +439,13 @@ describe.each(ARRIVALS)('4. the change of address that waits, while Vera %s:', (
     const { identity, flow, email } = await malloryAsks(vera)
 
     await arrive(vera)
-    world.clock.jump(60 * 60_000)
-    const { body } = await world.send(flow, { email })
+    fixture.clock.jump(60 * 60_000)
+    const { body } = await fixture.send(flow, { email })
     const action = flow.ui.action.replace(flow.id, body.use_flow_id)
-    const next = (await read(world, { ui: { action } })).body
-    await world.send(next, { email })
+    const next = (await read(fixture, { ui: { action } })).body
+    await fixture.send(next, { email })
 
-    expect(world.sentTo(email)).toHaveLength(1)
+    expect(fixture.sentTo(email)).toHaveLength(1)
     expect(await emailOf(identity)).toBe(vera.email)
   })
 })
@@ -453,22 +453,22 @@ describe.each(ARRIVALS)('4. the change of address that waits, while Vera %s:', (
 describe('4. the change of address that waits, made with a session that was stolen:', () => {
   test('neither its code nor another one moves anything once Vera has recovered the account', async () => {
     const vera = newVera()
-    const identity = await world.createIdentity({
+    const identity = await fixture.createIdentity({
       traits: { email: vera.email },
       verifiable_addresses: [{ value: vera.email, verified: true }],
     })
-    const { token } = await world.openSession(identity)
+    const { token } = await fixture.openSession(identity)
     const email = newAccount().email as string
-    const asking = await world.change(token, { method: 'profile', traits: { email } })
+    const asking = await fixture.change(token, { method: 'profile', traits: { email } })
     const { url } = nextFlowIn(asking, 'show_verification_ui')
-    const flow = (await read(world, { ui: { action: url } })).body
-    world.clock.jump(MAIL_GAP_MS)
+    const flow = (await read(fixture, { ui: { action: url } })).body
+    fixture.clock.jump(MAIL_GAP_MS)
 
-    await recover(world, vera.email)
-    await world.send(flow, { email })
-    await world.send(flow, { code: world.codeFor(email) })
+    await recover(fixture, vera.email)
+    await fixture.send(flow, { email })
+    await fixture.send(flow, { code: fixture.codeFor(email) })
 
-    expect((await world.readIdentity(identity)).traits.email).toBe(vera.email)
+    expect((await fixture.readIdentity(identity)).traits.email).toBe(vera.email)
   })
 })
 
@@ -479,60 +479,68 @@ describe("5. the provider that checks no address, where Mallory has taken Vera's
 
   test.each(CARELESS)('%s does not open the account that Vera has', async (provider) => {
     const vera = newVera()
-    const identity = await world.createIdentity({
+    const identity = await fixture.createIdentity({
       traits: { email: vera.email },
       credentials: { password: { config: { password: VERAS } } },
       verifiable_addresses: [{ value: vera.email, verified: true }],
     })
 
     for (const kind of ['login', 'registration']) {
-      const page = await world.travel(await world.begin(kind), provider, malloryAs(vera, provider))
-      const flow = await world.flowAt(page)
+      const page = await fixture.travel(
+        await fixture.begin(kind),
+        provider,
+        malloryAs(vera, provider),
+      )
+      const flow = await fixture.flowAt(page)
       expect(messageIds(flow)).toContain(4900005)
     }
 
-    expect(await world.accountsOf(identity)).toEqual([])
+    expect(await fixture.accountsOf(identity)).toEqual([])
     expect(await sessionsOf(identity)).toEqual([])
   })
 
   test.each(CARELESS)('%s is connected to nothing by a sign-in that follows', async (provider) => {
     const vera = newVera()
-    const identity = await world.createIdentity({
+    const identity = await fixture.createIdentity({
       traits: { email: vera.email },
       credentials: { password: { config: { password: VERAS } } },
     })
-    const page = await world.travel(await world.begin('login'), provider, malloryAs(vera, provider))
-    const flow = await world.flowAt(page)
+    const page = await fixture.travel(
+      await fixture.begin('login'),
+      provider,
+      malloryAs(vera, provider),
+    )
+    const flow = await fixture.flowAt(page)
 
     // Vera is at that very page, and signs in.
-    const answer = await world.send(flow, {
+    const answer = await fixture.send(flow, {
       method: 'password',
       identifier: vera.email,
       password: VERAS,
     })
 
     expect(answer.status).toBe(200)
-    expect(await world.accountsOf(identity)).toEqual([])
+    expect(await fixture.accountsOf(identity)).toEqual([])
   })
 
   test.each(CARELESS)('%s leads to an account that Vera makes her own', async (provider) => {
     for (const [, arrive] of ARRIVALS) {
       const vera = newVera()
       const mallory = malloryAs(vera, provider)
-      const { session, session_token: mallorys } = await world.comeWith(provider, mallory)
+      const { session, session_token: mallorys } = await fixture.comeWith(provider, mallory)
       const { identity } = session
       expect(identity.verifiable_addresses).toMatchObject([{ value: vera.email, verified: false }])
-      world.clock.jump(MAIL_GAP_MS)
+      fixture.clock.jump(MAIL_GAP_MS)
 
       const hers = await arrive(vera)
 
-      expect(await whose(world, mallorys)).toBe(401)
+      expect(await whose(fixture, mallorys)).toBe(401)
       await expectHers(hers, vera, identity)
       // Who comes back by that account is told to sign in as Vera would have to.
-      const page = await world.travel(await world.begin('login'), provider, mallory)
-      const flow = await world.flowAt(page)
+      const page = await fixture.travel(await fixture.begin('login'), provider, mallory)
+      const flow = await fixture.flowAt(page)
       expect(messageIds(flow)).toContain(4900005)
-      const left = await world.accountsOf(identity)
+      const left = await fixture.accountsOf(identity)
       expect(left.filter((name) => name.includes(`#${mallory.id}`))).toEqual([])
     }
   })
@@ -544,20 +552,20 @@ describe("5. the provider that checks no address, where Mallory has taken Vera's
     const asking = await browser.follow(back)
     const typed = { 'traits.email': vera.email }
     const done = await browser.press(asking, ['provider', 'google'], typed)
-    const { identity, session_token: mallorys } = await world.exchange(done)
+    const { identity, session_token: mallorys } = await fixture.exchange(done)
     expect(identity.verifiable_addresses).toMatchObject([{ value: vera.email, verified: false }])
-    world.clock.jump(MAIL_GAP_MS)
+    fixture.clock.jump(MAIL_GAP_MS)
 
-    const hers = await recover(world, vera.email)
+    const hers = await recover(fixture, vera.email)
 
-    expect(await whose(world, mallorys)).toBe(401)
-    expect(await world.accountsOf(identity)).toEqual([])
+    expect(await whose(fixture, mallorys)).toBe(401)
+    expect(await fixture.accountsOf(identity)).toEqual([])
     await expectHers(hers, vera, identity)
   })
 
   test('nor does he get at an account that is there by typing its address', async () => {
     const vera = newVera()
-    const identity = await world.createIdentity({ traits: { email: vera.email } })
+    const identity = await fixture.createIdentity({ traits: { email: vera.email } })
     const { browser, back } = await comeBack('google', newAccount({ email: null }))
     const asking = await browser.follow(back)
 
@@ -566,7 +574,7 @@ describe("5. the provider that checks no address, where Mallory has taken Vera's
 
     expect(refused.status).toBe(422)
     expect(refused.text).toContain('An account with this email address already exists')
-    expect(await world.accountsOf(identity)).toEqual([])
+    expect(await fixture.accountsOf(identity)).toEqual([])
     expect(await sessionsOf(identity)).toEqual([])
   })
 })

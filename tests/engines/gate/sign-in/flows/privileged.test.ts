@@ -21,14 +21,14 @@ import {
   withToken,
 } from './acts.ts'
 import { newBrowser } from './browser.ts'
-import { type FlowWorld, messageIds, node, nodeNames, PASSWORD, totpAt } from './fixture.ts'
+import { type FlowFixture, messageIds, node, nodeNames, PASSWORD, totpAt } from './fixture.ts'
 import { offering } from './offering.ts'
 
-let world: FlowWorld
+let fixture: FlowFixture
 beforeAll(async () => {
-  world = await bootFactors()
+  fixture = await bootFactors()
 })
-afterAll(() => world.app.stop())
+afterAll(() => fixture.app.stop())
 
 let people = 0
 let email: string
@@ -36,7 +36,7 @@ let token: string
 let identity: Json
 beforeEach(async () => {
   email = `late-${people++}@example.com`
-  const done = await world.register(email)
+  const done = await fixture.register(email)
   token = done.session_token
   identity = done.identity
 })
@@ -45,7 +45,7 @@ beforeEach(async () => {
 const everythingOf = ({ id }: Json): string =>
   JSON.stringify(
     ['gate_credentials', 'gate_social_links', 'gate_addresses', 'gate_codes'].map((table) =>
-      rowsOf(world.app, table).filter(({ identity_id }) => identity_id === id),
+      rowsOf(fixture.app, table).filter(({ identity_id }) => identity_id === id),
     ),
   )
 
@@ -53,7 +53,7 @@ const totpNow = (flow: Json) => ({
   method: 'totp',
   totp_code: totpAt(
     node(flow, 'totp_secret_key').attributes.text.context.secret,
-    world.clock.now(),
+    fixture.clock.now(),
   ),
 })
 
@@ -68,13 +68,13 @@ const PRIVILEGED: Record<
   },
   'an authenticator': { fields: totpNow },
   'the end of an authenticator': {
-    before: () => world.enrol(token),
+    before: () => fixture.enrol(token),
     fields: () => ({ method: 'totp', totp_unlink: true }),
   },
   'recovery codes': { fields: () => CODES.make },
   'the end of recovery codes': { fields: () => CODES.remove },
   'an account elsewhere less': {
-    before: () => connect(world, identity, 'github', `github-${identity.id}`),
+    before: () => connect(fixture, identity, 'github', `github-${identity.id}`),
     fields: () => ({ method: 'oidc', unlink: 'github' }),
   },
 }
@@ -82,19 +82,19 @@ const PRIVILEGED: Record<
 describe.each(Object.entries(PRIVILEGED))('%s', (_, { before, fields, status = 200 }) => {
   test('is for whoever has signed in within the hour, to the millisecond', async () => {
     await before?.()
-    world.clock.jump(HOUR)
-    const flow = await world.settings(token)
-    expect(await world.send(flow, fields(flow), withToken(token))).toMatchObject({ status })
+    fixture.clock.jump(HOUR)
+    const flow = await fixture.settings(token)
+    expect(await fixture.send(flow, fields(flow), withToken(token))).toMatchObject({ status })
   })
 
   test.each(Object.entries(WAYS))('is refused after that, sent %s', async (_, send) => {
     await before?.()
-    const { authenticated_at } = await sessionOf(world, token)
-    world.clock.jump(HOUR + 1)
-    const flow = await world.settings(token)
+    const { authenticated_at } = await sessionOf(fixture, token)
+    fixture.clock.jump(HOUR + 1)
+    const flow = await fixture.settings(token)
     const known = everythingOf(identity)
 
-    const { status, body } = await send(world, flow, fields(flow), token)
+    const { status, body } = await send(fixture, flow, fields(flow), token)
 
     expect({ status, body }).toEqual({
       status: 403,
@@ -105,15 +105,15 @@ describe.each(Object.entries(PRIVILEGED))('%s', (_, { before, fields, status = 2
       },
     })
     expect(everythingOf(identity)).toBe(known)
-    expect((await sessionOf(world, token)).authenticated_at).toBe(authenticated_at)
-    expect((await read(world, flow.ui.action, withToken(token))).body.state).toBe('show_form')
+    expect((await sessionOf(fixture, token)).authenticated_at).toBe(authenticated_at)
+    expect((await read(fixture, flow.ui.action, withToken(token))).body.state).toBe('show_form')
   })
 })
 
 test('so is one account elsewhere more', async () => {
-  const own = offering(world, 'github')
+  const own = offering(fixture, 'github')
   await own.enable('github')
-  world.clock.jump(HOUR)
+  fixture.clock.jump(HOUR)
   const headers = { ...withToken(token), 'x-return-to': RETURN_TO }
   const flow = await own.start('settings', headers)
   const link = { method: 'oidc', link: 'github' }
@@ -121,7 +121,7 @@ test('so is one account elsewhere more', async () => {
     status: 422,
     body: { id: 'browser_location_change_required' },
   })
-  world.clock.jump(1)
+  fixture.clock.jump(1)
   for (const fields of [link, { link: 'github' }])
     expect(await own.send(flow, fields, withToken(token))).toMatchObject(
       refuses(403, 'session_refresh_required'),
@@ -129,20 +129,20 @@ test('so is one account elsewhere more', async () => {
 })
 
 test('so is it to say that recovery codes are written down', async () => {
-  const flow = await world.settings(token)
-  await world.sendWell(flow, CODES.make, withToken(token))
-  world.clock.jump(HOUR - 1)
-  const second = await world.settings(token)
-  await world.sendWell(second, CODES.make, withToken(token))
-  world.clock.jump(2)
-  expect(await world.send(second, CODES.keep, withToken(token))).toMatchObject(
+  const flow = await fixture.settings(token)
+  await fixture.sendWell(flow, CODES.make, withToken(token))
+  fixture.clock.jump(HOUR - 1)
+  const second = await fixture.settings(token)
+  await fixture.sendWell(second, CODES.make, withToken(token))
+  fixture.clock.jump(2)
+  expect(await fixture.send(second, CODES.keep, withToken(token))).toMatchObject(
     refuses(403, 'session_refresh_required'),
   )
-  expect((await world.readIdentity(identity)).credentials).not.toHaveProperty('lookup_secret')
+  expect((await fixture.readIdentity(identity)).credentials).not.toHaveProperty('lookup_secret')
 })
 
 test('what is wrong with a form is not said before', async () => {
-  world.clock.jump(HOUR + 1)
+  fixture.clock.jump(HOUR + 1)
   for (const fields of [
     { method: 'password', password: 'x' },
     { method: 'password', password: PASSWORD },
@@ -150,27 +150,27 @@ test('what is wrong with a form is not said before', async () => {
     { method: 'oidc', unlink: 'github' },
     { method: 'lookup_secret' },
   ])
-    expect(await world.change(token, fields)).toMatchObject(
+    expect(await fixture.change(token, fields)).toMatchObject(
       refuses(403, 'session_refresh_required'),
     )
 })
 
 test('another session that is recent is good for the same flow', async () => {
-  world.clock.jump(HOUR + 1)
-  const flow = await world.settings(token)
-  const { session_token: recent } = await world.signIn(email)
+  fixture.clock.jump(HOUR + 1)
+  const flow = await fixture.settings(token)
+  const { session_token: recent } = await fixture.signIn(email)
   const fields = { method: 'password', password: NEW_PASSWORD }
-  expect(await world.send(flow, fields, withToken(token))).toMatchObject({ status: 403 })
-  expect(await world.send(flow, fields, withToken(recent))).toMatchObject({ status: 200 })
+  expect(await fixture.send(flow, fields, withToken(token))).toMatchObject({ status: 403 })
+  expect(await fixture.send(flow, fields, withToken(recent))).toMatchObject({ status: 200 })
 })
 
 describe('a sign-in once more', () => {
   const refresh = (headers: Record<string, string> = {}) =>
-    world.start('login', { ...withToken(token), ...headers }, '?refresh=true')
+    fixture.start('login', { ...withToken(token), ...headers }, '?refresh=true')
 
   test('is for somebody who is signed in: 401 for everybody else', async () => {
     for (const headers of [{}, withToken('garbage')] as Record<string, string>[])
-      expect(await world.ask('login', headers, '?refresh=true')).toMatchObject({ status: 401 })
+      expect(await fixture.ask('login', headers, '?refresh=true')).toMatchObject({ status: 401 })
   })
 
   test('asks for the password of whoever it is, and for nobody else', async () => {
@@ -185,11 +185,11 @@ describe('a sign-in once more', () => {
   })
 
   test('makes the session a recent one: the same, by the same token', async () => {
-    const before = await sessionOf(world, token)
-    world.clock.jump(5 * HOUR)
+    const before = await sessionOf(fixture, token)
+    fixture.clock.jump(5 * HOUR)
     const flow = await refresh()
 
-    const { session_token, session } = await world.sendWell(flow, {
+    const { session_token, session } = await fixture.sendWell(flow, {
       method: 'password',
       password: PASSWORD,
     })
@@ -200,86 +200,86 @@ describe('a sign-in once more', () => {
       token,
       issued_at: before.issued_at,
       expires_at: before.expires_at,
-      authenticated_at: new Date(world.clock.now()).toISOString(),
+      authenticated_at: new Date(fixture.clock.now()).toISOString(),
       identity: { id: identity.id },
     })
     expect(session.authentication_methods).toHaveLength(1)
-    const listed = (await world.api.get(`/v1/gate/identities/${identity.id}/sessions`)).body
+    const listed = (await fixture.api.get(`/v1/gate/identities/${identity.id}/sessions`)).body
     expect(listed).toHaveLength(1)
-    expect(await world.change(token, { method: 'password', password: NEW_PASSWORD })).toMatchObject(
-      { status: 200 },
-    )
+    expect(
+      await fixture.change(token, { method: 'password', password: NEW_PASSWORD }),
+    ).toMatchObject({ status: 200 })
   })
 
   test('is where a refused change leads to, and the change is good after it', async () => {
-    world.clock.jump(2 * HOUR)
-    const settings = await world.settings(token)
+    fixture.clock.jump(2 * HOUR)
+    const settings = await fixture.settings(token)
     const fields = { method: 'password', password: NEW_PASSWORD }
-    const refused = await world.send(settings, fields, withToken(token))
-    const flow = (await read(world, refused.body.redirect_browser_to, withToken(token))).body
+    const refused = await fixture.send(settings, fields, withToken(token))
+    const flow = (await read(fixture, refused.body.redirect_browser_to, withToken(token))).body
     expect(flow).toMatchObject({ refresh: true, requested_aal: 'aal1' })
 
-    const done = await world.sendWell(
+    const done = await fixture.sendWell(
       flow,
       { method: 'password', password: PASSWORD },
       withToken(token),
     )
 
     expect(done.session_token).toBe(token)
-    expect(await world.send(settings, fields, withToken(token))).toMatchObject({ status: 200 })
+    expect(await fixture.send(settings, fields, withToken(token))).toMatchObject({ status: 200 })
   })
 
   test('is not done by a wrong password', async () => {
-    world.clock.jump(2 * HOUR)
+    fixture.clock.jump(2 * HOUR)
     const flow = await refresh()
-    expect(await world.send(flow, { method: 'password', password: 'wrong' })).toMatchObject(
+    expect(await fixture.send(flow, { method: 'password', password: 'wrong' })).toMatchObject(
       complains(4000006),
     )
-    expect(await world.change(token, { method: 'password', password: NEW_PASSWORD })).toMatchObject(
-      refuses(403, 'session_refresh_required'),
-    )
+    expect(
+      await fixture.change(token, { method: 'password', password: NEW_PASSWORD }),
+    ).toMatchObject(refuses(403, 'session_refresh_required'))
   })
 
   test('is not done by somebody else, whatever they send', async () => {
-    const other = await world.register(`other-${email}`, NEW_PASSWORD)
-    const before = await sessionOf(world, token)
-    world.clock.jump(2 * HOUR)
+    const other = await fixture.register(`other-${email}`, NEW_PASSWORD)
+    const before = await sessionOf(fixture, token)
+    fixture.clock.jump(2 * HOUR)
     const flow = await refresh()
     const identifier = `other-${email}`
     expect(
-      await world.send(flow, { method: 'password', identifier, password: NEW_PASSWORD }),
+      await fixture.send(flow, { method: 'password', identifier, password: NEW_PASSWORD }),
     ).toMatchObject(complains(4000006))
-    expect((await sessionOf(world, token)).authenticated_at).toBe(before.authenticated_at)
-    expect((await sessionOf(world, other.session_token)).authenticated_at).toBe(
+    expect((await sessionOf(fixture, token)).authenticated_at).toBe(before.authenticated_at)
+    expect((await sessionOf(fixture, other.session_token)).authenticated_at).toBe(
       other.session.authenticated_at,
     )
   })
 
   test('comes too late for a session that has ended', async () => {
     const flow = await refresh()
-    await world.api.delete(`/v1/gate/identities/${identity.id}/sessions`)
-    expect(await world.send(flow, { method: 'password', password: PASSWORD })).toMatchObject(
+    await fixture.api.delete(`/v1/gate/identities/${identity.id}/sessions`)
+    expect(await fixture.send(flow, { method: 'password', password: PASSWORD })).toMatchObject(
       refuses(401, 'session_inactive'),
     )
-    expect((await world.api.get(`/v1/gate/identities/${identity.id}/sessions`)).body).toEqual([])
+    expect((await fixture.api.get(`/v1/gate/identities/${identity.id}/sessions`)).body).toEqual([])
   })
 
   test('keeps a session of both factors one of both', async () => {
-    await world.enrol(token)
+    await fixture.enrol(token)
     const flow = await refresh()
-    const { session } = await world.sendWell(flow, { method: 'password', password: PASSWORD })
+    const { session } = await fixture.sendWell(flow, { method: 'password', password: PASSWORD })
     expect(session.authenticator_assurance_level).toBe('aal2')
-    expect(await world.whoami(token)).toMatchObject({ status: 200 })
+    expect(await fixture.whoami(token)).toMatchObject({ status: 200 })
   })
 
   test('does not make up for the second factor: nothing is told of the person', async () => {
-    const { secret } = await enrolled(world, `two-${email}`)
-    const half = (await world.signIn(`two-${email}`)).session_token
-    const flow = await world.start('login', withToken(half), '?refresh=true')
+    const { secret } = await enrolled(fixture, `two-${email}`)
+    const half = (await fixture.signIn(`two-${email}`)).session_token
+    const flow = await fixture.start('login', withToken(half), '?refresh=true')
 
-    const done = await world.sendWell(flow, { method: 'password', password: PASSWORD })
+    const done = await fixture.sendWell(flow, { method: 'password', password: PASSWORD })
 
-    expect(await world.whoami(half)).toMatchObject({ status: 403 })
+    expect(await fixture.whoami(half)).toMatchObject({ status: 403 })
     expect(secret).toBeString()
     expect(done.session.identity).toBeNull()
     expect(done.continue_with?.map(({ action }: Json) => action)).toContain('redirect_browser_to')
@@ -358,10 +358,10 @@ describe('on pages', () => {
   const again = ['method', 'password'] as [string, string]
 
   test('a change that comes too late leads to a sign-in, and from there back', async () => {
-    world.clock.jump(2 * HOUR)
-    const before = await sessionOf(world, token)
-    const browser = newBrowser(world.app)
-    const page = await browser.visit((await world.settings(token)).hosted_url)
+    fixture.clock.jump(2 * HOUR)
+    const before = await sessionOf(fixture, token)
+    const browser = newBrowser(fixture.app)
+    const page = await browser.visit((await fixture.settings(token)).hosted_url)
 
     const refused = await browser.press(page, again, { password: NEW_PASSWORD })
     expect(refused.location).not.toContain('/settings')
@@ -381,68 +381,68 @@ describe('on pages', () => {
 
     expect(done.status).toBe(200)
     expect(done.text).toContain('Your changes have been saved.')
-    expect(await sessionOf(world, token)).toMatchObject({
+    expect(await sessionOf(fixture, token)).toMatchObject({
       id: before.id,
-      authenticated_at: new Date(world.clock.now()).toISOString(),
+      authenticated_at: new Date(fixture.clock.now()).toISOString(),
     })
-    expect(await world.tryPassword(email, NEW_PASSWORD)).toMatchObject({ status: 200 })
+    expect(await fixture.tryPassword(email, NEW_PASSWORD)).toMatchObject({ status: 200 })
   })
 
   test('the sign-in that it leads to is of the same browser alone', async () => {
-    world.clock.jump(2 * HOUR)
-    const browser = newBrowser(world.app)
-    const page = await browser.visit((await world.settings(token)).hosted_url)
+    fixture.clock.jump(2 * HOUR)
+    const browser = newBrowser(fixture.app)
+    const page = await browser.visit((await fixture.settings(token)).hosted_url)
     const { location } = await browser.press(page, again, { password: NEW_PASSWORD })
 
-    expect(await newBrowser(world.app).visit(location)).toMatchObject({ status: 403 })
-    expect((await newBrowser(world.app).visit(location)).text).not.toContain(email)
+    expect(await newBrowser(fixture.app).visit(location)).toMatchObject({ status: 403 })
+    expect((await newBrowser(fixture.app).visit(location)).text).not.toContain(email)
     expect(await browser.visit(location)).toMatchObject({ status: 200 })
   })
 
   test('a second factor that is owed meanwhile is asked for, and then the page is shown', async () => {
-    const { session_token: other } = await world.signIn(email)
-    const browser = newBrowser(world.app)
-    const { hosted_url } = await world.settings(other)
+    const { session_token: other } = await fixture.signIn(email)
+    const browser = newBrowser(fixture.app)
+    const { hosted_url } = await fixture.settings(other)
     expect(await browser.visit(hosted_url)).toMatchObject({ status: 200 })
-    const secret = await world.enrol(token)
+    const secret = await fixture.enrol(token)
 
     const asked = await browser.follow(await browser.visit(hosted_url))
     expect(asked.text).not.toContain(email)
     const back = await browser.press(asked, ['method', 'totp'], {
-      totp_code: nextCode(world, secret),
+      totp_code: nextCode(fixture, secret),
     })
 
     const shown = await browser.follow(back)
     expect(shown).toMatchObject({ status: 200 })
     expect(shown.forms.flatMap(({ fields }) => Object.values(fields))).toContain(email)
-    expect((await sessionOf(world, other)).authenticator_assurance_level).toBe('aal2')
+    expect((await sessionOf(fixture, other)).authenticator_assurance_level).toBe('aal2')
   })
 
   test('a sign-in once more that the tenant asked for leads back to it', async () => {
-    world.clock.jump(2 * HOUR)
-    const before = await sessionOf(world, token)
+    fixture.clock.jump(2 * HOUR)
+    const before = await sessionOf(fixture, token)
     const headers = { ...withToken(token), 'x-return-to': RETURN_TO }
-    const flow = await world.start('login', headers, '?refresh=true')
-    const browser = newBrowser(world.app)
+    const flow = await fixture.start('login', headers, '?refresh=true')
+    const browser = newBrowser(fixture.app)
     const page = await browser.visit(flow.hosted_url)
 
     const done = await browser.press(page, again, { password: PASSWORD })
 
-    const { session_id } = rowsOf(world.app, 'gate_flows').find(({ id }) => id === flow.id)
+    const { session_id } = rowsOf(fixture.app, 'gate_flows').find(({ id }) => id === flow.id)
     expect(session_id).toBe(before.id)
     expect(done.status).toBe(303)
     expect(done.location).toStartWith(`${RETURN_TO}?flow=${flow.id}`)
   })
 
   test('a second factor that the tenant asked for leads back to it', async () => {
-    const secret = await world.enrol(token)
+    const secret = await fixture.enrol(token)
     const headers = { ...withToken(token), 'x-return-to': RETURN_TO }
-    const flow = await world.start('login', headers, '?aal=aal2')
-    const browser = newBrowser(world.app)
+    const flow = await fixture.start('login', headers, '?aal=aal2')
+    const browser = newBrowser(fixture.app)
     const page = await browser.visit(flow.hosted_url)
 
     const done = await browser.press(page, ['method', 'totp'], {
-      totp_code: nextCode(world, secret),
+      totp_code: nextCode(fixture, secret),
     })
 
     expect(done.status).toBe(303)

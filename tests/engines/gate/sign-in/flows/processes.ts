@@ -19,10 +19,10 @@ const FLOW_ARGS = [
   ...['--limits-sign-ins-per-identifier-per-minute', '1000000'],
 ]
 
-export type House = Awaited<ReturnType<typeof openHouse>>
+export type Installation = Awaited<ReturnType<typeof openInstallation>>
 
 /** A data directory with one tenant and a process that serves it; others are added by `serve`. */
-export async function openHouse(stack: AsyncDisposableStack, ...args: string[]) {
+export async function openInstallation(stack: AsyncDisposableStack, ...args: string[]) {
   const { path: cwd } = stack.use(temporaryFolder())
 
   /** Ends with the stack, unless somebody ends it before. */

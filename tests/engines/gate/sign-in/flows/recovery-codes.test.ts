@@ -15,13 +15,13 @@ import {
   sessionOf,
   withToken,
 } from './acts.ts'
-import { type FlowWorld, messageIds, node, nodeNames } from './fixture.ts'
+import { type FlowFixture, messageIds, node, nodeNames } from './fixture.ts'
 
-let world: FlowWorld
+let fixture: FlowFixture
 beforeAll(async () => {
-  world = await bootFactors()
+  fixture = await bootFactors()
 })
-afterAll(() => world.app.stop())
+afterAll(() => fixture.app.stop())
 
 let people = 0
 let email: string
@@ -31,8 +31,8 @@ let secret: string
 beforeEach(async () => {
   email = `careful-${people++}@example.com`
   // Nobody's code of the test before is still shown.
-  world.clock.jump(MINUTE)
-  const person = await enrolled(world, email)
+  fixture.clock.jump(MINUTE)
+  const person = await enrolled(fixture, email)
   token = person.token
   identity = person.identity
   secret = person.secret
@@ -44,13 +44,13 @@ const lookupNodes = (flow: Json) =>
 
 /** What comes of a recovery code at a sign-in. */
 async function signInWith(code: unknown) {
-  const { flow } = await halfway(world, email)
-  return world.send(flow, lookup(code))
+  const { flow } = await halfway(fixture, email)
+  return fixture.send(flow, lookup(code))
 }
 
 /** All that is kept of somebody's recovery codes. */
 const kept = (): Json[] => {
-  const row = rowsOf(world.app, 'gate_credentials').find(
+  const row = rowsOf(fixture.app, 'gate_credentials').find(
     ({ identity_id, type }) => identity_id === identity.id && type === 'lookup_secret',
   )
   return row ? JSON.parse(row.config).codes : []
@@ -58,8 +58,8 @@ const kept = (): Json[] => {
 
 /** Makes them, and does not say that they are written down. */
 async function shown() {
-  const flow = await world.settings(token)
-  const body = await world.sendWell(flow, CODES.make, withToken(token))
+  const flow = await fixture.settings(token)
+  const body = await fixture.sendWell(flow, CODES.make, withToken(token))
   return { flow: body, codes: codesShown(body) }
 }
 
@@ -79,23 +79,23 @@ describe('recovery codes are made', () => {
       'lookup_secret:lookup_secret_confirm=true',
     ])
 
-    const again = (await read(world, flow.ui.action, withToken(token))).body
+    const again = (await read(fixture, flow.ui.action, withToken(token))).body
     expect(codesShown(again)).toEqual(codes)
-    const failed = await world.send(flow, { method: 'password', password: 'x' }, withToken(token))
+    const failed = await fixture.send(flow, { method: 'password', password: 'x' }, withToken(token))
     expect(codesShown(failed.body)).toEqual(codes)
 
-    const done = await world.sendWell(flow, CODES.keep, withToken(token))
+    const done = await fixture.sendWell(flow, CODES.keep, withToken(token))
     expect(done.state).toBe('success')
-    for (const text of [done, (await read(world, flow.ui.action, withToken(token))).body])
+    for (const text of [done, (await read(fixture, flow.ui.action, withToken(token))).body])
       expect(JSON.stringify(text)).not.toContain(codes[0] as string)
   })
 
   test('anew when asked again, and those before are shown no more', async () => {
     const { flow, codes } = await shown()
-    const next = codesShown(await world.sendWell(flow, CODES.make, withToken(token)))
+    const next = codesShown(await fixture.sendWell(flow, CODES.make, withToken(token)))
     expect(next).toHaveLength(10)
     expect(next.filter((code) => codes.includes(code))).toEqual([])
-    await world.sendWell(flow, CODES.keep, withToken(token))
+    await fixture.sendWell(flow, CODES.keep, withToken(token))
     expect(await signInWith(codes[0])).toMatchObject(complains(4000016, 'lookup_secret'))
     expect(await signInWith(next[0])).toMatchObject({ status: 200 })
   })
@@ -103,22 +103,22 @@ describe('recovery codes are made', () => {
   test('and count from then on, not before', async () => {
     const { flow, codes } = await shown()
     expect(kept()).toEqual([])
-    const half = await halfway(world, email)
+    const half = await halfway(fixture, email)
     expect(nodeNames(half.flow)).toEqual(['totp:totp_code', 'totp:method=totp'])
-    expect(await world.send(half.flow, lookup(codes[0]))).toMatchObject({ status: 422 })
+    expect(await fixture.send(half.flow, lookup(codes[0]))).toMatchObject({ status: 422 })
 
-    await world.sendWell(flow, CODES.keep, withToken(token))
+    await fixture.sendWell(flow, CODES.keep, withToken(token))
 
-    expect(await world.send(half.flow, lookup(codes[0]))).toMatchObject({ status: 200 })
+    expect(await fixture.send(half.flow, lookup(codes[0]))).toMatchObject({ status: 200 })
   })
 
   test('while those before are good until then, and not longer', async () => {
-    const old = await recoveryCodes(world, token)
+    const old = await recoveryCodes(fixture, token)
     const { flow, codes } = await shown()
     expect(await signInWith(old[0])).toMatchObject({ status: 200 })
     expect(await signInWith(codes[0])).toMatchObject(complains(4000016, 'lookup_secret'))
 
-    await world.sendWell(flow, CODES.keep, withToken(token))
+    await fixture.sendWell(flow, CODES.keep, withToken(token))
 
     expect(await signInWith(old[1])).toMatchObject(complains(4000016, 'lookup_secret'))
     expect(await signInWith(codes[0])).toMatchObject({ status: 200 })
@@ -126,40 +126,40 @@ describe('recovery codes are made', () => {
 
   test('and not kept with a flow that ends otherwise', async () => {
     const { flow, codes } = await shown()
-    await world.sendWell(flow, { method: 'profile', traits: { email } }, withToken(token))
-    expect(await world.send(flow, CODES.keep, withToken(token))).toMatchObject(complains(4050001))
+    await fixture.sendWell(flow, { method: 'profile', traits: { email } }, withToken(token))
+    expect(await fixture.send(flow, CODES.keep, withToken(token))).toMatchObject(complains(4050001))
     expect(kept()).toEqual([])
     expect(await signInWith(codes[0])).toMatchObject({ status: 422 })
   })
 
   test('not by saying that they are written down before they are seen', async () => {
-    const flow = await world.settings(token)
-    expect(await world.send(flow, CODES.keep, withToken(token))).toMatchObject(complains(4000014))
+    const flow = await fixture.settings(token)
+    expect(await fixture.send(flow, CODES.keep, withToken(token))).toMatchObject(complains(4000014))
     expect(kept()).toEqual([])
   })
 
   test('and noted, without any of them', async () => {
-    const codes = await recoveryCodes(world, token)
-    expect(actionsOn(world.app, `identity:${identity.id}`)).toContain(
+    const codes = await recoveryCodes(fixture, token)
+    expect(actionsOn(fixture.app, `identity:${identity.id}`)).toContain(
       'identity.recovery_codes_made',
     )
-    expect(world.app.log.join('')).not.toContain(codes[0] as string)
+    expect(fixture.app.log.join('')).not.toContain(codes[0] as string)
   })
 
   test('and in no table as they are written, shown or typed', async () => {
     const { flow, codes } = await shown()
     const spellings = (code: string) => [code, code.replace('-', ''), code.toUpperCase()]
-    for (const code of codes.flatMap(spellings)) expect(tablesWith(world.app, code)).toEqual({})
-    await world.sendWell(flow, CODES.keep, withToken(token))
-    for (const code of codes.flatMap(spellings)) expect(tablesWith(world.app, code)).toEqual({})
+    for (const code of codes.flatMap(spellings)) expect(tablesWith(fixture.app, code)).toEqual({})
+    await fixture.sendWell(flow, CODES.keep, withToken(token))
+    for (const code of codes.flatMap(spellings)) expect(tablesWith(fixture.app, code)).toEqual({})
     expect(kept()).toHaveLength(10)
     for (const code of kept())
       expect(code).toEqual({ hash: expect.stringMatching(/^[0-9a-f]{64}$/), usedAt: null })
   })
 
   test('and not in the file of the database either', async () => {
-    const codes = await recoveryCodes(world, token)
-    const { file } = world.app.db
+    const codes = await recoveryCodes(fixture, token)
+    const { file } = fixture.app.db
     const bytes = [file, `${file}-wal`]
       .map((name) => readFileSync(name).toString('latin1'))
       .join('')
@@ -169,7 +169,7 @@ describe('recovery codes are made', () => {
   })
 
   test('with hashes that no one else’s codes would have', async () => {
-    const [code = ''] = await recoveryCodes(world, token)
+    const [code = ''] = await recoveryCodes(fixture, token)
     const plain = code.replace('-', '')
     const guesses = [code, plain, `${identity.id} ${plain}`].flatMap((text) =>
       ['sha256', 'sha1', 'md5'].map((kind) =>
@@ -182,8 +182,8 @@ describe('recovery codes are made', () => {
 
 describe('a recovery code', () => {
   test('takes the place of the authenticator, in the same session', async () => {
-    const [code] = await recoveryCodes(world, token)
-    const { flow, token: half } = await halfway(world, email)
+    const [code] = await recoveryCodes(fixture, token)
+    const { flow, token: half } = await halfway(fixture, email)
     expect(nodeNames(flow)).toEqual([
       'totp:totp_code',
       'totp:method=totp',
@@ -191,12 +191,12 @@ describe('a recovery code', () => {
       'lookup_secret:method=lookup_secret',
     ])
 
-    expect(await world.send(flow, lookup(code))).toMatchObject({
+    expect(await fixture.send(flow, lookup(code))).toMatchObject({
       status: 200,
       body: { session_token: half, session: { authenticator_assurance_level: 'aal2' } },
     })
 
-    const { authentication_methods: methods } = await sessionOf(world, half)
+    const { authentication_methods: methods } = await sessionOf(fixture, half)
     expect(methods.map(({ method, aal }: Json) => [method, aal])).toEqual([
       ['password', 'aal1'],
       ['lookup_secret', 'aal2'],
@@ -204,13 +204,13 @@ describe('a recovery code', () => {
   })
 
   test('says by its field what it is', async () => {
-    const [lookup_secret] = await recoveryCodes(world, token)
-    const { flow } = await halfway(world, email)
-    expect(await world.send(flow, { lookup_secret })).toMatchObject({ status: 200 })
+    const [lookup_secret] = await recoveryCodes(fixture, token)
+    const { flow } = await halfway(fixture, email)
+    expect(await fixture.send(flow, { lookup_secret })).toMatchObject({ status: 200 })
   })
 
   test('is good once; the others are good then as well, each once', async () => {
-    const codes = await recoveryCodes(world, token)
+    const codes = await recoveryCodes(fixture, token)
     for (const code of codes) {
       expect(await signInWith(code)).toMatchObject({ status: 200 })
       expect(await signInWith(code)).toMatchObject(complains(4000012, 'lookup_secret'))
@@ -219,9 +219,9 @@ describe('a recovery code', () => {
   })
 
   test('of two who bring it at once lets one in', async () => {
-    const [code] = await recoveryCodes(world, token)
-    const halves = [await halfway(world, email), await halfway(world, email)]
-    const answers = await Promise.all(halves.map(({ flow }) => world.send(flow, lookup(code))))
+    const [code] = await recoveryCodes(fixture, token)
+    const halves = [await halfway(fixture, email), await halfway(fixture, email)]
+    const answers = await Promise.all(halves.map(({ flow }) => fixture.send(flow, lookup(code))))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 422])
     expect(answers.find(({ status }) => status === 422)).toMatchObject(
       complains(4000012, 'lookup_secret'),
@@ -236,7 +236,7 @@ describe('a recovery code', () => {
     ['with another dash', (code: string) => code.replace('-', '–')],
     ['with letters for digits', (code: string) => code.replaceAll('0', 'O').replaceAll('1', 'l')],
   ])('may be typed %s', async (_, typed) => {
-    const [code = ''] = await recoveryCodes(world, token)
+    const [code = ''] = await recoveryCodes(fixture, token)
     expect(await signInWith(typed(code))).toMatchObject({ status: 200 })
     expect(await signInWith(code)).toMatchObject(complains(4000012, 'lookup_secret'))
   })
@@ -249,26 +249,26 @@ describe('a recovery code', () => {
     ['nothing', '', 4000002],
     ['no text', 12345678, 4000026],
   ])('is refused where it is %s, and not shown again', async (_, typed, id) => {
-    await recoveryCodes(world, token)
+    await recoveryCodes(fixture, token)
     const answer = await signInWith(typed)
     expect(node(answer.body, 'lookup_secret').attributes.value).toBe('')
     expect(answer).toMatchObject(complains(id, 'lookup_secret'))
   })
 
   test('of somebody else is a wrong one', async () => {
-    await recoveryCodes(world, token)
-    const other = await enrolled(world, `other-${email}`)
-    const [theirs] = await recoveryCodes(world, other.token)
+    await recoveryCodes(fixture, token)
+    const other = await enrolled(fixture, `other-${email}`)
+    const [theirs] = await recoveryCodes(fixture, other.token)
     expect(await signInWith(theirs)).toMatchObject(complains(4000016, 'lookup_secret'))
   })
 
   test('is none that an authenticator shows, and the other way round', async () => {
-    const [code] = await recoveryCodes(world, token)
-    const { flow } = await halfway(world, email)
-    expect(await world.send(flow, { method: 'totp', totp_code: code })).toMatchObject(
+    const [code] = await recoveryCodes(fixture, token)
+    const { flow } = await halfway(fixture, email)
+    expect(await fixture.send(flow, { method: 'totp', totp_code: code })).toMatchObject(
       complains(4000008, 'totp_code'),
     )
-    expect(await world.send(flow, lookup(nextCode(world, secret)))).toMatchObject(
+    expect(await fixture.send(flow, lookup(nextCode(fixture, secret)))).toMatchObject(
       complains(4000016, 'lookup_secret'),
     )
   })
@@ -276,41 +276,41 @@ describe('a recovery code', () => {
 
 describe('recovery codes that there are', () => {
   test('are shown to nobody again', async () => {
-    const codes = await recoveryCodes(world, token)
-    const flow = await world.settings(token)
+    const codes = await recoveryCodes(fixture, token)
+    const flow = await fixture.settings(token)
     expect(lookupNodes(flow)).toEqual([
       'lookup_secret:lookup_secret_regenerate=true',
       'lookup_secret:lookup_secret_disable=true',
     ])
     const fields = { method: 'lookup_secret', lookup_secret_reveal: true }
-    const answer = await world.send(flow, fields, withToken(token))
+    const answer = await fixture.send(flow, fields, withToken(token))
     expect(JSON.stringify(answer.body)).not.toContain(codes[0] as string)
     expect(messageIds(answer.body)).toEqual([4900007])
     expect(answer.status).toBe(422)
   })
 
   test('are removed by their button, and the authenticator stays', async () => {
-    const [code] = await recoveryCodes(world, token)
-    expect(await world.change(token, CODES.remove)).toMatchObject({
+    const [code] = await recoveryCodes(fixture, token)
+    expect(await fixture.change(token, CODES.remove)).toMatchObject({
       status: 200,
       body: { state: 'success' },
     })
 
     expect(kept()).toEqual([])
-    expect(actionsOn(world.app, `identity:${identity.id}`)).toContain(
+    expect(actionsOn(fixture.app, `identity:${identity.id}`)).toContain(
       'identity.recovery_codes_removed',
     )
-    const { flow } = await halfway(world, email)
+    const { flow } = await halfway(fixture, email)
     expect(nodeNames(flow)).toEqual(['totp:totp_code', 'totp:method=totp'])
-    expect(await world.send(flow, lookup(code))).toMatchObject({ status: 422 })
-    expect(lookupNodes(await world.settings(token))).toEqual([
+    expect(await fixture.send(flow, lookup(code))).toMatchObject({ status: 422 })
+    expect(lookupNodes(await fixture.settings(token))).toEqual([
       'lookup_secret:lookup_secret_regenerate=true',
     ])
   })
 
   test('are shown as one credential, of which nothing is told', async () => {
-    const codes = await recoveryCodes(world, token)
-    const { credentials } = await world.readIdentity(identity)
+    const codes = await recoveryCodes(fixture, token)
+    const { credentials } = await fixture.readIdentity(identity)
     expect(Object.keys(credentials).toSorted()).toEqual(['lookup_secret', 'password', 'totp'])
     expect(Object.keys(credentials.lookup_secret).toSorted()).toEqual([
       'created_at',
@@ -323,12 +323,12 @@ describe('recovery codes that there are', () => {
   })
 
   test('do not let anybody in without the authenticator that they stand in for', async () => {
-    const { session_token, identity: other } = await world.register(`none-${email}`)
-    const codes = await recoveryCodes(world, session_token)
-    expect((await world.readIdentity(other)).credentials).toHaveProperty('lookup_secret')
-    const { session } = await world.signIn(`none-${email}`)
+    const { session_token, identity: other } = await fixture.register(`none-${email}`)
+    const codes = await recoveryCodes(fixture, session_token)
+    expect((await fixture.readIdentity(other)).credentials).toHaveProperty('lookup_secret')
+    const { session } = await fixture.signIn(`none-${email}`)
     expect(session.identity).toMatchObject({ id: other.id })
-    const flow = await world.start('login')
-    expect(await world.send(flow, lookup(codes[0]))).toMatchObject(complains(4010002))
+    const flow = await fixture.start('login')
+    expect(await fixture.send(flow, lookup(codes[0]))).toMatchObject(complains(4010002))
   })
 })

@@ -8,11 +8,11 @@ import { holdPasswords } from './held-passwords.ts'
 
 const isoAt = (ms: number) => new Date(ms).toISOString()
 
-let world: Checked
+let fixture: Checked
 beforeAll(async () => {
-  world = await bootChecked()
+  fixture = await bootChecked()
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 let people = 0
 const newEmail = () => `newcomer-${people++}@example.com`
@@ -21,7 +21,7 @@ const newEmail = () => `newcomer-${people++}@example.com`
 const signUp = async (
   traits: Json,
   fields: Json = {},
-  of: Pick<Checked, 'start' | 'send'> = world,
+  of: Pick<Checked, 'start' | 'send'> = fixture,
 ) =>
   of.send(await of.start('registration'), {
     method: 'password',
@@ -30,22 +30,22 @@ const signUp = async (
     ...fields,
   })
 
-const byEmail = async (email: string, { api }: Pick<Checked, 'api'> = world): Promise<Json[]> =>
+const byEmail = async (email: string, { api }: Pick<Checked, 'api'> = fixture): Promise<Json[]> =>
   (await api.get(`/v1/gate/identities?email=${encodeURIComponent(email)}`)).body.data
 
 describe('whoever signs up', () => {
   test('is somebody from then on, and signed in', async () => {
-    const now = world.clock.now()
+    const now = fixture.clock.now()
     const email = newEmail()
-    const flow = await world.start('registration')
-    const { status, body } = await world.send(flow, {
+    const flow = await fixture.start('registration')
+    const { status, body } = await fixture.send(flow, {
       method: 'password',
       traits: { email },
       password: PASSWORD,
     })
     expect(status).toBe(200)
     const { session_token: token, session, identity, continue_with } = body
-    const { credentials, ...kept } = await world.readIdentity(identity)
+    const { credentials, ...kept } = await fixture.readIdentity(identity)
     expect(Object.keys(credentials)).toEqual(['password'])
     expect(Object.keys(body).sort()).toEqual([
       'continue_with',
@@ -58,7 +58,7 @@ describe('whoever signs up', () => {
       id: identity.id,
       schema_id: 'user',
       state: 'active',
-      traits: { email, tenant_id: world.tenantId },
+      traits: { email, tenant_id: fixture.tenantId },
       metadata_public: {},
       created_at: isoAt(now),
     })
@@ -74,7 +74,7 @@ describe('whoever signs up', () => {
       devices: [{ id: session.id, ip_address: null, user_agent: null, location: null }],
       identity: null,
     })
-    expect((await world.whoami(token)).body.identity).toEqual(kept)
+    expect((await fixture.whoami(token)).body.identity).toEqual(kept)
     expect(continue_with.map(({ action }: Json) => action)).toEqual([
       'set_ory_session_token',
       'show_verification_ui',
@@ -83,35 +83,35 @@ describe('whoever signs up', () => {
   })
 
   test('is shown as they are kept, in the answer as in any later one', async () => {
-    const { identity, session, session_token } = await world.register(newEmail())
-    const { credentials: _, ...kept } = await world.readIdentity(identity)
+    const { identity, session, session_token } = await fixture.register(newEmail())
+    const { credentials: _, ...kept } = await fixture.readIdentity(identity)
     expect(identity).toEqual(kept)
     expect(session.identity).toEqual(kept)
-    expect((await world.whoami(session_token)).body.identity).toEqual(kept)
+    expect((await fixture.whoami(session_token)).body.identity).toEqual(kept)
   })
 
   test('gets a mail with a code, and a flow to enter it in', async () => {
     const email = newEmail()
-    const { continue_with, identity } = await world.register(email)
+    const { continue_with, identity } = await fixture.register(email)
     const { flow } = continue_with[1]
     expect(flow).toStrictEqual({
       id: ID,
       url: `http://127.0.0.1:8420/auth/self-service/verification?flow=${flow.id}`,
       verifiable_address: email,
     })
-    expect(world.sentTo(email)).toHaveLength(1)
-    const waiting = (await world.app.raw(pathOf(flow.url))).body
+    expect(fixture.sentTo(email)).toHaveLength(1)
+    const waiting = (await fixture.app.raw(pathOf(flow.url))).body
     expect(waiting).toMatchObject({ id: flow.id, state: 'sent_email' })
-    await world.sendWell(waiting, { method: 'code', code: world.codeFor(email) })
-    const { verifiable_addresses } = await world.readIdentity(identity)
+    await fixture.sendWell(waiting, { method: 'code', code: fixture.codeFor(email) })
+    const { verifiable_addresses } = await fixture.readIdentity(identity)
     expect(verifiable_addresses[0]).toMatchObject({ value: email, verified: true })
   })
 
   test('can sign in with the password at once, and with no other', async () => {
     const email = newEmail()
-    await world.register(email, 'the first one 11')
-    expect((await world.tryPassword(email, 'the first one 11')).status).toBe(200)
-    expect((await world.tryPassword(email)).status).toBe(422)
+    await fixture.register(email, 'the first one 11')
+    expect((await fixture.tryPassword(email, 'the first one 11')).status).toBe(200)
+    expect((await fixture.tryPassword(email)).status).toBe(422)
   })
 
   test('has the address in its one spelling', async () => {
@@ -130,7 +130,7 @@ describe('whoever signs up', () => {
     const { status, body } = await signUp({ email: newEmail(), custom_data })
     expect(status).toBe(200)
     expect(body.identity.traits.custom_data).toEqual(custom_data)
-    expect((await world.readIdentity(body.identity)).traits.custom_data).toEqual(custom_data)
+    expect((await fixture.readIdentity(body.identity)).traits.custom_data).toEqual(custom_data)
   })
 
   test('brings at most 8 KB of data', async () => {
@@ -144,16 +144,16 @@ describe('whoever signs up', () => {
   })
 
   test('belongs to the tenant whose flow it is, whatever they say', async () => {
-    const other = await flowParty(world.app)
+    const other = await flowParty(fixture.app)
     const email = newEmail()
     for (const tenant_id of [other.id, null, 5, { a: 1 }]) {
       const { status, body } = await signUp({ email: newEmail(), tenant_id })
       expect(status).toBe(200)
-      expect(body.identity.traits.tenant_id).toBe(world.tenantId)
+      expect(body.identity.traits.tenant_id).toBe(fixture.tenantId)
     }
     await other.register(email)
     const { body } = await signUp({ email, tenant_id: other.id })
-    expect(body.identity.traits).toEqual({ email, tenant_id: world.tenantId })
+    expect(body.identity.traits).toEqual({ email, tenant_id: fixture.tenantId })
     expect(await byEmail(email, other as never)).toHaveLength(1)
   })
 
@@ -178,10 +178,10 @@ describe('whoever signs up', () => {
 
 describe('a password', () => {
   const reasons = async (password: string, email = newEmail()) => {
-    const before = count(world.app, 'gate_identities')
+    const before = count(fixture.app, 'gate_identities')
     const { status, body } = await signUp({ email }, { password })
     expect(status).toBe(422)
-    expect(count(world.app, 'gate_identities')).toBe(before)
+    expect(count(fixture.app, 'gate_identities')).toBe(before)
     expect(saidIn(body)).toEqual([expect.stringMatching(/^password:\d+$/)])
     const [message] = node(body, 'password').messages
     expect(body.ui.messages).toEqual([message])
@@ -229,7 +229,7 @@ describe('a password', () => {
 
   test('is refused before anybody looks whether the address is taken', async () => {
     const email = newEmail()
-    await world.register(email)
+    await fixture.register(email)
     expect(await reasons('short', email)).toMatchObject({ id: 4000032 })
   })
 
@@ -263,29 +263,29 @@ describe('an address that somebody has', () => {
     ['taken.6@xn--bcher-kva.example', 'TAKEN.6@BÜCHER.example'],
     ['τάκης@example.com', 'ΤΆΚΗΣ@example.com'],
   ])('is taken in every spelling: %s', async (email, spelled) => {
-    await world.register(email)
-    const before = count(world.app, 'gate_identities')
+    await fixture.register(email)
+    const before = count(fixture.app, 'gate_identities')
     const { status, body } = await signUp({ email: spelled })
     expect(status).toBe(422)
     expect(saidIn(body)).toEqual([4000007])
     expect(body.ui.messages[0].type).toBe('error')
-    expect(count(world.app, 'gate_identities')).toBe(before)
+    expect(count(fixture.app, 'gate_identities')).toBe(before)
   })
 
   test('is taken too if a server made the account, or has deactivated it', async () => {
-    const made = await world.createIdentity({ traits: { email: newEmail() } })
-    const off = await world.createIdentity({ traits: { email: newEmail() }, state: 'inactive' })
+    const made = await fixture.createIdentity({ traits: { email: newEmail() } })
+    const off = await fixture.createIdentity({ traits: { email: newEmail() }, state: 'inactive' })
     for (const { traits } of [made, off])
       expect(saidIn((await signUp({ email: traits.email })).body)).toEqual([4000007])
   })
 
   test('is free once its owner is deleted, and at other tenants', async () => {
-    const other = await flowParty(world.app)
+    const other = await flowParty(fixture.app)
     const email = newEmail()
-    const { identity } = await world.register(email)
+    const { identity } = await fixture.register(email)
     expect((await signUp({ email }, {}, other)).status).toBe(200)
-    await world.api.delete(`/v1/gate/identities/${identity.id}`)
-    world.clock.jump(31_000)
+    await fixture.api.delete(`/v1/gate/identities/${identity.id}`)
+    fixture.clock.jump(31_000)
     const { status, body } = await signUp({ email })
     expect(status).toBe(200)
     expect(body.identity.id).not.toBe(identity.id)
@@ -293,11 +293,11 @@ describe('an address that somebody has', () => {
 
   test('leaves the flow open for another address', async () => {
     const email = newEmail()
-    await world.register(email)
-    const flow = await world.start('registration')
+    await fixture.register(email)
+    const flow = await fixture.start('registration')
     const fields = { method: 'password', password: PASSWORD }
-    expect((await world.send(flow, { ...fields, traits: { email } })).status).toBe(422)
-    const free = await world.send(flow, { ...fields, traits: { email: newEmail() } })
+    expect((await fixture.send(flow, { ...fields, traits: { email } })).status).toBe(422)
+    const free = await fixture.send(flow, { ...fields, traits: { email: newEmail() } })
     expect(free.status).toBe(200)
   })
 
@@ -312,38 +312,38 @@ describe('an address that somebody has', () => {
     for (const { status, body } of answers)
       if (status === 422) expect(saidIn(body)).toEqual([4000007])
     expect(await byEmail(email)).toHaveLength(1)
-    expect(world.mailsTo(email)).toHaveLength(1)
+    expect(fixture.mailsTo(email)).toHaveLength(1)
   })
 })
 
 describe('a flow', () => {
   test('signs up once: of two right forms at once, one makes an account', async () => {
-    const flow = await world.start('registration')
+    const flow = await fixture.start('registration')
     const [one, two] = [newEmail(), newEmail()]
     const fields = { method: 'password', password: PASSWORD }
-    const before = count(world.app, 'gate_sessions')
+    const before = count(fixture.app, 'gate_sessions')
     const answers = await Promise.all([
-      world.send(flow, { ...fields, traits: { email: one } }),
-      world.send(flow, { ...fields, traits: { email: two } }),
+      fixture.send(flow, { ...fields, traits: { email: one } }),
+      fixture.send(flow, { ...fields, traits: { email: two } }),
     ])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422])
     const refused = answers.find(({ status }) => status === 422)
     expect(saidIn(refused?.body)).toEqual([4040002])
     expect([...(await byEmail(one)), ...(await byEmail(two))]).toHaveLength(1)
-    expect(count(world.app, 'gate_sessions')).toBe(before + 1)
+    expect(count(fixture.app, 'gate_sessions')).toBe(before + 1)
   })
 
   test('is over then, whatever is sent to it', async () => {
-    const flow = await world.start('registration')
+    const flow = await fixture.start('registration')
     const fields = { method: 'password', password: PASSWORD, traits: { email: newEmail() } }
-    await world.sendWell(flow, fields)
+    await fixture.sendWell(flow, fields)
     for (const more of [
       fields,
       { ...fields, traits: { email: newEmail() } },
       { method: 'x' },
       {},
     ]) {
-      const { status, body } = await world.send(flow, more)
+      const { status, body } = await fixture.send(flow, more)
       expect(status).toBe(422)
       expect(saidIn(body)).toEqual([4040002])
       expect(body.state).toBe('passed_challenge')
@@ -428,16 +428,16 @@ describe('webhooks', () => {
 
 test('whoever has the address of somebody deleted just now signs up without one more mail', async () => {
   const email = newEmail()
-  const { identity } = await world.register(email)
-  await world.api.delete(`/v1/gate/identities/${identity.id}`)
+  const { identity } = await fixture.register(email)
+  await fixture.api.delete(`/v1/gate/identities/${identity.id}`)
   const { status, body } = await signUp({ email })
   expect(status).toBe(200)
   expect(body.continue_with.map(({ action }: Json) => action)).toEqual(['set_ory_session_token'])
-  expect(world.sentTo(email)).toEqual([])
-  world.clock.jump(31_000)
-  const flow = await world.start('verification')
-  await world.sendWell(flow, { method: 'code', email })
+  expect(fixture.sentTo(email)).toEqual([])
+  fixture.clock.jump(31_000)
+  const flow = await fixture.start('verification')
+  await fixture.sendWell(flow, { method: 'code', email })
   const headers = { 'x-session-token': body.session_token }
-  const done = await world.sendWell(flow, { code: world.codeFor(email) }, headers)
+  const done = await fixture.sendWell(flow, { code: fixture.codeFor(email) }, headers)
   expect(done.state).toBe('passed_challenge')
 })

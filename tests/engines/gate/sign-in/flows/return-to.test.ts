@@ -9,27 +9,27 @@ import { newBrowser } from './browser.ts'
 import { bootChecked, type Checked } from './checked.ts'
 import { flowParty, PASSWORD } from './fixture.ts'
 
-let world: Checked
+let fixture: Checked
 let token: string
 beforeAll(async () => {
-  world = await bootChecked()
-  token = (await world.register('somebody@example.com')).session_token
+  fixture = await bootChecked()
+  token = (await fixture.register('somebody@example.com')).session_token
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
-const ask = (returnTo: string, kind = 'login', of: Pick<Checked, 'ask'> = world) =>
+const ask = (returnTo: string, kind = 'login', of: Pick<Checked, 'ask'> = fixture) =>
   of.ask(kind, { 'x-session-token': token, 'x-return-to': returnTo })
 
-const allow = (urls: string[], { api }: Pick<Checked, 'api'> = world) =>
+const allow = (urls: string[], { api }: Pick<Checked, 'api'> = fixture) =>
   api.put(`${SETTINGS}/return-urls`, { return_urls: urls })
 
 /** Where one would be sent, or the words of the refusal. */
 async function outcome(returnTo: string): Promise<string> {
-  const before = count(world.app, 'gate_flows')
+  const before = count(fixture.app, 'gate_flows')
   const { status, body } = await ask(returnTo)
   if (status === 200) return body.return_to
   expect(status).toBe(400)
-  expect(count(world.app, 'gate_flows')).toBe(before)
+  expect(count(fixture.app, 'gate_flows')).toBe(before)
   return body.error
 }
 
@@ -175,7 +175,7 @@ describe('with a list', () => {
   })
 
   test('holds for the tenant alone', async () => {
-    const other = await flowParty(world.app)
+    const other = await flowParty(fixture.app)
     const { body } = await other.ask('login', { 'x-return-to': 'https://evil.example/' })
     expect(body.return_to).toBe('https://evil.example/')
   })
@@ -183,7 +183,7 @@ describe('with a list', () => {
   test('holds for flows that are started from then on', async () => {
     const { body: flow } = await ask('https://app.example.com/in')
     await allow(['https://new.example.com/'])
-    const read = await world.app.raw(flow.ui.action.replace(/^.*8420/, ''))
+    const read = await fixture.app.raw(flow.ui.action.replace(/^.*8420/, ''))
     expect(read.body.return_to).toBe('https://app.example.com/in')
     expect(await outcome('https://app.example.com/in')).toBe(NOT_LISTED)
     await allow(LIST)
@@ -221,8 +221,8 @@ describe('what the browser takes along', () => {
 
   test('goes to where the flow was to lead, after a sign-in on a page', async () => {
     const returnTo = 'https://app.example.com/in?a=1#part'
-    const flow = await world.start('login', { 'x-return-to': returnTo })
-    const browser = newBrowser(world.app)
+    const flow = await fixture.start('login', { 'x-return-to': returnTo })
+    const browser = newBrowser(fixture.app)
     const page = await browser.signIn(flow.ui.action, 'somebody@example.com', PASSWORD)
     expect(page.status).toBe(303)
     const location = new URL(page.location)

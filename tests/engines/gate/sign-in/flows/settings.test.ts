@@ -20,7 +20,7 @@ import {
 } from './acts.ts'
 import {
   AUTH,
-  type FlowWorld,
+  type FlowFixture,
   flowParty,
   messageIds,
   node,
@@ -30,13 +30,13 @@ import {
 } from './fixture.ts'
 import { offering } from './offering.ts'
 
-let world: FlowWorld
+let fixture: FlowFixture
 let others: Awaited<ReturnType<typeof flowParty>>
 beforeAll(async () => {
-  world = await bootUnhurried()
-  others = await flowParty(world.app)
+  fixture = await bootUnhurried()
+  others = await flowParty(fixture.app)
 })
-afterAll(() => world.app.stop())
+afterAll(() => fixture.app.stop())
 
 let people = 0
 let email: string
@@ -44,14 +44,14 @@ let token: string
 let identity: Json
 beforeEach(async () => {
   email = `settler-${people++}@example.com`
-  const done = await world.register(email, PASSWORD, { custom_data: { plan: 'free' } })
+  const done = await fixture.register(email, PASSWORD, { custom_data: { plan: 'free' } })
   token = done.session_token
   identity = done.identity
 })
 
 const endSession = async (of: string) => {
-  const { id } = await sessionOf(world, of)
-  expect(await world.api.delete(`/v1/gate/sessions/${id}`)).toMatchObject({ status: 204 })
+  const { id } = await sessionOf(fixture, of)
+  expect(await fixture.api.delete(`/v1/gate/sessions/${id}`)).toMatchObject({ status: 204 })
 }
 
 /** Sets the address to what it is, and something along with it that can be seen. */
@@ -61,17 +61,17 @@ const mark = (value: unknown) => ({
 })
 
 const markOf = async (): Promise<unknown> =>
-  (await world.readIdentity(identity)).traits.custom_data.mark
+  (await fixture.readIdentity(identity)).traits.custom_data.mark
 
 describe('a settings flow begins', () => {
   test('with all that somebody may change, and with who it is', async () => {
-    const flow = await world.settings(token)
+    const flow = await fixture.settings(token)
 
     expect(flow).toMatchObject({
       type: 'browser',
       state: 'show_form',
       ui: { action: flow.hosted_url, method: 'POST' },
-      identity: { id: identity.id, traits: { email, tenant_id: world.tenantId } },
+      identity: { id: identity.id, traits: { email, tenant_id: fixture.tenantId } },
     })
     expect(new URL(flow.hosted_url).pathname).toBe(`${SELF_SERVICE}/settings`)
     expect(Date.parse(flow.expires_at) - Date.parse(flow.issued_at)).toBe(HOUR)
@@ -87,7 +87,7 @@ describe('a settings flow begins', () => {
   })
 
   test('without a token: 401', async () => {
-    expect(await world.ask('settings')).toMatchObject({
+    expect(await fixture.ask('settings')).toMatchObject({
       status: 401,
       body: { error: 'missing session token: send it as X-Session-Token' },
     })
@@ -95,8 +95,8 @@ describe('a settings flow begins', () => {
 
   test('with one that is no good, or of another tenant: 401', async () => {
     const stranger = await others.register(email)
-    for (const wrong of ['garbage', `${token}x`, world.key, stranger.session_token])
-      expect(await world.ask('settings', withToken(wrong))).toMatchObject({
+    for (const wrong of ['garbage', `${token}x`, fixture.key, stranger.session_token])
+      expect(await fixture.ask('settings', withToken(wrong))).toMatchObject({
         status: 401,
         body: { error: expect.stringContaining('session token') },
       })
@@ -108,12 +108,12 @@ describe('a settings flow begins', () => {
 
   test('with one that has ended: 401', async () => {
     await endSession(token)
-    expect(await world.ask('settings', withToken(token))).toMatchObject({ status: 401 })
+    expect(await fixture.ask('settings', withToken(token))).toMatchObject({ status: 401 })
   })
 
   test('of somebody who was deactivated: 401', async () => {
-    await world.setState(identity, 'inactive')
-    expect(await world.ask('settings', withToken(token))).toMatchObject({ status: 401 })
+    await fixture.setState(identity, 'inactive')
+    expect(await fixture.ask('settings', withToken(token))).toMatchObject({ status: 401 })
   })
 
   test('until the session has expired', async () => {
@@ -140,10 +140,10 @@ describe('a settings flow begins', () => {
 
 describe('a settings flow is read', () => {
   test('with a token of its person, from whichever of their sessions', async () => {
-    const { session_token: second } = await world.signIn(email)
-    const flow = await world.settings(token)
+    const { session_token: second } = await fixture.signIn(email)
+    const flow = await fixture.settings(token)
     for (const good of [token, second])
-      expect(await read(world, flow.ui.action, withToken(good))).toMatchObject({
+      expect(await read(fixture, flow.ui.action, withToken(good))).toMatchObject({
         status: 200,
         body: { id: flow.id, identity: { id: identity.id } },
       })
@@ -156,7 +156,7 @@ describe('a settings flow is read', () => {
       'that of somebody else',
       403,
       'security_identity_mismatch',
-      async () => withToken((await world.register(`else-${email}`)).session_token),
+      async () => withToken((await fixture.register(`else-${email}`)).session_token),
     ],
     [
       'that of another tenant',
@@ -165,10 +165,10 @@ describe('a settings flow is read', () => {
       async () => withToken((await others.register(email)).session_token),
     ],
   ])('with %s: %i, and nothing of it is told', async (_, status, id, headers) => {
-    const flow = await world.settings(token)
+    const flow = await fixture.settings(token)
     const given = (await headers()) as Record<string, string>
 
-    const answer = await read(world, flow.ui.action, given)
+    const answer = await read(fixture, flow.ui.action, given)
 
     expect(answer).toMatchObject(refuses(status, id))
     expect(JSON.stringify(answer.body)).not.toContain(identity.id)
@@ -176,9 +176,9 @@ describe('a settings flow is read', () => {
   })
 
   test('once its session has ended: 401', async () => {
-    const flow = await world.settings(token)
+    const flow = await fixture.settings(token)
     await endSession(token)
-    expect(await read(world, flow.ui.action, withToken(token))).toMatchObject(
+    expect(await read(fixture, flow.ui.action, withToken(token))).toMatchObject(
       refuses(401, 'session_inactive'),
     )
   })
@@ -200,16 +200,16 @@ describe('a settings flow is read', () => {
   })
 
   test('after it is over no more freely than before', async () => {
-    const flow = await world.settings(token)
-    await world.sendWell(flow, mark(1), withToken(token))
-    const stranger = await world.register(`else-${email}`)
+    const flow = await fixture.settings(token)
+    await fixture.sendWell(flow, mark(1), withToken(token))
+    const stranger = await fixture.register(`else-${email}`)
 
-    expect(await read(world, flow.ui.action, withToken(token))).toMatchObject({
+    expect(await read(fixture, flow.ui.action, withToken(token))).toMatchObject({
       status: 200,
       body: { state: 'success', identity: { id: identity.id } },
     })
     for (const headers of [{}, withToken('garbage'), withToken(stranger.session_token)]) {
-      const answer = await read(world, flow.ui.action, headers as Record<string, string>)
+      const answer = await read(fixture, flow.ui.action, headers as Record<string, string>)
       expect(JSON.stringify(answer.body)).not.toContain(email)
       expect([401, 403]).toContain(answer.status)
     }
@@ -246,10 +246,10 @@ describe('a settings flow is read', () => {
 
 describe.each(Object.entries(WAYS))('a form sent %s', (_, send) => {
   test('is taken with a token of its person, from whichever of their sessions', async () => {
-    const { session_token: second } = await world.signIn(email)
+    const { session_token: second } = await fixture.signIn(email)
     for (const good of [token, second]) {
-      const flow = await world.settings(token)
-      expect(await send(world, flow, mark(good.length), good)).toMatchObject({
+      const flow = await fixture.settings(token)
+      expect(await send(fixture, flow, mark(good.length), good)).toMatchObject({
         status: 200,
         body: { id: flow.id, state: 'success' },
       })
@@ -258,47 +258,49 @@ describe.each(Object.entries(WAYS))('a form sent %s', (_, send) => {
   })
 
   test('is refused without a token', async () => {
-    const flow = await world.settings(token)
-    expect(await send(world, flow, mark(1))).toMatchObject(refuses(401, 'session_inactive'))
+    const flow = await fixture.settings(token)
+    expect(await send(fixture, flow, mark(1))).toMatchObject(refuses(401, 'session_inactive'))
     expect(await markOf()).toBeUndefined()
   })
 
   test('is refused with a token that is no good', async () => {
-    const flow = await world.settings(token)
-    for (const wrong of ['garbage', world.key, `${token.slice(0, -1)}!`])
-      expect(await send(world, flow, mark(1), wrong)).toMatchObject(
+    const flow = await fixture.settings(token)
+    for (const wrong of ['garbage', fixture.key, `${token.slice(0, -1)}!`])
+      expect(await send(fixture, flow, mark(1), wrong)).toMatchObject(
         refuses(401, 'session_inactive'),
       )
     expect(await markOf()).toBeUndefined()
   })
 
   test('is refused with a token of somebody else, whom it does not change either', async () => {
-    const other = await world.register(`else-${email}`)
-    const flow = await world.settings(token)
+    const other = await fixture.register(`else-${email}`)
+    const flow = await fixture.settings(token)
 
-    expect(await send(world, flow, mark(1), other.session_token)).toMatchObject(
+    expect(await send(fixture, flow, mark(1), other.session_token)).toMatchObject(
       refuses(403, 'security_identity_mismatch'),
     )
 
     expect(await markOf()).toBeUndefined()
-    expect(await world.readIdentity(other.identity)).toMatchObject({
+    expect(await fixture.readIdentity(other.identity)).toMatchObject({
       traits: other.identity.traits,
     })
   })
 
   test('is refused with a token of another tenant', async () => {
     const other = await others.register(email)
-    const flow = await world.settings(token)
-    expect(await send(world, flow, mark(1), other.session_token)).toMatchObject(
+    const flow = await fixture.settings(token)
+    expect(await send(fixture, flow, mark(1), other.session_token)).toMatchObject(
       refuses(401, 'session_inactive'),
     )
     expect(await markOf()).toBeUndefined()
   })
 
   test('is refused once the session has ended', async () => {
-    const flow = await world.settings(token)
+    const flow = await fixture.settings(token)
     await endSession(token)
-    expect(await send(world, flow, mark(1), token)).toMatchObject(refuses(401, 'session_inactive'))
+    expect(await send(fixture, flow, mark(1), token)).toMatchObject(
+      refuses(401, 'session_inactive'),
+    )
     expect(await markOf()).toBeUndefined()
   })
 
@@ -318,48 +320,48 @@ describe.each(Object.entries(WAYS))('a form sent %s', (_, send) => {
   })
 
   test('is taken once: a second one is told that the flow is over', async () => {
-    const flow = await world.settings(token)
-    expect(await send(world, flow, mark(1), token)).toMatchObject({ status: 200 })
-    expect(await send(world, flow, mark(2), token)).toMatchObject(complains(4050001))
+    const flow = await fixture.settings(token)
+    expect(await send(fixture, flow, mark(1), token)).toMatchObject({ status: 200 })
+    expect(await send(fixture, flow, mark(2), token)).toMatchObject(complains(4050001))
     expect(await markOf()).toBe(1)
   })
 
   test('tells a stranger nothing of a flow that is over', async () => {
-    const flow = await world.settings(token)
-    await send(world, flow, mark(1), token)
-    const { body } = await send(world, flow, mark(2))
+    const flow = await fixture.settings(token)
+    await send(fixture, flow, mark(1), token)
+    const { body } = await send(fixture, flow, mark(2))
     expect(JSON.stringify(body)).not.toContain(email)
   })
 
   test('of two at once one is taken', async () => {
-    const flow = await world.settings(token)
+    const flow = await fixture.settings(token)
     const answers = await Promise.all([
-      send(world, flow, mark(1), token),
-      send(world, flow, mark(2), token),
+      send(fixture, flow, mark(1), token),
+      send(fixture, flow, mark(2), token),
     ])
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 422])
     expect(answers.find(({ status }) => status === 422)).toMatchObject(complains(4050001))
   })
 
   test('has to say what for', async () => {
-    const flow = await world.settings(token)
+    const flow = await fixture.settings(token)
     for (const fields of [{}, { method: 'magic' }, { method: 'code', email }, { method: 5 }]) {
-      const answer = await send(world, flow, fields, token)
+      const answer = await send(fixture, flow, fields, token)
       expect(answer.status).toBe(422)
       expect(messageIds(answer.body)).toEqual([fields.method === 5 ? 4000026 : 4010004])
     }
-    expect(await send(world, flow, mark(1), token)).toMatchObject({ status: 200 })
+    expect(await send(fixture, flow, mark(1), token)).toMatchObject({ status: 200 })
   })
 
   test('about a second factor is for tenants that ask for one', async () => {
-    const flow = await world.settings(token)
+    const flow = await fixture.settings(token)
     for (const fields of [
       { method: 'totp', totp_code: '123456' },
       { totp_code: '123456' },
       { totp_unlink: 'true' },
       { method: 'lookup_secret', lookup_secret_regenerate: true },
     ])
-      expect(await send(world, flow, fields, token)).toMatchObject(complains(4010004))
+      expect(await send(fixture, flow, fields, token)).toMatchObject(complains(4010004))
   })
 })
 
@@ -379,19 +381,19 @@ test('a button that says by its name what for does so as a word and as a boolean
 describe('the tenant’s server', () => {
   test('names the flow in the body or in the query', async () => {
     const headers = {
-      authorization: `Bearer ${world.key}`,
+      authorization: `Bearer ${fixture.key}`,
       'content-type': 'application/json',
       ...withToken(token),
     }
     const post = (query: string, fields: Json) =>
-      world.app.raw(`${AUTH}/settings/submit${query}`, {
+      fixture.app.raw(`${AUTH}/settings/submit${query}`, {
         method: 'POST',
         headers,
         body: JSON.stringify(fields),
       })
-    const first = await world.settings(token)
+    const first = await fixture.settings(token)
     expect(await post(`?flow=${first.id}`, mark(1))).toMatchObject({ status: 200 })
-    const second = await world.settings(token)
+    const second = await fixture.settings(token)
     expect(await post('', { flow: second.id, ...mark(2) })).toMatchObject({ status: 200 })
     expect(await markOf()).toBe(2)
 
@@ -403,11 +405,11 @@ describe('the tenant’s server', () => {
   })
 
   test('has to name one of its tenant’s, of this kind: 404', async () => {
-    const flow = await world.settings(token)
-    const login = await world.start('login')
+    const flow = await fixture.settings(token)
+    const login = await fixture.start('login')
     for (const id of [UNKNOWN_ID, 'x', login.id])
       expect(
-        await world.submit('settings', { flow: id, ...mark(1) }, withToken(token)),
+        await fixture.submit('settings', { flow: id, ...mark(1) }, withToken(token)),
       ).toMatchObject(refuses(404, 'flow_not_found'))
     expect(
       await others.submit('settings', { flow: flow.id, ...mark(1) }, withToken(token)),
@@ -435,18 +437,18 @@ describe('the action of the flow', () => {
     ['any other', 'x'.repeat(64)],
     ['no text', 5],
   ])('needs the token against forgery: with %s 403', async (_, csrf_token) => {
-    const flow = await world.settings(token)
+    const flow = await fixture.settings(token)
     const fields = { ...mark(1), csrf_token }
-    expect(await world.send(flow, fields, withToken(token))).toMatchObject(
+    expect(await fixture.send(flow, fields, withToken(token))).toMatchObject(
       refuses(403, 'security_csrf_violation'),
     )
     expect(await markOf()).toBeUndefined()
   })
 
   test('does not take that of another flow', async () => {
-    const flow = await world.settings(token)
-    const csrf_token = node(await world.settings(token), 'csrf_token').attributes.value
-    expect(await world.send(flow, { ...mark(1), csrf_token }, withToken(token))).toMatchObject(
+    const flow = await fixture.settings(token)
+    const csrf_token = node(await fixture.settings(token), 'csrf_token').attributes.value
+    expect(await fixture.send(flow, { ...mark(1), csrf_token }, withToken(token))).toMatchObject(
       refuses(403, 'security_csrf_violation'),
     )
   })
@@ -454,17 +456,17 @@ describe('the action of the flow', () => {
 
 describe('the profile', () => {
   const saved = async (traits: Json) => {
-    const { status, body } = await world.change(token, { method: 'profile', traits })
+    const { status, body } = await fixture.change(token, { method: 'profile', traits })
     expect({ status, state: body.state }).toEqual({ status: 200, state: 'success' })
     return body
   }
-  const traits = async () => (await world.readIdentity(identity)).traits
+  const traits = async () => (await fixture.readIdentity(identity)).traits
 
   test('keeps data of the tenant’s own that is not sent along', async () => {
     await saved({ email })
     expect(await traits()).toEqual({
       email,
-      tenant_id: world.tenantId,
+      tenant_id: fixture.tenantId,
       custom_data: { plan: 'free' },
     })
   })
@@ -486,13 +488,13 @@ describe('the profile', () => {
   })
 
   test('is noted once it has changed, as the person’s own doing', async () => {
-    const actions = () => actionsOn(world.app, `identity:${identity.id}`)
+    const actions = () => actionsOn(fixture.app, `identity:${identity.id}`)
     const before = actions()
     await saved({ email })
     expect(actions()).toEqual(before)
     await saved({ email, custom_data: { a: 1 } })
     expect(actions()).toEqual([...before, 'identity.updated'])
-    expect(auditOf(world.app, `identity:${identity.id}`).at(-1)).toMatchObject({
+    expect(auditOf(fixture.app, `identity:${identity.id}`).at(-1)).toMatchObject({
       actor_kind: 'person',
       actor_id: identity.id,
     })
@@ -524,14 +526,14 @@ describe('the profile', () => {
       undefined,
     ],
   ])('with %s is not taken', async (_, given, id, field) => {
-    const answer = await world.change(token, { method: 'profile', traits: given() })
+    const answer = await fixture.change(token, { method: 'profile', traits: given() })
     expect(answer).toMatchObject(complains(id, field))
     expect(await traits()).toMatchObject({ email, custom_data: { plan: 'free' } })
   })
 
   test('that is no object is not taken', async () => {
     for (const given of ['x', [], 5])
-      expect(await world.change(token, { method: 'profile', traits: given })).toMatchObject({
+      expect(await fixture.change(token, { method: 'profile', traits: given })).toMatchObject({
         status: 422,
       })
     expect(await traits()).toMatchObject({ email, custom_data: { plan: 'free' } })
@@ -539,8 +541,8 @@ describe('the profile', () => {
 
   test('cannot be moved to another tenant', async () => {
     await saved({ email, tenant_id: others.id, custom_data: { a: 1 } })
-    expect((await traits()).tenant_id).toBe(world.tenantId)
-    expect((await world.readIdentity(identity)).traits.custom_data).toEqual({ a: 1 })
+    expect((await traits()).tenant_id).toBe(fixture.tenantId)
+    expect((await fixture.readIdentity(identity)).traits.custom_data).toEqual({ a: 1 })
   })
 
   test('reads the same address in another spelling as no change', async () => {
@@ -551,7 +553,7 @@ describe('the profile', () => {
 
   test('shows an address again that was mistyped', async () => {
     const fields = { method: 'profile', traits: { email: '<b>no' } }
-    const { body } = await world.change(token, fields)
+    const { body } = await fixture.change(token, fields)
     expect(node(body, 'traits.email').attributes.value).toBe('<b>no')
   })
 
@@ -592,7 +594,7 @@ describe('accounts elsewhere', () => {
   let ada: Json
   let session: string
   beforeAll(async () => {
-    own = offering(world, 'github', 'discord')
+    own = offering(fixture, 'github', 'discord')
     await own.enable('github', 'discord', 'google')
   })
   beforeEach(() => {
@@ -605,13 +607,13 @@ describe('accounts elsewhere', () => {
 
   /** Somebody who has never had a password. */
   async function withoutPassword() {
-    ada = await world.createIdentity()
-    session = (await world.openSession(ada)).token
+    ada = await fixture.createIdentity()
+    session = (await fixture.openSession(ada)).token
   }
 
   test('can be connected where the tenant has them on and the instance knows them', async () => {
     expect((await oidcNodes()).toSorted()).toEqual(['oidc:link=discord', 'oidc:link=github'])
-    await connect(world, ada, 'github', `github-${ada.id}`)
+    await connect(fixture, ada, 'github', `github-${ada.id}`)
     expect(await oidcNodes()).toEqual(['oidc:link=discord', 'oidc:unlink=github'])
   })
 
@@ -625,14 +627,14 @@ describe('accounts elsewhere', () => {
   })
 
   test('are not connected twice, nor where they are not offered', async () => {
-    await connect(world, ada, 'github', `github-${ada.id}`)
+    await connect(fixture, ada, 'github', `github-${ada.id}`)
     for (const link of ['github', 'google', 'spotify', 'nothing', '__proto__'])
       expect(await own.change(session, { link })).toMatchObject(complains(4900009))
   })
 
   test('are disconnected, and then are nobody’s', async () => {
-    await connect(world, ada, 'github', `github-${ada.id}`)
-    await connect(world, ada, 'discord', `discord-${ada.id}`)
+    await connect(fixture, ada, 'github', `github-${ada.id}`)
+    await connect(fixture, ada, 'discord', `discord-${ada.id}`)
 
     expect(await own.change(session, { unlink: 'github' })).toMatchObject({
       status: 200,
@@ -640,31 +642,31 @@ describe('accounts elsewhere', () => {
     })
 
     expect(await oidcNodes()).toEqual(['oidc:link=github', 'oidc:unlink=discord'])
-    const links = rowsOf(world.app, 'gate_social_links').filter(
+    const links = rowsOf(fixture.app, 'gate_social_links').filter(
       ({ identity_id }) => identity_id === ada.id,
     )
     expect(links.map(({ provider }) => provider)).toEqual(['discord'])
-    expect(actionsOn(world.app, `identity:${ada.id}`)).toContain('identity.account_disconnected')
+    expect(actionsOn(fixture.app, `identity:${ada.id}`)).toContain('identity.account_disconnected')
     expect(await own.change(session, { unlink: 'github' })).toMatchObject(complains(4900009))
   })
 
   test('of somebody else cannot be disconnected', async () => {
-    const other = await world.createIdentity()
-    await connect(world, other, 'github', `github-${other.id}`)
+    const other = await fixture.createIdentity()
+    await connect(fixture, other, 'github', `github-${other.id}`)
     expect(await own.change(session, { unlink: 'github' })).toMatchObject(complains(4900009))
     expect(
-      rowsOf(world.app, 'gate_social_links').some(({ identity_id }) => identity_id === other.id),
+      rowsOf(fixture.app, 'gate_social_links').some(({ identity_id }) => identity_id === other.id),
     ).toBe(true)
   })
 
   test('that are the last way in stay', async () => {
     await withoutPassword()
-    await connect(world, ada, 'github', `github-${ada.id}`)
+    await connect(fixture, ada, 'github', `github-${ada.id}`)
 
     expect(await oidcNodes()).toEqual(['oidc:link=discord'])
     expect(await own.change(session, { unlink: 'github' })).toMatchObject(complains(4900011))
 
-    await connect(world, ada, 'discord', `discord-${ada.id}`)
+    await connect(fixture, ada, 'discord', `discord-${ada.id}`)
     expect((await oidcNodes()).toSorted()).toEqual(['oidc:unlink=discord', 'oidc:unlink=github'])
     expect(await own.change(session, { unlink: 'github' })).toMatchObject({ status: 200 })
     expect(await own.change(session, { unlink: 'discord' })).toMatchObject(complains(4900011))
@@ -672,8 +674,8 @@ describe('accounts elsewhere', () => {
 
   test('of two at once that would leave no way in one stays', async () => {
     await withoutPassword()
-    await connect(world, ada, 'github', `github-${ada.id}`)
-    await connect(world, ada, 'discord', `discord-${ada.id}`)
+    await connect(fixture, ada, 'github', `github-${ada.id}`)
+    await connect(fixture, ada, 'discord', `discord-${ada.id}`)
     const answers = await Promise.all([
       own.change(session, { unlink: 'github' }),
       own.change(session, { unlink: 'discord' }),
@@ -683,7 +685,7 @@ describe('accounts elsewhere', () => {
 
   test('go once a code by mail is a way in, or a password', async () => {
     await withoutPassword()
-    await connect(world, ada, 'github', `github-${ada.id}`)
+    await connect(fixture, ada, 'github', `github-${ada.id}`)
     await own.allowCodes(true)
     try {
       expect(await oidcNodes()).toEqual(['oidc:link=discord', 'oidc:unlink=github'])
@@ -699,9 +701,9 @@ describe('accounts elsewhere', () => {
 
   test('at a provider that nobody can sign in with any more are no way in', async () => {
     await withoutPassword()
-    await connect(world, ada, 'github', `github-${ada.id}`)
+    await connect(fixture, ada, 'github', `github-${ada.id}`)
     // Neither configured here nor offered.
-    await connect(world, ada, 'spotify', `spotify-${ada.id}`)
+    await connect(fixture, ada, 'spotify', `spotify-${ada.id}`)
     expect(await own.change(session, { unlink: 'github' })).toMatchObject(complains(4900011))
     expect(await own.change(session, { unlink: 'spotify' })).toMatchObject({ status: 200 })
   })

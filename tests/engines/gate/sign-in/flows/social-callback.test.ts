@@ -16,14 +16,15 @@ import { messageIds, PASSWORD, pathOf } from './fixture.ts'
 import { type Back, bootSocial, callbackOf, startFakes } from './social-fixture.ts'
 
 const fakes = await startFakes()
-const world = await bootSocial(fakes)
+const fixture = await bootSocial(fakes)
 afterAll(async () => {
-  await world.stop()
+  await fixture.stop()
   await fakes.stop()
 })
 beforeEach(() => fakes.openId.tamper())
 
-const { app, arrive, begin, comeWith, exchange, flowAt, leave, press, send, travel, visit } = world
+const { app, arrive, begin, comeWith, exchange, flowAt, leave, press, send, travel, visit } =
+  fixture
 
 const people = () => rowsOf(app, 'gate_identities').length
 const sessions = () => rowsOf(app, 'gate_sessions').length
@@ -133,7 +134,7 @@ describe('a state', () => {
     [30 * MINUTE - 1, true],
   ])('is good for half an hour: %d ms later that is %p', async (ms, isGood) => {
     const { arrival } = await onTheWay('github')
-    world.clock.jump(ms)
+    fixture.clock.jump(ms)
 
     const page = await arrive('github', arrival)
 
@@ -143,9 +144,9 @@ describe('a state', () => {
 
   test('is good no longer than the flow that it was made for', async () => {
     const flow = await begin('login')
-    world.clock.jump(HOUR - 10 * SECOND)
+    fixture.clock.jump(HOUR - 10 * SECOND)
     const arrival = await visit(await leave(flow, 'github'), 'github', newAccount())
-    world.clock.jump(10 * SECOND)
+    fixture.clock.jump(10 * SECOND)
     const before = people()
 
     expectRefused(await arrive('github', arrival))
@@ -158,7 +159,7 @@ describe('a state', () => {
     const urls: string[] = []
     for (let n = 0; n < 11; n++) {
       urls.push(await leave(flow, 'github'))
-      world.clock.jump(SECOND)
+      fixture.clock.jump(SECOND)
     }
     const come = async (url: string | undefined) =>
       arrive('github', await visit(url ?? '', 'github', newAccount()))
@@ -231,7 +232,7 @@ describe('a way that began on a page', () => {
 describe('the provider that says no', () => {
   test.each([...PROVIDERS])('(%s) leads back to the flow, which goes on', async (provider) => {
     const account = newAccount()
-    const { identity } = await world.register(account.email as string)
+    const { identity } = await fixture.register(account.email as string)
     const flow = await begin('login')
 
     const page = await travel(flow, provider, newAccount(), { press: 'deny' })
@@ -281,7 +282,7 @@ describe('the provider that says no', () => {
   })
 
   test('is said until somebody goes on, and not beside what comes next', async () => {
-    const party = await world.party()
+    const party = await fixture.party()
     await party.security({ passwordless_enabled: true })
     const flow = await party.begin('login')
     const denied = await party.travel(flow, 'google', newAccount(), { press: 'deny' })
@@ -456,8 +457,8 @@ describe('a flow that is over when somebody comes back', () => {
     await comeWith('google', known)
     const { flow, arrival } = await onTheWay('google', known)
     const email = `quicker-${known.id}@example.com`
-    await world.register(email)
-    await world.sendWell(flow, { method: 'password', identifier: email, password: PASSWORD })
+    await fixture.register(email)
+    await fixture.sendWell(flow, { method: 'password', identifier: email, password: PASSWORD })
     const before = sessions()
 
     const page = await arrive('google', arrival)
@@ -475,9 +476,9 @@ describe('a flow that is over when somebody comes back', () => {
     await comeWith('google', known)
     const { flow, arrival } = await onTheWay('google', known)
     const email = `quicker-${known.id}@example.com`
-    await world.register(email)
+    await fixture.register(email)
     if (how === 'a page') await newBrowser(app).signIn(flow.hosted_url, email, PASSWORD)
-    else await world.sendWell(flow, { method: 'password', identifier: email, password: PASSWORD })
+    else await fixture.sendWell(flow, { method: 'password', identifier: email, password: PASSWORD })
     const browser = newBrowser(app)
     const page = await browser.follow(await arrive('google', arrival, browser))
     return { known, flow, browser, page, email }
@@ -503,7 +504,7 @@ describe('a flow that is over when somebody comes back', () => {
   )
 
   test('is followed by none where the tenant may start none', async () => {
-    const own = await world.party()
+    const own = await fixture.party()
     const flow = await own.begin('login')
     const arrival = await own.visit(await own.leave(flow, 'google'), 'google', newAccount())
     const email = `suspended-${flow.id}@example.com`
@@ -523,14 +524,14 @@ describe('a flow that is over when somebody comes back', () => {
     const account = newAccount()
     const flow = await begin('login')
     await exchange(await travel(flow, 'google', account))
-    world.clock.jump(HOUR)
+    fixture.clock.jump(HOUR)
 
-    const { status, body } = await read(world, flow.ui.action)
+    const { status, body } = await read(fixture, flow.ui.action)
 
     expect(status).toBe(410)
     const ids = [body.use_flow_id].filter((id) => id !== undefined)
     for (const id of ids) {
-      const next = await read(world, flow.ui.action.replace(flow.id, id))
+      const next = await read(fixture, flow.ui.action.replace(flow.id, id))
       expect(JSON.stringify(next.body)).not.toContain(account.email as string)
     }
   })
@@ -549,26 +550,26 @@ describe('a flow that is over when somebody comes back', () => {
   test('connects nothing when it is about settings, or when its session has ended', async () => {
     for (const how of ['saved', 'ended'] as const) {
       const email = `over-${how}@example.com`
-      const { session_token: token, session, identity } = await world.register(email)
+      const { session_token: token, session, identity } = await fixture.register(email)
       const flow = await begin('settings', withToken(token))
       const link = { provider: undefined, link: 'github' }
       const url = await leave(flow, 'github', link, withToken(token))
       const arrival = await visit(url, 'github', newAccount())
       if (how === 'saved')
-        await world.sendWell(flow, { method: 'profile', traits: { email } }, withToken(token))
-      else await world.api.delete(`/v1/gate/sessions/${session.id}`)
+        await fixture.sendWell(flow, { method: 'profile', traits: { email } }, withToken(token))
+      else await fixture.api.delete(`/v1/gate/sessions/${session.id}`)
 
       const page = await arrive('github', arrival)
 
       expect(page.status).toBe(303)
-      expect((await world.finish(flow, page, token)).status).toBe(how === 'saved' ? 422 : 401)
-      expect(await world.accountsOf(identity)).toEqual([])
-      expect(await isAlive(world, token)).toBe(how === 'saved')
+      expect((await fixture.finish(flow, page, token)).status).toBe(how === 'saved' ? 422 : 401)
+      expect(await fixture.accountsOf(identity)).toEqual([])
+      expect(await isAlive(fixture, token)).toBe(how === 'saved')
     }
   })
 
   test('is gone with the person whose settings it was about', async () => {
-    const { session_token: token, identity } = await world.register('gone@example.com')
+    const { session_token: token, identity } = await fixture.register('gone@example.com')
     const flow = await begin('settings', withToken(token))
     const url = await leave(
       flow,
@@ -577,7 +578,7 @@ describe('a flow that is over when somebody comes back', () => {
       withToken(token),
     )
     const arrival = await visit(url, 'github', newAccount())
-    await world.api.delete(`${IDENTITIES}/${identity.id}`)
+    await fixture.api.delete(`${IDENTITIES}/${identity.id}`)
 
     const page = await arrive('github', arrival)
 
@@ -596,7 +597,7 @@ describe('the address where people come back', () => {
       const url = pathOf(callbackOf(name as ProviderName))
 
       const got = await app.raw(`${url}?${arrival.params}`, { headers: { accept: 'text/html' } })
-      const posted = await world.post(
+      const posted = await fixture.post(
         `https://gate.example${url}`,
         Object.fromEntries(arrival.params),
       )
@@ -680,7 +681,7 @@ describe('a form that a provider sends (Apple)', () => {
     const { arrival } = await onTheWay('apple')
     expect(arrival.method).toBe('POST')
 
-    const posted = await world.post(callbackOf('apple'), Object.fromEntries(arrival.params))
+    const posted = await fixture.post(callbackOf('apple'), Object.fromEntries(arrival.params))
 
     expect(posted.status).toBe(303)
     expect(posted.headers.getSetCookie()).toEqual([])
@@ -694,7 +695,7 @@ describe('a form that a provider sends (Apple)', () => {
   test('uses nothing up by itself', async () => {
     const { arrival } = await onTheWay('apple')
     for (let n = 0; n < 2; n++)
-      await world.post(callbackOf('apple'), Object.fromEntries(arrival.params))
+      await fixture.post(callbackOf('apple'), Object.fromEntries(arrival.params))
 
     await exchange(await arrive('apple', arrival))
   })
@@ -712,7 +713,7 @@ describe('a form that a provider sends (Apple)', () => {
   })
 
   test('goes nowhere else, whatever is in it', async () => {
-    const posted = await world.post(callbackOf('apple'), {
+    const posted = await fixture.post(callbackOf('apple'), {
       'https://evil.example/': 'x',
       location: 'https://evil.example/',
       state: 'a\r\nset-cookie: x=y',
@@ -726,7 +727,10 @@ describe('a form that a provider sends (Apple)', () => {
   })
 
   test('is not taken along when it is far too long', async () => {
-    const posted = await world.post(callbackOf('apple'), { state: 's', user: 'x'.repeat(100_000) })
+    const posted = await fixture.post(callbackOf('apple'), {
+      state: 's',
+      user: 'x'.repeat(100_000),
+    })
 
     expect(posted.status).toBe(303)
     expect(posted.headers.get('location')).toBe(`${callbackOf('apple')}?state=s`)

@@ -22,7 +22,7 @@ import { bootParty, type Gate, gateOf, type Json, SESSIONS, SETTINGS } from '../
 import { rowsOf } from '../../identities/people.ts'
 import { RETURN_TO, UNHURRIED, withToken } from './acts.ts'
 import { type Browser, newBrowser, type Page } from './browser.ts'
-import { bootFlows, type FlowWorld, flowsOf } from './fixture.ts'
+import { bootFlows, type FlowFixture, flowsOf } from './fixture.ts'
 
 type Fakes = Awaited<ReturnType<typeof startFakes>>
 /** One tenant, its people, and their ways to providers and back. */
@@ -39,7 +39,7 @@ const CALLBACKS = `${BASE}/auth/self-service/methods/oidc/callback`
 /** Where a provider sends people back to. */
 export const callbackOf = (provider: ProviderName) => `${CALLBACKS}/${provider}`
 
-/** All eleven providers on loopback. Times in ID tokens are those of the world booted last. */
+/** All eleven providers on loopback. Times in ID tokens are those of the fixture booted last. */
 export async function startFakes() {
   const redirectUris = PROVIDERS.map(callbackOf)
   const time = { now: (): number => 0 }
@@ -145,7 +145,7 @@ function partyOf(app: TestApp, fakes: Fakes, party: Gate & { id: string; key: st
   return { ...flows, ...socialOf(app, fakes, flows) }
 }
 
-function onInstance(base: FlowWorld, instance: ReturnType<typeof createApp>): TestApp {
+function onInstance(base: FlowFixture, instance: ReturnType<typeof createApp>): TestApp {
   async function raw(path: string, init: RequestInit = {}): Promise<Answer> {
     const response = await instance.app.handle(new Request(`http://localhost${path}`, init))
     const text = await response.text()

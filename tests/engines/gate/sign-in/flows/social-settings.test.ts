@@ -17,20 +17,20 @@ import {
 } from './social-fixture.ts'
 
 const fakes = await startFakes()
-const world = await bootSocial(fakes)
+const fixture = await bootSocial(fakes)
 afterAll(async () => {
-  await world.stop()
+  await fixture.stop()
   await fakes.stop()
 })
 
-const { accountsOf, app, arrive, begin, comeWith, connect, eventsOf, finish, flowAt } = world
-const { leave } = world
-const { press, readIdentity, send, settings, travel, visit } = world
+const { accountsOf, app, arrive, begin, comeWith, connect, eventsOf, finish, flowAt } = fixture
+const { leave } = fixture
+const { press, readIdentity, send, settings, travel, visit } = fixture
 
 let made = 0
 
 /** Somebody signed in, with a password. */
-async function somebody(of: SocialParty = world) {
+async function somebody(of: SocialParty = fixture) {
   const email = `settings-${made++}@example.com`
   const { session_token: token, identity } = await of.register(email)
   return { email, token: token as string, identity }
@@ -55,7 +55,7 @@ const sendBare = (flow: Json, fields: Json) =>
     body: JSON.stringify({ csrf_token: csrfOf(flow), ...fields }),
   })
 
-const disconnect = (token: string, provider: string, of: SocialParty = world) =>
+const disconnect = (token: string, provider: string, of: SocialParty = fixture) =>
   of.change(token, { method: 'oidc', unlink: provider })
 
 /** On the way back from connecting an account. */
@@ -82,7 +82,7 @@ describe.each([...PROVIDERS])('an account at %s', (provider) => {
     const done = await finish(flow, page, token)
     expect(done).toMatchObject({ status: 200, body: { state: 'success' } })
     expect(await accountsOf(identity)).toEqual([named(provider, account)])
-    expect(await isAlive(world, token)).toBe(true)
+    expect(await isAlive(fixture, token)).toBe(true)
     expect((await comeWith(provider, account)).identity.id).toBe(identity.id)
     const after = accountNodes(await settings(token))
     expect(after).toContain(`oidc:unlink=${provider}`)
@@ -121,7 +121,7 @@ describe.each([...PROVIDERS])('an account at %s', (provider) => {
 describe('connecting an account', () => {
   test('changes nothing else: neither the address nor whether it is proven, nor sessions', async () => {
     const { email, token, identity } = await somebody()
-    const { session_token: other } = await world.signIn(email)
+    const { session_token: other } = await fixture.signIn(email)
     const before = await readIdentity(identity)
 
     await connect(token, 'google', newAccount())
@@ -130,7 +130,7 @@ describe('connecting an account', () => {
     const { credentials: _, ...rest } = before
     expect(after).toEqual(rest)
     expect(Object.keys(credentials).sort()).toEqual(['oidc', 'password'])
-    for (const one of [token, other]) expect(await isAlive(world, one)).toBe(true)
+    for (const one of [token, other]) expect(await isAlive(fixture, one)).toBe(true)
     expect(eventsOf(identity).map(([type]) => type)).toEqual(['identity.created', 'identity.login'])
   })
 
@@ -156,8 +156,8 @@ describe('connecting an account', () => {
 
     expect(await accountsOf(identity)).toEqual([named('google', account)])
     expect(await accountsOf(other.identity)).toEqual([])
-    expect((await world.tryPassword(other.email)).status).toBe(200)
-    expect(await isAlive(world, other.token)).toBe(true)
+    expect((await fixture.tryPassword(other.email)).status).toBe(200)
+    expect(await isAlive(fixture, other.token)).toBe(true)
   })
 
   test('is written down, as done by the person', async () => {
@@ -182,17 +182,17 @@ describe('connecting an account', () => {
     const account = newAccount()
     const { id: flow } = await begin('settings', withToken(token))
 
-    const sent = await world.submit('settings', { flow, link: 'spotify' }, withToken(token))
+    const sent = await fixture.submit('settings', { flow, link: 'spotify' }, withToken(token))
     expect(sent.status).toBe(422)
     const arrival = await visit(sent.body.redirect_browser_to, 'spotify', account)
     const code = codeIn(await arrive('spotify', arrival))
     const fields = { flow, method: 'oidc', code }
-    expect((await world.submit('settings', fields, withToken(token))).status).toBe(200)
+    expect((await fixture.submit('settings', fields, withToken(token))).status).toBe(200)
     expect(await accountsOf(identity)).toEqual([named('spotify', account)])
 
     const { id: next } = await settings(token)
     const removal = { flow: next, unlink: 'spotify' }
-    expect((await world.submit('settings', removal, withToken(token))).status).toBe(200)
+    expect((await fixture.submit('settings', removal, withToken(token))).status).toBe(200)
     expect(await accountsOf(identity)).toEqual([])
   })
 
@@ -228,7 +228,7 @@ describe('connecting an account', () => {
 
   test('is open to what belongs to somebody at another tenant', async () => {
     const account = newAccount()
-    const other = await world.party()
+    const other = await fixture.party()
     const { identity: there } = await other.comeWith('google', account)
     const { token, identity } = await somebody()
 
@@ -243,7 +243,7 @@ describe('connecting an account', () => {
     const account = newAccount()
     await connect(token, 'google', account)
 
-    const refused = await world.change(token, { method: 'oidc', link: 'google' })
+    const refused = await fixture.change(token, { method: 'oidc', link: 'google' })
 
     expect(refused.status).toBe(422)
     expect(messageIds(refused.body)).toEqual([4900009])
@@ -343,7 +343,7 @@ describe('connecting an account', () => {
   })
 
   test('does not happen when its provider was switched off on the way', async () => {
-    const party = await world.party()
+    const party = await fixture.party()
     const { token, identity } = await somebody(party)
     const flow = await party.begin('settings', withToken(token))
     const url = await party.leave(flow, 'google', linkOf('google'), withToken(token))
@@ -417,7 +417,7 @@ describe('the code that a browser brings back to the app', () => {
     [5 * MINUTE, 422],
   ])('is good for five minutes: %d ms later the answer is %d', async (ms, status) => {
     const { token, flow, back } = await brought()
-    world.clock.jump(ms)
+    fixture.clock.jump(ms)
 
     expect((await finish(flow, back, token)).status).toBe(status)
   })
@@ -437,18 +437,18 @@ describe('the code that a browser brings back to the app', () => {
   test('opens no session, and ends none', async () => {
     const { token, flow, back } = await brought()
 
-    expect((await world.tryExchange(flow.id, codeIn(back))).status).toBe(400)
+    expect((await fixture.tryExchange(flow.id, codeIn(back))).status).toBe(400)
 
-    expect(await isAlive(world, token)).toBe(true)
+    expect(await isAlive(fixture, token)).toBe(true)
     expect((await finish(flow, back, token)).status).toBe(200)
   })
 
   test('wants a sign-in within the hour as the way there did', async () => {
     const { token, identity } = await somebody()
-    world.clock.jump(HOUR - MINUTE)
+    fixture.clock.jump(HOUR - MINUTE)
     const { flow, arrival } = await onTheWay(token, 'github')
     const back = await arrive('github', arrival)
-    world.clock.jump(MINUTE + 1)
+    fixture.clock.jump(MINUTE + 1)
 
     expect(await finish(flow, back, token)).toMatchObject(refuses(403, 'session_refresh_required'))
 
@@ -532,7 +532,7 @@ describe('who may connect and disconnect', () => {
     const { token, identity } = await somebody()
     const account = newAccount()
     await connect(token, 'google', account)
-    world.clock.jump(ms)
+    fixture.clock.jump(ms)
     const flow = await begin('settings', withToken(token))
 
     const linking = await send(flow, { link: 'github' }, withToken(token))
@@ -549,7 +549,7 @@ describe('who may connect and disconnect', () => {
   })
 
   test('is nobody who still owes a second factor', async () => {
-    const party = await world.party()
+    const party = await fixture.party()
     const { email, token } = await somebody(party)
     await party.security({ mfa_enabled: true })
     await party.enrol(token)
@@ -603,7 +603,7 @@ describe('disconnecting an account', () => {
   )
 
   test('is possible for one whose provider has been switched off', async () => {
-    const party = await world.party()
+    const party = await fixture.party()
     const { token, identity } = await somebody(party)
     await party.connect(token, 'google', newAccount())
     await party.disable('google')
@@ -615,7 +615,7 @@ describe('disconnecting an account', () => {
   })
 
   test('is neither offered nor done when nobody could sign in without it', async () => {
-    const { account, token, identity } = await withAccounts(world, 'google')
+    const { account, token, identity } = await withAccounts(fixture, 'google')
 
     expect(accountNodes(await settings(token))).not.toContain('oidc:unlink=google')
     const refused = await disconnect(token, 'google')
@@ -627,8 +627,8 @@ describe('disconnecting an account', () => {
   })
 
   test('is done when there is a password besides', async () => {
-    const { token, identity } = await withAccounts(world, 'google')
-    await world.change(token, { method: 'password', password: PASSWORD })
+    const { token, identity } = await withAccounts(fixture, 'google')
+    await fixture.change(token, { method: 'password', password: PASSWORD })
 
     expect(await disconnect(token, 'google')).toMatchObject({ status: 200 })
 
@@ -636,7 +636,7 @@ describe('disconnecting an account', () => {
   })
 
   test('is done when there is another account besides, and then no further', async () => {
-    const { token, identity } = await withAccounts(world, 'google', 'github')
+    const { token, identity } = await withAccounts(fixture, 'google', 'github')
 
     expect(await disconnect(token, 'google')).toMatchObject({ status: 200 })
     expect((await disconnect(token, 'github')).status).toBe(422)
@@ -645,7 +645,7 @@ describe('disconnecting an account', () => {
   })
 
   test('is done when people can sign in by codes', async () => {
-    const party = await world.party()
+    const party = await fixture.party()
     await party.security({ passwordless_enabled: true })
     const { token, identity } = await withAccounts(party, 'google')
 
@@ -655,7 +655,7 @@ describe('disconnecting an account', () => {
   })
 
   test('is not done when the other account is one that nobody can sign in with now', async () => {
-    const party = await world.party()
+    const party = await fixture.party()
     const { account, token, identity } = await withAccounts(party, 'google', 'github')
     await party.disable('github')
 
@@ -668,7 +668,7 @@ describe('disconnecting an account', () => {
   })
 
   test('of both accounts at once leaves one of them', async () => {
-    const { token, identity } = await withAccounts(world, 'google', 'github')
+    const { token, identity } = await withAccounts(fixture, 'google', 'github')
     const flows = [await settings(token), await settings(token)]
 
     const answers = await Promise.all([
@@ -688,7 +688,7 @@ describe('disconnecting an account', () => {
 
     await disconnect(token, 'google')
 
-    expect(await isAlive(world, byAccount)).toBe(true)
+    expect(await isAlive(fixture, byAccount)).toBe(true)
   })
 })
 
@@ -705,7 +705,7 @@ describe('the address of settings that are saved, which the app is told,', () =>
     })
     expect(page.location).toContain(flow.id)
     expect((await finish(flow, page, token)).status).toBe(200)
-    world.clock.jump(wait)
+    fixture.clock.jump(wait)
 
     const stranger = newBrowser(app)
     let seen = await stranger.visit(flow.hosted_url)
@@ -719,7 +719,7 @@ describe('the address of settings that are saved, which the app is told,', () =>
 test('a way to connect that was begun long ago is not gone on with', async () => {
   const { token, identity } = await somebody()
   const { arrival } = await onTheWay(token, 'github')
-  world.clock.jump(30 * MINUTE)
+  fixture.clock.jump(30 * MINUTE)
 
   expect((await arrive('github', arrival)).status).toBe(403)
 

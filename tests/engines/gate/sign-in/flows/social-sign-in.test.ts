@@ -25,19 +25,19 @@ import {
 } from './social-fixture.ts'
 
 const fakes = await startFakes()
-const world = await bootSocial(fakes)
+const fixture = await bootSocial(fakes)
 afterAll(async () => {
-  await world.stop()
+  await fixture.stop()
   await fakes.stop()
 })
 
-const { accountsOf, app, arrive, begin, comeWith, eventsOf, exchange, flowAt, leave } = world
-const { press, readIdentity, send, sendWell, travel, visit } = world
+const { accountsOf, app, arrive, begin, comeWith, eventsOf, exchange, flowAt, leave } = fixture
+const { press, readIdentity, send, sendWell, travel, visit } = fixture
 
-const typesOf = (person: { id: string }, of: SocialParty = world) =>
+const typesOf = (person: { id: string }, of: SocialParty = fixture) =>
   of.eventsOf(person).map(([type]) => type)
 
-const people = (tenantId = world.id) =>
+const people = (tenantId = fixture.id) =>
   rowsOf(app, 'gate_identities').filter((row) => row.tenant_id === tenantId).length
 
 const isVerified = ({ verifiable_addresses }: Json) => verifiable_addresses[0].verified
@@ -55,13 +55,13 @@ describe.each([...PROVIDERS])('with an account at %s', (provider) => {
       { method: 'oidc', aal: 'aal1', provider, completed_at: expect.any(String) },
     ])
     expect(first.session.authenticator_assurance_level).toBe('aal1')
-    expect(first.identity.traits).toEqual({ email: account.email, tenant_id: world.id })
+    expect(first.identity.traits).toEqual({ email: account.email, tenant_id: fixture.id })
     expect(isVerified(first.identity)).toBe(TRUSTED.includes(provider))
     expect(again.identity.id).toBe(first.identity.id)
     expect(again.session.id).not.toBe(first.session.id)
     expect(await accountsOf(first.identity)).toEqual([named(provider, account)])
     for (const { session_token, identity } of [first, again])
-      expect((await sessionOf(world, session_token)).identity.id).toBe(identity.id)
+      expect((await sessionOf(fixture, session_token)).identity.id).toBe(identity.id)
   })
 
   test('a person signs up and in again on our pages, and is the same', async () => {
@@ -170,7 +170,7 @@ describe('who somebody is', () => {
   })
 
   test('is another identity at another tenant, of which neither knows', async () => {
-    const other = await world.party()
+    const other = await fixture.party()
     const account = newAccount()
 
     const here = await comeWith('google', account)
@@ -255,7 +255,7 @@ describe('a way back without an app to go back to', () => {
     const browser = newBrowser(app)
     const account = newAccount()
 
-    const back = await comeBack(browser, await world.start(kind), account)
+    const back = await comeBack(browser, await fixture.start(kind), account)
     const page = await browser.follow(back)
 
     expect(page).toMatchObject({ status: 200, html: expect.stringContaining(words) })
@@ -283,8 +283,8 @@ describe('an address that nobody vouches for', () => {
       const { identity, session_token } = await comeWith(provider, account)
 
       expect(isVerified(identity)).toBe(false)
-      const link = world.linkFor(email)
-      const flow = await read(world, link)
+      const link = fixture.linkFor(email)
+      const flow = await read(fixture, link)
       expect(flow).toMatchObject({ status: 200, body: { state: 'sent_email' } })
       const code = new URL(link).searchParams.get('code')
       await sendWell(flow.body, { code }, { 'x-session-token': session_token })
@@ -299,7 +299,7 @@ describe('an address that nobody vouches for', () => {
       const account = newAccount(fields)
       const email = account.email as string
       for (const isProven of [true, false]) {
-        const holder = await world.createIdentity({
+        const holder = await fixture.createIdentity({
           traits: { email: `${isProven}.${email}` },
           credentials: { password: { config: { password: PASSWORD } } },
           verifiable_addresses: [{ value: `${isProven}.${email}`, verified: isProven }],
@@ -315,7 +315,7 @@ describe('an address that nobody vouches for', () => {
         expect(Object.keys((await readIdentity(holder)).credentials)).toEqual(['password'])
         expect(isVerified(await readIdentity(holder))).toBe(isProven)
         expect(typesOf(holder)).toEqual(['identity.created'])
-        expect(world.mailsTo(`${isProven}.${email}`)).toEqual([])
+        expect(fixture.mailsTo(`${isProven}.${email}`)).toEqual([])
         const { status } = await send(shown, {
           method: 'password',
           identifier: `${isProven}.${email}`,
@@ -329,7 +329,7 @@ describe('an address that nobody vouches for', () => {
 
   test('that the account got later does not count either', async () => {
     const account = newAccount({ isVerified: false })
-    const holder = await world.createIdentity({
+    const holder = await fixture.createIdentity({
       traits: { email: account.email },
       verifiable_addresses: [{ value: account.email, verified: true }],
     })
@@ -404,7 +404,7 @@ describe('the form that asks for an address', () => {
 
   test('does not take the address of somebody else, whom it does not touch', async () => {
     const { account, flow } = await asked()
-    const { identity: holder } = await world.register(`held-${account.id}@example.com`)
+    const { identity: holder } = await fixture.register(`held-${account.id}@example.com`)
 
     const refused = await answer(flow, `held-${account.id}@example.com`)
 
@@ -457,7 +457,7 @@ describe('the form that asks for an address', () => {
     const { flow } = await asked()
 
     expect((await newBrowser(app).visit(flow.hosted_url)).status).toBe(403)
-    expect(await read(world, flow.hosted_url)).toMatchObject(refuses(403, 'other_browser'))
+    expect(await read(fixture, flow.hosted_url)).toMatchObject(refuses(403, 'other_browser'))
   })
 
   test('needs its token, as every form does', async () => {
@@ -471,7 +471,7 @@ describe('the form that asks for an address', () => {
   })
 
   test('is refused once its provider has been switched off', async () => {
-    const party = await world.party()
+    const party = await fixture.party()
     const account = newAccount({ email: null })
     const page = await party.travel(await party.begin('login'), 'github', account)
     const flow = await party.flowAt(page)
@@ -511,7 +511,7 @@ describe('the form that asks for an address', () => {
   })
 
   test('lets them do so with a second factor, too, without connecting the one before', async () => {
-    const party = await world.party()
+    const party = await fixture.party()
     await party.security({ mfa_enabled: true })
     const known = newAccount()
     const { identity, session_token } = await party.comeWith('google', known)
@@ -523,7 +523,7 @@ describe('the form that asks for an address', () => {
     const url = await party.leave(flow, 'google')
     const back = await party.arrive('google', await party.visit(url, 'google', known), browser)
 
-    const totp_code = nextCode(world, secret)
+    const totp_code = nextCode(fixture, secret)
     const asking = await browser.follow(back)
     await party.exchange(await browser.press(asking, ['method', 'totp'], { totp_code }))
 
@@ -537,16 +537,16 @@ describe('somebody who is not let in', () => {
     async (kind) => {
       const account = newAccount()
       const { identity, session_token } = await comeWith('slack', account)
-      await world.setState(identity, 'inactive')
+      await fixture.setState(identity, 'inactive')
       const flow = await begin(kind)
 
       const page = await travel(flow, 'slack', account)
 
       expect(page.location).toBe(flow.hosted_url)
       expect(messageIds(await flowAt(page))).toEqual([4010011])
-      expect((await world.whoami(session_token)).status).toBe(401)
+      expect((await fixture.whoami(session_token)).status).toBe(401)
       expect(typesOf(identity).filter((type) => type === 'identity.login')).toEqual([])
-      await world.setState(identity, 'active')
+      await fixture.setState(identity, 'active')
       expect((await comeWith('slack', account)).identity.id).toBe(identity.id)
     },
   )
@@ -554,7 +554,7 @@ describe('somebody who is not let in', () => {
   test('being deleted, signs up anew', async () => {
     const account = newAccount()
     const { identity: before } = await comeWith('twitch', account)
-    expect(await world.api.delete(`${IDENTITIES}/${before.id}`)).toMatchObject({ status: 204 })
+    expect(await fixture.api.delete(`${IDENTITIES}/${before.id}`)).toMatchObject({ status: 204 })
 
     const { identity } = await comeWith('twitch', account)
 
@@ -570,7 +570,7 @@ describe('somebody who is not let in', () => {
 
 describe('a second factor that is owed', () => {
   async function withFactor() {
-    const party = await world.party()
+    const party = await fixture.party()
     await party.security({ mfa_enabled: true })
     const account = newAccount()
     const { session_token, identity } = await party.comeWith('google', account)
@@ -601,7 +601,7 @@ describe('a second factor that is owed', () => {
       expect(logins()).toHaveLength(started)
       const asking = await browser.follow(page)
       expect(asking.status).toBe(200)
-      const code = nextCode(world, secret)
+      const code = nextCode(fixture, secret)
       const done = await browser.press(asking, ['method', 'totp'], { totp_code: code })
 
       const { session, session_token } = await party.exchange(done)
@@ -621,7 +621,7 @@ describe('a second factor that is owed', () => {
     const page = await party.travel(await party.begin('login'), 'google', account)
 
     const stranger = await newBrowser(app).visit(page.location)
-    const program = await read(world, page.location)
+    const program = await read(fixture, page.location)
 
     expect(stranger.status).toBe(403)
     expect(program).toMatchObject(refuses(403, 'other_browser'))
@@ -644,7 +644,7 @@ describe('somebody who is asked to sign in once more', () => {
   async function longAgo(provider: ProviderName = 'gitlab') {
     const account = newAccount()
     const { session_token: token, session, identity } = await comeWith(provider, account)
-    world.clock.jump(2 * HOUR)
+    fixture.clock.jump(2 * HOUR)
     return { account, token, session, identity }
   }
 
@@ -667,7 +667,7 @@ describe('somebody who is asked to sign in once more', () => {
     const again = await browser.follow(back)
     const saved = await browser.press(again, ['method', 'password'], { password: NEW.password })
     expect(saved.status).toBe(303)
-    const now = await sessionOf(world, token)
+    const now = await sessionOf(fixture, token)
     expect(now.id).toBe(session.id)
     expect(now.authentication_methods).toMatchObject([{ method: 'oidc', provider: 'gitlab' }])
   })
@@ -678,19 +678,19 @@ describe('somebody who is asked to sign in once more', () => {
     const refused = await send(flow, NEW, withToken(token))
     expect(refused).toMatchObject(refuses(403, 'session_refresh_required'))
     const url = refused.body.redirect_browser_to
-    const login = await read(world, url, withToken(token))
+    const login = await read(fixture, url, withToken(token))
 
     await travel(login.body, 'gitlab', account, { headers: withToken(token) })
 
-    const now = await sessionOf(world, token)
+    const now = await sessionOf(fixture, token)
     expect(now.id).toBe(session.id)
-    expect(Date.parse(now.authenticated_at)).toBe(world.clock.now())
+    expect(Date.parse(now.authenticated_at)).toBe(fixture.clock.now())
     expect(await send(flow, NEW, withToken(token))).toMatchObject({ status: 200 })
   })
 
   test('is sent back to the app that asked for it', async () => {
     const { account, token, session } = await longAgo()
-    const flow = await world.start(
+    const flow = await fixture.start(
       'login',
       { ...withToken(token), 'x-return-to': RETURN_TO },
       '?refresh=true',
@@ -700,29 +700,29 @@ describe('somebody who is asked to sign in once more', () => {
     const done = await exchange(await travel(flow, 'gitlab', account, { headers }))
 
     expect(done.session.id).toBe(session.id)
-    expect(Date.parse(done.session.authenticated_at)).toBe(world.clock.now())
+    expect(Date.parse(done.session.authenticated_at)).toBe(fixture.clock.now())
   })
 
   test('keeps the second factor that they had shown', async () => {
-    const party = await world.party()
+    const party = await fixture.party()
     await party.security({ mfa_enabled: true })
     const account = newAccount()
     const { session_token: token } = await party.comeWith('gitlab', account)
     await party.enrol(token)
-    world.clock.jump(2 * HOUR)
+    fixture.clock.jump(2 * HOUR)
     const flow = await party.start('login', withToken(token), '?refresh=true')
 
     await party.travel(flow, 'gitlab', account, { headers: withToken(token) })
 
     const now = await party.whoami(token)
     expect(now).toMatchObject({ status: 200, body: { authenticator_assurance_level: 'aal2' } })
-    expect(Date.parse(now.body.authenticated_at)).toBe(world.clock.now())
+    expect(Date.parse(now.body.authenticated_at)).toBe(fixture.clock.now())
   })
 
   test('makes no second sign-in of it', async () => {
     const { account, token, identity } = await longAgo()
     const before = typesOf(identity)
-    const flow = await world.start('login', withToken(token), '?refresh=true')
+    const flow = await fixture.start('login', withToken(token), '?refresh=true')
 
     await travel(flow, 'gitlab', account, { headers: withToken(token) })
 
@@ -743,13 +743,13 @@ describe('somebody who is asked to sign in once more', () => {
     const { token, session, identity } = await longAgo()
     const account = await another()
     const before = people()
-    const flow = await world.start('login', withToken(token), '?refresh=true')
+    const flow = await fixture.start('login', withToken(token), '?refresh=true')
 
     const headers = withToken(token)
     const shown = await flowAt(await travel(flow, 'gitlab', account, { headers }), headers)
 
     expect(messageIds(shown)).toEqual([4000006, 1010003])
-    expect((await sessionOf(world, token)).authenticated_at).toBe(session.authenticated_at)
+    expect((await sessionOf(fixture, token)).authenticated_at).toBe(session.authenticated_at)
     expect(await accountsOf(identity)).toHaveLength(1)
     expect(people()).toBe(before)
   })
@@ -789,7 +789,7 @@ describe('what is offered', () => {
   })
 
   test('is nothing where the tenant has switched nothing on', async () => {
-    const party = await world.party()
+    const party = await fixture.party()
     await party.disable(...PROVIDERS)
 
     for (const kind of ['login', 'registration'])
@@ -799,7 +799,7 @@ describe('what is offered', () => {
   // Whoever switches a provider off, as after a breach there, means from now on: a code by mail
   // is not taken either once codes are off. It is half an hour otherwise until the last is back.
   test('is looked at again on the way back: who is away when it is switched off is not let in', async () => {
-    const party = await world.party()
+    const party = await fixture.party()
     const known = newAccount()
     const { identity } = await party.comeWith('google', known)
     const flow = await party.begin('login')

@@ -8,21 +8,21 @@ import { AUTH, csrfOf, flowParty, PASSWORD, pathOf, SELF_SERVICE } from './fixtu
 const SUBMITTED = ['recovery', 'verification', 'settings'] as const
 const NOT_FOUND = { error: 'flow not found', id: 'flow_not_found' }
 
-let world: Checked
+let fixture: Checked
 let token: string
 let other: Awaited<ReturnType<typeof flowParty>>
 beforeAll(async () => {
-  world = await bootChecked()
-  token = (await world.register('somebody@example.com')).session_token
-  other = await flowParty(world.app)
+  fixture = await bootChecked()
+  token = (await fixture.register('somebody@example.com')).session_token
+  other = await flowParty(fixture.app)
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
-const flowsKept = () => count(world.app, 'gate_flows')
+const flowsKept = () => count(fixture.app, 'gate_flows')
 
 /** As somebody asks for a flow who has this key, or none. */
 const askWith = (authorization: string | undefined, path: string, init: RequestInit = {}) =>
-  world.app.raw(path, {
+  fixture.app.raw(path, {
     ...init,
     headers: {
       'x-session-token': token,
@@ -31,8 +31,8 @@ const askWith = (authorization: string | undefined, path: string, init: RequestI
     },
   })
 
-const keyWith = async (...of: Parameters<typeof world.acme.key>) =>
-  `Bearer ${(await world.acme.key(...of)).key}`
+const keyWith = async (...of: Parameters<typeof fixture.acme.key>) =>
+  `Bearer ${(await fixture.acme.key(...of)).key}`
 
 describe('a flow is started', () => {
   test.each(FLOW_KINDS)('with a key whose scopes have `flows`: %s', async (kind) => {
@@ -47,16 +47,16 @@ describe('a flow is started', () => {
   })
 
   test.each(FLOW_KINDS)('by nobody without a good key: %s', async (kind) => {
-    const revoked = await world.acme.key('gate', 'live')
-    await world.app.platform.keys.revoke(ACTOR, revoked.id)
+    const revoked = await fixture.acme.key('gate', 'live')
+    await fixture.app.platform.keys.revoke(ACTOR, revoked.id)
     const before = flowsKept()
     for (const [header, words] of [
       [undefined, 'missing API key'],
       ['', 'invalid or revoked'],
       ['Bearer', 'invalid or revoked'],
       ['Bearer svc_gate_live_sk_nonsense', 'invalid or revoked'],
-      [`Basic ${world.key}`, 'invalid or revoked'],
-      [`Bearer ${world.key}x`, 'invalid or revoked'],
+      [`Basic ${fixture.key}`, 'invalid or revoked'],
+      [`Bearer ${fixture.key}x`, 'invalid or revoked'],
       [`Bearer ${revoked.key}`, 'invalid or revoked'],
     ] as const) {
       const answer = await askWith(header, `${AUTH}/${kind}`)
@@ -82,11 +82,11 @@ describe('a flow is started', () => {
   test.each(FLOW_KINDS)(
     'for no tenant that owes us money, though it can go on: %s',
     async (kind) => {
-      const own = await flowParty(world.app, 'In arrears')
+      const own = await flowParty(fixture.app, 'In arrears')
       const { session_token } = await own.register('one@example.com')
       const headers = { 'x-session-token': session_token }
       const open = await own.start(kind, headers)
-      const { suspend, resume } = world.app.platform.tenants
+      const { suspend, resume } = fixture.app.platform.tenants
       for (const [reason, words] of [
         ['billing', 'the account is suspended'],
         ['renewal', 'the renewal is unpaid'],
@@ -96,7 +96,7 @@ describe('a flow is started', () => {
         const answer = await own.ask(kind, headers)
         expect(answer).toMatchObject({ status: 402, body: { error: words } })
         expect(flowsKept()).toBe(before)
-        const read = await world.app.raw(pathOf(open.ui.action), { headers })
+        const read = await fixture.app.raw(pathOf(open.ui.action), { headers })
         expect(read).toMatchObject({ status: 200 })
         await resume(ACTOR, own.id)
       }
@@ -106,13 +106,13 @@ describe('a flow is started', () => {
 
   test('of no kind that there is not', async () => {
     for (const path of ['', '/', '/logout', '/Login', '/methods', '/login/x']) {
-      const answer = await world.api.get(`${AUTH}${path}`)
+      const answer = await fixture.api.get(`${AUTH}${path}`)
       expect(answer, path).toMatchObject(plain(404, 'no such route'))
     }
-    expect(await world.api.post(`${AUTH}/login`, {})).toMatchObject(plain(405, 'GET'))
-    expect(await world.api.get(`${AUTH}/recovery/submit`)).toMatchObject(plain(405, 'POST'))
+    expect(await fixture.api.post(`${AUTH}/login`, {})).toMatchObject(plain(405, 'GET'))
+    expect(await fixture.api.get(`${AUTH}/recovery/submit`)).toMatchObject(plain(405, 'POST'))
     for (const kind of ['login', 'registration'])
-      expect(await world.api.post(`${AUTH}/${kind}/submit`, {})).toMatchObject(
+      expect(await fixture.api.post(`${AUTH}/${kind}/submit`, {})).toMatchObject(
         plain(404, 'no such route'),
       )
   })
@@ -127,7 +127,7 @@ describe('a flow about somebody signed in', () => {
   ] as const
 
   test.each(asked)('asks for the token of their session: %s%s', async (kind, query) => {
-    const own = await flowParty(world.app, 'Tokens')
+    const own = await flowParty(fixture.app, 'Tokens')
     const { session_token: ended, session } = await own.register('ended@example.com')
     await own.api.delete(`/v1/gate/sessions/${session.id}`)
     const missing = await own.ask(kind, {}, query)
@@ -151,9 +151,9 @@ describe('a flow about somebody signed in', () => {
 
   test('is no second factor of somebody who has none, or whose tenant asks for none', async () => {
     const headers = { 'x-session-token': token }
-    expect(await world.ask('login', headers, '?aal=aal2')).toMatchObject(plain(400, 'aal'))
-    await world.security({ mfa_enabled: true })
-    expect(await world.ask('login', headers, '?aal=aal2')).toMatchObject(plain(400, 'aal'))
+    expect(await fixture.ask('login', headers, '?aal=aal2')).toMatchObject(plain(400, 'aal'))
+    await fixture.security({ mfa_enabled: true })
+    expect(await fixture.ask('login', headers, '?aal=aal2')).toMatchObject(plain(400, 'aal'))
   })
 
   test.each([
@@ -164,14 +164,14 @@ describe('a flow about somebody signed in', () => {
     ['?refresh=', 'refresh: must be one of true, false'],
     ['?refresh=TRUE', 'refresh: must be one of true, false'],
   ])('is not asked for in other words: %s', async (query, words) => {
-    expect(await world.ask('login', { 'x-session-token': token }, query)).toMatchObject(
+    expect(await fixture.ask('login', { 'x-session-token': token }, query)).toMatchObject(
       plain(400, words),
     )
   })
 
   test('needs no token for the plain case, whatever else the address says', async () => {
     for (const query of ['?aal=aal1', '?refresh=false', '?aal=aal1&refresh=false'])
-      expect(await world.ask('login', {}, query)).toMatchObject({
+      expect(await fixture.ask('login', {}, query)).toMatchObject({
         status: 200,
         body: { refresh: false, requested_aal: 'aal1' },
       })
@@ -180,21 +180,21 @@ describe('a flow about somebody signed in', () => {
 
 describe('the address of a flow', () => {
   test.each(FLOW_KINDS)('is no other kind of flow: %s', async (kind) => {
-    const { id } = await world.start(kind, { 'x-session-token': token })
+    const { id } = await fixture.start(kind, { 'x-session-token': token })
     for (const wrong of FLOW_KINDS.filter((other) => other !== kind)) {
       const path = `${SELF_SERVICE}/${wrong}?flow=${id}`
-      expect(await world.app.raw(path)).toMatchObject({ status: 404, body: NOT_FOUND })
+      expect(await fixture.app.raw(path)).toMatchObject({ status: 404, body: NOT_FOUND })
       const sent = await askWith(undefined, path, { method: 'POST' })
       expect(sent).toMatchObject({ status: 404, body: NOT_FOUND })
     }
   })
 
   test('is answered alike whatever is no id of a flow', async () => {
-    const { id } = await world.start('login')
+    const { id } = await fixture.start('login')
     const long = 'x'.repeat(5000)
     for (const wrong of ['', ' ', 'x', UNKNOWN_ID, id.toUpperCase(), `${id}%00`, `${id}'`, long]) {
       const path = `${SELF_SERVICE}/login?flow=${wrong}`
-      expect(await world.app.raw(path), wrong).toMatchObject({ status: 404, body: NOT_FOUND })
+      expect(await fixture.app.raw(path), wrong).toMatchObject({ status: 404, body: NOT_FOUND })
       expect(await askWith(undefined, path, { method: 'POST' }), wrong).toMatchObject({
         status: 404,
         body: NOT_FOUND,
@@ -204,7 +204,7 @@ describe('the address of a flow', () => {
 
   test('has to have an id', async () => {
     for (const method of ['GET', 'POST'])
-      expect(await world.app.raw(`${SELF_SERVICE}/login`, { method })).toMatchObject(
+      expect(await fixture.app.raw(`${SELF_SERVICE}/login`, { method })).toMatchObject(
         plain(400, 'flow: is required'),
       )
   })
@@ -212,26 +212,26 @@ describe('the address of a flow', () => {
   test.each(['logout', 'Login', 'login%2f', 'methods', '__proto__', 'constructor'])(
     'has a kind that there is: %s',
     async (kind) => {
-      const { id } = await world.start('login')
+      const { id } = await fixture.start('login')
       for (const method of ['GET', 'POST'])
-        expect(await world.app.raw(`${SELF_SERVICE}/${kind}?flow=${id}`, { method })).toMatchObject(
-          plain(404, 'no such route'),
-        )
+        expect(
+          await fixture.app.raw(`${SELF_SERVICE}/${kind}?flow=${id}`, { method }),
+        ).toMatchObject(plain(404, 'no such route'))
     },
   )
 
   test('may have more in it: whoever passes links on adds to them', async () => {
-    const { ui, id } = await world.start('verification')
+    const { ui, id } = await fixture.start('verification')
     const longer = `${pathOf(ui.action)}&utm_source=mail&fbclid=1`
-    expect(await world.app.raw(longer)).toMatchObject({ status: 200, body: { id } })
-    const sent = await world.app.raw(longer, { method: 'POST' })
+    expect(await fixture.app.raw(longer)).toMatchObject({ status: 200, body: { id } })
+    const sent = await fixture.app.raw(longer, { method: 'POST' })
     expect(sent).toMatchObject({ status: 403, body: { id: 'security_csrf_violation' } })
   })
 
   test('takes no other methods', async () => {
-    const { ui } = await world.start('login')
+    const { ui } = await fixture.start('login')
     for (const method of ['PUT', 'PATCH', 'DELETE']) {
-      const response = await world.app.app.handle(new Request(ui.action, { method }))
+      const response = await fixture.app.app.handle(new Request(ui.action, { method }))
       expect(response.status).toBe(405)
       expect(response.headers.get('allow')).toBe('GET, POST')
     }
@@ -239,7 +239,7 @@ describe('the address of a flow', () => {
 })
 
 describe('a submission by way of the tenant’s server', () => {
-  const started = (kind: string) => world.start(kind, { 'x-session-token': token })
+  const started = (kind: string) => fixture.start(kind, { 'x-session-token': token })
   const headers = () => ({ 'x-session-token': token })
   let nobodies = 0
   /** To an address that nobody has written to yet. */
@@ -253,7 +253,7 @@ describe('a submission by way of the tenant’s server', () => {
 
   test.each(SUBMITTED)('needs no token against forgery: %s', async (kind) => {
     const flow = (await started(kind)).id
-    const answer = await world.submit(kind, { flow, ...fieldsFor(kind) }, headers())
+    const answer = await fixture.submit(kind, { flow, ...fieldsFor(kind) }, headers())
     expect(answer).toMatchObject({ status: 200, body: { id: flow } })
   })
 
@@ -262,10 +262,10 @@ describe('a submission by way of the tenant’s server', () => {
     async (kind) => {
       const [first, second] = [(await started(kind)).id, (await started(kind)).id]
       const to = (query: string, flow?: string) =>
-        world.app.raw(`${AUTH}/${kind}/submit${query}`, {
+        fixture.app.raw(`${AUTH}/${kind}/submit${query}`, {
           method: 'POST',
           headers: {
-            authorization: `Bearer ${world.key}`,
+            authorization: `Bearer ${fixture.key}`,
             'content-type': 'application/json',
             ...headers(),
           },
@@ -282,7 +282,7 @@ describe('a submission by way of the tenant’s server', () => {
   test.each(SUBMITTED)('has the id of a flow that is text: %s', async (kind) => {
     const { id } = await started(kind)
     for (const flow of ['', 5, true, [id], { id }])
-      expect(await world.submit(kind, { flow }, headers())).toMatchObject(
+      expect(await fixture.submit(kind, { flow }, headers())).toMatchObject(
         plain(400, 'flow: is required'),
       )
   })
@@ -311,7 +311,7 @@ describe('a submission by way of the tenant’s server', () => {
   test.each(SUBMITTED)('reaches no flow of another kind: %s', async (kind) => {
     for (const wrong of FLOW_KINDS.filter((other) => other !== kind)) {
       const { id: flow } = await started(wrong)
-      expect(await world.submit(kind, { flow, ...fieldsFor(kind) }, headers())).toMatchObject({
+      expect(await fixture.submit(kind, { flow, ...fieldsFor(kind) }, headers())).toMatchObject({
         status: 404,
         body: NOT_FOUND,
       })
@@ -329,7 +329,7 @@ describe('a submission by way of the tenant’s server', () => {
       expect(await askWith(lacking, path, broken)).toMatchObject(plain(403, 'flows'))
       const foreign = await keyWith('clockwork')
       expect(await askWith(foreign, path, broken)).toMatchObject(plain(403, 'clockwork key'))
-      expect(await askWith(`Bearer ${world.key}`, path, broken)).toMatchObject({ status: 415 })
+      expect(await askWith(`Bearer ${fixture.key}`, path, broken)).toMatchObject({ status: 415 })
     },
   )
 })
@@ -337,17 +337,17 @@ describe('a submission by way of the tenant’s server', () => {
 describe('a key at the address of a flow', () => {
   const login = { method: 'password', identifier: 'somebody@example.com', password: PASSWORD }
 
-  const sendWith = async (authorization: string, of: Pick<Checked, 'start' | 'send'> = world) =>
-    world.send(await of.start('login'), login, { authorization })
+  const sendWith = async (authorization: string, of: Pick<Checked, 'start' | 'send'> = fixture) =>
+    fixture.send(await of.start('login'), login, { authorization })
 
   test('is not needed, and may be there', async () => {
-    expect(await world.tryPassword('somebody@example.com')).toMatchObject({ status: 200 })
-    expect(await sendWith(`Bearer ${world.key}`)).toMatchObject({ status: 200 })
+    expect(await fixture.tryPassword('somebody@example.com')).toMatchObject({ status: 200 })
+    expect(await sendWith(`Bearer ${fixture.key}`)).toMatchObject({ status: 200 })
   })
 
   test('does not stand in for the token against forgery', async () => {
-    const { ui } = await world.start('login')
-    const answer = await askWith(`Bearer ${world.key}`, pathOf(ui.action), {
+    const { ui } = await fixture.start('login')
+    const answer = await askWith(`Bearer ${fixture.key}`, pathOf(ui.action), {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(login),
@@ -367,7 +367,7 @@ describe('a key at the address of a flow', () => {
 
   test('of another tenant finds no such flow', async () => {
     expect(await sendWith(`Bearer ${other.key}`)).toMatchObject({ status: 404, body: NOT_FOUND })
-    const theirs: Json = await sendWith(`Bearer ${world.key}`, other as never)
+    const theirs: Json = await sendWith(`Bearer ${fixture.key}`, other as never)
     expect(theirs).toMatchObject({ status: 404, body: NOT_FOUND })
   })
 })

@@ -30,7 +30,7 @@ import {
   AUTH,
   bootFlows,
   csrfOf,
-  type FlowWorld,
+  type FlowFixture,
   flowParty,
   messageIds,
   node,
@@ -38,13 +38,13 @@ import {
   PASSWORD,
 } from './fixture.ts'
 
-let world: FlowWorld
+let fixture: FlowFixture
 let document: Json
 beforeAll(async () => {
-  world = await bootCrowd()
-  document = (await world.app.raw('/openapi.json')).body
+  fixture = await bootCrowd()
+  document = (await fixture.app.raw('/openapi.json')).body
 })
-afterAll(() => world.app.stop())
+afterAll(() => fixture.app.stop())
 
 let people = 0
 const newAddress = () => `verifies-${people++}@example.com`
@@ -52,17 +52,17 @@ const newAddress = () => `verifies-${people++}@example.com`
 /** Somebody whose address is still to be proven. */
 async function somebody(fields: Json = {}) {
   const email = newAddress()
-  return { email, identity: await unproven(world, email, fields) }
+  return { email, identity: await unproven(fixture, email, fields) }
 }
 
 const addressOf = async (identity: Json): Promise<Json> =>
-  (await world.readIdentity(identity)).verifiable_addresses[0]
+  (await fixture.readIdentity(identity)).verifiable_addresses[0]
 
 describe('a verification flow', () => {
   test('asks for an address, and for nothing else', async () => {
-    const flow = await world.start('verification')
+    const flow = await fixture.start('verification')
 
-    const at = world.clock.now()
+    const at = fixture.clock.now()
     expect(factsOf(flow)).toEqual({
       id: flow.id,
       type: 'browser',
@@ -79,9 +79,9 @@ describe('a verification flow', () => {
   })
 
   test('needs the key of a tenant, with the scope for flows', async () => {
-    const { key } = await world.acme.key('gate', 'live', ['identities.read'])
+    const { key } = await fixture.acme.key('gate', 'live', ['identities.read'])
     const ask = (headers: Record<string, string>) =>
-      world.app.raw(`${AUTH}/verification`, { headers }).then(({ status }) => status)
+      fixture.app.raw(`${AUTH}/verification`, { headers }).then(({ status }) => status)
 
     expect(await ask({})).toBe(401)
     expect(await ask({ authorization: `Bearer ${key}` })).toBe(403)
@@ -91,7 +91,7 @@ describe('a verification flow', () => {
 describe.each(WAYS)('an address is proven, %s', (name, bring) => {
   const isWithKey = name.startsWith('by the tenant')
   const sendIt = async (flow: Json, fields: Json) => {
-    const answer = await bring(world, flow, fields)
+    const answer = await bring(fixture, flow, fields)
     const path = isWithKey ? `${AUTH}/verification/submit` : '/auth/self-service/verification'
     expectDescribed(document, 'post', path, withoutFreeForm(path, answer))
     return answer
@@ -99,7 +99,7 @@ describe.each(WAYS)('an address is proven, %s', (name, bring) => {
 
   test('by a code that is sent there first', async () => {
     const { email, identity } = await somebody()
-    const flow = await world.start('verification')
+    const flow = await fixture.start('verification')
 
     const sent = flowIn(await sendIt(flow, { method: 'code', email }), 200, 'sent_email')
 
@@ -117,16 +117,16 @@ describe.each(WAYS)('an address is proven, %s', (name, bring) => {
 
   test('by the code that comes back: no session begins by it', async () => {
     const { email, identity } = await somebody()
-    const flow = await asked(world, 'verification', email)
+    const flow = await asked(fixture, 'verification', email)
 
-    const answer = await sendIt(flow, { method: 'code', code: world.codeFor(email) })
+    const answer = await sendIt(flow, { method: 'code', code: fixture.codeFor(email) })
 
     const done = flowIn(answer, 200, 'passed_challenge')
     expect(nodeNames(done)).toEqual([])
     expect(messageIds(done)).toEqual([1080002])
     expect(done).not.toHaveProperty('continue_with')
     expect(JSON.stringify(done)).not.toContain('gat_st_')
-    const now = new Date(world.clock.now()).toISOString()
+    const now = new Date(fixture.clock.now()).toISOString()
     expect(await addressOf(identity)).toMatchObject({
       value: email,
       verified: true,
@@ -134,31 +134,31 @@ describe.each(WAYS)('an address is proven, %s', (name, bring) => {
       verified_at: now,
       updated_at: now,
     })
-    expect((await world.api.get(personPath(identity, '/sessions'))).body).toEqual([])
+    expect((await fixture.api.get(personPath(identity, '/sessions'))).body).toEqual([])
   })
 
   test('by what is left of a form when the method is not named', async () => {
     const { email, identity } = await somebody()
-    const flow = await world.start('verification')
+    const flow = await fixture.start('verification')
 
     flowIn(await sendIt(flow, { email }), 200, 'sent_email')
-    flowIn(await sendIt(flow, { code: world.codeFor(email) }), 200, 'passed_challenge')
+    flowIn(await sendIt(flow, { code: fixture.codeFor(email) }), 200, 'passed_challenge')
 
     expect(await addressOf(identity)).toMatchObject({ verified: true })
   })
 
   test('once: what is sent to a flow that is over is refused', async () => {
     const { email } = await somebody()
-    const flow = await asked(world, 'verification', email)
-    const code = world.codeFor(email)
+    const flow = await asked(fixture, 'verification', email)
+    const code = fixture.codeFor(email)
     flowIn(await sendIt(flow, { code }), 200, 'passed_challenge')
-    world.clock.jump(MAIL_GAP_MS)
+    fixture.clock.jump(MAIL_GAP_MS)
 
     for (const fields of [{ code }, { code: wrongCode(code) }, { email }, {}])
       expect(messageIds(flowIn(await sendIt(flow, fields), 422, 'passed_challenge'))).toContain(
         4070002,
       )
-    expect(world.mailsTo(email)).toHaveLength(1)
+    expect(fixture.mailsTo(email)).toHaveLength(1)
   })
 
   test.each<[string, Json, (number | string)[]]>([
@@ -169,7 +169,7 @@ describe.each(WAYS)('an address is proven, %s', (name, bring) => {
     ['an address that is an object', { email: { a: 1 } }, ['email:4000026']],
     ['a code before there is one', { code: '123456' }, [4070006]],
   ])('and not with %s', async (_, fields, ids) => {
-    const flow = await world.start('verification')
+    const flow = await fixture.start('verification')
 
     expect(complaintsIn(flowIn(await sendIt(flow, fields), 422, 'choose_method'))).toEqual(ids)
   })
@@ -178,33 +178,33 @@ describe.each(WAYS)('an address is proven, %s', (name, bring) => {
 describe('with a key', () => {
   test('a flow has to be named', async () => {
     for (const flow of [undefined, '', null, 7])
-      expect(await world.submit('verification', { flow, email: newAddress() })).toMatchObject({
+      expect(await fixture.submit('verification', { flow, email: newAddress() })).toMatchObject({
         status: 400,
         body: { error: expect.stringMatching(/^flow: is required/) },
       })
   })
 
   test('one that there is not, or that is of another kind or tenant, is not found', async () => {
-    const other = await flowParty(world.app)
+    const other = await flowParty(fixture.app)
     const { email, identity } = await somebody()
-    const flow = await asked(world, 'verification', email)
-    const recovery = await world.start('recovery')
-    const code = world.codeFor(email)
+    const flow = await asked(fixture, 'verification', email)
+    const recovery = await fixture.start('recovery')
+    const code = fixture.codeFor(email)
     const missing = { status: 404, body: { id: 'flow_not_found', error: 'flow not found' } }
 
     for (const id of [UNKNOWN_ID, recovery.id])
-      expect(await world.submit('verification', { flow: id, code })).toMatchObject(missing)
+      expect(await fixture.submit('verification', { flow: id, code })).toMatchObject(missing)
     expect(await other.submit('verification', { flow: flow.id, code })).toMatchObject(missing)
 
     expect(await addressOf(identity)).toMatchObject({ verified: false })
-    const answer = await world.submit('verification', { flow: flow.id, code })
+    const answer = await fixture.submit('verification', { flow: flow.id, code })
     flowIn(answer, 200, 'passed_challenge')
   })
 
   test('somebody without a key, or without the scope, is refused before anything is looked at', async () => {
-    const { key } = await world.acme.key('gate', 'live', ['identities.read'])
+    const { key } = await fixture.acme.key('gate', 'live', ['identities.read'])
     const post = (authorization: string) =>
-      world.app.raw(`${AUTH}/verification/submit`, {
+      fixture.app.raw(`${AUTH}/verification/submit`, {
         method: 'POST',
         headers: { authorization, 'content-type': 'application/json' },
         body: '{',
@@ -212,18 +212,18 @@ describe('with a key', () => {
 
     expect((await post('')).status).toBe(401)
     expect((await post(`Bearer ${key}`)).status).toBe(403)
-    expect((await post(`Bearer ${world.key}`)).status).toBe(400)
+    expect((await post(`Bearer ${fixture.key}`)).status).toBe(400)
   })
 })
 
 test('without a key nothing is taken but with the token of the flow', async () => {
   const { email, identity } = await somebody()
-  const flow = await asked(world, 'verification', email)
-  const code = world.codeFor(email)
-  const other = await world.start('verification')
+  const flow = await asked(fixture, 'verification', email)
+  const code = fixture.codeFor(email)
+  const other = await fixture.start('verification')
 
   for (const csrf_token of [undefined, '', csrfOf(other)])
-    expect(await world.send(flow, { csrf_token, code })).toMatchObject({
+    expect(await fixture.send(flow, { csrf_token, code })).toMatchObject({
       status: 403,
       body: { id: 'security_csrf_violation' },
     })
@@ -234,28 +234,28 @@ test('without a key nothing is taken but with the token of the flow', async () =
 describe('the link in the mail', () => {
   test('leads to a flow of its own with its secret filled in, and proves nothing by itself', async () => {
     const { email, identity } = await somebody()
-    const flow = await asked(world, 'verification', email)
-    const { flow: id, code } = Object.fromEntries(new URL(world.linkFor(email)).searchParams)
+    const flow = await asked(fixture, 'verification', email)
+    const { flow: id, code } = Object.fromEntries(new URL(fixture.linkFor(email)).searchParams)
     expect(id).not.toBe(flow.id)
 
     for (let n = 0; n < 10; n++) {
-      const page = await newBrowser(world.app).visit(world.linkFor(email))
+      const page = await newBrowser(fixture.app).visit(fixture.linkFor(email))
       expect(page.forms).toMatchObject([{ hidden: { code }, fields: {} }])
     }
 
     expect(await addressOf(identity)).toMatchObject({ verified: false })
-    flowIn(await world.send(flow, { code: world.codeFor(email) }), 200, 'passed_challenge')
+    flowIn(await fixture.send(flow, { code: fixture.codeFor(email) }), 200, 'passed_challenge')
   })
 
   test('can be opened after all is done, and says so', async () => {
     const email = newAddress()
-    const body = await world.register(email)
+    const body = await fixture.register(email)
     const { url } = nextFlowIn({ body }, 'show_verification_ui')
-    const flow = flowIn(await read(world, { ui: { action: url } }), 200, 'sent_email')
-    flowIn(await world.send(flow, { code: world.codeFor(email) }), 200, 'passed_challenge')
-    const browser = newBrowser(world.app)
+    const flow = flowIn(await read(fixture, { ui: { action: url } }), 200, 'sent_email')
+    flowIn(await fixture.send(flow, { code: fixture.codeFor(email) }), 200, 'passed_challenge')
+    const browser = newBrowser(fixture.app)
 
-    const page = await browser.visit(world.linkFor(email))
+    const page = await browser.visit(fixture.linkFor(email))
     const done = await browser.follow(await browser.press(page, ['method', 'code']))
 
     expect(done.text).toContain('Your email address is verified')
@@ -263,24 +263,24 @@ describe('the link in the mail', () => {
 
   test('of another kind leads nowhere', async () => {
     const { email } = await somebody()
-    await asked(world, 'verification', email)
+    await asked(fixture, 'verification', email)
 
-    const link = world.linkFor(email).replace('/verification?', '/recovery?')
+    const link = fixture.linkFor(email).replace('/verification?', '/recovery?')
 
-    expect((await world.open(link)).status).toBe(404)
+    expect((await fixture.open(link)).status).toBe(404)
   })
 
   test('leads on from an expired flow to one that asks anew, without the code', async () => {
     const { email } = await somebody()
-    await asked(world, 'verification', email)
-    const link = world.linkFor(email)
-    world.clock.jump(FLOW_MS)
+    await asked(fixture, 'verification', email)
+    const link = fixture.linkFor(email)
+    fixture.clock.jump(FLOW_MS)
 
-    const page = await world.open(link)
+    const page = await fixture.open(link)
 
     expect(page.status).toBe(303)
     expect(page.headers.get('location')).not.toContain('code=')
-    expect((await world.open(page.headers.get('location') as string)).body).toContain(
+    expect((await fixture.open(page.headers.get('location') as string)).body).toContain(
       'name="email"',
     )
   })
@@ -289,13 +289,13 @@ describe('the link in the mail', () => {
 describe('on pages', () => {
   test('a form answers with a redirect to the flow, which says what came of it', async () => {
     const { email, identity } = await somebody()
-    const flow = await world.start('verification')
-    const browser = newBrowser(world.app)
+    const flow = await fixture.start('verification')
+    const browser = newBrowser(fixture.app)
 
     const asking = await browser.visit(flow.ui.action)
     const sent = await browser.press(asking, ['method', 'code'], { email })
     expect([sent.status, sent.location]).toEqual([303, flow.ui.action])
-    const code = world.codeFor(email)
+    const code = fixture.codeFor(email)
     const done = await browser.press(await browser.follow(sent), ['method', 'code'], { code })
 
     expect([done.status, done.location]).toEqual([303, flow.ui.action])
@@ -305,10 +305,13 @@ describe('on pages', () => {
 
   test('the link in the mail takes one press of a button, in whichever browser', async () => {
     const { email, identity } = await somebody()
-    await asked(world, 'verification', email)
-    const browser = newBrowser(world.app)
+    await asked(fixture, 'verification', email)
+    const browser = newBrowser(fixture.app)
 
-    const done = await browser.press(await browser.visit(world.linkFor(email)), ['method', 'code'])
+    const done = await browser.press(await browser.visit(fixture.linkFor(email)), [
+      'method',
+      'code',
+    ])
 
     expect(done.status).toBe(303)
     expect(await addressOf(identity)).toMatchObject({ verified: true })
@@ -316,10 +319,10 @@ describe('on pages', () => {
 
   test('who came from an app finds a way back there, and no code for anything', async () => {
     const { email } = await somebody()
-    const flow = await world.start('verification', { 'x-return-to': 'https://app.example.com/a' })
-    await world.send(flow, { email })
+    const flow = await fixture.start('verification', { 'x-return-to': 'https://app.example.com/a' })
+    await fixture.send(flow, { email })
 
-    const answer = await world.send(flow, { code: world.codeFor(email) })
+    const answer = await fixture.send(flow, { code: fixture.codeFor(email) })
 
     const done = flowIn(answer, 200, 'passed_challenge')
     expect(done.return_to).toBe('https://app.example.com/a')
@@ -327,39 +330,39 @@ describe('on pages', () => {
       type: 'a',
       attributes: { href: 'https://app.example.com/a' },
     })
-    expect((await world.open(flow.ui.action)).body).toContain('href="https://app.example.com/a"')
+    expect((await fixture.open(flow.ui.action)).body).toContain('href="https://app.example.com/a"')
   })
 })
 
 describe('whoever has just signed up', () => {
   test('is sent a code beside the sign-in, for a flow that is named', async () => {
     const email = newAddress()
-    const body = await world.register(email)
+    const body = await fixture.register(email)
     const identity = body.identity
 
     const { id, url, verifiable_address } = nextFlowIn({ body }, 'show_verification_ui')
 
     expect(verifiable_address).toBe(email)
     expect(url).toBe(`http://127.0.0.1:8420/auth/self-service/verification?flow=${id}`)
-    expect(world.linkFor(email)).not.toContain(id)
-    const flow = flowIn(await read(world, { ui: { action: url } }), 200, 'sent_email')
+    expect(fixture.linkFor(email)).not.toContain(id)
+    const flow = flowIn(await read(fixture, { ui: { action: url } }), 200, 'sent_email')
     expect(messageIds(flow)).toEqual([1080003])
-    flowIn(await world.send(flow, { code: world.codeFor(email) }), 200, 'passed_challenge')
+    flowIn(await fixture.send(flow, { code: fixture.codeFor(email) }), 200, 'passed_challenge')
     expect(await addressOf(identity)).toMatchObject({ verified: true })
   })
 
   test('keeps their password and their session by proving the address', async () => {
     const email = newAddress()
-    const { session_token: token, identity } = await world.register(email)
-    await connect(world, identity)
-    world.clock.jump(MAIL_GAP_MS)
-    const flow = await asked(world, 'verification', email)
+    const { session_token: token, identity } = await fixture.register(email)
+    await connect(fixture, identity)
+    fixture.clock.jump(MAIL_GAP_MS)
+    const flow = await asked(fixture, 'verification', email)
 
-    await world.send(flow, { code: world.codeFor(email) }, { 'x-session-token': token })
+    await fixture.send(flow, { code: fixture.codeFor(email) }, { 'x-session-token': token })
 
-    expect(await whose(world, token)).toBe(identity.id)
-    expect(await credentialsOf(world, identity)).toEqual(['oidc', 'password'])
-    expect((await world.tryPassword(email)).status).toBe(200)
+    expect(await whose(fixture, token)).toBe(identity.id)
+    expect(await credentialsOf(fixture, identity)).toEqual(['oidc', 'password'])
+    expect((await fixture.tryPassword(email)).status).toBe(200)
   })
 })
 
@@ -420,7 +423,7 @@ describe('webhooks', () => {
 
   test('hear nothing of codes that were wrong, late or asked for', async () => {
     await using target = startTarget()
-    const other = await flowParty(world.app)
+    const other = await flowParty(fixture.app)
     await other.createWebhook(target.url)
     const email = newAddress()
     await unproven(other, email)
@@ -428,16 +431,16 @@ describe('webhooks', () => {
     const code = other.codeFor(email)
 
     await other.send(flow, { code: wrongCode(code) })
-    world.clock.jump(CODE_MS)
+    fixture.clock.jump(CODE_MS)
     await other.send(flow, { code })
-    await rest(world.app)
+    await rest(fixture.app)
 
     expect(typesTold(target)).toEqual(['identity.created'])
   })
 
   test.each(['recovery', 'login'] as const)('hear of it when a %s proves it', async (kind) => {
     await using target = startTarget()
-    const other = await flowParty(world.app)
+    const other = await flowParty(fixture.app)
     await other.createWebhook(target.url, { events: ['identity.email_verified'] })
     await other.security({ passwordless_enabled: true })
     const email = newAddress()
@@ -445,7 +448,7 @@ describe('webhooks', () => {
     const flow = await asked(other, kind, email)
 
     expect((await other.send(flow, { code: other.codeFor(email) })).status).toBe(200)
-    await rest(world.app)
+    await rest(fixture.app)
 
     expect(typesTold(target)).toEqual(['identity.email_verified'])
   })
@@ -454,37 +457,37 @@ describe('webhooks', () => {
 describe('another mail', () => {
   test('kills the code of the one before, in whichever flow', async () => {
     const { email } = await somebody()
-    const first = await asked(world, 'verification', email)
-    const firstCode = world.codeFor(email)
-    world.clock.jump(MAIL_GAP_MS)
-    const second = await asked(world, 'verification', email)
+    const first = await asked(fixture, 'verification', email)
+    const firstCode = fixture.codeFor(email)
+    fixture.clock.jump(MAIL_GAP_MS)
+    const second = await asked(fixture, 'verification', email)
 
-    const late = await world.send(first, { code: firstCode })
+    const late = await fixture.send(first, { code: firstCode })
 
     expect(complaintsIn(flowIn(late, 422, 'sent_email'))).toEqual(['code:4070006'])
-    flowIn(await world.send(second, { code: world.codeFor(email) }), 200, 'passed_challenge')
+    flowIn(await fixture.send(second, { code: fixture.codeFor(email) }), 200, 'passed_challenge')
   })
 
   test('leaves the codes of others alone', async () => {
     const [one, other] = [await somebody(), await somebody()]
-    const flow = await asked(world, 'verification', one.email)
-    const code = world.codeFor(one.email)
+    const flow = await asked(fixture, 'verification', one.email)
+    const code = fixture.codeFor(one.email)
 
-    await asked(world, 'verification', other.email)
+    await asked(fixture, 'verification', other.email)
 
-    flowIn(await world.send(flow, { code }), 200, 'passed_challenge')
+    flowIn(await fixture.send(flow, { code }), 200, 'passed_challenge')
   })
 
   test('that the tenant asks for brings a code for its flow, for as long as the flow lasts', async () => {
     const { email, identity } = await somebody()
-    const { status, body } = await world.api.post(personPath(identity, '/resend-verification'))
+    const { status, body } = await fixture.api.post(personPath(identity, '/resend-verification'))
     expect(status).toBe(202)
     const action = `http://127.0.0.1:8420/auth/self-service/verification?flow=${body.flow.id}`
-    const flow = flowIn(await read(world, { ui: { action } }), 200, 'sent_email')
+    const flow = flowIn(await read(fixture, { ui: { action } }), 200, 'sent_email')
     expect(flow.expires_at).toBe(body.flow.expires_at)
-    world.clock.jump(HOUR - 1)
+    fixture.clock.jump(HOUR - 1)
 
-    const answer = await world.send(flow, { code: world.codeFor(email) })
+    const answer = await fixture.send(flow, { code: fixture.codeFor(email) })
 
     flowIn(answer, 200, 'passed_challenge')
     expect(await addressOf(identity)).toMatchObject({ verified: true })
@@ -492,12 +495,12 @@ describe('another mail', () => {
 
   test('that the tenant asks for kills the code before it', async () => {
     const { email, identity } = await somebody()
-    const flow = await asked(world, 'verification', email)
-    const code = world.codeFor(email)
-    world.clock.jump(MAIL_GAP_MS)
-    await world.api.post(personPath(identity, '/resend-verification'))
+    const flow = await asked(fixture, 'verification', email)
+    const code = fixture.codeFor(email)
+    fixture.clock.jump(MAIL_GAP_MS)
+    await fixture.api.post(personPath(identity, '/resend-verification'))
 
-    const late = await world.send(flow, { code })
+    const late = await fixture.send(flow, { code })
 
     expect(complaintsIn(flowIn(late, 422, 'sent_email'))).toEqual(['code:4070006'])
   })
@@ -507,7 +510,7 @@ describe('no mail goes out, and the answer is the same', () => {
   test.each<[string, (email: string) => Promise<unknown>, string]>([
     [
       'for an address that is proven already',
-      (email) => person(world, email),
+      (email) => person(fixture, email),
       'withheld: the address is already verified',
     ],
     [
@@ -517,33 +520,33 @@ describe('no mail goes out, and the answer is the same', () => {
     ],
     [
       'for somebody who is inactive',
-      (email) => unproven(world, email, { state: 'inactive' }),
+      (email) => unproven(fixture, email, { state: 'inactive' }),
       'withheld: no account has this address',
     ],
     [
       'for somebody of another tenant',
-      async (email) => unproven(await flowParty(world.app), email),
+      async (email) => unproven(await flowParty(fixture.app), email),
       'withheld: no account has this address',
     ],
   ])('%s', async (_, prepare, why) => {
     const email = newAddress()
     await prepare(email)
 
-    const flow = await asked(world, 'verification', email)
+    const flow = await asked(fixture, 'verification', email)
 
     expect(messageIds(flow)).toEqual([1080003])
-    expect(fatesOf(world, email)).toEqual([why])
-    expect(world.sentTo(email)).toEqual([])
-    const [row] = rowsOf(world.app, 'gate_codes').filter(({ flow_id }) => flow_id === flow.id)
+    expect(fatesOf(fixture, email)).toEqual([why])
+    expect(fixture.sentTo(email)).toEqual([])
+    const [row] = rowsOf(fixture.app, 'gate_codes').filter(({ flow_id }) => flow_id === flow.id)
     expect(row).toMatchObject({ identity_id: null, generation: null, address: email })
   })
 
   test('and what was written to the address before stays as it was', async () => {
     const email = newAddress()
-    const identity = await person(world, email)
+    const identity = await person(fixture, email)
     const before = await addressOf(identity)
 
-    await asked(world, 'verification', email)
+    await asked(fixture, 'verification', email)
 
     expect(await addressOf(identity)).toEqual(before)
   })
@@ -552,43 +555,43 @@ describe('no mail goes out, and the answer is the same', () => {
 describe('a code proves nothing any more', () => {
   async function waiting() {
     const { email, identity } = await somebody()
-    const flow = await asked(world, 'verification', email)
-    return { email, identity, flow, code: world.codeFor(email) }
+    const flow = await asked(fixture, 'verification', email)
+    return { email, identity, flow, code: fixture.codeFor(email) }
   }
 
   async function refused(flow: Json, code: string) {
-    const answer = await world.send(flow, { code })
+    const answer = await fixture.send(flow, { code })
     expect(complaintsIn(flowIn(answer, 422, 'sent_email'))).toEqual(['code:4070006'])
   }
 
   test('once the person is inactive, nor when they are back', async () => {
     const { identity, flow, code } = await waiting()
-    await world.setState(identity, 'inactive')
+    await fixture.setState(identity, 'inactive')
     await refused(flow, code)
-    await world.setState(identity, 'active')
+    await fixture.setState(identity, 'active')
     await refused(flow, code)
     expect(await addressOf(identity)).toMatchObject({ verified: false })
   })
 
   test('once the person was inactive for a while', async () => {
     const { identity, flow, code } = await waiting()
-    await world.setState(identity, 'inactive')
-    await world.setState(identity, 'active')
+    await fixture.setState(identity, 'inactive')
+    await fixture.setState(identity, 'active')
 
     await refused(flow, code)
   })
 
   test('once the person is gone: neither is the flow', async () => {
     const { identity, flow, code } = await waiting()
-    await world.api.delete(`${IDENTITIES}/${identity.id}`)
+    await fixture.api.delete(`${IDENTITIES}/${identity.id}`)
 
-    expect(await world.send(flow, { code })).toMatchObject({ status: 404 })
+    expect(await fixture.send(flow, { code })).toMatchObject({ status: 404 })
   })
 
   test('once the person has another address, which is as unproven as before', async () => {
     const { identity, flow, code } = await waiting()
     const email = newAddress()
-    await world.patch(identity, [{ op: 'replace', path: '/traits/email', value: email }])
+    await fixture.patch(identity, [{ op: 'replace', path: '/traits/email', value: email }])
 
     await refused(flow, code)
 
@@ -598,7 +601,7 @@ describe('a code proves nothing any more', () => {
   test('once the address came back to the person, who has to prove it anew', async () => {
     const { email, identity, flow, code } = await waiting()
     for (const value of [newAddress(), email])
-      await world.patch(identity, [{ op: 'replace', path: '/traits/email', value }])
+      await fixture.patch(identity, [{ op: 'replace', path: '/traits/email', value }])
 
     await refused(flow, code)
 
@@ -607,8 +610,8 @@ describe('a code proves nothing any more', () => {
 
   test('once the address was proven in another way', async () => {
     const { email, identity, flow, code } = await waiting()
-    world.clock.jump(MAIL_GAP_MS)
-    await recover(world, email)
+    fixture.clock.jump(MAIL_GAP_MS)
+    await recover(fixture, email)
 
     await refused(flow, code)
 
@@ -618,15 +621,15 @@ describe('a code proves nothing any more', () => {
 
 test('a mail is in the language of whoever asks', async () => {
   const { email } = await somebody()
-  const flow = await world.start('verification')
+  const flow = await fixture.start('verification')
 
-  await world.send(flow, { email }, { 'accept-language': 'de' })
+  await fixture.send(flow, { email }, { 'accept-language': 'de' })
 
-  expect(world.sentTo(email)[0]?.subject).toBe('Bestätige deine E-Mail-Adresse für Acme')
+  expect(fixture.sentTo(email)[0]?.subject).toBe('Bestätige deine E-Mail-Adresse für Acme')
 })
 
 test('a password that is right needs no proof of the address', async () => {
   const { email } = await somebody({ password: PASSWORD })
 
-  expect((await world.tryPassword(email, PASSWORD)).status).toBe(200)
+  expect((await fixture.tryPassword(email, PASSWORD)).status).toBe(200)
 })

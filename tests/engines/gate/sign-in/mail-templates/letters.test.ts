@@ -225,16 +225,16 @@ describe('a hostile name', () => {
 
   test('is on one line in the subject, of a length that goes', async () => {
     using folder = temporaryFolder()
-    await using world = await openMail({ dataDir: folder.path })
+    await using fixture = await openMail({ dataDir: folder.path })
 
     for (const { written } of casesOf(ALL)) {
-      const turned = await world.post('ada@example.com', written({ tenantName: TURNED }))
-      const long = await world.post('ada@example.com', written({ tenantName: '𝒜'.repeat(200) }))
+      const turned = await fixture.post('ada@example.com', written({ tenantName: TURNED }))
+      const long = await fixture.post('ada@example.com', written({ tenantName: '𝒜'.repeat(200) }))
 
-      expect(world.read(turned)?.subject).toMatch(
+      expect(fixture.read(turned)?.subject).toMatch(
         /^[^\p{Cc}\u2028\u202e]*Acme Bcc: eve@example\.com {1,2}gro/u,
       )
-      expect([...(world.read(long)?.subject ?? '')].length).toBeLessThanOrEqual(200)
+      expect([...(fixture.read(long)?.subject ?? '')].length).toBeLessThanOrEqual(200)
     }
   })
 })

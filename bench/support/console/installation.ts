@@ -5,13 +5,13 @@ import { passepartoutPeople } from '../../../src/engines/passepartout/schema.ts'
 import { newId } from '../../../src/platform/ids.ts'
 import { type Engine, openEngine } from '../engine.ts'
 import { postOf } from '../gate.ts'
-import { createHouse, issueKey } from '../house.ts'
+import { createInstallation, issueKey } from '../installation.ts'
 import { cronJob, delayedJob } from '../jobs.ts'
 import { event } from '../relay.ts'
 import { addOperator } from './operator.ts'
 
 /** Of everything that the console lists the first: what is behind its pages are copies of them. */
-export interface ConsoleHouse {
+export interface ConsoleInstallation {
   engine: Engine
   /** Whose pages are opened, and a neighbour who has as much. */
   tenants: [mine: string, neighbours: string]
@@ -20,16 +20,18 @@ export interface ConsoleHouse {
 }
 
 /** Open in this process, with nothing going on by itself. */
-export async function openConsoleHouse(stack: AsyncDisposableStack): Promise<ConsoleHouse> {
-  const house = await createHouse(stack, 2)
+export async function openConsoleInstallation(
+  stack: AsyncDisposableStack,
+): Promise<ConsoleInstallation> {
+  const installation = await createInstallation(stack, 2)
   const keys = {
-    gate: (await issueKey(house, 'gate')).key,
-    relay: (await issueKey(house, 'relay')).key,
-    passepartout: (await issueKey(house, 'passepartout', 'test')).key,
+    gate: (await issueKey(installation, 'gate')).key,
+    relay: (await issueKey(installation, 'relay')).key,
+    passepartout: (await issueKey(installation, 'passepartout', 'test')).key,
   }
-  const engine = await openEngine(stack, house, { isPaused: true })
-  const [mine = { id: '', key: '' }, neighbour = mine] = house.residents
-  const tenants: ConsoleHouse['tenants'] = [mine.id, neighbour.id]
+  const engine = await openEngine(stack, installation, { isPaused: true })
+  const [mine = { id: '', key: '' }, neighbour = mine] = installation.residents
+  const tenants: ConsoleInstallation['tenants'] = [mine.id, neighbour.id]
   const operator = await addOperator(engine, tenants)
   const first = await addFirsts(engine, mine, keys)
   return { engine, tenants, operator, first }
@@ -76,12 +78,12 @@ async function addFirsts(
     key: firstOf(engine, 'api_keys', 'id'),
     audited: firstOf(engine, 'audit_log', 'seq'),
     membership: firstOf(engine, 'console_memberships', 'rowid'),
-    ...addWhatTheWorldAnswers(engine, { tenantId, jobId: job.id, endpointId: endpoint.id }),
+    ...addAnswers(engine, { tenantId, jobId: job.id, endpointId: endpoint.id }),
   }
 }
 
 /** What takes a target or a messenger to come into being. */
-function addWhatTheWorldAnswers(
+function addAnswers(
   engine: Engine,
   { tenantId, jobId, endpointId }: Record<'tenantId' | 'jobId' | 'endpointId', string>,
 ) {

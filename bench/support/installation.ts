@@ -20,7 +20,7 @@ export interface Resident {
   key: string
 }
 
-export interface House {
+export interface Installation {
   dataDir: string
   residents: Resident[]
 }
@@ -34,7 +34,7 @@ export function temporaryFolder(stack: AsyncDisposableStack): string {
 }
 
 /** A migrated database, open: fsync at each commit, as served by default. */
-export function openHouseDatabase(dataDir: string) {
+export function openInstallationDatabase(dataDir: string) {
   const db = openDatabase({ dataDir, synchronous: 'full' })
   const backupDir = join(dataDir, 'backups')
   migrate(db.client, { migrations, backupDir, appVersion: 'bench', now: systemClock.now() })
@@ -42,20 +42,20 @@ export function openHouseDatabase(dataDir: string) {
 }
 
 /** The bare file, also while the program runs on it and writes now and then. */
-export function openBeside({ dataDir }: Pick<House, 'dataDir'>): Database {
+export function openBeside({ dataDir }: Pick<Installation, 'dataDir'>): Database {
   const client = new Database(databaseFile(dataDir), { strict: true })
   client.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
   return client
 }
 
 /** A new data directory with tenants, each with a clockwork key. */
-export async function createHouse(
+export async function createInstallation(
   stack: AsyncDisposableStack,
   tenants = 1,
   plan: Plan = 'unlimited',
-): Promise<House> {
+): Promise<Installation> {
   const dataDir = temporaryFolder(stack)
-  const db = openHouseDatabase(dataDir)
+  const db = openInstallationDatabase(dataDir)
   const parts = { db, clock: systemClock, audit: createAudit({ db, clock: systemClock }) }
   const keys = createKeys({ ...parts, prefix: 'svc' })
   const offices = { tenants: createTenants({ ...parts, onChange: keys.forget }), keys }
@@ -81,12 +81,12 @@ async function moveIn(
 
 /** A key of the first tenant. */
 export async function issueKey(
-  { dataDir, residents }: House,
+  { dataDir, residents }: Installation,
   engine: 'gate' | 'relay' | 'passepartout',
   environment: 'live' | 'test' = 'live',
 ): Promise<{ tenantId: string; key: string }> {
   const tenantId = residents[0]?.id ?? ''
-  const db = openHouseDatabase(dataDir)
+  const db = openInstallationDatabase(dataDir)
   const parts = { db, clock: systemClock, audit: createAudit({ db, clock: systemClock }) }
   const keys = createKeys({ ...parts, prefix: 'svc' })
   const { key } = await keys.issue(ACTOR, { tenantId, engine, environment })
@@ -94,8 +94,8 @@ export async function issueKey(
   return { tenantId, key }
 }
 
-/** Another folder with the same content, of a house that nobody has open. */
-export function copyHouse(stack: AsyncDisposableStack, { dataDir }: House): string {
+/** Another folder with the same content, of a installation that nobody has open. */
+export function copyInstallation(stack: AsyncDisposableStack, { dataDir }: Installation): string {
   const copy = temporaryFolder(stack)
   cpSync(dataDir, copy, { recursive: true })
   return copy
@@ -111,8 +111,10 @@ export const FLAGS = {
 }
 
 /** The program as it is run from a checkout, on a free port, in a process of its own. */
-export const serveHouse = (stack: AsyncDisposableStack, { dataDir }: House): Promise<Server> =>
-  startServer(stack, serveCommand(dataDir))
+export const serveInstallation = (
+  stack: AsyncDisposableStack,
+  { dataDir }: Installation,
+): Promise<Server> => startServer(stack, serveCommand(dataDir))
 
 /** What to type to serve a data directory. */
 export const serveCommand = (dataDir: string, program = [process.execPath, 'src/main.ts']) => [

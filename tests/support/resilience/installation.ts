@@ -21,10 +21,13 @@ interface Place {
   settings?: Record<string, string>
 }
 
-export type House = ReturnType<typeof openHouse>
+export type Installation = ReturnType<typeof openInstallation>
 
 /** A data directory, with the executable that serves it and is used on it. */
-export function openHouse(stack: AsyncDisposableStack, { dataDir, settings = {} }: Place = {}) {
+export function openInstallation(
+  stack: AsyncDisposableStack,
+  { dataDir, settings = {} }: Place = {},
+) {
   const { path: cwd } = stack.use(temporaryFolder())
   const place = dataDir ?? join(cwd, 'data')
   const env = { ...SETTINGS, ...settings, GATEHOUSE_DATA_DIR: place }
