@@ -28,7 +28,7 @@ export interface Io {
   program: string
 }
 
-/** Names standard input or standard output in membership of a file. */
+/** Names standard input or standard output in place of a file. */
 export const STANDARD_STREAM = '-'
 
 export interface Option extends ParseArgsOptionDescriptor {

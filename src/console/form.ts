@@ -34,7 +34,7 @@ const CORRECTABLE: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['invalid', 'conf
 
 /**
  * The result of a form, or what is wrong with it, to be shown beside its fields. `names` maps the
- * API's name of a field to the form's; a field without one is scanned up by those that hold it.
+ * API's name of a field to the form's; a field without one is matched by the fields that contain it.
  * Every other error is thrown on.
  */
 export async function submitted<T>(

@@ -8,7 +8,7 @@ export type BackupRow = typeof backups.$inferSelect
 export const ABANDONED = 'the process that made it has ended'
 
 /**
- * The only target with SQL on backups. Rows dated after `now`, by a clock that was wrong, never
+ * The only file with SQL on backups. Rows dated after `now`, by a clock that was wrong, never
  * count as the newest, because no backup would be made until that time.
  */
 export function createBackupStore({ orm }: Db) {

@@ -140,8 +140,8 @@ export function createMetering(parts: {
     charge.state = isNew ? 'counted' : 'uncounted'
     if (isNew === (state === 'counted')) return
     const terms = { plan: caller.plan, spendCapCents: caller.spendCapCents }
-    const membership = { tenantId, day, engine, environment: environment ?? 'live' }
-    counts.add({ ...membership, terms, requests: isNew ? 1 : -1 })
+    const key = { tenantId, day, engine, environment: environment ?? 'live' }
+    counts.add({ ...key, terms, requests: isNew ? 1 : -1 })
     if (isNew) byEngine.get(engine)?.add()
     if (charge.isScarce) void flush()
     else flushLater()
