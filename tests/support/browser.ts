@@ -23,7 +23,7 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 /**
- * Closes what a test has looked: each page that is left open slows all further ones down. One stays,
+ * Closes what a test has opened: each page that is left open slows all further ones down. One stays,
  * since the browser ends with its last.
  */
 export async function closePages(browser: Browser) {
