@@ -1,5 +1,6 @@
 import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/open.ts'
+import { rowOf } from '../db/placeholders.ts'
 import { apiKeys, tenants } from './schema.ts'
 
 type TenantRow = typeof tenants.$inferSelect
@@ -21,16 +22,7 @@ export function createKeyStore({ orm }: Db) {
   const byId = eq(apiKeys.id, sql.placeholder('id'))
   const insert = orm
     .insert(apiKeys)
-    .values({
-      id: sql.placeholder('id'),
-      tenantId: sql.placeholder('tenantId'),
-      engine: sql.placeholder('engine'),
-      environment: sql.placeholder('environment'),
-      scopes: sql.placeholder('scopes'),
-      hash: sql.placeholder('hash'),
-      hint: sql.placeholder('hint'),
-      createdAt: sql.placeholder('createdAt'),
-    })
+    .values(rowOf(apiKeys, 'lastUsedAt', 'expiresAt', 'revokedAt', 'replacedBy'))
     .prepare()
   const find = orm.select().from(apiKeys).where(byId).prepare()
   const findByHash = orm
