@@ -22,6 +22,8 @@ test('only the small indexes of leases and of endpoints that recover are walked 
   const walks = PLANS.flatMap(({ plan }) => plan.filter(isWalk))
 
   expect(walks.toSorted()).toEqual([
+    // Once for each of the two queues.
+    'SCAN deliveries USING INDEX deliveries_leased',
     'SCAN deliveries USING INDEX deliveries_leased',
     'SCAN endpoint_health USING INDEX endpoint_health_releasing',
   ])
@@ -83,19 +85,23 @@ test.each([
     ['"message_seq" = ? and "deliveries"."endpoint_id" = ?'],
     'deliveries_by_message (message_seq=? AND endpoint_id=?)',
   ],
-  ['the first that waits', ['select "due_at" from "deliveries"'], 'deliveries_waiting (line=?)'],
+  [
+    'the first that waits',
+    ['select "due_at" as "dueAt" from "deliveries"'],
+    'deliveries_waiting (line=?)',
+  ],
   [
     'what comes due',
-    ["state = 'waiting'", 'due_at <= ?'],
+    [`"state" = 'waiting'`, '"due_at" <= ?'],
     'deliveries_waiting (line=? AND due_at<?)',
   ],
   [
     'the next lane',
-    ['(tenant_id, endpoint_id, due_at) >'],
+    ['"deliveries"."due_at") >'],
     'deliveries_ready (line=? AND (tenant_id,endpoint_id,due_at)>(?,?,?))',
   ],
   [
-    'the line of a lane',
+    'what is ready in a lane',
     [`"state" = 'ready'`, '"due_at" asc, "deliveries"."seq" asc'],
     'deliveries_ready (line=? AND tenant_id=? AND endpoint_id=?)',
   ],
