@@ -31,8 +31,8 @@ export function createDeliveryMetrics(
     .with({})
   const { first, again } = store.queue
   const perQueue = (read: (queue: typeof first) => number) => () => [
-    { labels: { line: 'first' }, value: read(first) },
-    { labels: { line: 'again' }, value: read(again) },
+    { labels: { queue: 'first' }, value: read(first) },
+    { labels: { queue: 'again' }, value: read(again) },
   ]
   metrics.gauge(
     'delivery_ready',
