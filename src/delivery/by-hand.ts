@@ -28,7 +28,7 @@ export function createByHand(parts: {
       const delivery = existing(stream, id)
       requireActiveEndpoint(delivery)
       if (delivery.state === 'leased') store.deliveries.want(delivery.seq, 'resend')
-      else store.line.move(delivery.seq, sentAgain(delivery, clock.now()))
+      else store.queue.move(delivery.seq, sentAgain(delivery, clock.now()))
       wake.ready()
       record(stream, actor, 'delivery.resent', id)
       return existing(stream, id)
@@ -65,7 +65,7 @@ export function createByHand(parts: {
 
   function cancelNow(delivery: DeliveryView) {
     const now = clock.now()
-    store.line.move(delivery.seq, cancelled(delivery, now))
+    store.queue.move(delivery.seq, cancelled(delivery, now))
     store.hours.add(delivery.endpointId, now, { cancelled: 1 })
   }
 

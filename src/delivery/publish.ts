@@ -3,7 +3,7 @@ import type { CircuitBreaker } from './circuit-breaker.ts'
 import type { EndpointCache, Subscriber } from './endpoint-cache.ts'
 import type { Policy, PolicyOf } from './policy.ts'
 import type { Store } from './store/index.ts'
-import { LINES } from './store/rows.ts'
+import { DELIVERY_QUEUES } from './store/rows.ts'
 import type { Stream } from './stream.ts'
 import type { Wake } from './wake.ts'
 
@@ -85,7 +85,7 @@ export function createPublish(parts: {
       endpointId: to.id,
       format: to.format,
       state,
-      line: LINES.first,
+      queue: DELIVERY_QUEUES.first,
       trigger: 'schedule',
       dueAt,
       createdAt: now,

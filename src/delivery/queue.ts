@@ -11,7 +11,7 @@ import { type Send, type Sent, unsent } from './send.ts'
 import type { Settling } from './settling.ts'
 import type { Store } from './store/index.ts'
 import type { MessageRow } from './store/messages.ts'
-import { type DeliveryRow, type LeasedDelivery, LINES, type Line } from './store/rows.ts'
+import type { DeliveryQueue, DeliveryRow, LeasedDelivery } from './store/rows.ts'
 import type { Wake } from './wake.ts'
 
 /** One attempt at a delivery, under a lease. */
@@ -29,7 +29,7 @@ const INTERRUPTED = 'this server stopped before the answer was stored'
  * attempts and resends, or retries and replays.
  */
 export function createDeliveryQueue(parts: {
-  line: Line
+  name: DeliveryQueue
   store: Store
   clock: Clock
   log: Log
@@ -43,15 +43,16 @@ export function createDeliveryQueue(parts: {
   /** The longest time that any attempt may take, in milliseconds. */
   longestMs: number
 }): DueQueue<Attempt, Sent> {
-  const { line, store, clock, log, endpointCache, circuitBreaker, bulkHold, settling, wake, send } =
+  const { name, store, clock, log, endpointCache, circuitBreaker, bulkHold, settling, wake, send } =
     parts
   const { policyOf } = parts
+  const queue = store.queue[name]
   /** Only the queue of first attempts handles the recovery of endpoints. */
-  const looksAfterRecovery = line === LINES.first
+  const looksAfterRecovery = name === 'first'
 
   function nextDueAt(): number | undefined {
     const times = [
-      store.line.firstWaitingAt(line),
+      queue.firstWaitingAt(),
       looksAfterRecovery ? circuitBreaker.nextTrialAt() : undefined,
     ].filter((at) => at !== undefined)
     return times.length === 0 ? undefined : Math.min(...times)
@@ -59,10 +60,8 @@ export function createDeliveryQueue(parts: {
 
   function promote(now: number): boolean {
     if (looksAfterRecovery) circuitBreaker.tryAgain(now, SLICE)
-    return store.line.promote(line, now, SLICE) === SLICE
+    return queue.promote(now, SLICE)
   }
-
-  const nextLane = (after: Lane | undefined) => store.line.nextLane(line, after)
 
   /**
    * Claims deliveries of a lane. Holds those that the endpoint doesn't take now, and cancels those
@@ -76,9 +75,7 @@ export function createDeliveryQueue(parts: {
     }
     const room = circuitBreaker.roomAt(lane.tenant, endpoint.id, limit)
     const rows =
-      room === undefined
-        ? resends(lane).slice(0, limit)
-        : store.line.ready(line, lane, Math.min(limit, room))
+      room === undefined ? resends(lane).slice(0, limit) : queue.ready(lane, Math.min(limit, room))
     return rows.flatMap((row) => begin(row, lane, endpoint, lease) ?? [])
   }
 
@@ -125,7 +122,7 @@ export function createDeliveryQueue(parts: {
 
   /** Reads one slice. After a full slice, wakes the loop to read the next one. */
   function slice(lane: Lane): DeliveryRow[] {
-    const rows = store.line.ready(line, lane, SLICE)
+    const rows = queue.ready(lane, SLICE)
     if (rows.length === SLICE) wake.ready()
     return rows
   }
@@ -136,9 +133,8 @@ export function createDeliveryQueue(parts: {
     const message = store.messages.atSeq(row.tenantId, row.messageSeq)
     if (!message) return undefined
     const attempt = { attemptId: newId(), startedAt: clock.now() }
-    store.line.lease(row.seq, attempt, lease)
-    const delivery: LeasedDelivery = { ...row, ...attempt, state: 'leased' }
-    return { ...lane, delivery, endpoint, message }
+    const delivery = queue.lease(row, attempt, lease)
+    return delivery && { ...lane, delivery, endpoint, message }
   }
 
   const perform = ({ delivery, endpoint, message }: Attempt, signal: AbortSignal) =>
@@ -162,11 +158,10 @@ export function createDeliveryQueue(parts: {
   }
 
   const hasLost = (holders: Holders): boolean =>
-    store.line.lost(line, holders, 1).length > 0 ||
-    (looksAfterRecovery && circuitBreaker.hasStalled())
+    queue.hasLost(holders) || (looksAfterRecovery && circuitBreaker.hasStalled())
 
   function reclaim(holders: Holders) {
-    for (const delivery of store.line.lost(line, holders, SLICE))
+    for (const delivery of queue.lost(holders, SLICE))
       settling.end(delivery, unsent(delivery.startedAt, holders.now, 'interrupted', INTERRUPTED))
     if (looksAfterRecovery) circuitBreaker.resume(SLICE)
   }
@@ -177,7 +172,7 @@ export function createDeliveryQueue(parts: {
     longestMs: parts.longestMs,
     nextDueAt,
     promote,
-    nextLane,
+    nextLane: queue.nextLane,
     claim,
     perform,
     broken,

@@ -8,7 +8,7 @@ import { SLICE } from './limits.ts'
 import { type CompiledFilter, compileFilter } from './matching.ts'
 import type { Store } from './store/index.ts'
 import type { MessageAddress } from './store/messages.ts'
-import { LINES } from './store/rows.ts'
+import { DELIVERY_QUEUES } from './store/rows.ts'
 import type { Stream } from './stream.ts'
 import { newRun, stepOf } from './transitions.ts'
 import type { Wake } from './wake.ts'
@@ -114,7 +114,7 @@ export function createReplay(parts: {
     const dueAt = startedAt + Math.floor((run.count * 1000) / request.perSecond)
     count(run, 1)
     const delivery = store.deliveries.toEndpoint(stream.tenantId, seq, endpoint.id)
-    if (delivery) return store.line.move(delivery.seq, newRun(stepOf(delivery), 'replay', dueAt))
+    if (delivery) return store.queue.move(delivery.seq, newRun(stepOf(delivery), 'replay', dueAt))
     return store.deliveries.insert({
       id: newId(),
       tenantId: stream.tenantId,
@@ -123,7 +123,7 @@ export function createReplay(parts: {
       endpointId: endpoint.id,
       format: endpoint.format,
       state: 'waiting',
-      line: LINES.again,
+      queue: DELIVERY_QUEUES.again,
       trigger: 'replay',
       dueAt,
       createdAt: clock.now(),

@@ -56,13 +56,13 @@ export function createSettling(parts: {
    * elsewhere.
    */
   function end(leased: LeasedDelivery, sent: Sent) {
-    const row = store.line.leased(leased.seq, leased.attemptId)
+    const row = store.queue.leased(leased.seq, leased.attemptId)
     if (!row) return
     const endpoint = store.endpoints.ofTenant(row.tenantId, row.endpointId)
     const policy = policyOf(row.stream)
     const step = stepAfter(row, sent, policy)
     const next = step.endedAt === null ? whereItStands(step, sent, endpoint) : step
-    store.line.move(row.seq, next)
+    store.queue.move(row.seq, next)
     store.attempts.insert(attemptRow(row, sent, next))
     if (next.attempts > ATTEMPTS_KEPT) store.attempts.trim(row.seq, ATTEMPTS_KEPT)
     count(row.endpointId, sent, next)
