@@ -140,11 +140,11 @@ const ASKED = {
 }
 
 function refusal(
-  { status, headers, bodyTrouble }: Reply,
+  { status, headers, bodyIssue }: Reply,
   refuses: Sent['refuses'],
   retryAfterMs: number | null,
 ): NonNullable<Sent['error']> {
-  const trouble = bodyTrouble === null ? '' : `; ${bodyTrouble}`
+  const trouble = bodyIssue === null ? '' : `; ${bodyIssue}`
   const more = (refuses === null ? '' : ASKED[refuses]) + trouble
   if (status >= 300 && status < 400) {
     const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1]
