@@ -2,6 +2,7 @@ import type { Db } from '../db/open.ts'
 import type { Actor, Audit } from '../platform/audit/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import { conflict, fail, notFound } from '../platform/errors.ts'
+import { requireActive } from './paused.ts'
 import type { Store } from './store/index.ts'
 import type { DeliveryView } from './store/rows.ts'
 import type { Stream } from './stream.ts'
@@ -26,7 +27,7 @@ export function createByHand(parts: {
   const resend = (stream: Stream, actor: Actor, id: string): Promise<DeliveryView> =>
     db.commitFor(stream.tenantId, () => {
       const delivery = existing(stream, id)
-      requireActiveEndpoint(delivery)
+      requireActive(store.endpoints.ofTenant(delivery.tenantId, delivery.endpointId), 'resend')
       if (delivery.state === 'leased') store.deliveries.want(delivery.seq, 'resend')
       else store.queue.move(delivery.seq, sentAgain(delivery, clock.now()))
       wake.ready()
@@ -54,13 +55,6 @@ export function createByHand(parts: {
 
   function existing(stream: Stream, id: string): DeliveryView {
     return store.deliveries.find(stream, id) ?? fail(notFound('delivery not found'))
-  }
-
-  function requireActiveEndpoint({ tenantId, endpointId }: DeliveryView) {
-    const endpoint = store.endpoints.ofTenant(tenantId, endpointId)
-    if (!endpoint) throw conflict('the endpoint of this delivery has been deleted')
-    if (!endpoint.isActive)
-      throw conflict('the endpoint is not active; activate it before a resend')
   }
 
   function cancelNow(delivery: DeliveryView) {

@@ -1,6 +1,7 @@
 import { newId } from '../platform/ids.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import type { EndpointCache, Subscriber } from './endpoint-cache.ts'
+import { firstState } from './paused.ts'
 import type { Policy, PolicyOf } from './policy.ts'
 import type { Store } from './store/index.ts'
 import { DELIVERY_QUEUES } from './store/rows.ts'
@@ -73,7 +74,7 @@ export function createPublish(parts: {
     policy: Policy,
     now: number,
   ) {
-    const state = firstState(stream.tenantId, to, policy)
+    const state = firstState(receiverOf(stream.tenantId, to), policy)
     const dueAt = now + policy.firstDelayMs
     if (state === 'ready') wake.ready()
     if (state === 'waiting') wake.waiting(dueAt)
@@ -94,14 +95,13 @@ export function createPublish(parts: {
   }
 
   /**
-   * The first state of a delivery. Reads the database for an endpoint that seems paused, because
-   * nothing would release a delivery held by mistake.
+   * Reads the database for an endpoint that seems paused, because nothing would release a delivery
+   * held by mistake.
    */
-  function firstState(tenantId: string, { id, isActive }: Subscriber, { firstDelayMs }: Policy) {
-    if (!isActive && !store.endpoints.isActive(tenantId, id)) return 'held'
-    if (circuitBreaker.isHoldingBack(id)) return 'held'
-    return firstDelayMs > 0 ? 'waiting' : 'ready'
-  }
+  const receiverOf = (tenantId: string, { id, isActive }: Subscriber) => ({
+    isActive: isActive || store.endpoints.isActive(tenantId, id),
+    isBreakerOpen: circuitBreaker.isHoldingBack(id),
+  })
 
   return { publish, accept }
 }
