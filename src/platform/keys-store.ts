@@ -43,11 +43,6 @@ export function createKeyStore({ orm }: Db) {
     .innerJoin(tenants, eq(tenants.id, apiKeys.tenantId))
     .where(eq(apiKeys.hash, sql.placeholder('hash')))
     .prepare()
-  const tenant = orm
-    .select({ id: tenants.id })
-    .from(tenants)
-    .where(eq(tenants.id, sql.placeholder('id')))
-    .prepare()
   const ofTenant = orm
     .select()
     .from(apiKeys)
@@ -103,7 +98,6 @@ export function createKeyStore({ orm }: Db) {
       insert.run(row),
     find: (id: string): KeyRow | undefined => find.get({ id }),
     findByHash: (hash: string): KeyWithTenant | undefined => findByHash.get({ hash }),
-    tenantExists: (id: string): boolean => tenant.get({ id }) !== undefined,
     ofTenant: (tenantId: string): KeyRow[] => ofTenant.all({ tenantId }),
     /** Keys, newest first, starting after `before`. */
     newest: (

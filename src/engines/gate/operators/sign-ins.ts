@@ -70,6 +70,9 @@ export function createOperatorSignIns(parts: {
     })
   }
 
+  /** The session of a token, even if a second factor is missing. Throws `unauthenticated`. */
+  const authenticated = (token: string) => sessions.authenticated(token, SYSTEM_TENANT_ID)
+
   /** Active sessions, newest first. */
   const list = (operatorId: string): Session[] =>
     sessions.list(systemTenantCaller(SYSTEM), operatorId)
@@ -101,9 +104,20 @@ export function createOperatorSignIns(parts: {
     credentialRemoval.remove(systemTenantCaller(actor), operatorId, 'totp')
 
   const record = (actor: Actor, action: string, operatorId: string) =>
-    audit.record({ tenantId: SYSTEM_TENANT_ID, actor, action, object: `identity:${operatorId}` })
+    audit.recordForOperators({ actor, action, object: `identity:${operatorId}` })
 
-  return { open, verify, changePassword, list, end, endOthers, endAll, removeSecondFactor }
+  return {
+    open,
+    verify,
+    changePassword,
+    authenticated,
+    owes: sessions.owes,
+    list,
+    end,
+    endOthers,
+    endAll,
+    removeSecondFactor,
+  }
 }
 
 const SYSTEM: Actor = { kind: 'system' }

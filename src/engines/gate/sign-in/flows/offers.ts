@@ -1,5 +1,5 @@
 import type { AnyProvider, Config } from '../../../../config/index.ts'
-import { SYSTEM_TENANT_ID } from '../../../../platform/system-tenant.ts'
+import { isOperatorTenant } from '../../operators/tenant.ts'
 import type { TenantSettings } from '../../settings/index.ts'
 import type { FlowKind } from '../model.ts'
 import type { Social } from '../social/index.ts'
@@ -24,5 +24,5 @@ export const createOffers = ({
   secondFactor: ({ tenantId }: { tenantId: string }): boolean => settings.of(tenantId).isMfaEnabled,
   /** Tenants always allow registration; the console only if `console.signup` is open. */
   flow: ({ tenantId, kind }: { tenantId: string; kind: FlowKind }): boolean =>
-    tenantId !== SYSTEM_TENANT_ID || kind !== 'registration' || signup === 'open',
+    !isOperatorTenant(tenantId) || kind !== 'registration' || signup === 'open',
 })
