@@ -44,7 +44,7 @@ export function createPublish(parts: {
     const policy = policyOf(stream.name)
     const published = accept(stream, event, now)
     for (const subscriber of endpointCache.subscribersOf(stream)) {
-      if (subscriber.verdict(event.type, event.channels) === 'matches')
+      if (subscriber.match(event.type, event.channels) === 'matches')
         insertDelivery(stream, published.seq, subscriber, policy, now)
     }
     return published
