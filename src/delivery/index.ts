@@ -98,7 +98,7 @@ export function createDelivery(
     testEvent: createTestEvent({ clock, send, policyOf }),
     erase: createErase({ store, clock }),
     /** Checks for work immediately, for example after another process has created some. */
-    look: wake.ready,
+    nudge: wake.ready,
     start: () => {
       for (const loop of loops) loop.start()
     },

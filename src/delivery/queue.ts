@@ -6,6 +6,7 @@ import type { BulkHold } from './bulk-hold.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import type { Endpoint, EndpointCache } from './endpoint-cache.ts'
 import { FIRST_ATTEMPTS, FURTHER_ATTEMPTS, SLICE } from './limits.ts'
+import { handlingOf } from './paused.ts'
 import type { PolicyOf } from './policy.ts'
 import { type Send, type Sent, unsent } from './send.ts'
 import type { Settling } from './settling.ts'
@@ -48,18 +49,18 @@ export function createDeliveryQueue(parts: {
   const { policyOf } = parts
   const queue = store.queue[name]
   /** Only the queue of first attempts handles the recovery of endpoints. */
-  const looksAfterRecovery = name === 'first'
+  const probesEndpoints = name === 'first'
 
   function nextDueAt(): number | undefined {
     const times = [
       queue.firstWaitingAt(),
-      looksAfterRecovery ? circuitBreaker.nextTrialAt() : undefined,
+      probesEndpoints ? circuitBreaker.nextTrialAt() : undefined,
     ].filter((at) => at !== undefined)
     return times.length === 0 ? undefined : Math.min(...times)
   }
 
   function promote(now: number): boolean {
-    if (looksAfterRecovery) circuitBreaker.tryAgain(now, SLICE)
+    if (probesEndpoints) circuitBreaker.tryAgain(now, SLICE)
     return queue.promote(now, SLICE)
   }
 
@@ -69,7 +70,7 @@ export function createDeliveryQueue(parts: {
    */
   function claim(lane: Lane, limit: number, lease: Lease): Attempt[] {
     const endpoint = usable(lane)
-    if (!endpoint?.isActive) {
+    if (!endpoint || handlingOf(endpoint) !== 'send') {
       turnAway(lane, endpoint)
       return []
     }
@@ -87,7 +88,7 @@ export function createDeliveryQueue(parts: {
     const { tenant, target } = lane
     if (endpoint === undefined) return cancelSome(lane)
     if (endpoint === null) circuitBreaker.putOff(tenant, target)
-    else if (store.endpoints.isActive(tenant, target)) return lookAgain()
+    else if (store.endpoints.isActive(tenant, target)) return reloadEndpoint()
     else circuitBreaker.suspend(target)
     return hold(slice(lane))
   }
@@ -96,7 +97,7 @@ export function createDeliveryQueue(parts: {
     if (bulkHold.cancelSlice(tenant, target, SLICE) === SLICE) wake.ready()
   }
 
-  function lookAgain() {
+  function reloadEndpoint() {
     endpointCache.forget()
     wake.ready()
   }
@@ -158,17 +159,17 @@ export function createDeliveryQueue(parts: {
   }
 
   const hasLost = (holders: Holders): boolean =>
-    queue.hasLost(holders) || (looksAfterRecovery && circuitBreaker.hasStalled())
+    queue.hasLost(holders) || (probesEndpoints && circuitBreaker.hasStalled())
 
   function reclaim(holders: Holders) {
     for (const delivery of queue.lost(holders, SLICE))
       settling.end(delivery, unsent(delivery.startedAt, holders.now, 'interrupted', INTERRUPTED))
-    if (looksAfterRecovery) circuitBreaker.resume(SLICE)
+    if (probesEndpoints) circuitBreaker.resume(SLICE)
   }
 
   return {
-    name: looksAfterRecovery ? 'deliveries' : 'deliveries again',
-    limits: looksAfterRecovery ? FIRST_ATTEMPTS : FURTHER_ATTEMPTS,
+    name: probesEndpoints ? 'deliveries' : 'deliveries again',
+    limits: probesEndpoints ? FIRST_ATTEMPTS : FURTHER_ATTEMPTS,
     longestMs: parts.longestMs,
     nextDueAt,
     promote,
