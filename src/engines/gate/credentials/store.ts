@@ -1,5 +1,6 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
+import { rowValues } from '../row-values.ts'
 import { gateCredentials as credentials } from '../schema.ts'
 
 export type CredentialRow = typeof credentials.$inferSelect
@@ -10,15 +11,7 @@ export function createCredentialStore({ orm }: Db) {
   const $ = sql.placeholder
   const put = orm
     .insert(credentials)
-    .values({
-      tenantId: $('tenantId'),
-      identityId: $('identityId'),
-      type: $('type'),
-      config: $('config'),
-      version: $('version'),
-      createdAt: $('createdAt'),
-      updatedAt: $('updatedAt'),
-    })
+    .values(rowValues(credentials))
     .onConflictDoUpdate({
       target: [credentials.identityId, credentials.type],
       set: {

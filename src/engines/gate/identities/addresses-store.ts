@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
+import { rowValues } from '../row-values.ts'
 import { gateAddresses as addresses } from '../schema.ts'
 
 export type AddressRow = typeof addresses.$inferSelect
@@ -7,21 +8,9 @@ export type AddressRow = typeof addresses.$inferSelect
 /** The single address of each identity. */
 export function createAddressStore({ orm }: Db) {
   const $ = sql.placeholder
-  const fields = {
-    value: $('value'),
-    status: $('status'),
-    verifiedAt: $('verifiedAt'),
-    updatedAt: $('updatedAt'),
-  }
   const put = orm
     .insert(addresses)
-    .values({
-      ...fields,
-      id: $('id'),
-      tenantId: $('tenantId'),
-      identityId: $('identityId'),
-      createdAt: $('createdAt'),
-    })
+    .values(rowValues(addresses))
     .onConflictDoUpdate({
       target: addresses.identityId,
       set: {

@@ -1,6 +1,7 @@
 import { and, asc, count, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
 import { END, type Scan } from '../../../platform/scan.ts'
+import { rowValues } from '../row-values.ts'
 import { gateIdentities as identities } from '../schema.ts'
 
 export type IdentityRow = typeof identities.$inferSelect
@@ -33,20 +34,7 @@ export function createIdentityStore({ orm }: Db) {
 
   const insert = orm
     .insert(identities)
-    .values({
-      id: $('id'),
-      tenantId: $('tenantId'),
-      schemaId: $('schemaId'),
-      state: $('state'),
-      stateChangedAt: $('stateChangedAt'),
-      email: $('email'),
-      traits: $('traits'),
-      metadataPublic: $('metadataPublic'),
-      sessionGeneration: $('sessionGeneration'),
-      tokenGeneration: $('tokenGeneration'),
-      createdAt: $('createdAt'),
-      updatedAt: $('updatedAt'),
-    })
+    .values(rowValues(identities))
     .onConflictDoNothing({ target: [identities.tenantId, identities.email] })
     .returning({ seq: identities.seq })
     .prepare()

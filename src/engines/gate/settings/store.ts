@@ -1,5 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
+import { rowValues } from '../row-values.ts'
 import { gateSettings as settings } from '../schema.ts'
 
 export type SettingsRow = typeof settings.$inferSelect
@@ -8,16 +9,7 @@ export function createSettingsStore({ orm }: Db) {
   const $ = sql.placeholder
   const put = orm
     .insert(settings)
-    .values({
-      tenantId: $('tenantId'),
-      isPasswordlessEnabled: $('isPasswordlessEnabled'),
-      isMfaEnabled: $('isMfaEnabled'),
-      providers: $('providers'),
-      returnUrls: $('returnUrls'),
-      policies: $('policies'),
-      policiesVersion: $('policiesVersion'),
-      policiesUpdatedAt: $('policiesUpdatedAt'),
-    })
+    .values(rowValues(settings))
     .onConflictDoUpdate({
       target: settings.tenantId,
       set: {

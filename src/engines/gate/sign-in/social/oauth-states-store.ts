@@ -1,6 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import type { AnyProvider } from '../../../../config/index.ts'
 import type { Db } from '../../../../db/open.ts'
+import { rowValues } from '../../row-values.ts'
 import { gateRoundTrips as trips } from '../../schema.ts'
 
 export type OAuthStateRow = typeof trips.$inferSelect & { provider: AnyProvider }
@@ -8,19 +9,7 @@ export type OAuthStateRow = typeof trips.$inferSelect & { provider: AnyProvider 
 /** Round trips of browsers that are at a provider. */
 export function createOAuthStateStore({ orm }: Db) {
   const $ = sql.placeholder
-  const insert = orm
-    .insert(trips)
-    .values({
-      stateHash: $('stateHash'),
-      tenantId: $('tenantId'),
-      flowId: $('flowId'),
-      provider: $('provider'),
-      secrets: $('secrets'),
-      browserHash: $('browserHash'),
-      issuedAt: $('issuedAt'),
-      expiresAt: $('expiresAt'),
-    })
-    .prepare()
+  const insert = orm.insert(trips).values(rowValues(trips)).prepare()
   const take = orm
     .delete(trips)
     .where(eq(trips.stateHash, $('stateHash')))
