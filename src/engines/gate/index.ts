@@ -67,7 +67,6 @@ export function createGate(
     ...platform,
     store,
     people,
-    events,
     erasure,
     newCredential,
     schemaUrl,

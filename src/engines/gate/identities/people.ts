@@ -171,6 +171,7 @@ export function createPeople(parts: {
   function remove({ tenantId, id }: IdentityRow) {
     store.identities.remove(tenantId, id)
     generations.forget()
+    events(tenantId, { type: 'identity.deleted', identityId: id, payload: {} }, clock.now())
   }
 
   return { existing, add, addByThemselves, prove, change, endAccess, remove }

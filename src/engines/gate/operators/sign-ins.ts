@@ -8,7 +8,6 @@ import type { CredentialRemoval } from '../credentials/removal.ts'
 import type { People } from '../identities/people.ts'
 import type { Sessions } from '../sessions/index.ts'
 import type { Session, SessionDetail } from '../sessions/model.ts'
-import type { AddressProof } from '../sign-in/flows/address-proof.ts'
 import { systemTenantCaller } from './caller.ts'
 import { requireChosenPassword } from './chosen-password.ts'
 
@@ -28,11 +27,9 @@ export function createOperatorSignIns(parts: {
   hashing: Hashing
   setPassword: ChangePassword
   credentialRemoval: CredentialRemoval
-  proof: Pick<AddressProof, 'prove'>
   minLength: number
 }) {
-  const { db, audit, people, sessions, hashing, setPassword, credentialRemoval } = parts
-  const { proof, minLength } = parts
+  const { db, audit, people, sessions, hashing, setPassword, credentialRemoval, minLength } = parts
 
   const existing = (operatorId: string) => people.existing(SYSTEM_TENANT_ID, operatorId)
 
@@ -51,7 +48,7 @@ export function createOperatorSignIns(parts: {
   }
 
   /** Marks the operator's address as verified, within a commit. */
-  const verify = (operatorId: string): void => proof.prove(existing(operatorId))
+  const verify = (operatorId: string): void => people.prove(existing(operatorId))
 
   /**
    * Changes the password and ends all sessions except one. Throws `invalid` for a password that
