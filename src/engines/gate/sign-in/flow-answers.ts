@@ -20,7 +20,7 @@ export const Refusal = t.Object(
 
 /** The result of a form for programs: contract/gate, errors. */
 export function answerInJson(answer: Answer, headers: Record<string, unknown>) {
-  if (answer.is === 'elsewhere') return status(422, oauthState(answer.url))
+  if (answer.is === 'redirect') return status(422, oauthState(answer.url))
   if (answer.is !== 'failed') return answer.body
   if (answer.status === 422) return status(422, answer.body)
   headers['retry-after'] = retryAfter(answer.retryAfterMs)

@@ -75,7 +75,7 @@ export function createFlowPages(parts: {
    * Handles the return from a provider: shows the result on the page of the flow, or continues from
    * there.
    */
-  async function arrive(
+  async function callback(
     provider: AnyProvider,
     params: URLSearchParams,
     { client: visitor, cookie }: Visitor,
@@ -83,7 +83,7 @@ export function createFlowPages(parts: {
     const client = { ...visitor, wants: 'page' as const }
     const answered = await unlessRefused(
       async () => {
-        const answer = await flows.arrive(provider, params, client)
+        const answer = await flows.callback(provider, params, client)
         return answer.is === 'failed' ? go(answer.body.hosted_url) : inPages(answer)
       },
       (refusal) => refuse(refusal, 'login', client),
@@ -93,7 +93,7 @@ export function createFlowPages(parts: {
 
   function inPages(answer: Answer): Response {
     const { flow: row } = answer
-    if (answer.is === 'elsewhere') return go(answer.url)
+    if (answer.is === 'redirect') return go(answer.url)
     if (answer.is === 'failed') {
       const shown = page(row, answer.body, answer.status)
       return answer.status === 429 ? later(shown, answer) : shown
@@ -150,7 +150,7 @@ export function createFlowPages(parts: {
     return notice(known.status, known.notice)
   }
 
-  return { show, branch, submit, arrive }
+  return { show, branch, submit, callback }
 }
 
 /** Flows that completed without a sign-in continued in another flow. */

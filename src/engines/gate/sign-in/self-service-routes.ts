@@ -76,7 +76,7 @@ export function selfServiceRoutes(parts: {
       .get(
         '/methods/oidc/callback/:provider',
         ({ params, request }) =>
-          pages.arrive(
+          pages.callback(
             wordIn(ALL_PROVIDERS, params.provider),
             new URL(request.url).searchParams,
             clientOf(request),

@@ -84,3 +84,5 @@ export class FlowRefusal extends AppError {
     super(KINDS[id], message, { code: id, detail: { id, ...ways } })
   }
 }
+
+export const FLOW_NOT_FOUND = new FlowRefusal('flow_not_found', 'flow not found')

@@ -1,4 +1,17 @@
+import type { SessionWithIdentity } from '../../sessions/store.ts'
+import type { Client } from './client.ts'
 import { complain } from './failure.ts'
+import type { FlowRow } from './store.ts'
+
+/** A form that a client has submitted. */
+export interface Form {
+  /** The flow as it was read when the form arrived. */
+  flow: FlowRow
+  input: Submission
+  client: Client
+  /** The session that the flow acts for, if any. */
+  session: SessionWithIdentity | undefined
+}
 
 /** The fields of a submitted form, each read with its expected type. */
 export type Submission = ReturnType<typeof createSubmission>

@@ -5,7 +5,7 @@ import type { Sealing } from '../../../../platform/sealing/index.ts'
 import type { IdentityRow } from '../../identities/store.ts'
 import { providerTokens } from '../../sealed.ts'
 import type { Store } from '../../store.ts'
-import { byThemselves } from '../flows/actor.ts'
+import { recordOwn } from '../flows/actor.ts'
 import { complain } from '../flows/failure.ts'
 import type { PendingAccount } from '../flows/flow.ts'
 import { aboutProvider } from '../flows/ui/index.ts'
@@ -51,13 +51,7 @@ export function createLinking(parts: {
       createdAt: now,
       updatedAt: now,
     })
-    audit.record({
-      tenantId,
-      actor: byThemselves({ id }),
-      action: 'identity.account_connected',
-      object: `identity:${id}`,
-      detail: aboutProvider(provider),
-    })
+    recordOwn(audit, { tenantId, id }, 'identity.account_connected', aboutProvider(provider))
   }
 
   /** One account per provider, because disconnecting would otherwise be ambiguous. */

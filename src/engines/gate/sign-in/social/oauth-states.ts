@@ -10,9 +10,9 @@ import type { Store } from '../../store.ts'
 import type { Client } from '../flows/client.ts'
 import { complain, FlowRefusal } from '../flows/failure.ts'
 import { type FlowRepository, isOfBrowser } from '../flows/flow.ts'
-import type { SentAway } from '../flows/kinds/kind.ts'
+import type { Redirect } from '../flows/kinds/kind.ts'
 import type { FlowRow } from '../flows/store.ts'
-import type { Submission } from '../flows/submission.ts'
+import type { Form, Submission } from '../flows/submission.ts'
 import type { Throttle } from '../flows/throttle.ts'
 import { aboutProvider } from '../flows/ui/index.ts'
 import { type RoundTripSecrets, type Social, SocialError, type SocialProfile } from './index.ts'
@@ -43,10 +43,7 @@ export function createOAuthStates(parts: {
 }) {
   const { db, store, clock, log, sealing, repository, social, throttle, callbackUrl } = parts
 
-  async function begin(
-    flow: FlowRow,
-    { provider, input, client }: { provider: AnyProvider; input: Submission; client: Client },
-  ): Promise<SentAway> {
+  async function begin({ flow, input, client }: Form, provider: AnyProvider): Promise<Redirect> {
     throttle.counted(client)
     const state = mintSecret()
     const redirectUri = callbackUrl(provider)
@@ -55,8 +52,7 @@ export function createOAuthStates(parts: {
     )
     const now = clock.now()
     const stateHash = sha256(state)
-    await db.commitFor(flow.tenantId, () => {
-      repository.open(flow.id)
+    await repository.advance(flow, () => {
       store.oauthStates.removeBeyond(flow.tenantId, flow.id, MAX_CONCURRENT - 1)
       store.oauthStates.insert({
         stateHash,
@@ -69,7 +65,7 @@ export function createOAuthStates(parts: {
         expiresAt: Math.min(now + AWAY_MS, flow.expiresAt),
       })
     })
-    return { is: 'elsewhere', url }
+    return { is: 'redirect', url }
   }
 
   /**
@@ -80,15 +76,15 @@ export function createOAuthStates(parts: {
     provider: AnyProvider,
     params: URLSearchParams,
     client: Client,
-  ): Promise<{ flow: FlowRow; isOwnBrowser: boolean; arrival: () => Promise<SocialProfile> }> {
+  ): Promise<{ flow: FlowRow; isOwnBrowser: boolean; profile: () => Promise<SocialProfile> }> {
     const state = params.get('state') ?? ''
     const trip = await db.commit(() => take(sha256(state), provider, client))
     if (!trip) throw UNKNOWN
-    const flow = store.flows.find(trip.flowId)
+    const flow = repository.find(trip.flowId)
     if (!flow) throw UNKNOWN
     // If a program started the round trip, the browser that it ends in is unknown.
     const isOwnBrowser = trip.browserHash !== null
-    return { flow, isOwnBrowser, arrival: () => arrive(trip, params, state) }
+    return { flow, isOwnBrowser, profile: () => profileOf(trip, params, state) }
   }
 
   /** A return that does not match leaves the state to its own browser and provider. */
@@ -99,7 +95,7 @@ export function createOAuthStates(parts: {
     return store.oauthStates.take(stateHash)
   }
 
-  async function arrive(trip: OAuthStateRow, params: URLSearchParams, state: string) {
+  async function profileOf(trip: OAuthStateRow, params: URLSearchParams, state: string) {
     const { provider, stateHash } = trip
     const secrets: RoundTripSecrets = JSON.parse(
       sealing.open(PURPOSE, placeOf({ stateHash }), trip.secrets),

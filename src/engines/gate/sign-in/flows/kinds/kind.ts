@@ -1,10 +1,9 @@
 import type { AnyProvider } from '../../../../../config/index.ts'
 import type { ContinueWith, FlowKind, Node } from '../../model.ts'
-import type { Client } from '../client.ts'
 import type { Completed } from '../completion.ts'
 import { complain } from '../failure.ts'
 import type { FlowRow } from '../store.ts'
-import type { Submission } from '../submission.ts'
+import type { Form, Submission } from '../submission.ts'
 import type { MessageId, Say } from '../ui/messages.ts'
 
 /** A completed step, after which the flow shows the next one. */
@@ -17,18 +16,18 @@ export interface Stepped {
 }
 
 /** Sends the browser to a provider first. */
-export interface SentAway {
-  is: 'elsewhere'
+export interface Redirect {
+  is: 'redirect'
   url: string
 }
 
-export type Outcome = Stepped | SentAway | Completed
+export type Outcome = Stepped | Redirect | Completed
 
 /** The nodes of one kind of flow, and how its forms are handled. */
 export interface Kind {
   /** `code` is that of a mail's link, for the user to confirm. */
   nodes(flow: FlowRow, say: Say, code?: string): Node[]
-  submit(flow: FlowRow, input: Submission, client: Client): Promise<Outcome>
+  submit(form: Form): Promise<Outcome>
 }
 
 export type Method = 'password' | 'code' | 'oidc' | 'totp' | 'lookup_secret' | 'profile'
@@ -73,9 +72,9 @@ const NO_METHOD: Record<FlowKind, MessageId> = {
  * Whether a form brings a code, rather than requesting one. An empty field counts as a missing
  * code, unless the resend button was pressed.
  */
-export const bringsCode = ({ state }: FlowRow, input: Submission): boolean =>
+export const bringsCode = ({ flow, input }: Form): boolean =>
   input.text('resend') === undefined &&
-  (input.has('code') || (state === 'sent_email' && input.mentions('code')))
+  (input.has('code') || (flow.state === 'sent_email' && input.mentions('code')))
 
 /** The provider that a form names; throws if it is not offered. */
 export function providerIn(

@@ -1,35 +1,27 @@
-import type { Config } from '../../../../../../config/index.ts'
-import type { Credentials } from '../../../../credentials/index.ts'
 import type { ChangePassword } from '../../../../credentials/password-change.ts'
-import type { Hashing } from '../../../../credentials/passwords/hashing.ts'
-import type { Asker } from '../../../../credentials/passwords/index.ts'
 import type { People } from '../../../../identities/people.ts'
 import { traitsOf } from '../../../../identities/present.ts'
 import { byThemselves } from '../../actor.ts'
-import { askerOf } from '../../asker.ts'
 import { complain } from '../../failure.ts'
 import { traitsIn } from '../../identifiers.ts'
-import { requireGoodPassword } from '../../new-password.ts'
 import type { Notify } from '../../notices.ts'
+import type { FormPasswords } from '../../passwords.ts'
 import type { Throttle } from '../../throttle.ts'
 import type { Outcome } from '../kind.ts'
-import type { Verifying } from '../verification.ts'
+import type { VerificationCodes } from '../verification/codes.ts'
 import type { Changes, Wish } from './change.ts'
 
 /** Settings of the profile and the password. */
 export function createAccountSettings(parts: {
   people: People
-  credentials: Credentials
+  passwords: FormPasswords
   setPassword: ChangePassword
-  hashing: Hashing
   throttle: Throttle
-  verifying: Verifying
+  verificationCodes: VerificationCodes
   notify: Notify
   changes: Changes
-  password: Config['gate']['password']
 }) {
-  const { people, credentials, setPassword, hashing } = parts
-  const { throttle, verifying, notify, changes, password: policy } = parts
+  const { people, passwords, setPassword, throttle, verificationCodes, notify, changes } = parts
 
   /**
    * Changes the profile. A new address replaces the old one once the code sent to it was entered.
@@ -41,7 +33,7 @@ export function createAccountSettings(parts: {
       const traits = { ...traitsOf(person), ...wanted, email: person.email }
       people.change(person, byThemselves(person), { traits })
       if (wanted.email === person.email) return undefined
-      const asked = verifying.askForChange(flow, person, {
+      const asked = verificationCodes.sendToNewAddress(flow, person, {
         address: wanted.email,
         client: wish.client,
       })
@@ -65,14 +57,15 @@ export function createAccountSettings(parts: {
     const { tenant_id: tenantId, identity_id: id, email } = session
     await changes.requireFresh(wish)
     const password = input.required('password')
-    requireGoodPassword(password, email, policy.minLength)
+    passwords.requireGood(password, email)
     // Learning that a new password equals the current one is as good as a correct guess, so it is
     // throttled like one.
     const guess = { tenantId, purpose: 'password change', identifier: id } as const
     const hash = await throttle.guarded(guess, client, async () => {
-      const asker = askerOf({ tenantId }, client)
-      await requireAnother(asker, password, { tenantId, id })
-      return hashing.hash(asker, password)
+      const sender = { tenantId, client }
+      if (await passwords.isCurrent(sender, { tenantId, id }, password))
+        throw complain(4000039, { field: 'password' })
+      return passwords.hash(sender, password)
     })
     return changes.change(wish, 'password', ({ flow, person }) => {
       setPassword(person, hash, session.id)
@@ -80,16 +73,6 @@ export function createAccountSettings(parts: {
       notify(flow, person, (mailTemplates, about) => mailTemplates.passwordChanged(about))
       return undefined
     })
-  }
-
-  async function requireAnother(
-    asker: Asker,
-    password: string,
-    person: { tenantId: string; id: string },
-  ) {
-    const stored = credentials.passwordOf(person)
-    if (stored !== undefined && (await hashing.verify(asker, password, stored)))
-      throw complain(4000039, { field: 'password' })
   }
 
   return { changeProfile, changePassword }

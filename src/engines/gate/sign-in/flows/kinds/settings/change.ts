@@ -1,25 +1,20 @@
-import type { Db } from '../../../../../../db/open.ts'
 import type { Audit } from '../../../../../../platform/audit/index.ts'
 import type { People } from '../../../../identities/people.ts'
 import type { IdentityRow } from '../../../../identities/store.ts'
 import type { Sessions } from '../../../../sessions/index.ts'
 import type { SessionWithIdentity } from '../../../../sessions/store.ts'
 import type { ContinueWith } from '../../../model.ts'
-import { byThemselves } from '../../actor.ts'
-import type { Client } from '../../client.ts'
+import { recordOwn } from '../../actor.ts'
 import { complain } from '../../failure.ts'
 import type { FlowRepository } from '../../flow.ts'
 import type { SessionAccess } from '../../session-access.ts'
 import type { FlowRow } from '../../store.ts'
-import type { Submission } from '../../submission.ts'
+import type { Form } from '../../submission.ts'
 import type { Throttle } from '../../throttle.ts'
 import type { Method, Outcome } from '../kind.ts'
 
 /** A form submitted in a session of the account's owner. */
-export interface Wish {
-  flow: FlowRow
-  input: Submission
-  client: Client
+export interface Wish extends Form {
   session: SessionWithIdentity
 }
 
@@ -37,7 +32,6 @@ export type Changes = ReturnType<typeof createChanges>
  * limit of the client's address, because a stranger who has signed up has a session as well.
  */
 export function createChanges(parts: {
-  db: Db
   audit: Audit
   people: People
   sessions: Sessions
@@ -46,7 +40,7 @@ export function createChanges(parts: {
   throttle: Throttle
   hostedUrl: (flow: FlowRow) => string
 }) {
-  const { db, audit, people, sessions, access, repository, throttle, hostedUrl } = parts
+  const { audit, people, sessions, access, repository, throttle, hostedUrl } = parts
 
   /** Completes the flow; a page continues with a new one. `carryOut` returns what is left to do. */
   async function change(
@@ -55,8 +49,8 @@ export function createChanges(parts: {
     carryOut: (scene: Scene) => ContinueWith[] | undefined,
   ): Promise<Outcome> {
     throttle.counted(wish.client)
-    return db.commitFor(wish.flow.tenantId, () => {
-      const scene = sceneOf(wish)
+    return repository.advance(wish.flow, (current) => {
+      const scene = sceneOf(wish, current)
       const continueWith = carryOut(scene)
       const flow = repository.complete(scene.flow, { state: 'success', active: method })
       const isPage = wish.client.wants === 'page'
@@ -72,18 +66,17 @@ export function createChanges(parts: {
   /** An intermediate step that keeps the flow open. */
   async function step(wish: Wish, carryOut: (scene: Scene) => FlowRow): Promise<Outcome> {
     throttle.counted(wish.client)
-    return db.commitFor(wish.flow.tenantId, () => ({
+    return repository.advance(wish.flow, (current) => ({
       is: 'flow' as const,
-      flow: carryOut(sceneOf(wish)),
+      flow: carryOut(sceneOf(wish, current)),
     }))
   }
 
   /** Checked again within the commit, because the session may have ended in the meantime. */
-  function sceneOf({ flow: { id }, session: { tenant_id: tenantId, id: sessionId } }: Wish): Scene {
-    const flow = repository.open(id)
-    const session = sessions.alive(tenantId, sessionId)
+  function sceneOf({ session: { id } }: Wish, flow: FlowRow): Scene {
+    const session = sessions.alive(flow.tenantId, id)
     if (!session || sessions.owes(session)) throw complain(4050001)
-    return { flow, session, person: people.existing(tenantId, session.identity_id) }
+    return { flow, session, person: people.existing(flow.tenantId, session.identity_id) }
   }
 
   /** Reports the change before the next one is requested. */
@@ -99,14 +92,8 @@ export function createChanges(parts: {
   const requireFresh = ({ flow, session, client }: Wish) =>
     access.requireFresh(flow, session, client)
 
-  const record = (person: IdentityRow, action: string, detail: Record<string, unknown> = {}) =>
-    audit.record({
-      tenantId: person.tenantId,
-      actor: byThemselves(person),
-      action,
-      object: `identity:${person.id}`,
-      detail,
-    })
+  const record = (person: IdentityRow, action: string, detail?: Record<string, unknown>) =>
+    recordOwn(audit, person, action, detail)
 
   return { change, step, requireFresh, record }
 }

@@ -1,12 +1,12 @@
 import type { AnyProvider } from '../../../../../../config/index.ts'
 import type { Clock } from '../../../../../../platform/clock.ts'
-import { isSame, sha256 } from '../../../../../../platform/crypto.ts'
 import type { Credentials } from '../../../../credentials/index.ts'
 import type { IdentityRow } from '../../../../identities/store.ts'
 import type { Store } from '../../../../store.ts'
 import type { Node } from '../../../model.ts'
 import type { Linking } from '../../../social/linking.ts'
 import type { OAuthStates } from '../../../social/oauth-states.ts'
+import { acceptsExchangeCode } from '../../exchange.ts'
 import { complain } from '../../failure.ts'
 import type { FlowRepository } from '../../flow.ts'
 import type { Offers } from '../../offers.ts'
@@ -45,13 +45,14 @@ export function createConnectionSettings(parts: {
     return input.has('code') ? finish(wish, input.required('code')) : begin(wish, person)
   }
 
-  async function begin({ flow, input, client }: Wish, person: IdentityRow): Promise<Outcome> {
+  async function begin(wish: Wish, person: IdentityRow): Promise<Outcome> {
+    const { flow, input, client } = wish
     const linked = linkedOf(person)
     const free = offers.providers(flow).filter((provider) => !linked.includes(provider))
     const provider = providerIn(input, input.has('link') ? 'link' : 'provider', free)
     if (client.wants === 'json' && flow.returnTo === null)
       throw complain(4000001, { context: { reason: 'X-Return-To: needed to connect an account' } })
-    return oauthStates.begin(flow, { provider, input, client })
+    return oauthStates.begin(wish, provider)
   }
 
   /**
@@ -62,12 +63,8 @@ export function createConnectionSettings(parts: {
   const finish = (wish: Wish, code: string): Promise<Outcome> =>
     changes.change(wish, 'oidc', ({ flow, person }) => {
       const { pendingAccount } = repository.internalOf(flow)
-      const { exchangeHash, exchangeExpiresAt } = flow
-      const isGood =
-        exchangeHash !== null &&
-        isSame(exchangeHash, sha256(code)) &&
-        clock.now() < (exchangeExpiresAt ?? 0)
-      if (!isGood || !pendingAccount) throw complain(4000001, { context: { reason: 'code' } })
+      if (!pendingAccount || !acceptsExchangeCode(flow, code, clock.now()))
+        throw complain(4000001, { context: { reason: 'code' } })
       linking.link(person, pendingAccount)
       return undefined
     })

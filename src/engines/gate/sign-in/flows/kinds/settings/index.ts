@@ -3,11 +3,10 @@ import { traitsOf } from '../../../../identities/present.ts'
 import type { IdentityRow } from '../../../../identities/store.ts'
 import { schemaOf } from '../../../../identities/traits.ts'
 import type { Node } from '../../../model.ts'
-import type { Client } from '../../client.ts'
+import { complain } from '../../failure.ts'
 import type { Offers } from '../../offers.ts'
-import type { SessionAccess } from '../../session-access.ts'
 import type { FlowRow } from '../../store.ts'
-import type { Submission } from '../../submission.ts'
+import type { Form } from '../../submission.ts'
 import { passwordSettings, profileSettings, type Say } from '../../ui/index.ts'
 import { type Kind, type Method, methodIn, type Outcome } from '../kind.ts'
 import { createAccountSettings } from './account.ts'
@@ -15,9 +14,7 @@ import { createChanges } from './change.ts'
 import { createConnectionSettings } from './connections.ts'
 import { createSecondFactorSettings } from './second-factor.ts'
 
-type Parts = { people: People; access: SessionAccess; offers: Offers } & Parameters<
-  typeof createChanges
->[0] &
+type Parts = { people: People; offers: Offers } & Parameters<typeof createChanges>[0] &
   Omit<
     Parameters<typeof createAccountSettings>[0] &
       Parameters<typeof createConnectionSettings>[0] &
@@ -27,7 +24,7 @@ type Parts = { people: People; access: SessionAccess; offers: Offers } & Paramet
 
 /** Account settings: contract/gate, self-service flows. */
 export function createSettingsKind(parts: Parts): Kind {
-  const { people, access, offers } = parts
+  const { people, offers } = parts
   const changes = createChanges(parts)
   const account = createAccountSettings({ ...parts, changes })
   const connections = createConnectionSettings({ ...parts, changes })
@@ -46,9 +43,10 @@ export function createSettingsKind(parts: Parts): Kind {
   const personOf = ({ tenantId, identityId }: FlowRow): IdentityRow =>
     people.existing(tenantId, identityId ?? '')
 
-  async function submit(flow: FlowRow, input: Submission, client: Client): Promise<Outcome> {
-    const wish = { flow, input, client, session: await access.require(flow, client) }
-    switch (methodIn(input, 'settings', offeredBy(flow))) {
+  async function submit({ session, ...form }: Form): Promise<Outcome> {
+    if (!session) throw complain(4050001)
+    const wish = { ...form, session }
+    switch (methodIn(form.input, 'settings', offeredBy(form.flow))) {
       case 'profile':
         return account.changeProfile(wish)
       case 'password':
@@ -58,7 +56,7 @@ export function createSettingsKind(parts: Parts): Kind {
       case 'lookup_secret':
         return secondFactor.changeCodes(wish)
       default:
-        return connections.change(wish, personOf(flow))
+        return connections.change(wish, personOf(form.flow))
     }
   }
 
