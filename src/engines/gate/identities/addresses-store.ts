@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
-import { rowValues } from '../row-values.ts'
+import { replacedValues, rowValues } from '../row-values.ts'
 import { gateAddresses as addresses } from '../schema.ts'
 
 export type AddressRow = typeof addresses.$inferSelect
@@ -13,14 +13,7 @@ export function createAddressStore({ orm }: Db) {
     .values(rowValues(addresses))
     .onConflictDoUpdate({
       target: addresses.identityId,
-      set: {
-        id: sql`excluded.id`,
-        value: sql`excluded.value`,
-        status: sql`excluded.status`,
-        verifiedAt: sql`excluded.verified_at`,
-        createdAt: sql`excluded.created_at`,
-        updatedAt: sql`excluded.updated_at`,
-      },
+      set: replacedValues(addresses, 'tenantId', 'identityId'),
     })
     .prepare()
   const find = orm

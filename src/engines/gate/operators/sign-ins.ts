@@ -12,7 +12,7 @@ import { systemTenantCaller } from './caller.ts'
 import { requireChosenPassword } from './chosen-password.ts'
 
 /** The link that was used to sign in, and the device: `code` if the link was mailed. */
-interface Arrival {
+interface LinkSignIn {
   method: 'code' | 'link'
   ipAddress: string | null
   userAgent: string | null
@@ -39,7 +39,7 @@ export function createOperatorSignIns(parts: {
    */
   function open(
     { id }: { id: string },
-    { method, ipAddress, userAgent }: Arrival,
+    { method, ipAddress, userAgent }: LinkSignIn,
   ): { token: string; session: SessionDetail } {
     const operator = existing(id)
     if (operator.state === 'inactive') throw forbidden('the account is deactivated')

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
-import { rowValues } from '../row-values.ts'
+import { replacedValues, rowValues } from '../row-values.ts'
 import { gateSettings as settings } from '../schema.ts'
 
 export type SettingsRow = typeof settings.$inferSelect
@@ -12,15 +12,7 @@ export function createSettingsStore({ orm }: Db) {
     .values(rowValues(settings))
     .onConflictDoUpdate({
       target: settings.tenantId,
-      set: {
-        isPasswordlessEnabled: sql`excluded.is_passwordless_enabled`,
-        isMfaEnabled: sql`excluded.is_mfa_enabled`,
-        providers: sql`excluded.providers`,
-        returnUrls: sql`excluded.return_urls`,
-        policies: sql`excluded.policies`,
-        policiesVersion: sql`excluded.policies_version`,
-        policiesUpdatedAt: sql`excluded.policies_updated_at`,
-      },
+      set: replacedValues(settings, 'tenantId'),
     })
     .prepare()
   const find = orm

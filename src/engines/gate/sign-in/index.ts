@@ -14,15 +14,17 @@ import type { Store } from '../store.ts'
 import type { Events } from '../webhooks/events.ts'
 import { createClientOf } from './clients.ts'
 import { createFlowPages } from './flow-pages.ts'
+import { createAccountHolder } from './flows/account-holder.ts'
 import { createAddressProof } from './flows/address-proof.ts'
 import { createClaims } from './flows/claims.ts'
 import { createCodeMails } from './flows/code-mails.ts'
 import { createCodeSteps } from './flows/code-steps.ts'
 import { createCodes } from './flows/codes.ts'
+import { createCompleteRecovery } from './flows/complete-recovery.ts'
 import { createCompletion } from './flows/completion.ts'
+import { createEnabledMethods } from './flows/enabled-methods.ts'
 import { createExchange } from './flows/exchange.ts'
 import { createFlowRepository } from './flows/flow.ts'
-import { createHolders } from './flows/holders.ts'
 import { createFlows } from './flows/index.ts'
 import { createLogin } from './flows/kinds/login/index.ts'
 import { createPasswordLogin } from './flows/kinds/login/password.ts'
@@ -34,11 +36,9 @@ import { createVerificationCodes } from './flows/kinds/verification/codes.ts'
 import { createVerificationKind } from './flows/kinds/verification/index.ts'
 import { createProvenMailbox } from './flows/kinds/verification/mailbox.ts'
 import { createNotify } from './flows/notices.ts'
-import { createOffers } from './flows/offers.ts'
 import type { Pages } from './flows/pages.ts'
 import { createFormPasswords } from './flows/passwords.ts'
 import { createPresentFlow } from './flows/present.ts'
-import { createRecovered } from './flows/recovered.ts'
 import { createSessionAccess } from './flows/session-access.ts'
 import { createSignUp } from './flows/sign-up.ts'
 import { createStart } from './flows/start.ts'
@@ -93,14 +93,14 @@ export function createSelfService(
     `${baseUrl()}/auth/self-service/methods/oidc/callback/${provider}`
 
   const social = createSocial({ providers, clock })
-  const offers = createOffers({ ...parts, social, signup: config.console.signup })
+  const enabledMethods = createEnabledMethods({ ...parts, social, signup: config.console.signup })
   const throttle = createThrottle({
     clock,
     perMinute: config.limits.signInsPerMinute,
     perIdentifierPerMinute: config.limits.signInsPerIdentifierPerMinute,
   })
   const repository = createFlowRepository({ ...platform, store, lifetimeMs: flowLifetimeMs })
-  const common = { ...platform, ...parts, repository, offers, throttle, urlOf, hostedUrl }
+  const common = { ...platform, ...parts, repository, enabledMethods, throttle, urlOf, hostedUrl }
   const access = createSessionAccess(common)
   const passwords = createFormPasswords({ ...parts, minLength: password.minLength })
 
@@ -119,7 +119,7 @@ export function createSelfService(
   const linking = createLinking(common)
   const completion = createCompletion({ ...common, linking, addressProof })
   const signUp = createSignUp({ ...common, verificationCodes, completion })
-  const recovered = createRecovered({ ...common, addressProof })
+  const completeRecovery = createCompleteRecovery({ ...common, addressProof })
   const oauthStates = createOAuthStates({ ...common, social, callbackUrl })
   const socialSignIn = createSocialSignIn({ ...common, linking, addressProof, completion, signUp })
   const socialCallback = createSocialCallback({ ...common, oauthStates, linking, socialSignIn })
@@ -132,11 +132,15 @@ export function createSelfService(
       secondFactor: createSecondFactorLogin(steps),
     }),
     registration: createRegistration({ ...steps, signUp, socialSignIn }),
-    recovery: createRecovery({ ...steps, recovered }),
+    recovery: createRecovery({ ...steps, completeRecovery }),
     verification: createVerificationKind({
       ...steps,
       verificationCodes,
-      provenMailbox: createProvenMailbox({ ...steps, holders: createHolders(common), recovered }),
+      provenMailbox: createProvenMailbox({
+        ...steps,
+        accountHolder: createAccountHolder(common),
+        completeRecovery,
+      }),
     }),
     settings: createSettingsKind({
       ...steps,
@@ -176,7 +180,7 @@ export function createSelfService(
     pages: web.pages,
     tenantName: tenants.nameOf,
     urlOf,
-    offers,
+    enabledMethods,
     plainOrigins: plainOriginsIn(providers),
   })
 
@@ -185,7 +189,7 @@ export function createSelfService(
     pages,
     callbackUrl,
     clientOf: createClientOf(web),
-    offers,
+    enabledMethods,
     throttle,
     ...createRequestedMails({ ...common, mailAllowance, verificationCodes, codeMails }),
   }

@@ -1,10 +1,10 @@
 import type { DetailedError, PolicyJson } from '@cedar-policy/cedar-wasm/web'
 import { AppError, type FieldError, type Rule } from '../../../../platform/errors.ts'
-import { brief } from './brief.ts'
 import { costOf, LIKE, MAX_LEVELS, type PolicyCost } from './cost.ts'
 import { type Engine, EngineFailure } from './engine.ts'
-import { at, type Place, placeOf, placeOfByte } from './positions.ts'
+import { shortened } from './policy-decision.ts'
 import { flawOfText, type Mistake } from './scan.ts'
+import { at, type Position, positionOf, positionOfByte } from './text-position.ts'
 
 /** A policy in the tenant's text, under the name that reasons use. */
 export interface Policy {
@@ -37,7 +37,7 @@ export function parsePolicies(engine: Engine, text: string): Policy[] {
     return { ...policy, json: answer.json, name: nameOf(answer.json, index) }
   })
   checkNames(policies)
-  checkBurden(policies)
+  checkCost(policies)
   checkRoom(engine, policies)
   return policies.map(({ name, text, json }) => ({
     name,
@@ -53,7 +53,7 @@ const readsMetadata = ({ conditions }: PolicyJson): boolean =>
 
 interface Located {
   text: string
-  place: Place
+  place: Position
 }
 
 interface Read extends Located {
@@ -66,7 +66,7 @@ function split(engine: Engine, text: string): string[] {
   if (answer.type === 'failure') throw refusals(mistakes(text, answer.errors))
   const [template] = answer.policy_templates
   if (template !== undefined) {
-    const place = placeOf(text.slice(0, text.indexOf(template)))
+    const place = positionOf(text.slice(0, text.indexOf(template)))
     throw refusal(
       'templates with ?principal or ?resource are not supported; name the entity',
       'not_allowed',
@@ -103,7 +103,7 @@ function located(text: string, policies: readonly string[]): Located[] {
   return policies.map((policy) => {
     const start = text.indexOf(policy, end)
     end = start + policy.length
-    return { text: policy, place: placeOf(text.slice(0, start)) }
+    return { text: policy, place: positionOf(text.slice(0, start)) }
   })
 }
 
@@ -111,7 +111,7 @@ const nameOf = ({ annotations }: PolicyJson, index: number): string =>
   annotations && Object.hasOwn(annotations, 'id') ? (annotations.id ?? '') : `policy ${index + 1}`
 
 function checkNames(policies: readonly Read[]) {
-  const first = new Map<string, Place>()
+  const first = new Map<string, Position>()
   const problems = policies.flatMap(({ name, place }): Mistake[] => {
     const problem = flawOfName(name)
     if (problem !== undefined) return [{ problem, rule: 'format', at: place }]
@@ -137,7 +137,7 @@ function flawOfName(name: string): string | undefined {
 }
 
 /** Every policy is evaluated for each question, so their costs add up. */
-function checkBurden(policies: readonly Read[]) {
+function checkCost(policies: readonly Read[]) {
   let heavy = 0
   let pattern = 0
   for (const { json, place } of policies) {
@@ -196,7 +196,7 @@ function mistakes(text: string, errors: readonly DetailedError[]): Mistake[] {
     .sort((one, other) => one.start - other.start)
     .map(({ error, start }, index) =>
       index < MAX_SHOWN
-        ? { rule: 'format', problem: sentence(error), at: placeOfByte(bytes, start) }
+        ? { rule: 'format', problem: sentence(error), at: positionOfByte(bytes, start) }
         : MORE,
     )
 }
@@ -206,8 +206,8 @@ const MAX_HINT_LENGTH = 80
 function sentence({ message, help, sourceLocations }: DetailedError): string {
   const hint = help ?? sourceLocations?.[0]?.label ?? ''
   return hint === '' || hint.length > MAX_HINT_LENGTH
-    ? brief(message)
-    : `${brief(message)}, ${hint}`
+    ? shortened(message)
+    : `${shortened(message)}, ${hint}`
 }
 
 const MAX_SHOWN = 20
@@ -223,5 +223,5 @@ function refusals(mistakes: readonly Mistake[]): AppError {
   return new AppError('invalid', [inField(first), ...[...others, ...last].map(inField)])
 }
 
-const refusal = (problem: string, rule: Rule, at?: Place): AppError =>
+const refusal = (problem: string, rule: Rule, at?: Position): AppError =>
   refusals([{ problem, rule, at }])

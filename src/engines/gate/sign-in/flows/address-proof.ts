@@ -5,7 +5,7 @@ import { traitsOf } from '../../identities/present.ts'
 import type { IdentityRow } from '../../identities/store.ts'
 import type { Store } from '../../store.ts'
 import { byThemselves, recordOwn } from './actor.ts'
-import { complain } from './failure.ts'
+import { fieldError } from './failure.ts'
 import type { FlowRepository } from './flow.ts'
 import type { FlowRow } from './store.ts'
 
@@ -42,7 +42,7 @@ export function createAddressProof(parts: {
    */
   function moved(person: IdentityRow, email: string): IdentityRow {
     if (person.email === email) return person
-    if (store.identities.byEmail(person.tenantId, email)) throw complain(4900010)
+    if (store.identities.byEmail(person.tenantId, email)) throw fieldError(4900010)
     const traits = { ...traitsOf(person), email }
     return people.change(person, byThemselves(person), { traits })
   }

@@ -3,7 +3,7 @@ import type { Store } from '../../store.ts'
 import type { CodeMails, Sending } from './code-mails.ts'
 import { type Codes, codeErrorOf } from './codes.ts'
 import type { CodeRow } from './codes-store.ts'
-import { complain } from './failure.ts'
+import { fieldError } from './failure.ts'
 import type { FlowRepository } from './flow.ts'
 import type { Stepped } from './kinds/kind.ts'
 import type { FlowRow } from './store.ts'
@@ -72,7 +72,7 @@ export function createCodeSteps(parts: {
       if (checked.outcome !== 'right') return { outcome: checked.outcome, used: undefined }
       return { outcome: 'wrong' as const, used: use(checked.flow, checked.code) }
     })
-    if (used === undefined) throw complain(codeErrorOf(flow.kind, outcome), { field: 'code' })
+    if (used === undefined) throw fieldError(codeErrorOf(flow.kind, outcome), { field: 'code' })
     return used
   }
 

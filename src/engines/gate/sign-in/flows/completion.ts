@@ -8,7 +8,7 @@ import type { Linking } from '../social/linking.ts'
 import type { AddressProof } from './address-proof.ts'
 import { type Client, deviceOf } from './client.ts'
 import { newExchangeCode } from './exchange.ts'
-import { complain, FlowRefusal } from './failure.ts'
+import { FlowRefusal, fieldError } from './failure.ts'
 import type { FlowRepository, PendingAccount } from './flow.ts'
 import { withQuery } from './return-to.ts'
 import type { FlowRow } from './store.ts'
@@ -58,8 +58,8 @@ export function createCompletion(parts: {
 
   /** Signs in an existing identity: creates a session or raises its level. */
   function signIn(flow: FlowRow, person: IdentityRow, proof: Proof, client: Client): Completed {
-    if (person.state === 'inactive') throw complain(4010011)
-    if (flow.identityId !== null && flow.identityId !== person.id) throw complain(4000006)
+    if (person.state === 'inactive') throw fieldError(4010011)
+    if (flow.identityId !== null && flow.identityId !== person.id) throw fieldError(4000006)
     const { owedBefore, ...opened } =
       flow.sessionId === null
         ? { ...open(person, proof, client), owedBefore: true }

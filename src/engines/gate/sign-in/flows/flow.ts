@@ -9,7 +9,7 @@ import type { Traits } from '../../identities/traits.ts'
 import { flowInternal } from '../../sealed.ts'
 import type { Store } from '../../store.ts'
 import type { FlowKind, Language } from '../model.ts'
-import { type Complaint, complain } from './failure.ts'
+import { type FieldError, fieldError } from './failure.ts'
 import type { FlowRow } from './store.ts'
 import type { MessageId } from './ui/messages.ts'
 
@@ -58,7 +58,7 @@ export interface Mailbox {
 }
 
 /** A message to show the next time the flow is read. */
-export type Notice = Pick<Complaint, 'id' | 'context'>
+export type Notice = Pick<FieldError, 'id' | 'context'>
 
 /** The initial values of a flow; the rest has defaults. */
 export type NewFlow = Pick<FlowRow, 'tenantId' | 'kind'> & {
@@ -177,8 +177,8 @@ export function createFlowRepository(parts: {
 
   /** Throws if the flow is expired or complete. */
   function requireOpen(row: FlowRow | undefined): FlowRow {
-    if (!row || isExpired(row)) throw complain(EXPIRED[row?.kind ?? 'login'])
-    if (row.completedAt !== null) throw complain(COMPLETED[row.kind])
+    if (!row || isExpired(row)) throw fieldError(EXPIRED[row?.kind ?? 'login'])
+    if (row.completedAt !== null) throw fieldError(COMPLETED[row.kind])
     return row
   }
 

@@ -7,11 +7,11 @@ import type { SocialCallback } from '../social/callback.ts'
 import type { Claims } from './claims.ts'
 import type { Client } from './client.ts'
 import type { Completed } from './completion.ts'
+import type { EnabledMethods } from './enabled-methods.ts'
 import type { createExchange } from './exchange.ts'
 import { FLOW_NOT_FOUND, FlowFailure, FlowRefusal } from './failure.ts'
 import type { FlowRepository } from './flow.ts'
 import type { Kind, Outcome } from './kinds/kind.ts'
-import type { Offers } from './offers.ts'
 import type { PresentFlow } from './present.ts'
 import type { createStart } from './start.ts'
 import type { FlowRow } from './store.ts'
@@ -39,11 +39,11 @@ export function createFlows(parts: {
   kinds: Record<FlowKind, Kind>
   claims: Claims
   present: PresentFlow
-  offers: Offers
+  enabledMethods: EnabledMethods
   socialCallback: SocialCallback
   signIns: SignInEvents
 }) {
-  const { repository, kinds, claims, present, offers, socialCallback, signIns } = parts
+  const { repository, kinds, claims, present, enabledMethods, socialCallback, signIns } = parts
 
   /** Reads a flow by id. Throws `FlowRefusal`. */
   async function read(
@@ -59,7 +59,7 @@ export function createFlows(parts: {
   function existing(kind: FlowKind, id: string, caller?: Caller): FlowRow {
     const row = repository.find(id)
     const isTheirs = caller === undefined || caller.tenantId === row?.tenantId
-    if (row?.kind !== kind || !isTheirs || !offers.flow(row)) throw FLOW_NOT_FOUND
+    if (row?.kind !== kind || !isTheirs || !enabledMethods.allowsFlow(row)) throw FLOW_NOT_FOUND
     return row
   }
 
@@ -83,8 +83,8 @@ export function createFlows(parts: {
       if (!(error instanceof FlowFailure)) throw error
       const current = repository.find(flow.id) ?? flow
       const failed = { ...current, notices: null, language: flow.language }
-      const { complaints, status, retryAfterMs } = error
-      const shown = present(failed, { complaints, typed: input, client })
+      const { fieldErrors, status, retryAfterMs } = error
+      const shown = present(failed, { fieldErrors, typed: input, client })
       return { is: 'failed', flow: failed, body: shown, status, retryAfterMs }
     }
   }
@@ -114,8 +114,8 @@ export function createFlows(parts: {
   }
 
   /** Stores errors to be shown on the page of the flow, where the browser goes next. */
-  async function showLater(row: FlowRow, { complaints, status }: FlowFailure): Promise<Answer> {
-    const notices = complaints.map(({ id, context }) => ({ id, context }))
+  async function showLater(row: FlowRow, { fieldErrors, status }: FlowFailure): Promise<Answer> {
+    const notices = fieldErrors.map(({ id, context }) => ({ id, context }))
     const flow = await repository.revise(row, (current) =>
       current.completedAt !== null || repository.isExpired(current)
         ? claims.succeed(current, notices)

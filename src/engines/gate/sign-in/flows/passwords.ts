@@ -2,12 +2,12 @@ import { addressKey } from '../../../../platform/address-key.ts'
 import type { Credentials } from '../../credentials/index.ts'
 import type { Hashing } from '../../credentials/passwords/hashing.ts'
 import {
-  type Asker,
   checkNewPassword,
   type PolicyFailure,
+  type Requester,
 } from '../../credentials/passwords/index.ts'
 import type { Client } from './client.ts'
-import { complain } from './failure.ts'
+import { fieldError } from './failure.ts'
 
 /** The sender of a password. */
 interface Sender {
@@ -35,8 +35,8 @@ export function createFormPasswords(parts: {
     password: string,
   ): Promise<string | undefined> {
     const stored = person && credentials.passwordOf(person)
-    if (stored === undefined) await hashing.verifyNobody(askerOf(sender), password)
-    else if (await hashing.verify(askerOf(sender), password, stored)) return stored
+    if (stored === undefined) await hashing.verifyNobody(requesterOf(sender), password)
+    else if (await hashing.verify(requesterOf(sender), password, stored)) return stored
     return undefined
   }
 
@@ -47,11 +47,11 @@ export function createFormPasswords(parts: {
     password: string,
   ) {
     const stored = credentials.passwordOf(person)
-    return stored !== undefined && hashing.verify(askerOf(sender), password, stored)
+    return stored !== undefined && hashing.verify(requesterOf(sender), password, stored)
   }
 
   const hash = (sender: Sender, password: string): Promise<string> =>
-    hashing.hash(askerOf(sender), password)
+    hashing.hash(requesterOf(sender), password)
 
   /** A new hash for one that was made elsewhere or at another cost, while the password is known. */
   const renew = async (
@@ -65,14 +65,14 @@ export function createFormPasswords(parts: {
   function requireGood(password: string, identifier: string) {
     const failure = checkNewPassword(password, { identifier, minLength })
     if (failure)
-      throw complain(POLICY[failure.rule], { field: 'password', context: lengthsOf(failure) })
+      throw fieldError(POLICY[failure.rule], { field: 'password', context: lengthsOf(failure) })
   }
 
   return { verify, isCurrent, hash, renew, requireGood }
 }
 
 /** A server with a key represents many users, so no IP address counts. */
-const askerOf = ({ tenantId, client: { hasKey, ipAddress } }: Sender): Asker => ({
+const requesterOf = ({ tenantId, client: { hasKey, ipAddress } }: Sender): Requester => ({
   tenantId,
   client: hasKey ? undefined : addressKey(ipAddress ?? undefined),
 })

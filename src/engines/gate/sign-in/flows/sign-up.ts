@@ -4,7 +4,7 @@ import type { Traits } from '../../identities/traits.ts'
 import type { Store } from '../../store.ts'
 import type { Client } from './client.ts'
 import type { Completed, Completion, Proof } from './completion.ts'
-import { complain } from './failure.ts'
+import { fieldError } from './failure.ts'
 import type { VerificationCodes } from './kinds/verification/codes.ts'
 import type { FlowRow } from './store.ts'
 
@@ -31,7 +31,7 @@ export function createSignUp(parts: {
 
   /** Throws if an account has the address. */
   function requireFree({ tenantId }: FlowRow, { email }: Traits) {
-    if (store.identities.byEmail(tenantId, email)) throw complain(4000007)
+    if (store.identities.byEmail(tenantId, email)) throw fieldError(4000007)
   }
 
   /** Within the commit that checked the proof. */

@@ -6,9 +6,9 @@ import type { Sessions } from '../../sessions/index.ts'
 import type { TenantSettings } from '../../settings/index.ts'
 import type { Flow, FlowKind, Language } from '../model.ts'
 import type { Client } from './client.ts'
+import type { EnabledMethods } from './enabled-methods.ts'
 import { FLOW_NOT_FOUND, FlowRefusal } from './failure.ts'
 import type { FlowRepository } from './flow.ts'
-import type { Offers } from './offers.ts'
 import type { PresentFlow } from './present.ts'
 import { checkReturnTo } from './return-to.ts'
 import type { Origin, Throttle } from './throttle.ts'
@@ -31,20 +31,28 @@ interface FlowRequest {
 export function createStart(parts: {
   repository: FlowRepository
   present: PresentFlow
-  offers: Offers
+  enabledMethods: EnabledMethods
   settings: TenantSettings
   sessions: Sessions
   secondFactors: SecondFactors
   throttle: Throttle
   metering: Metering
 }) {
-  const { repository, present, offers, settings, sessions, secondFactors, throttle, metering } =
-    parts
+  const {
+    repository,
+    present,
+    enabledMethods,
+    settings,
+    sessions,
+    secondFactors,
+    throttle,
+    metering,
+  } = parts
 
   async function start(caller: Caller, kind: FlowKind, request: FlowRequest): Promise<Flow> {
     const { tenantId } = caller
     const { language = 'en', origin } = request
-    if (!offers.flow({ tenantId, kind })) throw FLOW_NOT_FOUND
+    if (!enabledMethods.allowsFlow({ tenantId, kind })) throw FLOW_NOT_FOUND
     const session = sessionFor(caller, kind, request)
     const returnTo =
       request.returnTo === undefined
@@ -90,7 +98,7 @@ export function createStart(parts: {
     if (!from || repository.isExpired(from) || kind === 'settings' || from.kind === 'settings')
       throw FLOW_NOT_FOUND
     const { tenantId, returnTo } = from
-    if (!offers.flow({ tenantId, kind })) throw FLOW_NOT_FOUND
+    if (!enabledMethods.allowsFlow({ tenantId, kind })) throw FLOW_NOT_FOUND
     metering.admit(tenantId)
     const language = client.language ?? from.language
     return (await repository.start({ tenantId, kind, language, returnTo })).id

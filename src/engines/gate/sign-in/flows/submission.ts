@@ -1,6 +1,6 @@
 import type { SessionWithIdentity } from '../../sessions/store.ts'
 import type { Client } from './client.ts'
-import { complain } from './failure.ts'
+import { fieldError } from './failure.ts'
 import type { FlowRow } from './store.ts'
 
 /** A form that a client has submitted. */
@@ -26,13 +26,13 @@ export function createSubmission(body: Record<string, unknown>) {
     const value = Object.hasOwn(body, name) ? body[name] : undefined
     if (value === undefined || value === null || value === '') return undefined
     if (typeof value !== 'string' || value.length > MAX_TEXT_LENGTH || !value.isWellFormed())
-      throw complain(4000026, { field: name, context: { property: name } })
+      throw fieldError(4000026, { field: name, context: { property: name } })
     return value
   }
 
   function required(name: string): string {
     const value = text(name)
-    if (value === undefined) throw complain(4000002, { field: name, context: { property: name } })
+    if (value === undefined) throw fieldError(4000002, { field: name, context: { property: name } })
     return value
   }
 
@@ -47,7 +47,7 @@ export function createSubmission(body: Record<string, unknown>) {
     const value = Object.hasOwn(body, name) ? body[name] : undefined
     if (value === undefined || value === null) return {}
     if (typeof value !== 'object' || Array.isArray(value))
-      throw complain(4000026, { field: name, context: { property: name } })
+      throw fieldError(4000026, { field: name, context: { property: name } })
     return value as Record<string, unknown>
   }
 

@@ -3,11 +3,11 @@ import type { Clock } from '../../../../platform/clock.ts'
 import type { People } from '../../identities/people.ts'
 import type { Sessions } from '../../sessions/index.ts'
 import type { Client } from '../flows/client.ts'
+import type { EnabledMethods } from '../flows/enabled-methods.ts'
 import { newExchangeCode } from '../flows/exchange.ts'
-import { complain } from '../flows/failure.ts'
+import { fieldError } from '../flows/failure.ts'
 import type { FlowRepository, PendingAccount } from '../flows/flow.ts'
 import type { Outcome, Stepped } from '../flows/kinds/kind.ts'
-import type { Offers } from '../flows/offers.ts'
 import { withQuery } from '../flows/return-to.ts'
 import type { FlowRow } from '../flows/store.ts'
 import type { Throttle } from '../flows/throttle.ts'
@@ -24,14 +24,14 @@ export function createSocialCallback(parts: {
   people: People
   sessions: Sessions
   throttle: Throttle
-  offers: Offers
+  enabledMethods: EnabledMethods
   repository: FlowRepository
   oauthStates: OAuthStates
   linking: Linking
   socialSignIn: SocialSignIn
   hostedUrl: (flow: FlowRow) => string
 }) {
-  const { clock, people, sessions, throttle, offers, repository, hostedUrl } = parts
+  const { clock, people, sessions, throttle, enabledMethods, repository, hostedUrl } = parts
   const { oauthStates, linking, socialSignIn } = parts
 
   /**
@@ -46,10 +46,10 @@ export function createSocialCallback(parts: {
       const account = linking.pending(provider, await profile())
       return repository.advance(flow, (current): Outcome => {
         // The tenant may have disabled the provider in the meantime.
-        if (!offers.providers(current).includes(provider))
-          throw complain(4900009, { context: aboutProvider(provider) })
+        if (!enabledMethods.providers(current).includes(provider))
+          throw fieldError(4900009, { context: aboutProvider(provider) })
         if (current.kind !== 'settings') return socialSignIn.signIn(current, account, client)
-        return isOwnBrowser ? connect(current, account) : handBack(current, account)
+        return isOwnBrowser ? connect(current, account) : returnCode(current, account)
       })
     }
 
@@ -59,7 +59,7 @@ export function createSocialCallback(parts: {
   /** Connects another account to a signed-in identity. */
   function connect(flow: FlowRow, account: PendingAccount): Stepped {
     const session = sessions.alive(flow.tenantId, flow.sessionId ?? '')
-    if (!session) throw complain(4050001)
+    if (!session) throw fieldError(4050001)
     linking.link(people.existing(flow.tenantId, session.identity_id), account)
     const done = repository.complete(flow, { state: 'success', active: 'oidc' })
     return { is: 'flow', flow: done, next: hostedUrl(repository.renew(flow, [{ id: 1050001 }])) }
@@ -69,7 +69,7 @@ export function createSocialCallback(parts: {
    * The browser that returned may belong to another user, so it only receives a code, for the app
    * that the user is signed in to.
    */
-  function handBack(flow: FlowRow, pendingAccount: PendingAccount): Stepped {
+  function returnCode(flow: FlowRow, pendingAccount: PendingAccount): Stepped {
     const { code, columns } = newExchangeCode(clock.now())
     const internalParts = { ...repository.internalOf(flow), pendingAccount }
     const waiting = repository.save(flow, { active: 'oidc', ...columns, internalParts })

@@ -6,7 +6,7 @@ import type { IdentityRow } from '../../identities/store.ts'
 import { providerTokens } from '../../sealed.ts'
 import type { Store } from '../../store.ts'
 import { recordOwn } from '../flows/actor.ts'
-import { complain } from '../flows/failure.ts'
+import { fieldError } from '../flows/failure.ts'
 import type { PendingAccount } from '../flows/flow.ts'
 import { aboutProvider } from '../flows/ui/index.ts'
 import type { SocialProfile } from './index.ts'
@@ -37,7 +37,7 @@ export function createLinking(parts: {
     const { provider } = account
     const owner = ownerOf(tenantId, provider, account.subject)
     if (owner === id) return
-    if (owner !== undefined) throw complain(4000027, { context: aboutProvider(provider) })
+    if (owner !== undefined) throw fieldError(4000027, { context: aboutProvider(provider) })
     requireRoom({ tenantId, id }, provider)
     const now = clock.now()
     const { subject, tokens } = account
@@ -57,7 +57,7 @@ export function createLinking(parts: {
   /** One account per provider, because disconnecting would otherwise be ambiguous. */
   function requireRoom({ tenantId, id }: Pick<IdentityRow, 'tenantId' | 'id'>, at: AnyProvider) {
     if (store.socialLinks.of(tenantId, id).some(({ provider }) => provider === at))
-      throw complain(4000027, { context: aboutProvider(at) })
+      throw fieldError(4000027, { context: aboutProvider(at) })
   }
 
   const pending = (provider: AnyProvider, profile: SocialProfile): PendingAccount => ({

@@ -5,11 +5,11 @@ import type { Store } from '../../store.ts'
 import type { AddressProof } from '../flows/address-proof.ts'
 import type { Client } from '../flows/client.ts'
 import type { Completed, Completion } from '../flows/completion.ts'
-import { complain } from '../flows/failure.ts'
+import type { EnabledMethods } from '../flows/enabled-methods.ts'
+import { fieldError } from '../flows/failure.ts'
 import type { FlowRepository, NewFlow, PendingAccount } from '../flows/flow.ts'
 import { emailOrNone } from '../flows/identifiers.ts'
 import type { Outcome, Stepped } from '../flows/kinds/kind.ts'
-import type { Offers } from '../flows/offers.ts'
 import type { SignUp } from '../flows/sign-up.ts'
 import type { FlowRow } from '../flows/store.ts'
 import { aboutProvider } from '../flows/ui/index.ts'
@@ -23,7 +23,7 @@ export type SocialSignIn = ReturnType<typeof createSocialSignIn>
  */
 export function createSocialSignIn(parts: {
   store: Store
-  offers: Offers
+  enabledMethods: EnabledMethods
   repository: FlowRepository
   linking: Linking
   addressProof: AddressProof
@@ -31,7 +31,7 @@ export function createSocialSignIn(parts: {
   signUp: SignUp
   hostedUrl: (flow: FlowRow) => string
 }) {
-  const { store, offers, repository, linking, addressProof } = parts
+  const { store, enabledMethods, repository, linking, addressProof } = parts
   const { completion, hostedUrl } = parts
 
   /** Signs in the identity that the account is connected to. */
@@ -39,23 +39,23 @@ export function createSocialSignIn(parts: {
     const owner = linking.ownerOf(flow.tenantId, account.provider, account.subject)
     const person = owner === undefined ? undefined : store.identities.find(flow.tenantId, owner)
     if (person) return completion.signIn(flow, person, proofOf(account.provider), client)
-    return meet(flow, account, client)
+    return signInUnknown(flow, account, client)
   }
 
   /** Handles an account that is not connected to an identity. */
-  function meet(flow: FlowRow, account: PendingAccount, client: Client): Outcome {
-    if (flow.sessionId !== null) throw complain(4000006)
+  function signInUnknown(flow: FlowRow, account: PendingAccount, client: Client): Outcome {
+    if (flow.sessionId !== null) throw fieldError(4000006)
     const email = account.email === null ? undefined : emailOrNone(account.email)
     const holder = email === undefined ? undefined : store.identities.byEmail(flow.tenantId, email)
-    if (!holder && !offers.flow({ ...flow, kind: 'registration' }))
-      throw complain(4900013, { context: aboutProvider(account.provider) })
+    if (!holder && !enabledMethods.allowsFlow({ ...flow, kind: 'registration' }))
+      throw fieldError(4900013, { context: aboutProvider(account.provider) })
     if (email === undefined) return askForAddress(flow, account, client)
     if (!holder) {
       const known = { traits: { email }, isVerified: account.isEmailVerified }
       return signUp(flow, account, known, client)
     }
     if (!account.isEmailVerified)
-      throw complain(4900005, { context: aboutProvider(account.provider) })
+      throw fieldError(4900005, { context: aboutProvider(account.provider) })
     return addressProof.isProven(holder)
       ? askForProof(flow, account, holder, client)
       : takeOver(flow, account, holder, client)
@@ -132,7 +132,7 @@ export function createSocialSignIn(parts: {
     holder: IdentityRow,
     client: Client,
   ): Outcome {
-    if (holder.state === 'inactive') throw complain(4010011)
+    if (holder.state === 'inactive') throw fieldError(4010011)
     const person = addressProof.proveByMailbox(holder)
     linking.link(person, account)
     return completion.signIn(flow, person, proofOf(account.provider), client)

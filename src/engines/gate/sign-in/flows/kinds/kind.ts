@@ -1,7 +1,7 @@
 import type { AnyProvider } from '../../../../../config/index.ts'
 import type { ContinueWith, FlowKind, Node } from '../../model.ts'
 import type { Completed } from '../completion.ts'
-import { complain } from '../failure.ts'
+import { fieldError } from '../failure.ts'
 import type { FlowRow } from '../store.ts'
 import type { Form, Submission } from '../submission.ts'
 import type { MessageId, Say } from '../ui/messages.ts'
@@ -56,7 +56,7 @@ export function methodIn(input: Submission, kind: FlowKind, offered: readonly Me
   const named = input.text('method')
   const method = named ?? TELLING.find(([field]) => input.has(field))?.[1]
   const known = offered.find((one) => one === method)
-  if (known === undefined) throw complain(NO_METHOD[kind])
+  if (known === undefined) throw fieldError(NO_METHOD[kind])
   return known
 }
 
@@ -85,6 +85,6 @@ export function providerIn(
   const named = input.required(field)
   const provider = offered.find((one) => one === named)
   if (provider === undefined)
-    throw complain(4900009, { context: { provider: named.slice(0, 100) } })
+    throw fieldError(4900009, { context: { provider: named.slice(0, 100) } })
   return provider
 }

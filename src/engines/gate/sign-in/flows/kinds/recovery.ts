@@ -1,6 +1,6 @@
 import type { CodeSteps } from '../code-steps.ts'
+import type { CompleteRecovery } from '../complete-recovery.ts'
 import { addressIn } from '../identifiers.ts'
-import type { Recovered } from '../recovered.ts'
 import type { FlowRow } from '../store.ts'
 import type { Form } from '../submission.ts'
 import { recoveryCodeSent, recoveryStart, type Say } from '../ui/index.ts'
@@ -10,8 +10,11 @@ import { type Kind, methodIn, type Outcome, type Stepped } from './kind.ts'
  * Account recovery: an emailed code opens a session that is fresh enough to set a new password and
  * ends all other sessions of the identity. contract/gate, self-service flows.
  */
-export function createRecovery(parts: { codeSteps: CodeSteps; recovered: Recovered }): Kind {
-  const { codeSteps, recovered } = parts
+export function createRecovery(parts: {
+  codeSteps: CodeSteps
+  completeRecovery: CompleteRecovery
+}): Kind {
+  const { codeSteps, completeRecovery } = parts
 
   function nodes(flow: FlowRow, say: Say, code?: string) {
     if (flow.state === 'passed_challenge') return []
@@ -34,7 +37,7 @@ export function createRecovery(parts: { codeSteps: CodeSteps; recovered: Recover
     })
 
   const confirm = (form: Form): Promise<Stepped> =>
-    codeSteps.redeemOwn(form, (flow, person) => recovered(flow, person, form.client))
+    codeSteps.redeemOwn(form, (flow, person) => completeRecovery(flow, person, form.client))
 
   return { nodes, submit }
 }

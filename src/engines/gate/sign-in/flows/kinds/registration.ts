@@ -5,10 +5,10 @@ import type { OAuthStates } from '../../social/oauth-states.ts'
 import type { SocialSignIn } from '../../social/sign-in.ts'
 import type { CodeSteps } from '../code-steps.ts'
 import type { Completed } from '../completion.ts'
-import { complain } from '../failure.ts'
+import type { EnabledMethods } from '../enabled-methods.ts'
+import { fieldError } from '../failure.ts'
 import type { FlowRepository } from '../flow.ts'
 import { newcomerIn, traitsIn } from '../identifiers.ts'
-import type { Offers } from '../offers.ts'
 import type { FormPasswords } from '../passwords.ts'
 import type { Newcomer, SignUp } from '../sign-up.ts'
 import type { FlowRow } from '../store.ts'
@@ -27,7 +27,7 @@ import { bringsCode, type Kind, type Method, methodIn, type Outcome, providerIn 
 
 /** Registration: contract/gate, self-service flows. */
 export function createRegistration(parts: {
-  offers: Offers
+  enabledMethods: EnabledMethods
   repository: FlowRepository
   throttle: Throttle
   signUp: SignUp
@@ -37,11 +37,11 @@ export function createRegistration(parts: {
   oauthStates: OAuthStates
   socialSignIn: SocialSignIn
 }): Kind {
-  const { offers, repository, throttle, signUp, passwords, credentials, codeSteps } = parts
+  const { enabledMethods, repository, throttle, signUp, passwords, credentials, codeSteps } = parts
   const { oauthStates, socialSignIn } = parts
 
   function nodes(flow: FlowRow, say: Say) {
-    if (flow.state === 'sent_email' && offers.byCode(flow))
+    if (flow.state === 'sent_email' && enabledMethods.byCode(flow))
       return codeRegistrationSent(say, { email: flow.address ?? '' })
     const { pendingAccount } = repository.internalOf(flow)
     if (pendingAccount)
@@ -50,8 +50,8 @@ export function createRegistration(parts: {
       emailTrait(say),
       ...(schemaOf(flow.tenantId) === 'operator' ? [displayNameTrait(say)] : []),
       ...passwordRegistration(say),
-      ...(offers.byCode(flow) ? codeRegistration(say) : []),
-      ...socialButtons(say, 'registration', offers.providers(flow)),
+      ...(enabledMethods.byCode(flow) ? codeRegistration(say) : []),
+      ...socialButtons(say, 'registration', enabledMethods.providers(flow)),
     ]
   }
 
@@ -69,7 +69,7 @@ export function createRegistration(parts: {
   const offeredBy = (flow: FlowRow): Method[] => [
     'password',
     'oidc',
-    ...(offers.byCode(flow) ? (['code'] as const) : []),
+    ...(enabledMethods.byCode(flow) ? (['code'] as const) : []),
   ]
 
   async function byPassword({ flow, input, client }: Form): Promise<Completed> {
@@ -119,7 +119,7 @@ export function createRegistration(parts: {
   function requireUnchanged({ flow, input }: Form) {
     if (Object.keys(input.object('traits')).length === 0) return
     const { traits } = repository.internalOf(flow)
-    if (!traits || !isSame(traitsIn(input, flow), traits)) throw complain(4000036)
+    if (!traits || !isSame(traitsIn(input, flow), traits)) throw fieldError(4000036)
   }
 
   /**
@@ -128,7 +128,7 @@ export function createRegistration(parts: {
    */
   async function byAccount(form: Form): Promise<Outcome> {
     const { flow, input, client } = form
-    const provider = providerIn(input, 'provider', offers.providers(flow))
+    const provider = providerIn(input, 'provider', enabledMethods.providers(flow))
     const { pendingAccount } = repository.internalOf(flow)
     if (pendingAccount?.provider !== provider) return oauthStates.begin(form, provider)
     const traits = newcomerIn(input, flow)

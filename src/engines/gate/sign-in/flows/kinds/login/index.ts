@@ -4,9 +4,9 @@ import type { OAuthStates } from '../../../social/oauth-states.ts'
 import type { AddressProof } from '../../address-proof.ts'
 import type { CodeSteps } from '../../code-steps.ts'
 import type { Completed, Completion } from '../../completion.ts'
+import type { EnabledMethods } from '../../enabled-methods.ts'
 import { FlowRefusal } from '../../failure.ts'
 import { addressIn } from '../../identifiers.ts'
-import type { Offers } from '../../offers.ts'
 import type { FlowRow } from '../../store.ts'
 import type { Form } from '../../submission.ts'
 import {
@@ -24,7 +24,7 @@ import type { SecondFactorLogin } from './second-factor.ts'
 /** Sign-in: contract/gate, self-service flows. */
 export function createLogin(parts: {
   store: Store
-  offers: Offers
+  enabledMethods: EnabledMethods
   password: PasswordLogin
   codeSteps: CodeSteps
   addressProof: AddressProof
@@ -32,19 +32,19 @@ export function createLogin(parts: {
   oauthStates: OAuthStates
   secondFactor: SecondFactorLogin
 }): Kind {
-  const { store, offers, password, codeSteps, addressProof, completion } = parts
+  const { store, enabledMethods, password, codeSteps, addressProof, completion } = parts
   const { oauthStates, secondFactor } = parts
 
   function nodes(flow: FlowRow, say: Say) {
     if (flow.requestedAal === 'aal2') return secondFactor.nodes(personOf(flow), say)
-    if (flow.state === 'sent_email' && offers.byCode(flow))
+    if (flow.state === 'sent_email' && enabledMethods.byCode(flow))
       return codeLoginSent(say, { identifier: flow.address ?? '' })
     const person = personOf(flow)
     return [
       identifierNode(say, { ...(person && { value: person.email }), isHidden: flow.isRefresh }),
       ...passwordLogin(say, { isRefresh: flow.isRefresh }),
-      ...(offers.byCode(flow) ? codeLogin(say) : []),
-      ...socialButtons(say, 'login', offers.providers(flow)),
+      ...(enabledMethods.byCode(flow) ? codeLogin(say) : []),
+      ...socialButtons(say, 'login', enabledMethods.providers(flow)),
     ]
   }
 
@@ -66,14 +66,17 @@ export function createLogin(parts: {
       case 'lookup_secret':
         return secondFactor.submit(form, method)
       default:
-        return oauthStates.begin(form, providerIn(input, 'provider', offers.providers(flow)))
+        return oauthStates.begin(
+          form,
+          providerIn(input, 'provider', enabledMethods.providers(flow)),
+        )
     }
   }
 
   const offeredBy = (flow: FlowRow): Method[] =>
     flow.requestedAal === 'aal2'
       ? ['totp', 'lookup_secret']
-      : ['password', 'oidc', ...(offers.byCode(flow) ? (['code'] as const) : [])]
+      : ['password', 'oidc', ...(enabledMethods.byCode(flow) ? (['code'] as const) : [])]
 
   /** The address of a user who signs in again; undefined for others, who enter theirs. */
   const emailOf = (flow: FlowRow): string | undefined =>

@@ -1,7 +1,7 @@
 import type { Credentials } from '../../../../credentials/index.ts'
 import type { Store } from '../../../../store.ts'
 import type { Completed, Completion } from '../../completion.ts'
-import { complain } from '../../failure.ts'
+import { fieldError } from '../../failure.ts'
 import type { FlowRepository } from '../../flow.ts'
 import { emailOrNone } from '../../identifiers.ts'
 import type { FormPasswords } from '../../passwords.ts'
@@ -37,12 +37,12 @@ export function createPasswordLogin(parts: {
     const sender = { tenantId, client }
     const person = email === undefined ? undefined : store.identities.byEmail(tenantId, email)
     const stored = await passwords.verify(sender, person, password)
-    if (!person || stored === undefined) throw complain(4000006)
+    if (!person || stored === undefined) throw fieldError(4000006)
     const renewed = await passwords.renew(sender, password, stored)
     return repository.advance(flow, (current) => {
       // The identity or its password may have changed in the meantime.
       const user = store.identities.find(tenantId, person.id)
-      if (!user || credentials.passwordOf(user) !== stored) throw complain(4000006)
+      if (!user || credentials.passwordOf(user) !== stored) throw fieldError(4000006)
       if (renewed !== undefined) credentials.setPassword(user, renewed)
       return completion.signIn(current, user, { method: 'password', aal: 'aal1' }, client)
     })

@@ -3,7 +3,7 @@ import type { IdentityRow } from '../../../../identities/store.ts'
 import { isByMailbox } from '../../../../sessions/index.ts'
 import type { Store } from '../../../../store.ts'
 import type { Completed, Completion } from '../../completion.ts'
-import { complain, tooSoon } from '../../failure.ts'
+import { fieldError, tooSoon } from '../../failure.ts'
 import type { FlowRepository } from '../../flow.ts'
 import type { Form } from '../../submission.ts'
 import type { Throttle } from '../../throttle.ts'
@@ -38,16 +38,16 @@ export function createSecondFactorLogin(parts: {
     // The result is returned, not thrown, so that the attempt it counted is stored.
     const result = await repository.advance(flow, (current) => {
       const person = store.identities.find(flow.tenantId, current.identityId ?? '')
-      if (!person) return { is: undefined, verdict: 'wrong' as const, waitMs: 0 }
-      const verdict = accept(person, typed, by)
-      if (verdict !== 'right')
-        return { is: undefined, verdict, waitMs: secondFactors.blockedMs(person, by) }
+      if (!person) return { is: undefined, outcome: 'wrong' as const, waitMs: 0 }
+      const outcome = accept(person, typed, by)
+      if (outcome !== 'right')
+        return { is: undefined, outcome, waitMs: secondFactors.blockedMs(person, by) }
       return completion.signIn(current, person, { method, aal: 'aal2' }, client)
     })
     if (result.is === 'signed_in') return result
     const field = FIELDS[method]
-    if (result.verdict === 'blocked') throw tooSoon(result.waitMs, field)
-    throw complain(ERRORS[method][result.verdict], { field })
+    if (result.outcome === 'blocked') throw tooSoon(result.waitMs, field)
+    throw fieldError(ERRORS[method][result.outcome], { field })
   }
 
   return { nodes, submit }

@@ -5,7 +5,7 @@ import type { Sessions } from '../../../../sessions/index.ts'
 import type { SessionWithIdentity } from '../../../../sessions/store.ts'
 import type { ContinueWith } from '../../../model.ts'
 import { recordOwn } from '../../actor.ts'
-import { complain } from '../../failure.ts'
+import { fieldError } from '../../failure.ts'
 import type { FlowRepository } from '../../flow.ts'
 import type { SessionAccess } from '../../session-access.ts'
 import type { FlowRow } from '../../store.ts'
@@ -14,12 +14,12 @@ import type { Throttle } from '../../throttle.ts'
 import type { Method, Outcome } from '../kind.ts'
 
 /** A form submitted in a session of the account's owner. */
-export interface Wish extends Form {
+export interface SettingsForm extends Form {
   session: SessionWithIdentity
 }
 
 /** The data to change, as of the current commit. */
-export interface Scene {
+export interface SettingsTarget {
   flow: FlowRow
   person: IdentityRow
   session: SessionWithIdentity
@@ -44,16 +44,16 @@ export function createChanges(parts: {
 
   /** Completes the flow; a page continues with a new one. `carryOut` returns what is left to do. */
   async function change(
-    wish: Wish,
+    form: SettingsForm,
     method: Method,
-    carryOut: (scene: Scene) => ContinueWith[] | undefined,
+    carryOut: (target: SettingsTarget) => ContinueWith[] | undefined,
   ): Promise<Outcome> {
-    throttle.counted(wish.client)
-    return repository.advance(wish.flow, (current) => {
-      const scene = sceneOf(wish, current)
-      const continueWith = carryOut(scene)
-      const flow = repository.complete(scene.flow, { state: 'success', active: method })
-      const isPage = wish.client.wants === 'page'
+    throttle.counted(form.client)
+    return repository.advance(form.flow, (current) => {
+      const target = targetOf(form, current)
+      const continueWith = carryOut(target)
+      const flow = repository.complete(target.flow, { state: 'success', active: method })
+      const isPage = form.client.wants === 'page'
       return {
         is: 'flow' as const,
         flow,
@@ -64,18 +64,21 @@ export function createChanges(parts: {
   }
 
   /** An intermediate step that keeps the flow open. */
-  async function step(wish: Wish, carryOut: (scene: Scene) => FlowRow): Promise<Outcome> {
-    throttle.counted(wish.client)
-    return repository.advance(wish.flow, (current) => ({
+  async function step(
+    form: SettingsForm,
+    carryOut: (target: SettingsTarget) => FlowRow,
+  ): Promise<Outcome> {
+    throttle.counted(form.client)
+    return repository.advance(form.flow, (current) => ({
       is: 'flow' as const,
-      flow: carryOut(sceneOf(wish, current)),
+      flow: carryOut(targetOf(form, current)),
     }))
   }
 
   /** Checked again within the commit, because the session may have ended in the meantime. */
-  function sceneOf({ session: { id } }: Wish, flow: FlowRow): Scene {
+  function targetOf({ session: { id } }: SettingsForm, flow: FlowRow): SettingsTarget {
     const session = sessions.alive(flow.tenantId, id)
-    if (!session || sessions.owes(session)) throw complain(4050001)
+    if (!session || sessions.owes(session)) throw fieldError(4050001)
     return { flow, session, person: people.existing(flow.tenantId, session.identity_id) }
   }
 
@@ -89,7 +92,7 @@ export function createChanges(parts: {
     return repository.renew(flow, [asked ?? { id: 1050001 }])
   }
 
-  const requireFresh = ({ flow, session, client }: Wish) =>
+  const requireFresh = ({ flow, session, client }: SettingsForm) =>
     access.requireFresh(flow, session, client)
 
   const record = (person: IdentityRow, action: string, detail?: Record<string, unknown>) =>

@@ -3,12 +3,12 @@ import type { Mail } from '../../../../../../platform/mail/index.ts'
 import type { IdentityRow } from '../../../../identities/store.ts'
 import type { Store } from '../../../../store.ts'
 import type { ContinueWith } from '../../../model.ts'
+import { holderOf } from '../../account-holder.ts'
 import type { AddressProof } from '../../address-proof.ts'
 import type { Client } from '../../client.ts'
 import type { CodeMails, Sending } from '../../code-mails.ts'
-import { complain } from '../../failure.ts'
-import type { FlowRepository } from '../../flow.ts'
-import { holderOf } from '../../holders.ts'
+import { fieldError } from '../../failure.ts'
+import type { FlowRepository, Internal } from '../../flow.ts'
 import type { FlowRow } from '../../store.ts'
 
 /** Mail kind of the verification sent after registration. */
@@ -54,14 +54,7 @@ export function createVerificationCodes(parts: {
   /** Sends a code after registration, unless the address has received enough mails. */
   function sendToNewcomer(from: FlowRow, person: IdentityRow, client: Client): ContinueWith[] {
     if (!mail.allowance(from.tenantId, person.email, clock.now(), WELCOME).allowed) return []
-    const flow = repository.begin({
-      tenantId: from.tenantId,
-      kind: 'verification',
-      language: from.language,
-      identityId: person.id,
-      returnTo: from.returnTo,
-      internal: { holder: holderOf(client) },
-    })
+    const flow = begin(from, person, { holder: holderOf(client) })
     return [showVerification(send(flow, person, { kind: WELCOME }))]
   }
 
@@ -74,21 +67,22 @@ export function createVerificationCodes(parts: {
     person: IdentityRow,
     { address, client }: { address: string; client: Client },
   ): ContinueWith[] {
-    const { tenantId, id: identityId, email: instead, sessionGeneration: generation } = person
-    store.flows.removeOfKind(tenantId, identityId, 'verification')
-    const flow = repository.begin({
+    const { tenantId, id, email: instead, sessionGeneration: generation } = person
+    store.flows.removeOfKind(tenantId, id, 'verification')
+    const addressChange = { address, instead, generation }
+    const flow = begin(from, person, { addressChange, holder: holderOf(client) })
+    return [showVerification(sendChangeCode(flow, person, { address, client }))]
+  }
+
+  const begin = (from: FlowRow, { tenantId, id }: IdentityRow, internal: Internal): FlowRow =>
+    repository.begin({
       tenantId,
       kind: 'verification',
       language: from.language,
-      identityId,
+      identityId: id,
       returnTo: from.returnTo,
-      internal: {
-        addressChange: { address, instead, generation },
-        holder: holderOf(client),
-      },
+      internal,
     })
-    return [showVerification(sendChangeCode(flow, person, { address, client }))]
-  }
 
   /** Only the owner of an address may learn whether another account has it. */
   function sendChangeCode(
@@ -132,9 +126,10 @@ export function createVerificationCodes(parts: {
   function resendChangeCode(flow: FlowRow, address: string, client: Client): FlowRow {
     const { addressChange: change } = repository.internalOf(flow)
     const person = flow.identityId && store.identities.find(flow.tenantId, flow.identityId)
-    if (!person || !change || address !== change.address) throw complain(4070005)
+    if (!person || !change || address !== change.address) throw fieldError(4070005)
     const { generation, instead } = change
-    if (person.sessionGeneration !== generation || person.email !== instead) throw complain(4070005)
+    if (person.sessionGeneration !== generation || person.email !== instead)
+      throw fieldError(4070005)
     return sendChangeCode(flow, person, { address, client })
   }
 

@@ -1,12 +1,12 @@
 import type { Credentials } from '../../../../credentials/index.ts'
 import type { IdentityRow } from '../../../../identities/store.ts'
 import type { Store } from '../../../../store.ts'
+import type { AccountHolder } from '../../account-holder.ts'
 import type { AddressProof } from '../../address-proof.ts'
 import type { Client } from '../../client.ts'
-import { complain } from '../../failure.ts'
+import type { CompleteRecovery } from '../../complete-recovery.ts'
+import { fieldError } from '../../failure.ts'
 import type { FlowRepository, Mailbox } from '../../flow.ts'
-import type { Holders } from '../../holders.ts'
-import type { Recovered } from '../../recovered.ts'
 import type { FlowRow } from '../../store.ts'
 import type { Form, Submission } from '../../submission.ts'
 import type { Stepped } from '../kind.ts'
@@ -22,21 +22,29 @@ export function createProvenMailbox(parts: {
   credentials: Credentials
   repository: FlowRepository
   addressProof: AddressProof
-  holders: Holders
-  recovered: Recovered
+  accountHolder: AccountHolder
+  completeRecovery: CompleteRecovery
   hostedUrl: (flow: FlowRow) => string
 }) {
-  const { store, credentials, repository, addressProof, holders, recovered, hostedUrl } = parts
+  const {
+    store,
+    credentials,
+    repository,
+    addressProof,
+    accountHolder,
+    completeRecovery,
+    hostedUrl,
+  } = parts
 
   /** Verifies the address, or requires a choice if ownership of the account is not proven. */
   function confirm(form: Form, person: IdentityRow, address: string): Stepped {
     const { flow, client } = form
     const confirmed = () => stepped(addressProof.confirm(flow, person, address))
-    if (holders.isHolder(flow, person, client)) return confirmed()
+    if (accountHolder.isHolder(flow, person, client)) return confirmed()
     const isMoving = repository.internalOf(flow).addressChange !== undefined
     if (isMoving) return askForChoice(form, person, address)
     if (addressProof.isProven(person)) return confirmed()
-    if (credentials.hasWayIn(person)) return askForChoice(form, person, address)
+    if (credentials.hasSignInMethod(person)) return askForChoice(form, person, address)
     addressProof.proveByMailbox(person)
     return confirmed()
   }
@@ -49,7 +57,7 @@ export function createProvenMailbox(parts: {
     if (input.has('confirm_by')) return carryOut(form, choiceIn(input), mailbox)
     // A program may send the code again with a session token: throwing rolls back that it was
     // used.
-    if (client.wants === 'json') throw complain(4900014)
+    if (client.wants === 'json') throw fieldError(4900014)
     const internalParts = { ...repository.internalOf(flow), mailbox }
     return stepped(repository.save(flow, { browserHash: client.browserHash, internalParts }))
   }
@@ -57,17 +65,17 @@ export function createProvenMailbox(parts: {
   /** The choice on a page after the code, reached only by the browser that entered it. */
   function choose(form: Form, choice: Choice): Stepped {
     const { mailbox } = repository.internalOf(form.flow)
-    if (!mailbox) throw complain(4010006)
+    if (!mailbox) throw fieldError(4010006)
     return carryOut(form, choice, mailbox)
   }
 
   function carryOut({ flow, client }: Form, choice: Choice, mailbox: Mailbox): Stepped {
     const person = store.identities.find(flow.tenantId, mailbox.identityId)
-    if (person?.sessionGeneration !== mailbox.generation) throw complain(4070005)
+    if (person?.sessionGeneration !== mailbox.generation) throw fieldError(4070005)
     if (choice === 'sign_in') return signInFirst(flow, person, mailbox, client)
     // The mailbox of a requested address proves nothing about the account.
-    if (person.email !== mailbox.address) throw complain(4900014)
-    return recovered(flow, person, client)
+    if (person.email !== mailbox.address) throw fieldError(4900014)
+    return completeRecovery(flow, person, client)
   }
 
   /** Starts a sign-in that returns to this flow and then verifies the address. */
@@ -77,7 +85,7 @@ export function createProvenMailbox(parts: {
     { address }: Mailbox,
     client: Client,
   ): Stepped {
-    if (client.wants === 'json') throw complain(4900014)
+    if (client.wants === 'json') throw fieldError(4900014)
     const { tenantId, language, returnTo, id: nextFlowId } = flow
     const login = repository.begin({
       tenantId,
@@ -111,6 +119,6 @@ type Choice = (typeof CHOICES)[number]
 export function choiceIn(input: Submission): Choice {
   const named = input.required('confirm_by')
   const choice = CHOICES.find((one) => one === named)
-  if (choice === undefined) throw complain(4010006)
+  if (choice === undefined) throw fieldError(4010006)
   return choice
 }

@@ -4,13 +4,13 @@ import type { Client } from './client.ts'
 import type { FlowRepository, Holder } from './flow.ts'
 import type { FlowRow } from './store.ts'
 
-export type Holders = ReturnType<typeof createHolders>
+export type AccountHolder = ReturnType<typeof createAccountHolder>
 
 /**
  * Whether the client that brings a code from a mailbox also holds the credentials of the account.
  * They may be two people, because anyone can sign up with someone else's address.
  */
-export function createHolders(parts: { repository: FlowRepository; sessions: Sessions }) {
+export function createAccountHolder(parts: { repository: FlowRepository; sessions: Sessions }) {
   const { repository, sessions } = parts
 
   /**
