@@ -106,12 +106,7 @@ export function createSelfService(
 
   const codes = createCodes(common)
   const mailAllowance = createMailAllowance(common)
-  const codeMails = createCodeMails({
-    ...common,
-    mailAllowance,
-    codes,
-    lifetimeMs: codeLifetimeMs,
-  })
+  const codeMails = createCodeMails({ ...common, mailAllowance, codes, lifetimeMs: codeLifetimeMs })
   const codeSteps = createCodeSteps({ ...common, codes, codeMails })
   const addressProof = createAddressProof(common)
   const verificationCodes = createVerificationCodes({ ...common, codeMails, addressProof })

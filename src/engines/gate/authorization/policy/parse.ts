@@ -33,7 +33,7 @@ export function parsePolicies(engine: Engine, text: string): Policy[] {
   const read = understood(() => found.map(({ text }) => engine.run((c) => c.policyToJson(text))))
   const policies = found.map((policy, index) => {
     const answer = read[index]
-    if (answer?.type !== 'success') throw refusal('cannot be read', 'format', policy.place)
+    if (answer?.type !== 'success') throw refusal('cannot be read', 'format', policy.position)
     return { ...policy, json: answer.json, name: nameOf(answer.json, index) }
   })
   checkNames(policies)
@@ -53,7 +53,7 @@ const readsMetadata = ({ conditions }: PolicyJson): boolean =>
 
 interface Located {
   text: string
-  place: Position
+  position: Position
 }
 
 interface Read extends Located {
@@ -66,11 +66,11 @@ function split(engine: Engine, text: string): string[] {
   if (answer.type === 'failure') throw refusals(mistakes(text, answer.errors))
   const [template] = answer.policy_templates
   if (template !== undefined) {
-    const place = positionOf(text.slice(0, text.indexOf(template)))
+    const position = positionOf(text.slice(0, text.indexOf(template)))
     throw refusal(
       'templates with ?principal or ?resource are not supported; name the entity',
       'not_allowed',
-      place,
+      position,
     )
   }
   return answer.policies
@@ -92,8 +92,8 @@ function inOrder(policies: readonly string[]): string[] {
   const places = policies.map((_, index) => index)
   places.sort((one, other) => (String(one) < String(other) ? -1 : 1))
   const ordered: string[] = []
-  places.forEach((place, index) => {
-    ordered[place] = policies[index] as string
+  places.forEach((position, index) => {
+    ordered[position] = policies[index] as string
   })
   return ordered
 }
@@ -103,7 +103,7 @@ function located(text: string, policies: readonly string[]): Located[] {
   return policies.map((policy) => {
     const start = text.indexOf(policy, end)
     end = start + policy.length
-    return { text: policy, place: positionOf(text.slice(0, start)) }
+    return { text: policy, position: positionOf(text.slice(0, start)) }
   })
 }
 
@@ -112,19 +112,19 @@ const nameOf = ({ annotations }: PolicyJson, index: number): string =>
 
 function checkNames(policies: readonly Read[]) {
   const first = new Map<string, Position>()
-  const problems = policies.flatMap(({ name, place }): Mistake[] => {
+  const problems = policies.flatMap(({ name, position }): Mistake[] => {
     const problem = flawOfName(name)
-    if (problem !== undefined) return [{ problem, rule: 'format', at: place }]
+    if (problem !== undefined) return [{ problem, rule: 'format', at: position }]
     const taken = first.get(name)
     if (taken !== undefined)
       return [
         {
           problem: `the name "${name}" is already used at ${at(taken)}`,
           rule: 'duplicate',
-          at: place,
+          at: position,
         },
       ]
-    first.set(name, place)
+    first.set(name, position)
     return []
   })
   if (problems.length > 0) throw refusals(problems)
@@ -140,12 +140,12 @@ function flawOfName(name: string): string | undefined {
 function checkCost(policies: readonly Read[]) {
   let heavy = 0
   let pattern = 0
-  for (const { json, place } of policies) {
+  for (const { json, position } of policies) {
     const cost = costOf(json.conditions.map(({ body }) => body))
     heavy += cost.heavy
     pattern += cost.pattern
     const flaw = flawOf({ ...cost, heavy, pattern })
-    if (flaw !== undefined) throw refusal(flaw, 'limit', place)
+    if (flaw !== undefined) throw refusal(flaw, 'limit', position)
   }
 }
 

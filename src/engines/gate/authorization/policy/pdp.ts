@@ -35,12 +35,12 @@ export function createPdp({ mostSets = MAX_SETS, mostText = MAX_TEXT_BYTES } = {
     if (custom.tenantId !== question.tenantId) throw new Error('policies of another tenant')
     const flaw = flawOf(question.principal)
     if (flaw !== undefined) return unanswerable(flaw)
-    const reading = parsed.parsedOf(custom)
-    if ('problem' in reading) return unanswerable(reading.problem)
-    const metadata = metadataFor(reading.set, question.principal)
+    const result = parsed.parsedOf(custom)
+    if ('problem' in result) return unanswerable(result.problem)
+    const metadata = metadataFor(result.set, question.principal)
     if ('problem' in metadata) return unanswerable(metadata.problem)
     try {
-      return ask(asked(question, metadata.held), reading.set)
+      return ask(asked(question, metadata.held), result.set)
     } catch (error) {
       if (!(error instanceof EngineFailure)) throw error
       return givenUp(custom)

@@ -10,10 +10,4 @@ export const recordOwn = (
   action: string,
   detail: Record<string, unknown> = {},
 ) =>
-  audit.record({
-    tenantId,
-    actor: byThemselves({ id }),
-    action,
-    object: `identity:${id}`,
-    detail,
-  })
+  audit.record({ tenantId, actor: byThemselves({ id }), action, object: `identity:${id}`, detail })

@@ -79,7 +79,7 @@ export function createFlowStore({ orm }: Db) {
     /** Flows in which a code was sent to an address. */
     removeOfAddress: (tenantId: string, address: string) =>
       void removeOfAddress.run({ tenantId, address }),
-    /** Deletes expired flows, with their codes and round trips. */
+    /** Deletes expired flows, with their codes and OAuth states. */
     removeExpired: (before: number, limit: number): number =>
       removeExpired.all({ before, limit }).length,
   }

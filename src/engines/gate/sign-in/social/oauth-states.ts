@@ -82,7 +82,7 @@ export function createOAuthStates(parts: {
     if (!oauthState) throw UNKNOWN
     const flow = repository.find(oauthState.flowId)
     if (!flow) throw UNKNOWN
-    // If a program started the round oauthState, the browser that it ends in is unknown.
+    // If a program started the sign-in, the browser that it ends in is unknown.
     const isOwnBrowser = oauthState.browserHash !== null
     return { flow, isOwnBrowser, profile: () => profileOf(oauthState, params, state) }
   }
