@@ -68,7 +68,7 @@ export function createFormPasswords(parts: {
       throw fieldError(POLICY[failure.rule], { field: 'password', context: lengthsOf(failure) })
   }
 
-  return { verify, isCurrent, hash, renew, requireGood }
+  return { verify, isCurrent, hash, renew, set: credentials.setPassword, requireGood }
 }
 
 /** A server with a key represents many users, so no IP address counts. */

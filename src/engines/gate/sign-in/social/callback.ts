@@ -10,7 +10,6 @@ import type { FlowRepository, PendingAccount } from '../flows/flow.ts'
 import type { Outcome, Stepped } from '../flows/kinds/kind.ts'
 import { withQuery } from '../flows/return-to.ts'
 import type { FlowRow } from '../flows/store.ts'
-import type { Throttle } from '../flows/throttle.ts'
 import { aboutProvider } from '../flows/ui/index.ts'
 import type { Linking } from './linking.ts'
 import type { OAuthStates } from './oauth-states.ts'
@@ -23,7 +22,6 @@ export function createSocialCallback(parts: {
   clock: Clock
   people: People
   sessions: Sessions
-  throttle: Throttle
   enabledMethods: EnabledMethods
   repository: FlowRepository
   oauthStates: OAuthStates
@@ -31,7 +29,7 @@ export function createSocialCallback(parts: {
   socialSignIn: SocialSignIn
   hostedUrl: (flow: FlowRow) => string
 }) {
-  const { clock, people, sessions, throttle, enabledMethods, repository, hostedUrl } = parts
+  const { clock, people, sessions, enabledMethods, repository, hostedUrl } = parts
   const { oauthStates, linking, socialSignIn } = parts
 
   /**
@@ -39,7 +37,6 @@ export function createSocialCallback(parts: {
    * once the provider has confirmed the user.
    */
   return async function receive(provider: AnyProvider, params: URLSearchParams, client: Client) {
-    throttle.counted(client)
     const { flow, isOwnBrowser, profile } = await oauthStates.end(provider, params, client)
 
     async function complete(): Promise<Outcome> {

@@ -77,6 +77,7 @@ export function createOAuthStates(parts: {
     params: URLSearchParams,
     client: Client,
   ): Promise<{ flow: FlowRow; isOwnBrowser: boolean; profile: () => Promise<SocialProfile> }> {
+    throttle.counted(client)
     const state = params.get('state') ?? ''
     const oauthState = await db.commit(() => take(sha256(state), provider, client))
     if (!oauthState) throw UNKNOWN

@@ -1,4 +1,3 @@
-import type { Credentials } from '../../../credentials/index.ts'
 import { saysTheSame } from '../../../identities/documents/same.ts'
 import { schemaOf, type Traits } from '../../../identities/traits.ts'
 import type { OAuthStates } from '../../social/oauth-states.ts'
@@ -32,12 +31,11 @@ export function createRegistration(parts: {
   throttle: Throttle
   signUp: SignUp
   passwords: FormPasswords
-  credentials: Credentials
   codeSteps: CodeSteps
   oauthStates: OAuthStates
   socialSignIn: SocialSignIn
 }): Kind {
-  const { enabledMethods, repository, throttle, signUp, passwords, credentials, codeSteps } = parts
+  const { enabledMethods, repository, throttle, signUp, passwords, codeSteps } = parts
   const { oauthStates, socialSignIn } = parts
 
   function nodes(flow: FlowRow, say: Say) {
@@ -84,7 +82,7 @@ export function createRegistration(parts: {
       traits,
       isVerified: false,
       proof: { method: 'password', aal: 'aal1' },
-      addCredential: (person) => credentials.setPassword(person, hash),
+      addCredential: (person) => passwords.set(person, hash),
     }
     return repository.advance(flow, (current) => signUp.signUp(current, newcomer, client))
   }
