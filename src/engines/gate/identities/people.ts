@@ -125,7 +125,7 @@ export function createPeople(parts: {
       if (next.tokenGeneration !== row.tokenGeneration) generations.forget()
       record(next, actor, fields)
     }
-    if (change.state) tellState(next, now)
+    if (change.state) publishState(next, now)
     return next
   }
 
@@ -166,12 +166,13 @@ export function createPeople(parts: {
       audit.record({ ...row, action: 'identity.state_changed', detail: { state } })
   }
 
-  const tellState = ({ tenantId, id, state }: IdentityRow, now: number) =>
+  const publishState = ({ tenantId, id, state }: IdentityRow, now: number) =>
     events(tenantId, { type: 'identity.state_changed', identityId: id, payload: { state } }, now)
 
   function remove({ tenantId, id }: IdentityRow) {
     store.identities.remove(tenantId, id)
     generations.forget()
+    events(tenantId, { type: 'identity.deleted', identityId: id, payload: {} }, clock.now())
   }
 
   return { existing, add, addByThemselves, prove, change, endAccess, remove }
