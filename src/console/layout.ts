@@ -5,6 +5,7 @@ import type { Crumb, LayoutProps, ScopeChoice, Theme } from '../../views/console
 import { PAGES, type PageKey } from '../../views/console/layout/navigation.ts'
 import { inScope } from '../../views/console/scope.tsx'
 import type { Flash } from '../../views/console/toast.tsx'
+import { usageBanner } from '../../views/console/usage-banner.ts'
 import { htmlPage } from '../../views/html.ts'
 import { preferenceIn } from '../http/cookies.ts'
 import { PAGE_CONTENT_POLICY } from '../http/security-headers.ts'
@@ -12,7 +13,6 @@ import type { Nearness } from '../platform/metering/index.ts'
 import type { Operator } from './operators/current-operator.ts'
 import { may } from './operators/rights.ts'
 import { environmentOf, pageScopeOf } from './scope.ts'
-import { usageBanner } from './usage-banner.ts'
 
 export const THEME_COOKIE = 'gatehouse_theme'
 

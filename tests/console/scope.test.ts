@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { SCOPE_FIELD, SCOPE_HEADER } from '../../src/console/scope.ts'
+import { SCOPE_FIELD, SCOPE_HEADER } from '../../views/console/scope.tsx'
 import { newHttpBrowser } from '../support/http-browser.ts'
 import { newOperator } from '../support/operator.ts'
 import { servedApp } from './console-fixture.ts'

@@ -11,11 +11,11 @@ import type { Clock } from '../../platform/clock.ts'
 import { deviceOf } from '../../platform/device.ts'
 import type { Mail } from '../../platform/mail/index.ts'
 import { flashOf } from '../flash.ts'
-import { typed } from '../form.ts'
+import { trimmedText } from '../form.ts'
 import type { Layout } from '../layout.ts'
 import type { ConsoleMiddleware, OperatorContext } from '../middleware.ts'
 import type { Operators } from '../operators/index.ts'
-import { createSessionCookie } from '../session-cookie.ts'
+import { createSessionCookie } from '../operators/session-cookie.ts'
 
 /** Account page after an unverified account was secured. */
 export const SECURED_PATH = '/console/account?done=secured'
@@ -63,7 +63,7 @@ export function accountPages(parts: {
 
   /** Redirects to the hosted settings page, at the requested section. */
   async function settings({ request }: Context, fields: Fields): Promise<Response> {
-    const section = ACCOUNT_SECTIONS.find((one) => one === typed(fields, 'section'))
+    const section = ACCOUNT_SECTIONS.find((one) => one === trimmedText(fields, 'section'))
     const page = await gateOperators.begin({
       kind: 'settings',
       returnTo: `${baseUrl()}/console/account`,

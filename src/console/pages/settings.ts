@@ -5,7 +5,7 @@ import type { Fields } from '../../http/body.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { forbidden } from '../../platform/errors.ts'
 import type { Tenants } from '../../platform/tenants.ts'
-import { submitted, typed } from '../form.ts'
+import { submitted, trimmedText } from '../form.ts'
 import type { Layout } from '../layout.ts'
 import type { ConsoleMiddleware, TenantContext } from '../middleware.ts'
 import { may } from '../operators/rights.ts'
@@ -50,7 +50,7 @@ export function settingsPages(parts: {
   ): Promise<Response> {
     const { actor, tenant } = context
     if (tenant.role !== 'owner') throw forbidden('only owners can rename a tenant')
-    const name = typed(fields, 'name')
+    const name = trimmedText(fields, 'name')
     const { errors } = await submitted(() => tenants.change(actor, tenant.tenantId, { name }), {
       name: 'name',
     })

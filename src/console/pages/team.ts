@@ -9,7 +9,7 @@ import type { Fields } from '../../http/body.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { fail, invalid, notFound } from '../../platform/errors.ts'
 import { flashOf } from '../flash.ts'
-import { submitted, typed } from '../form.ts'
+import { submitted, trimmedText } from '../form.ts'
 import { crumbTo, type Layout } from '../layout.ts'
 import type { ConsoleMiddleware, TenantContext } from '../middleware.ts'
 import type { Operators } from '../operators/index.ts'
@@ -66,7 +66,7 @@ export function teamPages(parts: {
     const inviter = { actor, id: operator.id, name: operator.displayName || operator.email }
     const { value, errors } = await submitted(
       async () => {
-        const wanted = { email: typed(body, 'email'), role: roleIn(body) }
+        const wanted = { email: trimmedText(body, 'email'), role: roleIn(body) }
         return invitations.invite(inviter, tenant.tenantId, wanted)
       },
       { email: 'email', role: 'role' },
@@ -125,7 +125,7 @@ export function teamPages(parts: {
 
   async function change(context: Context, id: string, body: Fields): Promise<Response> {
     const { actor, tenant } = context
-    const email = typed(body, 'email') || existing(context, id).email
+    const email = trimmedText(body, 'email') || existing(context, id).email
     const { errors } = await submitted(
       async () => memberships.change(actor, tenant.tenantId, { id, email }, roleIn(body)),
       { role: 'role' },
@@ -167,7 +167,7 @@ export function teamPages(parts: {
 }
 
 const roleIn = (body: Fields): Role =>
-  ROLES.find((one) => one === typed(body, 'role')) ??
+  ROLES.find((one) => one === trimmedText(body, 'role')) ??
   fail(invalid(`must be one of ${ROLES.join(', ')}`, { field: 'role', rule: 'choice' }))
 
 const FLASHES: Readonly<Record<string, { tone: 'good'; text: string }>> = {

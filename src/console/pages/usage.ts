@@ -9,7 +9,7 @@ import { dayOf, monthOf } from '../../platform/metering/months.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import { centsIn } from '../amount.ts'
 import { flashOf } from '../flash.ts'
-import { submitted, typed } from '../form.ts'
+import { submitted, trimmedText } from '../form.ts'
 import type { Layout } from '../layout.ts'
 import type { ConsoleMiddleware, TenantContext } from '../middleware.ts'
 import { may } from '../operators/rights.ts'
@@ -52,7 +52,7 @@ export function usagePages(parts: {
   }
 
   async function setCap(context: Context): Promise<Response> {
-    const amount = typed(context.body, 'spend_cap')
+    const amount = trimmedText(context.body, 'spend_cap')
     requireMetered(context)
     const { errors } = await submitted(
       () =>

@@ -4,7 +4,7 @@ import { WelcomePage } from '../../../views/console/pages/welcome.tsx'
 import { url } from '../../../views/console/url.ts'
 import type { Fields } from '../../http/body.ts'
 import type { Tenants } from '../../platform/tenants.ts'
-import { submitted, typed } from '../form.ts'
+import { submitted, trimmedText } from '../form.ts'
 import { type Layout, themeOf } from '../layout.ts'
 import type { ConsoleMiddleware, TenantContext } from '../middleware.ts'
 import { pageScopeOf } from '../scope.ts'
@@ -42,7 +42,7 @@ export function welcomePages(parts: {
     fields: Fields,
   ): Promise<Response> {
     const { tenantId } = context.tenant
-    const name = typed(fields, 'tenant')
+    const name = trimmedText(fields, 'tenant')
     if (name === tenants.find(tenantId).name) return layout.go(NEXT_PATH)
     const { errors } = await submitted(() => tenants.change(context.actor, tenantId, { name }), {
       name: 'tenant',

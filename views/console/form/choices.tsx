@@ -11,7 +11,7 @@ interface Group extends FieldParts {
   options: readonly ChoiceOption[]
 }
 
-/** Checkboxes of one name, which `readFields` collects in a list; `ticked` reads it. */
+/** Checkboxes of one name. `checkedValues` reads the submitted ones. */
 export const Checkboxes = (group: Group & { values?: readonly string[] }) => (
   <Choices {...group} type="checkbox" values={group.values ?? []} />
 )

@@ -1,4 +1,4 @@
-import type { Operator } from '../../../src/console/operators/current-operator.ts'
+import type { Scope } from '../../../src/console/operators/current-operator.ts'
 import type { MembershipRow } from '../../../src/console/operators/store/memberships.ts'
 import type { OperatorSignInMethods } from '../../../src/engines/gate/operators/sign-in-methods.ts'
 import { Address } from '../address.tsx'
@@ -39,7 +39,15 @@ export interface SessionLine {
 /** The operator's profile, sign-in methods, sessions and tenants. */
 export const AccountPage = (page: {
   base: string
-  operator: Operator
+  operator: {
+    id: string
+    email: string
+    displayName: string
+    isAdmin: boolean
+    memberships: readonly MembershipRow[]
+    /** Undefined without access to the selected tenant, or to any. */
+    scope: Scope | undefined
+  }
   /** Whether the operator's email address is verified. */
   isVerified: boolean
   /** Whether Gatehouse can send email. */

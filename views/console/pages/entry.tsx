@@ -4,6 +4,7 @@ import { ActionButton, Button, LinkButton } from '../form/button.tsx'
 import type { FormError } from '../form/error-summary.tsx'
 import { Field } from '../form/field.tsx'
 import { Form } from '../form/form.tsx'
+import { errorAt } from '../form/values.ts'
 import { LAYOUT_PATHS } from '../layout/navigation.ts'
 import { PlainLayout } from '../layout/plain-layout.tsx'
 import { Text } from '../text.tsx'
@@ -16,9 +17,6 @@ interface EntryForm {
   typed?: Readonly<Record<string, string>>
   errors?: readonly FormError[]
 }
-
-const messageAt = ({ errors }: EntryForm, name: string) =>
-  errors?.find((error) => error.name === name)?.message
 
 /** First step of the set-up: the admin account and the first tenant. */
 export const SetUpPage = (form: EntryForm) => (
@@ -41,7 +39,7 @@ export const SetUpPage = (form: EntryForm) => (
         help="Your product or company. All data belongs to a tenant."
         placeholder="Acme"
         value={form.typed?.tenant}
-        error={messageAt(form, 'tenant')}
+        error={errorAt(form.errors, 'tenant')}
         isRequired
       />
     </Form>
@@ -55,7 +53,7 @@ const AccountFields = (form: EntryForm & { email?: string }) => (
       label="Your name"
       autocomplete="name"
       value={form.typed?.name}
-      error={messageAt(form, 'name')}
+      error={errorAt(form.errors, 'name')}
       isRequired
       isFocused
     />
@@ -66,7 +64,7 @@ const AccountFields = (form: EntryForm & { email?: string }) => (
         type="email"
         autocomplete="username"
         value={form.typed?.email}
-        error={messageAt(form, 'email')}
+        error={errorAt(form.errors, 'email')}
         isRequired
       />
     ) : (
@@ -80,7 +78,7 @@ const AccountFields = (form: EntryForm & { email?: string }) => (
       type="password"
       autocomplete="new-password"
       help="At least 8 characters. Avoid common passwords."
-      error={messageAt(form, 'password')}
+      error={errorAt(form.errors, 'password')}
       isRequired
     />
   </>

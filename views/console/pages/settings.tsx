@@ -5,6 +5,7 @@ import { Button, LinkButton } from '../form/button.tsx'
 import type { FormError } from '../form/error-summary.tsx'
 import { Field } from '../form/field.tsx'
 import { Form } from '../form/form.tsx'
+import { errorAt } from '../form/values.ts'
 import { Id } from '../id.tsx'
 import { PageHead } from '../page-head.tsx'
 import { Section } from '../section.tsx'
@@ -69,7 +70,7 @@ export const SettingsPage = (page: {
               label="Name"
               isRequired
               value={page.typedName ?? tenant.name}
-              error={errors?.find(({ name }) => name === 'name')?.message}
+              error={errorAt(errors, 'name')}
               help="Your users see it on sign-in pages and in emails."
             />
           </Form>

@@ -5,6 +5,7 @@ import { Button } from '../form/button.tsx'
 import type { FormError } from '../form/error-summary.tsx'
 import { Field } from '../form/field.tsx'
 import { Form } from '../form/form.tsx'
+import { errorAt } from '../form/values.ts'
 import { Section } from '../section.tsx'
 import { url } from '../url.ts'
 import { amountOf, money } from './usage-words.ts'
@@ -23,7 +24,7 @@ interface CapProps {
 export const Cap = ({ base, tenant, tariff, usage, typed, errors }: CapProps) => {
   const own = tenant.spend_cap_cents
   const standard = money(tariff.default_spend_cap_cents)
-  const error = errors?.find(({ name }) => name === 'spend_cap')?.message
+  const error = errorAt(errors, 'spend_cap')
   return (
     <Section id="cap" title="Spend cap" isCard>
       <Form

@@ -1,8 +1,8 @@
 import { and, count, desc, eq, ne, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
 import { gateIdentities } from '../../../engines/gate/schema.ts'
-import { consoleAdmins } from '../../schema.ts'
 import type { Grantee } from '../grantee.ts'
+import { consoleAdmins } from '../schema.ts'
 
 /** An operator of the console. */
 export type PersonRow = Pick<

@@ -13,7 +13,7 @@ import type { Actor } from '../../../platform/audit/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { createCursor } from '../../../platform/cursor.ts'
 import { flashOf } from '../../flash.ts'
-import { typed } from '../../form.ts'
+import { trimmedText } from '../../form.ts'
 import { crumbTo, type Layout } from '../../layout.ts'
 import type { ConsoleMiddleware, OperatorContext } from '../../middleware.ts'
 import type { Operators } from '../../operators/index.ts'
@@ -146,7 +146,7 @@ export function operatorPages(parts: {
     }
 
   async function give({ actor, body }: Context & { body: unknown }, id: string): Promise<Response> {
-    const email = typed((body ?? {}) as Fields, 'email') || admins.existing(id).email
+    const email = trimmedText((body ?? {}) as Fields, 'email') || admins.existing(id).email
     await admins.give(actor, { id, email })
     return layout.go(`${PATH}/${id}?done=given`)
   }

@@ -23,7 +23,7 @@ import {
 } from '../../../platform/tenants.ts'
 import { centsIn } from '../../amount.ts'
 import { flashOf } from '../../flash.ts'
-import { submitted, typed } from '../../form.ts'
+import { submitted, trimmedText } from '../../form.ts'
 import { crumbTo, type Layout } from '../../layout.ts'
 import type { ConsoleMiddleware, OperatorContext } from '../../middleware.ts'
 import type { Operators } from '../../operators/index.ts'
@@ -86,7 +86,10 @@ export function tenantPages(parts: {
   async function create(context: Context, body: Fields): Promise<Response> {
     const { value, errors } = await submitted(
       async () =>
-        tenants.create(context.actor, { name: typed(body, 'name'), plan: planIn(body, 'plan') }),
+        tenants.create(context.actor, {
+          name: trimmedText(body, 'name'),
+          plan: planIn(body, 'plan'),
+        }),
       FIELDS,
     )
     return value
@@ -133,7 +136,7 @@ export function tenantPages(parts: {
 
   async function suspend({ actor }: Context, id: string, body: Fields): Promise<Response> {
     const reason =
-      SUSPEND_REASONS.find((one) => one === typed(body, 'reason')) ??
+      SUSPEND_REASONS.find((one) => one === trimmedText(body, 'reason')) ??
       fail(
         invalid(`must be one of ${SUSPEND_REASONS.join(', ')}`, {
           field: 'reason',
@@ -183,12 +186,12 @@ const fieldsIn = (body: unknown): Fields => (body ?? {}) as Fields
 const FIELDS = { name: 'name', plan: 'plan', spend_cap_cents: 'spend_cap' }
 
 const planIn = (body: Fields, name: string): Plan =>
-  PLANS.find((plan) => plan === typed(body, name)) ??
+  PLANS.find((plan) => plan === trimmedText(body, name)) ??
   fail(invalid(`must be one of ${PLANS.join(', ')}`, { field: 'plan', rule: 'choice' }))
 
 /** Changed fields only, which is what the audit log records. */
 function changeIn(body: Fields, before: Tenant): TenantChange {
-  const [name, plan, spendCapCents] = [typed(body, 'name'), planIn(body, 'plan'), capIn(body)]
+  const [name, plan, spendCapCents] = [trimmedText(body, 'name'), planIn(body, 'plan'), capIn(body)]
   return {
     ...(name !== before.name && { name }),
     ...(plan !== before.plan && { plan }),
@@ -197,7 +200,7 @@ function changeIn(body: Fields, before: Tenant): TenantChange {
 }
 
 function capIn(body: Fields): number | null {
-  const cap = typed(body, 'spend_cap')
+  const cap = trimmedText(body, 'spend_cap')
   return cap === '' ? null : centsIn(cap)
 }
 

@@ -5,7 +5,7 @@ import type { Flash } from '../../../../views/console/toast.tsx'
 import { parseRunAt } from '../../../engines/clockwork/run-at.ts'
 import { shownTo } from '../../../engines/clockwork/shown-job.ts'
 import type { Fields } from '../../../http/body.ts'
-import { submitted, typed } from '../../form.ts'
+import { submitted, trimmedText } from '../../form.ts'
 import { may } from '../../operators/rights.ts'
 import {
   type ClockworkPageParts,
@@ -38,7 +38,7 @@ export function delayedPages(parts: ClockworkPageParts) {
     })
 
   async function create(context: Context, body: Fields): Promise<Response> {
-    const runAt = momentOf(typed(body, 'run_at'))
+    const runAt = momentOf(trimmedText(body, 'run_at'))
     const { value, errors } = await sent(body, {
       checkCall,
       checks: [() => parseRunAt(runAt, clock.now())],

@@ -2,7 +2,7 @@ import { JobFormPage } from '../../../../views/console/pages/clockwork/job-form.
 import type { CronJob, CronJobChange, Preview } from '../../../engines/clockwork/model.ts'
 import { scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
 import type { Fields } from '../../../http/body.ts'
-import { typed } from '../../form.ts'
+import { trimmedText } from '../../form.ts'
 import type { ClockworkPageParts, Context, JobContexts, Returned } from './context.ts'
 import { asUnix, bodyTextIn, callIn, headerLines, problems, sent } from './fields.ts'
 
@@ -46,8 +46,8 @@ export function createJobForms(
 
   /** Shows the form with a preview of the schedule, without saving. */
   async function previewed(context: Context, body: Fields, job?: CronJob): Promise<Response> {
-    const target = typed(body, 'url')
-    const schedule = typed(body, 'schedule')
+    const target = trimmedText(body, 'url')
+    const schedule = trimmedText(body, 'schedule')
     const errors = await problems([() => scheduleOf(schedule)])
     return errors.length > 0
       ? form(context, { job, typed: body, errors, preview: 'none' })
@@ -60,15 +60,15 @@ export function createJobForms(
 
   /** Saves a valid form. */
   const sentBy = <T>(body: Fields, work: () => Promise<T>) =>
-    sent(body, { checkCall, checks: [() => scheduleOf(typed(body, 'schedule'))], work })
+    sent(body, { checkCall, checks: [() => scheduleOf(trimmedText(body, 'schedule'))], work })
 
   async function create(context: Context, body: Fields): Promise<Response> {
     if (isPreview(body)) return previewed(context, body)
     const { value, errors } = await sentBy(body, () =>
       jobs.create(caller(context), {
         ...callIn(body),
-        schedule: typed(body, 'schedule'),
-        is_active: typed(body, 'is_active') === 'true',
+        schedule: trimmedText(body, 'schedule'),
+        is_active: trimmedText(body, 'is_active') === 'true',
       }),
     )
     return value ? go(`/${value.id}`, 'created') : form(context, { typed: body, errors })
@@ -89,7 +89,7 @@ export function createJobForms(
   return { begin, edit, create, change }
 }
 
-const isPreview = (body: Fields): boolean => typed(body, 'intent') === 'preview'
+const isPreview = (body: Fields): boolean => trimmedText(body, 'intent') === 'preview'
 
 const fieldsOf = (job: CronJob): Fields => ({
   name: job.name,
@@ -103,7 +103,7 @@ const fieldsOf = (job: CronJob): Fields => ({
 /** Changed fields only. Different line ends are not a change. */
 function changeIn(fields: Fields, job: CronJob): CronJobChange {
   const { name, url: target, method, headers, body } = callIn(fields)
-  const schedule = typed(fields, 'schedule')
+  const schedule = trimmedText(fields, 'schedule')
   return {
     ...(name !== job.name && { name }),
     ...(schedule !== job.schedule && { schedule }),

@@ -1,3 +1,4 @@
+import type { DayCount } from '../../../../views/console/pages/overview/tiles.tsx'
 import type { Delivery } from '../../../delivery/index.ts'
 import { MAX_COUNTED } from '../../../delivery/store/read-model.ts'
 import type { Clockwork } from '../../../engines/clockwork/index.ts'
@@ -12,17 +13,6 @@ const HOURS = 24
 const SETTLED_MS = HOUR_MS
 /** Most cached counts. */
 const MAX_REMEMBERED = 20_000
-
-/** Number of events today, in UTC. */
-export interface DayCount {
-  today: number
-  /** Same period of the same day last week. */
-  lastWeek: number
-  /** By hour, the current one last. */
-  hours: number[]
-  /** Some hour exceeds the counting limit. */
-  isCut: boolean
-}
 
 /** Counts events from one moment up to another. */
 type Counting = (from: number, until: number) => number

@@ -11,7 +11,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import { ENVIRONMENTS, type Environment } from '../../../platform/engines.ts'
 import { fail, invalid, notFound } from '../../../platform/errors.ts'
 import type { CallerOf } from '../../callers.ts'
-import { submitted, typed } from '../../form.ts'
+import { submitted, trimmedText } from '../../form.ts'
 import { crumbTo, type Layout } from '../../layout.ts'
 import type { ConsoleMiddleware, TenantContext } from '../../middleware.ts'
 import { may } from '../../operators/rights.ts'
@@ -95,7 +95,7 @@ export function botPages(parts: {
   const setToken = (context: TenantContext & Asked): Promise<Response> =>
     act(context, 'token', async (owner) => {
       if (owner.environment === 'test') throw notFound('the test bot has no token')
-      const token = typed(context.body, 'token')
+      const token = trimmedText(context.body, 'token')
       const { warnings } = await bots.set(context.actor, owner, { token })
       return done(owner.environment, warnings.length > 0 ? 'elsewhere' : 'checked')
     })
@@ -113,7 +113,7 @@ export function botPages(parts: {
 
   const enable = (context: TenantContext & Asked): Promise<Response> =>
     act(context, 'enable', async (owner) => {
-      const takeOver = typed(context.body, 'take_over') === 'true'
+      const takeOver = trimmedText(context.body, 'take_over') === 'true'
       const { warnings } = await bots.enable(context.actor, owner, { takeOver })
       return done(owner.environment, warnings.length > 0 ? 'taken-over' : 'enabled')
     })
@@ -181,7 +181,7 @@ function oneOf<const Value extends string>(
   name: string,
   values: readonly Value[],
 ): Value {
-  const value = values.find((one) => one === typed(fields, name))
+  const value = values.find((one) => one === trimmedText(fields, name))
   return value ?? fail(invalid(`must be ${values.join(' or ')}`, { field: name, rule: 'choice' }))
 }
 

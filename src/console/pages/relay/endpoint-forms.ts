@@ -6,7 +6,7 @@ import {
 } from '../../../../views/console/pages/relay/endpoint-form.tsx'
 import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
 import type { Fields } from '../../../http/body.ts'
-import { errorAt, submitted } from '../../form.ts'
+import { submitted } from '../../form.ts'
 import { crumbTo } from '../../layout.ts'
 import type { RelayContext } from './context.ts'
 import { endpointCrumb } from './endpoint-crumb.ts'
@@ -47,7 +47,6 @@ export function endpointForms(parts: RelayParts) {
         endpoint,
         typed: of.typed ?? (endpoint && fieldsOf(endpoint)),
         errors: of.errors,
-        errorAt: (name) => errorAt(of.errors, name),
       }),
     })
   }

@@ -7,7 +7,7 @@ import type { Fields } from '../../../http/body.ts'
 import type { DeliveryDetail, TestResult } from '../../../http/delivery-log/model.ts'
 import type { Caller } from '../../../platform/caller.ts'
 import { invalid } from '../../../platform/errors.ts'
-import { submitted, typed } from '../../form.ts'
+import { submitted, trimmedText } from '../../form.ts'
 import { crumbTo } from '../../layout.ts'
 import { withoutSignatures } from '../without-signatures.ts'
 import type { RelayContext } from './context.ts'
@@ -85,7 +85,7 @@ export function endpointPage(parts: RelayParts) {
     endpoints.get(caller, id)
     const { value, errors } = await submitted(
       async () => {
-        const type = typed(body, 'event_type')
+        const type = trimmedText(body, 'event_type')
         const wanted = type === '' ? null : { event_type: type }
         const result = await endpoints.test(caller, id, wanted, undefined)
         const { tenantId } = tenant
@@ -104,7 +104,7 @@ export function endpointPage(parts: RelayParts) {
 
   async function rotate({ request, operator, caller, id, body }: RelayContext): Promise<Response> {
     const endpoint = endpoints.get(caller, id)
-    const grace = GRACES.get(typed(body, 'grace'))
+    const grace = GRACES.get(trimmedText(body, 'grace'))
     if (grace === undefined)
       throw invalid('must be none, hour, day or week', { field: 'grace', rule: 'choice' })
     const { secret, previous_expires_at: until } = await endpoints.rotate(caller, id, {
@@ -128,7 +128,7 @@ export function endpointPage(parts: RelayParts) {
   }
 
   async function resume({ caller, id, body }: RelayContext): Promise<Response> {
-    const held = typed(body, 'held')
+    const held = trimmedText(body, 'held')
     if (held !== 'drain' && held !== 'discard')
       throw invalid('must be drain or discard', { field: 'held', rule: 'choice' })
     await endpoints.update(caller, id, { active: true, held })

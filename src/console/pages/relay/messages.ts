@@ -7,7 +7,7 @@ import { STAGES } from '../../../delivery/store/fan-out.ts'
 import type { NewMessage } from '../../../engines/relay/model/messages.ts'
 import { type Fields, parseJson } from '../../../http/body.ts'
 import { invalid } from '../../../platform/errors.ts'
-import { submitted, typed } from '../../form.ts'
+import { submitted, trimmedText } from '../../form.ts'
 import { crumbTo } from '../../layout.ts'
 import type { RelayContext } from './context.ts'
 import { channelsIn } from './fields.ts'
@@ -124,13 +124,13 @@ export function messagePages(parts: RelayParts) {
 
 /** Checks a payload without reformatting it, which could change its numbers. */
 function messageIn(body: Fields): { input: NewMessage; payloadText: string } {
-  const payloadText = typed(body, 'payload')
+  const payloadText = trimmedText(body, 'payload')
   const payload = parseJson(payloadText)
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
     throw invalid('must be a JSON object, such as {"order": 42}', {
       field: 'payload',
       rule: 'type',
     })
-  const input = { event_type: typed(body, 'event_type'), payload, channels: channelsIn(body) }
+  const input = { event_type: trimmedText(body, 'event_type'), payload, channels: channelsIn(body) }
   return { input, payloadText }
 }

@@ -5,7 +5,7 @@ import type { Fields } from '../../../http/body.ts'
 import type { Caller } from '../../../platform/caller.ts'
 import { isoTime } from '../../../platform/clock.ts'
 import { DAY_MS } from '../../../platform/durations.ts'
-import { errorAt, submitted } from '../../form.ts'
+import { submitted } from '../../form.ts'
 import { crumbTo } from '../../layout.ts'
 import type { RelayContext } from './context.ts'
 import { endpointCrumb } from './endpoint-crumb.ts'
@@ -69,7 +69,6 @@ export function replayPages(parts: RelayParts) {
         base,
         endpoint,
         ...of,
-        errorAt: (name) => errorAt(of.errors, name),
       }),
     })
   }

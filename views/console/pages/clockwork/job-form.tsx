@@ -5,9 +5,10 @@ import { Checkbox } from '../../form/choices.tsx'
 import type { FormError } from '../../form/error-summary.tsx'
 import { Field } from '../../form/field.tsx'
 import { Form } from '../../form/form.tsx'
+import { errorAt, rawText } from '../../form/values.ts'
 import { PageHead } from '../../page-head.tsx'
 import { url } from '../../url.ts'
-import { CallFields, messageAt, textIn } from './call-fields.tsx'
+import { CallFields } from './call-fields.tsx'
 import { PreviewArea, PreviewButton } from './schedule-preview.tsx'
 
 const PATH = '/console/jobs'
@@ -52,16 +53,16 @@ export const JobFormPage = (page: {
           name="name"
           label="Name"
           isRequired
-          value={textIn(typed, 'name')}
-          error={messageAt(errors, 'name')}
+          value={rawText(typed, 'name')}
+          error={errorAt(errors, 'name')}
         />
         <Field
           name="schedule"
           label="Schedule"
           isMono
           isRequired
-          value={textIn(typed, 'schedule')}
-          error={messageAt(errors, 'schedule')}
+          value={rawText(typed, 'schedule')}
+          error={errorAt(errors, 'schedule')}
           placeholder="*/15 * * * *"
           help="Cron expression in UTC: minute, hour, day of month, month, day of week."
         />
@@ -69,7 +70,7 @@ export const JobFormPage = (page: {
         <PreviewArea
           action={action}
           preview={page.preview}
-          error={page.isPreviewed ? messageAt(errors, 'schedule') : undefined}
+          error={page.isPreviewed ? errorAt(errors, 'schedule') : undefined}
           now={page.now}
         />
         <CallFields typed={typed} errors={errors} />
@@ -77,7 +78,7 @@ export const JobFormPage = (page: {
           <Checkbox
             name="is_active"
             label="Active"
-            isChecked={isBlank || textIn(typed, 'is_active') === 'true'}
+            isChecked={isBlank || rawText(typed, 'is_active') === 'true'}
             help="If not selected, the job is paused until you resume it."
           />
         )}

@@ -1,15 +1,30 @@
-import type { Issues } from '../../../../src/console/pages/home/alerts.ts'
-import { usageBanner } from '../../../../src/console/usage-banner.ts'
 import type { FailingEndpoint } from '../../../../src/delivery/store/read-model.ts'
 import type { FailingJob } from '../../../../src/engines/clockwork/store/read-model.ts'
 import type { Bot } from '../../../../src/engines/passepartout/index.ts'
+import type { Nearness } from '../../../../src/platform/metering/index.ts'
 import { AllQuiet, type Event, Events } from '../../events.tsx'
 import { LinkButton } from '../../form/button.tsx'
 import { PAGES } from '../../layout/navigation.ts'
 import { Text } from '../../text.tsx'
 import { Time } from '../../time.tsx'
 import { url } from '../../url.ts'
+import { usageBanner } from '../../usage-banner.ts'
 import { counted, numeral, withoutScheme } from '../../words.ts'
+
+/** Problems of a tenant, by kind. */
+export interface TenantIssues {
+  endpoints: readonly FailingEndpoint[]
+  webhooks: readonly FailingEndpoint[]
+  jobs: readonly FailingJob[]
+  /** Bots that are set up but can't sign users in. */
+  bots: readonly Bot[]
+  /** Set if 80% of the month's allowance or more is used. */
+  usage: Nearness | undefined
+}
+
+/** Number of failing endpoints, webhooks and jobs. */
+export const failingIn = ({ endpoints, webhooks, jobs }: TenantIssues): number =>
+  endpoints.length + webhooks.length + jobs.length
 
 /** Most problems of one kind. */
 const SHOWN = 4
@@ -17,7 +32,7 @@ const MAX_NAME_LENGTH = 64
 const MAX_REASON_LENGTH = 160
 
 /** Problems of a tenant, each with an action. */
-export const Alerts = (page: { base: string; issues: Issues; now: number }) => {
+export const Alerts = (page: { base: string; issues: TenantIssues; now: number }) => {
   const events = eventsOf(page)
   return events.length === 0 ? <AllQuiet /> : <Events label="Needs attention" events={events} />
 }
@@ -144,7 +159,7 @@ function botEvent(base: string, { environment, username, status, issue }: Bot): 
   }
 }
 
-function usageEvents(base: string, usage: Issues['usage']): Event[] {
+function usageEvents(base: string, usage: TenantIssues['usage']): Event[] {
   const banner = usage && usageBanner(base, usage)
   if (!usage || !banner) return []
   const { left_requests: left, resets_at: resetsAt } = usage

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import type { Happening } from '../../../../src/console/pages/home/feed.ts'
+import type { LatestRun } from '../../../../src/engines/clockwork/store/read-model.ts'
+import type { LoginRecord } from '../../../../src/engines/passepartout/index.ts'
+import type { Delivery } from '../../../../src/http/delivery-log/model.ts'
 import { PAGES } from '../../layout/navigation.ts'
 import { StatusShape } from '../../status-mark.tsx'
 import { Text } from '../../text.tsx'
@@ -11,13 +13,21 @@ import { DELIVERY_TONES, WORDS } from '../relay/state.tsx'
 
 const MAX_NAME_LENGTH = 48
 
+/** An event in one of the engines. `key` is the ID of its row. */
+export type Activity = { key: string; at: number } & (
+  | { kind: 'person'; type: string; identityId: string; email: string | null }
+  | { kind: 'run'; run: LatestRun }
+  | { kind: 'login'; login: LoginRecord }
+  | { kind: 'delivery'; delivery: Delivery; address: string | null }
+)
+
 interface Line {
   tone: Tone
   title: ComponentChildren
 }
 
 /** Latest events in all engines, newest first. Rows have IDs for live updates. */
-export const Feed = (feed: { base: string; happenings: readonly Happening[]; now: number }) =>
+export const Feed = (feed: { base: string; happenings: readonly Activity[]; now: number }) =>
   feed.happenings.length === 0 ? (
     <p class="hint">No activity yet</p>
   ) : (
@@ -55,7 +65,7 @@ const MORE = [
   ['deliveries', 'deliveries'],
 ] as const
 
-function lineOf(base: string, one: Happening): Line {
+function lineOf(base: string, one: Activity): Line {
   switch (one.kind) {
     case 'person':
       return personLine(base, one)
@@ -68,7 +78,7 @@ function lineOf(base: string, one: Happening): Line {
   }
 }
 
-type Of<Kind extends Happening['kind']> = Extract<Happening, { kind: Kind }>
+type Of<Kind extends Activity['kind']> = Extract<Activity, { kind: Kind }>
 
 const DEEDS: Readonly<Record<string, string>> = {
   'identity.created': 'was created',

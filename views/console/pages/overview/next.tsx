@@ -1,4 +1,4 @@
-import type { Coming } from '../../../../src/console/pages/home/coming.ts'
+import type { ComingRun } from '../../../../src/engines/clockwork/store/read-model.ts'
 import { MINUTE_MS } from '../../../../src/platform/durations.ts'
 import { TimeAxis } from '../../charts/time-axis.tsx'
 import { LinkButton } from '../../form/button.tsx'
@@ -6,6 +6,9 @@ import { PAGES } from '../../layout/navigation.ts'
 import { shorten } from '../../text.tsx'
 import { url } from '../../url.ts'
 import { capitalized } from '../../words.ts'
+
+/** The next run of a job, its schedule in words, and when it runs again after that. */
+export type UpcomingRun = Omit<ComingRun, 'schedule'> & { words: string; again: readonly number[] }
 
 const MAX_NAME_LENGTH = 48
 /** Lengths of the axis. The shortest one that covers all runs is used, or the longest. */
@@ -19,7 +22,7 @@ export const Next = ({
   now,
 }: {
   base: string
-  coming: readonly Coming[]
+  coming: readonly UpcomingRun[]
   now: number
 }) => {
   const last = coming.at(-1)

@@ -1,7 +1,4 @@
 import type { ComponentChildren, VNode } from 'preact'
-import { failingIn, type Issues } from '../../../../src/console/pages/home/alerts.ts'
-import type { Coming } from '../../../../src/console/pages/home/coming.ts'
-import type { Happening } from '../../../../src/console/pages/home/feed.ts'
 import { PAGES } from '../../layout/navigation.ts'
 import { PageHead } from '../../page-head.tsx'
 import { Columns, Section } from '../../section.tsx'
@@ -10,10 +7,10 @@ import type { Tone } from '../../tone.ts'
 import { url } from '../../url.ts'
 import { counted, listed } from '../../words.ts'
 import { LiveSource } from '../live-source.tsx'
-import { Alerts } from './alerts.tsx'
+import { Alerts, failingIn, type TenantIssues } from './alerts.tsx'
 import { Begin } from './begin.tsx'
-import { Feed } from './feed.tsx'
-import { Next } from './next.tsx'
+import { type Activity, Feed } from './feed.tsx'
+import { Next, type UpcomingRun } from './next.tsx'
 import { type Today, TodayTiles } from './tiles.tsx'
 
 /** Content of a tenant's overview. */
@@ -27,9 +24,9 @@ export interface OverviewProps {
   /** Nothing has been set up and nothing has happened. */
   isFresh: boolean
   today: Today
-  issues: Issues
-  coming: readonly Coming[]
-  happenings: readonly Happening[]
+  issues: TenantIssues
+  coming: readonly UpcomingRun[]
+  happenings: readonly Activity[]
   now: number
 }
 

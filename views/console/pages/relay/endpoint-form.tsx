@@ -6,12 +6,13 @@ import { Field } from '../../form/field.tsx'
 import { Form } from '../../form/form.tsx'
 import { Select } from '../../form/select.tsx'
 import { Textarea } from '../../form/textarea.tsx'
+import { errorAt, rawText } from '../../form/values.ts'
 import { PageHead } from '../../page-head.tsx'
 import { SecretPanel } from '../../secret-panel.tsx'
 import { Text } from '../../text.tsx'
 import { url } from '../../url.ts'
 import { withoutScheme } from '../../words.ts'
-import { Moment, textIn } from './state.tsx'
+import { Moment } from './state.tsx'
 
 /** Form for a new or existing endpoint. */
 export const EndpointForm = (page: {
@@ -19,12 +20,11 @@ export const EndpointForm = (page: {
   endpoint: Endpoint | undefined
   typed: Fields | undefined
   errors: readonly FormError[] | undefined
-  errorAt: (name: string) => string | undefined
 }) => {
-  const { base, endpoint, typed, errorAt } = page
+  const { base, endpoint, typed, errors } = page
   const list = url(base, '/console/endpoints')
   const own = endpoint && `${list}/${endpoint.id}`
-  const of = (name: string) => ({ name, value: textIn(typed, name), error: errorAt(name) })
+  const of = (name: string) => ({ name, value: rawText(typed, name), error: errorAt(errors, name) })
   return (
     <>
       <PageHead
@@ -69,7 +69,7 @@ export const EndpointForm = (page: {
         />
         <Select
           {...of('format')}
-          value={textIn(typed, 'format') ?? 'standard'}
+          value={rawText(typed, 'format') ?? 'standard'}
           label="Format"
           options={[
             { value: 'standard', label: 'Standard (type, timestamp and data)' },

@@ -1,5 +1,4 @@
 import type { Endpoint } from '../../../../src/engines/relay/model/endpoints.ts'
-import type { Fields } from '../../../../src/http/body.ts'
 import type { Status } from '../../../../src/http/delivery-log/model.ts'
 import { DAY_MS } from '../../../../src/platform/durations.ts'
 import { StatusMark } from '../../status-mark.tsx'
@@ -83,9 +82,4 @@ export const Clock = ({ at, now }: { at: string; now: number }) => {
       {isToday ? utcMinute(ms).slice(11) : utcMinute(ms)}
     </time>
   )
-}
-
-export const textIn = (fields: Fields | undefined, name: string): string | undefined => {
-  const value = fields?.[name]
-  return typeof value === 'string' ? value : undefined
 }

@@ -1,8 +1,9 @@
 import type { FormError } from '../../../../../views/console/form/error-summary.tsx'
+import { rawText } from '../../../../../views/console/form/values.ts'
 import { NewIdentityPage } from '../../../../../views/console/pages/gate/identities/new.tsx'
 import type { NewIdentity } from '../../../../engines/gate/identities/model.ts'
 import type { Fields } from '../../../../http/body.ts'
-import { asTyped, submitted, typed } from '../../../form.ts'
+import { submitted, trimmedText } from '../../../form.ts'
 import { crumbTo } from '../../../layout.ts'
 import type { Context } from '../asked.ts'
 import type { GateParts } from '../parts.ts'
@@ -46,14 +47,14 @@ const FIELDS = {
 }
 
 function wantedIn(body: Fields): NewIdentity {
-  const email = typed(body, 'email')
-  const password = asTyped(body, 'password')
+  const email = trimmedText(body, 'email')
+  const password = rawText(body, 'password') ?? ''
   return {
     schema_id: 'user',
     traits: { email },
     metadata_public: metadataIn(body),
     ...(password !== '' && { credentials: { password: { config: { password } } } }),
-    ...(typed(body, 'verified') !== '' && {
+    ...(trimmedText(body, 'verified') !== '' && {
       verifiable_addresses: [{ value: email, verified: true }],
     }),
   }

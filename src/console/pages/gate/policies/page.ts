@@ -1,8 +1,9 @@
+import { rawText } from '../../../../../views/console/form/values.ts'
 import type { Problem } from '../../../../../views/console/pages/gate/policies/editor.tsx'
 import { PoliciesPage } from '../../../../../views/console/pages/gate/policies/page.tsx'
 import { STARTER_SET } from '../../../../engines/gate/authorization/policy/starter.ts'
 import { AppError } from '../../../../platform/errors.ts'
-import { asTyped, typed } from '../../../form.ts'
+import { trimmedText } from '../../../form.ts'
 import type { Context } from '../asked.ts'
 import { flash, type GateParts } from '../parts.ts'
 import { OVERTAKEN, problemsIn } from './problems.ts'
@@ -52,8 +53,8 @@ export function policyPage(parts: GateParts) {
 
   async function save(context: Context): Promise<Response> {
     const { caller, body } = context
-    const text = asTyped(body, 'policies').replaceAll('\r\n', '\n')
-    if (typed(body, 'version') !== String(policies.get(caller).version))
+    const text = (rawText(body, 'policies') ?? '').replaceAll('\r\n', '\n')
+    if (trimmedText(body, 'version') !== String(policies.get(caller).version))
       return show(context, { typed: text, problems: [OVERTAKEN] })
     try {
       await policies.put(caller, text)

@@ -1,9 +1,10 @@
 import type { FormError } from '../../../../../views/console/form/error-summary.tsx'
+import { rawText } from '../../../../../views/console/form/values.ts'
 import { SignInPage } from '../../../../../views/console/pages/gate/sign-in/page.tsx'
 import { MAX_RETURN_URLS } from '../../../../engines/gate/limits.ts'
 import { providerName } from '../../../../engines/gate/sign-in/flows/ui/providers.ts'
 import { AppError, fail, invalid, notFound } from '../../../../platform/errors.ts'
-import { asTyped, submitted } from '../../../form.ts'
+import { submitted } from '../../../form.ts'
 import type { Context } from '../asked.ts'
 import type { GateParts } from '../parts.ts'
 import { FLASHES } from './flashes.ts'
@@ -56,7 +57,7 @@ export function methodsPage({ layout, gate, config }: GateParts) {
   }
 
   async function saveReturnUrls(context: Context): Promise<Response> {
-    const text = asTyped(context.body, 'urls')
+    const text = rawText(context.body, 'urls') ?? ''
     const { errors } = await submitted(() => saved(context, text), { urls: 'urls' })
     return errors ? show(context, { typed: text, errors }) : done('urls')
   }

@@ -3,7 +3,7 @@ import { PROVIDERS, type ProviderName } from '../../../../config/index.ts'
 import { providerName } from '../../../../engines/gate/sign-in/flows/ui/providers.ts'
 import { providers } from '../../../../engines/gate/sign-in/social/providers/index.ts'
 import { fail, notFound } from '../../../../platform/errors.ts'
-import { typed } from '../../../form.ts'
+import { trimmedText } from '../../../form.ts'
 import { crumbTo } from '../../../layout.ts'
 import type { Context } from '../asked.ts'
 import type { GateParts } from '../parts.ts'
@@ -62,7 +62,7 @@ export function providerPage({ layout, gate, config }: GateParts) {
   async function turn(context: Context, enabled: boolean): Promise<Response> {
     const provider = existing(context)
     await signInMethods.setProviders(context.caller, { providers: [{ provider, enabled }] })
-    const place = typed(context.body, 'back') === 'list' ? '' : `/providers/${provider}`
+    const place = trimmedText(context.body, 'back') === 'list' ? '' : `/providers/${provider}`
     return layout.go(`/console/sign-in${place}?done=${enabled ? 'on' : 'off'}`)
   }
 

@@ -4,7 +4,7 @@ import { EVENT_TYPES, type EventType } from '../../../../engines/gate/webhooks/e
 import type { Fields } from '../../../../http/body.ts'
 import type { TestResult } from '../../../../http/delivery-log/model.ts'
 import { invalid } from '../../../../platform/errors.ts'
-import { submitted, typed } from '../../../form.ts'
+import { submitted, trimmedText } from '../../../form.ts'
 import { crumbTo } from '../../../layout.ts'
 import type { Context } from '../asked.ts'
 import type { GateParts } from '../parts.ts'
@@ -86,7 +86,7 @@ export function webhookPage({ layout, gate, clock }: GateParts) {
 
   async function test(context: Context): Promise<Response> {
     const { id, events } = existing(gate, context)
-    const asked = EVENT_TYPES.find((one) => one === typed(context.body, 'event_type'))
+    const asked = EVENT_TYPES.find((one) => one === trimmedText(context.body, 'event_type'))
     const tested = asked ?? events[0] ?? EVENT_TYPES[0]
     const result = await webhooks.test(context.caller, id, { event_type: tested })
     return show(context, { test: result, tested })
@@ -94,7 +94,7 @@ export function webhookPage({ layout, gate, clock }: GateParts) {
 
   async function rotate(context: Context): Promise<Response> {
     const { id } = existing(gate, context)
-    const grace = GRACES.get(typed(context.body, 'grace'))
+    const grace = GRACES.get(trimmedText(context.body, 'grace'))
     if (grace === undefined)
       throw invalid('must be none, day or week', { field: 'grace', rule: 'choice' })
     const { secret } = await webhooks.rotate(context.caller, id, { grace_seconds: grace })

@@ -1,7 +1,5 @@
 import type { IdentityDetail } from '../../../../../src/engines/gate/identities/model.ts'
-import type { Fields } from '../../../../../src/http/body.ts'
 import type { Device } from '../../../../../src/platform/device.ts'
-import type { FormError } from '../../../form/error-summary.tsx'
 import { StatusMark } from '../../../status-mark.tsx'
 
 export const IDENTITIES = '/console/identities'
@@ -38,11 +36,3 @@ export const deviceName = (device: Device | null): string => {
   const { browser, system } = device
   return browser && system ? `${browser} on ${system}` : (browser ?? system ?? '')
 }
-
-export const textIn = (fields: Fields | undefined, name: string): string | undefined => {
-  const value = fields?.[name]
-  return typeof value === 'string' ? value : undefined
-}
-
-export const messageIn = (errors: readonly FormError[] | undefined, name: string) =>
-  errors?.find((error) => error.name === name)?.message

@@ -1,11 +1,12 @@
 import { Button } from '../../../form/button.tsx'
 import { Form } from '../../../form/form.tsx'
 import { Textarea } from '../../../form/textarea.tsx'
+import { errorAt } from '../../../form/values.ts'
 import { JsonView } from '../../../json-view.tsx'
 import { Section } from '../../../section.tsx'
 import { url } from '../../../url.ts'
 import type { IdentityView } from './identity-view.ts'
-import { IDENTITIES, messageIn } from './marks.tsx'
+import { IDENTITIES } from './marks.tsx'
 
 /** Metadata of a user, as JSON. */
 export const Metadata = ({ base, identity, mayChange, typed, errors }: IdentityView) => (
@@ -27,7 +28,7 @@ export const Metadata = ({ base, identity, mayChange, typed, errors }: IdentityV
           isMono
           rows={8}
           value={typed ?? JSON.stringify(identity.metadata_public, null, 2)}
-          error={messageIn(errors, 'metadata')}
+          error={errorAt(errors, 'metadata')}
         />
       </Form>
     ) : (

@@ -8,6 +8,7 @@ import type { FormError } from '../../../form/error-summary.tsx'
 import { Field } from '../../../form/field.tsx'
 import { Form } from '../../../form/form.tsx'
 import { Textarea } from '../../../form/textarea.tsx'
+import { errorAt } from '../../../form/values.ts'
 import { Columns, Section } from '../../../section.tsx'
 import { StatusMark } from '../../../status-mark.tsx'
 import { Text } from '../../../text.tsx'
@@ -36,7 +37,6 @@ export interface TrialResult {
 /** Evaluates a request with the current policies, and explains the result. */
 export const TryIt = ({ base, trial }: { base: string; trial: Trial }) => {
   const { typed, result, errors } = trial
-  const messageAt = (name: string) => errors?.find((error) => error.name === name)?.message
   return (
     <Section
       id="try"
@@ -55,7 +55,7 @@ export const TryIt = ({ base, trial }: { base: string; trial: Trial }) => {
             label="Subject"
             isMono
             value={typed.subject}
-            error={messageAt('subject')}
+            error={errorAt(errors, 'subject')}
             help="A user ID or the name of a service."
           />
           <Field
@@ -64,7 +64,7 @@ export const TryIt = ({ base, trial }: { base: string; trial: Trial }) => {
             isMono
             placeholder="document.read"
             value={typed.action}
-            error={messageAt('action')}
+            error={errorAt(errors, 'action')}
           />
           <Field
             name="resource"
@@ -72,7 +72,7 @@ export const TryIt = ({ base, trial }: { base: string; trial: Trial }) => {
             isMono
             placeholder="document:42"
             value={typed.resource}
-            error={messageAt('resource')}
+            error={errorAt(errors, 'resource')}
           />
           <Textarea
             name="context"
@@ -82,7 +82,7 @@ export const TryIt = ({ base, trial }: { base: string; trial: Trial }) => {
             rows={3}
             placeholder='{"ip": "203.0.113.7"}'
             value={typed.context}
-            error={messageAt('context')}
+            error={errorAt(errors, 'context')}
             help="A JSON object with facts that your app would send."
           />
         </Form>

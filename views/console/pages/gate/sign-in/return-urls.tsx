@@ -1,6 +1,7 @@
 import { Button } from '../../../form/button.tsx'
 import { Form } from '../../../form/form.tsx'
 import { Textarea } from '../../../form/textarea.tsx'
+import { errorAt } from '../../../form/values.ts'
 import { Section } from '../../../section.tsx'
 import { url } from '../../../url.ts'
 import { SIGN_IN } from './marks.tsx'
@@ -25,7 +26,7 @@ export const ReturnUrls = ({ base, returnUrls, mayChange, typed, errors }: SignI
           isMono
           rows={Math.min(12, Math.max(4, returnUrls.length + 1))}
           value={typed ?? returnUrls.join('\n')}
-          error={errors?.find(({ name }) => name === 'urls')?.message}
+          error={errorAt(errors, 'urls')}
           placeholder="https://example.com/welcome"
         />
       </Form>

@@ -3,6 +3,7 @@ import type { Environment } from '../../../../../src/platform/engines.ts'
 import { Button } from '../../../form/button.tsx'
 import { Radios } from '../../../form/choices.tsx'
 import { Form } from '../../../form/form.tsx'
+import { errorAt } from '../../../form/values.ts'
 import { Section } from '../../../section.tsx'
 import { type BotTrial, pathOf } from './state.tsx'
 
@@ -25,7 +26,6 @@ export const SettingsForm = (form: {
     const value = trial?.typed[name]
     return typeof value === 'string' ? value : kept
   }
-  const errorAt = (name: string) => trial?.errors.find((error) => error.name === name)?.message
   return (
     <Section id="settings" title="Settings">
       <Form
@@ -37,7 +37,7 @@ export const SettingsForm = (form: {
           name="match"
           label="Number matching"
           value={chosenFor('match', bot?.match ?? 'optional')}
-          error={errorAt('match')}
+          error={errorAt(trial?.errors, 'match')}
           help="The app shows a number, and the user selects it in the bot. This protects against forwarded links."
           options={[
             { value: 'optional', label: 'When the app sends client details' },
@@ -49,7 +49,7 @@ export const SettingsForm = (form: {
             name="transport"
             label="Connection to Telegram"
             value={chosenFor('transport', bot?.transport ?? 'polling')}
-            error={errorAt('transport')}
+            error={errorAt(trial?.errors, 'transport')}
             options={[
               {
                 value: 'polling',
