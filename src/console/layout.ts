@@ -56,7 +56,7 @@ export function createLayout(parts: {
       scopes: scopesOf(operator),
       operator: { name: operator.displayName || operator.email, email: operator.email },
       theme: themeOf(request),
-      without: withoutFor(operator),
+      hiddenPages: hiddenPagesOf(operator),
       ...(hasEnvironments && { environment: environmentOf(request) }),
       here: pathname + search,
       banners: bannersOf(operator),
@@ -104,7 +104,7 @@ function scopeOf({ scope }: Operator): ScopeChoice {
 }
 
 /** Hides API keys from operators who are not owners. */
-const withoutFor = ({ scope }: Operator): readonly PageKey[] =>
+const hiddenPagesOf = ({ scope }: Operator): readonly PageKey[] =>
   scope?.kind === 'tenant' && !may(scope.role, 'keys') ? ['keys'] : []
 
 const scopesOf = ({ memberships, isAdmin }: Operator): ScopeChoice[] => [

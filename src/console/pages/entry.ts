@@ -117,7 +117,7 @@ export function entryPages(parts: {
     if (value !== undefined) return layout.go('/console/first-key', cookie.given(value))
     const shown = { name: newcomer.displayName, email: newcomer.email, tenant: tenantName }
     const form = { base: layout.base(), action: `${layout.base()}/setup/${token}` }
-    return layout.html(SetUpPage({ ...form, typed: shown, errors }), 422)
+    return layout.html(SetUpPage({ ...form, values: shown, errors }), 422)
   }
 
   const linkPage = (token: string): Response =>
@@ -137,7 +137,7 @@ export function entryPages(parts: {
     token: string,
     request: Request,
     of: {
-      typed?: Record<string, string>
+      values?: Record<string, string>
       errors?: Parameters<typeof InvitationPage>[0]['errors']
     } = {},
   ): Response {
@@ -156,7 +156,7 @@ export function entryPages(parts: {
         operator: {
           id: operator.id,
           email: operator.email,
-          lacking: entry.lackingFor(invitation, operator.id),
+          issue: entry.acceptanceIssue(invitation, operator.id),
         },
       }),
       loginHref: `${layout.base()}${loginPath(token)}`,
@@ -178,7 +178,7 @@ export function entryPages(parts: {
       () => entry.joinAsNewcomer(token, { displayName, password }, deviceOf(request)),
       NAMES,
     )
-    if (errors) return invitationPage(token, request, { typed: { name: displayName }, errors })
+    if (errors) return invitationPage(token, request, { values: { name: displayName }, errors })
     return value === undefined
       ? layout.go(loginPath(token))
       : layout.go('/console', cookie.given(value))

@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
 import type { FormError } from '../../../views/console/form/error-summary.tsx'
 import { checkedValues } from '../../../views/console/form/values.ts'
+import { type ListPosition, pagerLinks, positionIn } from '../../../views/console/list-position.ts'
 import { IssuedKeyPage } from '../../../views/console/pages/issued-key.tsx'
 import { KeyPage } from '../../../views/console/pages/key.tsx'
 import { KeysPage } from '../../../views/console/pages/keys.tsx'
 import { NewKeyPage, scopesField } from '../../../views/console/pages/new-key.tsx'
-import { type ListPosition, pagesAlong, positionIn } from '../../../views/console/trail.ts'
 import { url } from '../../../views/console/url.ts'
 import type { Fields } from '../../http/body.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -40,9 +40,9 @@ export function keyPages(parts: {
   const cursorOf = ({ created_at: at, id }: ApiKey) => cursor.encode([Date.parse(at), id])
 
   function list({ request, operator, tenant: { tenantId } }: Context): Response {
-    const asked = new URL(request.url).searchParams
-    const position = positionIn(asked)
-    const engine = engineIn(asked)
+    const params = new URL(request.url).searchParams
+    const position = positionIn(params)
+    const engine = engineIn(params)
     const before = cursor.positionOf(position.cursor)
     const newest = keys.newest(tenantId, MAX_SCANNED)
     const scanned = before
@@ -58,17 +58,17 @@ export function keyPages(parts: {
       newest,
       hasMore: newest.length === MAX_SCANNED,
       engine,
-      changedId: asked.get('changed') ?? undefined,
-      pages: pagesAlong(position, last && cursorOf(last), hrefOf),
+      changedId: params.get('changed') ?? undefined,
+      pages: pagerLinks(position, last && cursorOf(last), hrefOf),
       now: clock.now(),
     })
-    const flash = flashOf(FLASHES, asked.get('done'))
+    const flash = flashOf(FLASHES, params.get('done'))
     return layout.page({ request, operator, title: 'API keys', active: 'keys', flash, children })
   }
 
   function form(
     { request, operator }: Context,
-    of: { typed?: Fields; errors?: readonly FormError[] } = {},
+    of: { values?: Fields; errors?: readonly FormError[] } = {},
   ): Response {
     const engine = engineIn(new URL(request.url).searchParams) ?? 'clockwork'
     return layout.page({
@@ -93,7 +93,7 @@ export function keyPages(parts: {
           ownScopesIn(body).length > 0 ? 'own_scopes' : `${trimmedText(body, 'engine')}_scopes`,
       },
     )
-    return value ? issued(context, value) : form(context, { typed: body, errors })
+    return value ? issued(context, value) : form(context, { values: body, errors })
   }
 
   /** Shows the key in the response to the form, because it is not stored. */

@@ -22,7 +22,7 @@ export function settingsPages(parts: {
 
   function show(
     { request, operator, tenant }: TenantContext & { request: Request },
-    of: { typedName?: string; errors?: readonly FormError[] } = {},
+    of: { nameValue?: string; errors?: readonly FormError[] } = {},
   ): Response {
     const isRenamed = new URL(request.url).searchParams.get('done') === 'renamed'
     return layout.page({
@@ -55,7 +55,7 @@ export function settingsPages(parts: {
       name: 'name',
     })
     return errors
-      ? show(context, { typedName: name, errors })
+      ? show(context, { nameValue: name, errors })
       : layout.go('/console/settings?done=renamed')
   }
 

@@ -48,7 +48,7 @@ export function teamPages(parts: {
 
   function form(
     { request, operator }: Context,
-    of: { typed?: Fields; errors?: readonly FormError[] } = {},
+    of: { values?: Fields; errors?: readonly FormError[] } = {},
   ): Response {
     return layout.page({
       request,
@@ -71,7 +71,7 @@ export function teamPages(parts: {
       },
       { email: 'email', role: 'role' },
     )
-    if (!value) return form(context, { typed: body, errors })
+    if (!value) return form(context, { values: body, errors })
     // Shown in the response to the form, because the link is not stored.
     return layout.page({
       request,
@@ -95,7 +95,7 @@ export function teamPages(parts: {
   function show(
     context: Context,
     id: string,
-    of: { done?: string | undefined; typed?: Fields; errors?: readonly FormError[] } = {},
+    of: { done?: string | undefined; values?: Fields; errors?: readonly FormError[] } = {},
   ): Response {
     const { request, operator, tenant } = context
     const member = existing(context, id)
@@ -108,7 +108,7 @@ export function teamPages(parts: {
       isLastOwner: member.role === 'owner' && owners.length === 1,
       mayDecide: may(tenant.role, 'team'),
       now: clock.now(),
-      typed: of.typed,
+      values: of.values,
       errors: of.errors,
     })
     return layout.page({
@@ -132,7 +132,7 @@ export function teamPages(parts: {
     )
     if (!errors) return layout.go(`/console/team/${id}?done=changed`)
     const ofField = errors.map(({ message }) => ({ name: 'role', message }))
-    return show(context, id, { typed: body, errors: ofField })
+    return show(context, id, { values: body, errors: ofField })
   }
 
   async function remove(context: Context, id: string): Promise<Response> {

@@ -26,7 +26,7 @@ export function usagePages(parts: {
 
   async function show(
     { request, operator, tenant, query }: Context,
-    of: { typed?: string; errors?: readonly FormError[] } = {},
+    of: { input?: string; errors?: readonly FormError[] } = {},
   ): Promise<Response> {
     const { tenantId, role } = tenant
     const usage = await metering.usageOf(tenantId, query.month || undefined)
@@ -60,7 +60,7 @@ export function usagePages(parts: {
       { spend_cap_cents: 'spend_cap' },
     )
     return errors
-      ? show(context, { typed: amount, errors })
+      ? show(context, { input: amount, errors })
       : layout.go('/console/usage?done=capped')
   }
 
@@ -77,9 +77,9 @@ export function usagePages(parts: {
 
   return new Elysia({ name: 'usage pages', prefix: '/console/usage', detail: { hide: true } })
     .use(middleware)
-    .get('', (context) => show(asked(context)), { right: 'read' })
-    .post('/cap', (context) => setCap(asked(context)), { right: 'billing' })
-    .post('/cap/remove', (context) => removeCap(asked(context)), { right: 'billing' })
+    .get('', (context) => show(contextOf(context)), { right: 'read' })
+    .post('/cap', (context) => setCap(contextOf(context)), { right: 'billing' })
+    .post('/cap/remove', (context) => removeCap(contextOf(context)), { right: 'billing' })
 }
 
 interface Context extends TenantContext {
@@ -88,7 +88,7 @@ interface Context extends TenantContext {
   body: Fields
 }
 
-const asked = (
+const contextOf = (
   context: TenantContext & { request: Request; query: object; body: unknown },
 ): Context => ({
   ...context,

@@ -22,14 +22,14 @@ export function welcomePages(parts: {
 
   const show = (
     { request, operator, tenant }: TenantContext & { request: Request },
-    of: { typedName?: string; errors?: readonly FormError[] } = {},
+    of: { nameValue?: string; errors?: readonly FormError[] } = {},
   ): Response =>
     layout.html(
       WelcomePage({
         base: layout.base(),
         theme: themeOf(request),
         action: url(layout.base(), WELCOME_PATH),
-        name: of.typedName ?? tenants.find(tenant.tenantId).name,
+        name: of.nameValue ?? tenants.find(tenant.tenantId).name,
         errors: of.errors,
         laterHref: url(layout.base(), '/console'),
       }),
@@ -47,7 +47,7 @@ export function welcomePages(parts: {
     const { errors } = await submitted(() => tenants.change(context.actor, tenantId, { name }), {
       name: 'tenant',
     })
-    return errors ? show(context, { typedName: name, errors }) : layout.go(NEXT_PATH)
+    return errors ? show(context, { nameValue: name, errors }) : layout.go(NEXT_PATH)
   }
 
   return new Elysia({ name: 'welcome page', prefix: WELCOME_PATH, detail: { hide: true } })

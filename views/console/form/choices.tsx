@@ -36,7 +36,7 @@ export const Checkbox = (box: FieldParts & { isChecked?: boolean; value?: string
       />
       <span>{box.label}</span>
     </label>
-    <Remarks {...box} />
+    <HelpAndError {...box} />
   </div>
 )
 
@@ -68,11 +68,11 @@ const Choices = (group: Group & { type: 'checkbox' | 'radio'; values: readonly s
         )
       })}
     </div>
-    <Remarks {...group} />
+    <HelpAndError {...group} />
   </fieldset>
 )
 
-const Remarks = ({ name, error, help }: FieldParts) => (
+const HelpAndError = ({ name, error, help }: FieldParts) => (
   <>
     <FieldError name={name} error={error} />
     {help && (

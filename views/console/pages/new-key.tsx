@@ -34,12 +34,12 @@ interface Page {
   base: string
   /** Preselected engine. */
   engine: Engine
-  typed?: Fields
+  values?: Fields
   errors?: readonly FormError[]
 }
 
 /** Form for a new API key. The style sheet hides the fields of other engines. */
-export const NewKeyPage = ({ base, engine, typed, errors }: Page) => {
+export const NewKeyPage = ({ base, engine, values, errors }: Page) => {
   return (
     <>
       <PageHead
@@ -62,7 +62,7 @@ export const NewKeyPage = ({ base, engine, typed, errors }: Page) => {
           <Radios
             name="engine"
             label="Engine"
-            value={rawText(typed, 'engine') ?? engine}
+            value={rawText(values, 'engine') ?? engine}
             error={errorAt(errors, 'engine')}
             options={ENGINES.map((value) => ({ value, ...ENGINE_WORDS[value] }))}
           />
@@ -70,7 +70,7 @@ export const NewKeyPage = ({ base, engine, typed, errors }: Page) => {
             <Radios
               name="environment"
               label="Environment"
-              value={rawText(typed, 'environment') ?? 'live'}
+              value={rawText(values, 'environment') ?? 'live'}
               error={errorAt(errors, 'environment')}
               options={[
                 { value: 'live', label: 'Live' },
@@ -87,7 +87,7 @@ export const NewKeyPage = ({ base, engine, typed, errors }: Page) => {
               <Checkboxes
                 name={scopesField(of)}
                 label="Scopes"
-                values={typed ? checkedValues(typed, scopesField(of)) : ENGINE_SCOPES[of]}
+                values={values ? checkedValues(values, scopesField(of)) : ENGINE_SCOPES[of]}
                 error={errorAt(errors, scopesField(of))}
                 options={ENGINE_SCOPES[of].map((value) => ({
                   value,
@@ -103,7 +103,7 @@ export const NewKeyPage = ({ base, engine, typed, errors }: Page) => {
             isMono
             isRequired={false}
             placeholder="orders.read orders.write"
-            value={rawText(typed, 'own_scopes')}
+            value={rawText(values, 'own_scopes')}
             error={errorAt(errors, 'own_scopes')}
             help="Scopes of your own services, for access tokens created with this key."
           />

@@ -36,7 +36,7 @@ export const SettingsPage = (page: {
   maySeeKeys: boolean
   now: number
   /** Rejected name, as typed. */
-  typedName?: string
+  nameValue?: string
   errors?: readonly FormError[]
 }) => {
   const { base, apiUrl, tenant, errors, now } = page
@@ -69,7 +69,7 @@ export const SettingsPage = (page: {
               name="name"
               label="Name"
               isRequired
-              value={page.typedName ?? tenant.name}
+              value={page.nameValue ?? tenant.name}
               error={errorAt(errors, 'name')}
               help="Your users see it on sign-in pages and in emails."
             />

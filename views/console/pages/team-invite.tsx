@@ -15,7 +15,7 @@ import { RoleField } from './team-words.tsx'
 /** Form to invite a member. */
 export const InvitePage = (page: {
   base: string
-  typed?: Fields
+  values?: Fields
   errors?: readonly FormError[]
 }) => (
   <>
@@ -33,12 +33,12 @@ export const InvitePage = (page: {
         label="Email"
         type="email"
         help="A new invitation replaces an earlier one to the same address."
-        value={rawText(page.typed, 'email')}
+        value={rawText(page.values, 'email')}
         error={errorAt(page.errors, 'email')}
         isRequired
       />
       <RoleField
-        value={rawText(page.typed, 'role') ?? 'member'}
+        value={rawText(page.values, 'role') ?? 'member'}
         error={errorAt(page.errors, 'role')}
       />
     </Form>

@@ -24,7 +24,7 @@ export const MemberPage = (page: {
   isLastOwner: boolean
   mayDecide: boolean
   now: number
-  typed: Fields | undefined
+  values: Fields | undefined
   errors: readonly FormError[] | undefined
 }) => {
   const { base, member, isYou, isLastOwner, mayDecide, now } = page
@@ -61,7 +61,7 @@ export const MemberPage = (page: {
             buttons={<Button>Change role</Button>}
           >
             <RoleField
-              value={rawText(page.typed, 'role') ?? member.role}
+              value={rawText(page.values, 'role') ?? member.role}
               error={errorAt(page.errors, 'role')}
               {...(isLastOwner && {
                 help: 'This is the only owner. Add another owner before you change this role.',

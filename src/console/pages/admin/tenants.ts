@@ -46,14 +46,14 @@ export function tenantPages(parts: {
   const listing = createListing({ layout, path: PATH, cursor: createCursor('tenants', 'string') })
 
   async function list({ request, operator }: Context): Promise<Response> {
-    const { asked, q, search, after, limit, cut } = listing(request)
-    const status = STATUSES.find((one) => one === asked.get('status'))
+    const { params, q, search, after, limit, cut } = listing(request)
+    const status = STATUSES.find((one) => one === params.get('status'))
     const found = tenants.page({ status, search, after, limit })
-    const { lines, pages } = cut(found, ({ id }) => id, { status })
+    const { rows, pages } = cut(found, ({ id }) => id, { status })
     await metering.flush()
     const children = TenantsPage({
       base: layout.base(),
-      lines: lines.map((tenant) => ({ ...tenant, ...usedBy(tenant) })),
+      rows: rows.map((tenant) => ({ ...tenant, ...usedBy(tenant) })),
       counts: tenants.counts(),
       mostCounted: MAX_TENANTS_COUNTED,
       status,
@@ -94,7 +94,7 @@ export function tenantPages(parts: {
     )
     return value
       ? layout.go(`${PATH}/${value.id}?done=created`)
-      : form(context, { typed: body, errors })
+      : form(context, { values: body, errors })
   }
 
   async function show({ request, operator }: Context, id: string): Promise<Response> {
@@ -130,7 +130,7 @@ export function tenantPages(parts: {
       active: 'tenants',
       above: [crumbTo(layout.base(), 'tenants')],
       status: 422,
-      children: ChangeTenantPage({ base: layout.base(), tenant: before, typed: body, errors }),
+      children: ChangeTenantPage({ base: layout.base(), tenant: before, values: body, errors }),
     })
   }
 
@@ -175,7 +175,7 @@ type Context = OperatorContext & { request: Request }
 
 /** A rejected form. */
 interface Returned {
-  typed?: Fields
+  values?: Fields
   errors?: readonly FormError[] | undefined
 }
 

@@ -31,7 +31,7 @@ export function delayedPages(parts: ClockworkPageParts) {
       isWrong: of.errors !== undefined,
       children: DelayedFormPage({
         base: layout.base(),
-        typed: of.typed ?? {},
+        values: of.values ?? {},
         errors: of.errors,
         now: clock.now(),
       }),
@@ -47,7 +47,7 @@ export function delayedPages(parts: ClockworkPageParts) {
           recordCreation(context, id),
         ),
     })
-    return value ? go(`/${value.id}`, 'created') : form(context, { typed: body, errors })
+    return value ? go(`/${value.id}`, 'created') : form(context, { values: body, errors })
   }
 
   /** Creates a delayed job. The audit log records jobs created in the console, but not those of the API. */

@@ -24,7 +24,7 @@ export function createJobForms(
       children: JobFormPage({
         base: layout.base(),
         job: of.job,
-        typed: of.typed ?? (of.job ? fieldsOf(of.job) : {}),
+        values: of.values ?? (of.job ? fieldsOf(of.job) : {}),
         errors: of.errors,
         preview: of.preview === 'none' ? undefined : of.preview,
         isPreviewed: of.preview !== undefined,
@@ -37,8 +37,8 @@ export function createJobForms(
     const from = searchOf(context).get('from')
     if (from === null) return form(context, {})
     const job = existing(context, from)
-    const typed = { ...fieldsOf(job), name: `${job.name} (copy)`, is_active: 'true' }
-    return form(context, { typed })
+    const values = { ...fieldsOf(job), name: `${job.name} (copy)`, is_active: 'true' }
+    return form(context, { values })
   }
 
   const edit = (context: Context, id: string): Response =>
@@ -50,10 +50,10 @@ export function createJobForms(
     const schedule = trimmedText(body, 'schedule')
     const errors = await problems([() => scheduleOf(schedule)])
     return errors.length > 0
-      ? form(context, { job, typed: body, errors, preview: 'none' })
+      ? form(context, { job, values: body, errors, preview: 'none' })
       : form(context, {
           job,
-          typed: body,
+          values: body,
           preview: preview({ schedule, ...(target !== '' && { url: target }) }),
         })
   }
@@ -71,7 +71,7 @@ export function createJobForms(
         is_active: trimmedText(body, 'is_active') === 'true',
       }),
     )
-    return value ? go(`/${value.id}`, 'created') : form(context, { typed: body, errors })
+    return value ? go(`/${value.id}`, 'created') : form(context, { values: body, errors })
   }
 
   async function change(context: Context, id: string, body: Fields): Promise<Response> {
@@ -83,7 +83,7 @@ export function createJobForms(
       await jobs.update(caller(context), id, wanted)
       return 'changed'
     })
-    return value ? go(`/${id}`, value) : form(context, { job, typed: body, errors })
+    return value ? go(`/${id}`, value) : form(context, { job, values: body, errors })
   }
 
   return { begin, edit, create, change }

@@ -20,8 +20,8 @@ export function createAlerts(parts: {
       endpoints: delivery.readModel.failing({ tenantId, name: `relay.${environment}` }),
       webhooks: delivery.readModel.failing({ tenantId, name: 'gate.live' }),
       jobs: clockwork.readModel.failing(tenantId),
-      bots: passepartout.bots.list(tenantId).filter(isTroubled),
-      usage: isNearItsEnd(nearness) ? nearness : undefined,
+      bots: passepartout.bots.list(tenantId).filter(needsAttention),
+      usage: isNearLimit(nearness) ? nearness : undefined,
     }
   }
 
@@ -29,8 +29,8 @@ export function createAlerts(parts: {
 }
 
 /** Bots without a token were never set up, or were removed on purpose. */
-const isTroubled = ({ status, issue, token }: Bot): boolean =>
+const needsAttention = ({ status, issue, token }: Bot): boolean =>
   status === 'disabled' ? token !== null : status !== 'not_configured' && issue !== null
 
-const isNearItsEnd = ({ plan, reached, left_requests: left }: Nearness): boolean =>
+const isNearLimit = ({ plan, reached, left_requests: left }: Nearness): boolean =>
   plan !== 'unlimited' && (left === 0 || Math.max(reached.allowance, reached.spend_cap) >= 80)

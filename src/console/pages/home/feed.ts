@@ -29,8 +29,8 @@ export function createFeed(parts: {
     delivery.readModel
       .newest({ tenantId, name: 'gate.live' }, OF_A_KIND)
       .map(({ id, type, payload, acceptedAt: at }) => {
-        const { identity_id: identityId, payload: said } = JSON.parse(payload).data
-        const email = typeof said.email === 'string' ? said.email : null
+        const { identity_id: identityId, payload: identity } = JSON.parse(payload).data
+        const email = typeof identity.email === 'string' ? identity.email : null
         return { key: `person-${id}`, kind: 'person', at, type, identityId, email }
       })
 

@@ -30,7 +30,7 @@ export function endpointForms(parts: RelayParts) {
 
   function form(
     { request, operator }: RelayContext,
-    of: { endpoint?: Endpoint; typed?: Fields; errors?: readonly FormError[] } = {},
+    of: { endpoint?: Endpoint; values?: Fields; errors?: readonly FormError[] } = {},
   ): Response {
     const { endpoint } = of
     const base = layout.base()
@@ -45,7 +45,7 @@ export function endpointForms(parts: RelayParts) {
       children: EndpointForm({
         base,
         endpoint,
-        typed: of.typed ?? (endpoint && fieldsOf(endpoint)),
+        values: of.values ?? (endpoint && fieldsOf(endpoint)),
         errors: of.errors,
       }),
     })
@@ -53,7 +53,7 @@ export function endpointForms(parts: RelayParts) {
 
   /** Links can preselect the event types. */
   const blank = (context: RelayContext): Response =>
-    form(context, { typed: { event_types: context.query.event_types ?? '' } })
+    form(context, { values: { event_types: context.query.event_types ?? '' } })
 
   async function create(context: RelayContext): Promise<Response> {
     const { request, operator, caller, body } = context
@@ -61,7 +61,7 @@ export function endpointForms(parts: RelayParts) {
       async () => endpoints.create(caller, newEndpointIn(body)),
       FIELDS,
     )
-    if (!value) return form(context, { typed: body, errors })
+    if (!value) return form(context, { values: body, errors })
     return layout.page({
       request,
       operator,
@@ -83,7 +83,7 @@ export function endpointForms(parts: RelayParts) {
       async () => endpoints.update(caller, id, changeIn(body)),
       FIELDS,
     )
-    if (!value) return form(context, { endpoint, typed: body, errors })
+    if (!value) return form(context, { endpoint, values: body, errors })
     return layout.go(`/console/endpoints/${id}?done=saved`)
   }
 

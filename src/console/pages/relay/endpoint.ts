@@ -9,10 +9,10 @@ import type { Caller } from '../../../platform/caller.ts'
 import { invalid } from '../../../platform/errors.ts'
 import { submitted, trimmedText } from '../../form.ts'
 import { crumbTo } from '../../layout.ts'
-import { withoutSignatures } from '../without-signatures.ts'
+import { maskSignatures } from '../mask-signatures.ts'
 import type { RelayContext } from './context.ts'
 import { endpointCrumb } from './endpoint-crumb.ts'
-import { endpointFlash } from './endpoint-news.ts'
+import { endpointFlash } from './endpoint-flashes.ts'
 import { replayedIn } from './fields.ts'
 import type { RelayParts } from './parts.ts'
 
@@ -34,7 +34,7 @@ export function endpointPage(parts: RelayParts) {
   /** `test` is the result of a test event, which is not stored. */
   function show(
     context: RelayContext,
-    of: { test?: TestResult; typed?: Fields; errors?: readonly FormError[] } = {},
+    of: { test?: TestResult; values?: Fields; errors?: readonly FormError[] } = {},
   ): Response {
     const { request, operator, caller, id, query, mayChange, mayDelete } = context
     const endpoint = endpoints.get(caller, id)
@@ -75,7 +75,7 @@ export function endpointPage(parts: RelayParts) {
     const id = endpointSummaries.lastTriedAt(endpoint)
     if (id === undefined) return undefined
     const found = deliveries.get(caller, id)
-    return caller.isReadOnly ? withoutSignatures(found) : found
+    return caller.isReadOnly ? maskSignatures(found) : found
   }
 
   const gone = (id: string, done: string) => layout.go(`/console/endpoints/${id}?done=${done}`)
@@ -98,8 +98,8 @@ export function endpointPage(parts: RelayParts) {
       { event_type: 'event_type' },
     )
     return value
-      ? show(context, { test: value, typed: body })
-      : show(context, { typed: body, errors })
+      ? show(context, { test: value, values: body })
+      : show(context, { values: body, errors })
   }
 
   async function rotate({ request, operator, caller, id, body }: RelayContext): Promise<Response> {

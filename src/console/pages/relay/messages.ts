@@ -51,7 +51,7 @@ export function messagePages(parts: RelayParts) {
 
   function form(
     { request, operator, query, caller }: RelayContext,
-    of: { typed?: Fields; errors?: readonly FormError[] } = {},
+    of: { values?: Fields; errors?: readonly FormError[] } = {},
   ): Response {
     return layout.page({
       request,
@@ -64,7 +64,7 @@ export function messagePages(parts: RelayParts) {
       children: NewMessagePage({
         base: layout.base(),
         isTest: caller.environment === 'test',
-        typed: { event_type: query.event_type, ...of.typed },
+        values: { event_type: query.event_type, ...of.values },
         errors: of.errors,
       }),
     })
@@ -84,7 +84,7 @@ export function messagePages(parts: RelayParts) {
     }, FIELDS)
     return value
       ? layout.go(`/console/messages/${value.id}?done=sent`)
-      : form(context, { typed: body, errors })
+      : form(context, { values: body, errors })
   }
 
   function show({ request, operator, caller, id, query, position }: RelayContext): Response {

@@ -1,16 +1,16 @@
 import type { BackupRow } from '../../../../src/platform/backup/index.ts'
+import { AutoRefresh } from '../../auto-refresh.tsx'
 import { CodeBlock } from '../../code-block.tsx'
 import { type Column, DataTable } from '../../data-table.tsx'
 import { EmptyState } from '../../empty-state.tsx'
 import { ActionButton } from '../../form/button.tsx'
 import { Section } from '../../section.tsx'
-import { StatusMark } from '../../status-mark.tsx'
+import { StatusBadge } from '../../status-badge.tsx'
 import { Text } from '../../text.tsx'
 import { duration, Time } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
 import { url } from '../../url.ts'
 import { bytes, capitalized } from '../../words.ts'
-import { Watch } from '../clockwork/watch.tsx'
 import type { BackupHealth } from './health-view.ts'
 
 const PATH = '/console/admin/health'
@@ -57,7 +57,7 @@ export const BackupsSection = (page: {
           }
         />
       </Section>
-      {isBusy && <Watch id="backups-now" here={url(base, PATH)} />}
+      {isBusy && <AutoRefresh id="backups-now" here={url(base, PATH)} />}
     </div>
   )
 }
@@ -68,7 +68,7 @@ const columns = (now: number): Column<BackupRow>[] => [
     label: 'Status',
     cell: ({ endedAt, error }) => (
       <>
-        <StatusMark {...markOf(endedAt, error)} />
+        <StatusBadge {...badgeOf(endedAt, error)} />
         {error !== null && (
           <p class="hint">
             <Text text={error} />
@@ -82,7 +82,7 @@ const columns = (now: number): Column<BackupRow>[] => [
   { label: 'Started', align: 'right', cell: ({ startedAt }) => <Time at={startedAt} now={now} /> },
 ]
 
-function markOf(endedAt: number | null, error: string | null): { tone: Tone; word: string } {
+function badgeOf(endedAt: number | null, error: string | null): { tone: Tone; word: string } {
   if (endedAt === null) return { tone: 'busy', word: 'in progress' }
   return error === null ? { tone: 'good', word: 'completed' } : { tone: 'bad', word: 'failed' }
 }

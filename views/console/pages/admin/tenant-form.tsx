@@ -18,7 +18,7 @@ const MAX_NAME_LENGTH = 200
 
 interface FormPage {
   base: string
-  typed?: Fields | undefined
+  values?: Fields | undefined
   errors?: readonly FormError[] | undefined
 }
 
@@ -38,14 +38,14 @@ export const NewTenantPage = (page: FormPage & { defaultPlan: Plan }) => (
         name="name"
         label="Name"
         isFocused={!page.errors}
-        value={rawText(page.typed, 'name')}
+        value={rawText(page.values, 'name')}
         error={errorAt(page.errors, 'name')}
         help={`At most ${MAX_NAME_LENGTH} characters.`}
       />
       <Radios
         name="plan"
         label="Plan"
-        value={rawText(page.typed, 'plan') ?? page.defaultPlan}
+        value={rawText(page.values, 'plan') ?? page.defaultPlan}
         error={errorAt(page.errors, 'plan')}
         options={PLANS.map((value) => ({ value, ...PLAN_LABELS[value] }))}
       />
@@ -88,19 +88,19 @@ export const ChangeTenantPage = (page: FormPage & { tenant: Tenant }) => {
 
 /** Fields of an existing tenant. */
 export const TenantFields = (form: FormPage & { tenant: Tenant }) => {
-  const { tenant, typed } = form
+  const { tenant, values } = form
   return (
     <>
       <Field
         name="name"
         label="Name"
-        value={rawText(typed, 'name') ?? tenant.name}
+        value={rawText(values, 'name') ?? tenant.name}
         error={errorAt(form.errors, 'name')}
       />
       <Select
         name="plan"
         label="Plan"
-        value={rawText(typed, 'plan') ?? tenant.plan}
+        value={rawText(values, 'plan') ?? tenant.plan}
         error={errorAt(form.errors, 'plan')}
         options={PLANS.map((value) => ({ value, label: PLAN_LABELS[value].label }))}
       />
@@ -108,7 +108,7 @@ export const TenantFields = (form: FormPage & { tenant: Tenant }) => {
         name="spend_cap"
         label="Spend cap"
         isRequired={false}
-        value={rawText(typed, 'spend_cap') ?? amountOf(tenant.spend_cap_cents)}
+        value={rawText(values, 'spend_cap') ?? amountOf(tenant.spend_cap_cents)}
         error={errorAt(form.errors, 'spend_cap')}
         help="Maximum cost per month on the metered plan, such as 20 or 20.50. If empty, the default of the installation applies."
       />

@@ -9,11 +9,11 @@ import { errorAt, rawText } from '../../form/values.ts'
 
 /** Value of a field, if it is text. */
 /** Request fields of both kinds of job. */
-export const CallFields = (form: { typed: Fields; errors?: readonly FormError[] | undefined }) => {
-  const { typed, errors } = form
+export const CallFields = (form: { values: Fields; errors?: readonly FormError[] | undefined }) => {
+  const { values, errors } = form
   const partsOf = (name: string) => ({
     name,
-    value: rawText(typed, name),
+    value: rawText(values, name),
     error: errorAt(errors, name),
   })
   return (
@@ -21,7 +21,7 @@ export const CallFields = (form: { typed: Fields; errors?: readonly FormError[] 
       <FieldRow>
         <Select
           {...partsOf('method')}
-          value={rawText(typed, 'method') ?? 'POST'}
+          value={rawText(values, 'method') ?? 'POST'}
           label="Method"
           options={METHODS.map((value) => ({ value, label: value }))}
         />

@@ -13,11 +13,11 @@ const PATH = '/console/delayed'
 /** Form for a new delayed job. */
 export const DelayedFormPage = (page: {
   base: string
-  typed: Fields
+  values: Fields
   errors?: readonly FormError[] | undefined
   now: number
 }) => {
-  const { base, typed, errors, now } = page
+  const { base, values, errors, now } = page
   return (
     <>
       <PageHead
@@ -42,7 +42,7 @@ export const DelayedFormPage = (page: {
           name="name"
           label="Name"
           isRequired
-          value={rawText(typed, 'name')}
+          value={rawText(values, 'name')}
           error={errorAt(errors, 'name')}
         />
         <Field
@@ -50,11 +50,11 @@ export const DelayedFormPage = (page: {
           label="Run at (UTC)"
           type="datetime-local"
           isRequired
-          value={rawText(typed, 'run_at')}
+          value={rawText(values, 'run_at')}
           error={errorAt(errors, 'run_at')}
           help={`Current time: ${new Date(now).toISOString().slice(11, 16)} UTC.`}
         />
-        <CallFields typed={typed} errors={errors} />
+        <CallFields values={values} errors={errors} />
       </Form>
     </>
   )

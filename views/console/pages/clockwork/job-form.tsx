@@ -17,16 +17,16 @@ const PATH = '/console/jobs'
 export const JobFormPage = (page: {
   base: string
   job?: CronJob | undefined
-  typed: Fields
+  values: Fields
   errors?: readonly FormError[] | undefined
   preview?: Preview | undefined
   /** The form was submitted for a preview only. */
   isPreviewed: boolean
   now: number
 }) => {
-  const { base, job, typed, errors } = page
+  const { base, job, values, errors } = page
   const action = url(base, job ? `${PATH}/${job.id}/edit` : PATH)
-  const isBlank = Object.keys(typed).length === 0
+  const isBlank = Object.keys(values).length === 0
   return (
     <>
       <PageHead
@@ -53,7 +53,7 @@ export const JobFormPage = (page: {
           name="name"
           label="Name"
           isRequired
-          value={rawText(typed, 'name')}
+          value={rawText(values, 'name')}
           error={errorAt(errors, 'name')}
         />
         <Field
@@ -61,7 +61,7 @@ export const JobFormPage = (page: {
           label="Schedule"
           isMono
           isRequired
-          value={rawText(typed, 'schedule')}
+          value={rawText(values, 'schedule')}
           error={errorAt(errors, 'schedule')}
           placeholder="*/15 * * * *"
           help="Cron expression in UTC: minute, hour, day of month, month, day of week."
@@ -73,12 +73,12 @@ export const JobFormPage = (page: {
           error={page.isPreviewed ? errorAt(errors, 'schedule') : undefined}
           now={page.now}
         />
-        <CallFields typed={typed} errors={errors} />
+        <CallFields values={values} errors={errors} />
         {!job && (
           <Checkbox
             name="is_active"
             label="Active"
-            isChecked={isBlank || rawText(typed, 'is_active') === 'true'}
+            isChecked={isBlank || rawText(values, 'is_active') === 'true'}
             help="If not selected, the job is paused until you resume it."
           />
         )}

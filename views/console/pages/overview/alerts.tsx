@@ -74,10 +74,13 @@ function some<Row>(
   const left = rows.length - events.length
   if (left === 0) return events
   const title = <a href={rest.href}>{counted(left, `more ${rest.one}`, `more ${rest.many}`)}</a>
-  return [...events, { tone: 'bad', title, aside: <Look href={rest.href}>View all</Look> }]
+  return [
+    ...events,
+    { tone: 'bad', title, aside: <AlertLink href={rest.href}>View all</AlertLink> },
+  ]
 }
 
-const Look = ({ href, children = 'View' }: { href: string; children?: string }) => (
+const AlertLink = ({ href, children = 'View' }: { href: string; children?: string }) => (
   <LinkButton href={href} isSmall>
     {children}
   </LinkButton>
@@ -98,7 +101,7 @@ function endpointEvent(href: string, endpoint: FailingEndpoint, now: number): Ev
         disabledReason === 'gone'
           ? 'It returned 410 Gone. Deliveries are held until you resume it.'
           : 'It failed for too long. Deliveries are held until you resume it.',
-      aside: <Look href={href} />,
+      aside: <AlertLink href={href} />,
     }
   return {
     tone: 'bad',
@@ -109,7 +112,7 @@ function endpointEvent(href: string, endpoint: FailingEndpoint, now: number): Ev
         <Time at={failingSince} now={now} />. Deliveries are retried automatically.
       </>
     ),
-    aside: <Look href={href} />,
+    aside: <AlertLink href={href} />,
   }
 }
 
@@ -126,7 +129,7 @@ function jobEvent(base: string, job: FailingJob, now: number): Event {
       </>
     ),
     text: <Reason {...job} />,
-    aside: <Look href={href} />,
+    aside: <AlertLink href={href} />,
   }
 }
 
@@ -149,13 +152,13 @@ function botEvent(base: string, { environment, username, status, issue }: Bot): 
       tone: 'warn',
       title: <>{name} is not enabled</>,
       text: "It has a token, but users can't sign in with it.",
-      aside: <Look href={href}>Enable</Look>,
+      aside: <AlertLink href={href}>Enable</AlertLink>,
     }
   return {
     tone: 'bad',
     title: <>{name} doesn't receive messages</>,
     text: <Text text={`${issue ?? ''}.`} limit={MAX_REASON_LENGTH} />,
-    aside: <Look href={href}>Fix</Look>,
+    aside: <AlertLink href={href}>Fix</AlertLink>,
   }
 }
 
@@ -171,7 +174,7 @@ function usageEvents(base: string, usage: TenantIssues['usage']): Event[] {
         left === null
           ? undefined
           : `${numeral(left)} requests left until ${resetsAt.slice(0, 10)} 00:00 UTC.`,
-      aside: <Look href={url(base, PAGES.usage.path)}>View usage</Look>,
+      aside: <AlertLink href={url(base, PAGES.usage.path)}>View usage</AlertLink>,
     },
   ]
 }

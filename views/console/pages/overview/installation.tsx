@@ -121,7 +121,7 @@ export const InstallationIssues = (page: {
   )
 
 /** Overview of an operator without access to the selected tenant, or to any. */
-export const NowherePage = ({ base, hasOthers }: { base: string; hasOthers: boolean }) => (
+export const NoTenantPage = ({ base, hasOthers }: { base: string; hasOthers: boolean }) => (
   <>
     <PageHead
       title="No tenant"

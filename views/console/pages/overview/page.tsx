@@ -8,10 +8,10 @@ import { url } from '../../url.ts'
 import { counted, listed } from '../../words.ts'
 import { LiveSource } from '../live-source.tsx'
 import { Alerts, failingIn, type TenantIssues } from './alerts.tsx'
-import { Begin } from './begin.tsx'
 import { type Activity, Feed } from './feed.tsx'
-import { Next, type UpcomingRun } from './next.tsx'
+import { GetStarted } from './get-started.tsx'
 import { type Today, TodayTiles } from './tiles.tsx'
+import { type UpcomingRun, UpcomingRuns } from './upcoming-runs.tsx'
 
 /** Content of a tenant's overview. */
 export interface OverviewProps {
@@ -26,7 +26,7 @@ export interface OverviewProps {
   today: Today
   issues: TenantIssues
   coming: readonly UpcomingRun[]
-  happenings: readonly Activity[]
+  activity: readonly Activity[]
   now: number
 }
 
@@ -34,7 +34,7 @@ export interface OverviewProps {
 export const OVERVIEW_PARTS = {
   'overview-head': (overview: OverviewProps) => <Head {...overview} />,
   'overview-top': (overview: OverviewProps) => <Top {...overview} />,
-  'overview-next': (overview: OverviewProps) => <Next {...overview} />,
+  'overview-next': (overview: OverviewProps) => <UpcomingRuns {...overview} />,
   'overview-feed': (overview: OverviewProps) => <Feed {...overview} />,
 } satisfies Record<string, (overview: OverviewProps) => VNode>
 
@@ -111,7 +111,7 @@ const Failing = ({ base, issues }: Pick<OverviewProps, 'base' | 'issues'>) => {
 
 const Top = (overview: OverviewProps) =>
   overview.isFresh ? (
-    <Begin {...overview} />
+    <GetStarted {...overview} />
   ) : (
     <>
       <TodayTiles base={overview.base} today={overview.today} />

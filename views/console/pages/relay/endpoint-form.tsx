@@ -18,13 +18,17 @@ import { Moment } from './state.tsx'
 export const EndpointForm = (page: {
   base: string
   endpoint: Endpoint | undefined
-  typed: Fields | undefined
+  values: Fields | undefined
   errors: readonly FormError[] | undefined
 }) => {
-  const { base, endpoint, typed, errors } = page
+  const { base, endpoint, values, errors } = page
   const list = url(base, '/console/endpoints')
   const own = endpoint && `${list}/${endpoint.id}`
-  const of = (name: string) => ({ name, value: rawText(typed, name), error: errorAt(errors, name) })
+  const of = (name: string) => ({
+    name,
+    value: rawText(values, name),
+    error: errorAt(errors, name),
+  })
   return (
     <>
       <PageHead
@@ -69,7 +73,7 @@ export const EndpointForm = (page: {
         />
         <Select
           {...of('format')}
-          value={rawText(typed, 'format') ?? 'standard'}
+          value={rawText(values, 'format') ?? 'standard'}
           label="Format"
           options={[
             { value: 'standard', label: 'Standard (type, timestamp and data)' },

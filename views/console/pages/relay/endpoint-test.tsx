@@ -38,7 +38,7 @@ export const TestAnswer = ({ test }: { test: TestResult }) => (
 /** Form that sends a test event to one endpoint. */
 export const TestForm = (form: {
   action: string
-  typed?: Fields
+  values?: Fields
   errors?: readonly FormError[]
 }) => (
   <Section id="test" title="Send a test event" isCard>
@@ -48,7 +48,7 @@ export const TestForm = (form: {
         label="Event type"
         isMono
         isRequired={false}
-        value={rawText(form.typed, 'event_type')}
+        value={rawText(form.values, 'event_type')}
         error={errorAt(form.errors, 'event_type')}
         placeholder="webhook.test"
         help="Sends the last payload of this type, signed, to this endpoint only."

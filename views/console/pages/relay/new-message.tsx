@@ -12,12 +12,12 @@ import { url } from '../../url.ts'
 export const NewMessagePage = (page: {
   base: string
   isTest: boolean
-  typed: Fields
+  values: Fields
   errors: readonly FormError[] | undefined
 }) => {
   const of = (name: string) => ({
     name,
-    value: rawText(page.typed, name),
+    value: rawText(page.values, name),
     error: errorAt(page.errors, name),
   })
   return (
@@ -49,7 +49,7 @@ export const NewMessagePage = (page: {
         <Field {...of('event_type')} label="Event type" isMono placeholder="order.paid" />
         <Textarea
           {...of('payload')}
-          value={rawText(page.typed, 'payload') ?? '{\n  "order": 42\n}'}
+          value={rawText(page.values, 'payload') ?? '{\n  "order": 42\n}'}
           label="Payload"
           isMono
           rows={10}

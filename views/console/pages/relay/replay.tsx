@@ -19,14 +19,18 @@ const FIELDS = ['since', 'until', 'which', 'per_second']
 export const ReplayPage = (page: {
   base: string
   endpoint: Endpoint
-  typed: Fields
+  values: Fields
   errors?: readonly FormError[]
   /** Number of matching messages, once counted. */
   count?: number
 }) => {
-  const { base, endpoint, typed, count, errors } = page
+  const { base, endpoint, values, count, errors } = page
   const own = url(base, `/console/endpoints/${endpoint.id}`)
-  const of = (name: string) => ({ name, value: rawText(typed, name), error: errorAt(errors, name) })
+  const of = (name: string) => ({
+    name,
+    value: rawText(values, name),
+    error: errorAt(errors, name),
+  })
   return (
     <>
       <PageHead
@@ -51,7 +55,7 @@ export const ReplayPage = (page: {
               question={`Send ${counted(count, 'message')} again?`}
               consequence="Each message keeps its ID. Messages are sent at the rate below."
               action={`${own}/replay`}
-              fields={Object.fromEntries(FIELDS.map((name) => [name, rawText(typed, name) ?? '']))}
+              fields={Object.fromEntries(FIELDS.map((name) => [name, rawText(values, name) ?? '']))}
               isHarmless
             />
           )}
@@ -85,7 +89,7 @@ export const ReplayPage = (page: {
           />
           <Field
             {...of('per_second')}
-            value={rawText(typed, 'per_second') || '10'}
+            value={rawText(values, 'per_second') || '10'}
             label="Rate"
             type="number"
             min={1}

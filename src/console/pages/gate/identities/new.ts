@@ -5,7 +5,7 @@ import type { NewIdentity } from '../../../../engines/gate/identities/model.ts'
 import type { Fields } from '../../../../http/body.ts'
 import { submitted, trimmedText } from '../../../form.ts'
 import { crumbTo } from '../../../layout.ts'
-import type { Context } from '../asked.ts'
+import type { Context } from '../context.ts'
 import type { GateParts } from '../parts.ts'
 import { metadataIn } from './metadata.ts'
 
@@ -13,7 +13,7 @@ import { metadataIn } from './metadata.ts'
 export function newIdentity({ layout, gate }: GateParts) {
   const form = (
     { request, operator }: Context,
-    of: { typed?: Fields; errors?: readonly FormError[] } = {},
+    of: { values?: Fields; errors?: readonly FormError[] } = {},
   ): Response =>
     layout.page({
       request,
@@ -33,7 +33,7 @@ export function newIdentity({ layout, gate }: GateParts) {
     )
     return value
       ? layout.go(`/console/identities/${value.id}?done=created`)
-      : form(context, { typed: body, errors })
+      : form(context, { values: body, errors })
   }
 
   return { form, create }

@@ -5,7 +5,7 @@ import { deviceOf } from '../../../../platform/device.ts'
 import { conflict, fail, notFound } from '../../../../platform/errors.ts'
 import { submitted, trimmedText } from '../../../form.ts'
 import { crumbTo } from '../../../layout.ts'
-import type { Context } from '../asked.ts'
+import type { Context } from '../context.ts'
 import type { GateParts } from '../parts.ts'
 import { FLASHES } from './flashes.ts'
 import { metadataIn } from './metadata.ts'
@@ -16,7 +16,7 @@ export function identityPage({ layout, gate, clock, operators }: GateParts) {
 
   function show(
     context: Context,
-    of: { typed?: string; errors?: readonly FormError[] } = {},
+    of: { input?: string; errors?: readonly FormError[] } = {},
   ): Response {
     const { request, operator, tenant, caller, mayChange, mayDelete, query, params } = context
     const identity = identities.find(caller, params.id) ?? fail(notFound('identity not found'))
@@ -67,7 +67,7 @@ export function identityPage({ layout, gate, clock, operators }: GateParts) {
       { metadata: 'metadata' },
     )
     return errors
-      ? show(context, { typed: rawText(body, 'metadata') ?? '', errors })
+      ? show(context, { input: rawText(body, 'metadata') ?? '', errors })
       : layout.go(`/console/identities/${before.id}?done=metadata`)
   }
 

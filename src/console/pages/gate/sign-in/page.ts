@@ -5,10 +5,10 @@ import { MAX_RETURN_URLS } from '../../../../engines/gate/limits.ts'
 import { providerName } from '../../../../engines/gate/sign-in/flows/ui/providers.ts'
 import { AppError, fail, invalid, notFound } from '../../../../platform/errors.ts'
 import { submitted } from '../../../form.ts'
-import type { Context } from '../asked.ts'
+import type { Context } from '../context.ts'
 import type { GateParts } from '../parts.ts'
 import { FLASHES } from './flashes.ts'
-import { missingOf } from './needed.ts'
+import { missingOf } from './required-settings.ts'
 
 /** Switchable methods besides providers, with their API names. */
 const SWITCHES: ReadonlyMap<string, 'passwordless_enabled' | 'mfa_enabled'> = new Map([
@@ -22,7 +22,7 @@ export function methodsPage({ layout, gate, config }: GateParts) {
 
   function show(
     { request, operator, caller, mayChange, query }: Context,
-    of: { typed?: string; errors?: readonly FormError[] } = {},
+    of: { input?: string; errors?: readonly FormError[] } = {},
   ): Response {
     const { passwordless_enabled, mfa_enabled } = signInMethods.security(caller)
     return layout.page({
@@ -59,7 +59,7 @@ export function methodsPage({ layout, gate, config }: GateParts) {
   async function saveReturnUrls(context: Context): Promise<Response> {
     const text = rawText(context.body, 'urls') ?? ''
     const { errors } = await submitted(() => saved(context, text), { urls: 'urls' })
-    return errors ? show(context, { typed: text, errors }) : done('urls')
+    return errors ? show(context, { input: text, errors }) : done('urls')
   }
 
   async function saved({ caller }: Context, text: string) {

@@ -5,10 +5,10 @@ import { providers } from '../../../../engines/gate/sign-in/social/providers/ind
 import { fail, notFound } from '../../../../platform/errors.ts'
 import { trimmedText } from '../../../form.ts'
 import { crumbTo } from '../../../layout.ts'
-import type { Context } from '../asked.ts'
+import type { Context } from '../context.ts'
 import type { GateParts } from '../parts.ts'
 import { FLASHES } from './flashes.ts'
-import { neededBy } from './needed.ts'
+import { requiredSettings } from './required-settings.ts'
 
 /** Where to register an app with each provider. */
 const REGISTRATIONS: Record<ProviderName, string> = {
@@ -50,7 +50,7 @@ export function providerPage({ layout, gate, config }: GateParts) {
         isOn: signInMethods
           .providers(caller)
           .providers.some(({ provider, enabled }) => provider === id && enabled),
-        needed: neededBy(config, id),
+        required: requiredSettings(config, id),
         callbackUrl: callbackUrl(id),
         registration: REGISTRATIONS[id],
         scopes: providers[id].scopes,

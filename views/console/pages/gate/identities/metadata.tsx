@@ -5,11 +5,11 @@ import { errorAt } from '../../../form/values.ts'
 import { JsonView } from '../../../json-view.tsx'
 import { Section } from '../../../section.tsx'
 import { url } from '../../../url.ts'
+import { IDENTITIES } from './badges.tsx'
 import type { IdentityView } from './identity-view.ts'
-import { IDENTITIES } from './marks.tsx'
 
 /** Metadata of a user, as JSON. */
-export const Metadata = ({ base, identity, mayChange, typed, errors }: IdentityView) => (
+export const Metadata = ({ base, identity, mayChange, input, errors }: IdentityView) => (
   <Section
     id="metadata"
     title="Metadata"
@@ -27,7 +27,7 @@ export const Metadata = ({ base, identity, mayChange, typed, errors }: IdentityV
           label="JSON object"
           isMono
           rows={8}
-          value={typed ?? JSON.stringify(identity.metadata_public, null, 2)}
+          value={input ?? JSON.stringify(identity.metadata_public, null, 2)}
           error={errorAt(errors, 'metadata')}
         />
       </Form>

@@ -8,15 +8,15 @@ import { Textarea } from '../../../form/textarea.tsx'
 import { errorAt, rawText } from '../../../form/values.ts'
 import { PageHead } from '../../../page-head.tsx'
 import { url } from '../../../url.ts'
-import { IDENTITIES } from './marks.tsx'
+import { IDENTITIES } from './badges.tsx'
 
 /** Form for a new user. */
 export const NewIdentityPage = (page: {
   base: string
-  typed?: Fields
+  values?: Fields
   errors?: readonly FormError[]
 }) => {
-  const { base, typed, errors } = page
+  const { base, values, errors } = page
   return (
     <>
       <PageHead title="New user" state={{ sentence: 'Creates a user without sending an email.' }} />
@@ -29,14 +29,14 @@ export const NewIdentityPage = (page: {
           name="email"
           label="Email"
           type="email"
-          value={rawText(typed, 'email')}
+          value={rawText(values, 'email')}
           error={errorAt(errors, 'email')}
           isRequired
         />
         <Checkbox
           name="verified"
           label="Email verified"
-          isChecked={rawText(typed, 'verified') !== undefined}
+          isChecked={rawText(values, 'verified') !== undefined}
           help="Select this only if you know that the address belongs to them."
         />
         <Field
@@ -54,7 +54,7 @@ export const NewIdentityPage = (page: {
           isMono
           rows={6}
           isRequired={false}
-          value={rawText(typed, 'metadata')}
+          value={rawText(values, 'metadata')}
           error={errorAt(errors, 'metadata')}
           help='A JSON object, such as {"roles": ["admin"]}. The user can read it, but not change it.'
         />

@@ -4,11 +4,11 @@ import { Textarea } from '../../../form/textarea.tsx'
 import { errorAt } from '../../../form/values.ts'
 import { Section } from '../../../section.tsx'
 import { url } from '../../../url.ts'
-import { SIGN_IN } from './marks.tsx'
+import { SIGN_IN } from './badges.tsx'
 import type { SignInView } from './sign-in-view.ts'
 
 /** Allowed return URLs after sign-in. */
-export const ReturnUrls = ({ base, returnUrls, mayChange, typed, errors }: SignInView) => (
+export const ReturnUrls = ({ base, returnUrls, mayChange, input, errors }: SignInView) => (
   <Section
     id="return-urls"
     title="Return URLs"
@@ -25,7 +25,7 @@ export const ReturnUrls = ({ base, returnUrls, mayChange, typed, errors }: SignI
           label="One URL per line"
           isMono
           rows={Math.min(12, Math.max(4, returnUrls.length + 1))}
-          value={typed ?? returnUrls.join('\n')}
+          value={input ?? returnUrls.join('\n')}
           error={errorAt(errors, 'urls')}
           placeholder="https://example.com/welcome"
         />

@@ -23,14 +23,14 @@ const WHEN: Record<EventType, string> = {
 
 /** Fields of a webhook, with the typed or stored values. */
 export const WebhookFields = (fields: {
-  typed?: Fields
+  values?: Fields
   errors?: readonly FormError[]
   url?: string
   events: readonly EventType[]
 }) => {
-  const { typed, errors } = fields
-  const typedUrl = typed?.url
-  const chosen = typed ? checkedValues(typed, 'events') : fields.events
+  const { values, errors } = fields
+  const urlValue = values?.url
+  const chosen = values ? checkedValues(values, 'events') : fields.events
   return (
     <>
       <Field
@@ -39,7 +39,7 @@ export const WebhookFields = (fields: {
         type="url"
         isMono
         isRequired
-        value={typeof typedUrl === 'string' ? typedUrl : fields.url}
+        value={typeof urlValue === 'string' ? urlValue : fields.url}
         placeholder="https://example.com/hooks/gatehouse"
         error={errorAt(errors, 'url')}
         help="Receives POST requests with JSON. Responses other than 2xx are retried."
@@ -58,7 +58,7 @@ export const WebhookFields = (fields: {
 /** Form for a new webhook. */
 export const NewWebhookPage = (page: {
   base: string
-  typed?: Fields
+  values?: Fields
   errors?: readonly FormError[]
 }) => (
   <>

@@ -1,21 +1,21 @@
 import type { IdentityDetail } from '../../../../../src/engines/gate/identities/model.ts'
 import type { Device } from '../../../../../src/platform/device.ts'
-import { StatusMark } from '../../../status-mark.tsx'
+import { StatusBadge } from '../../../status-badge.tsx'
 
 export const IDENTITIES = '/console/identities'
 
-export const StateMark = ({ state }: Pick<IdentityDetail, 'state'>) =>
+export const StateBadge = ({ state }: Pick<IdentityDetail, 'state'>) =>
   state === 'active' ? (
-    <StatusMark tone="good" word="active" />
+    <StatusBadge tone="good" word="active" />
   ) : (
-    <StatusMark tone="quiet" word="inactive" />
+    <StatusBadge tone="quiet" word="inactive" />
   )
 
-export const VerifiedMark = ({ isVerified }: { isVerified: boolean }) =>
+export const VerifiedBadge = ({ isVerified }: { isVerified: boolean }) =>
   isVerified ? (
-    <StatusMark tone="good" word="verified" />
+    <StatusBadge tone="good" word="verified" />
   ) : (
-    <StatusMark tone="warn" word="not verified" />
+    <StatusBadge tone="warn" word="not verified" />
   )
 
 /** Names of the authentication methods. */

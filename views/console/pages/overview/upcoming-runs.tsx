@@ -16,7 +16,7 @@ const SPANS = [10, 30, 60, 120, 360, 720, 1440].map((minutes) => minutes * MINUT
 const MAX_SPAN_MS = 1440 * MINUTE_MS
 
 /** Upcoming runs on a time axis. */
-export const Next = ({
+export const UpcomingRuns = ({
   base,
   coming,
   now,

@@ -1,4 +1,4 @@
-import type { UpcomingRun } from '../../../../views/console/pages/overview/next.tsx'
+import type { UpcomingRun } from '../../../../views/console/pages/overview/upcoming-runs.tsx'
 import type { Clockwork } from '../../../engines/clockwork/index.ts'
 import { describeSchedule, scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
 import type { ComingRun } from '../../../engines/clockwork/store/read-model.ts'
@@ -8,7 +8,7 @@ const SHOWN = 8
 const AHEAD = 24
 
 /** The jobs of a tenant that run next, each listed once. */
-export const comingRuns = (
+export const upcomingRuns = (
   { readModel }: Pick<Clockwork, 'readModel'>,
   tenantId: string,
   now: number,
@@ -17,9 +17,9 @@ export const comingRuns = (
     .coming(tenantId, now, SHOWN)
     .toSorted((one, other) => one.at - other.at)
     .slice(0, SHOWN)
-    .map(withRhythm)
+    .map(withNextRuns)
 
-const withRhythm = ({ schedule, ...run }: ComingRun): UpcomingRun =>
+const withNextRuns = ({ schedule, ...run }: ComingRun): UpcomingRun =>
   schedule === null
     ? { ...run, words: 'Once', again: [] }
     : {
