@@ -1,4 +1,4 @@
-import { SESSION_COOKIE } from './session-cookie.ts'
+import { SESSION_COOKIE } from './operators/session-cookie.ts'
 
 /** Paths that take a session instead of an API key. */
 const OF_SESSIONS = /^\/(console|dashboard|setup)(\/|$)/

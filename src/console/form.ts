@@ -1,26 +1,13 @@
 import type { FormError } from '../../views/console/form/error-summary.tsx'
+import { rawText } from '../../views/console/form/values.ts'
 import type { Fields } from '../http/body.ts'
 import { AppError, type ErrorKind, type FieldError } from '../platform/errors.ts'
 
-/** What was typed into a field, as text; empty where it is not there. */
-export function typed(fields: Fields, name: string): string {
-  const value = fields[name]
-  return typeof value === 'string' ? value.trim() : ''
-}
+/** Text of a submitted field, trimmed; empty if the field is missing or not text. */
+export const trimmedText = (fields: Fields, name: string): string =>
+  rawText(fields, name)?.trim() ?? ''
 
-/** The same of what must come as it was typed, such as a password. */
-export function asTyped(fields: Fields, name: string): string {
-  const value = fields[name]
-  return typeof value === 'string' ? value : ''
-}
-
-/** What was ticked of a group of boxes, which leave nothing behind where none of them is. */
-export function ticked(fields: Fields, name: string): string[] {
-  const values = fields[name]
-  return Array.isArray(values) ? values.filter((value) => typeof value === 'string') : []
-}
-
-/** The fields of a form as it sent them, by the names that `readFields` takes apart. */
+/** Submitted fields as name-value pairs, with the names that `readFields` parses. */
 export const pairsIn = (fields: Fields, prefix = ''): [name: string, value: string][] =>
   Object.entries(fields).flatMap(([name, value]): [string, string][] => {
     const whole = `${prefix}${name}`
@@ -29,13 +16,13 @@ export const pairsIn = (fields: Fields, prefix = ''): [name: string, value: stri
     return typeof value === 'object' && value !== null ? pairsIn(value as Fields, `${whole}.`) : []
   })
 
-/** What a person can put right in the form itself. */
+/** Errors that a change of the form's input can fix. */
 const CORRECTABLE: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['invalid', 'conflict'])
 
 /**
- * The result of a form, or what is wrong with it, to be shown beside its fields. `names` maps the
- * API's name of a field to the form's; a field without one is matched by the fields that contain it.
- * Every other error is thrown on.
+ * The result of `work`, or its errors by form field. `names` maps API field names to form fields; a
+ * field without an entry belongs to its closest parent that has one. Errors that the user can't fix
+ * in the form are thrown.
  */
 export async function submitted<T>(
   work: () => Promise<T>,
@@ -49,10 +36,10 @@ export async function submitted<T>(
   }
 }
 
-/** The form's field for each of the API's: its name, and the label that begins the sentence. */
+/** Form fields by API field name, optionally with a label to start the error message with. */
 export type FormFields = Readonly<Record<string, string | { name: string; label: string }>>
 
-/** `headers.X-Foo` is about the form's `headers`, and the sentence names the rest of the path. */
+/** An error of `headers.X-Foo` belongs to the form's `headers`, and its message names `X-Foo`. */
 function errorOf({ field = '', problem }: FieldError, names: FormFields): FormError {
   const steps = field.split('.')
   for (let length = steps.length; length > 0; length--) {
@@ -65,10 +52,6 @@ function errorOf({ field = '', problem }: FieldError, names: FormFields): FormEr
   return { message: field ? `${field} ${problem}.` : asSentence(problem) }
 }
 
-/** What is wrong with a field, as a sentence of its own beside it. */
+/** An error message without its subject, as a sentence. */
 export const asSentence = (problem: string): string =>
   `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`
-
-/** What is wrong with one field, for beside it. */
-export const errorAt = (errors: readonly FormError[] | undefined, name: string) =>
-  errors?.find((error) => error.name === name)?.message

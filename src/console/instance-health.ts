@@ -1,5 +1,10 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
+import type {
+  InstallationIssue,
+  InstanceHealth,
+  QueueHealth,
+} from '../../views/console/pages/admin/health-view.ts'
 import type { Config } from '../config/index.ts'
 import type { Db } from '../db/open.ts'
 import { logOf } from '../db/read-only.ts'
@@ -17,25 +22,6 @@ const LATE_MS = MINUTE_MS
 const LITTLE_ROOM = 1024 ** 3
 const BACKUPS_SHOWN = 20
 
-/** Backlog of a queue. */
-export interface QueueHealth {
-  name: 'runs' | 'deliveries' | 'repeated deliveries'
-  /** Counted up to 10,000. */
-  readyCount: number
-  /** Age of the oldest. */
-  lagMs: number
-}
-
-/** A problem of the installation. */
-export type Issue =
-  | { what: 'room'; freeBytes: number }
-  | { what: 'queue'; name: QueueHealth['name']; lagMs: number }
-  | { what: 'backup failed'; row: BackupRow }
-  | { what: 'no backup'; lastAt: number | undefined }
-  | { what: 'backups off' }
-
-export type Health = ReturnType<ReturnType<typeof createInstanceHealth>['read']>
-
 /** Health of the installation for the console, from the same data as /metrics, which can be disabled. */
 export function createInstanceHealth(parts: {
   db: Db
@@ -51,7 +37,7 @@ export function createInstanceHealth(parts: {
   const startedAt = clock.now()
   const { smtpUrl } = config.mail
 
-  function read() {
+  function read(): InstanceHealth {
     const now = clock.now()
     const dataDir = dirname(db.file)
     const made = backups.list(BACKUPS_SHOWN)
@@ -88,7 +74,7 @@ function issuesIn(state: {
   freeBytes: number
   queues: readonly QueueHealth[]
   backups: Config['backup'] & { last: BackupRow | undefined; made: readonly BackupRow[] }
-}): Issue[] {
+}): InstallationIssue[] {
   const { freeBytes, queues } = state
   return [
     ...(freeBytes < LITTLE_ROOM ? [{ what: 'room' as const, freeBytes }] : []),
@@ -104,7 +90,7 @@ function backupIssues(state: {
   now: number
   startedAt: number
   backups: Config['backup'] & { last: BackupRow | undefined; made: readonly BackupRow[] }
-}): Issue[] {
+}): InstallationIssue[] {
   const { now, startedAt, backups } = state
   const { enabled, everyMs, last, made } = backups
   const longest = enabled ? Math.max(DAY_MS, everyMs) + HOUR_MS : DAY_MS

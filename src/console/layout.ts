@@ -5,6 +5,7 @@ import type { Crumb, LayoutProps, ScopeChoice, Theme } from '../../views/console
 import { PAGES, type PageKey } from '../../views/console/layout/navigation.ts'
 import { inScope } from '../../views/console/scope.tsx'
 import type { Flash } from '../../views/console/toast.tsx'
+import { usageBanner } from '../../views/console/usage-banner.ts'
 import { htmlPage } from '../../views/html.ts'
 import { preferenceIn } from '../http/cookies.ts'
 import { PAGE_CONTENT_POLICY } from '../http/security-headers.ts'
@@ -12,7 +13,6 @@ import type { Nearness } from '../platform/metering/index.ts'
 import type { Operator } from './operators/current-operator.ts'
 import { may } from './operators/rights.ts'
 import { environmentOf, pageScopeOf } from './scope.ts'
-import { usageBanner } from './usage-banner.ts'
 
 export const THEME_COOKIE = 'gatehouse_theme'
 
@@ -56,7 +56,7 @@ export function createLayout(parts: {
       scopes: scopesOf(operator),
       operator: { name: operator.displayName || operator.email, email: operator.email },
       theme: themeOf(request),
-      without: withoutFor(operator),
+      hiddenPages: hiddenPagesOf(operator),
       ...(hasEnvironments && { environment: environmentOf(request) }),
       here: pathname + search,
       banners: bannersOf(operator),
@@ -104,7 +104,7 @@ function scopeOf({ scope }: Operator): ScopeChoice {
 }
 
 /** Hides API keys from operators who are not owners. */
-const withoutFor = ({ scope }: Operator): readonly PageKey[] =>
+const hiddenPagesOf = ({ scope }: Operator): readonly PageKey[] =>
   scope?.kind === 'tenant' && !may(scope.role, 'keys') ? ['keys'] : []
 
 const scopesOf = ({ memberships, isAdmin }: Operator): ScopeChoice[] => [

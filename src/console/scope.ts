@@ -1,3 +1,4 @@
+import { SCOPE_FIELD, SCOPE_HEADER } from '../../views/console/scope.tsx'
 import type { Fields } from '../http/body.ts'
 import { preferenceIn } from '../http/cookies.ts'
 import { isSafe } from '../http/scoped.ts'
@@ -6,11 +7,6 @@ import { conflict } from '../platform/errors.ts'
 import type { Operator } from './operators/current-operator.ts'
 
 export const ENVIRONMENT_COOKIE = 'gatehouse_environment'
-
-/** Field or parameter with the scope of a form or download link. */
-export const SCOPE_FIELD = '_scope'
-/** Header with the scope of htmx requests. */
-export const SCOPE_HEADER = 'gatehouse-scope'
 
 /** A tenant and an environment, or the installation, which has no environments. */
 export type PageScope =

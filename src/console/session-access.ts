@@ -7,7 +7,7 @@ import { conflict, forbidden } from '../platform/errors.ts'
 import type { Tenants } from '../platform/tenants.ts'
 import { type CurrentOperator, tenantScopeOf } from './operators/current-operator.ts'
 import { may } from './operators/rights.ts'
-import { createSessionCookie } from './session-cookie.ts'
+import { createSessionCookie } from './operators/session-cookie.ts'
 
 /** Names the tenant that a program means: its session acts where its operator last switched to. */
 const TENANT_HEADER = 'gatehouse-tenant'

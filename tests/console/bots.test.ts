@@ -177,7 +177,7 @@ describe('a live bot', () => {
     const issue = '<script>alert(1)</script>\u202eeurt'
     fixture.app.db.client
       .query(
-        `UPDATE passepartout_bots SET health = 'conflict', issue = ?, name = ?
+        `UPDATE passepartout_bots SET health = 'conflict', trouble = ?, name = ?
          WHERE tenant_id = ? AND environment = 'live'`,
       )
       .run(issue, `<script>${'x'.repeat(10_000)}`, tenantId)

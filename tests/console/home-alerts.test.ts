@@ -67,7 +67,7 @@ describe('what needs attention', () => {
     here.app.db.client
       .query(
         `insert into passepartout_bots (id, tenant_id, environment, platform, platform_bot_id, username,
-         token, is_enabled, match, transport, revision, health, issue, created_at, updated_at)
+         token, is_enabled, match, transport, revision, health, trouble, created_at, updated_at)
          values ('bot', ?, 'live', 'telegram', '7', 'acme_bot', 'sealed', ?, 'optional', 'polling', 0, ?, ?, ?, ?)`,
       )
       .run(here.acme.id, state.is_enabled, state.health, state.issue, now, now)

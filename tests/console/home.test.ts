@@ -70,7 +70,7 @@ describe('what comes next, and what happens', () => {
       run_at: '2026-03-01T12:20:00.000Z',
       url: here.target.url,
     })
-    const list = /<ol class="coming"[\s\S]*?<\/ol>/.exec(await here.html())?.[0] ?? ''
+    const list = /<ol class="upcoming"[\s\S]*?<\/ol>/.exec(await here.html())?.[0] ?? ''
     const names = [...list.matchAll(/<a [^>]*>(.*?)<\/a>/g)].map(([, name]) => name)
     expect(names).toEqual(['Quarterly', 'Reminder', 'Nightly'])
     expect(wordsOf(list)).toContain('Every 15 minutes')

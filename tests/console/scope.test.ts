@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { SCOPE_FIELD, SCOPE_HEADER } from '../../src/console/scope.ts'
+import { SCOPE_FIELD, SCOPE_HEADER } from '../../views/console/scope.tsx'
 import { newHttpBrowser } from '../support/http-browser.ts'
 import { newOperator } from '../support/operator.ts'
 import { servedApp } from './console-fixture.ts'
@@ -11,7 +11,7 @@ const UNKNOWN = '01890000-0000-7000-8000-000000000000'
 const UNSCOPED = [
   /^\/setup\/:token$/,
   /^\/console\/(login|enter|link\/:token|invitation\/:token)$/,
-  /^\/console\/(sign-out|place|theme|environment|resubmit)$/,
+  /^\/console\/(sign-out|switch|theme|environment|resubmit)$/,
   /^\/console\/account(\/|$)/,
 ]
 const isScoped = (path: string) => !UNSCOPED.some((pattern) => pattern.test(path))
@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => fixture[Symbol.asyncDispose]())
 
-/** As the app itself lists them, so that a new one is scanned at without being named here. */
+/** As the app itself lists them, so that a new one is checked without being named here. */
 const routesOf = (method: string) =>
   fixture.app.app.routes
     .filter((route) => route.method === method && /^\/(console|setup)(\/|$)/.test(route.path))
@@ -220,10 +220,10 @@ describe('a form that was refused', () => {
       })
     const jobsOf = async (name: keyof typeof tenants) =>
       (await tenants[name].api.get('/v1/clockwork/jobs')).body
-    const switchTo = (place: string) =>
+    const switchTo = (to: string) =>
       tab.visit(`${app.url}/console/switch`, {
         method: 'POST',
-        body: new URLSearchParams({ place }),
+        body: new URLSearchParams({ to }),
       })
     return { app, ...tenants, operator, tab, submit, jobsOf, switchTo }
   }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createSessionCookie } from '../../src/console/session-cookie.ts'
+import { createSessionCookie } from '../../src/console/operators/session-cookie.ts'
 import { bootTestApp, type TestApp } from '../support/app.ts'
 import { newHttpBrowser } from '../support/http-browser.ts'
 import { newOperator } from '../support/operator.ts'

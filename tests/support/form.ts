@@ -1,4 +1,5 @@
-import { pageScopeOf, SCOPE_FIELD } from '../../src/console/scope.ts'
+import { pageScopeOf } from '../../src/console/scope.ts'
+import { SCOPE_FIELD } from '../../views/console/scope.tsx'
 import type { TestApp } from './app.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { newcomer } from '../../src/console/operators/grantee.ts'
 import type { Role } from '../../src/console/operators/rights.ts'
+import { SESSION_COOKIE } from '../../src/console/operators/session-cookie.ts'
 import { createOperatorStore } from '../../src/console/operators/store/index.ts'
-import { SESSION_COOKIE } from '../../src/console/session-cookie.ts'
 import { createStore } from '../../src/engines/gate/store.ts'
 import { openSystemTenant, SYSTEM_TENANT_ID } from '../../src/platform/system-tenant.ts'
 import type { TestApp } from './app.ts'

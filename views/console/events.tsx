@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { StatusShape } from './status-mark.tsx'
+import { StatusShape } from './status-badge.tsx'
 import type { Tone } from './tone.ts'
 
 export interface Event {
@@ -28,7 +28,7 @@ export const Events = ({ label, events }: { label: string; events: readonly Even
 
 /** Shown instead of an empty list of events. */
 export const AllQuiet = ({ children = 'No problems' }: { children?: ComponentChildren }) => (
-  <p class="quietline">
+  <p class="quietrow">
     <StatusShape tone="good" />
     {children}
   </p>

@@ -56,7 +56,7 @@ export const FilterBar = (bar: {
       <Choice {...filter} />
     ))}
     {bar.inputs?.map((input) => (
-      <Typed {...input} />
+      <TextFilter {...input} />
     ))}
     {bar.children}
     <button type="submit" class={bar.inputs ? 'button small stays' : 'button small'}>
@@ -88,7 +88,7 @@ const Choice = ({ name, label, value, options }: Filter) => (
   </label>
 )
 
-const Typed = (input: FilterInput) => (
+const TextFilter = (input: FilterInput) => (
   <label class={input.value ? 'choice chosen' : 'choice'}>
     <span>{input.label}</span>
     <input {...attributesOf(input)} />

@@ -1,5 +1,5 @@
 import { HOUR_MS } from '../../src/platform/durations.ts'
-import type { Beat } from './charts/pulse.tsx'
+import type { HourBar } from './charts/hour-bars.tsx'
 
 const HOURS = 24
 
@@ -22,7 +22,7 @@ export function byHour<Hour extends { hour: string }, Value>(
 }
 
 /** One beat per hour. */
-export const beatsOf = (hours: readonly HourTally[], now: number): Beat[] =>
+export const hourBarsOf = (hours: readonly HourTally[], now: number): HourBar[] =>
   byHour(hours, now, (hour) => ({ good: hour?.succeeded ?? 0, bad: hour?.failed ?? 0 }))
 
 export const attemptsOf = (hours: readonly HourTally[]): number =>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { StatusShape } from './status-mark.tsx'
+import { StatusShape } from './status-badge.tsx'
 import type { Tone } from './tone.ts'
 
 /** Title of a page, its state in one sentence, and the primary action. `aside` are secondary actions. */

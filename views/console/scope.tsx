@@ -1,6 +1,10 @@
 import { type ComponentChildren, createContext, type VNode } from 'preact'
 import { useContext } from 'preact/hooks'
-import { SCOPE_FIELD, SCOPE_HEADER } from '../../src/console/scope.ts'
+
+/** Field or parameter with the scope of a form or download link. */
+export const SCOPE_FIELD = '_scope'
+/** Header with the scope of htmx requests. */
+export const SCOPE_HEADER = 'gatehouse-scope'
 
 const Scope = createContext<string | undefined>(undefined)
 

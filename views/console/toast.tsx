@@ -1,5 +1,5 @@
 import { Icon } from './icons.tsx'
-import { StatusShape } from './status-mark.tsx'
+import { StatusShape } from './status-badge.tsx'
 import type { Tone } from './tone.ts'
 
 export interface Flash {

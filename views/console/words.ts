@@ -18,3 +18,12 @@ export const listed = (parts: readonly string[]): string =>
 
 /** An address without `http://` or `https://`. */
 export const withoutScheme = (address: string): string => address.replace(/^https?:\/\//, '')
+
+const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'] as const
+
+/** A size in B, KB, MB, GB or TB. */
+export function bytes(count: number): string {
+  const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(count, 1)) / 3))
+  const value = count / 1000 ** power
+  return `${value.toFixed(power === 0 || value >= 100 ? 0 : 1)} ${UNITS[power]}`
+}

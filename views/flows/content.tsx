@@ -22,7 +22,7 @@ export const Content = (parts: { node: Node; words: Words; isFocused: boolean })
     <>
       {isText(node) && <Text node={node} words={words} />}
       {isImage(node) && <Picture node={node} />}
-      {isLink(node) && <Onward node={node} />}
+      {isLink(node) && <ContinueLink node={node} />}
       <Banners messages={node.messages} />
     </>
   )
@@ -79,7 +79,7 @@ const Picture = ({ node: { attributes, meta } }: { node: ImageNode }) => (
   />
 )
 
-const Onward = ({ node: { attributes, meta } }: { node: LinkNode }) => (
+const ContinueLink = ({ node: { attributes, meta } }: { node: LinkNode }) => (
   <a class="button primary" id={attributes.id} href={webAddress(attributes.href)}>
     {meta.label.text || attributes.title.text}
   </a>

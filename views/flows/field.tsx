@@ -1,4 +1,4 @@
-import { Remarks } from './messages.tsx'
+import { FieldMessages } from './messages.tsx'
 import { hasError, type InputNode, idOf, labelOf, textIn } from './nodes.ts'
 import type { Words } from './words.ts'
 
@@ -26,7 +26,7 @@ const Line = ({ node, words, isFocused }: Parameters<typeof Field>[0]) => (
       pattern={node.attributes.pattern}
       maxlength={node.attributes.maxlength}
     />
-    <Remarks id={remarksOf(node)} messages={node.messages} />
+    <FieldMessages id={messagesIdOf(node)} messages={node.messages} />
   </div>
 )
 
@@ -39,7 +39,7 @@ const Tick = ({ node, isFocused }: Parameters<typeof Field>[0]) => (
       checked={node.attributes.value === 'true'}
     />
     <label for={idOf(node)}>{labelOf(node)}</label>
-    <Remarks id={remarksOf(node)} messages={node.messages} />
+    <FieldMessages id={messagesIdOf(node)} messages={node.messages} />
   </div>
 )
 
@@ -50,10 +50,10 @@ const common = (node: InputNode, isFocused: boolean) => ({
   disabled: node.attributes.disabled,
   autofocus: isFocused,
   'aria-invalid': hasError(node) ? ('true' as const) : undefined,
-  'aria-describedby': node.messages.length > 0 ? remarksOf(node) : undefined,
+  'aria-describedby': node.messages.length > 0 ? messagesIdOf(node) : undefined,
 })
 
-const remarksOf = (node: InputNode) => `${idOf(node)}-remarks`
+const messagesIdOf = (node: InputNode) => `${idOf(node)}-remarks`
 
 const isOptional = ({ attributes: { name, required } }: InputNode) =>
   !required && name.startsWith('traits.')

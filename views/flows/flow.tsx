@@ -4,11 +4,11 @@ import { focusOf } from './focus.ts'
 import { formsOf } from './forms.ts'
 import { webAddress } from './href.ts'
 import { Layout } from './layout.tsx'
-import { Banners, Introductions, leadsOn } from './messages.tsx'
+import { Banners, hasLink, Introductions } from './messages.tsx'
 import { Methods } from './methods.tsx'
 import { hasError, type InputNode, isButton, isHidden, isLink, textIn } from './nodes.ts'
 import { Settings } from './settings.tsx'
-import { Emblem, Sentence, sentence } from './tenant.tsx'
+import { Sentence, sentence, TenantAvatar } from './tenant.tsx'
 import { topicOf } from './topic.ts'
 import { type Topic, WORDS, type Words } from './words.ts'
 
@@ -20,13 +20,13 @@ export const FlowDocument = ({ page }: { page: FlowPage }) => {
   const forms = formsOf(flow.ui.nodes)
   const account = accountOf(page)
   const messages = messagesOf(page)
-  const intros = messages.filter((message) => message.type === 'info' && !leadsOn(message))
+  const intros = messages.filter((message) => message.type === 'info' && !hasLink(message))
   const parts = { forms, words, account, focused: focusOf(page, forms) }
   return (
     <Layout language={language} title={titleOf(page)} isWide={kind === 'settings'}>
       <main class="card">
         <header>
-          <Emblem name={tenantName} />
+          <TenantAvatar name={tenantName} />
           <h1>
             <Sentence text={words.headings[topic]} name={tenantName} />
           </h1>

@@ -3,9 +3,9 @@ import { Button, ProviderButton, Removal } from './button.tsx'
 import { Content } from './content.tsx'
 import type { Form } from './forms.ts'
 import { CheckIcon } from './icons.tsx'
-import { ProviderMark } from './marks.tsx'
 import { Banners } from './messages.tsx'
 import { type InputNode, isField, providerOf, textIn } from './nodes.ts'
+import { ProviderIcon } from './provider-icons.tsx'
 import type { Words } from './words.ts'
 
 /** Above this number, provider buttons have two columns. */
@@ -33,7 +33,7 @@ export const FormOf = ({ form, action, words, account, focused }: Parts) => {
   )
   if (form.buttons.length === 0 && !form.content.some(isField)) return inside
   return (
-    <form action={action} method="post" class={form.isAside ? 'aside' : undefined}>
+    <form action={action} method="post" class={form.isSecondary ? 'aside' : undefined}>
       {form.hidden.map((node) => (
         <input type="hidden" name={node.attributes.name} value={textIn(node)} />
       ))}
@@ -57,7 +57,7 @@ const Buttons = ({ form, words }: { form: Form; words: Words }) => {
   if (form.group === 'oidc') return <Providers form={form} words={words} />
   return (
     <>
-      {form.isAside && form.group === 'code' && <span>{words.noCode}</span>}
+      {form.isSecondary && form.group === 'code' && <span>{words.noCode}</span>}
       {form.buttons.map((node, position) =>
         Object.hasOwn(words.removals, node.attributes.name) ? (
           <Removal node={node} words={words} />
@@ -76,8 +76,8 @@ const Buttons = ({ form, words }: { form: Form; words: Words }) => {
 /** Confirms that the recovery codes were saved. */
 const CONFIRMS = 'lookup_secret_confirm'
 
-function weightOf({ group, content, buttons, isAside }: Form, position: number) {
-  if (isAside) return 'quiet'
+function weightOf({ group, content, buttons, isSecondary }: Form, position: number) {
+  if (isSecondary) return 'quiet'
   // For a code from a link, the button is the only control.
   const isFirst = position === 0 && (content.some(isField) || group === 'code')
   return isFirst || buttons[position]?.attributes.name === CONFIRMS ? 'primary' : 'secondary'
@@ -114,7 +114,7 @@ const Providers = ({ form, words }: { form: Form; words: Words }) => {
 
 const Linked = ({ node, words }: { node: InputNode; words: Words }) => (
   <div class="linked">
-    <ProviderMark provider={textIn(node)} />
+    <ProviderIcon provider={textIn(node)} />
     <p>
       {providerOf(node)}
       <span class="state">

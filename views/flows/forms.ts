@@ -10,7 +10,7 @@ export interface Form {
   content: Node[]
   buttons: InputNode[]
   /** Whether its buttons submit no visible fields, like the resend button. */
-  isAside: boolean
+  isSecondary: boolean
 }
 
 /** Methods from most to least used. */
@@ -53,11 +53,17 @@ function split(nodes: Node[], common: InputNode[]): Form[] {
   const content = nodes.filter((node) => !isHidden(node) && !isButton(node))
   const buttons = nodes.filter(isButton)
   const main = content.some(isField) ? buttons.filter(isNamedLike(buttons[0])) : buttons
-  const apart = buttons.filter((button) => !main.includes(button))
-  const form = { group, hidden: lessButtons(hidden, main), content, buttons: main, isAside: false }
-  if (apart.length === 0) return [form]
-  const rest = { group, hidden: lessButtons(hidden, apart), content: [], buttons: apart }
-  return [form, { ...rest, isAside: true }]
+  const others = buttons.filter((button) => !main.includes(button))
+  const form = {
+    group,
+    hidden: withoutButtons(hidden, main),
+    content,
+    buttons: main,
+    isSecondary: false,
+  }
+  if (others.length === 0) return [form]
+  const rest = { group, hidden: withoutButtons(hidden, others), content: [], buttons: others }
+  return [form, { ...rest, isSecondary: true }]
 }
 
 const isNamedLike = (first: InputNode | undefined) => (button: InputNode) =>
@@ -66,5 +72,5 @@ const isNamedLike = (first: InputNode | undefined) => (button: InputNode) =>
 /**
  * A button submits its own name and value, so a hidden field of the same name would be a duplicate.
  */
-const lessButtons = (hidden: InputNode[], buttons: InputNode[]): InputNode[] =>
+const withoutButtons = (hidden: InputNode[], buttons: InputNode[]): InputNode[] =>
   hidden.filter((node) => !buttons.some(isNamedLike(node)))

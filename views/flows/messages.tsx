@@ -7,7 +7,7 @@ const ICONS = { error: ProblemIcon, success: CheckIcon, info: InfoIcon }
 const roleOf = ({ type }: Message) => (type === 'error' ? 'alert' : 'status')
 
 /** Whether the message has a link. */
-export const leadsOn = ({ context }: Message): boolean => typeof context?.url === 'string'
+export const hasLink = ({ context }: Message): boolean => typeof context?.url === 'string'
 
 /** Messages about a whole page or form. `goOn` is the text of their links. */
 export const Banners = ({ messages, goOn = '' }: { messages: Message[]; goOn?: string }) => (
@@ -19,7 +19,7 @@ export const Banners = ({ messages, goOn = '' }: { messages: Message[]; goOn?: s
           <Icon />
           <p>
             {message.text}
-            {leadsOn(message) && <a href={webAddress(`${message.context?.url}`)}>{goOn}</a>}
+            {hasLink(message) && <a href={webAddress(`${message.context?.url}`)}>{goOn}</a>}
           </p>
         </div>
       )
@@ -39,9 +39,9 @@ export const Introductions = ({ messages }: { messages: Message[] }) => (
 )
 
 /** Messages about a field; `id` is referenced by its `aria-describedby`. */
-export const Remarks = ({ id, messages }: { id: string; messages: Message[] }) =>
+export const FieldMessages = ({ id, messages }: { id: string; messages: Message[] }) =>
   messages.length === 0 ? null : (
-    <div class="remarks" id={id}>
+    <div class="fieldmessages" id={id}>
       {messages.map((message) => {
         const Icon = ICONS[message.type]
         return (

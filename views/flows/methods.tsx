@@ -35,7 +35,7 @@ export const Methods = ({ page, forms, words, account, focused }: Parts) => (
         )
       return (
         <>
-          {position > 0 && !form.isAside && <Or word={words.or} />}
+          {position > 0 && !form.isSecondary && <Or word={words.or} />}
           {drawn}
         </>
       )

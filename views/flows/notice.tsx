@@ -9,7 +9,7 @@ type Notice = NoticePage['notice']
 
 const GOOD: readonly Notice[] = ['signed_in', 'signed_up']
 const LATE: readonly Notice[] = ['flow_expired', 'too_many_tries']
-const CALM: readonly Notice[] = ['flow_unknown', 'other_browser']
+const INFORMATIONAL: readonly Notice[] = ['flow_unknown', 'other_browser']
 
 /** A page with a single message and no form. */
 export const NoticeDocument = ({ page }: { page: NoticePage }) => {
@@ -20,7 +20,7 @@ export const NoticeDocument = ({ page }: { page: NoticePage }) => {
     <Layout language={language} title={tenant ? `${heading} · ${tenant}` : heading}>
       <main class="card notice">
         <header>
-          <Sign notice={notice} />
+          <NoticeIcon notice={notice} />
           {tenant && (
             <p class="tenant">
               <bdi>{tenant}</bdi>
@@ -30,12 +30,12 @@ export const NoticeDocument = ({ page }: { page: NoticePage }) => {
           <p class="intro">{text}</p>
         </header>
       </main>
-      <Ways page={page} />
+      <NoticeLinks page={page} />
     </Layout>
   )
 }
 
-const Ways = ({ page }: { page: NoticePage }) => {
+const NoticeLinks = ({ page }: { page: NoticePage }) => {
   const { language, backTo, beginAgain } = page
   const words = WORDS[language]
   if (backTo === undefined && beginAgain === undefined) return null
@@ -47,9 +47,9 @@ const Ways = ({ page }: { page: NoticePage }) => {
   )
 }
 
-const Sign = ({ notice }: { notice: Notice }) => {
+const NoticeIcon = ({ notice }: { notice: Notice }) => {
   if (GOOD.includes(notice)) return <span class="sign good">{<CheckIcon />}</span>
   if (LATE.includes(notice)) return <span class="sign late">{<ClockIcon />}</span>
-  if (CALM.includes(notice)) return <span class="sign">{<InfoIcon />}</span>
+  if (INFORMATIONAL.includes(notice)) return <span class="sign">{<InfoIcon />}</span>
   return <span class="sign bad">{<ProblemIcon />}</span>
 }

@@ -2,8 +2,8 @@ import { KeyIcon } from './icons.tsx'
 import { initialOf, shownName } from './name.ts'
 
 /** The first letter of the tenant's name as its logo. */
-export const Emblem = ({ name }: { name: string }) => (
-  <span class="emblem" aria-hidden="true">
+export const TenantAvatar = ({ name }: { name: string }) => (
+  <span class="tenantavatar" aria-hidden="true">
     {initialOf(name) ?? <KeyIcon />}
   </span>
 )

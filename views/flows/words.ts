@@ -19,7 +19,7 @@ export type Topic =
 /** Sections of the settings page, by node group. */
 export type Section = 'profile' | 'password' | 'oidc' | 'totp' | 'lookup_secret'
 
-interface Saying {
+interface HeadingAndText {
   heading: string
   text: string
 }
@@ -35,7 +35,7 @@ export interface Words {
   /** Precedes the button that resends a code. */
   noCode: string
   useRecoveryCode: string
-  sections: Record<Section, Saying>
+  sections: Record<Section, HeadingAndText>
   /** Replaces the section's text once an authenticator app or recovery codes are set up. */
   totpInUse: string
   codesInUse: string
@@ -49,7 +49,7 @@ export interface Words {
   enterCode: string
   beginAgain: string
   links: Record<FlowKind, string>
-  notices: Record<NoticePage['notice'], Saying>
+  notices: Record<NoticePage['notice'], HeadingAndText>
 }
 
 const en: Words = {

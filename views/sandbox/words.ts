@@ -3,7 +3,7 @@ import type { SandboxPage } from '../../src/engines/passepartout/sandbox/pages.t
 
 export type Outcome = NonNullable<SandboxPage['outcome']>
 
-export interface Saying {
+export interface HeadingAndText {
   heading: string
   text: string
 }
@@ -14,17 +14,17 @@ export interface Words {
   /** Follows `sandbox` in the banner of every page. */
   notReal: string
   /** Shown while the login is pending. `{tenant}` is replaced by the tenant's name. */
-  task: Saying
-  person: Saying
+  task: HeadingAndText
+  person: HeadingAndText
   testBot: string
   /** Visually hidden prefix of each message, for screen readers. */
   speakers: Record<'person' | 'bot', string>
   messages: string
   answers: string
-  start: Saying
-  terminal: Saying
+  start: HeadingAndText
+  terminal: HeadingAndText
   choices: string
-  outcomes: Record<Outcome, Saying>
+  outcomes: Record<Outcome, HeadingAndText>
   /** Label of the status that the app receives. */
   status: string
 }

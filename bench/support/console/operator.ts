@@ -1,6 +1,6 @@
 import { newcomer } from '../../../src/console/operators/grantee.ts'
+import { SESSION_COOKIE } from '../../../src/console/operators/session-cookie.ts'
 import { createOperatorStore } from '../../../src/console/operators/store/index.ts'
-import { SESSION_COOKIE } from '../../../src/console/session-cookie.ts'
 import { SYSTEM_TENANT_ID } from '../../../src/platform/system-tenant.ts'
 import type { Engine } from '../engine.ts'
 

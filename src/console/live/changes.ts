@@ -13,13 +13,14 @@ export function changesTo(now: State, before: State | undefined): string {
   for (const [target, { html }] of now.parts) {
     const was = before?.parts.get(target)?.html
     if (was === html) continue
-    pieces.push((was === undefined ? undefined : rowByRow(was, html)) ?? whole(target, html))
+    pieces.push((was === undefined ? undefined : rowByRow(was, html)) ?? wholePart(target, html))
   }
   return pieces.join('')
 }
 
 /** Morphs a whole part, which keeps the focus. */
-const whole = (target: string, html: string): string => piece(`#${target}`, 'innerMorph', html)
+const wholePart = (target: string, html: string): string =>
+  partial(`#${target}`, 'innerMorph', html)
 
 /** Updates single rows; undefined if more than added, changed or removed rows differs. */
 function rowByRow(before: string, now: string): string | undefined {
@@ -32,13 +33,15 @@ function rowByRow(before: string, now: string): string | undefined {
   const isInOrder = stay.every((id, index) => id === stayed[index])
   if (stay.length === 0 || !isInOrder || fresh.some((id) => was.rows.has(id))) return undefined
   const gone = [...was.rows.keys()].filter((id) => !is.rows.has(id))
-  const changed = stay.filter((id) => steady(was.rows.get(id)) !== steady(is.rows.get(id)))
+  const changed = stay.filter(
+    (id) => withoutRelativeTimes(was.rows.get(id)) !== withoutRelativeTimes(is.rows.get(id)),
+  )
   const first = stay[0] ?? ''
   return [
-    ...gone.map((id) => piece(`#${id}`, 'delete', '')),
-    ...changed.map((id) => piece(`#${id}`, 'outerHTML', flashing(is.rows.get(id)))),
+    ...gone.map((id) => partial(`#${id}`, 'delete', '')),
+    ...changed.map((id) => partial(`#${id}`, 'outerHTML', flashing(is.rows.get(id)))),
     ...(fresh.length > 0
-      ? [piece(`#${first}`, 'beforebegin', fresh.map((id) => flashing(is.rows.get(id))).join(''))]
+      ? [partial(`#${first}`, 'beforebegin', fresh.map((id) => flashing(is.rows.get(id))).join(''))]
       : []),
   ].join('')
 }
@@ -58,11 +61,11 @@ function listIn(html: string): List | undefined {
 }
 
 /** A row without relative times, which the page updates itself. */
-const steady = (row: string | undefined): string | undefined =>
+const withoutRelativeTimes = (row: string | undefined): string | undefined =>
   row?.replaceAll(/<span data-relative[^>]*>[^<]*<\/span>/g, '')
 
 const flashing = (row = ''): string => row.replace(/^<(li|tr)/, '<$1 class="changed"')
 
 /** An htmx partial for a target. */
-export const piece = (target: string, swap: string, html: string): string =>
+export const partial = (target: string, swap: string, html: string): string =>
   `<hx-partial hx-target="${target}" hx-swap="${swap}">${html}</hx-partial>`

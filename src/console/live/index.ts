@@ -3,17 +3,17 @@ import { MINUTE_MS } from '../../platform/durations.ts'
 import { unavailable } from '../../platform/errors.ts'
 import type { Log } from '../../platform/log.ts'
 import { changesTo } from './changes.ts'
-import { tellOutdated } from './outdated.ts'
+import { sendOutdated } from './outdated.ts'
 import { type Render, type State, stateOf } from './part.ts'
-import { displacedBy, type Holder } from './room.ts'
 import { createStream, STREAM_HEADERS, type Stream } from './stream.ts'
+import { displacedBy, type Holder } from './stream-limits.ts'
 
 /** Interval of polling the database. */
-const LOOK_MS = 1000
+const POLL_MS = 1000
 /** A client that reads nothing for this long is disconnected. */
 const MAX_LAG_MS = MINUTE_MS
 /** Interval of keep-alive comments, well below the idle timeouts of the runtime and of proxies. */
-const BEAT_MS = 10_000
+const KEEP_ALIVE_MS = 10_000
 /** Kept states, from which a page gets single rows; from older ones it gets whole parts. */
 const STATES_KEPT = 20
 
@@ -36,7 +36,7 @@ interface Viewer extends Holder {
   lastAt: number
 }
 
-export interface Wanted extends Holder {
+export interface Subscription extends Holder {
   /** Viewers with the same name share what is read. */
   name: string
   render: Render
@@ -60,7 +60,7 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
   const viewers = (): Viewer[] => [...topics.values()].flatMap((topic) => [...topic.viewers])
 
   /** Throws where there are too many already. May end a stream of a tenant that has more of them. */
-  function open({ render, ...of }: Wanted): Response {
+  function open({ render, ...of }: Subscription): Response {
     if (isStopped) throw unavailable('the server is shutting down')
     const { name } = of
     const displaced = displacedBy(of, viewers())
@@ -74,9 +74,9 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
     topics.set(name, topic)
     topic.viewers.add(viewer)
     // Sent immediately, which tells the browser that it is connected.
-    stream.beat()
+    stream.keepAlive()
     show(topic, viewer)
-    cancelTurn ??= clock.after(LOOK_MS, turn)
+    cancelTurn ??= clock.after(POLL_MS, turn)
     return new Response(stream.body, { headers: STREAM_HEADERS })
   }
 
@@ -84,7 +84,7 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
     cancelTurn = undefined
     for (const topic of topics.values()) {
       try {
-        sendAway(topic)
+        removeStale(topic)
         if (topic.viewers.size === 0) continue
         refresh(topic)
         for (const viewer of topic.viewers) show(topic, viewer)
@@ -93,15 +93,15 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
         log.warn('live page update failed', { error: String(error) })
       }
     }
-    if (topics.size > 0) cancelTurn ??= clock.after(LOOK_MS, turn)
+    if (topics.size > 0) cancelTurn ??= clock.after(POLL_MS, turn)
   }
 
-  function sendAway(topic: Topic) {
+  function removeStale(topic: Topic) {
     for (const viewer of topic.viewers) {
       const isBehind = clock.monotonic() - viewer.lastAt > MAX_LAG_MS
       if (!isBehind && viewer.mayRead()) continue
       // One that is behind may come again.
-      if (!isBehind) tellOutdated(viewer.stream)
+      if (!isBehind) sendOutdated(viewer.stream)
       close(viewer)
     }
   }
@@ -121,7 +121,8 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
       if (!viewer.stream.send(state.id, changesTo(state, shown))) return
       viewer.shownId = state.id
       viewer.lastAt = now
-    } else if (now - viewer.lastAt >= BEAT_MS && viewer.stream.beat()) viewer.lastAt = now
+    } else if (now - viewer.lastAt >= KEEP_ALIVE_MS && viewer.stream.keepAlive())
+      viewer.lastAt = now
   }
 
   function close(viewer: Viewer) {

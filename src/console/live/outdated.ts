@@ -1,23 +1,23 @@
 import { OUTDATED_SLOT, OutdatedNotice } from '../../../views/console/layout/outdated.tsx'
-import { OVER } from '../../../views/console/pages/live-source.tsx'
+import { STREAM_END } from '../../../views/console/pages/live-source.tsx'
 import { fragmentText } from '../../../views/html.ts'
-import { piece } from './changes.ts'
+import { partial } from './changes.ts'
 import { createStream, STREAM_HEADERS, type Stream } from './stream.ts'
 
 /** Partial that shows the notice in an open page. */
 export const outdatedNotice = (): string =>
-  piece(OUTDATED_SLOT, 'innerHTML', fragmentText(OutdatedNotice()))
+  partial(OUTDATED_SLOT, 'innerHTML', fragmentText(OutdatedNotice()))
 
 /** Sends the notice in a stream and tells the browser not to reconnect. */
-export function tellOutdated(stream: Stream) {
+export function sendOutdated(stream: Stream) {
   stream.send('', outdatedNotice())
-  stream.say(OVER)
+  stream.sendEvent(STREAM_END)
 }
 
 /** A stream that only sends the notice. */
 export function outdatedStream(): Response {
   const stream = createStream({ onClose: () => {} })
-  tellOutdated(stream)
+  sendOutdated(stream)
   stream.close()
   return new Response(stream.body, { headers: STREAM_HEADERS })
 }

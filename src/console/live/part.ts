@@ -14,7 +14,7 @@ export interface Part {
 export type Render = () => readonly Part[]
 
 /** A rendered part and the data that it was rendered from. */
-interface Drawn {
+interface RenderedPart {
   facts: string
   html: string
 }
@@ -23,7 +23,7 @@ interface Drawn {
 export interface State {
   /** Depends on the facts only, not on the process. */
   id: string
-  parts: ReadonlyMap<string, Drawn>
+  parts: ReadonlyMap<string, RenderedPart>
 }
 
 /** ID of a state, shared by the page that shows it and the stream that continues from it. */
@@ -35,12 +35,12 @@ const idOf = (named: readonly (readonly string[])[]): string =>
 
 /** Current state. Only parts that differ from `before` are rendered. */
 export function stateOf(parts: readonly Part[], before: State | undefined): State {
-  const drawn = new Map<string, Drawn>()
+  const rendered = new Map<string, RenderedPart>()
   for (const { target, facts, draw } of parts) {
     const text = JSON.stringify(facts)
     const known = before?.parts.get(target)
     const html = known?.facts === text ? known.html : fragmentText(draw())
-    drawn.set(target, { facts: text, html })
+    rendered.set(target, { facts: text, html })
   }
-  return { id: idOf([...drawn].map(([target, { facts }]) => [target, facts])), parts: drawn }
+  return { id: idOf([...rendered].map(([target, { facts }]) => [target, facts])), parts: rendered }
 }

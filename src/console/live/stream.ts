@@ -10,8 +10,8 @@ export function createStream({ onClose }: { onClose: () => void }) {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   const body = new ReadableStream<Uint8Array>(
     {
-      start: (given) => {
-        controller = given
+      start: (opened) => {
+        controller = opened
       },
       cancel: () => {
         controller = undefined
@@ -31,7 +31,7 @@ export function createStream({ onClose }: { onClose: () => void }) {
   return {
     body,
     /** Keeps proxies from closing an idle connection. */
-    beat: () => write(':\n\n'),
+    keepAlive: () => write(':\n\n'),
     /** An event without a name, which htmx swaps. */
     send: (id: string, html: string) =>
       write(
@@ -41,11 +41,11 @@ export function createStream({ onClose }: { onClose: () => void }) {
           .join('')}\n`,
       ),
     /** Tells the page not to reconnect. */
-    say: (event: string) => write(`event: ${event}\ndata: ${event}\n\n`),
+    sendEvent: (event: string) => write(`event: ${event}\ndata: ${event}\n\n`),
     close() {
-      const given = controller
+      const opened = controller
       controller = undefined
-      given?.close()
+      opened?.close()
     },
   }
 }

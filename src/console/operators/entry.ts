@@ -40,7 +40,7 @@ export type OpenedSession = ReturnType<GateOperators['open']>
  * Why an account that is not verified cannot accept an invitation as it is: a mail can verify it
  * first, or, without a mail server, every other way into it is removed.
  */
-export type LackingProof = 'must verify' | 'loses credentials'
+export type AcceptanceIssue = 'must verify' | 'loses credentials'
 
 /** Result of an accepted invitation. */
 interface Joined {
@@ -128,7 +128,7 @@ export function createEntry(parts: {
     })
 
   /** Why an account can't accept an invitation yet; undefined if it can. */
-  function lackingFor(invitation: InvitationRow, id: string): LackingProof | undefined {
+  function acceptanceIssue(invitation: InvitationRow, id: string): AcceptanceIssue | undefined {
     const isMember = memberships.of(id).some(({ tenantId }) => tenantId === invitation.tenantId)
     if (existing(id).isVerified || isOfMailbox(invitation, id) || isMember) return undefined
     return mail.hasServer ? 'must verify' : 'loses credentials'
@@ -168,7 +168,7 @@ export function createEntry(parts: {
     return session
   }
 
-  return { setUp, signIn, join, lackingFor, joinAsNewcomer }
+  return { setUp, signIn, join, acceptanceIssue, joinAsNewcomer }
 }
 
 const NOT_VERIFIED = 'your address is not verified; verify it, then open the invitation again'

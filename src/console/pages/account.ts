@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import {
   ACCOUNT_SECTIONS,
   AccountPage,
-  type SessionLine,
+  type SessionRow,
 } from '../../../views/console/pages/account.tsx'
 import type { GateOperators } from '../../engines/gate/operators/index.ts'
 import type { Session } from '../../engines/gate/sessions/model.ts'
@@ -11,11 +11,11 @@ import type { Clock } from '../../platform/clock.ts'
 import { deviceOf } from '../../platform/device.ts'
 import type { Mail } from '../../platform/mail/index.ts'
 import { flashOf } from '../flash.ts'
-import { typed } from '../form.ts'
+import { trimmedText } from '../form.ts'
 import type { Layout } from '../layout.ts'
 import type { ConsoleMiddleware, OperatorContext } from '../middleware.ts'
 import type { Operators } from '../operators/index.ts'
-import { createSessionCookie } from '../session-cookie.ts'
+import { createSessionCookie } from '../operators/session-cookie.ts'
 
 /** Account page after an unverified account was secured. */
 export const SECURED_PATH = '/console/account?done=secured'
@@ -41,7 +41,7 @@ export function accountPages(parts: {
       operator,
       isVerified: gateOperators.operatorList.isVerified(operator.id),
       hasMail: mail.hasServer,
-      ways: gateOperators.signInMethodsOf(operator.id),
+      signInMethods: gateOperators.signInMethodsOf(operator.id),
       sessions: sessionsOf(operator),
       now: clock.now(),
     })
@@ -55,15 +55,15 @@ export function accountPages(parts: {
   }
 
   /** The current session first, then newest first. */
-  const sessionsOf = ({ id, sessionId }: Context['operator']): SessionLine[] =>
+  const sessionsOf = ({ id, sessionId }: Context['operator']): SessionRow[] =>
     gateOperators.sessions
       .list(id)
-      .map((session) => lineOf(session, sessionId))
+      .map((session) => sessionRowOf(session, sessionId))
       .toSorted((a, b) => Number(b.isThis) - Number(a.isThis))
 
   /** Redirects to the hosted settings page, at the requested section. */
   async function settings({ request }: Context, fields: Fields): Promise<Response> {
-    const section = ACCOUNT_SECTIONS.find((one) => one === typed(fields, 'section'))
+    const section = ACCOUNT_SECTIONS.find((one) => one === trimmedText(fields, 'section'))
     const page = await gateOperators.begin({
       kind: 'settings',
       returnTo: `${baseUrl()}/console/account`,
@@ -107,7 +107,7 @@ export function accountPages(parts: {
     .post('/verify', (context) => verify(context), { operator: 'unscoped' })
 }
 
-function lineOf(session: Session, ownId: string): SessionLine {
+function sessionRowOf(session: Session, ownId: string): SessionRow {
   const [device] = session.devices
   const known = deviceOf(device?.user_agent ?? null)
   return {

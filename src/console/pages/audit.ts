@@ -83,8 +83,8 @@ export function auditPages(parts: {
 
   return new Elysia({ name: 'audit pages', prefix: '/console/audit', detail: { hide: true } })
     .use(middleware)
-    .get('', (context) => list(asked(context)), { right: 'read' })
-    .get('/export', (context) => download(asked(context)), { right: 'read' })
+    .get('', (context) => list(contextOf(context)), { right: 'read' })
+    .get('/export', (context) => download(contextOf(context)), { right: 'read' })
 }
 
 interface Context extends TenantContext {
@@ -92,7 +92,7 @@ interface Context extends TenantContext {
   query: AuditQuery
 }
 
-const asked = (context: TenantContext & { request: Request; query: object }): Context => ({
+const contextOf = (context: TenantContext & { request: Request; query: object }): Context => ({
   ...context,
   query: Object.fromEntries(
     Object.entries(context.query).flatMap(([name, value]) => {

@@ -1,10 +1,10 @@
 import { Elysia } from 'elysia'
+import { type ListPosition, pagerLinks } from '../../../views/console/list-position.ts'
 import {
   DELIVERY_PARTS,
   DeliveriesPage,
   type DeliveryListing,
 } from '../../../views/console/pages/relay/deliveries.tsx'
-import { type ListPosition, pagesAlong } from '../../../views/console/trail.ts'
 import { url } from '../../../views/console/url.ts'
 import { STATUSES, type Status } from '../../http/delivery-log/model.ts'
 import type { Caller } from '../../platform/caller.ts'
@@ -17,7 +17,7 @@ const LIVE = '/console/live/deliveries'
 const ON_A_PAGE = 50
 
 /** Filters and position of the list. */
-interface Asked {
+interface DeliveryFilters {
   status: Status | undefined
   endpointId: string | undefined
   position: ListPosition
@@ -28,7 +28,10 @@ export function deliveryPages(parts: RelayParts) {
   const { middleware, layout, clock, contextOf, delivery, liveAnswers } = parts
   const { deliveries } = parts.relay
 
-  function listing(caller: Caller, { status, endpointId, position }: Asked): DeliveryListing {
+  function listing(
+    caller: Caller,
+    { status, endpointId, position }: DeliveryFilters,
+  ): DeliveryListing {
     const base = layout.base()
     const of = { status, endpoint_id: endpointId, cursor: position.cursor }
     const page = deliveries.list(caller, { limit: ON_A_PAGE, ...of })
@@ -36,7 +39,7 @@ export function deliveryPages(parts: RelayParts) {
     return {
       base,
       page,
-      pages: pagesAlong(position, page.next_cursor, (to) =>
+      pages: pagerLinks(position, page.next_cursor, (to) =>
         url(base, PATH, { status, endpoint: endpointId, ...to }),
       ),
       isFirst: position.cursor === undefined,
@@ -63,8 +66,8 @@ export function deliveryPages(parts: RelayParts) {
 
   function list(context: RelayContext): Response {
     const { request, operator, caller } = context
-    const asked = askedIn(context)
-    const shown = listing(caller, asked)
+    const filters = filtersIn(context)
+    const shown = listing(caller, filters)
     return layout.page({
       request,
       operator,
@@ -73,7 +76,7 @@ export function deliveryPages(parts: RelayParts) {
       hasEnvironments: true,
       children: DeliveriesPage({
         listing: shown,
-        live: isLive(asked) ? sourceOf(shown) : undefined,
+        live: isLive(filters) ? sourceOf(shown) : undefined,
       }),
     })
   }
@@ -88,9 +91,9 @@ export function deliveryPages(parts: RelayParts) {
 
   function live(context: RelayContext): Response {
     const { caller } = context
-    const asked = { ...askedIn(context), status: undefined, position: {} }
-    const name = `deliveries ${caller.environment} ${asked.endpointId ?? ''}`
-    return liveAnswers(context, { name, render: () => partsOf(listing(caller, asked)) })
+    const filters = { ...filtersIn(context), status: undefined, position: {} }
+    const name = `deliveries ${caller.environment} ${filters.endpointId ?? ''}`
+    return liveAnswers(context, { name, render: () => partsOf(listing(caller, filters)) })
   }
 
   return new Elysia({ name: 'delivery pages', detail: { hide: true } })
@@ -100,10 +103,10 @@ export function deliveryPages(parts: RelayParts) {
 }
 
 /** Only the first page without a status filter updates live. */
-const isLive = ({ status, position }: Asked): boolean =>
+const isLive = ({ status, position }: DeliveryFilters): boolean =>
   status === undefined && position.cursor === undefined
 
-const askedIn = ({ query, position }: RelayContext): Asked => ({
+const filtersIn = ({ query, position }: RelayContext): DeliveryFilters => ({
   status: STATUSES.find((one) => one === query.status),
   endpointId: query.endpoint || undefined,
   position,

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { rawText } from '../../../views/console/form/values.ts'
 import {
   ACCOUNT_FIELD,
   InvitationPage,
@@ -18,15 +19,15 @@ import { MINUTE_MS } from '../../platform/durations.ts'
 import { ENVIRONMENTS } from '../../platform/engines.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { Tenants } from '../../platform/tenants.ts'
-import { asTyped, submitted, typed } from '../form.ts'
+import { submitted, trimmedText } from '../form.ts'
 import { type Layout, THEME_COOKIE } from '../layout.ts'
 import type { ConsoleMiddleware } from '../middleware.ts'
 import type { Operator } from '../operators/current-operator.ts'
 import type { Device, OpenedSession } from '../operators/entry.ts'
 import type { Operators } from '../operators/index.ts'
+import { createSessionCookie } from '../operators/session-cookie.ts'
 import { ownPath } from '../own-path.ts'
 import { ENVIRONMENT_COOKIE } from '../scope.ts'
-import { createSessionCookie } from '../session-cookie.ts'
 import { SECURED_PATH } from './account.ts'
 import { resubmitPages } from './resubmit.ts'
 import { WELCOME_PATH } from './welcome.ts'
@@ -108,7 +109,7 @@ export function entryPages(parts: {
   async function setUp(token: string, fields: Fields, request: Request): Promise<Response> {
     if (!links.isForSetUp(token)) return usedUp('set-up link', SET_UP_AGAIN)
     const newcomer = newcomerIn(fields)
-    const tenantName = typed(fields, 'tenant')
+    const tenantName = trimmedText(fields, 'tenant')
     const { value, errors } = await submitted(
       () => entry.setUp(token, { ...newcomer, tenantName }, deviceOf(request)),
       NAMES,
@@ -116,7 +117,7 @@ export function entryPages(parts: {
     if (value !== undefined) return layout.go('/console/first-key', cookie.given(value))
     const shown = { name: newcomer.displayName, email: newcomer.email, tenant: tenantName }
     const form = { base: layout.base(), action: `${layout.base()}/setup/${token}` }
-    return layout.html(SetUpPage({ ...form, typed: shown, errors }), 422)
+    return layout.html(SetUpPage({ ...form, values: shown, errors }), 422)
   }
 
   const linkPage = (token: string): Response =>
@@ -136,7 +137,7 @@ export function entryPages(parts: {
     token: string,
     request: Request,
     of: {
-      typed?: Record<string, string>
+      values?: Record<string, string>
       errors?: Parameters<typeof InvitationPage>[0]['errors']
     } = {},
   ): Response {
@@ -155,7 +156,7 @@ export function entryPages(parts: {
         operator: {
           id: operator.id,
           email: operator.email,
-          lacking: entry.lackingFor(invitation, operator.id),
+          issue: entry.acceptanceIssue(invitation, operator.id),
         },
       }),
       loginHref: `${layout.base()}${loginPath(token)}`,
@@ -166,7 +167,7 @@ export function entryPages(parts: {
   async function accept(token: string, fields: Fields, request: Request): Promise<Response> {
     if (!invitations.peek(token)) return usedUp('invitation', INVITE_AGAIN)
     const operator = currentOperator.ifAny(request)
-    if (typed(fields, ACCOUNT_FIELD) !== (operator?.id ?? ''))
+    if (trimmedText(fields, ACCOUNT_FIELD) !== (operator?.id ?? ''))
       return invitationPage(token, request, { errors: [OTHER_ACCOUNT] })
     if (operator) {
       const { tenantId, renewed } = await entry.join(token, operator.id, deviceOf(request))
@@ -177,7 +178,7 @@ export function entryPages(parts: {
       () => entry.joinAsNewcomer(token, { displayName, password }, deviceOf(request)),
       NAMES,
     )
-    if (errors) return invitationPage(token, request, { typed: { name: displayName }, errors })
+    if (errors) return invitationPage(token, request, { values: { name: displayName }, errors })
     return value === undefined
       ? layout.go(loginPath(token))
       : layout.go('/console', cookie.given(value))
@@ -261,7 +262,7 @@ export function entryPages(parts: {
     .post(
       '/console/switch',
       async ({ operator, body }) => {
-        const scope = typed(body as Fields, 'to')
+        const scope = trimmedText(body as Fields, 'to')
         await scopes.choose(operator, scope === 'installation' ? null : scope)
         return layout.go('/console')
       },
@@ -271,10 +272,10 @@ export function entryPages(parts: {
       '/console/theme',
       ({ body }) => {
         const fields = body as Fields
-        const theme = typed(fields, 'theme')
+        const theme = trimmedText(fields, 'theme')
         if (!THEMES.has(theme))
           throw invalid('must be light, dark or system', { field: 'theme', rule: 'choice' })
-        return remember(THEME_COOKIE, theme, typed(fields, 'return_to'))
+        return remember(THEME_COOKIE, theme, trimmedText(fields, 'return_to'))
       },
       { operator: 'unscoped' },
     )
@@ -282,19 +283,19 @@ export function entryPages(parts: {
       '/console/environment',
       ({ body }) => {
         const fields = body as Fields
-        const environment = ENVIRONMENTS.find((one) => one === typed(fields, 'environment'))
+        const environment = ENVIRONMENTS.find((one) => one === trimmedText(fields, 'environment'))
         if (!environment)
           throw invalid('must be live or test', { field: 'environment', rule: 'choice' })
-        return remember(ENVIRONMENT_COOKIE, environment, typed(fields, 'return_to'))
+        return remember(ENVIRONMENT_COOKIE, environment, trimmedText(fields, 'return_to'))
       },
       { operator: 'unscoped' },
     )
 
   function newcomerIn(fields: Fields) {
     return {
-      displayName: typed(fields, 'name'),
-      email: typed(fields, 'email'),
-      password: asTyped(fields, 'password'),
+      displayName: trimmedText(fields, 'name'),
+      email: trimmedText(fields, 'email'),
+      password: rawText(fields, 'password') ?? '',
     }
   }
 }

@@ -58,8 +58,8 @@ export function firstJobPages(parts: {
 
   function jobPage({ request, operator, tenant }: Context, key?: string): Response {
     const base = layout.base()
-    const shown = arrivalIn(tenant.tenantId)
-    const shownId = stateIdOf(partsOf(shown))
+    const firstJob = firstJobOf(tenant.tenantId)
+    const shownId = stateIdOf(partsOf(firstJob))
     return layout.html(
       FirstJobPage({
         base,
@@ -67,8 +67,8 @@ export function firstJobPages(parts: {
         key,
         apiUrl: baseUrl(),
         target: target(),
-        firstJob: shown,
-        live: { href: url(base, LIVE, { shown: shownId }), shownId },
+        firstJob: firstJob,
+        live: { href: url(base, LIVE, { firstJob: shownId }), shownId },
         againHref: url(base, JOB_PATH),
         keyHref: may(tenant.role, 'keys') ? url(base, KEY_PATH) : undefined,
       }),
@@ -88,7 +88,7 @@ export function firstJobPages(parts: {
     }
   }
 
-  function arrivalIn(tenantId: string): FirstJob {
+  function firstJobOf(tenantId: string): FirstJob {
     const now = clock.now()
     const [job] = clockwork.queries.jobs(tenantId, { limit: 1 })
     const [attempt] = job ? clockwork.queries.attempts(tenantId, job.id, 1) : []
@@ -96,19 +96,19 @@ export function firstJobPages(parts: {
     return { base: layout.base(), job, run, now }
   }
 
-  function partsOf(shown: FirstJob): Part[] {
-    const { base: _, now: __, ...facts } = shown
+  function partsOf(firstJob: FirstJob): Part[] {
+    const { base: _, now: __, ...facts } = firstJob
     return Object.entries(FIRST_JOB_PARTS).map(([target, draw]) => ({
       target,
       facts,
-      draw: () => draw(shown),
+      draw: () => draw(firstJob),
     }))
   }
 
   const live = (context: Context): Response =>
     liveAnswers(context, {
       name: 'first job',
-      render: () => partsOf(arrivalIn(context.tenant.tenantId)),
+      render: () => partsOf(firstJobOf(context.tenant.tenantId)),
     })
 
   return new Elysia({ name: 'first job pages', detail: { hide: true } })

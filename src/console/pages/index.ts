@@ -27,7 +27,6 @@ import { auditPages } from './audit.ts'
 import { delayedPages } from './clockwork/delayed.ts'
 import { jobPages } from './clockwork/jobs.ts'
 import { entryPages } from './entry.ts'
-import { findPages } from './find.ts'
 import { firstJobPages } from './first-job.ts'
 import { identityPages } from './gate/identities/index.ts'
 import { policyPages } from './gate/policies/index.ts'
@@ -38,6 +37,7 @@ import { keyPages } from './keys.ts'
 import { botPages } from './passepartout/bots.ts'
 import { loginPages } from './passepartout/logins.ts'
 import { relayPages } from './relay.ts'
+import { searchPages } from './search.ts'
 import { settingsPages } from './settings.ts'
 import { teamPages } from './team.ts'
 import { usagePages } from './usage.ts'
@@ -99,7 +99,7 @@ export function consolePages(parts: {
     .use(botPages(common))
     .use(loginPages(common))
     .use(settingsPages(common))
-    .use(findPages(common))
+    .use(searchPages(common))
     .use(identityPages(common))
     .use(signInPages(common))
     .use(policyPages(common))

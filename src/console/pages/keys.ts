@@ -1,10 +1,11 @@
 import { Elysia } from 'elysia'
 import type { FormError } from '../../../views/console/form/error-summary.tsx'
+import { checkedValues } from '../../../views/console/form/values.ts'
+import { type ListPosition, pagerLinks, positionIn } from '../../../views/console/list-position.ts'
 import { IssuedKeyPage } from '../../../views/console/pages/issued-key.tsx'
 import { KeyPage } from '../../../views/console/pages/key.tsx'
 import { KeysPage } from '../../../views/console/pages/keys.tsx'
 import { NewKeyPage, scopesField } from '../../../views/console/pages/new-key.tsx'
-import { type ListPosition, pagesAlong, positionIn } from '../../../views/console/trail.ts'
 import { url } from '../../../views/console/url.ts'
 import type { Fields } from '../../http/body.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -14,7 +15,7 @@ import { ENGINE_SCOPES, ENGINES, ENVIRONMENTS, type Engine } from '../../platfor
 import { invalid } from '../../platform/errors.ts'
 import type { ApiKey, FoundKey, IssuedKey, Keys, NewKey } from '../../platform/keys.ts'
 import { flashOf } from '../flash.ts'
-import { submitted, ticked, typed } from '../form.ts'
+import { submitted, trimmedText } from '../form.ts'
 import { crumbTo, type Layout } from '../layout.ts'
 import type { ConsoleMiddleware, TenantContext } from '../middleware.ts'
 
@@ -39,9 +40,9 @@ export function keyPages(parts: {
   const cursorOf = ({ created_at: at, id }: ApiKey) => cursor.encode([Date.parse(at), id])
 
   function list({ request, operator, tenant: { tenantId } }: Context): Response {
-    const asked = new URL(request.url).searchParams
-    const position = positionIn(asked)
-    const engine = engineIn(asked)
+    const params = new URL(request.url).searchParams
+    const position = positionIn(params)
+    const engine = engineIn(params)
     const before = cursor.positionOf(position.cursor)
     const newest = keys.newest(tenantId, MAX_SCANNED)
     const scanned = before
@@ -57,17 +58,17 @@ export function keyPages(parts: {
       newest,
       hasMore: newest.length === MAX_SCANNED,
       engine,
-      changedId: asked.get('changed') ?? undefined,
-      pages: pagesAlong(position, last && cursorOf(last), hrefOf),
+      changedId: params.get('changed') ?? undefined,
+      pages: pagerLinks(position, last && cursorOf(last), hrefOf),
       now: clock.now(),
     })
-    const flash = flashOf(FLASHES, asked.get('done'))
+    const flash = flashOf(FLASHES, params.get('done'))
     return layout.page({ request, operator, title: 'API keys', active: 'keys', flash, children })
   }
 
   function form(
     { request, operator }: Context,
-    of: { typed?: Fields; errors?: readonly FormError[] } = {},
+    of: { values?: Fields; errors?: readonly FormError[] } = {},
   ): Response {
     const engine = engineIn(new URL(request.url).searchParams) ?? 'clockwork'
     return layout.page({
@@ -88,10 +89,11 @@ export function keyPages(parts: {
       {
         engine: 'engine',
         environment: 'environment',
-        scopes: ownScopesIn(body).length > 0 ? 'own_scopes' : `${typed(body, 'engine')}_scopes`,
+        scopes:
+          ownScopesIn(body).length > 0 ? 'own_scopes' : `${trimmedText(body, 'engine')}_scopes`,
       },
     )
-    return value ? issued(context, value) : form(context, { typed: body, errors })
+    return value ? issued(context, value) : form(context, { values: body, errors })
   }
 
   /** Shows the key in the response to the form, because it is not stored. */
@@ -137,7 +139,7 @@ export function keyPages(parts: {
 
   async function rotate(context: Context, id: string, body: Fields): Promise<Response> {
     const { hint } = keys.find(context.tenant.tenantId, id)
-    const grace = typed(body, 'grace')
+    const grace = trimmedText(body, 'grace')
     if (!Object.hasOwn(GRACES, grace))
       throw invalid('must be none, hour, day or week', { field: 'grace', rule: 'choice' })
     const graceMs = GRACES[grace as keyof typeof GRACES]
@@ -176,21 +178,21 @@ const engineIn = (search: URLSearchParams): Engine | undefined =>
   ENGINES.find((one) => one === search.get('engine'))
 
 const ownScopesIn = (body: Fields): string[] =>
-  typed(body, 'own_scopes')
+  trimmedText(body, 'own_scopes')
     .split(/[\s,]+/)
     .filter(Boolean)
 
 function wantedIn(body: Fields): Omit<NewKey, 'tenantId'> {
-  const engine = ENGINES.find((one) => one === typed(body, 'engine'))
+  const engine = ENGINES.find((one) => one === trimmedText(body, 'engine'))
   if (!engine)
     throw invalid(`must be one of ${ENGINES.join(', ')}`, { field: 'engine', rule: 'choice' })
-  const environment = ENVIRONMENTS.find((one) => one === typed(body, 'environment'))
+  const environment = ENVIRONMENTS.find((one) => one === trimmedText(body, 'environment'))
   const known: readonly string[] = ENGINE_SCOPES[engine]
   // An engine with a single scope has no checkboxes.
   const chosen =
     known.length === 1
       ? known
-      : ticked(body, scopesField(engine)).filter((scope) => known.includes(scope))
+      : checkedValues(body, scopesField(engine)).filter((scope) => known.includes(scope))
   const scopes = [...chosen, ...ownScopesIn(body)]
   if (scopes.length === 0)
     throw invalid('must name at least one scope', { field: 'scopes', rule: 'required' })

@@ -1,13 +1,14 @@
 import { Elysia } from 'elysia'
+import { SCOPE_FIELD } from '../../../views/console/scope.tsx'
 import { url } from '../../../views/console/url.ts'
 import type { Fields } from '../../http/body.ts'
 import { fail, invalid } from '../../platform/errors.ts'
-import { typed } from '../form.ts'
+import { trimmedText } from '../form.ts'
 import type { Layout } from '../layout.ts'
 import type { ConsoleMiddleware } from '../middleware.ts'
 import type { Operators } from '../operators/index.ts'
 import { isOwnPath } from '../own-path.ts'
-import { ENVIRONMENT_COOKIE, pageScopeIn, SCOPE_FIELD } from '../scope.ts'
+import { ENVIRONMENT_COOKIE, pageScopeIn } from '../scope.ts'
 
 export const RESUBMIT_PATH = '/console/resubmit'
 /** Path that the form is submitted to after the switch. */
@@ -28,14 +29,14 @@ export function resubmitPages(parts: {
     async ({ operator, body }) => {
       const fields = body as Fields
       const { tenantId, environment } =
-        pageScopeIn(typed(fields, SCOPE_FIELD)) ??
+        pageScopeIn(trimmedText(fields, SCOPE_FIELD)) ??
         fail(
           invalid('must be a tenant and an environment, or the installation', {
             field: SCOPE_FIELD,
             rule: 'format',
           }),
         )
-      const then = typed(fields, THEN_FIELD)
+      const then = trimmedText(fields, THEN_FIELD)
       // Checked before the switch, which serves only this form.
       if (!isOwnPath(then))
         throw invalid('must be a path in the console', { field: THEN_FIELD, rule: 'format' })

@@ -5,7 +5,7 @@ import type { Fields } from '../../http/body.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { forbidden } from '../../platform/errors.ts'
 import type { Tenants } from '../../platform/tenants.ts'
-import { submitted, typed } from '../form.ts'
+import { submitted, trimmedText } from '../form.ts'
 import type { Layout } from '../layout.ts'
 import type { ConsoleMiddleware, TenantContext } from '../middleware.ts'
 import { may } from '../operators/rights.ts'
@@ -22,7 +22,7 @@ export function settingsPages(parts: {
 
   function show(
     { request, operator, tenant }: TenantContext & { request: Request },
-    of: { typedName?: string; errors?: readonly FormError[] } = {},
+    of: { nameValue?: string; errors?: readonly FormError[] } = {},
   ): Response {
     const isRenamed = new URL(request.url).searchParams.get('done') === 'renamed'
     return layout.page({
@@ -50,12 +50,12 @@ export function settingsPages(parts: {
   ): Promise<Response> {
     const { actor, tenant } = context
     if (tenant.role !== 'owner') throw forbidden('only owners can rename a tenant')
-    const name = typed(fields, 'name')
+    const name = trimmedText(fields, 'name')
     const { errors } = await submitted(() => tenants.change(actor, tenant.tenantId, { name }), {
       name: 'name',
     })
     return errors
-      ? show(context, { typedName: name, errors })
+      ? show(context, { nameValue: name, errors })
       : layout.go('/console/settings?done=renamed')
   }
 

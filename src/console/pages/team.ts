@@ -9,7 +9,7 @@ import type { Fields } from '../../http/body.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { fail, invalid, notFound } from '../../platform/errors.ts'
 import { flashOf } from '../flash.ts'
-import { submitted, typed } from '../form.ts'
+import { submitted, trimmedText } from '../form.ts'
 import { crumbTo, type Layout } from '../layout.ts'
 import type { ConsoleMiddleware, TenantContext } from '../middleware.ts'
 import type { Operators } from '../operators/index.ts'
@@ -48,7 +48,7 @@ export function teamPages(parts: {
 
   function form(
     { request, operator }: Context,
-    of: { typed?: Fields; errors?: readonly FormError[] } = {},
+    of: { values?: Fields; errors?: readonly FormError[] } = {},
   ): Response {
     return layout.page({
       request,
@@ -66,12 +66,12 @@ export function teamPages(parts: {
     const inviter = { actor, id: operator.id, name: operator.displayName || operator.email }
     const { value, errors } = await submitted(
       async () => {
-        const wanted = { email: typed(body, 'email'), role: roleIn(body) }
+        const wanted = { email: trimmedText(body, 'email'), role: roleIn(body) }
         return invitations.invite(inviter, tenant.tenantId, wanted)
       },
       { email: 'email', role: 'role' },
     )
-    if (!value) return form(context, { typed: body, errors })
+    if (!value) return form(context, { values: body, errors })
     // Shown in the response to the form, because the link is not stored.
     return layout.page({
       request,
@@ -95,7 +95,7 @@ export function teamPages(parts: {
   function show(
     context: Context,
     id: string,
-    of: { done?: string | undefined; typed?: Fields; errors?: readonly FormError[] } = {},
+    of: { done?: string | undefined; values?: Fields; errors?: readonly FormError[] } = {},
   ): Response {
     const { request, operator, tenant } = context
     const member = existing(context, id)
@@ -108,7 +108,7 @@ export function teamPages(parts: {
       isLastOwner: member.role === 'owner' && owners.length === 1,
       mayDecide: may(tenant.role, 'team'),
       now: clock.now(),
-      typed: of.typed,
+      values: of.values,
       errors: of.errors,
     })
     return layout.page({
@@ -125,14 +125,14 @@ export function teamPages(parts: {
 
   async function change(context: Context, id: string, body: Fields): Promise<Response> {
     const { actor, tenant } = context
-    const email = typed(body, 'email') || existing(context, id).email
+    const email = trimmedText(body, 'email') || existing(context, id).email
     const { errors } = await submitted(
       async () => memberships.change(actor, tenant.tenantId, { id, email }, roleIn(body)),
       { role: 'role' },
     )
     if (!errors) return layout.go(`/console/team/${id}?done=changed`)
     const ofField = errors.map(({ message }) => ({ name: 'role', message }))
-    return show(context, id, { typed: body, errors: ofField })
+    return show(context, id, { values: body, errors: ofField })
   }
 
   async function remove(context: Context, id: string): Promise<Response> {
@@ -167,7 +167,7 @@ export function teamPages(parts: {
 }
 
 const roleIn = (body: Fields): Role =>
-  ROLES.find((one) => one === typed(body, 'role')) ??
+  ROLES.find((one) => one === trimmedText(body, 'role')) ??
   fail(invalid(`must be one of ${ROLES.join(', ')}`, { field: 'role', rule: 'choice' }))
 
 const FLASHES: Readonly<Record<string, { tone: 'good'; text: string }>> = {

@@ -9,7 +9,7 @@ import { dayOf, monthOf } from '../../platform/metering/months.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import { centsIn } from '../amount.ts'
 import { flashOf } from '../flash.ts'
-import { submitted, typed } from '../form.ts'
+import { submitted, trimmedText } from '../form.ts'
 import type { Layout } from '../layout.ts'
 import type { ConsoleMiddleware, TenantContext } from '../middleware.ts'
 import { may } from '../operators/rights.ts'
@@ -26,7 +26,7 @@ export function usagePages(parts: {
 
   async function show(
     { request, operator, tenant, query }: Context,
-    of: { typed?: string; errors?: readonly FormError[] } = {},
+    of: { input?: string; errors?: readonly FormError[] } = {},
   ): Promise<Response> {
     const { tenantId, role } = tenant
     const usage = await metering.usageOf(tenantId, query.month || undefined)
@@ -52,7 +52,7 @@ export function usagePages(parts: {
   }
 
   async function setCap(context: Context): Promise<Response> {
-    const amount = typed(context.body, 'spend_cap')
+    const amount = trimmedText(context.body, 'spend_cap')
     requireMetered(context)
     const { errors } = await submitted(
       () =>
@@ -60,7 +60,7 @@ export function usagePages(parts: {
       { spend_cap_cents: 'spend_cap' },
     )
     return errors
-      ? show(context, { typed: amount, errors })
+      ? show(context, { input: amount, errors })
       : layout.go('/console/usage?done=capped')
   }
 
@@ -77,9 +77,9 @@ export function usagePages(parts: {
 
   return new Elysia({ name: 'usage pages', prefix: '/console/usage', detail: { hide: true } })
     .use(middleware)
-    .get('', (context) => show(asked(context)), { right: 'read' })
-    .post('/cap', (context) => setCap(asked(context)), { right: 'billing' })
-    .post('/cap/remove', (context) => removeCap(asked(context)), { right: 'billing' })
+    .get('', (context) => show(contextOf(context)), { right: 'read' })
+    .post('/cap', (context) => setCap(contextOf(context)), { right: 'billing' })
+    .post('/cap/remove', (context) => removeCap(contextOf(context)), { right: 'billing' })
 }
 
 interface Context extends TenantContext {
@@ -88,7 +88,7 @@ interface Context extends TenantContext {
   body: Fields
 }
 
-const asked = (
+const contextOf = (
   context: TenantContext & { request: Request; query: object; body: unknown },
 ): Context => ({
   ...context,

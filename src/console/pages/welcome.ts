@@ -4,7 +4,7 @@ import { WelcomePage } from '../../../views/console/pages/welcome.tsx'
 import { url } from '../../../views/console/url.ts'
 import type { Fields } from '../../http/body.ts'
 import type { Tenants } from '../../platform/tenants.ts'
-import { submitted, typed } from '../form.ts'
+import { submitted, trimmedText } from '../form.ts'
 import { type Layout, themeOf } from '../layout.ts'
 import type { ConsoleMiddleware, TenantContext } from '../middleware.ts'
 import { pageScopeOf } from '../scope.ts'
@@ -22,14 +22,14 @@ export function welcomePages(parts: {
 
   const show = (
     { request, operator, tenant }: TenantContext & { request: Request },
-    of: { typedName?: string; errors?: readonly FormError[] } = {},
+    of: { nameValue?: string; errors?: readonly FormError[] } = {},
   ): Response =>
     layout.html(
       WelcomePage({
         base: layout.base(),
         theme: themeOf(request),
         action: url(layout.base(), WELCOME_PATH),
-        name: of.typedName ?? tenants.find(tenant.tenantId).name,
+        name: of.nameValue ?? tenants.find(tenant.tenantId).name,
         errors: of.errors,
         laterHref: url(layout.base(), '/console'),
       }),
@@ -42,12 +42,12 @@ export function welcomePages(parts: {
     fields: Fields,
   ): Promise<Response> {
     const { tenantId } = context.tenant
-    const name = typed(fields, 'tenant')
+    const name = trimmedText(fields, 'tenant')
     if (name === tenants.find(tenantId).name) return layout.go(NEXT_PATH)
     const { errors } = await submitted(() => tenants.change(context.actor, tenantId, { name }), {
       name: 'tenant',
     })
-    return errors ? show(context, { typedName: name, errors }) : layout.go(NEXT_PATH)
+    return errors ? show(context, { nameValue: name, errors }) : layout.go(NEXT_PATH)
   }
 
   return new Elysia({ name: 'welcome page', prefix: WELCOME_PATH, detail: { hide: true } })

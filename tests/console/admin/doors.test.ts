@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ROLES } from '../../../src/console/operators/rights.ts'
-import { SCOPE_FIELD } from '../../../src/console/scope.ts'
+import { SCOPE_FIELD } from '../../../views/console/scope.tsx'
 import { newOperator } from '../../support/operator.ts'
 import { type AdminFixture, bootAdmin, browserOf, NOBODYS } from './admin-fixture.ts'
 

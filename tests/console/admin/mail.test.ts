@@ -113,10 +113,10 @@ describe('the outbox', () => {
     await post(letterTo('looked.for@example.com', { tenantId }))
     await post(letterTo('looked.at@example.com'))
     const shown = async (query: string) =>
-      textOf(await fixture.open(`${PATH}?${query}`)).match(/scanned\.\w+/g) ?? []
+      textOf(await fixture.open(`${PATH}?${query}`)).match(/looked\.\w+/g) ?? []
     expect(await shown('q=Looked')).toEqual(['looked.at', 'looked.for'])
     expect(await shown('q=looked.a')).toEqual(['looked.at'])
-    expect(await shown(`q=scanned&tenant=${tenantId}`)).toEqual(['looked.for'])
+    expect(await shown(`q=looked&tenant=${tenantId}`)).toEqual(['looked.for'])
     expect(await shown('q=looked&state=sent')).toEqual([])
     expect(await shown('q=example.com')).toEqual([])
   })

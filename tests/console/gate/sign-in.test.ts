@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { loadConfig, PROVIDERS } from '../../../src/config/index.ts'
-import { neededBy } from '../../../src/console/pages/gate/sign-in/needed.ts'
+import { requiredSettings } from '../../../src/console/pages/gate/sign-in/required-settings.ts'
 import { audited } from '../console-fixture.ts'
 import { type GateFixture, gateFixture, HOSTILE, READERS, wayOn } from './gate-fixture.ts'
 
@@ -129,7 +129,7 @@ describe('the page of a provider', () => {
       GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_SECRET: 'the-secret',
     }
     const loaded = loadConfig({ flags: {}, env, cwd: '/nowhere', readFile: missing })
-    expect(loaded.ok && neededBy(loaded.config, 'github')).toEqual([
+    expect(loaded.ok && requiredSettings(loaded.config, 'github')).toEqual([
       { name: 'client_id', isSet: true, value: 'a' },
       { name: 'client_secret', isSet: true },
     ])

@@ -1,7 +1,7 @@
-import { SCOPE_HEADER } from '../../../src/console/scope.ts'
 import type { ApiDocument, ApiOperation } from '../../../src/http/openapi.ts'
 import { serve } from '../../../src/http/serve.ts'
 import { ENGINES, type Engine } from '../../../src/platform/engines.ts'
+import { SCOPE_HEADER } from '../../../views/console/scope.tsx'
 import { bootTestApp } from '../../support/app.ts'
 import { newOperator } from '../../support/operator.ts'
 import { sendRaw } from '../../support/raw-http.ts'

@@ -139,7 +139,7 @@ describe('without scripts', () => {
     await page.click('.switcher button:has-text("Fjord Bikes")')
     expect(gallery.posted.at(-1)).toMatchObject({
       path: '/console/switch',
-      fields: { position: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+      fields: { to: expect.stringMatching(/^[0-9a-f-]{36}$/) },
     })
     await page.click('.switcher > summary')
     await page.click('.environment button:has-text("Test")')

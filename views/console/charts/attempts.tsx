@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { StatusShape } from '../status-mark.tsx'
+import { StatusShape } from '../status-badge.tsx'
 import { duration, Time } from '../time.tsx'
 import type { Tone } from '../tone.ts'
 

@@ -79,7 +79,7 @@ export const TimeAxis = (axis: {
           </g>
         ))}
       </svg>
-      <ol class="coming" aria-label={axis.label}>
+      <ol class="upcoming" aria-label={axis.label}>
         {coming.slice(0, axis.listed).map(({ at, name, href, note }) => (
           <li>
             <a href={href}>{name}</a>

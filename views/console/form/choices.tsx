@@ -11,7 +11,7 @@ interface Group extends FieldParts {
   options: readonly ChoiceOption[]
 }
 
-/** Checkboxes of one name, which `readFields` collects in a list; `ticked` reads it. */
+/** Checkboxes of one name. `checkedValues` reads the submitted ones. */
 export const Checkboxes = (group: Group & { values?: readonly string[] }) => (
   <Choices {...group} type="checkbox" values={group.values ?? []} />
 )
@@ -36,7 +36,7 @@ export const Checkbox = (box: FieldParts & { isChecked?: boolean; value?: string
       />
       <span>{box.label}</span>
     </label>
-    <Remarks {...box} />
+    <HelpAndError {...box} />
   </div>
 )
 
@@ -68,11 +68,11 @@ const Choices = (group: Group & { type: 'checkbox' | 'radio'; values: readonly s
         )
       })}
     </div>
-    <Remarks {...group} />
+    <HelpAndError {...group} />
   </fieldset>
 )
 
-const Remarks = ({ name, error, help }: FieldParts) => (
+const HelpAndError = ({ name, error, help }: FieldParts) => (
   <>
     <FieldError name={name} error={error} />
     {help && (

@@ -1,4 +1,4 @@
-import { StatusShape } from '../status-mark.tsx'
+import { StatusShape } from '../status-badge.tsx'
 import { idOf } from './labelled.tsx'
 
 export interface FormError {

@@ -1,4 +1,4 @@
-import { type FieldParts, Labelled, tiesOf } from './labelled.tsx'
+import { controlAttributes, type FieldParts, Labelled } from './labelled.tsx'
 
 /** A single-line input. */
 export const Field = (field: FieldProps) => (
@@ -27,7 +27,7 @@ interface FieldProps extends FieldParts {
 
 /** Loosely typed: attribute types depend on the type of the input. */
 const attributesOf = (field: FieldProps): Record<string, unknown> => ({
-  ...tiesOf(field),
+  ...controlAttributes(field),
   type: field.type ?? 'text',
   class: field.isMono ? 'mono' : undefined,
   value: field.value,

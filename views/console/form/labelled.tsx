@@ -15,7 +15,7 @@ export const idOf = (name: string): string => `field-${name.replaceAll(/[^\w-]/g
 export const errorIdOf = (name: string): string => `${idOf(name)}-error`
 
 /** Attributes that link a control to its label, help and error. */
-export const tiesOf = ({ name, help, error }: FieldParts) => ({
+export const controlAttributes = ({ name, help, error }: FieldParts) => ({
   id: idOf(name),
   name,
   'aria-invalid': error === undefined ? undefined : ('true' as const),

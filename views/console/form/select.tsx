@@ -1,5 +1,5 @@
 import { Icon } from '../icons.tsx'
-import { type FieldParts, Labelled, tiesOf } from './labelled.tsx'
+import { controlAttributes, type FieldParts, Labelled } from './labelled.tsx'
 
 export interface Option {
   value: string
@@ -10,7 +10,7 @@ export interface Option {
 export const Select = (field: FieldParts & { value?: string; options: readonly Option[] }) => (
   <Labelled {...field}>
     <div class="control select">
-      <select {...tiesOf(field)} required={field.isRequired}>
+      <select {...controlAttributes(field)} required={field.isRequired}>
         {field.options.map(({ value, label }) => (
           <option value={value} selected={value === field.value}>
             {label}

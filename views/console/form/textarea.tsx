@@ -1,4 +1,4 @@
-import { type FieldParts, Labelled, tiesOf } from './labelled.tsx'
+import { controlAttributes, type FieldParts, Labelled } from './labelled.tsx'
 
 /**
  * A multi-line input. With `isMono` it is for code: monospace, no spell check, and a new line keeps the
@@ -9,7 +9,7 @@ export const Textarea = (
 ) => (
   <Labelled {...field}>
     <textarea
-      {...tiesOf(field)}
+      {...controlAttributes(field)}
       {...(field.isMono && AS_CODE)}
       rows={field.rows ?? 4}
       required={field.isRequired}

@@ -25,7 +25,7 @@ export interface LayoutProps {
   title: string
   active?: PageKey
   /** Pages that this operator can't open. */
-  without?: readonly PageKey[]
+  hiddenPages?: readonly PageKey[]
   crumbs: readonly Crumb[]
   scope: ScopeChoice
   /** Every tenant that the operator has access to, and the installation for admins. */

@@ -60,11 +60,11 @@ const OF_INSTALLATION: readonly NavigationGroup[] = [
 /** Pages of a tenant or of the installation, except those that the operator can't open. */
 export const navigationOf = (
   scope: 'tenant' | 'installation',
-  without: readonly PageKey[] = [],
+  hiddenPages: readonly PageKey[] = [],
 ): readonly NavigationGroup[] =>
   (scope === 'tenant' ? OF_TENANT : OF_INSTALLATION).map(({ pages, ...group }) => ({
     ...group,
-    pages: pages.filter((page) => !without.includes(page)),
+    pages: pages.filter((page) => !hiddenPages.includes(page)),
   }))
 
 /** Paths that the layout links or posts to. */

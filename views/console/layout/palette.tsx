@@ -7,7 +7,7 @@ import { url } from '../url.ts'
 import type { LayoutProps } from './model.ts'
 import { LAYOUT_PATHS, navigationOf, PAGES } from './navigation.ts'
 
-export interface Found {
+export interface SearchResult {
   /** Kind of object, such as user, job or endpoint. */
   kind: string
   name: string
@@ -21,8 +21,8 @@ export interface Found {
 export const Palette = ({
   base,
   scope,
-  without,
-}: Pick<LayoutProps, 'base' | 'scope' | 'without'>) => (
+  hiddenPages,
+}: Pick<LayoutProps, 'base' | 'scope' | 'hiddenPages'>) => (
   <dialog class="palette" id="palette" aria-label="Search">
     <form method="get" action={url(base, LAYOUT_PATHS.find)}>
       <Icon name="search" />
@@ -49,7 +49,7 @@ export const Palette = ({
     <div class="palettelist">
       <div id="palette-found" aria-live="polite" />
       <ul data-palette-pages aria-label="Pages">
-        {navigationOf(scope.kind, without).flatMap(({ title, pages }) =>
+        {navigationOf(scope.kind, hiddenPages).flatMap(({ title, pages }) =>
           pages.map((key) => (
             <li>
               <a class="item" href={url(base, PAGES[key].path)}>
@@ -66,7 +66,11 @@ export const Palette = ({
 )
 
 /** Search page, which also provides the results of the palette. */
-export const FindPage = (find: { base: string; query: string; found: readonly Found[] }) => (
+export const SearchPage = (find: {
+  base: string
+  query: string
+  results: readonly SearchResult[]
+}) => (
   <search class="find">
     <form class="filterbar" method="get" action={url(find.base, LAYOUT_PATHS.find)}>
       <label class="searchfield">
@@ -87,11 +91,11 @@ export const FindPage = (find: { base: string; query: string; found: readonly Fo
       </button>
     </form>
     <div id="found">
-      {find.found.length > 0 ? (
+      {find.results.length > 0 ? (
         <ul class="found" aria-label="Results">
-          {find.found.map((one) => (
+          {find.results.map((one) => (
             <li>
-              <Way base={find.base} to={one} />
+              <ResultLink base={find.base} to={one} />
             </li>
           ))}
         </ul>
@@ -106,7 +110,7 @@ export const FindPage = (find: { base: string; query: string; found: readonly Fo
   </search>
 )
 
-const Way = ({ base, to }: { base: string; to: Found }) =>
+const ResultLink = ({ base, to }: { base: string; to: SearchResult }) =>
   to.environment === undefined ? (
     <a class="item" href={to.href}>
       <Words {...to} />
@@ -120,7 +124,7 @@ const Way = ({ base, to }: { base: string; to: Found }) =>
     </ScopedForm>
   )
 
-const Words = ({ kind, name, id, environment }: Found) => (
+const Words = ({ kind, name, id, environment }: SearchResult) => (
   <>
     <Icon name="right" />
     <Text text={name} limit={64} />

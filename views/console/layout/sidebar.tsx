@@ -11,7 +11,7 @@ export const Sidebar = (layout: LayoutProps) => (
       <Switcher {...layout} />
       <EnvironmentSwitch {...layout} />
       <nav aria-label="Console">
-        {navigationOf(layout.scope.kind, layout.without).map(({ title, pages }) => (
+        {navigationOf(layout.scope.kind, layout.hiddenPages).map(({ title, pages }) => (
           <div class="navgroup">
             {title && <h2>{title}</h2>}
             <ul>

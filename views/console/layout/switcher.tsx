@@ -2,9 +2,9 @@ import { Icon } from '../icons.tsx'
 import { ScopedForm } from '../scope.tsx'
 import { Text } from '../text.tsx'
 import { url } from '../url.ts'
-import { ScopeEmblem } from './emblem.tsx'
 import type { LayoutProps, ScopeChoice } from './model.ts'
 import { LAYOUT_PATHS } from './navigation.ts'
+import { ScopeAvatar } from './scope-avatar.tsx'
 
 type Parts = Pick<LayoutProps, 'base' | 'scope' | 'scopes' | 'here'>
 
@@ -12,9 +12,9 @@ type Parts = Pick<LayoutProps, 'base' | 'scope' | 'scopes' | 'here'>
 export const Switcher = ({ base, scope, scopes }: Parts) => (
   <details class="menu switcher">
     <summary>
-      <ScopeEmblem scope={scope} />
+      <ScopeAvatar scope={scope} />
       <span class="unseen">Current tenant: </span>
-      <span class="placename">
+      <span class="scopename">
         <Text text={scope.name} limit={48} />
       </span>
       <Icon name="updown" />
@@ -37,7 +37,7 @@ const Choice = ({ scope, isCurrent }: { scope: ScopeChoice; isCurrent: boolean }
     class="item"
     aria-current={isCurrent ? 'true' : undefined}
   >
-    <ScopeEmblem scope={scope} />
+    <ScopeAvatar scope={scope} />
     <Text text={scope.name} limit={48} />
     {isCurrent && <Icon name="check" />}
   </button>

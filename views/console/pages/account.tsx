@@ -1,4 +1,4 @@
-import type { Operator } from '../../../src/console/operators/current-operator.ts'
+import type { Scope } from '../../../src/console/operators/current-operator.ts'
 import type { MembershipRow } from '../../../src/console/operators/store/memberships.ts'
 import type { OperatorSignInMethods } from '../../../src/engines/gate/operators/sign-in-methods.ts'
 import { Address } from '../address.tsx'
@@ -11,7 +11,7 @@ import { Id } from '../id.tsx'
 import { LAYOUT_PATHS } from '../layout/navigation.ts'
 import { PageHead } from '../page-head.tsx'
 import { Section } from '../section.tsx'
-import { StatusMark } from '../status-mark.tsx'
+import { StatusBadge } from '../status-badge.tsx'
 import { Text } from '../text.tsx'
 import { Time } from '../time.tsx'
 import type { Tone } from '../tone.ts'
@@ -23,7 +23,7 @@ export const ACCOUNT_SECTIONS = ['password', 'totp', 'lookup_secret', 'oidc'] as
 type AccountSection = (typeof ACCOUNT_SECTIONS)[number]
 
 /** A session of the operator. */
-export interface SessionLine {
+export interface SessionRow {
   id: string
   /** The session that shows the page. */
   isThis: boolean
@@ -39,13 +39,21 @@ export interface SessionLine {
 /** The operator's profile, sign-in methods, sessions and tenants. */
 export const AccountPage = (page: {
   base: string
-  operator: Operator
+  operator: {
+    id: string
+    email: string
+    displayName: string
+    isAdmin: boolean
+    memberships: readonly MembershipRow[]
+    /** Undefined without access to the selected tenant, or to any. */
+    scope: Scope | undefined
+  }
   /** Whether the operator's email address is verified. */
   isVerified: boolean
   /** Whether Gatehouse can send email. */
   hasMail: boolean
-  ways: OperatorSignInMethods
-  sessions: readonly SessionLine[]
+  signInMethods: OperatorSignInMethods
+  sessions: readonly SessionRow[]
   now: number
 }) => {
   const { base, operator, sessions, now } = page
@@ -97,8 +105,8 @@ export const AccountPage = (page: {
       >
         <DataTable
           caption="Sign-in methods"
-          columns={wayColumns(base, now)}
-          rows={waysIn(page.ways)}
+          columns={signInMethodColumns(base, now)}
+          rows={signInMethodRows(page.signInMethods)}
           idOf={({ id }) => id}
         />
       </Section>
@@ -144,46 +152,46 @@ export const AccountPage = (page: {
   )
 }
 
-interface WayLine {
+interface SignInMethodRow {
   id: string
   name: string
   section: AccountSection
   /** Label of the button. */
   verb: 'Change' | 'Set up'
-  mark: { tone: Tone; word: string }
+  badge: { tone: Tone; word: string }
   since: number | undefined
 }
 
-function waysIn({
+function signInMethodRows({
   password,
   authenticator,
   recoveryCodes,
   accounts,
-}: OperatorSignInMethods): WayLine[] {
-  const line = (section: AccountSection, name: string, set: { since: number } | undefined) => ({
+}: OperatorSignInMethods): SignInMethodRow[] {
+  const rowOf = (section: AccountSection, name: string, set: { since: number } | undefined) => ({
     id: section,
     section,
     name,
     verb: set ? ('Change' as const) : ('Set up' as const),
-    mark: set ? SET : UNSET,
+    badge: set ? SET : UNSET,
     since: set?.since,
   })
   return [
-    line('password', 'Password', password),
-    line('totp', 'Authenticator app', authenticator),
+    rowOf('password', 'Password', password),
+    rowOf('totp', 'Authenticator app', authenticator),
     // Recovery codes only replace an authenticator app.
     ...(authenticator || recoveryCodes
       ? [
           {
-            ...line('lookup_secret', 'Recovery codes', recoveryCodes),
-            mark: recoveryCodes ? codesMark(recoveryCodes) : NO_CODES,
+            ...rowOf('lookup_secret', 'Recovery codes', recoveryCodes),
+            badge: recoveryCodes ? codesBadge(recoveryCodes) : NO_CODES,
           },
         ]
       : []),
     ...accounts.map(({ provider, since }) => ({
-      ...line('oidc', METHODS[provider] ?? provider, { since }),
+      ...rowOf('oidc', METHODS[provider] ?? provider, { since }),
       id: provider,
-      mark: LINKED,
+      badge: LINKED,
     })),
   ]
 }
@@ -197,14 +205,14 @@ const NO_CODES = {
 } as const
 const FEW_CODES = 3
 
-const codesMark = ({ left, all }: { left: number; all: number }) => ({
+const codesBadge = ({ left, all }: { left: number; all: number }) => ({
   tone: left < FEW_CODES ? ('warn' as const) : ('good' as const),
   word: `${left} of ${all} left`,
 })
 
-const wayColumns = (base: string, now: number): Column<WayLine>[] => [
+const signInMethodColumns = (base: string, now: number): Column<SignInMethodRow>[] => [
   { label: 'Method', isWide: true, cell: ({ name }) => name },
-  { label: 'Status', narrow: 'corner', cell: ({ mark }) => <StatusMark {...mark} /> },
+  { label: 'Status', narrow: 'corner', cell: ({ badge }) => <StatusBadge {...badge} /> },
   {
     label: 'Added',
     align: 'right',
@@ -237,12 +245,12 @@ const METHODS: Readonly<Record<string, string>> = {
 const inWords = (methods: readonly string[]): string =>
   methods.map((method) => METHODS[method] ?? method).join(' and ') || '–'
 
-const wordsFor = (sessions: readonly SessionLine[]): string => {
+const wordsFor = (sessions: readonly SessionRow[]): string => {
   const own = sessions.find(({ isThis }) => isThis)
   return own ? `with ${inWords(own.methods)}.` : 'in this session.'
 }
 
-const sessionColumns = (base: string, now: number): Column<SessionLine>[] => [
+const sessionColumns = (base: string, now: number): Column<SessionRow>[] => [
   {
     label: 'Device',
     isWide: true,
@@ -262,7 +270,7 @@ const sessionColumns = (base: string, now: number): Column<SessionLine>[] => [
     narrow: 'bare',
     cell: ({ id, isThis, device }) =>
       isThis ? (
-        <StatusMark tone="good" word="this session" />
+        <StatusBadge tone="good" word="this session" />
       ) : (
         <ActionButton isSmall action={url(base, `/console/account/sessions/${id}/end`)}>
           Sign out<span class="unseen"> the session on {device ?? 'an unknown device'}</span>
@@ -292,7 +300,7 @@ const scopeColumns = (base: string, current: string | undefined): Column<ScopeRo
     narrow: 'bare',
     cell: ({ id, name }) =>
       id === (current === 'instance' ? 'installation' : current) ? (
-        <StatusMark tone="good" word="current" />
+        <StatusBadge tone="good" word="current" />
       ) : (
         <ActionButton isSmall action={url(base, LAYOUT_PATHS.switchScope)} fields={{ to: id }}>
           Switch

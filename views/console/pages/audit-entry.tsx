@@ -23,14 +23,14 @@ export interface EntryContext {
 /** Columns of the audit log. Targets and actors link to their pages. */
 export const columns = (page: EntryContext): Column<LoggedEntry>[] => [
   { label: 'Event', isMono: true, cell: ({ action }) => <Text text={action} limit={48} /> },
-  { label: 'Target', cell: (entry) => <Thing {...page} entry={entry} /> },
-  { label: 'Actor', cell: (entry) => <Who {...page} entry={entry} /> },
+  { label: 'Target', cell: (entry) => <Target {...page} entry={entry} /> },
+  { label: 'Actor', cell: (entry) => <ActorName {...page} entry={entry} /> },
   {
     label: 'IP address',
     cell: ({ actor }) =>
       actor.source === undefined ? '–' : <Text text={actor.source} limit={48} />,
   },
-  { label: 'Details', narrow: 'bare', cell: (entry) => <Whole {...page} entry={entry} /> },
+  { label: 'Details', narrow: 'bare', cell: (entry) => <EntryDetails {...page} entry={entry} /> },
   {
     label: 'Time',
     align: 'right',
@@ -49,7 +49,7 @@ const KINDS: Readonly<Record<string, string>> = {
   'passepartout:user': 'messenger user',
 }
 
-const Thing = ({ entry, ...page }: EntryContext & { entry: LoggedEntry }) => {
+const Target = ({ entry, ...page }: EntryContext & { entry: LoggedEntry }) => {
   const [, kind = '', id] = OBJECT.exec(entry.object) ?? []
   if (id === undefined) return <Text text={entry.object} limit={48} />
   const href = entry.action.endsWith('.deleted') ? undefined : pageOf(page, kind, id)
@@ -69,7 +69,7 @@ const WORDS: Record<LoggedEntry['actor']['kind'], string> = {
   system: 'Gatehouse',
 }
 
-const Who = ({ entry, ...page }: EntryContext & { entry: LoggedEntry }) => {
+const ActorName = ({ entry, ...page }: EntryContext & { entry: LoggedEntry }) => {
   const { kind, id } = entry.actor
   if (id === undefined) return <>{capitalized(WORDS[kind])}</>
   const href = pageOf(page, kind === 'person' ? 'identity' : kind, id)
@@ -144,7 +144,7 @@ function pageOf({ base, maySeeKeys, webhooks }: EntryContext, kind: string, id: 
 }
 
 /** The whole entry as JSON, and links to related entries. */
-const Whole = ({ entry, base }: EntryContext & { entry: LoggedEntry }) => (
+const EntryDetails = ({ entry, base }: EntryContext & { entry: LoggedEntry }) => (
   <details class="fold">
     <summary>JSON</summary>
     <CodeBlock title="Event" wraps>

@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact'
-import type { LackingProof } from '../../../src/console/operators/entry.ts'
+import type { AcceptanceIssue } from '../../../src/console/operators/entry.ts'
 import { ActionButton, Button, LinkButton } from '../form/button.tsx'
 import type { FormError } from '../form/error-summary.tsx'
 import { Field } from '../form/field.tsx'
 import { Form } from '../form/form.tsx'
+import { errorAt } from '../form/values.ts'
 import { LAYOUT_PATHS } from '../layout/navigation.ts'
 import { PlainLayout } from '../layout/plain-layout.tsx'
 import { Text } from '../text.tsx'
@@ -13,12 +14,9 @@ import { SET_UP_STEPS } from './first-job.tsx'
 interface EntryForm {
   base: string
   action: string
-  typed?: Readonly<Record<string, string>>
+  values?: Readonly<Record<string, string>>
   errors?: readonly FormError[]
 }
-
-const messageAt = ({ errors }: EntryForm, name: string) =>
-  errors?.find((error) => error.name === name)?.message
 
 /** First step of the set-up: the admin account and the first tenant. */
 export const SetUpPage = (form: EntryForm) => (
@@ -40,8 +38,8 @@ export const SetUpPage = (form: EntryForm) => (
         label="Tenant"
         help="Your product or company. All data belongs to a tenant."
         placeholder="Acme"
-        value={form.typed?.tenant}
-        error={messageAt(form, 'tenant')}
+        value={form.values?.tenant}
+        error={errorAt(form.errors, 'tenant')}
         isRequired
       />
     </Form>
@@ -54,8 +52,8 @@ const AccountFields = (form: EntryForm & { email?: string }) => (
       name="name"
       label="Your name"
       autocomplete="name"
-      value={form.typed?.name}
-      error={messageAt(form, 'name')}
+      value={form.values?.name}
+      error={errorAt(form.errors, 'name')}
       isRequired
       isFocused
     />
@@ -65,8 +63,8 @@ const AccountFields = (form: EntryForm & { email?: string }) => (
         label="Email"
         type="email"
         autocomplete="username"
-        value={form.typed?.email}
-        error={messageAt(form, 'email')}
+        value={form.values?.email}
+        error={errorAt(form.errors, 'email')}
         isRequired
       />
     ) : (
@@ -80,7 +78,7 @@ const AccountFields = (form: EntryForm & { email?: string }) => (
       type="password"
       autocomplete="new-password"
       help="At least 8 characters. Avoid common passwords."
-      error={messageAt(form, 'password')}
+      error={errorAt(form.errors, 'password')}
       isRequired
     />
   </>
@@ -104,7 +102,7 @@ interface InvitedOperator {
   id: string
   email: string
   /** Why the account can't accept the invitation yet. */
-  lacking: LackingProof | undefined
+  issue: AcceptanceIssue | undefined
 }
 
 /** Account that an invitation page showed, in case another tab has signed in as someone else. */
@@ -152,7 +150,7 @@ export const InvitationPage = (
 
 /** Accepts an invitation as the signed-in operator. */
 const AcceptForm = (form: EntryForm & InvitedOperator) => {
-  const mustVerify = form.lacking === 'must verify'
+  const mustVerify = form.issue === 'must verify'
   return (
     <Form
       action={mustVerify ? url(form.base, '/console/account/verify') : form.action}
@@ -165,12 +163,12 @@ const AcceptForm = (form: EntryForm & InvitedOperator) => {
       <p class="hint">
         You are signed in as <Text text={form.email} limit={80} />.
       </p>
-      {form.lacking && <p class="hint">{LACKING[form.lacking]}</p>}
+      {form.issue && <p class="hint">{ISSUES[form.issue]}</p>}
     </Form>
   )
 }
 
-const LACKING: Readonly<Record<LackingProof, string>> = {
+const ISSUES: Readonly<Record<AcceptanceIssue, string>> = {
   'must verify': 'Your email address is not verified. Verify it, then open the invitation again.',
   'loses credentials':
     'Your email address is not verified. Accepting removes the password, two-factor authentication, social ' +

@@ -7,7 +7,7 @@ import { Form } from '../form/form.tsx'
 import type { Theme } from '../layout/model.ts'
 import { PlainLayout } from '../layout/plain-layout.tsx'
 import { SecretPanel } from '../secret-panel.tsx'
-import { StatusShape } from '../status-mark.tsx'
+import { StatusShape } from '../status-badge.tsx'
 import { Text } from '../text.tsx'
 import { duration, Time } from '../time.tsx'
 import type { Tone } from '../tone.ts'
@@ -101,7 +101,7 @@ export const FirstJobPage = (page: {
           doneHref={consoleHref}
         />
       )}
-      <section class="arrival" aria-labelledby="arrival">
+      <section class="firstjobstatus" aria-labelledby="arrival">
         <h2 id="arrival">Status</h2>
         <div id="first-job" aria-live="polite">
           {FIRST_JOB_PARTS['first-job'](page.firstJob)}
@@ -135,10 +135,10 @@ const firstJobRequest = (
 
 /** Live parts of the page, by element ID. */
 export const FIRST_JOB_PARTS = {
-  'first-job': (shown: FirstJob) => <Arrival {...shown} />,
-} satisfies Record<string, (shown: FirstJob) => VNode>
+  'first-job': (firstJob: FirstJob) => <FirstJobStatus {...firstJob} />,
+} satisfies Record<string, (firstJob: FirstJob) => VNode>
 
-const Arrival = ({ base, job, run, now }: FirstJob) => {
+const FirstJobStatus = ({ base, job, run, now }: FirstJob) => {
   if (!job) return <Step tone="busy">Waiting for the job</Step>
   const name = (
     <a href={url(base, `/console/jobs/${job.id}`)}>
@@ -146,7 +146,7 @@ const Arrival = ({ base, job, run, now }: FirstJob) => {
     </a>
   )
   return (
-    <ol class="arrivals">
+    <ol class="firstjobsteps">
       <li>
         <Step tone="good">Job {name} created</Step>
       </li>
@@ -182,7 +182,7 @@ const Run = ({ run }: { run: Execution }) => {
 }
 
 const Step = ({ tone, children }: { tone: Tone; children: ComponentChildren }) => (
-  <p class="quietline">
+  <p class="quietrow">
     <StatusShape tone={tone} />
     <span>{children}</span>
   </p>

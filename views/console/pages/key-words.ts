@@ -10,24 +10,24 @@ export const ENGINE_WORDS: Record<Engine, { label: string; text: string }> = {
   relay: { label: 'Webhooks (relay)', text: 'Event delivery to subscribed endpoints' },
 }
 
-export type Life = 'active' | 'ending' | 'ended'
+export type KeyState = 'active' | 'ending' | 'ended'
 
-export const lifeOf = (
+export const stateOf = (
   { revoked_at: revokedAt, expires_at: expiresAt }: ApiKey,
   now: number,
-): Life => {
+): KeyState => {
   if (revokedAt !== null || (expiresAt !== null && Date.parse(expiresAt) <= now)) return 'ended'
   return expiresAt === null ? 'active' : 'ending'
 }
 
-export const LIFE_MARKS: Record<Life, { tone: Tone; word: string }> = {
+export const STATE_BADGES: Record<KeyState, { tone: Tone; word: string }> = {
   active: { tone: 'good', word: 'active' },
   ending: { tone: 'warn', word: 'expiring' },
   ended: { tone: 'quiet', word: 'inactive' },
 }
 
 /** The scopes of a key, in a word or two. */
-export function reachOf({ engine, scopes }: ApiKey): string {
+export function scopesLabel({ engine, scopes }: ApiKey): string {
   const known: readonly string[] = ENGINE_SCOPES[engine]
   const held = known.filter((scope) => scopes.includes(scope))
   if (held.length === known.length) return 'All'

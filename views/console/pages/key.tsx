@@ -10,7 +10,7 @@ import { Section } from '../section.tsx'
 import { Countdown, Time, utcMinute } from '../time.tsx'
 import { url } from '../url.ts'
 import { capitalized } from '../words.ts'
-import { ENGINE_WORDS, LIFE_MARKS, type Life, lifeOf } from './key-words.ts'
+import { ENGINE_WORDS, type KeyState, STATE_BADGES, stateOf } from './key-words.ts'
 
 interface Page {
   base: string
@@ -23,23 +23,23 @@ interface Page {
 /** One API key: scopes, use, rotation and revocation. */
 export const KeyPage = (page: Page) => {
   const { base, key, now } = page
-  const life = lifeOf(key, now)
+  const state = stateOf(key, now)
   const action = (verb: string) => url(base, `/console/keys/${key.id}/${verb}`)
   return (
     <>
       <PageHead
         title={<code>{key.hint}</code>}
-        state={{ tone: LIFE_MARKS[life].tone, sentence: sentenceOn(page, life) }}
-        action={life === 'active' && <Rotate action={action('rotate')} />}
+        state={{ tone: STATE_BADGES[state].tone, sentence: sentenceOn(page, state) }}
+        action={state === 'active' && <Rotate action={action('rotate')} />}
         aside={
           <LinkButton href={url(base, '/console/audit', { object: `key:${key.id}` })}>
             Audit log
           </LinkButton>
         }
       />
-      {life === 'ending' && <ExpiryNotice {...page} />}
+      {state === 'ending' && <ExpiryNotice {...page} />}
       <About {...page} />
-      {life !== 'ended' && (
+      {state !== 'ended' && (
         <DangerZone
           items={[
             {
@@ -66,7 +66,7 @@ export const KeyPage = (page: Page) => {
   )
 }
 
-function sentenceOn({ key, now }: Page, life: Life) {
+function sentenceOn({ key, now }: Page, state: KeyState) {
   const used =
     key.last_used_at === null ? (
       'never used'
@@ -75,8 +75,8 @@ function sentenceOn({ key, now }: Page, life: Life) {
         last used <Time at={Date.parse(key.last_used_at)} now={now} />
       </>
     )
-  if (life === 'active') return <>Active; {used}</>
-  if (life === 'ended')
+  if (state === 'active') return <>Active; {used}</>
+  if (state === 'ended')
     return (
       <>
         {key.revoked_at === null ? 'Expired' : 'Revoked'}; {used}

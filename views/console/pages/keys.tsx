@@ -5,11 +5,11 @@ import { EmptyState } from '../empty-state.tsx'
 import { LinkButton } from '../form/button.tsx'
 import { PageHead } from '../page-head.tsx'
 import type { Pages } from '../pager.tsx'
-import { StatusMark } from '../status-mark.tsx'
+import { StatusBadge } from '../status-badge.tsx'
 import { FilterChips } from '../tabs.tsx'
 import { Countdown, Time } from '../time.tsx'
 import { url } from '../url.ts'
-import { ENGINE_WORDS, LIFE_MARKS, lifeOf, reachOf } from './key-words.ts'
+import { ENGINE_WORDS, STATE_BADGES, scopesLabel, stateOf } from './key-words.ts'
 
 interface Page {
   base: string
@@ -93,10 +93,10 @@ const NoKey = (page: Page) => (
 
 function sentenceOn({ newest, hasMore, now }: Page): string {
   if (newest.length === 0) return 'Your apps authenticate with API keys.'
-  const lives = newest.map((key) => lifeOf(key, now))
-  const ending = lives.filter((life) => life === 'ending').length
-  const ended = lives.filter((life) => life === 'ended').length
-  const living = lives.length - ended
+  const states = newest.map((key) => stateOf(key, now))
+  const ending = states.filter((state) => state === 'ending').length
+  const ended = states.filter((state) => state === 'ended').length
+  const living = states.length - ended
   return [
     ...(hasMore ? [`Newest ${newest.length}`] : []),
     `${living} active`,
@@ -113,7 +113,7 @@ const columns = (now: number): Column<ApiKey>[] => [
     cell: ({ environment }) =>
       environment === 'test' ? <span class="testbadge">Test</span> : 'Live',
   },
-  { label: 'Scopes', cell: reachOf },
+  { label: 'Scopes', cell: scopesLabel },
   { label: 'Status', narrow: 'corner', cell: (key) => <State keyOf={key} now={now} /> },
   {
     label: 'Last used',
@@ -129,11 +129,11 @@ const columns = (now: number): Column<ApiKey>[] => [
 ]
 
 const State = ({ keyOf: key, now }: { keyOf: ApiKey; now: number }) => {
-  const life = lifeOf(key, now)
+  const state = stateOf(key, now)
   return (
     <>
-      <StatusMark {...LIFE_MARKS[life]} />
-      {life === 'ending' && (
+      <StatusBadge {...STATE_BADGES[state]} />
+      {state === 'ending' && (
         <span class="hint">
           expires in <Countdown until={Date.parse(key.expires_at ?? '')} now={now} />
         </span>

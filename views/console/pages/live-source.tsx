@@ -1,5 +1,5 @@
 /** Name of the server-sent event that ends a stream. */
-export const OVER = 'over'
+export const STREAM_END = 'over'
 
 /**
  * Keeps parts of a page current with server-sent events, each of which names its target. The ID differs
@@ -9,6 +9,6 @@ export const LiveSource = ({ href, shownId }: { href: string; shownId: string })
   <div
     id={`live-${shownId}`}
     hidden
-    {...{ 'hx-sse:connect': href, 'hx-sse:close': OVER, 'hx-swap': 'none' }}
+    {...{ 'hx-sse:connect': href, 'hx-sse:close': STREAM_END, 'hx-swap': 'none' }}
   />
 )

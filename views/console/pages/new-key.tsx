@@ -1,4 +1,3 @@
-import { ticked } from '../../../src/console/form.ts'
 import type { Fields } from '../../../src/http/body.ts'
 import { ENGINE_SCOPES, ENGINES, type Engine } from '../../../src/platform/engines.ts'
 import { Button, LinkButton } from '../form/button.tsx'
@@ -6,6 +5,7 @@ import { Checkboxes, Radios } from '../form/choices.tsx'
 import type { FormError } from '../form/error-summary.tsx'
 import { Field } from '../form/field.tsx'
 import { Form } from '../form/form.tsx'
+import { checkedValues, errorAt, rawText } from '../form/values.ts'
 import { PageHead } from '../page-head.tsx'
 import { url } from '../url.ts'
 import { ENGINE_WORDS } from './key-words.ts'
@@ -34,13 +34,12 @@ interface Page {
   base: string
   /** Preselected engine. */
   engine: Engine
-  typed?: Fields
+  values?: Fields
   errors?: readonly FormError[]
 }
 
 /** Form for a new API key. The style sheet hides the fields of other engines. */
-export const NewKeyPage = ({ base, engine, typed, errors }: Page) => {
-  const messageAt = (name: string) => errors?.find((error) => error.name === name)?.message
+export const NewKeyPage = ({ base, engine, values, errors }: Page) => {
   return (
     <>
       <PageHead
@@ -63,16 +62,16 @@ export const NewKeyPage = ({ base, engine, typed, errors }: Page) => {
           <Radios
             name="engine"
             label="Engine"
-            value={textIn(typed, 'engine') ?? engine}
-            error={messageAt('engine')}
+            value={rawText(values, 'engine') ?? engine}
+            error={errorAt(errors, 'engine')}
             options={ENGINES.map((value) => ({ value, ...ENGINE_WORDS[value] }))}
           />
           <div class="of-engine gate passepartout relay">
             <Radios
               name="environment"
               label="Environment"
-              value={textIn(typed, 'environment') ?? 'live'}
-              error={messageAt('environment')}
+              value={rawText(values, 'environment') ?? 'live'}
+              error={errorAt(errors, 'environment')}
               options={[
                 { value: 'live', label: 'Live' },
                 {
@@ -88,8 +87,8 @@ export const NewKeyPage = ({ base, engine, typed, errors }: Page) => {
               <Checkboxes
                 name={scopesField(of)}
                 label="Scopes"
-                values={typed ? ticked(typed, scopesField(of)) : ENGINE_SCOPES[of]}
-                error={messageAt(scopesField(of))}
+                values={values ? checkedValues(values, scopesField(of)) : ENGINE_SCOPES[of]}
+                error={errorAt(errors, scopesField(of))}
                 options={ENGINE_SCOPES[of].map((value) => ({
                   value,
                   label: value,
@@ -104,17 +103,12 @@ export const NewKeyPage = ({ base, engine, typed, errors }: Page) => {
             isMono
             isRequired={false}
             placeholder="orders.read orders.write"
-            value={textIn(typed, 'own_scopes')}
-            error={messageAt('own_scopes')}
+            value={rawText(values, 'own_scopes')}
+            error={errorAt(errors, 'own_scopes')}
             help="Scopes of your own services, for access tokens created with this key."
           />
         </Form>
       </div>
     </>
   )
-}
-
-const textIn = (fields: Fields | undefined, name: string): string | undefined => {
-  const value = fields?.[name]
-  return typeof value === 'string' ? value : undefined
 }

@@ -5,6 +5,7 @@ import { Button, LinkButton } from '../form/button.tsx'
 import type { FormError } from '../form/error-summary.tsx'
 import { Field } from '../form/field.tsx'
 import { Form } from '../form/form.tsx'
+import { errorAt } from '../form/values.ts'
 import { Id } from '../id.tsx'
 import { PageHead } from '../page-head.tsx'
 import { Section } from '../section.tsx'
@@ -35,7 +36,7 @@ export const SettingsPage = (page: {
   maySeeKeys: boolean
   now: number
   /** Rejected name, as typed. */
-  typedName?: string
+  nameValue?: string
   errors?: readonly FormError[]
 }) => {
   const { base, apiUrl, tenant, errors, now } = page
@@ -68,8 +69,8 @@ export const SettingsPage = (page: {
               name="name"
               label="Name"
               isRequired
-              value={page.typedName ?? tenant.name}
-              error={errors?.find(({ name }) => name === 'name')?.message}
+              value={page.nameValue ?? tenant.name}
+              error={errorAt(errors, 'name')}
               help="Your users see it on sign-in pages and in emails."
             />
           </Form>

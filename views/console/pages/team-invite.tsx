@@ -1,10 +1,10 @@
-import { asTyped, errorAt } from '../../../src/console/form.ts'
 import type { Invitation } from '../../../src/console/operators/invitations.ts'
 import type { Fields } from '../../../src/http/body.ts'
 import { Button, LinkButton } from '../form/button.tsx'
 import type { FormError } from '../form/error-summary.tsx'
 import { Field } from '../form/field.tsx'
 import { Form } from '../form/form.tsx'
+import { errorAt, rawText } from '../form/values.ts'
 import { PageHead } from '../page-head.tsx'
 import { SecretPanel } from '../secret-panel.tsx'
 import { Text } from '../text.tsx'
@@ -15,7 +15,7 @@ import { RoleField } from './team-words.tsx'
 /** Form to invite a member. */
 export const InvitePage = (page: {
   base: string
-  typed?: Fields
+  values?: Fields
   errors?: readonly FormError[]
 }) => (
   <>
@@ -33,12 +33,12 @@ export const InvitePage = (page: {
         label="Email"
         type="email"
         help="A new invitation replaces an earlier one to the same address."
-        value={page.typed && asTyped(page.typed, 'email')}
+        value={rawText(page.values, 'email')}
         error={errorAt(page.errors, 'email')}
         isRequired
       />
       <RoleField
-        value={page.typed ? asTyped(page.typed, 'role') : 'member'}
+        value={rawText(page.values, 'role') ?? 'member'}
         error={errorAt(page.errors, 'role')}
       />
     </Form>

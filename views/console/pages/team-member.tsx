@@ -1,4 +1,3 @@
-import { asTyped, errorAt } from '../../../src/console/form.ts'
 import type { MemberRow } from '../../../src/console/operators/store/memberships.ts'
 import type { Fields } from '../../../src/http/body.ts'
 import { Address } from '../address.tsx'
@@ -7,6 +6,7 @@ import { Facts } from '../facts.tsx'
 import { Button } from '../form/button.tsx'
 import type { FormError } from '../form/error-summary.tsx'
 import { Form } from '../form/form.tsx'
+import { errorAt, rawText } from '../form/values.ts'
 import { Id } from '../id.tsx'
 import { PageHead } from '../page-head.tsx'
 import { Section } from '../section.tsx'
@@ -24,7 +24,7 @@ export const MemberPage = (page: {
   isLastOwner: boolean
   mayDecide: boolean
   now: number
-  typed: Fields | undefined
+  values: Fields | undefined
   errors: readonly FormError[] | undefined
 }) => {
   const { base, member, isYou, isLastOwner, mayDecide, now } = page
@@ -61,7 +61,7 @@ export const MemberPage = (page: {
             buttons={<Button>Change role</Button>}
           >
             <RoleField
-              value={page.typed ? asTyped(page.typed, 'role') : member.role}
+              value={rawText(page.values, 'role') ?? member.role}
               error={errorAt(page.errors, 'role')}
               {...(isLastOwner && {
                 help: 'This is the only owner. Add another owner before you change this role.',

@@ -5,6 +5,7 @@ import { Button } from '../form/button.tsx'
 import type { FormError } from '../form/error-summary.tsx'
 import { Field } from '../form/field.tsx'
 import { Form } from '../form/form.tsx'
+import { errorAt } from '../form/values.ts'
 import { Section } from '../section.tsx'
 import { url } from '../url.ts'
 import { amountOf, money } from './usage-words.ts'
@@ -15,15 +16,15 @@ interface CapProps {
   tariff: Tariff
   tenant: Tenant
   /** Rejected cap, as typed. */
-  typed?: string
+  input?: string
   errors?: readonly FormError[]
 }
 
 /** Form for the monthly spend cap. */
-export const Cap = ({ base, tenant, tariff, usage, typed, errors }: CapProps) => {
+export const Cap = ({ base, tenant, tariff, usage, input, errors }: CapProps) => {
   const own = tenant.spend_cap_cents
   const standard = money(tariff.default_spend_cap_cents)
-  const error = errors?.find(({ name }) => name === 'spend_cap')?.message
+  const error = errorAt(errors, 'spend_cap')
   return (
     <Section id="cap" title="Spend cap" isCard>
       <Form
@@ -34,7 +35,7 @@ export const Cap = ({ base, tenant, tariff, usage, typed, errors }: CapProps) =>
         <Field
           name="spend_cap"
           label="Monthly cap"
-          value={typed ?? amountOf(own)}
+          value={input ?? amountOf(own)}
           placeholder={amountOf(tariff.default_spend_cap_cents)}
           error={error}
           help={`An amount such as 20 or 20.50, for requests beyond the included ones. This month has cost ${money(usage.cost_cents)} so far: with a cap of that or less, requests that create something are rejected. Without your own cap, the default of ${standard} per month applies.`}

@@ -36,7 +36,7 @@ interface UsageShown {
   mayChange: boolean
   now: number
   /** Rejected cap, as typed. */
-  typed?: string
+  input?: string
   errors?: readonly FormError[]
 }
 

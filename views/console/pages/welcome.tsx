@@ -2,6 +2,7 @@ import { Button, LinkButton } from '../form/button.tsx'
 import type { FormError } from '../form/error-summary.tsx'
 import { Field } from '../form/field.tsx'
 import { Form } from '../form/form.tsx'
+import { errorAt } from '../form/values.ts'
 import type { Theme } from '../layout/model.ts'
 import { PlainLayout } from '../layout/plain-layout.tsx'
 import { SET_UP_STEPS } from './first-job.tsx'
@@ -40,7 +41,7 @@ export const WelcomePage = (page: {
         label="Tenant"
         help="Your product or company. You can change it later in Settings."
         value={page.name}
-        error={page.errors?.find(({ name }) => name === 'tenant')?.message}
+        error={errorAt(page.errors, 'tenant')}
         isRequired
         isFocused
       />

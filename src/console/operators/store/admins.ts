@@ -1,11 +1,11 @@
 import { and, count, desc, eq, ne, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
 import { gateIdentities } from '../../../engines/gate/schema.ts'
-import { consoleAdmins } from '../../schema.ts'
 import type { Grantee } from '../grantee.ts'
+import { consoleAdmins } from '../schema.ts'
 
 /** An operator of the console. */
-export type PersonRow = Pick<
+export type OperatorAccountRow = Pick<
   typeof gateIdentities.$inferSelect,
   'id' | 'email' | 'traits' | 'state' | 'createdAt'
 >
@@ -82,7 +82,7 @@ export function createAdminStore({ orm }: Db) {
     removeAdmin: (operatorId: string) =>
       void orm.delete(consoleAdmins).where(eq(consoleAdmins.operatorId, operatorId)).run(),
     /** Newest first, after the ID `after`, with addresses that start with `search`. */
-    admins: ({ search = '', after = NEWEST, limit }: AdminScan): PersonRow[] =>
+    admins: ({ search = '', after = NEWEST, limit }: AdminScan): OperatorAccountRow[] =>
       admins.all({ before: after, from: search, to: search + LAST, limit }),
     /** Counts up to `most`. */
     countAdmins: (most: number): number => adminsCounted.get({ most })?.count ?? 0,

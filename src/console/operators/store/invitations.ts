@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, lt, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
-import { consoleInvitations } from '../../schema.ts'
+import { consoleInvitations } from '../schema.ts'
 
 export type InvitationRow = typeof consoleInvitations.$inferSelect
 

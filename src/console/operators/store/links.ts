@@ -1,6 +1,6 @@
 import { eq, inArray, lt, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
-import { consoleLinks } from '../../schema.ts'
+import { consoleLinks } from '../schema.ts'
 
 export type LinkRow = typeof consoleLinks.$inferSelect
 

@@ -3,9 +3,9 @@ import type { Db } from '../../../db/open.ts'
 import { rowOf } from '../../../db/placeholders.ts'
 import { gateAddresses, gateIdentities } from '../../../engines/gate/schema.ts'
 import { tenants } from '../../../platform/schema.ts'
-import { consoleMemberships } from '../../schema.ts'
 import type { Grantee } from '../grantee.ts'
 import type { Role } from '../rights.ts'
+import { consoleMemberships } from '../schema.ts'
 
 /** A member of a tenant. */
 export interface MemberRow {

@@ -1,7 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
 import { gateSessions } from '../../../engines/gate/schema.ts'
-import { consoleScopes } from '../../schema.ts'
+import { consoleScopes } from '../schema.ts'
 
 type ScopeRow = typeof consoleScopes.$inferSelect
 

@@ -16,13 +16,13 @@ export function configurationPage(parts: {
   return new Elysia({ name: 'configuration page', detail: { hide: true } }).use(middleware).get(
     '/console/admin/configuration',
     ({ request, operator }) => {
-      const asked = new URL(request.url).searchParams
+      const params = new URL(request.url).searchParams
       const children = ConfigurationPage({
         base: layout.base(),
         rows,
         hasOrigins: origins !== undefined,
-        q: asked.get('q')?.trim() ?? '',
-        isSetOnly: asked.get('set') === 'true',
+        q: params.get('q')?.trim() ?? '',
+        isSetOnly: params.get('set') === 'true',
       })
       const title = 'Configuration'
       return layout.page({ request, operator, title, active: 'configuration', children })

@@ -1,5 +1,5 @@
+import { pagerLinks, positionIn } from '../../../../views/console/list-position.ts'
 import type { Pages } from '../../../../views/console/pager.tsx'
-import { pagesAlong, positionIn } from '../../../../views/console/trail.ts'
 import { url } from '../../../../views/console/url.ts'
 import { page } from '../../../platform/cursor.ts'
 import type { Layout } from '../../layout.ts'
@@ -23,27 +23,29 @@ export function createListing<Position>(parts: {
   const { layout, path, cursor } = parts
 
   return (request: Request) => {
-    const asked = new URL(request.url).searchParams
-    const q = asked.get('q')?.trim().slice(0, MAX_SEARCH_LENGTH) ?? ''
-    const position = positionIn(asked)
+    const params = new URL(request.url).searchParams
+    const q = params.get('q')?.trim().slice(0, MAX_SEARCH_LENGTH) ?? ''
+    const position = positionIn(params)
 
     /** Cuts rows to one page, given one row more than a page holds. */
     function cut<Row>(
       rows: readonly Row[],
       positionOf: (last: Row) => Position,
       filter: Record<string, string | undefined>,
-    ): { lines: Row[]; pages: Pages } {
+    ): { rows: Row[]; pages: Pages } {
       const { data, next_cursor: next } = page(rows, ROWS, (last) =>
         cursor.encode(positionOf(last)),
       )
-      return { lines: data, pages: along(next, filter) }
+      return { rows: data, pages: pagesFor(next, filter) }
     }
 
-    const along = (next: string | null | undefined, filter: Record<string, string | undefined>) =>
-      pagesAlong(position, next, (to) => url(layout.base(), path, { q, ...filter, ...to }))
+    const pagesFor = (
+      next: string | null | undefined,
+      filter: Record<string, string | undefined>,
+    ) => pagerLinks(position, next, (to) => url(layout.base(), path, { q, ...filter, ...to }))
 
     return {
-      asked,
+      params,
       q,
       /** Undefined without a search. */
       search: q === '' ? undefined : q,
@@ -54,7 +56,7 @@ export function createListing<Position>(parts: {
       cut,
       /** For lists that return the next position. */
       pagesTo: (next: Position | undefined, filter: Record<string, string | undefined>) =>
-        along(next === undefined ? undefined : cursor.encode(next), filter),
+        pagesFor(next === undefined ? undefined : cursor.encode(next), filter),
     }
   }
 }

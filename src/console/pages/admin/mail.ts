@@ -34,15 +34,15 @@ export function mailPages(parts: {
   const listing = createListing({ layout, path: PATH, cursor })
 
   function list({ request, operator }: Context): Response {
-    const { asked, q, search, after: before, rows, pagesTo } = listing(request)
-    const state = MAIL_STATES.find(({ name }) => name === asked.get('state'))
-    const tenant = asked.get('tenant') ?? ''
+    const { params, q, search, after: before, rows, pagesTo } = listing(request)
+    const state = MAIL_STATES.find(({ name }) => name === params.get('state'))
+    const tenant = params.get('tenant') ?? ''
     const recipient = search === undefined ? undefined : foldEmail(search)
     const sought = { states: state?.states, recipient }
     const found = outbox.page(whoseOf(tenant), sought, { before, limit: rows })
     const children = MailsPage({
       base: layout.base(),
-      lines: found.mails.map((one) => ({ ...one, owner: ownerOf(one) })),
+      rows: found.mails.map((one) => ({ ...one, owner: ownerOf(one) })),
       tenant: tenant === '' ? undefined : { id: tenant, name: nameOf(tenant) },
       state: state?.name,
       q,
@@ -51,7 +51,7 @@ export function mailPages(parts: {
       pages: pagesTo(found.next, { state: state?.name, tenant }),
       now: clock.now(),
     })
-    const flash = flashOf(FLASHES, asked.get('done'))
+    const flash = flashOf(FLASHES, params.get('done'))
     return layout.page({
       request,
       operator,

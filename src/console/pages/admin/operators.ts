@@ -13,7 +13,7 @@ import type { Actor } from '../../../platform/audit/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { createCursor } from '../../../platform/cursor.ts'
 import { flashOf } from '../../flash.ts'
-import { typed } from '../../form.ts'
+import { trimmedText } from '../../form.ts'
 import { crumbTo, type Layout } from '../../layout.ts'
 import type { ConsoleMiddleware, OperatorContext } from '../../middleware.ts'
 import type { Operators } from '../../operators/index.ts'
@@ -43,16 +43,16 @@ export function operatorPages(parts: {
   const listing = createListing<Position>({ layout, path: PATH, cursor })
 
   function list({ request, operator }: Context): Response {
-    const { asked, q, search, after, limit, cut } = listing(request)
-    const show = OPERATOR_FILTERS.find((one) => one === asked.get('show'))
+    const { params, q, search, after, limit, cut } = listing(request)
+    const show = OPERATOR_FILTERS.find((one) => one === params.get('show'))
     const found = rowsOf({ show, search, after, limit })
-    const { lines, pages } = cut(found, ({ seq, email, id }) => [seq, email, id], { show })
+    const { rows, pages } = cut(found, ({ seq, email, id }) => [seq, email, id], { show })
     const children = OperatorsPage({
       base: layout.base(),
-      lines: lines.map((one) => ({
+      rows: rows.map((one) => ({
         ...one,
         isAdmin: store.isAdmin(one.id),
-        runs: store.membershipsOf(one.id),
+        memberships: store.membershipsOf(one.id),
       })),
       counts: {
         active: gateOperators.operatorList.count('active', MAX_COUNTED),
@@ -69,13 +69,13 @@ export function operatorPages(parts: {
   }
 
   /** Operators by exact ID or by email prefix. */
-  function rowsOf(asked: {
+  function rowsOf(filters: {
     show: OperatorsFilter | undefined
     search: string | undefined
     after: Position | undefined
     limit: number
   }): (Operator & { seq: number })[] {
-    const { show, search, after, limit } = asked
+    const { show, search, after, limit } = filters
     const known =
       search === undefined ? undefined : gateOperators.operatorList.find(search.toLowerCase())
     if (known) return fits(known, show) ? [{ ...known, seq: 0 }] : []
@@ -105,7 +105,7 @@ export function operatorPages(parts: {
       children: OperatorPage({
         base: layout.base(),
         operator: { ...operator, isAdmin: store.isAdmin(id) },
-        runs: store.membershipsOf(id),
+        memberships: store.membershipsOf(id),
         sessions: gateOperators.sessions.list(id).length,
         isSelf: context.operator.id === id,
         isLastAdmin: admins.isLast(id),
@@ -146,7 +146,7 @@ export function operatorPages(parts: {
     }
 
   async function give({ actor, body }: Context & { body: unknown }, id: string): Promise<Response> {
-    const email = typed((body ?? {}) as Fields, 'email') || admins.existing(id).email
+    const email = trimmedText((body ?? {}) as Fields, 'email') || admins.existing(id).email
     await admins.give(actor, { id, email })
     return layout.go(`${PATH}/${id}?done=given`)
   }

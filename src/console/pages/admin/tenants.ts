@@ -23,7 +23,7 @@ import {
 } from '../../../platform/tenants.ts'
 import { centsIn } from '../../amount.ts'
 import { flashOf } from '../../flash.ts'
-import { submitted, typed } from '../../form.ts'
+import { submitted, trimmedText } from '../../form.ts'
 import { crumbTo, type Layout } from '../../layout.ts'
 import type { ConsoleMiddleware, OperatorContext } from '../../middleware.ts'
 import type { Operators } from '../../operators/index.ts'
@@ -46,14 +46,14 @@ export function tenantPages(parts: {
   const listing = createListing({ layout, path: PATH, cursor: createCursor('tenants', 'string') })
 
   async function list({ request, operator }: Context): Promise<Response> {
-    const { asked, q, search, after, limit, cut } = listing(request)
-    const status = STATUSES.find((one) => one === asked.get('status'))
+    const { params, q, search, after, limit, cut } = listing(request)
+    const status = STATUSES.find((one) => one === params.get('status'))
     const found = tenants.page({ status, search, after, limit })
-    const { lines, pages } = cut(found, ({ id }) => id, { status })
+    const { rows, pages } = cut(found, ({ id }) => id, { status })
     await metering.flush()
     const children = TenantsPage({
       base: layout.base(),
-      lines: lines.map((tenant) => ({ ...tenant, ...usedBy(tenant) })),
+      rows: rows.map((tenant) => ({ ...tenant, ...usedBy(tenant) })),
       counts: tenants.counts(),
       mostCounted: MAX_TENANTS_COUNTED,
       status,
@@ -86,12 +86,15 @@ export function tenantPages(parts: {
   async function create(context: Context, body: Fields): Promise<Response> {
     const { value, errors } = await submitted(
       async () =>
-        tenants.create(context.actor, { name: typed(body, 'name'), plan: planIn(body, 'plan') }),
+        tenants.create(context.actor, {
+          name: trimmedText(body, 'name'),
+          plan: planIn(body, 'plan'),
+        }),
       FIELDS,
     )
     return value
       ? layout.go(`${PATH}/${value.id}?done=created`)
-      : form(context, { typed: body, errors })
+      : form(context, { values: body, errors })
   }
 
   async function show({ request, operator }: Context, id: string): Promise<Response> {
@@ -127,13 +130,13 @@ export function tenantPages(parts: {
       active: 'tenants',
       above: [crumbTo(layout.base(), 'tenants')],
       status: 422,
-      children: ChangeTenantPage({ base: layout.base(), tenant: before, typed: body, errors }),
+      children: ChangeTenantPage({ base: layout.base(), tenant: before, values: body, errors }),
     })
   }
 
   async function suspend({ actor }: Context, id: string, body: Fields): Promise<Response> {
     const reason =
-      SUSPEND_REASONS.find((one) => one === typed(body, 'reason')) ??
+      SUSPEND_REASONS.find((one) => one === trimmedText(body, 'reason')) ??
       fail(
         invalid(`must be one of ${SUSPEND_REASONS.join(', ')}`, {
           field: 'reason',
@@ -172,7 +175,7 @@ type Context = OperatorContext & { request: Request }
 
 /** A rejected form. */
 interface Returned {
-  typed?: Fields
+  values?: Fields
   errors?: readonly FormError[] | undefined
 }
 
@@ -183,12 +186,12 @@ const fieldsIn = (body: unknown): Fields => (body ?? {}) as Fields
 const FIELDS = { name: 'name', plan: 'plan', spend_cap_cents: 'spend_cap' }
 
 const planIn = (body: Fields, name: string): Plan =>
-  PLANS.find((plan) => plan === typed(body, name)) ??
+  PLANS.find((plan) => plan === trimmedText(body, name)) ??
   fail(invalid(`must be one of ${PLANS.join(', ')}`, { field: 'plan', rule: 'choice' }))
 
 /** Changed fields only, which is what the audit log records. */
 function changeIn(body: Fields, before: Tenant): TenantChange {
-  const [name, plan, spendCapCents] = [typed(body, 'name'), planIn(body, 'plan'), capIn(body)]
+  const [name, plan, spendCapCents] = [trimmedText(body, 'name'), planIn(body, 'plan'), capIn(body)]
   return {
     ...(name !== before.name && { name }),
     ...(plan !== before.plan && { plan }),
@@ -197,7 +200,7 @@ function changeIn(body: Fields, before: Tenant): TenantChange {
 }
 
 function capIn(body: Fields): number | null {
-  const cap = typed(body, 'spend_cap')
+  const cap = trimmedText(body, 'spend_cap')
   return cap === '' ? null : centsIn(cap)
 }
 

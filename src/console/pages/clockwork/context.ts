@@ -33,7 +33,7 @@ export type JobContexts = ReturnType<typeof createJobContexts>
 
 /** A rejected form: fields and errors. */
 export interface Returned {
-  typed?: Fields
+  values?: Fields
   errors?: readonly FormError[] | undefined
 }
 
@@ -115,12 +115,12 @@ export function createJobContexts(
   function attemptsOf(context: Context, job: { id: string; headers: Record<string, string> }) {
     const { tenantId } = context.tenant
     const attempts = queries.attempts(tenantId, job.id)
-    const asked = searchOf(context).get('execution')
-    const chosen = asked ?? attempts[0]?.id
+    const requested = searchOf(context).get('execution')
+    const chosen = requested ?? attempts[0]?.id
     const found = chosen === undefined ? undefined : queries.attempt(tenantId, job.id, chosen)
     if (chosen !== undefined && !found) fail(notFound('execution not found'))
     const selected = found && executionShownTo(caller(context), job, found)
-    return { attempts, selected, here: href(`/${job.id}`, { execution: asked }) }
+    return { attempts, selected, here: href(`/${job.id}`, { execution: requested }) }
   }
 
   return { caller, searchOf, href, go, listPage, formPage, jobPage, attemptsOf }

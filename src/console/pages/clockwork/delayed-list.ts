@@ -1,10 +1,14 @@
+import {
+  type ListPosition,
+  pagerLinks,
+  positionIn,
+} from '../../../../views/console/list-position.ts'
 import { DelayedPage } from '../../../../views/console/pages/clockwork/delayed.tsx'
 import {
   DELAYED_STATUSES,
   type DelayedCounts,
   type DelayedStatus,
 } from '../../../../views/console/pages/clockwork/delayed-words.ts'
-import { type ListPosition, pagesAlong, positionIn } from '../../../../views/console/trail.ts'
 import type { DelayedJobSummary, DelayedPosition } from '../../../engines/clockwork/queries.ts'
 import { createCursor } from '../../../platform/cursor.ts'
 import { DAY_MS, HOUR_MS } from '../../../platform/durations.ts'
@@ -27,7 +31,7 @@ export function createDelayedList(
   const cursor = createCursor('console delayed jobs', ['number', 'number'])
 
   /** One page of matching jobs, and the next cursor. A small result also provides the counts of the filters. */
-  function pageOf(tenantId: string, { q, status, before }: Asked) {
+  function pageOf(tenantId: string, { q, status, before }: DelayedFilters) {
     const found = queries.delayed(tenantId, { q, limit: MAX_IN_CHIPS + 1 })
     const isFew = found.length <= MAX_IN_CHIPS
     const fitting =
@@ -64,10 +68,10 @@ export function createDelayedList(
 
   return (context: Context): Response => {
     const { tenantId, role } = context.tenant
-    const asked = searchOf(context)
-    const q = asked.get('q')?.trim() ?? ''
-    const status = DELAYED_STATUSES.find((one) => one === asked.get('status'))
-    const position = positionIn(asked)
+    const params = searchOf(context)
+    const q = params.get('q')?.trim() ?? ''
+    const status = DELAYED_STATUSES.find((one) => one === params.get('status'))
+    const position = positionIn(params)
     const at = cursor.positionOf(position.cursor)
     const before = at && { runAt: at[0], seq: at[1] }
     const now = clock.now()
@@ -82,7 +86,7 @@ export function createDelayedList(
       counts,
       q,
       status,
-      pages: pagesAlong(position, next && cursor.encode([next.runAt, next.seq]), hrefOf),
+      pages: pagerLinks(position, next && cursor.encode([next.runAt, next.seq]), hrefOf),
       mayChange: may(role, 'change'),
       now,
     })
@@ -90,7 +94,7 @@ export function createDelayedList(
   }
 }
 
-interface Asked {
+interface DelayedFilters {
   q: string
   status: DelayedStatus | undefined
   before: DelayedPosition | undefined

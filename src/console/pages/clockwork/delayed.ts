@@ -5,7 +5,7 @@ import type { Flash } from '../../../../views/console/toast.tsx'
 import { parseRunAt } from '../../../engines/clockwork/run-at.ts'
 import { shownTo } from '../../../engines/clockwork/shown-job.ts'
 import type { Fields } from '../../../http/body.ts'
-import { submitted, typed } from '../../form.ts'
+import { submitted, trimmedText } from '../../form.ts'
 import { may } from '../../operators/rights.ts'
 import {
   type ClockworkPageParts,
@@ -31,14 +31,14 @@ export function delayedPages(parts: ClockworkPageParts) {
       isWrong: of.errors !== undefined,
       children: DelayedFormPage({
         base: layout.base(),
-        typed: of.typed ?? {},
+        values: of.values ?? {},
         errors: of.errors,
         now: clock.now(),
       }),
     })
 
   async function create(context: Context, body: Fields): Promise<Response> {
-    const runAt = momentOf(typed(body, 'run_at'))
+    const runAt = momentOf(trimmedText(body, 'run_at'))
     const { value, errors } = await sent(body, {
       checkCall,
       checks: [() => parseRunAt(runAt, clock.now())],
@@ -47,7 +47,7 @@ export function delayedPages(parts: ClockworkPageParts) {
           recordCreation(context, id),
         ),
     })
-    return value ? go(`/${value.id}`, 'created') : form(context, { typed: body, errors })
+    return value ? go(`/${value.id}`, 'created') : form(context, { values: body, errors })
   }
 
   /** Creates a delayed job. The audit log records jobs created in the console, but not those of the API. */

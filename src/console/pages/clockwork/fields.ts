@@ -1,8 +1,9 @@
 import type { FormError } from '../../../../views/console/form/error-summary.tsx'
+import { rawText } from '../../../../views/console/form/values.ts'
 import { METHODS, type Method } from '../../../engines/clockwork/request.ts'
 import type { Fields } from '../../../http/body.ts'
 import { fail, invalid } from '../../../platform/errors.ts'
-import { asTyped, type FormFields, submitted, typed } from '../../form.ts'
+import { type FormFields, submitted, trimmedText } from '../../form.ts'
 
 /** Request of a job, from a form. */
 export interface CallInForm {
@@ -30,7 +31,7 @@ export type CheckCall = (call: { url?: string; headers?: Record<string, string> 
 /** Reads the request of a job; throws `invalid` with the field's name. */
 export const callIn = (fields: Fields): CallInForm => ({
   name: nameIn(fields),
-  url: typed(fields, 'url'),
+  url: trimmedText(fields, 'url'),
   method: methodIn(fields),
   headers: headersIn(fields),
   body: bodyTextIn(fields) || null,
@@ -54,7 +55,7 @@ export async function sent<T>(
     () => nameIn(fields),
     ...checks,
     () => methodIn(fields),
-    () => checkCall({ url: typed(fields, 'url') }),
+    () => checkCall({ url: trimmedText(fields, 'url') }),
     () => checkCall({ headers: headersIn(fields) }),
   ])
   return errors.length > 0 ? { errors } : await submitted(work, FIELDS)
@@ -69,7 +70,7 @@ export async function problems(checks: readonly (() => unknown)[]): Promise<Form
 const MAX_NAME_LENGTH = 255
 
 function nameIn(fields: Fields): string {
-  const name = typed(fields, 'name')
+  const name = trimmedText(fields, 'name')
   if (name !== '' && name.length <= MAX_NAME_LENGTH) return name
   throw invalid(`must have 1 to ${MAX_NAME_LENGTH} characters`, {
     field: 'name',
@@ -78,11 +79,11 @@ function nameIn(fields: Fields): string {
 }
 
 const methodIn = (fields: Fields): Method =>
-  METHODS.find((one) => one === typed(fields, 'method')) ??
+  METHODS.find((one) => one === trimmedText(fields, 'method')) ??
   fail(invalid(`must be one of ${METHODS.join(', ')}`, { field: 'method', rule: 'choice' }))
 
 /** Body from a form, with Unix line ends. */
-export const bodyTextIn = (fields: Fields): string => asUnix(asTyped(fields, 'body'))
+export const bodyTextIn = (fields: Fields): string => asUnix(rawText(fields, 'body') ?? '')
 
 export const asUnix = (text: string): string => text.replaceAll('\r\n', '\n')
 
@@ -94,7 +95,7 @@ export const headerLines = (headers: Readonly<Record<string, string>>): string =
 
 function headersIn(fields: Fields): Record<string, string> {
   const entries = new Map<string, string>()
-  for (const line of asUnix(asTyped(fields, 'headers')).split('\n')) {
+  for (const line of asUnix(rawText(fields, 'headers') ?? '').split('\n')) {
     if (line.trim() === '') continue
     const colon = line.indexOf(':')
     if (colon < 1)

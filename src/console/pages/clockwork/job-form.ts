@@ -2,7 +2,7 @@ import { JobFormPage } from '../../../../views/console/pages/clockwork/job-form.
 import type { CronJob, CronJobChange, Preview } from '../../../engines/clockwork/model.ts'
 import { scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
 import type { Fields } from '../../../http/body.ts'
-import { typed } from '../../form.ts'
+import { trimmedText } from '../../form.ts'
 import type { ClockworkPageParts, Context, JobContexts, Returned } from './context.ts'
 import { asUnix, bodyTextIn, callIn, headerLines, problems, sent } from './fields.ts'
 
@@ -24,7 +24,7 @@ export function createJobForms(
       children: JobFormPage({
         base: layout.base(),
         job: of.job,
-        typed: of.typed ?? (of.job ? fieldsOf(of.job) : {}),
+        values: of.values ?? (of.job ? fieldsOf(of.job) : {}),
         errors: of.errors,
         preview: of.preview === 'none' ? undefined : of.preview,
         isPreviewed: of.preview !== undefined,
@@ -37,8 +37,8 @@ export function createJobForms(
     const from = searchOf(context).get('from')
     if (from === null) return form(context, {})
     const job = existing(context, from)
-    const typed = { ...fieldsOf(job), name: `${job.name} (copy)`, is_active: 'true' }
-    return form(context, { typed })
+    const values = { ...fieldsOf(job), name: `${job.name} (copy)`, is_active: 'true' }
+    return form(context, { values })
   }
 
   const edit = (context: Context, id: string): Response =>
@@ -46,32 +46,32 @@ export function createJobForms(
 
   /** Shows the form with a preview of the schedule, without saving. */
   async function previewed(context: Context, body: Fields, job?: CronJob): Promise<Response> {
-    const target = typed(body, 'url')
-    const schedule = typed(body, 'schedule')
+    const target = trimmedText(body, 'url')
+    const schedule = trimmedText(body, 'schedule')
     const errors = await problems([() => scheduleOf(schedule)])
     return errors.length > 0
-      ? form(context, { job, typed: body, errors, preview: 'none' })
+      ? form(context, { job, values: body, errors, preview: 'none' })
       : form(context, {
           job,
-          typed: body,
+          values: body,
           preview: preview({ schedule, ...(target !== '' && { url: target }) }),
         })
   }
 
   /** Saves a valid form. */
   const sentBy = <T>(body: Fields, work: () => Promise<T>) =>
-    sent(body, { checkCall, checks: [() => scheduleOf(typed(body, 'schedule'))], work })
+    sent(body, { checkCall, checks: [() => scheduleOf(trimmedText(body, 'schedule'))], work })
 
   async function create(context: Context, body: Fields): Promise<Response> {
     if (isPreview(body)) return previewed(context, body)
     const { value, errors } = await sentBy(body, () =>
       jobs.create(caller(context), {
         ...callIn(body),
-        schedule: typed(body, 'schedule'),
-        is_active: typed(body, 'is_active') === 'true',
+        schedule: trimmedText(body, 'schedule'),
+        is_active: trimmedText(body, 'is_active') === 'true',
       }),
     )
-    return value ? go(`/${value.id}`, 'created') : form(context, { typed: body, errors })
+    return value ? go(`/${value.id}`, 'created') : form(context, { values: body, errors })
   }
 
   async function change(context: Context, id: string, body: Fields): Promise<Response> {
@@ -83,13 +83,13 @@ export function createJobForms(
       await jobs.update(caller(context), id, wanted)
       return 'changed'
     })
-    return value ? go(`/${id}`, value) : form(context, { job, typed: body, errors })
+    return value ? go(`/${id}`, value) : form(context, { job, values: body, errors })
   }
 
   return { begin, edit, create, change }
 }
 
-const isPreview = (body: Fields): boolean => typed(body, 'intent') === 'preview'
+const isPreview = (body: Fields): boolean => trimmedText(body, 'intent') === 'preview'
 
 const fieldsOf = (job: CronJob): Fields => ({
   name: job.name,
@@ -103,7 +103,7 @@ const fieldsOf = (job: CronJob): Fields => ({
 /** Changed fields only. Different line ends are not a change. */
 function changeIn(fields: Fields, job: CronJob): CronJobChange {
   const { name, url: target, method, headers, body } = callIn(fields)
-  const schedule = typed(fields, 'schedule')
+  const schedule = trimmedText(fields, 'schedule')
   return {
     ...(name !== job.name && { name }),
     ...(schedule !== job.schedule && { schedule }),

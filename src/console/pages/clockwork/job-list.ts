@@ -1,9 +1,13 @@
 import {
+  type ListPosition,
+  pagerLinks,
+  positionIn,
+} from '../../../../views/console/list-position.ts'
+import {
   JOB_STATES,
   type JobState,
   JobsPage,
 } from '../../../../views/console/pages/clockwork/jobs.tsx'
-import { type ListPosition, pagesAlong, positionIn } from '../../../../views/console/trail.ts'
 import type { CronJobSummary } from '../../../engines/clockwork/queries.ts'
 import { createCursor } from '../../../platform/cursor.ts'
 import { may } from '../../operators/rights.ts'
@@ -35,10 +39,10 @@ export function createJobList(
 
   return (context: Context): Response => {
     const { tenantId, role } = context.tenant
-    const asked = searchOf(context)
-    const q = asked.get('q')?.trim() ?? ''
-    const state = JOB_STATES.find((one) => one === asked.get('state'))
-    const position = positionIn(asked)
+    const params = searchOf(context)
+    const q = params.get('q')?.trim() ?? ''
+    const state = JOB_STATES.find((one) => one === params.get('state'))
+    const position = positionIn(params)
     const before = cursor.positionOf(position.cursor)
     const now = clock.now()
     const newest = queries.jobs(tenantId, { limit: MAX_SCANNED })
@@ -57,7 +61,7 @@ export function createJobList(
       hasMore: newest.length === MAX_SCANNED,
       q,
       state,
-      pages: pagesAlong(position, last && cursor.encode(last.seq), hrefOf),
+      pages: pagerLinks(position, last && cursor.encode(last.seq), hrefOf),
       mayChange: may(role, 'change'),
       now,
     })

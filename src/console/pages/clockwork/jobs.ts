@@ -5,9 +5,9 @@ import { shownTo } from '../../../engines/clockwork/shown-job.ts'
 import { submitted } from '../../form.ts'
 import { may } from '../../operators/rights.ts'
 import { type ClockworkPageParts, type Context, createJobContexts, fieldsIn } from './context.ts'
-import { gapsIn } from './gaps.ts'
 import { createJobForms } from './job-form.ts'
 import { createJobList } from './job-list.ts'
+import { skippedSlotsIn } from './skipped-slots.ts'
 
 const NEXT_RUNS = 5
 
@@ -33,7 +33,7 @@ export function jobPages(parts: ClockworkPageParts) {
       schedule: description,
       nextRuns: nextRuns.slice(0, NEXT_RUNS),
       ...runs,
-      gaps: gapsIn(job, runs.attempts),
+      skippedSlots: skippedSlotsIn(job, runs.attempts),
       isListed: searchOf(context).has('list'),
       open: queries.open(tenantId, id),
       mayChange: may(role, 'change'),

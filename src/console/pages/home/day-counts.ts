@@ -1,3 +1,4 @@
+import type { DayCount } from '../../../../views/console/pages/overview/tiles.tsx'
 import type { Delivery } from '../../../delivery/index.ts'
 import { MAX_COUNTED } from '../../../delivery/store/read-model.ts'
 import type { Clockwork } from '../../../engines/clockwork/index.ts'
@@ -12,17 +13,6 @@ const HOURS = 24
 const SETTLED_MS = HOUR_MS
 /** Most cached counts. */
 const MAX_REMEMBERED = 20_000
-
-/** Number of events today, in UTC. */
-export interface DayCount {
-  today: number
-  /** Same period of the same day last week. */
-  lastWeek: number
-  /** By hour, the current one last. */
-  hours: number[]
-  /** Some hour exceeds the counting limit. */
-  isCut: boolean
-}
 
 /** Counts events from one moment up to another. */
 type Counting = (from: number, until: number) => number
@@ -41,7 +31,7 @@ export function createDayCounts(parts: {
   const { clock, delivery, clockwork, passepartout } = parts
   const remembered = new Map<string, number>()
 
-  function once(name: string, until: number, count: () => number): number {
+  function cached(name: string, until: number, count: () => number): number {
     const known = remembered.get(name)
     if (known !== undefined) return known
     const counted = count()
@@ -51,10 +41,10 @@ export function createDayCounts(parts: {
     return counted
   }
 
-  const messageAt = (at: number) => once(`message ${at}`, at, () => delivery.messages.seqAt(at))
+  const messageAt = (at: number) => cached(`message ${at}`, at, () => delivery.messages.seqAt(at))
   const deliveryAt = (at: number) =>
-    once(`delivery ${at}`, at, () => delivery.readModel.deliverySeqAt(messageAt(at)))
-  const loginAt = (at: number) => once(`login ${at}`, at, () => passepartout.readModel.seqAt(at))
+    cached(`delivery ${at}`, at, () => delivery.readModel.deliverySeqAt(messageAt(at)))
+  const loginAt = (at: number) => cached(`login ${at}`, at, () => passepartout.readModel.seqAt(at))
 
   function of(tenantId: string, environment: Environment) {
     const gate = { tenantId, name: 'gate.live' } as const
@@ -106,7 +96,7 @@ export function createDayCounts(parts: {
     const midnight = now - (now % DAY_MS)
     const hour = now - (now % HOUR_MS)
     const within = (from: number, until: number) =>
-      once(`${name} ${from} ${until}`, until, () => count(from, until))
+      cached(`${name} ${from} ${until}`, until, () => count(from, until))
     const starts = Array.from({ length: HOURS }, (_, index) => hour - (HOURS - 1 - index) * HOUR_MS)
     const hours = starts.map((start) =>
       start === hour ? count(start, now + 1) : within(start, start + HOUR_MS),

@@ -1,26 +1,17 @@
-import type { Delivery as DeliveryLayer } from '../../../delivery/index.ts'
+import type { Activity } from '../../../../views/console/pages/overview/feed.tsx'
+import type { Delivery } from '../../../delivery/index.ts'
 import type { Clockwork } from '../../../engines/clockwork/index.ts'
-import type { LatestRun } from '../../../engines/clockwork/store/read-model.ts'
-import type { LoginRecord, Passepartout } from '../../../engines/passepartout/index.ts'
+import type { Passepartout } from '../../../engines/passepartout/index.ts'
 import type { Relay } from '../../../engines/relay/index.ts'
-import type { Delivery } from '../../../http/delivery-log/model.ts'
 import type { Caller } from '../../../platform/caller.ts'
 
 /** Most events of one kind, so that a busy engine leaves room for the others. */
 const OF_A_KIND = 10
 const SHOWN = 12
 
-/** An event in one of the engines. */
-export type Happening = { key: string; at: number } & (
-  | { kind: 'person'; type: string; identityId: string; email: string | null }
-  | { kind: 'run'; run: LatestRun }
-  | { kind: 'login'; login: LoginRecord }
-  | { kind: 'delivery'; delivery: Delivery; address: string | null }
-)
-
 /** Latest events in all engines of a tenant. */
 export function createFeed(parts: {
-  delivery: Pick<DeliveryLayer, 'readModel'>
+  delivery: Pick<Delivery, 'readModel'>
   clockwork: Pick<Clockwork, 'readModel'>
   passepartout: Pick<Passepartout, 'records'>
   relay: Pick<Relay, 'deliveries'>
@@ -28,27 +19,27 @@ export function createFeed(parts: {
   const { delivery, clockwork, passepartout, relay } = parts
 
   /** Newest first. */
-  function of(caller: Caller): Happening[] {
+  function of(caller: Caller): Activity[] {
     return [...people(caller), ...runs(caller), ...logins(caller), ...deliveries(caller)]
       .toSorted((one, other) => other.at - one.at)
       .slice(0, SHOWN)
   }
 
-  const people = ({ tenantId }: Caller): Happening[] =>
+  const people = ({ tenantId }: Caller): Activity[] =>
     delivery.readModel
       .newest({ tenantId, name: 'gate.live' }, OF_A_KIND)
       .map(({ id, type, payload, acceptedAt: at }) => {
-        const { identity_id: identityId, payload: said } = JSON.parse(payload).data
-        const email = typeof said.email === 'string' ? said.email : null
+        const { identity_id: identityId, payload: identity } = JSON.parse(payload).data
+        const email = typeof identity.email === 'string' ? identity.email : null
         return { key: `person-${id}`, kind: 'person', at, type, identityId, email }
       })
 
-  const runs = ({ tenantId }: Caller): Happening[] =>
+  const runs = ({ tenantId }: Caller): Activity[] =>
     clockwork.readModel
       .latest(tenantId, OF_A_KIND)
       .map((run) => ({ key: `run-${run.id}`, kind: 'run', at: run.startedAt, run }))
 
-  const logins = ({ tenantId, environment }: Caller): Happening[] =>
+  const logins = ({ tenantId, environment }: Caller): Activity[] =>
     passepartout.records
       .list({ tenantId, environment: environment ?? 'live' }, { limit: OF_A_KIND })
       .data.map((login) => ({
@@ -58,7 +49,7 @@ export function createFeed(parts: {
         login,
       }))
 
-  function deliveries(caller: Caller): Happening[] {
+  function deliveries(caller: Caller): Activity[] {
     const { tenantId, environment } = caller
     const latest = relay.deliveries.list(caller, { limit: OF_A_KIND }).data
     if (latest.length === 0) return []

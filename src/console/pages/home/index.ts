@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import {
   InstallationIssues,
   InstallationPage,
-  NowherePage,
+  NoTenantPage,
   UnverifiedPage,
 } from '../../../../views/console/pages/overview/installation.tsx'
 import { OverviewPage } from '../../../../views/console/pages/overview/page.tsx'
@@ -17,7 +17,7 @@ import { stateIdOf } from '../../live/part.ts'
 import type { ConsoleMiddleware, OperatorContext, TenantContext } from '../../middleware.ts'
 import type { Operators } from '../../operators/index.ts'
 import { environmentOf } from '../../scope.ts'
-import { createOverview, type Seen } from './overview.ts'
+import { createOverview, type OverviewRequest } from './overview.ts'
 
 const LIVE = '/console/live/overview'
 
@@ -49,14 +49,14 @@ export function homePage(
       ? InstallationPage({ base, name, health: health.read(), tenants: tenants.counts() })
       : operators.signUp.isWaiting(operator.id)
         ? UnverifiedPage({ base, email: operator.email })
-        : NowherePage({ base, hasOthers: memberships.length > 0 })
+        : NoTenantPage({ base, hasOthers: memberships.length > 0 })
     return layout.page({ ...common, children })
   }
 
   function ofTenant(context: TenantContext & { request: Request }): Response {
     const { operator, request } = context
     const base = layout.base()
-    const props = overview.propsOf(seenBy(context))
+    const props = overview.propsOf(overviewRequestOf(context))
     const shownId = stateIdOf(overview.partsOf(props))
     const issues = operator.isAdmin ? health.read().issues : []
     return layout.page({
@@ -67,22 +67,22 @@ export function homePage(
       hasEnvironments: true,
       children: OverviewPage({
         overview: props,
-        live: { href: url(base, LIVE, { shown: shownId }), shownId },
+        live: { href: url(base, LIVE, { props: shownId }), shownId },
         installation: InstallationIssues({ base, issues, now: clock.now() }),
       }),
     })
   }
 
-  const seenBy = (context: TenantContext & { request: Request }): Seen => ({
+  const overviewRequestOf = (context: TenantContext & { request: Request }): OverviewRequest => ({
     caller: callerOf(context, 'relay', environmentOf(context.request)),
     scope: context.tenant,
   })
 
   function live(context: TenantContext & { request: Request }): Response {
-    const seen = seenBy(context)
-    const { environment } = seen.caller
+    const overviewRequest = overviewRequestOf(context)
+    const { environment } = overviewRequest.caller
     const name = `overview ${environment} ${context.tenant.role}`
-    return liveAnswers(context, { name, render: overview.render(seen) })
+    return liveAnswers(context, { name, render: overview.render(overviewRequest) })
   }
 
   return new Elysia({ name: 'home page', detail: { hide: true } })

@@ -15,15 +15,15 @@ import type { Part } from '../../live/part.ts'
 import type { tenantScopeOf } from '../../operators/current-operator.ts'
 import { may } from '../../operators/rights.ts'
 import { createAlerts } from './alerts.ts'
-import { comingRuns } from './coming.ts'
 import { createDayCounts } from './day-counts.ts'
 import { createFeed } from './feed.ts'
+import { upcomingRuns } from './upcoming-runs.ts'
 
 /** Interval for the expensive queries while the page is open. */
 const SLOW_MS = 5000
 
 /** Tenant and environment of the page. */
-export interface Seen {
+export interface OverviewRequest {
   caller: Caller
   scope: ReturnType<typeof tenantScopeOf>
 }
@@ -47,7 +47,7 @@ export function createOverview(parts: {
   const alerts = createAlerts(parts)
   const feed = createFeed(parts)
 
-  function slow({ caller, scope: { tenantId } }: Seen) {
+  function slow({ caller, scope: { tenantId } }: OverviewRequest) {
     const environment = caller.environment ?? 'live'
     const issues = alerts.of(tenantId, environment)
     return {
@@ -60,12 +60,12 @@ export function createOverview(parts: {
     }
   }
 
-  function propsOf(seen: Seen, known = slow(seen)): OverviewProps {
-    const { caller, scope } = seen
+  function propsOf(overviewRequest: OverviewRequest, known = slow(overviewRequest)): OverviewProps {
+    const { caller, scope } = overviewRequest
     const { issues, day, jobs, hasKey, hasEndpoint } = known
     const now = clock.now()
-    const coming = comingRuns(clockwork, scope.tenantId, now)
-    const happenings = feed.of(caller)
+    const coming = upcomingRuns(clockwork, scope.tenantId, now)
+    const activity = feed.of(caller)
     return {
       base: layout.base(),
       apiUrl: baseUrl(),
@@ -74,44 +74,44 @@ export function createOverview(parts: {
       mayMakeKeys: may(scope.role, 'keys'),
       mayChange: may(scope.role, 'change'),
       isFresh:
-        happenings.length === 0 &&
+        activity.length === 0 &&
         coming.length === 0 &&
         jobs.active + jobs.paused === 0 &&
         !hasEndpoint,
       today: { ...day, jobs },
       issues,
       coming,
-      happenings,
+      activity,
       now,
     }
   }
 
   /** Live parts of the page, with the data that each depends on. */
-  function partsOf(shown: OverviewProps): Part[] {
-    const { base: _, apiUrl: __, now: ___, coming, happenings, ...top } = shown
+  function partsOf(props: OverviewProps): Part[] {
+    const { base: _, apiUrl: __, now: ___, coming, activity, ...top } = props
     const facts = {
       'overview-head': top,
       'overview-top': top,
       'overview-next': coming,
-      'overview-feed': happenings,
+      'overview-feed': activity,
     } satisfies Record<keyof typeof OVERVIEW_PARTS, unknown>
     return Object.entries(OVERVIEW_PARTS).map(([target, draw]) => ({
       target,
       facts: facts[target as keyof typeof OVERVIEW_PARTS],
-      draw: () => draw(shown),
+      draw: () => draw(props),
     }))
   }
 
   /** Polled for live updates. */
-  function render(seen: Seen): () => Part[] {
-    let known = slow(seen)
+  function render(overviewRequest: OverviewRequest): () => Part[] {
+    let known = slow(overviewRequest)
     let knownAt = clock.monotonic()
     return () => {
       if (clock.monotonic() - knownAt >= SLOW_MS) {
-        known = slow(seen)
+        known = slow(overviewRequest)
         knownAt = clock.monotonic()
       }
-      return partsOf(propsOf(seen, known))
+      return partsOf(propsOf(overviewRequest, known))
     }
   }
 

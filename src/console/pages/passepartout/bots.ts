@@ -3,7 +3,7 @@ import { BotPage } from '../../../../views/console/pages/passepartout/bots/bot.t
 import { BotsPage } from '../../../../views/console/pages/passepartout/bots/list.tsx'
 import {
   BOT_TITLES,
-  type BotTrial,
+  type BotSubmission,
 } from '../../../../views/console/pages/passepartout/bots/state.tsx'
 import type { Bot, Passepartout } from '../../../engines/passepartout/index.ts'
 import type { Fields } from '../../../http/body.ts'
@@ -11,7 +11,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import { ENVIRONMENTS, type Environment } from '../../../platform/engines.ts'
 import { fail, invalid, notFound } from '../../../platform/errors.ts'
 import type { CallerOf } from '../../callers.ts'
-import { submitted, typed } from '../../form.ts'
+import { submitted, trimmedText } from '../../form.ts'
 import { crumbTo, type Layout } from '../../layout.ts'
 import type { ConsoleMiddleware, TenantContext } from '../../middleware.ts'
 import { may } from '../../operators/rights.ts'
@@ -41,7 +41,7 @@ export function botPages(parts: {
     mayRemove: may(tenant.role, 'delete'),
   })
 
-  function list(context: TenantContext & Asked): Response {
+  function list(context: TenantContext & BotRequest): Response {
     const { request, operator } = context
     return layout.page({
       request,
@@ -57,7 +57,7 @@ export function botPages(parts: {
     })
   }
 
-  function show(context: TenantContext & Asked, trial?: BotTrial): Response {
+  function show(context: TenantContext & BotRequest, submission?: BotSubmission): Response {
     const { request, operator } = context
     const environment = environmentIn(context)
     return layout.page({
@@ -67,7 +67,7 @@ export function botPages(parts: {
       active: 'bots',
       above: [crumbTo(layout.base(), 'bots')],
       flash: flashOf(context),
-      status: trial ? 422 : 200,
+      status: submission ? 422 : 200,
       children: BotPage({
         base: layout.base(),
         environment,
@@ -75,32 +75,32 @@ export function botPages(parts: {
         rights: rightsOf(context),
         hasUser: hasUser(context, environment),
         now: clock.now(),
-        ...(trial && { trial }),
+        ...(submission && { submission }),
       }),
     })
   }
 
   /** Submits a form, then shows the bot with the result, or the form with its errors. */
   async function act(
-    context: TenantContext & Asked,
-    form: BotTrial['form'],
+    context: TenantContext & BotRequest,
+    form: BotSubmission['form'],
     work: (owner: { tenantId: string; environment: Environment }) => Promise<string>,
   ): Promise<Response> {
     const environment = environmentIn(context)
     const owner = { tenantId: context.tenant.tenantId, environment }
     const { value, errors } = await submitted(() => work(owner), NAMES)
-    return errors ? show(context, { form, typed: context.body, errors }) : layout.go(value)
+    return errors ? show(context, { form, values: context.body, errors }) : layout.go(value)
   }
 
-  const setToken = (context: TenantContext & Asked): Promise<Response> =>
+  const setToken = (context: TenantContext & BotRequest): Promise<Response> =>
     act(context, 'token', async (owner) => {
       if (owner.environment === 'test') throw notFound('the test bot has no token')
-      const token = typed(context.body, 'token')
+      const token = trimmedText(context.body, 'token')
       const { warnings } = await bots.set(context.actor, owner, { token })
       return done(owner.environment, warnings.length > 0 ? 'elsewhere' : 'checked')
     })
 
-  const setSettings = (context: TenantContext & Asked): Promise<Response> =>
+  const setSettings = (context: TenantContext & BotRequest): Promise<Response> =>
     act(context, 'settings', async (owner) => {
       const transport =
         owner.environment === 'live'
@@ -111,28 +111,36 @@ export function botPages(parts: {
       return done(owner.environment, 'saved')
     })
 
-  const enable = (context: TenantContext & Asked): Promise<Response> =>
+  const enable = (context: TenantContext & BotRequest): Promise<Response> =>
     act(context, 'enable', async (owner) => {
-      const takeOver = typed(context.body, 'take_over') === 'true'
+      const takeOver = trimmedText(context.body, 'take_over') === 'true'
       const { warnings } = await bots.enable(context.actor, owner, { takeOver })
       return done(owner.environment, warnings.length > 0 ? 'taken-over' : 'enabled')
     })
 
-  async function disable({ actor, tenant, ...context }: TenantContext & Asked): Promise<Response> {
+  async function disable({
+    actor,
+    tenant,
+    ...context
+  }: TenantContext & BotRequest): Promise<Response> {
     const environment = environmentIn(context)
     await bots.disable(actor, { tenantId: tenant.tenantId, environment })
     return layout.go(done(environment, 'disabled'))
   }
 
   /** Removes the live bot; the test bot is built in. */
-  async function remove({ actor, tenant, ...context }: TenantContext & Asked): Promise<Response> {
+  async function remove({
+    actor,
+    tenant,
+    ...context
+  }: TenantContext & BotRequest): Promise<Response> {
     if (environmentIn(context) === 'test') throw notFound('the test bot is built in')
     await bots.remove(actor, { tenantId: tenant.tenantId, environment: 'live' })
     return layout.go('/console/bots?done=removed')
   }
 
   /** Starts a test login, whose link is only in the address of its page. */
-  const tryOut = (context: TenantContext & Asked): Promise<Response> =>
+  const tryOut = (context: TenantContext & BotRequest): Promise<Response> =>
     act(context, 'try', async ({ environment }) => {
       const userAgent = context.request.headers.get('user-agent')?.slice(0, MAX_USER_AGENT_LENGTH)
       const { id, payload } = await logins.begin(callerOf(context, 'passepartout', environment), {
@@ -143,20 +151,22 @@ export function botPages(parts: {
 
   return new Elysia({ name: 'bot pages', prefix: '/console/bots', detail: { hide: true } })
     .use(middleware)
-    .get('', (context) => list(asked(context)), { right: 'read' })
-    .get('/:environment', (context) => show(asked(context)), { right: 'read' })
-    .post('/:environment/token', (context) => setToken(asked(context)), { right: 'change' })
-    .post('/:environment/settings', (context) => setSettings(asked(context)), { right: 'change' })
-    .post('/:environment/enable', (context) => enable(asked(context)), { right: 'change' })
-    .post('/:environment/disable', (context) => disable(asked(context)), { right: 'change' })
-    .post('/:environment/remove', (context) => remove(asked(context)), { right: 'delete' })
-    .post('/:environment/try', (context) => tryOut(asked(context)), { right: 'change' })
+    .get('', (context) => list(contextOf(context)), { right: 'read' })
+    .get('/:environment', (context) => show(contextOf(context)), { right: 'read' })
+    .post('/:environment/token', (context) => setToken(contextOf(context)), { right: 'change' })
+    .post('/:environment/settings', (context) => setSettings(contextOf(context)), {
+      right: 'change',
+    })
+    .post('/:environment/enable', (context) => enable(contextOf(context)), { right: 'change' })
+    .post('/:environment/disable', (context) => disable(contextOf(context)), { right: 'change' })
+    .post('/:environment/remove', (context) => remove(contextOf(context)), { right: 'delete' })
+    .post('/:environment/try', (context) => tryOut(contextOf(context)), { right: 'change' })
 }
 
 const MAX_USER_AGENT_LENGTH = 512
 
 /** Parameters and body of a request. */
-interface Asked {
+interface BotRequest {
   request: Request
   params: { environment: string }
   query: Record<string, string | undefined>
@@ -164,16 +174,16 @@ interface Asked {
 }
 
 /** Fills in empty parameters and body for routes without them. */
-const asked = (
+const contextOf = (
   context: TenantContext & { request: Request; params: object; body: unknown },
-): TenantContext & Asked => ({
+): TenantContext & BotRequest => ({
   ...context,
   params: { environment: '', ...context.params },
   query: Object.fromEntries(new URL(context.request.url).searchParams),
   body: (context.body ?? {}) as Fields,
 })
 
-const environmentIn = ({ params }: Pick<Asked, 'params'>): Environment =>
+const environmentIn = ({ params }: Pick<BotRequest, 'params'>): Environment =>
   ENVIRONMENTS.find((one) => one === params.environment) ?? fail(notFound('bot not found'))
 
 function oneOf<const Value extends string>(
@@ -181,14 +191,14 @@ function oneOf<const Value extends string>(
   name: string,
   values: readonly Value[],
 ): Value {
-  const value = values.find((one) => one === typed(fields, name))
+  const value = values.find((one) => one === trimmedText(fields, name))
   return value ?? fail(invalid(`must be ${values.join(' or ')}`, { field: name, rule: 'choice' }))
 }
 
 const done = (environment: Environment, what: keyof typeof FLASHES): string =>
   `/console/bots/${environment}?done=${what}`
 
-const flashOf = ({ query }: Asked) => {
+const flashOf = ({ query }: BotRequest) => {
   const what = query.done ?? ''
   return Object.hasOwn(FLASHES, what) ? FLASHES[what as keyof typeof FLASHES] : undefined
 }

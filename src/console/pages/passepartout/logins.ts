@@ -1,9 +1,9 @@
 import { Elysia } from 'elysia'
+import { pagerLinks } from '../../../../views/console/list-position.ts'
 import { LoginsPage } from '../../../../views/console/pages/passepartout/logins/list.tsx'
 import { LoginPage } from '../../../../views/console/pages/passepartout/logins/login.tsx'
 import { LoginUserPage } from '../../../../views/console/pages/passepartout/logins/user.tsx'
 import { LoginUsersPage } from '../../../../views/console/pages/passepartout/logins/users.tsx'
-import { pagesAlong } from '../../../../views/console/trail.ts'
 import { url } from '../../../../views/console/url.ts'
 import { qrCode } from '../../../engines/gate/credentials/second-factor/qr-code.ts'
 import {
@@ -68,7 +68,7 @@ export function loginPages(parts: {
     { next_cursor: next }: Page<unknown>,
     { cursor, trail }: Context['query'],
   ) =>
-    pagesAlong({ cursor: cursor || undefined, trail }, next, (position) =>
+    pagerLinks({ cursor: cursor || undefined, trail }, next, (position) =>
       url(layout.base(), path, { ...filter, ...position }),
     )
 
@@ -160,11 +160,11 @@ export function loginPages(parts: {
 
   return new Elysia({ name: 'login pages', prefix: '/console/logins', detail: { hide: true } })
     .use(middleware)
-    .get('', (context) => list(asked(context)), { right: 'read' })
-    .get('/users', (context) => listUsers(asked(context)), { right: 'read' })
-    .get('/users/:id', (context) => showUser(asked(context)), { right: 'read' })
-    .post('/users/:id/delete', (context) => removeUser(asked(context)), { right: 'delete' })
-    .get('/:id', (context) => show(asked(context)), { right: 'read' })
+    .get('', (context) => list(contextOf(context)), { right: 'read' })
+    .get('/users', (context) => listUsers(contextOf(context)), { right: 'read' })
+    .get('/users/:id', (context) => showUser(contextOf(context)), { right: 'read' })
+    .post('/users/:id/delete', (context) => removeUser(contextOf(context)), { right: 'delete' })
+    .get('/:id', (context) => show(contextOf(context)), { right: 'read' })
 }
 
 type Context = TenantContext & {
@@ -174,7 +174,7 @@ type Context = TenantContext & {
 }
 
 /** Fills in empty parameters for routes without them. */
-const asked = (context: TenantContext & { request: Request; params: object }): Context => ({
+const contextOf = (context: TenantContext & { request: Request; params: object }): Context => ({
   ...context,
   params: { id: '', ...context.params },
   query: Object.fromEntries(new URL(context.request.url).searchParams),

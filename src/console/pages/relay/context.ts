@@ -1,4 +1,4 @@
-import { type ListPosition, positionIn } from '../../../../views/console/trail.ts'
+import { type ListPosition, positionIn } from '../../../../views/console/list-position.ts'
 import type { Fields } from '../../../http/body.ts'
 import type { Caller } from '../../../platform/caller.ts'
 import type { CallerOf } from '../../callers.ts'

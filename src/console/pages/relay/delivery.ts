@@ -3,7 +3,7 @@ import { DeliveryPage } from '../../../../views/console/pages/relay/delivery.tsx
 import type { Flash } from '../../../../views/console/toast.tsx'
 import { flashOf } from '../../flash.ts'
 import { crumbTo } from '../../layout.ts'
-import { withoutSignatures } from '../without-signatures.ts'
+import { maskSignatures } from '../mask-signatures.ts'
 import type { RelayContext } from './context.ts'
 import type { RelayParts } from './parts.ts'
 
@@ -14,7 +14,7 @@ export function deliveryPage(parts: RelayParts) {
 
   function show({ request, operator, caller, id, query, mayChange }: RelayContext): Response {
     const found = deliveries.get(caller, id)
-    const delivery = mayChange ? found : withoutSignatures(found)
+    const delivery = mayChange ? found : maskSignatures(found)
     const log = delivery.attempt_log
     return layout.page({
       request,

@@ -6,7 +6,7 @@ import {
 } from '../../../../views/console/pages/relay/endpoint-form.tsx'
 import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
 import type { Fields } from '../../../http/body.ts'
-import { errorAt, submitted } from '../../form.ts'
+import { submitted } from '../../form.ts'
 import { crumbTo } from '../../layout.ts'
 import type { RelayContext } from './context.ts'
 import { endpointCrumb } from './endpoint-crumb.ts'
@@ -30,7 +30,7 @@ export function endpointForms(parts: RelayParts) {
 
   function form(
     { request, operator }: RelayContext,
-    of: { endpoint?: Endpoint; typed?: Fields; errors?: readonly FormError[] } = {},
+    of: { endpoint?: Endpoint; values?: Fields; errors?: readonly FormError[] } = {},
   ): Response {
     const { endpoint } = of
     const base = layout.base()
@@ -45,16 +45,15 @@ export function endpointForms(parts: RelayParts) {
       children: EndpointForm({
         base,
         endpoint,
-        typed: of.typed ?? (endpoint && fieldsOf(endpoint)),
+        values: of.values ?? (endpoint && fieldsOf(endpoint)),
         errors: of.errors,
-        errorAt: (name) => errorAt(of.errors, name),
       }),
     })
   }
 
   /** Links can preselect the event types. */
   const blank = (context: RelayContext): Response =>
-    form(context, { typed: { event_types: context.query.event_types ?? '' } })
+    form(context, { values: { event_types: context.query.event_types ?? '' } })
 
   async function create(context: RelayContext): Promise<Response> {
     const { request, operator, caller, body } = context
@@ -62,7 +61,7 @@ export function endpointForms(parts: RelayParts) {
       async () => endpoints.create(caller, newEndpointIn(body)),
       FIELDS,
     )
-    if (!value) return form(context, { typed: body, errors })
+    if (!value) return form(context, { values: body, errors })
     return layout.page({
       request,
       operator,
@@ -84,7 +83,7 @@ export function endpointForms(parts: RelayParts) {
       async () => endpoints.update(caller, id, changeIn(body)),
       FIELDS,
     )
-    if (!value) return form(context, { endpoint, typed: body, errors })
+    if (!value) return form(context, { endpoint, values: body, errors })
     return layout.go(`/console/endpoints/${id}?done=saved`)
   }
 

@@ -7,12 +7,12 @@ import type { Fields } from '../../../http/body.ts'
 import type { DeliveryDetail, TestResult } from '../../../http/delivery-log/model.ts'
 import type { Caller } from '../../../platform/caller.ts'
 import { invalid } from '../../../platform/errors.ts'
-import { submitted, typed } from '../../form.ts'
+import { submitted, trimmedText } from '../../form.ts'
 import { crumbTo } from '../../layout.ts'
-import { withoutSignatures } from '../without-signatures.ts'
+import { maskSignatures } from '../mask-signatures.ts'
 import type { RelayContext } from './context.ts'
 import { endpointCrumb } from './endpoint-crumb.ts'
-import { endpointFlash } from './endpoint-news.ts'
+import { endpointFlash } from './endpoint-flashes.ts'
 import { replayedIn } from './fields.ts'
 import type { RelayParts } from './parts.ts'
 
@@ -34,7 +34,7 @@ export function endpointPage(parts: RelayParts) {
   /** `test` is the result of a test event, which is not stored. */
   function show(
     context: RelayContext,
-    of: { test?: TestResult; typed?: Fields; errors?: readonly FormError[] } = {},
+    of: { test?: TestResult; values?: Fields; errors?: readonly FormError[] } = {},
   ): Response {
     const { request, operator, caller, id, query, mayChange, mayDelete } = context
     const endpoint = endpoints.get(caller, id)
@@ -75,7 +75,7 @@ export function endpointPage(parts: RelayParts) {
     const id = endpointSummaries.lastTriedAt(endpoint)
     if (id === undefined) return undefined
     const found = deliveries.get(caller, id)
-    return caller.isReadOnly ? withoutSignatures(found) : found
+    return caller.isReadOnly ? maskSignatures(found) : found
   }
 
   const gone = (id: string, done: string) => layout.go(`/console/endpoints/${id}?done=${done}`)
@@ -85,7 +85,7 @@ export function endpointPage(parts: RelayParts) {
     endpoints.get(caller, id)
     const { value, errors } = await submitted(
       async () => {
-        const type = typed(body, 'event_type')
+        const type = trimmedText(body, 'event_type')
         const wanted = type === '' ? null : { event_type: type }
         const result = await endpoints.test(caller, id, wanted, undefined)
         const { tenantId } = tenant
@@ -98,13 +98,13 @@ export function endpointPage(parts: RelayParts) {
       { event_type: 'event_type' },
     )
     return value
-      ? show(context, { test: value, typed: body })
-      : show(context, { typed: body, errors })
+      ? show(context, { test: value, values: body })
+      : show(context, { values: body, errors })
   }
 
   async function rotate({ request, operator, caller, id, body }: RelayContext): Promise<Response> {
     const endpoint = endpoints.get(caller, id)
-    const grace = GRACES.get(typed(body, 'grace'))
+    const grace = GRACES.get(trimmedText(body, 'grace'))
     if (grace === undefined)
       throw invalid('must be none, hour, day or week', { field: 'grace', rule: 'choice' })
     const { secret, previous_expires_at: until } = await endpoints.rotate(caller, id, {
@@ -128,7 +128,7 @@ export function endpointPage(parts: RelayParts) {
   }
 
   async function resume({ caller, id, body }: RelayContext): Promise<Response> {
-    const held = typed(body, 'held')
+    const held = trimmedText(body, 'held')
     if (held !== 'drain' && held !== 'discard')
       throw invalid('must be drain or discard', { field: 'held', rule: 'choice' })
     await endpoints.update(caller, id, { active: true, held })

@@ -7,7 +7,7 @@ import {
 } from '../../../../views/console/pages/relay/state.tsx'
 import { type EndpointStats, hears } from '../../../engines/relay/endpoint-summaries.ts'
 import type { RelayContext } from './context.ts'
-import { endpointFlash } from './endpoint-news.ts'
+import { endpointFlash } from './endpoint-flashes.ts'
 import type { RelayParts } from './parts.ts'
 
 const ON_A_PAGE = 25
@@ -29,7 +29,7 @@ export function endpointListPage(parts: RelayParts) {
       channel: query.channel || undefined,
     }
     const meant = all.filter(
-      (endpoint) => hears(endpoint, filters) && isMeant(endpoint, filters.search),
+      (endpoint) => hears(endpoint, filters) && matches(endpoint, filters.search),
     )
     const found = state
       ? meant.filter((endpoint) => stateOf(endpoint) === state)
@@ -53,7 +53,7 @@ export function endpointListPage(parts: RelayParts) {
         rows: rows.map((endpoint) => ({
           endpoint,
           hours: endpointSummaries.dayOf(endpoint),
-          waiting: isAtEase(endpoint) ? undefined : endpointSummaries.waitingFor(endpoint),
+          waiting: hasNoBacklog(endpoint) ? undefined : endpointSummaries.waitingFor(endpoint),
         })),
         position,
         next: from + rows.length < found.length ? rows.at(-1)?.id : undefined,
@@ -72,7 +72,7 @@ export function endpointListPage(parts: RelayParts) {
     .get('', (context) => list(contextOf(context)), { right: 'read' })
 }
 
-const isMeant = ({ id, url, description }: EndpointStats, search: string): boolean => {
+const matches = ({ id, url, description }: EndpointStats, search: string): boolean => {
   const words = search.toLowerCase()
   return [id, url, description].some((text) => text.toLowerCase().includes(words))
 }
@@ -84,7 +84,7 @@ const issuesFirst = (endpoints: readonly EndpointStats[]): EndpointStats[] => {
 }
 
 /** Active endpoints without problems have no retries or held deliveries. */
-const isAtEase = (endpoint: EndpointStats): boolean =>
+const hasNoBacklog = (endpoint: EndpointStats): boolean =>
   stateOf(endpoint) === 'active' && endpoint.health.breaker === 'closed'
 
 /** Channels that endpoints listen on. */

@@ -8,14 +8,14 @@ import type {
 } from '../../../engines/relay/model/endpoints.ts'
 import type { Fields } from '../../../http/body.ts'
 import { invalid } from '../../../platform/errors.ts'
-import { typed } from '../../form.ts'
+import { trimmedText } from '../../form.ts'
 
 const MAX_DESCRIPTION_LENGTH = 500
 const FASTEST = 1000
 
 /** Splits names at commas, spaces or lines. */
 export const namesIn = (body: Fields, field: string): string[] =>
-  typed(body, field)
+  trimmedText(body, field)
     .split(/[\s,]+/)
     .filter(Boolean)
 
@@ -31,7 +31,7 @@ export function channelsIn(body: Fields): string[] {
 
 /** Reads a new endpoint from a form. No event types means all. */
 export function newEndpointIn(body: Fields): NewEndpoint {
-  const secret = typed(body, 'secret')
+  const secret = trimmedText(body, 'secret')
   return { ...endpointIn(body), ...(secret !== '' && { secret }) }
 }
 
@@ -39,13 +39,13 @@ export function newEndpointIn(body: Fields): NewEndpoint {
 export const changeIn = (body: Fields): EndpointChange => endpointIn(body)
 
 function endpointIn(body: Fields): Omit<NewEndpoint, 'secret'> {
-  const url = typed(body, 'url')
+  const url = trimmedText(body, 'url')
   if (url === '')
     throw invalid('is required, such as https://example.com/hook', {
       field: 'url',
       rule: 'required',
     })
-  const description = typed(body, 'description')
+  const description = trimmedText(body, 'description')
   if ([...description].length > MAX_DESCRIPTION_LENGTH)
     throw invalid(`must have at most ${MAX_DESCRIPTION_LENGTH} characters`, {
       field: 'description',
@@ -57,7 +57,7 @@ function endpointIn(body: Fields): Omit<NewEndpoint, 'secret'> {
       field: 'event_types',
       rule: 'too_many',
     })
-  const format = FORMATS.find((one) => one === typed(body, 'format'))
+  const format = FORMATS.find((one) => one === trimmedText(body, 'format'))
   if (!format)
     throw invalid(`must be one of ${FORMATS.join(', ')}`, { field: 'format', rule: 'choice' })
   return {
@@ -72,7 +72,7 @@ function endpointIn(body: Fields): Omit<NewEndpoint, 'secret'> {
 
 /** Reads headers, one per line. */
 function headersIn(body: Fields): Record<string, string> {
-  const lines = typed(body, 'headers')
+  const lines = trimmedText(body, 'headers')
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean)
@@ -104,15 +104,15 @@ export const fieldsOf = (endpoint: Endpoint): Fields => ({
 
 /** Reads the period, selection and rate of a replay. */
 export function replayIn(fields: Fields): ReplayRequest {
-  const until = typed(fields, 'until')
-  const which = typed(fields, 'which') || 'undelivered'
+  const until = trimmedText(fields, 'until')
+  const which = trimmedText(fields, 'which') || 'undelivered'
   if (which !== 'undelivered' && which !== 'all')
     throw invalid('must be undelivered or all', { field: 'which', rule: 'choice' })
   return {
-    since: typed(fields, 'since'),
+    since: trimmedText(fields, 'since'),
     ...(until !== '' && { until }),
     which,
-    per_second: rateIn(typed(fields, 'per_second') || '10'),
+    per_second: rateIn(trimmedText(fields, 'per_second') || '10'),
   }
 }
 

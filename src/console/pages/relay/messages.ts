@@ -7,7 +7,7 @@ import { STAGES } from '../../../delivery/store/fan-out.ts'
 import type { NewMessage } from '../../../engines/relay/model/messages.ts'
 import { type Fields, parseJson } from '../../../http/body.ts'
 import { invalid } from '../../../platform/errors.ts'
-import { submitted, typed } from '../../form.ts'
+import { submitted, trimmedText } from '../../form.ts'
 import { crumbTo } from '../../layout.ts'
 import type { RelayContext } from './context.ts'
 import { channelsIn } from './fields.ts'
@@ -51,7 +51,7 @@ export function messagePages(parts: RelayParts) {
 
   function form(
     { request, operator, query, caller }: RelayContext,
-    of: { typed?: Fields; errors?: readonly FormError[] } = {},
+    of: { values?: Fields; errors?: readonly FormError[] } = {},
   ): Response {
     return layout.page({
       request,
@@ -64,7 +64,7 @@ export function messagePages(parts: RelayParts) {
       children: NewMessagePage({
         base: layout.base(),
         isTest: caller.environment === 'test',
-        typed: { event_type: query.event_type, ...of.typed },
+        values: { event_type: query.event_type, ...of.values },
         errors: of.errors,
       }),
     })
@@ -84,7 +84,7 @@ export function messagePages(parts: RelayParts) {
     }, FIELDS)
     return value
       ? layout.go(`/console/messages/${value.id}?done=sent`)
-      : form(context, { typed: body, errors })
+      : form(context, { values: body, errors })
   }
 
   function show({ request, operator, caller, id, query, position }: RelayContext): Response {
@@ -124,13 +124,13 @@ export function messagePages(parts: RelayParts) {
 
 /** Checks a payload without reformatting it, which could change its numbers. */
 function messageIn(body: Fields): { input: NewMessage; payloadText: string } {
-  const payloadText = typed(body, 'payload')
+  const payloadText = trimmedText(body, 'payload')
   const payload = parseJson(payloadText)
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
     throw invalid('must be a JSON object, such as {"order": 42}', {
       field: 'payload',
       rule: 'type',
     })
-  const input = { event_type: typed(body, 'event_type'), payload, channels: channelsIn(body) }
+  const input = { event_type: trimmedText(body, 'event_type'), payload, channels: channelsIn(body) }
   return { input, payloadText }
 }

@@ -5,7 +5,7 @@ import type { Fields } from '../../../http/body.ts'
 import type { Caller } from '../../../platform/caller.ts'
 import { isoTime } from '../../../platform/clock.ts'
 import { DAY_MS } from '../../../platform/durations.ts'
-import { errorAt, submitted } from '../../form.ts'
+import { submitted } from '../../form.ts'
 import { crumbTo } from '../../layout.ts'
 import type { RelayContext } from './context.ts'
 import { endpointCrumb } from './endpoint-crumb.ts'
@@ -27,12 +27,12 @@ export function replayPages(parts: RelayParts) {
   /** Counts the messages before asking for confirmation. */
   async function count(context: RelayContext): Promise<Response> {
     const { caller, id, query } = context
-    if (query.since === undefined) return form(context, { typed: usual(caller, id) })
+    if (query.since === undefined) return form(context, { values: usual(caller, id) })
     const { value, errors } = await submitted(
       async () => endpoints.replay(caller, id, { ...replayIn(query), dry_run: true }),
       FIELDS,
     )
-    return form(context, { typed: query, ...(errors ? { errors } : { count: value.count }) })
+    return form(context, { values: query, ...(errors ? { errors } : { count: value.count }) })
   }
 
   async function send(context: RelayContext): Promise<Response> {
@@ -41,7 +41,7 @@ export function replayPages(parts: RelayParts) {
       async () => endpoints.replay(caller, id, replayIn(body)),
       FIELDS,
     )
-    if (errors) return form(context, { typed: body, errors })
+    if (errors) return form(context, { values: body, errors })
     return layout.go(`/console/endpoints/${id}?replayed=${value.count}`)
   }
 
@@ -53,7 +53,7 @@ export function replayPages(parts: RelayParts) {
 
   function form(
     { request, operator, caller, id }: RelayContext,
-    of: { typed: Fields; errors?: readonly FormError[]; count?: number },
+    of: { values: Fields; errors?: readonly FormError[]; count?: number },
   ): Response {
     const endpoint = endpoints.get(caller, id)
     const base = layout.base()
@@ -69,7 +69,6 @@ export function replayPages(parts: RelayParts) {
         base,
         endpoint,
         ...of,
-        errorAt: (name) => errorAt(of.errors, name),
       }),
     })
   }

@@ -1,10 +1,10 @@
-import { type Beat, Pulse } from '../../../../views/console/charts/pulse.tsx'
+import { type HourBar, HourBars } from '../../../../views/console/charts/hour-bars.tsx'
 import { DataTable } from '../../../../views/console/data-table.tsx'
 import { FilterBar } from '../../../../views/console/filter-bar.tsx'
 import { LinkButton } from '../../../../views/console/form/button.tsx'
 import { Icon } from '../../../../views/console/icons.tsx'
 import { PageHead } from '../../../../views/console/page-head.tsx'
-import { StatusMark } from '../../../../views/console/status-mark.tsx'
+import { StatusBadge } from '../../../../views/console/status-badge.tsx'
 import { FilterChips } from '../../../../views/console/tabs.tsx'
 import { Text } from '../../../../views/console/text.tsx'
 import { Time } from '../../../../views/console/time.tsx'
@@ -20,11 +20,11 @@ interface Endpoint {
   rate: string
   p95: string
   last: number
-  beats: Beat[]
+  bars: HourBar[]
 }
 
 const numbers = createNumbers(3)
-const beatsOf = (volume: number, failingFrom = 24): Beat[] =>
+const beatsOf = (volume: number, failingFrom = 24): HourBar[] =>
   Array.from({ length: 24 }, (_, hour) => {
     const all =
       Math.round(volume * (0.55 + 0.45 * Math.sin((hour - 5) / 3.8))) + numbers(volume / 4)
@@ -42,7 +42,7 @@ const endpoint = (name: string, rest: Partial<Endpoint>): Endpoint => ({
   rate: '100 %',
   p95: '96 ms',
   last: NOW - 40 * SECOND,
-  beats: beatsOf(40),
+  bars: beatsOf(40),
   ...rest,
 })
 
@@ -53,7 +53,7 @@ const ENDPOINTS: Endpoint[] = [
     word: 'Failing',
     rate: '41.0 %',
     p95: '1.21 s',
-    beats: beatsOf(24, 21),
+    bars: beatsOf(24, 21),
     last: NOW - 2 * MINUTE,
   }),
   endpoint('hooks.shop.example', {
@@ -66,7 +66,7 @@ const ENDPOINTS: Endpoint[] = [
     types: 'invoice.paid, invoice.failed',
     rate: '100 %',
     p95: '140 ms',
-    beats: beatsOf(12),
+    bars: beatsOf(12),
   }),
   endpoint('functions.fjord.example/on-order', {
     types: 'order.created',
@@ -74,14 +74,14 @@ const ENDPOINTS: Endpoint[] = [
     word: 'Slow',
     rate: '97.2 %',
     p95: '4.80 s',
-    beats: beatsOf(30),
+    bars: beatsOf(30),
   }),
   endpoint('staging.nordlicht.example', {
     tone: 'quiet',
     word: 'Paused',
     rate: '–',
     p95: '–',
-    beats: Array.from({ length: 24 }, () => ({ good: 0, bad: 0 })),
+    bars: Array.from({ length: 24 }, () => ({ good: 0, bad: 0 })),
     last: NOW - 26 * HOUR,
   }),
   endpoint('search-index.internal.example', {
@@ -90,10 +90,10 @@ const ENDPOINTS: Endpoint[] = [
     word: 'Replaying',
     rate: '99.8 %',
     p95: '61 ms',
-    beats: beatsOf(60),
+    bars: beatsOf(60),
   }),
-  endpoint(HOSTILE.script, { types: HOSTILE.turned, rate: '100 %', beats: beatsOf(4) }),
-  endpoint(HOSTILE.long, { types: HOSTILE.long, rate: '100 %', beats: beatsOf(9) }),
+  endpoint(HOSTILE.script, { types: HOSTILE.turned, rate: '100 %', bars: beatsOf(4) }),
+  endpoint(HOSTILE.long, { types: HOSTILE.long, rate: '100 %', bars: beatsOf(9) }),
 ]
 
 /** A list with filters, search and pages. */
@@ -157,7 +157,7 @@ export const endpoints = () =>
           {
             label: 'State',
             narrow: 'corner',
-            cell: ({ tone, word }) => <StatusMark tone={tone} word={word} />,
+            cell: ({ tone, word }) => <StatusBadge tone={tone} word={word} />,
           },
           {
             label: 'Events',
@@ -168,7 +168,7 @@ export const endpoints = () =>
           {
             label: '24 h',
             narrow: 'bare',
-            cell: ({ beats, rate }) => <Pulse beats={beats} label={`${rate} delivered in 24 h`} />,
+            cell: ({ bars, rate }) => <HourBars bars={bars} label={`${rate} delivered in 24 h`} />,
           },
           { label: 'Delivered', align: 'right', cell: ({ rate }) => rate },
           { label: 'p95', align: 'right', cell: ({ p95 }) => p95 },

@@ -14,12 +14,12 @@ import { FieldRow, Form } from '../../../../views/console/form/form.tsx'
 import { Select } from '../../../../views/console/form/select.tsx'
 import { Textarea } from '../../../../views/console/form/textarea.tsx'
 import { BodyView, JsonView } from '../../../../views/console/json-view.tsx'
-import { FindPage } from '../../../../views/console/layout/palette.tsx'
+import { SearchPage } from '../../../../views/console/layout/palette.tsx'
 import { PlainLayout } from '../../../../views/console/layout/plain-layout.tsx'
 import { PageHead } from '../../../../views/console/page-head.tsx'
 import { SecretPanel } from '../../../../views/console/secret-panel.tsx'
 import { Section } from '../../../../views/console/section.tsx'
-import { StatusMark } from '../../../../views/console/status-mark.tsx'
+import { StatusBadge } from '../../../../views/console/status-badge.tsx'
 import { Tabs } from '../../../../views/console/tabs.tsx'
 import { LongText, Text } from '../../../../views/console/text.tsx'
 import { createNumbers, framed, HOSTILE } from './fixture.tsx'
@@ -83,7 +83,7 @@ export const detail = () =>
         <Cards label="States" items={['good', 'warn', 'bad', 'busy', 'quiet'] as const}>
           {(tone) => (
             <>
-              <StatusMark tone={tone} word={tone} />
+              <StatusBadge tone={tone} word={tone} />
               <Sparkline values={[1, 4, 2, 6, 3]} tone={tone} label={`A line that is ${tone}`} />
             </>
           )}
@@ -264,10 +264,10 @@ export const empty = () =>
     { title: 'Search', crumbs: [{ label: 'Search' }], here: '/console/find' },
     <>
       <PageHead title="Search" />
-      <FindPage
+      <SearchPage
         base=""
         query="crm"
-        found={[
+        results={[
           {
             kind: 'Endpoint',
             name: 'crm.nordlicht.example',

@@ -1,23 +1,21 @@
-import type { Health } from '../../../../src/console/instance-health.ts'
 import type { BackupRow } from '../../../../src/platform/backup/index.ts'
+import { AutoRefresh } from '../../auto-refresh.tsx'
 import { CodeBlock } from '../../code-block.tsx'
 import { type Column, DataTable } from '../../data-table.tsx'
 import { EmptyState } from '../../empty-state.tsx'
 import { ActionButton } from '../../form/button.tsx'
 import { Section } from '../../section.tsx'
-import { StatusMark } from '../../status-mark.tsx'
+import { StatusBadge } from '../../status-badge.tsx'
 import { Text } from '../../text.tsx'
 import { duration, Time } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
 import { url } from '../../url.ts'
-import { capitalized } from '../../words.ts'
-import { Watch } from '../clockwork/watch.tsx'
+import { bytes, capitalized } from '../../words.ts'
+import type { BackupHealth } from './health-view.ts'
 
 const PATH = '/console/admin/health'
 
-type Backups = Health['backups']
-
-export const isBeingMade = ({ made }: Backups): boolean =>
+export const isBeingMade = ({ made }: BackupHealth): boolean =>
   made.some(({ endedAt }) => endedAt === null)
 
 export const BackUpNow = ({ base, isSmall = false }: { base: string; isSmall?: boolean }) => (
@@ -29,13 +27,12 @@ export const BackUpNow = ({ base, isSmall = false }: { base: string; isSmall?: b
 /** Backups, including one in progress. */
 export const BackupsSection = (page: {
   base: string
-  backups: Backups
+  backups: BackupHealth
   now: number
   /** The page already shows a button above. */
-  isAskedFor: boolean
-  bytes: (count: number) => string
+  isButtonShown: boolean
 }) => {
-  const { base, backups, now, bytes } = page
+  const { base, backups, now } = page
   const isBusy = isBeingMade(backups)
   return (
     <div id="backups-now">
@@ -43,11 +40,11 @@ export const BackupsSection = (page: {
         id="backups"
         title="Backups"
         note={scheduleOf(backups)}
-        aside={!isBusy && !page.isAskedFor && <BackUpNow base={base} isSmall />}
+        aside={!isBusy && !page.isButtonShown && <BackUpNow base={base} isSmall />}
       >
         <DataTable
           caption="Backups, newest first"
-          columns={columns(now, bytes)}
+          columns={columns(now)}
           rows={backups.made}
           idOf={({ id }) => id}
           empty={
@@ -60,18 +57,18 @@ export const BackupsSection = (page: {
           }
         />
       </Section>
-      {isBusy && <Watch id="backups-now" here={url(base, PATH)} />}
+      {isBusy && <AutoRefresh id="backups-now" here={url(base, PATH)} />}
     </div>
   )
 }
 
-const columns = (now: number, bytes: (count: number) => string): Column<BackupRow>[] => [
+const columns = (now: number): Column<BackupRow>[] => [
   { label: 'File', isMono: true, isWide: true, cell: ({ file }) => <Text text={file} /> },
   {
     label: 'Status',
     cell: ({ endedAt, error }) => (
       <>
-        <StatusMark {...markOf(endedAt, error)} />
+        <StatusBadge {...badgeOf(endedAt, error)} />
         {error !== null && (
           <p class="hint">
             <Text text={error} />
@@ -85,12 +82,12 @@ const columns = (now: number, bytes: (count: number) => string): Column<BackupRo
   { label: 'Started', align: 'right', cell: ({ startedAt }) => <Time at={startedAt} now={now} /> },
 ]
 
-function markOf(endedAt: number | null, error: string | null): { tone: Tone; word: string } {
+function badgeOf(endedAt: number | null, error: string | null): { tone: Tone; word: string } {
   if (endedAt === null) return { tone: 'busy', word: 'in progress' }
   return error === null ? { tone: 'good', word: 'completed' } : { tone: 'bad', word: 'failed' }
 }
 
-const scheduleOf = ({ enabled, everyMs, keep }: Backups): string =>
+const scheduleOf = ({ enabled, everyMs, keep }: BackupHealth): string =>
   enabled
     ? `Runs every ${duration(everyMs)} and keeps the last ${keep}.`
     : 'Scheduled backups are off.'

@@ -1,5 +1,4 @@
 import type { VNode } from 'preact'
-import type { Health, Issue, QueueHealth } from '../../../../src/console/instance-health.ts'
 import { type Column, DataTable } from '../../data-table.tsx'
 import { AllQuiet, type Event, Events } from '../../events.tsx'
 import { Facts } from '../../facts.tsx'
@@ -11,14 +10,15 @@ import { Tiles } from '../../tiles.tsx'
 import { duration, relative, Time } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
 import { url } from '../../url.ts'
-import { numeral } from '../../words.ts'
+import { bytes, numeral } from '../../words.ts'
 import { BackUpNow, BackupsSection, isBeingMade } from './backups.tsx'
+import type { InstallationIssue, InstanceHealth, QueueHealth } from './health-view.ts'
 
 /** Queues are counted up to this number. */
 const MAX_COUNTED = 10_000
 
 /** Health of the installation. */
-export const HealthPage = (page: { base: string; health: Health }) => {
+export const HealthPage = (page: { base: string; health: InstanceHealth }) => {
   const { base, health } = page
   const { issues, now, backups, queues, mail } = health
   const longestMs = Math.max(...queues.map(({ lagMs }) => lagMs))
@@ -97,14 +97,13 @@ export const HealthPage = (page: { base: string; health: Health }) => {
         base={base}
         backups={backups}
         now={now}
-        bytes={bytes}
-        isAskedFor={issues.some(({ what }) => ABOUT_BACKUPS.has(what))}
+        isButtonShown={issues.some(({ what }) => ABOUT_BACKUPS.has(what))}
       />
     </>
   )
 }
 
-const ABOUT_BACKUPS: ReadonlySet<Issue['what']> = new Set([
+const ABOUT_BACKUPS: ReadonlySet<InstallationIssue['what']> = new Set([
   'backup failed',
   'no backup',
   'backups off',
@@ -112,15 +111,15 @@ const ABOUT_BACKUPS: ReadonlySet<Issue['what']> = new Set([
 
 /** Button that fixes a problem, if there is one on this page. */
 function endingOf(
-  { what }: Issue,
-  { base, health }: { base: string; health: Health },
+  { what }: InstallationIssue,
+  { base, health }: { base: string; health: InstanceHealth },
 ): { aside?: VNode } {
   if (!ABOUT_BACKUPS.has(what) || isBeingMade(health.backups)) return {}
   return { aside: <BackUpNow base={base} isSmall /> }
 }
 
 /** State of the installation in a sentence. */
-export function sentenceOn({ issues, queues }: Health): { tone: Tone; sentence: string } {
+export function sentenceOn({ issues, queues }: InstanceHealth): { tone: Tone; sentence: string } {
   if (issues.length > 0)
     return {
       tone: issues.some((one) => TONES[one.what] === 'bad') ? 'bad' : 'warn',
@@ -139,7 +138,7 @@ export function sentenceOn({ issues, queues }: Health): { tone: Tone; sentence: 
   }
 }
 
-const TONES: Record<Issue['what'], Tone> = {
+const TONES: Record<InstallationIssue['what'], Tone> = {
   room: 'bad',
   queue: 'warn',
   'backup failed': 'bad',
@@ -148,11 +147,11 @@ const TONES: Record<Issue['what'], Tone> = {
 }
 
 /** Describes a problem. */
-export function eventOf(issue: Issue, base: string, now: number): Event {
+export function eventOf(issue: InstallationIssue, base: string, now: number): Event {
   return { tone: TONES[issue.what], ...wordsOn(issue, base, now) }
 }
 
-function wordsOn(issue: Issue, base: string, now: number): Omit<Event, 'tone'> {
+function wordsOn(issue: InstallationIssue, base: string, now: number): Omit<Event, 'tone'> {
   switch (issue.what) {
     case 'room':
       return {
@@ -207,12 +206,3 @@ const sum = (counts: readonly number[]): number => counts.reduce((all, count) =>
 /** A count up to the counting limit. */
 export const depth = (count: number): string =>
   count >= MAX_COUNTED ? `${numeral(MAX_COUNTED)} or more` : numeral(count)
-
-const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'] as const
-
-/** A size in B, KB, MB, GB or TB. */
-export function bytes(count: number): string {
-  const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(count, 1)) / 3))
-  const value = count / 1000 ** power
-  return `${value.toFixed(power === 0 || value >= 100 ? 0 : 1)} ${UNITS[power]}`
-}

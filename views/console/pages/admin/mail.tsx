@@ -6,19 +6,19 @@ import { ActionButton } from '../../form/button.tsx'
 import { Id } from '../../id.tsx'
 import { PageHead } from '../../page-head.tsx'
 import { Section } from '../../section.tsx'
-import { StatusMark } from '../../status-mark.tsx'
+import { StatusBadge } from '../../status-badge.tsx'
 import { LongText, Text } from '../../text.tsx'
 import { Time } from '../../time.tsx'
 import { url } from '../../url.ts'
 import { numeral } from '../../words.ts'
-import { MAIL_MARKS, type MailLine } from './mails.tsx'
+import { MAIL_BADGES, type MailRow } from './mails.tsx'
 
 const PATH = '/console/admin/mail'
 
 /** One email: its state, and its text if no mail server is configured. */
 export const MailPage = (page: {
   base: string
-  mail: MailLine
+  mail: MailRow
   /** Null if it must not be shown, or was erased. */
   text: string | null
   hasServer: boolean
@@ -29,7 +29,7 @@ export const MailPage = (page: {
     <>
       <PageHead
         title={mail.subject === null ? 'Email' : <Text text={mail.subject} />}
-        state={{ tone: MAIL_MARKS[mail.state].tone, sentence: sentenceOnState(mail, now) }}
+        state={{ tone: MAIL_BADGES[mail.state].tone, sentence: sentenceOnState(mail, now) }}
         action={
           mail.state === 'waiting' && (
             <ActionButton weight="primary" action={url(base, `${PATH}/${mail.id}/send`)}>
@@ -60,7 +60,7 @@ export const MailPage = (page: {
   )
 }
 
-const removal = (base: string, { id, endedAt }: MailLine) => ({
+const removal = (base: string, { id, endedAt }: MailRow) => ({
   title: 'Delete email',
   text:
     endedAt === null
@@ -77,7 +77,7 @@ const removal = (base: string, { id, endedAt }: MailLine) => ({
   ),
 })
 
-const factsOf = (base: string, mail: MailLine, now: number): Fact[] => [
+const factsOf = (base: string, mail: MailRow, now: number): Fact[] => [
   ['ID', <Id id={mail.id} what="email ID" />],
   ['Recipient', mail.recipient === null ? 'Erased' : <Text text={mail.recipient} />],
   ['Kind', <Text text={mail.kind} />],
@@ -91,7 +91,7 @@ const factsOf = (base: string, mail: MailLine, now: number): Fact[] => [
       </a>
     ),
   ],
-  ['Status', <StatusMark {...MAIL_MARKS[mail.state]} />],
+  ['Status', <StatusBadge {...MAIL_BADGES[mail.state]} />],
   ['Attempts', numeral(mail.tries)],
   ['Last error', mail.lastError === null ? 'None' : <LongText text={mail.lastError} />],
   ['Created', <Time at={mail.createdAt} now={now} />],

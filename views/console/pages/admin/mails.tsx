@@ -4,7 +4,7 @@ import { EmptyState } from '../../empty-state.tsx'
 import { LinkButton } from '../../form/button.tsx'
 import { PageHead } from '../../page-head.tsx'
 import type { Pages } from '../../pager.tsx'
-import { StatusMark } from '../../status-mark.tsx'
+import { StatusBadge } from '../../status-badge.tsx'
 import { Text } from '../../text.tsx'
 import { Time } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
@@ -26,7 +26,7 @@ export const MAIL_STATES = [
 
 type StateName = (typeof MAIL_STATES)[number]['name']
 
-export const MAIL_MARKS: Record<MailState, { tone: Tone; word: string }> = {
+export const MAIL_BADGES: Record<MailState, { tone: Tone; word: string }> = {
   kept: { tone: 'quiet', word: 'held' },
   ready: { tone: 'busy', word: 'queued' },
   leased: { tone: 'busy', word: 'sending' },
@@ -36,12 +36,12 @@ export const MAIL_MARKS: Record<MailState, { tone: Tone; word: string }> = {
 }
 
 /** An email and its owner, which has an ID if it is a tenant. */
-export type MailLine = MailSummary & { owner: { id?: string; name: string } }
+export type MailRow = MailSummary & { owner: { id?: string; name: string } }
 
 /** The email outbox. */
 export const MailsPage = (page: {
   base: string
-  lines: readonly MailLine[]
+  rows: readonly MailRow[]
   /** Selected tenant. */
   tenant: { id: string; name: string } | undefined
   state: StateName | undefined
@@ -77,7 +77,7 @@ export const MailsPage = (page: {
         }}
         kept={{ tenant: tenant?.id }}
         columns={columns(page.now)}
-        rows={page.lines}
+        rows={page.rows}
         pages={page.pages}
         none={<NoMails {...page} />}
       />
@@ -135,7 +135,7 @@ function sentenceOn(page: { hasServer: boolean; open: { ready: number; waiting: 
   }
 }
 
-const columns = (now: number): Column<MailLine>[] => [
+const columns = (now: number): Column<MailRow>[] => [
   {
     label: 'Recipient',
     isWide: true,
@@ -150,7 +150,7 @@ const columns = (now: number): Column<MailLine>[] => [
 
 const StateOf = ({ state, lastError }: MailSummary) => (
   <>
-    <StatusMark {...MAIL_MARKS[state]} />
+    <StatusBadge {...MAIL_BADGES[state]} />
     {lastError !== null && (
       <p class="hint">
         <Text text={lastError} limit={80} />

@@ -10,19 +10,19 @@ import { Id } from '../../id.tsx'
 import { PageHead } from '../../page-head.tsx'
 import { SecretPanel } from '../../secret-panel.tsx'
 import { Section } from '../../section.tsx'
-import { StatusMark } from '../../status-mark.tsx'
+import { StatusBadge } from '../../status-badge.tsx'
 import { Text } from '../../text.tsx'
 import { Time } from '../../time.tsx'
 import { url } from '../../url.ts'
 import { capitalized, counted } from '../../words.ts'
-import { OPERATOR_MARKS, type OperatorLine } from './operators.tsx'
+import { OPERATOR_BADGES, type OperatorRow } from './operators.tsx'
 
 const PATH = '/console/admin/operators'
 
 interface Subject {
   base: string
-  operator: OperatorLine
-  runs: readonly MembershipRow[]
+  operator: OperatorRow
+  memberships: readonly MembershipRow[]
   /** Number of active sessions. */
   sessions: number
   isSelf: boolean
@@ -40,7 +40,7 @@ export const OperatorPage = (page: Subject) => {
     <>
       <PageHead
         title={<Text text={operator.email} />}
-        state={{ tone: OPERATOR_MARKS[operator.state].tone, sentence: sentenceOn(page) }}
+        state={{ tone: OPERATOR_BADGES[operator.state].tone, sentence: sentenceOn(page) }}
       />
       <Section id="about" title="About" isCard>
         <Facts
@@ -48,7 +48,7 @@ export const OperatorPage = (page: Subject) => {
             ['Email', <Address {...operator} limit={80} />],
             ['ID', <Id id={operator.id} what="operator ID" />],
             ['Name', operator.name === '' ? 'Not set' : <Text text={operator.name} />],
-            ['Status', <StatusMark {...OPERATOR_MARKS[operator.state]} />],
+            ['Status', <StatusBadge {...OPERATOR_BADGES[operator.state]} />],
             ['Created', <Time at={operator.createdAt} now={now} />],
           ]}
         />
@@ -57,7 +57,7 @@ export const OperatorPage = (page: Subject) => {
         <DataTable
           caption="Tenants of this operator"
           columns={TENANT_COLUMNS}
-          rows={page.runs}
+          rows={page.memberships}
           hrefOf={({ tenantId }) => url(base, `/console/admin/tenants/${tenantId}`)}
           idOf={({ tenantId }) => tenantId}
           empty={

@@ -4,13 +4,13 @@ import { Address } from '../../address.tsx'
 import type { Column } from '../../data-table.tsx'
 import { PageHead } from '../../page-head.tsx'
 import type { Pages } from '../../pager.tsx'
-import { StatusMark } from '../../status-mark.tsx'
+import { StatusBadge } from '../../status-badge.tsx'
 import { Text } from '../../text.tsx'
 import { Time } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
 import { url } from '../../url.ts'
 import { counted, countedTo } from '../../words.ts'
-import { NothingLikeThat, SearchedList } from './searched-list.tsx'
+import { NoMatches, SearchedList } from './searched-list.tsx'
 
 const PATH = '/console/admin/operators'
 
@@ -19,11 +19,11 @@ export const OPERATOR_FILTERS = ['admins', 'deactivated'] as const
 export type OperatorsFilter = (typeof OPERATOR_FILTERS)[number]
 
 /** An operator of the console. */
-export interface OperatorLine extends Operator {
+export interface OperatorRow extends Operator {
   isAdmin: boolean
 }
 
-export const OPERATOR_MARKS: Record<Operator['state'], { tone: Tone; word: string }> = {
+export const OPERATOR_BADGES: Record<Operator['state'], { tone: Tone; word: string }> = {
   active: { tone: 'good', word: 'active' },
   inactive: { tone: 'quiet', word: 'deactivated' },
 }
@@ -38,7 +38,7 @@ interface Counts {
 /** All operators of the console. */
 export const OperatorsPage = (page: {
   base: string
-  lines: readonly (OperatorLine & { runs: readonly MembershipRow[] })[]
+  rows: readonly (OperatorRow & { memberships: readonly MembershipRow[] })[]
   counts: Counts
   mostCounted: number
   q: string
@@ -66,10 +66,10 @@ export const OperatorsPage = (page: {
           ],
         }}
         columns={columns(page.now)}
-        rows={page.lines}
+        rows={page.rows}
         pages={page.pages}
         none={
-          <NothingLikeThat
+          <NoMatches
             icon="team"
             sentence="No matching operators"
             label="View all operators"
@@ -86,7 +86,9 @@ function sentenceOn({ active, admins }: Counts, most: number): string {
   return `${operators}, ${counted(admins, 'admin')}`
 }
 
-const columns = (now: number): Column<OperatorLine & { runs: readonly MembershipRow[] }>[] => [
+const columns = (
+  now: number,
+): Column<OperatorRow & { memberships: readonly MembershipRow[] }>[] => [
   { label: 'Email', isWide: true, cell: (operator) => <Address {...operator} limit={60} /> },
   {
     label: 'Name',
@@ -95,11 +97,11 @@ const columns = (now: number): Column<OperatorLine & { runs: readonly Membership
   {
     label: 'Status',
     narrow: 'corner',
-    cell: ({ state }) => <StatusMark {...OPERATOR_MARKS[state]} />,
+    cell: ({ state }) => <StatusBadge {...OPERATOR_BADGES[state]} />,
   },
   {
     label: 'Access',
-    cell: ({ isAdmin, runs }) => <Text text={runsOf(isAdmin, runs)} limit={60} />,
+    cell: ({ isAdmin, memberships }) => <Text text={accessOf(isAdmin, memberships)} limit={60} />,
   },
   {
     label: 'Created',
@@ -109,8 +111,8 @@ const columns = (now: number): Column<OperatorLine & { runs: readonly Membership
   },
 ]
 
-const runsOf = (isAdmin: boolean, runs: readonly MembershipRow[]): string =>
+const accessOf = (isAdmin: boolean, memberships: readonly MembershipRow[]): string =>
   [
     ...(isAdmin ? ['Installation (admin)'] : []),
-    ...runs.map(({ tenantName, role }) => `${tenantName} (${role})`),
+    ...memberships.map(({ tenantName, role }) => `${tenantName} (${role})`),
   ].join(', ') || 'None'

@@ -71,7 +71,7 @@ export const SearchedList = <Row extends { id: string }>(list: {
 }
 
 /** No matches, with a link to the whole list. */
-export const NothingLikeThat = (none: {
+export const NoMatches = (none: {
   icon: IconName
   sentence: string
   label: string

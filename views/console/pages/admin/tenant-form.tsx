@@ -6,6 +6,7 @@ import type { FormError } from '../../form/error-summary.tsx'
 import { Field } from '../../form/field.tsx'
 import { Form } from '../../form/form.tsx'
 import { Select } from '../../form/select.tsx'
+import { errorAt, rawText } from '../../form/values.ts'
 import { PageHead } from '../../page-head.tsx'
 import { Text } from '../../text.tsx'
 import { url } from '../../url.ts'
@@ -17,17 +18,9 @@ const MAX_NAME_LENGTH = 200
 
 interface FormPage {
   base: string
-  typed?: Fields | undefined
+  values?: Fields | undefined
   errors?: readonly FormError[] | undefined
 }
-
-const textIn = (fields: Fields | undefined, name: string): string | undefined => {
-  const value = fields?.[name]
-  return typeof value === 'string' ? value : undefined
-}
-
-const messageIn = ({ errors }: FormPage, name: string) =>
-  errors?.find((error) => error.name === name)?.message
 
 /** Form for a new tenant. */
 export const NewTenantPage = (page: FormPage & { defaultPlan: Plan }) => (
@@ -45,15 +38,15 @@ export const NewTenantPage = (page: FormPage & { defaultPlan: Plan }) => (
         name="name"
         label="Name"
         isFocused={!page.errors}
-        value={textIn(page.typed, 'name')}
-        error={messageIn(page, 'name')}
+        value={rawText(page.values, 'name')}
+        error={errorAt(page.errors, 'name')}
         help={`At most ${MAX_NAME_LENGTH} characters.`}
       />
       <Radios
         name="plan"
         label="Plan"
-        value={textIn(page.typed, 'plan') ?? page.defaultPlan}
-        error={messageIn(page, 'plan')}
+        value={rawText(page.values, 'plan') ?? page.defaultPlan}
+        error={errorAt(page.errors, 'plan')}
         options={PLANS.map((value) => ({ value, ...PLAN_LABELS[value] }))}
       />
     </Form>
@@ -95,28 +88,28 @@ export const ChangeTenantPage = (page: FormPage & { tenant: Tenant }) => {
 
 /** Fields of an existing tenant. */
 export const TenantFields = (form: FormPage & { tenant: Tenant }) => {
-  const { tenant, typed } = form
+  const { tenant, values } = form
   return (
     <>
       <Field
         name="name"
         label="Name"
-        value={textIn(typed, 'name') ?? tenant.name}
-        error={messageIn(form, 'name')}
+        value={rawText(values, 'name') ?? tenant.name}
+        error={errorAt(form.errors, 'name')}
       />
       <Select
         name="plan"
         label="Plan"
-        value={textIn(typed, 'plan') ?? tenant.plan}
-        error={messageIn(form, 'plan')}
+        value={rawText(values, 'plan') ?? tenant.plan}
+        error={errorAt(form.errors, 'plan')}
         options={PLANS.map((value) => ({ value, label: PLAN_LABELS[value].label }))}
       />
       <Field
         name="spend_cap"
         label="Spend cap"
         isRequired={false}
-        value={textIn(typed, 'spend_cap') ?? amountOf(tenant.spend_cap_cents)}
-        error={messageIn(form, 'spend_cap')}
+        value={rawText(values, 'spend_cap') ?? amountOf(tenant.spend_cap_cents)}
+        error={errorAt(form.errors, 'spend_cap')}
         help="Maximum cost per month on the metered plan, such as 20 or 20.50. If empty, the default of the installation applies."
       />
     </>

@@ -13,7 +13,7 @@ import { Select } from '../../form/select.tsx'
 import { Id } from '../../id.tsx'
 import { PageHead } from '../../page-head.tsx'
 import { Section } from '../../section.tsx'
-import { StatusMark } from '../../status-mark.tsx'
+import { StatusBadge } from '../../status-badge.tsx'
 import { Text } from '../../text.tsx'
 import { Time } from '../../time.tsx'
 import { url } from '../../url.ts'
@@ -21,7 +21,7 @@ import { capitalized, numeral } from '../../words.ts'
 import { ENGINE_WORDS } from '../key-words.ts'
 import { money } from '../usage-words.ts'
 import { TenantFields } from './tenant-form.tsx'
-import { PLAN_LABELS, STATUS_MARKS } from './tenants.tsx'
+import { PLAN_LABELS, STATUS_BADGES } from './tenants.tsx'
 
 const PATH = '/console/admin/tenants'
 /** One tenant, as admins see it: plan, usage and members, but none of its data. */
@@ -35,7 +35,7 @@ export const TenantPage = (page: {
   now: number
 }) => {
   const { base, tenant, usage, members, now } = page
-  const { tone } = STATUS_MARKS[tenant.status]
+  const { tone } = STATUS_BADGES[tenant.status]
   return (
     <>
       <PageHead
@@ -108,7 +108,7 @@ function sentenceOn({ status, plan }: Tenant, { requests, left_requests: left }:
 const factsOf = (tenant: Tenant, now: number): Fact[] => [
   ['ID', <Id id={tenant.id} what="tenant ID" />],
   ['Plan', PLAN_LABELS[tenant.plan].label],
-  ['Status', <StatusMark {...STATUS_MARKS[tenant.status]} />],
+  ['Status', <StatusBadge {...STATUS_BADGES[tenant.status]} />],
   [
     'Spend cap',
     tenant.spend_cap_cents === null

@@ -4,14 +4,14 @@ import { EmptyState } from '../../empty-state.tsx'
 import { LinkButton } from '../../form/button.tsx'
 import { PageHead } from '../../page-head.tsx'
 import type { Pages } from '../../pager.tsx'
-import { StatusMark } from '../../status-mark.tsx'
+import { StatusBadge } from '../../status-badge.tsx'
 import { Text } from '../../text.tsx'
 import { Time } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
 import { url } from '../../url.ts'
 import { countedTo, numeral } from '../../words.ts'
 import { money } from '../usage-words.ts'
-import { NothingLikeThat, SearchedList } from './searched-list.tsx'
+import { NoMatches, SearchedList } from './searched-list.tsx'
 
 export const STATUSES = [
   'active',
@@ -19,7 +19,7 @@ export const STATUSES = [
   'renewal_unpaid',
 ] as const satisfies readonly TenantStatus[]
 
-export const STATUS_MARKS: Record<TenantStatus, { tone: Tone; word: string }> = {
+export const STATUS_BADGES: Record<TenantStatus, { tone: Tone; word: string }> = {
   active: { tone: 'good', word: 'active' },
   suspended: { tone: 'bad', word: 'suspended' },
   renewal_unpaid: { tone: 'bad', word: 'renewal unpaid' },
@@ -31,7 +31,7 @@ export const PLAN_LABELS: Record<Plan, { label: string; text: string }> = {
   unlimited: { label: 'Unlimited', text: 'No limits and no charges.' },
 }
 
-interface TenantLine extends Tenant {
+interface TenantListRow extends Tenant {
   /** Requests of this month. */
   requests: number
   costCents: number
@@ -40,7 +40,7 @@ interface TenantLine extends Tenant {
 /** All tenants of the installation. */
 export const TenantsPage = (page: {
   base: string
-  lines: readonly TenantLine[]
+  rows: readonly TenantListRow[]
   /** Number of tenants by status, together at most `mostCounted`. */
   counts: Readonly<Record<TenantStatus, number>>
   mostCounted: number
@@ -79,7 +79,7 @@ export const TenantsPage = (page: {
           ],
         }}
         columns={columns(page.now)}
-        rows={page.lines}
+        rows={page.rows}
         pages={page.pages}
         {...(all === 0 && {
           empty: (
@@ -92,7 +92,7 @@ export const TenantsPage = (page: {
           ),
         })}
         none={
-          <NothingLikeThat
+          <NoMatches
             icon="tenants"
             sentence="No matching tenants"
             label="View all tenants"
@@ -125,13 +125,13 @@ function sentenceOn(
   return { tone: 'good', sentence: all === 1 ? `${count}, active` : `${count}, all active` }
 }
 
-const columns = (now: number): Column<TenantLine>[] => [
+const columns = (now: number): Column<TenantListRow>[] => [
   { label: 'Name', isWide: true, cell: ({ name }) => <Text text={name} limit={60} /> },
   { label: 'Plan', cell: ({ plan }) => PLAN_LABELS[plan].label },
   {
     label: 'Status',
     narrow: 'corner',
-    cell: ({ status }) => <StatusMark {...STATUS_MARKS[status]} />,
+    cell: ({ status }) => <StatusBadge {...STATUS_BADGES[status]} />,
   },
   { label: 'Requests this month', align: 'right', cell: ({ requests }) => numeral(requests) },
   {

@@ -5,30 +5,23 @@ import { Field } from '../../form/field.tsx'
 import { FieldRow } from '../../form/form.tsx'
 import { Select } from '../../form/select.tsx'
 import { Textarea } from '../../form/textarea.tsx'
+import { errorAt, rawText } from '../../form/values.ts'
 
 /** Value of a field, if it is text. */
-export const textIn = (fields: Fields, name: string): string | undefined => {
-  const value = fields[name]
-  return typeof value === 'string' ? value : undefined
-}
-
-export const messageAt = (errors: readonly FormError[] | undefined, name: string) =>
-  errors?.find((error) => error.name === name)?.message
-
 /** Request fields of both kinds of job. */
-export const CallFields = (form: { typed: Fields; errors?: readonly FormError[] | undefined }) => {
-  const { typed, errors } = form
+export const CallFields = (form: { values: Fields; errors?: readonly FormError[] | undefined }) => {
+  const { values, errors } = form
   const partsOf = (name: string) => ({
     name,
-    value: textIn(typed, name),
-    error: messageAt(errors, name),
+    value: rawText(values, name),
+    error: errorAt(errors, name),
   })
   return (
     <>
       <FieldRow>
         <Select
           {...partsOf('method')}
-          value={textIn(typed, 'method') ?? 'POST'}
+          value={rawText(values, 'method') ?? 'POST'}
           label="Method"
           options={METHODS.map((value) => ({ value, label: value }))}
         />

@@ -3,20 +3,21 @@ import { Button, LinkButton } from '../../form/button.tsx'
 import type { FormError } from '../../form/error-summary.tsx'
 import { Field } from '../../form/field.tsx'
 import { Form } from '../../form/form.tsx'
+import { errorAt, rawText } from '../../form/values.ts'
 import { PageHead } from '../../page-head.tsx'
 import { url } from '../../url.ts'
-import { CallFields, messageAt, textIn } from './call-fields.tsx'
+import { CallFields } from './call-fields.tsx'
 
 const PATH = '/console/delayed'
 
 /** Form for a new delayed job. */
 export const DelayedFormPage = (page: {
   base: string
-  typed: Fields
+  values: Fields
   errors?: readonly FormError[] | undefined
   now: number
 }) => {
-  const { base, typed, errors, now } = page
+  const { base, values, errors, now } = page
   return (
     <>
       <PageHead
@@ -41,19 +42,19 @@ export const DelayedFormPage = (page: {
           name="name"
           label="Name"
           isRequired
-          value={textIn(typed, 'name')}
-          error={messageAt(errors, 'name')}
+          value={rawText(values, 'name')}
+          error={errorAt(errors, 'name')}
         />
         <Field
           name="run_at"
           label="Run at (UTC)"
           type="datetime-local"
           isRequired
-          value={textIn(typed, 'run_at')}
-          error={messageAt(errors, 'run_at')}
+          value={rawText(values, 'run_at')}
+          error={errorAt(errors, 'run_at')}
           help={`Current time: ${new Date(now).toISOString().slice(11, 16)} UTC.`}
         />
-        <CallFields typed={typed} errors={errors} />
+        <CallFields values={values} errors={errors} />
       </Form>
     </>
   )

@@ -1,5 +1,6 @@
 import type { DelayedJob, Execution } from '../../../../src/engines/clockwork/model.ts'
 import type { ExecutionSummary } from '../../../../src/engines/clockwork/queries.ts'
+import { AutoRefresh } from '../../auto-refresh.tsx'
 import { Confirm, DangerZone } from '../../confirm.tsx'
 import { CurlBlock } from '../../curl-block.tsx'
 import { Facts } from '../../facts.tsx'
@@ -7,14 +8,13 @@ import { Id } from '../../id.tsx'
 import { JsonView } from '../../json-view.tsx'
 import { PageHead } from '../../page-head.tsx'
 import { Columns, Section } from '../../section.tsx'
-import { StatusMark } from '../../status-mark.tsx'
+import { StatusBadge } from '../../status-badge.tsx'
 import { Text } from '../../text.tsx'
 import { Time } from '../../time.tsx'
 import { url } from '../../url.ts'
 import { DELAYED_WORDS } from './delayed-words.ts'
 import { Exchange } from './exchange.tsx'
 import { attemptOf, ExecutionSection, plannedAt } from './execution.tsx'
-import { Watch } from './watch.tsx'
 
 interface DelayedJobPageProps {
   base: string
@@ -40,7 +40,7 @@ export const DelayedJobPage = (page: DelayedJobPageProps) => {
   const hrefOf = (id: string) => url(base, path, { execution: id })
   return (
     <div id="job">
-      {isInProgress(page) && <Watch id="job" here={page.here} />}
+      {isInProgress(page) && <AutoRefresh id="job" here={page.here} />}
       <PageHead
         title={<Text text={job.name} limit={120} />}
         state={{ tone: DELAYED_WORDS[job.status].tone, sentence: sentenceOn(page) }}
@@ -78,7 +78,7 @@ const About = ({ job, now }: DelayedJobPageProps) => (
     <Facts
       facts={[
         ['ID', <Id id={job.id} what="job ID" />],
-        ['Status', <StatusMark {...DELAYED_WORDS[job.status]} />],
+        ['Status', <StatusBadge {...DELAYED_WORDS[job.status]} />],
         [DELAYED_WORDS[job.status].time, <Time at={Date.parse(job.run_at)} now={now} />],
         ['Request', <Text text={`${job.method} ${job.url}`} limit={120} />],
         ['Created', <Time at={Date.parse(job.created_at)} now={now} />],

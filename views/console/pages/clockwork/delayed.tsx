@@ -9,7 +9,7 @@ import { LinkButton } from '../../form/button.tsx'
 import { PageHead } from '../../page-head.tsx'
 import type { Pages } from '../../pager.tsx'
 import { Section } from '../../section.tsx'
-import { StatusMark } from '../../status-mark.tsx'
+import { StatusBadge } from '../../status-badge.tsx'
 import { FilterChips } from '../../tabs.tsx'
 import { shorten, Text } from '../../text.tsx'
 import { Time } from '../../time.tsx'
@@ -81,7 +81,7 @@ export const DelayedPage = (page: DelayedPageProps) => {
               curl={firstJob(page)}
             />
           ) : (
-            <NothingFits {...page} />
+            <NoMatches {...page} />
           )
         }
         pages={page.pages}
@@ -137,7 +137,7 @@ const Filters = ({ base, counts, q, status }: DelayedPageProps) => {
   )
 }
 
-const NothingFits = ({ base, pages: { olderHref } }: DelayedPageProps) => (
+const NoMatches = ({ base, pages: { olderHref } }: DelayedPageProps) => (
   <EmptyState
     icon="delayed"
     sentence={
@@ -198,7 +198,7 @@ const columns = (now: number): Column<DelayedJobSummary>[] => [
   {
     label: 'Status',
     narrow: 'corner',
-    cell: ({ status }) => <StatusMark {...DELAYED_WORDS[status]} />,
+    cell: ({ status }) => <StatusBadge {...DELAYED_WORDS[status]} />,
   },
   { label: 'Run at', align: 'right', cell: ({ runAt }) => <Time at={runAt} now={now} /> },
 ]

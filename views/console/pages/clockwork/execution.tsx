@@ -5,7 +5,7 @@ import { TimingBar } from '../../charts/timing-bar.tsx'
 import { Facts } from '../../facts.tsx'
 import { Id } from '../../id.tsx'
 import { Section } from '../../section.tsx'
-import { StatusMark } from '../../status-mark.tsx'
+import { StatusBadge } from '../../status-badge.tsx'
 import { duration, Time } from '../../time.tsx'
 import { OUTCOMES, outcomeOf } from './words.tsx'
 
@@ -38,7 +38,7 @@ export const ExecutionSection = (of: {
     <Section
       id="run"
       title="Selected run"
-      aside={<StatusMark {...OUTCOMES[execution.status]} />}
+      aside={<StatusBadge {...OUTCOMES[execution.status]} />}
       isCard
     >
       <Facts

@@ -5,9 +5,10 @@ import { Checkbox } from '../../form/choices.tsx'
 import type { FormError } from '../../form/error-summary.tsx'
 import { Field } from '../../form/field.tsx'
 import { Form } from '../../form/form.tsx'
+import { errorAt, rawText } from '../../form/values.ts'
 import { PageHead } from '../../page-head.tsx'
 import { url } from '../../url.ts'
-import { CallFields, messageAt, textIn } from './call-fields.tsx'
+import { CallFields } from './call-fields.tsx'
 import { PreviewArea, PreviewButton } from './schedule-preview.tsx'
 
 const PATH = '/console/jobs'
@@ -16,16 +17,16 @@ const PATH = '/console/jobs'
 export const JobFormPage = (page: {
   base: string
   job?: CronJob | undefined
-  typed: Fields
+  values: Fields
   errors?: readonly FormError[] | undefined
   preview?: Preview | undefined
   /** The form was submitted for a preview only. */
   isPreviewed: boolean
   now: number
 }) => {
-  const { base, job, typed, errors } = page
+  const { base, job, values, errors } = page
   const action = url(base, job ? `${PATH}/${job.id}/edit` : PATH)
-  const isBlank = Object.keys(typed).length === 0
+  const isBlank = Object.keys(values).length === 0
   return (
     <>
       <PageHead
@@ -52,16 +53,16 @@ export const JobFormPage = (page: {
           name="name"
           label="Name"
           isRequired
-          value={textIn(typed, 'name')}
-          error={messageAt(errors, 'name')}
+          value={rawText(values, 'name')}
+          error={errorAt(errors, 'name')}
         />
         <Field
           name="schedule"
           label="Schedule"
           isMono
           isRequired
-          value={textIn(typed, 'schedule')}
-          error={messageAt(errors, 'schedule')}
+          value={rawText(values, 'schedule')}
+          error={errorAt(errors, 'schedule')}
           placeholder="*/15 * * * *"
           help="Cron expression in UTC: minute, hour, day of month, month, day of week."
         />
@@ -69,15 +70,15 @@ export const JobFormPage = (page: {
         <PreviewArea
           action={action}
           preview={page.preview}
-          error={page.isPreviewed ? messageAt(errors, 'schedule') : undefined}
+          error={page.isPreviewed ? errorAt(errors, 'schedule') : undefined}
           now={page.now}
         />
-        <CallFields typed={typed} errors={errors} />
+        <CallFields values={values} errors={errors} />
         {!job && (
           <Checkbox
             name="is_active"
             label="Active"
-            isChecked={isBlank || textIn(typed, 'is_active') === 'true'}
+            isChecked={isBlank || rawText(values, 'is_active') === 'true'}
             help="If not selected, the job is paused until you resume it."
           />
         )}

@@ -1,4 +1,5 @@
 import type { CronJobDetail, Execution } from '../../../../src/engines/clockwork/model.ts'
+import { AutoRefresh } from '../../auto-refresh.tsx'
 import type { Attempt } from '../../charts/attempts.tsx'
 import { Confirm, DangerZone } from '../../confirm.tsx'
 import { CurlBlock } from '../../curl-block.tsx'
@@ -15,9 +16,8 @@ import { capitalized } from '../../words.ts'
 import { Exchange } from './exchange.tsx'
 import { attemptOf, ExecutionSection, plannedAt } from './execution.tsx'
 import { isInProgress, type JobRuns, stateOf } from './job-state.tsx'
-import { Lateness } from './lateness.tsx'
 import { RunList, Runs } from './runs.tsx'
-import { Watch } from './watch.tsx'
+import { StartDelay } from './start-delay.tsx'
 import { UtcTime } from './words.tsx'
 
 interface JobPageProps extends JobRuns {
@@ -25,7 +25,7 @@ interface JobPageProps extends JobRuns {
   apiUrl: string
   nextRuns: readonly string[]
   /** Number of skipped slots before each run, by slot. */
-  gaps: ReadonlyMap<number, number>
+  skippedSlots: ReadonlyMap<number, number>
   selected: Execution | undefined
   /** Also shows the runs as a list. */
   isListed: boolean
@@ -42,7 +42,7 @@ export const JobPage = (page: JobPageProps) => {
     url(base, `/console/jobs/${job.id}`, query)
   return (
     <div id="job">
-      {isInProgress(page) && <Watch id="job" here={page.here} />}
+      {isInProgress(page) && <AutoRefresh id="job" here={page.here} />}
       <Head {...page} />
       {attempts.length > 0 && <Runs {...page} hrefOf={hrefOf} />}
       {selected && (
@@ -57,7 +57,7 @@ export const JobPage = (page: JobPageProps) => {
       )}
       <Columns>
         <NextRuns {...page} />
-        {attempts.length > 0 ? <Lateness attempts={attempts} /> : <About {...page} />}
+        {attempts.length > 0 ? <StartDelay attempts={attempts} /> : <About {...page} />}
       </Columns>
       {page.isListed && attempts.length > 0 && <RunList {...page} hrefOf={hrefOf} />}
       {attempts.length > 0 && <About {...page} />}

@@ -11,7 +11,7 @@ import { FilterBar } from '../../filter-bar.tsx'
 import { ActionButton, LinkButton } from '../../form/button.tsx'
 import { PageHead } from '../../page-head.tsx'
 import type { Pages } from '../../pager.tsx'
-import { StatusMark } from '../../status-mark.tsx'
+import { StatusBadge } from '../../status-badge.tsx'
 import { FilterChips } from '../../tabs.tsx'
 import { shorten, Text } from '../../text.tsx'
 import { Time } from '../../time.tsx'
@@ -83,7 +83,7 @@ export const JobsPage = (page: JobsPageProps) => {
               curl={firstJob(page.apiUrl)}
             />
           ) : (
-            <NothingFits {...page} />
+            <NoMatches {...page} />
           )
         }
         pages={page.pages}
@@ -126,7 +126,7 @@ const Filters = ({ base, found, q, state }: JobsPageProps) => {
   )
 }
 
-const NothingFits = ({ base, q, state, pages: { olderHref } }: JobsPageProps) => (
+const NoMatches = ({ base, q, state, pages: { olderHref } }: JobsPageProps) => (
   <EmptyState
     icon="jobs"
     sentence={
@@ -181,7 +181,7 @@ const columns = ({ base, mayChange, now }: JobsPageProps): Column<Row>[] => [
     label: 'Last runs',
     cell: ({ recent }) => (recent.length === 0 ? '–' : <Recent attempts={recent} />),
   },
-  { label: 'Status', narrow: 'corner', cell: (job) => <StatusMark {...markOf(job)} /> },
+  { label: 'Status', narrow: 'corner', cell: (job) => <StatusBadge {...badgeOf(job)} /> },
   {
     label: 'Last run',
     align: 'right',
@@ -207,7 +207,7 @@ const runNow = (base: string): Column<Row> => ({
   ),
 })
 
-function markOf({ lastStatus, recent: [newest] }: Row) {
+function badgeOf({ lastStatus, recent: [newest] }: Row) {
   if (newest?.status === 'running') return OUTCOMES.running
   return lastStatus === null ? ({ tone: 'quiet', word: 'not run' } as const) : OUTCOMES[lastStatus]
 }

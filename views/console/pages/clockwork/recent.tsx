@@ -22,7 +22,7 @@ export const Recent = ({ attempts }: { attempts: readonly ExecutionSummary[] }) 
       .join('')
   return (
     <svg
-      class="pulse recent"
+      class="hourbars recent"
       height={HEIGHT}
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
       preserveAspectRatio="none"

@@ -5,7 +5,7 @@ import { type Column, DataTable } from '../../data-table.tsx'
 import { Icon } from '../../icons.tsx'
 import { IN_PLACE } from '../../in-place.ts'
 import { Section } from '../../section.tsx'
-import { StatusMark } from '../../status-mark.tsx'
+import { StatusBadge } from '../../status-badge.tsx'
 import { duration, Time, utcMinute } from '../../time.tsx'
 import { amount, OUTCOMES, outcomeOf } from './words.tsx'
 
@@ -13,7 +13,7 @@ interface RunsProps {
   /** Newest first. */
   attempts: readonly ExecutionSummary[]
   /** Number of skipped slots before each run, by slot. */
-  gaps: ReadonlyMap<number, number>
+  skippedSlots: ReadonlyMap<number, number>
   selected: Execution | undefined
   /** Also shows the runs as a list. */
   isListed: boolean
@@ -90,12 +90,12 @@ function extentOf(attempts: readonly ExecutionSummary[]): string {
 }
 
 /** Bars, oldest first, with a gap for skipped slots. */
-function stripOf({ attempts, gaps, selected, isListed, hrefOf }: RunsProps) {
+function stripOf({ attempts, skippedSlots, selected, isListed, hrefOf }: RunsProps) {
   return attempts.toReversed().flatMap((attempt): StripRun[] => {
     const { tone, word } = OUTCOMES[attempt.status]
     const href = hrefOf({ execution: attempt.id, ...(isListed && { list: 'all' }) })
     const isFirst = attempt.trigger === 'schedule' && attempt.attempt === 1
-    const skipped = isFirst ? gaps.get(attempt.slotAt) : undefined
+    const skipped = isFirst ? skippedSlots.get(attempt.slotAt) : undefined
     const when = utcMinute(attempt.startedAt)
     return [
       ...(skipped === undefined
@@ -121,7 +121,7 @@ const columns = (now: number): Column<ExecutionSummary>[] => [
   {
     label: 'Status',
     narrow: 'corner',
-    cell: ({ status }) => <StatusMark {...OUTCOMES[status]} />,
+    cell: ({ status }) => <StatusBadge {...OUTCOMES[status]} />,
   },
   { label: 'Response', cell: outcomeOf },
   { label: 'Attempt', align: 'right', cell: ({ attempt }) => attempt },

@@ -50,7 +50,7 @@ export const PreviewArea = (of: {
 )
 
 const PreviewCard = ({ description, warnings, url: target, ...of }: Preview & { now: number }) => {
-  const doubts = [...warnings, ...(target?.reason ? [target.reason] : [])]
+  const messages = [...warnings, ...(target?.reason ? [target.reason] : [])]
   return (
     <Section id="preview-title" title={`Runs ${description}`} isCard>
       <ol class="times">
@@ -60,10 +60,10 @@ const PreviewCard = ({ description, warnings, url: target, ...of }: Preview & { 
           </li>
         ))}
       </ol>
-      {doubts.length > 0 && (
+      {messages.length > 0 && (
         <Events
           label="Warnings"
-          events={doubts.map((text) => ({
+          events={messages.map((text) => ({
             tone: 'warn',
             title: `${text.charAt(0).toUpperCase()}${text.slice(1)}.`,
           }))}

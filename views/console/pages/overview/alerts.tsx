@@ -1,15 +1,30 @@
-import type { Issues } from '../../../../src/console/pages/home/alerts.ts'
-import { usageBanner } from '../../../../src/console/usage-banner.ts'
 import type { FailingEndpoint } from '../../../../src/delivery/store/read-model.ts'
 import type { FailingJob } from '../../../../src/engines/clockwork/store/read-model.ts'
 import type { Bot } from '../../../../src/engines/passepartout/index.ts'
+import type { Nearness } from '../../../../src/platform/metering/index.ts'
 import { AllQuiet, type Event, Events } from '../../events.tsx'
 import { LinkButton } from '../../form/button.tsx'
 import { PAGES } from '../../layout/navigation.ts'
 import { Text } from '../../text.tsx'
 import { Time } from '../../time.tsx'
 import { url } from '../../url.ts'
+import { usageBanner } from '../../usage-banner.ts'
 import { counted, numeral, withoutScheme } from '../../words.ts'
+
+/** Problems of a tenant, by kind. */
+export interface TenantIssues {
+  endpoints: readonly FailingEndpoint[]
+  webhooks: readonly FailingEndpoint[]
+  jobs: readonly FailingJob[]
+  /** Bots that are set up but can't sign users in. */
+  bots: readonly Bot[]
+  /** Set if 80% of the month's allowance or more is used. */
+  usage: Nearness | undefined
+}
+
+/** Number of failing endpoints, webhooks and jobs. */
+export const failingIn = ({ endpoints, webhooks, jobs }: TenantIssues): number =>
+  endpoints.length + webhooks.length + jobs.length
 
 /** Most problems of one kind. */
 const SHOWN = 4
@@ -17,7 +32,7 @@ const MAX_NAME_LENGTH = 64
 const MAX_REASON_LENGTH = 160
 
 /** Problems of a tenant, each with an action. */
-export const Alerts = (page: { base: string; issues: Issues; now: number }) => {
+export const Alerts = (page: { base: string; issues: TenantIssues; now: number }) => {
   const events = eventsOf(page)
   return events.length === 0 ? <AllQuiet /> : <Events label="Needs attention" events={events} />
 }
@@ -59,10 +74,13 @@ function some<Row>(
   const left = rows.length - events.length
   if (left === 0) return events
   const title = <a href={rest.href}>{counted(left, `more ${rest.one}`, `more ${rest.many}`)}</a>
-  return [...events, { tone: 'bad', title, aside: <Look href={rest.href}>View all</Look> }]
+  return [
+    ...events,
+    { tone: 'bad', title, aside: <AlertLink href={rest.href}>View all</AlertLink> },
+  ]
 }
 
-const Look = ({ href, children = 'View' }: { href: string; children?: string }) => (
+const AlertLink = ({ href, children = 'View' }: { href: string; children?: string }) => (
   <LinkButton href={href} isSmall>
     {children}
   </LinkButton>
@@ -83,7 +101,7 @@ function endpointEvent(href: string, endpoint: FailingEndpoint, now: number): Ev
         disabledReason === 'gone'
           ? 'It returned 410 Gone. Deliveries are held until you resume it.'
           : 'It failed for too long. Deliveries are held until you resume it.',
-      aside: <Look href={href} />,
+      aside: <AlertLink href={href} />,
     }
   return {
     tone: 'bad',
@@ -94,7 +112,7 @@ function endpointEvent(href: string, endpoint: FailingEndpoint, now: number): Ev
         <Time at={failingSince} now={now} />. Deliveries are retried automatically.
       </>
     ),
-    aside: <Look href={href} />,
+    aside: <AlertLink href={href} />,
   }
 }
 
@@ -111,7 +129,7 @@ function jobEvent(base: string, job: FailingJob, now: number): Event {
       </>
     ),
     text: <Reason {...job} />,
-    aside: <Look href={href} />,
+    aside: <AlertLink href={href} />,
   }
 }
 
@@ -134,17 +152,17 @@ function botEvent(base: string, { environment, username, status, issue }: Bot): 
       tone: 'warn',
       title: <>{name} is not enabled</>,
       text: "It has a token, but users can't sign in with it.",
-      aside: <Look href={href}>Enable</Look>,
+      aside: <AlertLink href={href}>Enable</AlertLink>,
     }
   return {
     tone: 'bad',
     title: <>{name} doesn't receive messages</>,
     text: <Text text={`${issue ?? ''}.`} limit={MAX_REASON_LENGTH} />,
-    aside: <Look href={href}>Fix</Look>,
+    aside: <AlertLink href={href}>Fix</AlertLink>,
   }
 }
 
-function usageEvents(base: string, usage: Issues['usage']): Event[] {
+function usageEvents(base: string, usage: TenantIssues['usage']): Event[] {
   const banner = usage && usageBanner(base, usage)
   if (!usage || !banner) return []
   const { left_requests: left, resets_at: resetsAt } = usage
@@ -156,7 +174,7 @@ function usageEvents(base: string, usage: Issues['usage']): Event[] {
         left === null
           ? undefined
           : `${numeral(left)} requests left until ${resetsAt.slice(0, 10)} 00:00 UTC.`,
-      aside: <Look href={url(base, PAGES.usage.path)}>View usage</Look>,
+      aside: <AlertLink href={url(base, PAGES.usage.path)}>View usage</AlertLink>,
     },
   ]
 }

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import type { Happening } from '../../../../src/console/pages/home/feed.ts'
+import type { LatestRun } from '../../../../src/engines/clockwork/store/read-model.ts'
+import type { LoginRecord } from '../../../../src/engines/passepartout/index.ts'
+import type { Delivery } from '../../../../src/http/delivery-log/model.ts'
 import { PAGES } from '../../layout/navigation.ts'
-import { StatusShape } from '../../status-mark.tsx'
+import { StatusShape } from '../../status-badge.tsx'
 import { Text } from '../../text.tsx'
 import { duration, Time } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
@@ -11,20 +13,28 @@ import { DELIVERY_TONES, WORDS } from '../relay/state.tsx'
 
 const MAX_NAME_LENGTH = 48
 
-interface Line {
+/** An event in one of the engines. `key` is the ID of its row. */
+export type Activity = { key: string; at: number } & (
+  | { kind: 'person'; type: string; identityId: string; email: string | null }
+  | { kind: 'run'; run: LatestRun }
+  | { kind: 'login'; login: LoginRecord }
+  | { kind: 'delivery'; delivery: Delivery; address: string | null }
+)
+
+interface FeedRow {
   tone: Tone
   title: ComponentChildren
 }
 
 /** Latest events in all engines, newest first. Rows have IDs for live updates. */
-export const Feed = (feed: { base: string; happenings: readonly Happening[]; now: number }) =>
-  feed.happenings.length === 0 ? (
+export const Feed = (feed: { base: string; activity: readonly Activity[]; now: number }) =>
+  feed.activity.length === 0 ? (
     <p class="hint">No activity yet</p>
   ) : (
     <>
       <ol class="events" aria-label="Latest events">
-        {feed.happenings.map((one) => {
-          const { tone, title } = lineOf(feed.base, one)
+        {feed.activity.map((one) => {
+          const { tone, title } = rowOf(feed.base, one)
           return (
             <li id={one.key}>
               <StatusShape tone={tone} />
@@ -55,22 +65,22 @@ const MORE = [
   ['deliveries', 'deliveries'],
 ] as const
 
-function lineOf(base: string, one: Happening): Line {
+function rowOf(base: string, one: Activity): FeedRow {
   switch (one.kind) {
     case 'person':
-      return personLine(base, one)
+      return userRow(base, one)
     case 'run':
-      return runLine(base, one)
+      return runRow(base, one)
     case 'login':
-      return loginLine(base, one)
+      return loginRow(base, one)
     case 'delivery':
-      return deliveryLine(base, one)
+      return deliveryRow(base, one)
   }
 }
 
-type Of<Kind extends Happening['kind']> = Extract<Happening, { kind: Kind }>
+type Of<Kind extends Activity['kind']> = Extract<Activity, { kind: Kind }>
 
-const DEEDS: Readonly<Record<string, string>> = {
+const EVENT_LABELS: Readonly<Record<string, string>> = {
   'identity.created': 'was created',
   'identity.deleted': 'was deleted',
   'identity.login': 'signed in',
@@ -79,7 +89,7 @@ const DEEDS: Readonly<Record<string, string>> = {
   'identity.state_changed': 'was activated or deactivated',
 }
 
-function personLine(base: string, { type, identityId, email }: Of<'person'>): Line {
+function userRow(base: string, { type, identityId, email }: Of<'person'>): FeedRow {
   const name = email === null ? 'A user' : <Text text={email} limit={MAX_NAME_LENGTH} />
   return {
     tone: type === 'identity.deleted' ? 'quiet' : 'good',
@@ -90,7 +100,7 @@ function personLine(base: string, { type, identityId, email }: Of<'person'>): Li
         ) : (
           <a href={url(base, `/console/identities/${identityId}`)}>{name}</a>
         )}{' '}
-        {DEEDS[type] ?? type}
+        {EVENT_LABELS[type] ?? type}
       </>
     ),
   }
@@ -102,7 +112,7 @@ const RUN_TONES: Record<Of<'run'>['run']['status'], Tone> = {
   failed: 'bad',
 }
 
-function runLine(base: string, { run }: Of<'run'>): Line {
+function runRow(base: string, { run }: Of<'run'>): FeedRow {
   const path = run.kind === 'cron' ? 'jobs' : 'delayed'
   return {
     tone: RUN_TONES[run.status],
@@ -124,7 +134,7 @@ function outcomeOf({ status, durationMs, responseStatus, attempt }: Of<'run'>['r
   return `failed${responseStatus === null ? '' : `: ${responseStatus}`}${again}`
 }
 
-const LOGIN_LINES: Record<Of<'login'>['login']['state'], { tone: Tone; words: string }> = {
+const LOGIN_STATES: Record<Of<'login'>['login']['state'], { tone: Tone; words: string }> = {
   pending: { tone: 'busy', words: 'is waiting to be opened' },
   opened: { tone: 'busy', words: 'is waiting for approval' },
   approved: { tone: 'good', words: 'was approved' },
@@ -132,10 +142,10 @@ const LOGIN_LINES: Record<Of<'login'>['login']['state'], { tone: Tone; words: st
   mismatched: { tone: 'warn', words: 'failed: wrong number selected' },
 }
 
-function loginLine(base: string, { login }: Of<'login'>): Line {
+function loginRow(base: string, { login }: Of<'login'>): FeedRow {
   const { tone, words } = login.is_expired
     ? { tone: 'quiet' as const, words: 'expired' }
-    : LOGIN_LINES[login.state]
+    : LOGIN_STATES[login.state]
   return {
     tone,
     title: (
@@ -155,7 +165,7 @@ function loginLine(base: string, { login }: Of<'login'>): Line {
   }
 }
 
-function deliveryLine(base: string, { delivery, address }: Of<'delivery'>): Line {
+function deliveryRow(base: string, { delivery, address }: Of<'delivery'>): FeedRow {
   const { id, event_type: type, status } = delivery
   return {
     tone: DELIVERY_TONES[status],

@@ -1,4 +1,3 @@
-import type { Health, Issue } from '../../../../src/console/instance-health.ts'
 import type { TenantStatus } from '../../../../src/platform/tenants.ts'
 import { AllQuiet, Events } from '../../events.tsx'
 import { ActionButton, Button, LinkButton } from '../../form/button.tsx'
@@ -10,14 +9,15 @@ import { Text } from '../../text.tsx'
 import { Tiles } from '../../tiles.tsx'
 import { relative, Time } from '../../time.tsx'
 import { url } from '../../url.ts'
-import { counted, numeral } from '../../words.ts'
-import { bytes, depth, eventOf, sentenceOn } from '../admin/health.tsx'
+import { bytes, counted, numeral } from '../../words.ts'
+import { depth, eventOf, sentenceOn } from '../admin/health.tsx'
+import type { InstallationIssue, InstanceHealth } from '../admin/health-view.ts'
 
 /** Overview of the installation, for admins. */
 export const InstallationPage = (page: {
   base: string
   name: string
-  health: Health
+  health: InstanceHealth
   tenants: Record<TenantStatus, number>
 }) => {
   const { base, name, health, tenants } = page
@@ -80,7 +80,7 @@ export const InstallationPage = (page: {
   )
 }
 
-function withAction(issue: Issue, base: string, now: number) {
+function withAction(issue: InstallationIssue, base: string, now: number) {
   const event = eventOf(issue, base, now)
   const look = (
     <LinkButton href={url(base, PAGES.health.path)} isSmall>
@@ -93,7 +93,7 @@ function withAction(issue: Issue, base: string, now: number) {
 /** Problems of the installation, on an admin's tenant overview. */
 export const InstallationIssues = (page: {
   base: string
-  issues: readonly Issue[]
+  issues: readonly InstallationIssue[]
   now: number
 }) =>
   page.issues.length === 0 ? null : (
@@ -121,7 +121,7 @@ export const InstallationIssues = (page: {
   )
 
 /** Overview of an operator without access to the selected tenant, or to any. */
-export const NowherePage = ({ base, hasOthers }: { base: string; hasOthers: boolean }) => (
+export const NoTenantPage = ({ base, hasOthers }: { base: string; hasOthers: boolean }) => (
   <>
     <PageHead
       title="No tenant"

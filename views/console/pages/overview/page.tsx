@@ -1,7 +1,4 @@
 import type { ComponentChildren, VNode } from 'preact'
-import { failingIn, type Issues } from '../../../../src/console/pages/home/alerts.ts'
-import type { Coming } from '../../../../src/console/pages/home/coming.ts'
-import type { Happening } from '../../../../src/console/pages/home/feed.ts'
 import { PAGES } from '../../layout/navigation.ts'
 import { PageHead } from '../../page-head.tsx'
 import { Columns, Section } from '../../section.tsx'
@@ -10,11 +7,11 @@ import type { Tone } from '../../tone.ts'
 import { url } from '../../url.ts'
 import { counted, listed } from '../../words.ts'
 import { LiveSource } from '../live-source.tsx'
-import { Alerts } from './alerts.tsx'
-import { Begin } from './begin.tsx'
-import { Feed } from './feed.tsx'
-import { Next } from './next.tsx'
+import { Alerts, failingIn, type TenantIssues } from './alerts.tsx'
+import { type Activity, Feed } from './feed.tsx'
+import { GetStarted } from './get-started.tsx'
 import { type Today, TodayTiles } from './tiles.tsx'
+import { type UpcomingRun, UpcomingRuns } from './upcoming-runs.tsx'
 
 /** Content of a tenant's overview. */
 export interface OverviewProps {
@@ -27,9 +24,9 @@ export interface OverviewProps {
   /** Nothing has been set up and nothing has happened. */
   isFresh: boolean
   today: Today
-  issues: Issues
-  coming: readonly Coming[]
-  happenings: readonly Happening[]
+  issues: TenantIssues
+  coming: readonly UpcomingRun[]
+  activity: readonly Activity[]
   now: number
 }
 
@@ -37,7 +34,7 @@ export interface OverviewProps {
 export const OVERVIEW_PARTS = {
   'overview-head': (overview: OverviewProps) => <Head {...overview} />,
   'overview-top': (overview: OverviewProps) => <Top {...overview} />,
-  'overview-next': (overview: OverviewProps) => <Next {...overview} />,
+  'overview-next': (overview: OverviewProps) => <UpcomingRuns {...overview} />,
   'overview-feed': (overview: OverviewProps) => <Feed {...overview} />,
 } satisfies Record<string, (overview: OverviewProps) => VNode>
 
@@ -114,7 +111,7 @@ const Failing = ({ base, issues }: Pick<OverviewProps, 'base' | 'issues'>) => {
 
 const Top = (overview: OverviewProps) =>
   overview.isFresh ? (
-    <Begin {...overview} />
+    <GetStarted {...overview} />
   ) : (
     <>
       <TodayTiles base={overview.base} today={overview.today} />

@@ -1,10 +1,20 @@
-import type { DayCount } from '../../../../src/console/pages/home/day-counts.ts'
 import type { JobTally } from '../../../../src/engines/clockwork/store/read-model.ts'
 import { Sparkline } from '../../charts/sparkline.tsx'
 import { PAGES } from '../../layout/navigation.ts'
 import { type Tile, Tiles } from '../../tiles.tsx'
 import { url } from '../../url.ts'
 import { numeral } from '../../words.ts'
+
+/** Number of events today, in UTC. */
+export interface DayCount {
+  today: number
+  /** Same period of the same day last week. */
+  lastWeek: number
+  /** By hour, the current one last. */
+  hours: readonly number[]
+  /** Some hour exceeds the counting limit. */
+  isCut: boolean
+}
 
 export interface Today {
   signIns: DayCount

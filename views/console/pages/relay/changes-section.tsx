@@ -25,7 +25,7 @@ export const ChangesSection = ({ before, attempt }: { before: Attempt; attempt: 
             { label: 'After', isWide: true, cell: ({ now }) => <Text text={now} limit={80} /> },
           ]}
           empty={
-            <p class="quietline">
+            <p class="quietrow">
               {body.length === 0 ? 'No changes' : 'Only the response body changed.'}
             </p>
           }

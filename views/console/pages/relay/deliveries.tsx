@@ -12,7 +12,7 @@ import { shorten, Text } from '../../text.tsx'
 import { url } from '../../url.ts'
 import { capitalized, counted, withoutScheme } from '../../words.ts'
 import { LiveSource } from '../live-source.tsx'
-import { DeliveryMark, Moment, WORDS } from './state.tsx'
+import { DeliveryBadge, Moment, WORDS } from './state.tsx'
 
 /** Most characters in an option. */
 const MAX_OPTION_LENGTH = 60
@@ -171,7 +171,7 @@ export const deliveryColumns = (list: {
     {
       label: 'Status',
       narrow: 'corner',
-      cell: ({ status }) => <DeliveryMark status={status} />,
+      cell: ({ status }) => <DeliveryBadge status={status} />,
     },
     {
       label: 'Attempts',

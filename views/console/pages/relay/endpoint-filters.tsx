@@ -1,8 +1,8 @@
 import type { EndpointStats } from '../../../../src/engines/relay/endpoint-summaries.ts'
 import { FilterBar } from '../../filter-bar.tsx'
+import type { ListPosition } from '../../list-position.ts'
 import { FilterChips } from '../../tabs.tsx'
 import { shorten } from '../../text.tsx'
-import type { ListPosition } from '../../trail.ts'
 import { url } from '../../url.ts'
 import { capitalized } from '../../words.ts'
 import {

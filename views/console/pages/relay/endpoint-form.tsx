@@ -6,25 +6,29 @@ import { Field } from '../../form/field.tsx'
 import { Form } from '../../form/form.tsx'
 import { Select } from '../../form/select.tsx'
 import { Textarea } from '../../form/textarea.tsx'
+import { errorAt, rawText } from '../../form/values.ts'
 import { PageHead } from '../../page-head.tsx'
 import { SecretPanel } from '../../secret-panel.tsx'
 import { Text } from '../../text.tsx'
 import { url } from '../../url.ts'
 import { withoutScheme } from '../../words.ts'
-import { Moment, textIn } from './state.tsx'
+import { Moment } from './state.tsx'
 
 /** Form for a new or existing endpoint. */
 export const EndpointForm = (page: {
   base: string
   endpoint: Endpoint | undefined
-  typed: Fields | undefined
+  values: Fields | undefined
   errors: readonly FormError[] | undefined
-  errorAt: (name: string) => string | undefined
 }) => {
-  const { base, endpoint, typed, errorAt } = page
+  const { base, endpoint, values, errors } = page
   const list = url(base, '/console/endpoints')
   const own = endpoint && `${list}/${endpoint.id}`
-  const of = (name: string) => ({ name, value: textIn(typed, name), error: errorAt(name) })
+  const of = (name: string) => ({
+    name,
+    value: rawText(values, name),
+    error: errorAt(errors, name),
+  })
   return (
     <>
       <PageHead
@@ -69,7 +73,7 @@ export const EndpointForm = (page: {
         />
         <Select
           {...of('format')}
-          value={textIn(typed, 'format') ?? 'standard'}
+          value={rawText(values, 'format') ?? 'standard'}
           label="Format"
           options={[
             { value: 'standard', label: 'Standard (type, timestamp and data)' },

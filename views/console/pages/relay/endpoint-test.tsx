@@ -5,10 +5,10 @@ import { Button } from '../../form/button.tsx'
 import type { FormError } from '../../form/error-summary.tsx'
 import { Field } from '../../form/field.tsx'
 import { Form } from '../../form/form.tsx'
+import { errorAt, rawText } from '../../form/values.ts'
 import { Section } from '../../section.tsx'
 import { Text } from '../../text.tsx'
 import { duration } from '../../time.tsx'
-import { textIn } from './state.tsx'
 
 /** Result of a test event, which is not stored. */
 export const TestAnswer = ({ test }: { test: TestResult }) => (
@@ -38,7 +38,7 @@ export const TestAnswer = ({ test }: { test: TestResult }) => (
 /** Form that sends a test event to one endpoint. */
 export const TestForm = (form: {
   action: string
-  typed?: Fields
+  values?: Fields
   errors?: readonly FormError[]
 }) => (
   <Section id="test" title="Send a test event" isCard>
@@ -48,8 +48,8 @@ export const TestForm = (form: {
         label="Event type"
         isMono
         isRequired={false}
-        value={textIn(form.typed, 'event_type')}
-        error={form.errors?.find(({ name }) => name === 'event_type')?.message}
+        value={rawText(form.values, 'event_type')}
+        error={errorAt(form.errors, 'event_type')}
         placeholder="webhook.test"
         help="Sends the last payload of this type, signed, to this endpoint only."
       />

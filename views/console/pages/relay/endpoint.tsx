@@ -7,12 +7,12 @@ import type {
   DeliveryDetail,
   TestResult,
 } from '../../../../src/http/delivery-log/model.ts'
-import { Pulse } from '../../charts/pulse.tsx'
+import { HourBars } from '../../charts/hour-bars.tsx'
 import { Sparkline } from '../../charts/sparkline.tsx'
 import { DataTable } from '../../data-table.tsx'
 import { LinkButton } from '../../form/button.tsx'
 import type { FormError } from '../../form/error-summary.tsx'
-import { attemptsOf, beatsOf, shareOf } from '../../hours.ts'
+import { attemptsOf, hourBarsOf, shareOf } from '../../hours.ts'
 import { PageHead } from '../../page-head.tsx'
 import { Section } from '../../section.tsx'
 import { Text } from '../../text.tsx'
@@ -45,7 +45,7 @@ interface Props {
   replay: { count: number; rest: ReplayRest } | undefined
   /** Result of a test event. */
   test?: TestResult
-  typed?: Fields
+  values?: Fields
   errors?: readonly FormError[]
   isTest: boolean
   mayChange: boolean
@@ -105,7 +105,7 @@ export const EndpointPage = (page: Props) => {
           rows={page.recent}
           hrefOf={({ id }) => url(base, `/console/deliveries/${id}`)}
           columns={deliveryColumns({ base, now })}
-          empty={<p class="quietline">No deliveries yet</p>}
+          empty={<p class="quietrow">No deliveries yet</p>}
         />
       </Section>
       {page.mayChange && <TestForm {...page} action={`${own}/test`} />}
@@ -171,7 +171,7 @@ const tilesOf = ({ hours, now }: Props, failedHref: string) => [
   {
     label: 'Attempts in 24 h',
     value: attemptsOf(hours).toLocaleString('en'),
-    picture: <Pulse beats={beatsOf(hours, now)} label="Attempts by hour" />,
+    picture: <HourBars bars={hourBarsOf(hours, now)} label="Attempts by hour" />,
   },
   {
     label: 'Delivered',

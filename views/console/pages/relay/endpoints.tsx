@@ -4,22 +4,22 @@ import type {
   Waiting,
 } from '../../../../src/engines/relay/endpoint-summaries.ts'
 import type { Stats } from '../../../../src/engines/relay/model/endpoints.ts'
-import { Pulse } from '../../charts/pulse.tsx'
+import { HourBars } from '../../charts/hour-bars.tsx'
 import { type Column, DataTable } from '../../data-table.tsx'
 import { EmptyState } from '../../empty-state.tsx'
 import { LinkButton } from '../../form/button.tsx'
-import { attemptsOf, beatsOf, shareOf } from '../../hours.ts'
+import { attemptsOf, hourBarsOf, shareOf } from '../../hours.ts'
+import { type ListPosition, pagerLinks } from '../../list-position.ts'
 import { PageHead } from '../../page-head.tsx'
 import { Text } from '../../text.tsx'
-import { type ListPosition, pagesAlong } from '../../trail.ts'
 import { url } from '../../url.ts'
 import { counted, withoutScheme } from '../../words.ts'
-import { DayPulse } from './day-pulse.tsx'
+import { DayAttempts } from './day-attempts.tsx'
 import { type EndpointFilterProps, EndpointFilters, endpointsHref } from './endpoint-filters.tsx'
 import { WaitingWords } from './endpoint-waiting.tsx'
 import { firstEndpoint } from './first-message.ts'
 import { p95Of } from './hours.ts'
-import { Clock, countsOf, EndpointMark } from './state.tsx'
+import { Clock, countsOf, EndpointBadge } from './state.tsx'
 
 interface Row {
   endpoint: EndpointStats
@@ -60,7 +60,7 @@ export const EndpointsPage = (page: EndpointList) => {
       />
       {all.length > 0 && (
         <>
-          <DayPulse hours={page.day} now={now} />
+          <DayAttempts hours={page.day} now={now} />
           <EndpointFilters {...page} />
         </>
       )}
@@ -91,7 +91,7 @@ export const EndpointsPage = (page: EndpointList) => {
         }
         pages={{
           extent: `${page.rows.length} of ${page.found.toLocaleString('en')}`,
-          ...pagesAlong(page.position, page.next, (position) => endpointsHref(page, position)),
+          ...pagerLinks(page.position, page.next, (position) => endpointsHref(page, position)),
         }}
       />
     </>
@@ -139,12 +139,12 @@ const columns = (now: number): Column<Row>[] => [
   {
     label: 'Status',
     narrow: 'corner',
-    cell: ({ endpoint }) => <EndpointMark endpoint={endpoint} />,
+    cell: ({ endpoint }) => <EndpointBadge endpoint={endpoint} />,
   },
   {
     label: '24 h',
     narrow: 'bare',
-    cell: ({ hours }) => <Pulse beats={beatsOf(hours, now)} label={pulseLabel(hours)} />,
+    cell: ({ hours }) => <HourBars bars={hourBarsOf(hours, now)} label={hourBarsLabel(hours)} />,
   },
   { label: 'Delivered', align: 'right', cell: ({ hours }) => shareOf(hours) },
   { label: 'p95', align: 'right', cell: ({ hours }) => p95Of(hours) },
@@ -155,7 +155,7 @@ const columns = (now: number): Column<Row>[] => [
   },
 ]
 
-const pulseLabel = (hours: Stats['data']): string =>
+const hourBarsLabel = (hours: Stats['data']): string =>
   `${shareOf(hours)} of ${counted(attemptsOf(hours), 'attempt')} delivered in 24 hours`
 
 /** Event types of an endpoint as text. */

@@ -5,7 +5,7 @@ import { LinkButton } from '../../form/button.tsx'
 import { BodyView, JsonView } from '../../json-view.tsx'
 import { PageHead } from '../../page-head.tsx'
 import { Section } from '../../section.tsx'
-import { StatusMark } from '../../status-mark.tsx'
+import { StatusBadge } from '../../status-badge.tsx'
 import { Text } from '../../text.tsx'
 import { url } from '../../url.ts'
 import { counted } from '../../words.ts'
@@ -85,7 +85,7 @@ export const EventTypePage = (page: {
                 label: 'Change',
                 narrow: 'corner',
                 cell: ({ change, breaking }) => (
-                  <StatusMark tone={breaking ? 'warn' : 'quiet'} word={change} />
+                  <StatusBadge tone={breaking ? 'warn' : 'quiet'} word={change} />
                 ),
               },
               { label: 'Before', cell: ({ was }) => was ?? '–' },

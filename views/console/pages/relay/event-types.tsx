@@ -4,10 +4,10 @@ import { DataTable } from '../../data-table.tsx'
 import { EmptyState } from '../../empty-state.tsx'
 import { FilterBar } from '../../filter-bar.tsx'
 import { LinkButton } from '../../form/button.tsx'
+import { type ListPosition, pagerLinks } from '../../list-position.ts'
 import { PageHead } from '../../page-head.tsx'
-import { StatusMark } from '../../status-mark.tsx'
+import { StatusBadge } from '../../status-badge.tsx'
 import { shorten, Text } from '../../text.tsx'
-import { type ListPosition, pagesAlong } from '../../trail.ts'
 import { url } from '../../url.ts'
 import { counted } from '../../words.ts'
 import { firstMessage } from './first-message.ts'
@@ -46,9 +46,9 @@ export const EventTypesPage = (page: {
             narrow: 'corner',
             cell: ({ breaking_changes: changes }) =>
               changes === 0 ? (
-                <StatusMark tone="good" word="schema unchanged" />
+                <StatusBadge tone="good" word="schema unchanged" />
               ) : (
-                <StatusMark tone="warn" word="breaking change" />
+                <StatusBadge tone="warn" word="breaking change" />
               ),
           },
           {
@@ -101,7 +101,7 @@ export const EventTypesPage = (page: {
             />
           )
         }
-        pages={pagesAlong(page.position, cursor, (position) =>
+        pages={pagerLinks(page.position, cursor, (position) =>
           url(base, '/console/event-types', { q: prefix, ...position }),
         )}
       />

@@ -8,12 +8,11 @@ import { Section } from '../../section.tsx'
 import { Text } from '../../text.tsx'
 import { duration } from '../../time.tsx'
 import { url } from '../../url.ts'
-import { counted, withoutScheme } from '../../words.ts'
-import { bytes } from '../admin/health.tsx'
+import { bytes, counted, withoutScheme } from '../../words.ts'
 import { outcomeOf } from './attempt-outcome.ts'
 import { Moment } from './state.tsx'
 
-interface Story {
+interface FailureProps {
   base: string
   delivery: DeliveryDetail
   endpoint: Endpoint | undefined
@@ -29,30 +28,30 @@ export function lastFailureOf({ status, attempt_log: log }: DeliveryDetail): Att
 
 /** A failed delivery: request, response and next step. */
 export const FailureStory = (
-  story: Story & {
+  props: FailureProps & {
     last: Attempt
     title: string
     /** Links to the delivery, from another page. */
     isLinked?: boolean
   },
 ) => {
-  const own = url(story.base, `/console/deliveries/${story.delivery.id}`)
+  const own = url(props.base, `/console/deliveries/${props.delivery.id}`)
   return (
     <Section
       id="story"
-      title={story.title}
+      title={props.title}
       isCard
       aside={
         <>
-          {story.isLinked && (
+          {props.isLinked && (
             <LinkButton isSmall href={own}>
               View delivery
             </LinkButton>
           )}
-          {story.canResend && (
+          {props.canResend && (
             <ActionButton
-              weight={story.isLinked ? 'plain' : 'primary'}
-              isSmall={story.isLinked}
+              weight={props.isLinked ? 'plain' : 'primary'}
+              isSmall={props.isLinked}
               action={`${own}/resend`}
             >
               <Icon name="again" />
@@ -62,12 +61,12 @@ export const FailureStory = (
         </>
       }
     >
-      <Events label={story.title} events={[sent(story), cameBack(story), next(story)]} />
+      <Events label={props.title} events={[sent(props), cameBack(props), next(props)]} />
     </Section>
   )
 }
 
-type FailedStory = Story & { last: Attempt }
+type FailedStory = FailureProps & { last: Attempt }
 
 function sent({ last, delivery, now }: FailedStory): Event {
   const size = new TextEncoder().encode(delivery.request_body).length
@@ -120,8 +119,8 @@ function cameBack({ last }: FailedStory): Event {
   }
 }
 
-function next(story: FailedStory): Event {
-  const { delivery, endpoint, now } = story
+function next(props: FailedStory): Event {
+  const { delivery, endpoint, now } = props
   switch (delivery.status) {
     case 'pending':
     case 'retrying':
@@ -147,7 +146,7 @@ function next(story: FailedStory): Event {
             tone: 'warn',
             title: 'Held until the endpoint is resumed',
             text: endpoint && (
-              <a href={url(story.base, `/console/endpoints/${endpoint.id}`)}>View endpoint</a>
+              <a href={url(props.base, `/console/endpoints/${endpoint.id}`)}>View endpoint</a>
             ),
           }
     case 'cancelled':

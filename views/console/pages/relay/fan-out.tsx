@@ -1,12 +1,12 @@
 import { STAGES, type Stage } from '../../../../src/delivery/store/fan-out.ts'
 import type { FanOut, SentSummary } from '../../../../src/engines/relay/fan-out.ts'
 import { type Column, DataTable } from '../../data-table.tsx'
+import { type ListPosition, pagerLinks } from '../../list-position.ts'
 import { FilterChips } from '../../tabs.tsx'
 import { LongText, Text } from '../../text.tsx'
-import { type ListPosition, pagesAlong } from '../../trail.ts'
 import { url } from '../../url.ts'
 import { capitalized, counted, withoutScheme } from '../../words.ts'
-import { DeliveryMark, Moment } from './state.tsx'
+import { DeliveryBadge, Moment } from './state.tsx'
 
 interface Props {
   base: string
@@ -49,8 +49,8 @@ export const SentList = (list: Props) => {
         idOf={({ id }) => id}
         hrefOf={({ id }) => url(base, `/console/deliveries/${id}`)}
         columns={sentColumns(base, now)}
-        empty={<p class="quietline">{all === 0 ? 'No deliveries' : 'No matching deliveries'}</p>}
-        pages={pagesAlong(position, sent.next_cursor, (at) => href({ stage, ...at }))}
+        empty={<p class="quietrow">{all === 0 ? 'No deliveries' : 'No matching deliveries'}</p>}
+        pages={pagerLinks(position, sent.next_cursor, (at) => href({ stage, ...at }))}
       />
     </>
   )
@@ -71,7 +71,7 @@ const sentColumns = (base: string, now: number): Column<SentSummary>[] => [
   {
     label: 'Status',
     narrow: 'corner',
-    cell: ({ status }) => <DeliveryMark status={status} />,
+    cell: ({ status }) => <DeliveryBadge status={status} />,
   },
   {
     label: 'Attempts',

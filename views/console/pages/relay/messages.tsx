@@ -5,9 +5,9 @@ import { EmptyState } from '../../empty-state.tsx'
 import { FilterBar } from '../../filter-bar.tsx'
 import { LinkButton } from '../../form/button.tsx'
 import { Id } from '../../id.tsx'
+import { type ListPosition, pagerLinks } from '../../list-position.ts'
 import { PageHead } from '../../page-head.tsx'
 import { Text } from '../../text.tsx'
-import { type ListPosition, pagesAlong } from '../../trail.ts'
 import { url } from '../../url.ts'
 import { firstMessage } from './first-message.ts'
 import { Moment } from './state.tsx'
@@ -82,7 +82,7 @@ export const MessagesPage = (page: {
             />
           )
         }
-        pages={pagesAlong(page.position, cursor, (position) =>
+        pages={pagerLinks(page.position, cursor, (position) =>
           url(base, '/console/messages', { event_type: eventType, ...position }),
         )}
       />

@@ -4,21 +4,21 @@ import type { FormError } from '../../form/error-summary.tsx'
 import { Field } from '../../form/field.tsx'
 import { Form } from '../../form/form.tsx'
 import { Textarea } from '../../form/textarea.tsx'
+import { errorAt, rawText } from '../../form/values.ts'
 import { PageHead } from '../../page-head.tsx'
 import { url } from '../../url.ts'
-import { textIn } from './state.tsx'
 
 /** Form that sends a message. */
 export const NewMessagePage = (page: {
   base: string
   isTest: boolean
-  typed: Fields
+  values: Fields
   errors: readonly FormError[] | undefined
 }) => {
   const of = (name: string) => ({
     name,
-    value: textIn(page.typed, name),
-    error: page.errors?.find((error) => error.name === name)?.message,
+    value: rawText(page.values, name),
+    error: errorAt(page.errors, name),
   })
   return (
     <>
@@ -49,7 +49,7 @@ export const NewMessagePage = (page: {
         <Field {...of('event_type')} label="Event type" isMono placeholder="order.paid" />
         <Textarea
           {...of('payload')}
-          value={textIn(page.typed, 'payload') ?? '{\n  "order": 42\n}'}
+          value={rawText(page.values, 'payload') ?? '{\n  "order": 42\n}'}
           label="Payload"
           isMono
           rows={10}

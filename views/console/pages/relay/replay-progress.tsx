@@ -18,7 +18,7 @@ export const ReplayProgress = (progress: {
 }) => {
   const { count, here, rest } = progress
   const left = Math.min(rest.left, count)
-  const isVast = rest.seen >= REPLAY_COUNTED
+  const isCapped = rest.seen >= REPLAY_COUNTED
   return (
     <div id="replay-progress" class="replayprogress">
       <Section
@@ -47,7 +47,7 @@ export const ReplayProgress = (progress: {
             hx-swap="outerMorph"
           />
         )}
-        {left > 0 && isVast ? (
+        {left > 0 && isCapped ? (
           <p role="status">
             More than {left.toLocaleString('en')} of {counted(count, 'message')} remaining
           </p>

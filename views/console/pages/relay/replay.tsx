@@ -6,12 +6,12 @@ import type { FormError } from '../../form/error-summary.tsx'
 import { Field } from '../../form/field.tsx'
 import { FieldRow, Form } from '../../form/form.tsx'
 import { Select } from '../../form/select.tsx'
+import { errorAt, rawText } from '../../form/values.ts'
 import { PageHead } from '../../page-head.tsx'
 import { Section } from '../../section.tsx'
 import { Text } from '../../text.tsx'
 import { url } from '../../url.ts'
 import { counted, withoutScheme } from '../../words.ts'
-import { textIn } from './state.tsx'
 
 const FIELDS = ['since', 'until', 'which', 'per_second']
 
@@ -19,15 +19,18 @@ const FIELDS = ['since', 'until', 'which', 'per_second']
 export const ReplayPage = (page: {
   base: string
   endpoint: Endpoint
-  typed: Fields
+  values: Fields
   errors?: readonly FormError[]
-  errorAt: (name: string) => string | undefined
   /** Number of matching messages, once counted. */
   count?: number
 }) => {
-  const { base, endpoint, typed, count, errorAt } = page
+  const { base, endpoint, values, count, errors } = page
   const own = url(base, `/console/endpoints/${endpoint.id}`)
-  const of = (name: string) => ({ name, value: textIn(typed, name), error: errorAt(name) })
+  const of = (name: string) => ({
+    name,
+    value: rawText(values, name),
+    error: errorAt(errors, name),
+  })
   return (
     <>
       <PageHead
@@ -52,7 +55,7 @@ export const ReplayPage = (page: {
               question={`Send ${counted(count, 'message')} again?`}
               consequence="Each message keeps its ID. Messages are sent at the rate below."
               action={`${own}/replay`}
-              fields={Object.fromEntries(FIELDS.map((name) => [name, textIn(typed, name) ?? '']))}
+              fields={Object.fromEntries(FIELDS.map((name) => [name, rawText(values, name) ?? '']))}
               isHarmless
             />
           )}
@@ -86,7 +89,7 @@ export const ReplayPage = (page: {
           />
           <Field
             {...of('per_second')}
-            value={textIn(typed, 'per_second') || '10'}
+            value={rawText(values, 'per_second') || '10'}
             label="Rate"
             type="number"
             min={1}

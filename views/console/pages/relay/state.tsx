@@ -1,8 +1,7 @@
 import type { Endpoint } from '../../../../src/engines/relay/model/endpoints.ts'
-import type { Fields } from '../../../../src/http/body.ts'
 import type { Status } from '../../../../src/http/delivery-log/model.ts'
 import { DAY_MS } from '../../../../src/platform/durations.ts'
-import { StatusMark } from '../../status-mark.tsx'
+import { StatusBadge } from '../../status-badge.tsx'
 import { Time, utc, utcMinute } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
 
@@ -11,15 +10,19 @@ export const ENDPOINT_STATES = ['active', 'failing', 'paused', 'stopped'] as con
 export type EndpointState = (typeof ENDPOINT_STATES)[number]
 
 /** Fields that determine the state of an endpoint. */
-export type Standing = Pick<Endpoint, 'active' | 'disabled_reason' | 'health'>
+export type EndpointStatus = Pick<Endpoint, 'active' | 'disabled_reason' | 'health'>
 
-export function stateOf({ active, disabled_reason: reason, health }: Standing): EndpointState {
+export function stateOf({
+  active,
+  disabled_reason: reason,
+  health,
+}: EndpointStatus): EndpointState {
   if (!active) return reason === 'manual' ? 'paused' : 'stopped'
   return health.failing_since === null ? 'active' : 'failing'
 }
 
 /** Number of endpoints by state. */
-export function countsOf(endpoints: readonly Standing[]): Record<EndpointState, number> {
+export function countsOf(endpoints: readonly EndpointStatus[]): Record<EndpointState, number> {
   const counts = { active: 0, failing: 0, paused: 0, stopped: 0 }
   for (const endpoint of endpoints) counts[stateOf(endpoint)]++
   return counts
@@ -40,9 +43,9 @@ export const ENDPOINT_WORDS: Record<EndpointState, string> = {
   stopped: 'disabled',
 }
 
-export const EndpointMark = ({ endpoint }: { endpoint: Standing }) => {
+export const EndpointBadge = ({ endpoint }: { endpoint: EndpointStatus }) => {
   const state = stateOf(endpoint)
-  return <StatusMark tone={ENDPOINT_TONES[state]} word={ENDPOINT_WORDS[state]} />
+  return <StatusBadge tone={ENDPOINT_TONES[state]} word={ENDPOINT_WORDS[state]} />
 }
 
 export const DELIVERY_TONES: Record<Status, Tone> = {
@@ -66,8 +69,8 @@ export const WORDS: Record<Status, string> = {
   cancelled: 'cancelled',
 }
 
-export const DeliveryMark = ({ status }: { status: Status }) => (
-  <StatusMark tone={DELIVERY_TONES[status]} word={WORDS[status]} />
+export const DeliveryBadge = ({ status }: { status: Status }) => (
+  <StatusBadge tone={DELIVERY_TONES[status]} word={WORDS[status]} />
 )
 
 /** A moment, or a dash if there is none. */
@@ -83,9 +86,4 @@ export const Clock = ({ at, now }: { at: string; now: number }) => {
       {isToday ? utcMinute(ms).slice(11) : utcMinute(ms)}
     </time>
   )
-}
-
-export const textIn = (fields: Fields | undefined, name: string): string | undefined => {
-  const value = fields?.[name]
-  return typeof value === 'string' ? value : undefined
 }

@@ -1,6 +1,6 @@
 import { flash } from '../parts.ts'
 
-const SAID = {
+const MESSAGES = {
   created: flash.good('User created.'),
   metadata: flash.good('Metadata saved.'),
   active: flash.good('User activated.'),
@@ -18,6 +18,6 @@ const SAID = {
 }
 
 /** Message about the last action on a user. */
-export type DoneTo = keyof typeof SAID
+export type FlashKey = keyof typeof MESSAGES
 
-export const FLASHES = new Map(Object.entries(SAID))
+export const FLASHES = new Map(Object.entries(MESSAGES))

@@ -1,18 +1,18 @@
 import { Elysia } from 'elysia'
-import { contextsOf } from '../asked.ts'
+import { createContexts } from '../context.ts'
 import type { GateParts } from '../parts.ts'
-import { identityActs } from './acts.ts'
+import { identityActions } from './actions.ts'
 import { identityList } from './list.ts'
 import { newIdentity } from './new.ts'
 import { identityPage } from './page.ts'
 
 /** Users of a tenant: list, creation, details and actions. */
 export function identityPages(parts: GateParts) {
-  const asked = contextsOf(parts.callerOf)
+  const contextOf = createContexts(parts.callerOf)
   const list = identityList(parts)
   const { form, create } = newIdentity(parts)
   const { show, saveMetadata } = identityPage(parts)
-  const acts = identityActs(parts)
+  const actions = identityActions(parts)
   const change = { right: 'change' } as const
 
   return new Elysia({
@@ -21,22 +21,30 @@ export function identityPages(parts: GateParts) {
     detail: { hide: true },
   })
     .use(parts.middleware)
-    .get('', (context) => list(asked(context)), { right: 'read' })
-    .get('/new', (context) => form(asked(context)), change)
-    .post('', (context) => create(asked(context)), change)
-    .get('/:id', (context) => show(asked(context)), { right: 'read' })
-    .post('/:id/metadata', (context) => saveMetadata(asked(context)), change)
-    .post('/:id/deactivate', (context) => acts.setState(asked(context), 'inactive'), change)
-    .post('/:id/activate', (context) => acts.setState(asked(context), 'active'), change)
-    .post('/:id/verify', (context) => acts.mailVerification(asked(context)), change)
-    .post('/:id/recover', (context) => acts.mailRecovery(asked(context)), change)
+    .get('', (context) => list(contextOf(context)), { right: 'read' })
+    .get('/new', (context) => form(contextOf(context)), change)
+    .post('', (context) => create(contextOf(context)), change)
+    .get('/:id', (context) => show(contextOf(context)), { right: 'read' })
+    .post('/:id/metadata', (context) => saveMetadata(contextOf(context)), change)
+    .post('/:id/deactivate', (context) => actions.setState(contextOf(context), 'inactive'), change)
+    .post('/:id/activate', (context) => actions.setState(contextOf(context), 'active'), change)
+    .post('/:id/verify', (context) => actions.mailVerification(contextOf(context)), change)
+    .post('/:id/recover', (context) => actions.mailRecovery(contextOf(context)), change)
     .post(
       '/:id/credentials/:part/remove',
-      (context) => acts.removeCredential(asked(context)),
+      (context) => actions.removeCredential(contextOf(context)),
       change,
     )
-    .post('/:id/accounts/:part/remove', (context) => acts.removeAccount(asked(context)), change)
-    .post('/:id/sessions/revoke', (context) => acts.revokeSessions(asked(context)), change)
-    .post('/:id/sessions/:part/revoke', (context) => acts.revokeSession(asked(context)), change)
-    .post('/:id/delete', (context) => acts.remove(asked(context)), { right: 'delete' })
+    .post(
+      '/:id/accounts/:part/remove',
+      (context) => actions.removeAccount(contextOf(context)),
+      change,
+    )
+    .post('/:id/sessions/revoke', (context) => actions.revokeSessions(contextOf(context)), change)
+    .post(
+      '/:id/sessions/:part/revoke',
+      (context) => actions.revokeSession(contextOf(context)),
+      change,
+    )
+    .post('/:id/delete', (context) => actions.remove(contextOf(context)), { right: 'delete' })
 }

@@ -2,7 +2,7 @@ import { IdentitiesPage } from '../../../../../views/console/pages/gate/identiti
 import type { IdentityDetail } from '../../../../engines/gate/identities/model.ts'
 import { type Page, page } from '../../../../platform/cursor.ts'
 import { submitted } from '../../../form.ts'
-import type { Context } from '../asked.ts'
+import type { Context } from '../context.ts'
 import { flash, type GateParts } from '../parts.ts'
 
 const ON_A_PAGE = 50
@@ -50,7 +50,7 @@ export function identityList({ layout, gate, clock, baseUrl }: GateParts) {
         now: clock.now(),
         found: found ?? NOBODY,
         errors,
-        asked: { q: query.q ?? '', state },
+        filters: { q: query.q ?? '', state },
         position: { cursor: query.cursor || undefined, trail: query.trail },
         counts: { active: active ?? 0, inactive: inactive ?? 0, most: MAX_COUNTED },
         signIns: history.frequency(caller, 'identity.login'),

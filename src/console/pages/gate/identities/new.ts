@@ -1,10 +1,11 @@
 import type { FormError } from '../../../../../views/console/form/error-summary.tsx'
+import { rawText } from '../../../../../views/console/form/values.ts'
 import { NewIdentityPage } from '../../../../../views/console/pages/gate/identities/new.tsx'
 import type { NewIdentity } from '../../../../engines/gate/identities/model.ts'
 import type { Fields } from '../../../../http/body.ts'
-import { asTyped, submitted, typed } from '../../../form.ts'
+import { submitted, trimmedText } from '../../../form.ts'
 import { crumbTo } from '../../../layout.ts'
-import type { Context } from '../asked.ts'
+import type { Context } from '../context.ts'
 import type { GateParts } from '../parts.ts'
 import { metadataIn } from './metadata.ts'
 
@@ -12,7 +13,7 @@ import { metadataIn } from './metadata.ts'
 export function newIdentity({ layout, gate }: GateParts) {
   const form = (
     { request, operator }: Context,
-    of: { typed?: Fields; errors?: readonly FormError[] } = {},
+    of: { values?: Fields; errors?: readonly FormError[] } = {},
   ): Response =>
     layout.page({
       request,
@@ -32,7 +33,7 @@ export function newIdentity({ layout, gate }: GateParts) {
     )
     return value
       ? layout.go(`/console/identities/${value.id}?done=created`)
-      : form(context, { typed: body, errors })
+      : form(context, { values: body, errors })
   }
 
   return { form, create }
@@ -46,14 +47,14 @@ const FIELDS = {
 }
 
 function wantedIn(body: Fields): NewIdentity {
-  const email = typed(body, 'email')
-  const password = asTyped(body, 'password')
+  const email = trimmedText(body, 'email')
+  const password = rawText(body, 'password') ?? ''
   return {
     schema_id: 'user',
     traits: { email },
     metadata_public: metadataIn(body),
     ...(password !== '' && { credentials: { password: { config: { password } } } }),
-    ...(typed(body, 'verified') !== '' && {
+    ...(trimmedText(body, 'verified') !== '' && {
       verifiable_addresses: [{ value: email, verified: true }],
     }),
   }

@@ -1,10 +1,11 @@
 import type { FormError } from '../../../../../views/console/form/error-summary.tsx'
+import { rawText } from '../../../../../views/console/form/values.ts'
 import { IdentityPage } from '../../../../../views/console/pages/gate/identities/identity.tsx'
 import { deviceOf } from '../../../../platform/device.ts'
 import { conflict, fail, notFound } from '../../../../platform/errors.ts'
-import { asTyped, submitted, typed } from '../../../form.ts'
+import { submitted, trimmedText } from '../../../form.ts'
 import { crumbTo } from '../../../layout.ts'
-import type { Context } from '../asked.ts'
+import type { Context } from '../context.ts'
 import type { GateParts } from '../parts.ts'
 import { FLASHES } from './flashes.ts'
 import { metadataIn } from './metadata.ts'
@@ -15,7 +16,7 @@ export function identityPage({ layout, gate, clock, operators }: GateParts) {
 
   function show(
     context: Context,
-    of: { typed?: string; errors?: readonly FormError[] } = {},
+    of: { input?: string; errors?: readonly FormError[] } = {},
   ): Response {
     const { request, operator, tenant, caller, mayChange, mayDelete, query, params } = context
     const identity = identities.find(caller, params.id) ?? fail(notFound('identity not found'))
@@ -55,7 +56,7 @@ export function identityPage({ layout, gate, clock, operators }: GateParts) {
     const { errors } = await submitted(
       async () => {
         const value = metadataIn(body)
-        if (typed(body, 'seen') !== before.updated_at)
+        if (trimmedText(body, 'seen') !== before.updated_at)
           throw conflict('has changed since you opened this form. Save again to replace it', {
             field: 'metadata',
             rule: 'changed',
@@ -66,7 +67,7 @@ export function identityPage({ layout, gate, clock, operators }: GateParts) {
       { metadata: 'metadata' },
     )
     return errors
-      ? show(context, { typed: asTyped(body, 'metadata'), errors })
+      ? show(context, { input: rawText(body, 'metadata') ?? '', errors })
       : layout.go(`/console/identities/${before.id}?done=metadata`)
   }
 

@@ -4,7 +4,7 @@ import type { Decision } from '../../../../engines/gate/authorization/model.ts'
 import type { Page } from '../../../../platform/cursor.ts'
 import { submitted } from '../../../form.ts'
 import { crumbTo } from '../../../layout.ts'
-import type { Context } from '../asked.ts'
+import type { Context } from '../context.ts'
 import type { GateParts } from '../parts.ts'
 
 const ON_A_PAGE = 50

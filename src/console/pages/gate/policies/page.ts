@@ -1,12 +1,13 @@
+import { rawText } from '../../../../../views/console/form/values.ts'
 import type { Problem } from '../../../../../views/console/pages/gate/policies/editor.tsx'
 import { PoliciesPage } from '../../../../../views/console/pages/gate/policies/page.tsx'
 import { STARTER_SET } from '../../../../engines/gate/authorization/policy/starter.ts'
 import { AppError } from '../../../../platform/errors.ts'
-import { asTyped, typed } from '../../../form.ts'
-import type { Context } from '../asked.ts'
+import { trimmedText } from '../../../form.ts'
+import type { Context } from '../context.ts'
 import { flash, type GateParts } from '../parts.ts'
+import { createEvaluate } from './evaluate.ts'
 import { OVERTAKEN, problemsIn } from './problems.ts'
-import { createTrials } from './trial.ts'
 
 /** Number of changes in the history. */
 const SAVED = 5
@@ -15,29 +16,29 @@ const SAVED = 5
 export function policyPage(parts: GateParts) {
   const { layout, gate, clock, audit, operators } = parts
   const { policies } = gate
-  const trialOf = createTrials(parts)
+  const evaluate = createEvaluate(parts)
 
   async function show(
     context: Context,
-    of: { typed?: string; problems?: readonly Problem[] } = {},
+    of: { input?: string; problems?: readonly Problem[] } = {},
   ): Promise<Response> {
     const { request, operator, tenant, caller, mayChange, query } = context
     const { tenantId } = tenant
-    const trial = await trialOf(context)
+    const evaluation = await evaluate(context)
     return layout.page({
       request,
       operator,
       title: 'Policies',
       active: 'policies',
       flash: FLASHES.get(query.done ?? ''),
-      status: of.problems || trial.errors ? 422 : 200,
+      status: of.problems || evaluation.errors ? 422 : 200,
       children: PoliciesPage({
         base: layout.base(),
         now: clock.now(),
         policies: policies.get(caller),
         starterSet: STARTER_SET,
         mayChange,
-        trial,
+        evaluation,
         saved: hasBeenSaved(context)
           ? audit.list({ tenantId, action: 'policies.changed', limit: SAVED }).entries
           : [],
@@ -52,14 +53,14 @@ export function policyPage(parts: GateParts) {
 
   async function save(context: Context): Promise<Response> {
     const { caller, body } = context
-    const text = asTyped(body, 'policies').replaceAll('\r\n', '\n')
-    if (typed(body, 'version') !== String(policies.get(caller).version))
-      return show(context, { typed: text, problems: [OVERTAKEN] })
+    const text = (rawText(body, 'policies') ?? '').replaceAll('\r\n', '\n')
+    if (trimmedText(body, 'version') !== String(policies.get(caller).version))
+      return show(context, { input: text, problems: [OVERTAKEN] })
     try {
       await policies.put(caller, text)
     } catch (error) {
       if (!(error instanceof AppError && error.kind === 'invalid')) throw error
-      return show(context, { typed: text, problems: problemsIn(error, text) })
+      return show(context, { input: text, problems: problemsIn(error, text) })
     }
     return layout.go('/console/policies?done=saved')
   }

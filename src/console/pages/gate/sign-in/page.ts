@@ -1,13 +1,14 @@
 import type { FormError } from '../../../../../views/console/form/error-summary.tsx'
+import { rawText } from '../../../../../views/console/form/values.ts'
 import { SignInPage } from '../../../../../views/console/pages/gate/sign-in/page.tsx'
 import { MAX_RETURN_URLS } from '../../../../engines/gate/limits.ts'
 import { providerName } from '../../../../engines/gate/sign-in/flows/ui/providers.ts'
 import { AppError, fail, invalid, notFound } from '../../../../platform/errors.ts'
-import { asTyped, submitted } from '../../../form.ts'
-import type { Context } from '../asked.ts'
+import { submitted } from '../../../form.ts'
+import type { Context } from '../context.ts'
 import type { GateParts } from '../parts.ts'
 import { FLASHES } from './flashes.ts'
-import { missingOf } from './needed.ts'
+import { missingOf } from './required-settings.ts'
 
 /** Switchable methods besides providers, with their API names. */
 const SWITCHES: ReadonlyMap<string, 'passwordless_enabled' | 'mfa_enabled'> = new Map([
@@ -21,7 +22,7 @@ export function methodsPage({ layout, gate, config }: GateParts) {
 
   function show(
     { request, operator, caller, mayChange, query }: Context,
-    of: { typed?: string; errors?: readonly FormError[] } = {},
+    of: { input?: string; errors?: readonly FormError[] } = {},
   ): Response {
     const { passwordless_enabled, mfa_enabled } = signInMethods.security(caller)
     return layout.page({
@@ -56,9 +57,9 @@ export function methodsPage({ layout, gate, config }: GateParts) {
   }
 
   async function saveReturnUrls(context: Context): Promise<Response> {
-    const text = asTyped(context.body, 'urls')
+    const text = rawText(context.body, 'urls') ?? ''
     const { errors } = await submitted(() => saved(context, text), { urls: 'urls' })
-    return errors ? show(context, { typed: text, errors }) : done('urls')
+    return errors ? show(context, { input: text, errors }) : done('urls')
   }
 
   async function saved({ caller }: Context, text: string) {

@@ -3,12 +3,12 @@ import { PROVIDERS, type ProviderName } from '../../../../config/index.ts'
 import { providerName } from '../../../../engines/gate/sign-in/flows/ui/providers.ts'
 import { providers } from '../../../../engines/gate/sign-in/social/providers/index.ts'
 import { fail, notFound } from '../../../../platform/errors.ts'
-import { typed } from '../../../form.ts'
+import { trimmedText } from '../../../form.ts'
 import { crumbTo } from '../../../layout.ts'
-import type { Context } from '../asked.ts'
+import type { Context } from '../context.ts'
 import type { GateParts } from '../parts.ts'
 import { FLASHES } from './flashes.ts'
-import { neededBy } from './needed.ts'
+import { requiredSettings } from './required-settings.ts'
 
 /** Where to register an app with each provider. */
 const REGISTRATIONS: Record<ProviderName, string> = {
@@ -50,7 +50,7 @@ export function providerPage({ layout, gate, config }: GateParts) {
         isOn: signInMethods
           .providers(caller)
           .providers.some(({ provider, enabled }) => provider === id && enabled),
-        needed: neededBy(config, id),
+        required: requiredSettings(config, id),
         callbackUrl: callbackUrl(id),
         registration: REGISTRATIONS[id],
         scopes: providers[id].scopes,
@@ -62,7 +62,7 @@ export function providerPage({ layout, gate, config }: GateParts) {
   async function turn(context: Context, enabled: boolean): Promise<Response> {
     const provider = existing(context)
     await signInMethods.setProviders(context.caller, { providers: [{ provider, enabled }] })
-    const place = typed(context.body, 'back') === 'list' ? '' : `/providers/${provider}`
+    const place = trimmedText(context.body, 'back') === 'list' ? '' : `/providers/${provider}`
     return layout.go(`/console/sign-in${place}?done=${enabled ? 'on' : 'off'}`)
   }
 

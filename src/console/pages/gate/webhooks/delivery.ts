@@ -1,8 +1,8 @@
 import { DeliveryPage } from '../../../../../views/console/pages/gate/webhooks/delivery.tsx'
 import { notFound } from '../../../../platform/errors.ts'
 import { crumbTo } from '../../../layout.ts'
-import { withoutSignatures } from '../../without-signatures.ts'
-import type { Context } from '../asked.ts'
+import { maskSignatures } from '../../mask-signatures.ts'
+import type { Context } from '../context.ts'
 import type { GateParts } from '../parts.ts'
 import { crumbOf, existing, FLASHES } from './existing.ts'
 
@@ -32,7 +32,7 @@ export function webhookDelivery({ layout, gate, clock }: GateParts) {
         base: layout.base(),
         now: clock.now(),
         webhook,
-        delivery: mayChange ? delivery : withoutSignatures(delivery),
+        delivery: mayChange ? delivery : maskSignatures(delivery),
         attemptId: query.attempt,
         mayChange,
       }),

@@ -2,7 +2,7 @@ import { shorten } from '../../../../../views/console/text.tsx'
 import type { Gate } from '../../../../engines/gate/index.ts'
 import type { Webhook } from '../../../../engines/gate/webhooks/model.ts'
 import { fail, notFound } from '../../../../platform/errors.ts'
-import type { Context } from '../asked.ts'
+import type { Context } from '../context.ts'
 import { flash } from '../parts.ts'
 
 /** The webhook in the path, of the operator's tenant. */

@@ -3,7 +3,7 @@ import { NewWebhookPage } from '../../../../../views/console/pages/gate/webhooks
 import type { Fields } from '../../../../http/body.ts'
 import { submitted } from '../../../form.ts'
 import { crumbTo } from '../../../layout.ts'
-import type { Context } from '../asked.ts'
+import type { Context } from '../context.ts'
 import type { GateParts } from '../parts.ts'
 import { FIELDS, wantedIn } from './fields.ts'
 import { issuedSecret } from './issued.ts'
@@ -12,7 +12,7 @@ import { issuedSecret } from './issued.ts'
 export function newWebhook({ layout, gate }: GateParts) {
   const form = (
     { request, operator }: Context,
-    of: { typed?: Fields; errors?: readonly FormError[] } = {},
+    of: { values?: Fields; errors?: readonly FormError[] } = {},
   ): Response =>
     layout.page({
       request,
@@ -30,7 +30,7 @@ export function newWebhook({ layout, gate }: GateParts) {
       async () => gate.webhooks.create(caller, wantedIn(body)),
       FIELDS,
     )
-    if (!value) return form(context, { typed: body, errors })
+    if (!value) return form(context, { values: body, errors })
     const intro = 'The webhook receives new events from now on.'
     return issuedSecret(layout, context, { ...value, intro, title: 'Webhook created' })
   }

@@ -4,9 +4,9 @@ import { EVENT_TYPES, type EventType } from '../../../../engines/gate/webhooks/e
 import type { Fields } from '../../../../http/body.ts'
 import type { TestResult } from '../../../../http/delivery-log/model.ts'
 import { invalid } from '../../../../platform/errors.ts'
-import { submitted, typed } from '../../../form.ts'
+import { submitted, trimmedText } from '../../../form.ts'
 import { crumbTo } from '../../../layout.ts'
-import type { Context } from '../asked.ts'
+import type { Context } from '../context.ts'
 import type { GateParts } from '../parts.ts'
 import { crumbOf, existing, FLASHES } from './existing.ts'
 import { FIELDS, wantedIn } from './fields.ts'
@@ -30,10 +30,10 @@ export function webhookPage({ layout, gate, clock }: GateParts) {
   function show(
     context: Context,
     of: {
-      typed?: Fields
+      values?: Fields
       errors?: readonly FormError[]
       test?: TestResult
-      tested?: EventType
+      testedType?: EventType
     } = {},
   ): Response {
     const { request, operator, caller, mayChange, mayDelete, query } = context
@@ -60,7 +60,7 @@ export function webhookPage({ layout, gate, clock }: GateParts) {
           status,
           cursor,
         }),
-        asked: { status },
+        filters: { status },
         position: { cursor, trail: query.trail },
         mayChange,
         mayDelete,
@@ -76,7 +76,7 @@ export function webhookPage({ layout, gate, clock }: GateParts) {
       async () => webhooks.update(caller, id, wantedIn(body)),
       FIELDS,
     )
-    return errors ? show(context, { typed: body, errors }) : done(context, 'changed')
+    return errors ? show(context, { values: body, errors }) : done(context, 'changed')
   }
 
   async function setActive(context: Context, active: boolean): Promise<Response> {
@@ -86,15 +86,15 @@ export function webhookPage({ layout, gate, clock }: GateParts) {
 
   async function test(context: Context): Promise<Response> {
     const { id, events } = existing(gate, context)
-    const asked = EVENT_TYPES.find((one) => one === typed(context.body, 'event_type'))
-    const tested = asked ?? events[0] ?? EVENT_TYPES[0]
-    const result = await webhooks.test(context.caller, id, { event_type: tested })
-    return show(context, { test: result, tested })
+    const requested = EVENT_TYPES.find((one) => one === trimmedText(context.body, 'event_type'))
+    const testedType = requested ?? events[0] ?? EVENT_TYPES[0]
+    const result = await webhooks.test(context.caller, id, { event_type: testedType })
+    return show(context, { test: result, testedType })
   }
 
   async function rotate(context: Context): Promise<Response> {
     const { id } = existing(gate, context)
-    const grace = GRACES.get(typed(context.body, 'grace'))
+    const grace = GRACES.get(trimmedText(context.body, 'grace'))
     if (grace === undefined)
       throw invalid('must be none, day or week', { field: 'grace', rule: 'choice' })
     const { secret } = await webhooks.rotate(context.caller, id, { grace_seconds: grace })

@@ -9,13 +9,13 @@ import { Section } from '../../../section.tsx'
 import { Text } from '../../../text.tsx'
 import { Time } from '../../../time.tsx'
 import { url } from '../../../url.ts'
+import { IDENTITIES } from './badges.tsx'
 import type { IdentityView } from './identity-view.ts'
-import { IDENTITIES } from './marks.tsx'
 
 type Credential = IdentityDetail['credentials'][string]
 
 /** A sign-in method. Each social login is a method of its own. */
-interface Way {
+interface CredentialRow {
   id: string
   label: string
   knownAs: string
@@ -69,9 +69,9 @@ export const Credentials = (page: IdentityView) => {
       title="Sign-in methods"
       aside={mayChange && identity.state === 'active' && <RecoveryMail {...page} />}
     >
-      <DataTable<Way>
+      <DataTable<CredentialRow>
         caption="Sign-in methods"
-        rows={waysOf(page)}
+        rows={credentialRows(page)}
         idOf={({ id }) => id}
         columns={[
           { label: 'Method', cell: ({ label }) => label },
@@ -109,16 +109,21 @@ const RecoveryMail = ({ base, identity }: IdentityView) => (
 const moment = (at: string | undefined, now: number) =>
   at === undefined ? '–' : <Time at={Date.parse(at)} now={now} />
 
-function waysOf({ identity, hasCode }: IdentityView): Way[] {
+function credentialRows({ identity, hasCode }: IdentityView): CredentialRow[] {
   const { oidc, ...others } = identity.credentials
   return [
-    ...Object.values(others).map(wayOf),
+    ...Object.values(others).map(credentialRow),
     ...(hasCode && identity.state === 'active' ? [codeByMail(identity)] : []),
     ...(oidc ? oidc.identifiers.map((account) => accountOf(account, oidc)) : []),
   ]
 }
 
-function wayOf({ type, identifiers, created_at: since, updated_at: changed }: Credential): Way {
+function credentialRow({
+  type,
+  identifiers,
+  created_at: since,
+  updated_at: changed,
+}: Credential): CredentialRow {
   const known = CREDENTIALS[type]
   return {
     id: type,
@@ -130,14 +135,14 @@ function wayOf({ type, identifiers, created_at: since, updated_at: changed }: Cr
   }
 }
 
-const codeByMail = ({ traits }: IdentityDetail): Way => ({
+const codeByMail = ({ traits }: IdentityDetail): CredentialRow => ({
   id: 'code',
   label: 'Email code',
   knownAs: traits.email,
 })
 
 /** Social login from an identifier such as `github:583231`. */
-function accountOf(account: string, { created_at: since }: Credential): Way {
+function accountOf(account: string, { created_at: since }: Credential): CredentialRow {
   const colon = account.indexOf(':')
   const provider = account.slice(0, colon)
   const known = PROVIDERS.find((one) => one === provider)
@@ -153,18 +158,18 @@ function accountOf(account: string, { created_at: since }: Credential): Way {
   }
 }
 
-const removalColumn = (base: string, id: string): Column<Way> => ({
+const removalColumn = (base: string, id: string): Column<CredentialRow> => ({
   label: '',
   align: 'right',
   narrow: 'bare',
-  cell: (way) =>
-    way.removal && (
+  cell: (row) =>
+    row.removal && (
       <Confirm
-        id={`remove-${way.id.replaceAll(/[^\w-]/g, '-')}`}
-        verb={way.removal.verb}
-        question={`${way.removal.verb}?`}
-        consequence={way.removal.consequence}
-        action={url(base, `${IDENTITIES}/${id}/${way.removal.path}`)}
+        id={`remove-${row.id.replaceAll(/[^\w-]/g, '-')}`}
+        verb={row.removal.verb}
+        question={`${row.removal.verb}?`}
+        consequence={row.removal.consequence}
+        action={url(base, `${IDENTITIES}/${id}/${row.removal.path}`)}
       />
     ),
 })

@@ -1,8 +1,8 @@
 import { Confirm, DangerZone } from '../../../confirm.tsx'
 import { ActionButton } from '../../../form/button.tsx'
 import { url } from '../../../url.ts'
+import { IDENTITIES } from './badges.tsx'
 import type { IdentityView } from './identity-view.ts'
-import { IDENTITIES } from './marks.tsx'
 
 /** Deactivates, activates or deletes a user. */
 export const IdentityDangerZone = (page: IdentityView) => {

@@ -5,12 +5,12 @@ import { Section } from '../../../section.tsx'
 import { Text } from '../../../text.tsx'
 import { Time } from '../../../time.tsx'
 import type { Tone } from '../../../tone.ts'
+import { deviceName, methodNames } from './badges.tsx'
 import { nameOfCredential } from './credentials.tsx'
 import type { IdentityView } from './identity-view.ts'
-import { deviceName, methodNames } from './marks.tsx'
 
 /** Latest activity of a user, and changes to the user. */
-export const HappeningsOf = (page: IdentityView & { auditHref: string }) => (
+export const ActivitySection = (page: IdentityView & { auditHref: string }) => (
   <Section
     id="history"
     title="Activity"
@@ -52,25 +52,25 @@ function shown(happening: Happening, page: IdentityView): Event {
         ),
       }
     case 'event':
-      return { tone: 'good', title: <Text text={tale(happening)} limit={80} /> }
+      return { tone: 'good', title: <Text text={eventLabel(happening)} limit={80} /> }
     case 'done':
       return {
         tone: TONES[happening.action] ?? 'quiet',
-        title: <Text text={deed(happening)} limit={80} />,
+        title: <Text text={actionLabel(happening)} limit={80} />,
         text: <By actor={happening.actor} page={page} />,
       }
   }
 }
 
-const TALES: Record<string, string> = {
+const EVENT_LABELS: Record<string, string> = {
   'identity.password_changed': 'Password changed',
   'identity.email_verified': 'Email verified',
 }
 
-const tale = ({ type, payload }: Extract<Happening, { kind: 'event' }>): string =>
+const eventLabel = ({ type, payload }: Extract<Happening, { kind: 'event' }>): string =>
   type === 'identity.created'
     ? `Signed up with ${methodNames([payload.method ?? ''])}`
-    : (TALES[type] ?? type)
+    : (EVENT_LABELS[type] ?? type)
 
 const TONES: Record<string, Tone> = {
   'identity.credential_removed': 'warn',
@@ -78,7 +78,7 @@ const TONES: Record<string, Tone> = {
   'sessions.revoked': 'warn',
 }
 
-const DEEDS: Record<string, (detail: Record<string, unknown>) => string> = {
+const ACTION_LABELS: Record<string, (detail: Record<string, unknown>) => string> = {
   'identity.created': () => 'Created',
   'identity.updated': ({ fields }) =>
     Array.isArray(fields) ? `Updated: ${fields.join(', ')}` : 'Updated',
@@ -93,8 +93,8 @@ const DEEDS: Record<string, (detail: Record<string, unknown>) => string> = {
   'sessions.revoked': () => 'All sessions ended',
 }
 
-const deed = ({ action, detail }: Extract<Happening, { kind: 'done' }>): string =>
-  DEEDS[action]?.(detail) ?? action
+const actionLabel = ({ action, detail }: Extract<Happening, { kind: 'done' }>): string =>
+  ACTION_LABELS[action]?.(detail) ?? action
 
 const By = ({ actor, page }: { actor: Actor; page: IdentityView }) => (
   <>

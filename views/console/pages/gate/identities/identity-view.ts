@@ -19,6 +19,6 @@ export interface IdentityView {
   mayChange: boolean
   mayDelete: boolean
   /** Rejected metadata, as typed. */
-  typed?: string
+  input?: string
   errors?: readonly FormError[]
 }

@@ -9,11 +9,11 @@ import { Text } from '../../../text.tsx'
 import { Time } from '../../../time.tsx'
 import { url } from '../../../url.ts'
 import { counted } from '../../../words.ts'
+import { deviceName, IDENTITIES, StateBadge, VerifiedBadge } from './badges.tsx'
 import { Credentials } from './credentials.tsx'
 import { IdentityDangerZone } from './danger-zone.tsx'
-import { HappeningsOf } from './history.tsx'
+import { ActivitySection } from './history.tsx'
 import type { IdentityView, SessionSeen } from './identity-view.ts'
-import { deviceName, IDENTITIES, StateMark, VerifiedMark } from './marks.tsx'
 import { Metadata } from './metadata.tsx'
 import { Sessions } from './sessions.tsx'
 
@@ -32,10 +32,10 @@ export const IdentityPage = (page: IdentityView) => {
         }}
         aside={<LinkButton href={audit}>Audit log</LinkButton>}
       />
-      <Who {...page} />
+      <IdentityHead {...page} />
       <Credentials {...page} />
       <Sessions {...page} />
-      <HappeningsOf {...page} auditHref={audit} />
+      <ActivitySection {...page} auditHref={audit} />
       <Metadata {...page} />
       <Section id="raw" title="API object">
         <JsonView title="Identity" value={identity} />
@@ -52,10 +52,10 @@ function sentenceOn({ state }: IdentityDetail, sessions: readonly SessionSeen[])
   return `Active, ${counted(sessions.length, 'session')}, last on ${deviceName(latest.device)}`
 }
 
-const Who = (page: IdentityView) => {
+const IdentityHead = (page: IdentityView) => {
   const { identity, mayChange } = page
   const { traits, verifiable_addresses: addresses, state } = identity
-  const isUnproven = state === 'active' && addresses.some(({ verified }) => !verified)
+  const isUnverified = state === 'active' && addresses.some(({ verified }) => !verified)
   return (
     <Section
       id="who"
@@ -63,7 +63,7 @@ const Who = (page: IdentityView) => {
       isCard
       aside={
         mayChange &&
-        isUnproven && (
+        isUnverified && (
           <ActionButton isSmall action={url(page.base, `${IDENTITIES}/${identity.id}/verify`)}>
             Send verification email
           </ActionButton>
@@ -82,13 +82,13 @@ function factsOf({ identity, now }: IdentityView): Fact[] {
   const time = (at: string) => <Time at={Date.parse(at)} now={now} />
   return [
     ['ID', <Id id={identity.id} what="user ID" />],
-    ['Status', <StateMark {...identity} />],
+    ['Status', <StateBadge {...identity} />],
     ...identity.verifiable_addresses.flatMap(({ value, verified, verified_at: at }) => [
       ['Email', <Text text={value} />] as const,
       [
         'Email verified',
         <>
-          <VerifiedMark isVerified={verified} /> {at && time(at)}
+          <VerifiedBadge isVerified={verified} /> {at && time(at)}
         </>,
       ] as const,
     ]),

@@ -8,19 +8,19 @@ import { EmptyState } from '../../../empty-state.tsx'
 import { FilterBar } from '../../../filter-bar.tsx'
 import { LinkButton } from '../../../form/button.tsx'
 import { ErrorSummary, type FormError } from '../../../form/error-summary.tsx'
+import { type ListPosition, pagerLinks } from '../../../list-position.ts'
 import { PageHead } from '../../../page-head.tsx'
 import { FilterChips } from '../../../tabs.tsx'
 import { Text } from '../../../text.tsx'
 import { Tiles } from '../../../tiles.tsx'
 import { Time } from '../../../time.tsx'
-import { type ListPosition, pagesAlong } from '../../../trail.ts'
 import { url } from '../../../url.ts'
+import { IDENTITIES, StateBadge, VerifiedBadge } from './badges.tsx'
 import { nameOfCredential } from './credentials.tsx'
-import { IDENTITIES, StateMark, VerifiedMark } from './marks.tsx'
 
 type State = IdentityDetail['state']
 
-interface Asked {
+interface IdentityFilters {
   q: string
   state: State | undefined
 }
@@ -38,7 +38,7 @@ interface IdentitiesView {
   now: number
   found: Page<IdentityDetail>
   errors?: readonly FormError[]
-  asked: Asked
+  filters: IdentityFilters
   position: ListPosition
   counts: Counts
   signIns: Frequency
@@ -48,9 +48,9 @@ interface IdentitiesView {
 
 /** The users of a tenant. */
 export const IdentitiesPage = (page: IdentitiesView) => {
-  const { base, now, found, asked, position, counts, mayChange } = page
-  const { q, state } = asked
-  const href = (of: Partial<Asked> & ListPosition = {}) =>
+  const { base, now, found, filters, position, counts, mayChange } = page
+  const { q, state } = filters
+  const href = (of: Partial<IdentityFilters> & ListPosition = {}) =>
     url(base, IDENTITIES, { q, state, ...of })
   const isFiltered = q !== '' || state !== undefined
   const isEmpty = found.data.length === 0 && !isFiltered && !position.cursor
@@ -72,8 +72,8 @@ export const IdentitiesPage = (page: IdentitiesView) => {
         label="Status"
         tabs={[
           { label: 'All', href: href({ state: undefined }), isCurrent: !state },
-          chip('Active', 'active', asked, counts, href),
-          chip('Inactive', 'inactive', asked, counts, href),
+          chip('Active', 'active', filters, counts, href),
+          chip('Inactive', 'inactive', filters, counts, href),
         ]}
       />
       <FilterBar
@@ -88,7 +88,7 @@ export const IdentitiesPage = (page: IdentitiesView) => {
         rows={found.data}
         hrefOf={({ id }) => url(base, `${IDENTITIES}/${id}`)}
         idOf={({ id }) => id}
-        pages={pagesAlong(position, found.next_cursor, href)}
+        pages={pagerLinks(position, found.next_cursor, href)}
         empty={
           !isEmpty ? (
             <EmptyState
@@ -103,7 +103,7 @@ export const IdentitiesPage = (page: IdentitiesView) => {
               sentence="No users yet"
               next="Users sign up themselves, or you create them here or with the API."
               action={create}
-              curl={firstPerson(page.apiUrl)}
+              curl={createUserRequest(page.apiUrl)}
             />
           )
         }
@@ -112,7 +112,7 @@ export const IdentitiesPage = (page: IdentitiesView) => {
   )
 }
 
-const firstPerson = (apiUrl: string): CurlRequest => ({
+const createUserRequest = (apiUrl: string): CurlRequest => ({
   url: `${apiUrl}/v1/gate/identities`,
   headers: { Authorization: 'Bearer $KEY', 'Content-Type': 'application/json' },
   body: { schema_id: 'user', traits: { email: 'ada@example.com' } },
@@ -138,9 +138,9 @@ function tileOf(label: string, { hours, isCut }: Frequency) {
 const chip = (
   label: string,
   of: State,
-  { state }: Asked,
+  { state }: IdentityFilters,
   counts: Counts,
-  href: (of: Partial<Asked>) => string,
+  href: (of: Partial<IdentityFilters>) => string,
 ) => ({
   label,
   href: href({ state: of }),
@@ -158,14 +158,17 @@ function sentenceOn({ active, inactive, most }: Counts): string {
 
 const columns = (now: number): Column<IdentityDetail>[] => [
   { label: 'Email', isWide: true, cell: ({ traits }) => <Text text={traits.email} /> },
-  { label: 'Status', narrow: 'corner', cell: (identity) => <StateMark {...identity} /> },
+  { label: 'Status', narrow: 'corner', cell: (identity) => <StateBadge {...identity} /> },
   {
     label: 'Email verified',
     cell: ({ verifiable_addresses: [address] }) => (
-      <VerifiedMark isVerified={address?.verified ?? false} />
+      <VerifiedBadge isVerified={address?.verified ?? false} />
     ),
   },
-  { label: 'Sign-in methods', cell: ({ credentials }) => <Text text={waysIn(credentials)} /> },
+  {
+    label: 'Sign-in methods',
+    cell: ({ credentials }) => <Text text={signInMethodRows(credentials)} />,
+  },
   {
     label: 'Created',
     align: 'right',
@@ -173,7 +176,7 @@ const columns = (now: number): Column<IdentityDetail>[] => [
   },
 ]
 
-const waysIn = (credentials: IdentityDetail['credentials']): string => {
+const signInMethodRows = (credentials: IdentityDetail['credentials']): string => {
   const types = Object.keys(credentials)
   return types.length === 0 ? 'None' : types.map(nameOfCredential).join(', ')
 }

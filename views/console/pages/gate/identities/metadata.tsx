@@ -1,14 +1,15 @@
 import { Button } from '../../../form/button.tsx'
 import { Form } from '../../../form/form.tsx'
 import { Textarea } from '../../../form/textarea.tsx'
+import { errorAt } from '../../../form/values.ts'
 import { JsonView } from '../../../json-view.tsx'
 import { Section } from '../../../section.tsx'
 import { url } from '../../../url.ts'
+import { IDENTITIES } from './badges.tsx'
 import type { IdentityView } from './identity-view.ts'
-import { IDENTITIES, messageIn } from './marks.tsx'
 
 /** Metadata of a user, as JSON. */
-export const Metadata = ({ base, identity, mayChange, typed, errors }: IdentityView) => (
+export const Metadata = ({ base, identity, mayChange, input, errors }: IdentityView) => (
   <Section
     id="metadata"
     title="Metadata"
@@ -26,8 +27,8 @@ export const Metadata = ({ base, identity, mayChange, typed, errors }: IdentityV
           label="JSON object"
           isMono
           rows={8}
-          value={typed ?? JSON.stringify(identity.metadata_public, null, 2)}
-          error={messageIn(errors, 'metadata')}
+          value={input ?? JSON.stringify(identity.metadata_public, null, 2)}
+          error={errorAt(errors, 'metadata')}
         />
       </Form>
     ) : (

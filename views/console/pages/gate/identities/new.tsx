@@ -5,17 +5,18 @@ import type { FormError } from '../../../form/error-summary.tsx'
 import { Field } from '../../../form/field.tsx'
 import { Form } from '../../../form/form.tsx'
 import { Textarea } from '../../../form/textarea.tsx'
+import { errorAt, rawText } from '../../../form/values.ts'
 import { PageHead } from '../../../page-head.tsx'
 import { url } from '../../../url.ts'
-import { IDENTITIES, messageIn, textIn } from './marks.tsx'
+import { IDENTITIES } from './badges.tsx'
 
 /** Form for a new user. */
 export const NewIdentityPage = (page: {
   base: string
-  typed?: Fields
+  values?: Fields
   errors?: readonly FormError[]
 }) => {
-  const { base, typed, errors } = page
+  const { base, values, errors } = page
   return (
     <>
       <PageHead title="New user" state={{ sentence: 'Creates a user without sending an email.' }} />
@@ -28,14 +29,14 @@ export const NewIdentityPage = (page: {
           name="email"
           label="Email"
           type="email"
-          value={textIn(typed, 'email')}
-          error={messageIn(errors, 'email')}
+          value={rawText(values, 'email')}
+          error={errorAt(errors, 'email')}
           isRequired
         />
         <Checkbox
           name="verified"
           label="Email verified"
-          isChecked={textIn(typed, 'verified') !== undefined}
+          isChecked={rawText(values, 'verified') !== undefined}
           help="Select this only if you know that the address belongs to them."
         />
         <Field
@@ -43,7 +44,7 @@ export const NewIdentityPage = (page: {
           label="Password"
           type="password"
           autocomplete="new-password"
-          error={messageIn(errors, 'password')}
+          error={errorAt(errors, 'password')}
           isRequired={false}
           help="Without a password, they sign in with an email code or social login, or set a password with account recovery."
         />
@@ -53,8 +54,8 @@ export const NewIdentityPage = (page: {
           isMono
           rows={6}
           isRequired={false}
-          value={textIn(typed, 'metadata')}
-          error={messageIn(errors, 'metadata')}
+          value={rawText(values, 'metadata')}
+          error={errorAt(errors, 'metadata')}
           help='A JSON object, such as {"roles": ["admin"]}. The user can read it, but not change it.'
         />
       </Form>

@@ -6,8 +6,8 @@ import { Text } from '../../../text.tsx'
 import { Time } from '../../../time.tsx'
 import { url } from '../../../url.ts'
 import { capitalized } from '../../../words.ts'
+import { deviceName, IDENTITIES, methodNames } from './badges.tsx'
 import type { IdentityView, SessionSeen } from './identity-view.ts'
-import { deviceName, IDENTITIES, methodNames } from './marks.tsx'
 
 /** Sessions of a user, which can be ended. */
 export const Sessions = ({ base, now, identity, sessions, mayChange }: IdentityView) => (

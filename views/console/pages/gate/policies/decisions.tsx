@@ -5,11 +5,11 @@ import { EmptyState } from '../../../empty-state.tsx'
 import { FilterBar } from '../../../filter-bar.tsx'
 import { LinkButton } from '../../../form/button.tsx'
 import { ErrorSummary, type FormError } from '../../../form/error-summary.tsx'
+import { type ListPosition, pagerLinks } from '../../../list-position.ts'
 import { PageHead } from '../../../page-head.tsx'
-import { StatusMark } from '../../../status-mark.tsx'
+import { StatusBadge } from '../../../status-badge.tsx'
 import { shorten, shortenMiddle, Text } from '../../../text.tsx'
 import { Time } from '../../../time.tsx'
-import { type ListPosition, pagesAlong } from '../../../trail.ts'
 import { url } from '../../../url.ts'
 import { DECISIONS } from './state.ts'
 import { Views } from './views.tsx'
@@ -42,7 +42,7 @@ export const DecisionsPage = (page: {
         rows={found.data}
         hrefOf={({ decision_id: id }) => url(base, `${DECISIONS}/${id}`)}
         idOf={({ decision_id: id }) => id}
-        pages={pagesAlong(position, found.next_cursor, href)}
+        pages={pagerLinks(position, found.next_cursor, href)}
         empty={
           subject || position.cursor ? (
             <EmptyState
@@ -75,16 +75,18 @@ function sentenceOn(decisions: readonly Decision[], subject: string): string {
 }
 
 export const Outcome = ({ allowed }: Pick<Decision, 'allowed'>) =>
-  allowed ? <StatusMark tone="good" word="allowed" /> : <StatusMark tone="bad" word="denied" />
+  allowed ? <StatusBadge tone="good" word="allowed" /> : <StatusBadge tone="bad" word="denied" />
 
 /** A name that contains an ID, shortened in the middle. */
-const Ends = ({ of }: { of: string }) => <code title={of}>{shortenMiddle(shorten(of), 15, 4)}</code>
+const ShortenedId = ({ of }: { of: string }) => (
+  <code title={of}>{shortenMiddle(shorten(of), 15, 4)}</code>
+)
 
 const columns = (now: number): Column<Decision>[] => [
   { label: 'Action', isMono: true, cell: ({ action }) => <Text text={action} limit={60} /> },
   { label: 'Result', narrow: 'corner', cell: (decision) => <Outcome {...decision} /> },
-  { label: 'Resource', cell: ({ resource }) => <Ends of={resource} /> },
-  { label: 'Subject', cell: ({ subject }) => <Ends of={subject} /> },
+  { label: 'Resource', cell: ({ resource }) => <ShortenedId of={resource} /> },
+  { label: 'Subject', cell: ({ subject }) => <ShortenedId of={subject} /> },
   { label: 'Reason', isWide: true, cell: ({ reason }) => <Text text={reason} limit={120} /> },
   {
     label: 'Time',

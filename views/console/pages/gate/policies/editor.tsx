@@ -19,13 +19,13 @@ interface EditorProps {
   base: string
   policies: Policies
   /** Rejected policies, as typed. */
-  typed?: string
+  input?: string
   problems?: readonly Problem[]
 }
 
 /** Editor for all policies as one text, with the lines that have errors. */
-export const Editor = ({ base, policies, typed, problems = [] }: EditorProps) => {
-  const text = typed ?? policies.policies
+export const Editor = ({ base, policies, input, problems = [] }: EditorProps) => {
+  const text = input ?? policies.policies
   return (
     <Form
       action={url(base, POLICIES)}

@@ -8,7 +8,7 @@ import { url } from '../../../url.ts'
 import { Editor, type Problem } from './editor.tsx'
 import { type Saved, Versions } from './history.tsx'
 import { POLICIES } from './state.ts'
-import { type Trial, TryIt } from './try-it.tsx'
+import { type Evaluation, TryIt } from './try-it.tsx'
 import { Views } from './views.tsx'
 
 interface PoliciesView {
@@ -17,12 +17,12 @@ interface PoliciesView {
   policies: Policies
   starterSet: string
   mayChange: boolean
-  trial: Trial
+  evaluation: Evaluation
   /** Latest changes. */
   saved: readonly Saved[]
   /** Names of operators by ID. */
   names: ReadonlyMap<string, string>
-  typed?: string
+  input?: string
   problems?: readonly Problem[]
 }
 

@@ -8,23 +8,24 @@ import type { FormError } from '../../../form/error-summary.tsx'
 import { Field } from '../../../form/field.tsx'
 import { Form } from '../../../form/form.tsx'
 import { Textarea } from '../../../form/textarea.tsx'
+import { errorAt } from '../../../form/values.ts'
 import { Columns, Section } from '../../../section.tsx'
-import { StatusMark } from '../../../status-mark.tsx'
+import { StatusBadge } from '../../../status-badge.tsx'
 import { Text } from '../../../text.tsx'
 import { url } from '../../../url.ts'
 import { capitalized } from '../../../words.ts'
 import { POLICIES } from './state.ts'
 
 /** A request to evaluate. */
-export interface Trial {
-  typed: Record<'subject' | 'action' | 'resource' | 'context', string>
+export interface Evaluation {
+  values: Record<'subject' | 'action' | 'resource' | 'context', string>
   /** Undefined before the first request and for invalid ones. */
-  result?: TrialResult
+  result?: EvaluationResult
   errors?: readonly FormError[]
 }
 
 /** Result of a request, with what it is based on. */
-export interface TrialResult {
+export interface EvaluationResult {
   decided: PolicyDecision
   question: Question
   /** Policies that decided, as source text. */
@@ -34,9 +35,8 @@ export interface TrialResult {
 }
 
 /** Evaluates a request with the current policies, and explains the result. */
-export const TryIt = ({ base, trial }: { base: string; trial: Trial }) => {
-  const { typed, result, errors } = trial
-  const messageAt = (name: string) => errors?.find((error) => error.name === name)?.message
+export const TryIt = ({ base, evaluation }: { base: string; evaluation: Evaluation }) => {
+  const { values, result, errors } = evaluation
   return (
     <Section
       id="try"
@@ -54,8 +54,8 @@ export const TryIt = ({ base, trial }: { base: string; trial: Trial }) => {
             name="subject"
             label="Subject"
             isMono
-            value={typed.subject}
-            error={messageAt('subject')}
+            value={values.subject}
+            error={errorAt(errors, 'subject')}
             help="A user ID or the name of a service."
           />
           <Field
@@ -63,16 +63,16 @@ export const TryIt = ({ base, trial }: { base: string; trial: Trial }) => {
             label="Action"
             isMono
             placeholder="document.read"
-            value={typed.action}
-            error={messageAt('action')}
+            value={values.action}
+            error={errorAt(errors, 'action')}
           />
           <Field
             name="resource"
             label="Resource"
             isMono
             placeholder="document:42"
-            value={typed.resource}
-            error={messageAt('resource')}
+            value={values.resource}
+            error={errorAt(errors, 'resource')}
           />
           <Textarea
             name="context"
@@ -81,8 +81,8 @@ export const TryIt = ({ base, trial }: { base: string; trial: Trial }) => {
             isRequired={false}
             rows={3}
             placeholder='{"ip": "203.0.113.7"}'
-            value={typed.context}
-            error={messageAt('context')}
+            value={values.context}
+            error={errorAt(errors, 'context')}
             help="A JSON object with facts that your app would send."
           />
         </Form>
@@ -101,12 +101,12 @@ export const TryIt = ({ base, trial }: { base: string; trial: Trial }) => {
   )
 }
 
-const Explained = (of: TrialResult & { base: string }) => {
+const Explained = (of: EvaluationResult & { base: string }) => {
   const { decided, policies } = of
   return (
     <div class="stack">
       <p>
-        <StatusMark
+        <StatusBadge
           tone={decided.allowed ? 'good' : 'bad'}
           word={`${decided.allowed ? 'Allowed' : 'Denied'}: ${decided.reason}`}
         />
@@ -127,7 +127,7 @@ const Explained = (of: TrialResult & { base: string }) => {
   )
 }
 
-function factsOf({ base, question, subject }: TrialResult & { base: string }) {
+function factsOf({ base, question, subject }: EvaluationResult & { base: string }) {
   const [address] = subject?.verifiable_addresses ?? []
   return [
     [
@@ -161,6 +161,6 @@ function rolesOf({ metadata_public: metadata }: IdentityDetail): string {
 /** Groups of an action: `keys.read` is in `keys.*`, `*.read` and `*`. */
 function groupsOf(action: string): string[] {
   const words = action.split('.')
-  const fronts = words.slice(1).map((_, index) => `${words.slice(0, index + 1).join('.')}.*`)
-  return words.length === 1 ? ['*'] : ['*', ...fronts, `*.${words.at(-1)}`]
+  const prefixes = words.slice(1).map((_, index) => `${words.slice(0, index + 1).join('.')}.*`)
+  return words.length === 1 ? ['*'] : ['*', ...prefixes, `*.${words.at(-1)}`]
 }

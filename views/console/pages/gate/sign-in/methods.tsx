@@ -1,7 +1,7 @@
 import { type Column, DataTable } from '../../../data-table.tsx'
 import { Section } from '../../../section.tsx'
 import { url } from '../../../url.ts'
-import { SIGN_IN, Switch, Switched } from './marks.tsx'
+import { SIGN_IN, Switch, Switched } from './badges.tsx'
 import type { SignInView } from './sign-in-view.ts'
 
 /** Sign-in methods other than social login. */

@@ -1,7 +1,7 @@
 import { ActionButton } from '../../../form/button.tsx'
 import { PageHead } from '../../../page-head.tsx'
 import { url } from '../../../url.ts'
-import { SIGN_IN } from './marks.tsx'
+import { SIGN_IN } from './badges.tsx'
 import { Methods } from './methods.tsx'
 import { Providers } from './providers.tsx'
 import { ReturnUrls } from './return-urls.tsx'

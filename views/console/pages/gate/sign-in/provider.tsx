@@ -3,13 +3,13 @@ import { Facts } from '../../../facts.tsx'
 import { ActionButton } from '../../../form/button.tsx'
 import { PageHead } from '../../../page-head.tsx'
 import { Section } from '../../../section.tsx'
-import { StatusMark } from '../../../status-mark.tsx'
+import { StatusBadge } from '../../../status-badge.tsx'
 import { Text } from '../../../text.tsx'
 import { url } from '../../../url.ts'
-import { SIGN_IN, Switched } from './marks.tsx'
+import { SIGN_IN, Switched } from './badges.tsx'
 
 /** A required setting of a provider. */
-export interface Needed {
+export interface Required {
   name: string
   isSet: boolean
   /** Undefined for secrets. */
@@ -21,7 +21,7 @@ interface ProviderPageView {
   id: string
   name: string
   isOn: boolean
-  needed: readonly Needed[]
+  required: readonly Required[]
   callbackUrl: string
   /** Where to register an app with the provider. */
   registration: string
@@ -34,7 +34,7 @@ interface ProviderPageView {
 export const ProviderPage = (page: ProviderPageView) => {
   const { base, id, name, isOn, mayChange } = page
   const path = `${SIGN_IN}/providers/${id}`
-  const isSetUp = page.needed.every(({ isSet }) => isSet)
+  const isSetUp = page.required.every(({ isSet }) => isSet)
   return (
     <>
       <PageHead
@@ -66,7 +66,7 @@ export const ProviderPage = (page: ProviderPageView) => {
         <Facts
           facts={[
             ['Status', <Switched isOn={isOn} issue={isSetUp ? undefined : 'not configured'} />],
-            ...page.needed.map(({ name, ...of }) => [name, <Setting {...of} />] as const),
+            ...page.required.map(({ name, ...of }) => [name, <Setting {...of} />] as const),
             ['Scopes', <code>{page.scopes}</code>],
           ]}
         />
@@ -86,18 +86,18 @@ function sentenceOn({ isOn, name }: ProviderPageView, isSetUp: boolean): string 
     : 'Enabled, but not configured. Sign-in pages hide it until the configuration is complete.'
 }
 
-const Setting = ({ isSet, value }: Omit<Needed, 'name'>) => {
-  if (!isSet) return <StatusMark tone="warn" word="missing" />
+const Setting = ({ isSet, value }: Omit<Required, 'name'>) => {
+  if (!isSet) return <StatusBadge tone="warn" word="missing" />
   return value === undefined ? (
-    <StatusMark tone="good" word="set (hidden)" />
+    <StatusBadge tone="good" word="set (hidden)" />
   ) : (
     <Text text={value} limit={80} />
   )
 }
 
-const SetUp = ({ id, name, needed, callbackUrl, registration }: ProviderPageView) => (
+const SetUp = ({ id, name, required, callbackUrl, registration }: ProviderPageView) => (
   <Section id="set-up" title={`Set up ${name}`} note="Once per installation, by an admin.">
-    <ol class="walk">
+    <ol class="setupsteps">
       <li>
         <p>
           Register an app with{' '}
@@ -113,7 +113,7 @@ const SetUp = ({ id, name, needed, callbackUrl, registration }: ProviderPageView
         <CodeBlock title="gatehouse.toml" what="configuration">
           {[
             `[gate.providers.${id}]`,
-            ...needed.map(({ name }) => `${name} = ${EXAMPLES[name]}`),
+            ...required.map(({ name }) => `${name} = ${EXAMPLES[name]}`),
           ].join('\n')}
         </CodeBlock>
       </li>

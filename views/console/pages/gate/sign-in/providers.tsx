@@ -3,7 +3,7 @@ import { LinkButton } from '../../../form/button.tsx'
 import { Section } from '../../../section.tsx'
 import { url } from '../../../url.ts'
 import { counted } from '../../../words.ts'
-import { SIGN_IN, Switch, Switched } from './marks.tsx'
+import { SIGN_IN, Switch, Switched } from './badges.tsx'
 import type { ProviderView, SignInView } from './sign-in-view.ts'
 
 /** Social login providers, configured ones first. */

@@ -1,13 +1,14 @@
 import { Button } from '../../../form/button.tsx'
 import { Form } from '../../../form/form.tsx'
 import { Textarea } from '../../../form/textarea.tsx'
+import { errorAt } from '../../../form/values.ts'
 import { Section } from '../../../section.tsx'
 import { url } from '../../../url.ts'
-import { SIGN_IN } from './marks.tsx'
+import { SIGN_IN } from './badges.tsx'
 import type { SignInView } from './sign-in-view.ts'
 
 /** Allowed return URLs after sign-in. */
-export const ReturnUrls = ({ base, returnUrls, mayChange, typed, errors }: SignInView) => (
+export const ReturnUrls = ({ base, returnUrls, mayChange, input, errors }: SignInView) => (
   <Section
     id="return-urls"
     title="Return URLs"
@@ -24,8 +25,8 @@ export const ReturnUrls = ({ base, returnUrls, mayChange, typed, errors }: SignI
           label="One URL per line"
           isMono
           rows={Math.min(12, Math.max(4, returnUrls.length + 1))}
-          value={typed ?? returnUrls.join('\n')}
-          error={errors?.find(({ name }) => name === 'urls')?.message}
+          value={input ?? returnUrls.join('\n')}
+          error={errorAt(errors, 'urls')}
           placeholder="https://example.com/welcome"
         />
       </Form>

@@ -17,6 +17,6 @@ export interface SignInView {
   returnUrls: readonly string[]
   mayChange: boolean
   /** Rejected return URLs, as typed. */
-  typed?: string
+  input?: string
   errors?: readonly FormError[]
 }

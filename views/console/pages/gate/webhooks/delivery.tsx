@@ -68,7 +68,7 @@ export const DeliveryPage = (page: DeliveryView) => {
           ]}
         />
       </Section>
-      {log.length > 0 && <Tries {...page} selected={shown} />}
+      {log.length > 0 && <AttemptList {...page} selected={shown} />}
       {shown ? (
         <>
           <Exchange {...shown} requestBody={delivery.request_body} />
@@ -98,7 +98,7 @@ export const DeliveryPage = (page: DeliveryView) => {
   )
 }
 
-const Tries = ({
+const AttemptList = ({
   base,
   now,
   webhook,

@@ -1,4 +1,3 @@
-import { ticked } from '../../../../../src/console/form.ts'
 import { EVENT_TYPES, type EventType } from '../../../../../src/engines/gate/webhooks/events.ts'
 import type { Fields } from '../../../../../src/http/body.ts'
 import { Button } from '../../../form/button.tsx'
@@ -6,6 +5,7 @@ import { Checkboxes } from '../../../form/choices.tsx'
 import type { FormError } from '../../../form/error-summary.tsx'
 import { Field } from '../../../form/field.tsx'
 import { Form } from '../../../form/form.tsx'
+import { checkedValues, errorAt } from '../../../form/values.ts'
 import { PageHead } from '../../../page-head.tsx'
 import { SecretPanel } from '../../../secret-panel.tsx'
 import { url } from '../../../url.ts'
@@ -23,15 +23,14 @@ const WHEN: Record<EventType, string> = {
 
 /** Fields of a webhook, with the typed or stored values. */
 export const WebhookFields = (fields: {
-  typed?: Fields
+  values?: Fields
   errors?: readonly FormError[]
   url?: string
   events: readonly EventType[]
 }) => {
-  const { typed, errors } = fields
-  const messageAt = (name: string) => errors?.find((error) => error.name === name)?.message
-  const typedUrl = typed?.url
-  const chosen = typed ? ticked(typed, 'events') : fields.events
+  const { values, errors } = fields
+  const urlValue = values?.url
+  const chosen = values ? checkedValues(values, 'events') : fields.events
   return (
     <>
       <Field
@@ -40,16 +39,16 @@ export const WebhookFields = (fields: {
         type="url"
         isMono
         isRequired
-        value={typeof typedUrl === 'string' ? typedUrl : fields.url}
+        value={typeof urlValue === 'string' ? urlValue : fields.url}
         placeholder="https://example.com/hooks/gatehouse"
-        error={messageAt('url')}
+        error={errorAt(errors, 'url')}
         help="Receives POST requests with JSON. Responses other than 2xx are retried."
       />
       <Checkboxes
         name="events"
         label="Events"
         values={chosen}
-        error={messageAt('events')}
+        error={errorAt(errors, 'events')}
         options={EVENT_TYPES.map((type) => ({ value: type, label: type, text: WHEN[type] }))}
       />
     </>
@@ -59,7 +58,7 @@ export const WebhookFields = (fields: {
 /** Form for a new webhook. */
 export const NewWebhookPage = (page: {
   base: string
-  typed?: Fields
+  values?: Fields
   errors?: readonly FormError[]
 }) => (
   <>

@@ -1,18 +1,18 @@
 import { EVENT_TYPES } from '../../../../../src/engines/gate/webhooks/events.ts'
 import type { Webhook } from '../../../../../src/engines/gate/webhooks/model.ts'
 import type { Delivery } from '../../../../../src/http/delivery-log/model.ts'
-import { Pulse } from '../../../charts/pulse.tsx'
+import { HourBars } from '../../../charts/hour-bars.tsx'
 import { type Column, DataTable } from '../../../data-table.tsx'
 import { EmptyState } from '../../../empty-state.tsx'
 import { LinkButton } from '../../../form/button.tsx'
-import { beatsOf, type HourTally, shareOf } from '../../../hours.ts'
+import { type HourTally, hourBarsOf, shareOf } from '../../../hours.ts'
+import { type ListPosition, pagerLinks } from '../../../list-position.ts'
 import { PageHead } from '../../../page-head.tsx'
 import { FilterChips } from '../../../tabs.tsx'
 import { Text } from '../../../text.tsx'
-import { type ListPosition, pagesAlong } from '../../../trail.ts'
 import { url } from '../../../url.ts'
 import { withoutScheme } from '../../../words.ts'
-import { DeliveryMark, hasIssue, inWords, StateMark, time, WEBHOOKS } from './state.tsx'
+import { DeliveryBadge, hasIssue, inWords, StateBadge, time, WEBHOOKS } from './state.tsx'
 
 export const FILTERS = ['active', 'paused'] as const
 type Filter = (typeof FILTERS)[number]
@@ -76,7 +76,7 @@ export const WebhooksPage = (page: WebhooksView) => {
         rows={rows}
         hrefOf={({ webhook }) => url(base, `${WEBHOOKS}/${webhook.id}`)}
         idOf={({ webhook }) => webhook.id}
-        pages={pagesAlong(page.position, page.next, (position) => href({ state, ...position }))}
+        pages={pagerLinks(page.position, page.next, (position) => href({ state, ...position }))}
         empty={
           all.length > 0 ? (
             <EmptyState
@@ -121,7 +121,7 @@ const columns = (now: number): Column<WebhookRow>[] => [
     isWide: true,
     cell: ({ webhook }) => <Text text={withoutScheme(webhook.url)} limit={80} />,
   },
-  { label: 'Status', narrow: 'corner', cell: ({ webhook }) => <StateMark {...webhook} /> },
+  { label: 'Status', narrow: 'corner', cell: ({ webhook }) => <StateBadge {...webhook} /> },
   {
     label: 'Events',
     align: 'right',
@@ -131,12 +131,12 @@ const columns = (now: number): Column<WebhookRow>[] => [
   {
     label: '24 h',
     narrow: 'bare',
-    cell: ({ hours }) => <Pulse beats={beatsOf(hours, now)} label={inWords(hours)} />,
+    cell: ({ hours }) => <HourBars bars={hourBarsOf(hours, now)} label={inWords(hours)} />,
   },
   { label: 'Delivered', align: 'right', cell: ({ hours }) => shareOf(hours) },
   {
     label: 'Last delivery',
-    cell: ({ latest }) => (latest ? <DeliveryMark {...latest} /> : 'None'),
+    cell: ({ latest }) => (latest ? <DeliveryBadge {...latest} /> : 'None'),
   },
   {
     label: 'Time',

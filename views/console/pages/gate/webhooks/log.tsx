@@ -1,15 +1,15 @@
 import { DataTable } from '../../../data-table.tsx'
+import { type ListPosition, pagerLinks } from '../../../list-position.ts'
 import { Section } from '../../../section.tsx'
 import { FilterChips } from '../../../tabs.tsx'
-import { type ListPosition, pagesAlong } from '../../../trail.ts'
 import { url } from '../../../url.ts'
-import { DeliveryMark, time, WEBHOOKS } from './state.tsx'
+import { DeliveryBadge, time, WEBHOOKS } from './state.tsx'
 import type { WebhookView } from './webhook-view.ts'
 
 /** Deliveries of a webhook. */
-export const Log = ({ base, now, webhook, deliveries, asked, position }: WebhookView) => {
+export const Log = ({ base, now, webhook, deliveries, filters, position }: WebhookView) => {
   const path = `${WEBHOOKS}/${webhook.id}`
-  const { status } = asked
+  const { status } = filters
   const hrefOf = (of: ListPosition) => url(base, path, { status, ...of })
   return (
     <Section id="log" title="Deliveries" note="Newest first.">
@@ -27,7 +27,11 @@ export const Log = ({ base, now, webhook, deliveries, asked, position }: Webhook
         idOf={({ id }) => id}
         columns={[
           { label: 'Event', isWide: true, cell: ({ event_type: type }) => type },
-          { label: 'Status', narrow: 'corner', cell: (delivery) => <DeliveryMark {...delivery} /> },
+          {
+            label: 'Status',
+            narrow: 'corner',
+            cell: (delivery) => <DeliveryBadge {...delivery} />,
+          },
           { label: 'Attempts', align: 'right', cell: ({ attempts }) => attempts },
           {
             label: 'Next attempt',
@@ -36,7 +40,7 @@ export const Log = ({ base, now, webhook, deliveries, asked, position }: Webhook
           },
           { label: 'Time', align: 'right', cell: ({ created_at: at }) => time(at, now) },
         ]}
-        pages={pagesAlong(position, deliveries.next_cursor, hrefOf)}
+        pages={pagerLinks(position, deliveries.next_cursor, hrefOf)}
         empty={
           deliveries.next_cursor === null ? (
             <p class="hint">

@@ -1,7 +1,7 @@
 import type { Webhook } from '../../../../../src/engines/gate/webhooks/model.ts'
 import type { Attempt, Delivery, Status } from '../../../../../src/http/delivery-log/model.ts'
 import { attemptsOf, type HourTally, shareOf } from '../../../hours.ts'
-import { StatusMark } from '../../../status-mark.tsx'
+import { StatusBadge } from '../../../status-badge.tsx'
 import { Time } from '../../../time.tsx'
 import type { Tone } from '../../../tone.ts'
 import { counted } from '../../../words.ts'
@@ -30,11 +30,11 @@ export const OUTCOMES: Record<Status, string> = {
   cancelled: 'cancelled',
 }
 
-export const StateMark = ({ active }: Pick<Webhook, 'active'>) =>
-  active ? <StatusMark tone="good" word="active" /> : <StatusMark tone="quiet" word="paused" />
+export const StateBadge = ({ active }: Pick<Webhook, 'active'>) =>
+  active ? <StatusBadge tone="good" word="active" /> : <StatusBadge tone="quiet" word="paused" />
 
-export const DeliveryMark = ({ status }: Pick<Delivery, 'status'>) => (
-  <StatusMark tone={TONES[status]} word={WORDS[status]} />
+export const DeliveryBadge = ({ status }: Pick<Delivery, 'status'>) => (
+  <StatusBadge tone={TONES[status]} word={WORDS[status]} />
 )
 
 export const hasIssue = (delivery: Delivery | undefined): boolean =>

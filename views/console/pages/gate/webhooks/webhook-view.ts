@@ -5,7 +5,7 @@ import type { Delivery, TestResult } from '../../../../../src/http/delivery-log/
 import type { Page } from '../../../../../src/platform/cursor.ts'
 import type { FormError } from '../../../form/error-summary.tsx'
 import type { HourTally } from '../../../hours.ts'
-import type { ListPosition } from '../../../trail.ts'
+import type { ListPosition } from '../../../list-position.ts'
 
 export interface WebhookView {
   base: string
@@ -14,13 +14,13 @@ export interface WebhookView {
   latest: Delivery | undefined
   deliveries: Page<Delivery>
   hours: readonly HourTally[]
-  asked: { status: 'failed' | undefined }
+  filters: { status: 'failed' | undefined }
   position: ListPosition
   mayChange: boolean
   mayDelete: boolean
   /** Result of a test event, and its type. */
   test?: TestResult
   tested?: EventType
-  typed?: Fields
+  values?: Fields
   errors?: readonly FormError[]
 }

@@ -1,24 +1,24 @@
 import { EVENT_TYPES } from '../../../../../src/engines/gate/webhooks/events.ts'
 import type { Webhook } from '../../../../../src/engines/gate/webhooks/model.ts'
 import type { Delivery } from '../../../../../src/http/delivery-log/model.ts'
-import { Pulse } from '../../../charts/pulse.tsx'
+import { HourBars } from '../../../charts/hour-bars.tsx'
 import { Exchange } from '../../../exchange.tsx'
 import { Facts } from '../../../facts.tsx'
 import { ActionButton, Button } from '../../../form/button.tsx'
 import { Form } from '../../../form/form.tsx'
 import { Select } from '../../../form/select.tsx'
-import { beatsOf, shareOf } from '../../../hours.ts'
+import { hourBarsOf, shareOf } from '../../../hours.ts'
 import { Id } from '../../../id.tsx'
 import { PageHead } from '../../../page-head.tsx'
 import { Section } from '../../../section.tsx'
-import { StatusMark } from '../../../status-mark.tsx'
+import { StatusBadge } from '../../../status-badge.tsx'
 import { Text } from '../../../text.tsx'
 import { duration } from '../../../time.tsx'
 import { url } from '../../../url.ts'
 import { WebhookDangerZone } from './danger-zone.tsx'
 import { WebhookFields } from './form.tsx'
 import { Log } from './log.tsx'
-import { inWords, OUTCOMES, outcomeOf, StateMark, TONES, time, WEBHOOKS } from './state.tsx'
+import { inWords, OUTCOMES, outcomeOf, StateBadge, TONES, time, WEBHOOKS } from './state.tsx'
 import type { WebhookView } from './webhook-view.ts'
 
 /** One webhook: state, test, deliveries, form and actions. */
@@ -45,7 +45,7 @@ export const WebhookPage = (page: WebhookView) => {
           facts={[
             ['ID', <Id id={webhook.id} what="webhook ID" />],
             ['URL', <Text text={webhook.url} limit={300} />],
-            ['Status', <StateMark {...webhook} />],
+            ['Status', <StateBadge {...webhook} />],
             [
               'Events',
               webhook.events.length === EVENT_TYPES.length ? 'All' : webhook.events.join(', '),
@@ -54,7 +54,7 @@ export const WebhookPage = (page: WebhookView) => {
               'Last 24 h',
               <>
                 {shareOf(page.hours)} delivered{' '}
-                <Pulse beats={beatsOf(page.hours, now)} label={inWords(page.hours)} />
+                <HourBars bars={hourBarsOf(page.hours, now)} label={inWords(page.hours)} />
               </>,
             ],
             ['Created', time(webhook.created_at, now)],
@@ -115,7 +115,7 @@ const TryIt = ({ base, webhook, test, tested }: WebhookView) => (
     {test && (
       <>
         <p>
-          <StatusMark
+          <StatusBadge
             tone={test.succeeded ? 'good' : 'bad'}
             word={
               test.succeeded

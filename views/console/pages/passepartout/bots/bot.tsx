@@ -12,9 +12,16 @@ import { Text } from '../../../text.tsx'
 import { Time } from '../../../time.tsx'
 import { BotDangerZone } from './danger-zone.tsx'
 import { SettingsForm, TRANSPORTS, WHEN_ASKED } from './settings.tsx'
-import { BOT_TITLES, type BotRights, type BotTrial, isSetUp, pathOf, stateOf } from './state.tsx'
+import { SetupSteps } from './setup-steps.tsx'
+import {
+  BOT_TITLES,
+  type BotRights,
+  type BotSubmission,
+  isSetUp,
+  pathOf,
+  stateOf,
+} from './state.tsx'
 import { TokenForm } from './token-form.tsx'
-import { Walk } from './walk.tsx'
 
 interface BotView {
   base: string
@@ -24,14 +31,15 @@ interface BotView {
   /** Whether a user has signed in with the bot. */
   hasUser: boolean
   now: number
-  trial?: BotTrial
+  submission?: BotSubmission
 }
 
 /** One bot: state, next step, properties, settings. */
 export const BotPage = (page: BotView) => {
-  const { base, environment, bot, rights, trial } = page
+  const { base, environment, bot, rights, submission } = page
   const isReady = isSetUp(environment, bot)
-  const errorsOf = (form: BotTrial['form']) => (trial?.form === form ? trial.errors : undefined)
+  const errorsOf = (form: BotSubmission['form']) =>
+    submission?.form === form ? submission.errors : undefined
   const refusal = errorsOf('enable') ?? errorsOf('try')
   const remedy = remedyOf(bot)
   const isInProgress = rights.mayChange && !remedy && !(bot?.enabled && page.hasUser)
@@ -42,13 +50,15 @@ export const BotPage = (page: BotView) => {
         state={stateOf(environment, bot)}
         action={rights.mayChange && isReady && !refusal && <NextStep {...page} />}
       />
-      {refusal && <Refused base={base} environment={environment} trial={trial} errors={refusal} />}
+      {refusal && (
+        <Refused base={base} environment={environment} submission={submission} errors={refusal} />
+      )}
       {remedy && (
         <Section id="remedy" title="How to fix it" isCard>
           <p>{remedy}</p>
         </Section>
       )}
-      {isInProgress && <Walk {...page} errors={errorsOf('token')} />}
+      {isInProgress && <SetupSteps {...page} errors={errorsOf('token')} />}
       {bot && isReady && <About {...page} bot={bot} />}
       {!rights.mayChange && !isReady && (
         <p class="hint">Only owners and members can set up a bot.</p>
@@ -67,7 +77,7 @@ export const BotPage = (page: BotView) => {
           base={base}
           environment={environment}
           bot={bot}
-          trial={trial?.form === 'settings' ? trial : undefined}
+          submission={submission?.form === 'settings' ? submission : undefined}
         />
       )}
       {bot && isReady && <BotDangerZone {...page} bot={bot} />}
@@ -88,19 +98,19 @@ const NextStep = ({ base, environment, bot }: BotView) => (
 const Refused = (of: {
   base: string
   environment: Environment
-  trial: BotTrial | undefined
+  submission: BotSubmission | undefined
   errors: readonly FormError[]
 }) => (
   <Form
-    action={pathOf(of.base, of.environment, of.trial?.form ?? 'enable')}
+    action={pathOf(of.base, of.environment, of.submission?.form ?? 'enable')}
     errors={of.errors}
     buttons={
       <Button weight="primary">
-        {of.trial?.form === 'try' ? 'Start test login' : 'Enable bot'}
+        {of.submission?.form === 'try' ? 'Start test login' : 'Enable bot'}
       </Button>
     }
   >
-    {of.trial?.form === 'enable' && of.environment === 'live' && (
+    {of.submission?.form === 'enable' && of.environment === 'live' && (
       <Checkbox
         name="take_over"
         label="Take over the bot from another system"

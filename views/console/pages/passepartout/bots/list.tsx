@@ -4,7 +4,7 @@ import { Facts } from '../../../facts.tsx'
 import { ActionButton, LinkButton } from '../../../form/button.tsx'
 import { PageHead } from '../../../page-head.tsx'
 import { Columns, Section } from '../../../section.tsx'
-import { StatusMark } from '../../../status-mark.tsx'
+import { StatusBadge } from '../../../status-badge.tsx'
 import { LongText, Text } from '../../../text.tsx'
 import { ABOUT, BOT_TITLES, type BotRights, isSetUp, pathOf, stateOf } from './state.tsx'
 
@@ -55,7 +55,7 @@ const BotCard = (card: {
     >
       <Facts
         facts={[
-          ['Status', <StatusMark tone={stateOf(environment, bot).tone} word={wordOn(card)} />],
+          ['Status', <StatusBadge tone={stateOf(environment, bot).tone} word={wordOn(card)} />],
           ...(bot?.username
             ? ([
                 ['Name', <Text text={bot.name ?? bot.username} limit={64} />],

@@ -3,8 +3,9 @@ import type { Environment } from '../../../../../src/platform/engines.ts'
 import { Button } from '../../../form/button.tsx'
 import { Radios } from '../../../form/choices.tsx'
 import { Form } from '../../../form/form.tsx'
+import { errorAt } from '../../../form/values.ts'
 import { Section } from '../../../section.tsx'
-import { type BotTrial, pathOf } from './state.tsx'
+import { type BotSubmission, pathOf } from './state.tsx'
 
 export const WHEN_ASKED: Record<Bot['match'], string> = {
   optional: 'When the app sends client details',
@@ -18,26 +19,25 @@ export const SettingsForm = (form: {
   base: string
   environment: Environment
   bot: Bot | undefined
-  trial: BotTrial | undefined
+  submission: BotSubmission | undefined
 }) => {
-  const { base, environment, bot, trial } = form
+  const { base, environment, bot, submission } = form
   const chosenFor = (name: string, kept: string): string => {
-    const value = trial?.typed[name]
+    const value = submission?.values[name]
     return typeof value === 'string' ? value : kept
   }
-  const errorAt = (name: string) => trial?.errors.find((error) => error.name === name)?.message
   return (
     <Section id="settings" title="Settings">
       <Form
         action={pathOf(base, environment, 'settings')}
-        errors={trial?.errors}
+        errors={submission?.errors}
         buttons={<Button>Save settings</Button>}
       >
         <Radios
           name="match"
           label="Number matching"
           value={chosenFor('match', bot?.match ?? 'optional')}
-          error={errorAt('match')}
+          error={errorAt(submission?.errors, 'match')}
           help="The app shows a number, and the user selects it in the bot. This protects against forwarded links."
           options={[
             { value: 'optional', label: 'When the app sends client details' },
@@ -49,7 +49,7 @@ export const SettingsForm = (form: {
             name="transport"
             label="Connection to Telegram"
             value={chosenFor('transport', bot?.transport ?? 'polling')}
-            error={errorAt('transport')}
+            error={errorAt(submission?.errors, 'transport')}
             options={[
               {
                 value: 'polling',

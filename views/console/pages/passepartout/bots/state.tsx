@@ -14,9 +14,9 @@ export interface BotRights {
 }
 
 /** A rejected form of a bot. */
-export interface BotTrial {
+export interface BotSubmission {
   form: 'token' | 'settings' | 'enable' | 'try'
-  typed: Fields
+  values: Fields
   errors: readonly FormError[]
 }
 

@@ -2,6 +2,7 @@ import { Button } from '../../../form/button.tsx'
 import type { FormError } from '../../../form/error-summary.tsx'
 import { Field } from '../../../form/field.tsx'
 import { Form } from '../../../form/form.tsx'
+import { errorAt } from '../../../form/values.ts'
 import { pathOf } from './state.tsx'
 
 /** Form for a bot token, which is never shown again, not even in a rejected form. */
@@ -22,7 +23,7 @@ export const TokenForm = (form: {
       label="Token"
       isMono
       isRequired
-      error={form.errors?.find(({ name }) => name === 'token')?.message}
+      error={errorAt(form.errors, 'token')}
       help="The token from BotFather. It is encrypted and never shown again."
     />
   </Form>

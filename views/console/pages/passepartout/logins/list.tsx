@@ -10,7 +10,7 @@ import { EmptyState } from '../../../empty-state.tsx'
 import { LinkButton } from '../../../form/button.tsx'
 import { PageHead } from '../../../page-head.tsx'
 import type { Pages } from '../../../pager.tsx'
-import { StatusMark } from '../../../status-mark.tsx'
+import { StatusBadge } from '../../../status-badge.tsx'
 import { FilterChips } from '../../../tabs.tsx'
 import { Text } from '../../../text.tsx'
 import { Tiles } from '../../../tiles.tsx'
@@ -18,7 +18,7 @@ import { relative, Time } from '../../../time.tsx'
 import type { Tone } from '../../../tone.ts'
 import { url } from '../../../url.ts'
 import { counted } from '../../../words.ts'
-import { CHIPS, deviceWords, markOf, Views } from './marks.tsx'
+import { badgeOf, CHIPS, deviceWords, Views } from './badges.tsx'
 
 /** Sign-ins by messenger, newest first. */
 export const LoginsPage = (page: {
@@ -144,7 +144,7 @@ export const columns = (now: number): Column<LoginRecord>[] => [
       />
     ),
   },
-  { label: 'Status', narrow: 'corner', cell: (login) => <StatusMark {...markOf(login)} /> },
+  { label: 'Status', narrow: 'corner', cell: (login) => <StatusBadge {...badgeOf(login)} /> },
   { label: 'Device', cell: (login) => <Text text={deviceWords(login)} limit={40} /> },
   {
     label: 'IP address',

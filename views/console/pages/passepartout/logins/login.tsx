@@ -9,7 +9,7 @@ import { Text } from '../../../text.tsx'
 import { Time } from '../../../time.tsx'
 import { url } from '../../../url.ts'
 import { capitalized } from '../../../words.ts'
-import { deviceWords, markOf, UserLink } from './marks.tsx'
+import { badgeOf, deviceWords, UserLink } from './badges.tsx'
 
 /** Refresh interval while a sign-in is pending. */
 const POLL = 'every 2s'
@@ -29,7 +29,7 @@ export const LoginPage = (page: {
   const { base, login, user, invitation, here, now } = page
   const time = (at: string | null) =>
     at === null ? undefined : <Time at={Date.parse(at)} now={now} />
-  const isWaiting = markOf(login).tone === 'busy'
+  const isWaiting = badgeOf(login).tone === 'busy'
   return (
     <div id="login">
       {isWaiting && (
@@ -45,7 +45,7 @@ export const LoginPage = (page: {
       )}
       <PageHead
         title={login.client_label ? <Text text={login.client_label} limit={64} /> : 'Sign-in'}
-        state={{ tone: markOf(login).tone, sentence: sentenceOn(login, user, base) }}
+        state={{ tone: badgeOf(login).tone, sentence: sentenceOn(login, user, base) }}
         aside={isWaiting && <LinkButton href={here}>Refresh</LinkButton>}
       />
       {invitation && <Invitation {...invitation} matchCode={login.match_code} />}

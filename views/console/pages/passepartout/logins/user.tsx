@@ -8,8 +8,8 @@ import { Section } from '../../../section.tsx'
 import { Text } from '../../../text.tsx'
 import { Time } from '../../../time.tsx'
 import { url } from '../../../url.ts'
+import { nameOf } from './badges.tsx'
 import { columns } from './list.tsx'
-import { nameOf } from './marks.tsx'
 
 /** A user who signed in by messenger. */
 export const LoginUserPage = (page: {

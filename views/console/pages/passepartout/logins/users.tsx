@@ -9,7 +9,7 @@ import { Text } from '../../../text.tsx'
 import { relative, Time } from '../../../time.tsx'
 import { url } from '../../../url.ts'
 import { counted } from '../../../words.ts'
-import { nameOf, Views } from './marks.tsx'
+import { nameOf, Views } from './badges.tsx'
 
 /** Users who signed in by messenger, newest first. */
 export const LoginUsersPage = (page: {

@@ -1,14 +1,14 @@
 import { ActionButton } from '../../../form/button.tsx'
-import { StatusMark } from '../../../status-mark.tsx'
+import { StatusBadge } from '../../../status-badge.tsx'
 
 export const SIGN_IN = '/console/sign-in'
 
 export const Switched = ({ isOn, issue }: { isOn: boolean; issue?: string | undefined }) => {
-  if (!isOn) return <StatusMark tone="quiet" word="disabled" />
+  if (!isOn) return <StatusBadge tone="quiet" word="disabled" />
   return issue === undefined ? (
-    <StatusMark tone="good" word="enabled" />
+    <StatusBadge tone="good" word="enabled" />
   ) : (
-    <StatusMark tone="warn" word="not configured" />
+    <StatusBadge tone="warn" word="not configured" />
   )
 }
 

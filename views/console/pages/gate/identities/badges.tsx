@@ -1,23 +1,21 @@
 import type { IdentityDetail } from '../../../../../src/engines/gate/identities/model.ts'
-import type { Fields } from '../../../../../src/http/body.ts'
 import type { Device } from '../../../../../src/platform/device.ts'
-import type { FormError } from '../../../form/error-summary.tsx'
-import { StatusMark } from '../../../status-mark.tsx'
+import { StatusBadge } from '../../../status-badge.tsx'
 
 export const IDENTITIES = '/console/identities'
 
-export const StateMark = ({ state }: Pick<IdentityDetail, 'state'>) =>
+export const StateBadge = ({ state }: Pick<IdentityDetail, 'state'>) =>
   state === 'active' ? (
-    <StatusMark tone="good" word="active" />
+    <StatusBadge tone="good" word="active" />
   ) : (
-    <StatusMark tone="quiet" word="inactive" />
+    <StatusBadge tone="quiet" word="inactive" />
   )
 
-export const VerifiedMark = ({ isVerified }: { isVerified: boolean }) =>
+export const VerifiedBadge = ({ isVerified }: { isVerified: boolean }) =>
   isVerified ? (
-    <StatusMark tone="good" word="verified" />
+    <StatusBadge tone="good" word="verified" />
   ) : (
-    <StatusMark tone="warn" word="not verified" />
+    <StatusBadge tone="warn" word="not verified" />
   )
 
 /** Names of the authentication methods. */
@@ -38,11 +36,3 @@ export const deviceName = (device: Device | null): string => {
   const { browser, system } = device
   return browser && system ? `${browser} on ${system}` : (browser ?? system ?? '')
 }
-
-export const textIn = (fields: Fields | undefined, name: string): string | undefined => {
-  const value = fields?.[name]
-  return typeof value === 'string' ? value : undefined
-}
-
-export const messageIn = (errors: readonly FormError[] | undefined, name: string) =>
-  errors?.find((error) => error.name === name)?.message

@@ -2,7 +2,7 @@ import type { Tone } from './tone.ts'
 import { capitalized } from './words.ts'
 
 /** A state as icon, color and word. Capitalizes the word. */
-export const StatusMark = ({ tone, word }: { tone: Tone; word: string }) => (
+export const StatusBadge = ({ tone, word }: { tone: Tone; word: string }) => (
   <span class={`state ${tone}`}>
     <StatusShape tone={tone} />
     <span>{capitalized(word)}</span>

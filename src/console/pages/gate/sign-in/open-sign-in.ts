@@ -1,8 +1,8 @@
-import type { Context } from '../asked.ts'
+import type { Context } from '../context.ts'
 import type { GateParts } from '../parts.ts'
 
 /** Opens the sign-in page that the tenant's users see. */
-export const signInTrial =
+export const createOpenSignIn =
   ({ gate }: GateParts) =>
   async ({ caller }: Context): Promise<Response> => {
     const flow = await gate.flows.start(caller, 'login', { language: undefined })

@@ -1,10 +1,10 @@
 import { AppError, fail, notFound } from '../../../../platform/errors.ts'
-import type { Context } from '../asked.ts'
+import type { Context } from '../context.ts'
 import type { GateParts } from '../parts.ts'
-import type { DoneTo } from './flashes.ts'
+import type { FlashKey } from './flashes.ts'
 
 /** Actions on a user that need no form. */
-export function identityActs({ layout, gate, config }: GateParts) {
+export function identityActions({ layout, gate, config }: GateParts) {
   const { identities, editing, sessions, credentialRemoval, verification, recoveryMails } = gate
 
   /** A user of the operator's tenant. */
@@ -66,7 +66,7 @@ export function identityActs({ layout, gate, config }: GateParts) {
     return layout.go('/console/identities?done=deleted')
   }
 
-  const done = ({ params }: Context, what: DoneTo): Response =>
+  const done = ({ params }: Context, what: FlashKey): Response =>
     layout.go(`/console/identities/${params.id}?done=${what}`)
 
   return {

@@ -6,7 +6,7 @@ import { Section } from '../../../section.tsx'
 import { isSetUp } from './state.tsx'
 import { TokenForm } from './token-form.tsx'
 
-interface WalkProps {
+interface SetupStepsProps {
   base: string
   environment: Environment
   bot: Bot | undefined
@@ -24,7 +24,7 @@ interface Step {
 }
 
 /** Set-up steps of a bot, shown until a user has signed in. */
-export const Walk = (page: WalkProps) => {
+export const SetupSteps = (page: SetupStepsProps) => {
   const steps = page.environment === 'live' ? liveSteps(page) : testSteps(page)
   const current = steps.find(({ isDone }) => !isDone)
   return (
@@ -33,7 +33,7 @@ export const Walk = (page: WalkProps) => {
       title="Set up the bot"
       note={`${steps.filter(({ isDone }) => isDone).length} of ${steps.length} done`}
     >
-      <ol class="walk">
+      <ol class="setupsteps">
         {steps.map((step) => (
           <li
             class={step.isDone ? 'done' : undefined}
@@ -52,7 +52,7 @@ export const Walk = (page: WalkProps) => {
   )
 }
 
-function liveSteps(page: WalkProps): Step[] {
+function liveSteps(page: SetupStepsProps): Step[] {
   const { base, environment, bot, errors } = page
   const isReady = isSetUp(environment, bot)
   return [
@@ -75,7 +75,7 @@ function liveSteps(page: WalkProps): Step[] {
   ]
 }
 
-const testSteps = (page: WalkProps): Step[] => [
+const testSteps = (page: SetupStepsProps): Step[] => [
   {
     title: 'No set-up needed',
     text: 'The test bot is built in. A page of this server replaces the messenger.',
@@ -84,7 +84,7 @@ const testSteps = (page: WalkProps): Step[] => [
   ...lastSteps(page),
 ]
 
-const lastSteps = ({ bot, hasUser }: WalkProps): Step[] => [
+const lastSteps = ({ bot, hasUser }: SetupStepsProps): Step[] => [
   {
     title: 'Enable the bot',
     text: 'The bot then answers users who sign in.',

@@ -6,19 +6,22 @@ import { countOccurrences, scheduleOf } from '../../../engines/clockwork/schedul
 const MAX_SKIPPED = 100
 
 /** Number of skipped slots before each run. Unknown before the last edit, when the schedule may have differed. */
-export function gapsIn(job: CronJob, attempts: readonly ExecutionSummary[]): Map<number, number> {
+export function skippedSlotsIn(
+  job: CronJob,
+  attempts: readonly ExecutionSummary[],
+): Map<number, number> {
   const schedule = scheduleOf(job.schedule)
   const since = Date.parse(job.updated_at)
-  const ran = attempts.flatMap(({ trigger, slotAt }) =>
+  const started = attempts.flatMap(({ trigger, slotAt }) =>
     trigger === 'schedule' && slotAt >= since ? [slotAt] : [],
   )
-  const slots = [...new Set(ran)].sort((one, other) => one - other)
-  const gaps = new Map<number, number>()
+  const slots = [...new Set(started)].sort((one, other) => one - other)
+  const skippedSlots = new Map<number, number>()
   for (const [index, slot] of slots.entries()) {
     const before = slots[index - 1]
     if (before === undefined) continue
     const skipped = countOccurrences(schedule, before, slot - 1, MAX_SKIPPED)
-    if (skipped > 0) gaps.set(slot, skipped)
+    if (skipped > 0) skippedSlots.set(slot, skipped)
   }
-  return gaps
+  return skippedSlots
 }

@@ -8,29 +8,31 @@ const HEIGHT = 56
 const LATE_MS = MINUTE_MS
 
 /** Start delay of the last attempts, oldest first. */
-export const Lateness = ({ attempts }: { attempts: readonly ExecutionSummary[] }) => {
-  const late = attempts.map(({ latenessMs }) => latenessMs).toReversed()
-  const sorted = late.toSorted((one, other) => one - other)
+export const StartDelay = ({ attempts }: { attempts: readonly ExecutionSummary[] }) => {
+  const delays = attempts.map(({ latenessMs }) => latenessMs).toReversed()
+  const sorted = delays.toSorted((one, other) => one - other)
   const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
   const worst = at(1)
   const words = `Median ${duration(at(0.5))}, 95% within ${duration(at(0.95))}, maximum ${duration(worst)}.`
-  const positions = Math.max(MAX, late.length)
+  const positions = Math.max(MAX, delays.length)
   const pathOf = (isLate: boolean) =>
-    late
+    delays
       .map((ms, index) =>
-        ms > LATE_MS === isLate ? barAt(positions - late.length + index, heightOf(ms, worst)) : '',
+        ms > LATE_MS === isLate
+          ? barAt(positions - delays.length + index, heightOf(ms, worst))
+          : '',
       )
       .join('')
   return (
     <Section id="lateness" title="Start delay" isCard>
       <p>{words}</p>
       <svg
-        class="lateness"
+        class="startdelay"
         height={HEIGHT}
         viewBox={`0 0 ${positions} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`Start delay of the last ${late.length} attempts. ${words}`}
+        aria-label={`Start delay of the last ${delays.length} attempts. ${words}`}
       >
         <path class="ontime" d={pathOf(false)} />
         <path class="late" d={pathOf(true)} />

@@ -1,4 +1,4 @@
-import type { Coming } from '../../../../src/console/pages/home/coming.ts'
+import type { ComingRun } from '../../../../src/engines/clockwork/store/read-model.ts'
 import { MINUTE_MS } from '../../../../src/platform/durations.ts'
 import { TimeAxis } from '../../charts/time-axis.tsx'
 import { LinkButton } from '../../form/button.tsx'
@@ -7,19 +7,22 @@ import { shorten } from '../../text.tsx'
 import { url } from '../../url.ts'
 import { capitalized } from '../../words.ts'
 
+/** The next run of a job, its schedule in words, and when it runs again after that. */
+export type UpcomingRun = Omit<ComingRun, 'schedule'> & { words: string; again: readonly number[] }
+
 const MAX_NAME_LENGTH = 48
 /** Lengths of the axis. The shortest one that covers all runs is used, or the longest. */
 const SPANS = [10, 30, 60, 120, 360, 720, 1440].map((minutes) => minutes * MINUTE_MS)
 const MAX_SPAN_MS = 1440 * MINUTE_MS
 
 /** Upcoming runs on a time axis. */
-export const Next = ({
+export const UpcomingRuns = ({
   base,
   coming,
   now,
 }: {
   base: string
-  coming: readonly Coming[]
+  coming: readonly UpcomingRun[]
   now: number
 }) => {
   const last = coming.at(-1)

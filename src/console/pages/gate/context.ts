@@ -19,7 +19,7 @@ export interface Context extends TenantContext {
 type Routed = TenantContext & { request: Request; params: object; query: object; body: unknown }
 
 /** Fills in empty parameters, body and query for routes without them. */
-export const contextsOf =
+export const createContexts =
   (callerOf: CallerOf) =>
   (routed: Routed): Context => ({
     ...routed,

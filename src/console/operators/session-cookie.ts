@@ -1,4 +1,4 @@
-import { cookieBaseOf, cookieIn, createCookie, setCookie } from '../http/cookies.ts'
+import { cookieBaseOf, cookieIn, createCookie, setCookie } from '../../http/cookies.ts'
 
 /** Name of the cookie with the session for `/dashboard`. */
 export const SESSION_COOKIE = 'identity_session'

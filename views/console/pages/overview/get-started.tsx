@@ -7,7 +7,7 @@ import { url } from '../../url.ts'
 import { firstMessage } from '../relay/first-message.ts'
 
 /** First steps for a new tenant, in the console and on the command line. */
-export const Begin = (page: {
+export const GetStarted = (page: {
   base: string
   apiUrl: string
   hasKey: boolean
@@ -17,7 +17,7 @@ export const Begin = (page: {
   const { base, apiUrl, hasKey, mayMakeKeys, mayChange } = page
   return (
     <Section id="begin" title="Get started" note="In any order.">
-      <ol class="begin">
+      <ol class="getstarted">
         {!hasKey && (
           <Step title="Create an API key" text="Your apps authenticate with API keys.">
             {mayMakeKeys ? (
@@ -33,14 +33,16 @@ export const Begin = (page: {
           title="Create a job"
           text="Sends an HTTP request on a schedule (UTC) and retries failures."
         >
-          {mayChange && <Go base={base} path="/console/jobs/new" text="Create job" />}
+          {mayChange && <StepLink base={base} path="/console/jobs/new" text="Create job" />}
           <CurlBlock title="Terminal" {...firstJob(apiUrl)} />
         </Step>
         <Step
           title="Send webhooks"
           text="Each message is signed, delivered to every subscribed endpoint, and retried on failure."
         >
-          {mayChange && <Go base={base} path="/console/endpoints/new" text="Create endpoint" />}
+          {mayChange && (
+            <StepLink base={base} path="/console/endpoints/new" text="Create endpoint" />
+          )}
           <CurlBlock title="Terminal" {...firstMessage(apiUrl)} />
         </Step>
         <Step
@@ -48,12 +50,12 @@ export const Begin = (page: {
           text="With a password, an email code, 11 social login providers or a messenger bot."
         >
           <div class="actions">
-            <To base={base} page="signIn" text="Sign-in methods" />
-            <To base={base} page="bots" text="Bots" />
+            <PageLink base={base} page="signIn" text="Sign-in methods" />
+            <PageLink base={base} page="bots" text="Bots" />
           </div>
         </Step>
         <Step title="Invite your team" text="As owners, members or viewers.">
-          <To base={base} page="team" text="Team" />
+          <PageLink base={base} page="team" text="Team" />
         </Step>
       </ol>
     </Section>
@@ -68,14 +70,14 @@ const Step = (step: { title: string; text: string; children: ComponentChildren }
   </li>
 )
 
-const Go = ({ base, path, text }: { base: string; path: string; text: string }) => (
+const StepLink = ({ base, path, text }: { base: string; path: string; text: string }) => (
   <LinkButton href={url(base, path)} isSmall>
     {text}
   </LinkButton>
 )
 
-const To = ({ base, page, text }: { base: string; page: PageKey; text: string }) => (
-  <Go base={base} path={PAGES[page].path} text={text} />
+const PageLink = ({ base, page, text }: { base: string; page: PageKey; text: string }) => (
+  <StepLink base={base} path={PAGES[page].path} text={text} />
 )
 
 /** Request that creates a job. */

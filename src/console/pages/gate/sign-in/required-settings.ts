@@ -1,7 +1,7 @@
 import type { Config, ProviderName } from '../../../../config/index.ts'
 
 /** Required settings of a provider, by their names in the configuration file. */
-export function neededBy({ gate }: Config, name: ProviderName) {
+export function requiredSettings({ gate }: Config, name: ProviderName) {
   const { clientId, clientSecret, teamId, keyId, privateKey } = gate.providers[name]
   const wanted =
     name === 'apple'
@@ -15,4 +15,4 @@ export function neededBy({ gate }: Config, name: ProviderName) {
 }
 
 export const missingOf = (config: Config, name: ProviderName): string[] =>
-  neededBy(config, name).flatMap(({ name, isSet }) => (isSet ? [] : [name]))
+  requiredSettings(config, name).flatMap(({ name, isSet }) => (isSet ? [] : [name]))

@@ -1,6 +1,6 @@
 import type {
-  Trial,
-  TrialResult,
+  Evaluation,
+  EvaluationResult,
 } from '../../../../../views/console/pages/gate/policies/try-it.tsx'
 import {
   isJsonObject,
@@ -9,16 +9,19 @@ import {
 import { parseJson } from '../../../../http/body.ts'
 import { AppError, invalid, renamed } from '../../../../platform/errors.ts'
 import { submitted } from '../../../form.ts'
-import type { Context } from '../asked.ts'
+import type { Context } from '../context.ts'
 import type { GateParts } from '../parts.ts'
 
 const FIELDS = { subject: 'subject', action: 'action', resource: 'resource', context: 'context' }
 
 /** Evaluates the request in the query string, if it is complete. */
-export const createTrials = ({ gate }: GateParts) => {
+export const createEvaluate = ({ gate }: GateParts) => {
   const { authorization, identities, policies } = gate
 
-  function resultOf({ caller }: Context, { context, ...words }: Trial['typed']): TrialResult {
+  function resultOf(
+    { caller }: Context,
+    { context, ...words }: Evaluation['values'],
+  ): EvaluationResult {
     const question = { ...words, context: contextIn(context) }
     const decided = authorization.preview(caller, question)
     return {
@@ -29,17 +32,17 @@ export const createTrials = ({ gate }: GateParts) => {
     }
   }
 
-  return async (page: Context): Promise<Trial> => {
+  return async (page: Context): Promise<Evaluation> => {
     const { subject, action = '', resource = '', context = '' } = page.query
-    const typed = {
+    const values = {
       subject: subject?.trim() ?? '',
       action: action.trim(),
       resource: resource.trim(),
       context,
     }
-    if (subject === undefined) return { typed }
-    const { value: result, errors } = await submitted(async () => resultOf(page, typed), FIELDS)
-    return { typed, ...(errors ? { errors } : { result }) }
+    if (subject === undefined) return { values }
+    const { value: result, errors } = await submitted(async () => resultOf(page, values), FIELDS)
+    return { values, ...(errors ? { errors } : { result }) }
   }
 }
 

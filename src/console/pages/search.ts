@@ -1,13 +1,13 @@
 import { Elysia } from 'elysia'
 import { navigationOf, PAGES } from '../../../views/console/layout/navigation.ts'
-import { FindPage, type Found } from '../../../views/console/layout/palette.tsx'
+import { SearchPage, type SearchResult } from '../../../views/console/layout/palette.tsx'
 import { PageHead } from '../../../views/console/page-head.tsx'
 import { url } from '../../../views/console/url.ts'
 import type { GateOperators } from '../../engines/gate/operators/index.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import type { Layout } from '../layout.ts'
 import type { ConsoleMiddleware, OperatorContext } from '../middleware.ts'
-import { createThings, type FindParts, ID } from './find-things.ts'
+import { createTenantSearch, ID, type SearchParts } from './tenant-search.ts'
 
 /** Longest name that exists: an email address. */
 const MAX_QUERY_LENGTH = 320
@@ -17,8 +17,8 @@ const MAX_PER_KIND = 5
  * Search for pages and objects by name or ID, in the current tenant or the installation. Without a match
  * it links to the search of the larger lists.
  */
-export function findPages(
-  parts: Omit<FindParts, 'base'> & {
+export function searchPages(
+  parts: Omit<SearchParts, 'base'> & {
     middleware: ConsoleMiddleware
     layout: Layout
     tenants: Pick<Tenants, 'page'>
@@ -26,11 +26,11 @@ export function findPages(
   },
 ) {
   const { middleware, layout, tenants, gateOperators } = parts
-  const { thingsCalled } = createThings({ ...parts, base: layout.base })
+  const { search } = createTenantSearch({ ...parts, base: layout.base })
 
   const href = (path: string, query?: Record<string, string>) => url(layout.base(), path, query)
 
-  function find(context: Context): Response {
+  function show(context: Context): Response {
     const { request, operator } = context
     const query = new URL(request.url).searchParams.get('q')?.trim() ?? ''
     const title = 'Search'
@@ -42,20 +42,25 @@ export function findPages(
     })
     const children = [
       head,
-      FindPage({ base: layout.base(), query, found: query === '' ? [] : foundBy(context, query) }),
+      SearchPage({
+        base: layout.base(),
+        query,
+        results: query === '' ? [] : resultsFor(context, query),
+      }),
     ]
     return layout.page({ request, operator, title, children })
   }
 
-  function foundBy(context: Context, query: string): Found[] {
+  function resultsFor(context: Context, query: string): SearchResult[] {
     const { scope } = context.operator
     if (!scope || query.length > MAX_QUERY_LENGTH) return []
-    if (scope.kind === 'instance') return [...pagesCalled('installation', query), ...runBy(query)]
-    const things = thingsCalled({ ...context, tenant: scope }, query)
-    return [...pagesCalled('tenant', query), ...things, ...searchesFor(query, things)]
+    if (scope.kind === 'instance')
+      return [...matchingPages('installation', query), ...tenantsAndOperators(query)]
+    const objects = search({ ...context, tenant: scope }, query)
+    return [...matchingPages('tenant', query), ...objects, ...searchesFor(query, objects)]
   }
 
-  function pagesCalled(scope: 'tenant' | 'installation', query: string): Found[] {
+  function matchingPages(scope: 'tenant' | 'installation', query: string): SearchResult[] {
     const name = query.toLowerCase()
     return navigationOf(scope)
       .flatMap(({ pages }) => pages)
@@ -65,7 +70,7 @@ export function findPages(
   }
 
   /** Tenants and operators, by ID or by prefix. */
-  function runBy(search: string): Found[] {
+  function tenantsAndOperators(search: string): SearchResult[] {
     const known = ID.test(search)
       ? gateOperators.operatorList.find(search.toLowerCase())
       : undefined
@@ -89,8 +94,8 @@ export function findPages(
   }
 
   /** Without a match, links to lists with a full search. */
-  function searchesFor(query: string, found: readonly Found[]): Found[] {
-    if (found.length > 0 || ID.test(query)) return []
+  function searchesFor(query: string, results: readonly SearchResult[]): SearchResult[] {
+    if (results.length > 0 || ID.test(query)) return []
     return [
       { kind: 'Search', name: `Jobs: ${query}`, href: href('/console/jobs', { q: query }) },
       {
@@ -103,7 +108,7 @@ export function findPages(
 
   return new Elysia({ name: 'find pages', detail: { hide: true } })
     .use(middleware)
-    .get('/console/find', (context) => find(context), { operator: true })
+    .get('/console/find', (context) => show(context), { operator: true })
 }
 
 type Context = OperatorContext & { request: Request }

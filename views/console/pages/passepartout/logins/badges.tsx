@@ -26,7 +26,7 @@ const MARKS: Record<LoginState, { tone: Tone; word: string }> = {
   mismatched: { tone: 'bad', word: 'wrong number' },
 }
 
-export const markOf = ({ state, is_expired: isExpired }: ShownLogin) =>
+export const badgeOf = ({ state, is_expired: isExpired }: ShownLogin) =>
   isExpired ? ({ tone: 'quiet', word: 'expired' } as const) : MARKS[state]
 
 /** Tabs: sign-ins and users. */

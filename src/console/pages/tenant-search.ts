@@ -1,4 +1,4 @@
-import type { Found } from '../../../views/console/layout/palette.tsx'
+import type { SearchResult } from '../../../views/console/layout/palette.tsx'
 import { url } from '../../../views/console/url.ts'
 import type { Clockwork } from '../../engines/clockwork/index.ts'
 import type { Gate } from '../../engines/gate/index.ts'
@@ -19,7 +19,7 @@ const MAX_PER_KIND = 5
 /** Most rows that are searched in lists without an index by name. */
 const MAX_SCANNED = 200
 
-export interface FindParts {
+export interface SearchParts {
   base: () => string
   keys: Pick<Keys, 'newest' | 'find'>
   gate: Pick<Gate, 'identities' | 'webhooks'>
@@ -33,10 +33,10 @@ export interface FindParts {
 type Context = TenantContext & { request: Request }
 
 /** Finds objects of a tenant by full ID or by name. */
-export function createThings(parts: FindParts) {
+export function createTenantSearch(parts: SearchParts) {
   const { keys, gate, clockwork, passepartout, relay, operators, callerOf } = parts
 
-  const foundAs =
+  const resultOf =
     (kind: string, path: string) =>
     ({
       id,
@@ -46,7 +46,7 @@ export function createThings(parts: FindParts) {
       id: string
       name: string
       environment?: Environment
-    }): Found => ({
+    }): SearchResult => ({
       kind,
       name,
       id,
@@ -54,11 +54,11 @@ export function createThings(parts: FindParts) {
       ...(environment && { environment }),
     })
 
-  const thingsCalled = (context: Context, query: string): Found[] =>
-    ID.test(query) ? withId(context, query.toLowerCase()) : named(context, query)
+  const search = (context: Context, query: string): SearchResult[] =>
+    ID.test(query) ? byId(context, query.toLowerCase()) : byName(context, query)
 
   /** One look-up per kind of object. */
-  function withId(context: Context, id: string): Found[] {
+  function byId(context: Context, id: string): SearchResult[] {
     const { tenantId, role } = context.tenant
     const { records } = passepartout
     const candidates: [kind: string, path: string, nameOf: () => string | undefined][] = [
@@ -81,14 +81,14 @@ export function createThings(parts: FindParts) {
     ]
     const found = candidates.flatMap(([kind, path, nameOf]) => {
       const name = ifAny(nameOf)
-      return name === undefined ? [] : [foundAs(kind, path)({ id, name })]
+      return name === undefined ? [] : [resultOf(kind, path)({ id, name })]
     })
-    return [...found, ...inEitherData(context, id)]
+    return [...found, ...inBothEnvironments(context, id)]
   }
 
   /** Objects of relay in both environments. Those of the other environment are marked. */
-  function inEitherData(context: Context, id: string): Found[] {
-    const shown = environmentOf(context.request)
+  function inBothEnvironments(context: Context, id: string): SearchResult[] {
+    const current = environmentOf(context.request)
     return ENVIRONMENTS.flatMap((environment) => {
       const caller = callerOf(context, 'relay', environment)
       const candidates: [kind: string, path: string, nameOf: () => string][] = [
@@ -98,91 +98,94 @@ export function createThings(parts: FindParts) {
       ]
       return candidates.flatMap(([kind, path, nameOf]) => {
         const name = ifAny(nameOf)
-        const elsewhere = environment === shown ? {} : { environment }
-        return name === undefined ? [] : [foundAs(kind, path)({ id, name, ...elsewhere })]
+        const elsewhere = environment === current ? {} : { environment }
+        return name === undefined ? [] : [resultOf(kind, path)({ id, name, ...elsewhere })]
       })
     })
   }
 
-  function named(context: Context, query: string): Found[] {
+  function byName(context: Context, query: string): SearchResult[] {
     if (query.length < MIN_NAME) return []
     const text = query.toLowerCase()
-    const isCalled = (name: string) => name.toLowerCase().includes(text)
+    const matches = (name: string) => name.toLowerCase().includes(text)
     return [
-      ...keysCalled(context, query),
-      ...peopleAt(context, query),
-      ...membersCalled(context, isCalled),
-      ...jobsCalled(context, query, isCalled),
+      ...matchingKeys(context, query),
+      ...matchingUsers(context, query),
+      ...matchingMembers(context, matches),
+      ...matchingJobs(context, query, matches),
       ...webhooksOf(context)
-        .filter((one) => isCalled(one.url))
+        .filter((one) => matches(one.url))
         .slice(0, MAX_PER_KIND)
-        .map(({ id, url: name }) => foundAs('User webhook', 'webhooks')({ id, name })),
-      ...relayCalled(context, query, isCalled),
+        .map(({ id, url: name }) => resultOf('User webhook', 'webhooks')({ id, name })),
+      ...matchingRelayObjects(context, query, matches),
     ]
   }
 
-  function keysCalled({ tenant }: Context, query: string): Found[] {
+  function matchingKeys({ tenant }: Context, query: string): SearchResult[] {
     if (!may(tenant.role, 'keys')) return []
     return keys
       .newest(tenant.tenantId, MAX_SCANNED)
       .filter(({ hint }) => hint.includes(query))
       .slice(0, MAX_PER_KIND)
-      .map(({ id, hint }) => foundAs('API key', 'keys')({ id, name: hint }))
+      .map(({ id, hint }) => resultOf('API key', 'keys')({ id, name: hint }))
   }
 
   /** Users whose email address starts with the query. */
-  function peopleAt(context: Context, query: string): Found[] {
+  function matchingUsers(context: Context, query: string): SearchResult[] {
     const caller = callerOf(context, 'gate', 'live')
-    const asked = { search: query, limit: MAX_PER_KIND }
-    return (ifAny(() => gate.identities.list(caller, asked))?.data ?? []).map(({ id, traits }) =>
-      foundAs('User', 'identities')({ id, name: traits.email }),
+    const filter = { search: query, limit: MAX_PER_KIND }
+    return (ifAny(() => gate.identities.list(caller, filter))?.data ?? []).map(({ id, traits }) =>
+      resultOf('User', 'identities')({ id, name: traits.email }),
     )
   }
 
-  const membersCalled = ({ tenant }: Context, isCalled: (name: string) => boolean): Found[] =>
+  const matchingMembers = (
+    { tenant }: Context,
+    matches: (name: string) => boolean,
+  ): SearchResult[] =>
     operators.memberships
       .list(tenant.tenantId)
-      .filter(({ email, traits }) => isCalled(email) || isCalled(displayNameIn(traits)))
+      .filter(({ email, traits }) => matches(email) || matches(displayNameIn(traits)))
       .slice(0, MAX_PER_KIND)
-      .map(({ id, email }) => foundAs('Member', 'team')({ id, name: email }))
+      .map(({ id, email }) => resultOf('Member', 'team')({ id, name: email }))
 
-  function jobsCalled(
+  function matchingJobs(
     { tenant }: Context,
     q: string,
-    isCalled: (name: string) => boolean,
-  ): Found[] {
+    matches: (name: string) => boolean,
+  ): SearchResult[] {
     const jobs = clockwork.queries
       .jobs(tenant.tenantId, { limit: MAX_SCANNED })
-      .filter(({ name }) => isCalled(name))
+      .filter(({ name }) => matches(name))
       .slice(0, MAX_PER_KIND)
     const delayed = clockwork.queries.delayed(tenant.tenantId, { q, limit: MAX_PER_KIND })
     return [
-      ...jobs.map(foundAs('Job', 'jobs')),
-      ...delayed.map(({ id, name }) => foundAs('Delayed job', 'delayed')({ id, name })),
+      ...jobs.map(resultOf('Job', 'jobs')),
+      ...delayed.map(({ id, name }) => resultOf('Delayed job', 'delayed')({ id, name })),
     ]
   }
 
-  function relayCalled(
+  function matchingRelayObjects(
     context: Context,
     query: string,
-    isCalled: (name: string) => boolean,
-  ): Found[] {
+    matches: (name: string) => boolean,
+  ): SearchResult[] {
     const caller = callerOf(context, 'relay', environmentOf(context.request))
     const type = ifAny(() => relay.eventTypes.get(caller, query))
     return [
       ...relay.endpointSummaries
         .all(caller)
-        .filter((one) => isCalled(one.url))
+        .filter((one) => matches(one.url))
         .slice(0, MAX_PER_KIND)
-        .map(({ id, url: name }) => foundAs('Endpoint', 'endpoints')({ id, name })),
-      ...(type ? [foundAs('Event type', 'event-types')({ id: query, name: query })] : []),
+        .map(({ id, url: name }) => resultOf('Endpoint', 'endpoints')({ id, name })),
+      ...(type ? [resultOf('Event type', 'event-types')({ id: query, name: query })] : []),
     ]
   }
 
   const webhooksOf = (context: Context) =>
     gate.webhooks.list(callerOf(context, 'gate', 'live')).webhooks
 
-  return { thingsCalled }
+  return { search }
 }
 
 /** A UUID. */

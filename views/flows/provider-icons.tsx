@@ -16,8 +16,8 @@ const SYMBOLS: Record<string, string> = {
 }
 
 /** The badge of a provider; an unknown one gets its first letter. */
-export const ProviderMark = ({ provider: id }: { provider: string }) => {
-  const provider = makerOf(id)
+export const ProviderIcon = ({ provider: id }: { provider: string }) => {
+  const provider = baseProviderOf(id)
   const symbol = Object.hasOwn(SYMBOLS, provider) ? SYMBOLS[provider] : undefined
   return (
     <span class={`mark ${symbol ? provider : ''}`} aria-hidden="true">
@@ -27,4 +27,4 @@ export const ProviderMark = ({ provider: id }: { provider: string }) => {
 }
 
 /** The provider of an operators' client, such as `github-tenant`. */
-const makerOf = (provider: string): string => provider.replace(/-tenant$/, '')
+const baseProviderOf = (provider: string): string => provider.replace(/-tenant$/, '')

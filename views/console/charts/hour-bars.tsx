@@ -1,4 +1,4 @@
-export interface Beat {
+export interface HourBar {
   good: number
   bad: number
 }
@@ -6,12 +6,12 @@ export interface Beat {
 const HEIGHT = 22
 
 /** Successes and failures by hour, small enough for a table row. */
-export const Pulse = ({ beats, label }: { beats: readonly Beat[]; label: string }) => {
-  const top = Math.max(1, ...beats.map(({ good, bad }) => good + bad))
-  const width = 100 / Math.max(1, beats.length)
+export const HourBars = ({ bars, label }: { bars: readonly HourBar[]; label: string }) => {
+  const top = Math.max(1, ...bars.map(({ good, bad }) => good + bad))
+  const width = 100 / Math.max(1, bars.length)
   return (
-    <svg class="pulse" height={HEIGHT} role="img" aria-label={label}>
-      {beats.map(({ good, bad }, index) => {
+    <svg class="hourbars" height={HEIGHT} role="img" aria-label={label}>
+      {bars.map(({ good, bad }, index) => {
         const goodHeight = heightOf(good, top)
         const badHeight = heightOf(bad, top)
         const position = { x: `${index * width + width * 0.14}%`, width: `${width * 0.72}%` }

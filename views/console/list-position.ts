@@ -10,7 +10,7 @@ export interface ListPosition {
 /** Most cursors kept in an address. Further back, only the first page is linked. */
 const MAX_STEPS = 20
 /** Stands for the omitted cursors. No cursor is as short. */
-const FORGOTTEN = '*'
+const OMITTED = '*'
 
 /** Reads the position in a list from a query string. */
 export const positionIn = (search: URLSearchParams): ListPosition => ({
@@ -23,21 +23,21 @@ export const positionIn = (search: URLSearchParams): ListPosition => ({
  * earlier pages: going back shows the same rows, even if newer ones exist.
  * `next` is the cursor of the next page; `hrefOf` adds the active filters.
  */
-export function pagesAlong(
+export function pagerLinks(
   { cursor, trail = '' }: ListPosition,
   next: string | null | undefined,
   hrefOf: (position: ListPosition) => string,
 ): Pages {
   const steps = trail.split('.').filter((step) => step !== '')
   return {
-    ...backAlong(cursor, steps, hrefOf),
+    ...backLinks(cursor, steps, hrefOf),
     ...(next != null && {
-      olderHref: hrefOf({ cursor: next, trail: cursor && written([...steps, cursor]) }),
+      olderHref: hrefOf({ cursor: next, trail: cursor && joined([...steps, cursor]) }),
     }),
   }
 }
 
-function backAlong(
+function backLinks(
   cursor: string | undefined,
   steps: readonly string[],
   hrefOf: (position: ListPosition) => string,
@@ -45,12 +45,12 @@ function backAlong(
   if (cursor === undefined) return {}
   const last = steps.at(-1)
   if (last === undefined) return { newerHref: hrefOf({}) }
-  if (last === FORGOTTEN) return { newestHref: hrefOf({}) }
-  const before = { cursor: last, trail: written(steps.slice(0, -1)) }
+  if (last === OMITTED) return { newestHref: hrefOf({}) }
+  const before = { cursor: last, trail: joined(steps.slice(0, -1)) }
   return { newestHref: hrefOf({}), newerHref: hrefOf(before) }
 }
 
-function written(steps: readonly string[]): string | undefined {
-  const kept = steps.length > MAX_STEPS ? [FORGOTTEN, ...steps.slice(1 - MAX_STEPS)] : steps
+function joined(steps: readonly string[]): string | undefined {
+  const kept = steps.length > MAX_STEPS ? [OMITTED, ...steps.slice(1 - MAX_STEPS)] : steps
   return kept.join('.') || undefined
 }

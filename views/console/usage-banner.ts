@@ -1,5 +1,5 @@
-import type { BannerProps } from '../../views/console/banner.tsx'
-import type { Nearness } from '../platform/metering/index.ts'
+import type { Nearness } from '../../src/platform/metering/index.ts'
+import type { BannerProps } from './banner.tsx'
 
 /** Banner on every page of a tenant that has used 80% or more of its allowance or spend cap. */
 export function usageBanner(base: string, nearness: Nearness): BannerProps | undefined {

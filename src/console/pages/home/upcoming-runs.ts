@@ -1,3 +1,4 @@
+import type { UpcomingRun } from '../../../../views/console/pages/overview/upcoming-runs.tsx'
 import type { Clockwork } from '../../../engines/clockwork/index.ts'
 import { describeSchedule, scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
 import type { ComingRun } from '../../../engines/clockwork/store/read-model.ts'
@@ -6,22 +7,19 @@ const SHOWN = 8
 /** Further runs of each job, for the time axis. */
 const AHEAD = 24
 
-/** The next run of a job, its schedule in words, and when it runs again after that. */
-export type Coming = Omit<ComingRun, 'schedule'> & { words: string; again: readonly number[] }
-
 /** The jobs of a tenant that run next, each listed once. */
-export const comingRuns = (
+export const upcomingRuns = (
   { readModel }: Pick<Clockwork, 'readModel'>,
   tenantId: string,
   now: number,
-): Coming[] =>
+): UpcomingRun[] =>
   readModel
     .coming(tenantId, now, SHOWN)
     .toSorted((one, other) => one.at - other.at)
     .slice(0, SHOWN)
-    .map(withRhythm)
+    .map(withNextRuns)
 
-const withRhythm = ({ schedule, ...run }: ComingRun): Coming =>
+const withNextRuns = ({ schedule, ...run }: ComingRun): UpcomingRun =>
   schedule === null
     ? { ...run, words: 'Once', again: [] }
     : {

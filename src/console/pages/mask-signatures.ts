@@ -5,12 +5,12 @@ import type { Attempt, DeliveryDetail } from '../../http/delivery-log/model.ts'
  * Masks signatures, which receivers accept for some minutes, in requests and in responses that repeat
  * them. For operators who can't retry a delivery.
  */
-export const withoutSignatures = (delivery: DeliveryDetail): DeliveryDetail => ({
+export const maskSignatures = (delivery: DeliveryDetail): DeliveryDetail => ({
   ...delivery,
-  attempt_log: delivery.attempt_log.map(unsigned),
+  attempt_log: delivery.attempt_log.map(maskAttempt),
 })
 
-function unsigned({ request, response, ...attempt }: Attempt): Attempt {
+function maskAttempt({ request, response, ...attempt }: Attempt): Attempt {
   if (!request) return { ...attempt, request, response }
   const headers = Object.entries(request.headers)
   const signed = headers.filter(([name]) => isSignature(name)).map(([, value]) => value)

@@ -1,6 +1,6 @@
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { gateIdentities, gateSessions } from '../engines/gate/schema.ts'
-import { tenantId, tenants } from '../platform/schema.ts'
+import { gateIdentities, gateSessions } from '../../engines/gate/schema.ts'
+import { tenantId, tenants } from '../../platform/schema.ts'
 
 /** Operators are identities of the system tenant (`platform/system-tenant.ts`). */
 const operatorId = () =>

@@ -1,13 +1,13 @@
 /** Interval while something is in progress. */
-const EVERY = 'every 2s'
+const INTERVAL = 'every 2s'
 
 /** Refreshes the element `id` of its own page until the server no longer renders this element. */
-export const Watch = ({ id, here }: { id: string; here: string }) => (
+export const AutoRefresh = ({ id, here }: { id: string; here: string }) => (
   <span
     id={`${id}-watch`}
     hidden
     hx-get={here}
-    hx-trigger={EVERY}
+    hx-trigger={INTERVAL}
     hx-target={`#${id}`}
     hx-select={`#${id}`}
     hx-swap="outerMorph"

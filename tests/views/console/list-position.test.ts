@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type ListPosition, pagesAlong, positionIn } from '../../../views/console/trail.ts'
+import { type ListPosition, pagerLinks, positionIn } from '../../../views/console/list-position.ts'
 import { url } from '../../../views/console/url.ts'
 
 /** A list of numbered pages, of which each cursor is the number of its page. */
@@ -11,7 +11,7 @@ const search = (href: string) => new URL(href, 'http://localhost').searchParams
 function pagesAt(href: string) {
   const position = positionIn(search(href))
   const at = Number(position.cursor ?? 0)
-  return { at, ...pagesAlong(position, at < LAST ? `${at + 1}` : null, hrefOf) }
+  return { at, ...pagerLinks(position, at < LAST ? `${at + 1}` : null, hrefOf) }
 }
 
 /** What follows `link` so many times. */
