@@ -14,7 +14,7 @@ const MAX_CLIENTS = 64
 const FEW = 1000
 const TARGET = '>= 0.5'
 
-/** Access tokens that count, opened at over HTTP with the key of their tenant. */
+/** Valid access tokens, introspected over HTTP with the key of their tenant. */
 export const introspect: Bench = async ({ stack, rounds, ms, stored, note }) => {
   const few = await startAsked(stack, FEW, ms)
   const figures: Figure[] = []

@@ -11,7 +11,7 @@ import { FLAGS, type Installation, openInstallationDatabase } from './installati
 
 export type Engine = Awaited<ReturnType<typeof openEngine>>
 
-/** The whole program on a installation, in this process and without a port; paused, nothing runs by itself. */
+/** The whole program on an installation, in this process and without a port; paused, nothing runs by itself. */
 export async function openEngine(
   stack: AsyncDisposableStack,
   { dataDir }: Pick<Installation, 'dataDir'>,

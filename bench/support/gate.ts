@@ -15,7 +15,7 @@ const KNOWN = 1000
 /** What a person's `metadata_public.roles` has. */
 export const ROLE = 'team-0'
 
-/** A installation whose one tenant has people, each signed in once, and access tokens for them. */
+/** An installation whose one tenant has people, each signed in once, and access tokens for them. */
 export interface GateInstallation extends Installation {
   tenantId: string
   key: string

@@ -94,7 +94,7 @@ export async function issueKey(
   return { tenantId, key }
 }
 
-/** Another folder with the same content, of a installation that nobody has open. */
+/** Another folder with the same content, of an installation that nobody has open. */
 export function copyInstallation(stack: AsyncDisposableStack, { dataDir }: Installation): string {
   const copy = temporaryFolder(stack)
   cpSync(dataDir, copy, { recursive: true })

@@ -11,7 +11,7 @@ export const OPEN = 2000
 
 export const statusPath = (nonce: string) => `/v1/passepartout/login/status?nonce=${nonce}`
 
-/** A installation whose one tenant has a bot in the sandbox and people who are about to sign in there. */
+/** An installation whose one tenant has a bot in the sandbox and people who are about to sign in there. */
 export interface PassepartoutInstallation extends Installation {
   key: string
   /** Of some of the attempts that are stored, from everywhere among them. */

@@ -8,7 +8,7 @@ import type { Server } from './server.ts'
 
 export const MESSAGES = '/v1/relay/messages'
 
-/** A installation whose one tenant sends events, with a live key. */
+/** An installation whose one tenant sends events, with a live key. */
 export interface RelayInstallation extends Installation {
   tenantId: string
   key: string
@@ -23,7 +23,7 @@ export async function createRelayInstallation(
   return { ...installation, ...(await issueKey(installation, 'relay')) }
 }
 
-/** The program on a installation of its own. */
+/** The program on an installation of its own. */
 export async function startRelay(stack: AsyncDisposableStack): Promise<Relay> {
   const installation = await createRelayInstallation(stack)
   return { ...installation, server: await serveInstallation(stack, installation) }

@@ -33,9 +33,9 @@ export const pairsIn = (fields: Fields, prefix = ''): [name: string, value: stri
 const CORRECTABLE: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['invalid', 'conflict'])
 
 /**
- * The result of a form, or what is wrong with it, to be shown beside its fields. `names` maps the
- * API's name of a field to the form's; a field without one is scanned up by those that hold it.
- * Every other error is thrown on.
+ * The result of a form, or the errors to show beside its fields. `names` maps field names of the API
+ * to those of the form; a field without an entry uses the entry of its parent. Other errors are
+ * rethrown.
  */
 export async function submitted<T>(
   work: () => Promise<T>,

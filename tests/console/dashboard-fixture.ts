@@ -17,7 +17,7 @@ export interface Route {
 export type Fixture = Awaited<ReturnType<typeof bootDashboard>>
 export type Tenant = Awaited<ReturnType<TestApp['tenant']>>
 
-/** As the app itself lists them, so that a new one is scanned at without being named here. */
+/** As the app lists them, so that a new one is covered without being named here. */
 export const routesUnder = ({ app }: Pick<TestApp, 'app'>, prefix: string): Route[] =>
   app.routes
     .filter(({ path }) => path.startsWith(`${prefix}/`))

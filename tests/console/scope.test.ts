@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => fixture[Symbol.asyncDispose]())
 
-/** As the app itself lists them, so that a new one is scanned at without being named here. */
+/** As the app lists them, so that a new one is covered without being named here. */
 const routesOf = (method: string) =>
   fixture.app.app.routes
     .filter((route) => route.method === method && /^\/(console|setup)(\/|$)/.test(route.path))

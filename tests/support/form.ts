@@ -2,8 +2,8 @@ import { pageScopeOf, SCOPE_FIELD } from '../../src/console/scope.ts'
 import type { TestApp } from './app.ts'
 
 /**
- * The body of a form of the console, with the scope that a page looked now would put into it for
- * whoever sends these headers. Without a session there is none.
+ * The body of a form of the console, with the scope that a page opened now would put into it for
+ * the sender of these headers. Without a session there is none.
  */
 export function formBody(
   { operators }: Pick<TestApp, 'operators'>,

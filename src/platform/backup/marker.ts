@@ -69,7 +69,7 @@ export function mark(parts: { dataDir: string; staged: string; process: Process;
   return { marker, isNew: !found }
 }
 
-/** Removes the marker, once all files are in target or if nothing has been moved. */
+/** Removes the marker, once all files are in place or if nothing has been moved. */
 export function unmark(dataDir: string) {
   rmSync(restoreMarker(dataDir))
   sync(dataDir)

@@ -5,10 +5,10 @@ import { backups } from '../schema.ts'
 export type BackupRow = typeof backups.$inferSelect
 
 /** The error of a backup whose process has died. */
-export const ABANDONED = 'the process that made it has ended'
+export const ABANDONED = 'interrupted: the process that made the backup stopped'
 
 /**
- * The only target with SQL on backups. Rows dated after `now`, by a clock that was wrong, never
+ * The only file with SQL on backups. Rows dated after `now`, by a clock that was wrong, never
  * count as the newest, because no backup would be made until that time.
  */
 export function createBackupStore({ orm }: Db) {

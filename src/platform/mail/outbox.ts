@@ -24,7 +24,7 @@ export interface OutboxPage {
 /** The maximum number of mails that one page scans, so that searches for rare mails stay short. */
 export const MAX_SCANNED = 20_000
 
-/** The outbox; without a mail server, the only boundTo to read mails. */
+/** The outbox; without a mail server, the only place to read mails. */
 export function createOutbox(parts: {
   store: Store
   bodies: Bodies

@@ -78,7 +78,7 @@ export type Door = Awaited<ReturnType<typeof openDoor>>
 
 const ACTOR = { kind: 'cli', source: 'test' } as const
 
-/** A installation with a tenant whose live bot is in use, and a first process that polls for it. */
+/** An installation with a tenant whose live bot is in use, and a first process that polls for it. */
 export async function openDoor(stack: AsyncDisposableStack) {
   const installation = openInstallation(stack)
   const { cwd, botApi, serve, rows, count } = installation

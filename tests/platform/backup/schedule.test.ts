@@ -255,7 +255,7 @@ describe('what a process that died has left open', () => {
     await other.hearOfDeath()
 
     expect(fixture.rows()).toMatchObject([
-      { owner: 'dying', error: 'the process that made it has ended' },
+      { owner: 'dying', error: 'interrupted: the process that made the backup stopped' },
       { owner: 'other', error: null },
     ])
   })

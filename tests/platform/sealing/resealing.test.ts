@@ -369,7 +369,7 @@ describe('a running server', () => {
     const sealed = createSealing(ringOf(added)).seal('p', 'place', 'secret')
     const { sealing } = installation.post
     expect(() => sealing.open('p', 'place', sealed)).toThrow(
-      `boundTo was sealed with master key ${added.id}`,
+      `place was sealed with master key ${added.id}`,
     )
 
     replaceKeyFile(installation.dataDir, [masterKeyFrom(installation.dataDir), added])

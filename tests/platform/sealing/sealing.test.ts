@@ -81,7 +81,9 @@ describe('opening is refused', () => {
     const sealed = seal(PURPOSE, PLACE, SECRET)
 
     for (const boundTo of ['endpoints/ep_2/secrets', 'endpoints/ep_1/secret', '', `${PLACE}/`])
-      expect(refusal(() => open(PURPOSE, boundTo, sealed))).toStartWith(`${boundTo} holds what`)
+      expect(refusal(() => open(PURPOSE, boundTo, sealed))).toStartWith(
+        `${boundTo} was modified, or copied`,
+      )
   })
 
   test('for another purpose', () => {
@@ -127,7 +129,7 @@ describe('opening is refused', () => {
       const changed = Buffer.from(bytes)
       changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7))
       const text = [version, id, changed.toString('base64url')].join('.')
-      expect(refusal(() => open(PURPOSE, PLACE, text))).toContain('was changed')
+      expect(refusal(() => open(PURPOSE, PLACE, text))).toContain('was modified')
     }
   })
 
@@ -154,6 +156,8 @@ describe('opening is refused', () => {
     ['a key id of another length', seal(PURPOSE, PLACE, SECRET).replace(KEY.id, 'abcd')],
     ['padding', `${seal(PURPOSE, PLACE, SECRET)}=`],
   ])('when the text was not made here: %s', (_, text) => {
-    expect(refusal(() => open(PURPOSE, PLACE, text))).toBe(`${PLACE} does not hold a sealed text`)
+    expect(refusal(() => open(PURPOSE, PLACE, text))).toBe(
+      `${PLACE} does not contain a sealed secret`,
+    )
   })
 })

@@ -9,7 +9,7 @@ export const eventId = ({ headers }: ReceivedRequest): string => headers.get('we
 export const messagesAt = async (server: Server, relay: Client): Promise<string[]> =>
   (await relay.walk(server, MESSAGES)).map(({ id }) => id)
 
-/** A installation whose server has a relay. */
+/** An installation whose server has a relay. */
 export async function openRelay(
   stack: AsyncDisposableStack,
   place?: Parameters<typeof openInstallation>[1],

@@ -8,7 +8,7 @@ import type { Store } from '../store/index.ts'
 export type Health = ReturnType<typeof createHealth>
 
 /**
- * Failures before a bot counts as unhealthy: a takeover from a stopped process checks like a
+ * Failures before a bot counts as unhealthy: a takeover from a stopped process looks like a
  * conflict, and short interruptions do not matter.
  */
 const REPORTED_AFTER = 3

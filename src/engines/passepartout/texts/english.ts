@@ -16,8 +16,8 @@ export const english: Wording = {
     'Continue only if you just started this sign-in yourself.',
     "Support will never ask you to approve a sign-in. If someone asks you to, they're trying to get into your account.",
   ],
-  tapNumber: `Callback the number shown where you're signing in. If it isn't listed, the sign-in isn't yours: callback “${deny}”.`,
-  tapButton: `Is this you? Callback “${approve}”. If you're not sure, callback “${deny}”.`,
+  tapNumber: `Tap the number shown where you're signing in. If it isn't listed, the sign-in isn't yours: tap “${deny}”.`,
+  tapButton: `Is this you? Tap “${approve}”. If you're not sure, tap “${deny}”.`,
 
   outcomes: {
     approved: ({ app, time }) => `You signed in to ${app} at ${time}.\nGo back to the app.`,

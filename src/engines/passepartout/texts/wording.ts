@@ -1,7 +1,7 @@
 /** How a prompted sign-in ended. */
 export type LoginOutcome = 'approved' | 'denied' | 'mismatched' | 'expired'
 
-/** The result of a tapped button: how the sign-in ended, or why the callback had no effect. */
+/** The result of a tapped button: how the sign-in ended, or why it had no effect. */
 export type CallbackResult = LoginOutcome | 'over' | 'not_yours'
 
 /** Replies to messages that do not lead to a prompt. */
@@ -20,7 +20,7 @@ export type ReplyKind =
  * The warning contains no name at all, so that no tenant can alter its meaning.
  */
 export interface Wording {
-  /** Both labels have about the same length and weight, so that neither checks like the default. */
+  /** Both labels have about the same length and weight, so that neither looks like the default. */
   approve: string
   deny: string
   question(app: string): string

@@ -127,7 +127,7 @@ export function sentenceOn({ issues, queues }: Health): { tone: Tone; sentence: 
       sentence:
         issues.length === 1
           ? 'Running. 1 problem needs attention.'
-          : `Running. ${issues.length} problems need alerts.`,
+          : `Running. ${issues.length} problems need attention.`,
     }
   const standing = sum(queues.map((one) => one.standing))
   return {

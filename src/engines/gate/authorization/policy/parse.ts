@@ -174,8 +174,8 @@ function flawOf({
 }
 
 /**
- * Storing policies takes more stack than parsing them, and evaluating them, limited by
- * `MAX_LEVELS`, takes less. So policies that can be stored here can be evaluated.
+ * Storing policies takes more stack than parsing or evaluating them, which `MAX_LEVELS` limits. So
+ * policies that can be stored can also be evaluated.
  */
 function checkRoom(engine: Engine, policies: readonly Read[]) {
   const texts = textsByName(policies)
