@@ -101,7 +101,7 @@ function reported(
     text: [
       `Imported tenant ${tenant}.`,
       ...countLines(counts),
-      ...sentence(alreadyThere, 'lines had already been imported before an interruption.'),
+      ...sentence(alreadyThere, 'lines had already been imported before the interruption.'),
       ...sentence(leftOut.recovery_codes, 'users need new recovery codes.'),
       ...sentence(notes.overdue_delayed_jobs, 'delayed jobs are overdue and run immediately.'),
       ...(hasOtherPrefix

@@ -8,7 +8,7 @@ const plan = `one of ${PLANS.join(', ')}`
 
 export const tenantCreate: Command = {
   name: 'tenant create',
-  summary: 'Create a tenant. API keys, jobs and all other data belong to one.',
+  summary: 'Create a tenant. All data, such as API keys and jobs, belongs to a tenant.',
   options: {
     name: { type: 'string', value: 'NAME', help: 'Display name.', required: true },
     plan: {

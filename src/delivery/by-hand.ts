@@ -60,7 +60,7 @@ export function createByHand(parts: {
     const endpoint = store.endpoints.ofTenant(tenantId, endpointId)
     if (!endpoint) throw conflict('the endpoint of this delivery has been deleted')
     if (!endpoint.isActive)
-      throw conflict('the endpoint is not active; activate it before a resend')
+      throw conflict('the endpoint is paused or disabled; resume it before you resend')
   }
 
   function cancelNow(delivery: DeliveryView) {

@@ -152,7 +152,7 @@ export function createReplay(parts: {
 
   function requireActive({ stream, endpoint }: Run) {
     if (!existing(stream, endpoint.id).isActive)
-      throw conflict('the endpoint is not active; activate it before a replay')
+      throw conflict('the endpoint is paused or disabled; resume it before you replay')
   }
 
   /** The endpoint of the replay. Its secrets aren't needed, so it need not be decryptable. */
@@ -165,7 +165,7 @@ export function createReplay(parts: {
 }
 
 const TOO_MANY = MAX_MESSAGES + 1
-const PARTS = `must not select more than ${MAX_MESSAGES} messages; set until and replay them in parts`
+const PARTS = `must not select more than ${MAX_MESSAGES} messages; set until to replay them in parts`
 
 const isFor = (listensTo: CompiledFilter, type: string, channels: string | null): boolean =>
   listensTo(type, channels === null ? [] : JSON.parse(channels)) === 'matches'

@@ -51,7 +51,7 @@ test.each([
 
 test('one name twice, in whatever case, is refused', () => {
   expect(() => check({ 'X-A': '1', 'x-a': '2' })).toThrow(
-    'headers.x-a: is set twice; case makes no difference',
+    'headers.x-a: is set twice; names are not case-sensitive',
   )
   expect(() => check({ 'X-A': '1', X_A: '2', 'X-AB': '3' })).not.toThrow()
 })
@@ -137,7 +137,7 @@ describe('masked reading and writing', () => {
 
   test('a mask for a sensitive header that is not stored is refused', () => {
     expect(() => keepMasked({ 'X-Token': MASK }, { 'X-Other-Token': 'a' })).toThrow(
-      'headers.X-Token: must have a value of its own: no stored value replaces ********',
+      'headers.X-Token: must have a value: there is no stored value to keep for ********',
     )
     expect(() => keepMasked({ 'X-Token': MASK }, {})).toThrow(
       expect.objectContaining({ kind: 'invalid' }),

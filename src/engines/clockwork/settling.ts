@@ -7,7 +7,7 @@ import type { Store } from './store/index.ts'
 import type { LeasedRun, RunRow } from './store/runs.ts'
 import type { Tick } from './tick.ts'
 
-const INTERRUPTED = 'Gatehouse stopped before the answer was stored'
+const INTERRUPTED = 'Gatehouse stopped before the response was stored'
 
 /** Ends attempts: stores the result, and then ends the run or lets it wait for a retry. */
 export function createSettling(parts: {

@@ -151,10 +151,10 @@ function settleKey(
 }
 
 function withoutKey(dataDir: string, known: string[], key: KeyFile | undefined) {
-  const there = key ? `the one there is ${key.id}` : 'there is none'
+  const there = key ? `has ${key.id} instead` : 'has no key'
   return invalid(
     'the archive has no master key, and its database was sealed with ' +
-      `${known.join(' and ')}. Put that key into ${dataDir} as master.key (${there})`,
+      `${known.join(' and ')}. Copy that key to ${dataDir}/master.key; the directory ${there}`,
     { rule: 'required' },
   )
 }

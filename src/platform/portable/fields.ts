@@ -56,7 +56,7 @@ const whole: Field = {
   read: (value) =>
     Number.isSafeInteger(value) && Number(value) >= 0
       ? Number(value)
-      : mismatch('must be a whole number, zero or more'),
+      : mismatch('must be a whole number of at least 0'),
 }
 
 /** More than any counter reaches, with room for further counting. */

@@ -358,8 +358,8 @@ test('the directory, the database and every backup that others can read are name
     { result: 'warning', message: expect.stringContaining('(mode 755): chmod 700') },
   ])
   expect(of('permissions').map(({ message }) => message)).toEqual([
-    `others can read ${databaseFile(fixture.dataDir)}: chmod -R go= ${fixture.dataDir}`,
-    `others can read ${backups}/a.tar.gz: chmod -R go= ${backups}`,
+    `other accounts can read ${databaseFile(fixture.dataDir)}: run chmod -R go= ${fixture.dataDir}`,
+    `other accounts can read ${backups}/a.tar.gz: run chmod -R go= ${backups}`,
   ])
   expect(statSync(databaseFile(fixture.dataDir)).mode & 0o777).toBe(0o640)
 })
@@ -440,7 +440,7 @@ describe('work', () => {
       expect(await served()).toMatchObject([{ result: 'ok' }])
       const baseUrl = `http://127.0.0.1:${port[1]}`
       expect((await fixture.examine('--server-base-url', baseUrl)).of('base_url')).toMatchObject([
-        { result: 'ok', message: `${baseUrl} answers as Gatehouse` },
+        { result: 'ok', message: `${baseUrl} reaches Gatehouse` },
       ])
       expect((await fixture.examine(...port)).of('base_url')).toMatchObject([{ result: 'ok' }])
       const elsewhere = ['--server-port', `${freePort()}`]

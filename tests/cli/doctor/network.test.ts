@@ -74,7 +74,7 @@ describe('the server for mail', () => {
     using silent = await hanging()
     const started = performance.now()
     expect(await asked(`smtp://127.0.0.1:${silent.port}`, { timeoutMs: 200 })).toMatchObject(
-      problem('does not answer in time'),
+      problem('did not respond in time'),
     )
     expect(performance.now() - started).toBeLessThan(2000)
   })

@@ -216,7 +216,7 @@ describe('an answer that says no', () => {
 
     expect(attempt.error).toEqual({
       code: 'status',
-      message: 'answered 429 and asked to wait 90 s',
+      message: 'status 429, with a request to wait 90 s',
     })
     expect(Date.parse(attempt.next_attempt_at)).toBe(endOf(attempt) + 90 * SECOND)
     expect(delivery).toMatchObject({ status: 'retrying', next_attempt_at: attempt.next_attempt_at })
@@ -235,7 +235,7 @@ describe('an answer that says no', () => {
       status: 'failed',
       error: {
         code: 'gone',
-        message: 'answered 410: it wants no more',
+        message: 'status 410: the receiver wants no more messages',
       },
       response: { status: 410, body: 'bye' },
       next_attempt_at: null,
@@ -287,7 +287,7 @@ describe('an answer that says no', () => {
       status: 'failed',
       error: {
         code: 'redirect',
-        message: `answered 307, a redirect to ${location}; redirects are not followed`,
+        message: `status 307: redirect to ${location}. Redirects are not followed`,
       },
       response: { status: 307, headers: expect.arrayContaining([['Location', location]]) },
     })

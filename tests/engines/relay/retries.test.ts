@@ -235,7 +235,7 @@ describe('a redirect', () => {
         response: { status },
         error: {
           code: 'redirect',
-          message: `answered ${status}, a redirect to ${inner.url}; redirects are not followed`,
+          message: `status ${status}: redirect to ${inner.url}. Redirects are not followed`,
         },
       },
     ])

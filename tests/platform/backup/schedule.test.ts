@@ -437,7 +437,7 @@ test('that process makes the directory among the data, and no other', async () =
 
   await archiveInChild(home.dataDir, join(home.dataDir, 'backups', 'a.tar.gz'), signal)
   await expect(archiveInChild(home.dataDir, join(missing, 'a.tar.gz'), signal)).rejects.toThrow(
-    `there is no directory ${missing}. Mount or create it first`,
+    `directory ${missing} does not exist. Mount or create it first`,
   )
 
   expect(existsSync(join(home.path, 'mnt'))).toBe(false)

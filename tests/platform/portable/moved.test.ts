@@ -112,7 +112,7 @@ describe('a tenant that has moved to an installation with another master key', (
       counts: { tenant: 1, identity: 2, address: 2, cron_job: 2, delayed_job: 1, bot: 1 },
       alreadyThere: 0,
       leftOut: { recovery_codes: 1 },
-      told: {},
+      notes: {},
     })
   })
 

@@ -70,4 +70,4 @@ export function createHealth(parts: {
 }
 
 const wordsOf = (error: unknown): string =>
-  error instanceof MessengerError ? error.message : 'this server could not; its log says why'
+  error instanceof MessengerError ? error.message : 'Gatehouse failed; see the server log'
