@@ -38,7 +38,7 @@ async function generatorNote(empty: Ask, floor: Ask, rounds: number): Promise<st
   return `introspect: the load generator reaches ${ratio.median.toFixed(1)} times the floor's rate`
 }
 
-/** An answer to a tenant whose month has an end says what is left of it. */
+/** Responses to a tenant with a monthly allowance contain what is left of it. */
 async function onMeteredPlan(
   stack: AsyncDisposableStack,
   unlimited: Asked,

@@ -77,7 +77,7 @@ export function createConsoleMiddleware(parts: {
     return { ...context, tenant }
   }
 
-  /** Throws `forbidden` for all others, whatever they send and wherever they act. */
+  /** Throws `forbidden` for all others, with any request in any scope. */
   function requireAdmin(context: OperatorContext): OperatorContext {
     if (!context.operator.isAdmin) throw forbidden('this is for admins of the installation')
     return context

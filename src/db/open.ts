@@ -30,7 +30,7 @@ export const databaseFile = (dataDir: string) => join(dataDir, DATA_NAMES.databa
  */
 export const restoreMarker = (dataDir: string) => join(dataDir, 'restore.unfinished')
 
-/** Otherwise a directory whose database was just moved away would get a new one. */
+/** Prevents a new database in a directory whose database was just moved away by a restore. */
 function refuseHalfRestored(dataDir: string) {
   const marker = restoreMarker(dataDir)
   if (existsSync(marker))

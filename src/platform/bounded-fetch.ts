@@ -200,15 +200,15 @@ function paired(flat: string[]): Headers {
 }
 
 const WORDS = {
-  timeout: 'gave no complete answer in time',
-  too_large: 'answers with more than is read',
-  redirect: 'redirects, which is not followed',
+  timeout: 'did not respond completely in time',
+  too_large: 'sent a response that is too large',
+  redirect: 'redirects, but redirects are not followed',
   unreachable: 'cannot be reached',
-  aborted: 'is not waited for any longer',
+  aborted: 'was cancelled',
 }
 
 function failure(reason: FetchFailure['reason'], url: string, code = '') {
-  const host = URL.parse(url)?.host ?? 'an address that is none'
+  const host = URL.parse(url)?.host ?? 'an invalid URL'
   return new FetchFailure(reason, `${host} ${WORDS[reason]}${code && ` (${code})`}`)
 }
 

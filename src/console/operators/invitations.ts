@@ -80,7 +80,7 @@ export function createInvitations(parts: {
       if (store.members(tenantId).some((member) => member.email === email))
         throw conflict('is already on the team', { field: 'email', rule: 'taken' })
       if (list(tenantId).filter((one) => one.email !== email).length >= MAX_OPEN)
-        throw conflict(`cannot be invited: ${MAX_OPEN} invitations are open. Revoke one first`, {
+        throw conflict(`cannot be invited: ${MAX_OPEN} invitations are pending. Revoke one first`, {
           field: 'email',
           rule: 'limit',
         })

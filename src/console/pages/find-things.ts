@@ -57,7 +57,7 @@ export function createThings(parts: FindParts) {
   const thingsCalled = (context: Context, query: string): Found[] =>
     ID.test(query) ? withId(context, query.toLowerCase()) : named(context, query)
 
-  /** One look-up per kind of object. */
+  /** One query per kind of object. */
   function withId(context: Context, id: string): Found[] {
     const { tenantId, role } = context.tenant
     const { records } = passepartout

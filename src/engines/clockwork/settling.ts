@@ -21,7 +21,7 @@ export function createSettling(parts: {
 
   /**
    * Ends an attempt and returns when the next one is due, if there is one. Does nothing if the
-   * lease is void, because the attempt was already ended elsewhere.
+   * lease is void, because another process has already ended the attempt.
    */
   function end(
     run: LeasedRun,

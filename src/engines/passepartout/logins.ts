@@ -154,7 +154,7 @@ const newSecret = (): string => randomBytes(32).toString('base64url')
 const gone = (message: string, code: string) => notFound(message, { code })
 const UNKNOWN = gone('sign-in not found', 'not_found')
 const EXPIRED = gone('the sign-in has expired', 'nonce_expired')
-const DENIED = gone('the person has denied the sign-in', 'login_denied')
+const DENIED = gone('the user denied the sign-in', 'login_denied')
 
 function checkedClient(client: Client | undefined): Client | undefined {
   if (client?.ip !== undefined && !isAddress(client.ip))

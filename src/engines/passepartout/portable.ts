@@ -26,7 +26,7 @@ const person: PortableTable<PersonRow> = {
 }
 
 const asNew = (value: string | number | null) => ({
-  leftOut: 'determined again by the process that receives its messages',
+  leftOut: 'determined again after the move',
   instead: () => value,
 })
 

@@ -75,7 +75,7 @@ function refuseOtherShape(client: Database, steps: readonly Migration[]) {
   const found = shapeOf(client)
   for (const [name, columns] of shapeAfter(steps))
     if (found.get(name) !== columns)
-      throw damaged(`the ${name} of its database is missing or different`)
+      throw damaged(`its database lacks the ${name}, or has a different one`)
 }
 
 function shapeAfter(migrations: readonly Migration[]): Map<string, string> {

@@ -12,9 +12,9 @@ export interface Peer {
 const CONNECT_WORDS: Record<string, string> = {
   ECONNREFUSED: 'refused',
   ETIMEDOUT: 'timed out',
-  EHOSTUNREACH: 'impossible, no route to the host',
-  ENETUNREACH: 'impossible, no route to the network',
-  ECONNRESET: 'closed by the other side',
+  EHOSTUNREACH: 'failed: no route to the host',
+  ENETUNREACH: 'failed: no route to the network',
+  ECONNRESET: 'closed by the server',
 }
 
 const UNTRUSTED = 'the certificate is not signed by a trusted authority'
@@ -29,9 +29,9 @@ const TLS_WORDS: Record<string, string> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
   UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
-  ECONNRESET: 'the other side closed the connection during the handshake',
-  ERR_SOCKET_CLOSED: 'the other side closed the connection during the handshake',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'the other side does not speak TLS',
+  ECONNRESET: 'the server closed the connection during the handshake',
+  ERR_SOCKET_CLOSED: 'the server closed the connection during the handshake',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'the server does not use TLS',
 }
 
 /**
@@ -62,17 +62,17 @@ function tlsFailure(code: string, { name }: Peer) {
 function protocolFailure(code: string) {
   const what =
     code === 'HPE_HEADER_OVERFLOW'
-      ? 'the headers of the answer are too large'
-      : `the answer is not valid HTTP (${code})`
+      ? 'the response headers are too large'
+      : `the response is not valid HTTP (${code})`
   return new CallFailure('protocol', what)
 }
 
 /** Why a body is incomplete, for calls whose head is enough. */
 export function bodyTrouble({ reason, within }: CallFailure): string {
   if (reason === 'timeout') return `the body was not complete within ${within}`
-  if (reason === 'aborted') return 'the call was cut short before the body was complete'
+  if (reason === 'aborted') return 'the request was cancelled before the body was complete'
   if (reason === 'protocol') return 'the body is not valid HTTP'
-  return 'the body broke off'
+  return 'the connection closed before the body was complete'
 }
 
 /** The failure for a connection that ended before the response. */
@@ -80,6 +80,6 @@ export const brokenOff = (phase: Phase) =>
   new CallFailure(
     'reset',
     phase === 'read'
-      ? 'the connection closed before the whole answer had arrived'
-      : 'the connection closed before an answer arrived',
+      ? 'the connection closed before the response was complete'
+      : 'the connection closed before a response arrived',
   )

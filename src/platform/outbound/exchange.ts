@@ -122,7 +122,7 @@ function contentLength(method: string, body: Uint8Array | null): [string, string
   return [['Content-Length', String(body?.length ?? 0)]]
 }
 
-const ONLY_INTERIM = 'the target sends one interim answer after the other'
+const ONLY_INTERIM = 'the server sends too many interim responses'
 
 /** Follows the phases of the socket, and fails the call however it ends early. */
 function follow(
@@ -145,7 +145,7 @@ function follow(
   request.on('information', () => {
     if (++interim > MAX_INTERIM_ANSWERS) fail(new CallFailure('protocol', ONLY_INTERIM))
   })
-  request.on('upgrade', () => fail(new CallFailure('protocol', 'the target switched protocols')))
+  request.on('upgrade', () => fail(new CallFailure('protocol', 'the server switched protocols')))
   request.on('close', () => afterWhatHasArrived(() => fail(brokenOff(call.phase()))))
 }
 

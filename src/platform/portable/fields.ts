@@ -82,7 +82,7 @@ const word = (words: readonly string[]): Field => ({
 /** Reads text that is valid Unicode, because SQLite would replace an unpaired surrogate. */
 function readText(value: unknown): string {
   if (typeof value !== 'string') mismatch('must be a string')
-  return value.isWellFormed() ? value : mismatch('must be Unicode text')
+  return value.isWellFormed() ? value : mismatch('must be valid Unicode')
 }
 
 /** Later years have more digits than columns and clients can show. */

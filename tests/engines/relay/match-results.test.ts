@@ -69,7 +69,7 @@ describe('a message that is on its way to an endpoint', () => {
 
     expect(await verdictOf(fixture, message)).toMatchObject({
       verdict: 'failed',
-      reason: `given up at ${at(5)} after 2 attempts`,
+      reason: `failed at ${at(5)} after 2 attempts`,
     })
   })
 
@@ -210,7 +210,7 @@ describe('a message that has arrived has arrived', () => {
     await clock.advance(5 * SECOND)
     expect(await verdictOf(fixture, message)).toMatchObject({
       verdict: 'failed',
-      reason: `${ARRIVED}given up at ${at(15)} after 3 attempts`,
+      reason: `${ARRIVED}failed at ${at(15)} after 3 attempts`,
     })
 
     target.answers(answerWith(200))
@@ -231,7 +231,7 @@ describe('a message that has arrived has arrived', () => {
     await resend(delivery)
     await settle()
 
-    expect(await reasonOf(fixture, message)).toBe(`given up at ${at(0)} after 2 attempts`)
+    expect(await reasonOf(fixture, message)).toBe(`failed at ${at(0)} after 2 attempts`)
   })
 })
 

@@ -262,7 +262,7 @@ describe('410', () => {
       attempt_log: [
         {
           status: 'failed',
-          error: { code: 'gone', message: expect.stringContaining('answered 410') },
+          error: { code: 'gone', message: expect.stringContaining('status 410') },
           next_attempt_at: null,
         },
       ],

@@ -394,7 +394,7 @@ test.skipIf(!canMount)('a key that is mounted is told before anything moves', as
 
   const refused = restoreBeside(mounted)
 
-  expect(`${refused.stderr}`).toContain('put the key of the archive where it comes from')
+  expect(`${refused.stderr}`).toContain('replace its source with the key in the archive')
   expect(tenantsIn(dataDir)).toEqual(['after', 'before'])
   expect(readdirSync(dataDir).filter((name) => name.includes('restore'))).toEqual([])
   expect(restoreBeside(own)).toMatchObject({ exitCode: 0 })
@@ -493,7 +493,7 @@ describe('an archive that is not sound is refused, and nothing is touched', () =
   }
 
   const cases: [string, Spoil, string][] = [
-    ['no manifest', ([, ...rest]) => rest, 'where manifest.json should be'],
+    ['no manifest', ([, ...rest]) => rest, 'instead of manifest.json'],
     ['a manifest of words', ([, ...rest]) => [as('manifest.json', 'hello'), ...rest], 'manifest'],
     ['an empty manifest', ([, ...rest]) => [as('manifest.json', '{}'), ...rest], 'manifest'],
     ['a later format', (all) => withManifest(all, { format: 2 }), 'format 2'],
@@ -610,7 +610,7 @@ describe('an archive that is not sound is refused, and nothing is touched', () =
         withDatabase(all, (client) =>
           client.run("INSERT INTO usage_days VALUES ('nobody', '2026-01-01', 'gate', 'live', 0)"),
         ),
-      'usage_days refers to tenants',
+      'usage_days refers to missing rows of tenants',
     ],
     [
       'an index that lacks a row',

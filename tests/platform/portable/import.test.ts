@@ -229,7 +229,7 @@ describe('a file that is not a whole export is refused, and nothing is written',
     [
       'half a character',
       changed('identity', { schema_id: '\ud800' }),
-      'line 3: identity.schema_id: must be Unicode text',
+      'line 3: identity.schema_id: must be valid Unicode',
     ],
     [
       'traits without an address',

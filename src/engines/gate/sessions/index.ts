@@ -106,7 +106,7 @@ export function createSessions(parts: {
   function whoami(token: string | undefined, caller: Caller | undefined): SessionDetail {
     const row = authenticated(token, caller?.tenantId)
     if (owes(row))
-      throw forbidden('the session needs a second factor', {
+      throw forbidden('the session requires two-factor authentication', {
         code: 'session_aal2_required',
         detail: { id: 'session_aal2_required' },
       })

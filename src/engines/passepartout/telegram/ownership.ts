@@ -72,12 +72,12 @@ export function createOwnership(parts: {
   return { identify, isOurs, requireReachable, takeOverWebhook }
 }
 
-const SHAPE = 'what BotFather gave, such as 123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw'
+const SHAPE = 'the token from BotFather, such as 123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw'
 
 const ownedBy = (url: string) =>
-  `the messages of this bot go to another system, through a webhook at ${hostOf(url)}`
+  `another system receives the messages of this bot, through a webhook at ${hostOf(url)}`
 
-const hostOf = (url: string): string => URL.parse(url)?.host ?? 'an address that is none'
+const hostOf = (url: string): string => URL.parse(url)?.host ?? 'an invalid URL'
 
 /** Telegram's description is passed on to the operator. */
 function refuse(error: unknown): never {

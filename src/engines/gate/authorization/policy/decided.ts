@@ -27,7 +27,7 @@ export function conclude({ permits, forbids, failures }: Outcome): Decided {
   if (failure !== undefined) {
     return refused(
       failures.map(({ policy }) => policy),
-      `${list([failure.policy])} failed: ${brief(failure.message)}${others(failures.length - 1)}; when a policy fails the answer is no`,
+      `${list([failure.policy])} failed: ${brief(failure.message)}${others(failures.length - 1)}; access is denied when a policy fails`,
     )
   }
   if (permits.length === 0) return refused([], 'no policy permits this')
@@ -39,7 +39,7 @@ const byPolicy = (one: { policy: string }, other: { policy: string }) =>
 
 /** The decision if the policies could not be evaluated at all. */
 export const unanswerable = (problem: string): Decided =>
-  refused([], `${brief(problem)}; the answer is no`)
+  refused([], `${brief(problem)}; access is denied`)
 
 const refused = (policies: readonly string[], reason: string): Decided => ({
   allowed: false,

@@ -181,7 +181,7 @@ export function createCodes(parts: {
   }
 
   const pestered = (tenantId: string, address: string, now: number) =>
-    mail.isPestered(tenantId, address, now) ? 'too many mails to this address' : undefined
+    mail.isPestered(tenantId, address, now) ? 'too many emails to this address' : undefined
 
   function write(
     { tenantId, language }: FlowRow,

@@ -113,10 +113,13 @@ export function createFlows(parts: {
     const session = sessions.authenticated(sessionToken, tenantId)
     const person = { tenantId, id: session.identity_id }
     if (kind === 'settings' && sessions.owes(session))
-      throw new FlowRefusal('session_aal2_required', 'the session needs a second factor')
+      throw new FlowRefusal(
+        'session_aal2_required',
+        'the session requires two-factor authentication',
+      )
     if (requestedAal === 'aal2' && !secondFactors.isOwedBy(person))
       throw invalid(
-        'must not be aal2: the identity has no second factor, or the tenant requires none',
+        'must not be aal2: the identity has no second factor, or the tenant does not require one',
         {
           field: 'aal',
           rule: 'not_allowed',
@@ -167,7 +170,8 @@ export function createFlows(parts: {
       if (current.browserHash !== null) return requireBrowser(current, browserHash)
       if (repository.isExpired(current))
         throw new FlowRefusal('self_service_flow_expired', 'the flow has expired')
-      if (current.completedAt !== null) throw new FlowRefusal('other_browser', 'the flow is over')
+      if (current.completedAt !== null)
+        throw new FlowRefusal('other_browser', 'the flow is complete')
       return repository.save(current, { browserHash })
     })
   }
@@ -250,7 +254,7 @@ export function createFlows(parts: {
     if (typeof given !== 'string' || !isSame(given, repository.csrfTokenOf(row, pageOf(client))))
       throw new FlowRefusal(
         'security_csrf_violation',
-        'csrf_token: missing, or not the one of this flow',
+        'csrf_token: is missing, or belongs to another flow',
       )
   }
 
@@ -311,7 +315,7 @@ export function createFlows(parts: {
     }
   }
 
-  /** Stores errors to be shown on the page of the flow, where the browser goes next. */
+  /** Stores errors for the page of the flow, where the browser goes next. */
   async function putOff(row: FlowRow, { complaints, status }: FlowFailure): Promise<Answer> {
     const notices = complaints.map(({ id, context }: Complaint) => ({ id, context }))
     const flow = await db.commitFor(row.tenantId, () => {
@@ -345,7 +349,7 @@ export function createFlows(parts: {
       if (!session)
         throw invalid('belongs to a session that has ended', { field: 'code', rule: 'expired' })
       if (sessions.owes(session))
-        throw new FlowRefusal('session_aal2_required', 'a second factor is owed since')
+        throw new FlowRefusal('session_aal2_required', 'two-factor authentication is now required')
       repository.save(row, { exchangeHash: null, exchangeExpiresAt: null })
       const token = sessions.reissue(row.tenantId, session.id)
       const shown = sessions.present(session)

@@ -142,7 +142,7 @@ export function createLogin(parts: {
   }
 
   /**
-   * Rehashes passwords that were hashed elsewhere or at another cost, while the password is known.
+   * Rehashes passwords that were imported or hashed at another cost, while the password is known.
    */
   const renewedHash = (
     asker: Asker,

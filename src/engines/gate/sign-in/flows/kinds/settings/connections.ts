@@ -50,7 +50,9 @@ export function createConnectionSettings(parts: {
     const free = offers.providers(flow).filter((provider) => !linked.includes(provider))
     const provider = providerIn(input, input.has('link') ? 'link' : 'provider', free)
     if (client.wants === 'json' && flow.returnTo === null)
-      throw complain(4000001, { context: { reason: 'X-Return-To: needed to connect an account' } })
+      throw complain(4000001, {
+        context: { reason: 'X-Return-To: is required to connect an account' },
+      })
     return oauthStates.begin(flow, { provider, input, client })
   }
 
