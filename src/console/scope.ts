@@ -24,14 +24,14 @@ export type ScopeChecks = ReturnType<typeof createScopeChecks>
 /** A rejected request, which names another scope than the session's current one, or none. */
 interface Refusal {
   operator: Operator
-  /** PageScope in the request. */
+  /** Scope in the request. */
   named: string | undefined
   /** Fields of the form. */
   fields: Fields
 }
 
 /**
- * PageScope of a page as text. Another tab can switch the tenant or environment while a page stays open, so
+ * Scope of a page as text. Another tab can switch the tenant or environment while a page stays open, so
  * each page includes the scope that it was rendered for, and its requests are checked against it.
  */
 export const pageScopeOf = ({ scope }: Operator, request: Request): string => {

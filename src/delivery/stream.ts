@@ -4,7 +4,7 @@ import type { Engine, Environment } from '../platform/engines.ts'
 export type StreamName = `${Engine}.${Environment}`
 
 /** One tenant's events of one engine and environment. */
-export interface Stream {
+export type Stream = {
   tenantId: string
   name: StreamName
 }

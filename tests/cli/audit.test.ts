@@ -94,9 +94,7 @@ describe('audit list', () => {
     const { out } = await fixture.cli('audit', 'list')
     const [head, first, second] = out.split('\n')
     expect(head).toMatch(/^AT +TENANT +WHO +ACTION +OBJECT +DETAIL$/)
-    expect(first).toMatch(
-      /^2026-03-01T00:00:00.000Z +- +cli uid 0@installation +key.revoked +key:2$/,
-    )
+    expect(first).toMatch(/^2026-03-01T00:00:00.000Z +- +cli uid 0@host +key.revoked +key:2$/)
     expect(second).toContain('{"host":"example.com"}')
   })
 

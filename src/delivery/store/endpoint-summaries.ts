@@ -37,72 +37,71 @@ export interface ReplayRest {
  * little. The caller of a function that takes only an endpoint id must have checked its tenant.
  */
 export function createEndpointSummaries({ client }: Db) {
-  const all = client.prepare<EndpointSummaryRow, [string, string]>(
+  const all = client.prepare<EndpointSummaryRow, Stream>(
     `select e.id, e.url, e.description, e.event_types as eventTypes, e.channels,
         e.is_active as isActive, e.disabled_reason as disabledReason, h.failures,
         h.open_until as openUntil, h.window, h.failing_since as failingSince
       from endpoints e left join endpoint_health h on h.endpoint_id = e.id
-      where e.tenant_id = +? and e.stream = +? and e.deleted_at is null
+      where e.tenant_id = +$tenantId and e.stream = +$name and e.deleted_at is null
       order by e.seq desc`,
   )
-  const hourSums = client.prepare<HourSum, [string, string, number]>(
+  const hourSums = client.prepare<HourSum, Stream & { since: number }>(
     `select h.hour, sum(h.succeeded) as succeeded, sum(h.failed) as failed
       from endpoints e cross join endpoint_hours h on h.endpoint_id = e.id
-      where e.tenant_id = +? and e.stream = +? and e.deleted_at is null and h.hour >= +?
+      where e.tenant_id = +$tenantId and e.stream = +$name and e.deleted_at is null
+        and h.hour >= +$since
       group by h.hour`,
   )
-  const nextRetry = client.prepare<{ at: number }, [string]>(
-    `select due_at as at from deliveries where state = 'waiting' and endpoint_id = +?
+  const nextRetry = client.prepare<{ at: number }, { endpointId: string }>(
+    `select due_at as at from deliveries where state = 'waiting' and endpoint_id = +$endpointId
       order by due_at limit 1`,
   )
-  const held = client.prepare<{ count: number }, [string, number]>(
+  const held = client.prepare<{ count: number }, { endpointId: string; most: number }>(
     `select count(*) as count from (
-        select 1 from deliveries where state = 'held' and endpoint_id = +? limit +?)`,
+        select 1 from deliveries where state = 'held' and endpoint_id = +$endpointId limit +$most)`,
   )
   const replayRest = client.prepare<
     ReplayRest,
-    [string, number, string, string, number, string, number]
+    { tenantId: string; endpointId: string; most: number }
   >(
     `select coalesce(sum(trigger = 'replay'), 0) as left, count(*) as seen from (
         select * from (select trigger from deliveries
-          where state = 'waiting' and endpoint_id = +? limit +?)
+          where state = 'waiting' and endpoint_id = +$endpointId limit +$most)
         union all
         select * from (select trigger from deliveries
-          where state = 'ready' and line in (0, 1) and tenant_id = +? and endpoint_id = +? limit +?)
+          where state = 'ready' and line in (0, 1) and tenant_id = +$tenantId
+            and endpoint_id = +$endpointId limit +$most)
         union all
         select * from (select trigger from deliveries
-          where state = 'held' and endpoint_id = +? limit +?))`,
+          where state = 'held' and endpoint_id = +$endpointId limit +$most))`,
   )
-  const lastTried = client.prepare<{ id: string }, [string, number, string, number]>(
+  const lastTried = client.prepare<{ id: string }, { endpointId: string; most: number }>(
     `select id from (
         select * from (select seq as delivery, id, attempts from deliveries
-          where state = 'waiting' and endpoint_id = +? limit +?)
+          where state = 'waiting' and endpoint_id = +$endpointId limit +$most)
         union all
         select * from (select seq as delivery, id, attempts from deliveries
-          where state = 'held' and endpoint_id = +? order by due_at, seq limit +?))
+          where state = 'held' and endpoint_id = +$endpointId order by due_at, seq limit +$most))
       where attempts > 0
       order by (select max(a.seq) from attempts a where a.delivery_seq = delivery) desc limit 1`,
   )
 
   return {
     /** Newest first. Their number is bounded by the limit per stream. */
-    all: ({ tenantId, name }: Stream): EndpointSummaryRow[] => all.all(tenantId, name),
+    all: (stream: Stream): EndpointSummaryRow[] => all.all(stream),
     hourSums: ({ tenantId, name }: Stream, since: number): HourSum[] =>
-      hourSums.all(tenantId, name, since - (since % HOUR_MS)),
+      hourSums.all({ tenantId, name, since: since - (since % HOUR_MS) }),
     /** The earliest time for which a delivery waits. */
-    nextRetry: (endpointId: string): number | null => nextRetry.get(endpointId)?.at ?? null,
+    nextRetry: (endpointId: string): number | null => nextRetry.get({ endpointId })?.at ?? null,
     /** The number of held deliveries, counted up to `most`. */
-    held: (endpointId: string, most: number): number => held.get(endpointId, most)?.count ?? 0,
+    held: (endpointId: string, most: number): number => held.get({ endpointId, most })?.count ?? 0,
     /**
      * The most recently attempted delivery among up to `most` of each kind that will be retried.
      */
     lastTried: (endpointId: string, most: number): string | undefined =>
-      lastTried.get(endpointId, most, endpointId, most)?.id,
+      lastTried.get({ endpointId, most })?.id,
     /** Counts what a replay has yet to send, among up to `most` deliveries in each state. */
     replayRest: (tenantId: string, endpointId: string, most: number): ReplayRest =>
-      replayRest.get(endpointId, most, tenantId, endpointId, most, endpointId, most) ?? {
-        left: 0,
-        seen: 0,
-      },
+      replayRest.get({ tenantId, endpointId, most }) ?? { left: 0, seen: 0 },
   }
 }

@@ -22,6 +22,8 @@ export type SentRow = Pick<
 
 type UnreachedRow = EndpointSummary & { seq: number }
 
+type InMessage = { tenantId: string; messageSeq: number }
+
 /** SQL for the position of a delivery in `STAGES`. */
 const STAGE = `case state when 'failed' then 0 when 'held' then 2 when 'leased' then 3
   when 'cancelled' then 4 when 'succeeded' then 5 else iif(tries > 0, 1, 3) end`
@@ -30,43 +32,46 @@ const STAGE = `case state when 'failed' then 0 when 'held' then 2 when 'leased' 
  * Selects the deliveries of one message. Their number is bounded by the endpoints of a tenant, so
  * every query here is bounded too.
  */
-const OF_MESSAGE = 'message_seq = ? and +tenant_id = ?'
+const OF_MESSAGE = 'message_seq = $messageSeq and +tenant_id = $tenantId'
 
-const UNREACHED = `from endpoints e where e.tenant_id = ? and e.stream = ? and e.deleted_at is null
-  and not exists (select 1 from deliveries d where d.message_seq = ? and d.endpoint_id = e.id)`
+const UNREACHED = `from endpoints e where e.tenant_id = $tenantId and e.stream = $name and e.deleted_at is null
+  and not exists (select 1 from deliveries d where d.message_seq = $messageSeq and d.endpoint_id = e.id)`
 
 /** The deliveries of a message and the endpoints without one, page by page. */
 export function createFanOutStore({ client }: Db) {
-  const counts = client.prepare<{ stage: number; count: number }, [number, string]>(
+  const counts = client.prepare<{ stage: number; count: number }, InMessage>(
     `select stage, count(*) as count
       from (select ${STAGE} as stage from deliveries where ${OF_MESSAGE}) group by stage`,
   )
-  const sent = client.prepare<SentRow, [number, string, number, number, number, number, number]>(
+  const sent = client.prepare<
+    SentRow,
+    InMessage & { stage: number; seq: number; first: number; last: number; limit: number }
+  >(
     `select some.*, e.url, e.is_active as isActive from (
         select * from (
           select ${STAGE} as stage, seq, id, endpoint_id as endpointId, state, tries, attempts,
             due_at as dueAt, created_at as createdAt, ended_at as endedAt
           from deliveries where ${OF_MESSAGE})
-        where (stage, seq) > (?, ?) and stage between ? and ?
-        order by stage, seq limit ?) some
+        where (stage, seq) > ($stage, $seq) and stage between $first and $last
+        order by stage, seq limit $limit) some
       left join endpoints e on e.id = some.endpointId and e.deleted_at is null
       order by some.stage, some.seq`,
   )
-  const unreachedCount = client.prepare<{ count: number }, [string, string, number]>(
+  const unreachedCount = client.prepare<{ count: number }, InMessage & Stream>(
     `select count(*) as count ${UNREACHED}`,
   )
   const unreached = client.prepare<
     Omit<UnreachedRow, 'isActive'> & { isActive: number },
-    [string, string, number, number, number]
+    InMessage & Stream & { after: number; limit: number }
   >(
     `select e.seq, e.id, e.url, e.event_types as eventTypes, e.channels, e.is_active as isActive,
-        e.created_at as createdAt ${UNREACHED} and e.seq > ? order by e.seq limit ?`,
+        e.created_at as createdAt ${UNREACHED} and e.seq > $after order by e.seq limit $limit`,
   )
 
   return {
     counts: (tenantId: string, messageSeq: number): Record<Stage, number> => {
       const found = new Map(
-        counts.all(messageSeq, tenantId).map(({ stage, count }) => [stage, count]),
+        counts.all({ messageSeq, tenantId }).map(({ stage, count }) => [stage, count]),
       )
       const entries = STAGES.map((stage, index) => [stage, found.get(index) ?? 0] as const)
       return Object.fromEntries(entries) as Record<Stage, number>
@@ -79,10 +84,11 @@ export function createFanOutStore({ client }: Db) {
     ): SentRow[] => {
       const only = page.stage === undefined ? undefined : STAGES.indexOf(page.stage)
       const [first, last] = [only ?? 0, only ?? STAGES.length]
-      return sent.all(messageSeq, tenantId, ...page.after, first, last, page.limit)
+      const [stage, seq] = page.after
+      return sent.all({ messageSeq, tenantId, stage, seq, first, last, limit: page.limit })
     },
     unreachedCount: ({ tenantId, name }: Stream, messageSeq: number): number =>
-      unreachedCount.get(tenantId, name, messageSeq)?.count ?? 0,
+      unreachedCount.get({ tenantId, name, messageSeq })?.count ?? 0,
     /**
      * Existing endpoints without a delivery of the message, oldest first, starting after `after`.
      */
@@ -92,7 +98,7 @@ export function createFanOutStore({ client }: Db) {
       { after, limit }: { after: number; limit: number },
     ): UnreachedRow[] =>
       unreached
-        .all(tenantId, name, messageSeq, after, limit)
+        .all({ tenantId, name, messageSeq, after, limit })
         .map((row) => ({ ...row, isActive: row.isActive === 1 })),
   }
 }

@@ -16,7 +16,7 @@ export interface EventRow {
 }
 
 /** An endpoint that receives nothing, or not everything it should. */
-export interface TroubledEndpoint {
+export interface FailingEndpoint {
   id: string
   url: string
   /** When the problem began or was last seen. */
@@ -40,10 +40,9 @@ export const MAX_COUNTED = 10_000
  * before each parameter keeps SQLite from planning again: see db/statements.ts.
  */
 export function createReadModel({ client, orm }: Db) {
-  type InStream = { tenantId: string; stream: string }
-  const inStream = 'tenant_id = +$tenantId and stream = +$stream'
+  const inStream = 'tenant_id = +$tenantId and stream = +$name'
 
-  const newest = client.prepare<EventRow, InStream & { limit: number }>(`
+  const newest = client.prepare<EventRow, Stream & { limit: number }>(`
     select id, type, payload, accepted_at as acceptedAt from messages
     where ${inStream} order by seq desc limit +$limit`)
   const about = client.prepare<EventRow, { tenantId: string; about: string; limit: number }>(`
@@ -60,7 +59,7 @@ export function createReadModel({ client, orm }: Db) {
         .where(
           and(
             eq(messages.tenantId, $('tenantId')),
-            eq(messages.stream, $('stream')),
+            eq(messages.stream, $('name')),
             eq(messages.type, $('type')),
             sql`${messages.seq} > ${$('after')}`,
             sql`${messages.seq} <= ${$('upTo')}`,
@@ -79,7 +78,7 @@ export function createReadModel({ client, orm }: Db) {
         .where(
           and(
             eq(deliveries.tenantId, $('tenantId')),
-            eq(deliveries.stream, $('stream')),
+            eq(deliveries.stream, $('name')),
             sql`${deliveries.seq} > ${$('after')}`,
             sql`${deliveries.seq} <= ${$('upTo')}`,
           ),
@@ -92,21 +91,19 @@ export function createReadModel({ client, orm }: Db) {
     select max(seq) as seq from deliveries where message_seq = (
       select message_seq from deliveries where message_seq <= +$messageSeq
       order by message_seq desc limit 1)`)
-  const troubled = client.prepare<TroubledEndpoint, InStream>(`
+  const troubled = client.prepare<FailingEndpoint, Stream>(`
     select e.id, e.url, coalesce(h.failing_since, e.updated_at) as since,
       h.failing_since as failingSince, h.failed_attempts as failedAttempts,
       e.disabled_reason as disabledReason
     from endpoints e left join endpoint_health h on h.endpoint_id = e.id
     where e.${inStream.replace('stream', 'e.stream')} and e.deleted_at is null
       and iif(e.is_active, h.failing_since is not null, e.disabled_reason <> 'manual')`)
-  const addresses = client.prepare<Address, InStream>(`
+  const addresses = client.prepare<Address, Stream>(`
     select id, url from endpoints where ${inStream} and deleted_at is null order by seq desc`)
-
-  const of = ({ tenantId, name }: Stream): InStream => ({ tenantId, stream: name })
 
   return {
     /** The newest events first. */
-    newest: (stream: Stream, limit: number): EventRow[] => newest.all({ ...of(stream), limit }),
+    newest: (stream: Stream, limit: number): EventRow[] => newest.all({ ...stream, limit }),
     /** Events about a person in any stream, newest first. */
     about: (tenantId: string, id: string, limit: number): EventRow[] =>
       about.all({ tenantId, about: id, limit }),
@@ -119,13 +116,13 @@ export function createReadModel({ client, orm }: Db) {
       stream: Stream,
       type: string,
       { limit = MAX_COUNTED, ...range }: TimeRange & { limit?: number },
-    ): number => countOfType.get({ ...of(stream), type, ...range, limit })?.count ?? 0,
+    ): number => countOfType.get({ ...stream, type, ...range, limit })?.count ?? 0,
     countOfDeliveries: (stream: Stream, range: TimeRange): number =>
-      countOfDeliveries.get({ ...of(stream), ...range, limit: MAX_COUNTED })?.count ?? 0,
+      countOfDeliveries.get({ ...stream, ...range, limit: MAX_COUNTED })?.count ?? 0,
     /** The endpoint with the most recent problem first. */
-    troubled: (stream: Stream): TroubledEndpoint[] =>
-      troubled.all(of(stream)).toSorted((one, other) => other.since - one.since),
+    troubled: (stream: Stream): FailingEndpoint[] =>
+      troubled.all(stream).toSorted((one, other) => other.since - one.since),
     /** The endpoints of a stream. Their number is bounded by the limit per stream. */
-    addresses: (stream: Stream): Address[] => addresses.all(of(stream)),
+    addresses: (stream: Stream): Address[] => addresses.all(stream),
   }
 }

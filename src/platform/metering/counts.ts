@@ -13,7 +13,7 @@ export interface CountKey {
 /** A number of requests that were made under the same terms. */
 export type Count = CountKey & { terms: Terms; requests: number }
 
-interface AccountStatus {
+interface AccountCounts {
   /** Requests counted by this process and not yet in the database. */
   unflushed: number
   /** Requests in progress for which quota is reserved. */
@@ -27,17 +27,17 @@ export type Counts = ReturnType<typeof createCounts>
  * keys.
  */
 export function createCounts() {
-  const standings = new Map<string, AccountStatus>()
+  const accounts = new Map<string, AccountCounts>()
   const pending = new Map<string, Count>()
 
   const nameOf = (tenantId: string, day: string) => `${tenantId} ${monthOf(day)}`
 
-  function change(tenantId: string, day: string, what: keyof AccountStatus, by: number) {
+  function change(tenantId: string, day: string, what: keyof AccountCounts, by: number) {
     const name = nameOf(tenantId, day)
-    const standing = standings.get(name) ?? { unflushed: 0, reserved: 0 }
-    standing[what] += by
-    if (standing.unflushed === 0 && standing.reserved === 0) standings.delete(name)
-    else standings.set(name, standing)
+    const unstored = accounts.get(name) ?? { unflushed: 0, reserved: 0 }
+    unstored[what] += by
+    if (unstored.unflushed === 0 && unstored.reserved === 0) accounts.delete(name)
+    else accounts.set(name, unstored)
   }
 
   function add(count: Count) {
@@ -85,7 +85,7 @@ export function createCounts() {
     }
   }
 
-  const standing = (tenantId: string, day: string) => standings.get(nameOf(tenantId, day))
+  const unstored = (tenantId: string, day: string) => accounts.get(nameOf(tenantId, day))
 
   return {
     add,
@@ -94,11 +94,11 @@ export function createCounts() {
     putBack,
     reserve: (tenantId: string, day: string) => change(tenantId, day, 'reserved', 1),
     release: (tenantId: string, day: string) => change(tenantId, day, 'reserved', -1),
-    unflushed: (tenantId: string, day: string) => standing(tenantId, day)?.unflushed ?? 0,
-    reserved: (tenantId: string, day: string) => standing(tenantId, day)?.reserved ?? 0,
+    unflushed: (tenantId: string, day: string) => unstored(tenantId, day)?.unflushed ?? 0,
+    reserved: (tenantId: string, day: string) => unstored(tenantId, day)?.reserved ?? 0,
     /** Requests that other processes don't see in the database: unflushed and reserved ones. */
     held: (tenantId: string, day: string): number => {
-      const { unflushed = 0, reserved = 0 } = standing(tenantId, day) ?? {}
+      const { unflushed = 0, reserved = 0 } = unstored(tenantId, day) ?? {}
       return unflushed + reserved
     },
     /** The number of requests that aren't stored. */

@@ -14,7 +14,7 @@ import { type Counted, createAllowance, NOTHING, type Terms } from './allowance.
 import { type Count, createCounts } from './counts.ts'
 import { createLedger, type Notice } from './ledger.ts'
 import { dayOf, endOfMonth, monthOf } from './months.ts'
-import { requireGoodAccount, usedUp } from './refusals.ts'
+import { requireActiveTenant, usedUp } from './refusals.ts'
 import { createStore } from './store.ts'
 import { createUsage } from './usage.ts'
 
@@ -84,7 +84,7 @@ export function createMetering(parts: {
    */
   function reserve(caller: Caller) {
     const { tenantId, charge } = caller
-    requireGoodAccount(caller.tenantStatus)
+    requireActiveTenant(caller.tenantStatus)
     if (!charge) return void requireRoom(tenantId, caller, dayOf(clock.now()))
     if (charge.state !== 'open') return
     // Reading a long body can take until the next month.
@@ -102,7 +102,7 @@ export function createMetering(parts: {
    */
   function admit(tenantId: string) {
     const terms = store.terms(tenantId) ?? fail(notFound('tenant not found'))
-    requireGoodAccount(terms.status)
+    requireActiveTenant(terms.status)
     requireRoom(tenantId, terms, dayOf(clock.now()))
   }
 
@@ -140,8 +140,8 @@ export function createMetering(parts: {
     charge.state = isNew ? 'counted' : 'uncounted'
     if (isNew === (state === 'counted')) return
     const terms = { plan: caller.plan, spendCapCents: caller.spendCapCents }
-    const membership = { tenantId, day, engine, environment: environment ?? 'live' }
-    counts.add({ ...membership, terms, requests: isNew ? 1 : -1 })
+    const key = { tenantId, day, engine, environment: environment ?? 'live' }
+    counts.add({ ...key, terms, requests: isNew ? 1 : -1 })
     if (isNew) byEngine.get(engine)?.add()
     if (charge.isScarce) void flush()
     else flushLater()

@@ -3,7 +3,7 @@ import type { TenantStatus } from '../tenants.ts'
 import type { Terms } from './allowance.ts'
 
 /** Throws `payment_required` for a tenant in arrears. */
-export function requireGoodAccount(status: TenantStatus) {
+export function requireActiveTenant(status: TenantStatus) {
   if (status === 'suspended')
     throw new AppError('payment_required', 'the account is suspended', {
       code: 'account_suspended',

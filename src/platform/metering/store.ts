@@ -46,8 +46,8 @@ export function createStore({ orm }: Db) {
       costCents: sql.placeholder('costCents'),
       costRest: sql.placeholder('costRest'),
       costPer: sql.placeholder('costPer'),
-      allowanceNotified: sql.placeholder('allowanceTold'),
-      spendCapNotified: sql.placeholder('spendCapTold'),
+      allowanceNotified: sql.placeholder('allowanceNotified'),
+      spendCapNotified: sql.placeholder('spendCapNotified'),
     })
     .onConflictDoUpdate({
       target: [usageMonths.tenantId, usageMonths.month],

@@ -175,7 +175,7 @@ describe('a place that does not answer', () => {
     return testConfig({ 'data-dir': dataDir, 'backup-directory': directory })
   }
   const without = (dead: string) => ({
-    look: (path: string) => (path === dead ? new Promise(() => {}) : Promise.resolve()),
+    read: (path: string) => (path === dead ? new Promise(() => {}) : Promise.resolve()),
     longestMs: 50,
   })
 

@@ -19,7 +19,7 @@ type Client = ReturnType<TestApp['client']>
 
 /** The application, and a tenant on a plan with a key for each engine. */
 export async function bootMetered(plan: Plan, flags: Record<string, string> = {}) {
-  const looked = new DisposableStack()
+  const opened = new DisposableStack()
   const options: TestAppOptions = { start: START, flags }
   const app = await bootTestApp(options)
   const acme = await app.tenant('Acme', plan)
@@ -42,7 +42,7 @@ export async function bootMetered(plan: Plan, flags: Record<string, string> = {}
   function neighbour(flags: Record<string, string>) {
     const { clock, log, keys } = app.platform
     const db = openDatabase({ dataDir: dirname(app.db.file), synchronous: 'full' })
-    looked.defer(() => db.close())
+    opened.defer(() => db.close())
     const audit = createAudit({ db, clock })
     const config = testConfig(flags).metering
     const metering = createMetering({ db, clock, log, audit, metrics: createMetrics(), config })
@@ -55,7 +55,7 @@ export async function bootMetered(plan: Plan, flags: Record<string, string> = {}
   }
 
   async function end() {
-    looked.dispose()
+    opened.dispose()
     await app[Symbol.asyncDispose]()
   }
 

@@ -46,7 +46,7 @@ describe('the most specific network decides', () => {
     ['169.254.169.254', 'http://169.254.169.254/', true],
     ['100.64.0.0/10', 'http://100.101.102.103/', true],
     ['100.64.0.0/10', 'http://100.100.100.200/', false],
-  ])('%s and %s: %p', (entry, url, looked) => expect(opens([entry], url)).toBe(looked))
+  ])('%s and %s: %p', (entry, url, opened) => expect(opens([entry], url)).toBe(opened))
 })
 
 describe('a name on the list', () => {

@@ -334,8 +334,8 @@ describe('a call that is cut short', () => {
   test('in the same moment is a reply when the head has come as far as this machine', async () => {
     const { clock, turn } = handClock()
     let socket: Socket | undefined
-    const target = await startTarget((looked) => {
-      socket = looked
+    const target = await startTarget((opened) => {
+      socket = opened
     })
     const sent = loopback({ clock }).send(post(target.url, 'event', { headIsEnough: true }))
     await eventually(() => socket !== undefined)

@@ -58,11 +58,11 @@ export async function createInstallation(count: number) {
   const folder = temporaryFolder()
   const dataDir = folder.path
   const clock = createTestClock('2026-03-01T12:00:00Z')
-  const looked: Db[] = []
+  const opened: Db[] = []
 
   function connect(): Db {
     const db = openDatabase({ dataDir, synchronous: 'full' })
-    looked.push(db)
+    opened.push(db)
     return db
   }
 
@@ -100,7 +100,7 @@ export async function createInstallation(count: number) {
         .all()
         .map(({ detail, ...row }) => ({ ...row, ...JSON.parse(detail) })),
     [Symbol.dispose]: () => {
-      for (const one of looked) one.close()
+      for (const one of opened) one.close()
       folder[Symbol.dispose]()
     },
   }

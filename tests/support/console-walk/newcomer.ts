@@ -147,9 +147,9 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
 
     /** Follows a link that opens beside the page. */
     async function opensBeside(link: string) {
-      const looked = context.waitForEvent('page')
+      const opened = context.waitForEvent('page')
       await follows(link)
-      return at(await looked)
+      return at(await opened)
     }
 
     /** Keeps a picture of the page, on which nothing sticks out. */

@@ -21,7 +21,7 @@ export interface PlainPersona {
   refusal(error: string): Response
   /** What a redirect back has besides, when the person said no. */
   denial?: Record<string, string>
-  /** The answer of the interface to somebody with an desk token; undefined where nothing is. */
+  /** The answer of the interface to somebody with an access token; undefined where nothing is. */
   api(request: ApiRequest): Response | undefined
   /** The same for somebody without. */
   stranger(): Response

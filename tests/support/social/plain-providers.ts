@@ -83,7 +83,7 @@ export function startPlainProviders(options: { redirectUris?: string[]; port?: n
     const code = codes.get(form.get('code') ?? '')
     codes.delete(form.get('code') ?? '')
     if (code?.provider !== provider || !isFor(code, form)) return persona.refusal('invalid_grant')
-    const accessToken = `desk-${crypto.randomUUID()}`
+    const accessToken = `access-${crypto.randomUUID()}`
     tokens.set(accessToken, code)
     return spelt(persona.tokens(accessToken, code.scopes), provider, request)
   }

@@ -1,5 +1,5 @@
 import type { Delivery } from '../../../delivery/index.ts'
-import type { TroubledEndpoint } from '../../../delivery/store/read-model.ts'
+import type { FailingEndpoint } from '../../../delivery/store/read-model.ts'
 import type { Clockwork } from '../../../engines/clockwork/index.ts'
 import type { FailingJob } from '../../../engines/clockwork/store/read-model.ts'
 import type { Bot, Passepartout } from '../../../engines/passepartout/index.ts'
@@ -8,8 +8,8 @@ import type { Metering, Nearness } from '../../../platform/metering/index.ts'
 
 /** Problems of a tenant, by kind. */
 export interface Issues {
-  endpoints: TroubledEndpoint[]
-  webhooks: TroubledEndpoint[]
+  endpoints: FailingEndpoint[]
+  webhooks: FailingEndpoint[]
   jobs: FailingJob[]
   /** Bots that are set up but can't sign users in. */
   bots: Bot[]

@@ -31,11 +31,12 @@ export function createAttemptSummaries({ orm, client }: Db) {
   // Without Drizzle's mapping, because a page reads a thousand of them.
   const attempts = client.prepare<
     ExecutionSummary,
-    [tenantId: string, jobId: string, limit: number]
+    { tenantId: string; jobId: string; limit: number }
   >(`
     select id, status, trigger, attempt, slot_at as slotAt, lateness_ms as latenessMs,
       started_at as startedAt, duration_ms as durationMs, response_status as responseStatus
-    from executions where tenant_id = ? and job_id = ? order by seq desc limit ?`)
+    from executions
+    where tenant_id = $tenantId and job_id = $jobId order by seq desc limit $limit`)
   const attempt = orm
     .select()
     .from(executions)
@@ -60,7 +61,7 @@ export function createAttemptSummaries({ orm, client }: Db) {
   return {
     /** Newest first. */
     attempts: (tenantId: string, jobId: string, limit: number): ExecutionSummary[] =>
-      attempts.all(tenantId, jobId, limit),
+      attempts.all({ tenantId, jobId, limit }),
     attempt: (tenantId: string, jobId: string, id: string): ExecutionRow | undefined =>
       attempt.get({ tenantId, jobId, id }),
     /** Runs with an attempt to come. */

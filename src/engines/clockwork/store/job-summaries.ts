@@ -27,8 +27,6 @@ export interface DelayedFilter {
   q?: string
 }
 
-type PageParameters = [tenantId: string, before: number, limit: number]
-
 /**
  * The most jobs that a filter searches in one page, equal to the jobs a tenant may have. The next
  * page continues after them.
@@ -45,14 +43,15 @@ export function createJobSummaries({ orm, client }: Db) {
   // Without Drizzle's mapping, because a page counts a thousand of them.
   const jobs = client.prepare<
     Omit<CronJobSummary, 'isActive'> & { isActive: number },
-    PageParameters
+    { tenantId: string; before: number; limit: number }
   >(`
     select seq, id, name, schedule, url, is_active as isActive, next_run_at as nextRunAt,
       last_run_at as lastRunAt, (
         select status from executions
         where job_id = cron_jobs.id and tenant_id = cron_jobs.tenant_id and status <> 'running'
         order by seq desc limit 1) as lastStatus
-    from cron_jobs where tenant_id = ? and seq < ? order by seq desc limit ?`)
+    from cron_jobs
+    where tenant_id = $tenantId and seq < $before order by seq desc limit $limit`)
 
   const delayedSummary = {
     seq: delayedJobs.seq,
@@ -119,7 +118,9 @@ export function createJobSummaries({ orm, client }: Db) {
   return {
     /** Newest first. */
     jobs: (tenantId: string, before: number, limit: number): CronJobSummary[] =>
-      jobs.all(tenantId, before, limit).map((job) => ({ ...job, isActive: job.isActive === 1 })),
+      jobs
+        .all({ tenantId, before, limit })
+        .map((job) => ({ ...job, isActive: job.isActive === 1 })),
     /** Latest first, searched among the 10,000 jobs after a position. */
     delayed(
       tenantId: string,

@@ -1,6 +1,6 @@
 import type { Issues } from '../../../../src/console/pages/home/alerts.ts'
 import { usageBanner } from '../../../../src/console/usage-banner.ts'
-import type { TroubledEndpoint } from '../../../../src/delivery/store/read-model.ts'
+import type { FailingEndpoint } from '../../../../src/delivery/store/read-model.ts'
 import type { FailingJob } from '../../../../src/engines/clockwork/store/read-model.ts'
 import type { Bot } from '../../../../src/engines/passepartout/index.ts'
 import { AllQuiet, type Event, Events } from '../../events.tsx'
@@ -68,7 +68,7 @@ const Look = ({ href, children = 'View' }: { href: string; children?: string }) 
   </LinkButton>
 )
 
-function endpointEvent(href: string, endpoint: TroubledEndpoint, now: number): Event {
+function endpointEvent(href: string, endpoint: FailingEndpoint, now: number): Event {
   const { url: address, failingSince, failedAttempts, disabledReason } = endpoint
   const name = (
     <a href={href}>
