@@ -149,7 +149,7 @@ async function pace(server: Server, requests: string[], ms: number): Promise<Sam
       const due = start + (n / POLLS_PER_SECOND) * 1000
       while (performance.now() < due) await turn()
       const polled = timed(due, requests[n % requests.length] as string)
-      // Told of below, once all have come back.
+      // Reported below, once all requests are complete.
       polled.catch(() => {})
       times.push(polled)
     }

@@ -6,7 +6,7 @@ import { createInstallation, temporaryFolder } from './support/installation.ts'
 import type { Sample } from './support/rounds.ts'
 import { type Server, startServer } from './support/server.ts'
 import { storeJobs } from './support/stored-jobs.ts'
-import { deeds, holdings } from './support/vitals.ts'
+import { activity, holdings } from './support/vitals.ts'
 
 const JOBS = 10_000
 const MINUTE_MS = 60_000
@@ -84,9 +84,9 @@ async function watch(servers: Record<Name, Server>, rounds: number, ms: number) 
 }
 
 async function watchOne({ pid }: Server, ms: number): Promise<Sample> {
-  const before = deeds(pid)
+  const before = activity(pid)
   const { cpu } = await withCpu(pid, () => Bun.sleep(ms))
-  const after = deeds(pid)
+  const after = activity(pid)
   const seconds = ms / 1000
   return {
     ...holdings(pid),

@@ -16,7 +16,7 @@ import {
   UsageError,
 } from './command.ts'
 import { openSink, type Sink } from './export-sink.ts'
-import { withReadableOffices, withServices } from './open.ts'
+import { withReadableServices, withServices } from './open.ts'
 import { targetOf } from './target.ts'
 
 type Options = Invocation['options']
@@ -104,7 +104,7 @@ async function exported(
   const begunAt = systemClock.monotonic()
   const name = `gatehouse-audit-${stampOf(systemClock.now())}.${format}`
   const warn = (text: string) => io.err(`${text}\n`)
-  const { entries, file } = await withReadableOffices(config, warn, async ({ audit }) => {
+  const { entries, file } = await withReadableServices(config, warn, async ({ audit }) => {
     using sink = openSink(io, targetOf(invocation, name))
     const entries = await write(sink, audit.oldestFirst(filter), format)
     await sink.end()

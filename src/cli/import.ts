@@ -6,7 +6,7 @@ import { type Imported, importTenant } from '../platform/portable/import.ts'
 import { openScratch } from '../platform/portable/scratch.ts'
 import { type Answer, type Command, type Configured, type Io, UsageError } from './command.ts'
 import { countLines } from './counts.ts'
-import { withNewOffices, withServices } from './open.ts'
+import { withNewServices, withServices } from './open.ts'
 import { PORTABLE, PORTABLE_TABLES, SCHEMAS } from './portable.ts'
 import { createProgress } from './progress.ts'
 
@@ -32,7 +32,7 @@ export const importCommand: Command = {
 }
 
 const bring = ({ config, io, args }: Configured): Promise<Answer> =>
-  withNewOffices(config, async ({ db, clock, audit, actor, sealing }) => {
+  withNewServices(config, async ({ db, clock, audit, actor, sealing }) => {
     const begunAt = clock.monotonic()
     const imported = await watched(io, async (watch) =>
       importTenant({

@@ -2,7 +2,7 @@ import type { Usage, UsageOfMonth } from '../platform/metering/index.ts'
 import { isMonth } from '../platform/metering/months.ts'
 import { PLANS, SUSPEND_REASONS, type Tenant, type TenantChange } from '../platform/tenants.ts'
 import { type Answer, type Command, oneOf, table, UsageError } from './command.ts'
-import { withNewOffices, withServices } from './open.ts'
+import { withNewServices, withServices } from './open.ts'
 
 const plan = `one of ${PLANS.join(', ')}`
 
@@ -19,7 +19,7 @@ export const tenantCreate: Command = {
   },
   run: ({ config, options }) => {
     const plan = oneOf(PLANS, 'plan', options.plan ?? config.metering.defaultPlan)
-    return withNewOffices(config, async ({ tenants, actor }) => {
+    return withNewServices(config, async ({ tenants, actor }) => {
       const { id, name, status } = await tenants.create(actor, { name: `${options.name}`, plan })
       return { json: { id, name, plan, status }, text: `Created tenant ${name} (${plan}).\n${id}` }
     })

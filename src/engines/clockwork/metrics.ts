@@ -38,7 +38,7 @@ export function createClockworkMetrics(
     .histogram('clockwork_lateness_seconds', 'Start delay of attempts.', LATENESS_SECONDS)
     .with({})
   metrics.gauge('clockwork_runs_ready', 'Due runs not started, up to 10,000.', () => [
-    { value: runs.standing() },
+    { value: runs.readyCount() },
   ])
   metrics.gauge('clockwork_lag_seconds', 'Age of the oldest due run not started.', () => {
     const now = clock.now()

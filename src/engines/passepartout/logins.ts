@@ -57,7 +57,7 @@ export function createLogins(parts: {
   async function begin(caller: Caller, input: NewLogin): Promise<BegunLogin> {
     const client = checkedClient(input?.client)
     metering.reserve(caller)
-    requireFewStarts(caller, client?.ip)
+    limitStarts(caller, client?.ip)
     const owner = ownerOf(caller)
     const bot = bots.inUse(owner)
     const [nonce, payload] = [newSecret(), newSecret()]
@@ -94,7 +94,7 @@ export function createLogins(parts: {
   }
 
   /** Not in the sandbox, which is used for repeated tests from one machine. */
-  function requireFewStarts({ tenantId, environment }: Caller, ip: string | undefined) {
+  function limitStarts({ tenantId, environment }: Caller, ip: string | undefined) {
     if (ip === undefined || environment === 'test') return
     const waitMs = starts.take(`${tenantId} ${addressKey(ip)}`)
     if (waitMs > 0)

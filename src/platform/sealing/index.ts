@@ -12,7 +12,7 @@ import type { FingerprintPurpose } from './fingerprint-purposes.ts'
 import type { MasterKey } from './key-file.ts'
 import type { KeyRing } from './key-ring.ts'
 
-/** A secret can't be sealed or opened. The message names the location and the reason, never the secret. */
+/** A secret could not be sealed or opened. The message names the row and the reason, never the secret. */
 export class SealError extends Error {
   override name = 'SealError'
 }

@@ -126,7 +126,7 @@ describe('a message', () => {
     const { body } = await fixture.open(`${PAGE}/${id}`)
     const words = wordsOf(body)
     expect(words).toContain('Delivered to 1 of 2 endpoints, 1 retrying')
-    expect(words).toContain('the endpoint was subscribed to user.*, not to order.paid')
+    expect(words).toContain('The endpoint was subscribed to user.*, not to order.paid')
     expect(words).toContain('Not delivered to 1 endpoint')
     expect(body).toContain(`/console/endpoints/${deaf}`)
     expect(body).toContain(`/console/deliveries/${await fixture.deliveryOf(id)}`)
@@ -158,7 +158,7 @@ describe('a message', () => {
     expect(rest.body).toMatch(
       /<details[^>]* open[^>]*id="others"|<details[^>]*id="others"[^>]* open/,
     )
-    expect(rest.body.match(/the endpoint was subscribed to user/g)).toHaveLength(1)
+    expect(rest.body.match(/The endpoint was subscribed to user/g)).toHaveLength(1)
     for (const wrong of ['cursor', 'others'])
       expect((await fixture.open(`${PAGE}/${id}?${wrong}=made-up`)).status).toBe(400)
   })

@@ -134,7 +134,7 @@ export function createRunStore({ orm, client }: Db) {
     .where(and(ofJob, ne(runs.state, 'leased')))
     .prepare()
   const drop = orm.delete(runs).where(ofJob).prepare()
-  const standing = orm
+  const readyCount = orm
     .select({ count: sql<number>`count(*)` })
     .from(
       orm.select({ seq: runs.seq }).from(runs).where(state('ready')).limit(MAX_COUNTED).as('some'),
@@ -173,6 +173,6 @@ export function createRunStore({ orm, client }: Db) {
     dropUnstarted: (tenantId: string, jobId: string) => dropUnstarted.run({ tenantId, jobId }),
     drop: (tenantId: string, jobId: string) => drop.run({ tenantId, jobId }),
     /** The number of runs in the queue, counted up to 10,000. */
-    standing: (): number => standing.get()?.count ?? 0,
+    readyCount: (): number => readyCount.get()?.count ?? 0,
   }
 }

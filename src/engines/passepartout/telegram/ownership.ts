@@ -29,7 +29,7 @@ export function createOwnership(parts: {
     const { id, username, name } = await api.getMe().catch(refuse)
     const identity: BotIdentity = { platformBotId: id, username, name }
     const { url } = await api.getWebhookInfo().catch(refuse)
-    if (!isElsewhere(url, known)) return { identity, warnings: [] }
+    if (!isForeignWebhook(url, known)) return { identity, warnings: [] }
     if (known?.isEnabled && known.platformBotId !== id)
       throw conflict(`${ownedBy(url)}. Disable your bot first, or use another one`, {
         rule: 'taken',
@@ -41,7 +41,7 @@ export function createOwnership(parts: {
   const isOurs = (url: string, bot: BotRow | undefined): boolean =>
     isOurWebhook(url, bot?.id, baseUrl())
 
-  const isElsewhere = (url: string, bot: BotRow | undefined): boolean =>
+  const isForeignWebhook = (url: string, bot: BotRow | undefined): boolean =>
     url !== '' && !isOurs(url, bot)
 
   function requireReachable() {
@@ -59,7 +59,7 @@ export function createOwnership(parts: {
   ): Promise<string[]> {
     if (bot.transport === 'webhook') requireReachable()
     const { url } = await api.getWebhookInfo().catch(refuse)
-    if (!isElsewhere(url, bot)) return []
+    if (!isForeignWebhook(url, bot)) return []
     if (!takeOver)
       throw conflict(`${ownedBy(url)}. Take it over, or use another bot`, {
         rule: 'taken',

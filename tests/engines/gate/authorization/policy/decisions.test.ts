@@ -55,7 +55,9 @@ describe('a decision', () => {
     expect(decide(text)).toMatchObject({
       allowed: false,
       policies: ['policy 2', 'policy 3'],
-      reason: expect.stringMatching(/^policy "policy 2" failed: .+, and 1 more failed; when/),
+      reason: expect.stringMatching(
+        /^policy "policy 2" failed: .+, and 1 more failed; access is denied when/,
+      ),
     })
   })
 

@@ -11,6 +11,7 @@ import { shorten, shortenMiddle, Text } from '../../../text.tsx'
 import { Time } from '../../../time.tsx'
 import { type ListPosition, pagesAlong } from '../../../trail.ts'
 import { url } from '../../../url.ts'
+import { capitalized } from '../../../words.ts'
 import { DECISIONS } from './state.ts'
 import { Views } from './views.tsx'
 
@@ -85,7 +86,11 @@ const columns = (now: number): Column<Decision>[] => [
   { label: 'Result', narrow: 'corner', cell: (decision) => <Outcome {...decision} /> },
   { label: 'Resource', cell: ({ resource }) => <Ends of={resource} /> },
   { label: 'Subject', cell: ({ subject }) => <Ends of={subject} /> },
-  { label: 'Reason', isWide: true, cell: ({ reason }) => <Text text={reason} limit={120} /> },
+  {
+    label: 'Reason',
+    isWide: true,
+    cell: ({ reason }) => <Text text={capitalized(reason)} limit={120} />,
+  },
   {
     label: 'Time',
     align: 'right',

@@ -100,7 +100,7 @@ const SetUp = ({ id, name, needed, callbackUrl, registration }: ProviderPageView
     <ol class="walk">
       <li>
         <p>
-          Register an app with{' '}
+          Register an app at{' '}
           <a href={registration} rel="noreferrer" target="_blank">
             {name}
           </a>{' '}
