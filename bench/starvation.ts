@@ -14,7 +14,7 @@ import { alternate, type Sample } from './support/rounds.ts'
 import { type Server, startFloor, startServer } from './support/server.ts'
 import { table } from './support/table.ts'
 
-/** Where deliveries are answered, and where they never are. */
+/** The URLs of receivers that respond, and of one that never does. */
 export interface Receivers {
   healthy: string
   silent: string

@@ -78,7 +78,7 @@ export function createInstanceHealth(parts: {
   }
 
   const queues = (now: number): QueueHealth[] => [
-    queue('runs', runs.standing(), runs.nextLane, now),
+    queue('runs', runs.readyCount(), runs.nextLane, now),
     queue(
       'deliveries',
       line.standing(LINES.first),
