@@ -2,7 +2,7 @@ import type { FormError } from '../../views/console/form/error-summary.tsx'
 import type { Fields } from '../http/body.ts'
 import { AppError, type ErrorKind, type FieldError } from '../platform/errors.ts'
 
-/** What was typed into a field, as text; empty where it is not there. */
+/** The text typed into a field; empty if the field is missing. */
 export function typed(fields: Fields, name: string): string {
   const value = fields[name]
   return typeof value === 'string' ? value.trim() : ''
@@ -14,7 +14,7 @@ export function asTyped(fields: Fields, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** What was ticked of a group of boxes, which leave nothing behind where none of them is. */
+/** The selected values of a group of checkboxes. Browsers send nothing if none is selected. */
 export function ticked(fields: Fields, name: string): string[] {
   const values = fields[name]
   return Array.isArray(values) ? values.filter((value) => typeof value === 'string') : []
@@ -29,7 +29,7 @@ export const pairsIn = (fields: Fields, prefix = ''): [name: string, value: stri
     return typeof value === 'object' && value !== null ? pairsIn(value as Fields, `${whole}.`) : []
   })
 
-/** What a person can put right in the form itself. */
+/** The kinds of errors that a user can correct in the form. */
 const CORRECTABLE: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['invalid', 'conflict'])
 
 /**
@@ -65,10 +65,10 @@ function errorOf({ field = '', problem }: FieldError, names: FormFields): FormEr
   return { message: field ? `${field} ${problem}.` : asSentence(problem) }
 }
 
-/** What is wrong with a field, as a sentence of its own beside it. */
+/** The error of a field as a complete sentence, shown beside it. */
 export const asSentence = (problem: string): string =>
   `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`
 
-/** What is wrong with one field, for beside it. */
+/** The error to show beside a field. */
 export const errorAt = (errors: readonly FormError[] | undefined, name: string) =>
   errors?.find((error) => error.name === name)?.message

@@ -15,7 +15,7 @@ export type Chosen = Pick<Operator, 'id' | 'email'> & {
 export type Grantees = ReturnType<typeof createGrantees>
 
 /**
- * Who may be given a right. People choose an operator by email address, and anyone can have
+ * The operators who can be given a right. People choose an operator by email address, and anyone can have
  * made an account by the address of another: as long as it is not verified, its password, second
  * factor and sessions may be a stranger's. All of this runs within the commit of the grant.
  */

@@ -138,7 +138,7 @@ export function createInvitations(parts: {
     const about = `invitation:${id}`
     const of = { tenantId: null, about, kind: KIND, recipient: email }
     mail.post({ ...of, ...body, subject, expiresAt }, createdAt)
-    // Taken immediately, so that two invitations in one commit do not use the same allowance.
+    // The allowance is used immediately, so that two invitations in one commit do not share it.
     sentByTenant.take(tenantId)
     sentToAddress.take(pairOf(tenantId, email))
   }

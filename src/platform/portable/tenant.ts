@@ -54,7 +54,7 @@ const usageMonth: PortableTable<typeof usageMonths.$inferSelect> = {
 }
 
 /**
- * The platform's tables of a tenant. They come before those of the engines, which refer to them.
+ * The platform's tables of a tenant. They come before the engines' tables, which refer to them.
  */
 export const tenantPortable: Portable = {
   tables: [tenant, usageMonth],

@@ -33,7 +33,7 @@ const NEVER_CLEAN =
   'this again'
 
 export interface RotationOutcome {
-  /** The id of the old key; `to` is that of the new one. */
+  /** The id of the old key; `to` is the id of the new key. */
   from: string
   to: string
   /** The number of texts that were sealed again, by table. */

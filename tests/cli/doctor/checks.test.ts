@@ -87,7 +87,7 @@ describe('a place for the data', () => {
 
   test.each([
     ['/mnt/host/data', 'a host directory'],
-    ['/mnt/usb', 'keeps no permissions'],
+    ['/mnt/usb', 'does not store permissions'],
     ['/mnt/ram/data', 'in memory'],
   ])('%s is warned of', (path, words) => {
     expect(objection(path)).toMatchObject({

@@ -289,7 +289,7 @@ describe('the database', () => {
     writeFileSync(restoreMarker(fixture.dataDir), '{}')
     const { code, of } = await fixture.examine()
     expect(code).toBe(1)
-    expect(of('database')).toMatchObject([{ message: expect.stringContaining('cut short') }])
+    expect(of('database')).toMatchObject([{ message: expect.stringContaining('was interrupted') }])
   })
 })
 
@@ -355,7 +355,7 @@ test('the directory, the database and every backup that others can read are name
 
   expect(code).toBe(0)
   expect(of('data directory')).toMatchObject([
-    { result: 'warning', message: expect.stringContaining('(mode 755): chmod 700') },
+    { result: 'warning', message: expect.stringContaining('(mode 755): run chmod 700') },
   ])
   expect(of('permissions').map(({ message }) => message)).toEqual([
     `other accounts can read ${databaseFile(fixture.dataDir)}: run chmod -R go= ${fixture.dataDir}`,
@@ -477,7 +477,7 @@ describe('mails', () => {
     expect((await fixture.examine()).of('mails')).toMatchObject([{ result: 'ok' }])
     addMails(fixture, 9, 'kept', null)
     expect((await fixture.examine()).of('mails')).toMatchObject([
-      { result: 'warning', message: expect.stringContaining('10 mails kept') },
+      { result: 'warning', message: expect.stringContaining('10 emails held') },
     ])
   })
 

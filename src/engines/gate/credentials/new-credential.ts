@@ -6,7 +6,7 @@ import type { CredentialRow } from './store.ts'
 
 const AT = 'credentials.password.config'
 
-/** A credential as stored; its times are those of the identity. */
+/** A credential as stored, with the times of its identity. */
 export type Credential = Pick<CredentialRow, 'type' | 'config' | 'version'>
 
 export type NewCredential = ReturnType<typeof createNewCredential>

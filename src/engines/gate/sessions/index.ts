@@ -28,7 +28,7 @@ interface SignIn {
 
 export type Sessions = ReturnType<typeof createSessions>
 
-/** Sessions: contract/gate. A session is found by its token, of which only the hash is stored. */
+/** Sessions: contract/gate. Sessions are looked up by the hash of their token; the token itself is not stored. */
 export function createSessions(parts: {
   db: Db
   clock: Clock

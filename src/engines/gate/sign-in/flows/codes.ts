@@ -37,7 +37,7 @@ export interface Sending {
   person: IdentityRow | undefined
   /** The reason why no mail is sent and the code is invalid; undefined if the mail is sent. */
   withheld?: string | undefined
-  /** The mail kind for rate limits; that of the flow by default. */
+  /** The mail kind for rate limits; by default the kind of the flow. */
   kind?: string
   /** Overrides the default lifetime of codes. */
   expiresAt?: number

@@ -258,7 +258,7 @@ export function createFlows(parts: {
       )
   }
 
-  /** Sets the language of mails and later steps to that of the client. */
+  /** Uses the language of the client for mails and later steps. */
   async function spokenBy(row: FlowRow, client: Client): Promise<FlowRow> {
     const { language } = client
     if (language === undefined || language === row.language || row.completedAt !== null) return row
