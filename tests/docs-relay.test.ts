@@ -312,7 +312,7 @@ describe('the tables of docs/relay.md', () => {
   test('have every reason why a message did not reach an endpoint', () => {
     const { enum: verdicts } = EndpointOutcome.properties.verdict as unknown as { enum: string[] }
     const whyNot = verdicts.filter((verdict) => !STATUSES.some((status) => status === verdict))
-    expect(table('| EndpointOutcome').map(([verdict]) => plain(verdict))).toEqual(whyNot)
+    expect(table('| Verdict').map(([verdict]) => plain(verdict))).toEqual(whyNot)
   })
 
   test('have the bodies of the three formats', () => {

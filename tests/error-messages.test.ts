@@ -17,7 +17,6 @@ const PARSED =
 
 /** Where the text is all that a third party gives. */
 const OF_OTHERS: Readonly<Record<string, string>> = {
-  'src/cli/doctor/base-url.ts': 'DNS',
   'src/cli/run.ts': 'parseArgs of Node.js',
   'src/cli/sentences.ts': 'errors of the system',
   'src/config/toml-file.ts': 'the TOML parser of Bun',

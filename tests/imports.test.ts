@@ -109,3 +109,12 @@ test('time, chance, network and environment are reached in platform, db and main
 
   expect(found.flat()).toEqual([])
 })
+
+test('platform and the operators of gate alone know which tenant is the system tenant', async () => {
+  const outside = sources.filter(
+    (file) => !/^src\/(platform|engines\/gate\/operators)\//.test(file),
+  )
+  const texts = await Promise.all(outside.map((file) => Bun.file(join(ROOT, file)).text()))
+
+  expect(outside.filter((_, index) => texts[index]?.includes('SYSTEM_TENANT_ID'))).toEqual([])
+})

@@ -4,11 +4,9 @@ import type { Config } from '../config/index.ts'
 import type { Db } from '../db/open.ts'
 import { logOf } from '../db/read-only.ts'
 import { createQueueStore } from '../delivery/store/queue.ts'
-import { LINES } from '../delivery/store/rows.ts'
 import { createRunStore } from '../engines/clockwork/store/runs.ts'
 import type { BackupRow, Backups } from '../platform/backup/index.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Lane } from '../platform/due/queue.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../platform/durations.ts'
 import type { Instances } from '../platform/instances.ts'
 import type { Mail } from '../platform/mail/index.ts'
@@ -18,14 +16,12 @@ import { COMMIT, VERSION } from '../platform/version.ts'
 const LATE_MS = MINUTE_MS
 const LITTLE_ROOM = 1024 ** 3
 const BACKUPS_SHOWN = 20
-/** Most hosts and endpoints that one check reads. */
-const MAX_LANES = 500
 
 /** Backlog of a queue. */
 export interface QueueHealth {
   name: 'runs' | 'deliveries' | 'repeated deliveries'
   /** Counted up to 10,000. */
-  standing: number
+  readyCount: number
   /** Age of the oldest. */
   lagMs: number
 }
@@ -51,7 +47,7 @@ export function createInstanceHealth(parts: {
 }) {
   const { db, clock, instances, backups, mail, config } = parts
   const runs = createRunStore(db)
-  const line = createQueueStore(db)
+  const deliveries = createQueueStore(db)
   const startedAt = clock.now()
   const { smtpUrl } = config.mail
 
@@ -78,19 +74,9 @@ export function createInstanceHealth(parts: {
   }
 
   const queues = (now: number): QueueHealth[] => [
-    queue('runs', runs.readyCount(), runs.nextLane, now),
-    queue(
-      'deliveries',
-      line.standing(LINES.first),
-      (after) => line.nextLane(LINES.first, after),
-      now,
-    ),
-    queue(
-      'repeated deliveries',
-      line.standing(LINES.again),
-      (after) => line.nextLane(LINES.again, after),
-      now,
-    ),
+    queue('runs', runs, now),
+    queue('deliveries', deliveries.first, now),
+    queue('repeated deliveries', deliveries.again, now),
   ]
 
   return { read }
@@ -130,21 +116,11 @@ function backupIssues(state: {
   return now - (lastAt ?? startedAt) < longest ? [] : [{ what: 'no backup', lastAt }]
 }
 
-/** Backlog of a queue. Lanes are ordered, so the oldest entry is the first of one of them. */
-function queue(
+const queue = (
   name: QueueHealth['name'],
-  standing: number,
-  nextLane: (after: Lane | undefined) => (Lane & { dueAt: number }) | undefined,
+  table: { readyCount(): number; lagMs(now: number): number },
   now: number,
-): QueueHealth {
-  let first = now
-  let lane = nextLane(undefined)
-  for (let n = 0; lane && n < MAX_LANES; n++) {
-    first = Math.min(first, lane.dueAt)
-    lane = nextLane(lane)
-  }
-  return { name, standing, lagMs: now - first }
-}
+): QueueHealth => ({ name, readyCount: table.readyCount(), lagMs: table.lagMs(now) })
 
 /** Host and port, without the credentials in the URL. */
 function addressOf(smtpUrl: string): string {

@@ -1,5 +1,6 @@
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
-import { is, Param, Placeholder, type SQL } from 'drizzle-orm'
+import { is, Param, Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { late } from './statements.ts'
 
 type Values = Record<string, SQLQueryBindings>
 
@@ -9,20 +10,27 @@ interface Query {
 
 /**
  * Compiles a statement built by Drizzle to run directly in SQLite, without the mapping in between,
- * for the few statements that every request pays for. Values are passed by placeholder name in
- * SQLite's types (a boolean is 1 or 0), and a row has the column names as its keys.
+ * for the few statements that every request or attempt pays for. Values are passed by placeholder
+ * name in SQLite's types (a boolean is 1 or 0), and a row has the column names as its keys.
  */
 export function compile<Row>(client: Database, query: Query) {
-  const { sql, params } = query.toSQL()
-  const statement = client.prepare<Row, SQLQueryBindings[]>(sql)
-  const readers = params.map(readerOf)
-  const bind = (values: Values) => readers.map((read) => read(values))
+  const text = query.toSQL()
+  const statement = late(() => client.prepare<Row, SQLQueryBindings[]>(text.sql))
+  const readers = late(() => text.params.map(readerOf))
+  const bind = (values: Values) => readers().map((read) => read(values))
 
   return {
-    run: (values: Values) => statement.run(...bind(values)),
-    get: (values: Values): Row | undefined => statement.get(...bind(values)) ?? undefined,
+    run: (values: Values) => statement().run(...bind(values)),
+    get: (values: Values): Row | undefined => statement().get(...bind(values)) ?? undefined,
+    all: (values: Values): Row[] => statement().all(...bind(values)),
   }
 }
+
+/** Selects columns under other names, such as those of a table's properties. */
+export const named = (columns: Record<string, SQLWrapper>) =>
+  Object.fromEntries(
+    Object.entries(columns).map(([name, column]) => [name, sql`${column}`.as(name)]),
+  )
 
 /**
  * Returns a function that reads one parameter. Drizzle wraps a placeholder that stands for a

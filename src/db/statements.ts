@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite'
+import type { Query } from 'drizzle-orm'
 import {
   SQLiteDeleteBase,
   SQLiteInsertBase,
@@ -28,8 +29,8 @@ type Prepared = Record<(typeof METHODS)[number], (values?: Record<string, unknow
 const METHODS = ['run', 'all', 'get', 'values'] as const
 
 /**
- * Makes Drizzle build and SQLite compile a prepared statement on its first use. Stores prepare
- * hundreds of statements at start; a command uses a few, and a small installation not many more.
+ * Makes Drizzle write and SQLite compile a statement on its first use. Stores prepare hundreds of
+ * statements at start; a command uses a few, and a small installation not many more.
  */
 export function prepareLate() {
   for (const { prototype } of [
@@ -40,15 +41,33 @@ export function prepareLate() {
   ]) {
     const prepare: () => Prepared = prototype.prepare
     prototype.prepare = function (this: unknown) {
-      let prepared: Prepared | undefined
+      const prepared = late(() => prepare.call(this))
       const methods = METHODS.map((method) => [
         method,
-        (values?: Record<string, unknown>) => {
-          prepared ??= prepare.call(this)
-          return prepared[method](values)
-        },
+        (values?: Record<string, unknown>) => prepared()[method](values),
       ])
       return Object.fromEntries(methods)
     }
+    const toSQL: () => Query = prototype.toSQL
+    prototype.toSQL = function (this: unknown): Query {
+      const query = late(() => toSQL.call(this))
+      return {
+        get sql() {
+          return query().sql
+        },
+        get params() {
+          return query().params
+        },
+      }
+    }
+  }
+}
+
+/** Makes a value on its first use. */
+export function late<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
   }
 }

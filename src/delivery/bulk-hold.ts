@@ -2,6 +2,7 @@ import type { Db } from '../db/open.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { SLICE } from './limits.ts'
+import { handlingOf } from './paused.ts'
 import type { Store } from './store/index.ts'
 
 export type BulkHold = ReturnType<typeof createBulkHold>
@@ -31,8 +32,8 @@ export function createBulkHold(parts: { db: Db; clock: Clock; store: Store; log:
    * cancelled instead.
    */
   function parkSlice(tenantId: string, endpointId: string): number {
-    const endpoint = store.endpoints.ofTenant(tenantId, endpointId)
-    return endpoint && !endpoint.isActive ? holding.park(tenantId, endpointId, SLICE) : 0
+    const handling = handlingOf(store.endpoints.ofTenant(tenantId, endpointId))
+    return handling === 'hold' ? holding.park(tenantId, endpointId, SLICE) : 0
   }
 
   /** Cancels the deliveries that an inactive endpoint has missed. */

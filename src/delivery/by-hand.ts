@@ -2,6 +2,7 @@ import type { Db } from '../db/open.ts'
 import type { Actor, Audit } from '../platform/audit/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import { conflict, fail, notFound } from '../platform/errors.ts'
+import { requireActive } from './paused.ts'
 import type { Store } from './store/index.ts'
 import type { DeliveryView } from './store/rows.ts'
 import type { Stream } from './stream.ts'
@@ -26,9 +27,9 @@ export function createByHand(parts: {
   const resend = (stream: Stream, actor: Actor, id: string): Promise<DeliveryView> =>
     db.commitFor(stream.tenantId, () => {
       const delivery = existing(stream, id)
-      requireActiveEndpoint(delivery)
+      requireActive(store.endpoints.ofTenant(delivery.tenantId, delivery.endpointId), 'resend')
       if (delivery.state === 'leased') store.deliveries.want(delivery.seq, 'resend')
-      else store.line.move(delivery.seq, sentAgain(delivery, clock.now()))
+      else store.queue.move(delivery.seq, sentAgain(delivery, clock.now()))
       wake.ready()
       record(stream, actor, 'delivery.resent', id)
       return existing(stream, id)
@@ -56,16 +57,9 @@ export function createByHand(parts: {
     return store.deliveries.find(stream, id) ?? fail(notFound('delivery not found'))
   }
 
-  function requireActiveEndpoint({ tenantId, endpointId }: DeliveryView) {
-    const endpoint = store.endpoints.ofTenant(tenantId, endpointId)
-    if (!endpoint) throw conflict('the endpoint of this delivery has been deleted')
-    if (!endpoint.isActive)
-      throw conflict('the endpoint is paused or disabled; resume it before you resend')
-  }
-
   function cancelNow(delivery: DeliveryView) {
     const now = clock.now()
-    store.line.move(delivery.seq, cancelled(delivery, now))
+    store.queue.move(delivery.seq, cancelled(delivery, now))
     store.hours.add(delivery.endpointId, now, { cancelled: 1 })
   }
 

@@ -45,7 +45,7 @@ export function createCircuitBreaker(parts: { store: Store; clock: Clock; wake: 
   const roomBy = ({ endpointId, window }: HealthRow): number =>
     window === null
       ? Number.POSITIVE_INFINITY
-      : Math.max(window - store.line.leasedOf(endpointId), 0)
+      : Math.max(window - store.queue.leasedOf(endpointId), 0)
 
   /** Records a success. For a healthy endpoint it costs a single read. */
   function noteSuccess(tenantId: string, endpointId: string) {
@@ -105,7 +105,7 @@ export function createCircuitBreaker(parts: { store: Store; clock: Clock; wake: 
   function release(row: HealthRow) {
     const { tenantId, endpointId } = row
     const wanted = row.window ?? FIRST_ATTEMPTS.perTarget
-    letGo(tenantId, row, wanted - store.holding.standing(tenantId, endpointId, wanted))
+    letGo(tenantId, row, wanted - store.holding.readyCount(tenantId, endpointId, wanted))
   }
 
   function letGo(tenantId: string, row: HealthRow, count: number) {

@@ -23,7 +23,7 @@ export interface Subscriber {
   id: string
   isActive: boolean
   format: Format
-  verdict: CompiledFilter
+  match: CompiledFilter
 }
 
 export type EndpointCache = ReturnType<typeof createEndpointCache>
@@ -99,5 +99,5 @@ const subscriberOf = (row: EndpointRow): Subscriber => ({
   id: row.id,
   isActive: row.isActive,
   format: row.format,
-  verdict: compileFilter(filterOf(row)),
+  match: compileFilter(filterOf(row)),
 })

@@ -17,7 +17,7 @@ import { deliveryRetention } from './retention.ts'
 import { createSend } from './send.ts'
 import { createSettling } from './settling.ts'
 import { createStore } from './store/index.ts'
-import { LINES, type Line } from './store/rows.ts'
+import type { DeliveryQueue } from './store/rows.ts'
 import { createTestEvent } from './test-event.ts'
 import { createWake } from './wake.ts'
 
@@ -51,9 +51,9 @@ export function createDelivery(
     policyOf,
   })
 
-  function createLoop(line: Line) {
+  function createLoop(name: DeliveryQueue) {
     const queue = createDeliveryQueue({
-      line,
+      name,
       store,
       clock,
       log,
@@ -68,7 +68,7 @@ export function createDelivery(
     })
     return createDueLoop({ queue, db, clock, log, instances })
   }
-  const loops = [createLoop(LINES.first), createLoop(LINES.again)]
+  const loops = [createLoop('first'), createLoop('again')]
   retention.add(...deliveryRetention(store, bulkHold, config.retention))
 
   return {
@@ -98,7 +98,7 @@ export function createDelivery(
     testEvent: createTestEvent({ clock, send, policyOf }),
     erase: createErase({ store, clock }),
     /** Checks for work immediately, for example after another process has created some. */
-    look: wake.ready,
+    nudge: wake.ready,
     start: () => {
       for (const loop of loops) loop.start()
     },

@@ -24,7 +24,7 @@ export type MessageOutcome = { endpointId: string; endpoint: EndpointSummary | n
  * that time.
  */
 export function createMessageOutcomes({ store }: { store: Store }) {
-  function verdicts(stream: Stream, message: MessageRow, isSandbox: boolean): MessageOutcome[] {
+  function outcomesOf(stream: Stream, message: MessageRow, isSandbox: boolean): MessageOutcome[] {
     const endpoints = store.endpoints.list(stream)
     const deliveries = store.deliveries.ofMessage(stream, message.seq, { limit: MAX_OUTCOMES })
     const reached = new Set(deliveries.map(({ endpointId }) => endpointId))
@@ -62,12 +62,12 @@ export function createMessageOutcomes({ store }: { store: Store }) {
   const withoutFilter = ({ id, createdAt }: EndpointSummary, { acceptedAt }: MessageRow): WhyNot =>
     createdAt <= acceptedAt && store.endpoints.hasForgotten(id) ? 'forgotten' : 'later'
 
-  return { verdicts, unreached }
+  return { outcomesOf, unreached }
 }
 
 function whyNotBy(filter: Filter, message: MessageRow, isSandbox: boolean): WhyNot {
-  const verdict = addresses(filter, message)
-  if (verdict !== 'matches') return verdict
+  const match = addresses(filter, message)
+  if (match !== 'matches') return match
   return isSandbox ? 'sandbox' : 'not_sent'
 }
 

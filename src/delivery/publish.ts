@@ -1,9 +1,10 @@
 import { newId } from '../platform/ids.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import type { EndpointCache, Subscriber } from './endpoint-cache.ts'
+import { firstState } from './paused.ts'
 import type { Policy, PolicyOf } from './policy.ts'
 import type { Store } from './store/index.ts'
-import { LINES } from './store/rows.ts'
+import { DELIVERY_QUEUES } from './store/rows.ts'
 import type { Stream } from './stream.ts'
 import type { Wake } from './wake.ts'
 
@@ -43,7 +44,7 @@ export function createPublish(parts: {
     const policy = policyOf(stream.name)
     const published = accept(stream, event, now)
     for (const subscriber of endpointCache.subscribersOf(stream)) {
-      if (subscriber.verdict(event.type, event.channels) === 'matches')
+      if (subscriber.match(event.type, event.channels) === 'matches')
         insertDelivery(stream, published.seq, subscriber, policy, now)
     }
     return published
@@ -73,7 +74,7 @@ export function createPublish(parts: {
     policy: Policy,
     now: number,
   ) {
-    const state = firstState(stream.tenantId, to, policy)
+    const state = firstState(receiverOf(stream.tenantId, to), policy)
     const dueAt = now + policy.firstDelayMs
     if (state === 'ready') wake.ready()
     if (state === 'waiting') wake.waiting(dueAt)
@@ -85,7 +86,7 @@ export function createPublish(parts: {
       endpointId: to.id,
       format: to.format,
       state,
-      line: LINES.first,
+      queue: DELIVERY_QUEUES.first,
       trigger: 'schedule',
       dueAt,
       createdAt: now,
@@ -94,14 +95,13 @@ export function createPublish(parts: {
   }
 
   /**
-   * The first state of a delivery. Reads the database for an endpoint that seems paused, because
-   * nothing would release a delivery held by mistake.
+   * Reads the database for an endpoint that seems paused, because nothing would release a delivery
+   * held by mistake.
    */
-  function firstState(tenantId: string, { id, isActive }: Subscriber, { firstDelayMs }: Policy) {
-    if (!isActive && !store.endpoints.isActive(tenantId, id)) return 'held'
-    if (circuitBreaker.isHoldingBack(id)) return 'held'
-    return firstDelayMs > 0 ? 'waiting' : 'ready'
-  }
+  const receiverOf = (tenantId: string, { id, isActive }: Subscriber) => ({
+    isActive: isActive || store.endpoints.isActive(tenantId, id),
+    isBreakerOpen: circuitBreaker.isHoldingBack(id),
+  })
 
   return { publish, accept }
 }

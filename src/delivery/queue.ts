@@ -6,12 +6,13 @@ import type { BulkHold } from './bulk-hold.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import type { Endpoint, EndpointCache } from './endpoint-cache.ts'
 import { FIRST_ATTEMPTS, FURTHER_ATTEMPTS, SLICE } from './limits.ts'
+import { handlingOf } from './paused.ts'
 import type { PolicyOf } from './policy.ts'
 import { type Send, type Sent, unsent } from './send.ts'
 import type { Settling } from './settling.ts'
 import type { Store } from './store/index.ts'
 import type { MessageRow } from './store/messages.ts'
-import { type DeliveryRow, type LeasedDelivery, LINES, type Line } from './store/rows.ts'
+import type { DeliveryQueue, DeliveryRow, LeasedDelivery } from './store/rows.ts'
 import type { Wake } from './wake.ts'
 
 /** One attempt at a delivery, under a lease. */
@@ -29,7 +30,7 @@ const INTERRUPTED = 'Gatehouse stopped before the response was stored'
  * attempts and resends, or retries and replays.
  */
 export function createDeliveryQueue(parts: {
-  line: Line
+  name: DeliveryQueue
   store: Store
   clock: Clock
   log: Log
@@ -43,26 +44,25 @@ export function createDeliveryQueue(parts: {
   /** The longest time that any attempt may take, in milliseconds. */
   longestMs: number
 }): DueQueue<Attempt, Sent> {
-  const { line, store, clock, log, endpointCache, circuitBreaker, bulkHold, settling, wake, send } =
+  const { name, store, clock, log, endpointCache, circuitBreaker, bulkHold, settling, wake, send } =
     parts
   const { policyOf } = parts
+  const queue = store.queue[name]
   /** Only the queue of first attempts handles the recovery of endpoints. */
-  const looksAfterRecovery = line === LINES.first
+  const probesEndpoints = name === 'first'
 
   function nextDueAt(): number | undefined {
     const times = [
-      store.line.firstWaitingAt(line),
-      looksAfterRecovery ? circuitBreaker.nextTrialAt() : undefined,
+      queue.firstWaitingAt(),
+      probesEndpoints ? circuitBreaker.nextTrialAt() : undefined,
     ].filter((at) => at !== undefined)
     return times.length === 0 ? undefined : Math.min(...times)
   }
 
   function promote(now: number): boolean {
-    if (looksAfterRecovery) circuitBreaker.tryAgain(now, SLICE)
-    return store.line.promote(line, now, SLICE) === SLICE
+    if (probesEndpoints) circuitBreaker.tryAgain(now, SLICE)
+    return queue.promote(now, SLICE)
   }
-
-  const nextLane = (after: Lane | undefined) => store.line.nextLane(line, after)
 
   /**
    * Claims deliveries of a lane. Holds those that the endpoint doesn't take now, and cancels those
@@ -70,15 +70,13 @@ export function createDeliveryQueue(parts: {
    */
   function claim(lane: Lane, limit: number, lease: Lease): Attempt[] {
     const endpoint = usable(lane)
-    if (!endpoint?.isActive) {
+    if (!endpoint || handlingOf(endpoint) !== 'send') {
       turnAway(lane, endpoint)
       return []
     }
     const room = circuitBreaker.roomAt(lane.tenant, endpoint.id, limit)
     const rows =
-      room === undefined
-        ? resends(lane).slice(0, limit)
-        : store.line.ready(line, lane, Math.min(limit, room))
+      room === undefined ? resends(lane).slice(0, limit) : queue.ready(lane, Math.min(limit, room))
     return rows.flatMap((row) => begin(row, lane, endpoint, lease) ?? [])
   }
 
@@ -90,7 +88,7 @@ export function createDeliveryQueue(parts: {
     const { tenant, target } = lane
     if (endpoint === undefined) return cancelSome(lane)
     if (endpoint === null) circuitBreaker.putOff(tenant, target)
-    else if (store.endpoints.isActive(tenant, target)) return lookAgain()
+    else if (store.endpoints.isActive(tenant, target)) return reloadEndpoint()
     else circuitBreaker.suspend(target)
     return hold(slice(lane))
   }
@@ -99,7 +97,7 @@ export function createDeliveryQueue(parts: {
     if (bulkHold.cancelSlice(tenant, target, SLICE) === SLICE) wake.ready()
   }
 
-  function lookAgain() {
+  function reloadEndpoint() {
     endpointCache.forget()
     wake.ready()
   }
@@ -125,7 +123,7 @@ export function createDeliveryQueue(parts: {
 
   /** Reads one slice. After a full slice, wakes the loop to read the next one. */
   function slice(lane: Lane): DeliveryRow[] {
-    const rows = store.line.ready(line, lane, SLICE)
+    const rows = queue.ready(lane, SLICE)
     if (rows.length === SLICE) wake.ready()
     return rows
   }
@@ -136,9 +134,8 @@ export function createDeliveryQueue(parts: {
     const message = store.messages.atSeq(row.tenantId, row.messageSeq)
     if (!message) return undefined
     const attempt = { attemptId: newId(), startedAt: clock.now() }
-    store.line.lease(row.seq, attempt, lease)
-    const delivery: LeasedDelivery = { ...row, ...attempt, state: 'leased' }
-    return { ...lane, delivery, endpoint, message }
+    const delivery = queue.lease(row, attempt, lease)
+    return delivery && { ...lane, delivery, endpoint, message }
   }
 
   const perform = ({ delivery, endpoint, message }: Attempt, signal: AbortSignal) =>
@@ -162,22 +159,21 @@ export function createDeliveryQueue(parts: {
   }
 
   const hasLost = (holders: Holders): boolean =>
-    store.line.lost(line, holders, 1).length > 0 ||
-    (looksAfterRecovery && circuitBreaker.hasStalled())
+    queue.hasLost(holders) || (probesEndpoints && circuitBreaker.hasStalled())
 
   function reclaim(holders: Holders) {
-    for (const delivery of store.line.lost(line, holders, SLICE))
+    for (const delivery of queue.lost(holders, SLICE))
       settling.end(delivery, unsent(delivery.startedAt, holders.now, 'interrupted', INTERRUPTED))
-    if (looksAfterRecovery) circuitBreaker.resume(SLICE)
+    if (probesEndpoints) circuitBreaker.resume(SLICE)
   }
 
   return {
-    name: looksAfterRecovery ? 'deliveries' : 'deliveries again',
-    limits: looksAfterRecovery ? FIRST_ATTEMPTS : FURTHER_ATTEMPTS,
+    name: probesEndpoints ? 'deliveries' : 'deliveries again',
+    limits: probesEndpoints ? FIRST_ATTEMPTS : FURTHER_ATTEMPTS,
     longestMs: parts.longestMs,
     nextDueAt,
     promote,
-    nextLane,
+    nextLane: queue.nextLane,
     claim,
     perform,
     broken,

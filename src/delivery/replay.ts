@@ -1,14 +1,15 @@
 import type { Db } from '../db/open.ts'
 import type { Actor, Audit } from '../platform/audit/index.ts'
 import type { Clock } from '../platform/clock.ts'
-import { conflict, fail, invalid, notFound } from '../platform/errors.ts'
+import { fail, invalid, notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Endpoint, EndpointCache } from './endpoint-cache.ts'
 import { SLICE } from './limits.ts'
 import { type CompiledFilter, compileFilter } from './matching.ts'
+import { requireActive } from './paused.ts'
 import type { Store } from './store/index.ts'
 import type { MessageAddress } from './store/messages.ts'
-import { LINES } from './store/rows.ts'
+import { DELIVERY_QUEUES } from './store/rows.ts'
 import type { Stream } from './stream.ts'
 import { newRun, stepOf } from './transitions.ts'
 import type { Wake } from './wake.ts'
@@ -64,7 +65,7 @@ export function createReplay(parts: {
     const run = { stream, endpoint, listensTo, request, startedAt: clock.now(), count: 0 }
     if (request.dryRun) await eachSlice(run, (wanted) => countInTurn(run, wanted))
     else {
-      requireActive(run)
+      requireActive(endpoint, 'replay')
       await eachSlice(run, (wanted) => db.commitFor(stream.tenantId, () => sendAll(run, wanted)))
       await db.commitFor(stream.tenantId, () => record(run, actor))
     }
@@ -104,7 +105,7 @@ export function createReplay(parts: {
    * wanted.
    */
   function sendAll(run: Run, wanted: MessageAddress[]) {
-    requireActive(run)
+    requireActive(existing(run.stream, run.endpoint.id), 'replay')
     for (const message of wanted) if (isWanted(run, message)) sendAgain(run, message)
     wake.waiting(run.startedAt)
   }
@@ -114,7 +115,7 @@ export function createReplay(parts: {
     const dueAt = startedAt + Math.floor((run.count * 1000) / request.perSecond)
     count(run, 1)
     const delivery = store.deliveries.toEndpoint(stream.tenantId, seq, endpoint.id)
-    if (delivery) return store.line.move(delivery.seq, newRun(stepOf(delivery), 'replay', dueAt))
+    if (delivery) return store.queue.move(delivery.seq, newRun(stepOf(delivery), 'replay', dueAt))
     return store.deliveries.insert({
       id: newId(),
       tenantId: stream.tenantId,
@@ -123,7 +124,7 @@ export function createReplay(parts: {
       endpointId: endpoint.id,
       format: endpoint.format,
       state: 'waiting',
-      line: LINES.again,
+      queue: DELIVERY_QUEUES.again,
       trigger: 'replay',
       dueAt,
       createdAt: clock.now(),
@@ -149,11 +150,6 @@ export function createReplay(parts: {
       object: `endpoint:${endpoint.id}`,
       detail: { count },
     })
-
-  function requireActive({ stream, endpoint }: Run) {
-    if (!existing(stream, endpoint.id).isActive)
-      throw conflict('the endpoint is paused or disabled; resume it before you replay')
-  }
 
   /** The endpoint of the replay. Its secrets aren't needed, so it need not be decryptable. */
   function existing(stream: Stream, id: string): Endpoint {

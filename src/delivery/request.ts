@@ -19,8 +19,8 @@ export interface SendInput {
  * The body and our headers of a request. Signed again for each attempt, because receivers reject
  * signatures older than five minutes.
  */
-export function composeRequest(parcel: SendInput, brandName: string, now: number) {
-  const { endpoint, message, format, attempt, trigger } = parcel
+export function composeRequest(input: SendInput, brandName: string, now: number) {
+  const { endpoint, message, format, attempt, trigger } = input
   const body = bodyOf(format, message)
   const timestamp = Math.floor(now / 1000)
   const secrets = liveSecrets(endpoint.secrets, now)

@@ -158,7 +158,7 @@ export const deliveries = sqliteTable(
     format: text('format', { enum: FORMATS }).notNull(),
     state: text('state', { enum: DELIVERY_STATES }).notNull(),
     /** The queue: 0 for first attempts and resends, 1 for retries and replays; see queue.ts. */
-    line: integer('line').notNull(),
+    queue: integer('line').notNull(),
     /** Increases with each resend or replay of an ended delivery. */
     run: integer('run').notNull(),
     /** Attempts in all runs. */
@@ -186,10 +186,10 @@ export const deliveries = sqliteTable(
     uniqueIndex('deliveries_by_message').on(t.messageSeq, t.endpointId),
     index('deliveries_by_endpoint').on(t.endpointId, t.seq),
     index('deliveries_by_stream').on(t.tenantId, t.stream, t.seq),
-    index('deliveries_waiting').on(t.line, t.dueAt).where(sql`state = 'waiting'`),
+    index('deliveries_waiting').on(t.queue, t.dueAt).where(sql`state = 'waiting'`),
     index('deliveries_waiting_by_endpoint').on(t.endpointId, t.dueAt).where(sql`state = 'waiting'`),
     index('deliveries_ready')
-      .on(t.line, t.tenantId, t.endpointId, t.dueAt, t.seq)
+      .on(t.queue, t.tenantId, t.endpointId, t.dueAt, t.seq)
       .where(sql`state = 'ready'`),
     index('deliveries_leased').on(t.endpointId).where(sql`state = 'leased'`),
     index('deliveries_held').on(t.endpointId, t.dueAt, t.seq).where(sql`state = 'held'`),

@@ -53,20 +53,20 @@ export function createSend(parts: { outbound: Outbound; clock: Clock; brandName:
   const { outbound, clock, brandName } = parts
 
   return async (
-    parcel: SendInput & { endpoint: Endpoint },
-    manner: SendOptions,
+    input: SendInput & { endpoint: Endpoint },
+    options: SendOptions,
     signal?: AbortSignal,
   ): Promise<Sent> => {
-    const { endpoint } = parcel
+    const { endpoint } = input
     const startedAt = clock.now()
     const started = clock.monotonic()
-    const { body, headersWith } = composeRequest(parcel, brandName, startedAt)
+    const { body, headersWith } = composeRequest(input, brandName, startedAt)
     const result = await outbound.send({
       url: endpoint.url,
       method: 'POST',
       headers: headersWith(endpoint.headers),
       body,
-      timeoutMs: manner.timeoutMs,
+      timeoutMs: options.timeoutMs,
       maxResponseBytes: KEPT_RESPONSE_BYTES,
       headIsEnough: true,
       bodyTimeoutMs: RESPONSE_BODY_MS,
@@ -74,7 +74,7 @@ export function createSend(parts: { outbound: Outbound; clock: Clock; brandName:
     })
     const endedAt = clock.now()
     return {
-      ...verdictOf(result, endedAt, manner),
+      ...outcomeOf(result, endedAt, options),
       startedAt,
       endedAt,
       durationMs: Math.max(Math.round(clock.monotonic() - started), 0),
@@ -94,17 +94,17 @@ function responseOf(result: OutboundResult): Sent['response'] {
   return { status, headers, body: text }
 }
 
-type Judgement = Pick<Sent, 'result' | 'refuses' | 'retryAfterMs' | 'error'>
+type Outcome = Pick<Sent, 'result' | 'refuses' | 'retryAfterMs' | 'error'>
 
 /**
  * The result of a response. Any 2xx is a success, even if reading its body failed; everything else
  * is a failure.
  */
-function verdictOf(
+function outcomeOf(
   result: OutboundResult,
   now: number,
   { heedsReceiver }: Pick<SendOptions, 'heedsReceiver'>,
-): Judgement {
+): Outcome {
   const plain = { refuses: null, retryAfterMs: null }
   if (!result.replied) {
     if (result.reason === 'aborted')
@@ -140,12 +140,12 @@ const ASKED = {
 }
 
 function refusal(
-  { status, headers, bodyTrouble }: Reply,
+  { status, headers, bodyIssue }: Reply,
   refuses: Sent['refuses'],
   retryAfterMs: number | null,
 ): NonNullable<Sent['error']> {
-  const trouble = bodyTrouble === null ? '' : `; ${bodyTrouble}`
-  const more = (refuses === null ? '' : ASKED[refuses]) + trouble
+  const issue = bodyIssue === null ? '' : `; ${bodyIssue}`
+  const more = (refuses === null ? '' : ASKED[refuses]) + issue
   if (status >= 300 && status < 400) {
     const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1]
     const to = location === undefined ? '' : ` to ${location.slice(0, 500)}`

@@ -7,13 +7,14 @@ import type { EndpointCache } from './endpoint-cache.ts'
 import { isHopeless } from './health.ts'
 import { ATTEMPTS_KEPT } from './limits.ts'
 import type { DeliveryEvents } from './metrics.ts'
+import { stepAt } from './paused.ts'
 import type { Policy, PolicyOf } from './policy.ts'
 import type { Sent } from './send.ts'
 import type { DisabledReason, EndpointRow } from './store/endpoints.ts'
 import type { HourCounts } from './store/hours.ts'
 import type { Store } from './store/index.ts'
 import type { LeasedDelivery, Step } from './store/rows.ts'
-import { cancelled, stepAfter } from './transitions.ts'
+import { stepAfter } from './transitions.ts'
 import type { Wake } from './wake.ts'
 
 /** The number of response headers kept, enough to diagnose a failure. */
@@ -56,13 +57,12 @@ export function createSettling(parts: {
    * elsewhere.
    */
   function end(leased: LeasedDelivery, sent: Sent) {
-    const row = store.line.leased(leased.seq, leased.attemptId)
+    const row = store.queue.leased(leased.seq, leased.attemptId)
     if (!row) return
     const endpoint = store.endpoints.ofTenant(row.tenantId, row.endpointId)
     const policy = policyOf(row.stream)
-    const step = stepAfter(row, sent, policy)
-    const next = step.endedAt === null ? whereItStands(step, sent, endpoint) : step
-    store.line.move(row.seq, next)
+    const next = stepAt(endpoint, stepAfter(row, sent, policy), sent.endedAt)
+    store.queue.move(row.seq, next)
     store.attempts.insert(attemptRow(row, sent, next))
     if (next.attempts > ATTEMPTS_KEPT) store.attempts.trim(row.seq, ATTEMPTS_KEPT)
     count(row.endpointId, sent, next)
@@ -127,12 +127,6 @@ export function createSettling(parts: {
   }
 
   return { end }
-}
-
-/** Holds or cancels the delivery if its endpoint was disabled or deleted during the attempt. */
-function whereItStands(step: Step, { endedAt }: Sent, endpoint: EndpointRow | undefined): Step {
-  if (endpoint?.isActive) return step
-  return endpoint ? { ...step, state: 'held' } : cancelled(step, endedAt)
 }
 
 const durations = (durationMs: number): Partial<HourCounts> => ({

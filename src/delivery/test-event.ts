@@ -32,10 +32,10 @@ export function createTestEvent(parts: { clock: Clock; send: Send; policyOf: Pol
     const { id = newId(), type, payload } = event
     const message = { id, tenantId, type, payload, acceptedAt: clock.now() }
     try {
-      const parcel = { endpoint, message, format, attempt: 1, trigger: 'test' } as const
+      const input = { endpoint, message, format, attempt: 1, trigger: 'test' } as const
       const { timeoutMs, heedsReceiver } = policyOf(stream)
-      const manner = { timeoutMs: Math.min(timeoutMs, MAX_WAIT_MS), heedsReceiver }
-      return { sent: await send(parcel, manner), message }
+      const options = { timeoutMs: Math.min(timeoutMs, MAX_WAIT_MS), heedsReceiver }
+      return { sent: await send(input, options), message }
     } finally {
       leave(tenantId)
     }

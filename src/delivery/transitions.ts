@@ -1,5 +1,5 @@
 import { nextAttemptAt } from './retry.ts'
-import { type DeliveryRow, LINES, MOVING, type Step } from './store/rows.ts'
+import { DELIVERY_QUEUES, type DeliveryRow, MOVING, type Step } from './store/rows.ts'
 
 /** The result of an attempt, as far as the next state of the delivery depends on it. */
 export interface Outcome {
@@ -80,7 +80,7 @@ function afterScheduled(row: Leased, done: Step, outcome: Outcome, schedule: Sch
 const waiting = (step: Step, dueAt: number): Step => ({
   ...step,
   state: 'waiting',
-  line: LINES.again,
+  queue: DELIVERY_QUEUES.again,
   trigger: step.trigger === 'resend' ? 'schedule' : step.trigger,
   dueAt,
 })
@@ -89,7 +89,7 @@ const waiting = (step: Step, dueAt: number): Step => ({
 export const resendNow = (step: Step, now: number): Step => ({
   ...step,
   state: 'ready',
-  line: LINES.first,
+  queue: DELIVERY_QUEUES.first,
   trigger: 'resend',
   resumeAt: step.resumeAt ?? step.dueAt,
   dueAt: now,
@@ -99,7 +99,7 @@ export const resendNow = (step: Step, now: number): Step => ({
 export const newRun = (step: Step, trigger: 'resend' | 'replay', dueAt: number): Step => ({
   ...step,
   state: trigger === 'resend' ? 'ready' : 'waiting',
-  line: trigger === 'resend' ? LINES.first : LINES.again,
+  queue: trigger === 'resend' ? DELIVERY_QUEUES.first : DELIVERY_QUEUES.again,
   run: step.run + 1,
   tries: 0,
   trigger,

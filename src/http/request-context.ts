@@ -70,7 +70,7 @@ export function createRequestContexts(parts: {
     const caller = contexts.get(request)?.caller
     if (!caller) return
     metering.answered(caller, status)
-    const { left, fullInMs } = burst.look(caller.keyId)
+    const { left, fullInMs } = burst.levelOf(caller.keyId)
     const { policy, limit } = rateLimitHeaders({
       now: clock.now(),
       day: caller.charge.day,

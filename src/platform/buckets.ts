@@ -78,7 +78,7 @@ export function createBuckets({
   }
 
   /** Returns the number of tokens and the milliseconds until the bucket is full. */
-  function look(key: string): { left: number; fullInMs: number } {
+  function levelOf(key: string): { left: number; fullInMs: number } {
     const now = sweptNow()
     const full = fullTime(nameOf(key), now)
     return {
@@ -157,7 +157,7 @@ export function createBuckets({
   return {
     take,
     peek,
-    look,
+    levelOf,
     give,
     /** The number of remembered buckets. */
     size: () => fullAt.size,

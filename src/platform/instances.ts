@@ -1,5 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Db } from '../db/open.ts'
+import { rowOf } from '../db/placeholders.ts'
 import type { Clock } from './clock.ts'
 import { MINUTE_MS } from './durations.ts'
 import { newId } from './ids.ts'
@@ -111,15 +112,7 @@ function createStore({ orm }: Db) {
   const id = eq(instances.id, sql.placeholder('id'))
   const beat = orm
     .insert(instances)
-    .values({
-      id: sql.placeholder('id'),
-      host: sql.placeholder('host'),
-      pid: sql.placeholder('pid'),
-      version: sql.placeholder('version'),
-      startedAt: sql.placeholder('startedAt'),
-      heartbeatAt: sql.placeholder('heartbeatAt'),
-      beat: sql.placeholder('beat'),
-    })
+    .values(rowOf(instances))
     .onConflictDoUpdate({
       target: instances.id,
       set: { heartbeatAt: sql`excluded.heartbeat_at`, beat: sql`excluded.beat` },

@@ -1,5 +1,6 @@
 import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/open.ts'
+import { rowOf } from '../db/placeholders.ts'
 import { apiKeys, tenants } from './schema.ts'
 
 type TenantRow = typeof tenants.$inferSelect
@@ -21,16 +22,7 @@ export function createKeyStore({ orm }: Db) {
   const byId = eq(apiKeys.id, sql.placeholder('id'))
   const insert = orm
     .insert(apiKeys)
-    .values({
-      id: sql.placeholder('id'),
-      tenantId: sql.placeholder('tenantId'),
-      engine: sql.placeholder('engine'),
-      environment: sql.placeholder('environment'),
-      scopes: sql.placeholder('scopes'),
-      hash: sql.placeholder('hash'),
-      hint: sql.placeholder('hint'),
-      createdAt: sql.placeholder('createdAt'),
-    })
+    .values(rowOf(apiKeys, 'lastUsedAt', 'expiresAt', 'revokedAt', 'replacedBy'))
     .prepare()
   const find = orm.select().from(apiKeys).where(byId).prepare()
   const findByHash = orm
@@ -50,11 +42,6 @@ export function createKeyStore({ orm }: Db) {
     .from(apiKeys)
     .innerJoin(tenants, eq(tenants.id, apiKeys.tenantId))
     .where(eq(apiKeys.hash, sql.placeholder('hash')))
-    .prepare()
-  const tenant = orm
-    .select({ id: tenants.id })
-    .from(tenants)
-    .where(eq(tenants.id, sql.placeholder('id')))
     .prepare()
   const ofTenant = orm
     .select()
@@ -111,7 +98,6 @@ export function createKeyStore({ orm }: Db) {
       insert.run(row),
     find: (id: string): KeyRow | undefined => find.get({ id }),
     findByHash: (hash: string): KeyWithTenant | undefined => findByHash.get({ hash }),
-    tenantExists: (id: string): boolean => tenant.get({ id }) !== undefined,
     ofTenant: (tenantId: string): KeyRow[] => ofTenant.all({ tenantId }),
     /** Keys, newest first, starting after `before`. */
     newest: (

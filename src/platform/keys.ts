@@ -16,7 +16,7 @@ import { newId } from './ids.ts'
 import { createKeyStore, type KeyRow, type KeyWithTenant } from './keys-store.ts'
 import { createImportStore } from './portable/imports-store.ts'
 import { createReadCache } from './read-cache.ts'
-import { SYSTEM_TENANT_ID } from './system-tenant.ts'
+import { createTenantStore } from './tenants-store.ts'
 
 /** A key in lists, without its secret. */
 export interface ApiKey {
@@ -71,6 +71,7 @@ export type Keys = ReturnType<typeof createKeys>
 export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: string }) {
   const { db, clock, audit, prefix } = parts
   const store = createKeyStore(db)
+  const tenants = createTenantStore(db)
   const imports = createImportStore(db)
   const verified = createReadCache<Verified>(db, REMEMBERED_KEYS)
   const byId = createReadCache<Lifetime>(db, REMEMBERED_KEYS)
@@ -79,8 +80,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
   async function issue(actor: Actor, input: NewKey): Promise<IssuedKey> {
     const key = checkedKey(input)
     return db.commitFor(key.tenantId, () => {
-      if (key.tenantId === SYSTEM_TENANT_ID || !store.tenantExists(key.tenantId))
-        throw notFound('tenant not found')
+      if (!tenants.find(key.tenantId)) throw notFound('tenant not found')
       imports.refuseUnfinished(key.tenantId)
       const issued = insert(key)
       record(actor, 'key.created', key.tenantId, issued.id, {

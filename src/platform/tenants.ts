@@ -4,6 +4,7 @@ import { type Clock, isoTime } from './clock.ts'
 import { fail, invalid, notFound } from './errors.ts'
 import { newId } from './ids.ts'
 import { createImportStore } from './portable/imports-store.ts'
+import { SYSTEM_TENANT_ID } from './system-tenant.ts'
 import {
   createTenantStore,
   type TenantRow,
@@ -103,6 +104,9 @@ export function createTenants(parts: {
   /** The name that sign-in pages show, also for the system tenant. */
   const nameOf = (id: string): string => store.nameOf(id) ?? fail(notFound('tenant not found'))
 
+  /** The name that operators see when they sign in. */
+  const installationName = (): string => nameOf(SYSTEM_TENANT_ID)
+
   async function change(actor: Actor, id: string, input: TenantChange): Promise<Tenant> {
     const changes = checkedChange(input)
     return update(actor, 'tenant.changed', id, changes)
@@ -131,7 +135,20 @@ export function createTenants(parts: {
   const record = (actor: Actor, action: string, row: TenantRow, detail: Record<string, unknown>) =>
     audit.record({ tenantId: row.id, actor, action, object: `tenant:${row.id}`, detail })
 
-  return { create, add, list, page, counts, find, exists, nameOf, change, suspend, resume }
+  return {
+    create,
+    add,
+    list,
+    page,
+    counts,
+    find,
+    exists,
+    nameOf,
+    installationName,
+    change,
+    suspend,
+    resume,
+  }
 }
 
 function present({ spendCapCents, createdAt, updatedAt, ...row }: TenantRow): Tenant {

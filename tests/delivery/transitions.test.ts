@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { LINES, type Step } from '../../src/delivery/store/rows.ts'
+import { DELIVERY_QUEUES, type Step } from '../../src/delivery/store/rows.ts'
 import {
   cancelled,
   newRun,
@@ -24,7 +24,7 @@ const leased = (change: Partial<Row> = {}): Row => ({
   endpointId: 'endpoint',
   format: 'standard',
   state: 'leased',
-  line: LINES.first,
+  queue: DELIVERY_QUEUES.first,
   run: 1,
   attempts: 0,
   tries: 0,
@@ -70,7 +70,7 @@ describe('an attempt of the schedule', () => {
   test('that fails is followed by the next, in the line of those that are tried again', () => {
     expect(after({}, outcome('failed'))).toMatchObject({
       state: 'waiting',
-      line: LINES.again,
+      queue: DELIVERY_QUEUES.again,
       trigger: 'schedule',
       attempts: 1,
       tries: 1,
@@ -123,7 +123,7 @@ describe('an attempt of the schedule', () => {
 describe('what was interrupted', () => {
   test.each([
     ['a first attempt', {}],
-    ['a retry', { line: LINES.again, attempts: 1, tries: 1 }],
+    ['a retry', { queue: DELIVERY_QUEUES.again, attempts: 1, tries: 1 }],
     ['a resend', RESEND],
     ['an attempt during which a resend was asked for', { wanted: 'resend' as const }],
   ])('goes on at once with nothing counted: %s', (_, row: Partial<Row>) => {
@@ -167,11 +167,16 @@ describe('a receiver that wants no more', () => {
 
 describe('a resend of a delivery that waits', () => {
   test('takes place now, and keeps the time of the schedule', () => {
-    const waiting = leased({ state: 'waiting', line: LINES.again, tries: 2, dueAt: NOW + 40_000 })
+    const waiting = leased({
+      state: 'waiting',
+      queue: DELIVERY_QUEUES.again,
+      tries: 2,
+      dueAt: NOW + 40_000,
+    })
 
     expect(resendNow(waiting, NOW)).toMatchObject({
       state: 'ready',
-      line: LINES.first,
+      queue: DELIVERY_QUEUES.first,
       trigger: 'resend',
       dueAt: NOW,
       resumeAt: NOW + 40_000,
@@ -188,7 +193,7 @@ describe('a resend of a delivery that waits', () => {
   test('leaves the schedule as it was when it fails, whatever the receiver asks for', () => {
     expect(after(RESEND, outcome('failed', { retryAfterMs: 90_000 }))).toMatchObject({
       state: 'waiting',
-      line: LINES.again,
+      queue: DELIVERY_QUEUES.again,
       trigger: 'schedule',
       attempts: 3,
       tries: 2,
@@ -273,7 +278,7 @@ describe('a delivery that has ended', () => {
 
     expect(run).toMatchObject({
       state: 'ready',
-      line: LINES.first,
+      queue: DELIVERY_QUEUES.first,
       run: 2,
       attempts: 3,
       tries: 0,
@@ -293,7 +298,7 @@ describe('a delivery that has ended', () => {
   test('waits for its turn, behind first attempts, when it is replayed', () => {
     expect(newRun(ended, 'replay', NOW + 100)).toMatchObject({
       state: 'waiting',
-      line: LINES.again,
+      queue: DELIVERY_QUEUES.again,
       run: 2,
       dueAt: NOW + 100,
     })

@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import {
-  type BoundedFetch,
-  createBoundedFetch,
-  FetchFailure,
-} from '../../src/platform/bounded-fetch.ts'
+import { type BoundedFetch, createBoundedFetch } from '../../src/platform/bounded-fetch.ts'
+import { CallFailure } from '../../src/platform/transport/failure.ts'
 import { createTestClock } from '../support/clock.ts'
 import { startTarget } from '../support/target.ts'
 import { createAuthority, createIdentity } from './outbound/certificates.ts'
@@ -21,13 +18,13 @@ const clock = createTestClock('2026-03-01T12:00:00.000Z')
 const LIMIT = 1000
 const bounded = createBoundedFetch({ clock, timeoutMs: 5000, maxBodyBytes: LIMIT })
 
-async function failureOf(url: string, fetch: BoundedFetch = bounded): Promise<FetchFailure> {
+async function failureOf(url: string, fetch: BoundedFetch = bounded): Promise<CallFailure> {
   const error = await fetch(url).then(
     ({ status }) => expect.unreachable(`answered with ${status}`),
     (reason: unknown) => reason,
   )
-  expect(error).toBeInstanceOf(FetchFailure)
-  return error as FetchFailure
+  expect(error).toBeInstanceOf(CallFailure)
+  return error as CallFailure
 }
 
 test('sends what it is given, and gives what comes back', async () => {
@@ -149,11 +146,11 @@ describe('no connection is left behind', () => {
       writes('HTTP/1.1 302 F\r\nLocation: /\r\n\r\nx'),
       'redirect',
     ],
-    ['an answer that is no HTTP', writes('220 mail.example\r\n\r\n'), 'unreachable'],
+    ['an answer that is no HTTP', writes('220 mail.example\r\n\r\n'), 'protocol'],
     [
       'another protocol',
       writes('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
-      'unreachable',
+      'protocol',
     ],
   ]
 
@@ -199,14 +196,14 @@ describe('a head', () => {
   test('that does not come for interim answers is not waited for', async () => {
     const target = await startRawTarget(pours('', LINE.repeat(100)).behave)
 
-    expect(await failureOf(target.url)).toMatchObject({ reason: 'too_large' })
+    expect(await failureOf(target.url)).toMatchObject({ reason: 'protocol' })
   })
 
   test('may not be endless', async () => {
     const endless = pours('HTTP/1.1 200 OK\r\n', `X-More: ${'a'.repeat(1000)}\r\n`)
     const target = await startRawTarget(endless.behave)
 
-    expect(await failureOf(target.url)).toMatchObject({ reason: 'unreachable' })
+    expect(await failureOf(target.url)).toMatchObject({ reason: 'protocol' })
   })
 })
 
@@ -218,7 +215,7 @@ test.each([
 ])('an answer that breaks off %s is none', async (_, text) => {
   const { url } = await startRawTarget((socket) => socket.end(text))
 
-  expect(await failureOf(url)).toMatchObject({ reason: 'unreachable' })
+  expect(await failureOf(url)).toMatchObject({ reason: 'reset' })
 })
 
 test('an answer is whole with its last announced byte, whatever follows', async () => {
@@ -232,7 +229,7 @@ test.each(['ftp', 'file', 'data', 'ws'])('%s: is not called', async (scheme) => 
   const target = await startRawTarget(answer('never'))
 
   expect(await failureOf(target.url.replace('http', scheme))).toMatchObject({
-    reason: 'unreachable',
+    reason: 'refused',
   })
   expect(target.requests).toEqual([])
 })
@@ -245,7 +242,7 @@ test.each([
 
   const failure = await failureOf(given ?? odd.url, (url) => bounded(url, init))
 
-  expect(failure).toMatchObject({ reason: 'unreachable' })
+  expect(failure).toMatchObject({ reason: 'protocol' })
   expect(failure.message).not.toContain('of-secrets')
 })
 
@@ -360,7 +357,7 @@ describe('TLS', () => {
     const fetch = createBoundedFetch({ clock, ca: authority.cert })
 
     const failure = await failureOf(`https://${NAME}:${target.port}/`, fetch)
-    expect(failure).toMatchObject({ reason: 'unreachable' })
+    expect(failure).toMatchObject({ reason: 'tls' })
     expect(target.seen.requests).toBe(0)
   })
 })
@@ -442,7 +439,7 @@ test('names the host in what it says of a failure, and nothing that may be secre
   await target.stop()
 
   const refused = await failureOf(`http://${host}/path-of-secrets?token=of-secrets`)
-  expect(refused).toMatchObject({ reason: 'unreachable' })
+  expect(refused).toMatchObject({ reason: 'connect', code: 'ECONNREFUSED' })
   expect(refused.message).toBe(`${host} cannot be reached (ECONNREFUSED)`)
   expect((await failureOf('nonsense of-secrets')).message).not.toContain('of-secrets')
 })
@@ -472,8 +469,8 @@ test('the environment can neither put a proxy in between nor turn certificates o
     return JSON.parse(await new Response(child.stdout).text())
   }
 
-  expect(await call(authority.cert)).toEqual([200, 200, 'unreachable', 'unreachable'])
-  expect(await call('')).toEqual([200, 'unreachable', 'unreachable', 'unreachable'])
+  expect(await call(authority.cert)).toEqual([200, 200, 'tls', 'tls'])
+  expect(await call('')).toEqual([200, 'tls', 'tls', 'tls'])
   expect(proxy.requests).toEqual([])
   expect(plain.requests).toHaveLength(2)
   expect([misnamed.seen.requests, selfSigned.seen.requests]).toEqual([0, 0])

@@ -34,13 +34,19 @@ function statementsOf({ db }: TestApp, createStores: ((db: Db) => unknown)[]): s
     return compile.call(client, statement) as never
   }
   const undo = BUILDERS.map(({ prototype }) => {
-    const { prepare } = prototype
-    prototype.prepare = function (this: { toSQL(): { sql: string } }) {
-      statements.push(this.toSQL().sql)
+    const { prepare, toSQL } = prototype
+    prototype.prepare = function (this: { toSQL(): unknown }) {
+      this.toSQL()
       return prepare.call(this)
+    }
+    prototype.toSQL = function (this: unknown) {
+      const query = toSQL.call(this)
+      statements.push(query.sql)
+      return query
     }
     return () => {
       prototype.prepare = prepare
+      prototype.toSQL = toSQL
     }
   })
   for (const createStore of createStores) createStore(db)

@@ -3,8 +3,9 @@ import { Value } from '@sinclair/typebox/value'
 import type { Config } from '../../config/index.ts'
 import { messageOf } from '../../db/errors.ts'
 import { localUrl } from '../../http/urls.ts'
-import { createBoundedFetch, FetchFailure } from '../../platform/bounded-fetch.ts'
+import { createBoundedFetch } from '../../platform/bounded-fetch.ts'
 import { systemClock } from '../../platform/clock.ts'
+import { CallFailure } from '../../platform/transport/failure.ts'
 import { type Finding, ok, warning } from './finding.ts'
 import { isAboutCertificate } from './words.ts'
 
@@ -82,10 +83,10 @@ function reasonIn(status: number, headers: Headers, text: string): string {
 
 function reasonFor(error: unknown): string {
   const message = messageOf(error)
-  if (!(error instanceof FetchFailure)) return message
+  if (!(error instanceof CallFailure)) return message
   if (error.reason === 'redirect') return `${message}: use the address it redirects to`
-  if (/ENOTFOUND|EAI_AGAIN/.test(message)) return `${message}: the name is not in DNS`
-  if (isAboutCertificate(message)) return `${message}: the certificate is not trusted`
+  if (/ENOTFOUND|EAI_AGAIN/.test(error.code)) return `${message}: the name is not in DNS`
+  if (isAboutCertificate(error.code)) return `${message}: the certificate is not trusted`
   return message
 }
 

@@ -4,7 +4,6 @@ import type { Operator, OperatorList } from '../../engines/gate/operators/list.t
 import type { Actor, Audit } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { conflict, fail, notFound } from '../../platform/errors.ts'
-import { SYSTEM_TENANT_ID } from '../../platform/system-tenant.ts'
 import type { Grantee } from './grantee.ts'
 import type { Chosen, Grantees } from './grantees.ts'
 import type { OperatorStore } from './store/index.ts'
@@ -93,7 +92,7 @@ export function createAdmins(parts: {
   const isLast = (id: string): boolean => store.isAdmin(id) && !store.hasOtherAdmin(id)
 
   const record = (actor: Actor, action: string, id: string) =>
-    audit.record({ tenantId: SYSTEM_TENANT_ID, actor, action, object: `operator:${id}` })
+    audit.recordForOperators({ actor, action, object: `operator:${id}` })
 
   return { existing, add, give, take, deactivate, reactivate, signOut, isLast }
 }

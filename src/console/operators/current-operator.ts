@@ -1,6 +1,5 @@
-import type { Sessions } from '../../engines/gate/sessions/index.ts'
+import type { GateOperators } from '../../engines/gate/operators/index.ts'
 import { AppError, forbidden, unauthenticated } from '../../platform/errors.ts'
-import { SYSTEM_TENANT_ID } from '../../platform/system-tenant.ts'
 import { SESSION_COOKIE, type SessionCookie } from '../session-cookie.ts'
 import { defaultScopeOf } from './default-scope.ts'
 import type { Role } from './rights.ts'
@@ -29,7 +28,7 @@ export type CurrentOperator = ReturnType<typeof createCurrentOperator>
 
 /** Resolves the operator of a request from its session cookie. */
 export function createCurrentOperator(parts: {
-  sessions: Sessions
+  sessions: Pick<GateOperators['sessions'], 'authenticated' | 'owes'>
   store: OperatorStore
   rate: SessionRate
   cookie: SessionCookie
@@ -44,7 +43,7 @@ export function createCurrentOperator(parts: {
     const token = tokenIn(request)
     if (token === undefined)
       throw unauthenticated(`missing session: sign in to the console, which sets ${SESSION_COOKIE}`)
-    const row = sessions.authenticated(token, SYSTEM_TENANT_ID)
+    const row = sessions.authenticated(token)
     rate(request, row.id)
     if (sessions.owes(row)) throw unauthenticated('the session requires two-factor authentication')
     const { display_name: displayName = '' } = JSON.parse(row.traits)

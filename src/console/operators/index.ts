@@ -38,7 +38,7 @@ export function createOperators(parts: {
   const { db, gate, baseUrl } = parts
   const store = createOperatorStore(db)
   const links = createLinks({ ...parts, store })
-  const { gateOperators, sessions } = gate
+  const { gateOperators } = gate
   const grantees = createGrantees({ ...parts, store, gateOperators })
   const memberships = createMemberships({ ...parts, store, grantees })
   const admins = createAdmins({ ...parts, store, grantees, gateOperators })
@@ -59,7 +59,7 @@ export function createOperators(parts: {
     invitations,
     scopes: createOperatorScopes({ db, store }),
     currentOperator: createCurrentOperator({
-      sessions,
+      sessions: gateOperators.sessions,
       store,
       rate: createSessionRate(parts),
       cookie: createSessionCookie(parts),

@@ -4,7 +4,6 @@ import type { Clock } from '../../platform/clock.ts'
 import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
 import { MINUTE_MS } from '../../platform/durations.ts'
 import { AppError, conflict, fail } from '../../platform/errors.ts'
-import { SYSTEM_TENANT_ID } from '../../platform/system-tenant.ts'
 import type { OperatorStore } from './store/index.ts'
 import type { LinkRow } from './store/links.ts'
 
@@ -34,8 +33,7 @@ export function createLinks(parts: { db: Db; clock: Clock; audit: Audit; store: 
 
   /** Like `issueSignIn`, within a commit. `mailedTo` is the address of a link that is only emailed. */
   function addSignIn(actor: Actor, operatorId: string, mailedTo: string | null = null): string {
-    audit.record({
-      tenantId: SYSTEM_TENANT_ID,
+    audit.recordForOperators({
       actor,
       action: 'login_link.created',
       object: `operator:${operatorId}`,

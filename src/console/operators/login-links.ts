@@ -5,7 +5,6 @@ import type { Clock } from '../../platform/clock.ts'
 import { MINUTE_MS } from '../../platform/durations.ts'
 import { conflict, rateLimited } from '../../platform/errors.ts'
 import { letter, type Mail } from '../../platform/mail/index.ts'
-import { SYSTEM_TENANT_ID } from '../../platform/system-tenant.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import { type Links, SIGN_IN_MS } from './links.ts'
 
@@ -20,7 +19,7 @@ export function createLoginLinks(parts: {
   db: Db
   clock: Clock
   links: Links
-  tenants: Pick<Tenants, 'nameOf'>
+  tenants: Pick<Tenants, 'installationName'>
   mail: Pick<Mail, 'post' | 'allowance' | 'hasServer'>
   /** The URL of the page for a token. */
   pageOf: (token: string) => string
@@ -46,7 +45,7 @@ export function createLoginLinks(parts: {
 
   function post({ id, email }: Operator, url: string) {
     const now = clock.now()
-    const name = tenants.nameOf(SYSTEM_TENANT_ID)
+    const name = tenants.installationName()
     const subject = `Your sign-in link for ${name}`
     const body = letter({
       language: 'en',

@@ -15,7 +15,7 @@ type NewDelivery = Pick<
   | 'endpointId'
   | 'format'
   | 'state'
-  | 'line'
+  | 'queue'
   | 'trigger'
   | 'dueAt'
   | 'createdAt'
@@ -37,7 +37,7 @@ export function createDeliveryStore({ orm, client }: Db) {
       endpointId: $('endpointId'),
       format: $('format'),
       state: $('state'),
-      line: $('line'),
+      queue: $('queue'),
       run: 1,
       attempts: 0,
       tries: 0,

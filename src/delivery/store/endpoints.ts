@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, isNull, sql } from 'drizzle-orm'
 import { compile } from '../../db/compile.ts'
 import type { Db } from '../../db/open.ts'
+import { changesOf, rowOf } from '../../db/placeholders.ts'
 import { END, type Scan } from '../../platform/scan.ts'
 import { endpointFilters, endpoints } from '../schema.ts'
 import type { Stream } from '../stream.ts'
@@ -32,39 +33,23 @@ export function createEndpointStore({ orm, client }: Db) {
   )
   const mine = and(inStream, eq(endpoints.id, $('id')))
 
-  const insert = orm
-    .insert(endpoints)
-    .values({
-      id: $('id'),
-      tenantId: $('tenantId'),
-      stream: $('stream'),
-      url: $('url'),
-      description: $('description'),
-      eventTypes: $('eventTypes'),
-      channels: $('channels'),
-      format: $('format'),
-      headers: $('headers'),
-      secrets: $('secrets'),
-      isActive: $('isActive'),
-      disabledReason: $('disabledReason'),
-      createdAt: $('createdAt'),
-      updatedAt: $('updatedAt'),
-    })
-    .prepare()
+  const insert = orm.insert(endpoints).values(rowOf(endpoints, 'deletedAt')).prepare()
   const update = orm
     .update(endpoints)
-    .set({
-      url: sql`${$('url')}`,
-      description: sql`${$('description')}`,
-      eventTypes: sql`${$('eventTypes')}`,
-      channels: sql`${$('channels')}`,
-      format: sql`${$('format')}`,
-      headers: sql`${$('headers')}`,
-      secrets: sql`${$('secrets')}`,
-      isActive: sql`${$('isActive')}`,
-      disabledReason: sql`${$('disabledReason')}`,
-      updatedAt: sql`${$('updatedAt')}`,
-    })
+    .set(
+      changesOf(
+        'url',
+        'description',
+        'eventTypes',
+        'channels',
+        'format',
+        'headers',
+        'secrets',
+        'isActive',
+        'disabledReason',
+        'updatedAt',
+      ),
+    )
     .where(mine)
     .prepare()
   const find = orm.select().from(endpoints).where(mine).prepare()
@@ -120,12 +105,7 @@ export function createEndpointStore({ orm, client }: Db) {
     .prepare()
   const addFilter = orm
     .insert(endpointFilters)
-    .values({
-      endpointId: $('endpointId'),
-      afterSeq: $('afterSeq'),
-      eventTypes: $('eventTypes'),
-      channels: $('channels'),
-    })
+    .values(rowOf(endpointFilters))
     .onConflictDoUpdate({
       target: [endpointFilters.endpointId, endpointFilters.afterSeq],
       set: { eventTypes: sql`excluded.event_types`, channels: sql`excluded.channels` },

@@ -1,5 +1,6 @@
 import { asc, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../db/open.ts'
+import { excludedOf, rowOf } from '../../db/placeholders.ts'
 import { endpointHealth } from '../schema.ts'
 
 export type HealthRow = typeof endpointHealth.$inferSelect
@@ -17,28 +18,10 @@ export function createHealthStore({ orm }: Db) {
     .prepare()
   const put = orm
     .insert(endpointHealth)
-    .values({
-      endpointId: $('endpointId'),
-      tenantId: $('tenantId'),
-      failures: $('failures'),
-      openUntil: $('openUntil'),
-      trips: $('trips'),
-      window: $('window'),
-      failingSince: $('failingSince'),
-      failedAttempts: $('failedAttempts'),
-      isReleasing: $('isReleasing'),
-    })
+    .values(rowOf(endpointHealth))
     .onConflictDoUpdate({
       target: endpointHealth.endpointId,
-      set: {
-        failures: sql`excluded.failures`,
-        openUntil: sql`excluded.open_until`,
-        trips: sql`excluded.trips`,
-        window: sql`excluded.window`,
-        failingSince: sql`excluded.failing_since`,
-        failedAttempts: sql`excluded.failed_attempts`,
-        isReleasing: sql`excluded.is_releasing`,
-      },
+      set: excludedOf(endpointHealth, 'endpointId', 'tenantId'),
     })
     .prepare()
   const pause = (order: SQL) =>

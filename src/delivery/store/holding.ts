@@ -9,9 +9,9 @@ import { deliveries } from '../schema.ts'
 export function createHoldingStore({ orm }: Db) {
   const $ = sql.placeholder
   const mine = sql`tenant_id = ${$('tenantId')} and endpoint_id = ${$('endpointId')}`
-  const standing = sql`select seq from deliveries where state = 'ready' and line in (0, 1) and ${mine}`
+  const ready = sql`select seq from deliveries where state = 'ready' and line in (0, 1) and ${mine}`
   const open = sql`select seq from (
-    select seq from deliveries where state = 'waiting' and ${mine} union all ${standing})`
+    select seq from deliveries where state = 'waiting' and ${mine} union all ${ready})`
   const held = sql`select seq from deliveries where state = 'held' and ${mine} order by due_at, seq`
 
   const moveSlice = (state: 'held' | 'ready', from: SQL) =>
@@ -44,9 +44,9 @@ export function createHoldingStore({ orm }: Db) {
       sql`${deliveries.seq} in (select seq from deliveries where state = 'leased' and ${mine})`,
     )
     .prepare()
-  const standingCount = orm
+  const readyCount = orm
     .select({ count: sql<number>`count(*)` })
-    .from(sql`(${standing} limit ${$('most')})`)
+    .from(sql`(${ready} limit ${$('most')})`)
     .prepare()
 
   return {
@@ -64,8 +64,8 @@ export function createHoldingStore({ orm }: Db) {
     /** Requests cancellation of attempts in progress, unless they succeed. */
     cancelAfterwards: (tenantId: string, endpointId: string) =>
       void cancelAfterwards.run({ tenantId, endpointId }),
-    /** The number of deliveries in the queue, counted up to `most`. */
-    standing: (tenantId: string, endpointId: string, most: number): number =>
-      standingCount.get({ tenantId, endpointId, most })?.count ?? 0,
+    /** The number of ready deliveries, counted up to `most`. */
+    readyCount: (tenantId: string, endpointId: string, most: number): number =>
+      readyCount.get({ tenantId, endpointId, most })?.count ?? 0,
   }
 }

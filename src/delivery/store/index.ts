@@ -19,7 +19,7 @@ export const createStore = (db: Db) => ({
   endpoints: createEndpointStore(db),
   health: createHealthStore(db),
   deliveries: createDeliveryStore(db),
-  line: createQueueStore(db),
+  queue: createQueueStore(db),
   holding: createHoldingStore(db),
   attempts: createAttemptStore(db),
   hours: createHourStore(db),

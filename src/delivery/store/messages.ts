@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, sql } from 'drizzle-orm'
 import { compile } from '../../db/compile.ts'
 import type { Db } from '../../db/open.ts'
+import { rowOf } from '../../db/placeholders.ts'
 import { END, type Scan } from '../../platform/scan.ts'
 import { messages } from '../schema.ts'
 import type { Stream } from '../stream.ts'
@@ -27,20 +28,7 @@ export function createMessageStore({ orm, client }: Db) {
     acceptedAt: messages.acceptedAt,
   }
 
-  const insert = compile(
-    client,
-    orm.insert(messages).values({
-      id: $('id'),
-      tenantId: $('tenantId'),
-      stream: $('stream'),
-      type: $('type'),
-      channels: $('channels'),
-      payload: $('payload'),
-      idempotencyKey: $('idempotencyKey'),
-      about: $('about'),
-      acceptedAt: $('acceptedAt'),
-    }),
-  )
+  const insert = compile(client, orm.insert(messages).values(rowOf(messages)))
   const find = orm
     .select()
     .from(messages)

@@ -91,7 +91,7 @@ export function createReadModel({ client, orm }: Db) {
     select max(seq) as seq from deliveries where message_seq = (
       select message_seq from deliveries where message_seq <= +$messageSeq
       order by message_seq desc limit 1)`)
-  const troubled = client.prepare<FailingEndpoint, Stream>(`
+  const failing = client.prepare<FailingEndpoint, Stream>(`
     select e.id, e.url, coalesce(h.failing_since, e.updated_at) as since,
       h.failing_since as failingSince, h.failed_attempts as failedAttempts,
       e.disabled_reason as disabledReason
@@ -120,8 +120,8 @@ export function createReadModel({ client, orm }: Db) {
     countOfDeliveries: (stream: Stream, range: TimeRange): number =>
       countOfDeliveries.get({ ...stream, ...range, limit: MAX_COUNTED })?.count ?? 0,
     /** The endpoint with the most recent problem first. */
-    troubled: (stream: Stream): FailingEndpoint[] =>
-      troubled.all(stream).toSorted((one, other) => other.since - one.since),
+    failing: (stream: Stream): FailingEndpoint[] =>
+      failing.all(stream).toSorted((one, other) => other.since - one.since),
     /** The endpoints of a stream. Their number is bounded by the limit per stream. */
     addresses: (stream: Stream): Address[] => addresses.all(stream),
   }

@@ -1,12 +1,11 @@
 import type { attempts, deliveries } from '../schema.ts'
 
 export type DeliveryRow = typeof deliveries.$inferSelect
-export type DeliveryState = DeliveryRow['state']
 export type AttemptRow = typeof attempts.$inferSelect
 
 /** The two queues: `first` has first attempts and resends, `again` has retries and replays. */
-export const LINES = { first: 0, again: 1 } as const
-export type Line = (typeof LINES)[keyof typeof LINES]
+export const DELIVERY_QUEUES = { first: 0, again: 1 } as const
+export type DeliveryQueue = keyof typeof DELIVERY_QUEUES
 
 /** A delivery with an attempt in progress, identified by its attempt id. */
 export type LeasedDelivery = DeliveryRow & { attemptId: string; startedAt: number }
@@ -17,7 +16,7 @@ export type DeliveryView = DeliveryRow & { messageId: string; eventType: string 
 /** The columns that change during a delivery. */
 export const MOVING = [
   'state',
-  'line',
+  'queue',
   'run',
   'attempts',
   'tries',

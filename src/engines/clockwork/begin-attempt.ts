@@ -25,8 +25,8 @@ export function createBeginAttempt(parts: {
   const { store, clock, failuresKeptMs } = parts
 
   /** Starts an attempt; undefined if another process holds the run. */
-  function beginAttempt({ seq }: RunRow, lane: Lane, lease: Lease): Attempt | undefined {
-    const run = store.runs.lease(seq, newId(), lease)
+  function beginAttempt(row: RunRow, lane: Lane, lease: Lease): Attempt | undefined {
+    const run = store.runs.lease(row, { executionId: newId() }, lease)
     if (!run) return undefined
     const startedAt = clock.now()
     insertExecution(run, startedAt)

@@ -11,9 +11,6 @@ export interface RunEvents {
   leaseReclaimed(): void
 }
 
-/** Hosts that a scrape reads at most. */
-const MAX_LANES = 500
-
 const LATENESS_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 3600] as const
 
 /** Metrics of the scheduler. */
@@ -40,10 +37,9 @@ export function createClockworkMetrics(
   metrics.gauge('clockwork_runs_ready', 'Due runs not started, up to 10,000.', () => [
     { value: runs.readyCount() },
   ])
-  metrics.gauge('clockwork_lag_seconds', 'Age of the oldest due run not started.', () => {
-    const now = clock.now()
-    return [{ value: Math.max(now - oldest(runs, now), 0) / 1000 }]
-  })
+  metrics.gauge('clockwork_lag_seconds', 'Age of the oldest due run not started.', () => [
+    { value: runs.lagMs(clock.now()) / 1000 },
+  ])
 
   return {
     attemptEnded: (status, latenessMs) =>
@@ -54,15 +50,4 @@ export function createClockworkMetrics(
     slotsSkipped: (reason, count) => afterCommit(() => byReason[reason].add(count)),
     leaseReclaimed: () => afterCommit(() => reclaimed.add()),
   }
-}
-
-/** Time of the oldest due run. Each lane is in order, so only the first run of each is read. */
-function oldest(runs: Store['runs'], now: number): number {
-  let first = now
-  let lane = runs.nextLane(undefined)
-  for (let n = 0; lane && n < MAX_LANES; n++) {
-    first = Math.min(first, lane.dueAt)
-    lane = runs.nextLane(lane)
-  }
-  return first
 }

@@ -34,8 +34,8 @@ export function createRunQueue(parts: {
   function promote(now: number): boolean {
     const cutoff = tick.floor(now)
     const fired = slots.fire(cutoff, SLICE)
-    const lined = store.runs.promote(cutoff, SLICE)
-    return fired === SLICE || lined === SLICE
+    const hasMore = store.runs.promote(cutoff, SLICE)
+    return fired === SLICE || hasMore
   }
 
   const claim = (lane: Lane, limit: number, lease: Lease): Attempt[] =>
@@ -49,8 +49,6 @@ export function createRunQueue(parts: {
 
   const settle = ({ run, startedAt }: Attempt, outcome: AttemptOutcome) =>
     settling.end(run, startedAt, outcome)
-
-  const hasLost = (holders: Holders): boolean => store.runs.lost(holders, 1).length > 0
 
   function reclaim(holders: Holders) {
     for (const run of store.runs.lost(holders, SLICE)) settling.interrupt(run, holders.now)
@@ -67,7 +65,7 @@ export function createRunQueue(parts: {
     perform,
     broken,
     settle,
-    hasLost,
+    hasLost: store.runs.hasLost,
     reclaim,
   }
 }

@@ -27,7 +27,7 @@ export function createSlots({ store, events }: { store: Store; events: RunEvents
     const slot = job.nextRunAt
     if (!store.cronJobs.advance(job.seq, slot, schedule.next(cutoff) ?? NEVER)) return
     skip(job.id, 'outage', cutoff, countOccurrences(schedule, slot, cutoff))
-    if (store.runs.inFlight(job.tenantId, job.id) < RUNS_IN_FLIGHT) putInLine(job)
+    if (store.runs.inFlight(job.tenantId, job.id) < RUNS_IN_FLIGHT) enqueue(job)
     else skip(job.id, 'overlap', cutoff, 1)
   }
 
@@ -37,7 +37,7 @@ export function createSlots({ store, events }: { store: Store; events: RunEvents
     events.slotsSkipped(reason, count)
   }
 
-  function putInLine({ tenantId, id, url, nextRunAt: slot }: DueCronJob) {
+  function enqueue({ tenantId, id, url, nextRunAt: slot }: DueCronJob) {
     store.runs.insert({
       tenantId,
       jobKind: 'cron',

@@ -67,7 +67,6 @@ export function createGate(
     ...platform,
     store,
     people,
-    events,
     erasure,
     newCredential,
     schemaUrl,
@@ -111,7 +110,11 @@ export function createGate(
     decisions,
     events: createAuthorizationMetrics(metrics),
   })
-  const signInMethods = createSignInMethods({ settings, tenants, offers: selfService.offers })
+  const signInMethods = createSignInMethods({
+    settings,
+    tenants,
+    enabledMethods: selfService.enabledMethods,
+  })
   const policies = createPolicySettings({ clock, settings, pdp })
   const webhooks = createWebhooks({ ...platform, delivery })
   const routes = createRoutes({

@@ -17,9 +17,9 @@ import type { SignInMethods } from './settings/sign-in-methods.ts'
 import type { ClientOf } from './sign-in/clients.ts'
 import type { FlowPages } from './sign-in/flow-pages.ts'
 import type { Flows } from './sign-in/flows/index.ts'
+import type { RequestedMails } from './sign-in/requested-mails.ts'
 import { flowRoutes } from './sign-in/routes.ts'
 import { selfServiceRoutes } from './sign-in/self-service-routes.ts'
-import type { Verification } from './sign-in/verification.ts'
 import type { AccessTokens } from './tokens/index.ts'
 import { accessTokenRoutes } from './tokens/routes.ts'
 import type { Webhooks } from './webhooks/index.ts'
@@ -30,7 +30,7 @@ export const createRoutes = (parts: {
   identities: Identities
   editing: Editing
   sessions: Sessions
-  verification: Verification
+  verification: RequestedMails['verification']
   credentialRemoval: CredentialRemoval
   flows: Flows
   pages: FlowPages

@@ -278,7 +278,7 @@ export const gateSocialLinks = sqliteTable(
 )
 
 /** Browsers that were sent to a provider; each may return once. */
-export const gateRoundTrips = sqliteTable(
+export const gateOAuthStates = sqliteTable(
   'gate_round_trips',
   {
     /** SHA-256 of the OAuth state, hexadecimal. */

@@ -1,5 +1,5 @@
 import { sealedColumn } from '../../platform/sealing/column.ts'
-import { gateCredentials, gateFlows, gateRoundTrips, gateSocialLinks } from './schema.ts'
+import { gateCredentials, gateFlows, gateOAuthStates, gateSocialLinks } from './schema.ts'
 
 /** Only the secret of an authenticator is sealed, because other credentials are hashes. */
 export const totpSecret = sealedColumn({
@@ -17,10 +17,10 @@ export const flowInternal = sealedColumn({
   boundTo: ({ id }) => `gate_flows/${id}/internal`,
 })
 
-export const roundTripSecrets = sealedColumn({
-  column: gateRoundTrips.secrets,
+export const oauthStateSecrets = sealedColumn({
+  column: gateOAuthStates.secrets,
   purpose: 'gate round trips',
-  named: { stateHash: gateRoundTrips.stateHash },
+  named: { stateHash: gateOAuthStates.stateHash },
   boundTo: ({ stateHash }) => `gate_round_trips/${stateHash}/secrets`,
 })
 
@@ -37,4 +37,4 @@ export const providerTokens = sealedColumn({
 })
 
 /** The sealed columns of gate. */
-export const sealed = [totpSecret, flowInternal, roundTripSecrets, providerTokens]
+export const sealed = [totpSecret, flowInternal, oauthStateSecrets, providerTokens]

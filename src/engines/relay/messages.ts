@@ -144,7 +144,7 @@ export function createMessages(parts: {
   function get(caller: Caller, id: string) {
     const stream = streamOf(caller)
     const row = delivery.messages.find(stream, id) ?? fail(notFound('message not found'))
-    const outcomes = delivery.verdicts(stream, row, environmentOf(caller) === 'test')
+    const outcomes = delivery.outcomesOf(stream, row, environmentOf(caller) === 'test')
     return { detail: presentMessageDetail(row, outcomes), payload: row.payload }
   }
 

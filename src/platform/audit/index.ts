@@ -1,6 +1,7 @@
 import type { Db } from '../../db/open.ts'
 import type { Clock } from '../clock.ts'
 import type { RetentionRule } from '../retention.ts'
+import { SYSTEM_TENANT_ID } from '../system-tenant.ts'
 import { type AuditRow, createAuditStore, type Span } from './store.ts'
 
 /** The author of a change, and where the change came from. */
@@ -78,6 +79,10 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
     })
   }
 
+  /** Records a change that concerns operators or the installation, under the system tenant. */
+  const recordForOperators = (entry: Omit<AuditEntry, 'tenantId'>) =>
+    record({ ...entry, tenantId: SYSTEM_TENANT_ID })
+
   /**
    * Returns a page of the entries older than number `before`, newest first. A page can hold fewer
    * entries than `limit`, or none, although more follow.
@@ -151,7 +156,7 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
     deleteSlice: (now, limit) => store.removeBefore(now - keptMs, limit),
   })
 
-  return { record, list, about, listAfter, oldestFirst, retention }
+  return { record, recordForOperators, list, about, listAfter, oldestFirst, retention }
 }
 
 function answersTo(row: AuditRow, { action, actorId, object, since, until }: AuditFilter): boolean {

@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../db/open.ts'
+import { rowOf } from '../../db/placeholders.ts'
 import { auditLog } from '../schema.ts'
 
 export type AuditRow = typeof auditLog.$inferSelect
@@ -23,19 +24,7 @@ export interface Period {
 export function createAuditStore({ orm }: Db) {
   const $ = sql.placeholder
 
-  const insert = orm
-    .insert(auditLog)
-    .values({
-      at: $('at'),
-      tenantId: $('tenantId'),
-      actorKind: $('actorKind'),
-      actorId: $('actorId'),
-      action: $('action'),
-      object: $('object'),
-      source: $('source'),
-      detail: $('detail'),
-    })
-    .prepare()
+  const insert = orm.insert(auditLog).values(rowOf(auditLog)).prepare()
 
   const removeBefore = orm
     .delete(auditLog)

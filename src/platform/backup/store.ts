@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { Db } from '../../db/open.ts'
+import { rowOf } from '../../db/placeholders.ts'
 import { backups } from '../schema.ts'
 
 export type BackupRow = typeof backups.$inferSelect
@@ -18,19 +19,7 @@ export function createBackupStore({ orm }: Db) {
   const byId = eq(backups.id, $('id'))
   const newestFirst = [desc(backups.startedAt), desc(backups.id)]
 
-  const insert = orm
-    .insert(backups)
-    .values({
-      id: $('id'),
-      origin: $('origin'),
-      owner: $('owner'),
-      startedAt: $('startedAt'),
-      endedAt: $('endedAt'),
-      file: $('file'),
-      bytes: $('bytes'),
-      error: $('error'),
-    })
-    .prepare()
+  const insert = orm.insert(backups).values(rowOf(backups)).prepare()
   /** Closes an open record; a record that another process has closed stays unchanged. */
   const end = orm
     .update(backups)

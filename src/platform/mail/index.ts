@@ -91,7 +91,7 @@ export function createMail(parts: {
     stop: loop.stop,
     idle: loop.idle,
     /** Checks for work immediately, for example after another process has posted mails. */
-    look: loop.nudge,
+    nudge: loop.nudge,
   }
 }
 

@@ -32,7 +32,7 @@ export function createOutbox(parts: {
   wake: () => void
 }) {
   const { store, bodies, clock, wake } = parts
-  const { outbox, line } = store
+  const { outbox, queue } = store
 
   /** Mails, newest first. */
   const list = (whose: Whose, scan: Scan): MailSummary[] => outbox.list(ownerOf(whose), scan)
@@ -55,8 +55,8 @@ export function createOutbox(parts: {
    * The number of mails that are due and of those that wait for a retry, each counted up to 10,000.
    */
   const open = (): { ready: number; waiting: number } => ({
-    ready: line.count('ready'),
-    waiting: line.count('waiting'),
+    ready: queue.readyCount(),
+    waiting: queue.waitingCount(),
   })
 
   function read(whose: Whose, id: string): OpenMail | undefined {

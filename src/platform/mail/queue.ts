@@ -17,9 +17,8 @@ interface Try extends Lane {
 
 /** All mails go to one server, which accepts few connections from one client. */
 const LIMITS = { total: 8, perTenant: 4, perTarget: 8, perLane: 4, isShared: true }
-const TARGET = 'smtp'
 /** The lane of the installation, which sorts before all tenants. */
-const INSTANCE = ''
+const INSTALLATION: Lane = { tenant: '', target: '' }
 
 const BROKEN = 'Gatehouse failed to send it; see the server log'
 const UNREADABLE = 'the body cannot be decrypted with the current master key'
@@ -41,23 +40,21 @@ export function createMailQueue(parts: {
   afterCommit: Db['afterCommit']
 }): DueQueue<Try, Sent> {
   const { store, clock, log, bodies, settling, send, wake, afterCommit } = parts
-  const { line } = store
+  const { queue } = store
 
-  const nextDueAt = () => (send ? line.firstWaitingAt() : undefined)
+  const nextDueAt = () => (send ? queue.firstWaitingAt() : undefined)
 
-  const promote = (now: number): boolean => line.promote(now, SLICE) === SLICE
+  const promote = (now: number): boolean => queue.promote(now, SLICE)
 
   function nextLane(after: Lane | undefined): Lane | undefined {
     if (!send) return undefined
-    if (!after && line.instanceHasReady()) return { tenant: INSTANCE, target: TARGET }
-    const tenant = line.nextTenant(after?.tenant ?? INSTANCE)
-    return tenant === undefined ? undefined : { tenant, target: TARGET }
+    if (!after && queue.ready(INSTALLATION, 1).length > 0) return INSTALLATION
+    return queue.nextLane(after)
   }
 
   function claim(lane: Lane, limit: number, lease: Lease): Try[] {
-    const tenantId = lane.tenant === INSTANCE ? null : lane.tenant
     const now = clock.now()
-    const rows = line.ready(tenantId, limit)
+    const rows = queue.ready(lane, limit)
     const late = rows.filter(({ expiresAt }) => expiresAt <= now)
     for (const mail of late) settling.expire(mail)
     // Waking the loop before the commit would make it spin for as long as commits fail.
@@ -67,8 +64,9 @@ export function createMailQueue(parts: {
       .flatMap((row) => begin(row, lane, lease, now) ?? [])
   }
 
-  function begin({ seq }: MailRow, lane: Lane, lease: Lease, now: number): Try | undefined {
-    const mail = line.lease(seq, { attemptId: newId(), startedAt: now }, lease)
+  function begin(row: MailRow, lane: Lane, lease: Lease, now: number): Try | undefined {
+    const attempt = { attemptId: newId(), startedAt: now, tries: row.tries + 1 }
+    const mail = queue.lease(row, attempt, lease)
     return mail && { ...lane, mail }
   }
 
@@ -91,10 +89,8 @@ export function createMailQueue(parts: {
 
   const settle = ({ mail }: Try, sent: Sent) => settling.end(mail, sent)
 
-  const hasLost = (holders: Holders): boolean => line.lost(holders, 1).length > 0
-
   function reclaim(holders: Holders) {
-    for (const mail of line.lost(holders, SLICE)) settling.interrupt(mail)
+    for (const mail of queue.lost(holders, SLICE)) settling.interrupt(mail)
   }
 
   return {
@@ -108,7 +104,7 @@ export function createMailQueue(parts: {
     perform,
     broken,
     settle,
-    hasLost,
+    hasLost: queue.hasLost,
     reclaim,
   }
 }

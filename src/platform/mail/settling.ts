@@ -22,28 +22,28 @@ export function createSettling(parts: {
   afterCommit: Db['afterCommit']
 }) {
   const { clock, log, events, hasServer, afterCommit } = parts
-  const { line } = parts.store
+  const { queue } = parts.store
 
   /** Returns the time of the next attempt, in milliseconds; undefined if there is none. */
   function end(mail: LeasedMail, sent: Sent): number | undefined {
     if (sent.result === 'deferred') return defer(mail, sent.reason)
     if (sent.result === 'refused') return fail(mail, sent.reason)
     const end = { state: 'sent', lastError: null, endedAt: clock.now() } as const
-    if (line.finish(mail, end)) afterCommit(() => events.ended('sent'))
+    if (queue.finish(mail, end)) afterCommit(() => events.ended('sent'))
   }
 
   function defer(mail: LeasedMail, reason: string): number | undefined {
     const at = nextTryAt({ ...mail, endedAt: clock.now() })
     if (at === undefined) return fail(mail, reason)
     const wait = { state: hasServer ? 'waiting' : 'kept', dueAt: at, lastError: reason } as const
-    if (!line.rearm(mail, wait)) return undefined
+    if (!queue.rearm(mail, wait)) return undefined
     afterCommit(() => log.warn('mail will be retried', { ...namesOf(mail), reason }))
     return hasServer ? at : undefined
   }
 
   function fail(mail: LeasedMail, reason: string): undefined {
     const end = { state: 'failed', lastError: reason, endedAt: clock.now() } as const
-    if (line.finish(mail, end)) failed(mail, reason)
+    if (queue.finish(mail, end)) failed(mail, reason)
   }
 
   /**
@@ -55,7 +55,7 @@ export function createSettling(parts: {
   /** Fails a queued mail that has expired. */
   function expire(mail: MailRow) {
     const reason = mail.lastError === null ? EXPIRED : `${EXPIRED}: ${mail.lastError}`
-    line.giveUp(mail.seq, reason, clock.now())
+    queue.giveUp(mail.seq, reason, clock.now())
     failed(mail, reason)
   }
 

@@ -1,5 +1,6 @@
 import { and, asc, eq, inArray, lt, sql } from 'drizzle-orm'
 import type { Db } from '../../db/open.ts'
+import { excludedOf, rowOf } from '../../db/placeholders.ts'
 import type { Engine, Environment } from '../engines.ts'
 import { tenants, usageDays, usageMonths } from '../schema.ts'
 import type { TenantStatus } from '../tenants.ts'
@@ -38,28 +39,10 @@ export function createStore({ orm }: Db) {
     .prepare()
   const saveMonth = orm
     .insert(usageMonths)
-    .values({
-      tenantId,
-      month: sql.placeholder('month'),
-      requests: sql.placeholder('requests'),
-      billed: sql.placeholder('billed'),
-      costCents: sql.placeholder('costCents'),
-      costRest: sql.placeholder('costRest'),
-      costPer: sql.placeholder('costPer'),
-      allowanceNotified: sql.placeholder('allowanceNotified'),
-      spendCapNotified: sql.placeholder('spendCapNotified'),
-    })
+    .values(rowOf(usageMonths))
     .onConflictDoUpdate({
       target: [usageMonths.tenantId, usageMonths.month],
-      set: {
-        requests: sql`excluded.requests`,
-        billed: sql`excluded.billed`,
-        costCents: sql`excluded.cost_cents`,
-        costRest: sql`excluded.cost_rest`,
-        costPer: sql`excluded.cost_per`,
-        allowanceNotified: sql`excluded.allowance_told`,
-        spendCapNotified: sql`excluded.spend_cap_told`,
-      },
+      set: excludedOf(usageMonths, 'tenantId', 'month'),
     })
     .prepare()
   const addToDay = orm

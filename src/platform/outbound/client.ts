@@ -1,11 +1,11 @@
 import { isIP } from 'node:net'
 import type { Clock } from '../clock.ts'
 import { AppError, invalid } from '../errors.ts'
+import { type Call, startCall, type Timings } from '../transport/call.ts'
+import { createExchange, type Dial, type Reply } from '../transport/exchange.ts'
+import { CallFailure, type FailureReason } from '../transport/failure.ts'
 import { isLocal, whatForbids } from './addresses.ts'
 import { parseAllowList } from './allow-list.ts'
-import { type Call, startCall, type Timings } from './call.ts'
-import { createExchange, type Dial } from './exchange.ts'
-import { CallFailure, type FailureReason } from './failure.ts'
 import { checkEachHeader, isForwardableHeader } from './headers.ts'
 import type { Resolve } from './resolved-address.ts'
 import { cachedResolve, resolveInTime, systemResolve } from './resolver.ts'
@@ -40,7 +40,7 @@ export interface OutboundRequest {
   signal?: AbortSignal
   /**
    * For targets that must not be called again once they have responded: a call succeeds as soon as
-   * the head was read, even if the body is incomplete or `signal` aborts it. `bodyTrouble` then
+   * the head was read, even if the body is incomplete or `signal` aborts it. `bodyIssue` then
    * says why.
    */
   headIsEnough?: boolean
@@ -53,20 +53,7 @@ export interface OutboundRequest {
  * unless the request sets `headIsEnough`.
  */
 export type OutboundResult = (
-  | {
-      replied: true
-      status: number
-      headers: [name: string, value: string][]
-      /** As sent by the target, not decompressed. */
-      body: Uint8Array
-      /**
-       * Whether the end of the body is missing, because it exceeds the limit or, if `bodyTrouble`
-       * is set, never arrived.
-       */
-      truncated: boolean
-      /** With `headIsEnough`: why the body is incomplete, as a sentence; otherwise null. */
-      bodyTrouble: string | null
-    }
+  | ({ replied: true } & Reply)
   | { replied: false; reason: FailureReason; message: string }
 ) & {
   /** The address that was called; null if there was no call. */
@@ -93,7 +80,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const { clock, userAgent } = options
   const allow = parseAllowList(options.allow ?? [])
   const resolve = options.resolve ?? cachedResolve(clock, systemResolve)
-  const exchange = createExchange([options.ca ?? []].flat())
+  const exchange = createExchange(options.ca)
 
   const checkUrl = (raw: string) => {
     const { url, host } = checkTarget(raw, allow)
@@ -105,9 +92,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
     const call = startCall({ clock, timeoutMs, signal })
     let address: string | null = null
     try {
-      const checked = check(request)
-      address = await findAddress(checked.target, call)
-      const reply = await exchange({ ...checked, address }, call)
+      const { target, ...checked } = check(request)
+      address = await findAddress(target, call)
+      const { url, name, port } = target
+      const reply = await exchange({ ...checked, url, peer: { name, address, port } }, call)
       return { replied: true, ...reply, address, timings: call.timings() }
     } catch (error) {
       return { replied: false, ...asOutcome(error), address, timings: call.timings() }
@@ -117,7 +105,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   }
 
   /** Makes all checks that need no network. Throws `invalid`. */
-  function check(request: OutboundRequest): Omit<Dial, 'address'> {
+  function check(request: OutboundRequest): { target: Target } & Omit<Dial, 'url' | 'peer'> {
     const { maxResponseBytes = options.maxResponseBytes, body } = request
     const { headIsEnough = false, bodyTimeoutMs } = request
     return {

@@ -1,5 +1,6 @@
+export type { Timings } from '../transport/call.ts'
+export type { FailureReason, Phase } from '../transport/failure.ts'
 export { parseAllowList } from './allow-list.ts'
-export type { Phase, Timings } from './call.ts'
 export {
   createOutbound,
   type Outbound,
@@ -7,7 +8,6 @@ export {
   type OutboundRequest,
   type OutboundResult,
 } from './client.ts'
-export type { FailureReason } from './failure.ts'
 export { checkHeaders, isForwardableHeader } from './headers.ts'
 export type { Resolve, ResolvedAddress } from './resolved-address.ts'
 export { refusalSentence } from './url-rules.ts'

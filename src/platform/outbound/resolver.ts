@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import type { Clock } from '../clock.ts'
-import { type Call, untilCut } from './call.ts'
-import { CallFailure, errorCode } from './failure.ts'
+import { type Call, untilCut } from '../transport/call.ts'
+import { CallFailure, errorCode } from '../transport/failure.ts'
 import type { Resolve, ResolvedAddress } from './resolved-address.ts'
 import { createStubResolver, isNotFound } from './stub-resolver.ts'
 

@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises'
 import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { errorCode } from './failure.ts'
+import { errorCode } from '../transport/failure.ts'
 import type { Resolve, ResolvedAddress } from './resolved-address.ts'
 
 /**

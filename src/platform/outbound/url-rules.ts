@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { type AppError, invalid, type Rule } from '../errors.ts'
+import { peerOf } from '../transport/peer.ts'
 import { isLocal, whatForbids } from './addresses.ts'
 import type { AllowList } from './allow-list.ts'
 
@@ -62,15 +63,16 @@ function parse(raw: string): URL {
 }
 
 function locate(url: URL): Target {
-  const literal = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  const isAddress = isIP(literal) !== 0
-  const name = isAddress ? literal : literal.toLowerCase().replace(/\.$/, '')
-  const port = url.port === '' ? defaultPort(url) : Number(url.port)
+  const { name, port } = peerOf(url)
   if (port === 0) throw refusedUrl('must not have port 0', 'range')
-  return { url, host: `${url.hostname.replace(/\.$/, '')}:${port}`, name, port, isAddress }
+  return {
+    url,
+    host: `${url.hostname.replace(/\.$/, '')}:${port}`,
+    name,
+    port,
+    isAddress: isIP(name) !== 0,
+  }
 }
-
-const defaultPort = (url: URL) => (url.protocol === 'https:' ? 443 : 80)
 
 /**
  * Throws `invalid` if the URL contains credentials. The parser drops an empty `user:@`, so the raw

@@ -38,14 +38,10 @@ test.each([
     ['from "delayed_jobs"', 'run_at" asc'],
     'delayed_jobs_by_tenant (tenant_id=?)',
   ],
-  ['the first waiting run', ['select "due_at" from "runs"'], 'INDEX runs_waiting'],
-  ['what comes due', ["state = 'waiting' and due_at <= ?"], 'runs_waiting (due_at<?)'],
-  [
-    'the next lane',
-    ['(tenant_id, host, due_at) >'],
-    'runs_ready ((tenant_id,host,due_at)>(?,?,?))',
-  ],
-  ['the line of a lane', ['"runs"."host" = ?'], 'runs_ready (tenant_id=? AND host=?)'],
+  ['the first waiting run', ['select "due_at" as "dueAt" from "runs"'], 'INDEX runs_waiting'],
+  ['what comes due', [`"state" = 'waiting' and "runs"."due_at" <= ?`], 'runs_waiting (due_at<?)'],
+  ['the next lane', ['"runs"."due_at") >'], 'runs_ready ((tenant_id,host,due_at)>(?,?,?))'],
+  ['what is ready in a lane', ['"runs"."host" is ?'], 'runs_ready (tenant_id=? AND host=?)'],
   ['lost leases', ['not in (select value from json_each'], 'INDEX runs_leased'],
   ['runs in flight', ['count(*) from "runs"', '"runs"."job_id" = ?'], 'runs_by_job (job_id=?)'],
   [

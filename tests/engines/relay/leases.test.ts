@@ -165,7 +165,7 @@ describe('while two processes live', () => {
 
     const sent = fixture.sendMany(60)
     for (let n = 0; n < 20; n++) {
-      other.delivery.look()
+      other.delivery.nudge()
       await breathe(fixture.app)
     }
     await sent
@@ -228,7 +228,7 @@ describe('while two processes live', () => {
 
     await fixture.change(endpoint, { active: true })
     await held.arrived(1)
-    other.delivery.look()
+    other.delivery.nudge()
     for (let n = 0; n < 5; n++) await breathe(fixture.app)
 
     expect(target.requests).toHaveLength(1)

@@ -17,23 +17,23 @@ async function metric({ app }: Fixture, name: string) {
   )
 }
 
-const perLine = (first: number, again: number) => ({
-  'line="first"': first,
-  'line="again"': again,
+const perQueue = (first: number, again: number) => ({
+  'queue="first"': first,
+  'queue="again"': again,
 })
 
-test('a line in which nothing stands has no lag', async () => {
+test('an empty queue has no lag', async () => {
   await using fixture = await bootRelay()
   await using target = startTarget()
   await fixture.createEndpoint(target.url)
   await fixture.deliver()
   await fixture.clock.advance(60 * SECOND)
 
-  expect(await metric(fixture, 'ready')).toEqual(perLine(0, 0))
-  expect(await metric(fixture, 'lag_seconds')).toEqual(perLine(0, 0))
+  expect(await metric(fixture, 'ready')).toEqual(perQueue(0, 0))
+  expect(await metric(fixture, 'lag_seconds')).toEqual(perQueue(0, 0))
 })
 
-test('what stands in the first line is counted, and the oldest of all endpoints is its lag', async () => {
+test('ready first attempts are counted, and the oldest of all endpoints is their lag', async () => {
   await using fixture = await bootRelay()
   await using target = startTarget()
   const held = holdAnswers(target)
@@ -47,31 +47,31 @@ test('what stands in the first line is counted, and the oldest of all endpoints 
   const underWay = target.requests.length
   expect(underWay).toBeLessThan(60)
 
-  expect(await metric(fixture, 'ready')).toEqual(perLine(60 - underWay, 0))
-  expect(await metric(fixture, 'lag_seconds')).toEqual(perLine(12, 0))
+  expect(await metric(fixture, 'ready')).toEqual(perQueue(60 - underWay, 0))
+  expect(await metric(fixture, 'lag_seconds')).toEqual(perQueue(12, 0))
 
   target.answers(() => new Response())
   held.release()
   await rest(fixture.app)
-  expect(await metric(fixture, 'ready')).toEqual(perLine(0, 0))
-  expect(await metric(fixture, 'lag_seconds')).toEqual(perLine(0, 0))
+  expect(await metric(fixture, 'ready')).toEqual(perQueue(0, 0))
+  expect(await metric(fixture, 'lag_seconds')).toEqual(perQueue(0, 0))
 })
 
-test('what stands in line to be tried again is counted apart, and what waits is not', async () => {
+test('ready retries are counted apart, and waiting ones are not', async () => {
   await using fixture = await bootRelay(NEVER_OPEN)
   await using target = startTarget(() => new Response('', { status: 500 }))
   await fixture.createEndpoint(target.url)
   await fixture.sendMany(10)
   await rest(fixture.app)
-  expect(await metric(fixture, 'ready')).toEqual(perLine(0, 0))
+  expect(await metric(fixture, 'ready')).toEqual(perQueue(0, 0))
   const held = holdAnswers(target)
 
   await advanceWaiting(fixture.app, 5 * SECOND)
   await held.arrived(14)
   await advanceWaiting(fixture.app, 7 * SECOND)
 
-  expect(await metric(fixture, 'ready')).toEqual(perLine(0, 6))
-  expect(await metric(fixture, 'lag_seconds')).toEqual(perLine(0, 7))
+  expect(await metric(fixture, 'ready')).toEqual(perQueue(0, 6))
+  expect(await metric(fixture, 'lag_seconds')).toEqual(perQueue(0, 7))
   target.answers(() => new Response())
   held.release()
   await rest(fixture.app)

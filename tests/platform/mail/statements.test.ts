@@ -21,8 +21,8 @@ test('nothing is sorted', () => {
 
 test.each([
   [["= 'ready'", 'order by "mails"."due_at"'], 'mails_ready (tenant_id=?)'],
-  [['> ', "= 'ready'", 'order by "mails"."tenant_id"'], 'mails_ready (tenant_id>?)'],
-  [['due_at <= '], 'mails_waiting (due_at<?)'],
+  [['> ', "= 'ready'", 'order by "mails"."tenant_id"'], 'mails_ready ((tenant_id,due_at)>(?,?))'],
+  [['"due_at" <= '], 'mails_waiting (due_at<?)'],
   [['json_each'], 'mails_leased'],
   [
     ['"recipient_hash" = '],

@@ -105,7 +105,7 @@ describe('an answer whose body comes to a bad end is a reply where its head is e
 
     expect(failure(whole).reason).toBe(reason)
     const result = reply(head)
-    expect(result).toMatchObject({ status, truncated: true, bodyTrouble: trouble })
+    expect(result).toMatchObject({ status, truncated: true, bodyIssue: trouble })
     expect(result.text).toMatch(text)
     expect(result.timings.wait).toBeGreaterThan(0)
     expect(target.requests).toHaveLength(2)
@@ -127,7 +127,7 @@ describe('an answer whose body comes to a bad end is a reply where its head is e
     expect(result).toMatchObject({
       status: 200,
       text: 'begun',
-      bodyTrouble: 'the connection closed before the body was complete',
+      bodyIssue: 'the connection closed before the body was complete',
     })
   })
 })
@@ -144,7 +144,7 @@ describe('a body without an end is read to the limit and no further', () => {
     const request = post(target.url, 'event', { headIsEnough: true, maxResponseBytes: 100_000 })
     const result = reply(await loopback().send(request))
 
-    expect(result).toMatchObject({ status: 200, truncated: true, bodyTrouble: null })
+    expect(result).toMatchObject({ status: 200, truncated: true, bodyIssue: null })
     expect(result.text).toBe('x'.repeat(100_000))
     await eventually(() => target.open() === 0)
     expect(sent()).toBeLessThan(20_000_000)
@@ -156,7 +156,7 @@ describe('a body without an end is read to the limit and no further', () => {
     const request = post(target.url, 'event', { headIsEnough: true, maxResponseBytes: 0 })
     const result = reply(await loopback().send(request))
 
-    expect(result).toMatchObject({ status: 200, text: '', truncated: true, bodyTrouble: null })
+    expect(result).toMatchObject({ status: 200, text: '', truncated: true, bodyIssue: null })
   })
 })
 
@@ -170,7 +170,7 @@ describe('a complete body is one like any other', () => {
     const target = await startTarget((socket) => socket.end(bytes))
 
     for (const result of await sendBoth(target.url, { bodyTimeoutMs: 1000 })) {
-      expect(reply(result)).toMatchObject({ text, truncated: false, bodyTrouble: null })
+      expect(reply(result)).toMatchObject({ text, truncated: false, bodyIssue: null })
     }
   })
 
@@ -261,7 +261,7 @@ describe('the time for the body', () => {
       status: 200,
       text: 'begun',
       truncated: true,
-      bodyTrouble: 'the body was not complete within 5 s of the response headers',
+      bodyIssue: 'the body was not complete within 5 s of the response headers',
     })
     expect(timers()).toBe(0)
     await eventually(() => target.open() === 0)
@@ -272,7 +272,7 @@ describe('the time for the body', () => {
 
     turn(15_000)
 
-    expect(reply(await sent).bodyTrouble).toBe('the body was not complete within 15 s')
+    expect(reply(await sent).bodyIssue).toBe('the body was not complete within 15 s')
     expect(timers()).toBe(0)
   })
 
@@ -302,7 +302,7 @@ describe('a call that is cut short', () => {
       status: 200,
       text: 'begun',
       truncated: true,
-      bodyTrouble: 'the request was cancelled before the body was complete',
+      bodyIssue: 'the request was cancelled before the body was complete',
     })
     expect(timers()).toBe(0)
     await eventually(() => target.open() === 0)

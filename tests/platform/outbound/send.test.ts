@@ -191,7 +191,7 @@ describe('any status is a reply', () => {
     for (const { url } of [inOne, apart]) {
       for (const headIsEnough of [false, true]) {
         const result = reply(await loopback().send(get(url, { headIsEnough })))
-        expect(result).toMatchObject({ status: 503, text: 'no', bodyTrouble: null })
+        expect(result).toMatchObject({ status: 503, text: 'no', bodyIssue: null })
       }
     }
   })

@@ -48,7 +48,7 @@ export const createInternet =
         ],
         body: Buffer.from(reply.body),
         truncated: false,
-        bodyTrouble: null,
+        bodyIssue: null,
         address,
         timings,
       }

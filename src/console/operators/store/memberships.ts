@@ -1,5 +1,6 @@
 import { and, asc, eq, ne, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
+import { rowOf } from '../../../db/placeholders.ts'
 import { gateAddresses, gateIdentities } from '../../../engines/gate/schema.ts'
 import { tenants } from '../../../platform/schema.ts'
 import { consoleMemberships } from '../../schema.ts'
@@ -31,12 +32,7 @@ export function createMembershipStore({ orm }: Db) {
   const ofTenant = eq(consoleMemberships.tenantId, $('tenantId'))
   const put = orm
     .insert(consoleMemberships)
-    .values({
-      tenantId: $('tenantId'),
-      operatorId: $('operatorId'),
-      role: $('role'),
-      createdAt: $('now'),
-    })
+    .values({ ...rowOf(consoleMemberships, 'createdAt'), createdAt: $('now') })
     .onConflictDoUpdate({
       target: [consoleMemberships.operatorId, consoleMemberships.tenantId],
       set: { role: sql`excluded.role` },

@@ -2,7 +2,6 @@ import { Elysia } from 'elysia'
 import { HealthPage } from '../../../../views/console/pages/admin/health.tsx'
 import type { Audit } from '../../../platform/audit/index.ts'
 import type { Backups } from '../../../platform/backup/index.ts'
-import { SYSTEM_TENANT_ID } from '../../../platform/system-tenant.ts'
 import { createInstanceHealth } from '../../instance-health.ts'
 import type { Layout } from '../../layout.ts'
 import type { ConsoleMiddleware, OperatorContext } from '../../middleware.ts'
@@ -25,7 +24,7 @@ export function healthPage(
   async function backUp({ actor }: OperatorContext): Promise<Response> {
     await backups.makeNow((file) => {
       const action = 'backup.asked_for'
-      audit.record({ tenantId: SYSTEM_TENANT_ID, actor, action, object: `backup:${file}` })
+      audit.recordForOperators({ actor, action, object: `backup:${file}` })
     })
     return layout.go(`${PATH}?done=begun`)
   }

@@ -8,7 +8,6 @@ import type { Clock } from '../../../platform/clock.ts'
 import { createCursor } from '../../../platform/cursor.ts'
 import { fail, notFound } from '../../../platform/errors.ts'
 import type { Mail, MailSummary, Whose } from '../../../platform/mail/index.ts'
-import { SYSTEM_TENANT_ID } from '../../../platform/system-tenant.ts'
 import type { Tenants } from '../../../platform/tenants.ts'
 import { flashOf } from '../../flash.ts'
 import { crumbTo, type Layout } from '../../layout.ts'
@@ -71,11 +70,13 @@ export function mailPages(parts: {
   const nameOf = (tenant: string): string =>
     tenant === INSTALLATION ? 'Installation' : tenants.nameOf(tenant)
 
-  /** Owner of an email. The system tenant, whose users are the operators, has no page. */
-  const ownerOf = ({ tenantId }: MailSummary) =>
-    tenantId === null || tenantId === SYSTEM_TENANT_ID
-      ? { name: tenantId === null ? 'Installation' : 'Operators' }
-      : { id: tenantId, name: tenants.nameOf(tenantId) }
+  /** Owner of an email. Operators belong to no tenant that has a page. */
+  const ownerOf = ({ tenantId }: MailSummary) => {
+    if (tenantId === null) return { name: 'Installation' }
+    return tenants.exists(tenantId)
+      ? { id: tenantId, name: tenants.nameOf(tenantId) }
+      : { name: 'Operators' }
+  }
 
   /** Emails can contain sign-in codes, so their text is shown only if no mail server is configured. */
   function show({ request, operator }: Context, id: string): Response {
@@ -107,10 +108,9 @@ export function mailPages(parts: {
     return layout.go(`${PATH}?done=deleted`)
   }
 
-  /** Logged under the system tenant, without the recipient. */
+  /** Logged without the recipient. */
   const record = (actor: Actor, action: string, { id, tenantId, kind, state }: MailSummary) =>
-    audit.record({
-      tenantId: SYSTEM_TENANT_ID,
+    audit.recordForOperators({
       actor,
       action,
       object: `mail:${id}`,

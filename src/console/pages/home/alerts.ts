@@ -29,8 +29,8 @@ export function createAlerts(parts: {
   function of(tenantId: string, environment: Environment): Issues {
     const nearness = metering.nearnessOf(tenantId)
     return {
-      endpoints: delivery.readModel.troubled({ tenantId, name: `relay.${environment}` }),
-      webhooks: delivery.readModel.troubled({ tenantId, name: 'gate.live' }),
+      endpoints: delivery.readModel.failing({ tenantId, name: `relay.${environment}` }),
+      webhooks: delivery.readModel.failing({ tenantId, name: 'gate.live' }),
       jobs: clockwork.readModel.failing(tenantId),
       bots: passepartout.bots.list(tenantId).filter(isTroubled),
       usage: isNearItsEnd(nearness) ? nearness : undefined,

@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, lte, sql } from 'drizzle-orm'
 import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
+import { changesOf, rowOf } from '../../../db/placeholders.ts'
 import { cronJobs } from '../schema.ts'
 import { storedSize } from './size.ts'
 
@@ -17,36 +18,22 @@ export function createCronJobStore({ orm, client }: Db) {
   const mine = and(eq(cronJobs.tenantId, $('tenantId')), eq(cronJobs.id, $('id')))
   const isActive = sql`${cronJobs.isActive} = 1`
 
-  const insert = compile(
-    client,
-    orm.insert(cronJobs).values({
-      id: $('id'),
-      tenantId: $('tenantId'),
-      name: $('name'),
-      schedule: $('schedule'),
-      url: $('url'),
-      method: $('method'),
-      headers: $('headers'),
-      body: $('body'),
-      isActive: $('isActive'),
-      nextRunAt: $('nextRunAt'),
-      createdAt: $('createdAt'),
-      updatedAt: $('updatedAt'),
-    }),
-  )
+  const insert = compile(client, orm.insert(cronJobs).values(rowOf(cronJobs, 'lastRunAt')))
   const save = orm
     .update(cronJobs)
-    .set({
-      name: sql`${$('name')}`,
-      schedule: sql`${$('schedule')}`,
-      url: sql`${$('url')}`,
-      method: sql`${$('method')}`,
-      headers: sql`${$('headers')}`,
-      body: sql`${$('body')}`,
-      isActive: sql`${$('isActive')}`,
-      nextRunAt: sql`${$('nextRunAt')}`,
-      updatedAt: sql`${$('updatedAt')}`,
-    })
+    .set(
+      changesOf(
+        'name',
+        'schedule',
+        'url',
+        'method',
+        'headers',
+        'body',
+        'isActive',
+        'nextRunAt',
+        'updatedAt',
+      ),
+    )
     .where(mine)
     .returning()
     .prepare()

@@ -1,6 +1,7 @@
 import { and, asc, eq, inArray, isNotNull, sql } from 'drizzle-orm'
 import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
+import { rowOf } from '../../../db/placeholders.ts'
 import { delayedJobs } from '../schema.ts'
 import { storedSize } from './size.ts'
 
@@ -22,22 +23,7 @@ export function createDelayedJobStore({ orm, client }: Db) {
   const $ = sql.placeholder
   const mine = and(eq(delayedJobs.tenantId, $('tenantId')), eq(delayedJobs.id, $('id')))
 
-  const insert = compile(
-    client,
-    orm.insert(delayedJobs).values({
-      id: $('id'),
-      tenantId: $('tenantId'),
-      name: $('name'),
-      runAt: $('runAt'),
-      url: $('url'),
-      method: $('method'),
-      headers: $('headers'),
-      body: $('body'),
-      status: $('status'),
-      createdAt: $('createdAt'),
-      updatedAt: $('updatedAt'),
-    }),
-  )
+  const insert = compile(client, orm.insert(delayedJobs).values(rowOf(delayedJobs, 'expiresAt')))
   const find = orm.select().from(delayedJobs).where(mine).prepare()
   const list = orm
     .select()

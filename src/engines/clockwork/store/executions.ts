@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
+import { changesOf } from '../../../db/placeholders.ts'
 import { executions } from '../schema.ts'
 
 export type ExecutionRow = typeof executions.$inferSelect
@@ -31,25 +32,27 @@ export function createExecutionStore({ orm }: Db) {
       tenantId: $('tenantId'),
       jobId: $('jobId'),
       trigger: $('trigger'),
-      status: 'running',
       attempt: $('attempt'),
       slotAt: $('slotAt'),
       latenessMs: $('latenessMs'),
       startedAt: $('startedAt'),
+      status: 'running',
     })
     .prepare()
   const complete = orm
     .update(executions)
-    .set({
-      status: sql`${$('status')}`,
-      completedAt: sql`${$('completedAt')}`,
-      durationMs: sql`${$('durationMs')}`,
-      responseStatus: sql`${$('responseStatus')}`,
-      responseBody: sql`${$('responseBody')}`,
-      errorMessage: sql`${$('errorMessage')}`,
-      address: sql`${$('address')}`,
-      timings: sql`${$('timings')}`,
-    })
+    .set(
+      changesOf(
+        'status',
+        'completedAt',
+        'durationMs',
+        'responseStatus',
+        'responseBody',
+        'errorMessage',
+        'address',
+        'timings',
+      ),
+    )
     .where(eq(executions.id, $('id')))
     .prepare()
   const start = orm

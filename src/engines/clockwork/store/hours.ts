@@ -1,6 +1,7 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
+import { rowOf } from '../../../db/placeholders.ts'
 import { HOUR_MS } from '../../../platform/durations.ts'
 import { clockworkHours } from '../schema.ts'
 import type { ExecutionResult } from './executions.ts'
@@ -15,12 +16,7 @@ export function createHourStore({ orm, client }: Db) {
     client,
     orm
       .insert(clockworkHours)
-      .values({
-        tenantId: $('tenantId'),
-        hour: $('hour'),
-        succeeded: $('succeeded'),
-        failed: $('failed'),
-      })
+      .values(rowOf(clockworkHours))
       .onConflictDoUpdate({
         target: [clockworkHours.tenantId, clockworkHours.hour],
         set: {

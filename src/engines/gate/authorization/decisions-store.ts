@@ -1,6 +1,7 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
+import { rowOf } from '../../../db/placeholders.ts'
 import { END, type Scan } from '../../../platform/scan.ts'
 import { gateDecisions as decisions } from '../schema.ts'
 
@@ -12,24 +13,7 @@ export function createDecisionStore({ orm, client }: Db) {
   const mine = eq(decisions.tenantId, $('tenantId'))
   const behind = sql`${decisions.seq} < ${$('before')}`
 
-  const insert = compile(
-    client,
-    orm.insert(decisions).values({
-      id: $('id'),
-      tenantId: $('tenantId'),
-      environment: $('environment'),
-      keyId: $('keyId'),
-      at: $('at'),
-      subject: $('subject'),
-      action: $('action'),
-      resource: $('resource'),
-      context: $('context'),
-      isAllowed: $('isAllowed'),
-      reason: $('reason'),
-      policies: $('policies'),
-      policiesVersion: $('policiesVersion'),
-    }),
-  )
+  const insert = compile(client, orm.insert(decisions).values(rowOf(decisions)))
   const find = orm
     .select()
     .from(decisions)

@@ -10,8 +10,8 @@ import { questionOf } from './authzen.ts'
 import type { Decisions } from './decisions.ts'
 import type { Answer, Evaluated, Evaluation, Question } from './model.ts'
 import { checkContext } from './policy/context.ts'
-import type { Decided } from './policy/decided.ts'
 import type { Pdp } from './policy/pdp.ts'
+import type { PolicyDecision } from './policy/policy-decision.ts'
 import {
   checkAction,
   checkName,
@@ -41,7 +41,7 @@ export function createAuthorization(parts: {
     answer(caller, question, parseResource(question.resource))
 
   /** Evaluates a question without recording, counting or publishing it. */
-  function preview({ tenantId }: Caller, asked: Question): Decided {
+  function preview({ tenantId }: Caller, asked: Question): PolicyDecision {
     const { subject, action, context = {} } = asked
     const resource = parseResource(asked.resource)
     checkName(subject, 'subject')
@@ -83,7 +83,7 @@ export function createAuthorization(parts: {
     action: string,
     resource: Resource,
     context: JsonObject,
-  ): Decided & { policiesVersion: number } {
+  ): PolicyDecision & { policiesVersion: number } {
     const { policies: text, policiesVersion } = settings.of(tenantId)
     const version = text === null ? 0 : policiesVersion
     const custom = text === null ? null : { tenantId, version, text }
@@ -135,7 +135,7 @@ export function createAuthorization(parts: {
   return { authorize, evaluate, preview }
 }
 
-const denied = (reason: string): Decided => ({ allowed: false, policies: [], reason })
+const denied = (reason: string): PolicyDecision => ({ allowed: false, policies: [], reason })
 
 /** Reads roles from metadata, which users cannot change themselves, unlike traits. */
 const rolesIn = ({ roles }: JsonObject): string[] =>

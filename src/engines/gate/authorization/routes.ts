@@ -12,7 +12,7 @@ const scope = 'authorize'
 
 type Parts = { authorization: Authorization; decisions: Decisions; access: Access }
 
-/** contract/gate, authorization; plus lookup of decisions. */
+/** contract/gate, authorization; plus reading decisions. */
 export const authorizationRoutes = ({ authorization, decisions, access }: Parts) =>
   new Elysia({ prefix: '/authorize', tags: ['gate'] })
     .use(access)

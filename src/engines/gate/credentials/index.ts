@@ -16,7 +16,7 @@ export function createCredentials({ store, clock }: { store: Store; clock: Clock
   }
 
   /** Whether the identity can sign in other than by an emailed code. */
-  const hasWayIn = (person: Person): boolean =>
+  const hasSignInMethod = (person: Person): boolean =>
     passwordOf(person) !== undefined || store.socialLinks.of(person.tenantId, person.id).length > 0
 
   const setPassword = (person: Person, hash: string) =>
@@ -35,5 +35,5 @@ export function createCredentials({ store, clock }: { store: Store; clock: Clock
     store.codes.removeOfIdentity(tenantId, id)
   }
 
-  return { passwordOf, hasWayIn, setPassword, put, removeAll }
+  return { passwordOf, hasSignInMethod, setPassword, put, removeAll }
 }

@@ -48,14 +48,10 @@ export function createCredentialRemoval(parts: {
     })
   }
 
-  const record = (caller: Caller, identityId: string, detail: Record<string, string>) =>
-    audit.record({
-      tenantId: caller.tenantId,
-      actor: caller.actor,
-      action: 'identity.credential_removed',
-      object: `identity:${identityId}`,
-      detail,
-    })
+  function record({ tenantId, actor }: Caller, identityId: string, detail: Record<string, string>) {
+    const object = `identity:${identityId}`
+    audit.record({ tenantId, actor, action: 'identity.credential_removed', object, detail })
+  }
 
   function take(person: IdentityRow, type: Type) {
     const { tenantId, id } = person

@@ -1,31 +1,29 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
+import { replacedValues, rowOf } from '../../../db/placeholders.ts'
 import { gateCredentials as credentials } from '../schema.ts'
 
 export type CredentialRow = typeof credentials.$inferSelect
 /** The presentable part of a credential. */
 export type CredentialHead = Omit<CredentialRow, 'config' | 'tenantId'>
 
+/** The columns without secrets. */
+export const HEAD = {
+  identityId: credentials.identityId,
+  type: credentials.type,
+  version: credentials.version,
+  createdAt: credentials.createdAt,
+  updatedAt: credentials.updatedAt,
+}
+
 export function createCredentialStore({ orm }: Db) {
   const $ = sql.placeholder
   const put = orm
     .insert(credentials)
-    .values({
-      tenantId: $('tenantId'),
-      identityId: $('identityId'),
-      type: $('type'),
-      config: $('config'),
-      version: $('version'),
-      createdAt: $('createdAt'),
-      updatedAt: $('updatedAt'),
-    })
+    .values(rowOf(credentials))
     .onConflictDoUpdate({
       target: [credentials.identityId, credentials.type],
-      set: {
-        config: sql`excluded.config`,
-        version: sql`excluded.version`,
-        updatedAt: sql`excluded.updated_at`,
-      },
+      set: replacedValues(credentials, 'tenantId', 'identityId', 'type', 'createdAt'),
     })
     .prepare()
   const ofIdentity = and(
@@ -37,13 +35,7 @@ export function createCredentialStore({ orm }: Db) {
   const remove = orm.delete(credentials).where(ofType).prepare()
   const removeAll = orm.delete(credentials).where(ofIdentity).prepare()
   const heads = orm
-    .select({
-      identityId: credentials.identityId,
-      type: credentials.type,
-      version: credentials.version,
-      createdAt: credentials.createdAt,
-      updatedAt: credentials.updatedAt,
-    })
+    .select(HEAD)
     .from(credentials)
     .where(ofIdentity)
     .orderBy(asc(credentials.type))

@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
+import { replacedValues, rowOf } from '../../../db/placeholders.ts'
 import { gateAddresses as addresses } from '../schema.ts'
 
 export type AddressRow = typeof addresses.$inferSelect
@@ -7,31 +8,12 @@ export type AddressRow = typeof addresses.$inferSelect
 /** The single address of each identity. */
 export function createAddressStore({ orm }: Db) {
   const $ = sql.placeholder
-  const fields = {
-    value: $('value'),
-    status: $('status'),
-    verifiedAt: $('verifiedAt'),
-    updatedAt: $('updatedAt'),
-  }
   const put = orm
     .insert(addresses)
-    .values({
-      ...fields,
-      id: $('id'),
-      tenantId: $('tenantId'),
-      identityId: $('identityId'),
-      createdAt: $('createdAt'),
-    })
+    .values(rowOf(addresses))
     .onConflictDoUpdate({
       target: addresses.identityId,
-      set: {
-        id: sql`excluded.id`,
-        value: sql`excluded.value`,
-        status: sql`excluded.status`,
-        verifiedAt: sql`excluded.verified_at`,
-        createdAt: sql`excluded.created_at`,
-        updatedAt: sql`excluded.updated_at`,
-      },
+      set: replacedValues(addresses, 'tenantId', 'identityId'),
     })
     .prepare()
   const find = orm

@@ -28,8 +28,8 @@ export function createErasure(parts: {
   const { db, store, delivery, mail, clock, log } = parts
 
   /** Requests the erasure, inside the commit of the deletion. */
-  function request({ tenantId, id, email }: IdentityRow, now: number) {
-    store.erasures.insert({ tenantId, identityId: id, requestedAt: now })
+  function request({ tenantId, id, email }: IdentityRow) {
+    store.erasures.insert({ tenantId, identityId: id, requestedAt: clock.now() })
     store.flows.removeOfAddress(tenantId, email)
     mail.eraseTo(tenantId, email, SLICE)
   }

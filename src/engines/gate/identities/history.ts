@@ -20,7 +20,7 @@ export type Happening =
       device: Device | null
       ipAddress: string | null
     }
-  | { kind: 'told'; at: number; type: string; payload: Record<string, string> }
+  | { kind: 'event'; at: number; type: string; payload: Record<string, string> }
   | { kind: 'done'; at: number; action: string; actor: Actor; detail: Record<string, unknown> }
 
 /** Counts of events per hour. */
@@ -38,7 +38,7 @@ const HOURS = 24
 const MAX_PER_HOUR = 1000
 
 /** Events that the session log and the audit log report in more detail. */
-const SAID_OTHERWISE: ReadonlySet<string> = new Set<EventType>([
+const REPORTED_TYPES: ReadonlySet<string> = new Set<EventType>([
   'identity.login',
   'identity.state_changed',
 ])
@@ -54,14 +54,14 @@ export function createHistory(parts: {
 
   /** The latest entries, newest first. */
   function of({ tenantId }: Caller, identityId: string): Happening[] {
-    const told = delivery.readModel
+    const events = delivery.readModel
       .about(tenantId, identityId, MAX)
-      .filter(({ type }) => !SAID_OTHERWISE.has(type))
+      .filter(({ type }) => !REPORTED_TYPES.has(type))
     const done = audit.about(tenantId, `identity:${identityId}`, MAX)
     const isCreationDone = done.some(({ action }) => action === CREATED)
     const happenings: Happening[] = [
       ...store.sessions.recent(tenantId, identityId, MAX).map(signIn),
-      ...told.filter(({ type }) => type !== CREATED || !isCreationDone).map(tale),
+      ...events.filter(({ type }) => type !== CREATED || !isCreationDone).map(eventEntry),
       ...done.map(({ at, action, actor, detail }) => ({
         kind: 'done' as const,
         at,
@@ -101,8 +101,8 @@ const signIn = ({ issuedAt, methods, userAgent, ipAddress }: SessionRow): Happen
   ipAddress,
 })
 
-const tale = ({ acceptedAt, type, payload }: EventRow): Happening => ({
-  kind: 'told',
+const eventEntry = ({ acceptedAt, type, payload }: EventRow): Happening => ({
+  kind: 'event',
   at: acceptedAt,
   type,
   payload: JSON.parse(payload).data.payload,

@@ -1,12 +1,10 @@
 import type { Db } from '../../../db/open.ts'
 import type { Audit } from '../../../platform/audit/index.ts'
 import type { Caller } from '../../../platform/caller.ts'
-import type { Clock } from '../../../platform/clock.ts'
 import { invalid } from '../../../platform/errors.ts'
 import type { Metering } from '../../../platform/metering/index.ts'
 import type { NewCredential } from '../credentials/new-credential.ts'
 import type { Store } from '../store.ts'
-import type { Events } from '../webhooks/events.ts'
 import { normaliseEmail } from './email.ts'
 import type { Erasure } from './erasure.ts'
 import { createIdentityList } from './list.ts'
@@ -21,18 +19,15 @@ export type Identities = ReturnType<typeof createIdentities>
 /** Identities of a tenant: contract/gate, identity management. */
 export function createIdentities(parts: {
   db: Db
-  clock: Clock
   audit: Audit
   store: Store
   people: People
-  events: Events
   erasure: Erasure
   newCredential: NewCredential
   schemaUrl: (schemaId: string) => string
   metering: Metering
 }) {
-  const { db, clock, audit, store, people, events, erasure, newCredential, schemaUrl } = parts
-  const { metering } = parts
+  const { db, audit, store, people, erasure, newCredential, schemaUrl, metering } = parts
 
   const present = (row: IdentityRow): IdentityDetail => ({
     ...presentIdentity(row, store.addresses.of(row.tenantId, row.id), schemaUrl),
@@ -88,22 +83,15 @@ export function createIdentities(parts: {
     const { tenantId } = caller
     await db.commitFor(tenantId, () => {
       const person = people.existing(tenantId, id)
-      const now = clock.now()
       people.remove(person)
-      erasure.request(person, now)
+      erasure.request(person)
       record(caller, 'identity.deleted', id)
-      events(tenantId, { type: 'identity.deleted', identityId: id, payload: {} }, now)
     })
     await erasure.begin(tenantId, id)
   }
 
-  const record = (caller: Caller, action: string, id: string) =>
-    audit.record({
-      tenantId: caller.tenantId,
-      actor: caller.actor,
-      action,
-      object: `identity:${id}`,
-    })
+  const record = ({ tenantId, actor }: Caller, action: string, id: string) =>
+    audit.record({ tenantId, actor, action, object: `identity:${id}` })
 
   return { create, get, find, count, list: createIdentityList({ store, present }), remove, present }
 }

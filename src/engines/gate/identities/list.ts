@@ -37,7 +37,7 @@ export function createIdentityList(parts: {
     return search(caller, query.search, query)
   }
 
-  /** Looks up one address; the result has at most one identity and no next page. */
+  /** Finds one address; the result has at most one identity and no next page. */
   function exactly({ tenantId }: Caller, email: string, { state, search, cursor }: IdentityQuery) {
     createCursor(`gate identity of ${tenantId}`).positionOf(cursor)
     const start = search === undefined ? '' : startOf(search)

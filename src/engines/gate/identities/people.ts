@@ -2,8 +2,8 @@ import type { Actor, Audit } from '../../../platform/audit/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { conflict, forbidden, notFound } from '../../../platform/errors.ts'
 import { newId } from '../../../platform/ids.ts'
-import { SYSTEM_TENANT_ID } from '../../../platform/system-tenant.ts'
 import type { Credential } from '../credentials/new-credential.ts'
+import { isOperatorTenant } from '../operators/tenant.ts'
 import type { Store } from '../store.ts'
 import type { TokenGenerations } from '../tokens/generations.ts'
 import type { Events } from '../webhooks/events.ts'
@@ -53,6 +53,7 @@ export function createPeople(parts: {
   operatorHooks?: OperatorHooks
 }) {
   const { store, clock, audit, events, generations, operatorHooks = {} } = parts
+  const hooksOf = (tenantId: string) => (isOperatorTenant(tenantId) ? operatorHooks : {})
 
   /** contract/gate, errors: 403 for an identity of another tenant, 404 if it does not exist. */
   function existing(tenantId: string, id: string): IdentityRow {
@@ -96,7 +97,7 @@ export function createPeople(parts: {
     })
     const actor: Actor = { kind: 'person', id: person.id }
     audit.record({ tenantId, actor, action: 'identity.created', object: `identity:${person.id}` })
-    if (tenantId === SYSTEM_TENANT_ID) operatorHooks.onSignUp?.(person)
+    hooksOf(tenantId).onSignUp?.(person)
     return person
   }
 
@@ -108,7 +109,7 @@ export function createPeople(parts: {
     if (!address || address.verifiedAt !== null) return
     store.addresses.put({ ...address, status: 'completed', verifiedAt: now, updatedAt: now })
     events(tenantId, { type: 'identity.email_verified', identityId: id, payload: {} }, now)
-    if (tenantId === SYSTEM_TENANT_ID) operatorHooks.onVerified?.(person)
+    hooksOf(tenantId).onVerified?.(person)
   }
 
   /** Unchanged values are neither written nor audited. */
@@ -124,7 +125,7 @@ export function createPeople(parts: {
       if (next.tokenGeneration !== row.tokenGeneration) generations.forget()
       record(next, actor, fields)
     }
-    if (change.state) tellState(next, now)
+    if (change.state) publishState(next, now)
     return next
   }
 
@@ -165,12 +166,13 @@ export function createPeople(parts: {
       audit.record({ ...row, action: 'identity.state_changed', detail: { state } })
   }
 
-  const tellState = ({ tenantId, id, state }: IdentityRow, now: number) =>
+  const publishState = ({ tenantId, id, state }: IdentityRow, now: number) =>
     events(tenantId, { type: 'identity.state_changed', identityId: id, payload: { state } }, now)
 
   function remove({ tenantId, id }: IdentityRow) {
     store.identities.remove(tenantId, id)
     generations.forget()
+    events(tenantId, { type: 'identity.deleted', identityId: id, payload: {} }, clock.now())
   }
 
   return { existing, add, addByThemselves, prove, change, endAccess, remove }

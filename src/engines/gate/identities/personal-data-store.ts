@@ -1,6 +1,7 @@
 import { and, desc, eq, inArray, isNull, ne, notExists, or, type SQL, sql } from 'drizzle-orm'
 import { isoOrNull, isoTime } from '../../../platform/clock.ts'
 import type { Snapshot } from '../../../platform/portable/snapshot.ts'
+import { HEAD } from '../credentials/store.ts'
 import {
   gateAccessTokens,
   gateAddresses,
@@ -56,15 +57,6 @@ const addressesOf = (orm: Orm, id: string) =>
       created_at: isoTime(createdAt),
       updated_at: isoTime(updatedAt),
     }))
-
-/** Without secrets. */
-const HEAD = {
-  identityId: gateCredentials.identityId,
-  type: gateCredentials.type,
-  version: gateCredentials.version,
-  createdAt: gateCredentials.createdAt,
-  updatedAt: gateCredentials.updatedAt,
-}
 
 /** Includes social accounts, as `oidc`. */
 const credentialsOf = (orm: Orm, person: IdentityRow) =>

@@ -14,11 +14,14 @@ export const traitsOf = ({ traits }: Pick<IdentityRow, 'traits'>): Traits => JSO
 export const metadataOf = ({ metadataPublic }: Pick<IdentityRow, 'metadataPublic'>): JsonObject =>
   JSON.parse(metadataPublic)
 
-type Presentable = Omit<IdentityRow, 'seq' | 'email' | 'sessionGeneration' | 'tokenGeneration'>
+export type PresentableIdentity = Omit<
+  IdentityRow,
+  'seq' | 'email' | 'sessionGeneration' | 'tokenGeneration'
+>
 
 /** The API representation of an identity; `credentials` only for the tenant's own server. */
 export const presentIdentity = (
-  row: Presentable,
+  row: PresentableIdentity,
   address: AddressRow | undefined,
   schemaUrl: (schemaId: string) => string,
 ): Identity => ({
@@ -102,16 +105,16 @@ function accounts(links: SocialLinkRow[]) {
   ]
 }
 
+export type PresentableSession = Omit<
+  SessionRow,
+  'seq' | 'tokenHash' | 'tenantId' | 'identityId' | 'generation' | 'revokedAt'
+>
+
 /**
  * The API representation of a session, without the identity, which is known where sessions are
  * listed.
  */
-export const presentSession = (
-  row: Omit<
-    SessionRow,
-    'seq' | 'tokenHash' | 'tenantId' | 'identityId' | 'generation' | 'revokedAt'
-  >,
-): Session => ({
+export const presentSession = (row: PresentableSession): Session => ({
   id: row.id,
   active: true,
   expires_at: isoTime(row.expiresAt),

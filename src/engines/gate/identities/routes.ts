@@ -5,7 +5,7 @@ import { Empty, PlainErrors, refusalsIn } from '../../../http/responses.ts'
 import type { CredentialRemoval } from '../credentials/removal.ts'
 import type { Sessions } from '../sessions/index.ts'
 import { Session } from '../sessions/model.ts'
-import type { Verification } from '../sign-in/verification.ts'
+import type { RequestedMails } from '../sign-in/requested-mails.ts'
 import type { Editing } from './editing.ts'
 import type { Identities } from './index.ts'
 import {
@@ -26,7 +26,7 @@ export function identityRoutes(parts: {
   identities: Identities
   editing: Editing
   sessions: Sessions
-  verification: Verification
+  verification: RequestedMails['verification']
   credentialRemoval: CredentialRemoval
   access: Access
 }) {

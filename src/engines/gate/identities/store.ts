@@ -1,5 +1,6 @@
 import { and, asc, count, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
+import { rowOf } from '../../../db/placeholders.ts'
 import { END, type Scan } from '../../../platform/scan.ts'
 import { gateIdentities as identities } from '../schema.ts'
 
@@ -33,20 +34,7 @@ export function createIdentityStore({ orm }: Db) {
 
   const insert = orm
     .insert(identities)
-    .values({
-      id: $('id'),
-      tenantId: $('tenantId'),
-      schemaId: $('schemaId'),
-      state: $('state'),
-      stateChangedAt: $('stateChangedAt'),
-      email: $('email'),
-      traits: $('traits'),
-      metadataPublic: $('metadataPublic'),
-      sessionGeneration: $('sessionGeneration'),
-      tokenGeneration: $('tokenGeneration'),
-      createdAt: $('createdAt'),
-      updatedAt: $('updatedAt'),
-    })
+    .values(rowOf(identities))
     .onConflictDoNothing({ target: [identities.tenantId, identities.email] })
     .returning({ seq: identities.seq })
     .prepare()

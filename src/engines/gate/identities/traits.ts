@@ -1,7 +1,7 @@
 import { invalid } from '../../../platform/errors.ts'
-import { SYSTEM_TENANT_ID } from '../../../platform/system-tenant.ts'
 import { UNSAFE_IN_LINE } from '../../../platform/unsafe-characters.ts'
 import { MAX_DOCUMENT_BYTES } from '../limits.ts'
+import { isOperatorTenant } from '../operators/tenant.ts'
 import { checkJsonObject, type JsonObject } from './documents/json.ts'
 import { normaliseEmail } from './email.ts'
 
@@ -18,9 +18,9 @@ export interface Traits {
 
 export type SchemaId = 'user' | 'operator'
 
-/** Identities of tenants have the schema `user`, those of the system tenant `operator`. */
+/** Operators have the schema `operator`, all other identities `user`. */
 export const schemaOf = (tenantId: string): SchemaId =>
-  tenantId === SYSTEM_TENANT_ID ? 'operator' : 'user'
+  isOperatorTenant(tenantId) ? 'operator' : 'user'
 
 /**
  * Validates traits for storage. `tenant_id` is dropped, because it follows from the key. Throws

@@ -40,7 +40,7 @@ export function createAccountState(parts: {
   }
 
   const record = (actor: Actor, action: string, operatorId: string) =>
-    audit.record({ tenantId: SYSTEM_TENANT_ID, actor, action, object: `identity:${operatorId}` })
+    audit.recordForOperators({ actor, action, object: `identity:${operatorId}` })
 
   return { setState, signOut, removeCredentials }
 }

@@ -66,8 +66,7 @@ export function createOperatorAccounts(parts: {
         credential,
         method: 'password',
       })
-      audit.record({
-        tenantId: SYSTEM_TENANT_ID,
+      audit.recordForOperators({
         actor,
         action: 'identity.created',
         object: `identity:${operator.id}`,

@@ -8,12 +8,11 @@ import type { CredentialRemoval } from '../credentials/removal.ts'
 import type { People } from '../identities/people.ts'
 import type { Sessions } from '../sessions/index.ts'
 import type { Session, SessionDetail } from '../sessions/model.ts'
-import type { AddressProof } from '../sign-in/flows/address-proof.ts'
 import { systemTenantCaller } from './caller.ts'
 import { requireChosenPassword } from './chosen-password.ts'
 
 /** The link that was used to sign in, and the device: `code` if the link was mailed. */
-interface Arrival {
+interface LinkSignIn {
   method: 'code' | 'link'
   ipAddress: string | null
   userAgent: string | null
@@ -28,11 +27,9 @@ export function createOperatorSignIns(parts: {
   hashing: Hashing
   setPassword: ChangePassword
   credentialRemoval: CredentialRemoval
-  proof: Pick<AddressProof, 'prove'>
   minLength: number
 }) {
-  const { db, audit, people, sessions, hashing, setPassword, credentialRemoval } = parts
-  const { proof, minLength } = parts
+  const { db, audit, people, sessions, hashing, setPassword, credentialRemoval, minLength } = parts
 
   const existing = (operatorId: string) => people.existing(SYSTEM_TENANT_ID, operatorId)
 
@@ -42,7 +39,7 @@ export function createOperatorSignIns(parts: {
    */
   function open(
     { id }: { id: string },
-    { method, ipAddress, userAgent }: Arrival,
+    { method, ipAddress, userAgent }: LinkSignIn,
   ): { token: string; session: SessionDetail } {
     const operator = existing(id)
     if (operator.state === 'inactive') throw forbidden('the account is deactivated')
@@ -51,7 +48,7 @@ export function createOperatorSignIns(parts: {
   }
 
   /** Marks the operator's address as verified, within a commit. */
-  const verify = (operatorId: string): void => proof.prove(existing(operatorId))
+  const verify = (operatorId: string): void => people.prove(existing(operatorId))
 
   /**
    * Changes the password and ends all sessions except one. Throws `invalid` for a password that
@@ -69,6 +66,9 @@ export function createOperatorSignIns(parts: {
       record(actor, 'identity.password_changed', operatorId)
     })
   }
+
+  /** The session of a token, even if a second factor is missing. Throws `unauthenticated`. */
+  const authenticated = (token: string) => sessions.authenticated(token, SYSTEM_TENANT_ID)
 
   /** Active sessions, newest first. */
   const list = (operatorId: string): Session[] =>
@@ -101,9 +101,20 @@ export function createOperatorSignIns(parts: {
     credentialRemoval.remove(systemTenantCaller(actor), operatorId, 'totp')
 
   const record = (actor: Actor, action: string, operatorId: string) =>
-    audit.record({ tenantId: SYSTEM_TENANT_ID, actor, action, object: `identity:${operatorId}` })
+    audit.recordForOperators({ actor, action, object: `identity:${operatorId}` })
 
-  return { open, verify, changePassword, list, end, endOthers, endAll, removeSecondFactor }
+  return {
+    open,
+    verify,
+    changePassword,
+    authenticated,
+    owes: sessions.owes,
+    list,
+    end,
+    endOthers,
+    endAll,
+    removeSecondFactor,
+  }
 }
 
 const SYSTEM: Actor = { kind: 'system' }

@@ -5,8 +5,15 @@ import { type Clock, isoTime } from '../../../platform/clock.ts'
 import { isMinted, mintSecret, sha256 } from '../../../platform/crypto.ts'
 import { fail, forbidden, notFound, unauthenticated } from '../../../platform/errors.ts'
 import { newId } from '../../../platform/ids.ts'
+import type { AddressRow } from '../identities/addresses-store.ts'
 import type { People } from '../identities/people.ts'
-import { presentIdentity, presentSession, takeApart } from '../identities/present.ts'
+import {
+  type PresentableIdentity,
+  type PresentableSession,
+  presentIdentity,
+  presentSession,
+  takeApart,
+} from '../identities/present.ts'
 import type { IdentityRow } from '../identities/store.ts'
 import { SESSIONS_KEPT } from '../limits.ts'
 import type { Store } from '../store.ts'
@@ -49,12 +56,11 @@ export function createSessions(parts: {
   function open(identity: IdentityRow, signIn: SignIn): { token: string; session: SessionDetail } {
     const now = clock.now()
     const token = PREFIX + mintSecret()
-    const hash = sha256(token)
-    store.sessions.insert({
+    const row = {
       id: newId(),
       tenantId: identity.tenantId,
       identityId: identity.id,
-      tokenHash: hash,
+      tokenHash: sha256(token),
       generation: identity.sessionGeneration,
       assuranceLevel: signIn.assuranceLevel,
       methods: JSON.stringify(signIn.methods.map((method) => completed(method, now))),
@@ -63,9 +69,11 @@ export function createSessions(parts: {
       expiresAt: now + lifetimeMs,
       ipAddress: signIn.ipAddress,
       userAgent: signIn.userAgent,
-    })
+    }
+    store.sessions.insert(row)
     store.sessions.removeBeyond(identity.tenantId, identity.id, SESSIONS_KEPT)
-    return { token, session: present(store.sessions.byToken(hash) as SessionWithIdentity) }
+    const address = store.addresses.of(identity.tenantId, identity.id)
+    return { token, session: presentDetail(row, identity, address) }
   }
 
   /**
@@ -82,12 +90,14 @@ export function createSessions(parts: {
       ...before.filter((one) => one.method !== method.method),
       completed(method, now),
     ]
-    store.sessions.setProof(row.tenant_id, row.id, {
+    const proof = {
       assuranceLevel: methods.some(({ aal }) => aal === 'aal2') ? 'aal2' : 'aal1',
       methods: JSON.stringify(methods),
       authenticatedAt: now,
-    })
-    return present(store.sessions.byId(row.tenant_id, row.id) as SessionWithIdentity)
+    } as const
+    store.sessions.setProof(row.tenant_id, row.id, proof)
+    const { session, identity, address } = takeApart(row)
+    return presentDetail({ ...session, ...proof }, identity, address)
   }
 
   /**
@@ -136,15 +146,12 @@ export function createSessions(parts: {
     return row && isAlive(row) ? row : undefined
   }
 
-  /** Whether the session began with an emailed code. */
-  function isByMailbox(tenantId: string, id: string): boolean {
-    const methods: AuthenticationMethod[] = JSON.parse(alive(tenantId, id)?.methods ?? '[]')
-    return methods.some(({ method }) => BY_MAILBOX.has(method))
-  }
+  /** Whether the session is not usable before the second factor. */
+  const owes = ({ tenant_id: tenantId, identity_id: id, ...row }: SessionWithIdentity): boolean =>
+    isOwedBy({ tenantId, id }, row.assurance_level)
 
-  const owes = (row: SessionWithIdentity): boolean =>
-    row.assurance_level === 'aal1' &&
-    owesSecondFactor({ tenantId: row.tenant_id, id: row.identity_id })
+  const isOwedBy = (person: { tenantId: string; id: string }, level: AssuranceLevel): boolean =>
+    level === 'aal1' && owesSecondFactor(person)
 
   const endAll = (person: IdentityRow): IdentityRow => endSessions(store, person)
 
@@ -163,8 +170,17 @@ export function createSessions(parts: {
 
   function present(row: SessionWithIdentity): SessionDetail {
     const { session, identity, address } = takeApart(row)
-    return { ...presentSession(session), identity: presentIdentity(identity, address, schemaUrl) }
+    return presentDetail(session, identity, address)
   }
+
+  const presentDetail = (
+    session: PresentableSession,
+    identity: PresentableIdentity,
+    address: AddressRow | undefined,
+  ): SessionDetail => ({
+    ...presentSession(session),
+    identity: presentIdentity(identity, address, schemaUrl),
+  })
 
   /** Active sessions, newest first. */
   function list({ tenantId }: Caller, identityId: string): Session[] {
@@ -203,8 +219,8 @@ export function createSessions(parts: {
     authenticated,
     ofToken,
     alive,
-    isByMailbox,
     owes,
+    isOwedBy,
     present,
     endAll,
     endOthers,
@@ -220,6 +236,10 @@ export function endSessions({ identities }: Store, person: IdentityRow): Identit
   identities.update(next)
   return next
 }
+
+/** Whether the session began with an emailed code. */
+export const isByMailbox = ({ methods }: SessionWithIdentity): boolean =>
+  (JSON.parse(methods) as AuthenticationMethod[]).some(({ method }) => BY_MAILBOX.has(method))
 
 const completed = (
   method: Omit<AuthenticationMethod, 'completed_at'>,

@@ -1,6 +1,7 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
+import { rowOf } from '../../../db/placeholders.ts'
 import { gateAddresses, gateIdentities, gateSessions as sessions } from '../schema.ts'
 
 export type SessionRow = typeof sessions.$inferSelect
@@ -43,23 +44,7 @@ export function createSessionStore({ orm, client }: Db) {
     eq(sessions.identityId, $('identityId')),
     eq(sessions.generation, $('generation')),
   )
-  const insert = orm
-    .insert(sessions)
-    .values({
-      id: $('id'),
-      tenantId: $('tenantId'),
-      identityId: $('identityId'),
-      tokenHash: $('tokenHash'),
-      generation: $('generation'),
-      assuranceLevel: $('assuranceLevel'),
-      methods: $('methods'),
-      authenticatedAt: $('authenticatedAt'),
-      issuedAt: $('issuedAt'),
-      expiresAt: $('expiresAt'),
-      ipAddress: $('ipAddress'),
-      userAgent: $('userAgent'),
-    })
-    .prepare()
+  const insert = orm.insert(sessions).values(rowOf(sessions)).prepare()
   const withIdentity = () =>
     orm
       .select({
@@ -170,7 +155,7 @@ export function createSessionStore({ orm, client }: Db) {
     .prepare()
 
   return {
-    insert: (row: NewSessionRow) => void insert.run({ ...row }),
+    insert: (row: NewSessionRow) => void insert.run({ ...row, revokedAt: null }),
     byToken: (hash: string): SessionWithIdentity | undefined => byToken.get({ hash }),
     byId: (tenantId: string, id: string): SessionWithIdentity | undefined =>
       byId.get({ tenantId, id }),

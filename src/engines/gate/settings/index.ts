@@ -3,7 +3,7 @@ import type { Db } from '../../../db/open.ts'
 import type { Audit } from '../../../platform/audit/index.ts'
 import type { Caller } from '../../../platform/caller.ts'
 import { createReadCache } from '../../../platform/read-cache.ts'
-import { SYSTEM_TENANT_ID } from '../../../platform/system-tenant.ts'
+import { isOperatorTenant } from '../operators/tenant.ts'
 import type { Store } from '../store.ts'
 import type { SettingsRow } from './store.ts'
 
@@ -23,7 +23,7 @@ const REMEMBERED_TENANTS = 200
 
 export type TenantSettings = ReturnType<typeof createSettings>
 
-/** Settings of tenants, cached until they change. Those of the system tenant never change. */
+/** Settings of tenants, cached until they change. Those of operators never change. */
 export function createSettings(parts: {
   db: Db
   store: Store
@@ -35,11 +35,11 @@ export function createSettings(parts: {
   const known = createReadCache<Settings>(db, REMEMBERED_TENANTS)
 
   const of = (tenantId: string): Settings =>
-    tenantId === SYSTEM_TENANT_ID
-      ? systemTenant
+    isOperatorTenant(tenantId)
+      ? ofOperators
       : (known.get(tenantId) ?? known.set(tenantId, settingsIn(store.settings.find(tenantId))))
 
-  const systemTenant: Settings = {
+  const ofOperators: Settings = {
     ...AS_IT_COMES,
     isPasswordlessEnabled: hasMailServer,
     isMfaEnabled: true,

@@ -2,7 +2,7 @@ import { PROVIDERS, type ProviderName } from '../../../config/index.ts'
 import type { Caller } from '../../../platform/caller.ts'
 import { invalid, notFound, type Rule } from '../../../platform/errors.ts'
 import type { Tenants } from '../../../platform/tenants.ts'
-import type { Offers } from '../sign-in/flows/offers.ts'
+import type { EnabledMethods } from '../sign-in/flows/enabled-methods.ts'
 import type { Settings, TenantSettings } from './index.ts'
 import type { ProviderChange, ProviderSettings, Security, SecurityChange } from './model.ts'
 
@@ -12,11 +12,11 @@ export type SignInMethods = ReturnType<typeof createSignInMethods>
 export function createSignInMethods({
   settings,
   tenants,
-  offers,
+  enabledMethods,
 }: {
   settings: TenantSettings
   tenants: Tenants
-  offers: Offers
+  enabledMethods: EnabledMethods
 }) {
   const providers = ({ tenantId }: Caller): ProviderSettings =>
     presentProviders(settings.of(tenantId))
@@ -59,7 +59,7 @@ export function createSignInMethods({
    */
   function enabledProviders(tenantId: string): { providers: ProviderName[] } {
     if (!tenants.exists(tenantId)) throw notFound('tenant not found')
-    const offered = offers.providers({ tenantId })
+    const offered = enabledMethods.providers({ tenantId })
     return { providers: PROVIDERS.filter((name) => offered.includes(name)) }
   }
 

@@ -1,5 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
+import { replacedValues, rowOf } from '../../../db/placeholders.ts'
 import { gateSettings as settings } from '../schema.ts'
 
 export type SettingsRow = typeof settings.$inferSelect
@@ -8,27 +9,10 @@ export function createSettingsStore({ orm }: Db) {
   const $ = sql.placeholder
   const put = orm
     .insert(settings)
-    .values({
-      tenantId: $('tenantId'),
-      isPasswordlessEnabled: $('isPasswordlessEnabled'),
-      isMfaEnabled: $('isMfaEnabled'),
-      providers: $('providers'),
-      returnUrls: $('returnUrls'),
-      policies: $('policies'),
-      policiesVersion: $('policiesVersion'),
-      policiesUpdatedAt: $('policiesUpdatedAt'),
-    })
+    .values(rowOf(settings))
     .onConflictDoUpdate({
       target: settings.tenantId,
-      set: {
-        isPasswordlessEnabled: sql`excluded.is_passwordless_enabled`,
-        isMfaEnabled: sql`excluded.is_mfa_enabled`,
-        providers: sql`excluded.providers`,
-        returnUrls: sql`excluded.return_urls`,
-        policies: sql`excluded.policies`,
-        policiesVersion: sql`excluded.policies_version`,
-        policiesUpdatedAt: sql`excluded.policies_updated_at`,
-      },
+      set: replacedValues(settings, 'tenantId'),
     })
     .prepare()
   const find = orm

@@ -3,7 +3,7 @@ import { StorageError } from '../../../db/errors.ts'
 import { AppError } from '../../../platform/errors.ts'
 import { FlowFailure } from './flows/failure.ts'
 import type { Answer } from './flows/index.ts'
-import type { BrowserRoundTrip } from './model.ts'
+import type { BrowserRedirect } from './model.ts'
 
 /** A refusal for programs: a sentence, the id of the case, and where to continue. */
 export const Refusal = t.Object(
@@ -20,7 +20,7 @@ export const Refusal = t.Object(
 
 /** The result of a form for programs: contract/gate, errors. */
 export function answerInJson(answer: Answer, headers: Record<string, unknown>) {
-  if (answer.is === 'elsewhere') return status(422, oauthState(answer.url))
+  if (answer.is === 'redirect') return status(422, redirectTo(answer.url))
   if (answer.is !== 'failed') return answer.body
   if (answer.status === 422) return status(422, answer.body)
   headers['retry-after'] = retryAfter(answer.retryAfterMs)
@@ -30,7 +30,7 @@ export function answerInJson(answer: Answer, headers: Record<string, unknown>) {
 /** Whole seconds, as the header requires. */
 export const retryAfter = (ms = 1000): string => `${Math.ceil(ms / 1000)}`
 
-const oauthState = (url: string): BrowserRoundTrip => ({
+const redirectTo = (url: string): BrowserRedirect => ({
   error: 'send the browser to the provider first',
   id: 'browser_location_change_required',
   redirect_browser_to: url,

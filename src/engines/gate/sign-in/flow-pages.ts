@@ -4,14 +4,14 @@ import { type Failure, failureOf, statusOf } from '../../../http/errors.ts'
 import { AppError, unavailable } from '../../../platform/errors.ts'
 import { type Refused, retryAfter, unlessRefused } from './flow-answers.ts'
 import type { Client } from './flows/client.ts'
+import type { EnabledMethods } from './flows/enabled-methods.ts'
 import { FlowFailure, FlowRefusal, type RefusalId } from './flows/failure.ts'
 import type { Answer, Flows } from './flows/index.ts'
-import type { Offers } from './flows/offers.ts'
 import type { NoticePage, Pages } from './flows/pages.ts'
 import type { FlowRow } from './flows/store.ts'
 import type { Flow, FlowKind, Language } from './model.ts'
 
-interface Operator {
+interface Sender {
   client: Client
   /** The Set-Cookie header for a browser without our cookie. */
   cookie: string | undefined
@@ -25,16 +25,16 @@ export function createFlowPages(parts: {
   pages: Pages
   tenantName: (tenantId: string) => string
   urlOf: (kind: FlowKind, query: Record<string, string>) => string
-  offers: Pick<Offers, 'flow'>
+  enabledMethods: Pick<EnabledMethods, 'allowsFlow'>
   /** Origins of providers that are reached without https. */
   plainOrigins: readonly string[]
 }) {
-  const { flows, pages, tenantName, urlOf, offers, plainOrigins } = parts
+  const { flows, pages, tenantName, urlOf, enabledMethods, plainOrigins } = parts
 
   async function show(
     kind: FlowKind,
     id: string,
-    { client, cookie, code }: Operator & { code?: string | undefined },
+    { client, cookie, code }: Sender & { code?: string | undefined },
   ): Promise<Response> {
     const answered = await unlessRefused(
       async () => {
@@ -59,7 +59,7 @@ export function createFlowPages(parts: {
     kind: FlowKind,
     id: string,
     body: Fields,
-    { client, cookie }: Operator,
+    { client, cookie }: Sender,
   ): Promise<Response> {
     const answered = await unlessRefused(
       async () =>
@@ -75,15 +75,15 @@ export function createFlowPages(parts: {
    * Handles the return from a provider: shows the result on the page of the flow, or continues from
    * there.
    */
-  async function arrive(
+  async function callback(
     provider: AnyProvider,
     params: URLSearchParams,
-    { client: operator, cookie }: Operator,
+    { client: sender, cookie }: Sender,
   ): Promise<Response> {
-    const client = { ...operator, wants: 'page' as const }
+    const client = { ...sender, wants: 'page' as const }
     const answered = await unlessRefused(
       async () => {
-        const answer = await flows.arrive(provider, params, client)
+        const answer = await flows.callback(provider, params, client)
         return answer.is === 'failed' ? go(answer.body.hosted_url) : inPages(answer)
       },
       (refusal) => refuse(refusal, 'login', client),
@@ -93,7 +93,7 @@ export function createFlowPages(parts: {
 
   function inPages(answer: Answer): Response {
     const { flow: row } = answer
-    if (answer.is === 'elsewhere') return go(answer.url)
+    if (answer.is === 'redirect') return go(answer.url)
     if (answer.is === 'failed') {
       const shown = page(row, answer.body, answer.status)
       return answer.status === 429 ? later(shown, answer) : shown
@@ -114,7 +114,7 @@ export function createFlowPages(parts: {
       language: row.language,
       ...(row.kind === 'settings' && row.returnTo !== null && { backTo: row.returnTo }),
       links: linksFrom(row)
-        .filter((kind) => offers.flow({ ...row, kind }))
+        .filter((kind) => enabledMethods.allowsFlow({ ...row, kind }))
         .map((kind) => ({ kind, url: urlOf(kind, { from: row.id }) })),
       formTargets: [...plainOrigins, ...plainOrigin(row.returnTo)],
     })
@@ -133,24 +133,25 @@ export function createFlowPages(parts: {
     const notice = (
       status: number,
       notice: NoticePage['notice'],
-      ways: Pick<NoticePage, 'beginAgain'> = {},
-    ) => pages.notice({ status, language, tenantName: null, notice, ...ways })
+      links: Pick<NoticePage, 'beginAgain'> = {},
+    ) => pages.notice({ status, language, tenantName: null, notice, ...links })
     if (error instanceof FlowFailure) return later(notice(429, 'too_many_tries'), error)
     if (!(error instanceof FlowRefusal)) {
       const failure = error instanceof AppError ? failureOf(error) : STORAGE
       const shown = notice(statusOf(failure), noticeOn(failure))
       return PASSING.has(failure.kind) ? later(shown, failure) : shown
     }
-    const { id, ways } = error
-    if (ways.redirect_browser_to !== undefined) return go(ways.redirect_browser_to)
-    if (ways.use_flow_id !== undefined) return go(urlOf(kind, { flow: ways.use_flow_id }))
+    const { redirect_browser_to: url, use_flow_id: next } = error.continuation
+    if (url !== undefined) return go(url)
+    if (next !== undefined) return go(urlOf(kind, { flow: next }))
+    const { id } = error
     if (id === 'other_browser' && kind !== 'settings' && flowId !== undefined)
       return notice(403, id, { beginAgain: urlOf(kind, { from: flowId }) })
     const known = NOTICES[id] ?? FORBIDDEN
     return notice(known.status, known.notice)
   }
 
-  return { show, branch, submit, arrive }
+  return { show, branch, submit, callback }
 }
 
 /** Flows that completed without a sign-in continued in another flow. */
@@ -214,8 +215,8 @@ function later(response: Response, { retryAfterMs }: { retryAfterMs?: number | u
 
 /** A user who waits for a code, or was asked for a second factor, may prefer to start over. */
 function linksFrom({ kind, state, sessionId }: FlowRow): FlowKind[] {
-  const isOnTheWay = state === 'sent_email' || sessionId !== null
-  return isOnTheWay && (kind === 'login' || kind === 'registration') ? [kind] : LINKS[kind]
+  const isInProgress = state === 'sent_email' || sessionId !== null
+  return isInProgress && (kind === 'login' || kind === 'registration') ? [kind] : LINKS[kind]
 }
 
 const go = (url: string): Response =>

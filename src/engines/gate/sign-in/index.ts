@@ -14,34 +14,44 @@ import type { Store } from '../store.ts'
 import type { Events } from '../webhooks/events.ts'
 import { createClientOf } from './clients.ts'
 import { createFlowPages } from './flow-pages.ts'
+import { createAccountHolder } from './flows/account-holder.ts'
 import { createAddressProof } from './flows/address-proof.ts'
+import { createClaims } from './flows/claims.ts'
+import { createCodeMails } from './flows/code-mails.ts'
 import { createCodeSteps } from './flows/code-steps.ts'
 import { createCodes } from './flows/codes.ts'
+import { createCompleteRecovery } from './flows/complete-recovery.ts'
 import { createCompletion } from './flows/completion.ts'
+import { createEnabledMethods } from './flows/enabled-methods.ts'
+import { createExchange } from './flows/exchange.ts'
 import { createFlowRepository } from './flows/flow.ts'
-import { createHolders } from './flows/holders.ts'
 import { createFlows } from './flows/index.ts'
-import { createLogin } from './flows/kinds/login.ts'
+import { createLogin } from './flows/kinds/login/index.ts'
+import { createPasswordLogin } from './flows/kinds/login/password.ts'
+import { createSecondFactorLogin } from './flows/kinds/login/second-factor.ts'
 import { createRecovery } from './flows/kinds/recovery.ts'
 import { createRegistration } from './flows/kinds/registration.ts'
 import { createSettingsKind } from './flows/kinds/settings/index.ts'
-import { createVerificationKind, createVerifying } from './flows/kinds/verification.ts'
+import { createVerificationCodes } from './flows/kinds/verification/codes.ts'
+import { createVerificationKind } from './flows/kinds/verification/index.ts'
+import { createProvenMailbox } from './flows/kinds/verification/mailbox.ts'
 import { createNotify } from './flows/notices.ts'
-import { createOffers } from './flows/offers.ts'
 import type { Pages } from './flows/pages.ts'
+import { createFormPasswords } from './flows/passwords.ts'
 import { createPresentFlow } from './flows/present.ts'
-import { createRecovered } from './flows/recovered.ts'
 import { createSessionAccess } from './flows/session-access.ts'
+import { createSignUp } from './flows/sign-up.ts'
+import { createStart } from './flows/start.ts'
 import type { FlowRow } from './flows/store.ts'
 import { createThrottle } from './flows/throttle.ts'
 import { createMailAllowance } from './mail-allowance.ts'
 import type { FlowKind } from './model.ts'
-import { createRecoveryMails } from './recovery-mails.ts'
+import { createRequestedMails } from './requested-mails.ts'
+import { createSocialCallback } from './social/callback.ts'
 import { createSocial } from './social/index.ts'
 import { createLinking } from './social/linking.ts'
 import { createOAuthStates } from './social/oauth-states.ts'
 import { createSocialSignIn } from './social/sign-in.ts'
-import { createVerification } from './verification.ts'
 
 /** How clients reach this server, and how they are identified. */
 export interface Web {
@@ -83,54 +93,57 @@ export function createSelfService(
     `${baseUrl()}/auth/self-service/methods/oidc/callback/${provider}`
 
   const social = createSocial({ providers, clock })
-  const repository = createFlowRepository({ ...platform, store, lifetimeMs: flowLifetimeMs })
-  const common = { ...platform, ...parts, repository, hostedUrl, password }
-  const offers = createOffers({ ...parts, social, signup: config.console.signup })
+  const enabledMethods = createEnabledMethods({ ...parts, social, signup: config.console.signup })
   const throttle = createThrottle({
     clock,
     perMinute: config.limits.signInsPerMinute,
     perIdentifierPerMinute: config.limits.signInsPerIdentifierPerMinute,
   })
-  const codes = createCodes({ ...common, throttle, urlOf, lifetimeMs: codeLifetimeMs })
-  const codeSteps = createCodeSteps({ ...common, codes, throttle })
+  const repository = createFlowRepository({ ...platform, store, lifetimeMs: flowLifetimeMs })
+  const common = { ...platform, ...parts, repository, enabledMethods, throttle, urlOf, hostedUrl }
+  const access = createSessionAccess(common)
+  const passwords = createFormPasswords({ ...parts, minLength: password.minLength })
+
+  const codes = createCodes(common)
+  const mailAllowance = createMailAllowance(common)
+  const codeMails = createCodeMails({ ...common, mailAllowance, codes, lifetimeMs: codeLifetimeMs })
+  const codeSteps = createCodeSteps({ ...common, codes, codeMails })
+  const addressProof = createAddressProof(common)
+  const verificationCodes = createVerificationCodes({ ...common, codeMails, addressProof })
+
   const linking = createLinking(common)
-  const proof = createAddressProof(common)
-  const completion = createCompletion({ ...common, linking, proof })
-  const verifying = createVerifying({ ...common, codes })
-  const oauthStates = createOAuthStates({ ...common, social, throttle, callbackUrl })
-  const socialSignIn = createSocialSignIn({
-    ...common,
-    offers,
-    linking,
-    completion,
-    proof,
-    verifying,
-  })
-  const access = createSessionAccess({ ...common, throttle })
-  const notify = createNotify(common)
-  const forms = {
-    ...common,
-    codes,
-    codeSteps,
-    completion,
-    proof,
-    holders: createHolders(common),
-    recovered: createRecovered({ ...common, completion }),
-    verifying,
-    throttle,
-    offers,
-    linking,
-    oauthStates,
-    socialSignIn,
-    access,
-    notify,
-  }
+  const completion = createCompletion({ ...common, linking, addressProof })
+  const signUp = createSignUp({ ...common, verificationCodes, completion })
+  const completeRecovery = createCompleteRecovery({ ...common, addressProof })
+  const oauthStates = createOAuthStates({ ...common, social, callbackUrl })
+  const socialSignIn = createSocialSignIn({ ...common, linking, addressProof, completion, signUp })
+  const socialCallback = createSocialCallback({ ...common, oauthStates, linking, socialSignIn })
+
+  const steps = { ...common, passwords, codeSteps, addressProof, completion, oauthStates }
   const kinds = {
-    login: createLogin(forms),
-    registration: createRegistration(forms),
-    recovery: createRecovery(forms),
-    verification: createVerificationKind(forms),
-    settings: createSettingsKind(forms),
+    login: createLogin({
+      ...steps,
+      password: createPasswordLogin(steps),
+      secondFactor: createSecondFactorLogin(steps),
+    }),
+    registration: createRegistration({ ...steps, signUp, socialSignIn }),
+    recovery: createRecovery({ ...steps, completeRecovery }),
+    verification: createVerificationKind({
+      ...steps,
+      verificationCodes,
+      provenMailbox: createProvenMailbox({
+        ...steps,
+        accountHolder: createAccountHolder(common),
+        completeRecovery,
+      }),
+    }),
+    settings: createSettingsKind({
+      ...steps,
+      access,
+      verificationCodes,
+      linking,
+      notify: createNotify(common),
+    }),
   }
   const present = createPresentFlow({
     repository,
@@ -145,32 +158,35 @@ export function createSelfService(
     return person && presentIdentity(person, store.addresses.of(tenantId, person.id), schemaUrl)
   }
 
-  const mailAllowance = createMailAllowance(common)
-  const flows = createFlows({
-    ...forms,
-    kinds,
-    present,
-    signIns: createSignInMetrics(platform.metrics),
-  })
+  const flows = {
+    ...createStart({ ...common, present }),
+    ...createFlows({
+      ...common,
+      kinds,
+      claims: createClaims({ ...common, access }),
+      present,
+      socialCallback,
+      signIns: createSignInMetrics(platform.metrics),
+    }),
+    exchange: createExchange(common),
+  }
   const pages = createFlowPages({
     flows,
     pages: web.pages,
     tenantName: tenants.nameOf,
     urlOf,
-    offers,
+    enabledMethods,
     plainOrigins: plainOriginsIn(providers),
   })
 
   return {
     flows,
     pages,
-    proof,
     callbackUrl,
     clientOf: createClientOf(web),
-    offers,
+    enabledMethods,
     throttle,
-    verification: createVerification({ ...common, mailAllowance, verifying }),
-    recoveryMails: createRecoveryMails({ ...common, mailAllowance, codes }),
+    ...createRequestedMails({ ...common, mailAllowance, verificationCodes, codeMails }),
   }
 }
 

@@ -150,12 +150,12 @@ export const SignedIn = t.Object(signedIn)
 export type SignedIn = typeof SignedIn.static
 
 /** The browser has to visit another page before the flow can continue. */
-export const BrowserRoundTrip = t.Object({
+export const BrowserRedirect = t.Object({
   error: t.String(),
   id: t.Literal('browser_location_change_required'),
   redirect_browser_to: t.String(),
 })
-export type BrowserRoundTrip = typeof BrowserRoundTrip.static
+export type BrowserRedirect = typeof BrowserRedirect.static
 
 const any = (description: string) => t.Optional(t.Unknown({ description }))
 

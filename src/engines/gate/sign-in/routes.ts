@@ -9,12 +9,12 @@ import { ASSURANCE_LEVELS } from '../sessions/model.ts'
 import type { ClientOf } from './clients.ts'
 import { answerInJson, Refusal } from './flow-answers.ts'
 import type { Flows } from './flows/index.ts'
-import { BrowserRoundTrip, Flow, type FlowKind, FlowSubmission, SignedIn } from './model.ts'
+import { BrowserRedirect, Flow, type FlowKind, FlowSubmission, SignedIn } from './model.ts'
 
 const { refused, badBody, spent } = refusalsIn(PlainErrors)
 const scope = 'flows'
 
-const Wishes = lenient({
+const StartOptions = lenient({
   aal: t.Optional(
     oneOf(ASSURANCE_LEVELS, { description: '`aal2` requires two-factor authentication.' }),
   ),
@@ -28,7 +28,7 @@ const Wishes = lenient({
 const Started = { 200: Flow, ...refused, ...spent }
 const Submitted = {
   200: t.Union([Flow, SignedIn]),
-  422: t.Union([Flow, BrowserRoundTrip]),
+  422: t.Union([Flow, BrowserRedirect]),
   ...badBody,
   ...refused,
   ...spent,
@@ -42,7 +42,7 @@ const InQuery = lenient({
   flow: t.Optional(t.String({ description: 'ID of the flow, unless it is in the body.' })),
 })
 
-const WAYS = 'Set the header `X-Return-To` to the URL to return to afterwards.'
+const RETURN_TO_HEADER = 'Set the header `X-Return-To` to the URL to return to afterwards.'
 
 /** contract/gate, self-service flows: the endpoints for a tenant's server. */
 export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Access }) {
@@ -51,12 +51,12 @@ export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Ac
   const start = (
     kind: FlowKind,
     { caller, request }: { caller: Caller; request: Request },
-    { aal, refresh }: typeof Wishes.static = {},
+    { aal, refresh }: typeof StartOptions.static = {},
   ) => {
     const { language, sessionToken } = clientOf(request).client
     const returnTo = request.headers.get('x-return-to') ?? undefined
-    const wishes = { requestedAal: aal, isRefresh: refresh === 'true' }
-    return flows.start(caller, kind, { returnTo, sessionToken, language, ...wishes })
+    const options = { requestedAal: aal, isRefresh: refresh === 'true' }
+    return flows.start(caller, kind, { returnTo, sessionToken, language, ...options })
   }
 
   const submit = async (kind: FlowKind, given: Given) => {
@@ -71,21 +71,21 @@ export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Ac
     .use(access)
     .get('/login', ({ caller, request, query }) => start('login', { caller, request }, query), {
       scope,
-      query: Wishes,
+      query: StartOptions,
       detail: {
         summary: 'Start a sign-in',
-        description: `${WAYS} \`aal\` and \`refresh\` require \`X-Session-Token\`.`,
+        description: `${RETURN_TO_HEADER} \`aal\` and \`refresh\` require \`X-Session-Token\`.`,
       },
       response: { ...Started, 403: t.Union([Refusal, PlainErrors[403]]) },
     })
     .get('/registration', ({ caller, request }) => start('registration', { caller, request }), {
       scope,
-      detail: { summary: 'Start a sign-up', description: WAYS },
+      detail: { summary: 'Start a sign-up', description: RETURN_TO_HEADER },
       response: Started,
     })
     .get('/recovery', ({ caller, request }) => start('recovery', { caller, request }), {
       scope,
-      detail: { summary: 'Start an account recovery', description: WAYS },
+      detail: { summary: 'Start an account recovery', description: RETURN_TO_HEADER },
       response: Started,
     })
     .post('/recovery/submit', (given) => submit('recovery', given), {
@@ -97,7 +97,7 @@ export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Ac
     })
     .get('/verification', ({ caller, request }) => start('verification', { caller, request }), {
       scope,
-      detail: { summary: 'Start an address verification', description: WAYS },
+      detail: { summary: 'Start an address verification', description: RETURN_TO_HEADER },
       response: Started,
     })
     .post('/verification/submit', (given) => submit('verification', given), {
@@ -111,7 +111,7 @@ export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Ac
       scope,
       detail: {
         summary: 'Start a settings change',
-        description: `For the user of \`X-Session-Token\`. ${WAYS}`,
+        description: `For the user of \`X-Session-Token\`. ${RETURN_TO_HEADER}`,
       },
       response: { ...Started, 403: t.Union([Refusal, PlainErrors[403]]) },
     })

@@ -12,7 +12,7 @@ import type { FlowPages } from './flow-pages.ts'
 import type { Flows } from './flows/index.ts'
 import { withQuery } from './flows/return-to.ts'
 import {
-  BrowserRoundTrip,
+  BrowserRedirect,
   FLOW_KINDS,
   Flow,
   type FlowKind,
@@ -76,7 +76,7 @@ export function selfServiceRoutes(parts: {
       .get(
         '/methods/oidc/callback/:provider',
         ({ params, request }) =>
-          pages.arrive(
+          pages.callback(
             wordIn(ALL_PROVIDERS, params.provider),
             new URL(request.url).searchParams,
             clientOf(request),
@@ -130,7 +130,7 @@ export function selfServiceRoutes(parts: {
         },
         response: {
           200: t.Union([SignedIn, Flow]),
-          422: t.Union([Flow, BrowserRoundTrip]),
+          422: t.Union([Flow, BrowserRedirect]),
           429: t.Union([Flow, TooMany]),
           ...badBody,
           ...spent,

@@ -16,10 +16,10 @@ export function createTokenGenerations({ db, store }: { db: Db; store: Store }) 
   /** Undefined if there is no such identity. */
   function of(tenantId: string, id: string): number | undefined {
     const name = `${tenantId} ${id}`
-    return known.get(name) ?? lookUp(tenantId, id, name)
+    return known.get(name) ?? readGeneration(tenantId, id, name)
   }
 
-  function lookUp(tenantId: string, id: string, name: string): number | undefined {
+  function readGeneration(tenantId: string, id: string, name: string): number | undefined {
     const person = store.identities.find(tenantId, id)
     return person && known.set(name, person.tokenGeneration)
   }

@@ -1,6 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
+import { rowOf } from '../../../db/placeholders.ts'
 import { gateAccessTokens as tokens } from '../schema.ts'
 
 type AccessTokenRow = typeof tokens.$inferSelect
@@ -21,20 +22,7 @@ export interface UnrevokedToken {
 
 export function createAccessTokenStore({ orm, client }: Db) {
   const $ = sql.placeholder
-  const insert = compile(
-    client,
-    orm.insert(tokens).values({
-      tenantId: $('tenantId'),
-      environment: $('environment'),
-      hash: $('hash'),
-      keyId: $('keyId'),
-      subject: $('subject'),
-      generation: $('generation'),
-      scopes: $('scopes'),
-      issuedAt: $('issuedAt'),
-      expiresAt: $('expiresAt'),
-    }),
-  )
+  const insert = compile(client, orm.insert(tokens).values(rowOf(tokens)))
   const isOwn = and(
     eq(tokens.tenantId, $('tenantId')),
     eq(tokens.environment, $('environment')),
@@ -78,7 +66,7 @@ export function createAccessTokenStore({ orm, client }: Db) {
     .prepare()
 
   return {
-    insert: (row: NewAccessTokenRow) => void insert.run(row),
+    insert: (row: NewAccessTokenRow) => void insert.run({ ...row, revokedAt: null }),
     find: (owner: TokenOwner, hash: string): UnrevokedToken | undefined =>
       find.get({ ...owner, hash }),
     /** Revokes a token and returns its subject; undefined if it was already revoked. */

@@ -50,10 +50,13 @@ export function createPromptQueue(parts: {
   const { store, clock, log, wording, messengerOf, events } = parts
   const { prompts } = store
 
-  const promote = (now: number): boolean => prompts.promote(now, SLICE) === SLICE
+  const promote = (now: number): boolean => prompts.promote(now, SLICE)
 
   const claim = (lane: Lane, limit: number, lease: Lease): Turn[] =>
-    prompts.claim(lane, limit, newId, lease).map((prompt) => ({ ...lane, prompt }))
+    prompts.ready(lane, limit).flatMap((row) => {
+      const prompt = prompts.lease(row, { leaseId: newId(), tries: row.tries + 1 }, lease)
+      return prompt ? [{ ...lane, prompt }] : []
+    })
 
   async function perform({ prompt }: Turn, signal: AbortSignal): Promise<Outcome> {
     const attempt = store.attempts.find(prompt.tenantId, prompt.attemptId)
@@ -135,8 +138,6 @@ export function createPromptQueue(parts: {
     return now + Math.max(backoff, retryAfterMs)
   }
 
-  const hasLost = (holders: Holders): boolean => prompts.lost(holders, 1).length > 0
-
   /**
    * Takes back leases of stopped processes. It is unknown whether the message was sent, but asking
    * twice is better than not asking.
@@ -157,7 +158,7 @@ export function createPromptQueue(parts: {
     perform,
     broken,
     settle,
-    hasLost,
+    hasLost: prompts.hasLost,
     reclaim,
   }
 }

@@ -1,6 +1,7 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
+import { changesOf, rowOf } from '../../../db/placeholders.ts'
 import { END, type Scan } from '../../../platform/scan.ts'
 import type { Language } from '../language.ts'
 import type { Owner } from '../owner.ts'
@@ -57,22 +58,18 @@ export function createAttemptStore({ orm, client }: Db) {
   const insert = compile(
     client,
     orm.insert(attempts).values({
-      id: $('id'),
-      tenantId: $('tenantId'),
-      environment: $('environment'),
-      botId: $('botId'),
-      nonceHash: $('nonceHash'),
-      linkHash: $('linkHash'),
+      ...rowOf(
+        attempts,
+        'openerId',
+        'personId',
+        'accessToken',
+        'openedAt',
+        'endedAt',
+        'state',
+        'prompts',
+      ),
       state: 'pending',
-      clientIp: $('clientIp'),
-      clientUserAgent: $('clientUserAgent'),
-      clientLabel: $('clientLabel'),
-      matchCode: $('matchCode'),
-      choices: $('choices'),
-      language: $('language'),
       prompts: 0,
-      createdAt: $('createdAt'),
-      expiresAt: $('expiresAt'),
     }),
   )
   const asked = compile<AskedAttempt>(
@@ -151,13 +148,7 @@ export function createAttemptStore({ orm, client }: Db) {
     .prepare()
   const end = orm
     .update(attempts)
-    .set({
-      state: sql`${$('state')}`,
-      endedAt: sql`${$('endedAt')}`,
-      personId: sql`${$('personId')}`,
-      accessToken: sql`${$('accessToken')}`,
-      expiresAt: sql`${$('expiresAt')}`,
-    })
+    .set(changesOf('state', 'endedAt', 'personId', 'accessToken', 'expiresAt'))
     .where(and(byId, isOpened, eq(attempts.openerId, $('openerId'))))
     .returning({ id: attempts.id })
     .prepare()

@@ -1,5 +1,6 @@
 import { and, asc, eq, isNull, or, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
+import { changesOf } from '../../../db/placeholders.ts'
 import type { Environment } from '../../../platform/engines.ts'
 import type { MessengerPlatform } from '../messenger.ts'
 import { passepartoutBots as bots } from '../schema.ts'
@@ -30,20 +31,22 @@ export function createBotStore({ orm }: Db) {
     .update(bots)
     // Resets what was learned about the bot before the change.
     .set({
+      ...changesOf(
+        'platformBotId',
+        'username',
+        'name',
+        'token',
+        'isEnabled',
+        'match',
+        'transport',
+        'revision',
+        'updateOffset',
+        'leaseOwner',
+        'updatedAt',
+      ),
       id: sql`${$('newId')}`,
-      platformBotId: sql`${$('platformBotId')}`,
-      username: sql`${$('username')}`,
-      name: sql`${$('name')}`,
-      token: sql`${$('token')}`,
-      isEnabled: sql`${$('isEnabled')}`,
-      match: sql`${$('match')}`,
-      transport: sql`${$('transport')}`,
-      revision: sql`${$('revision')}`,
       health: 'ok',
       issue: null,
-      updateOffset: sql`${$('updateOffset')}`,
-      leaseOwner: sql`${$('leaseOwner')}`,
-      updatedAt: sql`${$('updatedAt')}`,
     })
     .where(and(byId, eq(bots.tenantId, $('tenantId'))))
     .returning()

@@ -1,5 +1,6 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
+import { excludedOf, rowOf } from '../../../db/placeholders.ts'
 import { passepartoutPeople as people } from '../schema.ts'
 
 export type PersonRow = typeof people.$inferSelect
@@ -14,27 +15,10 @@ export function createPersonStore({ orm }: Db) {
   const $ = sql.placeholder
   const put = orm
     .insert(people)
-    .values({
-      id: $('id'),
-      tenantId: $('tenantId'),
-      platform: $('platform'),
-      platformUserId: $('platformUserId'),
-      username: $('username'),
-      firstName: $('firstName'),
-      lastName: $('lastName'),
-      languageCode: $('languageCode'),
-      createdAt: $('createdAt'),
-      updatedAt: $('updatedAt'),
-    })
+    .values(rowOf(people))
     .onConflictDoUpdate({
       target: [people.tenantId, people.platform, people.platformUserId],
-      set: {
-        username: sql`excluded.username`,
-        firstName: sql`excluded.first_name`,
-        lastName: sql`excluded.last_name`,
-        languageCode: sql`excluded.language_code`,
-        updatedAt: sql`excluded.updated_at`,
-      },
+      set: excludedOf(people, 'id', 'tenantId', 'platform', 'platformUserId', 'createdAt'),
     })
     .returning()
     .prepare()

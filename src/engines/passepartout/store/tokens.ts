@@ -1,6 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
+import { rowOf } from '../../../db/placeholders.ts'
 import type { Owner } from '../owner.ts'
 import { passepartoutTokens as tokens } from '../schema.ts'
 
@@ -8,17 +9,7 @@ type TokenRow = typeof tokens.$inferSelect
 
 export function createTokenStore({ orm, client }: Db) {
   const $ = sql.placeholder
-  const insert = orm
-    .insert(tokens)
-    .values({
-      tenantId: $('tenantId'),
-      environment: $('environment'),
-      hash: $('hash'),
-      personId: $('personId'),
-      issuedAt: $('issuedAt'),
-      expiresAt: $('expiresAt'),
-    })
-    .prepare()
+  const insert = orm.insert(tokens).values(rowOf(tokens, 'revokedAt')).prepare()
   const isOwn = and(
     eq(tokens.tenantId, $('tenantId')),
     eq(tokens.environment, $('environment')),

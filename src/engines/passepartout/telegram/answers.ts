@@ -1,6 +1,6 @@
-import { FetchFailure } from '../../../platform/bounded-fetch.ts'
 import { HOUR_MS } from '../../../platform/durations.ts'
 import { oneLine } from '../../../platform/mail/one-line.ts'
+import { CallFailure } from '../../../platform/transport/failure.ts'
 import { MessengerError } from '../messenger.ts'
 import { fieldsOf } from './fields.ts'
 
@@ -34,7 +34,7 @@ export function unreadable(method: string): never {
 
 /** Converts a failed or incomplete request to a `MessengerError`. */
 export function asMessengerError(method: string, error: unknown): MessengerError {
-  const message = error instanceof FetchFailure ? error.message : 'the request failed'
+  const message = error instanceof CallFailure ? error.message : 'the request failed'
   return new MessengerError('unavailable', `${method}: ${message}`)
 }
 

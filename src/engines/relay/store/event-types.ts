@@ -1,6 +1,7 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
+import { rowOf } from '../../../db/placeholders.ts'
 import type { Environment } from '../../../platform/engines.ts'
 import { relayEventTypes as types } from '../schema.ts'
 
@@ -18,21 +19,7 @@ export function createEventTypeStore({ orm, client }: Db) {
   )
   const mine = and(inEnvironment, eq(types.name, $('name')))
 
-  const insert = orm
-    .insert(types)
-    .values({
-      tenantId: $('tenantId'),
-      environment: $('environment'),
-      name: $('name'),
-      firstSeenAt: $('firstSeenAt'),
-      lastSeenAt: $('lastSeenAt'),
-      count: $('count'),
-      sample: $('sample'),
-      shape: $('shape'),
-      drift: $('drift'),
-    })
-    .onConflictDoNothing()
-    .prepare()
+  const insert = orm.insert(types).values(rowOf(types)).onConflictDoNothing().prepare()
   const seen = compile(
     client,
     orm

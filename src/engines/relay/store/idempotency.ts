@@ -1,6 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
+import { excludedOf, rowOf } from '../../../db/placeholders.ts'
 import type { Environment } from '../../../platform/engines.ts'
 import { relayIdempotencyKeys as keys } from '../schema.ts'
 
@@ -23,25 +24,10 @@ export function createIdempotencyStore({ orm, client }: Db) {
     client,
     orm
       .insert(keys)
-      .values({
-        tenantId: $('tenantId'),
-        environment: $('environment'),
-        key: $('key'),
-        messageId: $('messageId'),
-        eventType: $('eventType'),
-        acceptedAt: $('acceptedAt'),
-        digest: $('digest'),
-        expiresAt: $('expiresAt'),
-      })
+      .values(rowOf(keys))
       .onConflictDoUpdate({
         target: [keys.tenantId, keys.environment, keys.key],
-        set: {
-          messageId: sql`excluded.message_id`,
-          eventType: sql`excluded.event_type`,
-          acceptedAt: sql`excluded.accepted_at`,
-          digest: sql`excluded.digest`,
-          expiresAt: sql`excluded.expires_at`,
-        },
+        set: excludedOf(keys, 'tenantId', 'environment', 'key'),
       }),
   )
   const removeExpired = orm

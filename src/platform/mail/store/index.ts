@@ -8,6 +8,6 @@ export type Store = ReturnType<typeof createStore>
 /** All SQL on the table of mails. */
 export const createStore = (db: Db) => ({
   mails: createMailStore(db),
-  line: createQueueStore(db),
+  queue: createQueueStore(db),
   outbox: createOutboxQueries(db),
 })

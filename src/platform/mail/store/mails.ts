@@ -1,5 +1,6 @@
 import { and, desc, eq, gt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
+import { rowOf } from '../../../db/placeholders.ts'
 import { mails } from '../../schema.ts'
 import type { MailState, NewMail } from './rows.ts'
 
@@ -13,21 +14,9 @@ export function createMailStore({ orm }: Db) {
   const insert = orm
     .insert(mails)
     .values({
-      id: $('id'),
-      tenantId: $('tenantId'),
-      about: $('about'),
-      kind: $('kind'),
-      recipient: $('recipient'),
-      recipientHash: $('recipientHash'),
-      subject: $('subject'),
-      body: $('body'),
-      state: $('state'),
+      ...rowOf(mails, 'leaseOwner', 'leaseUntil', 'attemptId', 'startedAt', 'tries', 'dueAt'),
       tries: 0,
       dueAt: $('createdAt'),
-      expiresAt: $('expiresAt'),
-      lastError: $('lastError'),
-      createdAt: $('createdAt'),
-      endedAt: $('endedAt'),
     })
     .prepare()
   const recent = orm

@@ -28,7 +28,7 @@ export const HealthPage = (page: { base: string; health: Health }) => {
       <Tiles
         label="Summary"
         tiles={[
-          { label: 'Backlog', value: depth(sum(queues.map((one) => one.standing))) },
+          { label: 'Backlog', value: depth(sum(queues.map((one) => one.readyCount))) },
           { label: 'Longest wait', value: longestMs === 0 ? 'None' : duration(longestMs) },
           { label: 'Free disk', value: bytes(health.freeBytes) },
           {
@@ -129,11 +129,11 @@ export function sentenceOn({ issues, queues }: Health): { tone: Tone; sentence: 
           ? 'Running. 1 problem needs attention.'
           : `Running. ${issues.length} problems need attention.`,
     }
-  const standing = sum(queues.map((one) => one.standing))
+  const readyCount = sum(queues.map((one) => one.readyCount))
   return {
     tone: 'good',
     sentence:
-      standing === 0
+      readyCount === 0
         ? 'Everything works. The backlog is empty, and the last backup succeeded.'
         : 'Everything works. Work starts within a minute, and the last backup succeeded.',
   }
@@ -194,7 +194,7 @@ const QUEUES: Record<QueueHealth['name'], string> = {
 
 const QUEUE_COLUMNS: Column<QueueHealth>[] = [
   { label: 'Queue', isWide: true, cell: ({ name }) => QUEUES[name] },
-  { label: 'Backlog', align: 'right', cell: ({ standing }) => depth(standing) },
+  { label: 'Backlog', align: 'right', cell: ({ readyCount }) => depth(readyCount) },
   {
     label: 'Longest wait',
     align: 'right',

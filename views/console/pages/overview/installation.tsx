@@ -22,7 +22,7 @@ export const InstallationPage = (page: {
 }) => {
   const { base, name, health, tenants } = page
   const { now, backups, issues, queues, mail } = health
-  const standing = queues.reduce((sum, queue) => sum + queue.standing, 0)
+  const readyCount = queues.reduce((sum, queue) => sum + queue.readyCount, 0)
   const inArrears = tenants.suspended + tenants.renewal_unpaid
   return (
     <>
@@ -40,7 +40,7 @@ export const InstallationPage = (page: {
           },
           {
             label: 'Backlog',
-            value: depth(standing),
+            value: depth(readyCount),
             compared: { text: 'Runs and deliveries' },
             href: url(base, PAGES.health.path),
           },

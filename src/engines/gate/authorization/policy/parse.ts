@@ -1,10 +1,10 @@
 import type { DetailedError, PolicyJson } from '@cedar-policy/cedar-wasm/web'
 import { AppError, type FieldError, type Rule } from '../../../../platform/errors.ts'
-import { brief } from './brief.ts'
 import { costOf, LIKE, MAX_LEVELS, type PolicyCost } from './cost.ts'
 import { type Engine, EngineFailure } from './engine.ts'
-import { at, type Place, placeOf, placeOfByte } from './positions.ts'
+import { shortened } from './policy-decision.ts'
 import { flawOfText, type Mistake } from './scan.ts'
+import { at, type Position, positionOf, positionOfByte } from './text-position.ts'
 
 /** A policy in the tenant's text, under the name that reasons use. */
 export interface Policy {
@@ -33,11 +33,11 @@ export function parsePolicies(engine: Engine, text: string): Policy[] {
   const read = understood(() => found.map(({ text }) => engine.run((c) => c.policyToJson(text))))
   const policies = found.map((policy, index) => {
     const answer = read[index]
-    if (answer?.type !== 'success') throw refusal('cannot be read', 'format', policy.place)
+    if (answer?.type !== 'success') throw refusal('cannot be read', 'format', policy.position)
     return { ...policy, json: answer.json, name: nameOf(answer.json, index) }
   })
   checkNames(policies)
-  checkBurden(policies)
+  checkCost(policies)
   checkRoom(engine, policies)
   return policies.map(({ name, text, json }) => ({
     name,
@@ -53,7 +53,7 @@ const readsMetadata = ({ conditions }: PolicyJson): boolean =>
 
 interface Located {
   text: string
-  place: Place
+  position: Position
 }
 
 interface Read extends Located {
@@ -66,11 +66,11 @@ function split(engine: Engine, text: string): string[] {
   if (answer.type === 'failure') throw refusals(mistakes(text, answer.errors))
   const [template] = answer.policy_templates
   if (template !== undefined) {
-    const place = placeOf(text.slice(0, text.indexOf(template)))
+    const position = positionOf(text.slice(0, text.indexOf(template)))
     throw refusal(
       'templates with ?principal or ?resource are not supported; name the entity',
       'not_allowed',
-      place,
+      position,
     )
   }
   return answer.policies
@@ -92,8 +92,8 @@ function inOrder(policies: readonly string[]): string[] {
   const places = policies.map((_, index) => index)
   places.sort((one, other) => (String(one) < String(other) ? -1 : 1))
   const ordered: string[] = []
-  places.forEach((place, index) => {
-    ordered[place] = policies[index] as string
+  places.forEach((position, index) => {
+    ordered[position] = policies[index] as string
   })
   return ordered
 }
@@ -103,7 +103,7 @@ function located(text: string, policies: readonly string[]): Located[] {
   return policies.map((policy) => {
     const start = text.indexOf(policy, end)
     end = start + policy.length
-    return { text: policy, place: placeOf(text.slice(0, start)) }
+    return { text: policy, position: positionOf(text.slice(0, start)) }
   })
 }
 
@@ -111,20 +111,20 @@ const nameOf = ({ annotations }: PolicyJson, index: number): string =>
   annotations && Object.hasOwn(annotations, 'id') ? (annotations.id ?? '') : `policy ${index + 1}`
 
 function checkNames(policies: readonly Read[]) {
-  const first = new Map<string, Place>()
-  const problems = policies.flatMap(({ name, place }): Mistake[] => {
+  const first = new Map<string, Position>()
+  const problems = policies.flatMap(({ name, position }): Mistake[] => {
     const problem = flawOfName(name)
-    if (problem !== undefined) return [{ problem, rule: 'format', at: place }]
+    if (problem !== undefined) return [{ problem, rule: 'format', at: position }]
     const taken = first.get(name)
     if (taken !== undefined)
       return [
         {
           problem: `the name "${name}" is already used at ${at(taken)}`,
           rule: 'duplicate',
-          at: place,
+          at: position,
         },
       ]
-    first.set(name, place)
+    first.set(name, position)
     return []
   })
   if (problems.length > 0) throw refusals(problems)
@@ -137,15 +137,15 @@ function flawOfName(name: string): string | undefined {
 }
 
 /** Every policy is evaluated for each question, so their costs add up. */
-function checkBurden(policies: readonly Read[]) {
+function checkCost(policies: readonly Read[]) {
   let heavy = 0
   let pattern = 0
-  for (const { json, place } of policies) {
+  for (const { json, position } of policies) {
     const cost = costOf(json.conditions.map(({ body }) => body))
     heavy += cost.heavy
     pattern += cost.pattern
     const flaw = flawOf({ ...cost, heavy, pattern })
-    if (flaw !== undefined) throw refusal(flaw, 'limit', place)
+    if (flaw !== undefined) throw refusal(flaw, 'limit', position)
   }
 }
 
@@ -196,7 +196,7 @@ function mistakes(text: string, errors: readonly DetailedError[]): Mistake[] {
     .sort((one, other) => one.start - other.start)
     .map(({ error, start }, index) =>
       index < MAX_SHOWN
-        ? { rule: 'format', problem: sentence(error), at: placeOfByte(bytes, start) }
+        ? { rule: 'format', problem: sentence(error), at: positionOfByte(bytes, start) }
         : MORE,
     )
 }
@@ -206,8 +206,8 @@ const MAX_HINT_LENGTH = 80
 function sentence({ message, help, sourceLocations }: DetailedError): string {
   const hint = help ?? sourceLocations?.[0]?.label ?? ''
   return hint === '' || hint.length > MAX_HINT_LENGTH
-    ? brief(message)
-    : `${brief(message)}, ${hint}`
+    ? shortened(message)
+    : `${shortened(message)}, ${hint}`
 }
 
 const MAX_SHOWN = 20
@@ -223,5 +223,5 @@ function refusals(mistakes: readonly Mistake[]): AppError {
   return new AppError('invalid', [inField(first), ...[...others, ...last].map(inField)])
 }
 
-const refusal = (problem: string, rule: Rule, at?: Place): AppError =>
+const refusal = (problem: string, rule: Rule, at?: Position): AppError =>
   refusals([{ problem, rule, at }])

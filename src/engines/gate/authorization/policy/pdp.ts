@@ -1,11 +1,11 @@
 import type { AuthorizationAnswer } from '@cedar-policy/cedar-wasm/web'
-import { conclude, type Decided, unanswerable } from './decided.ts'
 import { createEngine, EngineFailure } from './engine.ts'
 import { type Asked, asked } from './entities.ts'
 import { metadataForPolicies } from './metadata.ts'
+import { type CustomPolicies, createParsedPolicies } from './parsed-policies.ts'
 import { createPolicyCache, type PolicySet } from './policy-cache.ts'
+import { conclude, type PolicyDecision, unanswerable } from './policy-decision.ts'
 import type { Principal, Question } from './question.ts'
-import { type CustomPolicies, createReadings } from './readings.ts'
 import { decideByStarterSet, isStarterSet } from './starter.ts'
 
 export type Pdp = ReturnType<typeof createPdp>
@@ -27,27 +27,27 @@ export function createPdp({ mostSets = MAX_SETS, mostText = MAX_TEXT_BYTES } = {
   const drafts = createEngine({ mostMemory: 64 * MB })
   const engine = createEngine({ mostMemory: 256 * MB })
   const kept = createPolicyCache({ mostSets, mostText })
-  const readings = createReadings({ drafts, most: mostSets })
+  const parsed = createParsedPolicies({ drafts, most: mostSets })
 
   /** Tenants without their own policies, or with the starter set, need no engine. */
-  function decide(question: Question, custom: CustomPolicies | null): Decided {
+  function decide(question: Question, custom: CustomPolicies | null): PolicyDecision {
     if (custom === null || isStarterSet(custom.text)) return decideByStarterSet(question)
     if (custom.tenantId !== question.tenantId) throw new Error('policies of another tenant')
     const flaw = flawOf(question.principal)
     if (flaw !== undefined) return unanswerable(flaw)
-    const reading = readings.readingOf(custom)
-    if ('problem' in reading) return unanswerable(reading.problem)
-    const metadata = metadataFor(reading.set, question.principal)
+    const result = parsed.parsedOf(custom)
+    if ('problem' in result) return unanswerable(result.problem)
+    const metadata = metadataFor(result.set, question.principal)
     if ('problem' in metadata) return unanswerable(metadata.problem)
     try {
-      return ask(asked(question, metadata.held), reading.set)
+      return ask(asked(question, metadata.held), result.set)
     } catch (error) {
       if (!(error instanceof EngineFailure)) throw error
       return givenUp(custom)
     }
   }
 
-  function ask(call: Asked, set: PolicySet): Decided {
+  function ask(call: Asked, set: PolicySet): PolicyDecision {
     return decidedBy(
       engine.run((cedar) => {
         const preparsedPolicySetId = kept.slotOf(cedar, set, engine.generation())
@@ -60,15 +60,15 @@ export function createPdp({ mostSets = MAX_SETS, mostText = MAX_TEXT_BYTES } = {
    * Marks policies as failed, because every failure discards the parsed policies of all tenants and
    * must not be repeated for each question.
    */
-  function givenUp(custom: CustomPolicies): Decided {
+  function givenUp(custom: CustomPolicies): PolicyDecision {
     const problem = 'the policies could not be evaluated'
-    readings.giveUp(custom, problem)
+    parsed.giveUp(custom, problem)
     return unanswerable(problem)
   }
 
   const isStarted = () => engine.isStarted() || drafts.isStarted()
 
-  return { decide, check: readings.check, isStarted }
+  return { decide, check: parsed.check, isStarted }
 }
 
 /** The reason why policies cannot be evaluated for a principal. */
@@ -91,7 +91,7 @@ const metadataFor = ({ policies }: PolicySet, principal: Principal) =>
     : { held: undefined }
 
 /** The deciding policies are all that permit if none forbids, otherwise all that forbid. */
-function decidedBy(answer: AuthorizationAnswer): Decided {
+function decidedBy(answer: AuthorizationAnswer): PolicyDecision {
   if (answer.type === 'failure') {
     return unanswerable(`the request cannot be evaluated: ${answer.errors[0]?.message}`)
   }

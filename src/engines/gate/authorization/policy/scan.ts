@@ -1,5 +1,5 @@
 import type { FieldError } from '../../../../platform/errors.ts'
-import { placeOf } from './positions.ts'
+import { positionOf } from './text-position.ts'
 
 /**
  * Maximum number of open brackets, including the braces of `when`; conditions are limited to as
@@ -28,7 +28,7 @@ export function flawOfText(text: string): Mistake | undefined {
     else follow(open, token)
     const flaw = flawOfCounts({ open: open.length, tokens, backslashes })
     if (flaw !== undefined)
-      return { rule: 'limit', problem: flaw, at: placeOf(text.slice(0, start)) }
+      return { rule: 'limit', problem: flaw, at: positionOf(text.slice(0, start)) }
     if (statements > MAX_POLICIES)
       return { rule: 'too_many', problem: `must be at most ${MAX_POLICIES} policies` }
   }

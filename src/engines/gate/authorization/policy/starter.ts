@@ -1,4 +1,4 @@
-import { conclude, type Decided } from './decided.ts'
+import { conclude, type PolicyDecision } from './policy-decision.ts'
 import type { Person, Question } from './question.ts'
 
 /** The policies of a tenant that has not written its own, and the text that editing starts from. */
@@ -36,7 +36,7 @@ export const starterPolicies = (): { name: string; text: string }[] =>
   })
 
 /** The same rules as code: takes microseconds and starts no engine. */
-export function decideByStarterSet(question: Question): Decided {
+export function decideByStarterSet(question: Question): PolicyDecision {
   const { principal } = question
   return conclude({
     permits: principal.kind === 'identity' ? permits(question, principal) : [],

@@ -14,7 +14,7 @@ const MIN_LENGTH = 8
  * Maximum length of suffixes such as `2024!`, which people append to satisfy rules on digits and
  * signs.
  */
-const MAX_ENDING_LENGTH = 5
+const MAX_SUFFIX_LENGTH = 5
 const LETTER = /\p{L}/u
 
 /** Digits and signs with the letters they replace. A one replaces two letters. */
@@ -37,8 +37,8 @@ export function isCommon(password: string): boolean {
 function beginnings(password: string): string[] {
   const characters = [...password]
   const found = [password]
-  for (let ending = 1; ending <= MAX_ENDING_LENGTH; ending++) {
-    const length = characters.length - ending
+  for (let suffix = 1; suffix <= MAX_SUFFIX_LENGTH; suffix++) {
+    const length = characters.length - suffix
     if (length < MIN_LENGTH || LETTER.test(characters[length] as string)) break
     found.push(characters.slice(0, length).join(''))
   }

@@ -2,7 +2,7 @@ import { unavailable } from '../../../../platform/errors.ts'
 import { createWaitingList, type WaitingList } from './waiting-list.ts'
 
 /** The party that requests a password to be hashed or checked. */
-export interface Asker {
+export interface Requester {
   tenantId: string
   /**
    * A client of the tenant, such as an IP address; undefined for a server that acts for many users.
@@ -58,8 +58,8 @@ export function createHashQueue({ workers, places }: { workers: number; places: 
    * Runs `work` once a worker is free. Rejects with `unavailable` if there is no place in the
    * queue.
    */
-  async function run<T>(asker: Asker, cost: Cost, work: () => Promise<T>): Promise<T> {
-    const tenant = await enter(asker, cost)
+  async function run<T>(requester: Requester, cost: Cost, work: () => Promise<T>): Promise<T> {
+    const tenant = await enter(requester, cost)
     try {
       return await work()
     } finally {
@@ -67,7 +67,7 @@ export function createHashQueue({ workers, places }: { workers: number; places: 
     }
   }
 
-  async function enter({ tenantId, client }: Asker, cost: Cost): Promise<Tenant> {
+  async function enter({ tenantId, client }: Requester, cost: Cost): Promise<Tenant> {
     const tenant = tenants.get(tenantId) ?? newTenant(tenantId)
     if (atWork.all < workers && mayBegin(tenant, cost)) begin(tenant, cost)
     else await wait(tenant, { client, cost })

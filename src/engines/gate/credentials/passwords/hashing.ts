@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { readArgon2 } from './argon2.ts'
 import { unpadded } from './encoding.ts'
 import { parseHash } from './formats.ts'
-import { type Asker, type Cost, createHashQueue } from './hash-queue.ts'
+import { type Cost, createHashQueue, type Requester } from './hash-queue.ts'
 import type { ImportedHash } from './imported-hash.ts'
 
 export type Hashing = ReturnType<typeof createHashing>
@@ -36,8 +36,8 @@ export function createHashing({
   const { run } = createHashQueue({ workers, places: queue })
 
   /** An argon2id hash in PHC format. The password must not be empty. */
-  const hash = (asker: Asker, password: string): Promise<string> =>
-    run(asker, 'ordinary', () =>
+  const hash = (requester: Requester, password: string): Promise<string> =>
+    run(requester, 'ordinary', () =>
       Bun.password.hash(password, { algorithm: 'argon2id', memoryCost, timeCost: iterations }),
     )
 
@@ -45,10 +45,10 @@ export function createHashing({
    * Whether `stored` is a hash of the password. Always false for an empty password. Rejects if
    * `stored` cannot be read, which `parseHash` would have refused.
    */
-  async function verify(asker: Asker, password: string, stored: string): Promise<boolean> {
+  async function verify(requester: Requester, password: string, stored: string): Promise<boolean> {
     if (password === '') return false
     const known = read(stored)
-    return run(asker, costOf(stored, known), () => known.matches(password))
+    return run(requester, costOf(stored, known), () => known.matches(password))
   }
 
   /** The duration of imported hash functions is unknown, so they count as costly. */
@@ -63,8 +63,8 @@ export function createHashing({
    * Takes as long as `verify` where there is nothing to verify, so that response times do not
    * reveal which accounts exist. Always false.
    */
-  const verifyNobody = (asker: Asker, password: string): Promise<boolean> =>
-    verify(asker, password, nobody)
+  const verifyNobody = (requester: Requester, password: string): Promise<boolean> =>
+    verify(requester, password, nobody)
 
   /**
    * Whether to rehash once the password is known: any hash that does not have the current cost,

@@ -1,5 +1,5 @@
 export { type ImportedHash, parseHash } from './formats.ts'
-export type { Asker } from './hash-queue.ts'
+export type { Requester } from './hash-queue.ts'
 export { createHashing, type Hashing } from './hashing.ts'
 export { checkPasswordLength } from './password-length.ts'
 export { checkNewPassword, type PolicyFailure } from './password-policy.ts'

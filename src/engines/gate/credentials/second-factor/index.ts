@@ -30,7 +30,7 @@ interface Totp {
 type Tally = Pick<Totp, 'failures' | 'failedAt'>
 
 /** How the first factor was given: by the mailbox, or otherwise. */
-export type CameBy = 'mailbox' | 'other'
+export type FirstFactor = 'mailbox' | 'other'
 
 interface RecoveryCode {
   /** HMAC, hexadecimal. */
@@ -47,11 +47,11 @@ const CODES_KEPT = 'gate recovery codes'
 
 const NO_FAILURES: Tally = { failures: 0, failedAt: null }
 
-const tallyOf = (totp: Totp | undefined, by: CameBy): Tally =>
+const tallyOf = (totp: Totp | undefined, by: FirstFactor): Tally =>
   (by === 'mailbox' ? totp?.byMailbox : totp) ?? NO_FAILURES
 
 /** The result of an answer. `blocked` means that it was not checked. */
-export type Verdict = 'right' | 'wrong' | 'used' | 'blocked'
+export type FactorResult = 'right' | 'wrong' | 'used' | 'blocked'
 
 export type SecondFactors = ReturnType<typeof createSecondFactors>
 
@@ -102,7 +102,7 @@ export function createSecondFactors(parts: {
   const removeCodes = ({ tenantId, id }: Person) =>
     store.credentials.remove(tenantId, id, 'lookup_secret')
 
-  const acceptTotp = (person: Person, typed: string, by: CameBy): Verdict =>
+  const acceptTotp = (person: Person, typed: string, by: FirstFactor): FactorResult =>
     counted(person, by, (totp) => {
       const secret = sealing.open(TOTP_KEPT, boundTo(person), totp.secret)
       const step = matchTotp({ secret, code: typed, now: clock.now(), after: totp.after })
@@ -111,7 +111,7 @@ export function createSecondFactors(parts: {
       return 'right'
     })
 
-  const acceptCode = (person: Person, typed: string, by: CameBy): Verdict =>
+  const acceptCode = (person: Person, typed: string, by: FirstFactor): FactorResult =>
     counted(person, by, () => {
       const codes = codesOf(person)
       const hash = hashOf(person, normaliseRecoveryCode(typed) ?? typed)
@@ -124,25 +124,29 @@ export function createSecondFactors(parts: {
     })
 
   /** Both kinds of answers share one count, because an attacker could try either. */
-  function counted(person: Person, by: CameBy, look: (totp: Totp) => Verdict): Verdict {
+  function counted(
+    person: Person,
+    by: FirstFactor,
+    check: (totp: Totp) => FactorResult,
+  ): FactorResult {
     const totp = totpOf(person)
     if (!totp) return 'wrong'
     const now = clock.now()
     if (blockedMs(person, by) > 0) return 'blocked'
     const { failures, failedAt } = tallyOf(totp, by)
     const isOver = failedAt !== null && now - failedAt >= BLOCKED_MS
-    const verdict = look(totp)
-    const isRight = verdict === 'right'
+    const outcome = check(totp)
+    const isRight = outcome === 'right'
     const tally = {
       failures: isRight ? 0 : (isOver ? 0 : failures) + 1,
       failedAt: isRight ? null : now,
     }
     putTotp(person, { ...totp, ...(by === 'mailbox' ? { byMailbox: tally } : tally) })
-    return verdict
+    return outcome
   }
 
   /** How long answers are rejected, in milliseconds; 0 if they are accepted. */
-  function blockedMs(person: Person, by: CameBy): number {
+  function blockedMs(person: Person, by: FirstFactor): number {
     const { failures, failedAt } = tallyOf(totpOf(person), by)
     if (failures < MAX_FAILURES || failedAt === null) return 0
     return Math.max(failedAt + BLOCKED_MS - clock.now(), 0)

@@ -1,25 +1,28 @@
+import type { Audit } from '../../../../platform/audit/index.ts'
+import type { Credentials } from '../../credentials/index.ts'
 import type { People } from '../../identities/people.ts'
 import { traitsOf } from '../../identities/present.ts'
 import type { IdentityRow } from '../../identities/store.ts'
 import type { Store } from '../../store.ts'
-import { byThemselves } from './actor.ts'
-import { complain } from './failure.ts'
+import { byThemselves, recordOwn } from './actor.ts'
+import { fieldError } from './failure.ts'
 import type { FlowRepository } from './flow.ts'
 import type { FlowRow } from './store.ts'
 
 export type AddressProof = ReturnType<typeof createAddressProof>
 
 /**
- * What follows once the account's owner has proven control of a mailbox. Always runs within a
- * commit, and never when only the mailbox is proven: someone else may have created the account with
- * that address.
+ * What follows from the proof of a mailbox, always within a commit. Unless stated otherwise, the
+ * account's owner has given it: someone else may have created the account with that address.
  */
 export function createAddressProof(parts: {
   store: Store
+  audit: Audit
   people: People
+  credentials: Credentials
   repository: FlowRepository
 }) {
-  const { store, people, repository } = parts
+  const { store, audit, people, credentials, repository } = parts
 
   const isProven = ({ tenantId, id }: Pick<IdentityRow, 'tenantId' | 'id'>): boolean =>
     store.addresses.of(tenantId, id)?.verifiedAt !== null
@@ -39,7 +42,7 @@ export function createAddressProof(parts: {
    */
   function moved(person: IdentityRow, email: string): IdentityRow {
     if (person.email === email) return person
-    if (store.identities.byEmail(person.tenantId, email)) throw complain(4900010)
+    if (store.identities.byEmail(person.tenantId, email)) throw fieldError(4900010)
     const traits = { ...traitsOf(person), email }
     return people.change(person, byThemselves(person), { traits })
   }
@@ -54,5 +57,17 @@ export function createAddressProof(parts: {
       confirm(flow, person, mailbox.address)
   }
 
-  return { isProven, prove: people.prove, confirm, resume }
+  /**
+   * Accepts proof of access to the mailbox. If the address was never verified, someone else may have
+   * created the account, so all credentials are removed and they cannot come back.
+   */
+  function proveByMailbox(person: IdentityRow): IdentityRow {
+    if (isProven(person)) return person
+    credentials.removeAll(person)
+    recordOwn(audit, person, 'identity.credentials_wiped')
+    people.prove(person)
+    return people.endAccess(person)
+  }
+
+  return { isProven, prove: people.prove, proveByMailbox, confirm, resume }
 }

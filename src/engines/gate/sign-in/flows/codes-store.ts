@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Db } from '../../../../db/open.ts'
+import { rowOf } from '../../../../db/placeholders.ts'
 import { gateCodes as codes } from '../../schema.ts'
 import type { FlowRow } from './store.ts'
 
@@ -9,20 +10,7 @@ export type CodeRow = typeof codes.$inferSelect
 export function createCodeStore({ orm }: Db) {
   const $ = sql.placeholder
   const ofFlow = and(eq(codes.tenantId, $('tenantId')), eq(codes.flowId, $('flowId')))
-  const insert = orm
-    .insert(codes)
-    .values({
-      id: $('id'),
-      tenantId: $('tenantId'),
-      flowId: $('flowId'),
-      identityId: $('identityId'),
-      generation: $('generation'),
-      address: $('address'),
-      hash: $('hash'),
-      issuedAt: $('issuedAt'),
-      expiresAt: $('expiresAt'),
-    })
-    .prepare()
+  const insert = orm.insert(codes).values(rowOf(codes)).prepare()
   const find = orm.select().from(codes).where(ofFlow).prepare()
   const removeOfFlow = orm.delete(codes).where(ofFlow).prepare()
   const removeOfIdentity = orm

@@ -1,26 +1,17 @@
-import type { Audit } from '../../../../platform/audit/index.ts'
 import type { Clock } from '../../../../platform/clock.ts'
-import { mintSecret, sha256 } from '../../../../platform/crypto.ts'
-import { MINUTE_MS } from '../../../../platform/durations.ts'
-import type { Credentials } from '../../credentials/index.ts'
-import type { People } from '../../identities/people.ts'
 import type { IdentityRow } from '../../identities/store.ts'
 import type { Sessions } from '../../sessions/index.ts'
 import type { AssuranceLevel, SessionDetail } from '../../sessions/model.ts'
-import type { Store } from '../../store.ts'
 import type { Events } from '../../webhooks/events.ts'
 import type { ContinueWith } from '../model.ts'
 import type { Linking } from '../social/linking.ts'
-import { byThemselves } from './actor.ts'
 import type { AddressProof } from './address-proof.ts'
 import { type Client, deviceOf } from './client.ts'
-import { complain, FlowRefusal } from './failure.ts'
+import { newExchangeCode } from './exchange.ts'
+import { FlowRefusal, fieldError } from './failure.ts'
 import type { FlowRepository, PendingAccount } from './flow.ts'
 import { withQuery } from './return-to.ts'
 import type { FlowRow } from './store.ts'
-
-/** How long a tenant can exchange the code for the session, in milliseconds. */
-export const EXCHANGE_MS = 5 * MINUTE_MS
 
 /** The proof of identity that a user has just given. */
 export interface Proof {
@@ -32,7 +23,6 @@ export interface Proof {
 /** The result of a sign-in that is complete, or that still requires a second factor. */
 export interface Completed {
   is: 'signed_in'
-  person: IdentityRow
   /** Undefined if the session already existed, because its token is not stored. */
   token: string | undefined
   session: SessionDetail
@@ -43,118 +33,124 @@ export interface Completed {
   next: string | undefined
 }
 
-/** An identity and the proof given so far. */
-interface SoFar {
-  token: string | undefined
-  session: SessionDetail
-  proof: Proof
+/** Where a completed flow leads, and the columns that lead there. */
+interface Destination {
+  next: string | undefined
+  columns?: Partial<FlowRow>
 }
+
+type Opened = Pick<Completed, 'token' | 'session'>
 
 export type Completion = ReturnType<typeof createCompletion>
 
 /** Completes every kind of sign-in, always within the commit that checked the proof. */
 export function createCompletion(parts: {
-  store: Store
   clock: Clock
-  audit: Audit
-  people: People
   repository: FlowRepository
   sessions: Sessions
-  credentials: Credentials
   linking: Linking
-  proof: AddressProof
+  addressProof: AddressProof
   events: Events
   /** The hosted page of a flow. */
   hostedUrl: (flow: FlowRow) => string
 }) {
-  const { store, clock, audit, people, repository, sessions, credentials } = parts
-  const { linking, proof, events, hostedUrl } = parts
+  const { clock, repository, sessions, linking, addressProof, events, hostedUrl } = parts
 
   /** Signs in an existing identity: creates a session or raises its level. */
   function signIn(flow: FlowRow, person: IdentityRow, proof: Proof, client: Client): Completed {
-    if (person.state === 'inactive') throw complain(4010011)
-    if (flow.identityId !== null && flow.identityId !== person.id) throw complain(4000006)
-    return flow.sessionId === null
-      ? begin(flow, person, proof, client)
-      : strengthen(flow, flow.sessionId, person, proof, client)
+    if (person.state === 'inactive') throw fieldError(4010011)
+    if (flow.identityId !== null && flow.identityId !== person.id) throw fieldError(4000006)
+    const { owedBefore, ...opened } =
+      flow.sessionId === null
+        ? { ...open(person, proof, client), owedBefore: true }
+        : strengthen(flow.sessionId, person, proof, client)
+    if (sessions.isOwedBy(person, opened.session.authenticator_assurance_level))
+      return askForSecondFactor(flow, person, { ...opened, proof }, client)
+    if (owedBefore) publishLogin(person)
+    return finish(flow, person, { ...opened, proof }, client)
   }
 
-  function begin(flow: FlowRow, person: IdentityRow, proof: Proof, client: Client): Completed {
-    const { token, session } = opened(person, proof, client)
-    if (isOwed(person, session)) return asked(flow, person, { token, session, proof }, client)
-    tellOfLogin(person)
-    return finished(flow, person, { token, session, proof }, client)
-  }
-
-  function strengthen(
-    flow: FlowRow,
-    sessionId: string,
-    person: IdentityRow,
-    proof: Proof,
-    client: Client,
-  ): Completed {
-    const row = sessions.alive(person.tenantId, sessionId)
-    if (!row) throw new FlowRefusal('session_inactive', 'the session of this flow has ended')
-    const owedBefore = sessions.owes(row)
-    const session = sessions.strengthen(row, proof)
-    const token = client.sessionToken
-    if (isOwed(person, session)) return asked(flow, person, { token, session, proof }, client)
-    if (owedBefore) tellOfLogin(person)
-    return finished(flow, person, { token, session, proof }, client)
-  }
-
-  const opened = (person: IdentityRow, proof: Proof, client: Client) =>
+  const open = (person: IdentityRow, proof: Proof, client: Client): Opened =>
     sessions.open(person, { assuranceLevel: proof.aal, methods: [proof], ...deviceOf(client) })
 
-  const isOwed = (person: IdentityRow, session: SessionDetail): boolean =>
-    sessions.owes(sessionRow(person, session))
-
-  /** Completes a registration: signs the new identity in. */
-  function signUp(flow: FlowRow, person: IdentityRow, proof: Proof, client: Client): Completed {
-    return finished(flow, person, { ...opened(person, proof, client), proof }, client)
+  /** `owedBefore` is whether the session was unusable until now. */
+  function strengthen(id: string, person: IdentityRow, proof: Proof, client: Client) {
+    const row = sessions.alive(person.tenantId, id)
+    if (!row) throw new FlowRefusal('session_inactive', 'the session of this flow has ended')
+    const owedBefore = sessions.owes(row)
+    return { token: client.sessionToken, session: sessions.strengthen(row, proof), owedBefore }
   }
 
-  /** Requires a second factor: completes this flow and starts another one for it. */
-  function asked(flow: FlowRow, person: IdentityRow, so: SoFar, client: Client): Completed {
-    const { wants, browserHash } = client
+  /** Completes a registration: signs the new identity in. */
+  const signUp = (flow: FlowRow, person: IdentityRow, proof: Proof, client: Client): Completed =>
+    finish(flow, person, { ...open(person, proof, client), proof }, client)
+
+  /**
+   * Completes this flow and starts another one for the second factor, which is also where a browser
+   * continues that returns to this form.
+   */
+  function askForSecondFactor(
+    flow: FlowRow,
+    person: IdentityRow,
+    { proof, ...opened }: Opened & { proof: Proof },
+    { wants, browserHash }: Client,
+  ): Completed {
     const second = repository.begin({
       tenantId: flow.tenantId,
       kind: 'login',
       language: flow.language,
       identityId: person.id,
-      sessionId: so.session.id,
+      sessionId: opened.session.id,
       requestedAal: 'aal2',
       returnTo: flow.returnTo,
       nextFlowId: flow.nextFlowId,
       browserHash: wants === 'page' ? browserHash : null,
       internal: { pendingAccount: pendingOf(flow, person) },
     })
-    // Leads the browser on if it returns to the previous form.
-    repository.save(flow, { nextFlowId: second.id })
-    return ended(flow, person, { ...so, owesSecondFactor: true, next: hostedUrl(second) })
+    repository.complete(flow, { active: proof.method, nextFlowId: second.id })
+    const next = hostedUrl(second)
+    return {
+      is: 'signed_in',
+      ...opened,
+      owesSecondFactor: true,
+      continueWith: [{ action: 'redirect_browser_to', redirect_browser_to: next }],
+      next,
+    }
   }
 
   /** The pending social account that waits for its holder to sign in. */
   const pendingOf = (flow: FlowRow, { id }: IdentityRow): PendingAccount | undefined =>
     flow.identityId === id ? repository.internalOf(flow).pendingAccount : undefined
 
+  function finish(
+    flow: FlowRow,
+    person: IdentityRow,
+    { proof, ...opened }: Opened & { proof: Proof },
+    client: Client,
+  ): Completed {
+    const pending = pendingOf(flow, person)
+    if (pending) linking.link(person, pending)
+    const { next, columns } = destinationOf(flow, person, opened.session.id, client)
+    repository.complete(flow, { state: 'passed_challenge', active: proof.method, ...columns })
+    return { is: 'signed_in', ...opened, owesSecondFactor: false, continueWith: [], next }
+  }
+
   /**
    * Sends the browser on after a complete sign-in: to the flow that required it, back to the app
    * or, if there is none, to the account page.
    */
-  function finished(flow: FlowRow, person: IdentityRow, so: SoFar, client: Client): Completed {
-    const of = { ...so, owesSecondFactor: false }
-    const pending = pendingOf(flow, person)
-    if (pending) linking.link(person, pending)
-    const nextFlow = flow.nextFlowId === null ? undefined : store.flows.find(flow.nextFlowId)
-    if (nextFlow?.kind === 'verification') proof.resume(nextFlow, person)
-    if (nextFlow) return ended(flow, person, { ...of, next: hostedUrl(nextFlow) })
-    if (client.wants === 'json') return ended(flow, person, { ...of, next: undefined })
-    const next =
-      flow.returnTo === null
-        ? accountPage(flow, person, so.session.id, client)
-        : handOver(flow, so.session.id)
-    return ended(flow, person, { ...of, next })
+  function destinationOf(
+    flow: FlowRow,
+    person: IdentityRow,
+    sessionId: string,
+    client: Client,
+  ): Destination {
+    const nextFlow = flow.nextFlowId === null ? undefined : repository.find(flow.nextFlowId)
+    if (nextFlow?.kind === 'verification') addressProof.resume(nextFlow, person)
+    if (nextFlow) return { next: hostedUrl(nextFlow) }
+    if (client.wants === 'json') return { next: undefined }
+    if (flow.returnTo === null) return { next: accountPage(flow, person, sessionId, client) }
+    return handOver(flow, flow.returnTo, sessionId)
   }
 
   /**
@@ -181,54 +177,16 @@ export function createCompletion(parts: {
   }
 
   /** Gives the browser a code that works once, and never the token. */
-  function handOver(flow: FlowRow, sessionId: string): string {
-    const code = mintSecret()
-    repository.save(flow, {
-      exchangeSessionId: sessionId,
-      exchangeHash: sha256(code),
-      exchangeExpiresAt: clock.now() + EXCHANGE_MS,
-    })
-    return withQuery(flow.returnTo as string, { flow: flow.id, code })
+  function handOver({ id }: FlowRow, returnTo: string, sessionId: string): Destination {
+    const { code, columns } = newExchangeCode(clock.now())
+    return {
+      next: withQuery(returnTo, { flow: id, code }),
+      columns: { exchangeSessionId: sessionId, ...columns },
+    }
   }
 
-  function ended(
-    flow: FlowRow,
-    person: IdentityRow,
-    { proof, ...of }: SoFar & Pick<Completed, 'owesSecondFactor' | 'next'>,
-  ): Completed {
-    const current = store.flows.find(flow.id) ?? flow
-    const state = of.owesSecondFactor ? current.state : 'passed_challenge'
-    repository.complete(current, { state, active: proof.method })
-    const continueWith: ContinueWith[] =
-      of.owesSecondFactor && of.next !== undefined
-        ? [{ action: 'redirect_browser_to', redirect_browser_to: of.next }]
-        : []
-    return { is: 'signed_in', person, continueWith, ...of }
-  }
-
-  function tellOfLogin({ tenantId, id, email }: IdentityRow) {
+  const publishLogin = ({ tenantId, id, email }: IdentityRow) =>
     events(tenantId, { type: 'identity.login', identityId: id, payload: { email } }, clock.now())
-  }
 
-  /**
-   * Accepts proof of access to the mailbox. If the address was never verified, someone else may have
-   * created the account, so all credentials are removed and they cannot come back.
-   */
-  function proveByMailbox(person: IdentityRow): IdentityRow {
-    if (proof.isProven(person)) return person
-    credentials.removeAll(person)
-    audit.record({
-      tenantId: person.tenantId,
-      actor: byThemselves(person),
-      action: 'identity.credentials_wiped',
-      object: `identity:${person.id}`,
-    })
-    proof.prove(person)
-    return people.endAccess(person)
-  }
-
-  const sessionRow = ({ tenantId }: IdentityRow, { id }: SessionDetail) =>
-    store.sessions.byId(tenantId, id) as NonNullable<ReturnType<typeof store.sessions.byId>>
-
-  return { signIn, signUp, proveByMailbox }
+  return { signIn, signUp }
 }

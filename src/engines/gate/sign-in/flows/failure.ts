@@ -1,8 +1,9 @@
-import { AppError, type ErrorKind, type FieldError } from '../../../../platform/errors.ts'
+import { AppError, type ErrorKind } from '../../../../platform/errors.ts'
 import type { MessageId } from './ui/messages.ts'
 
 /** A field error of a flow: `field` is the name of a node, and its message has an id. */
-export interface Complaint extends Pick<FieldError, 'field'> {
+export interface FieldError {
+  field?: string | undefined
   id: MessageId
   context?: Record<string, unknown>
 }
@@ -15,16 +16,16 @@ export class FlowFailure extends Error {
   override name = 'FlowFailure'
 
   constructor(
-    readonly complaints: Complaint[],
+    readonly fieldErrors: FieldError[],
     /** 422, or 429 if the same form may succeed later. */
     readonly status: 422 | 429 = 422,
     readonly retryAfterMs?: number,
   ) {
-    super(complaints.map(({ id }) => id).join(', '))
+    super(fieldErrors.map(({ id }) => id).join(', '))
   }
 }
 
-export const complain = (id: MessageId, rest: Omit<Complaint, 'id'> = {}): FlowFailure =>
+export const fieldError = (id: MessageId, rest: Omit<FieldError, 'id'> = {}): FlowFailure =>
   new FlowFailure([{ id, ...rest }])
 
 /** The error for exceeding a rate limit. */
@@ -64,7 +65,7 @@ const KINDS: Record<RefusalId, ErrorKind> = {
 }
 
 /** Where a refused client can continue. */
-interface WaysOn {
+interface Continuation {
   use_flow_id?: string
   expired_at?: string
   /** Milliseconds. */
@@ -79,8 +80,10 @@ export class FlowRefusal extends AppError {
   constructor(
     readonly id: RefusalId,
     message: string,
-    readonly ways: WaysOn = {},
+    readonly continuation: Continuation = {},
   ) {
-    super(KINDS[id], message, { code: id, detail: { id, ...ways } })
+    super(KINDS[id], message, { code: id, detail: { id, ...continuation } })
   }
 }
+
+export const FLOW_NOT_FOUND = new FlowRefusal('flow_not_found', 'flow not found')

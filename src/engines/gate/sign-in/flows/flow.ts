@@ -1,4 +1,5 @@
 import type { AnyProvider } from '../../../../config/index.ts'
+import type { Db } from '../../../../db/open.ts'
 import type { Clock } from '../../../../platform/clock.ts'
 import { sha256 } from '../../../../platform/crypto.ts'
 import { newId } from '../../../../platform/ids.ts'
@@ -8,7 +9,7 @@ import type { Traits } from '../../identities/traits.ts'
 import { flowInternal } from '../../sealed.ts'
 import type { Store } from '../../store.ts'
 import type { FlowKind, Language } from '../model.ts'
-import { type Complaint, complain } from './failure.ts'
+import { type FieldError, fieldError } from './failure.ts'
 import type { FlowRow } from './store.ts'
 import type { MessageId } from './ui/messages.ts'
 
@@ -57,7 +58,7 @@ export interface Mailbox {
 }
 
 /** A message to show the next time the flow is read. */
-export type Notice = Pick<Complaint, 'id' | 'context'>
+export type Notice = Pick<FieldError, 'id' | 'context'>
 
 /** The initial values of a flow; the rest has defaults. */
 export type NewFlow = Pick<FlowRow, 'tenantId' | 'kind'> & {
@@ -81,16 +82,36 @@ export type NewFlow = Pick<FlowRow, 'tenantId' | 'kind'> & {
     >
   >
 
+/** Work of a commit; it can't be asynchronous. */
+type Step<T> = (flow: FlowRow) => T extends PromiseLike<unknown> ? never : T
+
 export type FlowRepository = ReturnType<typeof createFlowRepository>
 
 /** The life cycle of flows. Every change runs within a commit. */
 export function createFlowRepository(parts: {
+  db: Db
   store: Store
   clock: Clock
   sealing: Sealing
   lifetimeMs: number
 }) {
-  const { store, clock, sealing, lifetimeMs } = parts
+  const { db, store, clock, sealing, lifetimeMs } = parts
+
+  /** Of any tenant: the row names it. */
+  const find = (id: string): FlowRow | undefined => store.flows.find(id)
+
+  /**
+   * Runs a step within one commit, with the flow as of that commit; throws if it is expired or
+   * complete by then.
+   */
+  const advance = <T>({ id, tenantId }: FlowRow, step: Step<T>): Promise<T> =>
+    db.commitFor<T>(tenantId, () => step(requireOpen(find(id))))
+
+  /** The same for a flow in any state. */
+  const revise = <T>(row: FlowRow, step: Step<T>): Promise<T> =>
+    db.commitFor<T>(row.tenantId, () => step(find(row.id) ?? row))
+
+  const start = (flow: NewFlow): Promise<FlowRow> => db.commitFor(flow.tenantId, () => begin(flow))
 
   function begin({ internal, notices, ...given }: NewFlow): FlowRow {
     const now = clock.now()
@@ -154,11 +175,10 @@ export function createFlowRepository(parts: {
     return next
   }
 
-  /** The flow as of this commit; throws if it is complete. */
-  function open(id: string): FlowRow {
-    const row = store.flows.find(id)
-    if (!row || isExpired(row)) throw complain(EXPIRED[row?.kind ?? 'login'])
-    if (row.completedAt !== null) throw complain(COMPLETED[row.kind])
+  /** Throws if the flow is expired or complete. */
+  function requireOpen(row: FlowRow | undefined): FlowRow {
+    if (!row || isExpired(row)) throw fieldError(EXPIRED[row?.kind ?? 'login'])
+    if (row.completedAt !== null) throw fieldError(COMPLETED[row.kind])
     return row
   }
 
@@ -187,11 +207,15 @@ export function createFlowRepository(parts: {
     sealing.fingerprint(CSRF, browserHash === null ? id : `${id} ${browserHash}`)
 
   return {
+    find,
+    advance,
+    revise,
+    start,
     begin,
     beginForLink,
     renew,
     save,
-    open,
+    requireOpen,
     isExpired,
     complete,
     noticesOf,

@@ -8,7 +8,7 @@ import {
   type Traits,
 } from '../../identities/traits.ts'
 import { MAX_SIGN_UP_DATA_BYTES } from '../../limits.ts'
-import { complain } from './failure.ts'
+import { fieldError } from './failure.ts'
 import type { FlowRow } from './store.ts'
 import type { Submission } from './submission.ts'
 
@@ -24,7 +24,7 @@ export function emailOrNone(identifier: string): string | undefined {
 /** The address in a field, to which a mail will be sent. */
 export function addressIn(input: Submission, field: string): string {
   const email = emailOrNone(input.required(field))
-  if (email === undefined) throw complain(4000040, { field })
+  if (email === undefined) throw fieldError(4000040, { field })
   return email
 }
 
@@ -33,11 +33,11 @@ export function traitsIn(input: Submission, { tenantId }: { tenantId: string }):
   const given = input.object('traits')
   const { email } = given
   if (email === undefined || email === null || email === '')
-    throw complain(4000002, { field: 'traits.email', context: { property: 'email' } })
+    throw fieldError(4000002, { field: 'traits.email', context: { property: 'email' } })
   try {
     return checkTraits(given as JsonObject, schemaOf(tenantId))
   } catch (error) {
-    throw error instanceof AppError ? asComplaint(error) : error
+    throw error instanceof AppError ? fieldErrorOf(error) : error
   }
 }
 
@@ -45,17 +45,18 @@ export function traitsIn(input: Submission, { tenantId }: { tenantId: string }):
 export function newcomerIn(input: Submission, flow: FlowRow): Traits {
   const traits = traitsIn(input, flow)
   if (jsonBytes(traits.custom_data ?? {}) > MAX_SIGN_UP_DATA_BYTES)
-    throw complain(4000001, { context: { reason: TOO_MUCH_DATA } })
+    throw fieldError(4000001, { context: { reason: TOO_MUCH_DATA } })
   if (schemaOf(flow.tenantId) === 'user') return traits
   return { locale: flow.language, ...traits }
 }
 
 const TOO_MUCH_DATA = `traits.custom_data: must be at most ${MAX_SIGN_UP_DATA_BYTES} bytes as JSON in a sign-up`
 
-function asComplaint({ field, rule, message }: AppError) {
-  if (field === 'traits.email') return complain(4000040, { field })
+function fieldErrorOf({ field, rule, message }: AppError) {
+  if (field === 'traits.email') return fieldError(4000040, { field })
   if (field === 'traits.display_name' && rule === 'too_long')
-    return complain(4000017, { field, context: { max_length: MAX_DISPLAY_NAME_LENGTH } })
-  if (field === 'traits.display_name' && rule === 'characters') return complain(4000004, { field })
-  return complain(4000001, { context: { reason: message } })
+    return fieldError(4000017, { field, context: { max_length: MAX_DISPLAY_NAME_LENGTH } })
+  if (field === 'traits.display_name' && rule === 'characters')
+    return fieldError(4000004, { field })
+  return fieldError(4000001, { context: { reason: message } })
 }

@@ -29,7 +29,7 @@ export const createNotify =
   ) => {
     const now = clock.now()
     if (!mail.allowance(tenantId, email, now, KIND).allowed) return
-    const letter = write(createMailTemplates(language), { tenantName: tenants.nameOf(tenantId) })
+    const content = write(createMailTemplates(language), { tenantName: tenants.nameOf(tenantId) })
     const expiresAt = now + NEWS_MS
-    mail.post({ tenantId, about: id, kind: KIND, recipient: email, expiresAt, ...letter }, now)
+    mail.post({ tenantId, about: id, kind: KIND, recipient: email, expiresAt, ...content }, now)
   }

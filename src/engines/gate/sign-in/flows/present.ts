@@ -2,7 +2,7 @@ import { isoTime } from '../../../../platform/clock.ts'
 import type { Identity } from '../../identities/model.ts'
 import type { ContinueWith, Flow, FlowKind, Message, Node } from '../model.ts'
 import type { Client } from './client.ts'
-import type { Complaint } from './failure.ts'
+import type { FieldError } from './failure.ts'
 import type { FlowRepository, Notice } from './flow.ts'
 import type { Kind } from './kinds/kind.ts'
 import type { FlowRow } from './store.ts'
@@ -18,7 +18,7 @@ import {
 
 /** What is shown in addition to the stored flow. */
 interface Showing {
-  complaints?: readonly Complaint[]
+  fieldErrors?: readonly FieldError[]
   /** The submitted fields, which the form shows again. */
   typed?: Submission
   continueWith?: ContinueWith[]
@@ -41,28 +41,28 @@ export function createPresentFlow(parts: {
   const { repository, kinds, urlOf, requestUrl, identityOf } = parts
 
   /** The messages of a flow. They depend on its state, and on how it was opened. */
-  function saidOf(row: FlowRow, code: string | undefined): Notice[] {
+  function noticesIn(row: FlowRow, code: string | undefined): Notice[] {
     const { mailbox, addressChange } = row.kind === 'verification' ? repository.internalOf(row) : {}
     if (mailbox) return [{ id: addressChange ? 1900007 : 1900006 }]
     const isByLink = row.state === 'sent_email' && code !== undefined && isLinkSecret(code)
     const id = isByLink ? BY_LINK[row.kind] : undefined
-    return id === undefined ? standing(row) : [{ id, context: { address: row.address } }]
+    return id === undefined ? stateMessages(row) : [{ id, context: { address: row.address } }]
   }
 
   return function present(row: FlowRow, showing: Showing): Flow {
-    const { complaints = [], typed, continueWith, code, client } = showing
+    const { fieldErrors = [], typed, continueWith, code, client } = showing
     const browserHash = client?.wants === 'page' ? client.browserHash : null
     const say = createSay(row.language)
     const isOver = row.completedAt !== null
     const body = isOver && row.kind !== 'verification' ? [] : kinds[row.kind].nodes(row, say, code)
-    const complained = complainAbout(
+    const marked = addFieldErrors(
       [csrfNode(repository.csrfTokenOf(row, browserHash)), ...body],
-      complaints,
+      fieldErrors,
       say,
     )
-    const isRefused = isOver && complaints.length > 0
-    const said = isRefused ? [] : [...repository.noticesOf(row), ...saidOf(row, code)]
-    const messages = [...complained.messages, ...said.map(({ id, context }) => say(id, context))]
+    const isRefused = isOver && fieldErrors.length > 0
+    const said = isRefused ? [] : [...repository.noticesOf(row), ...noticesIn(row, code)]
+    const messages = [...marked.messages, ...said.map(({ id, context }) => say(id, context))]
     const url = urlOf(row.kind, { flow: row.id })
     const identity = row.kind === 'settings' ? identityOf(row) : undefined
     return {
@@ -77,7 +77,7 @@ export function createPresentFlow(parts: {
       ui: {
         action: url,
         method: 'POST',
-        nodes: typed ? complained.nodes.map((node) => withTyped(node, typed)) : complained.nodes,
+        nodes: typed ? marked.nodes.map((node) => withTyped(node, typed)) : marked.nodes,
         ...(messages.length > 0 && { messages }),
       },
       hosted_url: url,
@@ -98,10 +98,10 @@ const BY_LINK: Partial<Record<FlowKind, MessageId>> = { recovery: 1900010, verif
 /**
  * Adds all errors above the form, as the contract requires, and each to its field if it has one.
  */
-function complainAbout(nodes: Node[], complaints: readonly Complaint[], say: Say) {
+function addFieldErrors(nodes: Node[], fieldErrors: readonly FieldError[], say: Say) {
   const messages: Message[] = []
   let marked = nodes
-  for (const { id, field, context } of complaints) {
+  for (const { id, field, context } of fieldErrors) {
     const message = say(id, context)
     messages.push(message)
     if (field !== undefined) marked = withMessage(marked, field, message) ?? marked
@@ -121,7 +121,7 @@ function withTyped(node: Node, typed: Submission): Node {
 }
 
 /** The messages that follow from the state of the flow. */
-function standing({
+function stateMessages({
   kind,
   state,
   isRefresh,

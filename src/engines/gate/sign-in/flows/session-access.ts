@@ -1,4 +1,3 @@
-import type { Db } from '../../../../db/open.ts'
 import type { Clock } from '../../../../platform/clock.ts'
 import { HOUR_MS } from '../../../../platform/durations.ts'
 import { AppError } from '../../../../platform/errors.ts'
@@ -20,21 +19,17 @@ export type SessionAccess = ReturnType<typeof createSessionAccess>
  * token. A page cannot, so its flow is bound to the first browser that opened it.
  */
 export function createSessionAccess(parts: {
-  db: Db
   clock: Clock
   repository: FlowRepository
   sessions: Sessions
   throttle: Throttle
   hostedUrl: (flow: FlowRow) => string
 }) {
-  const { db, clock, repository, sessions, throttle, hostedUrl } = parts
+  const { clock, repository, sessions, throttle, hostedUrl } = parts
 
-  /** The session of the flow; throws unless the client proves to own it. */
-  async function require(flow: FlowRow, client: Client): Promise<SessionWithIdentity> {
-    const row = requireOwner(flow, client)
+  async function requireSecondFactor(flow: FlowRow, row: SessionWithIdentity, client: Client) {
     if (sessions.owes(row))
       throw await leadingTo(flow, client, 'session_aal2_required', { requestedAal: 'aal2' })
-    return row
   }
 
   function ofBrowser(flow: FlowRow, { browserHash }: Client): SessionWithIdentity {
@@ -55,7 +50,7 @@ export function createSessionAccess(parts: {
   function byToken(flow: FlowRow, { sessionToken }: Client): SessionWithIdentity {
     const row = authenticated(sessionToken, flow.tenantId)
     // A flow ends with its session, because someone else may have started it.
-    if (!sessions.alive(flow.tenantId, flow.sessionId ?? ''))
+    if (row.id !== flow.sessionId && !sessions.alive(flow.tenantId, flow.sessionId ?? ''))
       throw new FlowRefusal('session_inactive', 'the session of this flow has ended')
     const isTheirs =
       flow.kind === 'settings' ? row.identity_id === flow.identityId : row.id === flow.sessionId
@@ -101,13 +96,11 @@ export function createSessionAccess(parts: {
     const acting = sessionToken === undefined ? sessionId : authenticated(sessionToken, tenantId).id
     const of = { tenantId, language, identityId, sessionId: acting, returnTo, ...asked }
     const onPages = wants === 'page' && { browserHash, nextFlowId }
-    const login = await db.commitFor(tenantId, () =>
-      repository.begin({ kind: 'login', ...of, ...onPages }),
-    )
+    const login = await repository.start({ kind: 'login', ...of, ...onPages })
     return new FlowRefusal(what, WHAT[what], { redirect_browser_to: hostedUrl(login) })
   }
 
-  return { require, requireOwner, requireFresh }
+  return { requireOwner, requireSecondFactor, requireFresh }
 }
 
 function refuse(...of: ConstructorParameters<typeof FlowRefusal>): never {

@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Db } from '../../../../db/open.ts'
+import { rowOf } from '../../../../db/placeholders.ts'
 import { gateFlows as flows } from '../../schema.ts'
 
 export type FlowRow = typeof flows.$inferSelect
@@ -25,36 +26,7 @@ const CHANGING = [
 
 export function createFlowStore({ orm }: Db) {
   const $ = sql.placeholder
-  const insert = orm
-    .insert(flows)
-    .values({
-      id: $('id'),
-      tenantId: $('tenantId'),
-      kind: $('kind'),
-      state: $('state'),
-      identityId: $('identityId'),
-      sessionId: $('sessionId'),
-      requestedAal: $('requestedAal'),
-      isRefresh: $('isRefresh'),
-      active: $('active'),
-      address: $('address'),
-      tries: $('tries'),
-      language: $('language'),
-      returnTo: $('returnTo'),
-      nextFlowId: $('nextFlowId'),
-      replacedBy: $('replacedBy'),
-      browserHash: $('browserHash'),
-      notices: $('notices'),
-      internal: $('internal'),
-      exchangeHash: $('exchangeHash'),
-      exchangeSessionId: $('exchangeSessionId'),
-      exchangeExpiresAt: $('exchangeExpiresAt'),
-      completedAt: $('completedAt'),
-      issuedAt: $('issuedAt'),
-      updatedAt: $('updatedAt'),
-      expiresAt: $('expiresAt'),
-    })
-    .prepare()
+  const insert = orm.insert(flows).values(rowOf(flows)).prepare()
   const update = orm
     .update(flows)
     .set(Object.fromEntries(CHANGING.map((name) => [name, sql`${$(name)}`])))
@@ -107,7 +79,7 @@ export function createFlowStore({ orm }: Db) {
     /** Flows in which a code was sent to an address. */
     removeOfAddress: (tenantId: string, address: string) =>
       void removeOfAddress.run({ tenantId, address }),
-    /** Deletes expired flows, with their codes and round trips. */
+    /** Deletes expired flows, with their codes and OAuth states. */
     removeExpired: (before: number, limit: number): number =>
       removeExpired.all({ before, limit }).length,
   }

@@ -1,4 +1,17 @@
-import { complain } from './failure.ts'
+import type { SessionWithIdentity } from '../../sessions/store.ts'
+import type { Client } from './client.ts'
+import { fieldError } from './failure.ts'
+import type { FlowRow } from './store.ts'
+
+/** A form that a client has submitted. */
+export interface Form {
+  /** The flow as it was read when the form arrived. */
+  flow: FlowRow
+  input: Submission
+  client: Client
+  /** The session that the flow acts for, if any. */
+  session: SessionWithIdentity | undefined
+}
 
 /** The fields of a submitted form, each read with its expected type. */
 export type Submission = ReturnType<typeof createSubmission>
@@ -13,13 +26,13 @@ export function createSubmission(body: Record<string, unknown>) {
     const value = Object.hasOwn(body, name) ? body[name] : undefined
     if (value === undefined || value === null || value === '') return undefined
     if (typeof value !== 'string' || value.length > MAX_TEXT_LENGTH || !value.isWellFormed())
-      throw complain(4000026, { field: name, context: { property: name } })
+      throw fieldError(4000026, { field: name, context: { property: name } })
     return value
   }
 
   function required(name: string): string {
     const value = text(name)
-    if (value === undefined) throw complain(4000002, { field: name, context: { property: name } })
+    if (value === undefined) throw fieldError(4000002, { field: name, context: { property: name } })
     return value
   }
 
@@ -34,7 +47,7 @@ export function createSubmission(body: Record<string, unknown>) {
     const value = Object.hasOwn(body, name) ? body[name] : undefined
     if (value === undefined || value === null) return {}
     if (typeof value !== 'object' || Array.isArray(value))
-      throw complain(4000026, { field: name, context: { property: name } })
+      throw fieldError(4000026, { field: name, context: { property: name } })
     return value as Record<string, unknown>
   }
 

@@ -20,7 +20,6 @@ export function createThrottle(parts: {
   const { clock, perMinute, perIdentifierPerMinute } = parts
   const addresses = createBuckets({ clock, perMinute, most: MAX })
   const identifiers = createBuckets({ clock, perMinute: perIdentifierPerMinute, most: MAX })
-  const mails = createBuckets({ clock, perHour: MAILS_PER_HOUR, most: MAX })
 
   /** Throws if there were too many attempts; the attempt is then not made. */
   const guarded = <T>(who: Person, client: Client, attempt: () => Promise<T>): Promise<T> =>
@@ -56,36 +55,11 @@ export function createThrottle(parts: {
   const takeIfRoom = (client: Client): boolean =>
     ofAddress(client).every(({ from, key }) => from.take(key) === 0)
 
-  /**
-   * How long a client has to wait for another mail to the same address, in milliseconds. A stranger
-   * reaches this limit before the owner of the address does.
-   */
-  const mailWait = (client: Client, letter: Letter): number =>
-    client.hasKey ? 0 : mails.peek(keyOf(client, letter))
-
-  /** Counts a mail that was posted. */
-  const mailed = (client: Client, letter: Letter) => {
-    if (!client.hasKey) mails.take(keyOf(client, letter))
-  }
-
-  const keyOf = (client: Client, { tenantId, kind, address }: Letter): string =>
-    JSON.stringify([addressOf(client), tenantId, kind, address])
-
-  return { guarded, watched, spend, counted, admit, takeIfRoom, mailWait, mailed }
+  return { guarded, watched, spend, counted, admit, takeIfRoom }
 }
 
 /** Maximum number of buckets; each takes about 400 bytes. */
 const MAX = 20_000
-
-/** Mails per hour of one kind to one address, requested from one network. */
-const MAILS_PER_HOUR = 5
-
-/** The kind and the address of a mail. */
-interface Letter {
-  tenantId: string
-  kind: string
-  address: string
-}
 
 /** The source of a request, as far as limits are concerned. */
 export type Origin = Pick<Client, 'ipAddress' | 'hasKey'>

@@ -7,7 +7,7 @@ import { partlyHidden } from './shown-address.ts'
 import type { Said, SaidWithLink, Wording } from './wording.ts'
 
 /** The content of a mail, as `mail.post` takes it. The code is in the text and the HTML, never in the subject. */
-interface WrittenLetter extends Body {
+interface WrittenMail extends Body {
   subject: string
 }
 
@@ -35,13 +35,13 @@ export type MailTemplates = ReturnType<typeof createMailTemplates>
 export function createMailTemplates(language: Language) {
   const wording = WORDINGS[language]
 
-  const notice = (said: Said, { tenantName }: WithTenant): WrittenLetter =>
+  const notice = (said: Said, { tenantName }: WithTenant): WrittenMail =>
     withSubject(said, letter({ language, tenantName, ...said }))
 
-  const withCode = (said: Said, { tenantName, code }: WithCode): WrittenLetter =>
+  const withCode = (said: Said, { tenantName, code }: WithCode): WrittenMail =>
     withSubject(said, letter({ language, tenantName, ...said, code }))
 
-  function withLink(said: SaidWithLink, { tenantName, code, link: url }: WithLink): WrittenLetter {
+  function withLink(said: SaidWithLink, { tenantName, code, link: url }: WithLink): WrittenMail {
     const link = { label: said.button, url, orOpen: wording.orOpen }
     return withSubject(said, letter({ language, tenantName, ...said, code, link }))
   }
@@ -80,4 +80,4 @@ export function createMailTemplates(language: Language) {
   }
 }
 
-const withSubject = ({ subject }: Said, body: Body): WrittenLetter => ({ subject, ...body })
+const withSubject = ({ subject }: Said, body: Body): WrittenMail => ({ subject, ...body })

@@ -2,7 +2,7 @@ import * as oauth from 'oauth4webapi'
 import type { Addresses, Provider } from './provider.ts'
 
 /** What has to be stored until the provider responds; the caller keeps it sealed. */
-export interface RoundTripSecrets {
+export interface OAuthSecrets {
   verifier?: string
   nonce?: string
 }
@@ -19,7 +19,7 @@ export async function authorizationUrl(of: {
   redirectUri: string
   state: string
   upstream: Readonly<Record<string, string>>
-}): Promise<{ url: string; secrets: RoundTripSecrets }> {
+}): Promise<{ url: string; secrets: OAuthSecrets }> {
   const { provider, addresses, clientId, redirectUri, state } = of
   const secrets = mintSecrets(provider)
   const url = new URL(addresses.authorize)
@@ -41,7 +41,7 @@ export async function authorizationUrl(of: {
   return { url: url.href, secrets }
 }
 
-const mintSecrets = (provider: Provider): RoundTripSecrets => ({
+const mintSecrets = (provider: Provider): OAuthSecrets => ({
   ...(provider.pkce && { verifier: oauth.generateRandomCodeVerifier() }),
   ...(provider.kind === 'openid' && provider.nonce && { nonce: oauth.generateRandomNonce() }),
 })

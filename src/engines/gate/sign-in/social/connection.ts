@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi'
 import type { BoundedFetch } from '../../../../platform/bounded-fetch.ts'
-import type { RoundTripSecrets } from './authorization-url.ts'
+import type { OAuthSecrets } from './authorization-url.ts'
 import { CLOCK_TOLERANCE_S } from './id-token.ts'
 import type { KeySets } from './key-sets.ts'
 import type { Addresses, Person, Provider } from './provider.ts'
@@ -24,7 +24,7 @@ export interface Return {
   redirectUri: string
   params: URLSearchParams
   state: string
-  secrets: RoundTripSecrets
+  secrets: OAuthSecrets
 }
 
 export interface Tokens {

@@ -6,7 +6,7 @@ import {
   WWWAuthenticateChallengeError,
 } from 'oauth4webapi'
 import type { AnyProvider } from '../../../../config/index.ts'
-import { FetchFailure } from '../../../../platform/bounded-fetch.ts'
+import { CallFailure } from '../../../../platform/transport/failure.ts'
 
 /**
  * The reason why a social sign-in failed. `denied`: the user or the provider refused. `failed`:
@@ -55,7 +55,7 @@ function judge(error: unknown): Pick<SocialError, 'reason' | 'message'> {
 }
 
 function whatFailed(error: unknown): string {
-  if (error instanceof FetchFailure) return error.message
+  if (error instanceof CallFailure) return error.message
   if (error instanceof ResponseBodyError)
     return `the provider rejected the code with ${shown(error.error)}`
   if (

@@ -2,7 +2,7 @@ import type { AnyProvider, Config } from '../../../../config/index.ts'
 import { type BoundedFetch, createBoundedFetch } from '../../../../platform/bounded-fetch.ts'
 import { type Clock, systemClock } from '../../../../platform/clock.ts'
 import { addressesOf, checkTransport, type ProviderSettings, subjectAt } from './addresses.ts'
-import { authorizationUrl, type RoundTripSecrets } from './authorization-url.ts'
+import { authorizationUrl, type OAuthSecrets } from './authorization-url.ts'
 import { checkedSubject } from './claims.ts'
 import { signedSecret } from './client-secret.ts'
 import type { Connection, Outcome, Return, Tokens } from './connection.ts'
@@ -13,7 +13,7 @@ import { openIdExchange } from './openid-exchange.ts'
 import type { Addresses, Person, Provider } from './provider.ts'
 import { providers } from './providers/index.ts'
 
-export type { RoundTripSecrets } from './authorization-url.ts'
+export type { OAuthSecrets } from './authorization-url.ts'
 export { SocialError } from './errors.ts'
 
 /**
@@ -36,14 +36,14 @@ export interface Social {
   begin(
     provider: AnyProvider,
     of: { redirectUri: string; state: string; upstream?: Readonly<Record<string, string>> },
-  ): Promise<{ url: string; secrets: RoundTripSecrets }>
+  ): Promise<{ url: string; secrets: OAuthSecrets }>
   /**
    * The user who returned. `params` is what the callback received, by GET or by POST;
    * `redirectUri`, `state` and `secrets` are those of `begin`. Throws `SocialError`.
    */
   complete(
     provider: AnyProvider,
-    of: { redirectUri: string; params: URLSearchParams; state: string; secrets: RoundTripSecrets },
+    of: { redirectUri: string; params: URLSearchParams; state: string; secrets: OAuthSecrets },
   ): Promise<SocialProfile>
 }
 

@@ -5,8 +5,8 @@ import type { Sealing } from '../../../../platform/sealing/index.ts'
 import type { IdentityRow } from '../../identities/store.ts'
 import { providerTokens } from '../../sealed.ts'
 import type { Store } from '../../store.ts'
-import { byThemselves } from '../flows/actor.ts'
-import { complain } from '../flows/failure.ts'
+import { recordOwn } from '../flows/actor.ts'
+import { fieldError } from '../flows/failure.ts'
 import type { PendingAccount } from '../flows/flow.ts'
 import { aboutProvider } from '../flows/ui/index.ts'
 import type { SocialProfile } from './index.ts'
@@ -37,7 +37,7 @@ export function createLinking(parts: {
     const { provider } = account
     const owner = ownerOf(tenantId, provider, account.subject)
     if (owner === id) return
-    if (owner !== undefined) throw complain(4000027, { context: aboutProvider(provider) })
+    if (owner !== undefined) throw fieldError(4000027, { context: aboutProvider(provider) })
     requireRoom({ tenantId, id }, provider)
     const now = clock.now()
     const { subject, tokens } = account
@@ -51,19 +51,13 @@ export function createLinking(parts: {
       createdAt: now,
       updatedAt: now,
     })
-    audit.record({
-      tenantId,
-      actor: byThemselves({ id }),
-      action: 'identity.account_connected',
-      object: `identity:${id}`,
-      detail: aboutProvider(provider),
-    })
+    recordOwn(audit, { tenantId, id }, 'identity.account_connected', aboutProvider(provider))
   }
 
   /** One account per provider, because disconnecting would otherwise be ambiguous. */
   function requireRoom({ tenantId, id }: Pick<IdentityRow, 'tenantId' | 'id'>, at: AnyProvider) {
     if (store.socialLinks.of(tenantId, id).some(({ provider }) => provider === at))
-      throw complain(4000027, { context: aboutProvider(at) })
+      throw fieldError(4000027, { context: aboutProvider(at) })
   }
 
   const pending = (provider: AnyProvider, profile: SocialProfile): PendingAccount => ({

@@ -1,6 +1,7 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import type { AnyProvider } from '../../../../config/index.ts'
 import type { Db } from '../../../../db/open.ts'
+import { rowOf } from '../../../../db/placeholders.ts'
 import { gateSocialLinks as links } from '../../schema.ts'
 
 export type SocialLinkRow = typeof links.$inferSelect & { provider: AnyProvider }
@@ -14,18 +15,7 @@ export function createSocialLinkStore({ orm }: Db) {
     eq(links.subject, $('subject')),
   )
   const ofIdentity = and(eq(links.tenantId, $('tenantId')), eq(links.identityId, $('identityId')))
-  const insert = orm
-    .insert(links)
-    .values({
-      tenantId: $('tenantId'),
-      provider: $('provider'),
-      subject: $('subject'),
-      identityId: $('identityId'),
-      tokens: $('tokens'),
-      createdAt: $('createdAt'),
-      updatedAt: $('updatedAt'),
-    })
-    .prepare()
+  const insert = orm.insert(links).values(rowOf(links)).prepare()
   const find = orm.select().from(links).where(account).prepare()
   const all = orm
     .select()

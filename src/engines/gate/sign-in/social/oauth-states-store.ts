@@ -1,39 +1,28 @@
 import { eq, sql } from 'drizzle-orm'
 import type { AnyProvider } from '../../../../config/index.ts'
 import type { Db } from '../../../../db/open.ts'
-import { gateRoundTrips as trips } from '../../schema.ts'
+import { rowOf } from '../../../../db/placeholders.ts'
+import { gateOAuthStates as states } from '../../schema.ts'
 
-export type OAuthStateRow = typeof trips.$inferSelect & { provider: AnyProvider }
+export type OAuthStateRow = typeof states.$inferSelect & { provider: AnyProvider }
 
-/** Round trips of browsers that are at a provider. */
+/** OAuth states of browsers that are at a provider. */
 export function createOAuthStateStore({ orm }: Db) {
   const $ = sql.placeholder
-  const insert = orm
-    .insert(trips)
-    .values({
-      stateHash: $('stateHash'),
-      tenantId: $('tenantId'),
-      flowId: $('flowId'),
-      provider: $('provider'),
-      secrets: $('secrets'),
-      browserHash: $('browserHash'),
-      issuedAt: $('issuedAt'),
-      expiresAt: $('expiresAt'),
-    })
-    .prepare()
+  const insert = orm.insert(states).values(rowOf(states)).prepare()
   const take = orm
-    .delete(trips)
-    .where(eq(trips.stateHash, $('stateHash')))
+    .delete(states)
+    .where(eq(states.stateHash, $('stateHash')))
     .returning()
     .prepare()
   const find = orm
     .select()
-    .from(trips)
-    .where(eq(trips.stateHash, $('stateHash')))
+    .from(states)
+    .where(eq(states.stateHash, $('stateHash')))
     .prepare()
 
   const removeBeyond = orm
-    .delete(trips)
+    .delete(states)
     .where(
       sql`state_hash in (select state_hash from gate_round_trips
         where tenant_id = ${$('tenantId')} and flow_id = ${$('flowId')}
@@ -43,7 +32,7 @@ export function createOAuthStateStore({ orm }: Db) {
 
   return {
     insert: (row: OAuthStateRow) => void insert.run({ ...row }),
-    /** Deletes all round trips of a flow except for the newest. */
+    /** Deletes all states of a flow except for the newest. */
     removeBeyond: (tenantId: string, flowId: string, kept: number) =>
       void removeBeyond.run({ tenantId, flowId, kept }),
     find: (stateHash: string) => find.get({ stateHash }) as OAuthStateRow | undefined,

@@ -5,29 +5,29 @@ import { mintSecret, sha256 } from '../../../../platform/crypto.ts'
 import { MINUTE_MS } from '../../../../platform/durations.ts'
 import type { Log } from '../../../../platform/log.ts'
 import type { Sealing } from '../../../../platform/sealing/index.ts'
-import { roundTripSecrets } from '../../sealed.ts'
+import { oauthStateSecrets } from '../../sealed.ts'
 import type { Store } from '../../store.ts'
 import type { Client } from '../flows/client.ts'
-import { complain, FlowRefusal } from '../flows/failure.ts'
+import { FlowRefusal, fieldError } from '../flows/failure.ts'
 import { type FlowRepository, isOfBrowser } from '../flows/flow.ts'
-import type { SentAway } from '../flows/kinds/kind.ts'
+import type { Redirect } from '../flows/kinds/kind.ts'
 import type { FlowRow } from '../flows/store.ts'
-import type { Submission } from '../flows/submission.ts'
+import type { Form, Submission } from '../flows/submission.ts'
 import type { Throttle } from '../flows/throttle.ts'
 import { aboutProvider } from '../flows/ui/index.ts'
-import { type RoundTripSecrets, type Social, SocialError, type SocialProfile } from './index.ts'
+import { type OAuthSecrets, type Social, SocialError, type SocialProfile } from './index.ts'
 import type { OAuthStateRow } from './oauth-states-store.ts'
 
-const { purpose: PURPOSE, boundTo } = roundTripSecrets
+const { purpose: PURPOSE, boundTo } = oauthStateSecrets
 /** How long a user may take at the provider, in milliseconds. */
-const AWAY_MS = 30 * MINUTE_MS
-/** Maximum number of open round trips per flow; another one discards the oldest. */
+const MAX_AT_PROVIDER_MS = 30 * MINUTE_MS
+/** Maximum number of open sign-ins at providers per flow; another one discards the oldest. */
 const MAX_CONCURRENT = 10
 
 export type OAuthStates = ReturnType<typeof createOAuthStates>
 
 /**
- * OAuth round trips. The secrets to check the response with are stored under the hash of a random
+ * OAuth states. The secrets to check the response with are stored under the hash of a random
  * `state`, which works once, for the same provider and, if known, the same browser.
  */
 export function createOAuthStates(parts: {
@@ -43,20 +43,16 @@ export function createOAuthStates(parts: {
 }) {
   const { db, store, clock, log, sealing, repository, social, throttle, callbackUrl } = parts
 
-  async function begin(
-    flow: FlowRow,
-    { provider, input, client }: { provider: AnyProvider; input: Submission; client: Client },
-  ): Promise<SentAway> {
+  async function begin({ flow, input, client }: Form, provider: AnyProvider): Promise<Redirect> {
     throttle.counted(client)
     const state = mintSecret()
     const redirectUri = callbackUrl(provider)
-    const { url, secrets } = await asComplaints(provider, () =>
+    const { url, secrets } = await withFieldErrors(provider, () =>
       social.begin(provider, { redirectUri, state, upstream: upstreamIn(input) }),
     )
     const now = clock.now()
     const stateHash = sha256(state)
-    await db.commitFor(flow.tenantId, () => {
-      repository.open(flow.id)
+    await repository.advance(flow, () => {
       store.oauthStates.removeBeyond(flow.tenantId, flow.id, MAX_CONCURRENT - 1)
       store.oauthStates.insert({
         stateHash,
@@ -66,10 +62,10 @@ export function createOAuthStates(parts: {
         secrets: sealing.seal(PURPOSE, boundTo({ stateHash }), JSON.stringify(secrets)),
         browserHash: client.wants === 'page' ? client.browserHash : null,
         issuedAt: now,
-        expiresAt: Math.min(now + AWAY_MS, flow.expiresAt),
+        expiresAt: Math.min(now + MAX_AT_PROVIDER_MS, flow.expiresAt),
       })
     })
-    return { is: 'elsewhere', url }
+    return { is: 'redirect', url }
   }
 
   /**
@@ -80,38 +76,40 @@ export function createOAuthStates(parts: {
     provider: AnyProvider,
     params: URLSearchParams,
     client: Client,
-  ): Promise<{ flow: FlowRow; isOwnBrowser: boolean; arrival: () => Promise<SocialProfile> }> {
+  ): Promise<{ flow: FlowRow; isOwnBrowser: boolean; profile: () => Promise<SocialProfile> }> {
+    throttle.counted(client)
     const state = params.get('state') ?? ''
-    const trip = await db.commit(() => take(sha256(state), provider, client))
-    if (!trip) throw UNKNOWN
-    const flow = store.flows.find(trip.flowId)
+    const oauthState = await db.commit(() => take(sha256(state), provider, client))
+    if (!oauthState) throw UNKNOWN
+    const flow = repository.find(oauthState.flowId)
     if (!flow) throw UNKNOWN
-    // If a program started the round trip, the browser that it ends in is unknown.
-    const isOwnBrowser = trip.browserHash !== null
-    return { flow, isOwnBrowser, arrival: () => arrive(trip, params, state) }
+    // If a program started the sign-in, the browser that it ends in is unknown.
+    const isOwnBrowser = oauthState.browserHash !== null
+    return { flow, isOwnBrowser, profile: () => profileOf(oauthState, params, state) }
   }
 
   /** A return that does not match leaves the state to its own browser and provider. */
   function take(stateHash: string, provider: AnyProvider, { browserHash }: Client) {
-    const trip = store.oauthStates.find(stateHash)
-    const isTheirs = trip && trip.provider === provider && isOfBrowser(trip, browserHash)
-    if (!isTheirs || clock.now() >= trip.expiresAt) return undefined
+    const oauthState = store.oauthStates.find(stateHash)
+    const isTheirs =
+      oauthState && oauthState.provider === provider && isOfBrowser(oauthState, browserHash)
+    if (!isTheirs || clock.now() >= oauthState.expiresAt) return undefined
     return store.oauthStates.take(stateHash)
   }
 
-  async function arrive(trip: OAuthStateRow, params: URLSearchParams, state: string) {
-    const { provider, stateHash } = trip
-    const secrets: RoundTripSecrets = JSON.parse(
-      sealing.open(PURPOSE, boundTo({ stateHash }), trip.secrets),
+  async function profileOf(oauthState: OAuthStateRow, params: URLSearchParams, state: string) {
+    const { provider, stateHash } = oauthState
+    const secrets: OAuthSecrets = JSON.parse(
+      sealing.open(PURPOSE, boundTo({ stateHash }), oauthState.secrets),
     )
     const redirectUri = callbackUrl(provider)
-    return asComplaints(provider, () =>
+    return withFieldErrors(provider, () =>
       social.complete(provider, { redirectUri, params, state, secrets }),
     )
   }
 
   /** Shows a general error on the page of the flow, and logs the details. */
-  async function asComplaints<T>(provider: AnyProvider, work: () => Promise<T>): Promise<T> {
+  async function withFieldErrors<T>(provider: AnyProvider, work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
@@ -119,7 +117,7 @@ export function createOAuthStates(parts: {
       if (error.reason === 'failed')
         log.warn('social login failed', { provider, error: error.message })
       const id = error.reason === 'denied' ? 4900003 : 4900004
-      throw complain(id, { context: aboutProvider(provider) })
+      throw fieldError(id, { context: aboutProvider(provider) })
     }
   }
 

@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import type { Config, ProviderName } from '../../../../../src/config/index.ts'
 import {
   createSocial,
-  type RoundTripSecrets,
+  type OAuthSecrets,
   type Social,
   SocialError,
   type SocialProfile,
@@ -45,7 +45,7 @@ export interface Journey {
   redirectUri: string
   params: URLSearchParams
   state: string
-  secrets: RoundTripSecrets
+  secrets: OAuthSecrets
   method: Arrival['method']
 }
 

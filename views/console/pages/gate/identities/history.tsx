@@ -51,7 +51,7 @@ function shown(happening: Happening, page: IdentityView): Event {
           </>
         ),
       }
-    case 'told':
+    case 'event':
       return { tone: 'good', title: <Text text={tale(happening)} limit={80} /> }
     case 'done':
       return {
@@ -67,7 +67,7 @@ const TALES: Record<string, string> = {
   'identity.email_verified': 'Email verified',
 }
 
-const tale = ({ type, payload }: Extract<Happening, { kind: 'told' }>): string =>
+const tale = ({ type, payload }: Extract<Happening, { kind: 'event' }>): string =>
   type === 'identity.created'
     ? `Signed up with ${methodNames([payload.method ?? ''])}`
     : (TALES[type] ?? type)

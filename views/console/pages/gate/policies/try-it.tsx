@@ -1,5 +1,5 @@
 import type { Question } from '../../../../../src/engines/gate/authorization/model.ts'
-import type { Decided } from '../../../../../src/engines/gate/authorization/policy/decided.ts'
+import type { PolicyDecision } from '../../../../../src/engines/gate/authorization/policy/policy-decision.ts'
 import type { IdentityDetail } from '../../../../../src/engines/gate/identities/model.ts'
 import { CodeBlock } from '../../../code-block.tsx'
 import { Facts } from '../../../facts.tsx'
@@ -25,7 +25,7 @@ export interface Trial {
 
 /** Result of a request, with what it is based on. */
 export interface TrialResult {
-  decided: Decided
+  decided: PolicyDecision
   question: Question
   /** Policies that decided, as source text. */
   policies: readonly { name: string; text: string }[]

@@ -1,10 +1,9 @@
 import type { AnyProvider } from '../../../../../config/index.ts'
 import type { ContinueWith, FlowKind, Node } from '../../model.ts'
-import type { Client } from '../client.ts'
 import type { Completed } from '../completion.ts'
-import { complain } from '../failure.ts'
+import { fieldError } from '../failure.ts'
 import type { FlowRow } from '../store.ts'
-import type { Submission } from '../submission.ts'
+import type { Form, Submission } from '../submission.ts'
 import type { MessageId, Say } from '../ui/messages.ts'
 
 /** A completed step, after which the flow shows the next one. */
@@ -17,18 +16,18 @@ export interface Stepped {
 }
 
 /** Sends the browser to a provider first. */
-export interface SentAway {
-  is: 'elsewhere'
+export interface Redirect {
+  is: 'redirect'
   url: string
 }
 
-export type Outcome = Stepped | SentAway | Completed
+export type Outcome = Stepped | Redirect | Completed
 
 /** The nodes of one kind of flow, and how its forms are handled. */
 export interface Kind {
   /** `code` comes from the link in a mail; the user has to confirm it. */
   nodes(flow: FlowRow, say: Say, code?: string): Node[]
-  submit(flow: FlowRow, input: Submission, client: Client): Promise<Outcome>
+  submit(form: Form): Promise<Outcome>
 }
 
 export type Method = 'password' | 'code' | 'oidc' | 'totp' | 'lookup_secret' | 'profile'
@@ -57,7 +56,7 @@ export function methodIn(input: Submission, kind: FlowKind, offered: readonly Me
   const named = input.text('method')
   const method = named ?? TELLING.find(([field]) => input.has(field))?.[1]
   const known = offered.find((one) => one === method)
-  if (known === undefined) throw complain(NO_METHOD[kind])
+  if (known === undefined) throw fieldError(NO_METHOD[kind])
   return known
 }
 
@@ -73,9 +72,9 @@ const NO_METHOD: Record<FlowKind, MessageId> = {
  * Whether a form brings a code, rather than requesting one. An empty field counts as a missing
  * code, unless the resend button was pressed.
  */
-export const bringsCode = ({ state }: FlowRow, input: Submission): boolean =>
+export const bringsCode = ({ flow, input }: Form): boolean =>
   input.text('resend') === undefined &&
-  (input.has('code') || (state === 'sent_email' && input.mentions('code')))
+  (input.has('code') || (flow.state === 'sent_email' && input.mentions('code')))
 
 /** The provider that a form names; throws if it is not offered. */
 export function providerIn(
@@ -86,6 +85,6 @@ export function providerIn(
   const named = input.required(field)
   const provider = offered.find((one) => one === named)
   if (provider === undefined)
-    throw complain(4900009, { context: { provider: named.slice(0, 100) } })
+    throw fieldError(4900009, { context: { provider: named.slice(0, 100) } })
   return provider
 }

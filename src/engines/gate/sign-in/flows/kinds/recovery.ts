@@ -1,10 +1,8 @@
-import type { Client } from '../client.ts'
 import type { CodeSteps } from '../code-steps.ts'
+import type { CompleteRecovery } from '../complete-recovery.ts'
 import { addressIn } from '../identifiers.ts'
-import type { Recovered } from '../recovered.ts'
 import type { FlowRow } from '../store.ts'
-import type { Submission } from '../submission.ts'
-import type { Throttle } from '../throttle.ts'
+import type { Form } from '../submission.ts'
 import { recoveryCodeSent, recoveryStart, type Say } from '../ui/index.ts'
 import { type Kind, methodIn, type Outcome, type Stepped } from './kind.ts'
 
@@ -14,10 +12,9 @@ import { type Kind, methodIn, type Outcome, type Stepped } from './kind.ts'
  */
 export function createRecovery(parts: {
   codeSteps: CodeSteps
-  recovered: Recovered
-  throttle: Throttle
+  completeRecovery: CompleteRecovery
 }): Kind {
-  const { codeSteps, recovered, throttle } = parts
+  const { codeSteps, completeRecovery } = parts
 
   function nodes(flow: FlowRow, say: Say, code?: string) {
     if (flow.state === 'passed_challenge') return []
@@ -26,27 +23,21 @@ export function createRecovery(parts: {
     return recoveryStart(say)
   }
 
-  async function submit(flow: FlowRow, input: Submission, client: Client): Promise<Outcome> {
-    methodIn(input, 'recovery', ['code'])
-    return input.has('code') ? confirm(flow, input, client) : send(flow, input, client)
+  async function submit(form: Form): Promise<Outcome> {
+    methodIn(form.input, 'recovery', ['code'])
+    return form.input.has('code') ? confirm(form) : send(form)
   }
 
-  async function send(flow: FlowRow, input: Submission, client: Client): Promise<Stepped> {
-    const address = addressIn(input, 'email')
-    throttle.counted(client)
-    return codeSteps.sendToHolder(flow, {
-      address,
-      client,
+  const send = (form: Form): Promise<Stepped> =>
+    codeSteps.sendToHolder(form, {
+      address: addressIn(form.input, 'email'),
       link: 'own flow',
       latestWorks: true,
-      letter: (mailTemplates, about) => mailTemplates.recovery(about),
+      write: (mailTemplates, values) => mailTemplates.recovery(values),
     })
-  }
 
-  const confirm = (flow: FlowRow, input: Submission, client: Client): Promise<Stepped> =>
-    codeSteps.redeemOwn(flow, { input, client }, (current, person) =>
-      recovered(current, person, client),
-    )
+  const confirm = (form: Form): Promise<Stepped> =>
+    codeSteps.redeemOwn(form, (flow, person) => completeRecovery(flow, person, form.client))
 
   return { nodes, submit }
 }

@@ -1,8 +1,8 @@
 import { isMinted } from '../../../../../platform/crypto.ts'
 import type { Node } from '../../model.ts'
+import { askForEmail } from './account-nodes.ts'
 import { link, submit } from './builders.ts'
 import { codeEntry, linkEntry, resendTo } from './code-entry.ts'
-import { askForEmail } from './email-nodes.ts'
 import type { Say } from './messages.ts'
 
 interface Sent {

@@ -1,3 +1,4 @@
+export { displayNameTrait, emailNode, emailTrait } from './account-nodes.ts'
 export {
   confirmChoice,
   isLinkSecret,
@@ -8,7 +9,6 @@ export {
   verificationStart,
 } from './address-nodes.ts'
 export { csrfNode } from './builders.ts'
-export { emailNode, emailTrait } from './email-nodes.ts'
 export {
   codeLogin,
   codeLoginSent,
@@ -18,7 +18,6 @@ export {
   totpLogin,
 } from './login-nodes.ts'
 export { createSay, type MessageId, type Say } from './messages.ts'
-export { displayNameTrait } from './name-nodes.ts'
 export { aboutProvider, providerName } from './providers.ts'
 export {
   codeRegistration,

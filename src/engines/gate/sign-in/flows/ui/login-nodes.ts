@@ -1,7 +1,7 @@
 import type { Node } from '../../model.ts'
+import { emailTitle, type Prefilled } from './account-nodes.ts'
 import { field, submit } from './builders.ts'
 import { codeEntry, resendCode } from './code-entry.ts'
-import { emailTitle, type Prefilled } from './email-nodes.ts'
 import type { Say } from './messages.ts'
 
 /** The identifier to sign in with. */

@@ -1,5 +1,5 @@
 import type { Language, Message } from '../../model.ts'
-import { asText, duration, shortened } from './spoken.ts'
+import { asText, duration, shortened } from './message-values.ts'
 import { german } from './words-de.ts'
 import { english, type MessageId, type Words } from './words-en.ts'
 
@@ -35,9 +35,9 @@ function typeOf(id: MessageId): Message['type'] {
  * Fills all placeholders in a single pass, so that inserted text is never treated as a template.
  */
 const fill = (language: Language, text: string, context: Record<string, unknown>) =>
-  text.replace(/\{(\w+)\}/g, (_, name: string) => spoken(language, name, context[name]))
+  text.replace(/\{(\w+)\}/g, (_, name: string) => fillIn(language, name, context[name]))
 
-function spoken(language: Language, name: string, value: unknown): string {
+function fillIn(language: Language, name: string, value: unknown): string {
   if (name === 'seconds') return duration(language, value)
   if (name === 'property') return fieldName(language, asText(value))
   return asText(value)

@@ -1,9 +1,8 @@
 import type { Node } from '../../model.ts'
+import { emailTrait, newPassword } from './account-nodes.ts'
 import { submit } from './builders.ts'
 import { codeEntry, resendCode } from './code-entry.ts'
-import { emailTrait } from './email-nodes.ts'
 import type { Say } from './messages.ts'
-import { newPassword } from './password-node.ts'
 
 export const passwordRegistration = (say: Say): Node[] => [
   newPassword(say),

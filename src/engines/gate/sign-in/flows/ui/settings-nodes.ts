@@ -1,9 +1,7 @@
 import type { Node } from '../../model.ts'
+import { displayNameTrait, emailTrait, newPassword } from './account-nodes.ts'
 import { field, input, picture, submit, text } from './builders.ts'
-import { emailTrait } from './email-nodes.ts'
 import type { MessageId, Say } from './messages.ts'
-import { displayNameTrait } from './name-nodes.ts'
-import { newPassword } from './password-node.ts'
 
 /** The name field is shown for accounts that can have a name, even if it is empty. */
 export const profileSettings = (

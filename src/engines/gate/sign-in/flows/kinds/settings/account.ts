@@ -1,49 +1,41 @@
-import type { Config } from '../../../../../../config/index.ts'
-import type { Credentials } from '../../../../credentials/index.ts'
 import type { ChangePassword } from '../../../../credentials/password-change.ts'
-import type { Hashing } from '../../../../credentials/passwords/hashing.ts'
-import type { Asker } from '../../../../credentials/passwords/index.ts'
 import type { People } from '../../../../identities/people.ts'
 import { traitsOf } from '../../../../identities/present.ts'
 import { byThemselves } from '../../actor.ts'
-import { askerOf } from '../../asker.ts'
-import { complain } from '../../failure.ts'
+import { fieldError } from '../../failure.ts'
 import { traitsIn } from '../../identifiers.ts'
-import { requireGoodPassword } from '../../new-password.ts'
 import type { Notify } from '../../notices.ts'
+import type { FormPasswords } from '../../passwords.ts'
 import type { Throttle } from '../../throttle.ts'
 import type { Outcome } from '../kind.ts'
-import type { Verifying } from '../verification.ts'
-import type { Changes, Wish } from './change.ts'
+import type { VerificationCodes } from '../verification/codes.ts'
+import type { Changes, SettingsForm } from './change.ts'
 
 /** Settings of the profile and the password. */
 export function createAccountSettings(parts: {
   people: People
-  credentials: Credentials
+  passwords: FormPasswords
   setPassword: ChangePassword
-  hashing: Hashing
   throttle: Throttle
-  verifying: Verifying
+  verificationCodes: VerificationCodes
   notify: Notify
   changes: Changes
-  password: Config['gate']['password']
 }) {
-  const { people, credentials, setPassword, hashing } = parts
-  const { throttle, verifying, notify, changes, password: policy } = parts
+  const { people, passwords, setPassword, throttle, verificationCodes, notify, changes } = parts
 
   /**
    * Changes the profile. A new address replaces the old one once the code sent to it was entered.
    */
-  async function changeProfile(wish: Wish): Promise<Outcome> {
-    const wanted = traitsIn(wish.input, wish.flow)
-    if (wanted.email !== wish.session.email) await requireLeaveToWrite(wish)
-    return changes.change(wish, 'profile', ({ flow, person }) => {
+  async function changeProfile(form: SettingsForm): Promise<Outcome> {
+    const wanted = traitsIn(form.input, form.flow)
+    if (wanted.email !== form.session.email) await limitAddressChange(form)
+    return changes.change(form, 'profile', ({ flow, person }) => {
       const traits = { ...traitsOf(person), ...wanted, email: person.email }
       people.change(person, byThemselves(person), { traits })
       if (wanted.email === person.email) return undefined
-      const asked = verifying.askForChange(flow, person, {
+      const asked = verificationCodes.sendToNewAddress(flow, person, {
         address: wanted.email,
-        client: wish.client,
+        client: form.client,
       })
       // Sent to the current address, whose owner may not know of the change.
       notify(flow, person, (mailTemplates, about) =>
@@ -54,42 +46,33 @@ export function createAccountSettings(parts: {
   }
 
   /** Limits address changes, because each sends a mail to an address that may belong to anyone. */
-  async function requireLeaveToWrite(wish: Wish) {
-    const { tenant_id: tenantId, identity_id: id } = wish.session
-    await changes.requireFresh(wish)
+  async function limitAddressChange(form: SettingsForm) {
+    const { tenant_id: tenantId, identity_id: id } = form.session
+    await changes.requireFresh(form)
     throttle.spend({ tenantId, purpose: 'address change', identifier: id })
   }
 
-  async function changePassword(wish: Wish): Promise<Outcome> {
-    const { input, session, client } = wish
+  async function changePassword(form: SettingsForm): Promise<Outcome> {
+    const { input, session, client } = form
     const { tenant_id: tenantId, identity_id: id, email } = session
-    await changes.requireFresh(wish)
+    await changes.requireFresh(form)
     const password = input.required('password')
-    requireGoodPassword(password, email, policy.minLength)
+    passwords.requireGood(password, email)
     // Learning that a new password equals the current one is as good as a correct guess, so it is
     // throttled like one.
     const guess = { tenantId, purpose: 'password change', identifier: id } as const
     const hash = await throttle.guarded(guess, client, async () => {
-      const asker = askerOf({ tenantId }, client)
-      await requireAnother(asker, password, { tenantId, id })
-      return hashing.hash(asker, password)
+      const sender = { tenantId, client }
+      if (await passwords.isCurrent(sender, { tenantId, id }, password))
+        throw fieldError(4000039, { field: 'password' })
+      return passwords.hash(sender, password)
     })
-    return changes.change(wish, 'password', ({ flow, person }) => {
+    return changes.change(form, 'password', ({ flow, person }) => {
       setPassword(person, hash, session.id)
       changes.record(person, 'identity.password_changed')
       notify(flow, person, (mailTemplates, about) => mailTemplates.passwordChanged(about))
       return undefined
     })
-  }
-
-  async function requireAnother(
-    asker: Asker,
-    password: string,
-    person: { tenantId: string; id: string },
-  ) {
-    const stored = credentials.passwordOf(person)
-    if (stored !== undefined && (await hashing.verify(asker, password, stored)))
-      throw complain(4000039, { field: 'password' })
   }
 
   return { changeProfile, changePassword }

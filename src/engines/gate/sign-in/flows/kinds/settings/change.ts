@@ -1,30 +1,25 @@
-import type { Db } from '../../../../../../db/open.ts'
 import type { Audit } from '../../../../../../platform/audit/index.ts'
 import type { People } from '../../../../identities/people.ts'
 import type { IdentityRow } from '../../../../identities/store.ts'
 import type { Sessions } from '../../../../sessions/index.ts'
 import type { SessionWithIdentity } from '../../../../sessions/store.ts'
 import type { ContinueWith } from '../../../model.ts'
-import { byThemselves } from '../../actor.ts'
-import type { Client } from '../../client.ts'
-import { complain } from '../../failure.ts'
+import { recordOwn } from '../../actor.ts'
+import { fieldError } from '../../failure.ts'
 import type { FlowRepository } from '../../flow.ts'
 import type { SessionAccess } from '../../session-access.ts'
 import type { FlowRow } from '../../store.ts'
-import type { Submission } from '../../submission.ts'
+import type { Form } from '../../submission.ts'
 import type { Throttle } from '../../throttle.ts'
 import type { Method, Outcome } from '../kind.ts'
 
 /** A form submitted in a session of the account's owner. */
-export interface Wish {
-  flow: FlowRow
-  input: Submission
-  client: Client
+export interface SettingsForm extends Form {
   session: SessionWithIdentity
 }
 
 /** The data to change, as of the current commit. */
-export interface Scene {
+export interface SettingsTarget {
   flow: FlowRow
   person: IdentityRow
   session: SessionWithIdentity
@@ -37,7 +32,6 @@ export type Changes = ReturnType<typeof createChanges>
  * limit of the client's address, because a stranger who has signed up has a session as well.
  */
 export function createChanges(parts: {
-  db: Db
   audit: Audit
   people: People
   sessions: Sessions
@@ -46,20 +40,20 @@ export function createChanges(parts: {
   throttle: Throttle
   hostedUrl: (flow: FlowRow) => string
 }) {
-  const { db, audit, people, sessions, access, repository, throttle, hostedUrl } = parts
+  const { audit, people, sessions, access, repository, throttle, hostedUrl } = parts
 
   /** Completes the flow; a page continues with a new one. `carryOut` returns what is left to do. */
   async function change(
-    wish: Wish,
+    form: SettingsForm,
     method: Method,
-    carryOut: (scene: Scene) => ContinueWith[] | undefined,
+    carryOut: (target: SettingsTarget) => ContinueWith[] | undefined,
   ): Promise<Outcome> {
-    throttle.counted(wish.client)
-    return db.commitFor(wish.flow.tenantId, () => {
-      const scene = sceneOf(wish)
-      const continueWith = carryOut(scene)
-      const flow = repository.complete(scene.flow, { state: 'success', active: method })
-      const isPage = wish.client.wants === 'page'
+    throttle.counted(form.client)
+    return repository.advance(form.flow, (current) => {
+      const target = targetOf(form, current)
+      const continueWith = carryOut(target)
+      const flow = repository.complete(target.flow, { state: 'success', active: method })
+      const isPage = form.client.wants === 'page'
       return {
         is: 'flow' as const,
         flow,
@@ -70,20 +64,22 @@ export function createChanges(parts: {
   }
 
   /** An intermediate step that keeps the flow open. */
-  async function step(wish: Wish, carryOut: (scene: Scene) => FlowRow): Promise<Outcome> {
-    throttle.counted(wish.client)
-    return db.commitFor(wish.flow.tenantId, () => ({
+  async function step(
+    form: SettingsForm,
+    carryOut: (target: SettingsTarget) => FlowRow,
+  ): Promise<Outcome> {
+    throttle.counted(form.client)
+    return repository.advance(form.flow, (current) => ({
       is: 'flow' as const,
-      flow: carryOut(sceneOf(wish)),
+      flow: carryOut(targetOf(form, current)),
     }))
   }
 
   /** Checked again within the commit, because the session may have ended in the meantime. */
-  function sceneOf({ flow: { id }, session: { tenant_id: tenantId, id: sessionId } }: Wish): Scene {
-    const flow = repository.open(id)
-    const session = sessions.alive(tenantId, sessionId)
-    if (!session || sessions.owes(session)) throw complain(4050001)
-    return { flow, session, person: people.existing(tenantId, session.identity_id) }
+  function targetOf({ session: { id } }: SettingsForm, flow: FlowRow): SettingsTarget {
+    const session = sessions.alive(flow.tenantId, id)
+    if (!session || sessions.owes(session)) throw fieldError(4050001)
+    return { flow, session, person: people.existing(flow.tenantId, session.identity_id) }
   }
 
   /** Reports the change before the next one is requested. */
@@ -96,17 +92,11 @@ export function createChanges(parts: {
     return repository.renew(flow, [asked ?? { id: 1050001 }])
   }
 
-  const requireFresh = ({ flow, session, client }: Wish) =>
+  const requireFresh = ({ flow, session, client }: SettingsForm) =>
     access.requireFresh(flow, session, client)
 
-  const record = (person: IdentityRow, action: string, detail: Record<string, unknown> = {}) =>
-    audit.record({
-      tenantId: person.tenantId,
-      actor: byThemselves(person),
-      action,
-      object: `identity:${person.id}`,
-      detail,
-    })
+  const record = (person: IdentityRow, action: string, detail?: Record<string, unknown>) =>
+    recordOwn(audit, person, action, detail)
 
   return { change, step, requireFresh, record }
 }

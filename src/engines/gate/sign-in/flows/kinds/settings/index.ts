@@ -3,11 +3,10 @@ import { traitsOf } from '../../../../identities/present.ts'
 import type { IdentityRow } from '../../../../identities/store.ts'
 import { schemaOf } from '../../../../identities/traits.ts'
 import type { Node } from '../../../model.ts'
-import type { Client } from '../../client.ts'
-import type { Offers } from '../../offers.ts'
-import type { SessionAccess } from '../../session-access.ts'
+import type { EnabledMethods } from '../../enabled-methods.ts'
+import { fieldError } from '../../failure.ts'
 import type { FlowRow } from '../../store.ts'
-import type { Submission } from '../../submission.ts'
+import type { Form } from '../../submission.ts'
 import { passwordSettings, profileSettings, type Say } from '../../ui/index.ts'
 import { type Kind, type Method, methodIn, type Outcome } from '../kind.ts'
 import { createAccountSettings } from './account.ts'
@@ -15,7 +14,7 @@ import { createChanges } from './change.ts'
 import { createConnectionSettings } from './connections.ts'
 import { createSecondFactorSettings } from './second-factor.ts'
 
-type Parts = { people: People; access: SessionAccess; offers: Offers } & Parameters<
+type Parts = { people: People; enabledMethods: EnabledMethods } & Parameters<
   typeof createChanges
 >[0] &
   Omit<
@@ -27,7 +26,7 @@ type Parts = { people: People; access: SessionAccess; offers: Offers } & Paramet
 
 /** Account settings: contract/gate, self-service flows. */
 export function createSettingsKind(parts: Parts): Kind {
-  const { people, access, offers } = parts
+  const { people, enabledMethods } = parts
   const changes = createChanges(parts)
   const account = createAccountSettings({ ...parts, changes })
   const connections = createConnectionSettings({ ...parts, changes })
@@ -39,26 +38,27 @@ export function createSettingsKind(parts: Parts): Kind {
       ...profileSettings(say, profileOf(person)),
       ...passwordSettings(say),
       ...connections.nodes(flow, person, say),
-      ...(offers.secondFactor(flow) ? secondFactor.nodes(flow, person, say) : []),
+      ...(enabledMethods.secondFactor(flow) ? secondFactor.nodes(flow, person, say) : []),
     ]
   }
 
   const personOf = ({ tenantId, identityId }: FlowRow): IdentityRow =>
     people.existing(tenantId, identityId ?? '')
 
-  async function submit(flow: FlowRow, input: Submission, client: Client): Promise<Outcome> {
-    const wish = { flow, input, client, session: await access.require(flow, client) }
-    switch (methodIn(input, 'settings', offeredBy(flow))) {
+  async function submit({ session, ...submitted }: Form): Promise<Outcome> {
+    if (!session) throw fieldError(4050001)
+    const form = { ...submitted, session }
+    switch (methodIn(form.input, 'settings', offeredBy(form.flow))) {
       case 'profile':
-        return account.changeProfile(wish)
+        return account.changeProfile(form)
       case 'password':
-        return account.changePassword(wish)
+        return account.changePassword(form)
       case 'totp':
-        return secondFactor.changeTotp(wish)
+        return secondFactor.changeTotp(form)
       case 'lookup_secret':
-        return secondFactor.changeCodes(wish)
+        return secondFactor.changeCodes(form)
       default:
-        return connections.change(wish, personOf(flow))
+        return connections.change(form, personOf(form.flow))
     }
   }
 
@@ -66,7 +66,7 @@ export function createSettingsKind(parts: Parts): Kind {
     'profile',
     'password',
     'oidc',
-    ...(offers.secondFactor(flow) ? (['totp', 'lookup_secret'] as const) : []),
+    ...(enabledMethods.secondFactor(flow) ? (['totp', 'lookup_secret'] as const) : []),
   ]
 
   return { nodes, submit }

@@ -1,13 +1,13 @@
 import type { AnyProvider, Config } from '../../../../config/index.ts'
-import { SYSTEM_TENANT_ID } from '../../../../platform/system-tenant.ts'
+import { isOperatorTenant } from '../../operators/tenant.ts'
 import type { TenantSettings } from '../../settings/index.ts'
 import type { FlowKind } from '../model.ts'
 import type { Social } from '../social/index.ts'
 
-export type Offers = ReturnType<typeof createOffers>
+export type EnabledMethods = ReturnType<typeof createEnabledMethods>
 
 /** The sign-in methods of a tenant: those it has enabled and this installation supports. */
-export const createOffers = ({
+export const createEnabledMethods = ({
   settings,
   social,
   signup,
@@ -23,6 +23,6 @@ export const createOffers = ({
     settings.of(tenantId).isPasswordlessEnabled,
   secondFactor: ({ tenantId }: { tenantId: string }): boolean => settings.of(tenantId).isMfaEnabled,
   /** Tenants always allow registration; the console only if `console.signup` is open. */
-  flow: ({ tenantId, kind }: { tenantId: string; kind: FlowKind }): boolean =>
-    tenantId !== SYSTEM_TENANT_ID || kind !== 'registration' || signup === 'open',
+  allowsFlow: ({ tenantId, kind }: { tenantId: string; kind: FlowKind }): boolean =>
+    !isOperatorTenant(tenantId) || kind !== 'registration' || signup === 'open',
 })

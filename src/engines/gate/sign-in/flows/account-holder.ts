@@ -1,17 +1,16 @@
 import type { IdentityRow } from '../../identities/store.ts'
 import type { Sessions } from '../../sessions/index.ts'
-import type { SessionWithIdentity } from '../../sessions/store.ts'
 import type { Client } from './client.ts'
 import type { FlowRepository, Holder } from './flow.ts'
 import type { FlowRow } from './store.ts'
 
-export type Holders = ReturnType<typeof createHolders>
+export type AccountHolder = ReturnType<typeof createAccountHolder>
 
 /**
  * Whether the client that brings a code from a mailbox also holds the credentials of the account.
  * They may be two people, because anyone can sign up with someone else's address.
  */
-export function createHolders(parts: { repository: FlowRepository; sessions: Sessions }) {
+export function createAccountHolder(parts: { repository: FlowRepository; sessions: Sessions }) {
   const { repository, sessions } = parts
 
   /**
@@ -19,7 +18,7 @@ export function createHolders(parts: { repository: FlowRepository; sessions: Ses
    * given to the program that signed the user up. Mails never contain that flow.
    */
   function isHolder(flow: FlowRow, person: IdentityRow, client: Client): boolean {
-    if (client.sessionToken !== undefined) return sessionOf(client, person) !== undefined
+    if (client.sessionToken !== undefined) return hasSession(client, person)
     if (flow.identityId !== person.id) return false
     const { holder } = repository.internalOf(flow)
     if (holder === undefined) return false
@@ -28,12 +27,10 @@ export function createHolders(parts: { repository: FlowRepository; sessions: Ses
       : client.wants === 'page' && holder.browserHash === client.browserHash
   }
 
-  function sessionOf({ sessionToken }: Client, person: IdentityRow) {
-    const row = sessions.ofToken(sessionToken, person.tenantId)
-    return row && isComplete(row) && row.identity_id === person.id ? row : undefined
+  function hasSession({ sessionToken }: Client, { tenantId, id }: IdentityRow): boolean {
+    const row = sessions.ofToken(sessionToken, tenantId)
+    return row?.identity_id === id && !sessions.owes(row)
   }
-
-  const isComplete = (row: SessionWithIdentity): boolean => !sessions.owes(row)
 
   return { isHolder }
 }

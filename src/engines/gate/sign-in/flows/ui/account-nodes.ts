@@ -1,5 +1,5 @@
 import type { Message, Node, NodeGroup } from '../../model.ts'
-import { field, submit } from './builders.ts'
+import { field, input, submit } from './builders.ts'
 import type { Say } from './messages.ts'
 
 export interface Prefilled {
@@ -37,3 +37,21 @@ export const askForEmail = (say: Say, email?: string): Node[] => [
   emailNode(say, { value: email }),
   submit('code', 'method', 'code', say(1070009)),
 ]
+
+/** The display name of an operator. */
+export const displayNameTrait = (say: Say, value?: string, group: NodeGroup = 'default'): Node => {
+  const name = 'traits.display_name'
+  return input(
+    group,
+    { name, type: 'text', autocomplete: 'name', value },
+    say(1070002, { title: say(1900004).text, name }),
+  )
+}
+
+/** The field for a new password; browsers offer to generate one. */
+export const newPassword = (say: Say): Node =>
+  field(
+    'password',
+    { name: 'password', type: 'password', autocomplete: 'new-password' },
+    say(1070001),
+  )

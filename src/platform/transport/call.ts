@@ -1,8 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { CallFailure } from './failure.ts'
-
-/** The phases of a call, in order; failures depend on the phase that was reached. */
-export type Phase = 'dns' | 'connect' | 'tls' | 'wait' | 'read'
+import { CallFailure, type Phase } from './failure.ts'
 
 /** The milliseconds spent in each phase; 0 if it was not reached. */
 export type Timings = Record<Phase, number>
@@ -53,8 +50,8 @@ export function startCall(parts: {
     current = phase
   }
 
-  function cut(reason: 'timeout' | 'aborted', message: string, within?: string) {
-    failure ??= new CallFailure(reason, `${message} (${DOING[current]})`, within)
+  function cut(reason: 'timeout' | 'aborted', message: string, within = '') {
+    failure ??= new CallFailure(reason, `${message} (${DOING[current]})`, { within })
     stop(failure)
   }
 

@@ -1,7 +1,5 @@
-import { brief } from './brief.ts'
-
 /** The answer to a question. */
-export interface Decided {
+export interface PolicyDecision {
   allowed: boolean
   /** Names of the deciding policies, sorted. */
   policies: string[]
@@ -21,13 +19,13 @@ interface Outcome {
  * A forbidding policy overrides all permitting ones. A policy that failed might have forbidden, so
  * the answer is no as well.
  */
-export function conclude({ permits, forbids, failures }: Outcome): Decided {
+export function conclude({ permits, forbids, failures }: Outcome): PolicyDecision {
   if (forbids.length > 0) return refused(forbids, `forbidden by ${list(forbids)}`)
   const [failure] = failures.toSorted(byPolicy)
   if (failure !== undefined) {
     return refused(
       failures.map(({ policy }) => policy),
-      `${list([failure.policy])} failed: ${brief(failure.message)}${others(failures.length - 1)}; access is denied when a policy fails`,
+      `${list([failure.policy])} failed: ${shortened(failure.message)}${others(failures.length - 1)}; access is denied when a policy fails`,
     )
   }
   if (permits.length === 0) return refused([], 'no policy permits this')
@@ -38,10 +36,10 @@ const byPolicy = (one: { policy: string }, other: { policy: string }) =>
   one.policy < other.policy ? -1 : 1
 
 /** The decision if the policies could not be evaluated at all. */
-export const unanswerable = (problem: string): Decided =>
-  refused([], `${brief(problem)}; access is denied`)
+export const unanswerable = (problem: string): PolicyDecision =>
+  refused([], `${shortened(problem)}; access is denied`)
 
-const refused = (policies: readonly string[], reason: string): Decided => ({
+const refused = (policies: readonly string[], reason: string): PolicyDecision => ({
   allowed: false,
   policies: policies.toSorted(),
   reason,
@@ -60,3 +58,11 @@ function list(names: readonly string[]): string {
 }
 
 const others = (count: number): string => (count > 0 ? `, and ${count} more failed` : '')
+
+const MAX_MESSAGE_LENGTH = 200
+
+/** Shortens an error message of the engine, which may quote long input. */
+export const shortened = (message: string): string =>
+  message.length > MAX_MESSAGE_LENGTH
+    ? `${message.slice(0, MAX_MESSAGE_LENGTH)}…`.toWellFormed()
+    : message

@@ -1,38 +1,33 @@
 import type { Audit } from '../../../../platform/audit/index.ts'
 import type { IdentityRow } from '../../identities/store.ts'
 import type { Sessions } from '../../sessions/index.ts'
-import { byThemselves } from './actor.ts'
+import { recordOwn } from './actor.ts'
+import type { AddressProof } from './address-proof.ts'
 import { type Client, deviceOf } from './client.ts'
-import type { Completion } from './completion.ts'
-import { complain } from './failure.ts'
+import { fieldError } from './failure.ts'
 import type { FlowRepository } from './flow.ts'
 import type { Stepped } from './kinds/kind.ts'
 import type { FlowRow } from './store.ts'
 
-export type Recovered = ReturnType<typeof createRecovered>
+export type CompleteRecovery = ReturnType<typeof createCompleteRecovery>
 
 /**
  * Completes a recovery, within the commit that consumed the emailed code: ends all sessions of the
  * identity and starts one that is fresh enough to set a new password.
  */
-export function createRecovered(parts: {
+export function createCompleteRecovery(parts: {
   audit: Audit
   repository: FlowRepository
-  completion: Completion
+  addressProof: AddressProof
   sessions: Sessions
   hostedUrl: (flow: FlowRow) => string
 }) {
-  const { audit, repository, completion, sessions, hostedUrl } = parts
+  const { audit, repository, addressProof, sessions, hostedUrl } = parts
 
-  return function recovered(flow: FlowRow, person: IdentityRow, client: Client): Stepped {
-    if (person.state === 'inactive') throw complain(4010011)
-    const current = sessions.endAll(completion.proveByMailbox(person))
-    audit.record({
-      tenantId: person.tenantId,
-      actor: byThemselves(person),
-      action: 'identity.recovered',
-      object: `identity:${person.id}`,
-    })
+  return function completeRecovery(flow: FlowRow, person: IdentityRow, client: Client): Stepped {
+    if (person.state === 'inactive') throw fieldError(4010011)
+    const current = sessions.endAll(addressProof.proveByMailbox(person))
+    recordOwn(audit, person, 'identity.recovered')
     const { token, session } = sessions.open(current, {
       assuranceLevel: 'aal1',
       methods: [{ method: 'code_recovery', aal: 'aal1' }],

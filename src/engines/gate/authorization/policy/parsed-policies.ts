@@ -11,19 +11,19 @@ export interface CustomPolicies {
 }
 
 /** Parsed policies, or the reason why they cannot be parsed. */
-type Reading = { set: PolicySet } | { problem: string }
+type ParseResult = { set: PolicySet } | { problem: string }
 
 interface Known {
   version: string | number
   text: string
-  reading: Reading
+  result: ParseResult
 }
 
 /** Maximum number of texts, of all tenants, that were checked but not used yet. */
 const MAX_CHECKED = 16
 
 /** Parses each text once: when it is saved, or else for the first question. */
-export function createReadings({ drafts, most }: { drafts: Engine; most: number }) {
+export function createParsedPolicies({ drafts, most }: { drafts: Engine; most: number }) {
   const checked = new Map<string, readonly Policy[]>()
   const known = new Map<string, Known>()
 
@@ -35,14 +35,14 @@ export function createReadings({ drafts, most }: { drafts: Engine; most: number 
   }
 
   /** Parsed once per version, including versions that turn out to be unreadable. */
-  function readingOf(custom: CustomPolicies): Reading {
+  function parsedOf(custom: CustomPolicies): ParseResult {
     const before = known.get(custom.tenantId)
-    const reading = isSame(before, custom) ? before.reading : read(custom)
-    remember(custom, reading)
-    return reading
+    const result = isSame(before, custom) ? before.result : read(custom)
+    remember(custom, result)
+    return result
   }
 
-  function read({ tenantId, text }: CustomPolicies): Reading {
+  function read({ tenantId, text }: CustomPolicies): ParseResult {
     try {
       return { set: { tenantId, policies: check(text) } }
     } catch (error) {
@@ -51,13 +51,13 @@ export function createReadings({ drafts, most }: { drafts: Engine; most: number 
     }
   }
 
-  const remember = ({ tenantId, version, text }: CustomPolicies, reading: Reading) =>
-    putLast(known, tenantId, { version, text, reading }, most)
+  const remember = ({ tenantId, version, text }: CustomPolicies, result: ParseResult) =>
+    putLast(known, tenantId, { version, text, result }, most)
 
   /** The policies are not evaluated again until they are replaced. */
   const giveUp = (custom: CustomPolicies, problem: string) => remember(custom, { problem })
 
-  return { check, readingOf, giveUp }
+  return { check, parsedOf, giveUp }
 }
 
 /** Compares the text as well, because a version may recur, for example after restoring a backup. */

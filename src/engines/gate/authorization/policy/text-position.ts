@@ -2,17 +2,17 @@
  * A position in a text for humans: line and column start at 1, and a column is about one visible
  * character.
  */
-export interface Place {
+export interface Position {
   line: number
   column: number
 }
 
 /** The position of a byte offset in UTF-8 text. */
-export const placeOfByte = (bytes: Buffer, at: number): Place =>
-  placeOf(bytes.subarray(0, at).toString())
+export const positionOfByte = (bytes: Buffer, at: number): Position =>
+  positionOf(bytes.subarray(0, at).toString())
 
 /** The position at which `before` ends. */
-export function placeOf(before: string): Place {
+export function positionOf(before: string): Position {
   const lineStart = before.lastIndexOf('\n') + 1
   return {
     line: before.split('\n').length,
@@ -20,4 +20,4 @@ export function placeOf(before: string): Place {
   }
 }
 
-export const at = ({ line, column }: Place): string => `line ${line}, column ${column}`
+export const at = ({ line, column }: Position): string => `line ${line}, column ${column}`

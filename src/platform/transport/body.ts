@@ -5,7 +5,7 @@ export interface CollectedBody {
   /** Whether the end of the body is missing, because it exceeds the limit or never arrived. */
   truncated: boolean
   /** Why the body is incomplete, as a sentence; null if it is complete or exceeds the limit. */
-  bodyTrouble: string | null
+  bodyIssue: string | null
 }
 
 /**
@@ -18,7 +18,7 @@ export function collectBody(
   response: IncomingMessage,
   limit: number,
   done: (body: CollectedBody) => void,
-): (trouble: string) => void {
+): (issue: string) => void {
   const kept = keepUpTo(limit)
   let missing = announcedLength(response)
   let isDone = false
@@ -31,16 +31,16 @@ export function collectBody(
 
   const end = () => finish(false, null)
 
-  function finish(truncated: boolean, bodyTrouble: string | null) {
+  function finish(truncated: boolean, bodyIssue: string | null) {
     if (isDone) return
     isDone = true
     response.off('data', take).off('end', end)
-    done({ body: kept.bytes(), truncated, bodyTrouble })
+    done({ body: kept.bytes(), truncated, bodyIssue })
   }
 
   if (missing === 0) end()
   else response.on('data', take).on('end', end)
-  return (trouble) => finish(true, trouble)
+  return (issue) => finish(true, issue)
 }
 
 /**

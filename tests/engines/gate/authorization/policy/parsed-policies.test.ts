@@ -3,7 +3,7 @@ import {
   createEngine,
   type Engine,
 } from '../../../../../src/engines/gate/authorization/policy/engine.ts'
-import { createReadings } from '../../../../../src/engines/gate/authorization/policy/readings.ts'
+import { createParsedPolicies } from '../../../../../src/engines/gate/authorization/policy/parsed-policies.ts'
 import { refusalOf, TENANT } from './support.ts'
 
 const ALL = 'permit (principal, action, resource);'
@@ -20,18 +20,18 @@ function countedReadings({ most = 10 } = {}) {
       return engine.run(work)
     },
   }
-  return { ...createReadings({ drafts, most }), runs: () => runs }
+  return { ...createParsedPolicies({ drafts, most }), runs: () => runs }
 }
 
 const custom = (text: string, version = 1, tenantId = TENANT) => ({ tenantId, version, text })
 
 describe('a text of policies is read', () => {
   test('once, when it is checked: the next question finds it', () => {
-    const { check, readingOf, runs } = countedReadings()
+    const { check, parsedOf, runs } = countedReadings()
     const policies = check(ALL)
     const before = runs()
 
-    expect(readingOf(custom(ALL))).toEqual({ set: { tenantId: TENANT, policies: [...policies] } })
+    expect(parsedOf(custom(ALL))).toEqual({ set: { tenantId: TENANT, policies: [...policies] } })
     expect(check(ALL)).toEqual(policies)
 
     expect(before).toBeGreaterThan(0)
@@ -39,57 +39,57 @@ describe('a text of policies is read', () => {
   })
 
   test('once a version, and stands for it', () => {
-    const { readingOf, runs } = countedReadings()
-    const reading = readingOf(custom(ALL))
+    const { parsedOf, runs } = countedReadings()
+    const result = parsedOf(custom(ALL))
     const before = runs()
 
-    expect(readingOf(custom(ALL))).toBe(reading)
+    expect(parsedOf(custom(ALL))).toBe(result)
     expect(runs()).toBe(before)
-    expect(readingOf(custom(ALL, 2))).not.toBe(reading)
-    expect(readingOf(custom(NOBODY, 2))).toMatchObject({
+    expect(parsedOf(custom(ALL, 2))).not.toBe(result)
+    expect(parsedOf(custom(NOBODY, 2))).toMatchObject({
       set: { policies: [{ effect: 'forbid' }] },
     })
   })
 
   test('for each tenant by itself, also when it is the same text', () => {
-    const { readingOf } = countedReadings()
+    const { parsedOf } = countedReadings()
 
-    expect(readingOf(custom(ALL, 1, 'a'))).toMatchObject({ set: { tenantId: 'a' } })
-    expect(readingOf(custom(ALL, 1, 'b'))).toMatchObject({ set: { tenantId: 'b' } })
+    expect(parsedOf(custom(ALL, 1, 'a'))).toMatchObject({ set: { tenantId: 'a' } })
+    expect(parsedOf(custom(ALL, 1, 'b'))).toMatchObject({ set: { tenantId: 'b' } })
   })
 
   test('again when many others have been read since', () => {
-    const { check, readingOf, runs } = countedReadings({ most: 2 })
-    readingOf(custom(ALL))
+    const { check, parsedOf, runs } = countedReadings({ most: 2 })
+    parsedOf(custom(ALL))
     for (let n = 0; n < 20; n++) check(`${ALL} // ${n}`)
-    readingOf(custom(NOBODY, 1, 'a'))
-    readingOf(custom(NOBODY, 1, 'b'))
+    parsedOf(custom(NOBODY, 1, 'a'))
+    parsedOf(custom(NOBODY, 1, 'b'))
     const before = runs()
 
-    readingOf(custom(ALL))
+    parsedOf(custom(ALL))
 
     expect(runs()).toBeGreaterThan(before)
   })
 
   test('once when it is unusable, and refused each time that it is checked', () => {
-    const { check, readingOf, runs } = countedReadings()
+    const { check, parsedOf, runs } = countedReadings()
     const problem = refusalOf(() => check('permit ('))
 
-    expect(readingOf(custom('permit ('))).toEqual({ problem: `unusable ${problem}` })
+    expect(parsedOf(custom('permit ('))).toEqual({ problem: `unusable ${problem}` })
     const before = runs()
-    expect(readingOf(custom('permit ('))).toEqual({ problem: `unusable ${problem}` })
+    expect(parsedOf(custom('permit ('))).toEqual({ problem: `unusable ${problem}` })
 
     expect(runs()).toBe(before)
     expect(refusalOf(() => check('permit ('))).toBe(problem)
   })
 
   test('no more once it is given up, until there is another version', () => {
-    const { readingOf, giveUp } = countedReadings()
-    readingOf(custom(ALL))
+    const { parsedOf, giveUp } = countedReadings()
+    parsedOf(custom(ALL))
 
     giveUp(custom(ALL), 'too much')
 
-    expect(readingOf(custom(ALL))).toEqual({ problem: 'too much' })
-    expect(readingOf(custom(ALL, 2))).toMatchObject({ set: { tenantId: TENANT } })
+    expect(parsedOf(custom(ALL))).toEqual({ problem: 'too much' })
+    expect(parsedOf(custom(ALL, 2))).toMatchObject({ set: { tenantId: TENANT } })
   })
 })

@@ -1,24 +1,27 @@
 import http, { type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import https from 'node:https'
-import type { Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import { createSecureContext, getCACertificates } from 'node:tls'
 import { type CollectedBody, collectBody } from './body.ts'
 import type { Call } from './call.ts'
-import { asCallFailure, bodyTrouble, brokenOff } from './call-failure.ts'
-import { CallFailure } from './failure.ts'
-import type { Target } from './url-rules.ts'
+import { asCallFailure, bodyIssue, brokenOff, CallFailure } from './failure.ts'
+import type { Peer } from './peer.ts'
 
-/** A checked request and the checked address to call. */
+/** A checked request and the peer to send it to. */
 export interface Dial {
-  target: Target
-  address: string
+  url: URL
+  peer: Peer
+  /** In upper case. */
   method: string
-  headers: [name: string, value: string][]
+  headers: Iterable<[name: string, value: string]>
   body: Uint8Array | null
   maxResponseBytes: number
   /** Whether the head of the response is enough and the body may be incomplete. */
-  headIsEnough: boolean
-  bodyTimeoutMs: number | undefined
+  headIsEnough?: boolean
+  /** With `headIsEnough`: maximum time for the body after the head. */
+  bodyTimeoutMs?: number | undefined
+  /** Whether a redirect is a failure, whose body is not read. */
+  refusesRedirects?: boolean
 }
 
 export interface Reply extends CollectedBody {
@@ -35,38 +38,47 @@ const MAX_RESPONSE_HEAD_BYTES = 65_536
 const MAX_INTERIM_ANSWERS = 1000
 
 /**
- * The HTTP transport. `node:http` gets the checked address, so that no second DNS lookup can return
- * a different one; the name is used only for SNI and the certificate. Proxy settings are ignored.
+ * The HTTP transport of all calls. `node:http` gets the peer's address, so that after a check of the
+ * address no second DNS lookup can return a different one; the name is used only for SNI and the
+ * certificate. Proxy settings are ignored. The global `fetch` would allow at most 256 concurrent
+ * calls per process, so as many long polls would block all others.
  *
  *
  * Each call opens a new connection. With a connection pool, against a target that closes idle
  * connections at about the rate of the calls, 3 to 9 of 1,000 POSTs failed on a socket that had
  * just been closed, without any way to tell whether the target had handled them. A handshake costs
- * about a millisecond; a duplicate payment costs more.
+ * about a millisecond; a duplicate payment or a lost one-time code costs more.
+ *
+ *
+ * `ca` are root certificates (PEM) that are trusted in addition to the usual ones.
  */
-export function createExchange(ca: string[]): Exchange {
+export function createExchange(ca: string | string[] = []): Exchange {
+  const roots = [ca].flat()
   // Created once, because loading the root certificates for each call would double the cost of a
   // handshake.
   const secureContext =
-    ca.length > 0
-      ? createSecureContext({ ca: [...getCACertificates('default'), ...ca] })
+    roots.length > 0
+      ? createSecureContext({ ca: [...getCACertificates('default'), ...roots] })
       : undefined
 
   function open(dial: Dial): ClientRequest {
-    const { target, address, method } = dial
+    const { url, peer, method } = dial
     const plain: RequestOptions = {
-      host: address,
-      port: target.port,
+      host: peer.address,
+      port: peer.port,
       method,
-      path: target.url.pathname + target.url.search,
+      path: url.pathname + url.search,
       headers: fields(dial),
       agent: false,
       setHost: false,
       insecureHTTPParser: false,
       maxHeaderSize: MAX_RESPONSE_HEAD_BYTES,
     }
-    if (target.url.protocol === 'http:') return http.request(plain)
-    const secure = { ...plain, ...identity(target), secureContext }
+    if (url.protocol === 'http:') return http.request(plain)
+    const servername = isIP(peer.name) ? undefined : peer.name
+    // Explicit because an environment variable can disable the default.
+    const identity = { rejectUnauthorized: true, servername }
+    const secure = { ...plain, ...identity, secureContext }
     return https.request(secure)
   }
 
@@ -85,9 +97,10 @@ export function createExchange(ca: string[]): Exchange {
       }
       follow(request, dial, call, fail)
       request.on('response', (response) => {
+        if (dial.refusesRedirects && isRedirect(response)) return fail(redirected())
         const makeDo = read(response, dial, call, succeed, fail)
         if (!dial.headIsEnough) return
-        giveUp = (failure) => makeDo(bodyTrouble(failure))
+        giveUp = (failure) => makeDo(bodyIssue(failure))
         if (dial.bodyTimeoutMs !== undefined) call.limitBody(dial.bodyTimeoutMs)
       })
       call.onCut((failure) => {
@@ -99,19 +112,9 @@ export function createExchange(ca: string[]): Exchange {
     })
 }
 
-/**
- * TLS options. `rejectUnauthorized` is explicit because an environment variable can disable its
- * default.
- */
-const identity = ({ name, isAddress }: Target) => ({
-  rejectUnauthorized: true,
-  servername: isAddress ? undefined : name,
-})
-
 /** A flat list of headers, so that names keep their case and duplicates aren't merged. */
-function fields({ target, method, headers, body }: Dial): string[] {
-  const framing = contentLength(method, body)
-  return [['Host', target.url.host], ...headers, ...framing].flat()
+function fields({ url, method, headers, body }: Dial): string[] {
+  return [['Host', url.host], ...headers, ...contentLength(method, body)].flat()
 }
 
 /**
@@ -122,22 +125,25 @@ function contentLength(method: string, body: Uint8Array | null): [string, string
   return [['Content-Length', String(body?.length ?? 0)]]
 }
 
+const isRedirect = ({ statusCode = 0 }: IncomingMessage) => statusCode >= 300 && statusCode < 400
+
+const redirected = () => new CallFailure('redirect', 'redirects are not followed')
+
 const ONLY_INTERIM = 'the server sends too many interim responses'
 
 /** Follows the phases of the socket, and fails the call however it ends early. */
 function follow(
   request: ClientRequest,
-  { target, address }: Dial,
+  { url, peer }: Dial,
   call: Call,
   fail: (failure: CallFailure) => void,
 ) {
-  const secure = target.url.protocol === 'https:'
+  const secure = url.protocol === 'https:'
   request.on('socket', (socket: Socket) => {
     socket.once('connect', () => call.enter(secure ? 'tls' : 'wait'))
     if (secure) socket.once('secureConnect', () => call.enter('wait'))
   })
   request.on('error', (error) => {
-    const peer = { name: target.name, address, port: target.port }
     const failure = asCallFailure(error, call.phase(), peer)
     afterWhatHasArrived(() => fail(failure))
   })
@@ -167,13 +173,12 @@ function read(
   call: Call,
   succeed: (reply: Reply) => void,
   fail: (failure: CallFailure) => void,
-): (trouble: string) => void {
+): (issue: string) => void {
   call.enter('read')
-  const peer = { name: dial.target.name, address: dial.address, port: dial.target.port }
   const status = response.statusCode ?? 0
   const headers = pairs(response.rawHeaders)
   response.on('error', (error) => {
-    afterWhatHasArrived(() => fail(asCallFailure(error, 'read', peer)))
+    afterWhatHasArrived(() => fail(asCallFailure(error, 'read', dial.peer)))
   })
   response.on('close', () => afterWhatHasArrived(() => fail(brokenOff('read'))))
   return collectBody(response, dial.maxResponseBytes, (body) =>

@@ -1,0 +1,36 @@
+import { getTableColumns, type Placeholder, type SQL, sql } from 'drizzle-orm'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+
+type ColumnOf<T extends SQLiteTable> = keyof T['_']['columns'] & string
+
+/**
+ * A placeholder for each column of an inserted row, by the column's name. Left out are `seq`, which
+ * SQLite sets, and the columns in `without`, which keep their default or get another value.
+ */
+export const rowOf = <T extends SQLiteTable, K extends ColumnOf<T> = never>(
+  table: T,
+  ...without: K[]
+) =>
+  Object.fromEntries(
+    Object.keys(getTableColumns(table))
+      .filter((name) => name !== 'seq' && !without.includes(name as K))
+      .map((name) => [name, sql.placeholder(name)]),
+  ) as Record<Exclude<ColumnOf<T>, K | 'seq'>, Placeholder>
+
+/** The assignments of an update: each column gets the value of the placeholder with its name. */
+export const changesOf = <K extends string>(...names: K[]) =>
+  Object.fromEntries(names.map((name) => [name, sql`${sql.placeholder(name)}`])) as Record<K, SQL>
+
+/**
+ * The assignments of an upsert: each column gets the value that the insert had for it. Left out are
+ * the columns in `without`, such as those of the key.
+ */
+export const excludedOf = <T extends SQLiteTable, K extends ColumnOf<T>>(
+  table: T,
+  ...without: K[]
+) =>
+  Object.fromEntries(
+    Object.entries(getTableColumns(table))
+      .filter(([name]) => !without.includes(name as K))
+      .map(([name, column]) => [name, sql.raw(`excluded.${column.name}`)]),
+  ) as Record<Exclude<ColumnOf<T>, K>, SQL>
