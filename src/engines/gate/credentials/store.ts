@@ -1,6 +1,6 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
-import { replacedValues, rowOf } from '../../../db/placeholders.ts'
+import { excludedOf, rowOf } from '../../../db/placeholders.ts'
 import { gateCredentials as credentials } from '../schema.ts'
 
 export type CredentialRow = typeof credentials.$inferSelect
@@ -23,7 +23,7 @@ export function createCredentialStore({ orm }: Db) {
     .values(rowOf(credentials))
     .onConflictDoUpdate({
       target: [credentials.identityId, credentials.type],
-      set: replacedValues(credentials, 'tenantId', 'identityId', 'type', 'createdAt'),
+      set: excludedOf(credentials, 'tenantId', 'identityId', 'type', 'createdAt'),
     })
     .prepare()
   const ofIdentity = and(

@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
-import { replacedValues, rowOf } from '../../../db/placeholders.ts'
+import { excludedOf, rowOf } from '../../../db/placeholders.ts'
 import { gateAddresses as addresses } from '../schema.ts'
 
 export type AddressRow = typeof addresses.$inferSelect
@@ -13,7 +13,7 @@ export function createAddressStore({ orm }: Db) {
     .values(rowOf(addresses))
     .onConflictDoUpdate({
       target: addresses.identityId,
-      set: replacedValues(addresses, 'tenantId', 'identityId'),
+      set: excludedOf(addresses, 'tenantId', 'identityId'),
     })
     .prepare()
   const find = orm

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
-import { replacedValues, rowOf } from '../../../db/placeholders.ts'
+import { excludedOf, rowOf } from '../../../db/placeholders.ts'
 import { gateSettings as settings } from '../schema.ts'
 
 export type SettingsRow = typeof settings.$inferSelect
@@ -12,7 +12,7 @@ export function createSettingsStore({ orm }: Db) {
     .values(rowOf(settings))
     .onConflictDoUpdate({
       target: settings.tenantId,
-      set: replacedValues(settings, 'tenantId'),
+      set: excludedOf(settings, 'tenantId'),
     })
     .prepare()
   const find = orm
