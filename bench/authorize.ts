@@ -12,7 +12,7 @@ const CLIENTS = 64
 const MANY = 200
 const DECISIONS = 2000
 
-/** Questions answered over HTTP once the answer is on disk, and what the decision alone takes. */
+/** Authorization requests over HTTP, answered once the decision is on disk, and the time of the decision itself. */
 export const authorize: Bench = async ({ stack, rounds, ms }) => {
   const installation = await createGateInstallation(stack)
   const bare = await startFloor(

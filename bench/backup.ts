@@ -24,7 +24,7 @@ const MB = 1_000_000
 /** One read and one write: together a thousand requests a second. */
 const EVERY_MS = 2
 const READ = 1000
-/** Else steady requests would meet code that is not compiled yet. */
+/** Warm-up, because steady requests are too few to compile the code. */
 const WARM_UP = 10_000
 const QUIET_SHARE = 3
 /** The shortest that can be configured: each is waited for, so there are few rounds. */
@@ -59,7 +59,7 @@ export const backup: Bench = async ({ stack, rounds, ms, stored, note }) => {
     backup: () => nextScheduled(installation),
   })
   return [
-    compare('nobody calling : its copy alone', 's', times),
+    compare('without requests : only the copy', 's', times),
     ...figures('by command : none', commanded),
     ...figures('on schedule : none', scheduled),
   ]

@@ -46,7 +46,7 @@ async function turns(loop: { nudge(): void; idle(): Promise<void> }): Promise<Sa
   return { µs: each(performance.now() - start), 'CPU µs': each(cpu) }
 }
 
-/** The served program with nobody calling: both wait at the same time. */
+/** The running program without requests: both wait at the same time. */
 async function compareProcesses(
   stack: AsyncDisposableStack,
   many: Installation,

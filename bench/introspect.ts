@@ -14,7 +14,7 @@ const MAX_CLIENTS = 64
 const FEW = 1000
 const TARGET = '>= 0.5'
 
-/** Access tokens that count, opened at over HTTP with the key of their tenant. */
+/** Valid access tokens, introspected over HTTP with the key of their tenant. */
 export const introspect: Bench = async ({ stack, rounds, ms, stored, note }) => {
   const few = await startAsked(stack, FEW, ms)
   const figures: Figure[] = []
@@ -38,7 +38,7 @@ async function generatorNote(empty: Ask, floor: Ask, rounds: number): Promise<st
   return `introspect: the load generator reaches ${ratio.median.toFixed(1)} times the floor's rate`
 }
 
-/** An answer to a tenant whose month has an end says what is left of it. */
+/** Responses to a tenant with a monthly allowance contain what is left of it. */
 async function onMeteredPlan(
   stack: AsyncDisposableStack,
   unlimited: Asked,

@@ -16,7 +16,7 @@ const PATH = '/v1/clockwork/jobs'
 const JOBS = 50
 const STRANGERS = 200
 
-/** A tenant's list of 50 jobs, alone and among 200,000 jobs of 200 others. */
+/** A tenant's list of 50 jobs, in an empty database and among 200,000 jobs of 200 other tenants. */
 export const list: Bench = async ({ stack, rounds, ms, crowd, note }) => {
   const alone = await startListed(stack)
   const among = await startListed(stack)

@@ -16,7 +16,7 @@ const POLLS_PER_SECOND = 1000
 const PACED_TURNS = 2
 /** While they begin, they are not measured. */
 const HOLDS_PER_SECOND = 2000
-/** Each server is asked so often first: steady polls alone would meet code that is not compiled. */
+/** The number of warm-up requests per server: steady polls are too few to compile the code. */
 const WARM_UP = 20_000
 const TARGET = '>= 0.5'
 const LATENCY_TARGET = 'subject < 5'
@@ -47,7 +47,7 @@ export const poll: Bench = async ({ stack, rounds, ms, stored, note }) => {
   ]
 }
 
-/** On a server of its own, which ends with the calls: to make many attempts, nobody may wait. */
+/** Uses a separate server, which ends with the requests, because creating many attempts requires that none is held. */
 async function besideHeld(
   stack: AsyncDisposableStack,
   open: Asked,
@@ -149,7 +149,7 @@ async function pace(server: Server, requests: string[], ms: number): Promise<Sam
       const due = start + (n / POLLS_PER_SECOND) * 1000
       while (performance.now() < due) await turn()
       const polled = timed(due, requests[n % requests.length] as string)
-      // Told of below, once all have come back.
+      // Reported below, once all requests are complete.
       polled.catch(() => {})
       times.push(polled)
     }

@@ -6,7 +6,7 @@ import { createInstallation, temporaryFolder } from './support/installation.ts'
 import type { Sample } from './support/rounds.ts'
 import { type Server, startServer } from './support/server.ts'
 import { storeJobs } from './support/stored-jobs.ts'
-import { deeds, holdings } from './support/vitals.ts'
+import { activity, holdings } from './support/vitals.ts'
 
 const JOBS = 10_000
 const MINUTE_MS = 60_000
@@ -26,7 +26,7 @@ const UNITS = [
 ]
 
 /**
- * The executable as it is released, with its defaults and nobody calling, so many minutes after
+ * The released executable with default settings and without requests, this many minutes after
  * its start: on a fresh data directory, and with jobs stored; beside a bare server of its shape.
  */
 export const rest: Bench = async ({ stack, rounds, minutes, note }) => {
@@ -67,7 +67,7 @@ async function startAll(stack: AsyncDisposableStack): Promise<Record<Name, Serve
   }
 }
 
-/** All at the same time: nobody is in anybody's way. */
+/** All at the same time, because they don't affect each other. */
 async function watch(servers: Record<Name, Server>, rounds: number, ms: number) {
   const samples: Record<Name, Sample[]> = { fresh: [], stored: [], floor: [] }
   for (let round = 0; round < rounds; round++) {
@@ -84,9 +84,9 @@ async function watch(servers: Record<Name, Server>, rounds: number, ms: number) 
 }
 
 async function watchOne({ pid }: Server, ms: number): Promise<Sample> {
-  const before = deeds(pid)
+  const before = activity(pid)
   const { cpu } = await withCpu(pid, () => Bun.sleep(ms))
-  const after = deeds(pid)
+  const after = activity(pid)
   const seconds = ms / 1000
   return {
     ...holdings(pid),

@@ -20,7 +20,7 @@ import {
   USUAL,
 } from './support/sign-ins.ts'
 
-/** Both fewer than the cores and the line for them take, so that nobody is sent away. */
+/** Both fewer than the processors and their queue accept, so that no request is rejected. */
 const STEADY = 40
 const CLIENTS = 32
 /** A turn of sign-ins takes several times as long as those of other benchmarks. */
@@ -76,14 +76,14 @@ async function withHashes({ stack, rounds, note }: Parameters<Bench>[0]): Promis
     ...besideHashes(`${STEADY} in flight`, steadily, alone),
     ...besideIdle(`introspect, ${PEOPLE} at once : at rest`, atOnce, idle, LATENCY_TARGET),
     ...besideIdle(`introspect, ${STEADY} in flight : at rest`, steadily, idle, LATENCY_TARGET),
-    ...besideIdle('introspect, hashes elsewhere : at rest', alone, idle),
+    ...besideIdle('introspect, hashes in another process : idle', alone, idle),
   ]
 }
 
 type Crowd = Awaited<ReturnType<typeof passThrough>> & { inFlight: number }
 
 const described = ({ inFlight, refusals, mostRefusals, clientShare }: Crowd) =>
-  `sign-in, ${inFlight} in flight: ${PEOPLE} signed in after ${refusals} answers of 503, nobody after ` +
+  `sign-in, ${inFlight} in flight: ${PEOPLE} signed in after ${refusals} responses of 503, none after ` +
   `more than ${mostRefusals}; the clients took ${(clientShare * 100).toFixed(1)} % of a core`
 
 const paceOf = (ms: number, cpu: number): Sample => ({
@@ -92,8 +92,8 @@ const paceOf = (ms: number, cpu: number): Sample => ({
 })
 
 const besideHashes = (name: string, subject: Sample[], floor: Sample[]) => [
-  compare(`${name} : hashes alone`, 'sign-ins/s', { subject, floor }, TARGET),
-  compare(`${name} : hashes alone`, 'CPU ms/sign-in', { subject, floor }),
+  compare(`${name} : only hashes`, 'sign-ins/s', { subject, floor }, TARGET),
+  compare(`${name} : only hashes`, 'CPU ms/sign-in', { subject, floor }),
 ]
 
 const besideIdle = (name: string, subject: Sample[], floor: Sample[], target?: string) => [

@@ -14,8 +14,8 @@ import { alternate, type Sample } from './support/rounds.ts'
 import { type Server, startFloor, startServer } from './support/server.ts'
 import { table } from './support/table.ts'
 
-/** Where deliveries are answered, and where they never are. */
-export interface Places {
+/** The URLs of receivers that respond, and of one that never does. */
+export interface Receivers {
   healthy: string
   silent: string
 }
@@ -44,13 +44,13 @@ export const starvation: Bench = async ({ stack, rounds, ms }) => {
   const turnMs = TURN_SHARE * ms
   const timeoutMs = Math.max(Math.round(turnMs * TIMEOUT_SHARE), MIN_TIMEOUT_MS)
   const subscribers = await startFloor(stack, 'subscribers')
-  const directories = await ask<Places>(subscribers, '/places')
-  const open = () => openRelay(stack, directories, timeoutMs)
+  const receivers = await ask<Receivers>(subscribers, '/receivers')
+  const open = () => openRelay(stack, receivers, timeoutMs)
   const [beside, alone] = [await open(), await open()]
 
   const samples = await alternate(Math.ceil(rounds * ROUNDS_SHARE), {
     subject: async () => {
-      const toSilent = feedSilent(beside, directories, turnMs)
+      const toSilent = feedSilent(beside, receivers, turnMs)
       const sample = await feedHealthy(beside, subscribers, turnMs)
       await toSilent
       return sample
@@ -72,7 +72,7 @@ const healthyType = (n: number) => `healthy.n${n % HEALTHY_ENDPOINTS}`
 /** A server of its own with all healthy endpoints, each for a type of its own. */
 async function openRelay(
   stack: AsyncDisposableStack,
-  { healthy }: Places,
+  { healthy }: Receivers,
   timeoutMs: number,
 ): Promise<Relay> {
   const installation = await createRelayInstallation(stack)
@@ -86,7 +86,7 @@ async function openRelay(
 let silentOnes = 0
 
 /** A new endpoint each turn, whose breaker has not opened yet. */
-async function feedSilent(relay: Relay, { silent }: Places, ms: number) {
+async function feedSilent(relay: Relay, { silent }: Receivers, ms: number) {
   const type = `silent.n${silentOnes++}`
   await addEndpoint(relay, silent, { event_types: [type] })
   await pace(EVENTS_TO_SILENT, ms, (n) => post(relay, MESSAGES, event(n, type)))

@@ -10,7 +10,7 @@ import { startFloor } from './support/server.ts'
 /** The busiest first: it warms the code up for the one that asks less often. */
 const CLIENTS = [64, 1]
 
-/** Whose session it is, asked over HTTP with its token alone. */
+/** Requests for the current session over HTTP with only its token. */
 export const whoami: Bench = async ({ stack, rounds, ms }) => {
   const { sessions, ...installation } = await createGateInstallation(stack)
   const server = await serveInstallation(stack, installation)

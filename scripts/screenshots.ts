@@ -9,7 +9,7 @@ import { type Demo, startDemo } from '../tests/support/demo/index.ts'
 
 const FOLDER = join(import.meta.dir, '..', 'docs', 'images')
 const SIZE = { width: 1200, height: 780 }
-/** More than that is a burden to whoever only wants to read. */
+/** Larger files are a burden for readers. */
 const MAX_BYTES = 200_000
 
 /** What there is a picture of, and the page that it is taken of. */

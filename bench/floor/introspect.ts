@@ -1,5 +1,5 @@
 /**
- * Looks a token up by its hash, in a file that the program has made, and says whose it is: no
+ * Looks up a token by its hash, in a file that the program has created, and returns its owner: no
  * key, no schema, no check digits, and whether the token still counts is not asked.
  */
 import { hash } from 'node:crypto'

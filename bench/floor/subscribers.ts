@@ -4,7 +4,7 @@
  * are, and which deliveries have come since the last time. Bare sockets: a delivery has a
  * connection of its own.
  */
-import type { Arrivals, Places } from '../starvation.ts'
+import type { Arrivals, Receivers } from '../starvation.ts'
 
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok'
 const WEBHOOK_ID = /\r\nwebhook-id: ([^\r]+)\r\n/i
@@ -26,7 +26,7 @@ const healthy = Bun.listen({
 })
 const silent = Bun.listen({ ...LOOPBACK, socket: { data() {} } })
 
-const places: Places = {
+const receivers: Receivers = {
   healthy: `http://127.0.0.1:${healthy.port}/hook`,
   silent: `http://127.0.0.1:${silent.port}/hook`,
 }
@@ -40,7 +40,7 @@ function take(): Arrivals {
 const server = Bun.serve({
   ...LOOPBACK,
   routes: {
-    '/places': () => Response.json(places),
+    '/receivers': () => Response.json(receivers),
     '/arrivals': () => Response.json(take()),
   },
 })

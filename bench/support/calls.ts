@@ -18,7 +18,7 @@ export async function makeCalls({ url, pid }: Server, plan: CallPlan): Promise<S
   return fired(ms, cpu, plan.calls)
 }
 
-/** The same measures for whoever made the calls. */
+/** The same measures for the process that made the calls. */
 export const fired = (ms: number, cpu: number, calls: number): Sample => ({
   ms,
   'CPU µs/call': (cpu / calls) * 1000,

@@ -14,8 +14,8 @@ export interface Copies {
 }
 
 /**
- * Fills a table with copies of a row that the program itself has written, whatever columns
- * that row has. Unsynced: what is measured comes afterwards.
+ * Fills a table with copies of a row that the program itself has written, with all columns of
+ * that row. Unsynced, because the measurement comes afterwards.
  */
 export function addCopies(client: Database, { table, of, by = 'id', count, columns }: Copies) {
   const names = columnsOf(client, table)

@@ -26,7 +26,7 @@ function note(byThread: Map<string, number>, pid: number, thread: string) {
   } catch {}
 }
 
-/** Runs `work` and says how much processor time the process `pid` used meanwhile. */
+/** Runs `work` and returns the processor time that the process `pid` used during it. */
 export async function withCpu<T>(pid: number, work: () => Promise<T>) {
   const before = cpuMs(pid)
   const result = await work()

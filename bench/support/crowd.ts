@@ -13,7 +13,7 @@ export interface Passed {
   refusals: number
   /** How often one of them was refused, at the most. */
   mostRefusals: number
-  /** What the clients took of one core meanwhile, in this process. */
+  /** The share of one core that the clients in this process used. */
   clientShare: number
 }
 

@@ -15,7 +15,7 @@ const KNOWN = 1000
 /** What a person's `metadata_public.roles` has. */
 export const ROLE = 'team-0'
 
-/** An installation whose one tenant has people, each signed in once, and access tokens for them. */
+/** An installation with one tenant whose users have each signed in once and have access tokens. */
 export interface GateInstallation extends Installation {
   tenantId: string
   key: string
@@ -117,7 +117,7 @@ function copyTokens(
   addCopies(client, { table: 'gate_access_tokens', of, by: 'hash', count, columns })
 }
 
-/** SQL for the hash of a token that nobody knows. */
+/** SQL for the hash of a random, unknown token. */
 const HASH = 'lower(hex(randomblob(32)))'
 
 /** Tokens that are known: their hashes replace others, evenly all over the table. */

@@ -94,14 +94,14 @@ export async function issueKey(
   return { tenantId, key }
 }
 
-/** Another folder with the same content, of an installation that nobody has open. */
+/** A copy of the data directory of a closed installation. */
 export function copyInstallation(stack: AsyncDisposableStack, { dataDir }: Installation): string {
   const copy = temporaryFolder(stack)
   cpSync(dataDir, copy, { recursive: true })
   return copy
 }
 
-/** Limits on callers are not what is measured. Ticks of a second, so that nobody waits long. */
+/** Rate limits are disabled, because they are not measured. Ticks take a second, to keep waits short. */
 export const FLAGS = {
   'server-port': '0',
   'log-format': 'json',

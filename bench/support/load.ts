@@ -112,7 +112,7 @@ function createReader() {
   return { take }
 }
 
-/** Bytes alone: a regular expression over a long head would cost more than some servers do. */
+/** Compares bytes: a regular expression on long headers would cost more than some servers do. */
 function lengthIn(head: Buffer): number {
   const at = LENGTH_NAMES.map((name) => head.indexOf(name)).find((found) => found !== -1)
   if (at === undefined) throw new Error(`an answer without Content-Length: ${head}`)

@@ -11,7 +11,7 @@ export const OPEN = 2000
 
 export const statusPath = (nonce: string) => `/v1/passepartout/login/status?nonce=${nonce}`
 
-/** An installation whose one tenant has a bot in the sandbox and people who are about to sign in there. */
+/** An installation with one tenant that has a sandbox bot and pending sign-ins. */
 export interface PassepartoutInstallation extends Installation {
   key: string
   /** Of some of the attempts that are stored, from everywhere among them. */
@@ -43,7 +43,7 @@ export async function createPassepartoutInstallation(
 const ACTOR = { kind: 'cli', source: 'bench' } as const
 /** None expires while it is asked about. */
 const LIFETIME_MS = 3_600_000
-/** SQL for the hash of a secret that nobody knows. */
+/** SQL for the hash of a random, unknown secret. */
 const HASH = 'lower(hex(randomblob(32)))'
 
 const CLIENT = {
@@ -52,7 +52,7 @@ const CLIENT = {
   label: 'Web shop',
 }
 
-/** The sandbox is used, whose bot needs no messenger: who asks is answered by the same code. */
+/** Uses the sandbox, which needs no messenger. The status requests run the same code. */
 async function start(
   { app, passepartout }: Awaited<ReturnType<typeof openEngine>>,
   { tenantId, key }: { tenantId: string; key: string },

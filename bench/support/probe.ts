@@ -39,7 +39,7 @@ export async function probeDuring<T>(
   for (let n = 0; !isOver; n++) {
     await Bun.sleep(Math.max(start + n * everyMs - performance.now(), 0))
     const asked = timed(await free(), request(n))
-    // Told of below, once all have come back.
+    // Reported below, once all requests are complete.
     asked.catch(() => {})
     times.push(asked)
   }

@@ -6,7 +6,7 @@ const PATIENCE_MS = 10_000
 export type Receiver = ReturnType<typeof listen>
 
 /**
- * Takes deliveries in this process, whose clock the senders of the events go by too, and notes
+ * Receives deliveries in this process, which shares its clock with the senders of the events, and records
  * when the first byte of each was there. On a bare socket: each delivery has a connection.
  */
 export function listen(stack: AsyncDisposableStack) {

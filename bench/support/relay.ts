@@ -8,7 +8,7 @@ import type { Server } from './server.ts'
 
 export const MESSAGES = '/v1/relay/messages'
 
-/** An installation whose one tenant sends events, with a live key. */
+/** An installation with one tenant that sends events with a live key. */
 export interface RelayInstallation extends Installation {
   tenantId: string
   key: string

@@ -29,7 +29,7 @@ export const USUAL: HashCost = { memoryCost: 19 * 1024, timeCost: 2 }
 /** Next to nothing, and less than any setting allows. */
 export const CHEAP: HashCost = { memoryCost: 8, timeCost: 1 }
 
-/** People who can sign in with a password, beside those whose tokens are known. */
+/** Users who can sign in with a password, in addition to those with known tokens. */
 export async function createPasswordInstallation(
   stack: AsyncDisposableStack,
   cost: HashCost,

@@ -13,7 +13,7 @@ export const holdings = (pid: number) => ({
 })
 
 /** What it has done since its start: how often it began to wait, and what it sent to disk. */
-export const deeds = (pid: number) => ({
+export const activity = (pid: number) => ({
   waits: waits(pid),
   writtenKb: (field(`/proc/${pid}/io`, 'write_bytes') / MB) * KB_PER_MB,
 })

@@ -19,7 +19,7 @@ export function archiveSource(io: Io, name: string): () => Readable {
   }
   if (io.isInTerminal)
     throw new UsageError(
-      '- reads standard input, which is a terminal here. Pipe the archive in, or name a file',
+      '- reads standard input, but that is a terminal. Pipe the archive in, or name a file',
     )
   return io.inStream
 }

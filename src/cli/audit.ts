@@ -16,7 +16,7 @@ import {
   UsageError,
 } from './command.ts'
 import { openSink, type Sink } from './export-sink.ts'
-import { withReadableOffices, withServices } from './open.ts'
+import { withReadableServices, withServices } from './open.ts'
 import { targetOf } from './target.ts'
 
 type Options = Invocation['options']
@@ -25,20 +25,20 @@ const DEFAULT_LIMIT = 50
 const MAX = 10_000
 
 const filters: Record<string, Option> = {
-  tenant: { type: 'string', value: 'ID', help: 'Only entries of this tenant.' },
+  tenant: { type: 'string', value: 'ID', help: 'Only entries for this tenant.' },
   action: {
     type: 'string',
     value: 'PREFIX',
     help: 'Only actions that start with this, such as key. or tenant.suspended.',
   },
-  actor: { type: 'string', value: 'ID', help: 'Only by this API key, operator or user.' },
+  actor: { type: 'string', value: 'ID', help: 'Only actions by this API key, operator or user.' },
   object: { type: 'string', value: 'TEXT', help: 'Only objects with this in their name or id.' },
   since: {
     type: 'string',
     value: 'TIME',
-    help: 'Only from this time on, such as 2026-01-31T12:00:00Z.',
+    help: 'Only entries since this time, such as 2026-01-31T12:00:00Z.',
   },
-  until: { type: 'string', value: 'TIME', help: 'Only before this time.' },
+  until: { type: 'string', value: 'TIME', help: 'Only entries before this time.' },
 }
 
 export const auditList: Command = {
@@ -104,7 +104,7 @@ async function exported(
   const begunAt = systemClock.monotonic()
   const name = `gatehouse-audit-${stampOf(systemClock.now())}.${format}`
   const warn = (text: string) => io.err(`${text}\n`)
-  const { entries, file } = await withReadableOffices(config, warn, async ({ audit }) => {
+  const { entries, file } = await withReadableServices(config, warn, async ({ audit }) => {
     using sink = openSink(io, targetOf(invocation, name))
     const entries = await write(sink, audit.oldestFirst(filter), format)
     await sink.end()

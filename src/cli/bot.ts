@@ -34,7 +34,7 @@ export const botSet: Command = {
     ...WHOSE,
     'token-stdin': {
       type: 'boolean',
-      help: 'Read the token from BotFather from standard input.',
+      help: 'Read the BotFather token from standard input.',
     },
     match: {
       type: 'string',
@@ -70,7 +70,7 @@ export const botEnable: Command = {
     ...WHOSE,
     'take-over': {
       type: 'boolean',
-      help: 'Take over its messages from another system that receives them by webhook.',
+      help: 'Take over the messages from another system that receives them by webhook.',
     },
   },
   run: ({ config, options }) => {

@@ -28,7 +28,7 @@ export interface Io {
   program: string
 }
 
-/** Names standard input or standard output in place of a file. */
+/** Stands for standard input or standard output instead of a file. */
 export const STANDARD_STREAM = '-'
 
 export interface Option extends ParseArgsOptionDescriptor {

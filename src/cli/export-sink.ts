@@ -34,7 +34,7 @@ function outputSink({ out, outStream }: Output): Sink {
     const taken = out(held)
     held = ''
     await taken
-    if (outStream.errored) throw conflict('the output was closed before the end')
+    if (outStream.errored) throw conflict('the output was closed before the export was complete')
   }
 
   async function write(text: string) {

@@ -8,7 +8,7 @@ import { countLines } from './counts.ts'
 import { exportPerson } from './export-person.ts'
 import { createWarner, note, reported, type Warner } from './export-report.ts'
 import { openSink, type Sink } from './export-sink.ts'
-import { type OfflineServices, withReadableOffices } from './open.ts'
+import { type OfflineServices, withReadableServices } from './open.ts'
 import { PORTABLE_TABLES, SCHEMAS } from './portable.ts'
 import { createProgress } from './progress.ts'
 import { targetOf } from './target.ts'
@@ -42,7 +42,7 @@ export const exportCommand: Command = {
     const warner = createWarner(invocation)
     const write = isOfPerson ? exportPerson : exportTenant
     try {
-      return await withReadableOffices(config, warner.warn, (services) =>
+      return await withReadableServices(config, warner.warn, (services) =>
         write(invocation, services, warner),
       )
     } catch (error) {

@@ -13,7 +13,7 @@ export const healthcheck: Command = {
     const ready = status === 200
     return {
       json: { url, ready, status },
-      text: ready ? `ready: ${url}` : `not ready: ${url} ${status ?? 'does not answer'}`,
+      text: ready ? `ready: ${url}` : `not ready: ${url} ${status ?? 'does not respond'}`,
       exit: ready ? EXIT.ok : EXIT.failure,
     }
   },

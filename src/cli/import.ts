@@ -6,7 +6,7 @@ import { type Imported, importTenant } from '../platform/portable/import.ts'
 import { openScratch } from '../platform/portable/scratch.ts'
 import { type Answer, type Command, type Configured, type Io, UsageError } from './command.ts'
 import { countLines } from './counts.ts'
-import { withNewOffices, withServices } from './open.ts'
+import { withNewServices, withServices } from './open.ts'
 import { PORTABLE, PORTABLE_TABLES, SCHEMAS } from './portable.ts'
 import { createProgress } from './progress.ts'
 
@@ -32,7 +32,7 @@ export const importCommand: Command = {
 }
 
 const bring = ({ config, io, args }: Configured): Promise<Answer> =>
-  withNewOffices(config, async ({ db, clock, audit, actor, sealing }) => {
+  withNewServices(config, async ({ db, clock, audit, actor, sealing }) => {
     const begunAt = clock.monotonic()
     const imported = await watched(io, async (watch) =>
       importTenant({
@@ -101,7 +101,7 @@ function reported(
     text: [
       `Imported tenant ${tenant}.`,
       ...countLines(counts),
-      ...sentence(alreadyThere, 'lines had already been imported before an interruption.'),
+      ...sentence(alreadyThere, 'lines had already been imported before the interruption.'),
       ...sentence(leftOut.recovery_codes, 'users need new recovery codes.'),
       ...sentence(notes.overdue_delayed_jobs, 'delayed jobs are overdue and run immediately.'),
       ...(hasOtherPrefix

@@ -107,7 +107,7 @@ function createOperatorServices(
  */
 export async function withServices<T>(config: Config, work: Work<T>): Promise<T> {
   refuseNoData(config)
-  return withNewOffices(config, work)
+  return withNewServices(config, work)
 }
 
 function refuseNoData({ dataDir }: Config) {
@@ -119,13 +119,13 @@ function refuseNoData({ dataDir }: Config) {
  * Like `withServices`, but also works on a read-only disk, such as one that has failed. There, every
  * commit fails.
  */
-export async function withReadableOffices<T>(
+export async function withReadableServices<T>(
   config: Config,
   warn: (text: string) => void,
   work: Work<T>,
 ): Promise<T> {
   refuseNoData(config)
-  if (!isReadOnly(config.dataDir)) return withNewOffices(config, work)
+  if (!isReadOnly(config.dataDir)) return withNewServices(config, work)
   const { db, isWithoutLog } = readOnlyDatabase(config.dataDir)
   try {
     refuseUnmigrated(db)
@@ -133,7 +133,7 @@ export async function withReadableOffices<T>(
     // The disk is read-only, so the database itself is a snapshot.
     const { client, orm } = db
     const snapshot = () => ({ client, orm, [Symbol.dispose]: () => {} })
-    return await work({ ...officesOn(config, db), snapshot })
+    return await work({ ...servicesOn(config, db), snapshot })
   } finally {
     db.close()
   }
@@ -145,12 +145,12 @@ type Work<T> = (services: OfflineServices) => T | Promise<T>
  * Like `withServices`, but creates a new data directory if there is none. Existing data is not migrated
  * here: a server of an older version may be running on it.
  */
-export async function withNewOffices<T>(config: Config, work: Work<T>): Promise<T> {
+export async function withNewServices<T>(config: Config, work: Work<T>): Promise<T> {
   const db = openConfigured(config)
   try {
     refuseUnmigrated(db)
     migrateConfigured(config, db)
-    return await work(officesOn(config, db))
+    return await work(servicesOn(config, db))
   } finally {
     await db.drain()
     db.close()
@@ -163,7 +163,7 @@ function refuseUnmigrated({ client }: Db) {
     throw new SchemaError('the database needs a migration first: start `serve` once')
 }
 
-function officesOn(config: Config, db: Db): OfflineServices {
+function servicesOn(config: Config, db: Db): OfflineServices {
   const clock = systemClock
   const audit = createAudit({ db, clock })
   const keys = createKeys({ db, clock, audit, prefix: config.brand.prefix })

@@ -68,6 +68,6 @@ function due({ runs, deliveries, mails }: Overdue): string[] {
   if (runs + deliveries + mails === 0) return ['Nothing is overdue.']
   return [
     `Overdue: clockwork runs: ${runs}, deliveries: ${deliveries}, mails: ${mails}.`,
-    'The next `serve` sends them, some for the second time. `serve --paused` holds them while you check.',
+    'The next `serve` sends them, some for the second time. `serve --paused` holds them while you check the data.',
   ]
 }

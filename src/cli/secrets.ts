@@ -83,7 +83,7 @@ function told(
   return {
     json: { ...json, unopenable, unopenable_rows: shown(rows) },
     text:
-      `Not finished: some secrets cannot be opened, so the old key ${from} is kept beside ${to}.\n` +
+      `Not finished: some secrets cannot be decrypted, so the old key ${from} is kept beside ${to}.\n` +
       `${closed.map(([name, count]) => `${name}: ${count}\n${listed(rows.get(name))}`).join('')}` +
       `Re-encrypted the other ${total}. Replace or delete the secrets above, then run this again.`,
     exit: EXIT.failure,

@@ -31,7 +31,7 @@ export const serve: Command = {
   options: {
     paused: {
       type: 'boolean',
-      help: 'Answer requests, but run no jobs, deliveries, mails or bots, to check a restored backup.',
+      help: 'Serve requests, but run no jobs, deliveries, emails or bots. Use it to check a restored backup.',
     },
   },
   run: serveUntilStopped,
@@ -75,7 +75,7 @@ async function serveUntilStopped({ config, loaded, io, options }: Configured): P
   const stopSignal = nextSignal()
   log.info('listening', { url: listener.url, dataDir, version: VERSION })
   if (isPaused)
-    log.warn('paused: no jobs, deliveries, mails or bots until a start without --paused')
+    log.warn('paused: no jobs, deliveries, emails or bots until a start without --paused')
   const hasTenant = platform.tenants.list().length > 0
   const steps = firstSteps({ io, config, port: listener.port, setUpToken, hasTenant })
   if (steps) io.err(steps)

@@ -8,7 +8,7 @@ import { instances } from '../platform/schema.ts'
 
 /**
  * Throws `conflict` while another server runs on this database. On this host, its process counts,
- * elsewhere only its heartbeat.
+ * on other hosts only its heartbeat.
  */
 export function refuseBesideServer(db: Db, self: Process, now: number) {
   const server = serversOn(db).find(({ host, pid, heartbeatAt }) => {

@@ -2,13 +2,13 @@ import type { Usage, UsageOfMonth } from '../platform/metering/index.ts'
 import { isMonth } from '../platform/metering/months.ts'
 import { PLANS, SUSPEND_REASONS, type Tenant, type TenantChange } from '../platform/tenants.ts'
 import { type Answer, type Command, oneOf, table, UsageError } from './command.ts'
-import { withNewOffices, withServices } from './open.ts'
+import { withNewServices, withServices } from './open.ts'
 
 const plan = `one of ${PLANS.join(', ')}`
 
 export const tenantCreate: Command = {
   name: 'tenant create',
-  summary: 'Create a tenant. API keys, jobs and all other data belong to one.',
+  summary: 'Create a tenant. All data, such as API keys and jobs, belongs to a tenant.',
   options: {
     name: { type: 'string', value: 'NAME', help: 'Display name.', required: true },
     plan: {
@@ -19,7 +19,7 @@ export const tenantCreate: Command = {
   },
   run: ({ config, options }) => {
     const plan = oneOf(PLANS, 'plan', options.plan ?? config.metering.defaultPlan)
-    return withNewOffices(config, async ({ tenants, actor }) => {
+    return withNewServices(config, async ({ tenants, actor }) => {
       const { id, name, status } = await tenants.create(actor, { name: `${options.name}`, plan })
       return { json: { id, name, plan, status }, text: `Created tenant ${name} (${plan}).\n${id}` }
     })

@@ -3,16 +3,16 @@ import { text, word } from './kinds.ts'
 
 /** An address or host name to listen on. */
 export const host = text(
-  'an address or a host name',
+  'an IP address or host name, such as 127.0.0.1',
   (written) => isIP(written) > 0 || /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(written),
 )
 
 /** `10.0.0.7`, `10.0.0.0/8`, `::1` or `fd00::/8`. */
-export const network = text('an address or a network such as 10.0.0.0/8', isNetwork)
+export const network = text('an IP address or network, such as 10.0.0.0/8', isNetwork)
 
 /** The start of a URL, to which paths are added; stored without a trailing slash. */
 export const baseUrl = text(
-  'an http or https URL without a query',
+  'an http or https URL without a query, such as https://gatehouse.example.org',
   (written) => isWebUrl(written) && !written.includes('?'),
   (written) => new URL(written).href.replace(/\/+$/, ''),
 )
@@ -28,13 +28,13 @@ const ADDRESS = '[^\\s\\p{Cc}<>@,;]+@[^\\s\\p{Cc}<>@,;]+'
 /** An email address, with or without a name. */
 export const mailbox = word(
   new RegExp(`^(?:${ADDRESS}|[^\\p{Cc}<>@,;]{0,100}<${ADDRESS}>)$`, 'u'),
-  'an address such as Gatehouse <gatehouse@example.org>',
+  'an email address, such as Gatehouse <gatehouse@example.org>',
 )
 
 /** An entry of `[outbound] allow`. The outbound client checks it in detail. */
 export const allowed = word(
   /^[^\s\p{Cc}]{1,300}$/u,
-  'a host name, *.suffix, address or network, with or without a port',
+  'a host name, *.suffix, IP address or network, with or without a port',
 )
 
 function isNetwork(text: string): boolean {

@@ -26,7 +26,7 @@ function readVariable(reading: Reading, leaf: Leaf, env: Environment, readFile: 
   const fileName = `${name}_FILE`
   const [value, path] = [env[name], env[fileName]]
   if (value !== undefined && path !== undefined) {
-    const message = `${fileName} is set as well: keep one of the two`
+    const message = `${fileName} is also set: remove one of them`
     reading.errors.push({ at: name, key: leaf.key, message })
   } else if (value !== undefined) takeText(reading, leaf, value, name)
   else if (path !== undefined) takeFile(reading, leaf, valueIn(path, readFile), fileName)

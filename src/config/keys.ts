@@ -3,7 +3,7 @@ import { text } from './kinds.ts'
 
 /** A private key for ES256 in PEM. In environment variables, `\\n` stands for line breaks. */
 export const signingKey = text(
-  'a private key on the curve P-256 in PEM',
+  'a P-256 private key in PEM format',
   (written) => isSigningKey(withLineBreaks(written)),
   (written) => `${withLineBreaks(written).trim()}\n`,
 )

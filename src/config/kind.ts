@@ -9,7 +9,7 @@ export type Read<T> = { value: T } | { problem: string }
 
 /** A kind of value: how it is written, read and bounded. */
 export interface Kind<T> {
-  /** Completes the sentence `expected …`. */
+  /** Completes the sentence `must be …`. */
   readonly expected: string
   /** Suffix of the setting's name in the program; in the file, the value has the unit. */
   readonly unit: '' | 'Ms' | 'Bytes'
@@ -35,7 +35,7 @@ export function kindOf<S extends TSchema>(parts: {
   const { schema, expected, unit = '', parse = asIs, fromText = asIs, write, resolve } = parts
   const read = (raw: unknown): Read<Static<S>> => {
     const value = parse(raw)
-    return Value.Check(schema, value) ? { value } : { problem: `expected ${expected}` }
+    return Value.Check(schema, value) ? { value } : { problem: `must be ${expected}` }
   }
   return { expected, unit, read, fromText, write, resolve }
 }
@@ -55,13 +55,14 @@ export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
 
 /** A list; in variables and options, items are separated by commas. */
 export function list<T>(item: Kind<T>, minItems: number, maxItems: number): Kind<readonly T[]> {
-  const expected = `a list of ${minItems} to ${maxItems}, each ${item.expected}`
+  const range = minItems === 0 ? `up to ${maxItems}` : `${minItems} to ${maxItems}`
+  const expected = `a list of ${range} items, each ${item.expected}`
   const schema = Type.Array(Type.Unknown(), { minItems, maxItems })
   return {
     expected,
     unit: item.unit,
     read: (raw) =>
-      Value.Check(schema, raw) ? readItems(item, raw) : { problem: `expected ${expected}` },
+      Value.Check(schema, raw) ? readItems(item, raw) : { problem: `must be ${expected}` },
     fromText: (text) => itemsIn(text).map((part) => item.fromText(part)),
     write: (values) => values.map((value) => item.write(value)),
   }

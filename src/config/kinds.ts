@@ -11,7 +11,7 @@ const HOUR = 60 * MINUTE
 export const integer = (minimum: number, maximum: number) =>
   kindOf({
     schema: Type.Integer({ minimum, maximum }),
-    expected: `an integer from ${minimum} to ${maximum}`,
+    expected: `a whole number from ${minimum} to ${maximum}`,
     fromText: (text) => (/^-?\d+$/.test(text) ? Number(text) : text),
     write: (value) => value,
   })
@@ -55,7 +55,8 @@ export const word = (pattern: RegExp, expected: string) =>
 const oneLine = (length: number) => new RegExp(`^[^\\p{Cc}]{1,${length}}$`, 'u')
 
 /** One line of any text, such as ids and secrets from a provider. */
-export const line = (length: number) => word(oneLine(length), `a line of 1 to ${length} characters`)
+export const line = (length: number) =>
+  word(oneLine(length), `1 to ${length} characters on one line`)
 
 /** A file or directory; a relative one starts at the working directory. */
 export const path: Kind<string> = {

@@ -17,7 +17,7 @@ export const conflictsIn = (config: Config): Conflict[] => [
 function mailWithoutSender({ mail }: Config): Conflict[] {
   if (mail.smtpUrl === undefined || mail.from !== undefined) return []
   return [
-    { keys: ['mail.smtp_url', 'mail.from'], message: 'set from as well, the sender of all emails' },
+    { keys: ['mail.smtp_url', 'mail.from'], message: 'also set from, the sender of all emails' },
   ]
 }
 
@@ -34,7 +34,7 @@ function unfitProvider({ gate }: Config, name: AnyProvider): Conflict[] {
   const [wanted, idle, message] =
     name === 'apple'
       ? [signing, secret, `set ${Object.keys(signing).join(', ')} instead`]
-      : [secret, signing, 'only apple uses this']
+      : [secret, signing, 'only apple uses this: remove it']
   const misplaced = inVain(name, idle, message)
   return misplaced.length > 0 ? misplaced : half(name, { client_id: clientId, ...wanted })
 }
@@ -56,5 +56,5 @@ function half(name: AnyProvider, words: Words): Conflict[] {
   )
   if (there.length === 0 || missing.length === 0) return []
   const [first = '', ...rest] = [...there, ...missing].map((word) => keyOf(name, word))
-  return [{ keys: [first, ...rest], message: `set ${missing.join(', ')} as well` }]
+  return [{ keys: [first, ...rest], message: `also set ${missing.join(', ')}` }]
 }

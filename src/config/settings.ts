@@ -85,14 +85,14 @@ export const settings = {
 
   brand: table('Names in API keys and headers. Set them before you create the first API key.', {
     prefix: setting(
-      word(/^[a-z][a-z0-9]{0,15}$/, 'a lower-case letter and up to 15 letters or digits'),
+      word(/^[a-z][a-z0-9]{0,15}$/, 'a lowercase letter and up to 15 lowercase letters or digits'),
       'svc',
       'The prefix of API keys.',
     ),
     name: setting(
       word(
         /^[A-Za-z]([A-Za-z0-9-]{0,30}[A-Za-z0-9])?$/,
-        'a word of up to 32 letters, digits and -',
+        'a word of up to 32 letters, digits and hyphens',
       ),
       'Service',
       'The middle part of the signature header, X-Service-Signature.',

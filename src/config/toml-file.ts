@@ -46,7 +46,7 @@ function readTable(task: Task, section: Section, table: TomlTable, above: Path) 
 
 function readSection(task: Task, section: Section, value: unknown, path: Path) {
   if (isTable(value)) readTable(task, section, value, path)
-  else refuse(task, path, `[${section.key}]: expected a table`)
+  else refuse(task, path, `[${section.key}]: must be a table`)
 }
 
 /** `client_secret_file = "/run/secrets/github"`. */
@@ -58,8 +58,8 @@ function readSecret(
   const origin = originOf(path)
   const refuse = (problem: string) =>
     reading.errors.push(problemWith({ ...leaf, label: labelOf(path) }, origin, problem))
-  if (isDouble) return refuse(`${leaf.word} is set as well: keep one of the two`)
-  if (typeof value !== 'string' || value === '') return refuse('expected a path')
+  if (isDouble) return refuse(`${leaf.word} is also set: remove one of them`)
+  if (typeof value !== 'string' || value === '') return refuse('must be a path')
   const file = valueIn(value, readFile)
   if ('problem' in file) refuse(file.problem)
   else take(reading, leaf, leaf.setting.kind.fromText(file.text), origin)

@@ -49,7 +49,7 @@ export function createConsoleMiddleware(parts: {
     }
   }
 
-  /** Who acts, once it is their turn: neither tenants nor other operators keep each other waiting. */
+  /** The current operator, once it is their turn. Tenants and operators take turns, so none delays the others. */
   async function inTurn(request: Request): Promise<OperatorContext> {
     const context = operatorOf(request)
     const turn = turns.take(operatorLane(context.operator.id))
@@ -58,7 +58,7 @@ export function createConsoleMiddleware(parts: {
     return operatorOf(request)
   }
 
-  /** What `admit` makes of an operator who asks for a page, or sends a form, that is not outdated. */
+  /** The result of `admit` for an operator whose page or form is not outdated. */
   function scoped<V>(
     { request, body }: { request: Request; body: unknown },
     context: OperatorContext,
@@ -77,7 +77,7 @@ export function createConsoleMiddleware(parts: {
     return { ...context, tenant }
   }
 
-  /** Throws `forbidden` for all others, whatever they send and wherever they act. */
+  /** Throws `forbidden` for all others, with any request in any scope. */
   function requireAdmin(context: OperatorContext): OperatorContext {
     if (!context.operator.isAdmin) throw forbidden('this is for admins of the installation')
     return context

@@ -5,9 +5,9 @@ export const portable: Portable = {
   tables: [],
   leftOut: {
     console_memberships: 'operators belong to the installation',
-    console_admins: 'of the installation',
-    console_places: 'of sessions that stay behind',
+    console_admins: 'belongs to the installation',
+    console_places: 'belongs to sessions, which are not exported',
     console_invitations: 'links that lead to this installation',
-    console_links: 'of the installation',
+    console_links: 'belongs to the installation',
   },
 }

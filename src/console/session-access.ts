@@ -63,7 +63,7 @@ export function createSessionAccess(parts: {
     requireSameOrigin(request, baseUrl())
     const { tenantId, role } = tenantScopeOf(operator)
     requireMeant(request, tenantId)
-    if (!may(role, effect)) throw forbidden(`a ${role} may not ${effect} anything here`)
+    if (!may(role, effect)) throw forbidden(`a ${role} cannot ${effect} anything here`)
     const { status, plan, spend_cap_cents: spendCapCents } = tenants.find(tenantId)
     const source = addressOf(request)
     return {

@@ -81,7 +81,7 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
 
   const commitFor: CommitFor = (tenantId, work) =>
     new Promise((resolve, reject) => {
-      if (areWritesRefused()) return reject(new WriteRefused('no write may be made here'))
+      if (areWritesRefused()) return reject(new WriteRefused('writes are not allowed here'))
       queue.add(tenantId, { work, resolve: resolve as (value: unknown) => void, reject })
       schedule()
     })

@@ -77,7 +77,9 @@ function refuseMisfits(applied: AppliedStep[], migrations: readonly Migration[])
           `(unknown migration ${id}). Run that version or a later one, or restore a backup.`,
       )
     if (known.get(id) !== hash)
-      throw new SchemaError(`migration ${id} differs from the one this database was migrated with`)
+      throw new SchemaError(
+        `migration ${id} differs from the one that was applied to this database. Use the official executable, or restore a backup`,
+      )
   }
 }
 

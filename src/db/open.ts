@@ -30,13 +30,13 @@ export const databaseFile = (dataDir: string) => join(dataDir, DATA_NAMES.databa
  */
 export const restoreMarker = (dataDir: string) => join(dataDir, 'restore.unfinished')
 
-/** Otherwise a directory whose database was just moved away would get a new one. */
+/** Prevents a new database in a directory whose database was just moved away by a restore. */
 function refuseHalfRestored(dataDir: string) {
   const marker = restoreMarker(dataDir)
   if (existsSync(marker))
     throw new StorageError(
-      `a restore into ${dataDir} was cut short: run \`restore\` again with the same file ` +
-        `(${marker} names the folder that holds the previous data)`,
+      `a restore into ${dataDir} was interrupted: run \`restore\` again with the same file ` +
+        `(${marker} names the folder with the previous data)`,
     )
 }
 
@@ -49,7 +49,7 @@ function refuseEmptied(dataDir: string) {
   const isEmpty = statSync(file, { throwIfNoEntry: false })?.size === 0
   if (isEmpty && existsSync(join(dataDir, DATA_NAMES.key)) && !existsSync(logOf(file)))
     throw new StorageError(
-      `${file} has lost all that was in it: restore a backup, or remove the file to begin anew`,
+      `${file} is empty, so its data is lost: restore a backup, or remove the file to start over`,
     )
 }
 
@@ -62,8 +62,8 @@ function refuseForeignLink(file: string) {
   const entry = lstatSync(file, { throwIfNoEntry: false })
   if (!entry?.isSymbolicLink() || entry.uid === 0 || entry.uid === process.geteuid?.()) return
   throw new StorageError(
-    `${file} is a link of uid ${entry.uid}, and is not followed for another account: run this as ` +
-      'that one, or put the database itself there',
+    `${file} is a link that belongs to uid ${entry.uid}, which other accounts do not follow: run ` +
+      'this as that account, or replace the link with the database',
   )
 }
 
@@ -146,7 +146,7 @@ function refuseMoved(client: Database, dataDir: string) {
   refuseHalfRestored(dataDir)
   if (!hasMoved(client)) return
   client.close()
-  throw new StorageError('the database was just replaced by a restore: start again')
+  throw new StorageError('a restore has just replaced the database: run this again')
 }
 
 /** `busy_timeout` comes first: switching to WAL takes a lock that another process may hold. */

@@ -23,7 +23,7 @@ export function createBulkHold(parts: { db: Db; clock: Clock; store: Store; log:
     try {
       await untilNoneIsLeft(tenantId, () => parkSlice(tenantId, endpointId))
     } catch (error) {
-      log.warn('some deliveries are not on hold yet', { endpointId, error: String(error) })
+      log.warn('some deliveries are not held yet; try again', { endpointId, error: String(error) })
     }
   }
 

@@ -23,7 +23,7 @@ export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>
 export function createCircuitBreaker(parts: { store: Store; clock: Clock; wake: Wake }) {
   const { store, clock, wake } = parts
 
-  /** Endpoints whose breaker this process opened; the breaker is looked up for these alone. */
+  /** Endpoints whose breaker this process opened; breakers are looked up only for these. */
   const opened = new Set<string>()
 
   const healthOf = (endpointId: string): Health => store.health.find(endpointId) ?? HEALTHY

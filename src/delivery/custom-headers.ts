@@ -57,7 +57,7 @@ function checkNames(names: string[], brandName: string) {
     if (isReserved(name, brandName))
       throw invalid('is reserved and cannot be set', { field: `headers.${name}`, rule: 'reserved' })
     if (seen.has(lower))
-      throw invalid('is set twice; case makes no difference', {
+      throw invalid('is set twice; names are not case-sensitive', {
         field: `headers.${name}`,
         rule: 'duplicate',
       })
@@ -125,7 +125,7 @@ export function keepMasked(next: Headers, stored: Headers): Headers {
   const kept = Object.entries(next).map(([name, value]) => {
     const old = value === MASK ? known.get(name.toLowerCase()) : value
     if (old === undefined && isSensitive(name)) {
-      throw invalid(`must have a value of its own: no stored value replaces ${MASK}`, {
+      throw invalid(`must have a value: there is no stored value to keep for ${MASK}`, {
         field: `headers.${name}`,
         rule: 'mismatch',
       })

@@ -30,7 +30,7 @@ export type MatchResult = 'matches' | 'event_type' | 'channels'
 
 export type CompiledFilter = (type: string, channels: readonly string[]) => MatchResult
 
-/** As long as the longest type: a pattern of this length still matches every type below it. */
+/** The maximum length of a pattern, equal to that of a type. */
 const MAX_TYPE_LENGTH = 256
 
 const TYPE = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/

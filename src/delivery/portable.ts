@@ -59,7 +59,7 @@ const endpoint: PortableTable<EndpointRow> = {
     disabledReason: asItIs,
     createdAt: asItIs,
     updatedAt: asItIs,
-    deletedAt: { leftOut: 'deleted ones stay behind' },
+    deletedAt: { leftOut: 'deleted endpoints are not exported' },
   },
   order: ['stream', 'seq'],
   only: isNull(endpoints.deletedAt),
@@ -98,10 +98,10 @@ export const portable: Portable = {
   tables: [endpoint],
   leftOut: {
     messages: 'history',
-    deliveries: 'history; what is open is delivered by the installation that accepted it',
+    deliveries: 'history; open deliveries stay with the installation that accepted them',
     attempts: 'history',
-    endpoint_filters: 'made anew: an endpoint hears what comes after the move',
-    endpoint_health: 'found out anew',
+    endpoint_filters: 'recreated: an endpoint receives events sent after the move',
+    endpoint_health: 'measured again after the move',
     endpoint_hours: 'history',
   },
 }

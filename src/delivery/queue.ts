@@ -22,8 +22,8 @@ export interface Attempt extends Lane {
   message: MessageRow
 }
 
-const BROKEN = 'this server could not make the attempt; its log says why'
-const INTERRUPTED = 'this server stopped before the answer was stored'
+const BROKEN = 'Gatehouse failed to make the attempt; see the server log'
+const INTERRUPTED = 'Gatehouse stopped before the response was stored'
 
 /**
  * One of the two queues of deliveries, each with its own due loop and concurrency limits: first

@@ -161,7 +161,7 @@ export function createReplay(parts: {
 }
 
 const TOO_MANY = MAX_MESSAGES + 1
-const PARTS = `must not select more than ${MAX_MESSAGES} messages; set until and replay them in parts`
+const PARTS = `must not select more than ${MAX_MESSAGES} messages; set until to replay them in parts`
 
 const isFor = (listensTo: CompiledFilter, type: string, channels: string | null): boolean =>
   listensTo(type, channels === null ? [] : JSON.parse(channels)) === 'matches'

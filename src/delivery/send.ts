@@ -132,11 +132,11 @@ function refusedBy({ status, headers }: Reply): Sent['refuses'] {
 
 type Reply = Extract<OutboundResult, { replied: true }>
 
-const CUT_SHORT = 'this server stopped while the attempt was under way'
+const CUT_SHORT = 'Gatehouse stopped during the attempt'
 
 const ASKED = {
-  all: ': it wants no more',
-  message: ': it does not want this message',
+  all: ': the receiver wants no more messages',
+  message: ': the receiver rejects this message',
 }
 
 function refusal(
@@ -149,12 +149,13 @@ function refusal(
   if (status >= 300 && status < 400) {
     const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1]
     const to = location === undefined ? '' : ` to ${location.slice(0, 500)}`
-    const message = `answered ${status}, a redirect${to}; redirects are not followed${more}`
+    const message = `status ${status}: redirect${to}. Redirects are not followed${more}`
     return { code: 'redirect', message }
   }
-  const wait = retryAfterMs === null ? '' : ` and asked to wait ${Math.ceil(retryAfterMs / 1000)} s`
+  const wait =
+    retryAfterMs === null ? '' : `, with a request to wait ${Math.ceil(retryAfterMs / 1000)} s`
   const code = refuses === 'all' ? 'gone' : 'status'
-  return { code, message: `answered ${status}${wait}${more}` }
+  return { code, message: `status ${status}${wait}${more}` }
 }
 
 /** The record of an attempt that was interrupted or could not be made. */

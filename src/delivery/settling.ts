@@ -86,7 +86,7 @@ export function createSettling(parts: {
 
   /**
    * Updates the endpoint's health. An endpoint that rejects a single message is healthy. A failed
-   * resend doesn't count: it leaves the schedule alone, and so must not open the breaker. Without a
+   * resend doesn't count: it does not change the schedule, so it must not open the breaker. Without a
    * breaker no failure counts, and held deliveries are released as fast as for an endpoint that
    * succeeds.
    */

@@ -131,7 +131,7 @@ async function* piecesOf({ body }: Request): AsyncGenerator<Uint8Array> {
   }
 }
 
-const BROKEN_OFF = invalid('ended too early', { field: 'body', rule: 'damaged' })
+const BROKEN_OFF = invalid('ended before it was complete', { field: 'body', rule: 'damaged' })
 
 const tooLarge = (limit: number) =>
   new AppError('too_large', `must be at most ${limit} bytes`, { field: 'body', rule: 'too_large' })

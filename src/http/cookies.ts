@@ -18,7 +18,7 @@ export type Cookie = ReturnType<typeof createCookie>
 
 /**
  * A cookie of this installation. With https its name begins with `__Host-`, or with `__Secure-` if
- * `base_url` has a path. Browsers take the former from this host alone, so no sibling domain can
+ * `base_url` has a path. Browsers accept the former only from this host, so no sibling domain can
  * plant one. `path` narrows where it is sent, except for `__Host-`, which allows no path.
  */
 export function createCookie(parts: { name: string; path?: string; baseUrl: () => string }) {

@@ -83,7 +83,8 @@ function describe(app: AnyElysia, baseUrl: string, sessionCookie: string): ApiDo
     info: {
       title: 'Gatehouse',
       version: VERSION,
-      description: 'Identity, scheduler, messenger login and event relay in one executable.',
+      description:
+        'Users and sign-in, scheduled jobs, messenger login and webhooks in one executable.',
     },
     servers: [{ url: baseUrl }],
     tags: TAGS,

@@ -53,4 +53,4 @@ const refusal = (name: string, rule: Rule, problem: string) =>
   invalid(problem, { field: name.slice(0, 100), rule, code: 'invalid_request' })
 
 const choiceOf = (known: ReadonlySet<string>): string =>
-  known.size === 0 ? 'this route takes none' : `this route takes ${[...known].join(', ')}`
+  known.size === 0 ? 'this route has no parameters' : `this route accepts ${[...known].join(', ')}`

@@ -8,7 +8,7 @@ import { rateLimitHeaders } from './rate-limit.ts'
 
 export type RequestContexts = ReturnType<typeof createRequestContexts>
 
-/** As long as another process may take to notice a change. Until then, nothing is checked again. */
+/** The time in which another process notices a change. Nothing is checked again before it has passed. */
 const FRESH_MS = 1000
 
 /**

@@ -92,7 +92,7 @@ async function lastOfConnection(answer: Response | Promise<Response>): Promise<R
 }
 
 /** The response for a connection that closed before its request was read. It is never received. */
-const gone = () => plain(400, 'the connection is gone')
+const gone = () => plain(400, 'the connection was closed')
 
 const plain = (status: number, error: string) =>
   Response.json({ error }, { status, headers: SECURITY_HEADERS })

@@ -23,7 +23,7 @@ export function flawIn({ url, headers }: Request, segments: SentSegments): AppEr
   if (!isAsSent(url, segments))
     return malformed(
       'path',
-      `must have at most ${MAX_SEGMENTS} segments, none of them empty, . or .., and no backslash`,
+      `must have at most ${MAX_SEGMENTS} segments, no empty, . or .. segments, and no backslashes`,
     )
   if (headers.has('trailer'))
     return malformed('Trailer', 'is not supported; send the fields as headers')

@@ -21,7 +21,7 @@ export const thisProcess = (version: string): Process => ({
   isRunning,
 })
 
-/** The process namespace, of which each container on Linux has one; empty on other systems. */
+/** The process namespace, which differs for each container on Linux; empty on other systems. */
 function processNamespace(): string {
   try {
     return readlinkSync('/proc/self/ns/pid')

@@ -25,7 +25,7 @@ export function createStorageWatch({ db, clock, log }: { db: Db; clock: Clock; l
   function check() {
     const loss = db.files.loss()
     if (loss && !isLost) report(loss)
-    if (!loss && isLost) log.info('the database is back: requests are served again')
+    if (!loss && isLost) log.info('the database is available again: requests are served')
     isLost = loss !== undefined
   }
 

@@ -181,7 +181,7 @@ export function checkedName(name: string): string {
 
 function checkedChange({ name, plan, spendCapCents }: TenantChange): Partial<TenantRow> {
   if (spendCapCents != null && !(Number.isSafeInteger(spendCapCents) && spendCapCents >= 0))
-    throw invalid('must be a whole number of cents, zero or more', {
+    throw invalid('must be a whole number of cents, at least 0', {
       field: 'spend_cap_cents',
       rule: 'range',
     })

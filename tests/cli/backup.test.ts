@@ -70,7 +70,7 @@ describe('backup', () => {
     using home = await createHome({ GATEHOUSE_BACKUP_DIRECTORY: configured })
     expect(await home.gatehouse('backup')).toMatchObject({
       code: 1,
-      err: `there is no directory ${configured}. Mount or create it first\n`,
+      err: `directory ${configured} does not exist. Mount or create it first\n`,
     })
     mkdirSync(configured)
     mkdirSync(join(home.cwd, 'elsewhere'))
@@ -93,7 +93,7 @@ describe('backup', () => {
     expect(await said('--to', 'taken')).toBe(
       `${join(home.cwd, 'taken')} already exists and is not overwritten\n`,
     )
-    expect(await said('--to', 'none/a.tar.gz')).toContain('there is no directory')
+    expect(await said('--to', 'none/a.tar.gz')).toContain('does not exist. Mount')
     expect(await said('--to', '-', '--json')).toContain('both use standard output')
     expect(await said('--data-dir', empty.path)).toContain('no data in')
     const atTerminal = cli(home.cwd, { isOutTerminal: true, isInTerminal: true })
@@ -136,7 +136,7 @@ test('backup check tells what an archive is, or what is wrong with it', async ()
   const checked = (await home.gatehouse('backup', 'check', 'a.tar.gz', '--json')).json()
   expect(checked).toMatchObject({ ok: true, created_at, database_bytes, master_key: false })
   const cut = await home.gatehouse('backup', 'check', 'cut.tar.gz')
-  expect(cut).toMatchObject({ code: 1, err: expect.stringContaining('cut short') })
+  expect(cut).toMatchObject({ code: 1, err: expect.stringContaining('is incomplete') })
   expect((await home.gatehouse('backup', 'check', 'none')).err).toContain('no such file')
 })
 
@@ -195,7 +195,7 @@ describe('restore', () => {
     expect(code).toBe(1)
     expect(err).toStartWith(
       `gatehouse 1.0 runs on ${join(home.cwd, 'data')}: process 7 on other, ` +
-        'since 2026-11-22T05:12:38.000Z. Stop it first; if it has died, that is certain at ',
+        'since 2026-11-22T05:12:38.000Z. Stop it first. If it has crashed, try again after ',
     )
 
     for (const [file, reason] of [
@@ -224,7 +224,7 @@ describe('restore', () => {
         code: 1,
         err: expect.stringContaining('run `restore` again with the same file'),
       })
-    expect((await home.gatehouse('doctor')).out).toContain('was cut short')
+    expect((await home.gatehouse('doctor')).out).toContain('was interrupted')
     expect(await home.apart('restore', 'a.tar.gz')).toMatchObject({ code: 0, err: '' })
     expect(await home.tenants()).toEqual(['before'])
   })

@@ -327,13 +327,13 @@ describe('is refused', () => {
     [
       'a token in the sandbox',
       1,
-      'the bot of the test environment is built in',
+      'the test bot is built in',
       ({ acme }) => [...set(acme, 'test'), '--token-stdin'],
     ],
     [
       'a transport in the sandbox',
       1,
-      'the bot of the test environment is built in',
+      'the test bot is built in',
       ({ acme }) => [...set(acme, 'test'), '--transport', 'polling'],
     ],
     ['an unknown tenant', 1, 'tenant not found', () => [...set('nobody', 'live'), '--token-stdin']],

@@ -114,6 +114,6 @@ test('an audit log that its reader has not read to the end is not said to be exp
   expect(await outcome(script, { DATA: folder.path })).toMatchObject({
     code: 1,
     out: '1\n',
-    err: 'the output was closed before the end\n',
+    err: 'the output was closed before the export was complete\n',
   })
 })

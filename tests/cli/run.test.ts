@@ -456,7 +456,7 @@ describe('the master key', () => {
     expect(await keyFinding(gatehouse)).toMatchObject({
       code: 0,
       result: 'warning',
-      message: `others can read ${file} (mode 644): chmod 600`,
+      message: `other accounts can read ${file} (mode 644): run chmod 600 ${file}`,
     })
     expect(statSync(file).mode & 0o777).toBe(0o644)
     await startOnce(gatehouse)
@@ -484,9 +484,9 @@ describe('the master key', () => {
     }
 
     writeFileSync(file, readFileSync(join(other.path, MINE)))
-    await expectRefusal('is not the key that sealed what is in the database')
+    await expectRefusal('does not match the database')
     writeFileSync(file, 'secret')
-    await expectRefusal('does not hold a master key')
+    await expectRefusal('is not a valid master key')
     rmSync(file)
     await expectRefusal('is missing in')
     expect(existsSync(file)).toBe(false)

@@ -54,7 +54,7 @@ test('secrets rotate exits with 1 and names the tables where something cannot be
   const said = JSON.parse(json.out)
   expect(said).toMatchObject({ resealed: {}, unopenable: { mails: 1 } })
   expect(text.out).toContain(
-    `some secrets cannot be opened, so the old key ${said.from} is kept beside ${said.to}.`,
+    `some secrets cannot be decrypted, so the old key ${said.from} is kept beside ${said.to}.`,
   )
   expect(text.out).toContain('mails: 1\n  m1')
   expect(said.unopenable_rows).toEqual({ mails: [{ id: 'm1', tenant_id: null }] })

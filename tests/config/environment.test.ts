@@ -65,14 +65,14 @@ describe('every kind of setting can be given in a variable', () => {
 
 describe('a variable out of bounds is refused by its name', () => {
   test.each([
-    ['GATEHOUSE_SERVER_PORT', '', 'expected an integer from 0 to 65535'],
-    ['GATEHOUSE_SERVER_PORT', '0x50', 'expected an integer from 0 to 65535'],
-    ['GATEHOUSE_SERVER_PORT', '80 ', 'expected an integer from 0 to 65535'],
-    ['GATEHOUSE_SERVER_PORT', '1e3', 'expected an integer from 0 to 65535'],
-    ['GATEHOUSE_SERVER_PORT', '99999999999999999999', 'expected an integer from 0 to 65535'],
-    ['GATEHOUSE_METRICS_ENABLED', '1', 'expected true or false'],
-    ['GATEHOUSE_METRICS_ENABLED', 'constructor', 'expected true or false'],
-    ['GATEHOUSE_CLOCKWORK_RETRY_DELAYS', '1m,,5m', 'item 2: expected a duration from 0s to 30d'],
+    ['GATEHOUSE_SERVER_PORT', '', 'must be a whole number from 0 to 65535'],
+    ['GATEHOUSE_SERVER_PORT', '0x50', 'must be a whole number from 0 to 65535'],
+    ['GATEHOUSE_SERVER_PORT', '80 ', 'must be a whole number from 0 to 65535'],
+    ['GATEHOUSE_SERVER_PORT', '1e3', 'must be a whole number from 0 to 65535'],
+    ['GATEHOUSE_SERVER_PORT', '99999999999999999999', 'must be a whole number from 0 to 65535'],
+    ['GATEHOUSE_METRICS_ENABLED', '1', 'must be true or false'],
+    ['GATEHOUSE_METRICS_ENABLED', 'constructor', 'must be true or false'],
+    ['GATEHOUSE_CLOCKWORK_RETRY_DELAYS', '1m,,5m', 'item 2: must be a duration from 0s to 30d'],
   ])('%s=%j', (name, value, complaint) => {
     expect(errorsOf({ env: { [name]: value } })).toEqual([`${name}: ${complaint}`])
   })
@@ -96,7 +96,7 @@ describe('a variable that ends in _FILE names a file with the value', () => {
 
   test('of which only one line break is not part of it', () => {
     expect(errorsOf({ env, files: { '/run/port': '80\n\n' } })).toEqual([
-      'GATEHOUSE_SERVER_PORT_FILE: expected an integer from 0 to 65535',
+      'GATEHOUSE_SERVER_PORT_FILE: must be a whole number from 0 to 65535',
     ])
   })
 
@@ -111,7 +111,7 @@ describe('a variable that ends in _FILE names a file with the value', () => {
 
   test('but not beside the variable itself, be that empty', () => {
     const complaint =
-      'GATEHOUSE_SERVER_PORT: GATEHOUSE_SERVER_PORT_FILE is set as well: keep one of the two'
+      'GATEHOUSE_SERVER_PORT: GATEHOUSE_SERVER_PORT_FILE is also set: remove one of them'
 
     expect(errorsOf({ env: { ...env, GATEHOUSE_SERVER_PORT: '80' } })).toEqual([complaint])
     expect(errorsOf({ env: { ...env, GATEHOUSE_SERVER_PORT: '' } })).toEqual([complaint])

@@ -67,21 +67,24 @@ describe('keys that mean something to JavaScript mean nothing here', () => {
 
 describe('values that no setting should hold are refused', () => {
   test.each<[string, string]>([
-    ['[server]\nport = 1e400', '[server] port: expected an integer from 0 to 65535'],
-    ['[server]\nport = 9007199254740991', '[server] port: expected an integer from 0 to 65535'],
-    ['[server]\nhost = "a\\u0000b"', '[server] host: expected an address or a host name'],
+    ['[server]\nport = 1e400', '[server] port: must be a whole number from 0 to 65535'],
+    ['[server]\nport = 9007199254740991', '[server] port: must be a whole number from 0 to 65535'],
+    [
+      '[server]\nhost = "a\\u0000b"',
+      '[server] host: must be an IP address or host name, such as 127.0.0.1',
+    ],
     [
       '[server]\nmax_body = "99999999999999999999GB"',
-      '[server] max_body: expected a size from 1KB to 100MB',
+      '[server] max_body: must be a size from 1KB to 100MB',
     ],
-    ['\ndata_dir = "a\\u0000b"', 'data_dir: expected a path'],
+    ['\ndata_dir = "a\\u0000b"', 'data_dir: must be a path'],
     [
       '[mail]\nfrom = "a\\u0000@b"',
-      '[mail] from: expected an address such as Gatehouse <gatehouse@example.org>',
+      '[mail] from: must be an email address, such as Gatehouse <gatehouse@example.org>',
     ],
     [
       '[outbound]\nallow = ["a\\u0000b"]',
-      '[outbound] allow: item 1: expected a host name, *.suffix, address or network, with or without a port',
+      '[outbound] allow: item 1: must be a host name, *.suffix, IP address or network, with or without a port',
     ],
   ])('%j', (toml, complaint) => {
     expect(errorsOf({ toml })).toEqual([`gatehouse.toml:2: ${complaint}`])
@@ -92,7 +95,7 @@ test('Windows line ends and a byte order mark are no obstacle', () => {
   const toml = '\ufeff[server]\r\nport = 81\r\nhost = 5\r\n'
 
   expect(errorsOf({ toml })).toEqual([
-    'gatehouse.toml:3: [server] host: expected an address or a host name',
+    'gatehouse.toml:3: [server] host: must be an IP address or host name, such as 127.0.0.1',
   ])
   expect(configOf({ toml: '\ufeff[server]\r\nport = 81\r\n' }).server.port).toBe(81)
 })

@@ -110,7 +110,7 @@ describe('an option', () => {
 
   test('out of bounds is refused by its name', () => {
     expect(errorsOf({ flags: { 'server-port': 'x' } })).toEqual([
-      '--server-port: expected an integer from 0 to 65535',
+      '--server-port: must be a whole number from 0 to 65535',
     ])
   })
 
@@ -221,9 +221,9 @@ describe('what is unknown in a file is refused with its line and the nearest nam
 
   test('a table is no setting and a setting no table', () => {
     expect(errorsOf({ toml: 'server = 1\n[data_dir]\nx = 1\n[[gate]]' })).toEqual([
-      'gatehouse.toml:1: [server]: expected a table',
-      'gatehouse.toml:2: data_dir: expected a path',
-      'gatehouse.toml:4: [gate]: expected a table',
+      'gatehouse.toml:1: [server]: must be a table',
+      'gatehouse.toml:2: data_dir: must be a path',
+      'gatehouse.toml:4: [gate]: must be a table',
     ])
   })
 })
@@ -233,13 +233,13 @@ test('all errors are told at once, those of options and variables too', () => {
   const env = { GATEHOUSE_METRICS_ENABLED: 'yes', GATEHOUSE_DATA_DIR_FILE: '/nowhere' }
 
   expect(errorsOf({ toml, env, flags: { 'brand-prefix': 'A' } })).toEqual([
-    '--brand-prefix: expected a lower-case letter and up to 15 letters or digits',
+    '--brand-prefix: must be a lowercase letter and up to 15 lowercase letters or digits',
     'GATEHOUSE_DATA_DIR_FILE: cannot read /nowhere: no such file',
-    'GATEHOUSE_METRICS_ENABLED: expected true or false',
-    'gatehouse.toml:2: [server] port: expected an integer from 0 to 65535',
-    'gatehouse.toml:3: [server] max_body: expected a size from 1KB to 100MB',
+    'GATEHOUSE_METRICS_ENABLED: must be true or false',
+    'gatehouse.toml:2: [server] port: must be a whole number from 0 to 65535',
+    'gatehouse.toml:3: [server] max_body: must be a size from 1KB to 100MB',
     'gatehouse.toml:5: [relai]: unknown table; did you mean [relay]?',
-    'gatehouse.toml:8: [log] level: expected "debug", "info", "warn" or "error"',
+    'gatehouse.toml:8: [log] level: must be "debug", "info", "warn" or "error"',
   ])
 })
 
@@ -284,19 +284,19 @@ describe('a secret may stand in a file of its own', () => {
 
   test('which must hold one line', () => {
     expect(errorsOf({ toml, files: { '/app/secrets/github': 'a\nb\n' } })).toEqual([
-      'gatehouse.toml:3: [gate.providers.github] client_secret: expected a line of 1 to 4000 characters',
+      'gatehouse.toml:3: [gate.providers.github] client_secret: must be 1 to 4000 characters on one line',
     ])
   })
 
   test('but not in both places', () => {
     expect(errorsOf({ toml: `${toml}client_secret = "b"` })).toEqual([
-      `${where}client_secret is set as well: keep one of the two`,
+      `${where}client_secret is also set: remove one of them`,
     ])
   })
 
   test('whose name is a text', () => {
     expect(errorsOf({ toml: '[mail]\nsmtp_url_file = 1' })).toEqual([
-      'gatehouse.toml:2: [mail] smtp_url_file: expected a path',
+      'gatehouse.toml:2: [mail] smtp_url_file: must be a path',
     ])
   })
 })

@@ -65,9 +65,11 @@ test('a provider for operators is set like the others: its dash is an underscore
 
 test('half a provider for operators is refused, and so is what apple alone has', () => {
   const half = '[gate.providers.github-tenant]\nclient_id = "a"'
-  expect(errorsOf({ toml: half })).toEqual([expect.stringContaining('set client_secret as well')])
+  expect(errorsOf({ toml: half })).toEqual([expect.stringContaining('also set client_secret')])
   const signed = '[gate.providers.google-tenant]\nteam_id = "a"'
-  expect(errorsOf({ toml: signed })).toEqual([expect.stringContaining('only apple uses this')])
+  expect(errorsOf({ toml: signed })).toEqual([
+    expect.stringContaining('only apple uses this: remove it'),
+  ])
 })
 
 test('a configuration is frozen to the bottom', () => {
@@ -173,129 +175,169 @@ describe('a setting within its bounds is taken', () => {
   })
 })
 
-const A_LIST_OF_DELAYS = 'a list of 0 to 20, each a duration from 0s to 30d'
+const A_LIST_OF_DELAYS = 'a list of up to 20 items, each a duration from 0s to 30d'
 const A_TICK =
   'a duration from 100ms to 1h that divides a minute evenly, or an hour in whole minutes'
-const A_MAIL_SERVER = 'expected a URL such as smtp://user:password@host:587'
+const A_MAIL_SERVER = 'must be a URL such as smtp://user:password@host:587'
 
 describe('a setting out of its bounds is refused, and the complaint says what is expected', () => {
   test.each<[string, string, string]>([
-    ['data_dir', '""', 'expected a path'],
-    ['data_dir', '7', 'expected a path'],
-    ['server.host', '""', 'expected an address or a host name'],
-    ['server.host', '"http://localhost"', 'expected an address or a host name'],
-    ['server.port', '-1', 'expected an integer from 0 to 65535'],
-    ['server.port', '65536', 'expected an integer from 0 to 65535'],
-    ['server.port', '80.5', 'expected an integer from 0 to 65535'],
-    ['server.port', 'nan', 'expected an integer from 0 to 65535'],
-    ['server.port', 'inf', 'expected an integer from 0 to 65535'],
-    ['server.port', '"8420"', 'expected an integer from 0 to 65535'],
-    ['server.port', '1979-05-27', 'expected an integer from 0 to 65535'],
-    ['server.port', '[80]', 'expected an integer from 0 to 65535'],
-    ['server.port', '{ number = 80 }', 'expected an integer from 0 to 65535'],
-    ['server.base_url', '"id.example.org"', 'expected an http or https URL without a query'],
-    ['server.base_url', '"ftp://example.org"', 'expected an http or https URL without a query'],
-    ['server.base_url', '"https://example.org/?"', 'expected an http or https URL without a query'],
+    ['data_dir', '""', 'must be a path'],
+    ['data_dir', '7', 'must be a path'],
+    ['server.host', '""', 'must be an IP address or host name, such as 127.0.0.1'],
+    ['server.host', '"http://localhost"', 'must be an IP address or host name, such as 127.0.0.1'],
+    ['server.port', '-1', 'must be a whole number from 0 to 65535'],
+    ['server.port', '65536', 'must be a whole number from 0 to 65535'],
+    ['server.port', '80.5', 'must be a whole number from 0 to 65535'],
+    ['server.port', 'nan', 'must be a whole number from 0 to 65535'],
+    ['server.port', 'inf', 'must be a whole number from 0 to 65535'],
+    ['server.port', '"8420"', 'must be a whole number from 0 to 65535'],
+    ['server.port', '1979-05-27', 'must be a whole number from 0 to 65535'],
+    ['server.port', '[80]', 'must be a whole number from 0 to 65535'],
+    ['server.port', '{ number = 80 }', 'must be a whole number from 0 to 65535'],
+    [
+      'server.base_url',
+      '"id.example.org"',
+      'must be an http or https URL without a query, such as https://gatehouse.example.org',
+    ],
+    [
+      'server.base_url',
+      '"ftp://example.org"',
+      'must be an http or https URL without a query, such as https://gatehouse.example.org',
+    ],
+    [
+      'server.base_url',
+      '"https://example.org/?"',
+      'must be an http or https URL without a query, such as https://gatehouse.example.org',
+    ],
     [
       'server.base_url',
       '"https://example.org/#a"',
-      'expected an http or https URL without a query',
+      'must be an http or https URL without a query, such as https://gatehouse.example.org',
     ],
     [
       'server.base_url',
       '"https://me@example.org"',
-      'expected an http or https URL without a query',
+      'must be an http or https URL without a query, such as https://gatehouse.example.org',
     ],
     [
       'server.base_url',
       '"https:\\\\\\\\example.org"',
-      'expected an http or https URL without a query',
+      'must be an http or https URL without a query, such as https://gatehouse.example.org',
     ],
-    ['server.base_url', '" https://example.org"', 'expected an http or https URL without a query'],
-    ['server.base_url', '"https://"', 'expected an http or https URL without a query'],
+    [
+      'server.base_url',
+      '" https://example.org"',
+      'must be an http or https URL without a query, such as https://gatehouse.example.org',
+    ],
+    [
+      'server.base_url',
+      '"https://"',
+      'must be an http or https URL without a query, such as https://gatehouse.example.org',
+    ],
     [
       'server.base_url',
       '"https://exa\\nmple.org"',
-      'expected an http or https URL without a query',
+      'must be an http or https URL without a query, such as https://gatehouse.example.org',
     ],
     [
       'server.trusted_proxies',
       '"10.0.0.1"',
-      'expected a list of 0 to 100, each an address or a network such as 10.0.0.0/8',
+      'must be a list of up to 100 items, each an IP address or network, such as 10.0.0.0/8',
     ],
     [
       'server.trusted_proxies',
       '["::1", "10.0.0.0/33"]',
-      'item 2: expected an address or a network such as 10.0.0.0/8',
+      'item 2: must be an IP address or network, such as 10.0.0.0/8',
     ],
     [
       'server.trusted_proxies',
       '["10.0.0/8"]',
-      'item 1: expected an address or a network such as 10.0.0.0/8',
+      'item 1: must be an IP address or network, such as 10.0.0.0/8',
     ],
     [
       'server.trusted_proxies',
       '["fe80::1%eth0"]',
-      'item 1: expected an address or a network such as 10.0.0.0/8',
+      'item 1: must be an IP address or network, such as 10.0.0.0/8',
     ],
     [
       'server.trusted_proxies',
       '["proxy"]',
-      'item 1: expected an address or a network such as 10.0.0.0/8',
+      'item 1: must be an IP address or network, such as 10.0.0.0/8',
     ],
-    ['server.max_body', '"1B"', 'expected a size from 1KB to 100MB'],
-    ['server.max_body', '"101MB"', 'expected a size from 1KB to 100MB'],
-    ['server.max_body', '1048576', 'expected a size from 1KB to 100MB'],
-    ['server.drain', '"6m"', 'expected a duration from 0s to 5m'],
-    ['server.drain', '30', 'expected a duration from 0s to 5m'],
-    ['brand.prefix', '"Svc"', 'expected a lower-case letter and up to 15 letters or digits'],
-    ['brand.prefix', '"9svc"', 'expected a lower-case letter and up to 15 letters or digits'],
-    ['brand.prefix', '"a_b"', 'expected a lower-case letter and up to 15 letters or digits'],
+    ['server.max_body', '"1B"', 'must be a size from 1KB to 100MB'],
+    ['server.max_body', '"101MB"', 'must be a size from 1KB to 100MB'],
+    ['server.max_body', '1048576', 'must be a size from 1KB to 100MB'],
+    ['server.drain', '"6m"', 'must be a duration from 0s to 5m'],
+    ['server.drain', '30', 'must be a duration from 0s to 5m'],
+    [
+      'brand.prefix',
+      '"Svc"',
+      'must be a lowercase letter and up to 15 lowercase letters or digits',
+    ],
+    [
+      'brand.prefix',
+      '"9svc"',
+      'must be a lowercase letter and up to 15 lowercase letters or digits',
+    ],
+    [
+      'brand.prefix',
+      '"a_b"',
+      'must be a lowercase letter and up to 15 lowercase letters or digits',
+    ],
     [
       'brand.prefix',
       '"abcdefghijklmnopq"',
-      'expected a lower-case letter and up to 15 letters or digits',
+      'must be a lowercase letter and up to 15 lowercase letters or digits',
     ],
-    ['brand.name', '""', 'expected a word of up to 32 letters, digits and -'],
-    ['brand.name', '"My Service"', 'expected a word of up to 32 letters, digits and -'],
-    ['brand.name', '"A\\r\\nX: y"', 'expected a word of up to 32 letters, digits and -'],
-    ['brand.name', '"Service\\n"', 'expected a word of up to 32 letters, digits and -'],
-    ['brand.name', '"Dienst\\u00e9"', 'expected a word of up to 32 letters, digits and -'],
-    ['database.synchronous', '"off"', 'expected "full" or "normal"'],
-    ['database.external_checkpoint', '"true"', 'expected true or false'],
-    ['database.external_checkpoint', '1', 'expected true or false'],
+    ['brand.name', '""', 'must be a word of up to 32 letters, digits and hyphens'],
+    ['brand.name', '"My Service"', 'must be a word of up to 32 letters, digits and hyphens'],
+    ['brand.name', '"A\\r\\nX: y"', 'must be a word of up to 32 letters, digits and hyphens'],
+    ['brand.name', '"Service\\n"', 'must be a word of up to 32 letters, digits and hyphens'],
+    ['brand.name', '"Dienst\\u00e9"', 'must be a word of up to 32 letters, digits and hyphens'],
+    ['database.synchronous', '"off"', 'must be "full" or "normal"'],
+    ['database.external_checkpoint', '"true"', 'must be true or false'],
+    ['database.external_checkpoint', '1', 'must be true or false'],
     [
       'outbound.allow',
       '["a b"]',
-      'item 1: expected a host name, *.suffix, address or network, with or without a port',
+      'item 1: must be a host name, *.suffix, IP address or network, with or without a port',
     ],
-    ['metering.overage_per', '0', 'expected an integer from 1 to 1000000000'],
-    ['metering.overage_price_cents', '2.5', 'expected an integer from 0 to 1000000000'],
-    ['metering.default_plan', '"gold"', 'expected "free", "metered" or "unlimited"'],
-    ['console.signup_plan', '"gold"', 'expected "free", "metered" or "unlimited"'],
-    ['limits.requests_per_minute', '0', 'expected an integer from 1 to 10000000'],
-    ['gate.webhook_delays', '[]', 'expected a list of 1 to 20, each a duration from 0s to 1h'],
-    ['gate.password.min_length', '4', 'expected an integer from 8 to 128'],
-    ['gate.password.memory', '"1KB"', 'expected a size from 8MB to 1GB'],
-    ['clockwork.tick', '"50ms"', `expected ${A_TICK}`],
-    ['clockwork.tick', '"7s"', `expected ${A_TICK}`],
-    ['clockwork.tick', '"90s"', `expected ${A_TICK}`],
-    ['clockwork.tick', '"7m"', `expected ${A_TICK}`],
-    ['clockwork.tick', '"2h"', `expected ${A_TICK}`],
-    ['clockwork.tick', '"0s"', `expected ${A_TICK}`],
-    ['clockwork.timeout', '"999ms"', 'expected a duration from 1s to 15m'],
-    ['clockwork.timeout', '"901s"', 'expected a duration from 1s to 15m'],
-    ['clockwork.retry_delays', `[${'"1s", '.repeat(21)}]`, `expected ${A_LIST_OF_DELAYS}`],
-    ['clockwork.retry_delays', '["1m", 5]', 'item 2: expected a duration from 0s to 30d'],
-    ['relay.retry_delays', '"5s"', `expected ${A_LIST_OF_DELAYS}`],
-    ['passepartout.telegram_api_root', '""', 'expected an http or https URL without a query'],
-    ['log.level', '"trace"', 'expected "debug", "info", "warn" or "error"'],
-    ['log.format', '"xml"', 'expected "auto", "text" or "json"'],
-    ['mail.from', '"nobody"', 'expected an address such as Gatehouse <gatehouse@example.org>'],
+    ['metering.overage_per', '0', 'must be a whole number from 1 to 1000000000'],
+    ['metering.overage_price_cents', '2.5', 'must be a whole number from 0 to 1000000000'],
+    ['metering.default_plan', '"gold"', 'must be "free", "metered" or "unlimited"'],
+    ['console.signup_plan', '"gold"', 'must be "free", "metered" or "unlimited"'],
+    ['limits.requests_per_minute', '0', 'must be a whole number from 1 to 10000000'],
+    ['gate.webhook_delays', '[]', 'must be a list of 1 to 20 items, each a duration from 0s to 1h'],
+    ['gate.password.min_length', '4', 'must be a whole number from 8 to 128'],
+    ['gate.password.memory', '"1KB"', 'must be a size from 8MB to 1GB'],
+    ['clockwork.tick', '"50ms"', `must be ${A_TICK}`],
+    ['clockwork.tick', '"7s"', `must be ${A_TICK}`],
+    ['clockwork.tick', '"90s"', `must be ${A_TICK}`],
+    ['clockwork.tick', '"7m"', `must be ${A_TICK}`],
+    ['clockwork.tick', '"2h"', `must be ${A_TICK}`],
+    ['clockwork.tick', '"0s"', `must be ${A_TICK}`],
+    ['clockwork.timeout', '"999ms"', 'must be a duration from 1s to 15m'],
+    ['clockwork.timeout', '"901s"', 'must be a duration from 1s to 15m'],
+    ['clockwork.retry_delays', `[${'"1s", '.repeat(21)}]`, `must be ${A_LIST_OF_DELAYS}`],
+    ['clockwork.retry_delays', '["1m", 5]', 'item 2: must be a duration from 0s to 30d'],
+    ['relay.retry_delays', '"5s"', `must be ${A_LIST_OF_DELAYS}`],
+    [
+      'passepartout.telegram_api_root',
+      '""',
+      'must be an http or https URL without a query, such as https://gatehouse.example.org',
+    ],
+    ['log.level', '"trace"', 'must be "debug", "info", "warn" or "error"'],
+    ['log.format', '"xml"', 'must be "auto", "text" or "json"'],
+    [
+      'mail.from',
+      '"nobody"',
+      'must be an email address, such as Gatehouse <gatehouse@example.org>',
+    ],
     [
       'mail.from',
       '"a@b\\r\\nBcc: c@d"',
-      'expected an address such as Gatehouse <gatehouse@example.org>',
+      'must be an email address, such as Gatehouse <gatehouse@example.org>',
     ],
     ['mail.smtp_url', '"http://mail"', A_MAIL_SERVER],
     ['mail.smtp_url', '"smtp://u:1234#5@mail"', A_MAIL_SERVER],
@@ -303,13 +345,9 @@ describe('a setting out of its bounds is refused, and the complaint says what is
     ['mail.smtp_url', '"smtp://u:1%zz@mail"', A_MAIL_SERVER],
     ['mail.smtp_url', '"smtp://u@mail"', A_MAIL_SERVER],
     ['mail.smtp_url', '"smtp://mail?tls.rejectUnauthorized=false"', A_MAIL_SERVER],
-    ['gate.providers.github.client_id', '"a\\nb"', 'expected a line of 1 to 500 characters'],
-    ['gate.providers.github.token_url', '"/token"', 'expected an http or https URL'],
-    [
-      'gate.providers.apple.private_key',
-      '"secret"',
-      'expected a private key on the curve P-256 in PEM',
-    ],
+    ['gate.providers.github.client_id', '"a\\nb"', 'must be 1 to 500 characters on one line'],
+    ['gate.providers.github.token_url', '"/token"', 'must be an http or https URL'],
+    ['gate.providers.apple.private_key', '"secret"', 'must be a P-256 private key in PEM format'],
   ])('%s = %s', (key, written, complaint) => {
     const table = key.split('.').slice(0, -1).join('.')
     const label = table === '' ? key : `[${table}] ${key.split('.').at(-1)}`
@@ -326,22 +364,22 @@ describe('settings that go together are set together', () => {
     [
       'mail has a sender',
       '[mail]\nsmtp_url = "smtp://mail"',
-      ['gatehouse.toml:2: [mail] smtp_url: set from as well, the sender of all emails'],
+      ['gatehouse.toml:2: [mail] smtp_url: also set from, the sender of all emails'],
     ],
     [
       'a client has a secret',
       '[gate.providers.github]\nclient_id = "a"',
-      ['gatehouse.toml:2: [gate.providers.github] client_id: set client_secret as well'],
+      ['gatehouse.toml:2: [gate.providers.github] client_id: also set client_secret'],
     ],
     [
       'a secret has a client',
       '[gate.providers.slack]\nclient_secret = "a"',
-      ['gatehouse.toml:2: [gate.providers.slack] client_secret: set client_id as well'],
+      ['gatehouse.toml:2: [gate.providers.slack] client_secret: also set client_id'],
     ],
     [
       'a client of Apple has what it signs with',
       '[gate.providers.apple]\nclient_id = "a"\nkey_id = "b"',
-      ['gatehouse.toml:2: [gate.providers.apple] client_id: set team_id, private_key as well'],
+      ['gatehouse.toml:2: [gate.providers.apple] client_id: also set team_id, private_key'],
     ],
     [
       'a client of Apple has no secret of its own',
@@ -353,7 +391,7 @@ describe('settings that go together are set together', () => {
     [
       'nobody else signs',
       '[gate.providers.github]\nclient_id = "a"\nclient_secret = "b"\nteam_id = "c"',
-      ['gatehouse.toml:4: [gate.providers.github] team_id: only apple uses this'],
+      ['gatehouse.toml:4: [gate.providers.github] team_id: only apple uses this: remove it'],
     ],
     [
       'a code does not outlive its flow',
@@ -378,7 +416,7 @@ describe('settings that go together are set together', () => {
 
   test('the complaint is about the one that was set', () => {
     expect(errorsOf({ env: { GATEHOUSE_GATE_PROVIDERS_SLACK_CLIENT_ID: 'a' } })).toEqual([
-      'GATEHOUSE_GATE_PROVIDERS_SLACK_CLIENT_ID: set client_secret as well',
+      'GATEHOUSE_GATE_PROVIDERS_SLACK_CLIENT_ID: also set client_secret',
     ])
   })
 

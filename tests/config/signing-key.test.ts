@@ -11,7 +11,7 @@ const pemOf = (namedCurve: string) =>
 const key = pemOf('P-256')
 const client = '[gate.providers.apple]\nclient_id = "a"\nteam_id = "b"\nkey_id = "c"\n'
 const prefix = 'GATEHOUSE_GATE_PROVIDERS_APPLE'
-const refusal = 'expected a private key on the curve P-256 in PEM'
+const refusal = 'must be a P-256 private key in PEM format'
 
 const keyIn = (input: Parameters<typeof configOf>[0]) =>
   configOf(input).gate.providers.apple.privateKey

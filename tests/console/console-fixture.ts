@@ -4,7 +4,7 @@ import { bootTestApp, type TestAppOptions } from '../support/app.ts'
 
 const silent = createLog({ level: 'error', format: 'text', now: () => 0, write: () => {} })
 
-/** The application behind a port, for currentOperator with a browser. */
+/** The application behind a port, for operators with a browser. */
 export async function servedApp({ port = 0, ...options }: TestAppOptions & { port?: number } = {}) {
   const app = await bootTestApp(options)
   const listener = serve(app.app, { host: '127.0.0.1', port }, silent)

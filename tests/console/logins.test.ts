@@ -272,7 +272,7 @@ describe('the picture of a day', () => {
       isCut: false,
     })
     const { body } = await of.owner.see()
-    expect(body).toContain('3 sign-ins in the last 24 hours: 1 approved, 1 refused, 0 expired')
+    expect(body).toContain('3 sign-ins in the last 24 hours: 1 approved, 1 denied, 0 expired')
     expect(body).toContain('Approved, 24 h, by hour: 1 in total')
 
     app.clock.jump(6 * MINUTE)

@@ -280,7 +280,9 @@ describe('a form that was refused', () => {
     const refused = await submit()
     expect([refused.status, refused.text]).toEqual([
       409,
-      expect.stringContaining("You don't have access to where you opened this page"),
+      expect.stringContaining(
+        'You no longer have access to the tenant in which you opened this page',
+      ),
     ])
     expect(refused.text).not.toContain('Acme')
     expect(refused.forms).toEqual([])

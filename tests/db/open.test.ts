@@ -70,7 +70,7 @@ describe('a link in the place of the database', () => {
       mkdirSync(data)
       symlinkSync(target, databaseFile(data))
       lchownSync(databaseFile(data), 4711, 4711)
-      expect(() => open(data)).toThrow('is a link of uid 4711')
+      expect(() => open(data)).toThrow('is a link that belongs to uid 4711')
       expect(existsSync(target)).toBe(false)
     },
   )

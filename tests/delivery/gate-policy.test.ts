@@ -221,7 +221,7 @@ describe('what a receiver asks for', () => {
 
     expect(fixture.storyOf(message)).toEqual(THREE_FAILURES)
     for (const attempt of fixture.attemptsAt(fixture.deliveryOf(message)))
-      expect(attempt).toMatchObject({ errorCode: 'status', errorMessage: `answered ${status}` })
+      expect(attempt).toMatchObject({ errorCode: 'status', errorMessage: `status ${status}` })
     expect(fixture.app.delivery.endpoints.get(fixture.stream, endpoint.id).isActive).toBe(true)
   })
 

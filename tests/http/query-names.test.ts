@@ -37,7 +37,7 @@ test('every list refuses a parameter that it does not take, and names those that
     const required = route.path.endsWith('/login/status') ? 'nonce=x&' : ''
     expect(await ask(route, `${required}limits=1`), route.path).toEqual({
       status: 400,
-      message: `limits: is not a known parameter; this route takes ${names.join(', ') || 'none'}`,
+      message: `limits: is not a known parameter; this route ${names.length > 0 ? `accepts ${names.join(', ')}` : 'has no parameters'}`,
       ...(hasCode(route.path) && { code: 'invalid_request' }),
     })
   }
@@ -69,7 +69,7 @@ test('nothing is done on a request with a parameter that means nothing', async (
 
   expect(await acme.api.delete(`${job}?dry_run=true`)).toMatchObject({
     status: 400,
-    body: { error: 'dry_run: is not a known parameter; this route takes none' },
+    body: { error: 'dry_run: is not a known parameter; this route has no parameters' },
   })
   expect((await acme.api.get(job)).status).toBe(200)
 })

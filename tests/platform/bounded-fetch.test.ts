@@ -435,7 +435,7 @@ test('names the host in what it says of a failure, and nothing that may be secre
   const { host } = new URL(target.url)
 
   const { message } = await failureOf(`http://${host}/path-of-secrets?token=of-secrets`)
-  expect(message).toBe(`${host} answers with more than is read`)
+  expect(message).toBe(`${host} sent a response that is too large`)
   await target.stop()
 
   const refused = await failureOf(`http://${host}/path-of-secrets?token=of-secrets`)

@@ -52,7 +52,9 @@ describe('a restore', () => {
         const { code, err } = await installation.serveInVain()
         expect({ code, err }).toEqual({
           code: 1,
-          err: expect.stringContaining(`a restore into ${installation.dataDir} was cut short: run`),
+          err: expect.stringContaining(
+            `a restore into ${installation.dataDir} was interrupted: run`,
+          ),
         })
         await installation.done('restore', wanted.file)
       }

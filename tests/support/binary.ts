@@ -96,7 +96,7 @@ function collect(stream: ReadableStream<Uint8Array>) {
   return collected
 }
 
-/** Waits for a condition of the real fixture, looking every few milliseconds. */
+/** Waits for a condition of the real world, checked every few milliseconds. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   describe: () => string = () => '',

@@ -23,8 +23,8 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 /**
- * Closes what a test has opened: each page that is left open slows all further ones down. One stays,
- * since the browser ends with its last.
+ * Closes the pages that a test has opened, because each open page slows down all later ones. One stays,
+ * because the browser ends with its last page.
  */
 export async function closePages(browser: Browser) {
   const pages = browser.contexts().flatMap((context) => context.pages())

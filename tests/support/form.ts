@@ -4,7 +4,7 @@ import type { TestApp } from './app.ts'
 
 /**
  * The body of a form of the console, with the scope that a page opened now would put into it for
- * whoever sends these headers. Without a session there is none.
+ * the sender of these headers. Without a session there is none.
  */
 export function formBody(
   { operators }: Pick<TestApp, 'operators'>,

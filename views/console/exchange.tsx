@@ -12,7 +12,7 @@ export const Exchange = (exchange: {
   requestBody: string | undefined
   response: Attempt['response']
   error: Attempt['error']
-  /** Omitted if the page shows it elsewhere. */
+  /** Omitted if another part of the page shows it. */
   timings?: Attempt['timings']
   /** The request has not been sent yet. */
   isPlanned?: boolean

@@ -22,7 +22,7 @@ export interface FilterInput {
   error?: string | undefined
 }
 
-/** Search and filters of a list, stored in the query string. `kept` are parameters set elsewhere. */
+/** Search and filters of a list, stored in the query string. `kept` are parameters of other parts of the page. */
 export const FilterBar = (bar: {
   action: string
   search?: { label: string; value?: string; name?: string }

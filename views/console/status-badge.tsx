@@ -9,7 +9,7 @@ export const StatusBadge = ({ tone, word }: { tone: Tone; word: string }) => (
   </span>
 )
 
-/** Icon of a state, where the word is shown elsewhere. */
+/** Icon of a state, without its word, which the page shows in another place. */
 export const StatusShape = ({ tone }: { tone: Tone }) => (
   <svg class={`shape ${tone}`} viewBox="0 0 14 14" width="14" height="14" aria-hidden="true">
     {SHAPES[tone]}

@@ -61,7 +61,7 @@ const idsByKind = () =>
     ReturnType<typeof copyIds>
   >
 
-/** SQL for the hash of a secret that nobody knows. */
+/** SQL for the hash of a random, unknown secret. */
 export const HASH = 'lower(hex(randomblob(32)))'
 
 /** A tenth of the tenant's is of one, so that a page about one has much behind it, too. */

@@ -13,7 +13,7 @@ import { addOperator } from './operator.ts'
 /** Of everything that the console lists the first: what is behind its pages are copies of them. */
 export interface ConsoleInstallation {
   engine: Engine
-  /** Whose pages are opened, and a neighbour who has as much. */
+  /** The tenant whose pages are opened, and another one with as much data. */
   tenants: [mine: string, neighbours: string]
   operator: Awaited<ReturnType<typeof addOperator>>
   first: Awaited<ReturnType<typeof addFirsts>>

@@ -4,7 +4,7 @@ import { createOperatorStore } from '../../../src/console/operators/store/index.
 import { SYSTEM_TENANT_ID } from '../../../src/platform/system-tenant.ts'
 import type { Engine } from '../engine.ts'
 
-/** Somebody who owns tenants and runs the installation, with a session in each of both places. */
+/** An operator who owns tenants and is an admin, with a session in each of both scopes. */
 export async function addOperator({ db, gate }: Engine, tenantIds: readonly string[]) {
   const now = Date.now()
   const store = createOperatorStore(db)

@@ -2,7 +2,7 @@ import { SYSTEM_TENANT_ID } from '../../../src/platform/system-tenant.ts'
 import { TYPE } from '../relay.ts'
 import type { ConsoleInstallation } from './installation.ts'
 
-/** Where somebody acts who opens a page. */
+/** The scope in which a page is opened. */
 export type Place = 'tenant' | 'installation'
 
 /** A page that lists rows. */

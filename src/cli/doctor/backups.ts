@@ -65,9 +65,10 @@ export function judgeBackups(
         check,
         since === undefined
           ? `none: ${remedy}`
-          : `the last backup is of ${isoTime(since)}: ${remedy}`,
+          : `the last backup was made at ${isoTime(since)}: ${remedy}`,
       ),
     ]
-  if (!good) return [ok(check, enabled ? 'none yet; the first is scheduled' : `none yet: ${HOW}`)]
+  if (!good)
+    return [ok(check, enabled ? 'none yet; the first one is scheduled' : `none yet: ${HOW}`)]
   return [ok(check, `${good.file}, ${isoTime(since ?? madeAt)}, ${megabytes(good.bytes ?? 0)}`)]
 }

@@ -70,11 +70,15 @@ function aliveIn(text: string): Static<typeof Alive> | undefined {
 }
 
 function reasonIn(status: number, headers: Headers, text: string): string {
-  if (status >= 500) return `answers ${status}: the proxy does not reach the server`
-  if (status === 404) return 'answers 404: another server, or the proxy removes a path'
-  if (status !== 200) return `answers ${status}: another server, or the proxy requires a sign-in`
+  if (status >= 500) return `status ${status}: the proxy cannot reach the server`
+  if (status === 404)
+    return 'status 404: it is another server, or the proxy removes part of the path'
+  if (status !== 200)
+    return `status ${status}: it is another server, or the proxy requires a sign-in`
   const isPage = /html/i.test(headers.get('content-type') ?? '') || /^\s*</.test(text)
-  return isPage ? 'answers with a page: it is another server' : 'answers, but not as Gatehouse'
+  return isPage
+    ? 'the response is a web page: it is another server'
+    : 'the response is not from Gatehouse'
 }
 
 function reasonFor(error: unknown): string {
@@ -109,9 +113,9 @@ export function judgeAsked(
   const check = 'base_url'
   const { url } = asked
   if (asked.is === 'gatehouse' && mark && asked.installation && asked.installation !== mark)
-    return [warning(check, `${url} is another Gatehouse installation, with other data`)]
+    return [warning(check, `${url} is a different Gatehouse installation, with different data`)]
   if (asked.is === 'gatehouse')
-    return [ok(check, `${url} answers as Gatehouse`), ...judgeServerTime(asked.skewMs)]
+    return [ok(check, `${url} reaches Gatehouse`), ...judgeServerTime(asked.skewMs)]
   if (!isServerAlive)
     return [ok(check, `${url} not checked, because no server is running: ${asked.reason}`)]
   return [
@@ -119,7 +123,7 @@ export function judgeAsked(
       ? warning(check, `${url} does not reach this server: ${asked.reason}`)
       : warning(
           check,
-          `a server is running, but not at ${url}: ${asked.reason}. Does it use another configuration?`,
+          `a server is running, but not at ${url}: ${asked.reason}. It may use a different configuration`,
         ),
   ]
 }

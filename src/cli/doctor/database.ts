@@ -18,7 +18,7 @@ export function schemaIssue({ client }: Db): Finding | undefined {
     const { pending } = migrationStatus(client, migrations)
     return pending.length === 0
       ? undefined
-      : warning('schema', `${pending.length} pending; applied at the next start`)
+      : warning('schema', `${pending.length} pending; the next start applies them`)
   } catch (error) {
     return problem('schema', adviceOn(error))
   }
@@ -40,7 +40,7 @@ export function integrity({ db, isWithoutLog }: OpenedDatabase): Finding[] {
       ...log,
       ok(
         'integrity',
-        `not checked, because ${megabytes(size)} take long: run sqlite3 ${db.file} 'PRAGMA quick_check'`,
+        `not checked, because checking ${megabytes(size)} takes long. To check, run sqlite3 ${db.file} 'PRAGMA quick_check'`,
       ),
     ]
   return [...log, soundness(db), ...references(db)]

@@ -77,7 +77,7 @@ interface CheckOptions {
   longestMs?: number
 }
 
-const SILENT = 'does not answer: check its mount'
+const SILENT = 'does not respond: check its mount'
 
 async function reasonAgainst(
   path: string,

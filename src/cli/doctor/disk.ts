@@ -83,9 +83,9 @@ const MAX_SKEW_MS = 5000
 
 const REMEDIES: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full: free some space. No restart needed',
-  EDQUOT: 'the disk quota is used up: free some space or raise it',
-  EROFS: 'the file system is read-only: see `dmesg` for the reason, and remount it writable',
-  EIO: 'the disk is failing: see `dmesg`, and restore a backup on another one',
+  EDQUOT: 'the disk quota is used up: free some space or raise the quota',
+  EROFS: 'the file system is read-only: check `dmesg` for the reason, then remount it writable',
+  EIO: 'the disk is failing: check `dmesg`, then restore a backup on another disk',
 }
 
 /**
@@ -136,7 +136,7 @@ async function writeSome(directory: string) {
 export function judgeSync(ms: number): Finding {
   const took = `a write takes ${Math.max(Math.round(ms), 1)} ms to reach the disk`
   return ms > SLOW_SYNC_MS
-    ? warning('writing', `slow disk: ${took}, and every commit waits for that`)
+    ? warning('writing', `slow disk: ${took}, which delays every commit`)
     : ok('writing', took)
 }
 

@@ -25,8 +25,8 @@ export async function mailServer(
   { ca, timeoutMs = MAX_MS }: MailServerOptions = {},
 ): Promise<Finding[]> {
   if (mail.smtpUrl === undefined)
-    return [ok(check, 'not set up; mails are kept. Set [mail] smtp_url and from')]
-  if (mail.from === undefined) return [problem(check, 'set [mail] from, the sender of all mails')]
+    return [ok(check, 'not set up; emails are held. Set [mail] smtp_url and from')]
+  if (mail.from === undefined) return [problem(check, 'set [mail] from, the sender of all emails')]
   const server = mailServerOf(mail.smtpUrl)
   const address = `${server.host}:${server.port}`
   const issue = await issueWith(server, { ca, timeoutMs })
@@ -51,7 +51,7 @@ async function issueWith(
 }
 
 const TOO_SLOW =
-  'does not answer in time: check the firewall and port, or use smtps:// instead of smtp://'
+  'did not respond in time: check the firewall and port, or use smtps:// instead of smtp://'
 
 /** The reason in words, checked in the order of the connection's steps. */
 function wordsFor(error: NodemailerError & { originalCode?: string }, server: MailServer): string {

@@ -19,6 +19,6 @@ export function masterKey({ dataDir }: Pick<Config, 'dataDir'>, db?: Db): Findin
   return [
     mode === undefined
       ? ok(check, `${file}, id ${key.id}`)
-      : warning(check, `others can read ${file} (mode ${mode}): chmod 600`),
+      : warning(check, `other accounts can read ${file} (mode ${mode}): run chmod 600 ${file}`),
   ]
 }

@@ -48,7 +48,7 @@ const NETWORK: Readonly<Record<string, string>> = {
   ceph: 'CephFS',
   afs: 'AFS',
   lustre: 'Lustre',
-  '9p': '9p, a share of the host',
+  '9p': '9p, a directory shared by the host',
   drvfs: 'a Windows drive',
   vboxsf: 'a VirtualBox shared folder',
   'fuse.shfs': 'an Unraid user share, not a disk',
@@ -68,13 +68,13 @@ export function objectionTo({ type, root }: Mount): Objection | undefined {
   if (SHARED.has(type)) return onShare(type)
   if (IN_MEMORY.has(type)) return inMemory(type)
   if (type === 'fuseblk')
-    return warned('FUSE (NTFS or exFAT), which keeps no permissions: use ext4, xfs, btrfs or zfs')
+    return warned(
+      'FUSE (NTFS or exFAT), which does not store permissions: use ext4, xfs, btrfs or zfs',
+    )
   if (type.startsWith('fuse'))
     return onNetwork(`FUSE${type.startsWith('fuse.') ? ` (${type.slice('fuse.'.length)})` : ''}`)
   if (NAMELESS_VOLUME.test(root))
-    return warned(
-      'an anonymous volume, which a new container does not find again: use a named volume',
-    )
+    return warned('an anonymous volume, which a new container does not reuse: use a named volume')
   return undefined
 }
 
@@ -103,7 +103,7 @@ const BY_NUMBER = new Map<number, Objection>([
   [0xff534d42, onNetwork('SMB')],
   [0xfe534d42, onNetwork('SMB')],
   [0x65735546, onNetwork('FUSE')],
-  [0x01021997, onNetwork('9p, a share of the host')],
+  [0x01021997, onNetwork('9p, a directory shared by the host')],
   [0x00c36400, onNetwork('CephFS')],
   [0x5346414f, onNetwork('AFS')],
   [0x0bd00bd0, onNetwork('Lustre')],

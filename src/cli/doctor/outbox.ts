@@ -8,10 +8,11 @@ const MANY = 10
 /** Mails that can't be sent, and why. */
 export function outbox(store: Store, hasServer: boolean, now: number): Finding[] {
   const issue = store.mailIssue()
-  if (issue !== null) return [warning(check, `some are waiting for a retry. Last error: ${issue}`)]
+  if (issue !== null)
+    return [warning(check, `some emails are waiting for a retry. Last error: ${issue}`)]
   const kept = store.keptMails(now)
   if (kept === 0) return []
-  const message = `${counted(kept, 'mail')} kept and not sent`
+  const message = `${counted(kept, 'email')} held, not sent`
   if (hasServer) return [warning(check, `${message}: restart the server to load smtp_url`)]
   return kept < MANY
     ? [ok(check, message)]

@@ -48,7 +48,10 @@ function ofDirectory({ path, mode }: Entry): Finding {
   const open = modeForOthers(mode)
   return open === undefined
     ? ok('data directory', path)
-    : warning('data directory', `others can read ${path} (mode ${open}): chmod 700 ${path}`)
+    : warning(
+        'data directory',
+        `other accounts can read ${path} (mode ${open}): run chmod 700 ${path}`,
+      )
 }
 
 /** Whether this is the account of the data directory. Root is a warning: the server can't open its files. */
@@ -65,7 +68,7 @@ export function owners({ uid, path: directory }: Entry, entries: readonly Entry[
   return [
     problem(
       check,
-      `${named(foreign)}: not owned by uid ${uid} like ${directory}: run chown -R ${uid} ${directory}`,
+      `${named(foreign)}: owned by another account than ${directory}: run chown -R ${uid} ${directory}`,
     ),
   ]
 }
@@ -76,7 +79,7 @@ export function openToOthers(directory: string, entries: readonly Entry[]): Find
     .filter(({ mode }) => modeForOthers(mode) !== undefined)
     .map(({ path }) => path)
   if (open.length === 0) return []
-  return [warning(check, `others can read ${named(open)}: chmod -R go= ${directory}`)]
+  return [warning(check, `other accounts can read ${named(open)}: run chmod -R go= ${directory}`)]
 }
 
 function unwritable({ path }: Entry): Finding[] {

@@ -43,17 +43,20 @@ export function judgeProcesses({ alive, silent, dead }: Processes, version: stri
     ...alive
       .filter((row) => row.version !== version)
       .map((row) =>
-        warning(check, `process ${row.pid} runs ${row.version}, this is ${version}: restart it`),
+        warning(
+          check,
+          `process ${row.pid} runs ${row.version}, but this is ${version}: restart it`,
+        ),
       ),
     ...silent.map((row) =>
       warning(
         check,
-        `${seen(row)}: it hangs, cannot write, or has ended and another program has its id. ` +
+        `${seen(row)}: it hangs, cannot write, or has ended and another program uses its process ID. ` +
           'Check its log and restart it',
       ),
     ),
     ...dead.map((row) =>
-      warning(check, `${seen(row)}, ended unexpectedly: find out why. The next start cleans up`),
+      warning(check, `${seen(row)}: ended unexpectedly. Check its log. The next start cleans up`),
     ),
   ]
 }
@@ -74,10 +77,10 @@ export function judgeLeases(
   const late = lost.filter(({ until }) => until !== null && until < now - TAKEOVER_MS)
   return [
     late.length === 0
-      ? ok('leases', `${listed(lost)} held by dead processes, about to be taken over`)
+      ? ok('leases', `${listed(lost)} held by dead processes, taken over soon`)
       : warning(
           'leases',
-          `${listed(late)} held by dead processes, and the server does not take them over: check its log and restart it`,
+          `${listed(late)} held by dead processes, but not taken over by the server: check its log and restart it`,
         ),
   ]
 }
@@ -95,8 +98,8 @@ export function overdueWork(
   return [
     warning(
       'due work',
-      `${listed(late)} overdue, the oldest since ${isoTime(since)}: slow targets, a slow disk, too much work ` +
-        'for this machine, or a start with --paused. Check the log',
+      `${listed(late)} overdue, the oldest since ${isoTime(since)}. Possible causes: slow targets, a slow disk, ` +
+        'too much work for this machine, or a start with --paused. Check the log',
     ),
   ]
 }

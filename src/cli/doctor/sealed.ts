@@ -13,7 +13,7 @@ const check = 'sealed secrets'
 const MAX_MS = 3000
 
 /**
- * Counts secrets that are sealed with none of the known keys, by their prefix; nothing is decrypted. Empty
+ * Counts secrets that are not sealed with a known key, by their prefix; nothing is decrypted. Empty
  * without a master key, which another check reports.
  */
 export function sealedSecrets({ dataDir }: Pick<Config, 'dataDir'>, db: Db): Finding[] {
@@ -28,14 +28,14 @@ export function sealedSecrets({ dataDir }: Pick<Config, 'dataDir'>, db: Db): Fin
     const count = countBesides(db, column, prefixes, isTimeUp)
     if (count > 0) counts.set(table, (counts.get(table) ?? 0) + count)
   }
-  const scope = isTimeUp() ? ' (as far as read in 3 seconds)' : ''
+  const scope = isTimeUp() ? ' (checked for 3 seconds, not completely)' : ''
   if (counts.size === 0) return [ok(check, `all sealed with a known key${scope}`)]
   const listed = [...counts].map(([table, count]) => `${table} ${count}`).join(', ')
   return [
     warning(
       check,
-      `sealed with an unknown key: ${listed}${scope}. Put that key back into master.key, or replace the secrets, ` +
-        'which gatehouse secrets rotate lists',
+      `sealed with an unknown key: ${listed}${scope}. Restore that key in master.key, or replace the secrets ` +
+        'that gatehouse secrets rotate lists',
     ),
   ]
 }

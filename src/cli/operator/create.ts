@@ -5,7 +5,7 @@ import { AppError, conflict, invalid, notFound, renamed } from '../../platform/e
 import { openSystemTenant } from '../../platform/system-tenant.ts'
 import type { Tenant } from '../../platform/tenants.ts'
 import { type Answer, type Command, type Invocation, oneOf, UsageError } from '../command.ts'
-import { type OfflineServices, withNewOffices, withServices } from '../open.ts'
+import { type OfflineServices, withNewServices, withServices } from '../open.ts'
 import { EMAIL, present, runsOf, securedNote, signInHint } from './present.ts'
 
 export const operatorCreate: Command = {
@@ -29,7 +29,7 @@ export const operatorCreate: Command = {
     const wanted = wantedIn(options)
     const password = options['password-stdin'] ? passwordIn(await io.in()) : undefined
     // A new data directory has no tenants, so with --tenant it is the wrong one.
-    const open = wanted.part ? withServices : withNewOffices
+    const open = wanted.part ? withServices : withNewServices
     return open(config, async (services) => {
       const { db, clock } = services
       await openSystemTenant({ db, clock })

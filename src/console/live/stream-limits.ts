@@ -16,7 +16,7 @@ export interface Holder {
  * when its session has 8, its operator 32, or all 256 are open and shared out fairly.
  *
  * When all are open, a tenant takes over a stream of the tenant that has the most, if that has at
- * least two more than itself. So each of T tenants can have 256 / T, rounded down, whatever the others
+ * least two more than itself. So each of T tenants can have 256 / T, rounded down, regardless of what the others
  * do. Each takeover makes the shares more even: pages that connect again never displace each other in
  * turn.
  */

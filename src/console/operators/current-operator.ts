@@ -45,7 +45,7 @@ export function createCurrentOperator(parts: {
       throw unauthenticated(`missing session: sign in to the console, which sets ${SESSION_COOKIE}`)
     const row = sessions.authenticated(token)
     rate(request, row.id)
-    if (sessions.owes(row)) throw unauthenticated('the session needs a second factor')
+    if (sessions.owes(row)) throw unauthenticated('the session requires two-factor authentication')
     const { display_name: displayName = '' } = JSON.parse(row.traits)
     const isAdmin = store.isAdmin(row.identity_id)
     const memberships = store.membershipsOf(row.identity_id)

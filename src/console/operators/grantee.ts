@@ -2,7 +2,7 @@ declare const mayReceive: unique symbol
 
 /**
  * The id of an operator who may be given a right. Stores take no other, so that each grant has
- * decided what becomes of an account whose address was never verified.
+ * decided what happens to an account whose address was never verified.
  */
 export type Grantee = string & { readonly [mayReceive]: true }
 

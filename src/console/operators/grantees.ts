@@ -15,7 +15,7 @@ export type Chosen = Pick<Operator, 'id' | 'email'> & {
 export type Grantees = ReturnType<typeof createGrantees>
 
 /**
- * Who may be given a right. People choose an operator by the e-mail address, and anyone can have
+ * The operators who can be given a right. People choose an operator by email address, and anyone can have
  * made an account by the address of another: as long as it is not verified, its password, second
  * factor and sessions may be a stranger's. All of this runs within the commit of the grant.
  */
@@ -65,7 +65,7 @@ export function createGrantees(parts: {
   return { secured, verified }
 }
 
-const MOVED = 'the account has another e-mail address by now; check who has it, then try again'
+const MOVED = 'the email address of this account has changed; check who owns it, then try again'
 
 const NOT_VERIFIED =
   'this address is not verified, so the account may belong to someone else. Ask them to verify ' +

@@ -29,7 +29,7 @@ export function createOperators(parts: {
   mail: Mail
   tenants: Tenants
   gate: Gate
-  /** Has no trailing slash. */
+  /** The base URL, without a trailing slash. */
   baseUrl: () => string
   signUp: SignUpSettings
   /** Request limit of a session. */

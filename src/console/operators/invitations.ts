@@ -80,7 +80,7 @@ export function createInvitations(parts: {
       if (store.members(tenantId).some((member) => member.email === email))
         throw conflict('is already on the team', { field: 'email', rule: 'taken' })
       if (list(tenantId).filter((one) => one.email !== email).length >= MAX_OPEN)
-        throw conflict(`cannot be invited: ${MAX_OPEN} invitations are open. Revoke one first`, {
+        throw conflict(`cannot be invited: ${MAX_OPEN} invitations are pending. Revoke one first`, {
           field: 'email',
           rule: 'limit',
         })
@@ -138,7 +138,7 @@ export function createInvitations(parts: {
     const about = `invitation:${id}`
     const of = { tenantId: null, about, kind: KIND, recipient: email }
     mail.post({ ...of, ...body, subject, expiresAt }, createdAt)
-    // Taken immediately, so that two invitations in one commit do not use the same allowance.
+    // The allowance is used immediately, so that two invitations in one commit do not share it.
     sentByTenant.take(tenantId)
     sentToAddress.take(pairOf(tenantId, email))
   }

@@ -9,7 +9,7 @@ export type SessionCookie = ReturnType<typeof createSessionCookie>
 /**
  * The cookies that keep an operator signed in. Over http there is one, `identity_session`. Over
  * https the console keeps the session under a name that sibling domains cannot set, and
- * `identity_session` goes along for the routes under `/dashboard` alone, where programs use it.
+ * `identity_session` is sent only to the routes under `/dashboard`, where programs use it.
  */
 export function createSessionCookie({ baseUrl }: { baseUrl: () => string }) {
   const login = createCookie({ name: 'gatehouse_login', baseUrl })

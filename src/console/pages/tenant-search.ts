@@ -57,7 +57,7 @@ export function createTenantSearch(parts: SearchParts) {
   const search = (context: Context, query: string): SearchResult[] =>
     ID.test(query) ? byId(context, query.toLowerCase()) : byName(context, query)
 
-  /** One look-up per kind of object. */
+  /** One query per kind of object. */
   function byId(context: Context, id: string): SearchResult[] {
     const { tenantId, role } = context.tenant
     const { records } = passepartout

@@ -108,7 +108,7 @@ export function createReadModel({ client, orm }: Db) {
     about: (tenantId: string, id: string, limit: number): EventRow[] =>
       about.all({ tenantId, about: id, limit }),
     /**
-     * The position of a message in the order of all deliveries, which follows that of the messages.
+     * The position of a message among all deliveries, which have the same order as their messages.
      */
     deliverySeqAt: (messageSeq: number): number => lastDelivery.get({ messageSeq })?.seq ?? 0,
     /** The number of events of a type, counted up to `limit`. */

@@ -18,8 +18,8 @@ export const columnsOf = (input: NewCronJob) => ({
 /** Applies changes to a row. A new schedule or a resumed job starts from `now`. */
 export function changedRow(old: CronJobRow, change: CronJobChange, now: number): CronJobRow {
   const row = { ...old, ...changedColumns(change), updatedAt: now }
-  const startsAnew = row.schedule !== old.schedule || (row.isActive && !old.isActive)
-  return startsAnew ? { ...row, nextRunAt: nextSlot(row.schedule, now) } : row
+  const isRescheduled = row.schedule !== old.schedule || (row.isActive && !old.isActive)
+  return isRescheduled ? { ...row, nextRunAt: nextSlot(row.schedule, now) } : row
 }
 
 function changedColumns({ is_active, headers, ...rest }: CronJobChange): Partial<CronJobRow> {

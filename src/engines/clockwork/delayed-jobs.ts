@@ -125,8 +125,8 @@ export function createDelayedJobs(parts: {
 
 const limitReached = (delayedJobs: number) =>
   delayedJobs > JOBS_PER_TENANT
-    ? `limit reached: ${JOBS_PER_TENANT} delayed jobs that have not ended`
-    : `limit reached: ${JOB_BYTES_PER_TENANT} bytes of jobs; make or keep fewer`
+    ? `limit reached: ${JOBS_PER_TENANT} pending or running delayed jobs`
+    : `limit reached: ${JOB_BYTES_PER_TENANT} bytes of jobs; delete some, or make them smaller`
 
 const newRow = (
   tenantId: string,

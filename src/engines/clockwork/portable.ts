@@ -41,7 +41,7 @@ const cronJob: PortableTable<CronJobRow> = {
     isActive: asItIs,
     lastRunAt: asItIs,
     nextRunAt: {
-      leftOut: 'the next slot after the move: none is caught up',
+      leftOut: 'recomputed: slots missed during the move are not run',
       instead: ({ schedule }, now) => scheduleOf(schedule).next(now) ?? NEVER,
     },
     createdAt: asItIs,
@@ -74,7 +74,7 @@ const delayedJob: PortableTable<DelayedJobRow> = {
     status: asItIs,
     createdAt: asItIs,
     updatedAt: asItIs,
-    expiresAt: { leftOut: 'of jobs that have ended' },
+    expiresAt: { leftOut: 'only for finished jobs' },
   },
   order: ['runAt', 'seq'],
   only: eq(delayedJobs.status, 'pending'),
@@ -124,10 +124,10 @@ function refuseOversize({ bytes }: JobCounts) {
 export const portable: Portable = {
   tables: [cronJob, delayedJob],
   leftOut: {
-    runs: 'those of delayed jobs are made anew; those of cron jobs are under way where they began',
+    runs: 'recreated for delayed jobs; runs of cron jobs finish where they started',
     executions: 'history',
     clockwork_hours: 'history',
     skipped_slots: 'history',
-    job_counts: 'counted anew',
+    job_counts: 'counted again',
   },
 }

@@ -27,7 +27,7 @@ export type Queries = ReturnType<typeof createQueries>
 
 const LATEST: DelayedPosition = { runAt: END, seq: END }
 
-/** What pages show of jobs. Each query is bounded, however much is stored. */
+/** Queries for pages about jobs. Each has a limit, so its cost does not grow with the data. */
 export const createQueries = (store: Store) => {
   const { jobSummaries, attemptSummaries, hours } = store
   return {

@@ -9,7 +9,7 @@ import type { Tick } from './tick.ts'
 
 /** Rows changed by one transaction; keeps the delay of requests below about 20 ms. */
 const SLICE = 300
-const BROKEN = 'Gatehouse could not make this call; its log says why'
+const BROKEN = 'Gatehouse failed to send the request; see the server log'
 
 /** The work of the scheduler for the due loop: cron slots, delayed jobs and the retries of both. */
 export function createRunQueue(parts: {

@@ -40,7 +40,7 @@ export function hostOf(url: string): string {
 
 const RESERVED = 'x-clockwork-'
 
-/** The headers of a request: those of the job without reserved ones, and ours exactly once each. */
+/** The headers of a request: the job's headers except reserved ones, and each of ours exactly once. */
 export function sentHeaders(
   headers: Record<string, string>,
   attempt: { executionId: string; number: number },

@@ -7,7 +7,7 @@ import type { Store } from './store/index.ts'
 import type { LeasedRun, RunRow } from './store/runs.ts'
 import type { Tick } from './tick.ts'
 
-const INTERRUPTED = 'Gatehouse stopped before the answer was stored'
+const INTERRUPTED = 'Gatehouse stopped before the response was stored'
 
 /** Ends attempts: stores the result, and then ends the run or lets it wait for a retry. */
 export function createSettling(parts: {
@@ -21,7 +21,7 @@ export function createSettling(parts: {
 
   /**
    * Ends an attempt and returns when the next one is due, if there is one. Does nothing if the
-   * lease is void, because the attempt was already ended elsewhere.
+   * lease is void, because another process has already ended the attempt.
    */
   function end(
     run: LeasedRun,

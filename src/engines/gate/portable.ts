@@ -73,7 +73,7 @@ const identity: PortableTable<IdentityRow> = {
     state: asItIs,
     stateChangedAt: asItIs,
     traits: json(Type.Unknown(), checkKeptTraits),
-    email: { leftOut: 'stands in the traits', instead: ({ traits }) => JSON.parse(traits).email },
+    email: { leftOut: 'is part of the traits', instead: ({ traits }) => JSON.parse(traits).email },
     metadataPublic: json(Type.Unknown(), checkMetadata),
     sessionGeneration: counter,
     tokenGeneration: counter,
@@ -103,7 +103,7 @@ function checkKeptTraits(traits: unknown) {
   if (!isJsonObject(traits))
     throw invalid('must be a JSON object', { field: 'traits', rule: 'type' })
   if (checkTraits(traits).email !== traits.email)
-    throw invalid('must be spelled as addresses are stored', {
+    throw invalid('must be in the normalized form that addresses are stored in', {
       field: 'traits.email',
       rule: 'format',
     })
@@ -268,11 +268,11 @@ const erasedIdentity: PortableTable<typeof gateErasures.$inferSelect> = {
 export const portable: Portable = {
   tables: [settings, identity, address, credential, socialLink, erasedIdentity],
   leftOut: {
-    gate_sessions: 'people sign in again',
-    gate_access_tokens: 'made anew within a day',
+    gate_sessions: 'users sign in again',
+    gate_access_tokens: 'expire within a day',
     gate_decisions: 'history',
-    gate_flows: 'over within hours',
-    gate_codes: 'over within minutes',
-    gate_round_trips: 'over within minutes',
+    gate_flows: 'expire within hours',
+    gate_codes: 'expire within minutes',
+    gate_round_trips: 'expire within minutes',
   },
 }

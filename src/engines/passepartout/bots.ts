@@ -78,7 +78,7 @@ export function createBots(parts: {
     if (environment === 'test') requireNothingOfTelegram(change)
     const known = store.bots.find(tenantId, environment)
     if (environment === 'live' && !known?.token && change.token === undefined)
-      throw invalid('is required, as BotFather shows it', { field: 'token', rule: 'required' })
+      throw invalid('is required: get it from BotFather', { field: 'token', rule: 'required' })
     if (change.transport === 'webhook' && known?.isEnabled) ownership.requireReachable()
     const { identity, warnings } = await ownership.identify(change.token, known)
     const { before, bot } = await db.commitFor(tenantId, () => {
@@ -109,10 +109,13 @@ export function createBots(parts: {
   function requireUnused(platformBotId: string, id: string) {
     const other = store.bots.byPlatform('telegram', platformBotId)
     if (other && other.id !== id)
-      throw conflict('this bot is used elsewhere on this server. Create another one', {
-        rule: 'taken',
-        code: 'bot_in_use',
-      })
+      throw conflict(
+        'this bot is already used by another tenant or environment of this installation. Create another one',
+        {
+          rule: 'taken',
+          code: 'bot_in_use',
+        },
+      )
   }
 
   /**
@@ -230,7 +233,7 @@ const notConfigured = (problem: string) => conflict(problem, { code: 'bot_not_co
 
 function requireNothingOfTelegram({ token, transport }: BotChange) {
   if (token !== undefined || transport !== undefined)
-    throw invalid('the bot of the test environment is built in, without token and transport', {
+    throw invalid('the test bot is built in and has no token or transport', {
       rule: 'not_allowed',
     })
 }

@@ -9,7 +9,7 @@ interface CallbackData {
   attemptId: string
 }
 
-/** Reads the data of a callback, which may be forged; undefined if no button of ours has it. */
+/** Parses the data of a callback, which may be forged; undefined if it is not from one of our buttons. */
 export function readCallbackData(data: string): CallbackData | undefined {
   const [, choice, attemptId] = CALLBACK_DATA.exec(data) ?? []
   return choice === undefined || attemptId === undefined ? undefined : { choice, attemptId }

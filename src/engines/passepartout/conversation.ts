@@ -110,7 +110,7 @@ export function createConversation(parts: {
     const proof = isApproved ? proofFor(bot, person, attempt) : NO_PROOF
     const expiresAt = isApproved ? Math.max(attempt.expiresAt, now + COLLECT_MS) : attempt.expiresAt
     if (!store.attempts.end(attempt, { state, endedAt: now, expiresAt, ...proof }))
-      throw new Error('the attempt has ended before')
+      throw new Error('the attempt has already ended')
     store.prompts.hurry(attempt.id, now)
     audit.record({
       tenantId: attempt.tenantId,

@@ -33,7 +33,7 @@ type BotParts = Pick<Platform, 'db' | 'clock' | 'audit' | 'sealing'> & {
   tenants: Pick<Tenants, 'exists'>
 }
 
-/** The bots alone, for commands that configure them beside a running server. */
+/** Only the bots, for commands that configure them beside a running server. */
 export function createOfflineBots(
   parts: BotParts,
   { passepartout: { telegramApiRoot: apiRoot } }: Pick<Config, 'passepartout'>,

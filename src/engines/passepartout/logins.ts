@@ -57,7 +57,7 @@ export function createLogins(parts: {
   async function begin(caller: Caller, input: NewLogin): Promise<BegunLogin> {
     const client = checkedClient(input?.client)
     metering.reserve(caller)
-    requireFewStarts(caller, client?.ip)
+    limitStarts(caller, client?.ip)
     const owner = ownerOf(caller)
     const bot = bots.inUse(owner)
     const [nonce, payload] = [newSecret(), newSecret()]
@@ -94,7 +94,7 @@ export function createLogins(parts: {
   }
 
   /** Not in the sandbox, which is used for repeated tests from one machine. */
-  function requireFewStarts({ tenantId, environment }: Caller, ip: string | undefined) {
+  function limitStarts({ tenantId, environment }: Caller, ip: string | undefined) {
     if (ip === undefined || environment === 'test') return
     const waitMs = starts.take(`${tenantId} ${addressKey(ip)}`)
     if (waitMs > 0)
@@ -154,7 +154,7 @@ const newSecret = (): string => randomBytes(32).toString('base64url')
 const gone = (message: string, code: string) => notFound(message, { code })
 const UNKNOWN = gone('sign-in not found', 'not_found')
 const EXPIRED = gone('the sign-in has expired', 'nonce_expired')
-const DENIED = gone('the person has denied the sign-in', 'login_denied')
+const DENIED = gone('the user denied the sign-in', 'login_denied')
 
 function checkedClient(client: Client | undefined): Client | undefined {
   if (client?.ip !== undefined && !isAddress(client.ip))

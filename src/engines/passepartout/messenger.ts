@@ -45,7 +45,7 @@ export interface MessengerClient {
   /** Resolves with the id of the message within the chat. */
   say(chatId: string, message: Message, signal?: AbortSignal): Promise<string>
   edit(chatId: string, messageId: string, message: Message, signal?: AbortSignal): Promise<void>
-  /** Completes a callback; `notice` is shown to the user for a moment. */
+  /** Completes a callback; `notice` is shown to the user briefly. */
   answerCallback(callbackId: string, notice: string): Promise<void>
 }
 

@@ -26,7 +26,7 @@ const person: PortableTable<PersonRow> = {
 }
 
 const asNew = (value: string | number | null) => ({
-  leftOut: 'determined again by the process that receives its messages',
+  leftOut: 'determined again after the move',
   instead: () => value,
 })
 
@@ -80,9 +80,9 @@ const bot: PortableTable<BotRow> = {
 export const portable: Portable = {
   tables: [person, bot],
   leftOut: {
-    passepartout_attempts: 'over within minutes, or history',
-    passepartout_updates: 'of the installation that received them',
-    passepartout_prompts: 'of sign-ins that stay behind',
-    passepartout_tokens: 'people sign in again',
+    passepartout_attempts: 'expire within minutes, or are history',
+    passepartout_updates: 'belong to the installation that received them',
+    passepartout_prompts: 'belong to sign-ins that are not exported',
+    passepartout_tokens: 'users sign in again',
   },
 }

@@ -67,7 +67,7 @@ export function createTokens(parts: {
   return { issue, introspect, revoke }
 }
 
-/** Rejects malformed tokens without a look-up. */
+/** Rejects malformed tokens without a lookup. */
 function isToken(text: string): boolean {
   const secret = TOKEN.exec(text)?.[1]
   return secret !== undefined && isMinted(secret)

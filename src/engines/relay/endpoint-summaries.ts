@@ -43,7 +43,7 @@ const MAX_TRIED_SCANNED = 100
 /** With more endpoints than this, the hourly sums cost too much to compute for every page. */
 const ENDPOINTS_SUMMED = 200
 /**
- * How long the sums of so many endpoints are cached. A chart of a day hardly changes in this time.
+ * How long the totals are cached for streams with many endpoints. A chart of a day hardly changes in this time.
  */
 const SUM_KEPT_MS = MINUTE_MS
 const MAX_SUMS = 1000

@@ -135,9 +135,12 @@ export function createRelayEndpoints(parts: {
     if (since > now) throw invalid('must not be in the future', { field: 'since', rule: 'range' })
     if (until <= since) throw invalid('must be after since', { field: 'until', rule: 'range' })
     if (environmentOf(caller) === 'test')
-      throw invalid('a test key delivers no events, so there is nothing to replay', {
-        rule: 'not_allowed',
-      })
+      throw invalid(
+        'events sent with a test key are not delivered, so there is nothing to replay',
+        {
+          rule: 'not_allowed',
+        },
+      )
     const dryRun = input.dry_run ?? false
     if (!dryRun) metering.reserve(caller)
     const count = await delivery.replay(streamOf(caller), caller.actor, id, {

@@ -53,7 +53,7 @@ export function explain(
 const afterArrival = ({ state, succeededAt }: DeliveryView, since: string): string =>
   succeededAt === null || state === 'succeeded'
     ? since
-    : `delivered at ${isoTime(succeededAt)}; since it was sent again: ${since}`
+    : `delivered at ${isoTime(succeededAt)}, then sent again: ${since}`
 
 function progress(delivery: DeliveryView, endpoint: EndpointSummary | null): string {
   const { attempts, run, dueAt, endedAt } = delivery
@@ -61,21 +61,21 @@ function progress(delivery: DeliveryView, endpoint: EndpointSummary | null): str
   const at = endedAt === null ? '' : ` at ${isoTime(endedAt)}`
   switch (statusOf(delivery)) {
     case 'pending':
-      return `${attempts === 0 ? 'its first' : 'the next'} attempt is due at ${isoTime(dueAt)}`
+      return `${attempts === 0 ? 'first' : 'next'} attempt at ${isoTime(dueAt)}`
     case 'delivering':
-      return 'an attempt is under way'
+      return 'attempt in progress'
     case 'retrying':
-      return `${run === 1 ? `${tried} failed` : `${tried} in ${run} runs`}; the next is due at ${isoTime(dueAt)}`
+      return `${run === 1 ? `${tried} failed` : `${tried} in ${run} runs`}; next attempt at ${isoTime(dueAt)}`
     case 'held':
       return endpoint?.isActive
-        ? 'kept until its endpoint, which keeps failing, answers again'
-        : 'kept until its endpoint, which is inactive, takes deliveries again'
+        ? 'held until the failing endpoint recovers'
+        : 'held until the endpoint is resumed'
     case 'succeeded':
-      return `delivered${at} with ${tried}`
+      return `delivered${at} after ${tried}`
     case 'failed':
-      return `given up${at} after ${tried}`
+      return `failed${at} after ${tried}`
     case 'cancelled':
-      return endpoint ? `cancelled${at}` : `cancelled${at}: its endpoint was deleted`
+      return endpoint ? `cancelled${at}` : `cancelled${at}: the endpoint was deleted`
   }
 }
 
@@ -84,7 +84,7 @@ function whyNot(
   type: string,
   channels: string[],
 ): string {
-  const replay = outcome.matchesNow ? '; a replay can send it' : ''
+  const replay = outcome.matchesNow ? '; to send it, start a replay' : ''
   return reasonOf(outcome, type, channels) + replay
 }
 
@@ -95,17 +95,17 @@ function reasonOf(
 ): string {
   switch (whyNot) {
     case 'event_type':
-      return `it listened to ${listed(filter?.eventTypes ?? [])}, not to ${type}`
+      return `the endpoint was subscribed to ${listed(filter?.eventTypes ?? [])}, not to ${type}`
     case 'channels':
-      return `it listened to the channels ${listed(filter?.channels ?? [])}, the message names ${listed(channels)}`
+      return `the endpoint listened on channels ${listed(filter?.channels ?? [])}; the message was sent to ${listed(channels)}`
     case 'later':
-      return 'the endpoint is younger than the message'
+      return 'the endpoint was created after the message'
     case 'sandbox':
-      return 'it was for this endpoint; test keys accept events and deliver none'
+      return 'the endpoint matched, but events sent with a test key are not delivered'
     case 'not_sent':
-      return 'it was for this endpoint, and was not sent'
+      return 'the endpoint matched, but no delivery was created'
     case 'forgotten':
-      return 'what the endpoint listened to then is not known any more'
+      return 'the filters that the endpoint had then are no longer stored'
   }
 }
 

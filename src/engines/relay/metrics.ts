@@ -12,7 +12,7 @@ export interface RelayEvents {
 export function createRelayMetrics(metrics: Metrics, { afterCommit }: Db): RelayEvents {
   const accepted = metrics.counter('relay_messages_total', 'Accepted messages by environment.')
   const repeated = metrics
-    .counter('relay_repeats_total', 'Messages repeated with a known idempotency key.')
+    .counter('relay_repeats_total', 'Repeated messages with a known idempotency key.')
     .with({})
   const byEnvironment = {
     live: accepted.with({ environment: 'live' }),

@@ -4,7 +4,7 @@ import type { Portable } from '../../platform/portable/table.ts'
 export const portable: Portable = {
   tables: [],
   leftOut: {
-    relay_idempotency_keys: 'of messages, which stay behind',
-    relay_event_types: 'learnt anew from the events that come',
+    relay_idempotency_keys: 'belong to messages, which are not exported',
+    relay_event_types: 'learned again from new events',
   },
 }

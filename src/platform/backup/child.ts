@@ -56,7 +56,7 @@ export const archiveInChild: MakeArchive = async (dataDir, file, signal) => {
   throw new Error(
     Value.Check(ChildError, failure)
       ? failure.error
-      : `the process that made it ended with ${child.signalCode ?? code}`,
+      : `the backup process ended with ${child.signalCode ?? code}`,
   )
 }
 

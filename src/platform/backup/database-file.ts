@@ -27,7 +27,7 @@ function isAlone(file: string): boolean {
 
 /**
  * Copies everything committed so far to a new file that only its owner can read. Other processes
- * can write to the database meanwhile. The copy contains no deleted data.
+ * can write to the database at the same time. The copy contains no deleted data.
  */
 export function copyDatabase(file: string, copy: string) {
   writeFileSync(copy, '', { mode: 0o600, flag: 'wx' })

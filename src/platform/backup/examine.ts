@@ -32,7 +32,7 @@ export function examine(
     return masterKeysOf(client)
   })
   if (!known.every((id) => /^[0-9a-f]{12}$/.test(id)))
-    throw damaged('its database names a master key that is none')
+    throw damaged('its database lists an invalid master key id')
   if (manifest.master_key) refuseMisfit(folder, known)
   return known
 }
@@ -64,7 +64,7 @@ function refuseActors(client: Database) {
   const [found] = actorsIn(client)
   if (found)
     throw damaged(
-      `its database holds what no version has made: ${printable(`${found.type} ${found.name}`)}`,
+      `its database contains something that Gatehouse never creates: ${printable(`${found.type} ${found.name}`)}`,
     )
 }
 
@@ -75,7 +75,7 @@ function refuseOtherShape(client: Database, steps: readonly Migration[]) {
   const found = shapeOf(client)
   for (const [name, columns] of shapeAfter(steps))
     if (found.get(name) !== columns)
-      throw damaged(`its database lacks the ${name}, or has another under this name`)
+      throw damaged(`its database lacks the ${name}, or has a different one`)
 }
 
 function shapeAfter(migrations: readonly Migration[]): Map<string, string> {
@@ -96,7 +96,7 @@ function refuseUnsound(client: Database) {
     .all()
   if (dangling)
     throw damagedDatabase(
-      printable(`${dangling.table} refers to ${dangling.parent} that are missing`),
+      printable(`${dangling.table} refers to missing rows of ${dangling.parent}`),
     )
 }
 
@@ -104,15 +104,15 @@ function refuseUnsound(client: Database) {
 function refuseOtherThanDescribed(client: Database, { schema, installation }: Manifest) {
   const found = { schema: schemaOf(client), installation: installationOf(client) }
   if (!Bun.deepEquals(found, { schema, installation }))
-    throw damaged('its manifest is that of another database')
+    throw damaged('its manifest describes a different database')
 }
 
 function refuseMisfit(folder: string, known: string[]) {
   const key = readMasterKey(folder)
   if (misfit({ dataDir: folder, key, known }))
     throw invalid(
-      `the master key in the archive (${key?.id}) is not the one that its database ` +
-        `was sealed with (${known.join(' or ')})`,
+      `the master key in the archive (${key?.id}) does not match its database, ` +
+        `which was sealed with ${known.join(' or ')}`,
       { rule: 'mismatch' },
     )
 }

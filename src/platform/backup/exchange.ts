@@ -66,10 +66,9 @@ function moveAway(name: string, dataDir: string, previous: string): boolean {
 
 const fixedKey = (dataDir: string, error: unknown) =>
   conflict(
-    `${join(dataDir, ENTRIES.key)} has to give way to the key in the archive and cannot be moved ` +
-      `(${messageOf(error)}). If it is mounted, such as a Docker ` +
-      `secret, put the key of the archive where it comes from (tar -xzOf FILE ${ENTRIES.key}), ` +
-      'then restore again',
+    `${join(dataDir, ENTRIES.key)} must be replaced by the key in the archive, but cannot be moved ` +
+      `(${messageOf(error)}). If it is mounted, for example as a Docker secret, replace its source ` +
+      `with the key in the archive (tar -xzOf FILE ${ENTRIES.key}), then restore again`,
   )
 
 /**

@@ -27,7 +27,7 @@ export function ownLike(path: string, dataDir: string) {
   try {
     const stats = fstatSync(descriptor)
     if (!stats.isDirectory() && !(stats.isFile() && stats.nlink === 1))
-      throw conflict(`${path} was replaced in the meantime and is left unchanged`)
+      throw conflict(`${path} was replaced during the operation and was not changed`)
     fchownSync(descriptor, uid, gid)
   } finally {
     closeSync(descriptor)

@@ -101,5 +101,5 @@ async function pour(
  */
 function refuseMissing(directory: string) {
   if (!existsSync(directory))
-    throw notFound(`there is no directory ${directory}. Mount or create it first`)
+    throw notFound(`directory ${directory} does not exist. Mount or create it first`)
 }

@@ -37,8 +37,8 @@ export function readManifest(text: string): Manifest {
   const format = formatOf(written)
   throw invalid(
     format !== undefined && format > FORMAT
-      ? `the archive has format ${format}; this version of Gatehouse reads format ${FORMAT}. Use a later version`
-      : 'the archive is not a backup of Gatehouse: its manifest cannot be read',
+      ? `the archive has format ${format}, but this version of Gatehouse reads format ${FORMAT}. Use a newer version`
+      : 'the archive is not a Gatehouse backup: its manifest cannot be read',
     { rule: 'format' },
   )
 }

@@ -81,7 +81,7 @@ function refuseWhileInProgress(dataDir: string, { by }: Marker, process: Process
   const host = by.host.split(' ')[0]
   throw conflict(
     `another restore into ${dataDir} is running: process ${by.pid} on ${host}. ` +
-      'If it has died, try again in two minutes',
+      'If it has crashed, try again in two minutes',
   )
 }
 
@@ -90,9 +90,12 @@ function readMarker(dataDir: string): Marker | undefined {
   if (!existsSync(file)) return undefined
   const written = parse(readFileSync(file, 'utf8'))
   if (Value.Check(Marker, written)) return written
-  throw invalid(`${file} cannot be read. Put back the files that belong together, then remove it`, {
-    rule: 'damaged',
-  })
+  throw invalid(
+    `${file} cannot be read. Make sure that the database and master.key belong together, then remove it`,
+    {
+      rule: 'damaged',
+    },
+  )
 }
 
 /**

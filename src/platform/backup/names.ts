@@ -22,7 +22,7 @@ export const DATA_FILES = [
 /** The file name of a backup that began at `ms`; names sort by age. */
 export const archiveName = (ms: number): string => `gatehouse-${stampOf(ms)}.tar.gz`
 
-/** Whether a file name is that of a backup, so that other files are never treated as one. */
+/** Whether a file has the name of a backup. Other files are never treated as backups. */
 export const isArchiveName = (name: string): boolean =>
   /^gatehouse-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.tar\.gz$/.test(name)
 

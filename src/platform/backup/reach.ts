@@ -30,4 +30,4 @@ export function createReach(clock: Pick<Clock, 'after'>): Reach {
   }
 }
 
-const silent = (file: string) => new Error(`${file} does not answer: is its mount still there?`)
+const silent = (file: string) => new Error(`${file} does not respond: check its mount`)

@@ -76,7 +76,7 @@ export async function restoreArchive(
     const manifest = await unpackArchive({ source: open(), folder: staged, onProgress })
     const known = examine(staged, manifest, migrations)
     settleKey(dataDir, staged, { isBrought: manifest.master_key !== null, known })
-    const overdue = beginAnew(join(staged, ENTRIES.database), clock.now())
+    const overdue = prepareForStart(join(staged, ENTRIES.database), clock.now())
     handOver(staged, dataDir)
     sync(staged)
     const previous = replace({ dataDir, staged, process, now: clock.now() })
@@ -151,10 +151,10 @@ function settleKey(
 }
 
 function withoutKey(dataDir: string, known: string[], key: KeyFile | undefined) {
-  const there = key ? `the one there is ${key.id}` : 'there is none'
+  const there = key ? `has ${key.id} instead` : 'has no key'
   return invalid(
     'the archive has no master key, and its database was sealed with ' +
-      `${known.join(' and ')}. Put that key into ${dataDir} as master.key (${there})`,
+      `${known.join(' and ')}. Copy that key to ${dataDir}/master.key; the directory ${there}`,
     { rule: 'required' },
   )
 }
@@ -173,7 +173,7 @@ function isSameKey(dataDir: string, staged: string): boolean {
  * of processes, whose leases are taken back at the next start, and of backups: their files may
  * belong to an installation that is still in use, and this one must never delete them.
  */
-function beginAnew(file: string, now: number): Overdue {
+function prepareForStart(file: string, now: number): Overdue {
   const client = new Database(file, { strict: true })
   try {
     client.run('PRAGMA secure_delete = ON')

@@ -31,7 +31,7 @@ export async function rotate(parts: {
     try {
       await reach(file, () => rm(file, { force: true }))
     } catch (error) {
-      log.warn('an old backup cannot be deleted', { file, error: String(error) })
+      log.warn('old backup could not be deleted', { file, error: String(error) })
     }
   }
 }

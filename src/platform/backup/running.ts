@@ -46,7 +46,7 @@ function refuseWhileServedElsewhere(dataDir: string, process: Process, now: numb
   )
   if (!there) return
   const certainAt = isoTime(there.heartbeatAt + MAX_SILENCE_MS)
-  throw conflict(`${sentenceOn(dataDir, there)}; if it has died, that is certain at ${certainAt}`)
+  throw conflict(`${sentenceOn(dataDir, there)}. If it has crashed, try again after ${certainAt}`)
 }
 
 /**
@@ -81,12 +81,12 @@ function inUse(dataDir: string, process: Process, pids: readonly number[]): AppE
   const named = others.length > 0 ? ` (process ${others.join(', ')})` : ''
   return conflict(
     `another process has the database in ${dataDir} open${named}, such as a command or a ` +
-      'replicator. Stop it first, or wait until it has ended',
+      'replicator. Stop it, or wait until it has finished',
   )
 }
 
 const sentenceOn = (dataDir: string, { version, host, pid, startedAt }: Instance): string =>
-  `gatehouse ${version} runs on ${dataDir}: process ${pid} on ${host.split(' ')[0]}, ` +
+  `gatehouse ${version} is running on ${dataDir}: process ${pid} on ${host.split(' ')[0]}, ` +
   `since ${isoTime(startedAt)}. Stop it first`
 
 /**

@@ -126,7 +126,7 @@ export function createBackups(parts: {
     const begun = begin(also)
     checking = begun
       .then(make)
-      .catch((error) => log.error('backup could not be made', { error: messageOf(error) }))
+      .catch((error) => log.error('backup could not be recorded', { error: messageOf(error) }))
       .finally(() => {
         checking = undefined
         if (running) cancelTimer = clock.after(sleepMs(), check)
@@ -257,7 +257,8 @@ export function createBackups(parts: {
   }
 }
 
-const beingMade = () => conflict('a backup is running or has just ended')
+const beingMade = () =>
+  conflict('a backup is already running or has just finished; try again in a moment')
 
 const sizeOf = (file: string): Promise<number | null> =>
   stat(file).then(

@@ -35,7 +35,7 @@ export async function takeSnapshot(parts: {
     const objection = misfit({ dataDir, key, known: reading(copy, masterKeysOf) })
     if (!objection) return key
     if (tries === MAX_ATTEMPTS)
-      throw new MasterKeyError(`${objection}, or back up the database alone with --without-key`)
+      throw new MasterKeyError(`${objection}, or back up only the database with --without-key`)
     await sleep(clock, BETWEEN_TRIES_MS)
   }
 }

@@ -6,7 +6,7 @@ import { backups } from '../schema.ts'
 export type BackupRow = typeof backups.$inferSelect
 
 /** The error of a backup whose process has died. */
-export const ABANDONED = 'the process that made it has ended'
+export const ABANDONED = 'interrupted: the process that made the backup stopped'
 
 /**
  * The only file with SQL on backups. Rows dated after `now`, by a clock that was wrong, never

@@ -66,12 +66,12 @@ export async function unpackArchive(parts: {
     onBytes?: (sum: number) => void,
   ) {
     const { name, size } = content.header
-    if (size !== expected.bytes) throw damaged(`${name} has another size than its manifest says`)
+    if (size !== expected.bytes) throw damaged(`the size of ${name} differs from the manifest`)
     const file = join(folder, name)
     const meter = createMeter(onBytes)
     await pipeline(content, meter.stream, createWriteStream(file, { mode: 0o600, flags: 'wx' }))
-    if (meter.bytes() !== size) throw damaged(`${name} ends early`)
-    if (meter.sha256() !== expected.sha256) throw damaged(`${name} is not what was backed up`)
+    if (meter.bytes() !== size) throw damaged(`${name} is incomplete`)
+    if (meter.sha256() !== expected.sha256) throw damaged(`the checksum of ${name} does not match`)
     sync(file)
   }
 }
@@ -79,15 +79,15 @@ export async function unpackArchive(parts: {
 function refuseOther({ name, type }: Header, wanted: string | undefined) {
   if (name === wanted && type === 'file') return
   throw invalid(
-    `the archive is not a backup of Gatehouse: it has ${JSON.stringify(name.slice(0, 200))}` +
-      (wanted ? ` where ${wanted} should be` : ', which does not belong in it'),
+    `the archive is not a Gatehouse backup: it contains ${JSON.stringify(name.slice(0, 200))}` +
+      (wanted ? ` instead of ${wanted}` : ', which is not part of a backup'),
     { rule: 'format' },
   )
 }
 
 async function takeManifest(content: Content): Promise<Manifest> {
   if (content.header.size > MAX_MANIFEST_BYTES)
-    throw invalid('the archive is not a backup of Gatehouse: its manifest is too large', {
+    throw invalid('the archive is not a Gatehouse backup: its manifest is too large', {
       rule: 'format',
     })
   return readManifest(await text(content))
@@ -97,8 +97,8 @@ function refuseLargerThanDisk({ database }: Manifest, folder: string) {
   const { bavail, bsize } = statfsSync(folder)
   if (database.bytes > bavail * bsize)
     throw unavailable(
-      `the database takes ${megabytes(database.bytes)}, and there are ` +
-        `${Math.floor((bavail * bsize) / MEGABYTE)} MB left in ${dirname(folder)}`,
+      `the database needs ${megabytes(database.bytes)}, but only ` +
+        `${Math.floor((bavail * bsize) / MEGABYTE)} MB are free in ${dirname(folder)}`,
     )
 }
 
@@ -119,5 +119,7 @@ const damaged = (what: string) => invalid(`the archive is damaged: ${what}`, { r
 function explained(error: unknown): unknown {
   if (error instanceof AppError) return error
   const { code = '', message } = error as NodeJS.ErrnoException
-  return /^E[A-Z]+$/.test(code) ? error : damaged(`it is cut short, or not an archive (${message})`)
+  return /^E[A-Z]+$/.test(code)
+    ? error
+    : damaged(`it is incomplete or not a .tar.gz archive (${message})`)
 }

@@ -72,7 +72,7 @@ export function createOutbox(parts: {
   function hasten(id: string): MailSummary {
     const mail = existing(id)
     if (!outbox.hasten(id, clock.now()))
-      throw conflict('only an email that waits for a retry can be sent now')
+      throw conflict('only an email that is waiting for a retry can be sent now')
     wake()
     return mail
   }

@@ -6,7 +6,7 @@ const SEALED = 'mail recipients'
 
 /**
  * A keyed hash of an address that counts the mails to it, different for each tenant and for the
- * installation (null). It is kept after the address is erased; the database alone doesn't reveal
+ * installation (null). It is kept after the address is erased; the database doesn't reveal
  * the address.
  */
 export const createRecipientHash =

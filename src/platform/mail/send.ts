@@ -19,7 +19,7 @@ const CONNECT_MS = 10_000
 export const SEND_MS = 30_000
 
 const TOO_SLOW = `the mail server did not accept it within ${SEND_MS / 1000} seconds`
-const STOPPED = 'Gatehouse was stopped before the mail server responded'
+const STOPPED = 'Gatehouse stopped before the mail server responded'
 
 /**
  * Sends mails, each over a new connection. With `smtp://`, it uses TLS if the server offers it and

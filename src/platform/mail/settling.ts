@@ -9,7 +9,7 @@ import type { LeasedMail, MailRow } from './store/rows.ts'
 
 export type Settling = ReturnType<typeof createSettling>
 
-export const EXPIRED = 'expired before it could be sent'
+export const EXPIRED = 'expired before it was sent'
 const INTERRUPTED = 'Gatehouse stopped before the mail server responded'
 
 /** Stores the result of an attempt, inside the commit that settles it. */

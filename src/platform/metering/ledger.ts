@@ -83,7 +83,7 @@ export function createLedger(parts: {
       // The database has rolled back the whole commit.
       if (!client.inTransaction) throw error
       const { tenantId, measure, percent } = notice
-      log.error('usage notice failed', { tenantId, measure, percent, error: String(error) })
+      log.error('usage event failed', { tenantId, measure, percent, error: String(error) })
       return false
     }
   }

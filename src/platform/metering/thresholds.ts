@@ -14,7 +14,7 @@ export type NotifiedShares = Record<Measure, Share | 0>
 export interface Crossing {
   measure: Measure
   percent: Share
-  /** In requests: those of the allowance, or those that the spend cap covers. */
+  /** A number of requests: the allowance, or what the spend cap covers. */
   used: number
   limit: number
 }

@@ -50,7 +50,7 @@ export function createMetrics() {
   const gauge = (name: string, help: string, read: () => Reading[]) =>
     readings(name, help, 'gauge', read)
 
-  /** A counter kept elsewhere, read at each scrape. */
+  /** A counter with its own storage, read at each scrape. */
   const total = (name: string, help: string, read: () => Reading[]) =>
     readings(name, help, 'counter', read)
 
@@ -117,7 +117,7 @@ export function createMetrics() {
 
 const SCRAPE_ERRORS: Omit<Metric, 'lines'> = {
   name: 'scrape_errors_total',
-  help: 'Metrics left out because they could not be read.',
+  help: 'Metrics missing because they could not be read.',
   type: 'counter',
 }
 

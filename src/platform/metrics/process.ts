@@ -28,7 +28,7 @@ export function createProcessMetrics(metrics: Metrics) {
     ])
   const lag = metrics.histogram(
     'event_loop_lag_seconds',
-    'Delay of timers, and so of everything that waits.',
+    'Delay of timers, which delays all other work too.',
     LAG_SECONDS,
   )
   return { watched: createSampler(lag.with({}).observe) }

@@ -15,7 +15,7 @@ interface AddressRule extends Network {
 const LOCAL_RANGES: [what: string, ...networks: string[]][] = [
   ['a loopback address', '127.0.0.0/8', '::1'],
   ['a private address', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
-  ['a shared address of a carrier or an overlay network', '100.64.0.0/10'],
+  ['a shared address (carrier or overlay network)', '100.64.0.0/10'],
   // Host names on local networks (mDNS) often resolve to a link-local address next to the private
   // one.
   ['a link-local address', 'fe80::/10'],

@@ -49,7 +49,7 @@ function parseEntry(text: string): AllowEntry {
   const network = parseNetwork(place)
   if (network) return { network, port: toPort(text, port) }
   if (place.includes('://')) throw refusal(text, 'write a host name, not a URL')
-  if (/[/:]|^[\d.]+$/.test(place)) throw refusal(text, `${place} is neither an address nor a CIDR`)
+  if (/[/:]|^[\d.]+$/.test(place)) throw refusal(text, `${place} is not an IP address or CIDR`)
   return { name: toName(text, place), port: toPort(text, port) }
 }
 
@@ -71,7 +71,7 @@ function toPort(entry: string, port: string | undefined): number | undefined {
 function toName(entry: string, place: string): string {
   const wild = place.startsWith('*.')
   const name = (wild ? place.slice(2) : place).toLowerCase().replace(/\.$/, '')
-  if (name === '' || name === '*') throw refusal(entry, 'name a host, a network or *.suffix')
+  if (name === '' || name === '*') throw refusal(entry, 'must be a host, a network or *.suffix')
   if (name.length > 253 || !name.split('.').every((label) => LABEL.test(label))) {
     throw refusal(entry, `${place} is not a host name`)
   }

@@ -151,7 +151,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
 function methodOf({ method }: OutboundRequest): string {
   const upper = method.toUpperCase()
   if (/^[A-Z]{1,32}$/.test(upper) && upper !== 'CONNECT' && upper !== 'TRACE') return upper
-  throw invalid(`must be a method that can be sent, not ${JSON.stringify(method)}`, {
+  throw invalid(`must be a valid HTTP method, not ${JSON.stringify(method)}`, {
     field: 'method',
     rule: 'format',
   })

@@ -77,7 +77,7 @@ function checkHeader(name: string, value: string) {
     })
   }
   if (!VALUE.test(value)) {
-    throw invalid('must only have characters that a header can carry', {
+    throw invalid('must only have characters that are allowed in a header', {
       field: `headers.${name}`,
       rule: 'characters',
     })

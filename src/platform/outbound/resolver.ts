@@ -72,7 +72,7 @@ export async function resolveInTime(
 ): Promise<ResolvedAddress[]> {
   let cancel = () => {}
   const late = new Promise<never>((_, reject) => {
-    cancel = clock.after(MAX_LOOKUP_MS, () => reject(failed(`no answer for ${host} in time`)))
+    cancel = clock.after(MAX_LOOKUP_MS, () => reject(failed(`no response for ${host} in time`)))
   })
   try {
     const addresses = await untilCut(call, Promise.race([resolve(host), late]))
@@ -91,7 +91,7 @@ const failed = (what: string) => new CallFailure('dns', `DNS lookup failed: ${wh
 function reasonOf(error: unknown, host: string): string {
   if (isNotFound(error)) return `no such host ${host}`
   const code = errorCode(error)
-  return NO_ANSWER.has(code) ? `the name server gave no answer for ${host}` : `${host} (${code})`
+  return NO_ANSWER.has(code) ? `the name server did not respond for ${host}` : `${host} (${code})`
 }
 
 const NO_ANSWER = new Set(['EAI_AGAIN', 'ESERVFAIL', 'ETIMEOUT', 'ECONNREFUSED', 'EREFUSED'])

@@ -59,7 +59,7 @@ function parse(raw: string): URL {
   const url = URL.parse(raw)
   if (!url) throw refusedUrl('must be an absolute http or https URL', 'format')
   if (url.protocol === 'http:' || url.protocol === 'https:') return url
-  throw refusedUrl(`must begin with http or https, not ${url.protocol.slice(0, -1)}`, 'format')
+  throw refusedUrl(`must start with http or https, not ${url.protocol.slice(0, -1)}`, 'format')
 }
 
 function locate(url: URL): Target {
@@ -94,7 +94,7 @@ function checkName({ name, port }: Target, allow: AllowList) {
   if (labels.some((label) => label.length === 0))
     throw refusedUrl(`must not have an empty label in its host name: ${name}`, 'format')
   if (name.length > MAX_NAME_LENGTH || labels.some((label) => label.length > MAX_LABEL_LENGTH)) {
-    throw refusedUrl('must not have a host name too long for DNS', 'too_long')
+    throw refusedUrl('must not have a host name that is too long for DNS', 'too_long')
   }
   if (allow.hasName(name, port)) return
   if (labels.at(-1) === 'localhost')

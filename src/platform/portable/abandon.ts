@@ -41,7 +41,7 @@ async function abandoned({ db, audit, actor, portable, tenantId }: AbandonParts)
 
   function begin() {
     const known = store.find(tenantId)
-    if (!known) throw notFound('this tenant has no import')
+    if (!known) throw notFound('this tenant was not imported')
     if (known.endedAt !== null) throw conflict('the import of this tenant is already complete')
     store.giveUp(tenantId)
   }

@@ -50,7 +50,7 @@ export function createArrivals(db: Db, portable: PortableTable) {
     } catch (error) {
       if (!(error instanceof SQLiteError)) throw error
       if (error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY')
-        throw conflict('belongs to a row that does not exist', { field: kind, rule: 'unknown' })
+        throw conflict('refers to a row that does not exist', { field: kind, rule: 'unknown' })
       if (error.code?.startsWith('SQLITE_CONSTRAINT'))
         throw conflict('cannot be stored', { field: kind, rule: 'format' })
       throw error
@@ -65,7 +65,10 @@ export function createArrivals(db: Db, portable: PortableTable) {
     for (const { names, find, isSame } of others) {
       const holder = find(row)
       if (holder && !isSame(row, holder))
-        throw conflict(`is taken by another ${kind}`, { field: `${kind}.${names}`, rule: 'taken' })
+        throw conflict(`is already used by another ${kind}`, {
+          field: `${kind}.${names}`,
+          rule: 'taken',
+        })
     }
   }
 

@@ -83,7 +83,7 @@ export function readContents(parts: {
     for (;;) {
       const next = lines.next()
       if (next.done)
-        throw invalid('the file is cut off: its last line is missing', { rule: 'damaged' })
+        throw invalid('the file is incomplete: its last line is missing', { rule: 'damaged' })
       const { number, line, read, hash } = next.value
       if (line.kind === 'end') return atLine(number, () => ended(next.value))
       const row = atLine(number, () => checkedRow(line))
@@ -106,7 +106,7 @@ export function readContents(parts: {
     counts.set(group, count)
     if (most && count > most.rows)
       throw invalid(
-        `must have at most ${most.rows} ${most.rows === 1 ? 'row' : 'rows'}${most.per ? ` for each ${most.per}` : ''}`,
+        `must have at most ${most.rows} ${most.rows === 1 ? 'row' : 'rows'}${most.per ? ` per ${most.per}` : ''}`,
         {
           field: portable.kind,
           rule: 'too_many',
@@ -125,8 +125,7 @@ export function readContents(parts: {
     if (typeof kind !== 'string') throw invalid('must be a string', { field: 'kind', rule: 'type' })
     const index = known.findIndex(({ portable }) => portable.kind === kind)
     const table = known[index]
-    if (!table)
-      throw invalid('is not a known kind of line', { field: kind.slice(0, 100), rule: 'unknown' })
+    if (!table) throw invalid('is not a known kind', { field: kind.slice(0, 100), rule: 'unknown' })
     if (index > 0 && known[0]?.counts.size === 0)
       throw invalid(`must come after the ${tables[0]?.kind}`, { field: kind, rule: 'format' })
     if (index < current)
@@ -146,7 +145,7 @@ export function readContents(parts: {
     for (const table of known) requireOneEach(table)
     const fileHash = hash()
     if (!lines.next().done)
-      throw invalid('the file goes on after its last line', { rule: 'damaged' })
+      throw invalid('the file has more lines after its last line', { rule: 'damaged' })
     return { fileHash, lines: number, leftOut }
   }
 

@@ -56,7 +56,7 @@ const whole: Field = {
   read: (value) =>
     Number.isSafeInteger(value) && Number(value) >= 0
       ? Number(value)
-      : mismatch('must be a whole number, zero or more'),
+      : mismatch('must be a whole number of at least 0'),
 }
 
 /** More than any counter reaches, with room for further counting. */
@@ -82,7 +82,7 @@ const word = (words: readonly string[]): Field => ({
 /** Reads text that is valid Unicode, because SQLite would replace an unpaired surrogate. */
 function readText(value: unknown): string {
   if (typeof value !== 'string') mismatch('must be a string')
-  return value.isWellFormed() ? value : mismatch('must be Unicode text')
+  return value.isWellFormed() ? value : mismatch('must be valid Unicode')
 }
 
 /** Later years have more digits than columns and clients can show. */

@@ -60,7 +60,7 @@ export const newHeader = (of: Omit<Header, 'kind' | 'format'>): Header => ({
 /** Parses the first line. Throws `invalid` unless it begins an export in a supported format. */
 export function readHeader(line: unknown): Header {
   const { kind, format } = line as { kind?: unknown; format?: unknown }
-  if (kind !== KIND) throw invalid('the file is not an export of a tenant', { rule: 'format' })
+  if (kind !== KIND) throw invalid('the file is not a tenant export', { rule: 'format' })
   if (typeof format === 'number' && format > FORMAT)
     throw invalid(`the file has format ${format}; import it with a newer Gatehouse`, {
       rule: 'not_allowed',

@@ -75,11 +75,13 @@ export async function importTenant(parts: ImportParts): Promise<Imported> {
     const known = store.find(tenantId)
     if (!known || known.endedAt !== null) throw conflict(`tenant ${tenantId} already exists`)
     if (known.fileHash === GIVEN_UP)
-      throw conflict(`tenant ${tenantId} is being removed. Let \`import --abandon\` finish first`)
+      throw conflict(
+        `tenant ${tenantId} is being removed. Wait until \`import --abandon\` has finished`,
+      )
     if (fileHash !== undefined && known.fileHash !== fileHash)
       throw conflict(
-        `an import of tenant ${tenantId} was cut short: complete it with the file that it began ` +
-          `with, whose SHA-256 is ${known.fileHash}, or take it back with \`import --abandon\``,
+        `an import of tenant ${tenantId} was interrupted. To complete it, import the same file again ` +
+          `(SHA-256 ${known.fileHash}); to undo it, run \`import --abandon\``,
       )
   }
 

@@ -58,7 +58,7 @@ export function createImportStore({ orm }: Db) {
   function refuseUnfinished(tenantId: string) {
     if (lookUp(tenantId)?.endedAt === null)
       throw conflict(
-        'the import of this tenant was cut short: complete it first, or take it back with `import --abandon`',
+        'the import of this tenant was interrupted: import the same file again, or undo it with `import --abandon`',
       )
   }
 

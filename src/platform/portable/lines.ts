@@ -104,7 +104,7 @@ function parsed(bytes: Buffer): Line {
   if (bytes.length > MAX_LINE_LENGTH)
     throw invalid(`must have at most ${MAX_LINE_LENGTH} bytes`, { rule: 'too_large' })
   if (bytes[bytes.length - 1] !== NEWLINE)
-    throw invalid('the file is cut off here', { rule: 'damaged' })
+    throw invalid('the file ends in the middle of this line', { rule: 'damaged' })
   const value = parsedJson(bytes)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw invalid('must be a JSON object', { rule: 'type' })

@@ -95,7 +95,7 @@ export interface Portable {
 }
 
 /** Columns that number rows. */
-export const numbered: LeftOut = { leftOut: 'given anew, in the order of the file' }
+export const numbered: LeftOut = { leftOut: 'assigned again, in the order of the file' }
 
 export const isLeftOut = <R>(column: Column<R>): column is LeftOut<R> =>
   typeof column === 'object' && 'leftOut' in column

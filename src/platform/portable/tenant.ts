@@ -26,7 +26,7 @@ const tenant: PortableTable<typeof tenants.$inferSelect> = {
     if (id === SYSTEM_TENANT_ID)
       throw invalid('must not be the id of the system tenant', { field: 'id', rule: 'reserved' })
     if (checkedName(name) !== name)
-      throw invalid('must not begin or end with a space', { field: 'name', rule: 'format' })
+      throw invalid('must not start or end with a space', { field: 'name', rule: 'format' })
   },
 }
 
@@ -54,20 +54,20 @@ const usageMonth: PortableTable<typeof usageMonths.$inferSelect> = {
 }
 
 /**
- * The platform's tables of a tenant. They come before those of the engines, which refer to them.
+ * The platform's tables of a tenant. They come before the engines' tables, which refer to them.
  */
 export const tenantPortable: Portable = {
   tables: [tenant, usageMonth],
   leftOut: {
-    audit_log: 'history of the installation that it happened on',
-    mails: 'on their way, or history',
-    usage_days: 'pictures of the past; months are what counts',
-    instances: 'of the installation',
-    master_keys: 'of the installation',
-    fingerprint_keys: 'of the installation',
-    installation: 'of the installation',
-    backups: 'of the installation',
-    imports: 'of the installation',
+    audit_log: 'history of the exporting installation',
+    mails: 'queued, or history',
+    usage_days: 'statistics; only months affect billing',
+    instances: 'belongs to the installation',
+    master_keys: 'belongs to the installation',
+    fingerprint_keys: 'belongs to the installation',
+    installation: 'belongs to the installation',
+    backups: 'belongs to the installation',
+    imports: 'belongs to the installation',
   },
 }
 

@@ -12,7 +12,7 @@ export interface SealedColumn<Name extends string = string> {
    */
   readonly property?: string
   readonly purpose: string
-  /** The columns from which `boundTo` is made, by the names that `boundTo` uses. */
+  /** The columns that `boundTo` is built from, by the names that it uses. */
   readonly named: Readonly<Record<Name, SQLiteColumn>>
   boundTo(row: Readonly<Record<Name, string>>): string
 }

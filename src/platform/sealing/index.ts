@@ -12,7 +12,7 @@ import type { FingerprintPurpose } from './fingerprint-purposes.ts'
 import type { MasterKey } from './key-file.ts'
 import type { KeyRing } from './key-ring.ts'
 
-/** A secret can't be sealed or opened. The message names the row and the reason, never the secret. */
+/** A secret could not be sealed or opened. The message names the row and the reason, never the secret. */
 export class SealError extends Error {
   override name = 'SealError'
 }
@@ -30,7 +30,7 @@ const SEALED = /^s1\.([0-9a-f]{12})\.([\w-]+)$/
 
 /**
  * Encrypts secrets that have to be read back, such as webhook signing secrets, with AES-256-GCM and
- * a different key for each purpose. A sealed text can be opened only where it is bound to, which names
+ * a different key for each purpose. A sealed text can be opened only with the `boundTo` it was sealed with, which names
  * table, row and column: an attacker who can write to the database can't move the secret of another
  * tenant into their own row.
  */
@@ -45,10 +45,10 @@ export function createSealing(ring: KeyRing) {
     return key
   }
 
-  /** Encrypts a text with a random nonce, so that equal secrets don't look alike. */
+  /** Encrypts a text with a random nonce, so that equal secrets have different ciphertexts. */
   function seal(purpose: string, boundTo: string, text: string): string {
     if (!text.isWellFormed())
-      throw new SealError(`the text to seal for ${boundTo} is not valid Unicode`)
+      throw new SealError(`cannot seal ${boundTo}: the text is not valid Unicode`)
     const master = ring.primary()
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv(CIPHER, keyFor(master, purpose), nonce, OPTIONS)
@@ -62,8 +62,8 @@ export function createSealing(ring: KeyRing) {
     const master = ring.find(keyId)
     if (!master)
       throw new SealError(
-        `${boundTo} was sealed with master key ${keyId} and the one in use is ${ring.primary().id}: ` +
-          'put back the master.key it was sealed with',
+        `${boundTo} was sealed with master key ${keyId}, but the current key is ${ring.primary().id}. ` +
+          'Restore the master.key that it was sealed with',
       )
     const [nonce, ciphertext, tag] = split(bytes)
     const decipher = createDecipheriv(CIPHER, keyFor(master, purpose), nonce, OPTIONS)
@@ -73,7 +73,7 @@ export function createSealing(ring: KeyRing) {
     try {
       return Buffer.concat([text, decipher.final()]).toString('utf8')
     } catch {
-      throw new SealError(`${boundTo} was sealed for another row or column, or has been changed`)
+      throw new SealError(`${boundTo} was modified, or copied from another row or column`)
     }
   }
 
@@ -132,7 +132,7 @@ function parse(sealed: string, boundTo: string): { keyId: string; bytes: Buffer 
   const [, keyId = '', body = ''] = SEALED.exec(sealed) ?? []
   const bytes = Buffer.from(body, 'base64url')
   if (bytes.length < NONCE_BYTES + TAG_BYTES || bytes.toString('base64url') !== body)
-    throw new SealError(`${boundTo} does not contain a sealed text`)
+    throw new SealError(`${boundTo} does not contain a sealed secret`)
   return { keyId, bytes }
 }
 

@@ -59,22 +59,24 @@ export const newMasterKey = (): MasterKey => masterKeyOf(randomBytes(KEY_BYTES))
 export function loadMasterKey(dataDir: string): KeyFile {
   const file = masterKeyFile(dataDir)
   if (readMasterKey(dataDir) === undefined)
-    orRefuse(`${file} cannot be made`, () => makeKeyFile(dataDir))
+    orRefuse(`${file} cannot be created`, () => makeKeyFile(dataDir))
   // Also needed if another process created the file and has not synced it yet.
   orRefuse(`${dataDir} cannot be synced to disk`, () => sync(dataDir))
-  const key = readMasterKey(dataDir) ?? refuse(`${file} leads nowhere: remove the link`)
-  orRefuse(`others can read ${file}; have its owner chmod it to 600`, () => keepFromOthers(file))
+  const key = readMasterKey(dataDir) ?? refuse(`${file} is a broken link: remove it`)
+  orRefuse(`other accounts can read ${file}: run chmod 600 as its owner`, () =>
+    keepFromOthers(file),
+  )
   return key
 }
 
 /** Reads the key file without changing it; undefined if it doesn't exist. */
 export function readMasterKey(dataDir: string): KeyFile | undefined {
   const file = masterKeyFile(dataDir)
-  const unreadable = `${file} cannot be read; chown it to the account that runs Gatehouse`
+  const unreadable = `${file} cannot be read: run chown to give it to the account that runs Gatehouse`
   const stats = orRefuse(unreadable, () => statSync(file, { throwIfNoEntry: false }))
   if (!stats) return undefined
   if (!stats.isFile())
-    refuse(`${file} is not a file: move it away, and put back the one from the backup`)
+    refuse(`${file} is not a file: remove it and restore master.key from a backup`)
   const keys =
     stats.size <= MAX_FILE_BYTES
       ? parse(orRefuse(unreadable, () => readFileSync(file, 'utf8')))
@@ -82,8 +84,8 @@ export function readMasterKey(dataDir: string): KeyFile | undefined {
   return (
     keys ??
     refuse(
-      `${file} does not hold a master key: put back the one from the backup, ` +
-        'or remove the file if nothing was ever sealed here',
+      `${file} is not a valid master key: restore it from a backup, or remove the file if this ` +
+        'installation has no data yet',
     )
   )
 }

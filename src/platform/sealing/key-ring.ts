@@ -86,7 +86,7 @@ export function primaryOf({ held, known }: KeysInUse): MasterKey {
   const key = known.length === 0 ? held[0] : held.find(({ id }) => known.includes(id))
   if (!key)
     throw new MasterKeyError(
-      'the master key was replaced, and the new one cannot be read here: put back master.key',
+      'the master key was rotated, but the new one cannot be read: restore master.key',
     )
   return key
 }

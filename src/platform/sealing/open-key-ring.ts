@@ -96,12 +96,12 @@ export function misfit(parts: {
   const needed = known.join(' and ')
   if (!key)
     return (
-      `master.key is missing in ${dataDir}, and what is in the database was sealed with it ` +
-      `(${needed}); put back the one from the backup`
+      `master.key is missing in ${dataDir}, but the database was sealed with it ` +
+      `(${needed}): restore it from a backup`
     )
   return missing.length === known.length
-    ? `master.key in ${dataDir} is not the key that sealed what is in the database ` +
-        `(it is ${key.id} and has to be ${needed}); put back the one from the backup`
-    : `master.key in ${dataDir} lacks a key that some of what is in the database was sealed with ` +
-        `(it is ${held.join(' and ')} and has to be ${needed}); put back the one from the backup`
+    ? `master.key in ${dataDir} does not match the database ` +
+        `(found ${key.id}, need ${needed}): restore it from a backup`
+    : `master.key in ${dataDir} lacks a key that the database still needs ` +
+        `(found ${held.join(' and ')}, need ${needed}): restore it from a backup`
 }

@@ -7,7 +7,7 @@ export interface SealedRow {
   /** The `rowid`. */
   row: number
   sealed: string
-  /** The values that its seal is bound to, by name. */
+  /** The values that its `boundTo` is built from, by name. */
   names: Record<string, string>
   /** Null in tables that don't belong to tenants. */
   tenantId: string | null

@@ -11,7 +11,7 @@ import { createResealingStore, type SealedRow } from './resealing-store.ts'
 export interface Sweep {
   /** The number of texts that were sealed again, by table. */
   resealed: Record<string, number>
-  /** The number of texts that can't be opened, by table. */
+  /** The number of texts that can't be opened with their `boundTo`, by table. */
   unopenable: Record<string, number>
   /** Whether the pass found no text sealed with an earlier key. */
   isClean: boolean
@@ -91,7 +91,7 @@ export function createResealing(parts: {
   }
 
   /**
-   * Seals a text again; undefined if it is damaged, or bound to another row or with a missing
+   * Seals a text again; undefined if it is damaged, or sealed with another `boundTo` or a missing
    * key.
    */
   function resealed({ purpose, boundTo }: SealedColumn, { row, sealed, names }: SealedRow) {

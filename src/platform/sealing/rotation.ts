@@ -29,11 +29,11 @@ const NOTICE_MS = SILENCE_MS + BUSY_TIMEOUT_MS
 /** Usually one pass is enough; more are needed if a server keeps sealing with the old key. */
 const MAX_POLLS = 6
 const NEVER_CLEAN =
-  'something goes on being sealed with the old key: stop servers of an older version, ' +
-  'then run this again'
+  'a server still seals secrets with the old key: stop servers of an older version, then run ' +
+  'this again'
 
 export interface RotationOutcome {
-  /** The id of the old key; `to` is that of the new one. */
+  /** The id of the old key; `to` is the id of the new key. */
   from: string
   to: string
   /** The number of texts that were sealed again, by table. */
@@ -175,5 +175,5 @@ export function createRotation(parts: {
 const isEmpty = (counts: Record<string, number>): boolean => Object.keys(counts).length === 0
 
 function refuse(): never {
-  throw new MasterKeyError('master.key has gone: put it back')
+  throw new MasterKeyError('master.key is missing: restore it')
 }

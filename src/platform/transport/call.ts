@@ -5,11 +5,11 @@ import { CallFailure, type Phase } from './failure.ts'
 export type Timings = Record<Phase, number>
 
 const DOING: Record<Phase, string> = {
-  dns: 'looking up the name',
-  connect: 'connecting',
-  tls: 'in the TLS handshake',
-  wait: 'waiting for the answer to begin',
-  read: 'reading the answer',
+  dns: 'during the DNS lookup',
+  connect: 'while connecting',
+  tls: 'during the TLS handshake',
+  wait: 'while waiting for the response',
+  read: 'while reading the response',
 }
 
 /** A call in progress, with its timings, deadline and cancellation. */
@@ -55,9 +55,10 @@ export function startCall(parts: {
     stop(failure)
   }
 
-  const timeOut = (within: string) => cut('timeout', `no complete answer within ${within}`, within)
+  const timeOut = (within: string) =>
+    cut('timeout', `no complete response within ${within}`, within)
 
-  const onAbort = () => cut('aborted', 'the call was cut short')
+  const onAbort = () => cut('aborted', 'the request was cancelled')
   timers.push(clock.after(timeoutMs, () => timeOut(seconds(timeoutMs))))
   signal?.addEventListener('abort', onAbort)
   if (signal?.aborted) onAbort()
@@ -71,7 +72,7 @@ export function startCall(parts: {
     },
     limitBody: (ms) => {
       if (ended) return
-      timers.push(clock.after(ms, () => timeOut(`${seconds(ms)} of its head`)))
+      timers.push(clock.after(ms, () => timeOut(`${seconds(ms)} of the response headers`)))
     },
     timings: () => {
       if (since !== undefined) enter(current)

@@ -129,7 +129,7 @@ const isRedirect = ({ statusCode = 0 }: IncomingMessage) => statusCode >= 300 &&
 
 const redirected = () => new CallFailure('redirect', 'redirects are not followed')
 
-const ONLY_INTERIM = 'the target sends one interim answer after the other'
+const ONLY_INTERIM = 'the server sends too many interim responses'
 
 /** Follows the phases of the socket, and fails the call however it ends early. */
 function follow(
@@ -151,7 +151,7 @@ function follow(
   request.on('information', () => {
     if (++interim > MAX_INTERIM_ANSWERS) fail(new CallFailure('protocol', ONLY_INTERIM))
   })
-  request.on('upgrade', () => fail(new CallFailure('protocol', 'the target switched protocols')))
+  request.on('upgrade', () => fail(new CallFailure('protocol', 'the server switched protocols')))
   request.on('close', () => afterWhatHasArrived(() => fail(brokenOff(call.phase()))))
 }
 

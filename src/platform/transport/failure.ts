@@ -41,9 +41,9 @@ export class CallFailure extends Error {
 const CONNECT_WORDS: Record<string, string> = {
   ECONNREFUSED: 'refused',
   ETIMEDOUT: 'timed out',
-  EHOSTUNREACH: 'impossible, no route to the host',
-  ENETUNREACH: 'impossible, no route to the network',
-  ECONNRESET: 'closed by the other side',
+  EHOSTUNREACH: 'failed: no route to the host',
+  ENETUNREACH: 'failed: no route to the network',
+  ECONNRESET: 'closed by the server',
 }
 
 const UNTRUSTED = 'the certificate is not signed by a trusted authority'
@@ -58,9 +58,9 @@ const TLS_WORDS: Record<string, string> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
   UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
-  ECONNRESET: 'the other side closed the connection during the handshake',
-  ERR_SOCKET_CLOSED: 'the other side closed the connection during the handshake',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'the other side does not speak TLS',
+  ECONNRESET: 'the server closed the connection during the handshake',
+  ERR_SOCKET_CLOSED: 'the server closed the connection during the handshake',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'the server does not use TLS',
 }
 
 /**
@@ -92,8 +92,8 @@ function tlsFailure(code: string, { name }: Peer) {
 function protocolFailure(code: string) {
   const what =
     code === 'HPE_HEADER_OVERFLOW'
-      ? 'the headers of the answer are too large'
-      : `the answer is not valid HTTP (${code})`
+      ? 'the response headers are too large'
+      : `the response is not valid HTTP (${code})`
   return new CallFailure('protocol', what, { code })
 }
 
@@ -102,24 +102,24 @@ export const brokenOff = (phase: Phase, code = '') =>
   new CallFailure(
     'reset',
     phase === 'read'
-      ? 'the connection closed before the whole answer had arrived'
-      : 'the connection closed before an answer arrived',
+      ? 'the connection closed before the response was complete'
+      : 'the connection closed before a response arrived',
     { code },
   )
 
 /** Why a body is incomplete, for calls whose head is enough. */
 export function bodyIssue({ reason, within }: CallFailure): string {
   if (reason === 'timeout') return `the body was not complete within ${within}`
-  if (reason === 'aborted') return 'the call was cut short before the body was complete'
+  if (reason === 'aborted') return 'the request was cancelled before the body was complete'
   if (reason === 'protocol') return 'the body is not valid HTTP'
-  return 'the body broke off'
+  return 'the connection closed before the body was complete'
 }
 
 const TRUSTED_WORDS: Partial<Record<FailureReason, string>> = {
-  timeout: 'gave no complete answer in time',
-  too_large: 'answers with more than is read',
-  redirect: 'redirects, which is not followed',
-  aborted: 'is not waited for any longer',
+  timeout: 'did not respond completely in time',
+  too_large: 'sent a response that is too large',
+  redirect: 'redirects, but redirects are not followed',
+  aborted: 'was cancelled',
 }
 
 /**
@@ -129,7 +129,7 @@ const TRUSTED_WORDS: Partial<Record<FailureReason, string>> = {
 export function trustedFailure(error: unknown, url: string): CallFailure {
   const { reason, code } =
     error instanceof CallFailure ? error : { reason: 'protocol' as const, code: errorCode(error) }
-  const host = URL.parse(url)?.host ?? 'an address that is none'
+  const host = URL.parse(url)?.host ?? 'an invalid URL'
   const words = TRUSTED_WORDS[reason] ?? 'cannot be reached'
   const shownCode = /^\w{1,60}$/.test(code) ? ` (${code})` : ''
   return new CallFailure(reason, `${host} ${words}${shownCode}`, { code })

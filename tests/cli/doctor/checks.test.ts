@@ -87,7 +87,7 @@ describe('a place for the data', () => {
 
   test.each([
     ['/mnt/host/data', 'a host directory'],
-    ['/mnt/usb', 'keeps no permissions'],
+    ['/mnt/usb', 'does not store permissions'],
     ['/mnt/ram/data', 'in memory'],
   ])('%s is warned of', (path, words) => {
     expect(objection(path)).toMatchObject({
@@ -158,7 +158,10 @@ describe('permissions', () => {
     const entry = (mode: number) => ({ path: `/data/${mode.toString(8)}`, uid: 999, mode })
     expect(openToOthers('/data', [entry(0o600), entry(0o400)])).toEqual([])
     expect(openToOthers('/data', [entry(0o640), entry(0o604), entry(0o600)])).toMatchObject([
-      { result: 'warning', message: 'others can read /data/640, /data/604: chmod -R go= /data' },
+      {
+        result: 'warning',
+        message: 'other accounts can read /data/640, /data/604: run chmod -R go= /data',
+      },
     ])
   })
 })
@@ -185,7 +188,7 @@ describe('a place that does not answer', () => {
       const { paths, findings } = await findUnreachable(config, without(path))
       expect([...paths]).toEqual([path])
       expect(findings).toMatchObject([
-        { result: 'problem', message: `${path} does not answer: check its mount` },
+        { result: 'problem', message: `${path} does not respond: check its mount` },
       ])
     }
   })
@@ -219,7 +222,7 @@ describe('a place that does not answer', () => {
     const none: ReadonlySet<string> = new Set()
 
     expect(permissions(config, none)).toMatchObject([
-      { message: `others can read ${far}/a.tar.gz: chmod -R go= ${far}` },
+      { message: `other accounts can read ${far}/a.tar.gz: run chmod -R go= ${far}` },
     ])
     expect(permissions(config, dead)).toEqual([])
 
@@ -397,7 +400,7 @@ describe('processes and their leases', () => {
     expect(judgeLeases(lost, found, NOW)).toMatchObject([
       {
         result: 'warning',
-        message: expect.stringContaining('2 runs held by dead processes, and the server'),
+        message: expect.stringContaining('2 runs held by dead processes, but not taken over'),
       },
     ])
     expect(judgeLeases([lease('x', 1, NOW)], found, NOW)).toMatchObject([{ result: 'ok' }])

@@ -289,7 +289,7 @@ describe('the database', () => {
     writeFileSync(restoreMarker(fixture.dataDir), '{}')
     const { code, of } = await fixture.examine()
     expect(code).toBe(1)
-    expect(of('database')).toMatchObject([{ message: expect.stringContaining('cut short') }])
+    expect(of('database')).toMatchObject([{ message: expect.stringContaining('was interrupted') }])
   })
 })
 
@@ -355,11 +355,11 @@ test('the directory, the database and every backup that others can read are name
 
   expect(code).toBe(0)
   expect(of('data directory')).toMatchObject([
-    { result: 'warning', message: expect.stringContaining('(mode 755): chmod 700') },
+    { result: 'warning', message: expect.stringContaining('(mode 755): run chmod 700') },
   ])
   expect(of('permissions').map(({ message }) => message)).toEqual([
-    `others can read ${databaseFile(fixture.dataDir)}: chmod -R go= ${fixture.dataDir}`,
-    `others can read ${backups}/a.tar.gz: chmod -R go= ${backups}`,
+    `other accounts can read ${databaseFile(fixture.dataDir)}: run chmod -R go= ${fixture.dataDir}`,
+    `other accounts can read ${backups}/a.tar.gz: run chmod -R go= ${backups}`,
   ])
   expect(statSync(databaseFile(fixture.dataDir)).mode & 0o777).toBe(0o640)
 })
@@ -440,7 +440,7 @@ describe('work', () => {
       expect(await served()).toMatchObject([{ result: 'ok' }])
       const baseUrl = `http://127.0.0.1:${port[1]}`
       expect((await fixture.examine('--server-base-url', baseUrl)).of('base_url')).toMatchObject([
-        { result: 'ok', message: `${baseUrl} answers as Gatehouse` },
+        { result: 'ok', message: `${baseUrl} reaches Gatehouse` },
       ])
       expect((await fixture.examine(...port)).of('base_url')).toMatchObject([{ result: 'ok' }])
       const elsewhere = ['--server-port', `${freePort()}`]
@@ -477,7 +477,7 @@ describe('mails', () => {
     expect((await fixture.examine()).of('mails')).toMatchObject([{ result: 'ok' }])
     addMails(fixture, 9, 'kept', null)
     expect((await fixture.examine()).of('mails')).toMatchObject([
-      { result: 'warning', message: expect.stringContaining('10 mails kept') },
+      { result: 'warning', message: expect.stringContaining('10 emails held') },
     ])
   })
 

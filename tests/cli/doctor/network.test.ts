@@ -74,7 +74,7 @@ describe('the server for mail', () => {
     using silent = await hanging()
     const started = performance.now()
     expect(await asked(`smtp://127.0.0.1:${silent.port}`, { timeoutMs: 200 })).toMatchObject(
-      problem('does not answer in time'),
+      problem('did not respond in time'),
     )
     expect(performance.now() - started).toBeLessThan(2000)
   })
@@ -132,17 +132,17 @@ describe('base_url', () => {
     expect(await judged(here.url)).toMatchObject({ result: 'ok' })
     expect(await judged(there.url)).toMatchObject({
       result: 'warning',
-      message: expect.stringContaining('another Gatehouse installation'),
+      message: expect.stringContaining('a different Gatehouse installation'),
     })
   })
 
   test.each<[string, () => Response, string]>([
-    ['a page', () => new Response('<html>', html), 'answers with a page'],
+    ['a page', () => new Response('<html>', html), 'the response is a web page'],
     ['404', () => new Response('', { status: 404 }), '404'],
-    ['502', () => new Response('', { status: 502 }), 'the proxy does not reach'],
+    ['502', () => new Response('', { status: 502 }), 'the proxy cannot reach'],
     ['a login', () => new Response('', { status: 401 }), 'requires a sign-in'],
     ['a redirect', () => Response.redirect('https://elsewhere.example'), 'redirects'],
-    ['another JSON', () => Response.json({ status: 'UP' }), 'not as Gatehouse'],
+    ['another JSON', () => Response.json({ status: 'UP' }), 'not from Gatehouse'],
   ])('that answers with %s is warned of, with the reason', async (_, answer, reason) => {
     await using server = serving(answer)
     expect(await judged(server.url)).toMatchObject({

@@ -73,7 +73,9 @@ describe('a backup that somebody asks for', () => {
     const { fixture, backups, ending, open, ask } = await bootBackups()
     await using app = fixture.app
     await ask()
-    expect(await backups.makeNow().catch((error) => error.message)).toContain('a backup is running')
+    expect(await backups.makeNow().catch((error) => error.message)).toContain(
+      'a backup is already running',
+    )
     expect(audited(app, 'backup.asked_for')).toHaveLength(1)
     ending.reject(new Error('no space left on <b>device</b>'))
     await backups.idle()

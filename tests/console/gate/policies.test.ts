@@ -178,7 +178,7 @@ describe('decisions', () => {
     expect((await open(`${PATH}/decisions?cursor=nonsense`)).status).toBe(422)
     const [, id = ''] = /decisions\/([\w-]{36})/.exec(body) ?? []
     const detail = await open(`${PATH}/decisions/${id}`)
-    expect(detail.body).toContain('no policy permits this')
+    expect(detail.body).toContain('No policy permits this')
     expect(detail.body).toContain('Starter set (current)')
     expect(detail.body).toContain('subject=billing&amp;action=invoices.read')
     expect(detail.body).not.toContain('<script>alert')

@@ -48,7 +48,7 @@ describe('a delivery that fails', () => {
     expect(words).toMatch(
       /Failure .*Sent POST to .* Response: status 503 .*busy.* Next retry: attempt 2 .*in 1 min/,
     )
-    expect(words).toContain('and asked to wait 60 s')
+    expect(words).toContain('with a request to wait 60 s')
     expect(body.match(new RegExp(`${id}/resend`, 'g'))).toHaveLength(1)
     const seen = await fixture.open(`${PAGE}/${id}`, 'viewer')
     expect(wordsOf(seen.body)).toContain('Failure')

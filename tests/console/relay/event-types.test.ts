@@ -27,7 +27,7 @@ describe('the event types that were seen', () => {
     )
     expect(words).toContain('1 event type, 1 with breaking changes')
     const detail = wordsOf((await fixture.open(`${PAGE}/order.paid`)).body)
-    expect(detail).toContain('3 messages; last now')
+    expect(detail).toContain('3 messages, last received now')
     expect(detail).toContain('Payload changes')
     expect(detail).toContain('JSON Schema')
   })

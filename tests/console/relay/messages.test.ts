@@ -93,7 +93,7 @@ describe('a message by hand', () => {
     await fixture.app.clock.settled()
     expect([status, fixture.target.requests.length]).toEqual([303, 0])
     const page = await fixture.open(headers.get('location') ?? '', 'owner', 'test')
-    expect(wordsOf(page.body)).toContain('test keys accept events and deliver none')
+    expect(wordsOf(page.body)).toContain('events sent with a test key are not delivered')
   })
 
   test.each([
@@ -126,7 +126,7 @@ describe('a message', () => {
     const { body } = await fixture.open(`${PAGE}/${id}`)
     const words = wordsOf(body)
     expect(words).toContain('Delivered to 1 of 2 endpoints, 1 retrying')
-    expect(words).toContain('it listened to user.*, not to order.paid')
+    expect(words).toContain('The endpoint was subscribed to user.*, not to order.paid')
     expect(words).toContain('Not delivered to 1 endpoint')
     expect(body).toContain(`/console/endpoints/${deaf}`)
     expect(body).toContain(`/console/deliveries/${await fixture.deliveryOf(id)}`)
@@ -158,7 +158,7 @@ describe('a message', () => {
     expect(rest.body).toMatch(
       /<details[^>]* open[^>]*id="others"|<details[^>]*id="others"[^>]* open/,
     )
-    expect(rest.body.match(/it listened to user/g)).toHaveLength(1)
+    expect(rest.body.match(/The endpoint was subscribed to user/g)).toHaveLength(1)
     for (const wrong of ['cursor', 'others'])
       expect((await fixture.open(`${PAGE}/${id}?${wrong}=made-up`)).status).toBe(400)
   })

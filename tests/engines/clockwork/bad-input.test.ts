@@ -40,8 +40,8 @@ const URLS = [
   [3, 'url: must be an http or https URL'],
   ['', 'url: must be an absolute http or https URL'],
   ['example.com', 'url: must be an absolute http or https URL'],
-  ['ftp://example.com/', 'url: must begin with http or https, not ftp'],
-  ['file:///etc/passwd', 'url: must begin with http or https, not file'],
+  ['ftp://example.com/', 'url: must start with http or https, not ftp'],
+  ['file:///etc/passwd', 'url: must start with http or https, not file'],
   ['https://user:pass@example.com/', 'url: must not contain credentials; send them in a header'],
   ['https://user@example.com/', 'url: must not contain credentials; send them in a header'],
   ['http://10.0.0.1/', '10.0.0.1 is a private address'],
@@ -82,10 +82,10 @@ const HEADERS = [
   [{ '': 'x' }, 'headers: must not have a header without a name'],
   [
     { 'X-A': 'x\r\nX-Clockwork-Attempt: 9' },
-    'headers.X-A: must only have characters that a header can carry',
+    'headers.X-A: must only have characters that are allowed in a header',
   ],
-  [{ 'X-A': 'x\0' }, 'headers.X-A: must only have characters that a header can carry'],
-  [{ 'X-A': '€' }, 'headers.X-A: must only have characters that a header can carry'],
+  [{ 'X-A': 'x\0' }, 'headers.X-A: must only have characters that are allowed in a header'],
+  [{ 'X-A': '€' }, 'headers.X-A: must only have characters that are allowed in a header'],
 ] as const
 
 const BODIES = [

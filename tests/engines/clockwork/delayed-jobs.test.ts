@@ -230,7 +230,7 @@ test('a tenant may have 10,000 jobs; when all of them are open another one is re
   expect(await api.post(DELAYED, another)).toMatchObject({ status: 201 })
   expect(await api.post(DELAYED, another)).toMatchObject({
     status: 409,
-    body: { error: expect.stringContaining('10000 delayed jobs that have not ended') },
+    body: { error: expect.stringContaining('10000 pending or running delayed jobs') },
   })
   expect(stored(fixture)).toEqual({ counted: { n: 10_000 }, jobs: 2, runs: 2 })
 })

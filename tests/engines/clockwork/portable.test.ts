@@ -75,7 +75,7 @@ describe('jobs that have moved', () => {
     const lines = exportOf(old, id)
 
     expect(await importInto(home, fileOf(lines))).toMatchObject({
-      told: { overdue_delayed_jobs: 1 },
+      notes: { overdue_delayed_jobs: 1 },
     })
     await home.clock.advance(60_000)
     const { body } = await home.client(secret).get(DELAYED)

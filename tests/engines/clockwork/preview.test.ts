@@ -37,13 +37,13 @@ test('a preview warns of what may surprise', async () => {
 
   const { body } = await fixture.api.post(PREVIEW, { schedule: '0 0 31 * *' })
 
-  expect(body.warnings).toEqual([expect.stringContaining('day 31 does not come in')])
+  expect(body.warnings).toEqual([expect.stringContaining('day 31 does not exist in')])
 })
 
 test.each<[string, boolean, string | null]>([
   ['https://example.com/hook', true, null],
   ['http://10.0.0.1/', false, 'private address'],
-  ['ftp://example.com/', false, 'URL must begin with http or https, not ftp'],
+  ['ftp://example.com/', false, 'URL must start with http or https, not ftp'],
   ['http://intranet/', false, 'single-label'],
   ['not a URL', false, 'URL must be an absolute http or https URL'],
 ])('a preview says whether %s may be called', async (url, allowed, reason) => {

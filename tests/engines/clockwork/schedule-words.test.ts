@@ -47,8 +47,8 @@ describe('a schedule is told in plain words', () => {
 })
 
 describe('what may surprise is warned of', () => {
-  const months31 = 'day 31 does not come in February, April, June, September and November'
-  const startsOver = 'starts over on day 1, so the gap at the turn of the month varies'
+  const months31 = 'day 31 does not exist in February, April, June, September and November'
+  const startsOver = 'restarts on day 1, so the last gap of the month varies'
 
   test.each<[string, string[]]>([
     ['*/7 * * * *', ['minute */7 is uneven: from 56 to the next 0 it is 4 minutes, not 7']],
@@ -64,12 +64,15 @@ describe('what may surprise is warned of', () => {
     ['0 0 */31 * *', ['day of month */31 matches only 1']],
     ['0 0 31 * *', [months31]],
     ['0 0 1,31 * *', [months31]],
-    ['0 0 30 * *', ['day 30 does not come in February']],
-    ['0 0 29 * *', ['29 February comes only in leap years']],
-    ['0 0 29 2 *', ['29 February comes only in leap years, which can be 8 years apart']],
-    ['0 0 1,29 2 *', ['29 February comes only in leap years']],
-    ['0 0 29,30 * *', ['29 February comes only in leap years', 'day 30 does not come in February']],
-    ['0 0 31 1,4 *', ['day 31 does not come in April']],
+    ['0 0 30 * *', ['day 30 does not exist in February']],
+    ['0 0 29 * *', ['29 February exists only in leap years']],
+    ['0 0 29 2 *', ['29 February exists only in leap years, which can be 8 years apart']],
+    ['0 0 1,29 2 *', ['29 February exists only in leap years']],
+    [
+      '0 0 29,30 * *',
+      ['29 February exists only in leap years', 'day 30 does not exist in February'],
+    ],
+    ['0 0 31 1,4 *', ['day 31 does not exist in April']],
   ])('%s', (expression, warnings) => {
     expect(scheduleWarnings(expression)).toEqual(warnings)
   })

@@ -248,7 +248,7 @@ describe('nothing changes', () => {
 
       expect(await refusal).toMatchObject({
         code: 'messenger_unavailable',
-        message: expect.stringContaining('gave no complete answer in time'),
+        message: expect.stringContaining('did not respond completely in time'),
       })
       expect(fixture.rows()).toEqual([])
       expect(fixture.audited()).toEqual([])
@@ -608,7 +608,9 @@ describe('a token that is set in the place of another', () => {
     await using fixture = await bootEmpty()
 
     for (const token of ['', 'nonsense', '123456', 'abc:def', '1:a/../b'])
-      expect((await refusalOf(fixture.set({ token }))).message).toStartWith('token: must be what')
+      expect((await refusalOf(fixture.set({ token }))).message).toStartWith(
+        'token: must be the token',
+      )
 
     expect(fixture.botApi.calls).toEqual([])
   })

@@ -61,7 +61,7 @@ describe('bots', () => {
         line.kind === 'bot' ? { ...line, id: idNumber(line.environment === 'live' ? 1 : 2) } : line,
       )
     await expect(importInto(fixture.app, fileOf(alone))).rejects.toThrow(
-      'bot.platform, platform_bot_id: is taken by another bot',
+      'bot.platform, platform_bot_id: is already used by another bot',
     )
   })
 

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
-import { withNewOffices } from '../../../src/cli/open.ts'
+import { withNewServices } from '../../../src/cli/open.ts'
 import { databaseFile } from '../../../src/db/open.ts'
 import { BINARY, type Server, startServer, until } from '../../support/binary.ts'
 import { type BotMessage, type Person, startBotApi } from '../../support/bot-api/index.ts'
@@ -84,7 +84,7 @@ export async function openDoor(stack: AsyncDisposableStack) {
   const { cwd, botApi, serve, rows, count } = installation
   const bot = botApi.bot({ name: 'Acme' })
   const flags = { 'data-dir': dataIn(cwd), 'passepartout-telegram-api-root': botApi.url }
-  const key = await withNewOffices(testConfig(flags), async ({ tenants, keys, bots }) => {
+  const key = await withNewServices(testConfig(flags), async ({ tenants, keys, bots }) => {
     const { id: tenantId } = await tenants.create(ACTOR, { name: 'Acme', plan: 'unlimited' })
     const owner = { tenantId, environment: 'live' } as const
     const office = await bots()

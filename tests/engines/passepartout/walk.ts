@@ -91,7 +91,7 @@ export async function pass({ app }: Pick<Fixture, 'app'>, ms: number) {
   await app.clock.advance(last)
 }
 
-/** Turns the clock, a little at a time, until something came true in the real fixture. */
+/** Turns the clock in small steps until a condition of the real world is true. */
 export async function turnUntil(
   { app }: Pick<Fixture, 'app'>,
   holds: () => boolean | Promise<boolean>,

@@ -152,7 +152,7 @@ function manyHeaders(n: number): Record<string, string> {
 }
 
 const BAD_FIELDS: [fields: Json, ...words: string[]][] = [
-  [{ url: 'ftp://example.com/' }, 'url', 'must begin with http or https, not ftp'],
+  [{ url: 'ftp://example.com/' }, 'url', 'must start with http or https, not ftp'],
   [{ url: 'example.com' }, 'url', 'must be an absolute http or https URL'],
   [{ url: '' }, 'url', 'must be an absolute http or https URL'],
   [{ url: 7 }, 'url', 'an http or https URL'],

@@ -160,7 +160,7 @@ export async function leapTo(app: Pick<TestApp, 'clock' | 'db'>, at: number) {
 export const leap = (app: Pick<TestApp, 'clock' | 'db'>, ms: number) =>
   leapTo(app, app.clock.now() + ms)
 
-/** Turns the clock, a little at a time, while a receiver takes its time in the real fixture. */
+/** Turns the clock in small steps while a receiver takes real time to answer. */
 export async function turnUntil(app: TestApp, holds: () => boolean | Promise<boolean>) {
   await until(async () => {
     if (await holds()) return true

@@ -40,7 +40,7 @@ describe('a message that is on its way to an endpoint', () => {
       url: endpoint.url,
       delivery_id: delivery.id,
       verdict: 'succeeded',
-      reason: `delivered at ${at(0)} with 1 attempt`,
+      reason: `delivered at ${at(0)} after 1 attempt`,
     })
   })
 
@@ -52,11 +52,11 @@ describe('a message that is on its way to an endpoint', () => {
     const message = await publish()
     expect(await verdictOf(fixture, message)).toMatchObject({
       verdict: 'retrying',
-      reason: `1 attempt failed; the next is due at ${at(5)}`,
+      reason: `1 attempt failed; next attempt at ${at(5)}`,
     })
 
     await clock.advance(5 * SECOND)
-    expect(await reasonOf(fixture, message)).toBe(`2 attempts failed; the next is due at ${at(65)}`)
+    expect(await reasonOf(fixture, message)).toBe(`2 attempts failed; next attempt at ${at(65)}`)
   })
 
   test('failed: given up when, after how many attempts', async () => {
@@ -69,7 +69,7 @@ describe('a message that is on its way to an endpoint', () => {
 
     expect(await verdictOf(fixture, message)).toMatchObject({
       verdict: 'failed',
-      reason: `given up at ${at(5)} after 2 attempts`,
+      reason: `failed at ${at(5)} after 2 attempts`,
     })
   })
 
@@ -83,7 +83,7 @@ describe('a message that is on its way to an endpoint', () => {
 
     expect(await verdictOf(fixture, message)).toMatchObject({
       verdict: 'delivering',
-      reason: 'an attempt is under way',
+      reason: 'attempt in progress',
     })
     answers.release()
     await settle()
@@ -99,7 +99,7 @@ describe('a message that is on its way to an endpoint', () => {
 
     expect(await verdictOf(fixture, message)).toMatchObject({
       verdict: 'pending',
-      reason: `its first attempt is due at ${at(1)}`,
+      reason: `first attempt at ${at(1)}`,
     })
   })
 
@@ -110,7 +110,7 @@ describe('a message that is on its way to an endpoint', () => {
 
     expect(await verdictOf(fixture, await publish())).toMatchObject({
       verdict: 'held',
-      reason: 'kept until its endpoint, which is inactive, takes deliveries again',
+      reason: 'held until the endpoint is resumed',
     })
   })
 
@@ -140,7 +140,7 @@ describe('a message that is on its way to an endpoint', () => {
       endpoint_id: endpoint.id,
       url: null,
       verdict: 'cancelled',
-      reason: expect.stringContaining('its endpoint was deleted'),
+      reason: expect.stringContaining('the endpoint was deleted'),
     })
   })
 
@@ -189,7 +189,7 @@ describe('a second run is told as what it is', () => {
 })
 
 describe('a message that has arrived has arrived', () => {
-  const ARRIVED = `delivered at ${at(0)}; since it was sent again: `
+  const ARRIVED = `delivered at ${at(0)}, then sent again: `
 
   test('whatever becomes of it when it is sent again', async () => {
     await using fixture = await bootFixture({ flags: { 'relay-retry-delays': '5s' } })
@@ -204,13 +204,13 @@ describe('a message that has arrived has arrived', () => {
     await settle()
     expect(await verdictOf(fixture, message)).toMatchObject({
       verdict: 'retrying',
-      reason: `${ARRIVED}2 attempts in 2 runs; the next is due at ${at(15)}`,
+      reason: `${ARRIVED}2 attempts in 2 runs; next attempt at ${at(15)}`,
     })
 
     await clock.advance(5 * SECOND)
     expect(await verdictOf(fixture, message)).toMatchObject({
       verdict: 'failed',
-      reason: `${ARRIVED}given up at ${at(15)} after 3 attempts`,
+      reason: `${ARRIVED}failed at ${at(15)} after 3 attempts`,
     })
 
     target.answers(answerWith(200))
@@ -218,7 +218,7 @@ describe('a message that has arrived has arrived', () => {
     await settle()
     const { verdict, reason } = await verdictOf(fixture, message)
     expect(verdict).toBe('succeeded')
-    expect(reason).toBe(`delivered at ${at(15)} with 4 attempts`)
+    expect(reason).toBe(`delivered at ${at(15)} after 4 attempts`)
   })
 
   test('and not where it never did, however often it was sent', async () => {
@@ -231,7 +231,7 @@ describe('a message that has arrived has arrived', () => {
     await resend(delivery)
     await settle()
 
-    expect(await reasonOf(fixture, message)).toBe(`given up at ${at(0)} after 2 attempts`)
+    expect(await reasonOf(fixture, message)).toBe(`failed at ${at(0)} after 2 attempts`)
   })
 })
 
@@ -246,7 +246,7 @@ describe('a message that never was to go to an endpoint', () => {
       url: endpoint.url,
       delivery_id: null,
       verdict: 'event_type',
-      reason: 'it listened to invoice.*, user.deleted, not to user.created',
+      reason: 'the endpoint was subscribed to invoice.*, user.deleted, not to user.created',
     })
   })
 
@@ -270,7 +270,7 @@ describe('a message that never was to go to an endpoint', () => {
     expect(await verdictOf(fixture, await publish({ channels: ['asia'] }))).toMatchObject({
       delivery_id: null,
       verdict: 'channels',
-      reason: 'it listened to the channels eu, us, the message names asia',
+      reason: 'the endpoint listened on channels eu, us; the message was sent to asia',
     })
   })
 
@@ -293,7 +293,7 @@ describe('a message that never was to go to an endpoint', () => {
     expect(await verdictOf(fixture, message)).toMatchObject({
       delivery_id: null,
       verdict: 'later',
-      reason: expect.stringMatching(/younger than the message.*replay/),
+      reason: expect.stringMatching(/created after the message.*replay/),
     })
   })
 
@@ -309,7 +309,7 @@ describe('a message that never was to go to an endpoint', () => {
     expect(verdict).toMatchObject({
       delivery_id: null,
       verdict: 'sandbox',
-      reason: 'it was for this endpoint; test keys accept events and deliver none',
+      reason: 'the endpoint matched, but events sent with a test key are not delivered',
     })
     expect(other).toMatchObject({ verdict: 'event_type' })
     expect(target.requests).toHaveLength(0)
@@ -339,10 +339,12 @@ describe('the filter of that time is what counts', () => {
     await change(endpoint, { channels: [] })
     const fourth = await publish()
 
-    const again = '; a replay can send it'
-    expect(await reasonOf(fixture, first)).toBe(`it listened to old, not to user.created${again}`)
+    const again = '; to send it, start a replay'
+    expect(await reasonOf(fixture, first)).toBe(
+      `the endpoint was subscribed to old, not to user.created${again}`,
+    )
     expect(await reasonOf(fixture, second)).toBe(
-      `it listened to older, not to user.created${again}`,
+      `the endpoint was subscribed to older, not to user.created${again}`,
     )
     expect(await verdictOf(fixture, third)).toMatchObject({ verdict: 'channels' })
     expect(await verdictOf(fixture, fourth)).toMatchObject({ verdict: 'succeeded' })
@@ -365,7 +367,9 @@ describe('the filter of that time is what counts', () => {
     await publish({ event_type: 'a' })
     for (const type of ['b', 'c', 'd']) await change(endpoint, { event_types: [type] })
 
-    expect(await reasonOf(fixture, await publish())).toBe('it listened to d, not to user.created')
+    expect(await reasonOf(fixture, await publish())).toBe(
+      'the endpoint was subscribed to d, not to user.created',
+    )
   })
 
   test('where all messages before it have been cleared away', async () => {
@@ -378,7 +382,9 @@ describe('the filter of that time is what counts', () => {
 
     await change(endpoint, { event_types: ['new'] })
 
-    expect(await reasonOf(fixture, await publish())).toBe('it listened to new, not to user.created')
+    expect(await reasonOf(fixture, await publish())).toBe(
+      'the endpoint was subscribed to new, not to user.created',
+    )
   })
 
   test('where the same filter has been written again and again', async () => {
@@ -421,22 +427,22 @@ test('after a hundred changes the first filter is forgotten, and older messages 
   for (let n = 1; n <= 99; n++) await changeOnce(n)
   expect(await verdictOf(fixture, message)).toMatchObject({
     verdict: 'event_type',
-    reason: 'it listened to first, not to user.created',
+    reason: 'the endpoint was subscribed to first, not to user.created',
   })
   await changeOnce(100)
 
   expect(await verdictOf(fixture, message)).toMatchObject({
     delivery_id: null,
     verdict: 'forgotten',
-    reason: 'what the endpoint listened to then is not known any more',
+    reason: 'the filters that the endpoint had then are no longer stored',
   })
   expect(await verdictOf(fixture, older)).toMatchObject({
     verdict: 'later',
-    reason: 'the endpoint is younger than the message',
+    reason: 'the endpoint was created after the message',
   })
   await change(endpoint, { event_types: null })
   for (const one of [message, older])
-    expect(await reasonOf(fixture, one)).toEndWith('; a replay can send it')
+    expect(await reasonOf(fixture, one)).toEndWith('; to send it, start a replay')
 })
 
 test('a replay is spoken of exactly where it would send the message', async () => {

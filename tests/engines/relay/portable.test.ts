@@ -60,7 +60,7 @@ describe('endpoints', () => {
     [
       'headers of two lines',
       { headers: { a: 'b\r\nc: d' } },
-      'line 3: endpoint.headers.a: must only have characters that a header can carry',
+      'line 3: endpoint.headers.a: must only have characters that are allowed in a header',
     ],
     [
       'a stream that there is not',

@@ -105,7 +105,7 @@ describe('an answer that does not come, or not whole', () => {
       silent,
       {
         code: 'timeout',
-        message: 'no complete answer within 15 s (waiting for the answer to begin)',
+        message: 'no complete response within 15 s (while waiting for the response)',
       },
       null,
       { wait: 15_000, read: 0 },
@@ -115,7 +115,7 @@ describe('an answer that does not come, or not whole', () => {
       drippingHead,
       {
         code: 'timeout',
-        message: 'no complete answer within 15 s (waiting for the answer to begin)',
+        message: 'no complete response within 15 s (while waiting for the response)',
       },
       null,
       { wait: 15_000, read: 0 },
@@ -123,35 +123,38 @@ describe('an answer that does not come, or not whole', () => {
     [
       'a 500 whose body drips',
       drippingBody('500 No'),
-      { code: 'status', message: 'answered 500; the body was not complete within 5 s of its head' },
+      {
+        code: 'status',
+        message: 'status 500; the body was not complete within 5 s of the response headers',
+      },
       { status: 500, body: expect.stringMatching(/^\.+$/) },
       { read: 5000 },
     ],
     [
       'a 500 with an endless body',
       pouring('500 No'),
-      { code: 'status', message: 'answered 500' },
+      { code: 'status', message: 'status 500' },
       { status: 500, body: 'x'.repeat(16_384) },
       {},
     ],
     [
       'a reset before the head',
       resetting,
-      { code: 'reset', message: 'the connection closed before an answer arrived' },
+      { code: 'reset', message: 'the connection closed before a response arrived' },
       null,
       { read: 0 },
     ],
     [
       'a close before the head',
       hangingUp,
-      { code: 'reset', message: 'the connection closed before an answer arrived' },
+      { code: 'reset', message: 'the connection closed before a response arrived' },
       null,
       { read: 0 },
     ],
     [
       'a reset after the head of a 500',
       resettingAfterHead('500 No'),
-      { code: 'status', message: 'answered 500; the body broke off' },
+      { code: 'status', message: 'status 500; the connection closed before the body was complete' },
       { status: 500, body: 'only so mu' },
       {},
     ],
@@ -181,11 +184,11 @@ describe('an answer that does not come, or not whole', () => {
 
 describe('an answer that says no', () => {
   test.each([
-    ['500 Internal Server Error', { code: 'status', message: 'answered 500' }],
-    ['404 Not Found', { code: 'status', message: 'answered 404' }],
-    ['401 Unauthorized', { code: 'status', message: 'answered 401' }],
-    ['429 Too Many Requests', { code: 'status', message: 'answered 429' }],
-    ['304 Not Modified', { code: 'redirect', message: expect.stringContaining('answered 304') }],
+    ['500 Internal Server Error', { code: 'status', message: 'status 500' }],
+    ['404 Not Found', { code: 'status', message: 'status 404' }],
+    ['401 Unauthorized', { code: 'status', message: 'status 401' }],
+    ['429 Too Many Requests', { code: 'status', message: 'status 429' }],
+    ['304 Not Modified', { code: 'redirect', message: expect.stringContaining('status 304') }],
   ])('%s', async (status, error) => {
     await using fixture = await bootRelay()
     await using target = await startRawTarget(
@@ -216,7 +219,7 @@ describe('an answer that says no', () => {
 
     expect(attempt.error).toEqual({
       code: 'status',
-      message: 'answered 429 and asked to wait 90 s',
+      message: 'status 429, with a request to wait 90 s',
     })
     expect(Date.parse(attempt.next_attempt_at)).toBe(endOf(attempt) + 90 * SECOND)
     expect(delivery).toMatchObject({ status: 'retrying', next_attempt_at: attempt.next_attempt_at })
@@ -235,7 +238,7 @@ describe('an answer that says no', () => {
       status: 'failed',
       error: {
         code: 'gone',
-        message: 'answered 410: it wants no more',
+        message: 'status 410: the receiver wants no more messages',
       },
       response: { status: 410, body: 'bye' },
       next_attempt_at: null,
@@ -287,7 +290,7 @@ describe('an answer that says no', () => {
       status: 'failed',
       error: {
         code: 'redirect',
-        message: `answered 307, a redirect to ${location}; redirects are not followed`,
+        message: `status 307: redirect to ${location}. Redirects are not followed`,
       },
       response: { status: 307, headers: expect.arrayContaining([['Location', location]]) },
     })
@@ -428,7 +431,7 @@ describe('a receiver that is not reached', () => {
 
     expect(attempt).toMatchObject({
       status: 'failed',
-      error: { code: 'timeout', message: expect.stringContaining('in the TLS handshake') },
+      error: { code: 'timeout', message: expect.stringContaining('during the TLS handshake') },
       address: '127.0.0.1',
       response: null,
     })

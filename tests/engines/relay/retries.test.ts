@@ -235,7 +235,7 @@ describe('a redirect', () => {
         response: { status },
         error: {
           code: 'redirect',
-          message: `answered ${status}, a redirect to ${inner.url}; redirects are not followed`,
+          message: `status ${status}: redirect to ${inner.url}. Redirects are not followed`,
         },
       },
     ])
@@ -262,7 +262,7 @@ describe('410', () => {
       attempt_log: [
         {
           status: 'failed',
-          error: { code: 'gone', message: expect.stringContaining('answered 410') },
+          error: { code: 'gone', message: expect.stringContaining('status 410') },
           next_attempt_at: null,
         },
       ],

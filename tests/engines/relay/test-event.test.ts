@@ -64,7 +64,7 @@ describe('the live answer is told', () => {
     expect(await sendTest(await createEndpoint())).toMatchObject({
       succeeded: false,
       response: { status, body: 'no' },
-      error: { code: 'status', message: `answered ${status}` },
+      error: { code: 'status', message: `status ${status}` },
     })
     expect(target.requests).toHaveLength(1)
   })

@@ -163,7 +163,7 @@ export const fingerprint = (folder: string): Record<string, string> =>
 
 export const modeOf = (path: string) => statSync(path).mode & 0o777
 
-/** The database of an archive, opened aside. */
+/** The database of an archive, unpacked and opened. */
 export async function databaseIn(file: string, folder: string): Promise<Database> {
   const [, database] = await piecesOf(file)
   const copy = join(folder, `looked-into-${crypto.randomUUID()}.db`)

@@ -87,13 +87,13 @@ describe('nothing in an archive speaks to a terminal', () => {
     using home = createHome()
 
     expect(await refusalOf(home, await archiveWith(home, change))).toContain(
-      'the archive is not a backup of Gatehouse: its manifest cannot be read',
+      'the archive is not a Gatehouse backup: its manifest cannot be read',
     )
   })
 
   test.each([
     ['a later step', 'INSERT INTO _migrations VALUES (?1, ?1, 0, ?1)', 'newer than this'],
-    ['a master key', 'UPDATE master_keys SET id = ?1', 'names a master key that is none'],
+    ['a master key', 'UPDATE master_keys SET id = ?1', 'lists an invalid master key id'],
   ])('from its database: %s', async (_, sql, said) => {
     using home = createHome()
     const spoil = (client: Database) => void client.query(sql).run(`9${ESCAPE}`)
@@ -110,7 +110,7 @@ describe('nothing in an archive speaks to a terminal', () => {
 
     const refusal = await refusalOf(home, await archiveWith(home, {}, spoil))
 
-    expect(refusal).toEndWith('holds what no version has made: view x]0;pwned2J')
+    expect(refusal).toEndWith('contains something that Gatehouse never creates: view x]0;pwned2J')
   })
 })
 
@@ -122,22 +122,22 @@ describe('an archive whose database cannot be served is refused', () => {
     [
       'another index under this name',
       'DROP INDEX backups_by_time; CREATE UNIQUE INDEX backups_by_time ON backups (started_at)',
-      'lacks the index backups_by_time of backups, or has another under this name',
+      'its database lacks the index backups_by_time of backups, or has a different one',
     ],
     [
       'a view in the place of a table',
       'DROP TABLE backups; CREATE VIEW backups AS SELECT 1',
-      'holds what no version has made: view backups',
+      'contains something that Gatehouse never creates: view backups',
     ],
     [
       'a trigger',
       'CREATE TRIGGER t AFTER INSERT ON tenants BEGIN DELETE FROM tenants; END',
-      'holds what no version has made: trigger t',
+      'contains something that Gatehouse never creates: trigger t',
     ],
     [
       'a virtual table',
       'CREATE VIRTUAL TABLE v USING fts5(x)',
-      'holds what no version has made: table v',
+      'contains something that Gatehouse never creates: table v',
     ],
     [
       'a ledger of other columns',

@@ -48,7 +48,7 @@ describe('a marker that no restore has written is refused, and nothing is touche
     writeFileSync(marker, written)
 
     await expect(home.restore(file)).rejects.toThrow(
-      `${marker} cannot be read. Put back the files that belong together, then remove it`,
+      `${marker} cannot be read. Make sure that the database and master.key belong together, then remove it`,
     )
 
     expect(readFileSync(marker, 'utf8')).toBe(written)

@@ -24,8 +24,8 @@ test('a mount that is gone holds up one call, for five seconds, until it is back
   first.catch(() => {})
 
   await clock.advance(5000)
-  await expect(first).rejects.toThrow('/mnt/f does not answer: is its mount still there?')
-  await expect(reach('/mnt/g', async () => calls++)).rejects.toThrow('does not answer')
+  await expect(first).rejects.toThrow('/mnt/f does not respond: check its mount')
+  await expect(reach('/mnt/g', async () => calls++)).rejects.toThrow('does not respond')
   expect(calls).toBe(1)
 
   answer.resolve(1)

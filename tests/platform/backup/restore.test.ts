@@ -262,7 +262,7 @@ describe('nothing is restored beside', () => {
 
     const refused = home.restore(file)
 
-    await expect(refused).rejects.toThrow('Stop it first, or wait until it has ended')
+    await expect(refused).rejects.toThrow('Stop it, or wait until it has finished')
     if (process.platform === 'linux')
       await expect(refused).rejects.toThrow(`(process ${writer.pid})`)
     writer.kill()
@@ -394,7 +394,7 @@ test.skipIf(!canMount)('a key that is mounted is told before anything moves', as
 
   const refused = restoreBeside(mounted)
 
-  expect(`${refused.stderr}`).toContain('put the key of the archive where it comes from')
+  expect(`${refused.stderr}`).toContain('replace its source with the key in the archive')
   expect(tenantsIn(dataDir)).toEqual(['after', 'before'])
   expect(readdirSync(dataDir).filter((name) => name.includes('restore'))).toEqual([])
   expect(restoreBeside(own)).toMatchObject({ exitCode: 0 })
@@ -446,10 +446,10 @@ describe('an archive without a key', () => {
     const elsewhere = join(home.path, 'elsewhere')
 
     await expect(restore(elsewhere, file)).rejects.toThrow(
-      `sealed with ${home.key.id}. Put that key into ${elsewhere} as master.key (there is none)`,
+      `sealed with ${home.key.id}. Copy that key to ${elsewhere}/master.key; the directory has no key`,
     )
     replaceKeyFile(home.dataDir, [newMasterKey()])
-    await expect(home.restore(file)).rejects.toThrow('the one there is')
+    await expect(home.restore(file)).rejects.toThrow('instead')
     expect(new Set(Object.keys(fingerprint(home.dataDir)))).toEqual(before)
     expect(existsSync(elsewhere)).toBe(false)
   })
@@ -493,7 +493,7 @@ describe('an archive that is not sound is refused, and nothing is touched', () =
   }
 
   const cases: [string, Spoil, string][] = [
-    ['no manifest', ([, ...rest]) => rest, 'where manifest.json should be'],
+    ['no manifest', ([, ...rest]) => rest, 'instead of manifest.json'],
     ['a manifest of words', ([, ...rest]) => [as('manifest.json', 'hello'), ...rest], 'manifest'],
     ['an empty manifest', ([, ...rest]) => [as('manifest.json', '{}'), ...rest], 'manifest'],
     ['a later format', (all) => withManifest(all, { format: 2 }), 'format 2'],
@@ -505,12 +505,12 @@ describe('an archive that is not sound is refused, and nothing is touched', () =
     [
       'a manifest of another schema',
       (all) => withManifest(all, { schema: [] }),
-      'its manifest is that of another database',
+      'its manifest describes a different database',
     ],
     [
       'a manifest of another installation',
       (all) => withManifest(all, { installation: 'inst-2' }),
-      'its manifest is that of another database',
+      'its manifest describes a different database',
     ],
     [
       'a manifest with more steps than there ever will be',
@@ -529,17 +529,17 @@ describe('an archive that is not sound is refused, and nothing is touched', () =
         as('gatehouse.db', flipped(b?.body ?? Buffer.alloc(0))),
         c as Piece,
       ],
-      'not what was backed up',
+      'does not match',
     ],
     [
       'a database of another size',
       ([a, , c]) => [a as Piece, as('gatehouse.db', 'short'), c as Piece],
-      'another size',
+      'differs from the manifest',
     ],
     [
       'a swapped key',
       ([a, b]) => [a as Piece, b as Piece, as('master.key', foreignKey())],
-      'not what was backed up',
+      'does not match',
     ],
     [
       'a swapped key that the manifest names',
@@ -550,7 +550,7 @@ describe('an archive that is not sound is refused, and nothing is touched', () =
         })
         return [...all, as('master.key', key)]
       },
-      'is not the one that its database was sealed with',
+      'does not match its database, which was sealed with',
     ],
     [
       'a key that is none',
@@ -560,25 +560,25 @@ describe('an archive that is not sound is refused, and nothing is touched', () =
         }),
         as('master.key', 'hello'),
       ],
-      'does not hold a master key',
+      'is not a valid master key',
     ],
     [
       'a path that leads out',
       (all) => [...all, as('../escaped', 'x')],
-      'it has "../escaped", which does not belong in it',
+      'it contains "../escaped", which is not part of a backup',
     ],
     [
       'a path that leads out, in place of the database',
       ([a, , c]) => [a as Piece, as('../gatehouse.db', 'x'), c as Piece],
-      'it has "../gatehouse.db"',
+      'it contains "../gatehouse.db"',
     ],
-    ['an absolute path', (all) => [as('/etc/passwd', 'x'), ...all], 'it has "/etc/passwd"'],
+    ['an absolute path', (all) => [as('/etc/passwd', 'x'), ...all], 'it contains "/etc/passwd"'],
     [
       'something else besides',
       (all) => [...all, as('readme', 'x')],
-      'it has "readme", which does not belong in it',
+      'it contains "readme", which is not part of a backup',
     ],
-    ['a second database', (all) => [...all, as('gatehouse.db', 'x')], 'does not belong in it'],
+    ['a second database', (all) => [...all, as('gatehouse.db', 'x')], 'is not part of a backup'],
     [
       'a link in place of the key',
       ([a, b]) => [
@@ -589,12 +589,12 @@ describe('an archive that is not sound is refused, and nothing is touched', () =
           body: Buffer.alloc(0),
         },
       ],
-      'where master.key should be',
+      'instead of master.key',
     ],
     [
       'a database that says it is larger than any disk',
       (all) => withManifest(all, { database: { bytes: 2 ** 52, sha256: '0'.repeat(64) } }),
-      'the database takes',
+      'the database needs',
     ],
     [
       'a newer schema',
@@ -610,7 +610,7 @@ describe('an archive that is not sound is refused, and nothing is touched', () =
         withDatabase(all, (client) =>
           client.run("INSERT INTO usage_days VALUES ('nobody', '2026-01-01', 'gate', 'live', 0)"),
         ),
-      'usage_days refers to tenants',
+      'usage_days refers to missing rows of tenants',
     ],
     [
       'an index that lacks a row',

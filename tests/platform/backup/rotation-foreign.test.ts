@@ -21,7 +21,14 @@ function madeBefore(home: ReturnType<typeof createHome>, directory: string) {
   good.forEach((file, at) => {
     add.run(`good-${at}`, at, at, file, 7, null)
   })
-  add.run('abandoned', 5, 5, abandoned, null, 'the process that made it has ended')
+  add.run(
+    'abandoned',
+    5,
+    5,
+    abandoned,
+    null,
+    'interrupted: the process that made the backup stopped',
+  )
   const underWay = join(directory, 'gatehouse-2026-11-22T05-13-38Z.tar.gz')
   add.run('open', 6, null, underWay, null, null)
   for (const name of OF_BEFORE) writeFileSync(join(directory, name), 'archive')

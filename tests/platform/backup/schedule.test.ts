@@ -255,7 +255,7 @@ describe('what a process that died has left open', () => {
     await other.hearOfDeath()
 
     expect(fixture.rows()).toMatchObject([
-      { owner: 'dying', error: 'the process that made it has ended' },
+      { owner: 'dying', error: 'interrupted: the process that made the backup stopped' },
       { owner: 'other', error: null },
     ])
   })
@@ -437,7 +437,7 @@ test('that process makes the directory among the data, and no other', async () =
 
   await archiveInChild(home.dataDir, join(home.dataDir, 'backups', 'a.tar.gz'), signal)
   await expect(archiveInChild(home.dataDir, join(missing, 'a.tar.gz'), signal)).rejects.toThrow(
-    `there is no directory ${missing}. Mount or create it first`,
+    `directory ${missing} does not exist. Mount or create it first`,
   )
 
   expect(existsSync(join(home.path, 'mnt'))).toBe(false)

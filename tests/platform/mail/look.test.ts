@@ -18,14 +18,17 @@ const LETTERS = {
   code: letter({
     language: 'en',
     tenantName: 'Acme',
-    heading: 'Confirm your address',
+    heading: 'Verify your email address',
     paragraphs: [
-      'Enter this code where you were asked for it. It is good for 15 minutes and works once.',
+      'Enter this code to verify your email address. It works once and expires in 15 minutes.',
     ],
     code: '481516',
-    link: { label: 'Confirm address', url: ADDRESS, orOpen: 'Or open this address:' },
-    footer:
-      'Somebody, probably you, gave this address to Acme. If it was not you, there is nothing to do.',
+    link: {
+      label: 'Verify email address',
+      url: ADDRESS,
+      orOpen: 'Or copy this link into your browser:',
+    },
+    footer: "If you didn't request this email, ignore it.",
   }),
   'long-words': letter({
     language: 'de',

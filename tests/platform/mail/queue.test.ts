@@ -103,7 +103,7 @@ describe('a mail', () => {
         state: 'failed',
         tries: 0,
         body: null,
-        lastError: 'expired before it could be sent',
+        lastError: 'expired before it was sent',
         endedAt: fixture.clock.now(),
       })
     expect(fixture.read(good)?.state).toBe('sent')
@@ -306,7 +306,7 @@ describe('a server for mail', () => {
     expect(fixture.read(late)).toMatchObject({
       state: 'failed',
       body: null,
-      lastError: 'expired before it could be sent',
+      lastError: 'expired before it was sent',
     })
   })
 

@@ -385,5 +385,5 @@ test('a server that is stopped cuts a try short, and the mail waits', async () =
   await stopped
 
   expect(fixture.read(id)).toMatchObject({ state: 'waiting', tries: 1 })
-  expect(fixture.read(id)?.lastError).toContain('Gatehouse was stopped')
+  expect(fixture.read(id)?.lastError).toContain('Gatehouse stopped')
 })

@@ -5,12 +5,12 @@ const CONTENT = {
   language: 'en',
   tenantName: 'Acme',
   heading: 'Confirm your address',
-  paragraphs: ['Enter this code where you were asked for it.', 'It is good for 15 minutes.'],
+  paragraphs: ['Enter this code to verify your email address.', 'It expires in 15 minutes.'],
   code: '481516',
   link: {
     label: 'Confirm',
     url: 'https://gate.example.org/verify?flow=1&code=481516',
-    orOpen: 'Or open this address:',
+    orOpen: 'Or copy this link into your browser:',
   },
   footer: 'You asked for this at acme.example. If it was not you, do nothing.',
 }
@@ -25,8 +25,8 @@ test('the text says what the HTML says', () => {
   expect(letter(CONTENT).text).toBe(
     [
       'Confirm your address',
-      'Enter this code where you were asked for it.',
-      'It is good for 15 minutes.',
+      'Enter this code to verify your email address.',
+      'It expires in 15 minutes.',
       '    481516',
       'Confirm:\nhttps://gate.example.org/verify?flow=1&code=481516',
       '--\nAcme\nYou asked for this at acme.example. If it was not you, do nothing.\n',
@@ -41,7 +41,7 @@ test('the HTML has the code in one piece and the link as a button and spelled ou
   expect(html).toContain('>481516<')
   expect(html).toContain(`<a class="label" href="${address}"`)
   expect(html).toContain(
-    `>Or open this address:<br><span style="word-break:break-all">${address}</span>`,
+    `>Or copy this link into your browser:<br><span style="word-break:break-all">${address}</span>`,
   )
 })
 

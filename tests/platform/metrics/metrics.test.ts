@@ -25,7 +25,7 @@ gatehouse_seconds_bucket{le="1"} 2
 gatehouse_seconds_bucket{le="+Inf"} 3
 gatehouse_seconds_sum 7.6
 gatehouse_seconds_count 3
-# HELP gatehouse_scrape_errors_total Metrics left out because they could not be read.
+# HELP gatehouse_scrape_errors_total Metrics missing because they could not be read.
 # TYPE gatehouse_scrape_errors_total counter
 gatehouse_scrape_errors_total 0
 `)

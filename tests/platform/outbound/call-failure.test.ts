@@ -40,16 +40,16 @@ function countingClock() {
 
 describe('an answer that is not whole by the deadline is no reply', () => {
   const slow: [title: string, behave: Behaviour, phase: string][] = [
-    ['no answer', () => {}, 'waiting for the answer to begin'],
-    ['half a head', writes(`${HEAD}X-Half:`), 'waiting for the answer to begin'],
-    ['a head that drips', drips(HEAD, 'X-A: b\r\n'), 'waiting for the answer to begin'],
-    ['a head alone', writes(`${HEAD}Content-Length: 9\r\n\r\n`), 'reading the answer'],
-    ['half a body', writes(BEGUN), 'reading the answer'],
-    ['a body that drips', drips(`${HEAD}\r\n`, 'x'), 'reading the answer'],
+    ['no answer', () => {}, 'while waiting for the response'],
+    ['half a head', writes(`${HEAD}X-Half:`), 'while waiting for the response'],
+    ['a head that drips', drips(HEAD, 'X-A: b\r\n'), 'while waiting for the response'],
+    ['a head alone', writes(`${HEAD}Content-Length: 9\r\n\r\n`), 'while reading the response'],
+    ['half a body', writes(BEGUN), 'while reading the response'],
+    ['a body that drips', drips(`${HEAD}\r\n`, 'x'), 'while reading the response'],
     [
       'interim answers without end',
       drips('', 'HTTP/1.1 103 Early Hints\r\n\r\n'),
-      'waiting for the answer to begin',
+      'while waiting for the response',
     ],
   ]
 
@@ -59,7 +59,7 @@ describe('an answer that is not whole by the deadline is no reply', () => {
     const result = failure(await loopback().send(get(target.url, { timeoutMs: 200 })))
 
     expect(result.reason).toBe('timeout')
-    expect(result.message).toBe(`no complete answer within 0.2 s (${phase})`)
+    expect(result.message).toBe(`no complete response within 0.2 s (${phase})`)
     await eventually(() => target.open() === 0)
   })
 
@@ -73,7 +73,7 @@ describe('an answer that is not whole by the deadline is no reply', () => {
     expect(timers()).toBe(1)
     turn(1)
 
-    expect(failure(await sent).message).toContain('no complete answer within 30 s')
+    expect(failure(await sent).message).toContain('no complete response within 30 s')
     expect(timers()).toBe(0)
     await eventually(() => target.open() === 0)
   })
@@ -81,21 +81,21 @@ describe('an answer that is not whole by the deadline is no reply', () => {
 
 describe('an answer that breaks off is no reply', () => {
   const broken: [title: string, behave: Behaviour, reason: string, message: string][] = [
-    ['a closed connection', (s) => s.end(), 'reset', 'before an answer arrived'],
-    ['a reset', (s) => void s.resetAndDestroy(), 'reset', 'before an answer arrived'],
-    ['half a head', (s) => s.end(HEAD), 'reset', 'before an answer arrived'],
-    ['half a body', (s) => s.end(BEGUN), 'reset', 'before the whole answer'],
+    ['a closed connection', (s) => s.end(), 'reset', 'before a response arrived'],
+    ['a reset', (s) => void s.resetAndDestroy(), 'reset', 'before a response arrived'],
+    ['half a head', (s) => s.end(HEAD), 'reset', 'before a response arrived'],
+    ['half a body', (s) => s.end(BEGUN), 'reset', 'before the response was complete'],
     [
       'half a chunked body',
       (s) => s.end(`${HEAD}Transfer-Encoding: chunked\r\n\r\n5\r\nbegun\r\n`),
       'reset',
-      'before the whole answer',
+      'before the response was complete',
     ],
     [
       'a reset in the body',
       (s) => s.write(BEGUN, () => setTimeout(() => s.resetAndDestroy(), 10)),
       'reset',
-      'before the whole answer',
+      'before the response was complete',
     ],
   ]
 
@@ -144,7 +144,7 @@ test('interim answers at full speed are not read until the deadline', async () =
   const result = failure(await loopback().send(get(target.url, { headIsEnough: true })))
 
   expect(result.reason).toBe('protocol')
-  expect(result.message).toBe('the target sends one interim answer after the other')
+  expect(result.message).toBe('the server sends too many interim responses')
   await eventually(() => target.open() === 0)
   expect(sent()).toBeLessThan(50_000_000)
 })
@@ -176,7 +176,7 @@ describe('the caller can cut a call short', () => {
 
     expect(failure(await sent)).toMatchObject({
       reason: 'aborted',
-      message: 'the call was cut short (waiting for the answer to begin)',
+      message: 'the request was cancelled (while waiting for the response)',
     })
     await eventually(() => target.open() === 0)
   })

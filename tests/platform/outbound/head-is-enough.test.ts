@@ -40,7 +40,7 @@ async function sendBoth(url: string, rest: Partial<OutboundRequest> = {}) {
 
 describe('an answer whose body comes to a bad end is a reply where its head is enough', () => {
   const late = 'the body was not complete within 0.2 s'
-  const broken = 'the body broke off'
+  const broken = 'the connection closed before the body was complete'
   const garbled = 'the body is not valid HTTP'
 
   const endings: [
@@ -124,7 +124,11 @@ describe('an answer whose body comes to a bad end is a reply where its head is e
     const url = `https://127.0.0.1:${target.port}/`
     const result = reply(await outbound.send(post(url, 'event', { headIsEnough: true })))
 
-    expect(result).toMatchObject({ status: 200, text: 'begun', bodyIssue: 'the body broke off' })
+    expect(result).toMatchObject({
+      status: 200,
+      text: 'begun',
+      bodyIssue: 'the connection closed before the body was complete',
+    })
   })
 })
 
@@ -257,7 +261,7 @@ describe('the time for the body', () => {
       status: 200,
       text: 'begun',
       truncated: true,
-      bodyIssue: 'the body was not complete within 5 s of its head',
+      bodyIssue: 'the body was not complete within 5 s of the response headers',
     })
     expect(timers()).toBe(0)
     await eventually(() => target.open() === 0)
@@ -277,7 +281,9 @@ describe('the time for the body', () => {
 
     const result = await loopback().send(get(target.url, { timeoutMs: 100, bodyTimeoutMs: 1 }))
 
-    expect(failure(result).message).toBe('no complete answer within 0.1 s (reading the answer)')
+    expect(failure(result).message).toBe(
+      'no complete response within 0.1 s (while reading the response)',
+    )
   })
 })
 
@@ -296,7 +302,7 @@ describe('a call that is cut short', () => {
       status: 200,
       text: 'begun',
       truncated: true,
-      bodyIssue: 'the call was cut short before the body was complete',
+      bodyIssue: 'the request was cancelled before the body was complete',
     })
     expect(timers()).toBe(0)
     await eventually(() => target.open() === 0)

@@ -80,7 +80,7 @@ describe('the rules for URLs hold at run time too', () => {
       'http://localhost/',
       'URL must be publicly reachable, but localhost is a loopback hostname. To allow it, start Gatehouse with --outbound-allow localhost:80',
     ],
-    ['ftp://example.com/', 'URL must begin with http or https, not ftp'],
+    ['ftp://example.com/', 'URL must start with http or https, not ftp'],
   ])('%s', async (url, message) => {
     expect(await loopback().send(get(url))).toEqual({
       replied: false,
@@ -96,9 +96,9 @@ describe('a look-up that brings nothing is a failure that says so', () => {
   test.each([
     ['ENOTFOUND', 'DNS lookup failed: no such host nope.example'],
     ['DNS_ENOTFOUND', 'DNS lookup failed: no such host nope.example'],
-    ['EAI_AGAIN', 'DNS lookup failed: the name server gave no answer for nope.example'],
-    ['ETIMEOUT', 'DNS lookup failed: the name server gave no answer for nope.example'],
-    ['EREFUSED', 'DNS lookup failed: the name server gave no answer for nope.example'],
+    ['EAI_AGAIN', 'DNS lookup failed: the name server did not respond for nope.example'],
+    ['ETIMEOUT', 'DNS lookup failed: the name server did not respond for nope.example'],
+    ['EREFUSED', 'DNS lookup failed: the name server did not respond for nope.example'],
     ['EWHATEVER', 'DNS lookup failed: nope.example (EWHATEVER)'],
   ])('%s', async (code, message) => {
     const outbound = loopback({ resolve: failsWith(code) })
@@ -129,7 +129,7 @@ describe('a resolver that never answers', () => {
 
     expect(failure(await sent)).toMatchObject({
       reason: 'dns',
-      message: 'DNS lookup failed: no answer for slow.example in time',
+      message: 'DNS lookup failed: no response for slow.example in time',
       timings: { dns: 5000, connect: 0 },
     })
     expect(timers()).toBe(0)
@@ -145,7 +145,7 @@ describe('a resolver that never answers', () => {
 
     expect(failure(await sent)).toMatchObject({
       reason: 'timeout',
-      message: 'no complete answer within 2 s (looking up the name)',
+      message: 'no complete response within 2 s (during the DNS lookup)',
     })
     expect(timers()).toBe(0)
   })

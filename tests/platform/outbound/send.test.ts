@@ -106,15 +106,15 @@ describe("the job's method, headers and body are sent as they are", () => {
   test.each([
     [
       { headers: { 'X-A': 'a\r\nX-B: b' } },
-      'headers.X-A: must only have characters that a header can carry',
+      'headers.X-A: must only have characters that are allowed in a header',
     ],
     [
       { headers: { 'X A': 'a' } },
       'headers: must have names of letters, digits and hyphens, unlike "X A"',
     ],
     [{ method: 'GET / HTTP/1.1\r\nX: y' }, 'method'],
-    [{ method: 'CONNECT' }, 'method: must be a method that can be sent, not "CONNECT"'],
-    [{ method: '' }, 'method: must be a method that can be sent, not ""'],
+    [{ method: 'CONNECT' }, 'method: must be a valid HTTP method, not "CONNECT"'],
+    [{ method: '' }, 'method: must be a valid HTTP method, not ""'],
   ])('a request that cannot be carried is refused: %j', async (rest, message) => {
     const target = await startTarget(answer('never'))
 

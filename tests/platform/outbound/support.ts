@@ -12,7 +12,7 @@ afterEach(() => {
   for (const cleanup of cleanups.splice(0)) cleanup()
 })
 
-/** Loopback is opened; every name leads there. */
+/** Loopback is allowed, and every name leads there. */
 export const loopback = (options: Partial<OutboundOptions> = {}) =>
   createOutbound({
     clock: systemClock,

@@ -142,7 +142,7 @@ describe('a target that does not speak TLS is told apart', () => {
 
     expect(failure(result)).toMatchObject({
       reason: 'tls',
-      message: 'TLS: the other side does not speak TLS',
+      message: 'TLS: the server does not use TLS',
     })
     expect(target.requests).toEqual([])
     clear.stop(true)
@@ -155,7 +155,7 @@ describe('a target that does not speak TLS is told apart', () => {
 
     expect(failure(result)).toMatchObject({
       reason: 'timeout',
-      message: 'no complete answer within 0.2 s (in the TLS handshake)',
+      message: 'no complete response within 0.2 s (during the TLS handshake)',
     })
   })
 })

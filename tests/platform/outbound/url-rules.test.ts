@@ -24,7 +24,7 @@ describe('only http and https are fetched', () => {
     'data:text/plain,hi',
     'unix:/var/run/docker.sock',
   ])('%p is refused', (url) =>
-    expect(refusal(url)).toMatch(/must begin with http or https, not \w+/),
+    expect(refusal(url)).toMatch(/must start with http or https, not \w+/),
   )
 
   test.each(['', 'example.com', '//example.com', '/path', 'http://', 'http:///', 'https://?'])(

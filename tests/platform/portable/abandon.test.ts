@@ -167,8 +167,8 @@ describe('nothing is taken away', () => {
 
   test('of a tenant that was made here, or of none', async () => {
     const own = await home.tenant('Own')
-    await expect(abandon(own.id)).rejects.toThrow('this tenant has no import')
-    await expect(abandon(acme.id)).rejects.toThrow('this tenant has no import')
+    await expect(abandon(own.id)).rejects.toThrow('this tenant was not imported')
+    await expect(abandon(acme.id)).rejects.toThrow('this tenant was not imported')
     expect(home.platform.tenants.exists(own.id)).toBe(true)
   })
 })
@@ -187,7 +187,7 @@ describe('taking back that was itself cut short', () => {
     await cutShort(2)
     await expect(abandon(acme.id, dying(4))).rejects.toThrow('killed')
     await expect(importInto(home, fileOf(lines))).rejects.toThrow(
-      `tenant ${acme.id} is being removed. Let \`import --abandon\` finish first`,
+      `tenant ${acme.id} is being removed. Wait until \`import --abandon\` has finished`,
     )
   })
 })
@@ -243,7 +243,7 @@ describe('on the command line', () => {
   test('whatever refuses a half-imported tenant says how to take it back', async () => {
     await cutShort(2)
     const sentence =
-      'the import of this tenant was cut short: complete it first, or take it back with `import --abandon`\n'
+      'the import of this tenant was interrupted: import the same file again, or undo it with `import --abandon`\n'
     for (const argv of [
       ['tenant', 'resume', acme.id],
       ['tenant', 'set', acme.id, '--name', 'Ours'],

@@ -67,7 +67,7 @@ describe('of a file that changes after its check, nothing is stored that was not
     const evil = lines.toSpliced(lines.indexOf(before), 0, foreign)
 
     await expect(importInto(home, fileOf(evil))).rejects.toThrow(
-      'line 5: credential: belongs to a row that does not exist',
+      'line 5: credential: refers to a row that does not exist',
     )
     await expect(importSwapped(lines, evil)).rejects.toThrow('the file changed during the import')
     expect(stored('gate_credentials')).toEqual([])
@@ -84,7 +84,7 @@ describe('of a file that changes after its check, nothing is stored that was not
 
     await expect(importSwapped(before, after)).rejects.toThrow('the file changed during the import')
     expect(stored('gate_identities')).toHaveLength(499)
-    await expect(importInto(home, fileOf(after))).rejects.toThrow('was cut short')
+    await expect(importInto(home, fileOf(after))).rejects.toThrow('was interrupted')
     await importInto(home, fileOf(before))
     expect(stored('gate_identities')).toHaveLength(1201)
   })

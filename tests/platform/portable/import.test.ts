@@ -76,7 +76,7 @@ describe('a file that is not a whole export is refused, and nothing is written',
   const cases: [string, () => string | Uint8Array, string][] = [
     ['nothing', () => '', 'the file is empty'],
     ['no JSON', () => 'hello\n', 'line 1: must be JSON in UTF-8'],
-    ['another format', () => '{"a":1}\n', 'line 1: the file is not an export of a tenant'],
+    ['another format', () => '{"a":1}\n', 'line 1: the file is not a tenant export'],
     [
       'JSON that is no object',
       () => `${fileOf(lines).split('\n')[0]}\n[1]\n`,
@@ -92,11 +92,15 @@ describe('a file that is not a whole export is refused, and nothing is written',
       () => `${'['.repeat(1_000_000)}\n`,
       'line 1: must be JSON in UTF-8',
     ],
-    ['a line that was cut', () => fileOf(lines).slice(0, -40), 'line 15: the file is cut off here'],
+    [
+      'a line that was cut',
+      () => fileOf(lines).slice(0, -40),
+      'line 15: the file ends in the middle of this line',
+    ],
     [
       'lines that are gone from the end',
       () => `${fileOf(lines).split('\n').slice(0, 4).join('\n')}\n`,
-      'the file is cut off: its last line is missing',
+      'the file is incomplete: its last line is missing',
     ],
     [
       'a line that is gone from the middle',
@@ -111,7 +115,7 @@ describe('a file that is not a whole export is refused, and nothing is written',
     [
       'something behind the end',
       () => `${fileOf(lines)}{}\n`,
-      'line 15: the file goes on after its last line',
+      'line 15: the file has more lines after its last line',
     ],
     [
       'a line of more than 4 MB',
@@ -132,7 +136,7 @@ describe('a file that is not a whole export is refused, and nothing is written',
     [
       'an unknown kind',
       changed('cron_job', { kind: 'session' }),
-      'line 10: session: is not a known kind of line',
+      'line 10: session: is not a known kind',
     ],
     [
       'an unknown field',
@@ -198,7 +202,7 @@ describe('a file that is not a whole export is refused, and nothing is written',
     [
       'a name of a tenant with space about it',
       changed('tenant', { name: ' Acme' }),
-      'line 2: tenant.name: must not begin or end with a space',
+      'line 2: tenant.name: must not start or end with a space',
     ],
     [
       'keys that no installation has',
@@ -208,7 +212,7 @@ describe('a file that is not a whole export is refused, and nothing is written',
     [
       'more endpoints of one stream than there ever are',
       () => fileOf(withEndpoints(1001)),
-      'line 1009: endpoint: must have at most 1000 rows for each stream',
+      'line 1009: endpoint: must have at most 1000 rows per stream',
     ],
     [
       'what is nested deeper than can be walked through',
@@ -225,7 +229,7 @@ describe('a file that is not a whole export is refused, and nothing is written',
     [
       'half a character',
       changed('identity', { schema_id: '\ud800' }),
-      'line 3: identity.schema_id: must be Unicode text',
+      'line 3: identity.schema_id: must be valid Unicode',
     ],
     [
       'traits without an address',
@@ -233,9 +237,9 @@ describe('a file that is not a whole export is refused, and nothing is written',
       'identity.traits.email: is required',
     ],
     [
-      'an address in another line 3: identity.traits.email: must be spelled as addresses are stored',
+      'an address in another line 3: identity.traits.email: must be in the normalized form that addresses are stored in',
       changed('identity', { traits: { email: 'ADA@example.com' } }),
-      'line 3: identity.traits.email: must be spelled as addresses are stored',
+      'line 3: identity.traits.email: must be in the normalized form that addresses are stored in',
     ],
     [
       'a schedule that is none',
@@ -280,12 +284,12 @@ describe('a file that is not a whole export is refused, and nothing is written',
     [
       'an address that two people have',
       changed('identity', { traits: { email: 'bob@example.com' } }),
-      'line 4: identity.email: is taken by another identity',
+      'line 4: identity.email: is already used by another identity',
     ],
     [
       'what belongs to nobody',
       changed('address', { identity_id: idNumber(1) }),
-      'line 6: address: belongs to a row that does not exist',
+      'line 6: address: refers to a row that does not exist',
     ],
     [
       'a line twice',
@@ -347,7 +351,7 @@ describe('what belongs to others is not touched', () => {
         (line) => ['gatehouse.export', 'tenant', 'end'].includes(line.kind) || line.id === taken.id,
       )
       await expect(importInto(home, fileOf(only))).rejects.toThrow(
-        `line 3: ${kind}.id: is taken by another ${kind}`,
+        `line 3: ${kind}.id: is already used by another ${kind}`,
       )
       expect(tenantsThere()).toEqual([acme.id])
       expect(exportOf(home, acme.id).slice(1, -1)).toEqual(before.slice(1, -1))
@@ -392,7 +396,7 @@ describe('an import that was cut short', () => {
   test('takes no other file, and says which one it waits for', async () => {
     await cutShort(2)
     await expect(importInto(home, fileOf(lines))).rejects.toThrow(
-      /was cut short: complete it with the file that it began with, whose SHA-256 is [0-9a-f]{64}/,
+      /was interrupted. To complete it, import the same file again \(SHA-256 [0-9a-f]{64}\)/,
     )
   })
 
@@ -406,7 +410,7 @@ describe('an import that was cut short', () => {
   test('cannot be woken before its end', async () => {
     await cutShort(2)
     const { resume, suspend, change } = home.platform.tenants
-    const message = 'the import of this tenant was cut short: complete it first'
+    const message = 'the import of this tenant was interrupted: import the same file again'
     await expect(resume({ kind: 'cli' }, acme.id)).rejects.toThrow(message)
     await expect(suspend({ kind: 'cli' }, acme.id, 'billing')).rejects.toThrow(message)
     await expect(change({ kind: 'cli' }, acme.id, { name: 'Ours' })).rejects.toThrow(message)

@@ -171,8 +171,8 @@ describe('the key file', () => {
     const message = refusalOf(() => loadMasterKey(folder.path))
 
     expect(message).toBe(
-      `${file} does not hold a master key: put back the one from the backup, ` +
-        'or remove the file if nothing was ever sealed here',
+      `${file} is not a valid master key: restore it from a backup, or remove the file if this ` +
+        'installation has no data yet',
     )
     expect(readFileSync(file, 'utf8')).toBe(content)
     expect(readdirSync(folder.path)).toEqual(['master.key'])
@@ -193,7 +193,7 @@ describe('the key file', () => {
     }
     for (const content of [lines.join(' '), lines.join('\n\n'), `${lines.join('\n')}\nx`]) {
       writeFileSync(file, content)
-      expect(refusalOf(() => loadMasterKey(folder.path))).toContain('does not hold a master key')
+      expect(refusalOf(() => loadMasterKey(folder.path))).toContain('is not a valid master key')
     }
   })
 
@@ -203,14 +203,14 @@ describe('the key file', () => {
 
     mkdirSync(file)
     expect(refusalOf(() => loadMasterKey(folder.path))).toBe(
-      `${file} is not a file: move it away, and put back the one from the backup`,
+      `${file} is not a file: remove it and restore master.key from a backup`,
     )
     rmSync(file, { recursive: true })
     await Bun.spawn(['mkfifo', file]).exited
     expect(refusalOf(() => loadMasterKey(folder.path))).toContain(`${file} is not a file`)
     rmSync(file)
     symlinkSync(join(folder.path, 'nowhere'), file)
-    expect(refusalOf(() => loadMasterKey(folder.path))).toContain(`${file} leads nowhere`)
+    expect(refusalOf(() => loadMasterKey(folder.path))).toContain(`${file} is a broken link`)
     rmSync(file)
     symlinkSync(file, file)
     expect(refusalOf(() => loadMasterKey(folder.path))).toContain(`${file} cannot be read`)
@@ -227,18 +227,20 @@ describe('the key file', () => {
       }
       chmodSync(folder.path, 0o755)
 
-      expect(await asNobody()).toContain(`${file} cannot be made (EACCES`)
+      expect(await asNobody()).toContain(`${file} cannot be created (EACCES`)
       loadMasterKey(folder.path)
-      expect(await asNobody()).toContain(`${file} cannot be read; chown it`)
+      expect(await asNobody()).toContain(`${file} cannot be read: run chown`)
       chmodSync(file, 0o644)
-      expect(await asNobody()).toContain(`others can read ${file}; have its owner chmod it to 600`)
+      expect(await asNobody()).toContain(
+        `other accounts can read ${file}: run chmod 600 as its owner`,
+      )
     },
   )
 
   test('that cannot be made is told with what the system says', () => {
     const message = refusalOf(() => loadMasterKey('/proc/self'))
 
-    expect(message).toMatch(/^\/proc\/self\/master\.key cannot be made \(E[A-Z]+/)
+    expect(message).toMatch(/^\/proc\/self\/master\.key cannot be created \(E[A-Z]+/)
   })
 })
 
@@ -383,8 +385,8 @@ describe('a database', () => {
     copyFileSync(masterKeyFile(other.path), home.file)
 
     expect(await home.refusal()).toBe(
-      `master.key in ${home.dataDir} is not the key that sealed what is in the database ` +
-        `(it is ${foreign.id} and has to be ${id}); put back the one from the backup`,
+      `master.key in ${home.dataDir} does not match the database ` +
+        `(found ${foreign.id}, need ${id}): restore it from a backup`,
     )
     expect(home.rows()).toMatchObject([{ id }])
   })
@@ -396,8 +398,8 @@ describe('a database', () => {
     rmSync(home.file)
 
     expect(await home.refusal()).toBe(
-      `master.key is missing in ${home.dataDir}, and what is in the database was sealed with it ` +
-        `(${id}); put back the one from the backup`,
+      `master.key is missing in ${home.dataDir}, but the database was sealed with it ` +
+        `(${id}): restore it from a backup`,
     )
     expect(existsSync(home.file)).toBe(false)
 
@@ -412,7 +414,7 @@ describe('a database', () => {
     home.db.client.run('INSERT INTO master_keys VALUES (?, 0)', [added.id])
     const needed = [added.id, id].toSorted().join(' and ')
 
-    expect(await home.refusal()).toContain(`(it is ${id} and has to be ${needed})`)
+    expect(await home.refusal()).toContain(`(found ${id}, need ${needed})`)
     const key = loadMasterKey(home.dataDir)
     replaceKeyFile(home.dataDir, [added, key])
     expect((await home.start()).id).toBe(added.id)
@@ -448,7 +450,7 @@ describe('a database', () => {
     const started = home.refusal()
     home.db.client.run("INSERT INTO master_keys VALUES ('aaaaaaaaaaaa', 0)")
 
-    expect(await started).toContain('has to be aaaaaaaaaaaa')
+    expect(await started).toContain('need aaaaaaaaaaaa')
     expect(home.rows()).toMatchObject([{ id: 'aaaaaaaaaaaa' }])
   })
 

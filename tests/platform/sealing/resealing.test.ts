@@ -122,7 +122,7 @@ describe('a rotation', () => {
     const onWaiting = () => installation.post.put('m0', old.seal('mails', 'mails/m0/body', '{}'))
 
     await expect(installation.rotate(installation.connect(), { onWaiting })).rejects.toThrow(
-      'something goes on being sealed with the old key: stop servers of an older version',
+      'a server still seals secrets with the old key: stop servers of an older version',
     )
 
     expect(installation.held()).toContain(from)
@@ -294,8 +294,8 @@ describe('a backup that is taken during a rotation', () => {
 
     const [to = ''] = installation.held()
     expect(misfit({ dataDir: '/restored', key: held(installation.dataDir), known: copied })).toBe(
-      'master.key in /restored is not the key that sealed what is in the database ' +
-        `(it is ${to} and has to be ${copied}); put back the one from the backup`,
+      'master.key in /restored does not match the database ' +
+        `(found ${to}, need ${copied}): restore it from a backup`,
     )
   })
 
@@ -316,8 +316,8 @@ describe('a backup that is taken during a rotation', () => {
       [held(installation.dataDir), to],
     ] as const)
       expect(objection(key)).toBe(
-        'master.key in /d lacks a key that some of what is in the database was sealed with ' +
-          `(it is ${id} and has to be ${copied.join(' and ')}); put back the one from the backup`,
+        'master.key in /d lacks a key that the database still needs ' +
+          `(found ${id}, need ${copied.join(' and ')}): restore it from a backup`,
       )
   })
 })
@@ -393,7 +393,7 @@ describe('a running server', () => {
     await nextTurn()
 
     expect(() => installation.post.change('m0', 'text 0')).toThrow(
-      'the master key was replaced, and the new one cannot be read here: put back master.key',
+      'the master key was rotated, but the new one cannot be read: restore master.key',
     )
   })
 

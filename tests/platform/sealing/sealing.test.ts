@@ -82,7 +82,7 @@ describe('opening is refused', () => {
 
     for (const boundTo of ['endpoints/ep_2/secrets', 'endpoints/ep_1/secret', '', `${PLACE}/`])
       expect(refusal(() => open(PURPOSE, boundTo, sealed))).toStartWith(
-        `${boundTo} was sealed for another`,
+        `${boundTo} was modified, or copied`,
       )
   })
 
@@ -129,7 +129,7 @@ describe('opening is refused', () => {
       const changed = Buffer.from(bytes)
       changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7))
       const text = [version, id, changed.toString('base64url')].join('.')
-      expect(refusal(() => open(PURPOSE, PLACE, text))).toContain('has been changed')
+      expect(refusal(() => open(PURPOSE, PLACE, text))).toContain('was modified')
     }
   })
 
@@ -157,7 +157,7 @@ describe('opening is refused', () => {
     ['padding', `${seal(PURPOSE, PLACE, SECRET)}=`],
   ])('when the text was not made here: %s', (_, text) => {
     expect(refusal(() => open(PURPOSE, PLACE, text))).toBe(
-      `${PLACE} does not contain a sealed text`,
+      `${PLACE} does not contain a sealed secret`,
     )
   })
 })

@@ -62,7 +62,7 @@ const SILENCE: Reply = { silent: true }
 const UNANSWERED = {
   replied: false,
   reason: 'timeout',
-  message: 'no complete answer within 15 s (waiting for the answer to begin)',
+  message: 'no complete response within 15 s (while waiting for the response)',
 } as const
 
 /** Lets calls that run side by side end each at its time, which the clock goes on to. */

@@ -27,7 +27,7 @@ export function newAccount(fields: Partial<Account> = {}): Account {
   }
 }
 
-/** An id such as directories give, always the same for `text`. */
+/** An id such as directories use, always the same for `text`. */
 export function uuidOf(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex')
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)]

@@ -3,7 +3,7 @@ import { Banner } from '../banner.tsx'
 const ID = 'outdated'
 export const OUTDATED_SLOT = `#${ID}`
 
-/** Where `OutdatedNotice` appears. */
+/** The element in which `OutdatedNotice` appears. */
 export const OutdatedSlot = () => <div id={ID} role="alert" />
 
 /** Says that the session has switched to another tenant or environment. Input on the page is kept. */

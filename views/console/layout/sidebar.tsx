@@ -41,7 +41,7 @@ const Entry = (entry: { page: PageKey; base: string; isActive: boolean; alerts?:
         {entry.alerts ? (
           <span class="alerts">
             {entry.alerts}
-            <span class="unseen"> need alerts</span>
+            <span class="unseen"> need attention</span>
           </span>
         ) : null}
       </a>

@@ -63,7 +63,8 @@ export const OutdatedPage = (page: {
 const TITLE = 'Nothing was changed'
 
 function OpenedIn({ opened }: { opened: Opened }) {
-  if (opened === 'hidden') return <>You don't have access to where you opened this page.</>
+  if (opened === 'hidden')
+    return <>You no longer have access to the tenant in which you opened this page.</>
   if (opened === 'unknown') return <>The page doesn't say which tenant it was opened in.</>
   return (
     <>

@@ -50,7 +50,7 @@ export function delayedPages(parts: ClockworkPageParts) {
     return value ? go(`/${value.id}`, 'created') : form(context, { values: body, errors })
   }
 
-  /** Creates a delayed job. The audit log records jobs created in the console, but not those of the API. */
+  /** Creates a delayed job. The audit log records jobs created in the console, but not jobs created with the API. */
   const recordCreation = ({ tenant: { tenantId }, actor }: Context, id: string) =>
     audit.record({
       tenantId,

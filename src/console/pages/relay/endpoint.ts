@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { FormError } from '../../../../views/console/form/error-summary.tsx'
 import { EndpointPage } from '../../../../views/console/pages/relay/endpoint.tsx'
 import { RotatedPage } from '../../../../views/console/pages/relay/endpoint-form.tsx'
+import { withoutScheme } from '../../../../views/console/words.ts'
 import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
 import type { Fields } from '../../../http/body.ts'
 import type { DeliveryDetail, TestResult } from '../../../http/delivery-log/model.ts'
@@ -42,7 +43,7 @@ export function endpointPage(parts: RelayParts) {
     return layout.page({
       request,
       operator,
-      title: endpoint.url,
+      title: withoutScheme(endpoint.url),
       active: 'endpoints',
       above: [crumbTo(layout.base(), 'endpoints')],
       flash: endpointFlash(query),

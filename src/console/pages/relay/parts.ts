@@ -8,7 +8,7 @@ import type { LiveAnswers } from '../../live/answers.ts'
 import type { ConsoleMiddleware } from '../../middleware.ts'
 import type { RelayContexts } from './context.ts'
 
-/** What the pages of the event relay are made with. */
+/** The dependencies of the webhooks pages. */
 export interface RelayParts {
   middleware: ConsoleMiddleware
   layout: Layout

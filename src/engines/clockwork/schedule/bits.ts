@@ -1,6 +1,6 @@
 /**
  * A set of the numbers 0 to 61 in two words. With 31 bits per word every word is positive, and all
- * fields except the minute use `low` alone.
+ * fields except the minute use only `low`.
  */
 export interface Bits {
   low: number

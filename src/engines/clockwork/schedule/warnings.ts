@@ -58,7 +58,7 @@ function dayStepWarning(column: string): string[] {
   const step = wholeStep(DAY, column)
   if (step === undefined) return []
   if (step >= DAY.size) return [`${DAY.name} ${column} matches only ${DAY.first}`]
-  return [`${DAY.name} ${column} starts over on day 1, so the gap at the turn of the month varies`]
+  return [`${DAY.name} ${column} restarts on day 1, so the last gap of the month varies`]
 }
 
 /** The step of a field that is a single step over all values, unless it is 1. */
@@ -84,8 +84,8 @@ function endsMonth(chosen: number[], day: number): boolean {
 
 function missingDay(day: number, months: number[], earliest: boolean): string[] {
   const short = months.filter((month) => day > (MONTH_LENGTHS[month] as number))
-  if (short.length > 0) return [`day ${day} does not come in ${joinWords(short.map(monthName))}`]
+  if (short.length > 0) return [`day ${day} does not exist in ${joinWords(short.map(monthName))}`]
   if (day !== 29 || !months.includes(FEBRUARY)) return []
   const rare = earliest && months.length === 1 ? ', which can be 8 years apart' : ''
-  return [`29 February comes only in leap years${rare}`]
+  return [`29 February exists only in leap years${rare}`]
 }

@@ -20,7 +20,7 @@ const Subject = t.String({
 })
 const Action = t.String({ expected: 'a dotted name', examples: ['invoices.read'] })
 const Resource = t.String({
-  expected: 'a kind and an id with a colon between them',
+  expected: 'a type and an ID separated by a colon',
   examples: ['document:42'],
 })
 

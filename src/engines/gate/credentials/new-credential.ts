@@ -6,13 +6,13 @@ import type { CredentialRow } from './store.ts'
 
 const AT = 'credentials.password.config'
 
-/** A credential as stored; its times are those of the identity. */
+/** A credential as stored, with the times of its identity. */
 export type Credential = Pick<CredentialRow, 'type' | 'config' | 'version'>
 
 export type NewCredential = ReturnType<typeof createNewCredential>
 
 /**
- * Makes the credential of a new identity: a password, or a hash made elsewhere; undefined for an
+ * Makes the credential of a new identity: a password, or an imported hash; undefined for an
  * identity without a password. Validation errors are thrown immediately; the hash is made when it
  * is requested. The password policy applies only to passwords that users choose; here any password
  * that can be stored is accepted.

@@ -14,7 +14,7 @@ const ADDRESS =
 const UNSEEN = /\p{Default_Ignorable_Code_Point}/u
 
 /**
- * The normalized spelling of an address, used for storage and look-ups. Throws `invalid` if the
+ * The normalized spelling of an address, used for storage and lookups. Throws `invalid` if the
  * text is not an address.
  */
 export function normaliseEmail(text: string, field: string): string {

@@ -96,7 +96,7 @@ export function createIdentities(parts: {
   return { create, get, find, count, list: createIdentityList({ store, present }), remove, present }
 }
 
-/** Imports may state that an address was verified elsewhere. */
+/** Imports can state that an address was verified by another system. */
 function isProven({ verifiable_addresses: addresses = [] }: NewIdentity, email: string): boolean {
   for (const { value } of addresses) {
     if (normaliseEmail(value, 'verifiable_addresses.value') !== email)

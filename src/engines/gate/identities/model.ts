@@ -69,7 +69,7 @@ export const Identity = t.Object({
   state_changed_at: Timestamp,
   traits: t.Object({
     email: t.String(),
-    tenant_id: t.String({ description: 'Tenant of the API key; cannot be set.' }),
+    tenant_id: t.String({ description: 'The tenant of the API key. Cannot be set.' }),
     custom_data: t.Optional(AnyObject),
   }),
   verifiable_addresses: t.Array(

@@ -26,7 +26,7 @@ interface NewPerson {
   state: State
   traits: Traits
   metadataPublic: JsonObject
-  /** Whether the address was verified elsewhere. */
+  /** Whether the address was verified by another system. */
   isVerified: boolean
   credential: Credential | undefined
   /** How the identity was created. The contract has two values; the API counts as `password`. */

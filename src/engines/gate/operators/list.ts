@@ -49,7 +49,7 @@ export function createOperatorList({ store: { identities, addresses } }: { store
     return row && of(row)
   }
 
-  /** The operator for a row that was read elsewhere. */
+  /** The operator for a row that the caller has read. */
   function of({ id, email, traits, state, createdAt }: OperatorRow): Operator {
     const { display_name: name = '' }: { display_name?: string } = JSON.parse(traits)
     const address = addresses.of(SYSTEM_TENANT_ID, id)

@@ -35,7 +35,7 @@ interface SignIn {
 
 export type Sessions = ReturnType<typeof createSessions>
 
-/** Sessions: contract/gate. A session is found by its token, of which only the hash is stored. */
+/** Sessions: contract/gate. Sessions are looked up by the hash of their token; the token itself is not stored. */
 export function createSessions(parts: {
   db: Db
   clock: Clock
@@ -116,7 +116,7 @@ export function createSessions(parts: {
   function whoami(token: string | undefined, caller: Caller | undefined): SessionDetail {
     const row = authenticated(token, caller?.tenantId)
     if (owes(row))
-      throw forbidden('the session needs a second factor', {
+      throw forbidden('the session requires two-factor authentication', {
         code: 'session_aal2_required',
         detail: { id: 'session_aal2_required' },
       })

@@ -24,7 +24,7 @@ export const Security = t.Object({
   passwordless_enabled: t.Boolean({ description: 'Sign-in with an emailed code.' }),
   mfa_enabled: t.Boolean({
     description:
-      'Asks users who have set up two-factor authentication for it. If false, it is never asked for.',
+      'Requires two-factor authentication from users who have set it up. If false, it is never required.',
   }),
 })
 export type Security = typeof Security.static
@@ -46,7 +46,7 @@ export const ReturnUrls = t.Object({ return_urls: ReturnUrlList })
 export const ReturnUrlsChange = lenient({ return_urls: ReturnUrlList })
 
 export const Policies = t.Object({
-  policies: t.String({ description: 'Policies in the Cedar language.' }),
+  policies: t.String({ description: 'Policies in Cedar.' }),
   version: Type.Integer({ description: 'Increases with each change.' }),
   is_starter_set: t.Boolean({
     description: 'Whether the starter set is in use: unchanged or restored.',
@@ -55,12 +55,9 @@ export const Policies = t.Object({
 })
 export type Policies = typeof Policies.static
 export const PoliciesChange = lenient({
-  policies: t.Nullable(
-    t.String({ expected: 'policies in the language Cedar, or null for the starter set' }),
-    {
-      expected: 'policies in the language Cedar, or null for the starter set',
-      description: 'Replaces all policies; null restores the starter set.',
-      examples: ['permit (principal, action, resource is Document);'],
-    },
-  ),
+  policies: t.Nullable(t.String({ expected: 'policies in Cedar, or null for the starter set' }), {
+    expected: 'policies in Cedar, or null for the starter set',
+    description: 'Replaces all policies; null restores the starter set.',
+    examples: ['permit (principal, action, resource is Document);'],
+  }),
 })

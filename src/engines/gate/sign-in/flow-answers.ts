@@ -31,7 +31,7 @@ export function answerInJson(answer: Answer, headers: Record<string, unknown>) {
 export const retryAfter = (ms = 1000): string => `${Math.ceil(ms / 1000)}`
 
 const redirectTo = (url: string): BrowserRedirect => ({
-  error: 'the browser has to go to the provider first',
+  error: 'send the browser to the provider first',
   id: 'browser_location_change_required',
   redirect_browser_to: url,
 })

@@ -94,7 +94,7 @@ export function createPromptQueue(parts: {
   }
 
   const broken = (): Outcome => ({
-    failed: new MessengerError('unavailable', 'this server could not; its log says why'),
+    failed: new MessengerError('unavailable', 'Gatehouse failed; see the server log'),
   })
 
   function settle({ prompt }: Turn, outcome: Outcome): number | undefined {

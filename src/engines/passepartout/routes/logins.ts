@@ -43,7 +43,7 @@ export function loginRoutes(parts: { logins: Logins; tokens: Tokens; access: Acc
         detail: {
           summary: 'Get the status of a sign-in',
           description:
-            'A completed sign-in returns the same token until the nonce expires. A 404 with the code `login_denied`, `nonce_expired` or `not_found` is final.',
+            'A completed sign-in returns the same token until the nonce expires. A 404 with code `login_denied`, `nonce_expired` or `not_found` is final.',
         },
         query: LoginQuestion,
         response: { 200: LoginStatus, ...refused, 404: Unknown },

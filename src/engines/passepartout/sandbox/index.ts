@@ -46,7 +46,7 @@ export function createSandbox(parts: {
   }
 
   /**
-   * Handles a tapped button, or Start alone. Returns the chat if the bot replies; otherwise
+   * Handles a tapped button, or only Start. Returns the chat if the bot replies; otherwise
    * undefined, and the chat has to be read again.
    */
   async function answer(

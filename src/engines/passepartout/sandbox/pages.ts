@@ -20,7 +20,7 @@ export interface SandboxPage {
   chat: { from: 'person' | 'bot'; text: string }[]
   /** Rows of buttons below the last message; empty once the sign-in has ended. */
   buttons: SandboxButton[][]
-  /** Whether pressing Start alone (`choice` is `start`) would have an effect. */
+  /** Whether pressing only Start (`choice` is `start`) would have an effect. */
   canPressStart: boolean
   /** How the sign-in ended; null while it is pending. */
   outcome: 'approved' | 'denied' | 'expired' | 'unknown' | null

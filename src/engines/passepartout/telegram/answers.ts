@@ -29,12 +29,12 @@ export async function resultOf(method: string, response: Response, hide: Hide): 
 
 /** Throws for a JSON response that the method cannot return. */
 export function unreadable(method: string): never {
-  throw new MessengerError('unavailable', `${method}: an answer that cannot be read`)
+  throw new MessengerError('unavailable', `${method}: invalid response`)
 }
 
 /** Converts a failed or incomplete request to a `MessengerError`. */
 export function asMessengerError(method: string, error: unknown): MessengerError {
-  const message = error instanceof CallFailure ? error.message : 'the call failed'
+  const message = error instanceof CallFailure ? error.message : 'the request failed'
   return new MessengerError('unavailable', `${method}: ${message}`)
 }
 
@@ -46,7 +46,7 @@ async function jsonOf(method: string, response: Response): Promise<unknown> {
   try {
     return await response.json()
   } catch {
-    const message = `${method}: status ${response.status}, and an answer that is not JSON`
+    const message = `${method}: status ${response.status}, and the response is not JSON`
     throw new MessengerError('unavailable', message)
   }
 }

@@ -76,7 +76,7 @@ export const createTelegram =
 
     async function call(method: string, params: object, { signal, ...bounds }: Call = {}) {
       if (!isTokenShaped(token))
-        throw new MessengerError('unauthorized', `${method}: a token that cannot be one`)
+        throw new MessengerError('unauthorized', `${method}: the token is malformed`)
       const post = createBoundedFetch({ clock, timeoutMs: TIMEOUT_MS, ...bounds })
       const response = await post(`${apiRoot}/bot${token}/${method}`, {
         method: 'POST',
@@ -94,8 +94,8 @@ export const createTelegram =
         const { id, is_bot, username, first_name } = fieldsOf(await call('getMe', {}, { signal }))
         const known = idOf(id) ?? unreadable('getMe')
         const linked = usernameOf(username)
-        if (is_bot !== true) throw new MessengerError('refused', 'getMe: not a bot')
-        if (!linked) throw new MessengerError('refused', 'getMe: a bot without a username')
+        if (is_bot !== true) throw new MessengerError('refused', 'getMe: the account is not a bot')
+        if (!linked) throw new MessengerError('refused', 'getMe: the bot has no username')
         return { id: known, username: linked, name: firstNameOf(first_name) }
       },
 

@@ -42,7 +42,7 @@ export function createHealth(parts: {
 
   /** The token cannot be decrypted. */
   const sealed = () =>
-    tell('invalid_token', 'its token cannot be opened with the master key in use: set it anew')
+    tell('invalid_token', 'its token cannot be decrypted with the current master key: set it again')
 
   const isConflict = (error: unknown): boolean =>
     error instanceof MessengerError && error.reason === 'conflict'
@@ -53,7 +53,7 @@ export function createHealth(parts: {
     try {
       await db.commitFor(bot.tenantId, () => store.bots.setHealth(bot, health, issue))
     } catch {
-      // The storage error is reported elsewhere; the next round tries again.
+      // The database reports the storage error; the next round tries again.
       return false
     }
     const isNews = health !== known.health
@@ -70,4 +70,4 @@ export function createHealth(parts: {
 }
 
 const wordsOf = (error: unknown): string =>
-  error instanceof MessengerError ? error.message : 'this server could not; its log says why'
+  error instanceof MessengerError ? error.message : 'Gatehouse failed; see the server log'

@@ -29,7 +29,7 @@ export function createOwnership(parts: {
     const { id, username, name } = await api.getMe().catch(refuse)
     const identity: BotIdentity = { platformBotId: id, username, name }
     const { url } = await api.getWebhookInfo().catch(refuse)
-    if (!isElsewhere(url, known)) return { identity, warnings: [] }
+    if (!isForeignWebhook(url, known)) return { identity, warnings: [] }
     if (known?.isEnabled && known.platformBotId !== id)
       throw conflict(`${ownedBy(url)}. Disable your bot first, or use another one`, {
         rule: 'taken',
@@ -41,7 +41,7 @@ export function createOwnership(parts: {
   const isOurs = (url: string, bot: BotRow | undefined): boolean =>
     isOurWebhook(url, bot?.id, baseUrl())
 
-  const isElsewhere = (url: string, bot: BotRow | undefined): boolean =>
+  const isForeignWebhook = (url: string, bot: BotRow | undefined): boolean =>
     url !== '' && !isOurs(url, bot)
 
   function requireReachable() {
@@ -59,7 +59,7 @@ export function createOwnership(parts: {
   ): Promise<string[]> {
     if (bot.transport === 'webhook') requireReachable()
     const { url } = await api.getWebhookInfo().catch(refuse)
-    if (!isElsewhere(url, bot)) return []
+    if (!isForeignWebhook(url, bot)) return []
     if (!takeOver)
       throw conflict(`${ownedBy(url)}. Take it over, or use another bot`, {
         rule: 'taken',
@@ -72,12 +72,12 @@ export function createOwnership(parts: {
   return { identify, isOurs, requireReachable, takeOverWebhook }
 }
 
-const SHAPE = 'what BotFather gave, such as 123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw'
+const SHAPE = 'the token from BotFather, such as 123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw'
 
 const ownedBy = (url: string) =>
-  `the messages of this bot go to another system, through a webhook at ${hostOf(url)}`
+  `another system receives the messages of this bot, through a webhook at ${hostOf(url)}`
 
-const hostOf = (url: string): string => URL.parse(url)?.host ?? 'an address that is none'
+const hostOf = (url: string): string => URL.parse(url)?.host ?? 'an invalid URL'
 
 /** Telegram's description is passed on to the operator. */
 function refuse(error: unknown): never {

@@ -117,8 +117,8 @@ export function createReceive(parts: {
   }
 
   /**
-   * Updates the message of a callback here if its id was never stored because the sending process
-   * stopped.
+   * Answers a callback. Updates its message here if its id was never stored because the process that
+   * sent it stopped.
    */
   async function answerCallback(
     messenger: MessengerClient,

@@ -63,14 +63,14 @@ export function createReceivers(parts: {
         await fit(store.bots.receiving())
         failing = false
       } catch (error) {
-        troubled(error)
+        onFailure(error)
       }
     }
     isBusy = false
   }
 
   /** Retried on the next check, and logged once, because the log may be on the same disk. */
-  function troubled(error: unknown) {
+  function onFailure(error: unknown) {
     version = ''
     if (!failing) log.error('bot supervision failed', { error: String(error) })
     failing = true

@@ -47,7 +47,7 @@ const isCallbackId = (value: unknown): value is string =>
 const isData = (value: unknown): value is string =>
   typeof value === 'string' && Buffer.byteLength(value) <= MAX_DATA_BYTES
 
-/** A human user alone with the bot. In a group, others could read and tap. */
+/** A human user in a private chat with the bot. In a group, others could read the message and tap its buttons. */
 function personAlone(from: unknown, chat: unknown): Person | undefined {
   const user = fieldsOf(from)
   const { id: chatId, type } = fieldsOf(chat)

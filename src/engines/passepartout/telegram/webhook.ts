@@ -69,7 +69,7 @@ export function createWebhookKeeper(parts: {
     const info = await api.getWebhookInfo(signal)
     if (info.url === url && isSet) return requireCalls(info)
     if (info.url !== '' && !isOurWebhook(info.url, bot.id, baseUrl()))
-      throw new MessengerError('conflict', 'its messages go to a webhook elsewhere')
+      throw new MessengerError('conflict', 'another system receives its messages by webhook')
     await api.setWebhook({ url, secret: webhookSecret(sealing, bot) }, signal)
     isSet = true
   }
@@ -80,7 +80,7 @@ export function createWebhookKeeper(parts: {
 /** Throws if updates are pending and could not be delivered. */
 function requireCalls({ pending, lastError }: WebhookInfo) {
   if (pending > 0 && lastError !== null)
-    throw new MessengerError('unavailable', `Telegram cannot call here: ${lastError}`)
+    throw new MessengerError('unavailable', `Telegram cannot reach the webhook: ${lastError}`)
 }
 
 export type Webhook = ReturnType<typeof createWebhook>

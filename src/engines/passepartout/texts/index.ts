@@ -73,7 +73,7 @@ export function createTexts(language: Language) {
     /** Shown for a moment after a button was tapped. */
     notice: (result: CallbackResult): string => wording.notices[result],
 
-    /** Answers a message that is not a callback. `until`: when the next sign-in is possible, if it has to wait. */
+    /** The reply to a message. `until`: when the next sign-in is possible, if the user has to wait. */
     reply: (kind: ReplyKind, { app, until }: { app: string; until?: number }): string =>
       wording.replies[kind]({
         app: shownApp(app),

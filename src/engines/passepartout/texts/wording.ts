@@ -1,7 +1,7 @@
 /** How a prompted sign-in ended. */
 export type LoginOutcome = 'approved' | 'denied' | 'mismatched' | 'expired'
 
-/** The result of a tapped button: how the sign-in ended, or why the tap had no effect. */
+/** The result of a tapped button: how the sign-in ended, or why it had no effect. */
 export type CallbackResult = LoginOutcome | 'over' | 'not_yours'
 
 /** Replies to messages that do not lead to a prompt. */

@@ -33,7 +33,7 @@ export const NewEndpoint = lenient({
   event_types: t.Optional(EventTypes),
   channels: t.Optional(
     channels(
-      'Leaves out messages that are restricted to other channels. Without any, the endpoint listens on all.',
+      'Excludes messages that are restricted to other channels. If empty, the endpoint listens on all channels.',
     ),
   ),
   format: t.Optional(oneOf(FORMATS)),

@@ -6,7 +6,7 @@ export const MAX_PROPERTIES = 200
 /** In UTF-16 units. A longer key is data, so its object counts as a map. */
 export const MAX_KEY_LENGTH = 200
 
-/** Levels of a shape, of which the payload itself is the first. */
+/** The maximum number of levels of a shape. The payload itself is the first level. */
 export const MAX_DEPTH = 12
 
 /** Places in one shape. */

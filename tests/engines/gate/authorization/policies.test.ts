@@ -215,10 +215,10 @@ describe('policies that are refused change nothing', () => {
   })
 
   test.each([
-    ['missing', undefined, 'policies: is required and must be policies in the language Cedar'],
-    ['a number', 5, 'policies: must be policies in the language Cedar, or null'],
-    ['a list', [PERMIT_ALL], 'policies: must be policies in the language Cedar, or null'],
-    ['false', false, 'policies: must be policies in the language Cedar, or null'],
+    ['missing', undefined, 'policies: is required and must be policies in Cedar'],
+    ['a number', 5, 'policies: must be policies in Cedar, or null'],
+    ['a list', [PERMIT_ALL], 'policies: must be policies in Cedar, or null'],
+    ['false', false, 'policies: must be policies in Cedar, or null'],
   ])('a body in which they are %s', async (_, policies, words) => {
     expect(await refusalOf(policies)).toContain(words)
   })
@@ -326,7 +326,7 @@ describe('what policies can go by', () => {
     const answer = await ask(fixture)
     expect(answer.allowed).toBe(false)
     expect(answer.reason).toStartWith('policy "broken" failed: ')
-    expect(answer.reason).toEndWith('when a policy fails the answer is no')
+    expect(answer.reason).toEndWith('access is denied when a policy fails')
     expect(await isAllowed(fixture, { context: { amount: 100 } })).toBe(true)
     expect(await ask(fixture, { context: { amount: 101 } })).toMatchObject({
       allowed: false,

@@ -272,12 +272,12 @@ describe('an operation that cannot be carried out is named, and none of them is'
     [
       'below a parent there is not',
       { op: 'add', path: '/metadata_public/x/y', value: 1 },
-      ' (add /metadata_public/x/y): nothing is at /metadata_public/x',
+      ' (add /metadata_public/x/y): /metadata_public/x does not exist',
     ],
     [
       'below custom data there is not',
       { op: 'add', path: '/traits/none/y', value: 1 },
-      ' (add /traits/none/y): nothing is at /traits/none',
+      ' (add /traits/none/y): /traits/none does not exist',
     ],
     [
       'below a text',
@@ -287,17 +287,17 @@ describe('an operation that cannot be carried out is named, and none of them is'
     [
       'that removes nothing',
       { op: 'remove', path: '/metadata_public/x' },
-      ' (remove /metadata_public/x): nothing is at /metadata_public/x',
+      ' (remove /metadata_public/x): /metadata_public/x does not exist',
     ],
     [
       'that replaces nothing',
       { op: 'replace', path: '/metadata_public/x', value: 1 },
-      ' (replace /metadata_public/x): nothing is at /metadata_public/x',
+      ' (replace /metadata_public/x): /metadata_public/x does not exist',
     ],
     [
       'that tests nothing',
       { op: 'test', path: '/metadata_public/x', value: null },
-      ' (test /metadata_public/x): nothing is at /metadata_public/x',
+      ' (test /metadata_public/x): /metadata_public/x does not exist',
     ],
     [
       'that tests for another value',
@@ -307,7 +307,7 @@ describe('an operation that cannot be carried out is named, and none of them is'
     [
       'that copies nothing',
       { op: 'copy', path: '/metadata_public/x', from: '/metadata_public/y' },
-      ' (copy /metadata_public/x from /metadata_public/y): nothing is at /metadata_public/y',
+      ' (copy /metadata_public/x from /metadata_public/y): /metadata_public/y does not exist',
     ],
     [
       'that moves into itself',
@@ -327,7 +327,7 @@ describe('an operation that cannot be carried out is named, and none of them is'
     [
       'at the place after the last',
       { op: 'remove', path: '/traits/custom_data/list/-' },
-      ' (remove /traits/custom_data/list/-): nothing is at -, the place after the last item of an array',
+      ' (remove /traits/custom_data/list/-): - does not exist: it is the position after the last item of an array',
     ],
     [
       'on what arrays have by nature',
@@ -337,7 +337,7 @@ describe('an operation that cannot be carried out is named, and none of them is'
     [
       'on what objects have by nature',
       { op: 'test', path: '/metadata_public/constructor', value: {} },
-      ' (test /metadata_public/constructor): nothing is at /metadata_public/constructor',
+      ' (test /metadata_public/constructor): /metadata_public/constructor does not exist',
     ],
   ])('%s', async (_, operation: Json, words) => {
     const rest = { op: 'add', path: '/metadata_public/after', value: 1 }

@@ -339,7 +339,10 @@ describe('whoami', () => {
       const { status, body } = await whoami({ 'x-session-token': owing, ...headers } as never)
       expect({ status, body }).toEqual({
         status: 403,
-        body: { error: 'the session needs a second factor', id: 'session_aal2_required' },
+        body: {
+          error: 'the session requires two-factor authentication',
+          id: 'session_aal2_required',
+        },
       })
     }
     for (const token of [whole, session_token])

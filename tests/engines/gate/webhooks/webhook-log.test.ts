@@ -278,7 +278,7 @@ describe('a delivery in the log', () => {
         trigger: 'schedule',
         status: 'failed',
         response: { status: 503 },
-        error: { code: 'status', message: 'answered 503' },
+        error: { code: 'status', message: 'status 503' },
         next_attempt_at: '2026-03-01T12:00:31.000Z',
       },
       { number: 2, status: 'succeeded', response: { status: 201 }, error: null },

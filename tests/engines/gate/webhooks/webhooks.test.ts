@@ -345,8 +345,8 @@ const URLS: [Json, ...string[]][] = [
   [['https://example.com/'], 'url: must be an http or https URL'],
   ['', 'url', 'must be an absolute http or https URL'],
   ['example.com/hook', 'url', 'must be an absolute http or https URL'],
-  ['ftp://example.com/', 'url', 'must begin with http or https, not ftp'],
-  ['javascript:alert(1)', 'url', 'must begin with http or https'],
+  ['ftp://example.com/', 'url', 'must start with http or https, not ftp'],
+  ['javascript:alert(1)', 'url', 'must start with http or https'],
   ['http://localhost/', 'url', 'loopback hostname'],
   ['http://api.localhost./', 'url', 'loopback hostname'],
   ['http://intranet/', 'url', 'single-label hostname'],
@@ -652,7 +652,7 @@ describe('a test event', () => {
     expect(await fixture.sendTest(webhook)).toMatchObject({
       succeeded: false,
       response: { status: 500, body: 'no' },
-      error: { code: 'status', message: 'answered 500' },
+      error: { code: 'status', message: 'status 500' },
     })
     await fixture.toTheEnd()
 

@@ -473,7 +473,7 @@ describe('what is no answer of the Bot API makes it unavailable:', () => {
     for (const _ of odd)
       expect(await errorOf(call(fixture.bot))).toMatchObject({
         reason: 'unavailable',
-        message: `${method}: an answer that cannot be read`,
+        message: `${method}: invalid response`,
       })
   })
 
@@ -516,7 +516,7 @@ describe('when nobody answers', () => {
 
     expect(await error).toMatchObject({
       reason: 'unavailable',
-      message: expect.stringMatching(/gave no complete answer in time$/),
+      message: expect.stringMatching(/did not respond completely in time$/),
     })
   })
 })
@@ -550,7 +550,7 @@ describe('a token', () => {
 
     expect(await errorOf(fixture.bot.getMe())).toMatchObject({
       reason: 'unauthorized',
-      message: 'getMe: a token that cannot be one',
+      message: 'getMe: the token is malformed',
     })
     expect(fixture.requests).toEqual([])
   })

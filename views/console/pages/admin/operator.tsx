@@ -102,8 +102,8 @@ const Access = (subject: Subject) => (
     title="Access"
     note={
       subject.isMailed
-        ? 'A sign-in link is emailed to the operator. It works once, within 10 minutes.'
-        : "You see the sign-in link, because Gatehouse can't send email. It works once, within 10 minutes."
+        ? 'A sign-in link is emailed to the operator. It works once and expires after 10 minutes.'
+        : "Gatehouse can't send email, so the link is shown to you. It works once and expires after 10 minutes."
     }
     isCard
   >
@@ -158,7 +158,7 @@ export const LoginLinkPage = (page: { base: string; operator: Operator; link: st
       secret={page.link}
       doneHref={url(page.base, `${PATH}/${page.operator.id}`)}
     >
-      The link works once, within 10 minutes. You won't be able to see it again.
+      The link works once and expires after 10 minutes. You won't be able to see it again.
     </SecretPanel>
   </>
 )

@@ -19,7 +19,7 @@ import { Time } from '../../time.tsx'
 import { url } from '../../url.ts'
 import { capitalized, numeral } from '../../words.ts'
 import { ENGINE_WORDS } from '../key-words.ts'
-import { money } from '../usage-words.ts'
+import { money, monthName } from '../usage-words.ts'
 import { TenantFields } from './tenant-form.tsx'
 import { PLAN_LABELS, STATUS_BADGES } from './tenants.tsx'
 
@@ -51,7 +51,7 @@ export const TenantPage = (page: {
       <Section id="about" title="About" isCard>
         <Facts facts={factsOf(tenant, now)} />
       </Section>
-      <Section id="usage" title={`Usage in ${usage.month}`} isCard>
+      <Section id="usage" title={`Usage in ${monthName(usage.month)}`} isCard>
         {usage.included_requests !== null && (
           <Meter
             label="Included requests"

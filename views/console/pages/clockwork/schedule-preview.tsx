@@ -7,7 +7,7 @@ import { UtcTime } from './words.tsx'
 const ID = 'preview'
 const SHOWN_RUNS = 5
 
-/** Previews the schedule; with scripts, in place. */
+/** Previews the schedule, with scripts without reloading the page. */
 export const PreviewButton = ({ action }: { action: string }) => (
   <div class="actions">
     <button

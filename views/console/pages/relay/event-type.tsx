@@ -29,7 +29,8 @@ export const EventTypePage = (page: {
         state={{
           sentence: (
             <>
-              {counted(detail.count, 'message')}; last <Moment at={detail.last_seen_at} now={now} />
+              {counted(detail.count, 'message')}, last received{' '}
+              <Moment at={detail.last_seen_at} now={now} />
             </>
           ),
         }}

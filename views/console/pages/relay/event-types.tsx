@@ -42,7 +42,7 @@ export const EventTypesPage = (page: {
         columns={[
           { label: 'Type', isMono: true, isWide: true, cell: ({ name }) => <Text text={name} /> },
           {
-            label: 'Payload',
+            label: 'Schema',
             narrow: 'corner',
             cell: ({ breaking_changes: changes }) =>
               changes === 0 ? (

@@ -108,7 +108,7 @@ function cameBack({ last }: FailedStory): Event {
         ) : (
           response && 'Empty body'
         )}
-        {response && error && error.message !== `answered ${response.status}` && (
+        {response && error && error.message !== `status ${response.status}` && (
           <>
             {' '}
             <Text text={wordsOf(error)} limit={200} />

@@ -118,7 +118,11 @@ export const UnreachedList = ({ base, fanOut, isOpen }: Props & { isOpen: boolea
               <Text text={withoutScheme(address ?? id)} />
             ),
           },
-          { label: 'Reason', isWide: true, cell: ({ reason }) => <LongText text={reason} /> },
+          {
+            label: 'Reason',
+            isWide: true,
+            cell: ({ reason }) => <LongText text={capitalized(reason)} />,
+          },
         ]}
         pages={{
           extent: `${unreached.data.length} of ${unreachedCount.toLocaleString('en')}`,

@@ -62,7 +62,7 @@ function checkMembers(members: JsonObject, path: string, level: number) {
     if (RESERVED_MEMBERS.has(name))
       throw invalid('is a reserved member name', { field: at, rule: 'reserved' })
     if (!name.isWellFormed())
-      throw invalid('must have a name in Unicode', { field: at, rule: 'characters' })
+      throw invalid('must have a name in valid Unicode', { field: at, rule: 'characters' })
     check(value, at, level + 1)
   }
 }
@@ -73,7 +73,7 @@ const step = (name: string): string =>
 function flawOf(value: Json): string | undefined {
   if (value === null) return 'must not be null; leave the member out'
   if (typeof value === 'number') return flawOfNumber(value)
-  if (typeof value === 'string' && !value.isWellFormed()) return 'must be Unicode text'
+  if (typeof value === 'string' && !value.isWellFormed()) return 'must be valid Unicode'
   return undefined
 }
 

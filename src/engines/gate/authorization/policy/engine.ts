@@ -25,7 +25,7 @@ export function createEngine({ mostMemory }: { mostMemory: number }) {
       return result
     } catch (cause) {
       replace()
-      throw new EngineFailure('the policy engine gave up', { cause })
+      throw new EngineFailure('the policy engine failed', { cause })
     }
   }
 

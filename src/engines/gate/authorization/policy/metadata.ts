@@ -29,21 +29,21 @@ export function metadataForPolicies(metadata: JsonObject): { held: Held } | { pr
 
 const problem = (flaw: string) => ({ problem: `the subject's metadata_public ${flaw}` })
 
-const TOO_LARGE = `is larger than ${MAX_BYTES / 1024} KB, more than policies can look at`
-const TOO_ODD = 'has more nulls, fractions and the like than policies can look at'
+const TOO_LARGE = `is larger than ${MAX_BYTES / 1024} KB, the limit for policies`
+const TOO_ODD = 'has too many nulls, fractions and similar values for policies'
 
 function flawIn(value: Json, level: number): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   if (level > MAX_LEVELS) {
-    return `is nested deeper than ${MAX_LEVELS} levels, deeper than policies can look`
+    return `is nested deeper than ${MAX_LEVELS} levels, the limit for policies`
   }
   const names = Array.isArray(value) ? [] : Object.keys(value)
   return firstOf(names, flawOfName) ?? firstOf(Object.values(value), (v) => flawIn(v, level + 1))
 }
 
 function flawOfName(name: string): string | undefined {
-  if (RESERVED_MEMBERS.has(name)) return `has a member ${name}, a name that policies cannot hold`
-  return name.isWellFormed() ? undefined : 'has a member whose name is not Unicode text'
+  if (RESERVED_MEMBERS.has(name)) return `has a member ${name}, a name that is reserved in policies`
+  return name.isWellFormed() ? undefined : 'has a member whose name is not valid Unicode'
 }
 
 function firstOf<T>(items: readonly T[], flawOf: (item: T) => string | undefined) {

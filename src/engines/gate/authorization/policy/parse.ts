@@ -26,7 +26,7 @@ export function parsePolicies(engine: Engine, text: string): Policy[] {
   if (Buffer.byteLength(text) > MAX_TEXT_BYTES) {
     throw refusal(`must be at most ${MAX_TEXT_BYTES / 1024} KB`, 'too_large')
   }
-  if (!text.isWellFormed()) throw refusal('must be Unicode text', 'characters')
+  if (!text.isWellFormed()) throw refusal('must be valid Unicode', 'characters')
   const flaw = flawOfText(text)
   if (flaw !== undefined) throw refusals([flaw])
   const found = located(text, inOrder(split(engine, text)))
@@ -160,7 +160,7 @@ function flawOf({
     return `has more than ${MAX_LEVELS} levels; each part of a chain of && or || and each when or unless counts as one. Use a set, or several policies`
   }
   if (heavy > MAX_HEAVY) {
-    return `the policies up to this one compare values of unknown size, or put them into sets, more than ${MAX_HEAVY} times`
+    return `the policies up to this one compare values of unknown size or put them into sets more than ${MAX_HEAVY} times`
   }
   if (pattern > MAX_PATTERN_LENGTH) {
     return `the patterns after like up to this policy have more than ${MAX_PATTERN_LENGTH} characters, counting ${LIKE} extra for each`
@@ -169,13 +169,13 @@ function flawOf({
     return `strings must have at most ${MAX_LITERAL_LENGTH} characters`
   }
   return likesConstant
-    ? 'like needs a variable before it: with a constant the answer never changes'
+    ? 'like needs a variable before it: with a constant, the result never changes'
     : undefined
 }
 
 /**
- * Storing policies takes more stack than parsing them, and evaluating them, limited by
- * `MAX_LEVELS`, takes less. So policies that can be stored here can be evaluated.
+ * Storing policies takes more stack than parsing or evaluating them, which `MAX_LEVELS` limits. So
+ * policies that can be stored can also be evaluated.
  */
 function checkRoom(engine: Engine, policies: readonly Read[]) {
   const texts = textsByName(policies)

@@ -77,7 +77,7 @@ function flawOf(principal: Principal): string | undefined {
   const { roles } = principal
   if (roles.length > MAX_ROLES) return `the subject has more than ${MAX_ROLES} roles`
   if (!roles.every((role) => role.isWellFormed()))
-    return 'a role of the subject is not Unicode text'
+    return 'a role of the subject is not valid Unicode'
   return undefined
 }
 
@@ -93,7 +93,7 @@ const metadataFor = ({ policies }: PolicySet, principal: Principal) =>
 /** The deciding policies are all that permit if none forbids, otherwise all that forbid. */
 function decidedBy(answer: AuthorizationAnswer): PolicyDecision {
   if (answer.type === 'failure') {
-    return unanswerable(`the question cannot be evaluated: ${answer.errors[0]?.message}`)
+    return unanswerable(`the request cannot be evaluated: ${answer.errors[0]?.message}`)
   }
   const { decision, diagnostics } = answer.response
   const isAllowed = decision === 'allow'

@@ -25,7 +25,7 @@ export function conclude({ permits, forbids, failures }: Outcome): PolicyDecisio
   if (failure !== undefined) {
     return refused(
       failures.map(({ policy }) => policy),
-      `${list([failure.policy])} failed: ${shortened(failure.message)}${others(failures.length - 1)}; when a policy fails the answer is no`,
+      `${list([failure.policy])} failed: ${shortened(failure.message)}${others(failures.length - 1)}; access is denied when a policy fails`,
     )
   }
   if (permits.length === 0) return refused([], 'no policy permits this')
@@ -37,7 +37,7 @@ const byPolicy = (one: { policy: string }, other: { policy: string }) =>
 
 /** The decision if the policies could not be evaluated at all. */
 export const unanswerable = (problem: string): PolicyDecision =>
-  refused([], `${shortened(problem)}; the answer is no`)
+  refused([], `${shortened(problem)}; access is denied`)
 
 const refused = (policies: readonly string[], reason: string): PolicyDecision => ({
   allowed: false,

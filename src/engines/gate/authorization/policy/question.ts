@@ -86,7 +86,7 @@ export function resourceOf(kind: string, id: string): Resource {
   }
   type.forEach(checkTypeWord)
   if (type.at(-1) === 'action')
-    throw invalid('must not have a type that ends in action', {
+    throw invalid('must not have a type that ends in "action"', {
       field: 'resource',
       rule: 'reserved',
     })

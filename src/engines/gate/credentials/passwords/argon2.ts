@@ -29,7 +29,7 @@ export function readArgon2(text: string, bounds = PASSES): ImportedHash {
   const [, name, memory, passes, lanes, salt, hash] = SHAPE.exec(text) ?? refuse(EXPECTED)
   const p = within('p of argon2', lanes as string, [1, MAX_LANES])
   const t = within('t of argon2', passes as string, bounds)
-  const m = within('m of argon2, in KiB', memory as string, [MIN_BLOCKS * p, MAX_KIB])
+  const m = within('m of argon2 (KiB)', memory as string, [MIN_BLOCKS * p, MAX_KIB])
   const saltBytes = readSalt(salt as string)
   if (saltBytes.length < MIN_SALT_BYTES) refuse('must have a salt of at least 8 bytes for argon2')
 

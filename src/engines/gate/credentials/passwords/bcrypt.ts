@@ -24,4 +24,4 @@ export function readBcrypt(text: string): ImportedHash {
   }
 }
 
-const EXPECTED = 'must be bcrypt as $2b$12$ and 53 characters, with $2a$ and $2y$ alike'
+const EXPECTED = 'must be bcrypt as $2b$12$ (or $2a$, $2y$) and 53 characters'

@@ -9,7 +9,7 @@ export interface ImportedHash {
   isHeavy: boolean
   /** Memory in KiB times passes; argon2 only. */
   argon2Cost?: number
-  /** Whether the hash is that of the password. Runs outside the event loop. */
+  /** Whether the hash matches the password. Runs outside the event loop. */
   matches(password: string): Promise<boolean>
 }
 

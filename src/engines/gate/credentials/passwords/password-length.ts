@@ -3,7 +3,7 @@ import { invalid } from '../../../../platform/errors.ts'
 const MAX_CHARACTERS = 1024
 
 /**
- * The only rule for passwords set by a program, because passwords chosen elsewhere have to be
+ * The only rule for passwords set by a program, because passwords chosen in other systems have to be
  * accepted. Lengths are in code points.
  */
 export function checkPasswordLength(password: string, field: string): void {

@@ -59,7 +59,7 @@ function checked(digest: Digest, text: string, salt: Buffer, expected: Buffer): 
   const iterations = within('the iterations of PBKDF2', text, [1, MAX_ROUNDS])
   const rounds = iterations * Math.ceil(expected.length / DIGEST_BYTES[digest])
   // All iterations are repeated for each digest length of the hash.
-  if (rounds > MAX_ROUNDS) refuse('must have fewer iterations of PBKDF2 for a hash of this length')
+  if (rounds > MAX_ROUNDS) refuse('must have fewer PBKDF2 iterations for a hash of this length')
   return {
     isHeavy: rounds > HEAVY_ROUNDS,
     matches: async (password) =>

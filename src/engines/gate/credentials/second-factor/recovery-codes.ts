@@ -31,7 +31,7 @@ export const newRecoveryCodes = (): string[] => Array.from({ length: HOW_MANY },
 const newRecoveryCode = (): string =>
   Array.from(randomBytes(CHARACTERS), (byte) => ALPHABET[byte % ALPHABET.length]).join('')
 
-/** The display format, easier to copy by hand: `xxxx-xxxx`. */
+/** The display format, easier to type: `xxxx-xxxx`. */
 export const shownRecoveryCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`
 
 /**

@@ -11,7 +11,7 @@ export function valueAt(document: Json, path: Pointer): Json {
   path.forEach((token, index) => {
     const next = below(value, token)
     if (next === undefined)
-      throw invalid(`nothing is at ${showPointer(path.slice(0, index + 1))}`, { rule: 'unknown' })
+      throw invalid(`${showPointer(path.slice(0, index + 1))} does not exist`, { rule: 'unknown' })
     value = next
   })
   return value
@@ -54,7 +54,7 @@ function readIndex(token: string): number {
   if (INDEX.test(token)) return Number(token)
   throw invalid(
     token === '-'
-      ? 'nothing is at -, the place after the last item of an array'
+      ? '- does not exist: it is the position after the last item of an array'
       : `"${shortened(token)}" is not an array index`,
     { rule: 'range' },
   )

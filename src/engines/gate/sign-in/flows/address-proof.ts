@@ -58,7 +58,7 @@ export function createAddressProof(parts: {
   }
 
   /**
-   * Accepts the proof of a mailbox alone. If the address was never verified, someone else may have
+   * Accepts proof of access to the mailbox. If the address was never verified, someone else may have
    * created the account, so all credentials are removed and they cannot come back.
    */
   function proveByMailbox(person: IdentityRow): IdentityRow {

@@ -79,7 +79,8 @@ export function createClaims(parts: {
       if (current.browserHash !== null) return requireBrowser(current, client)
       if (repository.isExpired(current))
         throw new FlowRefusal('self_service_flow_expired', 'the flow has expired')
-      if (current.completedAt !== null) throw new FlowRefusal('other_browser', 'the flow is over')
+      if (current.completedAt !== null)
+        throw new FlowRefusal('other_browser', 'the flow is complete')
       return repository.save(current, { browserHash: client.browserHash })
     })
   }
@@ -115,7 +116,7 @@ export function createClaims(parts: {
     return repository.renew(row, notices)
   }
 
-  /** Sets the language of mails and later steps to that of the client. */
+  /** Uses the language of the client for mails and later steps. */
   async function inLanguageOf(client: Client, row: FlowRow): Promise<FlowRow> {
     const { language } = client
     if (language === undefined || language === row.language || row.completedAt !== null) return row

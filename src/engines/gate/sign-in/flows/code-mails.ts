@@ -29,7 +29,7 @@ export interface Sending {
   person: IdentityRow | undefined
   /** The reason why no mail is sent and the code is invalid; undefined if the mail is sent. */
   withheld?: string | undefined
-  /** The mail kind for rate limits; that of the flow by default. */
+  /** The mail kind for rate limits; by default the kind of the flow. */
   kind?: string
   /** Overrides the default lifetime of codes. */
   expiresAt?: number
@@ -120,7 +120,7 @@ export function createCodeMails(parts: {
     // Computed for every address, so that all responses take the same time.
     const isPestered = mail.isPestered(tenantId, address, clock.now())
     const tooMany =
-      isPestered && !SIGN_IN_MAILS.has(kind) ? 'too many mails to this address' : undefined
+      isPestered && !SIGN_IN_MAILS.has(kind) ? 'too many emails to this address' : undefined
     const withheld = sending.withheld ?? tooMany
     const newCode: NewCode = {
       code: randomDigits(DIGITS),

@@ -40,7 +40,7 @@ export const createExchange =
       if (!session)
         throw invalid('belongs to a session that has ended', { field: 'code', rule: 'expired' })
       if (sessions.owes(session))
-        throw new FlowRefusal('session_aal2_required', 'a second factor is owed since')
+        throw new FlowRefusal('session_aal2_required', 'two-factor authentication is now required')
       repository.save(flow, { exchangeHash: null, exchangeExpiresAt: null })
       const token = sessions.reissue(flow.tenantId, session.id)
       const shown = sessions.present(session)

@@ -134,7 +134,7 @@ export function createFlowRepository(parts: {
 
   /**
    * A separate flow for the link of a mail, known only to the mailbox: a client that has the first
-   * flow can neither use up its attempts nor send its code elsewhere.
+   * flow can neither use up its attempts nor redirect its code.
    */
   function beginForLink(
     row: FlowRow,

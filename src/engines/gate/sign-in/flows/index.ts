@@ -94,7 +94,7 @@ export function createFlows(parts: {
     if (typeof given !== 'string' || !isSame(given, expected))
       throw new FlowRefusal(
         'security_csrf_violation',
-        'csrf_token: missing, or not the one of this flow',
+        'csrf_token: is missing, or belongs to another flow',
       )
   }
 
@@ -113,7 +113,7 @@ export function createFlows(parts: {
     }
   }
 
-  /** Stores errors to be shown on the page of the flow, where the browser goes next. */
+  /** Stores errors for the page of the flow, where the browser goes next. */
   async function showLater(row: FlowRow, { fieldErrors, status }: FlowFailure): Promise<Answer> {
     const notices = fieldErrors.map(({ id, context }) => ({ id, context }))
     const flow = await repository.revise(row, (current) =>

@@ -19,7 +19,7 @@ import {
 /** What is shown in addition to the stored flow. */
 interface Showing {
   fieldErrors?: readonly FieldError[]
-  /** The submitted fields, to be shown again. */
+  /** The submitted fields, which the form shows again. */
   typed?: Submission
   continueWith?: ContinueWith[]
   /** The code in a mail's link. */
@@ -120,7 +120,7 @@ function withTyped(node: Node, typed: Submission): Node {
   return value === undefined ? node : { ...node, attributes: { ...attributes, value } }
 }
 
-/** The messages that follow from the flow's state alone. */
+/** The messages that follow from the state of the flow. */
 function stateMessages({
   kind,
   state,

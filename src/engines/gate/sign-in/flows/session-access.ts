@@ -108,6 +108,6 @@ function refuse(...of: ConstructorParameters<typeof FlowRefusal>): never {
 }
 
 const WHAT = {
-  session_aal2_required: 'the session needs a second factor',
+  session_aal2_required: 'the session requires two-factor authentication',
   session_refresh_required: 'sign in again first: the last sign-in was over an hour ago',
 }

@@ -82,10 +82,13 @@ export function createStart(parts: {
     if (kind !== 'settings' && !isAgain) return undefined
     const session = sessions.authenticated(sessionToken, tenantId)
     if (kind === 'settings' && sessions.owes(session))
-      throw new FlowRefusal('session_aal2_required', 'the session needs a second factor')
+      throw new FlowRefusal(
+        'session_aal2_required',
+        'the session requires two-factor authentication',
+      )
     if (requestedAal === 'aal2' && !secondFactors.isOwedBy({ tenantId, id: session.identity_id }))
       throw invalid(
-        'must not be aal2: the identity has no second factor, or the tenant requires none',
+        'must not be aal2: the identity has no second factor, or the tenant does not require one',
         { field: 'aal', rule: 'not_allowed' },
       )
     return session

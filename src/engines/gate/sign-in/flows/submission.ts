@@ -57,7 +57,7 @@ export function createSubmission(body: Record<string, unknown>) {
   const has = (name: string): boolean => isSet(name) || text(name) !== undefined
 
   /**
-   * The submitted value of a field, to be shown again. `traits.email` is read from a nested object.
+   * The submitted value of a field, which the form shows again. `traits.email` is read from a nested object.
    */
   function again(path: string): string | undefined {
     const value = path

@@ -25,7 +25,7 @@ export function createThrottle(parts: {
   const guarded = <T>(who: Person, client: Client, attempt: () => Promise<T>): Promise<T> =>
     tried([...ofAddress(client), ofPerson(who)], attempt)
 
-  /** For guesses that are counted per identity elsewhere. */
+  /** For guesses that are also counted per identity. */
   const watched = <T>(client: Client, attempt: () => Promise<T>): Promise<T> =>
     tried(ofAddress(client), attempt)
 

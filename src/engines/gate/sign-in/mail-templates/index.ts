@@ -22,7 +22,7 @@ interface WithCode extends WithTenant {
 }
 
 interface WithLink extends WithCode {
-  /** Opens a page with the code filled in. Opening the link alone confirms nothing, so link scanners are harmless. */
+  /** Opens a page with the code filled in. Opening the link confirms nothing, so link scanners are harmless. */
   link: string
   linkLifetimeMs: number
 }

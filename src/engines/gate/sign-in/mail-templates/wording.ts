@@ -11,13 +11,13 @@ export interface SaidWithLink extends Said {
   button: string
 }
 
-/** `lifetime` is that of the code, in words such as `15 minutes`. */
+/** `lifetime` is the validity of the code in words, such as `15 minutes`. */
 interface Timed {
   tenantName: string
   lifetime: string
 }
 
-/** `linkLifetime` is that of the link, in words such as `30 minutes`. */
+/** `linkLifetime` is the validity of the link in words, such as `30 minutes`. */
 interface TimedWithLink extends Timed {
   linkLifetime: string
 }

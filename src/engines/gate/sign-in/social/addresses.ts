@@ -34,7 +34,7 @@ export function checkTransport(addresses: Addresses): void {
   const { authorize, token, userinfo, jwks } = addresses
   for (const address of [authorize, token, userinfo, jwks]) {
     if (address !== undefined && !isSafe(new URL(address))) {
-      failed(`${new URL(address).host} must be called by https; plain http is for this machine`)
+      failed(`${new URL(address).host} must use https; http is allowed on this machine only`)
     }
   }
 }

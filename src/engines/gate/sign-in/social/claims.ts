@@ -18,7 +18,7 @@ export function asClaims(value: unknown, what: string): Claims {
 export function textIn(claims: Claims, name: string): string | undefined {
   const value = claims[name]
   if (value === undefined || value === null || value === '') return undefined
-  return typeof value === 'string' ? value : failed(`${name} is not a text`)
+  return typeof value === 'string' ? value : failed(`${name} is not a string`)
 }
 
 /** The subject of a user: visible ASCII. Throws if it is missing or invalid. */
@@ -31,13 +31,13 @@ export function subjectIn(claims: Claims, name: string): string {
 export function numberedSubjectIn(claims: Claims, name: string): string {
   const value = claims[name]
   const isNumber = typeof value === 'number' && Number.isSafeInteger(value) && value > 0
-  return isNumber ? String(value) : failed(`${name} is not a number that names somebody`)
+  return isNumber ? String(value) : failed(`${name} is not a valid numeric user ID`)
 }
 
 /** Throws for a subject that cannot be stored or compared. */
 export function checkedSubject(subject: string): string {
   const isSound = /^[\x21-\x7e]+$/.test(subject) && subject.length <= MAX_SUBJECT_LENGTH
-  return isSound ? subject : failed('the subject has characters that it must not have, or too many')
+  return isSound ? subject : failed('the subject is too long or has invalid characters')
 }
 
 /** The email address as the provider spells it; not validated. */
@@ -45,7 +45,7 @@ export function emailIn(claims: Claims, name = 'email'): string | undefined {
   const email = textIn(claims, name)
   if (email === undefined) return undefined
   const isSound = email.length <= MAX_EMAIL_LENGTH && !/[\p{Cc}\s]/u.test(email)
-  return isSound ? email : failed(`${name} is not an address`)
+  return isSound ? email : failed(`${name} is not an email address`)
 }
 
 /** The first of the claims `names` that is present, on one line and limited in length. */

@@ -16,7 +16,9 @@ export async function redeem(connection: Connection, back: Return): Promise<Resp
     clientAuthOf(connection),
     params,
     back.redirectUri,
-    provider.pkce ? (back.secrets.verifier ?? failed('no verifier is known')) : oauth.nopkce,
+    provider.pkce
+      ? (back.secrets.verifier ?? failed('the code verifier is missing'))
+      : oauth.nopkce,
     through(standardAnswers(connection.fetch, { isOpenId })),
   )
 }
@@ -29,7 +31,7 @@ function issuerOf({ provider, addresses }: Connection, params: URLSearchParams):
     provider.kind === 'openid'
       ? provider.acceptsIssuer(issuer, addresses)
       : issuer === addresses.issuer
-  return isOurs ? issuer : failed('the browser came back from another issuer')
+  return isOurs ? issuer : failed('the callback came from a different issuer')
 }
 
 const clientAuthOf = ({ provider, clientSecret }: Connection): oauth.ClientAuth =>

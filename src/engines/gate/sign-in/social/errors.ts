@@ -49,14 +49,15 @@ function judge(error: unknown): Pick<SocialError, 'reason' | 'message'> {
   if (error instanceof SocialError) return error
   if (error instanceof AuthorizationResponseError) {
     const reason = REFUSALS.has(error.error) ? 'denied' : 'failed'
-    return { reason, message: `came back with ${shown(error.error)}` }
+    return { reason, message: `the callback has ${shown(error.error)}` }
   }
   return { reason: 'failed', message: whatFailed(error) }
 }
 
 function whatFailed(error: unknown): string {
   if (error instanceof CallFailure) return error.message
-  if (error instanceof ResponseBodyError) return `refused the code with ${shown(error.error)}`
+  if (error instanceof ResponseBodyError)
+    return `the provider rejected the code with ${shown(error.error)}`
   if (
     error instanceof OperationProcessingError ||
     error instanceof UnsupportedOperationError ||
@@ -65,9 +66,9 @@ function whatFailed(error: unknown): string {
     // Messages of the library name fields, never their values.
     return error.message
   }
-  return `an answer that cannot be read (${error instanceof Error ? error.name : typeof error})`
+  return `invalid response (${error instanceof Error ? error.name : typeof error})`
 }
 
 /** An error code of the specifications; anything else may be hostile and is not shown. */
 const shown = (word: string): string =>
-  /^[a-z_]{1,60}$/.test(word) ? `the error ${word}` : 'an error that is not one word'
+  /^[a-z_]{1,60}$/.test(word) ? `the error ${word}` : 'an unknown error'

@@ -19,10 +19,10 @@ export async function issuerIn(
 ): Promise<string> {
   // Errors have no ID token; the library reports them.
   if (answer.status !== 200) return addresses.issuer
-  const { id_token } = asClaims(await answer.clone().json(), 'the answer of the token endpoint')
-  if (typeof id_token !== 'string') failed('there is no ID token')
+  const { id_token } = asClaims(await answer.clone().json(), 'the response of the token endpoint')
+  if (typeof id_token !== 'string') failed('the ID token is missing')
   const issuer = textIn(asClaims(payloadOf(id_token), 'the ID token'), 'iss') ?? ''
-  if (!provider.acceptsIssuer(issuer, addresses)) failed('the ID token has another issuer')
+  if (!provider.acceptsIssuer(issuer, addresses)) failed('the ID token is from a different issuer')
   return issuer
 }
 
@@ -40,7 +40,7 @@ function payloadOf(token: string): unknown {
  */
 export function checkClaims(claims: Claims, clientId: string, nowMs: number): void {
   if (claims.azp !== undefined && claims.azp !== clientId) {
-    failed('the ID token was issued to another client')
+    failed('the ID token was issued to a different client')
   }
   if (Number(claims.iat) > nowMs / 1000 + CLOCK_TOLERANCE_S) {
     failed('the ID token was issued in the future')

@@ -33,14 +33,14 @@ function apiOf(
   const { addresses, clientSecret } = connection
   const headers = { accept: 'application/json', authorization: `Bearer ${accessToken}`, ...HEADERS }
   return {
-    userinfo: addresses.userinfo ?? failed('there is no address to read the profile at'),
+    userinfo: addresses.userinfo ?? failed('the profile URL is not configured'),
     scopes: scope === undefined ? null : scope.split(/[\s,]+/),
     accessToken,
     clientSecret,
     async get(url) {
       const response = await connection.fetch(url, { headers })
       if (response.status === 200) return jsonOf(response)
-      return failed(`${new URL(url).host} answers with status ${response.status}`)
+      return failed(`${new URL(url).host} responded with status ${response.status}`)
     },
   }
 }

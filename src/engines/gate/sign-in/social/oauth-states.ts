@@ -126,7 +126,7 @@ export function createOAuthStates(parts: {
 
 const UNKNOWN = new FlowRefusal(
   'security_csrf_violation',
-  'this way back from a provider is not known here, was used before, or took too long',
+  'this sign-in with a provider is unknown, was already completed, or has expired',
 )
 
 const MAX_LENGTH = 200

@@ -26,7 +26,9 @@ export async function openIdExchange(
   const client = clientOf(connection)
   const tokens = await oauth.processAuthorizationCodeResponse(server, client, answer, {
     requireIdToken: true,
-    expectedNonce: provider.nonce ? (back.secrets.nonce ?? failed('no nonce is known')) : undefined,
+    expectedNonce: provider.nonce
+      ? (back.secrets.nonce ?? failed('the nonce is missing'))
+      : undefined,
   })
   const idToken = asClaims(oauth.getValidatedIdTokenClaims(tokens), 'the ID token')
   checkClaims(idToken, clientId, nowMs)

@@ -11,7 +11,7 @@ export const standardAnswers =
   async (url, init) => {
     const response = await call(url, init)
     if (response.status !== 200) return response
-    const answer = asClaims(await jsonOf(response), 'the answer of the token endpoint')
+    const answer = asClaims(await jsonOf(response), 'the response of the token endpoint')
     if (isError(answer)) return Response.json({ error: answer.error }, { status: 400 })
     return Response.json(standard(answer, isOpenId))
   }
@@ -21,7 +21,7 @@ export async function jsonOf(response: Response): Promise<unknown> {
   try {
     return await response.json()
   } catch {
-    return failed('an answer is not JSON')
+    return failed('a response is not JSON')
   }
 }
 

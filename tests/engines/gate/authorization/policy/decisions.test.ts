@@ -42,7 +42,7 @@ describe('a decision', () => {
       allowed: false,
       policies: ['curfew'],
       reason:
-        'policy "curfew" failed: record does not have the attribute `hour`; when a policy fails the answer is no',
+        'policy "curfew" failed: record does not have the attribute `hour`; access is denied when a policy fails',
     })
     expect(decide(text, { context: { hour: 'late' } }).reason).toContain(
       'expected long, got string',
@@ -55,7 +55,9 @@ describe('a decision', () => {
     expect(decide(text)).toMatchObject({
       allowed: false,
       policies: ['policy 2', 'policy 3'],
-      reason: expect.stringMatching(/^policy "policy 2" failed: .+, and 1 more failed; when/),
+      reason: expect.stringMatching(
+        /^policy "policy 2" failed: .+, and 1 more failed; access is denied when/,
+      ),
     })
   })
 
@@ -87,7 +89,7 @@ describe('a decision', () => {
     expect(decide(`${EVERYTHING}\n  permit (`)).toEqual({
       allowed: false,
       policies: [],
-      reason: expect.stringMatching(/^unusable policies: line 2, column 11: .+; the answer is no$/),
+      reason: expect.stringMatching(/^unusable policies: line 2, column 11: .+; access is denied$/),
     })
   })
 
@@ -95,7 +97,7 @@ describe('a decision', () => {
     expect(decide(EVERYTHING, { principal: person({ roles: ['editor', '\ud800'] }) })).toEqual({
       allowed: false,
       policies: [],
-      reason: 'a role of the subject is not Unicode text; the answer is no',
+      reason: 'a role of the subject is not valid Unicode; access is denied',
     })
   })
 
@@ -105,7 +107,7 @@ describe('a decision', () => {
     expect(decide(EVERYTHING, { principal })).toEqual({
       allowed: false,
       policies: [],
-      reason: 'the subject has more than 100 roles; the answer is no',
+      reason: 'the subject has more than 100 roles; access is denied',
     })
     expect(
       decide(EVERYTHING, { principal: person({ roles: principal.roles.slice(1) }) }).allowed,
@@ -340,44 +342,44 @@ describe('metadata that policies cannot look at', () => {
   const deep = (levels: number): JsonObject => (levels === 1 ? {} : { a: deep(levels - 1) })
   const LOOK = 'permit (principal, action, resource) when { principal has metadata };'
   const reasonOn = (metadata: JsonObject) => decide(LOOK, of(metadata)).reason
-  const no = (problem: string) => `the subject's metadata_public ${problem}; the answer is no`
+  const no = (problem: string) => `the subject's metadata_public ${problem}; access is denied`
 
   test.each<[string, JsonObject, JsonObject, string]>([
     [
       'beyond 16 KB',
       { s: 'x'.repeat(16_384 - 8) },
       { s: 'x'.repeat(16_384 - 7) },
-      'is larger than 16 KB, more than policies can look at',
+      'is larger than 16 KB, the limit for policies',
     ],
     [
       'with too much that Cedar has no values for',
       { s: Array(300).fill(0.5) },
       { s: Array(400).fill(0.5) },
-      'has more nulls, fractions and the like than policies can look at',
+      'has too many nulls, fractions and similar values for policies',
     ],
     [
       'beyond 16 levels',
       deep(16),
       deep(17),
-      'is nested deeper than 16 levels, deeper than policies can look',
+      'is nested deeper than 16 levels, the limit for policies',
     ],
     [
       'with a name that stands for a reference',
       { a: [{ entity: 1 }] },
       { a: [{ __entity: { type: 'Role', id: 'admin' } }] },
-      'has a member __entity, a name that policies cannot hold',
+      'has a member __entity, a name that is reserved in policies',
     ],
     [
       'with a name that stands for a call',
       { a: { fn: 1 } },
       { a: { __extn: { fn: 'ip', arg: '::' } } },
-      'has a member __extn, a name that policies cannot hold',
+      'has a member __extn, a name that is reserved in policies',
     ],
     [
       'with a name that is not Unicode text',
       { é: 1 },
       { '\ud800': 1 },
-      'has a member whose name is not Unicode text',
+      'has a member whose name is not valid Unicode',
     ],
   ])('is a no, and says so: %s', (_, fine, metadata, problem) => {
     expect(reasonOn(fine)).toBe('permitted by policy "policy 1"')

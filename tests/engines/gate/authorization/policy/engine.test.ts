@@ -77,7 +77,7 @@ describe('a decision that the engine gives up on', () => {
   const no = {
     allowed: false,
     policies: [],
-    reason: 'the policies could not be evaluated; the answer is no',
+    reason: 'the policies could not be evaluated; access is denied',
   }
   // Half a character is nothing that a question can have once it has been checked.
   const broken = { ...question(), principal: person({ id: '\ud800' }) }
@@ -109,7 +109,7 @@ describe('a decision that the engine gives up on', () => {
     expect(createPdp().decide(odd, { tenantId: TENANT, version: 1, text: ALL })).toMatchObject({
       allowed: false,
       reason: expect.stringMatching(
-        /^the question cannot be evaluated: .+`null`.+; the answer is no$/,
+        /^the request cannot be evaluated: .+`null`.+; access is denied$/,
       ),
     })
   })

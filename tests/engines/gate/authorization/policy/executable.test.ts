@@ -52,7 +52,7 @@ test('a compiled program decides from inside itself, in another folder with an e
     isStarted: false,
     custom: 'permitted by policy "n"',
     mistake: expect.stringMatching(/^unusable policies: line 1, column 9: /),
-    tooDeep: 'unusable policies: is nested too deeply; the answer is no',
+    tooDeep: 'unusable policies: is nested too deeply; access is denied',
     after: 'permitted by policy "policy 1"',
     files: [expect.stringMatching(/cedar_wasm_bg.*\.wasm$/)],
   })

@@ -125,6 +125,6 @@ describe('a text of policies', () => {
   })
 
   test('is refused when it is not Unicode text', () => {
-    expect(refusal(policy('"\ud800" == ""'))).toBe('policies: must be Unicode text')
+    expect(refusal(policy('"\ud800" == ""'))).toBe('policies: must be valid Unicode')
   })
 })

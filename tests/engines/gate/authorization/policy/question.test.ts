@@ -34,7 +34,7 @@ describe('the resource of a question', () => {
     ['a-1:1', 'cannot have "a-1" in its type'],
     ['böse:1', 'cannot have "böse" in its type'],
     ['a b:1', 'cannot have "a b" in its type'],
-    ['shop:action:1', 'must not have a type that ends in action'],
+    ['shop:action:1', 'must not have a type that ends in "action"'],
   ])('%p is refused', (text, problem) => {
     expect(refusalOf(() => parseResource(text))).toStartWith(`resource: ${problem}`)
   })
@@ -94,8 +94,8 @@ describe('the context of a question', () => {
     [{ e: { __entity: {} } }, 'context.e.__entity: is a reserved member name'],
     [{ __extn: { fn: 'ip', arg: '' } }, 'context.__extn: is a reserved member name'],
     [proto, 'context.a.__proto__: is a reserved member name'],
-    [{ s: '\ud800' }, 'context.s: must be Unicode text'],
-    [{ '\udfff': 1 }, 'context["\\udfff"]: must have a name in Unicode'],
+    [{ s: '\ud800' }, 'context.s: must be valid Unicode'],
+    [{ '\udfff': 1 }, 'context["\\udfff"]: must have a name in valid Unicode'],
   ])('%j is refused', (context, message) => {
     expect(refusalOf(() => checkContext(context))).toBe(message)
   })

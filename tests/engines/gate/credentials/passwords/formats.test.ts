@@ -269,12 +269,12 @@ describe('refused, in words that say what is expected:', () => {
     [
       'argon2, memory',
       `$argon2id$v=19$m=1048577,t=1,p=1$${SALT}$${HASH}`,
-      'must have a number from 8 to 1,048,576 as m of argon2, in KiB',
+      'must have a number from 8 to 1,048,576 as m of argon2 (KiB)',
     ],
     [
       'argon2, too little memory for its lanes',
       `$argon2id$v=19$m=31,t=1,p=4$${SALT}$${HASH}`,
-      'must have a number from 32 to 1,048,576 as m of argon2, in KiB',
+      'must have a number from 32 to 1,048,576 as m of argon2 (KiB)',
     ],
     [
       'argon2, passes',
@@ -385,7 +385,7 @@ describe('refused, in words that say what is expected:', () => {
     [
       'PBKDF2, many a digest',
       `$pbkdf2-sha256$i=2500001,l=128$${SALT}$${bytes(128)}`,
-      'credentials.password.config.hashed_password: must have fewer iterations of PBKDF2 for a hash of this length',
+      'credentials.password.config.hashed_password: must have fewer PBKDF2 iterations for a hash of this length',
     ],
     ['PBKDF2, passlib, none', `$pbkdf2$0$${SALT}$${bytes(20)}`, 'iterations of PBKDF2'],
     [

@@ -40,10 +40,10 @@ describe('add', () => {
   test('makes no objects or arrays on the way', () => {
     const at = (path: string) => refused({ a: {}, b: [] }, { op: 'add', path, value: 1 })
 
-    expect(at('/a/b/c')).toBe('operation 0 (add /a/b/c): nothing is at /a/b')
-    expect(at('/x/-')).toBe('operation 0 (add /x/-): nothing is at /x')
-    expect(at('/b/0/x')).toBe('operation 0 (add /b/0/x): nothing is at /b/0')
-    expect(at('/b/-/x')).toContain('nothing is at -')
+    expect(at('/a/b/c')).toBe('operation 0 (add /a/b/c): /a/b does not exist')
+    expect(at('/x/-')).toBe('operation 0 (add /x/-): /x does not exist')
+    expect(at('/b/0/x')).toBe('operation 0 (add /b/0/x): /b/0 does not exist')
+    expect(at('/b/-/x')).toContain('- does not exist')
   })
 })
 
@@ -125,7 +125,7 @@ describe('move', () => {
 
   test('of nothing is refused, even to where it is not', () => {
     for (const path of ['/y', '/x'])
-      expect(refused({ a: 1 }, { op: 'move', from: '/x', path })).toContain('nothing is at /x')
+      expect(refused({ a: 1 }, { op: 'move', from: '/x', path })).toContain('/x does not exist')
   })
 })
 
@@ -158,7 +158,9 @@ describe('copy', () => {
       b: 2,
     })
     expect(refused(document, { op: 'copy', from: '/b', path: '/a/3' })).toContain('beyond the end')
-    expect(refused(document, { op: 'copy', from: '/a/-', path: '/b' })).toContain('nothing is at -')
+    expect(refused(document, { op: 'copy', from: '/a/-', path: '/b' })).toContain(
+      '- does not exist',
+    )
   })
 })
 
@@ -189,7 +191,7 @@ describe('test', () => {
 
   test('nothing is not null', () => {
     expect(refused(document, { op: 'test', path: '/x', value: null })).toBe(
-      'operation 0 (test /x): nothing is at /x',
+      'operation 0 (test /x): /x does not exist',
     )
   })
 
@@ -228,7 +230,7 @@ describe('an index of an array is digits alone', () => {
     const path = `/a/${'9'.repeat(400)}`
 
     expect(refused({ a: [1] }, { op: 'add', path, value: 0 })).toContain('is beyond the end')
-    expect(refused({ a: [1] }, { op: 'remove', path })).toContain('nothing is at /a/999')
+    expect(refused({ a: [1] }, { op: 'remove', path })).toContain('does not exist')
   })
 
   test('in an object it is a name like any other', () => {
@@ -382,7 +384,7 @@ describe('the list of operations', () => {
       { op: 'spam' },
     ]
     expect(refusalOf(() => patched({ a: 1 }, operations))).toBe(
-      'operation 2 (remove /b): nothing is at /b',
+      'operation 2 (remove /b): /b does not exist',
     )
   })
 })
@@ -466,7 +468,7 @@ describe('prototypes', () => {
 
   test('nothing can be put on a prototype by way of a constructor', () => {
     for (const path of ['/a/constructor/prototype/polluted', '/constructor/prototype/polluted'])
-      expect(refused({ a: {} }, { op: 'add', path, value: 1 })).toContain('nothing is at ')
+      expect(refused({ a: {} }, { op: 'add', path, value: 1 })).toContain('does not exist')
     expect(({} as Record<string, unknown>).polluted).toBeUndefined()
   })
 
@@ -490,7 +492,7 @@ describe('prototypes', () => {
   test('tokens that lead nowhere are not skipped on the way to one that is refused', () => {
     for (const path of ['/constructor/secret', '/a/prototype/constructor', '/a/constructor/b'])
       expect(refused({ a: { b: 1 }, secret: 2 }, { op: 'replace', path, value: 3 })).toContain(
-        'nothing is at ',
+        'does not exist',
       )
   })
 })

@@ -626,7 +626,7 @@ describe('how often an address is written to', () => {
     expect(fixture.mailsTo(email)[0]).toMatchObject({
       kind: 'verification',
       state: 'failed',
-      lastError: 'withheld: too many mails to this address',
+      lastError: 'withheld: too many emails to this address',
       body: null,
     })
     const row = rowsOf(fixture.app, 'gate_codes').find(({ flow_id }) => flow_id === flow.id)

@@ -8,7 +8,7 @@ import { csrfOf, PASSWORD, pathOf } from './fixture.ts'
 const REFUSED = {
   status: 403,
   body: {
-    error: 'csrf_token: missing, or not the one of this flow',
+    error: 'csrf_token: is missing, or belongs to another flow',
     id: 'security_csrf_violation',
   },
 }

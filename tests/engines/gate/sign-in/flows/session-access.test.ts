@@ -134,7 +134,10 @@ describe('a session that owes a second factor', () => {
     const { status, body } = await fixture.whoami(token)
     expect({ status, body }).toEqual({
       status: 403,
-      body: { error: 'the session needs a second factor', id: 'session_aal2_required' },
+      body: {
+        error: 'the session requires two-factor authentication',
+        id: 'session_aal2_required',
+      },
     })
   })
 

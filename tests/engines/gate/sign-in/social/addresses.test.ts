@@ -112,7 +112,7 @@ describe('plain http', () => {
       const begun = { redirectUri: callbackOf('gitlab'), state: 'x' }
 
       await expect(social.begin('gitlab', begun)).rejects.toThrow(
-        'gitlab: git.example must be called by https; plain http is for this machine',
+        'gitlab: git.example must use https; http is allowed on this machine only',
       )
     },
   )

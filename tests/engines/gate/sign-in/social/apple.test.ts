@@ -49,7 +49,7 @@ test('gets a client secret that is new each time', async () => {
   await signIn('apple', newAccount())
 })
 
-const refused = 'apple: refused the code with the error invalid_client'
+const refused = 'apple: the provider rejected the code with the error invalid_client'
 
 test('refuses one that another key has signed', async () => {
   await using another = await startOpenIdProvider()

@@ -152,7 +152,7 @@ describe.each([
       [name]: endless,
     })
 
-    expect((await hostile.refusal()).message).toContain('more than is read')
+    expect((await hostile.refusal()).message).toContain('too large')
   })
 
   test.each([
@@ -175,7 +175,7 @@ describe.each([
     await asked.promise
     await hostile.clock.advance(10_000)
 
-    expect((await refusal).message).toContain('gave no complete answer in time')
+    expect((await refusal).message).toContain('did not respond completely in time')
   })
 })
 
@@ -200,8 +200,8 @@ describe('a token answer is refused', () => {
   })
 
   test.each([
-    ['no ID token', undefined, 'there is no ID token'],
-    ['an ID token that is a list', [], 'there is no ID token'],
+    ['no ID token', undefined, 'the ID token is missing'],
+    ['an ID token that is a list', [], 'the ID token is missing'],
     ['an ID token in one part', 'nonsense', 'cannot be read'],
     ['an ID token of five parts', 'a.b.c.d.e', 'cannot be read'],
     [
@@ -222,7 +222,7 @@ describe('a token answer is refused', () => {
     await using hostile = await startHostile('google', { token: json({ error }, 400) })
 
     expect((await hostile.refusal()).message).toBe(
-      'google: refused the code with an error that is not one word',
+      'google: the provider rejected the code with an unknown error',
     )
   })
 
@@ -233,7 +233,7 @@ describe('a token answer is refused', () => {
 
     expect(await hostile.refusal()).toMatchObject({
       reason: 'failed',
-      message: 'discord: refused the code with the error access_denied',
+      message: 'discord: the provider rejected the code with the error access_denied',
     })
   })
 })

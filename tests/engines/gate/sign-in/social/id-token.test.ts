@@ -39,13 +39,13 @@ describe.each([...OPENID_NAMES])('an ID token of %s is not taken', (provider) =>
     ['signed with a key of another kind', 'no applicable keys', headed({ alg: 'ES256' })],
     ['signed with an unknown key', 'no applicable keys', headed({ kid: 'unheard-of' })],
     ['with a header that must be understood', '"crit"', headed({ crit: ['exp'] })],
-    ['of another issuer', 'another issuer', claiming({ iss: 'https://evil.example' })],
-    ['without an issuer', 'another issuer', claiming({ iss: undefined })],
-    ['whose issuer is a list', 'iss is not a text', claiming({ iss: ['https://evil.example'] })],
+    ['of another issuer', 'a different issuer', claiming({ iss: 'https://evil.example' })],
+    ['without an issuer', 'a different issuer', claiming({ iss: undefined })],
+    ['whose issuer is a list', 'iss is not a string', claiming({ iss: ['https://evil.example'] })],
     ['for another client', '"aud"', claiming({ aud: 'another-client' })],
     ['for several, and issued to another', '"azp"', forUsAnd('another-client')],
     ['for several, issued to nobody knows whom', '"aud"', forUsAnd(undefined)],
-    ['for us, issued to another', 'another client', claiming({ azp: 'another-client' })],
+    ['for us, issued to another', 'a different client', claiming({ azp: 'another-client' })],
     ['without an audience', '"aud"', claiming({ aud: undefined })],
     ['that has expired', 'expiration is past', claiming(() => ({ exp: nowS() - 61 }))],
     ['that never expires', '"exp"', claiming({ exp: undefined })],
@@ -77,7 +77,7 @@ test.each([
   const error = await refusal('google', claiming({ sub }))
 
   expect(error.reason).toBe('failed')
-  expect(error.message).toMatch(/sub(ject)? (is missing|has characters)/)
+  expect(error.message).toMatch(/sub(ject)? (is missing|is too long)/)
 })
 
 describe.each(['google', 'gitlab', 'microsoft', 'apple', 'slack', 'twitch'] as const)(
@@ -104,7 +104,7 @@ describe.each(['google', 'gitlab', 'microsoft', 'apple', 'slack', 'twitch'] as c
 
       const error = await refusalOf(social, { ...journey, secrets: { verifier } })
 
-      expect(error.message).toBe(`${provider}: no nonce is known`)
+      expect(error.message).toBe(`${provider}: the nonce is missing`)
     })
   },
 )
@@ -115,7 +115,9 @@ test('only the address of google may stand there without its scheme', async () =
   }
 
   for (const provider of OPENID_NAMES) {
-    expect((await refusal(provider, bare)).message).toEndWith('the ID token has another issuer')
+    expect((await refusal(provider, bare)).message).toEndWith(
+      'the ID token is from a different issuer',
+    )
   }
 })
 

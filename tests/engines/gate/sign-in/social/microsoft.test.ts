@@ -38,7 +38,7 @@ async function outcome(directory: string, account: Account): Promise<string> {
   )
 }
 
-const KEPT_OUT = 'microsoft: the ID token has another issuer'
+const KEPT_OUT = 'microsoft: the ID token is from a different issuer'
 
 test.each([
   ['common', ORGANISATION, 'let in'],
@@ -71,7 +71,7 @@ test('an issuer that is spelt out lets one directory in', async () => {
 test('one directory does not speak for another', async () => {
   const error = await refusal('microsoft', claiming({ tid: ELSEWHERE }))
 
-  expect(error.message).toContain('tid is not the directory')
+  expect(error.message).toContain('tid differs from the directory')
 })
 
 test.each([

@@ -70,7 +70,7 @@ describe.each([...OPENID_NAMES])('signing in with %s', (provider) => {
 
     expect(await refusalOf(social, journey)).toMatchObject({
       reason: 'denied',
-      message: `${provider}: came back with the error access_denied`,
+      message: `${provider}: the callback has the error access_denied`,
     })
   })
 
@@ -83,7 +83,7 @@ describe.each([...OPENID_NAMES])('signing in with %s', (provider) => {
     ['another code', 'invalid_grant', (journey) => withParams(journey, { code: 'another' })],
     [
       'another issuer in the redirect',
-      'another issuer',
+      'a different issuer',
       (journey) => withParams(journey, { iss: 'https://evil.example' }),
     ],
     [
@@ -106,7 +106,7 @@ describe.each([...OPENID_NAMES])('signing in with %s', (provider) => {
 
     expect(await refusalOf(social, journey)).toMatchObject({
       reason: 'failed',
-      message: `${provider}: refused the code with the error invalid_grant`,
+      message: `${provider}: the provider rejected the code with the error invalid_grant`,
     })
   })
 })
@@ -123,7 +123,9 @@ describe.each(['google', 'gitlab', 'microsoft', 'apple'] as const)('%s', (provid
 
     const error = await refusalOf(social, { ...journey, secrets })
 
-    expect(error.message).toBe(`${provider}: refused the code with the error invalid_grant`)
+    expect(error.message).toBe(
+      `${provider}: the provider rejected the code with the error invalid_grant`,
+    )
   })
 
   test('is not asked at all when the verifier is lost', async () => {
@@ -133,7 +135,7 @@ describe.each(['google', 'gitlab', 'microsoft', 'apple'] as const)('%s', (provid
     const { nonce } = journey.secrets
     const error = await refusalOf(social, { ...journey, secrets: { nonce } })
 
-    expect(error.message).toBe(`${provider}: no verifier is known`)
+    expect(error.message).toBe(`${provider}: the code verifier is missing`)
     expect(there.requests.length).toBe(before)
   })
 })

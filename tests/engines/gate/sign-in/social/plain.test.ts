@@ -82,7 +82,8 @@ describe.each([...PLAIN_NAMES])('signing in with %s', (provider) => {
   })
 
   /** Facebook's errors have a form of their own, of which the status alone is read. */
-  const refused = provider === 'facebook' ? 'unexpected HTTP status' : 'refused the code with'
+  const refused =
+    provider === 'facebook' ? 'unexpected HTTP status' : 'the provider rejected the code with'
 
   const bent: [string, string, (journey: Journey) => Journey][] = [
     ['another state', '"state"', (journey) => ({ ...journey, state: 'another' })],
@@ -91,7 +92,7 @@ describe.each([...PLAIN_NAMES])('signing in with %s', (provider) => {
     ['another code', refused, (journey) => withParams(journey, { code: 'another' })],
     [
       'another issuer in the redirect',
-      'another issuer',
+      'a different issuer',
       (journey) => withParams(journey, { iss: 'https://evil.example' }),
     ],
     ['another callback', refused, (journey) => ({ ...journey, redirectUri: callbackOf('google') })],
@@ -100,7 +101,7 @@ describe.each([...PLAIN_NAMES])('signing in with %s', (provider) => {
       refused,
       (journey) => ({ ...journey, secrets: { verifier: 'x'.repeat(43) } }),
     ],
-    ['a lost verifier', 'no verifier is known', (journey) => ({ ...journey, secrets: {} })],
+    ['a lost verifier', 'the code verifier is missing', (journey) => ({ ...journey, secrets: {} })],
   ]
 
   test.each(bent)('fails with %s', async (_, why, bend) => {
@@ -143,7 +144,7 @@ describe('github', () => {
     const journey = withParams(await come('github'), { code: 'another' })
 
     expect((await refusalOf(social, journey)).message).toBe(
-      'github: refused the code with the error bad_verification_code',
+      'github: the provider rejected the code with the error bad_verification_code',
     )
   })
 
@@ -192,7 +193,7 @@ describe('github', () => {
     async (id) => {
       const error = await refusalOf(social, await come('github', newAccount({ claims: { id } })))
 
-      expect(error.message).toBe('github: id is not a number that names somebody')
+      expect(error.message).toBe('github: id is not a valid numeric user ID')
     },
   )
 
@@ -218,7 +219,7 @@ describe('discord', () => {
     const account = newAccount({ claims: { id: 80351110224678912 } })
 
     expect((await refusalOf(social, await come('discord', account))).message).toBe(
-      'discord: id is not a text',
+      'discord: id is not a string',
     )
   })
 

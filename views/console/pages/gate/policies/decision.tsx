@@ -35,7 +35,7 @@ export const DecisionPage = (page: {
         title={<Text text={action} limit={64} />}
         state={{
           tone: decision.allowed ? 'good' : 'bad',
-          sentence: <LongText text={`${decision.reason}.`} />,
+          sentence: <LongText text={`${capitalized(decision.reason)}.`} />,
         }}
         action={<LinkButton href={`${again}#try`}>Evaluate again</LinkButton>}
       />

@@ -11,6 +11,7 @@ import { StatusBadge } from '../../../status-badge.tsx'
 import { shorten, shortenMiddle, Text } from '../../../text.tsx'
 import { Time } from '../../../time.tsx'
 import { url } from '../../../url.ts'
+import { capitalized } from '../../../words.ts'
 import { DECISIONS } from './state.ts'
 import { Views } from './views.tsx'
 
@@ -87,7 +88,11 @@ const columns = (now: number): Column<Decision>[] => [
   { label: 'Result', narrow: 'corner', cell: (decision) => <Outcome {...decision} /> },
   { label: 'Resource', cell: ({ resource }) => <ShortenedId of={resource} /> },
   { label: 'Subject', cell: ({ subject }) => <ShortenedId of={subject} /> },
-  { label: 'Reason', isWide: true, cell: ({ reason }) => <Text text={reason} limit={120} /> },
+  {
+    label: 'Reason',
+    isWide: true,
+    cell: ({ reason }) => <Text text={capitalized(reason)} limit={120} />,
+  },
   {
     label: 'Time',
     align: 'right',

@@ -100,7 +100,7 @@ const SetUp = ({ id, name, required, callbackUrl, registration }: ProviderPageVi
     <ol class="setupsteps">
       <li>
         <p>
-          Register an app with{' '}
+          Register an app at{' '}
           <a href={registration} rel="noreferrer" target="_blank">
             {name}
           </a>{' '}

@@ -15,6 +15,7 @@ import { StatusBadge } from '../../../status-badge.tsx'
 import { Text } from '../../../text.tsx'
 import { duration } from '../../../time.tsx'
 import { url } from '../../../url.ts'
+import { withoutScheme } from '../../../words.ts'
 import { WebhookDangerZone } from './danger-zone.tsx'
 import { WebhookFields } from './form.tsx'
 import { Log } from './log.tsx'
@@ -27,7 +28,7 @@ export const WebhookPage = (page: WebhookView) => {
   return (
     <>
       <PageHead
-        title={<Text text={webhook.url} limit={80} />}
+        title={<Text text={withoutScheme(webhook.url)} limit={80} />}
         state={stateOf(webhook, latest, now)}
         action={
           mayChange && (

@@ -87,7 +87,7 @@ function sentenceOnAll({ logins, hours, now }: Parameters<typeof LoginsPage>[0])
       : 'No sign-ins yet'
   const parts = [
     `${sums.approved.toLocaleString('en')} approved`,
-    `${sums.refused.toLocaleString('en')} refused`,
+    `${sums.refused.toLocaleString('en')} denied`,
     `${sums.expired.toLocaleString('en')} expired`,
     ...(sums.waiting > 0 ? [`${sums.waiting.toLocaleString('en')} waiting`] : []),
   ]
@@ -108,7 +108,7 @@ function sumsOf({ hours }: LoginHours): Record<Outcome, number> {
 
 const OUTCOMES: readonly { of: Outcome; label: string; tone: Tone }[] = [
   { of: 'approved', label: 'Approved, 24 h', tone: 'good' },
-  { of: 'refused', label: 'Refused, 24 h', tone: 'bad' },
+  { of: 'refused', label: 'Denied, 24 h', tone: 'bad' },
   { of: 'expired', label: 'Expired, 24 h', tone: 'warn' },
 ]
 

@@ -25,7 +25,7 @@ export type Outcome = Stepped | Redirect | Completed
 
 /** The nodes of one kind of flow, and how its forms are handled. */
 export interface Kind {
-  /** `code` is that of a mail's link, for the user to confirm. */
+  /** `code` comes from the link in a mail; the user has to confirm it. */
   nodes(flow: FlowRow, say: Say, code?: string): Node[]
   submit(form: Form): Promise<Outcome>
 }

@@ -47,7 +47,7 @@ async function primaryEmail(api: Api): Promise<Claims | undefined> {
     return undefined
   }
   const list = await api.get(`${api.userinfo}/emails?per_page=100`)
-  if (!Array.isArray(list)) failed('the e-mail addresses are not a list')
-  const entries = list.map((entry) => asClaims(entry, 'an e-mail address'))
+  if (!Array.isArray(list)) failed('the email addresses are not a list')
+  const entries = list.map((entry) => asClaims(entry, 'an email address'))
   return entries.find((entry) => isTrue(entry.primary))
 }

@@ -46,7 +46,7 @@ export const microsoft: OpenIdProvider = {
   person(claims) {
     const directory = idIn(claims, 'tid')
     if (ISSUER.exec(textIn(claims, 'iss') ?? '')?.[2] !== directory) {
-      failed('tid is not the directory that issued the ID token')
+      failed('tid differs from the directory that issued the ID token')
     }
     return {
       // `sub` differs between clients, and names such as `upn` can be reassigned.
@@ -67,7 +67,7 @@ function isLetIn(directory: string, wanted: string): boolean {
 
 const idIn = (claims: Claims, name: string): string => {
   const id = textIn(claims, name)
-  return id !== undefined && WHOLE_ID.test(id) ? id : failed(`${name} is missing or not an id`)
+  return id !== undefined && WHOLE_ID.test(id) ? id : failed(`${name} is missing or not a valid ID`)
 }
 
 /**

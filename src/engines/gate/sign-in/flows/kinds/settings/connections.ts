@@ -53,7 +53,7 @@ export function createConnectionSettings(parts: {
     const provider = providerIn(input, input.has('link') ? 'link' : 'provider', free)
     if (client.wants === 'json' && flow.returnTo === null)
       throw fieldError(4000001, {
-        context: { reason: 'X-Return-To: needed to connect an account' },
+        context: { reason: 'X-Return-To: is required to connect an account' },
       })
     return oauthStates.begin(form, provider)
   }
