@@ -37,9 +37,8 @@ import { openSystemTenant } from './platform/system-tenant.ts'
 export type Gatehouse = ReturnType<typeof createApp>
 
 /**
- * Creates the app: the map of every route, and the loops that run beside them. With `precompile`,
- * all routes are built at start instead of on their first request. `origins` says where each
- * setting comes from.
+ * Creates every route and background loop. `precompile` builds all routes at start instead of on
+ * their first request; `origins` says where each setting comes from.
  */
 export function createApp(
   platform: Platform,
@@ -166,9 +165,8 @@ export function createApp(
   }
 
   /**
-   * Starts the background loops. With `isPaused`, the server answers and accepts every request, but
-   * nothing runs by itself: no job fires, no delivery or email is sent, no bot receives, no backup
-   * replaces an older one, and nothing expired is deleted.
+   * Starts the background loops. With `isPaused`, the server accepts every request, but runs
+   * nothing by itself: no jobs, deliveries, emails, bots, backups or deletion of expired data.
    */
   async function start({ isPaused = false } = {}) {
     await openSystemTenant({ db, clock })

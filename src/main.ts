@@ -6,9 +6,6 @@ import { sentenceOf } from './cli/sentences.ts'
 import { StorageError } from './db/errors.ts'
 import { isCompiled } from './platform/version.ts'
 
-/**
- * The command for usage messages: the bare name if it is on the `PATH`, otherwise the full path.
- */
 function programName(): string {
   const { execPath, env } = process
   if (!isCompiled) return `${cameByNpx(env.PATH) ? 'npx -y bun@1.4.5' : 'bun'} src/main.ts`
@@ -24,9 +21,7 @@ const LAST_OUTPUT_MS = 2000
 /** A closed pipe or a full disk behind the log must not stop the server. */
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
-/**
- * Writes to standard output. A reader that closes the pipe early, such as `head`, is not an error.
- */
+/** A reader that closes the pipe early, such as `head`, is not an error. */
 const print = (text: string) =>
   new Promise<void>((resolve, reject) =>
     process.stdout.write(text, (error?: NodeJS.ErrnoException | null) => {

@@ -7,10 +7,7 @@ import { type Io, STANDARD_STREAM, UsageError } from './command.ts'
 /** The first bytes of every gzip file. */
 const GZIP = Buffer.from([0x1f, 0x8b])
 
-/**
- * Opens a file, or standard input for `-`. A file that is missing, unreadable or not an archive is
- * refused immediately, before the caller does anything else.
- */
+/** A file, or standard input for `-`. Refuses an unreadable file or a non-archive immediately. */
 export function archiveSource(io: Io, name: string): () => Readable {
   if (name !== STANDARD_STREAM) {
     const path = resolve(io.cwd, name)

@@ -140,9 +140,7 @@ function fileFor(invocation: Configured): string {
 const directoryFor = ({ backup, dataDir }: Config): string =>
   backup.directory ?? ownDirectory(dataDir)
 
-/**
- * Records the backup for the console and `doctor`, unless the schedule has already.
- */
+/** Records the backup for the console and `doctor`, unless the schedule has already. */
 const record = (config: Config, file: string, { createdAt, bytes }: Backup) =>
   noteIfPossible(config, {
     isThere: () => isRecorded(config.dataDir, file),

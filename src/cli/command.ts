@@ -100,10 +100,7 @@ export function oneOf<const T extends string>(
   return word
 }
 
-/**
- * Lines of a table, with columns padded to their widest cell. Control characters become blanks, so a
- * cell can't break its line or send commands to a terminal.
- */
+/** Table lines. Control characters become blanks: they could break a line or control a terminal. */
 export function table(cells: readonly (readonly string[])[]): string {
   const rows = cells.map((row) => row.map((cell) => cell.replaceAll(UNSAFE_IN_LINE, ' ')))
   const widths = (rows[0] ?? []).map((_, column) =>

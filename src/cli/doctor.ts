@@ -30,10 +30,7 @@ export const doctor: Command = {
   },
 }
 
-/**
- * Runs all checks. Changes nothing, except for a small file that is written and removed to test the
- * disk. Network checks run while the disk is checked, so all of it takes little longer than the slowest.
- */
+/** Runs all checks, network and disk concurrently. Changes nothing except a temporary test file. */
 async function examine({ config, loaded, io }: Configured): Promise<Group[]> {
   const address = addressOf(config)
   const asked = address === undefined ? undefined : ask(address)

@@ -61,10 +61,7 @@ function aboutIdentity(snapshot: Snapshot, tenantId: string, id: string) {
   }
 }
 
-/**
- * No index leads from a user to their sign-ins, so this reads all stored ones. It is rare and blocks no
- * other work.
- */
+/** No index leads from users to sign-ins, so this reads all; it is rare and blocks nothing else. */
 function aboutMessengerPerson(snapshot: Snapshot, tenantId: string, id: string) {
   const data = passepartoutData(snapshot, tenantId, id) ?? fail(notFound('user not found'))
   const object = `passepartout:user:${id}`

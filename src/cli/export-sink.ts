@@ -45,10 +45,7 @@ function outputSink({ out, outStream }: Output): Sink {
   return { target: {}, write, end: flush, [Symbol.dispose]: () => {} }
 }
 
-/**
- * Writes a file that gets its name only when it is complete on disk. The next export to that directory
- * removes what a killed process has left.
- */
+/** The file gets its name once it is complete. The next export removes what a killed one left. */
 function fileSink(file: string): Sink {
   refuseTaken(file)
   const work = openWorkFolder({

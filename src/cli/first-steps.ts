@@ -16,10 +16,7 @@ interface Circumstances {
   hasTenant: boolean
 }
 
-/**
- * Instructions for a new installation: how to open the console, or to create the first job. Empty once
- * it is set up and has a tenant.
- */
+/** How to open the console or create the first job. Empty once it is set up and has a tenant. */
 export function firstSteps({ setUpToken, hasTenant, ...where }: Circumstances): string {
   if (setUpToken === undefined && hasTenant) return ''
   const { config, port } = where

@@ -5,10 +5,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** Added to the signal's number, as shells expect: 130 after Ctrl-C. */
 const SIGNAL_EXIT = 128
 
-/**
- * Runs `clean` if a signal ends the program before the returned function is called, then exits with the
- * signal's exit code. Signals arrive only between pieces of synchronous work.
- */
+/** Until the result is called, a signal runs `clean` and exits, after any synchronous work. */
 export function onInterrupt(clean: () => void): () => void {
   const end = (signal: NodeJS.Signals) => {
     try {

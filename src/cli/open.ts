@@ -101,10 +101,7 @@ function createOperatorServices(
   }
 }
 
-/**
- * Runs `work` on an existing data directory, with or without a running server. Throws `not_found` where
- * there is no data, so that a read never creates any.
- */
+/** Runs `work` with or without a running server. Throws `not_found` without data, creating none. */
 export async function withServices<T>(config: Config, work: Work<T>): Promise<T> {
   refuseNoData(config)
   return withNewServices(config, work)
@@ -115,10 +112,7 @@ function refuseNoData({ dataDir }: Config) {
     throw notFound(`no data in ${dataDir}. Use --data-dir for another directory`)
 }
 
-/**
- * Like `withServices`, but also works on a read-only disk, such as one that has failed. There, every
- * commit fails.
- */
+/** Like `withServices`, but also works on a read-only disk, where every commit fails. */
 export async function withReadableServices<T>(
   config: Config,
   warn: (text: string) => void,
@@ -141,10 +135,7 @@ export async function withReadableServices<T>(
 
 type Work<T> = (services: OfflineServices) => T | Promise<T>
 
-/**
- * Like `withServices`, but creates a new data directory if there is none. Existing data is not migrated
- * here: a server of an older version may be running on it.
- */
+/** Creates missing data, but never migrates existing data, which an older server may be using. */
 export async function withNewServices<T>(config: Config, work: Work<T>): Promise<T> {
   const db = openConfigured(config)
   try {
@@ -194,10 +185,7 @@ interface Note {
   write: (db: Db, audit: Audit) => Promise<void>
 }
 
-/**
- * Records something that has been done. A full disk or a database of another version is ignored, since
- * the work itself succeeded.
- */
+/** Ignores a full disk or a database of another version, since the work itself succeeded. */
 export async function noteIfPossible(config: Config, { isThere = () => false, write }: Note) {
   try {
     if (isThere()) return

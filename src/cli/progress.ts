@@ -13,10 +13,7 @@ const REDRAW_MS = 100
 const BAR_CELLS = 24
 const CLEAR = '\r\u001b[K'
 
-/**
- * A progress line on the terminal. Does nothing where standard error is a log or a pipe. `unit` is what
- * is counted, such as `lines`.
- */
+/** Shows progress only if standard error is a terminal. `unit` is what is counted: `lines`. */
 export function createProgress(
   { err, isWatched }: Pick<Io, 'err' | 'isWatched'>,
   title: string,

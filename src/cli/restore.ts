@@ -31,9 +31,7 @@ export const restore: Command = {
   },
 }
 
-/**
- * Records the restore in the restored audit log. Errors are ignored here: the next start reports them.
- */
+/** Records the restore in the restored audit log. Ignores errors: the next start reports them. */
 const record = (config: Config, { manifest }: Restored) =>
   noteIfPossible(config, {
     write: async (db, audit) => {

@@ -57,10 +57,7 @@ interface Found {
   isNamed: boolean
 }
 
-/**
- * The command with the longest name that the words start with, after common options. Without a command,
- * `serve`.
- */
+/** The command with the longest matching name, after common options; `serve` without any words. */
 function findCommand(argv: readonly string[]): Found {
   const start = commonOptionsAtStart(argv)
   const [first = '', second = ''] = argv.slice(start)
@@ -98,10 +95,7 @@ function unknownCommand(first: string, second: string): string {
     : `unknown command ${first}`
 }
 
-/**
- * The command most like the words, compared word by word: compared as a whole, a verb with the opposite
- * meaning would count as close.
- */
+/** Compares word by word: as a whole, a verb with the opposite meaning would count as close. */
 function nearestCommand(first: string, second: string, names: string[]): string | undefined {
   const group = nearest(
     first,

@@ -3,10 +3,7 @@ import { join, resolve } from 'node:path'
 import { notFound } from '../platform/errors.ts'
 import { type Configured, STANDARD_STREAM } from './command.ts'
 
-/**
- * The file that `--to` names, or `name` in the directory it names. Undefined is standard output, for `-`
- * and without the option.
- */
+/** `--to` as a file, or `name` in that directory; undefined (`-` or no option) is stdout. */
 export function targetOf(
   { io, options }: Pick<Configured, 'io' | 'options'>,
   name: string,

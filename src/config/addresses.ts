@@ -50,10 +50,7 @@ function isWebUrl(text: string): boolean {
   return url !== undefined && !url.username && !url.password && !text.includes('#')
 }
 
-/**
- * Whether a URL names a mail server. A path or query is refused: it is part of a password in which `/`,
- * `?` or `#` is not percent-encoded.
- */
+/** A path or query is refused: it belongs to a password with an unencoded `/`, `?` or `#`. */
 function isMailServer(text: string): boolean {
   const url = urlOf(text, /^smtps?:\/\//i)
   if (!url || /[?#]/.test(text) || !/^\/?$/.test(url.pathname)) return false

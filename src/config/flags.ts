@@ -5,10 +5,7 @@ import { emptyReading, type Reading, take } from './reading.ts'
 /** Options of the command line by their name without dashes: `{ 'server-port': '9000' }`. */
 export type Flags = Readonly<Record<string, string | undefined>>
 
-/**
- * Options by name. Secrets have no option, because every account on the machine can see command
- * lines.
- */
+/** Secrets have no option, because every account on the machine can see command lines. */
 const byOption = new Map(
   leaves.filter(({ setting }) => !setting.secret).map((leaf) => [leaf.option, leaf]),
 )

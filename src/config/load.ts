@@ -27,10 +27,7 @@ export type LoadResult =
 
 const DEFAULT: Origin = { source: 'default', at: '' }
 
-/**
- * Loads all settings. Options override variables, variables override the file, the file overrides
- * defaults. Overridden values are checked as well.
- */
+/** Options override variables, then the file, then defaults. Overridden values are checked too. */
 export function loadConfig({ flags, env, cwd, readFile = readTextFile }: LoadInput): LoadResult {
   const read: ReadFile = (path) => readFile(resolve(cwd, path))
   const fromFile = readConfigFile(flags.config, env, read)

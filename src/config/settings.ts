@@ -56,10 +56,7 @@ const providers = tableEach(
   },
 )
 
-/**
- * Every setting, declared once. Names are those of the program; the file has them in
- * snake_case and without the unit: `maxBodyBytes` is `max_body = "1MB"`.
- */
+/** Every setting. The file uses snake_case without units: `maxBodyBytes` is `max_body = "1MB"`. */
 export const settings = {
   dataDir: setting(path, './data', 'The directory for all data.'),
 
@@ -290,7 +287,5 @@ export const settings = {
   }),
 }
 
-/**
- * All settings with their values. Frozen; each part of the program receives only its own section.
- */
+/** All settings, frozen; each part of the program receives only its own section. */
 export type Config = ValuesOf<typeof settings>

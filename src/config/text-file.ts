@@ -32,10 +32,7 @@ export function textOf(path: string, readFile: ReadFile): FileText {
   }
 }
 
-/**
- * Reads the value in a file, without a final line break. An empty file is a problem, because it is
- * more likely a failed mount than a value.
- */
+/** The value in a file, without a final line break. Empty is a problem: likely a failed mount. */
 export function valueIn(path: string, readFile: ReadFile): FileText {
   const file = textOf(path, readFile)
   if ('problem' in file) return file

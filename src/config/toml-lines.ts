@@ -9,9 +9,8 @@ const STRING = /"""(?:\\[\s\S]|[^\\])*?"{3,5}|'''[\s\S]*?'{3,5}|"(?:\\.|[^"\\])*
 const SCALAR = /[^,\]}#\n]+/y
 
 /**
- * Returns a lookup of the line on which a key of a TOML document first appears, which the parser does not
- * report. In an invalid document, only lines before the error are found. Array items are named by their
- * index, as text.
+ * Returns a lookup of the line on which a key first appears, which the parser does not report.
+ * Finds nothing after an error. Array items are named by their index, as text.
  */
 export function indexLines(source: string): (path: Path) => number | undefined {
   const scan = createScanner(source)

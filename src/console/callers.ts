@@ -6,10 +6,7 @@ import { may } from './operators/rights.ts'
 
 export type CallerOf = ReturnType<typeof createCallers>
 
-/**
- * Caller of an engine for a console request. Console requests are not metered, but a suspended tenant
- * can't create anything.
- */
+/** Caller for console requests, which aren't metered; a suspended tenant can't create anything. */
 export const createCallers =
   ({ tenants }: { tenants: Tenants }) =>
   ({ tenant, actor }: TenantContext, engine: Engine, environment: Environment | null): Caller => {

@@ -26,10 +26,7 @@ interface Refusal {
   fields: Fields
 }
 
-/**
- * Scope of a page as text. Another tab can switch the tenant or environment while a page stays open, so
- * each page includes the scope that it was rendered for, and its requests are checked against it.
- */
+/** Scope of a page as text, checked on its requests because another tab can switch scope. */
 export const pageScopeOf = ({ scope }: Operator, request: Request): string => {
   if (scope?.kind === 'tenant') return `${scope.tenantId}.${environmentOf(request)}`
   return scope ? INSTALLATION : 'nowhere'

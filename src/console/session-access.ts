@@ -25,9 +25,8 @@ const SWITCHED =
   'the session switched to another tenant before the whole request was received; nothing was changed'
 
 /**
- * Opens an engine's API routes to console sessions, limited to the rights of the operator's role in
- * the tenant they act in. These requests don't count toward usage. The role, the current tenant and
- * the tenant's limits are read on every request, so changes apply immediately.
+ * Opens an engine's API to console sessions, unmetered and within the rights of the operator's
+ * role. Role, tenant and its limits are read on every request, so changes apply immediately.
  */
 export function createSessionAccess(parts: {
   engine: Engine

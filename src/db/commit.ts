@@ -24,10 +24,7 @@ const OWN_LANE = ''
 export interface CommitObserver {
   /** A transaction with this many pieces of work is on disk, `ms` after it began. */
   committed(works: number, ms: number): void
-  /**
-   * This many pieces of work failed and stored nothing, because the disk or the database refused
-   * them.
-   */
+  /** `works` pieces of work stored nothing, because the disk or the database refused them. */
   failed(works: number): void
 }
 
@@ -42,16 +39,10 @@ type Outcome = { value: unknown } | { error: unknown }
 /** How long a write waits for a lock held by another process, in milliseconds. */
 export const BUSY_TIMEOUT_MS = 5000
 
-/**
- * The time limit for one transaction, which blocks the event loop and the write lock. After this
- * many milliseconds no further work starts in it, even if more is queued.
- */
+/** Milliseconds until a transaction, which blocks event loop and writers, starts no more work. */
 const MAX_GROUP_MS = 20
 
-/**
- * Milliseconds between attempts to take the write lock. Reads continue while another process
- * commits.
- */
+/** Milliseconds between attempts to take the write lock; reads continue meanwhile. */
 const LOCK_RETRY_MS = 2
 
 /** Throws if a restart would not find what is committed now. */
@@ -104,10 +95,7 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
     schedule()
   }
 
-  /**
-   * Takes the write lock without waiting inside SQLite, which would block the event loop. While
-   * another process holds the lock, the group stays queued and is retried.
-   */
+  /** Never waits inside SQLite, which would block the event loop; a locked-out group is retried. */
   function takeWriteLock(): boolean {
     try {
       beginWithoutWaiting()
@@ -165,9 +153,7 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
     observer?.failed(group.length)
   }
 
-  /**
-   * Moves queued work that fits into one transaction to `group`, and returns one outcome for each.
-   */
+  /** Moves queued work that fits into one transaction to `group`; returns an outcome for each. */
   function transact(group: Queued[]): Outcome[] {
     const outcomes: Outcome[] = []
     const startedAt = performance.now()
@@ -227,10 +213,7 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
     observer = whom
   }
 
-  /**
-   * Schedules an action that can't be undone, such as a count. Called inside a piece of work;
-   * `tell` runs once the transaction is on disk, and never if the work is lost.
-   */
+  /** Inside a piece of work: runs `tell`, which can't be undone, only once the work is on disk. */
   const afterCommit = (tell: () => void) => void putOff.push(tell)
 
   return { commit, commitFor, drain, failed, observe, afterCommit }

@@ -32,10 +32,7 @@ export const named = (columns: Record<string, SQLWrapper>) =>
     Object.entries(columns).map(([name, column]) => [name, sql`${column}`.as(name)]),
   )
 
-/**
- * Returns a function that reads one parameter. Drizzle wraps a placeholder that stands for a
- * column's value.
- */
+/** Returns a reader of one parameter. Drizzle wraps placeholders that stand for column values. */
 function readerOf(param: unknown): (values: Values) => SQLQueryBindings {
   const inner = is(param, Param) ? (param.value as SQL) : param
   if (!is(inner, Placeholder)) return () => inner as SQLQueryBindings

@@ -1,24 +1,17 @@
 import { SQLiteError } from 'bun:sqlite'
 
-/**
- * The disk or the database can't take a write now. No part of the work was stored (but see
- * `DatabaseLostError`), so the caller may try again. HTTP clients get a 503.
- */
+/** A failed write stored nothing (but see `DatabaseLostError`) and may be retried. HTTP 503. */
 export class StorageError extends Error {
   override name = 'StorageError'
 }
 
 /**
- * The files of the database are no longer where they were opened, so a restart would not find what
- * is written now. The storage watch reports this once; background work that runs into it logs
- * nothing more.
+ * The database files are no longer where they were opened, so a restart would not find new writes.
+ * Only the storage watch logs this, once.
  */
 export class DatabaseLostError extends StorageError {
   override name = 'DatabaseLostError'
-  /**
-   * True if the files were lost during the commit: the transaction is in those files and reappears
-   * if they are put back. It must not be reported as stored.
-   */
+  /** True if lost in the commit: the work reappears with the files but must not count as stored. */
   readonly isStored: boolean
 
   constructor(message: string, { isStored }: { isStored: boolean }) {
@@ -37,10 +30,6 @@ const SENTENCES: [prefix: string, sentence: string][] = [
   ['SQLITE_BUSY', 'another process holds the database lock'],
 ]
 
-/**
- * Converts SQLite's error codes for storage problems to a `StorageError`. Returns other errors
- * unchanged.
- */
 export function asStorageError(error: unknown): unknown {
   if (!(error instanceof SQLiteError)) return error
   const known = SENTENCES.find(([prefix]) => error.code?.startsWith(prefix))
@@ -58,10 +47,7 @@ export function isDamage(error: unknown): boolean {
 export const isBusy = (error: unknown): boolean =>
   error instanceof SQLiteError && (error.code?.startsWith('SQLITE_BUSY') ?? false)
 
-/**
- * Whether the operating system reported the error, such as a port in use or a read-only folder.
- * Their codes begin with E.
- */
+/** Whether the operating system reported the error, such as a port in use. */
 export const isSystemError = (error: unknown): boolean =>
   error instanceof Error && /^E[A-Z]+$/.test((error as NodeJS.ErrnoException).code ?? '')
 

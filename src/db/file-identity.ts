@@ -9,9 +9,7 @@ export interface FileLoss {
   reason: 'missing' | 'replaced' | 'unreachable'
 }
 
-/**
- * Identifies a file for as long as it is open: its inode number is not reused until it is closed.
- */
+/** Identifies an open file, because its inode number is not reused until it is closed. */
 interface Identity {
   path: string
   dev: bigint
@@ -32,10 +30,7 @@ export function createFileIdentity(file: string) {
   const opened = pathsOf(file).map(identify)
   let known: FileLoss | undefined
 
-  /**
-   * Checks all file names, which takes a few microseconds, and returns the first that no longer
-   * leads to the open file.
-   */
+  /** The first name that no longer leads to its open file. Takes a few microseconds in all. */
   function loss(): FileLoss | undefined {
     for (const one of opened) {
       known = lossOf(one)
@@ -58,10 +53,7 @@ export function createFileIdentity(file: string) {
   }
 }
 
-/**
- * The database under the name it was opened with, and its log files under the name that links
- * resolve to, as SQLite names them.
- */
+/** The database by its opened name; its logs by the resolved name, as SQLite names them. */
 function pathsOf(file: string): string[] {
   const real = realpathSync(file)
   return [resolve(file), logOf(real), indexOf(real)]

@@ -3,10 +3,7 @@ const TURN_MS = 5
 
 export type Lanes<Work> = ReturnType<typeof createLanes<Work>>
 
-/**
- * Queues work in lanes, one per tenant. Lanes take turns, so that neither many nor slow pieces of
- * work of one tenant delay another tenant. Within a lane, the oldest work comes first.
- */
+/** Lanes, one per tenant, take turns so that none delays another; oldest work first in each. */
 export function createLanes<Work>() {
   /** In the order of their turns. No lane is empty. */
   const lanes = new Map<string, Work[]>()
@@ -30,10 +27,7 @@ export function createLanes<Work>() {
     }
   }
 
-  /**
-   * Charges the cost of the last work taken to its lane. A lane that has used up its turn goes to
-   * the end.
-   */
+  /** Charges the last work taken to its lane. A lane that has used up its turn goes to the end. */
   function charge(ms: number) {
     current.spentMs += ms
     if (current.spentMs < TURN_MS) return

@@ -39,9 +39,8 @@ const LEDGER = `CREATE TABLE IF NOT EXISTS _migrations (
 ) STRICT`
 
 /**
- * Brings the schema up to date and returns the ids of the applied steps. A database with data is
- * copied first. Throws `SchemaError` if the database is newer than this executable or if an applied
- * step was edited later.
+ * Applies pending steps and returns their ids. Copies a database with data first. Throws
+ * `SchemaError` if it is newer than this executable or if an applied step was edited later.
  */
 export function migrate(client: Database, options: MigrateOptions): string[] {
   client.run(LEDGER)
@@ -83,10 +82,7 @@ function refuseMisfits(applied: AppliedStep[], migrations: readonly Migration[])
   }
 }
 
-/**
- * Applies one step. Checks again under the write lock, because another process may have applied it
- * in the meantime.
- */
+/** Rechecks under the write lock, because another process may have applied the step meanwhile. */
 function applyStep(client: Database, step: Migration, { now, appVersion }: MigrateOptions) {
   const apply = client.transaction(() => {
     if (client.query('SELECT 1 FROM _migrations WHERE id = ?').get(step.id)) return false
@@ -101,10 +97,7 @@ function applyStep(client: Database, step: Migration, { now, appVersion }: Migra
   return apply.immediate()
 }
 
-/**
- * Runs `work` with foreign keys off: with them on, a table rebuild deletes the rows that refer to
- * the table. SQLite ignores the switch inside a transaction.
- */
+/** Otherwise a table rebuild deletes referring rows. Has no effect inside a transaction. */
 function withoutForeignKeys<T>(client: Database, work: () => T): T {
   client.run('PRAGMA foreign_keys = OFF')
   try {
@@ -136,8 +129,5 @@ function dropOldCopies(backupDir: string) {
   for (const name of byAge.slice(COPIES_KEPT)) rmSync(join(backupDir, name))
 }
 
-/**
- * The timestamp of a backup's file name, which follows the name of the step:
- * `…-2026-01-31T12-00-00-000Z-…`.
- */
+/** The timestamp of a backup's file name, after the step's: `…-2026-01-31T12-00-00-000Z-…`. */
 const stampOf = (name: string) => name.match(/\d{4}-\d\d-\d\dT[\d-]+Z/)?.[0] ?? ''

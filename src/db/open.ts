@@ -24,10 +24,7 @@ export type Db = ReturnType<typeof openDatabase>
 /** The database file inside a data directory. */
 export const databaseFile = (dataDir: string) => join(dataDir, DATA_NAMES.database)
 
-/**
- * The marker file that exists while a restore replaces the files of a data directory, which is
- * incomplete until then.
- */
+/** Exists while a restore replaces the files, so that the data directory is incomplete. */
 export const restoreMarker = (dataDir: string) => join(dataDir, 'restore.unfinished')
 
 /** Prevents a new database in a directory whose database was just moved away by a restore. */
@@ -40,10 +37,7 @@ function refuseHalfRestored(dataDir: string) {
     )
 }
 
-/**
- * A database that Gatehouse creates has its first page immediately. An empty file next to a master
- * key was truncated.
- */
+/** A database never starts empty, so an empty file next to a master key was truncated. */
 function refuseEmptied(dataDir: string) {
   const file = databaseFile(dataDir)
   const isEmpty = statSync(file, { throwIfNoEntry: false })?.size === 0
@@ -53,11 +47,7 @@ function refuseEmptied(dataDir: string) {
     )
 }
 
-/**
- * Refuses a link of another account. When the process runs as root, the owner of the directory
- * could use a link to make it create or change any file. Links of root and of the process's own
- * account are safe.
- */
+/** Refuses a link of another account, which could make root create or change any file. */
 function refuseForeignLink(file: string) {
   const entry = lstatSync(file, { throwIfNoEntry: false })
   if (!entry?.isSymbolicLink() || entry.uid === 0 || entry.uid === process.geteuid?.()) return
@@ -67,10 +57,7 @@ function refuseForeignLink(file: string) {
   )
 }
 
-/**
- * Restricts the file to its owner. The mode is changed by name and not through a descriptor,
- * because closing a descriptor releases SQLite's locks on the file.
- */
+/** Changes the mode by name: closing a descriptor would release SQLite's locks on the file. */
 function keepFromOthers(file: string) {
   const entry = lstatSync(file)
   const isOurs = entry.isFile() && entry.uid === process.geteuid?.()
@@ -93,9 +80,8 @@ export function databaseExists(dataDir: string): boolean {
 }
 
 /**
- * Opens or creates the database of a data directory. `orm` is Drizzle on the same connection, for
- * prepared statements. Every write goes through `commit`, or through `commitFor` if it belongs to a
- * tenant.
+ * Opens or creates a database. `orm` is Drizzle on the same connection, for prepared statements.
+ * Every write goes through `commit`, or `commitFor` if it belongs to a tenant.
  */
 export function openDatabase(options: DatabaseOptions) {
   refuseHalfRestored(options.dataDir)

@@ -3,10 +3,7 @@ import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 type ColumnOf<T extends SQLiteTable> = keyof T['_']['columns'] & string
 
-/**
- * A placeholder for each column of an inserted row, by the column's name. Left out are `seq`, which
- * SQLite sets, and the columns in `without`, which keep their default or get another value.
- */
+/** Placeholders by column name, except for `seq`, set by SQLite, and the columns in `without`. */
 export const rowOf = <T extends SQLiteTable, K extends ColumnOf<T> = never>(
   table: T,
   ...without: K[]
@@ -21,10 +18,7 @@ export const rowOf = <T extends SQLiteTable, K extends ColumnOf<T> = never>(
 export const changesOf = <K extends string>(...names: K[]) =>
   Object.fromEntries(names.map((name) => [name, sql`${sql.placeholder(name)}`])) as Record<K, SQL>
 
-/**
- * The assignments of an upsert: each column gets the value that the insert had for it. Left out are
- * the columns in `without`, such as those of the key.
- */
+/** Upsert assignments of the inserted values, except for columns in `without`, such as the key. */
 export const excludedOf = <T extends SQLiteTable, K extends ColumnOf<T>>(
   table: T,
   ...without: K[]

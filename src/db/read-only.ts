@@ -13,17 +13,13 @@ export interface ReadOnlyDatabase {
 interface ReadOnlyOptions {
   /** How long a read waits for a lock, in milliseconds. */
   waitMs?: number
-  /**
-   * Whether to read the database file alone after opening it with its log failed with this error.
-   * Never by default.
-   */
+  /** Whether to read the database file alone if its log failed with this error. Default: never. */
   doesFileAlone?: (error: unknown) => boolean
 }
 
 /**
- * Opens a database without changing the file or its log, which belong to the running server. On a
- * full or read-only disk, SQLite can't create the files by which processes share a log, and only
- * the database file itself can be read.
+ * Opens a database without changing its file or log, which belong to the server. On a full or
+ * read-only disk, SQLite can't create the log's index, and only the database file can be read.
  */
 export function openForReading(
   file: string,
@@ -38,10 +34,7 @@ export function openForReading(
   }
 }
 
-/**
- * Opens a file that SQLite may assume never changes: SQLite neither looks for a log nor creates
- * one.
- */
+/** Opens a file that SQLite may assume never changes: no log is looked for or created. */
 export function openUnchanging(file: string): Database {
   const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants
   const url = `${pathToFileURL(file).href}?immutable=1`
@@ -51,10 +44,7 @@ export function openUnchanging(file: string): Database {
 /** The write-ahead log: data not yet in the database file. */
 export const logOf = (file: string): string => `${file}-wal`
 
-/**
- * The index through which processes share the log; SQLite rebuilds it from the log if it is
- * missing.
- */
+/** The index through which processes share the log. SQLite rebuilds it if it is missing. */
 export const indexOf = (file: string): string => `${file}-shm`
 
 /** Reads something, because SQLite opens the file only on the first read. */

@@ -7,18 +7,12 @@ import type { Store } from './store/index.ts'
 
 export type BulkHold = ReturnType<typeof createBulkHold>
 
-/**
- * Holds or cancels all deliveries of an endpoint, one slice per commit, because there may be
- * hundreds of thousands.
- */
+/** One slice per commit, because an endpoint may have hundreds of thousands of deliveries. */
 export function createBulkHold(parts: { db: Db; clock: Clock; store: Store; log: Log }) {
   const { db, clock, store, log } = parts
   const { holding, hours } = store
 
-  /**
-   * Holds the open deliveries of an inactive endpoint. If it stops early, the due loop holds the
-   * rest as they come due. Never rejects.
-   */
+  /** If it stops early, the due loop holds the other deliveries as they come due. Never rejects. */
   async function parkAll(tenantId: string, endpointId: string): Promise<void> {
     try {
       await untilNoneIsLeft(tenantId, () => parkSlice(tenantId, endpointId))
@@ -27,10 +21,7 @@ export function createBulkHold(parts: { db: Db; clock: Clock; store: Store; log:
     }
   }
 
-  /**
-   * Holds one slice and returns its size. A deleted endpoint is skipped, because its deliveries are
-   * cancelled instead.
-   */
+  /** Returns the slice's size. Skips a deleted endpoint, whose deliveries are cancelled instead. */
   function parkSlice(tenantId: string, endpointId: string): number {
     const handling = handlingOf(store.endpoints.ofTenant(tenantId, endpointId))
     return handling === 'hold' ? holding.park(tenantId, endpointId, SLICE) : 0
@@ -42,10 +33,7 @@ export function createBulkHold(parts: { db: Db; clock: Clock; store: Store; log:
       store.endpoints.isActive(tenantId, endpointId) ? 0 : cancelSlice(tenantId, endpointId, SLICE),
     )
 
-  /**
-   * Cancels the few deliveries that arrived since `discard`, inside the commit that reactivates the
-   * endpoint.
-   */
+  /** Cancels what arrived since `discard`, inside the commit that reactivates the endpoint. */
   function discardRest(tenantId: string, endpointId: string) {
     holding.cancelAfterwards(tenantId, endpointId)
     while (cancelSlice(tenantId, endpointId, SLICE) > 0);

@@ -20,9 +20,8 @@ export function createByHand(parts: {
   const { db, clock, audit, store, wake } = parts
 
   /**
-   * Resends a delivery immediately, in any state and even with an open breaker. If the delivery is
-   * waiting for a retry and the resend fails, its retry schedule continues unchanged. An ended
-   * delivery starts over.
+   * Resends immediately, in any state and even with an open breaker. A pending retry schedule
+   * continues unchanged if the resend fails; an ended delivery starts over.
    */
   const resend = (stream: Stream, actor: Actor, id: string): Promise<DeliveryView> =>
     db.commitFor(stream.tenantId, () => {
@@ -35,10 +34,7 @@ export function createByHand(parts: {
       return existing(stream, id)
     })
 
-  /**
-   * Cancels a delivery. An attempt in progress can't be recalled: it may still succeed, but is not
-   * retried.
-   */
+  /** An attempt in progress can't be recalled: it may still succeed, but is not retried. */
   const cancel = (stream: Stream, actor: Actor, id: string): Promise<DeliveryView> =>
     db.commitFor(stream.tenantId, () => {
       const delivery = existing(stream, id)

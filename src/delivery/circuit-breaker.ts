@@ -16,10 +16,7 @@ import type { Wake } from './wake.ts'
 
 export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>
 
-/**
- * The circuit breaker of each endpoint, and the gradual release of its held deliveries: each
- * attempt that ends releases the next ones. Everything here runs inside the due loop's commits.
- */
+/** Runs inside the due loop's commits. Each ended attempt releases the next held deliveries. */
 export function createCircuitBreaker(parts: { store: Store; clock: Clock; wake: Wake }) {
   const { store, clock, wake } = parts
 
@@ -29,9 +26,8 @@ export function createCircuitBreaker(parts: { store: Store; clock: Clock; wake: 
   const healthOf = (endpointId: string): Health => store.health.find(endpointId) ?? HEALTHY
 
   /**
-   * How many of `wanted` attempts may start now, or undefined while the breaker is open. During a
-   * release, it also moves that many held deliveries to the queue: they are older than newer events
-   * and so are sent first.
+   * How many of `wanted` attempts may start now; undefined while the breaker is open. During a
+   * release, also queues that many held deliveries, which are older and so sent first.
    */
   function roomAt(tenantId: string, endpointId: string, wanted: number): number | undefined {
     const row = store.health.find(endpointId)
@@ -60,10 +56,7 @@ export function createCircuitBreaker(parts: { store: Store; clock: Clock; wake: 
     wake.ready()
   }
 
-  /**
-   * Continues after an attempt that says nothing about the endpoint's health but frees room for
-   * another.
-   */
+  /** Continues after an attempt that frees room but says nothing about the endpoint's health. */
   function goOn(endpointId: string) {
     const row = store.health.find(endpointId)
     if (row?.isReleasing) release(row)
@@ -87,10 +80,7 @@ export function createCircuitBreaker(parts: { store: Store; clock: Clock; wake: 
     wake.waiting(until)
   }
 
-  /**
-   * Whether a new delivery is held immediately, without entering the queue, because the breaker is
-   * open.
-   */
+  /** Whether the breaker is open, so that new deliveries are held without entering the queue. */
   function isHoldingBack(endpointId: string): boolean {
     if (!opened.has(endpointId)) return false
     const isStillOpen = isOpen(healthOf(endpointId))
@@ -98,10 +88,7 @@ export function createCircuitBreaker(parts: { store: Store; clock: Clock; wake: 
     return isStillOpen
   }
 
-  /**
-   * Keeps at least one delivery in the queue, so that the loop visits the endpoint and releases
-   * more.
-   */
+  /** Keeps at least one delivery queued, so that the loop visits the endpoint and releases more. */
   function release(row: HealthRow) {
     const { tenantId, endpointId } = row
     const wanted = row.window ?? FIRST_ATTEMPTS.perTarget
@@ -130,20 +117,14 @@ export function createCircuitBreaker(parts: { store: Store; clock: Clock; wake: 
       store.health.put({ ...row, openUntil: null, isReleasing: false })
   }
 
-  /**
-   * Pauses an endpoint that can't be called for a reason on our side, until an operator has had
-   * time to fix it.
-   */
+  /** Pauses an endpoint that fails on our side, until an operator has had time to fix it. */
   function putOff(tenantId: string, endpointId: string) {
     const openUntil = clock.now() + MAX_PAUSE_MS
     store.health.put({ ...newRow(tenantId, endpointId), openUntil, window: 1 })
     noteOpen(endpointId, openUntil)
   }
 
-  /**
-   * When the next pause ends. A pause longer than the maximum was started while the clock was
-   * wrong, and counts as over.
-   */
+  /** End of the next pause. One beyond the maximum began with a wrong clock and counts as over. */
   function nextTrialAt(): number | undefined {
     const now = clock.now()
     const last = store.health.lastPauseEnd()
@@ -156,10 +137,7 @@ export function createCircuitBreaker(parts: { store: Store; clock: Clock; wake: 
     for (const row of [...over(now, limit), ...beyond(now + MAX_PAUSE_MS, limit)]) endPause(row)
   }
 
-  /**
-   * Ends the pause of an endpoint that was changed, because the failures concern its previous
-   * settings.
-   */
+  /** Ends the pause of a changed endpoint: the failures concern its previous settings. */
   function tryNow(endpointId: string) {
     const row = store.health.find(endpointId)
     if (row && isOpen(row)) endPause(row)
@@ -173,10 +151,7 @@ export function createCircuitBreaker(parts: { store: Store; clock: Clock; wake: 
 
   const hasStalled = (): boolean => store.health.stalled(1).length > 0
 
-  /**
-   * Restarts releases that have stalled because no attempt is in progress that would release the
-   * next deliveries.
-   */
+  /** Restarts stalled releases: no attempt in progress would release the next deliveries. */
   function resume(limit: number) {
     for (const row of store.health.stalled(limit)) release(row)
   }

@@ -14,16 +14,12 @@ export const MASK = '********'
 /** Headers that describe the request body and the sender. */
 const OURS = new Set(['content-encoding', 'content-type', 'user-agent'])
 
-/**
- * Prefixes of Standard Webhooks and of Svix. Svix's library prefers `svix-*` if both are present,
- * so a stray header would make every signature fail.
- */
+/** Svix's library prefers `svix-*` to `webhook-*`, so a stray header breaks every signature. */
 const OUR_PREFIXES = ['webhook-', 'svix-', 'x-svix-']
 
 /**
- * Parts of a header name that suggest a secret: `Authorization` and `X-Auth-Token`, `Cookie`,
- * `X-Api-Key`, `ApiKey` and `Subscription-Key`, `X-Vercel-Protection-Bypass`. Deliberately too
- * broad: `X-Author` is masked without need, which only hides its value.
+ * Parts of a header name that suggest a secret, such as `Subscription-Key`. Deliberately broad:
+ * `X-Author` is masked without need, which only hides its value.
  */
 const SENSITIVE =
   /auth|cookie|token|secret|pass|jwt|api[-_]?key|(^|[-_])key$|signature|credential|session/i
@@ -80,10 +76,7 @@ function checkSizes(entries: [name: string, value: string][]) {
     })
 }
 
-/**
- * Whether Gatehouse reserves the header. CGI and WSGI show receivers `_` and `-` as the same
- * character, so `webhook_id` would pass for `webhook-id`.
- */
+/** CGI and WSGI show `_` and `-` alike, so `webhook_id` would pass for `webhook-id`. */
 function isReserved(name: string, brandName: string): boolean {
   const seen = name.toLowerCase().replaceAll('_', '-')
   if (!isForwardableHeader(seen) || OURS.has(seen)) return true
@@ -101,10 +94,7 @@ export const maskHeaders = (headers: Headers): Headers =>
 /** In characters. A shorter part could occur in any text and is hardly a secret. */
 const MIN_HIDDEN = 8
 
-/**
- * Hides sensitive header values that a text repeats, such as a response that echoes its request.
- * Hides whole values and their parts, such as a token without its scheme or one of several cookies.
- */
+/** Hides sensitive values that a text repeats, whole or in part, such as one of several cookies. */
 export function hideValues(headers: Headers, text: string): string {
   const parts = Object.entries(headers)
     .filter(([name]) => isSensitive(name))
@@ -114,10 +104,7 @@ export function hideValues(headers: Headers, text: string): string {
   return parts.reduce((rest, part) => rest.replaceAll(part, MASK), text)
 }
 
-/**
- * Replaces each mask in `next` with the stored value, so that a client can write back what it has
- * read. Throws `invalid` for a mask without a stored value.
- */
+/** Restores the masked values that clients write back. Throws `invalid` if none is stored. */
 export function keepMasked(next: Headers, stored: Headers): Headers {
   const known = new Map(
     Object.entries(stored).map(([name, value]) => [name.toLowerCase(), value] as const),

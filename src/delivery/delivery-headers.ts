@@ -19,9 +19,8 @@ export interface Delivered {
 }
 
 /**
- * The headers of one attempt, with both signature schemes: Standard Webhooks allows others beside
- * its own. Our headers override custom ones with the same name in any case, because the brand, and
- * so our header names, may have changed since those were stored.
+ * Standard Webhooks allows other signatures beside its own. Our headers override custom ones, in
+ * upper or lower case: the brand, and so our names, may have changed since those were stored.
  */
 export function deliveryHeaders(delivered: Delivered): Record<string, string> {
   const ours = ownHeaders(delivered)

@@ -57,10 +57,7 @@ export function createEndpointCache(parts: { db: Db; store: Store; sealing: Seal
     secrets: JSON.parse(opened(endpointSecrets, row, row.secrets)),
   })
 
-  /**
-   * An endpoint for display. Secrets that can't be decrypted are left out, so that the rest can
-   * still be shown.
-   */
+  /** For display: leaves out secrets that can't be decrypted, so the rest can still be shown. */
   function readable(row: EndpointRow): Endpoint {
     try {
       return unsealed(row)

@@ -161,10 +161,7 @@ export function createEndpoints(parts: {
     }
   }
 
-  /**
-   * Applies a change of `isActive`. Discards deliveries that arrived while the held ones were being
-   * discarded.
-   */
+  /** Applies `isActive`. Also discards deliveries that arrived while held ones were discarded. */
   function switched({ tenantId, id, isActive }: Endpoint, held: 'drain' | 'discard') {
     if (!isActive) return circuitBreaker.suspend(id)
     if (held === 'discard') bulkHold.discardRest(tenantId, id)
@@ -183,10 +180,7 @@ export function createEndpoints(parts: {
     await db.commitFor(stream.tenantId, () => store.endpoints.remove(stream.tenantId, id))
   }
 
-  /**
-   * Replaces the secret and returns the new one. The previous secret keeps signing for `graceMs`.
-   * If no stored secret can be decrypted, this makes the endpoint usable again.
-   */
+  /** Returns the new secret; the old one signs for `graceMs` more. Repairs unreadable secrets. */
   function rotateSecret(
     stream: Stream,
     actor: Actor,
@@ -228,10 +222,7 @@ export function createEndpoints(parts: {
     audit.record({ tenantId, actor, action, object: `endpoint:${id}`, detail })
   }
 
-  /**
-   * Throws `invalid` for characters that a URL parser would drop or change, because the attempt log
-   * shows the URL exactly as it was called.
-   */
+  /** Refuses characters that a URL parser changes: the log shows the URL exactly as called. */
   function checkUrl(url: string) {
     if (UNSEEN.test(url))
       throw invalid('must not contain spaces, control characters or backslashes', {

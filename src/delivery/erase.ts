@@ -13,9 +13,8 @@ interface Erased {
 /** Creates the function that deletes the messages about a person whose data is erased. */
 export function createErase({ store, clock }: { store: Store; clock: Clock }) {
   /**
-   * Deletes messages about `about` with their deliveries, except the types to keep. Runs inside the
-   * caller's commit. A message stays while one of its deliveries is in progress. Deliveries held
-   * for an inactive endpoint are deleted, because they may be held for weeks.
+   * Inside a commit, deletes messages about `about` with deliveries, even those held for an
+   * inactive endpoint for weeks. Keeps `keptTypes` and messages with an attempt in progress.
    */
   return (tenantId: string, about: string, keptTypes: readonly string[], limit: number): Erased => {
     const resting = store.messages.restingAbout(tenantId, about, keptTypes, limit)

@@ -15,9 +15,8 @@ export interface Message {
 }
 
 /**
- * The body of a request. It depends only on data stored at acceptance, so every attempt sends the
- * same bytes. The payload is inserted as text, because parsing and writing it again would turn
- * `1.0` into `1` and change large numbers.
+ * Depends only on data stored at acceptance, so every attempt sends the same bytes. The payload is
+ * inserted as text, because reparsing would turn `1.0` into `1` and change large numbers.
  */
 export function bodyOf(format: Format, message: Message): string {
   return BODIES[format](message)

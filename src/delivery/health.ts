@@ -32,9 +32,8 @@ export const HEALTHY: Health = {
 export const isOpen = ({ openUntil }: Health): boolean => openUntil !== null
 
 /**
- * The health after a success. The first success closes the breaker, and each further one doubles
- * the number of concurrent attempts up to the usual limit, so that a backlog doesn't overload an
- * endpoint that has just recovered.
+ * The first success closes the breaker; each further one doubles the concurrent attempts up to the
+ * usual limit, so that a backlog doesn't overload an endpoint that has just recovered.
  */
 export function afterSuccess(health: Health): Health {
   const window = isOpen(health) ? 1 : grown(health.window)
@@ -44,10 +43,7 @@ export function afterSuccess(health: Health): Health {
 const grown = (window: number | null): number | null =>
   window === null || window * 2 >= FIRST_ATTEMPTS.perTarget ? null : window * 2
 
-/**
- * The health after a failure. Each time the breaker opens without a full recovery in between, it
- * stays open twice as long.
- */
+/** Each opening of the breaker without a full recovery in between lasts twice as long. */
 export function afterFailure(health: Health, now: number, rules: BreakerRules): Health {
   const counted = {
     ...health,
@@ -60,10 +56,7 @@ export function afterFailure(health: Health, now: number, rules: BreakerRules): 
   return { ...counted, openUntil: now + pause, trips: health.trips + 1, window: 1 }
 }
 
-/**
- * The health after the pause: one attempt at a time. The failure count is kept, so one more failure
- * opens the breaker again.
- */
+/** After the pause: one attempt at a time. The failure count stays, so one more opens it again. */
 export const halfOpen = (health: Health): Health => ({ ...health, openUntil: null, window: 1 })
 
 /** Whether an endpoint has failed for so long that it should be disabled. */

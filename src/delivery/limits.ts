@@ -1,9 +1,6 @@
 import type { DueLimits } from '../platform/due/queue.ts'
 
-/**
- * Separate limits for first attempts and for retries, so that neither can use up the capacity of
- * the other. An endpoint has a share of its tenant's limit, and a tenant a share of the total.
- */
+/** Separate limits, so that neither first attempts nor retries use up the other's capacity. */
 export const FIRST_ATTEMPTS: DueLimits = {
   total: 384,
   perTenant: 128,

@@ -52,10 +52,7 @@ export function compileFilter({ eventTypes, channels }: Filter): CompiledFilter 
   }
 }
 
-/**
- * Events about the tenant itself. An endpoint may belong to one of the tenant's customers, so these
- * go only to endpoints that name them.
- */
+/** About the tenant, so only for endpoints that name them: others may be a customer's. */
 const OWN_AFFAIRS = new Set(['usage.threshold'])
 
 function typeTest(patterns: readonly string[] | null): (type: string) => boolean {
@@ -85,9 +82,7 @@ export function checkEventType(text: string, field: string): void {
   }
 }
 
-/**
- * Throws `invalid`, naming `field`, unless `text` is a type, a pattern such as `user.*`, or `*`.
- */
+/** Throws `invalid`, naming `field`, unless `text` is a type, a pattern (`user.*`) or `*`. */
 export function checkTypePattern(text: string, field: string): void {
   if (text === '*') return
   checkTypeLength(text, field)
@@ -105,10 +100,7 @@ function checkTypeLength(text: string, field: string) {
   }
 }
 
-/**
- * Throws `invalid`, naming `field`, unless `text` is a valid channel. Channels need no
- * registration.
- */
+/** Throws `invalid`, naming `field`, for an invalid channel. Channels need no registration. */
 export function checkChannel(text: string, field: string): void {
   if (!CHANNEL.test(text)) {
     throw invalid('must be 1 to 128 letters, digits or _ . : -', { field, rule: 'format' })

@@ -19,9 +19,8 @@ export type MessageOutcome = { endpointId: string; endpoint: EndpointSummary | n
 )
 
 /**
- * Creates the lookup of a message's outcomes: for each endpoint of its stream, and each deleted
- * endpoint with a delivery, the delivery, or the reason there is none according to the filter at
- * that time.
+ * Looks up a message's outcomes: for each endpoint of its stream, and each deleted one with a
+ * delivery, the delivery or why there is none, by the filter at that time.
  */
 export function createMessageOutcomes({ store }: { store: Store }) {
   function outcomesOf(stream: Stream, message: MessageRow, isSandbox: boolean): MessageOutcome[] {
@@ -55,10 +54,7 @@ export function createMessageOutcomes({ store }: { store: Store }) {
     return { endpointId: endpoint.id, endpoint, delivery: null, whyNot, filter, matchesNow }
   }
 
-  /**
-   * The reason if the filter at that time is unknown: the endpoint is newer than the message, or
-   * has changed too often since.
-   */
+  /** The filter at that time is unknown: the endpoint is newer or has changed too often since. */
   const withoutFilter = ({ id, createdAt }: EndpointSummary, { acceptedAt }: MessageRow): WhyNot =>
     createdAt <= acceptedAt && store.endpoints.hasForgotten(id) ? 'forgotten' : 'later'
 

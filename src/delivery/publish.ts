@@ -26,10 +26,7 @@ interface Published {
   seq: number
 }
 
-/**
- * Publishes an event inside the caller's commit: the message and one delivery for each matching
- * endpoint are stored together with the change that the event reports, or not at all.
- */
+/** Stores message and deliveries inside the caller's commit, together with the reported change. */
 export function createPublish(parts: {
   store: Store
   endpointCache: EndpointCache

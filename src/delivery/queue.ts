@@ -64,10 +64,7 @@ export function createDeliveryQueue(parts: {
     return queue.promote(now, SLICE)
   }
 
-  /**
-   * Claims deliveries of a lane. Holds those that the endpoint doesn't take now, and cancels those
-   * of a deleted endpoint. Resends go out even with an open breaker.
-   */
+  /** Claims deliveries, or holds or cancels them. Resends go out even with an open breaker. */
   function claim(lane: Lane, limit: number, lease: Lease): Attempt[] {
     const endpoint = usable(lane)
     if (!endpoint || handlingOf(endpoint) !== 'send') {
@@ -80,10 +77,7 @@ export function createDeliveryQueue(parts: {
     return rows.flatMap((row) => begin(row, lane, endpoint, lease) ?? [])
   }
 
-  /**
-   * Holds or cancels the deliveries of an endpoint that can't be called. Reads the database to
-   * confirm that it is inactive, because nothing would release a delivery held by mistake.
-   */
+  /** Confirms in the database before holding: nothing would release a delivery held by mistake. */
   function turnAway(lane: Lane, endpoint: Endpoint | undefined | null) {
     const { tenant, target } = lane
     if (endpoint === undefined) return cancelSome(lane)

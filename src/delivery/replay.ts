@@ -39,10 +39,7 @@ interface Run {
   count: number
 }
 
-/**
- * Replays past messages to one endpoint: those that its current filter matches, including messages
- * older than the endpoint.
- */
+/** Replays messages that an endpoint's current filter matches, even those older than it. */
 export function createReplay(parts: {
   db: Db
   clock: Clock
@@ -86,10 +83,7 @@ export function createReplay(parts: {
     }
   }
 
-  /**
-   * Whether the replay includes a message. Times are compared as well, because after the clock was
-   * set back, the order of messages is not the order of time.
-   */
+  /** Times are compared too: after the clock was set back, message order is not time order. */
   function isWanted({ stream, endpoint, listensTo, request }: Run, message: MessageAddress) {
     const { seq, type, channels, acceptedAt } = message
     if (acceptedAt < request.since || acceptedAt >= request.until) return false
@@ -100,10 +94,7 @@ export function createReplay(parts: {
     return request.which === 'all' || delivery.succeededAt === null
   }
 
-  /**
-   * Sends one slice, after checking again that the endpoint is active and the messages are still
-   * wanted.
-   */
+  /** Sends one slice, after rechecking that the endpoint is active and the messages are wanted. */
   function sendAll(run: Run, wanted: MessageAddress[]) {
     requireActive(existing(run.stream, run.endpoint.id), 'replay')
     for (const message of wanted) if (isWanted(run, message)) sendAgain(run, message)

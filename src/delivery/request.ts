@@ -15,10 +15,7 @@ export interface SendInput {
   trigger: Trigger
 }
 
-/**
- * The body and our headers of a request. Signed again for each attempt, because receivers reject
- * signatures older than five minutes.
- */
+/** Signed again for each attempt, because receivers reject signatures older than five minutes. */
 export function composeRequest(input: SendInput, brandName: string, now: number) {
   const { endpoint, message, format, attempt, trigger } = input
   const body = bodyOf(format, message)

@@ -13,10 +13,7 @@ interface Kept {
   countersMs: number
 }
 
-/**
- * The retention rules of the delivery layer. A message is deleted together with its deliveries and
- * attempts.
- */
+/** A message is deleted together with its deliveries and attempts. */
 export const deliveryRetention = (
   store: Store,
   bulkHold: BulkHold,

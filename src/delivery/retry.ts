@@ -25,9 +25,8 @@ export function nextAttemptAt(failed: {
 }
 
 /**
- * The delay that `Retry-After` asks for (RFC 9110, section 10.2.3), at most 24 hours; null if no
- * header is valid. The longest of several counts. Fractions of a second, which some receivers send,
- * are accepted.
+ * The delay of `Retry-After` (RFC 9110, section 10.2.3), at most 24 hours and the longest of
+ * several; null if none is valid. Accepts fractions of a second, which some receivers send.
  */
 export function retryAfterOf(
   headers: readonly (readonly [name: string, value: string])[],
@@ -46,10 +45,7 @@ function waitOf(text: string, now: number): number | null {
   return date === null ? null : date - now
 }
 
-/**
- * RFC 9110, section 5.6.7: the current format and the two obsolete ones that recipients must
- * accept.
- */
+/** RFC 9110, section 5.6.7: the current format and two obsolete ones that must be accepted. */
 const HTTP_DATES = [
   /^[a-z]{3}, (?<day>\d\d) (?<month>[a-z]{3}) (?<year>\d{4}) (?<time>\d\d:\d\d:\d\d) GMT$/i,
   /^[a-z]{6,9}, (?<day>\d\d)-(?<month>[a-z]{3})-(?<year>\d\d) (?<time>\d\d:\d\d:\d\d) GMT$/i,

@@ -96,10 +96,7 @@ export const endpointHealth = sqliteTable(
     endpointId: text('endpoint_id')
       .primaryKey()
       .references(() => endpoints.id, { onDelete: 'cascade' }),
-    /**
-     * No foreign key: the row is deleted with its endpoint, and a cascade would search for it
-     * without an index.
-     */
+    /** No foreign key: deleted with its endpoint; a cascade would search without an index. */
     tenantId: text('tenant_id').notNull(),
     /** Consecutive failed attempts. */
     failures: integer('failures').notNull(),
@@ -109,10 +106,7 @@ export const endpointHealth = sqliteTable(
     trips: integer('trips').notNull(),
     /** Concurrent attempts allowed during recovery; null for the usual limit. */
     window: integer('window'),
-    /**
-     * Time of the first failed attempt since the last success, and the number of failed attempts
-     * since then.
-     */
+    /** Time of the first failed attempt since the last success, and how many failed since. */
     failingSince: integer('failing_since'),
     failedAttempts: integer('failed_attempts').notNull(),
     /** True while held deliveries are being released gradually. */
@@ -135,9 +129,8 @@ const DELIVERY_STATES = [
 ] as const
 
 /**
- * One message on its way to one endpoint. The state is its position in the due loop: `waiting` for
- * its time, `ready` in the queue, `leased` by the process that sends it, or `held` while its
- * endpoint takes nothing. All other states are final.
+ * One message to one endpoint. States: `waiting` for its time, `ready` in the queue, `leased` by
+ * the process that sends it, or `held` while its endpoint takes nothing. All others are final.
  */
 export const deliveries = sqliteTable(
   'deliveries',
@@ -151,10 +144,7 @@ export const deliveries = sqliteTable(
       .references(() => messages.seq, { onDelete: 'cascade' }),
     /** Remains when the endpoint is deleted. */
     endpointId: text('endpoint_id').notNull(),
-    /**
-     * The endpoint's format when the message was accepted, so that all attempts send the same
-     * bytes.
-     */
+    /** The endpoint's format at acceptance, so that all attempts send the same bytes. */
     format: text('format', { enum: FORMATS }).notNull(),
     state: text('state', { enum: DELIVERY_STATES }).notNull(),
     /** The queue: 0 for first attempts and resends, 1 for retries and replays; see queue.ts. */
@@ -207,10 +197,7 @@ export const attempts = sqliteTable(
   {
     seq: integer('seq').primaryKey(),
     id: text('id').notNull(),
-    /**
-     * No foreign key: the row is deleted with its delivery, and a cascade would search for it
-     * without an index.
-     */
+    /** No foreign key: deleted with its delivery; a cascade would search without an index. */
     tenantId: text('tenant_id').notNull(),
     deliverySeq: integer('delivery_seq')
       .notNull()

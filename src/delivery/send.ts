@@ -10,10 +10,7 @@ import { retryAfterOf } from './retry.ts'
 export interface SendOptions {
   /** The longest time that an attempt may take. */
   timeoutMs: number
-  /**
-   * Whether a receiver can ask for a delay or for no more events. Otherwise such a response counts
-   * as an ordinary failure.
-   */
+  /** If false, a response that asks for a delay or for no more events is an ordinary failure. */
   heedsReceiver: boolean
 }
 
@@ -45,10 +42,7 @@ export interface Sent {
 
 export type Send = ReturnType<typeof createSend>
 
-/**
- * Creates the function that makes one signed request to an endpoint. It resolves whatever the
- * receiver does.
- */
+/** The returned function makes one signed request and resolves whatever the receiver does. */
 export function createSend(parts: { outbound: Outbound; clock: Clock; brandName: string }) {
   const { outbound, clock, brandName } = parts
 
@@ -96,10 +90,7 @@ function responseOf(result: OutboundResult): Sent['response'] {
 
 type Outcome = Pick<Sent, 'result' | 'refuses' | 'retryAfterMs' | 'error'>
 
-/**
- * The result of a response. Any 2xx is a success, even if reading its body failed; everything else
- * is a failure.
- */
+/** Any 2xx is a success, even if reading its body failed; everything else is a failure. */
 function outcomeOf(
   result: OutboundResult,
   now: number,
@@ -120,10 +111,7 @@ function outcomeOf(
   return { result: 'failed', refuses, retryAfterMs, error }
 }
 
-/**
- * What the receiver refuses: status 410, or Svix's response header with `disable` or
- * `abort-message`.
- */
+/** What the receiver refuses, by status 410 or by `disable` or `abort-message` in Svix's header. */
 function refusedBy({ status, headers }: Reply): Sent['refuses'] {
   const asked = headers.find(([name]) => name.toLowerCase() === 'webhook-delivery')?.[1].trim()
   if (status === 410 || asked === 'disable') return 'all'

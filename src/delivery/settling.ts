@@ -23,10 +23,7 @@ const KEPT_HEADER_CHARACTERS = 1000
 
 export type Settling = ReturnType<typeof createSettling>
 
-/**
- * Stores the result of an attempt: its log entry, the next state of the delivery and the health of
- * the endpoint.
- */
+/** Stores an attempt's log entry, the delivery's next state and the endpoint's health. */
 export function createSettling(parts: {
   store: Store
   clock: Clock
@@ -52,10 +49,7 @@ export function createSettling(parts: {
     policyOf,
   } = parts
 
-  /**
-   * Ends an attempt. Does nothing if the lease is void, because the attempt was already ended
-   * elsewhere.
-   */
+  /** Does nothing if the lease is void, because the attempt was already ended elsewhere. */
   function end(leased: LeasedDelivery, sent: Sent) {
     const row = store.queue.leased(leased.seq, leased.attemptId)
     if (!row) return
@@ -107,10 +101,7 @@ export function createSettling(parts: {
     if (isHopeless(health, clock.now(), lastGoodAt)) disable(tenantId, id, 'failing')
   }
 
-  /**
-   * Disables an endpoint. Its open deliveries are held, so that none is lost when it is active
-   * again.
-   */
+  /** Holds the open deliveries, so that none is lost when the endpoint is active again. */
   function disable(tenantId: string, endpointId: string, reason: DisabledReason) {
     store.endpoints.disable(tenantId, endpointId, reason, clock.now())
     circuitBreaker.suspend(endpointId)

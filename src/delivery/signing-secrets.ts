@@ -11,34 +11,24 @@ export interface SigningSecret {
 const PREFIX = 'whsec_'
 const NEW_BYTES = 32
 
-/**
- * Standard Webhooks requires 24 to 64 bytes. Svix allows up to 75, so endpoints that move from Svix
- * can keep their secrets.
- */
+/** Standard Webhooks requires 24 to 64 bytes. Svix allows 75, and its secrets can be kept. */
 const MIN_BYTES = 24
 const MAX_BYTES = 75
 
 /** Each secret adds a signature to both headers of every request. */
 const MAX_SECRETS = 5
 
-/**
- * A new secret in padded base64 with the standard alphabet, because the decoders of some languages
- * reject `-`, `_` or missing padding.
- */
+/** Padded base64 in the standard alphabet: some decoders reject `-`, `_` or missing padding. */
 export const newSecret = (): string => PREFIX + randomBytes(NEW_BYTES).toString('base64')
 
 /** The bytes of a valid secret. */
 export const secretBytes = (secret: string): Buffer =>
   Buffer.from(secret.slice(PREFIX.length), 'base64')
 
-/**
- * Throws `invalid` for a secret that receivers couldn't decode. The message never repeats the
- * secret.
- */
+/** Throws `invalid`, without repeating the secret, for one that receivers couldn't decode. */
 export function checkSecret(text: string): void {
   const bytes = secretBytes(text)
-  // Encoding the bytes again reveals everything that the decoder tolerates: alphabet, padding,
-  // spare bits.
+  // Encoding again reveals what the decoder tolerates: alphabet, padding, spare bits.
   if (text !== PREFIX + bytes.toString('base64')) {
     throw invalid(`must be ${PREFIX} followed by standard base64 with padding`, {
       field: 'secret',

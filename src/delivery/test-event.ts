@@ -12,10 +12,7 @@ const TESTS_AT_ONCE = 4
 /** … and the longest wait, because the server closes connections that are idle for longer. */
 const MAX_WAIT_MS = 20_000
 
-/**
- * Creates the function that sends one event and waits for the response. The event is neither stored
- * nor counted.
- */
+/** Sends one event, neither stored nor counted, and waits for the response. */
 export function createTestEvent(parts: { clock: Clock; send: Send; policyOf: PolicyOf }) {
   const { clock, send, policyOf } = parts
   const inProgress = new Map<string, number>()

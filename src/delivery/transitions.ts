@@ -23,9 +23,8 @@ export interface Schedule {
 type Leased = Omit<DeliveryRow, 'leaseOwner' | 'leaseUntil' | 'attemptId' | 'startedAt'>
 
 /**
- * The next state of a delivery whose attempt has ended. A resend is independent of the retry
- * schedule: if it succeeds, the delivery has ended; if it fails, the schedule continues unchanged.
- * An interrupted attempt is repeated immediately and doesn't count.
+ * A resend is independent of the retry schedule: success ends the delivery; after a failure, the
+ * schedule continues unchanged. An interrupted attempt is repeated immediately and doesn't count.
  */
 export function stepAfter(row: Leased, outcome: Outcome, schedule: Schedule): Step {
   const { result, refuses, endedAt } = outcome
@@ -56,10 +55,7 @@ export const cancelled = (row: Step, endedAt: number): Step => ({
   endedAt,
 })
 
-/**
- * The state after a failed resend. The time of the next attempt doesn't change, not even for a
- * `Retry-After` header.
- */
+/** A failed resend leaves the time of the next attempt unchanged, even with `Retry-After`. */
 const afterResend = (row: Leased, done: Step, resumeAt: number, endedAt: number): Step =>
   row.wanted === 'resend' ? resendNow({ ...done, resumeAt }, endedAt) : waiting(done, resumeAt)
 

@@ -13,9 +13,8 @@ export interface Wake {
 }
 
 /**
- * Creates the wake-up of the loops. `loops` is a function because the loops are created later, from
- * parts that need to wake them. However much work a commit creates, each loop is woken once, by the
- * microtask that follows.
+ * `loops` is a function because the loops are created later, from parts that wake them. However
+ * much work a commit creates, each loop is woken once, by the microtask that follows.
  */
 export function createWake(loops: () => Loop[]): Wake {
   let isScheduled = false

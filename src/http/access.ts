@@ -48,10 +48,7 @@ export function createAccess({ keys, contexts, turns, addressOf, maxBody }: Part
   /** Forms arrive in bursts and cost more than other requests. */
   const formTurns = createTurns(0)
 
-  /**
-   * Authenticates by a key in the body. The body must be parsed first, but only the key in it is
-   * used.
-   */
+  /** Authenticates by a key in the body, which must be parsed first; only its key is used. */
   async function admitByBody(request: Request, anyOf: AnyOf<EngineScope>) {
     const text = await readText(request, maxBody)
     await turnOfAddress(request)
@@ -109,9 +106,7 @@ export function createAccess({ keys, contexts, turns, addressOf, maxBody }: Part
     }))
 }
 
-/**
- * Access by key for routes that also accept sessions, whose handlers see a caller of either kind.
- */
+/** Access by key for routes that also accept sessions; handlers see callers of either kind. */
 export const createKeyAccess = ({ keys, contexts, turns, maxBody }: KeyParts): Scoped =>
   createScoped<Caller>({
     name: 'access by key',

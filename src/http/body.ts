@@ -2,16 +2,10 @@ import { AppError, fail, invalid } from '../platform/errors.ts'
 import { isDeeperThan } from '../platform/json-text.ts'
 import { FIELDS_PROTOTYPE, makeQuotable } from './plain-data.ts'
 
-/**
- * Levels of objects and lists in a body. Real requests never come close, and deep ones are
- * expensive.
- */
+/** Levels of objects and lists. Real requests never come close, and deep ones are expensive. */
 const MAX_DEPTH = 64
 
-/**
- * The text of a JSON body; empty if there is none. Checks in this order: size (413), content type
- * and encoding (415), text (400). `limit` is in bytes.
- */
+/** Empty without a body. Checks in order: bytes (413), type and encoding (415), text (400). */
 export async function readText(request: Request, limit: number): Promise<string> {
   const bytes = await readBytes(request, limit)
   if (bytes.byteLength === 0) return ''
@@ -100,10 +94,7 @@ export function parseJson(text: string): unknown {
   return body
 }
 
-/**
- * Reads a body up to `limit` bytes. With a declared length it is read in one piece, otherwise every
- * chunk is counted.
- */
+/** Reads a declared length in one piece; otherwise counts every chunk. `limit` is in bytes. */
 function readBytes(request: Request, limit: number): Promise<Uint8Array | ArrayBuffer> {
   const declared = request.headers.get('content-length')
   if (declared === null) return readCounting(request, limit)
@@ -141,10 +132,7 @@ const unsupported = (field: string, problem: string) =>
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
-/**
- * Requires a JSON content type. `+json` types are accepted, because JSON Patch and merge patch have
- * their own.
- */
+/** Accepts `+json` types, because JSON Patch and merge patch have their own. */
 function requireJson(headers: Headers) {
   const type = headers.get('content-type')
   if (type === null || !JSON_TYPE.test(type.trim()))

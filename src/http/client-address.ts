@@ -5,9 +5,8 @@ import { type PeerSource, peerOf } from './peers.ts'
 export type ClientAddress = (request: Request, server: PeerSource | null) => string | undefined
 
 /**
- * The client's address. `X-Forwarded-For` is used only if the peer is a trusted proxy, and then
- * read from the right up to the first address that is not a trusted proxy. The client itself could
- * have written anything further to the left.
+ * Uses `X-Forwarded-For` only from a trusted proxy, read from the right up to the first address
+ * that is not one. The client could have written anything further to the left.
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
   const trusted = blockListOf(trustedProxies)

@@ -51,10 +51,7 @@ export function createCookie(parts: { name: string; path?: string; baseUrl: () =
 const HOST_PREFIX = '__Host-'
 const SECURE_PREFIX = '__Secure-'
 
-/**
- * The prefix of cookie names. It makes the names for http and https differ: browsers do not let
- * http replace a `Secure` cookie, so changing `base_url` would lock users out.
- */
+/** Separate names for http, which can't replace `Secure` cookies after `base_url` changes. */
 function prefixFor(baseUrl: string): string {
   const { base, isSecure } = cookieBaseOf(baseUrl)
   if (!isSecure) return ''
@@ -67,10 +64,7 @@ export function cookieBaseOf(baseUrl: string): { base: string; isSecure: boolean
   return { base: pathname.replace(/\/$/, ''), isSecure: protocol === 'https:' }
 }
 
-/**
- * A display preference, under any cookie name. Pages send the preference they show, so a planted
- * cookie does no harm.
- */
+/** A preference under any name. Pages send the one they show, so a planted cookie is harmless. */
 export const preferenceIn = (request: Request, name: string): string | undefined =>
   cookieIn(request, `${HOST_PREFIX}${name}`) ??
   cookieIn(request, `${SECURE_PREFIX}${name}`) ??

@@ -63,10 +63,7 @@ export type ErrorBody =
   | { error: string; [detail: string]: unknown }
   | { error: { code: string; message: string; request_id: string } }
 
-/**
- * The body of an error. The contract has two: a plain sentence, and an object with code and request
- * id. In the third case, a flow, the response is the flow itself.
- */
+/** By contract, a sentence, or an object with code and request id. Flows are their own body. */
 export function errorBody(path: string, failure: Failure, requestId: string): ErrorBody {
   const { code, message, detail } = failure
   return carriesCode(path)

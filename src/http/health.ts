@@ -27,10 +27,7 @@ const LOST: Record<FileLoss['reason'], string> = {
 /** Paths that are served without the database. */
 const WITHOUT_DATABASE = /^\/(?:healthz|readyz|metrics|assets\/.+)$/
 
-/**
- * The routes for load balancers, orchestrators and Prometheus. They need no credentials and reveal
- * no secrets.
- */
+/** For load balancers, orchestrators and Prometheus; needs no credentials, reveals no secrets. */
 export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: boolean }) {
   const { db, metrics, metricsEnabled } = parts
   const ping = db.orm.select({ one: sql`1` }).from(sql`sqlite_schema`).limit(1).prepare()
@@ -52,9 +49,8 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
   }
 
   /**
-   * Refuses requests if the database files were lost. SQLite can still read deleted files, but
-   * their data will not survive a restart. Checks the files again only if the last check found a
-   * loss, so normal requests pay nothing.
+   * Refuses requests if the database files were deleted, which SQLite can read until a restart.
+   * Checks again only after a loss, so normal requests pay nothing.
    */
   function refuseWithoutDatabase({ url }: Request) {
     if (!db.files.knownLoss() || WITHOUT_DATABASE.test(new URL(url).pathname)) return

@@ -43,9 +43,7 @@ export function createHttpMetrics(metrics: Metrics) {
     }
   }
 
-  /**
-   * Counts a request. Routes, known methods and statuses are few; unknown methods count as `other`.
-   */
+  /** Unknown methods count as `other`, which keeps the number of series small. */
   function observe({ route, method, status, durationMs }: ObservedRequest) {
     const name = `${status} ${KNOWN_METHODS.has(method) ? method : 'other'} ${route}`
     const found = series.get(name) ?? seriesOf(route, method, status)

@@ -1,10 +1,7 @@
 /** More entries than any browser sends. */
 const MAX = 20
 
-/**
- * The best of the offered languages by `Accept-Language` (RFC 9110, section 12.5.4); undefined if
- * none was requested. Ignores regions: `de` satisfies `de-AT`.
- */
+/** By `Accept-Language` (RFC 9110, 12.5.4), ignoring regions; undefined if none is requested. */
 export function preferredLanguage<const L extends string>(
   header: string | null,
   offered: readonly L[],

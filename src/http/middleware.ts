@@ -28,10 +28,7 @@ const TURNED_AWAY = new Set([402, 429, 503])
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/**
- * The finished app: its routes, the methods of each path (fixed, or with parameters) and its
- * server.
- */
+/** The finished app: its server, and the methods of paths, fixed or with parameters. */
 interface Routes extends QueryRoutes {
   server: PeerSource | null
   router: {
@@ -40,10 +37,7 @@ interface Routes extends QueryRoutes {
   }
 }
 
-/**
- * Adds what every response has: a request id, security headers, an error body in the format of its
- * engine, a log entry and metrics. `routes` is the finished app.
- */
+/** Adds request id, security headers, error body, log and metrics. `routes` is the finished app. */
 export function createMiddleware(parts: {
   log: Log
   metrics: HttpMetrics
@@ -90,10 +84,7 @@ export function createMiddleware(parts: {
     return { kind: 'method_not_allowed', code: 'method_not_allowed', message, allow }
   }
 
-  /**
-   * Logs and counts each request once. A response that fails its own schema passes a second time,
-   * as an error.
-   */
+  /** Counts a request once: a response that fails its own schema passes again, as an error. */
   function observe(
     { request, route = '', path, set }: Answered,
     status: number,
@@ -117,10 +108,7 @@ export function createMiddleware(parts: {
     })
   }
 
-  /**
-   * Adds the rate limit headers. An error here is logged and never fails the response, because the
-   * request has already been handled.
-   */
+  /** Adds rate limit headers. Errors are only logged: the request has already been handled. */
   function close(request: Request, status: number, headers: Record<string, unknown>) {
     try {
       contexts.close(request, status, headers)
@@ -161,10 +149,7 @@ export function createMiddleware(parts: {
     .as('global')
 }
 
-/**
- * Replaces undecodable parameters, which the router turns into null, with an empty string, which
- * matches no object.
- */
+/** Turns undecodable parameters (null from the router) into '', which matches no object. */
 function emptyUndecodable(params: Record<string, string | null> | undefined) {
   for (const name in params) params[name] ??= ''
 }

@@ -57,10 +57,7 @@ const TAGS = [
   { name: 'operations', description: 'For load balancers, orchestrators and Prometheus.' },
 ]
 
-/**
- * The OpenAPI 3.1 document of all routes, created once on first use. `sessionCookie` is the name of
- * the console's session cookie.
- */
+/** OpenAPI 3.1, created once on first use. `sessionCookie` is the name of the console's cookie. */
 export function createApiDocument(
   app: () => AnyElysia,
   baseUrl: () => string,
@@ -112,10 +109,7 @@ const OF_SESSIONS: Readonly<Record<string, string>> = {
   429: 'Too many requests with this session, or the monthly allowance is used up. See `Retry-After`.',
 }
 
-/**
- * Replaces descriptions for session routes. Routes that also accept keys are declared once, in
- * terms of keys.
- */
+/** Replaces descriptions: routes that also accept keys are declared once, in terms of keys. */
 function sayOfSessions({ responses = {} }: ApiOperation) {
   for (const [status, { content: told = {} }] of Object.entries(responses)) {
     const description = OF_SESSIONS[status]
@@ -128,10 +122,7 @@ function sayOfSessions({ responses = {} }: ApiOperation) {
   }
 }
 
-/**
- * Adds request bodies, which the generator doesn't know because Gatehouse reads them itself: JSON
- * by the route's schema.
- */
+/** Adds JSON request bodies, unknown to the generator because Gatehouse reads them itself. */
 function withBodies(app: AnyElysia, paths: ApiDocument['paths']): ApiDocument['paths'] {
   for (const { method, path, hooks } of app.routes) {
     const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]

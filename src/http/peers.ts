@@ -5,10 +5,7 @@ export interface PeerSource {
 
 const peers = new WeakMap<Request, string>()
 
-/**
- * Stores the client's address before anything is awaited, because a closed connection has no
- * address. Returns false if the connection is already closed, so that no response is needed.
- */
+/** Stores the address before anything is awaited. False if the connection is already closed. */
 export function notePeer(request: Request, server: PeerSource): boolean {
   const address = server.requestIP(request)?.address
   if (address === undefined) return false

@@ -1,11 +1,7 @@
 /** The prototype of objects made of form fields. They inherit no member that a field could be named after. */
 export const FIELDS_PROTOTYPE: object = Object.create(null, textOf('a group of fields'))
 
-/**
- * Makes every object in a JSON value safe to convert to a string. The framework's validation quotes
- * values that don't match the schema, and throws if an object has data in place of the method
- * `toString`.
- */
+/** The framework quotes invalid values, and would throw if data took the place of `toString`. */
 export function makeQuotable(value: unknown) {
   if (typeof value !== 'object' || value === null) return
   if (Object.hasOwn(value, 'toString')) Object.defineProperties(value, textOf('a JSON object'))

@@ -5,17 +5,10 @@ export interface QueryRoutes {
   routes: readonly { method: string; path: string; hooks: unknown }[]
 }
 
-/**
- * Routes of the API. Pages ignore unknown parameters, because links collect some on their way.
- * Telegram's webhook is left out: its handler checks the secret, which comes before anything else.
- */
+/** API routes. Links to pages collect parameters; Telegram's webhook checks its secret first. */
 const OF_PROGRAMS = /^\/(?:v1|access|dashboard|public)\/(?!passepartout\/telegram\/)/
 
-/**
- * Rejects a query with a parameter that the route doesn't have, or with one given twice. Otherwise
- * a misspelled filter would list everything. Call it after the credentials are checked. `appOf` is
- * called once, at the first query.
- */
+/** Rejects unknown or repeated names: a typo would list everything. Check credentials first. */
 export function createQueryNames(appOf: () => QueryRoutes) {
   let known: Map<string, ReadonlySet<string>> | undefined
 

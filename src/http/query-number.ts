@@ -2,10 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { invalid } from '../platform/errors.ts'
 
-/**
- * A whole number in a query. Described as a number in the API document but parsed here, digit by
- * digit, because the framework's own coercion also accepts `1e2`, ` 5` and `0x10`.
- */
+/** Parsed digit by digit, because the framework's coercion also accepts `1e2`, ` 5` and `0x10`. */
 export const queryNumber = (number: {
   name: string
   /** The error message for an invalid value: `a whole number of at least 1`. */
@@ -17,10 +14,7 @@ export const queryNumber = (number: {
 }) => {
   const { name, rule, digits, most = Number.MAX_SAFE_INTEGER, schema } = number
 
-  /**
-   * Parses the value. It is already a number if it is the default, or when the framework decodes it
-   * a second time.
-   */
+  /** Already a number if it is the default, or when the framework decodes it a second time. */
   function read(value: string | number): number {
     if (typeof value === 'number') return value
     if (!digits.test(value))

@@ -6,9 +6,8 @@ const MAX = 999_999_999_999_999
 const BURST_SECONDS = 60
 
 /**
- * The fields `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers: quota and
- * window of each policy, and how much is left for how many seconds. `burst` counts requests with
- * the key, `month` those of the tenant if its plan has a limit.
+ * `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers. `burst` counts
+ * requests with the key, `month` those of the tenant if its plan has a limit.
  */
 export function rateLimitHeaders(parts: {
   now: number

@@ -11,20 +11,14 @@ export type RequestContexts = ReturnType<typeof createRequestContexts>
 /** The time in which another process notices a change. Nothing is checked again before it has passed. */
 const FRESH_MS = 1000
 
-/**
- * The state of a request with a valid key. A type and not an interface, because macros accept no
- * interface.
- */
+/** The state of a request with a valid key. A type, because macros accept no interface. */
 export type RequestContext = {
   caller: KeyCaller
   /** The body exactly as sent, for handlers that pass it on; empty if there is none. */
   bodyText: string
 }
 
-/**
- * Requests with a valid key, from authentication to response: limits the rate of each key, charges
- * requests to their tenant, and adds the remaining quota to the response.
- */
+/** Limits each key's rate, charges requests to tenants, adds the remaining quota to responses. */
 export function createRequestContexts(parts: {
   clock: Clock
   metering: Metering
@@ -50,10 +44,7 @@ export function createRequestContexts(parts: {
     return context
   }
 
-  /**
-   * Starts a timer for what was just checked. The returned function says whether it may be
-   * outdated.
-   */
+  /** The returned function says whether what was just checked may be outdated. */
   function startAging(): () => boolean {
     const since = clock.monotonic()
     return () => clock.monotonic() - since > FRESH_MS

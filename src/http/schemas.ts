@@ -1,10 +1,7 @@
 import { type TProperties, type TUnsafe, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 
-/**
- * An object that may have more members than the schema. Only for requests, because clients send back
- * objects as they read them. In a query, the kit rejects unknown parameters nevertheless.
- */
+/** For requests: clients send back objects as read. Queries still reject unknown parameters. */
 export const lenient = <P extends TProperties>(properties: P) =>
   t.Object(properties, { additionalProperties: true })
 

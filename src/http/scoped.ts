@@ -18,10 +18,7 @@ export interface Demand {
   effect: Effect
 }
 
-/**
- * The state of an authorized request. A type and not an interface, because macros accept no
- * interface.
- */
+/** The state of an authorized request. A type, because macros accept no interface. */
 export type Admitted<C extends Caller> = {
   caller: C
   /** The body exactly as sent, for handlers that pass it on; empty if there is none. */
@@ -38,9 +35,7 @@ export interface Door<C extends Caller> {
   renew(request: Request, demand: Demand): void
 }
 
-/**
- * Starts a timer. The returned function says whether what was known at the start may be outdated.
- */
+/** The returned function says whether what was known at the start may be outdated. */
 export type StartAging = () => () => boolean
 
 export type Scoped<C extends Caller = Caller> = ReturnType<typeof createScoped<C>>
@@ -86,10 +81,7 @@ export function createScoped<C extends Caller>(parts: {
     return admitted
   }
 
-  /**
-   * Hooks that authorize a request: while parsing for routes with a body, otherwise before
-   * validation.
-   */
+  /** Authorizes while parsing for routes with a body, otherwise before validation. */
   function hooks(demandOf: (request: Request) => Demand) {
     return {
       detail: { security: [{ [security]: [] }] },
@@ -118,10 +110,7 @@ export function createScoped<C extends Caller>(parts: {
 const laneOf = ({ actor, tenantId }: Caller): string =>
   actor.kind === 'operator' ? operatorLane(actor.id) : tenantId
 
-/**
- * Authorizes again after a slow body and before any error in it is reported. A sender must not use
- * a slow body to outlast a suspension or revocation.
- */
+/** Authorizes again after a slow body, so that it can't outlast a suspension or revocation. */
 export function readmitting<T>(again: () => void, startAging: StartAging, reading: Promise<T>) {
   const isOutdated = startAging()
   return reading.finally(() => {

@@ -8,10 +8,7 @@ export const SECURITY_HEADERS = {
   'cache-control': 'no-store',
 } as const
 
-/**
- * For server-rendered pages: own style sheet and scripts, nothing inline, nothing from other
- * origins.
- */
+/** For server-rendered pages: own style sheet and scripts, nothing inline or from elsewhere. */
 export const PAGE_CONTENT_POLICY = [
   "default-src 'none'",
   "style-src 'self'",

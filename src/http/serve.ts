@@ -10,10 +10,7 @@ import { byNumberOfSegments, flawIn, pathIn, type SentSegments } from './wire-fl
 
 /** Bun closes connections that are idle for longer. */
 const IDLE_SECONDS = 30
-/**
- * Polling interval during shutdown, because Bun counts open requests but doesn't report when none
- * is left.
- */
+/** Polled at shutdown, because Bun counts open requests but doesn't report when none is left. */
 const PENDING_CHECK_MS = 10
 
 export interface Listener {
@@ -24,9 +21,8 @@ export interface Listener {
 }
 
 /**
- * Serves the app. HEAD is answered like GET without a body, and writes nothing. Requests that a
- * proxy could read differently are rejected. The kit limits the size of bodies and answers with an
- * error, where Bun would close the connection.
+ * HEAD is answered like GET and writes nothing. Rejects requests that a proxy could read
+ * differently, and bodies over the limit, for which Bun would close the connection.
  */
 export function serve(
   app: AnyElysia,
@@ -80,10 +76,7 @@ function refusal({ url }: Request, flaw: AppError): Response {
   return Response.json(body, { status: statusOf(failure), headers })
 }
 
-/**
- * Closes the connection after the response. Bun answers trailers after a chunked body with a second
- * response, which a proxy that reuses the connection would take for the answer to its next request.
- */
+/** Bun answers trailers with a second response, which a proxy would take for the next one. */
 async function lastOfConnection(answer: Response | Promise<Response>): Promise<Response> {
   const { body, status, headers } = await answer
   const closing = new Headers(headers)
@@ -97,10 +90,7 @@ const gone = () => plain(400, 'the connection was closed')
 const plain = (status: number, error: string) =>
   Response.json({ error }, { status, headers: SECURITY_HEADERS })
 
-/**
- * Answers HEAD (RFC 9110, section 9.3.2) with the headers of the GET, and its length if the
- * response ends. Link previews send HEAD unprompted, so a GET that would write is refused.
- */
+/** Runs the GET (RFC 9110, 9.3.2) but refuses writes: link previews send HEAD unprompted. */
 async function head(app: AnyElysia, request: Request): Promise<Response> {
   const { url, headers, signal } = request
   const get = new Request(url, { headers, signal })

@@ -58,10 +58,7 @@ export const operatorLane = (operatorId: string | undefined): string => `operato
 /** The lane of requests without a key or a session. */
 export const addressLane = (address: string | undefined): string => `address ${addressKey(address)}`
 
-/**
- * Waits without leaving the turn of the event loop, so that the commits of handlers stay in one
- * group.
- */
+/** Stays in the turn of the event loop, so that the commits of handlers stay in one group. */
 async function handled() {
   for (let n = 0; n < HANDLER_MICROTASKS; n++) await null
 }

@@ -2,10 +2,6 @@ import type { Config } from '../config/index.ts'
 
 type Server = Pick<Config['server'], 'host' | 'port' | 'baseUrl'>
 
-/**
- * The URL of the server on this machine. A server that listens on all addresses is reached on
- * loopback.
- */
 export function localUrl({ host, port }: Server): string {
   const reachable = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`

@@ -3,11 +3,7 @@ import { type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 import type { ValidationError } from 'elysia'
 import { type AppError, invalid, type Rule } from '../platform/errors.ts'
 
-/**
- * The error for a failed schema check. A schema can describe its values in the option `expected`;
- * otherwise its type and bounds do. The code says whether the body failed or another part, such as
- * the query.
- */
+/** Quotes the schema's `expected`, or its type and bounds. The code tells bodies from the rest. */
 export function asInvalid(error: ValidationError): AppError {
   const first = innermost(error.valueError as unknown as ValueError | undefined)
   const code = error.type === 'body' ? undefined : 'invalid_request'

@@ -6,10 +6,7 @@ const MAX_SEGMENTS = 16
 /** The decoded segments of a path as it was sent; undefined if one is empty or there are too many. */
 export type SentSegments = Readonly<Record<string, string>> | undefined
 
-/**
- * Routes for Bun, one for each number of segments, all with the same handler. Bun resolves dots and
- * backslashes in a request's URL; only the parameters of its routes show the path as it was sent.
- */
+/** Bun resolves dots and backslashes in URLs; only route parameters show the path as sent. */
 export function byNumberOfSegments<Handler>(handler: Handler): Record<string, Handler> {
   const names = Array.from({ length: MAX_SEGMENTS }, (_, index) => `:s${index}`)
   const paths = names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`)
@@ -54,10 +51,7 @@ const hasEmptySegment = (path: string): boolean =>
 const isPlain = (segment: string): boolean =>
   segment !== '.' && segment !== '..' && !segment.includes('\\')
 
-/**
- * Whether `Content-Length` is absent or a number. Bun passes two equal lengths on as a list, which
- * can't be compared with a limit.
- */
+/** Bun passes two equal lengths on as a list, which can't be compared with a limit. */
 const isLength = (length: string | null): boolean => length === null || /^\d+$/.test(length)
 
 /** The path of a request's URL, which begins with the path if the host is not valid. */

@@ -28,10 +28,7 @@ function groupsOf(address: string): number[] {
   return [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail]
 }
 
-/**
- * The groups in a part of an address: two for an embedded IPv4 address, none for empty text next to
- * `::`.
- */
+/** Two for an embedded IPv4 address, none for empty text next to `::`. */
 function groupsIn(text: string): number[] {
   if (text === '') return []
   if (!text.includes('.')) return [Number.parseInt(text, 16)]

@@ -27,26 +27,17 @@ export function createBuckets({
 }: {
   clock: Clock
   most?: number
-  /**
-   * The name under which a key is remembered. By default a SHA-256 digest, because keys can be long
-   * or contain text that should not be stored.
-   */
+  /** The stored name; by default a SHA-256 digest, because keys can be long or confidential. */
   nameOf?: (key: string) => string
 } & Rate) {
   const [tokens, windowMs] =
     'perMinute' in rate ? [rate.perMinute, MINUTE_MS] : [rate.perHour, HOUR_MS]
   const slotMs = windowMs / SLOTS
-  /**
-   * Time is counted in ticks, `tokens` per millisecond. One token then takes as many ticks as the
-   * window has milliseconds, so whole numbers need no rounding.
-   */
+  /** A token takes as many ticks as the window has milliseconds, so nothing needs rounding. */
   const ticks = (ms: number) => ms * tokens
   const TOKEN = windowMs
 
-  /**
-   * When each bucket will be full, in ticks, which is its whole state. Full buckets are not in the
-   * map.
-   */
+  /** When each bucket will be full, in ticks, which is its whole state. Full ones are left out. */
   const fullAt = new Map<string, number>()
   /** The keys by the slot in which they will be full; at most 62 slots. */
   const bySlot = new Map<number, Set<string>>()
@@ -104,10 +95,7 @@ export function createBuckets({
 
   const fullTime = (name: string, now: number) => Math.max(fullAt.get(name) ?? 0, ticks(now))
 
-  /**
-   * The milliseconds until a token can be taken, after which the bucket would be full at `emptied`.
-   * Refilling may take at most one window.
-   */
+  /** Milliseconds until a token can be taken, after which the bucket would be full at `emptied`. */
   const waitFor = (emptied: number, now: number): number =>
     Math.max(Math.ceil((emptied - ticks(now + windowMs)) / tokens), 0)
 
@@ -141,10 +129,7 @@ export function createBuckets({
     }
   }
 
-  /**
-   * Forgets a hundredth of all buckets at a time, because finding the first entry of a set is slow
-   * after many deletions.
-   */
+  /** Forgets a hundredth at a time, because a set's first entry is slow to find after deletions. */
   function forgetFullest() {
     const names = bySlot.get(Math.min(...bySlot.keys())) ?? []
     let left = Math.ceil(most / 100)

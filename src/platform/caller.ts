@@ -2,21 +2,12 @@ import type { Actor } from './audit/index.ts'
 import type { Engine, Environment } from './engines.ts'
 import type { Plan, TenantStatus } from './tenants.ts'
 
-/**
- * What a request counts against the monthly allowance of its tenant. It changes while the request
- * is handled.
- */
+/** What a request counts against its tenant's monthly allowance; changes as it is handled. */
 export interface Charge {
-  /**
-   * The UTC day that the request counts for, `YYYY-MM-DD`: that of its arrival or of its
-   * reservation.
-   */
+  /** The UTC day that it counts for, `YYYY-MM-DD`: that of its arrival or its reservation. */
   day: string
   state: 'open' | 'reserved' | 'counted' | 'uncounted'
-  /**
-   * True for one of the last requests of an allowance: its count is stored immediately, so that
-   * other processes see it.
-   */
+  /** One of the last requests of an allowance: stored immediately, so other processes see it. */
   isScarce: boolean
 }
 

@@ -8,9 +8,7 @@ export interface Clock {
   after(ms: number, fn: () => void): () => void
 }
 
-/**
- * The longest delay of `setTimeout`, which fires immediately for delays that don't fit in 31 bits.
- */
+/** `setTimeout` fires immediately for delays that don't fit in 31 bits. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 export const systemClock: Clock = {

@@ -12,10 +12,7 @@ export function randomBase62(length: number): string {
   return text
 }
 
-/**
- * Converts bytes to base62 characters. Skips bytes from 248, which would make the first characters
- * more likely than others.
- */
+/** Skips bytes from 248, which would make the first characters more likely than others. */
 const unbiased = (bytes: Uint8Array): string =>
   Array.from(
     bytes.filter((byte) => byte < 248),

@@ -29,10 +29,7 @@ export function createCursor<const Shape extends Part | readonly Part[] = 'numbe
     return text + digitsOf(text)
   }
 
-  /**
-   * Decodes a cursor. Anyone can compute the check digits, so the position is validated as well.
-   * Throws `invalid`.
-   */
+  /** Anyone can compute the check digits, so the position is also validated. Throws `invalid`. */
   function decode(cursor: string): Position {
     const text = cursor.slice(0, -DIGITS)
     if (text === '' || digitsOf(text) !== cursor.slice(-DIGITS)) throw foreign()

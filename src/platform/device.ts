@@ -8,10 +8,7 @@ export type Device =
 /** Twice the length of real user agents. Longer ones are truncated. */
 const MAX_LENGTH = 512
 
-/**
- * Bowser's names of browsers, and their display names. This is an allow list: for unknown browsers,
- * bowser returns text of the user agent, which the client controls.
- */
+/** Display names by bowser's names. Others aren't used: the client can set them to any text. */
 const BROWSERS: ReadonlyMap<string, string> = new Map([
   ['Amazon Silk', 'Silk'],
   ['Brave', 'Brave'],

@@ -1,7 +1,4 @@
-/**
- * The kinds of expected failure. Only `http/errors.ts` chooses status codes and response bodies for
- * them.
- */
+/** Kinds of expected failure; only `http/errors.ts` maps them to status codes and bodies. */
 export type ErrorKind =
   | 'invalid'
   | 'unauthenticated'
@@ -73,9 +70,7 @@ export type Rule =
 
 /** One problem of an input. */
 export interface FieldError {
-  /**
-   * Dotted path in the form of the API, such as `headers.X-Foo`; absent for the input as a whole.
-   */
+  /** Dotted path as in the API, such as `headers.X-Foo`; absent for the input as a whole. */
   field?: string | undefined
   rule?: Rule | undefined
   /** The rest of a sentence that begins with the field, such as `must be an http or https URL`. */
@@ -160,10 +155,7 @@ export const unavailable = (problem: string, options?: ErrorOptions) =>
 export const rateLimited = (problem: string, options?: ErrorOptions) =>
   new AppError('rate_limited', problem, options)
 
-/**
- * The same error with renamed fields, for callers whose own input has other names. `rename` gets
- * each field, or undefined for the input as a whole.
- */
+/** For callers whose input has other names; `rename` gets undefined for the input as a whole. */
 export const renamed = (
   { kind, fieldErrors, code, retryAfterMs, detail }: AppError,
   rename: (field: string | undefined) => string | undefined,

@@ -1,10 +1,7 @@
 import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs'
 import { conflict } from './errors.ts'
 
-/**
- * Syncs a file's content, or the names in a directory, to disk. `before` makes changes that are
- * synced as well.
- */
+/** Syncs a file's content or a directory's names to disk, with the changes that `before` makes. */
 export function sync(path: string, before = (_descriptor: number) => {}) {
   const descriptor = openSync(path, 'r')
   try {
@@ -22,9 +19,8 @@ export function refuseTaken(name: string) {
 }
 
 /**
- * Moves `draft` to `name` on the same file system without replacing a file: if two processes use
- * the same name, one gets `conflict`. On file systems without hard links, it checks for the file
- * and then renames.
+ * Moves `draft` within a file system and never replaces a file: if two processes use one name, one
+ * gets `conflict`. Without hard links, it checks for the file and then renames.
  */
 export function giveName(draft: string, name: string) {
   try {

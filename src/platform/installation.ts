@@ -4,15 +4,10 @@ import { sha256 } from './crypto.ts'
 import { newId } from './ids.ts'
 import { installation } from './schema.ts'
 
-/**
- * Enough digits to distinguish installations, without revealing the id, which is in backups and
- * exports.
- */
+/** Distinguishes installations without revealing the id, which is in backups and exports. */
 const MARK_DIGITS = 16
 
-/**
- * The id of the installation, which is copied with its database; undefined before the first start.
- */
+/** The installation's id, copied with its database; undefined before the first start. */
 export const installationOf = ({ orm }: Pick<Db, 'orm'>): string | undefined =>
   orm.select({ id: installation.id }).from(installation).limit(1).get()?.id
 
@@ -26,7 +21,5 @@ export async function nameInstallation({ db, clock }: { db: Db; clock: Clock }):
   })
 }
 
-/**
- * The part of `GET /healthz` that lets a caller verify that an address leads to this installation.
- */
+/** Lets callers of `GET /healthz` verify that an address leads to this installation. */
 export const markOf = (id: string): string => sha256(id).slice(0, MARK_DIGITS)

@@ -20,10 +20,7 @@ export const MAX_SILENCE_MS = 2 * LONELY_BEAT_MS
 
 export type Instances = ReturnType<typeof createInstances>
 
-/**
- * The processes on this data directory. Each writes a heartbeat, and the others watch it change on
- * their own monotonic clock, so that setting the machine's clock makes no process look dead.
- */
+/** Times the heartbeats of others monotonically, so that setting the clock makes none look dead. */
 export function createInstances(parts: { db: Db; clock: Clock; process: Process }) {
   const { db, clock } = parts
   const { version, host, pid, isRunning } = parts.process
@@ -50,10 +47,7 @@ export function createInstances(parts: { db: Db; clock: Clock; process: Process 
     store.beat({ id: self, host, pid, version, startedAt, heartbeatAt: beatAt, beat: beats++ })
   }
 
-  /**
-   * Whether a process is certainly gone: on the same host, it no longer exists or had the process
-   * id that this one has now.
-   */
+  /** On the same host, a process is gone if it no longer exists or this one now has its id. */
   const isGone = (other: InstanceRow) =>
     other.host === host && (other.pid === pid || !isRunning(other.pid))
 

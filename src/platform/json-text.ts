@@ -11,9 +11,8 @@ const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
 /**
- * The source text of a member of a JSON object; undefined if it isn't there. Parsing and
- * serializing would change numbers, escapes and the order of keys. If several members have the same
- * name, the last one counts, as in `JSON.parse`. The text must be valid JSON.
+ * The source text of a member, because parsing would change numbers, escapes and key order. The
+ * last of several counts, as in `JSON.parse`; undefined if there is none. Requires valid JSON.
  */
 export function memberText(json: string, name: string): string | undefined {
   let found: string | undefined
@@ -46,10 +45,7 @@ export function withoutBlanks(json: string): string {
 
 const BLANKS = /\s+/g
 
-/**
- * Whether objects and arrays are nested more than `levels` deep in a text that may not be valid
- * JSON.
- */
+/** Whether objects and arrays nest more than `levels` deep; the text may be invalid JSON. */
 export function isDeeperThan(text: string, levels: number): boolean {
   let level = 0
   for (let at = 0; at < text.length; at++) {
@@ -86,10 +82,7 @@ function pastValue(json: string, from: number): number {
   return pastScalar(json, from)
 }
 
-/**
- * The position after an object or array. In valid JSON, each kind of bracket is balanced on its
- * own.
- */
+/** In valid JSON, each kind of bracket is balanced on its own, so only one kind is counted. */
 function pastNested(json: string, from: number, open: number, close: number): number {
   let levels = 1
   let at = from + 1
@@ -105,10 +98,7 @@ function pastNested(json: string, from: number, open: number, close: number): nu
   return at
 }
 
-/**
- * The position after a string, which ends at the first quote with an even number of backslashes
- * before it; 0 if there is none.
- */
+/** A string ends at the first quote after an even number of backslashes; 0 if there is none. */
 function pastString(json: string, from: number): number {
   let at = json.indexOf('"', from + 1)
   while (at !== -1 && isEscaped(json, at)) at = json.indexOf('"', at + 1)

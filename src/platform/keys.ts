@@ -159,9 +159,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
     return known.holder
   }
 
-  /**
-   * Finds a key in the database. Unknown keys are not cached, because there is no limit to them.
-   */
+  /** Unknown keys are not cached, because there is no limit to them. */
   function lookUp(key: string, hash: string): Verified | undefined {
     if (!isWellFormed(key)) return undefined
     const row = store.findByHash(hash)

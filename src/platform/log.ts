@@ -18,10 +18,7 @@ interface Line {
   fields: LogFields
 }
 
-/**
- * Writes one line per event with `write`, as `text` for people or `json` for machines. `redact`
- * runs last on every line, so that a key in an error message is never logged.
- */
+/** `redact` runs last on every line, so that a key in an error message is never logged. */
 export function createLog(options: {
   level: LogLevel
   format: 'text' | 'json'

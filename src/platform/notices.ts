@@ -4,10 +4,7 @@ declare const GATEHOUSE_NOTICES: string | undefined
 
 const checkout = join(import.meta.dir, '..', '..')
 
-/**
- * The licenses of everything in the executable, as text. They are built into the executable; in a
- * checkout, a script generates them from the installed packages.
- */
+/** All licenses, built into the executable or, in a checkout, made from the installed packages. */
 export async function readNotices(): Promise<string> {
   if (typeof GATEHOUSE_NOTICES === 'string') return GATEHOUSE_NOTICES
   const child = Bun.spawn([process.execPath, join('scripts', 'notices.ts')], {

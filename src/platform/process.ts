@@ -4,10 +4,7 @@ import { hostname } from 'node:os'
 /** This process, as seen by other processes on its data directory. */
 export interface Process {
   version: string
-  /**
-   * The scope of `pid`: the host name and process namespace, because two containers can share a
-   * host name and both have process 1.
-   */
+  /** Host name and process namespace: containers can share a name and both have process 1. */
   host: string
   pid: number
   /** Whether a process of this host is running. */

@@ -1,8 +1,5 @@
 /** Returns a random number from 0 up to but not including 1, evenly distributed. */
 export type Random = () => number
 
-/**
- * The source of random numbers for jitter and similar uses; tests replace it. The numbers are
- * predictable, so secrets and ids use `node:crypto` instead.
- */
+/** For jitter and the like; tests replace it. Predictable: secrets and ids use `node:crypto`. */
 export const random: Random = () => Math.random()

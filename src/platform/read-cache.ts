@@ -1,10 +1,6 @@
 import type { Db } from '../db/open.ts'
 
-/**
- * Caches up to `limit` values read from the database. The cache is cleared when another process has
- * committed, which is checked once per turn of the event loop. Changes by this process must call
- * `forget`.
- */
+/** Cleared once per event loop turn if another process committed; own changes need `forget`. */
 export function createReadCache<T>(db: Db, limit: number) {
   const entries = new Map<string, T>()
   let version = db.version()

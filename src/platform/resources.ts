@@ -7,19 +7,13 @@ export type Resources = ReturnType<typeof createResources>
 
 const ENGINE_PREFIXES = ENGINES.map((engine) => `${engine}:`)
 
-/**
- * The resources of all engines by kind, such as `clockwork:job`, to find out whether an id belongs
- * to a tenant. Each part of the program adds its kinds.
- */
+/** Resources by kind, such as `clockwork:job`, to check whether an id belongs to a tenant. */
 export function createResources() {
   const kinds = new Map<string, IsOf>()
 
   const add = (kind: string, isOf: IsOf) => void kinds.set(kind, isOf)
 
-  /**
-   * Whether a resource belongs to a tenant. Kinds without an engine's prefix are the tenant's own;
-   * unknown kinds of an engine belong to no tenant.
-   */
+  /** Kinds without an engine's prefix are the tenant's own; unknown kinds of an engine are not. */
   function belongsTo(tenantId: string, kind: string, id: string): boolean {
     const isOf = kinds.get(kind)
     if (isOf) return isOf(tenantId, id)

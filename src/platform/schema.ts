@@ -86,9 +86,7 @@ export const instances = sqliteTable('instances', {
   beat: integer('beat').notNull(),
 })
 
-/**
- * The master keys that sealed texts in this database, by which a missing or wrong key is detected.
- */
+/** The keys that sealed texts in this database, to detect a missing or wrong key. */
 export const masterKeys = sqliteTable('master_keys', {
   /** The prefix of texts sealed with this key; reveals nothing about the key. */
   id: text('id').primaryKey(),
@@ -112,10 +110,7 @@ export const mails = sqliteTable(
     /** A keyed hash of tenant and recipient, by which mails to an address are counted. */
     recipientHash: text('recipient_hash').notNull(),
     subject: text('subject'),
-    /**
-     * JSON with text and HTML, sealed because it contains codes; null once the mail was sent or has
-     * failed.
-     */
+    /** JSON with text and HTML, sealed because it has codes; null once sent or failed. */
     body: text('body'),
     /** `kept` without a mail server; `waiting`, `ready` and `leased` as in the due loop. */
     state: text('state', {
@@ -222,10 +217,7 @@ export const imports = sqliteTable('imports', {
   endedAt: integer('ended_at'),
 })
 
-/**
- * The fingerprint keys from before a rotation of the master key, with which earlier fingerprints
- * still match.
- */
+/** From before a rotation of the master key, so that earlier fingerprints still match. */
 export const fingerprintKeys = sqliteTable('fingerprint_keys', {
   purpose: text('purpose').primaryKey(),
   /** The sealed key, base64url. */

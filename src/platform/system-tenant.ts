@@ -3,10 +3,7 @@ import type { Db } from '../db/open.ts'
 import type { Clock } from './clock.ts'
 import { tenants } from './schema.ts'
 
-/**
- * The tenant whose users are the operators. Every installation has it, so that operators sign in
- * like the users of any tenant. No key, list or export includes it.
- */
+/** Its users are the operators. Every installation has it; no key, list or export includes it. */
 export const SYSTEM_TENANT_ID = '00000000-0000-7000-8000-000000000000'
 
 /** The name that operators see when they sign in. */

@@ -48,10 +48,7 @@ const IS_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 export type Tenants = ReturnType<typeof createTenants>
 
-/**
- * Creates, lists and changes tenants, which separate all data; each change is recorded in the audit
- * log. The system tenant, whose users are the operators, is not included.
- */
+/** Records each change in the audit log. Doesn't include the system tenant. */
 export function createTenants(parts: {
   db: Db
   clock: Clock
@@ -76,10 +73,7 @@ export function createTenants(parts: {
 
   const list = (): Tenant[] => store.all().map(present)
 
-  /**
-   * Tenants, newest first; in a search for the beginning of a name, by name. A complete id finds
-   * only its tenant.
-   */
+  /** Newest first; in a search for a name's beginning, by name. A full id finds only its tenant. */
   function page({ search, status, ...scan }: TenantScan): Tenant[] {
     if (search === undefined || !IS_ID.test(search))
       return store.page({ search, status, ...scan }).map(present)

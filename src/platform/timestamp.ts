@@ -4,15 +4,10 @@ import { invalid } from './errors.ts'
 const RFC_3339 =
   /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/
 
-/**
- * 9999-12-31T23:59:59.999Z, which an offset could exceed; later years have more than four digits.
- */
+/** 9999-12-31T23:59:59.999Z, which an offset could exceed; later years have five digits. */
 const LAST_MS = 253_402_300_799_999
 
-/**
- * Parses a time to milliseconds since the epoch. Throws `invalid`, with the field, if it doesn't
- * exist.
- */
+/** In milliseconds since the epoch. Throws `invalid`, with the field, if it doesn't exist. */
 export function parseTimestamp(text: string, field: string, code?: string): number {
   const match = RFC_3339.exec(text)
   const ms = match && isRealTime(match.slice(1).map(Number)) ? Date.parse(text) : Number.NaN
@@ -25,10 +20,7 @@ export function parseTimestamp(text: string, field: string, code?: string): numb
   return ms
 }
 
-/**
- * Whether the date and hour exist. `Date.parse` turns 30 February into a day in March and accepts
- * hour 24.
- */
+/** `Date.parse` turns 30 February into a day in March and accepts hour 24. */
 function isRealTime([year = 0, month = 0, day = 0, hour = 0]: number[]): boolean {
   const lastDay = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
   return month >= 1 && month <= 12 && day >= 1 && day <= lastDay && hour <= 23

@@ -29,9 +29,7 @@ export interface AskOptions {
 export const addressOf = ({ server }: Pick<Config, 'server'>): string | undefined =>
   server.baseUrl ?? (server.port === 0 ? undefined : localUrl(server))
 
-/**
- * Requests `/healthz`, whose response identifies Gatehouse and the installation. Never throws.
- */
+/** Requests `/healthz`, whose response identifies Gatehouse and the installation. Never throws. */
 export async function ask(
   url: string,
   { ca, timeoutMs = MAX_MS }: AskOptions = {},

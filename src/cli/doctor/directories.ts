@@ -33,9 +33,8 @@ export interface Unreachable {
 }
 
 /**
- * Tests every directory that checks read, by its file system, which unlike a file is never answered from
- * a cache. A missing directory is fine. Directories of backups come last and only with data, because each
- * one that never answers blocks one of few threads.
+ * Tests directories by their file system, which is never answered from a cache. Missing ones are
+ * fine. Backups come last and only with data: each that never answers blocks one of few threads.
  */
 export async function findUnreachable(
   config: Dirs,

@@ -88,9 +88,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   EIO: 'the disk is failing: check `dmesg`, then restore a backup on another disk',
 }
 
-/**
- * Tests the disk by writing and removing a small file, only in a directory that this account owns.
- */
+/** Tests the disk by writing and removing a small file, only in a directory of this account. */
 export async function writing(dataDir: string): Promise<Finding[]> {
   const check = 'writing'
   if (statSync(dataDir).uid !== process.getuid?.())

@@ -113,9 +113,6 @@ const BY_NUMBER = new Map<number, Objection>([
   [0x858458f6, inMemory('ramfs')],
 ])
 
-/**
- * The reason by mount, or else by type number: mounts distinguish kinds of FUSE, and numbers also cover
- * mounts that the list does not show.
- */
+/** By mount, else by type number. Mounts tell FUSE kinds apart; numbers cover unlisted mounts. */
 export const objectionToPlace = (mount: Mount | undefined, number: number): Objection | undefined =>
   (mount && objectionTo(mount)) ?? BY_NUMBER.get(number)

@@ -26,10 +26,7 @@ export function ownership({ dataDir }: Config): Finding[] {
   return directory ? [ofDirectory(directory), ...account(directory, process.getuid?.())] : []
 }
 
-/**
- * Whether the server, and no other account, can use the files. Backups may have other owners, since the
- * server does not read them.
- */
+/** Whether only the server can use the files. Backups may have any owner: it never reads them. */
 export function permissions(config: Config, unreachable: ReadonlySet<string>): Finding[] {
   const { dataDir } = config
   const database = databaseFile(dataDir)

@@ -16,10 +16,7 @@ export interface OpenedDatabase {
   isWithoutLog: boolean
 }
 
-/**
- * The result of `read` on the database of a data directory. If a writer appears while the file is read as
- * unchanging, `read` runs again, since its result may be inconsistent.
- */
+/** The result of `read`, run again if a writer appears while the file is read as unchanging. */
 export async function readDatabase<T>(
   dataDir: string,
   read: (opened: OpenedDatabase) => Promise<T>,

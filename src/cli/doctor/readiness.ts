@@ -11,10 +11,7 @@ const MAX_BODY_BYTES = 64 * 1024
 
 const Answer = Type.Object({ status: Type.String() })
 
-/**
- * Asks the server on the configured address whether it has lost its database. Only the server knows that
- * the files it has open are gone.
- */
+/** Asks the server, because only it knows whether the database files it has open are gone. */
 export async function readiness({ server }: Pick<Config, 'server'>): Promise<Finding[]> {
   if (server.port === 0) return []
   const url = localUrl(server)

@@ -48,9 +48,8 @@ export interface Subscription extends Holder {
 export type Live = ReturnType<typeof createLive>
 
 /**
- * Live updates of open pages. Polls the database once a second for each page with viewers, shared by all
- * viewers of the same content. States have IDs: a page that reconnects with the ID that it shows gets all
- * changes since, even after a lost connection or from another process.
+ * Live updates of pages. Polls once a second for all viewers of the same content. A page that
+ * reconnects with its state's ID gets all changes since, even from another process.
  */
 export function createLive({ clock, log }: { clock: Clock; log: Log }) {
   const topics = new Map<string, Topic>()

@@ -11,10 +11,7 @@ import { createWithdrawal } from './withdrawal.ts'
 
 export type Admins = ReturnType<typeof createAdmins>
 
-/**
- * Admins of the installation, and what they can do with operators. There is always an admin who can sign
- * in, and admins can't deactivate themselves.
- */
+/** There is always an admin who can sign in, and admins can't deactivate themselves. */
 export function createAdmins(parts: {
   db: Db
   audit: Audit

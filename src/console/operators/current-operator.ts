@@ -35,10 +35,7 @@ export function createCurrentOperator(parts: {
 }) {
   const { sessions, store, rate, cookie } = parts
 
-  /**
-   * Throws `unauthenticated` without a session, or with one that owes a second factor, and
-   * `rate_limited` for one that goes too fast. `tokenIn` finds the session's token.
-   */
+  /** Throws `unauthenticated` (no session, or a second factor is owed) or `rate_limited`. */
   function of(request: Request, tokenIn = cookie.tokenIn): Operator {
     const token = tokenIn(request)
     if (token === undefined)

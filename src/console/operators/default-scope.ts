@@ -1,7 +1,6 @@
 /**
- * Default of a session without a selection: the tenant that its operator joined first, otherwise the
- * installation for admins (null), otherwise none (undefined). Names don't matter, so renaming or joining
- * another tenant never changes it.
+ * Scope of a session without a selection: the tenant joined first, else null (the installation) for
+ * admins, else undefined. Renaming or joining another tenant never changes it.
  */
 export function defaultScopeOf(
   memberships: readonly { tenantId: string; createdAt: number }[],

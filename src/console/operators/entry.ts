@@ -36,10 +36,7 @@ interface SignedIn {
 /** A session just opened, with the token that only its browser gets. */
 export type OpenedSession = ReturnType<GateOperators['open']>
 
-/**
- * Why an account that is not verified cannot accept an invitation as it is: a mail can verify it
- * first, or, without a mail server, every other way into it is removed.
- */
+/** To accept, an unverified account verifies by mail or, without mail, loses every other way in. */
 export type AcceptanceIssue = 'must verify' | 'loses credentials'
 
 /** Result of an accepted invitation. */
@@ -89,9 +86,8 @@ export function createEntry(parts: {
   }
 
   /**
-   * For an operator who has lost the way in. A link that was mailed verifies the address. An account
-   * that was not verified until now loses every other way into it. Throws `conflict` where the account
-   * has got another address since: the link was made for the owner of the one before.
+   * Signs in an operator who lost access. A mailed link verifies the address; an unverified account
+   * loses every other way in. Throws `conflict` if the address has changed since.
    */
   const signIn = (token: string, device: Device): Promise<SignedIn> =>
     db.commit(() => {
@@ -108,9 +104,8 @@ export function createEntry(parts: {
     })
 
   /**
-   * An operator accepts an invitation. Throws `conflict` for an account that is not verified, where a
-   * mail can verify it. Without a mail server, such an account gets a new session, the only way into
-   * it that is left.
+   * Accepts an invitation. Throws `conflict` for an unverified account that a mail can verify.
+   * Without a mail server, such an account gets a new session, its only remaining way in.
    */
   const join = (token: string, id: string, device: Device): Promise<Joined> =>
     db.commit(() => {

@@ -28,10 +28,7 @@ export function createGrantees(parts: {
   const { operatorList, accountState } = parts.gateOperators
   const withdrawInvitations = createWithdrawal(parts)
 
-  /**
-   * Removes every way into an account that is not verified: credentials, sessions, login links,
-   * and invitations that were sent from it. For grants by those who can let its owner in again.
-   */
+  /** Removes every way into an unverified account, for grantors who can let its owner in again. */
   function secured(actor: Actor, chosen: Chosen): Grantee {
     const { id, isVerified } = unchanged(chosen)
     if (!isVerified) {

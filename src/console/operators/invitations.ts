@@ -21,10 +21,7 @@ const INVITATION_MS = 7 * DAY_MS
 const MAX_OPEN = 100
 /** Per tenant, including revoked invitations, because all tenants share the queue of these mails. */
 const MAX_MAILS_PER_HOUR = 100
-/**
- * Per tenant and address. Lower than the limit of all tenants together, so that no tenant can block
- * the invitations of others to an address.
- */
+/** Per tenant and address; below the overall limit, so no tenant can block others' invitations. */
 const MAX_MAILS_TO_ADDRESS_PER_HOUR = 5
 /** More than the number of tenants that send at the same time. */
 const MAX_BUCKETS = 20_000
@@ -42,10 +39,7 @@ export interface Invitation {
 
 export type Invitations = ReturnType<typeof createInvitations>
 
-/**
- * Invitations to a tenant, by a link that works once. A second invitation of an address replaces the
- * first.
- */
+/** Invitations to a tenant by one-time links. A second one for an address replaces the first. */
 export function createInvitations(parts: {
   db: Db
   clock: Clock
@@ -161,10 +155,7 @@ export function createInvitations(parts: {
     return row && clock.now() < row.expiresAt ? row : undefined
   }
 
-  /**
-   * Within a commit: the operator who holds the link joins, regardless of their address. `granteeOf`
-   * is asked for the grantee only if the invitation adds a membership.
-   */
+  /** Within a commit. Any operator may use the link; `granteeOf` runs only for a new membership. */
   function accept(
     token: string,
     operatorId: string,

@@ -13,10 +13,7 @@ export const SIGN_IN_MS = 10 * MINUTE_MS
 
 export type Links = ReturnType<typeof createLinks>
 
-/**
- * One-time links that sign in without a password: for set-up, and for operators who lost access. Commands
- * with access to the data directory can create them.
- */
+/** One-time sign-in links for set-up and lost access. Commands on the data can create them. */
 export function createLinks(parts: { db: Db; clock: Clock; audit: Audit; store: OperatorStore }) {
   const { db, clock, audit, store } = parts
 

@@ -17,9 +17,8 @@ export interface SignUpSettings {
 export type SignUp = ReturnType<typeof createSignUp>
 
 /**
- * The tenant that comes with an account that a stranger makes. Where mail goes out, it is created once
- * the address is verified: the owner of the address may take the account over, and must find no
- * tenant whose API keys, endpoints and members the stranger chose.
+ * The tenant that comes with a new account. With a mail server, it is created after verification:
+ * an owner who takes the account over must find no keys, endpoints or members of a stranger.
  */
 export function createSignUp(parts: {
   store: OperatorStore

@@ -1,10 +1,7 @@
 import type { Actor, Audit } from '../../platform/audit/index.ts'
 import type { OperatorStore } from './store/index.ts'
 
-/**
- * Within a commit, revokes the invitations that an operator sent for a tenant, because they could use the
- * links themselves.
- */
+/** Within a commit, revokes an operator's invitations, because they could use the links. */
 export const createWithdrawal =
   ({ audit, store }: { audit: Audit; store: OperatorStore }) =>
   (actor: Actor, tenantId: string, operatorId: string) => {

@@ -1,10 +1,7 @@
 import { MASK } from '../../delivery/custom-headers.ts'
 import type { Attempt, DeliveryDetail } from '../../http/delivery-log/model.ts'
 
-/**
- * Masks signatures, which receivers accept for some minutes, in requests and in responses that repeat
- * them. For operators who can't retry a delivery.
- */
+/** Masks signatures, valid for minutes, also in responses, for operators who can't retry. */
 export const maskSignatures = (delivery: DeliveryDetail): DeliveryDetail => ({
   ...delivery,
   attempt_log: delivery.attempt_log.map(maskAttempt),

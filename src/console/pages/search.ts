@@ -13,10 +13,7 @@ import { createTenantSearch, ID, type SearchParts } from './tenant-search.ts'
 const MAX_QUERY_LENGTH = 320
 const MAX_PER_KIND = 5
 
-/**
- * Search for pages and objects by name or ID, in the current tenant or the installation. Without a match
- * it links to the search of the larger lists.
- */
+/** Searches the current scope by name or ID. Without a match, links to searches of larger lists. */
 export function searchPages(
   parts: Omit<SearchParts, 'base'> & {
     middleware: ConsoleMiddleware

@@ -126,10 +126,7 @@ export function createDeliveryStore({ orm, client }: Db) {
       messageSeq: number,
       endpointId: string,
     ): DeliveryRow | undefined => toEndpoint.get({ tenantId, messageSeq, endpointId }),
-    /**
-     * Requests an action for a delivery with an attempt in progress. It is taken unless the attempt
-     * succeeds.
-     */
+    /** Requests an action during an attempt. It is taken unless the attempt succeeds. */
     want: (seq: number, wanted: 'resend' | 'cancel') => void want.run({ seq, wanted }),
     /** Deletes up to `limit` deliveries of a message, with their attempts. */
     removeOfMessage: (

@@ -32,10 +32,7 @@ export interface ReplayRest {
   seen: number
 }
 
-/**
- * Summaries of many endpoints, for pages. Nothing is decrypted, so a thousand endpoints cost
- * little. The caller of a function that takes only an endpoint id must have checked its tenant.
- */
+/** Decrypts nothing, so many are cheap. Callers that pass only an endpoint id check its tenant. */
 export function createEndpointSummaries({ client }: Db) {
   const all = client.prepare<EndpointSummaryRow, Stream>(
     `select e.id, e.url, e.description, e.event_types as eventTypes, e.channels,
@@ -95,9 +92,7 @@ export function createEndpointSummaries({ client }: Db) {
     nextRetry: (endpointId: string): number | null => nextRetry.get({ endpointId })?.at ?? null,
     /** The number of held deliveries, counted up to `most`. */
     held: (endpointId: string, most: number): number => held.get({ endpointId, most })?.count ?? 0,
-    /**
-     * The most recently attempted delivery among up to `most` of each kind that will be retried.
-     */
+    /** The latest attempted delivery among up to `most` of each kind that will be retried. */
     lastTried: (endpointId: string, most: number): string | undefined =>
       lastTried.get({ endpointId, most })?.id,
     /** Counts what a replay has yet to send, among up to `most` deliveries in each state. */

@@ -11,10 +11,7 @@ type NewEndpointRow = Omit<EndpointRow, 'seq' | 'deletedAt'>
 export type DisabledReason = NonNullable<EndpointRow['disabledReason']>
 type FilterRow = typeof endpointFilters.$inferSelect
 
-/**
- * The columns that decide whether a message matches an endpoint and how it is shown. None of them
- * is sealed.
- */
+/** Columns for matching and display, none of which is sealed. */
 export type EndpointSummary = Pick<
   EndpointRow,
   'id' | 'url' | 'eventTypes' | 'channels' | 'isActive' | 'createdAt'

@@ -3,10 +3,7 @@ import type { Stream } from '../stream.ts'
 import type { EndpointSummary } from './endpoints.ts'
 import type { DeliveryRow } from './rows.ts'
 
-/**
- * The stage of a delivery, in the order in which pages list them: those that need attention come
- * first.
- */
+/** A delivery's stages in the order of pages: those that need attention come first. */
 export const STAGES = ['failed', 'retrying', 'held', 'under way', 'cancelled', 'delivered'] as const
 export type Stage = (typeof STAGES)[number]
 
@@ -28,10 +25,7 @@ type InMessage = { tenantId: string; messageSeq: number }
 const STAGE = `case state when 'failed' then 0 when 'held' then 2 when 'leased' then 3
   when 'cancelled' then 4 when 'succeeded' then 5 else iif(tries > 0, 1, 3) end`
 
-/**
- * Selects the deliveries of one message. Their number is bounded by the endpoints of a tenant, so
- * every query here is bounded too.
- */
+/** A message's deliveries are bounded by a tenant's endpoints, so every query here is too. */
 const OF_MESSAGE = 'message_seq = $messageSeq and +tenant_id = $tenantId'
 
 const UNREACHED = `from endpoints e where e.tenant_id = $tenantId and e.stream = $name and e.deleted_at is null
@@ -89,9 +83,7 @@ export function createFanOutStore({ client }: Db) {
     },
     unreachedCount: ({ tenantId, name }: Stream, messageSeq: number): number =>
       unreachedCount.get({ tenantId, name, messageSeq })?.count ?? 0,
-    /**
-     * Existing endpoints without a delivery of the message, oldest first, starting after `after`.
-     */
+    /** Existing endpoints without a delivery of the message, oldest first, after `after`. */
     unreached: (
       { tenantId, name }: Stream,
       messageSeq: number,

@@ -5,10 +5,7 @@ import { endpointHealth } from '../schema.ts'
 
 export type HealthRow = typeof endpointHealth.$inferSelect
 
-/**
- * The health of endpoints. Only the due loop and the endpoint service call it, with ids that they
- * have checked.
- */
+/** Only the due loop and the endpoint service call it, with ids that they have checked. */
 export function createHealthStore({ orm }: Db) {
   const $ = sql.placeholder
   const find = orm
@@ -39,10 +36,7 @@ export function createHealthStore({ orm }: Db) {
   const over = pausedUntil(sql`${endpointHealth.openUntil} <= ${$('at')}`)
   const beyond = pausedUntil(sql`${endpointHealth.openUntil} > ${$('at')}`)
   const ofIt = sql`d.tenant_id = ${endpointHealth.tenantId} and d.endpoint_id = ${endpointHealth.endpointId}`
-  /**
-   * Endpoints in release that have held deliveries but none ready or in progress, so that nothing
-   * would continue the release.
-   */
+  /** Endpoints in release with held deliveries, but none ready or in progress to continue it. */
   const stalled = orm
     .select()
     .from(endpointHealth)

@@ -151,10 +151,7 @@ export function createMessageStore({ orm, client }: Db) {
     lastSeq: (): number => lastSeq.get()?.seq ?? 0,
     /** Expired messages of all tenants, oldest first. */
     expired: (before: number, limit: number): MessageSize[] => expired.all({ before, limit }),
-    /**
-     * Messages about a person whose deliveries have all ended or are held, oldest first, except the
-     * types to keep.
-     */
+    /** Messages whose deliveries have all ended or are held, oldest first, except `keptTypes`. */
     restingAbout: (
       tenantId: string,
       about: string,

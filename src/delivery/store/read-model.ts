@@ -35,10 +35,7 @@ export interface Address {
 /** The most rows counted in one range, which is enough for a chart. */
 export const MAX_COUNTED = 10_000
 
-/**
- * A summary of a stream for pages. Each query reads a bounded number of index rows. The plus sign
- * before each parameter keeps SQLite from planning again: see db/statements.ts.
- */
+/** Bounded queries for pages. `+` keeps SQLite from planning again: see db/statements.ts. */
 export function createReadModel({ client, orm }: Db) {
   const inStream = 'tenant_id = +$tenantId and stream = +$name'
 

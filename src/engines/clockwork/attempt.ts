@@ -50,10 +50,7 @@ const resultOf = (sent: OutboundResult) => ({
 const textOf = ({ body, truncated }: { body: Uint8Array; truncated: boolean }): string =>
   new TextDecoder('utf-8', { ignoreBOM: true }).decode(body, { stream: truncated })
 
-/**
- * The result of an attempt that failed on our side, without a response. Retried like a network
- * failure.
- */
+/** An attempt that failed on our side, without a response. Retried like a network failure. */
 export const unanswered = (
   errorMessage: string,
   startedAt: number,

@@ -55,10 +55,7 @@ export function createBeginAttempt(parts: {
     trimHistory(tenantId, jobId, now)
   }
 
-  /**
-   * Removes the execution that a new one pushes out of the list. A success is deleted, and a
-   * failure is kept for a while.
-   */
+  /** Removes the execution that a new one pushes out of the list; a failure is kept for a while. */
   function trimHistory(tenantId: string, jobId: string, now: number) {
     const pushedOut = store.executions.nth(tenantId, jobId, LISTED_EXECUTIONS)
     if (!pushedOut) return
@@ -69,10 +66,7 @@ export function createBeginAttempt(parts: {
   const beginDelayed = ({ tenantId, jobId }: RunRow, now: number) =>
     store.delayedJobs.move(tenantId, jobId, { from: 'pending', to: 'running', now })
 
-  /**
-   * The request kept when the job was edited, otherwise the job's own. A run never outlives its
-   * job.
-   */
+  /** The request kept at an edit, otherwise the job's own. A run never outlives its job. */
   function requestOf({ request, jobKind, tenantId, jobId }: RunRow): JobRequest {
     const jobs = jobKind === 'cron' ? store.cronJobs : store.delayedJobs
     const stored = request === null ? jobs.find(tenantId, jobId) : JSON.parse(request)

@@ -3,10 +3,7 @@ import type { Store } from './store/index.ts'
 
 export type CompleteDelayedJob = ReturnType<typeof createCompleteDelayedJob>
 
-/**
- * Creates the function that ends a delayed job, which is kept for `keptMs` with its executions.
- * Returns false and changes nothing if the job is not in the state `from`.
- */
+/** Keeps the job and its executions for `keptMs`. Returns false if its state is not `from`. */
 export const createCompleteDelayedJob =
   ({ store, keptMs }: { store: Store; keptMs: number }) =>
   (

@@ -69,10 +69,7 @@ export function createCronJobs(parts: {
     return presentCronJob(row)
   }
 
-  /**
-   * Updates a job. A new schedule or a resumed job starts from now, and missed slots are not caught
-   * up. Pausing drops runs that have not started. Open runs keep the request with which they began.
-   */
+  /** New schedules and resumed jobs start from now. Open runs keep the request they began with. */
   async function update(caller: Caller, id: string, change: CronJobChange): Promise<CronJob> {
     const { tenantId } = caller
     checkRequest(outbound, change)

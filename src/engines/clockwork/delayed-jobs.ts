@@ -74,10 +74,7 @@ export function createDelayedJobs(parts: {
     return presentDelayedJob(row)
   }
 
-  /**
-   * Deletes ended jobs, oldest first, to keep the tenant within its limits, because the list is not
-   * paged.
-   */
+  /** Deletes the oldest ended jobs to stay within a tenant's limits: the list is not paged. */
   function makeRoom(tenantId: string, stored: JobCounts) {
     let { delayedJobs, bytes } = stored
     while (delayedJobs > JOBS_PER_TENANT || bytes > JOB_BYTES_PER_TENANT) {

@@ -35,10 +35,7 @@ export const createQueries = (store: Store) => {
     jobs: (tenantId: string, { before = END, limit }: Scan): CronJobSummary[] =>
       jobSummaries.jobs(tenantId, before, limit),
 
-    /**
-     * The results of all attempts in `count` hours up to and including that of `upTo`, oldest
-     * first.
-     */
+    /** Results of all attempts in the `count` hours up to and including `upTo`'s, oldest first. */
     hours(tenantId: string, { upTo, count }: { upTo: number; count: number }): HourOutcomes[] {
       const first = hourOf(upTo) - (count - 1) * HOUR_MS
       const known = new Map(hours.between(tenantId, first, upTo).map((row) => [row.hour, row]))

@@ -1,10 +1,7 @@
 import type { OutboundResult } from '../../platform/outbound/index.ts'
 import type { Tick } from './tick.ts'
 
-/**
- * Whether a failed attempt is retried, by the contract's retry rules: network failures, 5xx and
- * 429. A URL that the outbound guard refuses is not.
- */
+/** By the contract: network failures, 5xx and 429, but no URL that the outbound guard refuses. */
 export const isRetryable = (result: OutboundResult): boolean =>
   result.replied ? result.status >= 500 || result.status === 429 : result.reason !== 'refused'
 
@@ -12,9 +9,8 @@ export const isSuccess = (result: OutboundResult): boolean =>
   result.replied && result.status >= 200 && result.status < 300
 
 /**
- * The tick of the attempt after number `attempt`, or undefined if no retries are left. The delay
- * counts from the tick that started the failed attempt, so that a late start adds no tick. If the
- * attempt took longer than the delay, the next one follows at the first tick after its end.
+ * The tick of the next attempt, never before the failed one's end; undefined if none is left. The
+ * delay counts from the tick that started the failed one, so that a late start adds no tick.
  */
 export function nextAttemptAt(
   failed: { attempt: number; startedAt: number; completedAt: number },

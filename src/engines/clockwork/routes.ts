@@ -21,10 +21,7 @@ const { 404: Unknown, 409: Conflict } = PlainErrors
 const { refused, badBody, spent } = refusalsIn(PlainErrors)
 const scope = 'clockwork'
 
-/**
- * The API of the scheduler: contract/clockwork, endpoints, and additionally single reads, run now
- * and preview. Routes are the same under each prefix; only the authorization differs.
- */
+/** As in contract/clockwork, endpoints, plus single reads, run now and preview, for each prefix. */
 export function createRoutes(parts: {
   prefix: string
   access: Scoped

@@ -71,9 +71,8 @@ export const delayedJobs = sqliteTable(
 )
 
 /**
- * Open runs: one row from the time a run is known until it succeeds or has failed for good. The
- * state is its position in the due loop: `waiting` for its time, `ready` in the queue of its lane
- * (tenant and host), or `leased` by the process that sends it.
+ * One row from when a run is known until it succeeds or fails for good. States: `waiting` for its
+ * time, `ready` in its lane's queue (tenant and host), or `leased` by the process that sends it.
  */
 export const runs = sqliteTable(
   'runs',

@@ -44,10 +44,7 @@ export function createSettling(parts: {
     return nextAttemptAt({ attempt, startedAt, completedAt }, retryDelaysMs, tick)
   }
 
-  /**
-   * Whether the run belongs to the schedule of a paused job and so gets no more attempts. A manual
-   * run continues.
-   */
+  /** Whether the run of a paused job gets no more attempts. A manual run continues. */
   const isPaused = ({ jobKind, trigger, tenantId, jobId }: RunRow): boolean =>
     jobKind === 'cron' && trigger === 'schedule' && !store.cronJobs.find(tenantId, jobId)?.isActive
 

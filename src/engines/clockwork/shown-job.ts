@@ -5,19 +5,13 @@ import type { Execution } from './model.ts'
 type Reader = Pick<Caller, 'isReadOnly'>
 type Headers = Record<string, string>
 
-/**
- * A job as its reader may see it. Secret header values are masked for read-only callers such as
- * viewers, who could otherwise call the target themselves.
- */
+/** Masks secret headers for read-only callers, who could otherwise call the target themselves. */
 export const shownTo = <Job extends { headers: Headers }>(
   { isReadOnly = false }: Reader,
   job: Job,
 ): Job => (isReadOnly ? { ...job, headers: maskHeaders(job.headers) } : job)
 
-/**
- * An execution as its reader may see it. Secret values that the target's response repeats are
- * masked as well.
- */
+/** Masks secret header values that the target's response repeats, for read-only callers. */
 export const executionShownTo = (
   { isReadOnly = false }: Reader,
   { headers }: { headers: Headers },

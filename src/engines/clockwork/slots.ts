@@ -18,10 +18,7 @@ export function createSlots({ store, events }: { store: Store; events: RunEvents
     return due.length
   }
 
-  /**
-   * Creates the run of one slot. After an outage, the first missed slot runs late and the rest are
-   * counted as skipped.
-   */
+  /** After an outage, the first missed slot runs late and the others are counted as skipped. */
   function fireSlot(job: DueCronJob, cutoff: number) {
     const schedule = scheduleOf(job.schedule)
     const slot = job.nextRunAt

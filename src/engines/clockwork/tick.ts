@@ -1,7 +1,4 @@
-/**
- * The scheduler checks for work once per tick. Ticks fall on multiples of their length since the
- * epoch: with 60 s, on whole minutes.
- */
+/** Work is checked on multiples of the tick's length since the epoch: whole minutes for 60 s. */
 export interface Tick {
   /** The last tick at or before `ms`. */
   floor(ms: number): number
@@ -11,9 +8,7 @@ export interface Tick {
   origin(ms: number): number
 }
 
-/**
- * The share of a tick's length within which work counts as started by that tick: 5 s of a minute.
- */
+/** The share of a tick within which work counts as started by it: 5 s of a minute. */
 const LATEST = 1 / 12
 
 export function createTick(lengthMs: number): Tick {

@@ -22,10 +22,7 @@ type SignInOutcome = (typeof OUTCOMES)[number]
 
 /** Counts sign-ins by outcome. */
 export interface SignInEvents {
-  /**
-   * Counts the outcome of a sign-in form, or of a provider's callback, once it is on disk. Sending a
-   * code, or the browser to a provider, doesn't count.
-   */
+  /** Counts an outcome once it is on disk. Sending a code or a redirect doesn't count. */
   counted(
     kind: FlowKind,
     how: Submission | 'oidc',

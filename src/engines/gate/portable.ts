@@ -142,10 +142,7 @@ const address: PortableTable<AddressRow> = {
         rule: 'mismatch',
       })
   },
-  /**
-   * The address must equal that of the identity, because mails and sign-ins would otherwise use
-   * different ones.
-   */
+  /** The address must match the identity's, or mails and sign-ins would use different ones. */
   arriving(db) {
     const { identities } = createStore(db)
     return {
@@ -246,10 +243,7 @@ const erasedIdentity: PortableTable<typeof gateErasures.$inferSelect> = {
   table: gateErasures,
   columns: { identityId: asItIs, tenantId: asItIs, requestedAt: asItIs, completedAt: asItIs },
   order: ['identityId'],
-  /**
-   * Refuses the id of an existing identity of any tenant, which could otherwise not be deleted any
-   * more.
-   */
+  /** Refuses the id of any tenant's identity, which could otherwise not be deleted any more. */
   arriving(db) {
     const { identities } = createStore(db)
     return {

@@ -2,9 +2,7 @@ import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { tenantId } from '../../platform/schema.ts'
 
-/**
- * For rows that are deleted with another row: a foreign key would need an index for its cascade.
- */
+/** For rows deleted together with another row; the cascade of a foreign key needs an index. */
 const ofTenant = () => text('tenant_id').notNull()
 const environment = () => text('environment', { enum: ['live', 'test'] }).notNull()
 
@@ -24,9 +22,7 @@ export const gateIdentities = sqliteTable(
     traits: text('traits').notNull(),
     /** JSON object. */
     metadataPublic: text('metadata_public').notNull(),
-    /**
-     * Sessions of an earlier generation are void, so that increasing it ends all of them at once.
-     */
+    /** Sessions of an earlier generation are void, so increasing it ends all of them at once. */
     sessionGeneration: integer('session_generation').notNull(),
     /** The same for access tokens whose subject is the identity. */
     tokenGeneration: integer('token_generation').notNull(),

@@ -33,10 +33,7 @@ export interface BotOutcome {
 
 export type Bots = ReturnType<typeof createBots>
 
-/**
- * The bots of tenants, one per environment. The live one uses Telegram; the sandbox bot is built
- * in. Each change is audited.
- */
+/** The tenants' bots: Telegram for live, the built-in one for the sandbox. Changes are audited. */
 export function createBots(parts: {
   db: Db
   clock: Clock
@@ -65,10 +62,7 @@ export function createBots(parts: {
     return bot
   }
 
-  /**
-   * Creates or changes the bot. A new token takes effect immediately, and users keep their
-   * identity. With a different Telegram bot, the previous bot's pending sign-ins fail.
-   */
+  /** A new token takes effect at once. Users are kept; a different bot fails pending sign-ins. */
   async function set(
     actor: Actor,
     { tenantId, environment }: Owner,
@@ -118,10 +112,7 @@ export function createBots(parts: {
       )
   }
 
-  /**
-   * Enables sign-ins by the bot. If another system receives its messages, it is taken over only
-   * with `takeOver`, because that system would then receive nothing.
-   */
+  /** `takeOver` is required if another system uses the bot, which would then receive nothing. */
   async function enable(
     actor: Actor,
     { tenantId, environment }: Owner,
@@ -164,10 +155,7 @@ export function createBots(parts: {
     return presentBot(bot)
   }
 
-  /**
-   * Removes the webhook, because Telegram would keep calling it. Best effort: such calls are
-   * refused anyway.
-   */
+  /** Removes the webhook at best effort, because calls to it are refused anyway. */
   async function silence(bot: BotRow) {
     if (bot.transport !== 'webhook' || bot.token === null) return
     try {

@@ -16,30 +16,20 @@ export const MAX_LABEL_LENGTH = 60
 /** Maximum number of prompts per attempt; a chat may have been cleared. */
 export const MAX_PROMPTS = 3
 
-/**
- * Maximum number of sign-ins that a user may open with a bot without approving them, within the
- * period.
- */
+/** Sign-ins that a user may open with a bot in the window without approving them. */
 export const MAX_UNAPPROVED = 3
 export const UNAPPROVED_WINDOW_MS = 10 * MINUTE_MS
 
 /** How long a user is not prompted again after denying a sign-in. */
 export const COOL_DOWN_MS = 10 * MINUTE_MS
 
-/**
- * Replies of a bot per minute, apart from prompts: per chat, and in total. The total is a third of
- * the bot's limit.
- */
+/** Replies per minute, except prompts: per chat and in total (a third of the bot's limit). */
 export const REPLIES_PER_CHAT = 6
 export const REPLIES_PER_BOT = 600
 
-/**
- * Maximum number of concurrent replies: per bot, and in total. Further updates are not answered.
- */
+/** Concurrent replies per bot and in total. Further updates are not answered. */
 export const ANSWERS_PER_BOT = 64
 export const MAX_ANSWERS = 256
 
-/**
- * How long handled updates are remembered: twice as long as messengers redeliver unconfirmed ones.
- */
+/** How long updates are remembered: twice as long as messengers redeliver unconfirmed ones. */
 export const UPDATES_KEPT_MS = 48 * 60 * MINUTE_MS

@@ -46,10 +46,7 @@ export function createLogins(parts: {
   const { db, clock, sealing, store, bots, people, tokens, waiting, events, starts, linkTo } = parts
   const { metering } = parts
 
-  /**
-   * Starts an attempt. The app's nonce and the link's payload are separate secrets, so that knowing
-   * the link is not enough to collect the result.
-   */
+  /** Nonce and link payload are separate secrets: the link alone can't collect the result. */
   const start = async (caller: Caller, input: NewLogin): Promise<StartedLogin> =>
     (await begin(caller, input)).started
 
@@ -162,8 +159,5 @@ function checkedClient(client: Client | undefined): Client | undefined {
   return client
 }
 
-/**
- * Refuses zones such as `fe80::1%eth0`, which may contain any text, because the address is shown to
- * the user.
- */
+/** Refuses zones such as `fe80::1%eth0`: the address is shown, and they may contain any text. */
 const isAddress = (text: string): boolean => isIP(text) !== 0 && !text.includes('%')

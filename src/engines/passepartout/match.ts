@@ -3,10 +3,7 @@ import { randomInt } from 'node:crypto'
 /** Two digits without a leading zero, so that the number is unambiguous. */
 export const newMatchCode = (): string => `${randomInt(10, 100)}`
 
-/**
- * The correct number among two others in random order; only the app's page shows which one is
- * correct.
- */
+/** The correct number and two others, shuffled; only the app's page shows which is correct. */
 export function choicesFor(code: string): string[] {
   const choices = new Set([code])
   while (choices.size < 3) choices.add(newMatchCode())

@@ -31,16 +31,10 @@ export type ChatUpdate =
   | { kind: 'started'; person: Person; payload: string }
   /** Sent any other message. */
   | { kind: 'spoke'; person: Person }
-  /**
-   * Tapped a button; `messageId` is null if the message is too old. `callbackId` is needed for the
-   * answer.
-   */
+  /** `messageId` is null if the message is too old; `callbackId` is needed for the answer. */
   | { kind: 'tapped'; person: Person; messageId: string | null; callbackId: string; data: string }
 
-/**
- * A messenger client that sends messages as a bot. Each call rejects with `MessengerError`, also
- * when aborted.
- */
+/** Sends messages as a bot. Calls reject with `MessengerError`, also when aborted. */
 export interface MessengerClient {
   /** Resolves with the id of the message within the chat. */
   say(chatId: string, message: Message, signal?: AbortSignal): Promise<string>

@@ -15,10 +15,7 @@ export type People = ReturnType<typeof createPeople>
 export function createPeople(parts: { db: Db; clock: Clock; audit: Audit; store: Store }) {
   const { db, clock, audit, store } = parts
 
-  /**
-   * Creates or updates the user of an account with the messenger's current data, inside the commit
-   * of the sign-in.
-   */
+  /** Creates or updates the user with the messenger's current data, in the sign-in's commit. */
   function recognise(tenantId: string, platform: MessengerPlatform, account: Person): PersonRow {
     const now = clock.now()
     const { id: platformUserId, ...profile } = account

@@ -5,10 +5,7 @@ import { tenantId } from '../../platform/schema.ts'
 const environment = () => text('environment', { enum: ['live', 'test'] }).notNull()
 const platform = () => text('platform', { enum: ['telegram', 'sandbox'] }).notNull()
 
-/**
- * The bot of each environment of a tenant. The row is kept without a token, because sign-ins refer
- * to it.
- */
+/** A tenant's bot per environment. Rows stay without a token, because sign-ins refer to them. */
 export const passepartoutBots = sqliteTable(
   'passepartout_bots',
   {

@@ -14,17 +14,11 @@ interface Refusal {
 
 export type Throttle = ReturnType<typeof createThrottle>
 
-/**
- * Decides when a user may not be prompted for now: repeated prompts could make users approve one
- * just to stop them.
- */
+/** Limits prompts, because users might approve one just to stop them. */
 export function createThrottle(parts: {
   clock: Clock
   store: Store
-  /**
-   * Lifetime of attempts: one that was opened this long before a cool-down may have been denied
-   * within it.
-   */
+  /** An attempt opened this long before a cool-down may have been denied within it. */
   lifetimeMs: number
 }) {
   const { clock, store, lifetimeMs } = parts

@@ -5,10 +5,7 @@ import type { Clock } from '../../platform/clock.ts'
 const CHECK_INTERVAL_MS = 500
 /** Wakes requests in batches, because waking thousands at once would block others. */
 const SLICE = 100
-/**
- * Maximum number of waiting requests. A tenant may use half of what others leave free; further
- * requests are not held.
- */
+/** A tenant may use half of what others leave free; further requests are not held. */
 const MAX_WAITING = 10_000
 
 /** A waiting request, and its attempt. */
@@ -33,10 +30,7 @@ export function createWaiting({ db, clock }: { db: Db; clock: Clock }) {
     return !isClosed && own < (MAX_WAITING - (count - own)) / 2
   }
 
-  /**
-   * Resolves after `ms` at the latest, or once the attempt may have changed; the caller then reads
-   * it again.
-   */
+  /** Resolves after `ms`, or once the attempt may have changed; the caller then reads it again. */
   function news({ tenantId, attemptId }: Asking, ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const end = () => {

@@ -76,10 +76,7 @@ export function createEndpointStats(parts: { delivery: Delivery; clock: Clock })
     return hours
   }
 
-  /**
-   * The backlog of one of the caller's endpoints. While its breaker is open, the next attempt is
-   * the breaker's trial.
-   */
+  /** For the caller's endpoints. While a breaker is open, the next attempt is its trial. */
   function waitingFor({ id, active, health }: EndpointStats): Waiting {
     const held = delivery.endpointSummaries.held(id, MAX_COUNTED)
     const retry = active
@@ -88,10 +85,7 @@ export function createEndpointStats(parts: { delivery: Delivery; clock: Clock })
     return { next_attempt_at: retry, held }
   }
 
-  /**
-   * A recently attempted delivery that shows why one of the caller's endpoints fails; undefined if
-   * a short search finds none.
-   */
+  /** A recent delivery showing why the endpoint fails; undefined if a short search finds none. */
   const lastTriedAt = ({ id }: Pick<Endpoint, 'id'>): string | undefined =>
     delivery.endpointSummaries.lastTried(id, MAX_TRIED_SCANNED)
 

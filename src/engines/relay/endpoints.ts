@@ -103,10 +103,7 @@ export function createRelayEndpoints(parts: {
   const rotate = (caller: Caller, id: string, input: Rotation | null): Promise<Rotated> =>
     rotateSecret(endpoints, streamOf(caller), caller, id, input)
 
-  /**
-   * Sends a test event with the given payload, otherwise the last one seen of that type, otherwise
-   * a generic one.
-   */
+  /** Sends the given payload, else the last one seen of that type, else a generic one. */
   async function test(
     caller: Caller,
     id: string,

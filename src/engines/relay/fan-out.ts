@@ -39,19 +39,14 @@ export interface FanOut {
 interface Asked {
   limit: number
   stage?: Stage | undefined
-  /**
-   * Where the page of deliveries begins; `otherCursor` is for the page of endpoints without one.
-   */
+  /** The page of deliveries; `otherCursor` is that of the endpoints without a delivery. */
   cursor?: string | undefined
   otherCursor?: string | undefined
 }
 
 const FROM_THE_FIRST = [-1, 0] as const
 
-/**
- * Creates the fan-out of a message for pages: where it was sent and where not. A message may go to
- * a thousand endpoints, so deliveries that need attention come first.
- */
+/** Where a message went and where not. With up to a thousand endpoints, issues come first. */
 export function createFanOuts({ delivery }: { delivery: Delivery }) {
   const sentCursors = (caller: Caller, id: string) =>
     createCursor(ownList(caller, `deliveries of ${id}`), ['number', 'number'])

@@ -42,20 +42,14 @@ export function createMessages(parts: {
 }) {
   const { db, clock, delivery, store, catalog, events, metering, idempotencyWindowMs } = parts
 
-  /**
-   * Accepts an event once: when this resolves, the message, its idempotency key and one delivery
-   * for each matching endpoint are on disk. `payloadText` is the payload exactly as sent.
-   */
+  /** Resolves with message, idempotency key and deliveries on disk. `payloadText` is as sent. */
   async function send(caller: Caller, input: NewMessage, payloadText: string): Promise<Receipt> {
     check(input, payloadText)
     const digest = input.idempotency_key === undefined ? '' : digestOf(input, payloadText)
     return db.commitFor(caller.tenantId, () => acceptOnce(caller, input, payloadText, digest))
   }
 
-  /**
-   * Accepts the event within a commit. Work in one commit runs in sequence, so of two concurrent
-   * requests with the same key, the second finds the first.
-   */
+  /** Work in a commit runs in sequence: of two requests with a key, the second finds the first. */
   function acceptOnce(
     caller: Caller,
     input: NewMessage,
@@ -162,9 +156,7 @@ function check({ event_type, channels }: NewMessage, payloadText: string) {
     })
 }
 
-/**
- * The digest that identifies a message. Whitespace makes no difference; numbers compare as written.
- */
+/** Whitespace makes no difference; numbers compare as written. */
 const digestOf = ({ event_type, channels = [] }: NewMessage, payloadText: string): string =>
   sha256(
     JSON.stringify([event_type, [...new Set(channels)].toSorted(), withoutBlanks(payloadText)]),

@@ -16,9 +16,8 @@ export interface SignedRequest {
 }
 
 /**
- * Creates the function that signs a request without sending it. A receiver trusts such a request,
- * so only callers that may resend the delivery may have it. Undefined if the endpoint is deleted or
- * its secret can't be decrypted.
+ * Only for callers that may resend the delivery, because a receiver trusts the request. Undefined
+ * if the endpoint is deleted or its secret can't be decrypted.
  */
 export const createSignedRequests =
   (parts: { delivery: Delivery; clock: Clock; brandName: string }) =>

@@ -3,10 +3,7 @@ import type { Metering } from '../../platform/metering/index.ts'
 import { endOfMonth } from '../../platform/metering/months.ts'
 import type { Messages } from './messages.ts'
 
-/**
- * Sends tenants an event through their own endpoints when half, most or all of the monthly quota is
- * used.
- */
+/** Sends tenants an event when half, most or all of the monthly quota is used. */
 export function announceUsage(metering: Metering, messages: Messages) {
   metering.onNotice(({ tenantId, month, measure, percent, used, limit, costCents }) =>
     messages.announce(tenantId, 'usage.threshold', {

@@ -22,10 +22,7 @@ interface DeliveryQuery {
   endpoint_id?: string | undefined
 }
 
-/**
- * The deliveries of an engine, as the API presents them. Callers see those of their stream; the
- * cursors of `cursorsOf` are invalid anywhere else.
- */
+/** Callers see the deliveries of their stream. Cursors of `cursorsOf` work nowhere else. */
 export function createDeliveryLog(parts: {
   delivery: DeliveryLayer
   metering: Metering
@@ -35,10 +32,7 @@ export function createDeliveryLog(parts: {
   const { delivery, metering, streamOf, cursorsOf } = parts
   const { deliveries, messages, attempts, endpoints } = delivery
 
-  /**
-   * Newest first. A filter searches a limited number of rows, so a page may be short or even empty
-   * although more follow.
-   */
+  /** Newest first. Filters limit the scan, so a page may be short or empty although more follow. */
   function list(caller: Caller, query: DeliveryQuery): Page<Delivery> {
     const { limit, cursor, status } = query
     const before = cursorsOf(caller).positionOf(cursor)
@@ -100,10 +94,7 @@ export function createDeliveryLog(parts: {
     return presentDeliveryDetail(row, activity(caller)(row.endpointId), message, log)
   }
 
-  /**
-   * Resends a delivery. Counts as new work, like sending, because otherwise a single event could be
-   * sent without limit.
-   */
+  /** Counts as new work, because otherwise a single event could be sent without limit. */
   async function resend(caller: Caller, id: string): Promise<Delivery> {
     deliveries.find(streamOf(caller), id) ?? fail(notFound('delivery not found'))
     metering.reserve(caller)

@@ -26,9 +26,7 @@ export const presentDelivery = (row: DeliveryView, endpointIsActive: boolean): D
   ended_at: isoOrNull(row.endedAt),
 })
 
-/**
- * A delivery with its attempts. All attempts have the same body, which is stored and shown once.
- */
+/** All attempts have the same body, which is stored and shown once. */
 export const presentDeliveryDetail = (
   row: DeliveryView,
   endpointIsActive: boolean,

@@ -59,10 +59,7 @@ const SLICE = 500
 /** The maximum number of rows that one page scans, so that searches for rare entries stay short. */
 const MAX_SCANNED = 5000
 
-/**
- * The append-only audit log. `record` runs inside the commit of the change that it reports. Entries
- * are in the order in which they were written, even if the clock was set back.
- */
+/** Append-only. Call `record` in the commit of the change. Order is that of writing, not time. */
 export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
   const store = createAuditStore(db)
 
@@ -83,10 +80,7 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
   const recordForOperators = (entry: Omit<AuditEntry, 'tenantId'>) =>
     record({ ...entry, tenantId: SYSTEM_TENANT_ID })
 
-  /**
-   * Returns a page of the entries older than number `before`, newest first. A page can hold fewer
-   * entries than `limit`, or none, although more follow.
-   */
+  /** Entries below number `before`, newest first. A page may be empty although more follow. */
   function list(filter: AuditFilter & { before?: number | undefined; limit: number }): AuditPage {
     const span = spanOf(filter)
     const entries: LoggedEntry[] = []
@@ -126,9 +120,7 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
     return { entries, next: from - 1 }
   }
 
-  /**
-   * Yields all current entries in slices, oldest first, without loading the whole log into memory.
-   */
+  /** Yields slices, oldest first, without loading the whole log into memory. */
   function* oldestFirst(filter: AuditFilter): Generator<LoggedEntry[]> {
     const { first, last } = spanOf(filter)
     let from = first
@@ -140,10 +132,7 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
     }
   }
 
-  /**
-   * The range of rows recorded in a period. Because clocks can be set back, each entry's time is
-   * checked as well.
-   */
+  /** The rows of a period. Clocks can be set back, so each entry's time is checked as well. */
   function spanOf({ since, until }: AuditFilter): Span {
     if (since === undefined && until === undefined) return { first: 1, last: store.last() }
     const period = { since: since ?? 0, until: until ?? Number.MAX_SAFE_INTEGER }

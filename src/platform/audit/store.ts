@@ -17,10 +17,7 @@ export interface Period {
   until: number
 }
 
-/**
- * The only file with SQL on the audit log. Rows are added, read and deleted by age, but never
- * changed.
- */
+/** The only SQL on the audit log. Rows are added, read and deleted by age, but never changed. */
 export function createAuditStore({ orm }: Db) {
   const $ = sql.placeholder
 

@@ -60,10 +60,7 @@ export const archiveInChild: MakeArchive = async (dataDir, file, signal) => {
   )
 }
 
-/**
- * Asks the child process to clean up and exit. A child that is copying the database cannot respond,
- * so it is killed; the next backup removes its files.
- */
+/** Kills a child that is too busy copying to exit; the next backup removes its files. */
 function end(child: Bun.Subprocess) {
   child.kill('SIGTERM')
   const cut = setTimeout(() => child.kill('SIGKILL'), LAST_WORDS_MS)

@@ -11,10 +11,7 @@ export const installationOf = (client: Database): string | null =>
 export const schemaOf = (client: Database): Manifest['schema'] =>
   rowsOf(client, '_migrations', 'SELECT id, hash FROM _migrations ORDER BY id')
 
-/**
- * The tables and indexes of a database by name, each with its columns. Their SQL is not compared,
- * because another version of SQLite may store it differently.
- */
+/** Columns of each table and index, not their SQL, which SQLite versions may store differently. */
 export function shapeOf(client: Database): Map<string, string> {
   const shape = new Map<string, string>()
   for (const sql of [COLUMNS_OF_TABLES, COLUMNS_OF_INDEXES])

@@ -3,10 +3,7 @@ import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { asStorageError, StorageError } from '../../db/errors.ts'
 import { logOf, openForReading } from '../../db/read-only.ts'
 
-/**
- * Reads a database file without changing the file or its write-ahead log, which belongs to the
- * running server.
- */
+/** Reads a database file without changing it or the write-ahead log of the running server. */
 export function reading<T>(file: string, work: (client: Database) => T): T {
   let client: Database | undefined
   try {

@@ -11,9 +11,8 @@ import type { Manifest } from './manifest.ts'
 import { ENTRIES } from './names.ts'
 
 /**
- * Checks that this executable can serve an unpacked archive, and returns the ids of the master keys
- * that its database needs. Throws if the database is damaged, newer than this executable or not a
- * complete database of Gatehouse, or if the archive has a key that doesn't open it.
+ * Returns the ids of the master keys that the database needs. Throws if it is damaged, incomplete
+ * or newer than this executable, or if the archive has a key that doesn't open it.
  */
 export function examine(
   folder: string,
@@ -37,10 +36,7 @@ export function examine(
   return known
 }
 
-/**
- * Reads an unpacked file with errors that name the archive, because the folder no longer exists
- * when the error is shown.
- */
+/** Errors name the archive, because the unpacked file no longer exists when they are shown. */
 function withDatabase<T>(file: string, work: (client: Database) => T): T {
   try {
     return reading(file, work)
@@ -56,10 +52,7 @@ function isUnreadable(error: unknown): boolean {
   return cause instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(cause.code ?? '')
 }
 
-/**
- * Throws if the database has a trigger, which would run while a server uses it, a view or a virtual
- * table.
- */
+/** Throws for views, virtual tables and triggers, which would run while a server uses the data. */
 function refuseActors(client: Database) {
   const [found] = actorsIn(client)
   if (found)
@@ -68,9 +61,7 @@ function refuseActors(client: Database) {
     )
 }
 
-/**
- * Throws if a table or index is missing or different. Additional tables and indexes are allowed.
- */
+/** Throws if a table or index is missing or different; additional ones are allowed. */
 function refuseOtherShape(client: Database, steps: readonly Migration[]) {
   const found = shapeOf(client)
   for (const [name, columns] of shapeAfter(steps))
@@ -122,7 +113,5 @@ const damaged = (what: string) => invalid(`the archive is damaged: ${what}`, { r
 const damagedDatabase = (what: string) =>
   invalid(`the database in the archive is damaged: ${what}`, { rule: 'damaged' })
 
-/**
- * Removes characters that control the terminal, because the archive may come from another party.
- */
+/** Removes terminal control characters, because the archive may come from another party. */
 const printable = (text = ''): string => text.slice(0, 500).replaceAll(/[\p{Cc}\p{Cf}]/gu, '')

@@ -47,10 +47,7 @@ function makeLike(folder: string, dataDir: string) {
   sync(dataDir)
 }
 
-/**
- * Moves a file to the folder of the previous files. The key is moved first: if that fails, nothing
- * has changed.
- */
+/** Moves a file away. The key is moved first: if that fails, nothing has changed. */
 function moveAway(name: string, dataDir: string, previous: string): boolean {
   try {
     return move(name, dataDir, previous)
@@ -71,10 +68,7 @@ const fixedKey = (dataDir: string, error: unknown) =>
       `with the key in the archive (tar -xzOf FILE ${ENTRIES.key}), then restore again`,
   )
 
-/**
- * Moves a file unless `to` already has it, because a file that appears later under the same name is
- * not the one in the marker.
- */
+/** Moves a file unless `to` has it: a later file of that name isn't the one in the marker. */
 function move(name: string, from: string, to: string): boolean {
   if (!existsSync(join(from, name)) || existsSync(join(to, name))) return false
   renameSync(join(from, name), join(to, name))
@@ -83,10 +77,7 @@ function move(name: string, from: string, to: string): boolean {
   return true
 }
 
-/**
- * Gives the staged files to the account that runs the server. Only known names are handed over,
- * because that account may have replaced the folder, and root must not give away other files.
- */
+/** Root gives away only known names, because the server's account may have replaced the folder. */
 export function handOver(staged: string, dataDir: string) {
   for (const name of namesFor(staged)) {
     const path = join(staged, name)

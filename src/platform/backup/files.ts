@@ -16,9 +16,8 @@ import { conflict } from '../errors.ts'
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 
 /**
- * Gives a file or folder to the owner of the data directory if this process runs as root, so that
- * the account of the server can read it. That account could have replaced the file by a link: only
- * the opened file changes its owner, never a symbolic link or a file with several hard links.
+ * As root, gives a file or folder to the owner of the data directory. Refuses symbolic links and
+ * files with several hard links, which that account could have put in its place.
  */
 export function ownLike(path: string, dataDir: string) {
   if (process.getuid?.() !== 0) return

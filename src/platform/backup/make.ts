@@ -95,10 +95,7 @@ async function pour(
   return { createdAt, ...archive, databaseBytes: database.bytes, hasKey: key !== undefined }
 }
 
-/**
- * Throws if the destination is missing. Creating it could put backups on the same disk as the data
- * if the intended disk is not mounted.
- */
+/** Throws if missing: with its disk not mounted, backups would end up on the disk of the data. */
 function refuseMissing(directory: string) {
   if (!existsSync(directory))
     throw notFound(`directory ${directory} does not exist. Mount or create it first`)

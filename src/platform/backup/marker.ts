@@ -13,16 +13,11 @@ import { isFresh } from './running.ts'
 /** Text without control characters, which a terminal would interpret. */
 const UNCONTROLLED = '^[^\\x00-\\x1f\\x7f-\\x9f]*$'
 
-/**
- * The schema of the marker file. It is strict, because the account of the server can write the file
- * and root acts on it.
- */
+/** Strict, because the account of the server can write the file and root acts on it. */
 const Marker = Type.Object({
   /** The folder in the data directory to which the previous files are moved. */
   previous: Type.String({ pattern: '^before-restore-[0-9TZ-]{1,100}$' }),
-  /**
-   * The names of the previous files; all other known files in the directory come from an archive.
-   */
+  /** The previous files; all other known files in the directory come from an archive. */
   files: Type.Array(Type.Union(DATA_FILES.map((name) => Type.Literal(name))), {
     uniqueItems: true,
   }),
@@ -34,10 +29,7 @@ const Marker = Type.Object({
   }),
 })
 
-/**
- * A file in the data directory during a restore; another process can use it to complete an
- * interrupted restore.
- */
+/** A file in the data directory during a restore, from which another process can complete it. */
 export type Marker = Static<typeof Marker>
 
 /** The folder for the previous files of an interrupted restore; undefined if there was none. */
@@ -46,10 +38,7 @@ export function unfinishedExchange(dataDir: string): string | undefined {
   return marker && join(dataDir, marker.previous)
 }
 
-/**
- * Marks a data directory, so that no process opens its database. Throws `conflict` if another
- * restore is running; takes over an interrupted one.
- */
+/** Keeps processes out; takes over an interrupted restore. Throws `conflict` if one is running. */
 export function mark(parts: { dataDir: string; staged: string; process: Process; now: number }): {
   marker: Marker
   isNew: boolean
@@ -98,10 +87,7 @@ function readMarker(dataDir: string): Marker | undefined {
   )
 }
 
-/**
- * Writes the marker to a separate file first, because an incomplete marker would lose track of the
- * previous files.
- */
+/** Written separately, because an incomplete marker would lose track of the previous files. */
 function draftOf(marker: Marker, staged: string, dataDir: string): string {
   const draft = join(staged, 'marker')
   writeFileSync(draft, `${JSON.stringify(marker)}\n`, { mode: 0o600, flag: 'wx' })

@@ -8,10 +8,7 @@ export const ENTRIES = {
   key: DATA_NAMES.key,
 }
 
-/**
- * The files of a data directory. They include the write-ahead log, because a log left from another
- * database would corrupt the new one. The key is moved first: if that fails, nothing has changed.
- */
+/** The key is moved first, because that can fail. An old log would corrupt the new database. */
 export const DATA_FILES = [
   ENTRIES.key,
   ENTRIES.database,

@@ -1,19 +1,14 @@
 import type { Database } from 'bun:sqlite'
 import { rowsOf } from './database-file.ts'
 
-/**
- * The number of runs, deliveries and mails that go out as soon as a server uses the restored data.
- */
+/** Work that starts as soon as a server uses the restored data. */
 export interface Overdue {
   runs: number
   deliveries: number
   mails: number
 }
 
-/**
- * Counts overdue work with plain SQL instead of the stores, because the database may be older than
- * the schema that they expect. Interrupted work counts as well, because it is repeated.
- */
+/** Uses plain SQL, because the schema may be older. Interrupted work counts: it is repeated. */
 export const overdueIn = (client: Database, now: number): Overdue => ({
   runs: count(client, 'runs', DUE, now) + count(client, 'cron_jobs', DUE_SLOTS, now),
   deliveries: count(client, 'deliveries', DUE, now),

@@ -1,16 +1,11 @@
 import type { Clock } from '../clock.ts'
 
-/**
- * Runs file operations with a time limit, because operations on a disconnected mount never return.
- */
+/** Runs file operations with a time limit, because on a disconnected mount they never return. */
 export type Reach = <T>(file: string, work: () => Promise<T>) => Promise<T>
 
 const MAX_MS = 5000
 
-/**
- * Limits each call to 5 seconds. While a call hangs, new calls fail immediately, because each would
- * block one of the few threads for file operations.
- */
+/** While a call hangs, new calls fail, because each would block one of the few I/O threads. */
 export function createReach(clock: Pick<Clock, 'after'>): Reach {
   let isHanging = false
 

@@ -53,11 +53,7 @@ export interface Restored {
   overdue: Overdue
 }
 
-/**
- * Replaces the contents of a data directory with an archive. Changes nothing until the archive has
- * passed all checks, and keeps the previous files. If a restore is interrupted, the next one
- * completes it.
- */
+/** Changes nothing before all checks, keeps the old files, and completes an interrupted restore. */
 export async function restoreArchive(
   request: ArchiveRequest & { dataDir: string },
 ): Promise<Restored> {
@@ -86,10 +82,7 @@ export async function restoreArchive(
   }
 }
 
-/**
- * Sets the marker before it takes the lock: processes that open the database later see the marker,
- * and those that have it open already prevent the lock.
- */
+/** Marks, then locks: later processes see the marker, and earlier ones prevent the lock. */
 function replace(parts: {
   dataDir: string
   staged: string
@@ -109,10 +102,7 @@ function replace(parts: {
   return finish(exchange({ dataDir, staged, marker }))
 }
 
-/**
- * Creates the directory if it is missing, and returns a function that removes the created
- * directories if they are empty.
- */
+/** Creates a missing directory; the returned function removes created directories if empty. */
 function openPlace(dataDir: string) {
   const made = mkdirSync(dataDir, { recursive: true, mode: 0o700 })
 
@@ -130,9 +120,8 @@ function openPlace(dataDir: string) {
 }
 
 /**
- * Decides which key to use. Leaves a key in `staged` only if it must replace the one in the data
- * directory, which may be a link or a mount. Throws `invalid` if the archive has no key and no
- * available key opens its database.
+ * Leaves a key in `staged` only if it must replace the present one, which may be a link or a mount.
+ * Throws `invalid` if the archive has no key and none here opens its database.
  */
 function settleKey(
   dataDir: string,
@@ -169,9 +158,8 @@ function isSameKey(dataDir: string, staged: string): boolean {
 }
 
 /**
- * Prepares the restored database for a new start and counts its overdue work. Deletes the records
- * of processes, whose leases are taken back at the next start, and of backups: their files may
- * belong to an installation that is still in use, and this one must never delete them.
+ * Deletes the records of processes, whose leases are then taken back, and of backups: their files
+ * may belong to an installation still in use, so this one must never delete them.
  */
 function prepareForStart(file: string, now: number): Overdue {
   const client = new Database(file, { strict: true })

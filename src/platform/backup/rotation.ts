@@ -11,9 +11,8 @@ type Store = ReturnType<typeof createBackupStore>
 const ROWS_KEPT_MS = 90 * 24 * 60 * 60 * 1000
 
 /**
- * Deletes old scheduled backups in the directory of the one just `made`, except that one and the
- * newest `keep`. Never deletes files that the schedule did not make, or files in other directories,
- * which may belong to the installation that this database was copied from.
+ * Deletes old scheduled backups beside the one just `made`, except that one and the newest `keep`.
+ * Other directories may belong to the installation that this database was copied from.
  */
 export async function rotate(parts: {
   store: Store
@@ -43,10 +42,7 @@ function byAge(store: Store, now: number): BackupRow[] {
   return [...rows.filter((row) => !isAhead(row)), ...rows.filter(isAhead)]
 }
 
-/**
- * Deletes old records of backups, except the newest `keep`, whose files the rotation has yet to
- * delete, and the last successful one, from which the next due time follows.
- */
+/** Keeps the newest `keep`, which rotation needs, and the last good one, which times the next. */
 export const backupRetention = (store: Store, keep: number): RetentionRule => ({
   name: 'backups',
   deleteSlice(now, limit) {

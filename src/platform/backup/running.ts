@@ -18,17 +18,13 @@ type Instance = Pick<
 /** The wait for the lock, long enough for a command that is about to exit. */
 const LOCK_WAIT_MS = 1000
 
-/**
- * Whether a time written by another process is recent, the only sign of life from other hosts; one
- * far in the future does not count.
- */
+/** The only sign of life from other hosts; a time far in the future is not recent. */
 export const isFresh = (writtenAt: number, now: number): boolean =>
   Math.abs(now - writtenAt) < MAX_SILENCE_MS
 
 /**
- * Throws `conflict` if another process uses the data directory: processes of other hosts are known
- * by their heartbeats, those of this host by their open files. Changes nothing. Where the system
- * doesn't show open files, only `lockDatabase` finds other processes.
+ * Throws `conflict` if another process uses the data directory, by heartbeats of other hosts and
+ * open files of this one. Where those aren't shown, only `lockDatabase` finds processes.
  */
 export function refuseWhileInUse(dataDir: string, process: Process, now: number) {
   refuseWhileServedElsewhere(dataDir, process, now)
@@ -36,10 +32,7 @@ export function refuseWhileInUse(dataDir: string, process: Process, now: number)
   if (pids.length > 0) throw inUse(dataDir, process, pids)
 }
 
-/**
- * Throws `conflict` if a process on another host has a recent heartbeat, because locks don't reach
- * other hosts.
- */
+/** Throws `conflict` for a recent heartbeat of another host, which locks don't reach. */
 function refuseWhileServedElsewhere(dataDir: string, process: Process, now: number) {
   const there = instancesOn(dataDir).find(
     ({ host, heartbeatAt }) => host !== process.host && isFresh(heartbeatAt, now),
@@ -89,9 +82,7 @@ const sentenceOn = (dataDir: string, { version, host, pid, startedAt }: Instance
   `gatehouse ${version} is running on ${dataDir}: process ${pid} on ${host.split(' ')[0]}, ` +
   `since ${isoTime(startedAt)}. Stop it first`
 
-/**
- * The ids of the processes that have a file open, as far as `/proc` shows them; otherwise empty.
- */
+/** The ids of the processes that have a file open; empty where `/proc` doesn't show them. */
 function holdersOf(file: string): number[] {
   const wanted = statSync(file, { throwIfNoEntry: false })
   if (!wanted) return []
@@ -100,10 +91,7 @@ function holdersOf(file: string): number[] {
     .filter((pid) => namesIn(`/proc/${pid}/fd`).some((fd) => isWanted(`/proc/${pid}/fd/${fd}`)))
     .map(Number)
 
-  /**
-   * Compares names first, because reading the status of other files could block on a disconnected
-   * mount.
-   */
+  /** Compares names first: reading the status of others could block on a disconnected mount. */
   function isWanted(link: string): boolean {
     try {
       if (basename(readlinkSync(link)) !== basename(file)) return false
@@ -123,9 +111,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/**
- * The processes recorded in a database; empty if it can't be read, because restores must work then.
- */
+/** Empty if the database can't be read, because restores must work then. */
 function instancesOn(dataDir: string): Instance[] {
   if (!existsSync(databaseFile(dataDir))) return []
   try {

@@ -16,10 +16,7 @@ import { createReach } from './reach.ts'
 import { backupRetention, rotate } from './rotation.ts'
 import { ABANDONED, type BackupRow, createBackupStore } from './store.ts'
 
-/**
- * Maximum wait between checks, after which a changed clock or a backup by another process is
- * noticed.
- */
+/** Maximum wait until a changed clock or another process's backup is noticed. */
 const MAX_SLEEP_MS = MINUTE_MS
 const MAX_RETRY_MS = 15 * MINUTE_MS
 
@@ -32,11 +29,7 @@ interface BackupSettings {
   directory?: string
 }
 
-/**
- * Makes backups on a schedule while a server runs. Several processes on one data directory make
- * each backup once. The database stores when the next one is due, so restarts don't affect the
- * schedule.
- */
+/** Processes on one data directory make each backup once; restarts don't affect the schedule. */
 export function createBackups(parts: {
   db: Db
   clock: Clock
@@ -66,10 +59,7 @@ export function createBackups(parts: {
   const abort = new AbortController()
   let cancelTimer = () => {}
 
-  /**
-   * Must be called after `instances` has started, so that unfinished backups of dead processes are
-   * recognized.
-   */
+  /** Requires that `instances` has started, so that backups of dead processes are recognized. */
   function start() {
     if (!enabled) return
     running = true
@@ -86,10 +76,7 @@ export function createBackups(parts: {
     })
   }
 
-  /**
-   * The time until the next check. A due backup that can't be made now, for example because another
-   * process is making one, waits for the longest interval.
-   */
+  /** The time until the next check; the maximum if a due backup can't be made now. */
   function sleepMs(): number {
     try {
       const ms = dueAt() - clock.now()
@@ -143,17 +130,11 @@ export function createBackups(parts: {
     })
   }
 
-  /**
-   * Whether another process is making the backup. An open record of this process could not be
-   * closed, for example because the disk was full.
-   */
+  /** This process's own open record doesn't count: closing it failed, perhaps on a full disk. */
   const isInProgress = ({ owner }: BackupRow): boolean =>
     owner !== null && owner !== instances.self && instances.alive().includes(owner)
 
-  /**
-   * When the next backup is due: immediately if there is none. Backups dated in the future by a
-   * wrong clock are ignored.
-   */
+  /** Due immediately if there is none; backups dated in the future by a wrong clock are ignored. */
   function dueAt(): number {
     const now = clock.now()
     const last = store.lastScheduled(now)
@@ -163,10 +144,7 @@ export function createBackups(parts: {
     return isToRest ? Math.max(due, (last.endedAt ?? 0) + retryMs) : due
   }
 
-  /**
-   * Records a new backup under the database's write lock, so that two processes never make the same
-   * one. Undefined if there is nothing to do.
-   */
+  /** Runs under the write lock, so no backup is made twice. Undefined if there is nothing to do. */
   function claim(sizes: Map<string, number | null>, isAsked = false): BackupRow | undefined {
     const open = store.open()
     if (open.some((row) => isInProgress(row) || !sizes.has(row.id))) return
@@ -190,20 +168,14 @@ export function createBackups(parts: {
     error: null,
   })
 
-  /**
-   * The sizes of the files that these records name, by record id; null for missing files. Must be
-   * read before the write lock is taken.
-   */
+  /** File sizes by record id; null if missing. Must be read before the write lock is taken. */
   async function sizesOf(rows: readonly BackupRow[]): Promise<Map<string, number | null>> {
     const sizes = new Map<string, number | null>()
     for (const { id, file } of rows) sizes.set(id, await reach(file, () => sizeOf(file)))
     return sizes
   }
 
-  /**
-   * Closes the record of a dead process. If the file exists, the backup is complete, because a file
-   * gets its name last.
-   */
+  /** Closes a dead process's record. If the file exists, it is complete: it gets its name last. */
   function closeAbandoned(id: string, bytes: number | null) {
     const error = bytes === null ? ABANDONED : null
     store.end(id, { endedAt: clock.now(), bytes, error })
@@ -220,10 +192,7 @@ export function createBackups(parts: {
     await rotate({ store, keep, now: clock.now(), made: file, log, reach })
   }
 
-  /**
-   * Makes the archive and reports only whether that worked; failures to record it or to delete
-   * older ones don't count.
-   */
+  /** Reports only whether this worked; failures to record it or delete older ones don't count. */
   async function archive(file: string): Promise<Pick<BackupRow, 'bytes' | 'error'>> {
     try {
       const { bytes } = await makeArchive(dataDir, file, abort.signal)

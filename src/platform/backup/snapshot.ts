@@ -11,10 +11,7 @@ import { measure } from './files.ts'
 import { ENTRIES } from './names.ts'
 
 const MAX_ATTEMPTS = 3
-/**
- * The wait before a retry, because replacing a master key changes the database and the file at
- * slightly different times.
- */
+/** Replacing a master key changes the database and the file at slightly different times. */
 const BETWEEN_TRIES_MS = 1000
 
 /**
@@ -55,10 +52,7 @@ function leaveOutActors(copy: string) {
     client.run(`DROP ${type} IF EXISTS "${name.replaceAll('"', '""')}"`)
 }
 
-/**
- * Copies the key file unchanged and returns the key in the copy, because the original can change
- * meanwhile.
- */
+/** Returns the key in the copy, because the original can change meanwhile. */
 export function takeKey(dataDir: string, folder: string): KeyFile | undefined {
   const copy = masterKeyFile(folder)
   rmSync(copy, { force: true })

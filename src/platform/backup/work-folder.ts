@@ -5,19 +5,13 @@ import type { Process } from '../process.ts'
 
 const PREFIX = '.gatehouse-work-'
 const NAME = /^\.gatehouse-work-([0-9a-f]{8})-(\d+)-/
-/**
- * The age after which a folder counts as abandoned, even if it is from another host or its process
- * id is in use.
- */
+/** Older folders are abandoned, even those of another host or a process id in use. */
 const MAX_WORK_MS = 24 * 60 * 60 * 1000
 
 /** Runs `clean` if the program is interrupted, until the returned function is called. */
 export type OnInterrupt = (clean: () => void) => () => void
 
-/**
- * Creates a private folder in `parent` for unfinished work, and first removes the folders that
- * killed processes left there.
- */
+/** Creates a private folder in `parent`; first removes those that killed processes left there. */
 export function openWorkFolder(parts: {
   parent: string
   process: Process
@@ -64,9 +58,6 @@ function remove(path: string) {
   }
 }
 
-/**
- * Identifies the host, because hosts can share a folder over a network and process ids are unique
- * only within one host.
- */
+/** Process ids are unique only within a host, and hosts can share a folder over a network. */
 const hostMark = ({ host }: Process): string =>
   createHash('sha256').update(host).digest('hex').slice(0, 8)

@@ -10,18 +10,12 @@ export function createCapacity<Item extends Lane>(limits: DueLimits) {
   /** The minimum for each tenant as long as any capacity is free. */
   const fewestOfTenant = Math.min(MIN_PER_TENANT, Math.ceil(limits.total / 16))
 
-  /**
-   * The number of parts into which a tenant's capacity is divided; a tenant with one lane needs one
-   * part.
-   */
+  /** The number of parts of a tenant's capacity; a tenant with one lane needs one. */
   const partsOfTenant = Math.min(MAX_PARTS_OF_TENANT, Math.ceil(limits.perTenant / limits.perLane))
 
   const room = () => limits.total - underWay.size
 
-  /**
-   * A share of the free capacity that leaves some for the next tenants or lanes. However many items
-   * are stuck at targets that never respond, one for a working target can start.
-   */
+  /** Leaves some for the next; however many targets hang, an item for a working one can start. */
   const fairShare = (free: number, parts: number, fewest: number): number =>
     limits.isShared ? Math.max(Math.floor(free / parts), fewest) : free
 

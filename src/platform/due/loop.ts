@@ -6,10 +6,7 @@ import type { Log } from '../log.ts'
 import { createCapacity } from './capacity.ts'
 import type { DueQueue, Lane } from './queue.ts'
 
-/**
- * Maximum wait between checks, after which the work of a dead process or a changed clock is
- * noticed.
- */
+/** Maximum wait until the work of a dead process or a changed clock is noticed. */
 export const MAX_SLEEP_MS = 5000
 const STORAGE_RETRY_MS = 1000
 const LEASE_MARGIN_MS = 30_000
@@ -24,9 +21,8 @@ interface Finished<Item, Outcome> {
 }
 
 /**
- * Runs the due work of one queue. Several processes can run a loop on one database; exactly one of
- * them claims each item. A full lane never delays others: lanes take turns, and lanes at their
- * limit are skipped.
+ * Several processes can run a loop on one database; exactly one claims each item. Lanes take turns,
+ * and those at their limit are skipped, so a full lane never delays others.
  */
 export function createDueLoop<Item extends Lane, Outcome>(parts: {
   queue: DueQueue<Item, Outcome>
@@ -63,10 +59,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     nudge()
   }
 
-  /**
-   * Makes the loop wake up by `at`, in milliseconds since the epoch. Costs nothing if it wakes up
-   * earlier anyway.
-   */
+  /** Makes the loop wake up by `at`, in milliseconds since the epoch. */
   function expect(at: number) {
     if (!turning && at < wakeAt) nudge()
   }
@@ -111,10 +104,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     }
   }
 
-  /**
-   * Fails the items whose leases were stored although the commit reported a lost database. This
-   * process owns the leases if the database comes back, but never started the work.
-   */
+  /** Fails items whose leases were stored in a commit that failed; their work never started. */
   function giveBack(claimed: readonly Item[], error: unknown) {
     for (const item of claimed)
       unstored.push({ item, outcome: queue.broken(item, error), isLastWord: true })
@@ -140,10 +130,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     claimInTurns(claimed)
   }
 
-  /**
-   * Claims items in one round over the lanes, starting after the last one served, while there is
-   * capacity. Skips all lanes of a tenant at its limit, however many targets it has.
-   */
+  /** Starts after the last lane served; skips all lanes of a tenant at its limit. */
   function claimInTurns(claimed: Item[]) {
     const start = cursor
     let wrapped = start === undefined
@@ -188,10 +175,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
       })
   }
 
-  /**
-   * Stores an outcome; outcomes and claims of one turn of the event loop share a commit. If storage
-   * fails, the outcome is kept in memory and stored later.
-   */
+  /** Outcomes and claims of one turn share a commit. If storage fails, they are stored later. */
   async function settle(finished: Finished<Item, Outcome>) {
     const { item, outcome } = finished
     settling++
@@ -209,10 +193,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     tellIfQuiet()
   }
 
-  /**
-   * Stores a failure for an item whose outcome can't be stored, because other processes never take
-   * back a lease of a living one.
-   */
+  /** Stores a failure instead, because no process takes back the lease of a living one. */
   function settleAsBroken({ item, isLastWord }: Finished<Item, Outcome>, error: unknown) {
     if (isLastWord) return
     void settle({ item, outcome: queue.broken(item, error), isLastWord: true })
@@ -240,10 +221,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     cancelTimer = clock.after(Math.max(ms, 0), wakeUp)
   }
 
-  /**
-   * The time until the next item is due. Never throws, so that a database that can't be read
-   * doesn't end the loop.
-   */
+  /** Never throws, so that a database that can't be read doesn't end the loop. */
   function msUntilDueOrRetry(): number {
     try {
       return msUntilDue()
@@ -253,10 +231,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     }
   }
 
-  /**
-   * Stops claiming items, gives those in progress `graceMs` to finish, and then aborts them.
-   * Resolves when every outcome is stored.
-   */
+  /** Work in progress is aborted after `graceMs`. Resolves when every outcome is stored. */
   async function stop(graceMs: number) {
     running = false
     const cancelAbort = clock.after(graceMs, () => abort.abort())
@@ -278,9 +253,6 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   return { start, stop, nudge, expect, idle, inFlight: capacity.used }
 }
 
-/**
- * Whether `lane` sorts after `other`. For the ASCII text in lanes, JavaScript and SQLite agree on
- * the order.
- */
+/** Lanes are ASCII text, which JavaScript and SQLite sort alike. */
 const isBehind = (lane: Lane, other: Lane): boolean =>
   lane.tenant > other.tenant || (lane.tenant === other.tenant && lane.target > other.target)

@@ -16,21 +16,15 @@ export interface DueLimits {
   total: number
   perTenant: number
   perTarget: number
-  /**
-   * Maximum for one tenant at one target; lower than `perTarget`, it leaves capacity for other
-   * tenants.
-   */
+  /** For one tenant at one target; lower than `perTarget`, it leaves capacity for other tenants. */
   perLane: number
-  /**
-   * Whether the free capacity is shared: the less is free, the less a tenant or lane gets of it.
-   */
+  /** The less capacity is free, the less of it a tenant or lane gets. */
   isShared?: boolean
 }
 
 /**
- * Work that stays in the database until it is done. An item waits until it is due, becomes ready in
- * its lane, and then is leased, performed and settled. All methods except `perform` are synchronous
- * SQL; those that write run inside a commit.
+ * An item waits until it is due, becomes ready in its lane, and then is leased, performed and
+ * settled. All methods except `perform` are synchronous SQL; those that write run inside a commit.
  */
 export interface DueQueue<Item extends Lane, Outcome> {
   /** The name in logs and metrics. */
@@ -50,10 +44,7 @@ export interface DueQueue<Item extends Lane, Outcome> {
   perform(item: Item, signal: AbortSignal): Promise<Outcome>
   /** The outcome to store if `perform` throws, so that no item stays leased. */
   broken(item: Item, error: unknown): Outcome
-  /**
-   * Stores the outcome unless another process has taken over the lease. Returns when the item is
-   * due again; undefined if it isn't.
-   */
+  /** Does nothing if the lease was taken over. Returns when the item is due again, if it is. */
   settle(item: Item, outcome: Outcome): number | undefined
   /** Whether `reclaim` would find leases. Only reads. */
   hasLost(holders: Holders): boolean
@@ -62,9 +53,8 @@ export interface DueQueue<Item extends Lane, Outcome> {
 }
 
 /**
- * The processes that may hold a lease at `now`. A lease is lost if its owner is dead, or if it has
- * expired and belongs to another process. Expired leases of this process stay valid, because a
- * clock jump must not take work from its worker.
+ * A lease is lost if its owner is dead, or if it expired and belongs to another process. Expired
+ * leases of this process stay valid, because a clock jump must not take work from its worker.
  */
 export interface Holders {
   self: string

@@ -3,10 +3,7 @@ import { messageOf } from '../../db/errors.ts'
 
 const MAX_LENGTH = 300
 
-/**
- * The SMTP commands whose refusal concerns this mail; refusals of earlier commands concern the
- * server or the sender.
- */
+/** A refusal of these concerns the mail; of earlier commands, the server or the sender. */
 const ABOUT_THE_MAIL = new Set(['RCPT TO', 'DATA'])
 
 /** Errors that the library reports without contacting the server. */
@@ -21,10 +18,7 @@ export function isFinal({ code, command, permanent, responseCode }: NodemailerEr
   return permanent === true && ABOUT_THE_MAIL.has(command ?? '')
 }
 
-/**
- * The reason of a failure as one line. Servers can quote what they were sent, so the `hidden` parts
- * are removed, in upper and lower case.
- */
+/** Servers can quote what they were sent, so `hidden` parts are removed in upper and lower case. */
 export function reasonOf(error: unknown, hidden: readonly string[]): string {
   const shown = hidden
     .filter((part) => part !== '')

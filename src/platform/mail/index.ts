@@ -31,9 +31,8 @@ export type { Allowance } from './throttle.ts'
 export type Mail = ReturnType<typeof createMail>
 
 /**
- * The mail outbox: mails are stored in the commit of what they report, and handed to the mail
- * server later, with retries. Without a mail server they are kept in the outbox and sent once there
- * is one, unless they have expired.
+ * The mail outbox: mails are stored in the commit of what they report and sent later, with retries.
+ * Without a mail server they are kept until there is one, unless they expire.
  */
 export function createMail(parts: {
   db: Db

@@ -8,10 +8,7 @@ import type { MailSummary, Sought } from './store/outbox-queries.ts'
 /** The mails of one tenant, of the installation (null) or of all tenants. */
 export type Whose = { tenantId: string | null } | 'all'
 
-/**
- * A mail with its body. The body is null if the mail was sent, has failed or was withheld; other
- * fields are null if the person was deleted.
- */
+/** The body is null if sent, failed or withheld; other fields if the person was deleted. */
 export type OpenMail = MailSummary & { body: Body | null }
 
 /** A part of the outbox, newest first. */
@@ -37,10 +34,7 @@ export function createOutbox(parts: {
   /** Mails, newest first. */
   const list = (whose: Whose, scan: Scan): MailSummary[] => outbox.list(ownerOf(whose), scan)
 
-  /**
-   * A page of the mails that match a filter. It can hold fewer than `limit` although more follow;
-   * then `next` is set.
-   */
+  /** A page can hold fewer than `limit` although more follow; then `next` is set. */
   function page(whose: Whose, sought: Sought, { before, limit }: Scan): OutboxPage {
     const owner = ownerOf(whose)
     const scan = { before, limit: limit + 1, most: MAX_SCANNED }
@@ -51,9 +45,7 @@ export function createOutbox(parts: {
     return { mails, next: behind === undefined ? undefined : behind + 1 }
   }
 
-  /**
-   * The number of mails that are due and of those that wait for a retry, each counted up to 10,000.
-   */
+  /** The mails that are due and those that wait for a retry, each counted up to 10,000. */
   const open = (): { ready: number; waiting: number } => ({
     ready: queue.readyCount(),
     waiting: queue.waitingCount(),
@@ -65,10 +57,7 @@ export function createOutbox(parts: {
     return { ...mail, body: bodyOf(mail.id, mail.body) }
   }
 
-  /**
-   * Retries a waiting mail immediately; runs inside a commit. Throws `conflict` if the mail isn't
-   * waiting for a retry.
-   */
+  /** Runs inside a commit. Throws `conflict` if the mail isn't waiting for a retry. */
   function hasten(id: string): MailSummary {
     const mail = existing(id)
     if (!outbox.hasten(id, clock.now()))

@@ -25,10 +25,7 @@ const MAX_SUBJECT_LENGTH = 200
 /** Marks mails that were never meant to be sent, as opposed to failed ones. */
 export const WITHHELD = 'withheld'
 
-/**
- * Stores mails inside the caller's commit, so that a mail exists only if the change it reports was
- * committed.
- */
+/** Stores mails in the caller's commit, so that none exists without the change it reports. */
 export function createPost(parts: {
   store: Store
   bodies: Bodies

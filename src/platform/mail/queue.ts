@@ -23,10 +23,7 @@ const INSTALLATION: Lane = { tenant: '', target: '' }
 const BROKEN = 'Gatehouse failed to send it; see the server log'
 const UNREADABLE = 'the body cannot be decrypted with the current master key'
 
-/**
- * Mails as a queue for the due loop. Without a mail server, it only takes back the leases of dead
- * processes.
- */
+/** Mails for the due loop; without a mail server, only takes back leases of dead processes. */
 export function createMailQueue(parts: {
   store: Store
   clock: Clock

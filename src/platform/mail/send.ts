@@ -22,9 +22,8 @@ const TOO_SLOW = `the mail server did not accept it within ${SEND_MS / 1000} sec
 const STOPPED = 'Gatehouse stopped before the mail server responded'
 
 /**
- * Sends mails, each over a new connection. With `smtp://`, it uses TLS if the server offers it and
- * verifies the certificate. If the server offers no TLS, mails are sent unencrypted; with a
- * password, sending fails instead, except to this machine.
+ * Each mail has its own connection. With `smtp://`, TLS is used and verified if offered. Otherwise
+ * mails are sent unencrypted; with a password, sending fails instead, except to this machine.
  */
 export function createSend(parts: {
   clock: Clock
@@ -39,10 +38,7 @@ export function createSend(parts: {
     transportOptions(server, { connectMs: CONNECT_MS, silenceMs: SEND_MS, ca }),
   )
 
-  /**
-   * The message of a mail. It is the same at every attempt, so that mail programs recognize
-   * duplicates by the message id.
-   */
+  /** The same at every attempt, so that mail programs recognize duplicates by the message id. */
   const messageOf = ({ id, recipient, subject, createdAt }: LeasedMail, { text, html }: Body) => ({
     messageId: `<${id}@${domain}>`,
     date: new Date(createdAt),
@@ -86,10 +82,7 @@ const secretsIn = ({ text }: Body): string[] =>
     .flatMap((words) => text.match(words) ?? [])
     .filter((word) => /\d/.test(word))
 
-/**
- * The forms in which a server may return an address: quoted, and with the domain in ASCII or
- * Unicode.
- */
+/** Servers may return an address quoted, and its domain in ASCII or Unicode. */
 function spellingsOf(address: string): string[] {
   const [, name = '', domain = ''] = /^(.+)@(.+)$/s.exec(address) ?? []
   if (domain === '') return [address]

@@ -40,10 +40,7 @@ export interface TransportLimits {
   ca?: string[] | undefined
 }
 
-/**
- * The settings of every connection to the mail server. Mails can't make it read files or fetch
- * URLs.
- */
+/** For every connection to the mail server; mails can't make it read files or fetch URLs. */
 export const transportOptions = (
   server: MailServer,
   { connectMs, silenceMs, ca }: TransportLimits,
@@ -77,10 +74,7 @@ export interface Sender {
   address: string
 }
 
-/**
- * Parses `Gatehouse <gatehouse@example.org>` or a plain address; without a name, `brandName` is
- * used.
- */
+/** Parses `Gatehouse <gatehouse@example.org>` or a plain address, with `brandName` as its name. */
 export function senderOf(from: string, brandName: string): Sender {
   const [, name = '', address = from] = /^(.*)<([^<>]+)>$/.exec(from) ?? []
   return { name: name.trim().replace(/^"(.*)"$/, '$1') || brandName, address }

@@ -46,10 +46,7 @@ export function createSettling(parts: {
     if (queue.finish(mail, end)) failed(mail, reason)
   }
 
-  /**
-   * Defers a mail whose sending process is gone, because it is unknown whether the mail server
-   * accepted it.
-   */
+  /** Defers mails of dead processes, because the mail server may have accepted them. */
   const interrupt = (mail: LeasedMail) => void defer(mail, INTERRUPTED)
 
   /** Fails a queued mail that has expired. */

@@ -77,10 +77,7 @@ const escapeHtml = (text: string): string =>
 const SANS = "system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 const MONO = "ui-monospace,'SF Mono','Cascadia Mono',Menlo,Consolas,monospace"
 
-/**
- * Mail programs that support style sheets follow the reader's light or dark mode. Others use the
- * light inline styles.
- */
+/** Follows the reader's light or dark mode; without style sheets, the light inline styles apply. */
 const STYLE = `
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
 @media (prefers-color-scheme: dark) {

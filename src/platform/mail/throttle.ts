@@ -15,32 +15,24 @@ const LIMITS = [
 export const COUNTED_MS = Math.max(...LIMITS.map(({ withinMs }) => withinMs))
 const MAX = Math.max(...LIMITS.map(({ most }) => most))
 
-/**
- * The limits for mails that anyone can request: `STEADY` allows further mails after `HOURLY` is
- * used up.
- */
+/** Limits for mails that anyone can request; `STEADY` allows more after `HOURLY` is used up. */
 const GAP = { most: 1, withinMs: MINUTE_MS / 2 }
 const HOURLY = { most: 8, withinMs: 60 * MINUTE_MS }
 const STEADY = { most: 1, withinMs: 7.5 * MINUTE_MS }
 
-/**
- * The limit for all kinds of mail together. Reaching it indicates abuse, so no time to retry is
- * given.
- */
+/** For all kinds of mail together; reaching it indicates abuse, so no retry time is given. */
 const MAX_TOTAL = 10
 
 /**
- * Limits how often an address receives mails on behalf of one tenant; withheld mails count as well.
- * Must be checked in the commit that posts, so that concurrent requests do not get the same
- * allowance. Addresses are compared literally, so callers have to normalize them.
+ * Limits mails per tenant and address, including withheld ones. Must be checked in the commit that
+ * posts, so that concurrent requests share no allowance. Callers must normalize addresses.
  */
 export function createThrottle(parts: { store: Store; hashOf: RecipientHash }) {
   const { store, hashOf } = parts
 
   /**
-   * Checks the limit of one kind of mail, or of all kinds together. Mails that anyone can request
-   * are counted by kind: otherwise a refusal would reveal that the address has received other
-   * mails, which only known users get.
+   * Mails that anyone can request are counted by kind; otherwise a refusal would reveal that the
+   * address has received other mails, which only known users get.
    */
   function allowance(
     tenantId: string | null,
@@ -54,11 +46,7 @@ export function createThrottle(parts: { store: Store; hashOf: RecipientHash }) {
     return retryAfterMs > 0 ? { allowed: false, retryAfterMs } : { allowed: true }
   }
 
-  /**
-   * Checks the limit for mails that anyone can request: eight per hour, and then one whenever the
-   * newest is 7.5 minutes old. A stranger who uses them up can't delay the owner of the address for
-   * longer than that.
-   */
+  /** Eight per hour, then one per 7.5 minutes, the longest that a stranger can delay the owner. */
   function sharedAllowance(
     tenantId: string | null,
     recipient: string,
@@ -72,10 +60,7 @@ export function createThrottle(parts: { store: Store; hashOf: RecipientHash }) {
     return retryAfterMs > 0 ? { allowed: false, retryAfterMs } : { allowed: true }
   }
 
-  /**
-   * Whether an address has received the maximum number of mails within the last hour and must not
-   * get more.
-   */
+  /** Whether an address has received the maximum of mails within the last hour. */
   function isPestered(tenantId: string | null, recipient: string, now: number): boolean {
     const within = { except: WITHHELD, since: now - COUNTED_MS, now }
     return store.mails.countSent(hashOf(tenantId, recipient), within, MAX_TOTAL) >= MAX_TOTAL

@@ -23,10 +23,7 @@ export const NOTHING: Counted = { requests: 0, billed: 0, costCents: 0, costRest
 export interface Limits {
   /** The number of free requests; infinite on an unlimited plan. */
   included: number
-  /**
-   * The number of requests beyond them that the spend cap covers on a metered plan (infinite if the
-   * price is zero); 0 on other plans.
-   */
+  /** Further requests that the spend cap covers; infinite at a price of zero, 0 unless metered. */
   payable: number
   /** In whole cents; null if the plan never charges. */
   spendCapCents: number | null
@@ -35,9 +32,8 @@ export interface Limits {
 export type Allowance = ReturnType<typeof createAllowance>
 
 /**
- * Calculates what requests cost on each plan. Money is in whole cents; a fraction of a cent is not
- * charged yet. A new price applies only to later requests, and the spend cap applies to the whole
- * month.
+ * Money is in whole cents; a fraction of a cent is not charged yet. A new price applies only to
+ * later requests, but the spend cap applies to the whole month.
  */
 export function createAllowance(config: Config['metering']) {
   const { freeRequests, defaultSpendCapCents, overagePriceCents: price, overagePer: per } = config
@@ -57,17 +53,11 @@ export function createAllowance(config: Config['metering']) {
     return Math.max(divide(cap - cost.costCents, per, -restOf(cost), price).whole, 0)
   }
 
-  /**
-   * The fraction of the next cent in units of the current price; a remainder below one unit is
-   * dropped.
-   */
+  /** The fraction of the next cent in units of the current price, rounded down. */
   const restOf = ({ costRest, costPer }: Cost): number =>
     costPer === per ? costRest : divide(costRest, per, 0, costPer).whole
 
-  /**
-   * The counts of a month after `more` requests: free requests are used first, then billed ones.
-   * Negative numbers take requests back, billed ones first.
-   */
+  /** Free requests are used first. Negative numbers take requests back, billed ones first. */
   function after(counted: Counted, more: number, terms: Terms): Counted {
     const { requests, billed } = counted
     const paid = more < 0 ? Math.max(more, -billed) : paidOf(counted, more, terms)
@@ -99,9 +89,7 @@ export function createAllowance(config: Config['metering']) {
 
 const UNLIMITED: Limits = { included: Number.POSITIVE_INFINITY, payable: 0, spendCapCents: null }
 
-/**
- * Divides `a * b + plus` by `divisor`, rounded down. Uses slower big integers only if necessary.
- */
+/** `(a * b + plus) / divisor`, rounded down; uses slower big integers only if necessary. */
 function divide(a: number, b: number, plus: number, divisor: number) {
   const sum = a * b + plus
   if (Number.isSafeInteger(sum)) {

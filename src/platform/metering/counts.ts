@@ -22,10 +22,7 @@ interface AccountCounts {
 
 export type Counts = ReturnType<typeof createCounts>
 
-/**
- * The counts of this process that aren't stored yet; in memory, one entry for each combination of
- * keys.
- */
+/** This process's counts that aren't stored yet, one entry for each combination of keys. */
 export function createCounts() {
   const accounts = new Map<string, AccountCounts>()
   const pending = new Map<string, Count>()
@@ -45,10 +42,7 @@ export function createCounts() {
     change(count.tenantId, count.day, 'unflushed', count.requests)
   }
 
-  /**
-   * Adds to a pending count. Terms are part of the key, so that requests that were free when they
-   * arrived stay free if the plan changes.
-   */
+  /** Terms are part of the key: requests free on arrival stay free if the plan changes. */
   function put({ tenantId, day, engine, environment, terms, requests }: Count) {
     const { plan, spendCapCents } = terms
     const name = `${tenantId} ${day} ${engine} ${environment} ${plan} ${spendCapCents}`
@@ -57,9 +51,7 @@ export function createCounts() {
     else pending.set(name, { tenantId, day, engine, environment, terms, requests })
   }
 
-  /**
-   * Takes up to `most` pending counts to be stored; the caller then calls `settled` or `putBack`.
-   */
+  /** The caller then calls `settled` or `putBack`. */
   function take(most: number): Count[] {
     const batch: Count[] = []
     for (const [name, count] of pending) {
@@ -75,9 +67,7 @@ export function createCounts() {
     for (const { tenantId, day, requests } of batch) change(tenantId, day, 'unflushed', -requests)
   }
 
-  /**
-   * Returns counts that couldn't be stored; `wasSettled` if `settled` was already called for them.
-   */
+  /** For counts that couldn't be stored; `wasSettled` if `settled` was already called for them. */
   function putBack(batch: readonly Count[], wasSettled: boolean) {
     for (const count of batch) {
       put(count)

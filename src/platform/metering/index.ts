@@ -25,10 +25,7 @@ export type { Nearness, Tariff, Usage, UsageOfMonth } from './usage.ts'
 /** The interval between writes. Including the commit, the database is less than a second behind. */
 const FLUSH_MS = 500
 
-/**
- * If this process holds more than this share of the remaining quota, it stores its counts
- * immediately, so that other processes see them.
- */
+/** Share of the remaining quota above which counts are stored at once for other processes. */
 const SCARCE = 1 / 10
 const REMEMBERED_MONTHS = 1000
 
@@ -38,10 +35,7 @@ export interface Quota {
   left: number
 }
 
-/**
- * Whether a response counts: requests that were not authenticated, were refused or failed because
- * of the server are free.
- */
+/** Requests that are unauthenticated, refused or failed because of the server are free. */
 const isCounted = (status: number): boolean =>
   status < 500 && status !== 401 && status !== 402 && status !== 403 && status !== 429
 
@@ -78,9 +72,8 @@ export function createMetering(parts: {
   const newCharge = (): Charge => ({ day: dayOf(clock.now()), state: 'open', isScarce: false })
 
   /**
-   * Reserves quota for work that creates something, until the response. Requests whose response
-   * isn't counted give it back. Throws `payment_required` for a tenant in arrears, and
-   * `rate_limited` with the start of the next month if the quota is used up.
+   * Reserves quota until the response; given back if that isn't counted. Throws `payment_required`
+   * for a tenant in arrears, and `rate_limited` until next month if the quota is used up.
    */
   function reserve(caller: Caller) {
     const { tenantId, charge } = caller
@@ -96,10 +89,7 @@ export function createMetering(parts: {
     charge.isScarce = counts.held(tenantId, day) > free * SCARCE
   }
 
-  /**
-   * Checks the same limits as `reserve` for work without an API key, such as following a link on a
-   * page.
-   */
+  /** Like `reserve`, for work without an API key, such as following a link on a page. */
   function admit(tenantId: string) {
     const terms = store.terms(tenantId) ?? fail(notFound('tenant not found'))
     requireActiveTenant(terms.status)
@@ -128,10 +118,7 @@ export function createMetering(parts: {
     return recorded.get(name) ?? recorded.set(name, store.month(tenantId, month) ?? NOTHING)
   }
 
-  /**
-   * Counts a request by the status of its response. If it is called twice for a request, the last
-   * status counts.
-   */
+  /** If it is called twice for a request, the last status counts. */
   function answered(caller: KeyCaller, status: number) {
     const { tenantId, engine, environment, charge } = caller
     const { day, state } = charge
@@ -161,10 +148,7 @@ export function createMetering(parts: {
     return { limit, left: allowance.left(counted, caller) }
   }
 
-  /**
-   * Stores all counts, or tries again later if storage fails. Flushes run one after another, so
-   * waiting for one includes the one in progress.
-   */
+  /** Tries again later if storage fails. Waiting for a flush includes the one in progress. */
   function flush(): Promise<void> {
     cancelFlush?.()
     cancelFlush = undefined
@@ -203,10 +187,7 @@ export function createMetering(parts: {
     }
   }
 
-  /**
-   * Stores the last counts after the last response. Returns the number of requests that couldn't be
-   * stored within `graceMs`, which are lost and logged.
-   */
+  /** Call it after the last response. Returns the number of requests lost after `graceMs`. */
   async function stop(graceMs: number): Promise<number> {
     const end = clock.monotonic() + graceMs
     await flush()
@@ -231,10 +212,7 @@ export function createMetering(parts: {
     },
   ]
 
-  /**
-   * Calls `listener` inside the commit in which a tenant reaches a share of its allowance or spend
-   * cap.
-   */
+  /** `listener` runs in the commit in which a tenant reaches a share of allowance or spend cap. */
   const onNotice = (listener: (notice: Notice) => void) => ledger.onNotice(listener)
 
   return {
@@ -251,10 +229,7 @@ export function createMetering(parts: {
   }
 }
 
-/**
- * Usage for commands that run beside a server; the server can be half a second ahead of the
- * database.
- */
+/** For commands beside a server, which can be half a second ahead of the database. */
 export function createOfflineUsage(parts: { db: Db; clock: Clock; config: Config['metering'] }) {
   const { db, clock, config } = parts
   const allowance = createAllowance(config)

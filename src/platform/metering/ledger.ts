@@ -17,10 +17,7 @@ export type Notice = Crossing & Month & { costCents: number }
 
 type Recorded = Counted & Month
 
-/**
- * Adds counts to the database. Billing and notices are decided here, because only the commit knows
- * the sums of all processes.
- */
+/** Decides on billing and notices, because only the commit knows the sums of all processes. */
 export function createLedger(parts: {
   store: Store
   audit: Audit
@@ -58,9 +55,8 @@ export function createLedger(parts: {
   }
 
   /**
-   * Sends notices for the shares that were reached, and returns the highest share that was sent.
-   * After a limit was raised, lower shares are sent again when they are reached again; notices that
-   * failed are sent next time.
+   * Returns the highest share for which a notice was sent. After a limit was raised, lower shares
+   * are sent again when they are reached; failed notices are sent next time.
    */
   function tellOf(whose: Month, counted: Counted, terms: Terms, notified: NotifiedShares) {
     const limits = allowance.limitsOf(terms, counted)
@@ -71,10 +67,7 @@ export function createLedger(parts: {
     return now
   }
 
-  /**
-   * Sends a notice in a savepoint; false if that failed, because a failed notice must not prevent
-   * counting.
-   */
+  /** Uses a savepoint, because a failed notice must not prevent counting. */
   function isPublished(notice: Notice): boolean {
     try {
       inSavepoint(() => tell(notice))

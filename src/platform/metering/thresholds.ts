@@ -19,10 +19,7 @@ export interface Crossing {
   limit: number
 }
 
-/**
- * The highest share that a month has reached, per measure. A measure without a limit on the current
- * plan keeps the share of its last notice.
- */
+/** The highest share reached per measure; without a limit, that of the last notice. */
 export const reached = (
   { requests, billed }: Counted,
   limits: Limits,

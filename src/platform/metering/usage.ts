@@ -7,10 +7,7 @@ import { dayOf, endOfMonth, isMonth, monthOf } from './months.ts'
 import type { DayRow, Store } from './store.ts'
 import { type NotifiedShares, reached } from './thresholds.ts'
 
-/**
- * A tenant's usage in a month, in the form that the command line and the console show. Money is in
- * whole cents.
- */
+/** The form that the command line and the console show; money is in whole cents. */
 export interface Usage {
   month: string
   plan: Plan
@@ -23,10 +20,7 @@ export interface Usage {
   spend_cap_cents: number | null
   /** The number of further requests that can create something; null if there is no limit. */
   left_requests: number | null
-  /**
-   * The highest share for which a notice was sent, in percent, of the allowance and of the spend
-   * cap.
-   */
+  /** The highest shares, in percent, for which a notice was sent. */
   notified: { allowance: number; spend_cap: number }
   resets_at: string
   days: Pick<DayRow, 'day' | 'engine' | 'environment' | 'requests'>[]
@@ -97,11 +91,7 @@ export function createUsage(parts: {
       cost_cents: costCents,
     }))
 
-  /**
-   * Reads the current shares for every page of a tenant. Costs two queries and doesn't flush first,
-   * so it is as current as the database. Uses the current terms, so that a raised cap applies
-   * immediately.
-   */
+  /** For every page: two queries, no flush. Uses current terms, so a raised cap applies at once. */
   function nearnessOf(tenantId: string): Nearness {
     const month = monthOf(dayOf(clock.now()))
     const terms = store.terms(tenantId) ?? fail(notFound('tenant not found'))

@@ -34,10 +34,7 @@ export function createMetrics() {
     const bump = (key: string, n: number) => values.set(key, (values.get(key) ?? 0) + n)
     return {
       add: (labels: Labels, n = 1) => void bump(labelText(labels), n),
-      /**
-       * A counter for hot paths, which renders its labels only once. The series starts at 0, so
-       * that `rate()` sees the first event.
-       */
+      /** For hot paths: renders labels once. Starts at 0, so that `rate()` sees the first event. */
       with(labels: Labels) {
         const key = labelText(labels)
         bump(key, 0)
@@ -80,10 +77,7 @@ export function createMetrics() {
     }
     return {
       observe: (labels: Labels, value: number) => observe(cellsOf(labels), bounds, value),
-      /**
-       * A histogram for hot paths, which renders its labels only once. The series is shown from now
-       * on, even if empty.
-       */
+      /** For hot paths: renders labels once. The series is shown from now on, even if empty. */
       with(labels: Labels) {
         const cells = cellsOf(labels)
         return { observe: (value: number) => observe(cells, bounds, value) }
@@ -91,10 +85,7 @@ export function createMetrics() {
     }
   }
 
-  /**
-   * Renders all metrics. Leaves out those that can't be read, for example when the database fails,
-   * because the others are needed most then.
-   */
+  /** Leaves out metrics that can't be read, because the others are needed most then. */
   function render(): string {
     const lines = [...metrics.flatMap(familyOf), ...errors()]
     return `${lines.join('\n')}\n`

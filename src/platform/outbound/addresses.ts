@@ -5,10 +5,7 @@ import { type Network, parseNetwork } from './networks.ts'
 interface AddressRule extends Network {
   /** A description for error messages; undefined for public addresses. */
   what: string | undefined
-  /**
-   * Whether an operator's own services may have such addresses; a host name on the allow list can
-   * resolve to them.
-   */
+  /** Whether an operator's services may have them; allow-listed host names can resolve to them. */
   local: boolean
 }
 
@@ -16,8 +13,7 @@ const LOCAL_RANGES: [what: string, ...networks: string[]][] = [
   ['a loopback address', '127.0.0.0/8', '::1'],
   ['a private address', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
   ['a shared address (carrier or overlay network)', '100.64.0.0/10'],
-  // Host names on local networks (mDNS) often resolve to a link-local address next to the private
-  // one.
+  // Local host names (mDNS) often resolve to a link-local address next to the private one.
   ['a link-local address', 'fe80::/10'],
 ]
 
@@ -83,9 +79,8 @@ function rule(what: string | undefined, local: boolean) {
 }
 
 /**
- * Returns what forbids calling `address`, such as "a private address"; undefined if the call is
- * allowed. The most specific network decides, and an allow list entry as specific as the rule wins.
- * A host name on the allow list opens local ranges, but never others such as cloud metadata.
+ * Returns a phrase such as "a private address". The most specific network decides; on a tie, the
+ * allow list does. A host name on it opens local ranges, but never others such as cloud metadata.
  */
 export function whatForbids(
   address: string,

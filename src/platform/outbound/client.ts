@@ -48,10 +48,7 @@ export interface OutboundRequest {
   bodyTimeoutMs?: number
 }
 
-/**
- * The result of a call. A response with any status counts as a reply; an incomplete one doesn't,
- * unless the request sets `headIsEnough`.
- */
+/** Any status counts as a reply; an incomplete response doesn't, unless `headIsEnough` is set. */
 export type OutboundResult = (
   | ({ replied: true } & Reply)
   | { replied: false; reason: FailureReason; message: string }
@@ -62,10 +59,7 @@ export type OutboundResult = (
 }
 
 export interface Outbound {
-  /**
-   * Applies all rules that need no DNS lookup. Throws `invalid` with the broken rule. `host` is
-   * `name:port`, the same for all calls to one host and port.
-   */
+  /** Applies the rules that need no DNS. Throws `invalid` with the rule. `host` is `name:port`. */
   checkUrl(raw: string): { url: URL; host: string }
   /**
    * Applies the rules again, resolves the name once, refuses it if any of its addresses is

@@ -47,10 +47,7 @@ export function checkHeaders(headers: Record<string, string>): void {
     })
 }
 
-/**
- * Checks each header like `checkHeaders`, without the limits on their number and total size, which
- * apply to stored headers.
- */
+/** Like `checkHeaders`, without limits on number and total size, which are for stored ones. */
 export function checkEachHeader(headers: Record<string, string>): void {
   for (const [name, value] of Object.entries(headers)) checkHeader(name, value)
 }

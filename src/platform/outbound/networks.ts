@@ -9,10 +9,7 @@ export interface Network {
   contains(address: string): boolean
 }
 
-/**
- * Parses `10.0.0.0/8`, `10.0.0.1`, `fd00::/8` or `::1`; undefined if the text is neither an address
- * nor a block.
- */
+/** Parses `10.0.0.0/8`, `10.0.0.1`, `fd00::/8` or `::1`; undefined for any other text. */
 export function parseNetwork(text: string): Network | undefined {
   const [address = '', bits, ...rest] = text.split('/')
   const family = isIP(address)

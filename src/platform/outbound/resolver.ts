@@ -16,16 +16,10 @@ const lookUp: Resolve = async (host) => {
   return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
 }
 
-/**
- * Resolves names as the system is configured to, including `/etc/hosts` and container names. Blocks
- * no thread; on macOS, `lookup` needs none.
- */
+/** Resolves like the system, with `/etc/hosts`. Blocks no thread; on macOS, `lookup` needs none. */
 export const systemResolve: Resolve = process.platform === 'darwin' ? lookUp : createStubResolver()
 
-/**
- * Caches addresses for half a minute and shares concurrent lookups, so that a burst of jobs for one
- * host makes one DNS query. Failures are not cached.
- */
+/** For half a minute, so that a burst of jobs makes one query per host. Failures aren't cached. */
 export function cachedResolve(clock: Clock, resolve: Resolve): Resolve {
   const kept = new Map<string, { until: number; answer: Promise<ResolvedAddress[]> }>()
 
@@ -60,10 +54,7 @@ function requireFew(addresses: ResolvedAddress[], host: string): ResolvedAddress
   throw failed(`${host} has more than ${MAX_ADDRESSES} addresses`)
 }
 
-/**
- * Resolves a name within the deadline. Rejects with `CallFailure` for every error of the resolver
- * and if it doesn't respond.
- */
+/** Rejects with `CallFailure` for every error of the resolver and at the deadline. */
 export async function resolveInTime(
   clock: Clock,
   resolve: Resolve,

@@ -4,10 +4,7 @@ import { isIP } from 'node:net'
 import { errorCode } from '../transport/failure.ts'
 import type { Resolve, ResolvedAddress } from './resolved-address.ts'
 
-/**
- * With one name server, lookups take at most 4.5 seconds: each try waits twice as long as the one
- * before.
- */
+/** Lookups take up to 4.5 seconds with one name server: each try waits twice as long. */
 const FIRST_TRY_MS = 1500
 const TRIES = 2
 
@@ -35,10 +32,7 @@ export function createStubResolver({
   const hosts = parsedFile(hostsFile, hostsIn)
   const search = parsedFile(resolvConf, searchIn)
 
-  /**
-   * Queries the name servers. If a query failed, rejects with that error rather than with "no such
-   * host".
-   */
+  /** If a query failed, rejects with that error rather than with "no such host". */
   async function ask(name: string): Promise<ResolvedAddress[]> {
     const resolver = new Resolver({ timeout: FIRST_TRY_MS, tries: TRIES })
     if (nameServers) resolver.setServers(nameServers)
@@ -118,10 +112,7 @@ const linesIn = (text: string): string[][] =>
       .split(/\s+/),
   )
 
-/**
- * Returns a function that parses a file and caches the result until the file changes. A missing
- * file counts as empty.
- */
+/** Caches the result until the file changes; a missing file counts as empty. */
 function parsedFile<T>(path: string, parse: (text: string) => T): () => T {
   let parsed = parse('')
   let parsedAt: number | undefined

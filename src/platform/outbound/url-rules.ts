@@ -20,10 +20,7 @@ const MAX_URL_LENGTH = 8192
 const MAX_NAME_LENGTH = 253
 const MAX_LABEL_LENGTH = 63
 
-/**
- * Checks the parsed URL instead of the text, because the parser has resolved hexadecimal, octal,
- * percent-encoded and full-width spellings. Throws `invalid`, with the rule.
- */
+/** Checks the parsed URL, in which octal and other spellings are resolved. Throws `invalid`. */
 export function checkTarget(raw: string, allow: AllowList): Target {
   const target = locate(parse(raw))
   checkCredentials(raw, target.url)
@@ -39,10 +36,7 @@ export const refusedUrl = (problem: string, rule: Rule) => invalid(problem, { fi
 export const refusalSentence = ({ field, problem, message }: AppError): string =>
   field === 'url' ? `URL ${problem}` : message
 
-/**
- * The error for a target that is not public. With `isLocal`, it explains how the operator can allow
- * the target.
- */
+/** With `isLocal`, the error explains how the operator can allow the target. */
 export function notPublic(
   what: string,
   { name, port }: Pick<Target, 'name' | 'port'>,

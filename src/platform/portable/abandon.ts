@@ -64,8 +64,7 @@ async function abandoned({ db, audit, actor, portable, tenantId }: AbandonParts)
   const counts = Object.fromEntries(
     [tenant, ...tables].map((one) => [one.kind, remains.count(ownedOf(one), tenantId)]),
   )
-  // Deletes in reverse order of import, so keys and jobs go first. Rows found through other rows
-  // are deleted with those.
+  // In reverse order of import: keys and jobs first. Rows found through others go with those.
   for (const one of tables.toReversed()) if (!one.through) await empty(ownedOf(one))
   for (const name of portable.flatMap(({ leftOut }) => Object.keys(leftOut)))
     if (remains.isOfTenants(name)) await empty({ name, column: TENANT })

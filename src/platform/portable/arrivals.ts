@@ -6,10 +6,7 @@ import { conflict } from '../errors.ts'
 import { keyOf, TENANT, tenantColumn } from './rows.ts'
 import { asItIs, isLeftOut, type PortableTable, type Row } from './table.ts'
 
-/**
- * Inserts the rows of one table together with everything that has to exist with them. All functions
- * run inside a commit.
- */
+/** Inserts rows with everything that has to exist with them. All functions run inside a commit. */
 export function createArrivals(db: Db, portable: PortableTable) {
   const { table, kind } = portable
   const columns = Object.entries(getTableColumns(table))
@@ -57,10 +54,7 @@ export function createArrivals(db: Db, portable: PortableTable) {
     }
   }
 
-  /**
-   * Throws `conflict` if a unique value of the row belongs to another tenant or to a different row
-   * of this one.
-   */
+  /** Throws `conflict` if a different row, of any tenant, has a unique value of this one. */
   function requireSame(row: Row) {
     for (const { names, find, isSame } of others) {
       const holder = find(row)

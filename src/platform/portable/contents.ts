@@ -12,10 +12,7 @@ export interface Arrival {
   number: number
   /** The number of bytes of the file up to the end of this line. */
   read: number
-  /**
-   * SHA-256 (hexadecimal) of the file up to the end of this line. Must be called before the next
-   * row is read.
-   */
+  /** SHA-256 (hexadecimal) up to the end of this line; call it before the next row is read. */
   hash: () => string
   /** The index in the list of tables. */
   table: number
@@ -44,10 +41,7 @@ interface Known {
   counts: Counts
 }
 
-/**
- * Reads a file and checks it line by line: every row it yields can be stored, and the file is
- * complete if the generator returns. Throws `invalid`, with the line number.
- */
+/** Yields only storable rows; returns if the file is complete. Throws `invalid` with the line. */
 export function readContents(parts: {
   lines: Iterable<ReadLine>
   tables: readonly PortableTable[]
@@ -117,10 +111,7 @@ export function readContents(parts: {
     return undefined
   }
 
-  /**
-   * Finds the table of a line. Tables come in a fixed order, so that rows follow those they refer
-   * to and keys come last.
-   */
+  /** Tables have a fixed order: rows follow those that they refer to, and keys come last. */
   function tableOf({ kind }: Line) {
     if (typeof kind !== 'string') throw invalid('must be a string', { field: 'kind', rule: 'type' })
     const index = known.findIndex(({ portable }) => portable.kind === kind)
@@ -149,10 +140,7 @@ export function readContents(parts: {
     return { fileHash, lines: number, leftOut }
   }
 
-  /**
-   * Checks that each owner has a row. Rows can't share an owner or lack one, so comparing the
-   * counts is enough.
-   */
+  /** Rows can't share an owner or lack one, so comparing the counts is enough. */
   function requireOneEach({ portable: { kind, oneEach }, counts }: Known) {
     const owners = known.find(({ portable }) => portable.kind === oneEach)
     if (owners && total(owners.counts) !== total(counts))

@@ -17,10 +17,7 @@ export interface Exported {
   lines: number
 }
 
-/**
- * Yields a tenant as lines of text, each with its newline, in the state of the snapshot. Secrets
- * are in plain text, because another installation has a different master key.
- */
+/** Lines include newlines. Secrets are in plain text, because each installation has its own key. */
 export function* exportLines(parts: {
   snapshot: Snapshot
   sealing: Sealing

@@ -34,10 +34,7 @@ const asWritten = (value: Value) => value
 
 const text: Field = { write: asWritten, read: readText }
 
-/**
- * A UUID. Other text is rejected, because ids are unique across tenants, and a tenant can use a
- * word as the identifier of a service account.
- */
+/** Only a UUID: ids are unique across tenants, and a word may be another's service account. */
 const id: Field = {
   write: asWritten,
   read: (value) => {
@@ -99,10 +96,7 @@ export function readTime(value: unknown): number {
 /** A time inside JSON that is stored unchanged, in milliseconds since the epoch. */
 export const Milliseconds = Type.Integer({ minimum: 0, maximum: LAST_MS })
 
-/**
- * A column with JSON text, which is plain JSON in the file. `check` throws if the value can't be
- * stored.
- */
+/** Written as plain JSON. `check` throws if the value can't be stored. */
 export const json = <R = Row>(shape: TSchema, check?: (value: unknown) => void): Field<R> => ({
   write: (value) => JSON.parse(`${value}`),
   read: (value) => jsonText(shape, value, check),
@@ -153,10 +147,7 @@ export function mismatch(message: string): never {
   throw new Mismatch(message)
 }
 
-/**
- * Throws `invalid`, with the field, unless the URL is http or https. Whether this installation may
- * call it is checked at each call.
- */
+/** Checks only the scheme; whether this installation may call the URL is checked at each call. */
 export function requireWebUrl(url: string, field: string) {
   const { protocol } = URL.parse(url) ?? {}
   if (protocol !== 'http:' && protocol !== 'https:')

@@ -5,16 +5,11 @@ import type { Line } from './codec.ts'
 import { Mismatch, readTime, requireShape } from './fields.ts'
 import type { PortableTable } from './table.ts'
 
-/**
- * The version of the file format; increases when older versions of Gatehouse can't read new files.
- */
+/** Increases when older versions of Gatehouse can't read new files. */
 const FORMAT = 1
 const KIND = 'gatehouse.export'
 
-/**
- * The maximum length of a line in bytes, larger than any job or document. Limits how much of a file
- * is in memory.
- */
+/** In bytes; larger than any job or document. Limits how much of a file is in memory. */
 export const MAX_LINE_LENGTH = 4 * 1024 * 1024
 
 export const Header = Type.Object(
@@ -30,10 +25,7 @@ export const Header = Type.Object(
     schema: Type.String({ maxLength: 100 }),
     /** The prefix of API keys in that installation. */
     key_prefix: Type.String({ pattern: '^[a-z][a-z0-9]{0,15}$' }),
-    /**
-     * A fingerprint for each purpose that rows depend on. If the importing installation computes
-     * the same one, these rows keep working.
-     */
+    /** By purpose; rows keep working if the importing installation computes the same one. */
     fingerprints: Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 64 })),
   },
   { additionalProperties: false },
@@ -87,9 +79,7 @@ export function readFooter(line: Line): { lines: number; sha256: string } {
 const misshapen = ({ problem, path }: Mismatch, line: string) =>
   invalid(problem, { field: path === '' ? line : `${line}.${path}`, rule: 'format' })
 
-/**
- * The fingerprints by which an import recognizes the key of the exporting installation, by name.
- */
+/** By name; with them, an import recognizes the key of the exporting installation. */
 export const fingerprintsOf = (
   tables: readonly PortableTable[],
   sealing: Sealing,

@@ -155,8 +155,7 @@ export async function importTenant(parts: ImportParts): Promise<Imported> {
   }
 
   try {
-    // The await keeps the file open until the import is done; it is closed when this function
-    // returns.
+    // Awaited here, because the file is closed when this function returns.
     return await write(await check())
   } catch (error) {
     throw asStorageError(error)
@@ -165,10 +164,7 @@ export async function importTenant(parts: ImportParts): Promise<Imported> {
 
 const takenBack = (tenantId: string) => conflict(`the import of tenant ${tenantId} was abandoned`)
 
-/**
- * Passes rows on in slices, small enough that a commit doesn't delay others, together with the hash
- * of the file up to each slice.
- */
+/** Slices are small, so that commits don't delay others. Each comes with the hash up to it. */
 async function inSlices(
   rows: Generator<Arrival, Trailer>,
   take: (slice: Arrival[], hash: string) => Promise<void>,

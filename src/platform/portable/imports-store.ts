@@ -51,10 +51,7 @@ export function createImportStore({ orm }: Db) {
 
   const lookUp = (tenantId: string): ImportRow | undefined => find.get({ tenantId })
 
-  /**
-   * Throws `conflict` for a partly imported tenant. Changing or exporting it as if it were complete
-   * could lose the rest.
-   */
+  /** Throws `conflict`: changing or exporting a partly imported tenant could lose the rest. */
   function refuseUnfinished(tenantId: string) {
     if (lookUp(tenantId)?.endedAt === null)
       throw conflict(

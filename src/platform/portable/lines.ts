@@ -15,10 +15,7 @@ export interface ReadLine {
   line: Line
   /** The number of bytes up to the end of the line. */
   read: number
-  /**
-   * SHA-256 (hexadecimal) of all previous lines; `hash` includes this one. Both must be called
-   * before the next line is read.
-   */
+  /** SHA-256 (hexadecimal) without this line; `hash` includes it. Call before reading the next. */
   hashBefore: () => string
   hash: () => string
 }
@@ -49,10 +46,7 @@ export function* linesOf(descriptor: number): Generator<ReadLine> {
 /** The maximum length in characters of messages, which quote the file. */
 const MAX_MESSAGE_LENGTH = 300
 
-/**
- * Adds the line number to errors. Messages quote the file, so characters that could control a
- * terminal are replaced.
- */
+/** Adds the line number. Messages quote the file, so terminal control characters are replaced. */
 export function atLine<T>(number: number, work: () => T): T {
   try {
     return work()

@@ -3,10 +3,7 @@ import { isoOrNull, isoTime } from '../clock.ts'
 import { auditLog, mails } from '../schema.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/**
- * The mails about a person, and mails to their address that are not about any identity. Contains no
- * subjects or bodies, which may hold codes.
- */
+/** Includes mails to the address about no identity. No subjects or bodies, which may hold codes. */
 export const mailsAbout = ({ orm }: Snapshot, tenantId: string, about: string, address: string) =>
   orm
     .select({
@@ -30,9 +27,8 @@ export const mailsAbout = ({ orm }: Snapshot, tenantId: string, about: string, a
 const isTo = (address: string) => and(isNull(mails.about), eq(mails.recipient, address))
 
 /**
- * The audit log entries about a person, under all their object names, and those of their own
- * actions. The client address is included only for their own actions, because others' addresses are
- * personal data of those people.
+ * Entries about a person, under all their object names, and of their own actions. Only the latter
+ * include client addresses, because other people's addresses are personal data.
  */
 export const auditOf = (
   { orm }: Snapshot,

@@ -7,10 +7,7 @@ export interface Owned {
   column: string
 }
 
-/**
- * SQL on a tenant's rows in tables given by name, because only the names of tables that exports
- * leave out are known here.
- */
+/** SQL by table name, because nothing else is known here of tables that exports leave out. */
 export function createRemainsStore({ client }: Db) {
   const parents = client.prepare<{ table: string; from: string }, [string]>(
     'SELECT "table", "from" FROM pragma_foreign_key_list(?)',
@@ -24,10 +21,7 @@ export function createRemainsStore({ client }: Db) {
       const text = `SELECT count(*) AS count FROM "${name}" WHERE "${column}" = ?`
       return client.prepare<{ count: number }, [string]>(text).get(tenantId)?.count ?? 0
     },
-    /**
-     * Returns a function that deletes up to `limit` rows with everything that refers to them, and
-     * returns their number.
-     */
+    /** Returns a function that deletes up to `limit` rows with all that refer to them. */
     remover({ name, column }: Owned) {
       const statement = client.prepare<unknown, [string, number]>(
         `DELETE FROM "${name}" WHERE rowid IN

@@ -5,9 +5,8 @@ import { thisProcess } from '../process.ts'
 import { VERSION } from '../version.ts'
 
 /**
- * Opens an empty temporary database in the data directory, where space is available. Its file is
- * deleted immediately, while it stays open; if the process is killed before that, the next one
- * removes the file.
+ * An empty temporary database in the data directory, where space is available. Its file is deleted
+ * while open; if the process is killed before that, the next one removes it.
  */
 export function openScratch({
   dataDir,

@@ -4,10 +4,7 @@ import { openForReading } from '../../db/read-only.ts'
 
 export type Snapshot = ReturnType<typeof openSnapshot>
 
-/**
- * Opens a read-only snapshot of the database; a server can go on writing. Uses a separate
- * connection, because an open transaction would block writes on a shared one.
- */
+/** Uses its own connection, because an open transaction would block writes on a shared one. */
 export function openSnapshot({ file }: Pick<Db, 'file'>) {
   const { client } = openForReading(file)
   client.run('BEGIN')

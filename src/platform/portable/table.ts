@@ -10,22 +10,14 @@ export type Value = string | number | boolean | null
 /** A row with the property names of the schema. */
 export type Row = Record<string, Value>
 
-/**
- * How a column is converted for the file if its value isn't written unchanged. Null is never
- * converted.
- */
+/** Converts values that aren't written to the file unchanged; never called with null. */
 export interface Field<R = Row> {
   write(value: Value, row: R, sealing: Sealing): unknown
-  /**
-   * Converts a value of the file; `row` contains the columns read before. Throws `Mismatch` or
-   * `AppError` if the value can't be stored.
-   */
+  /** `row` has the columns read before. Throws `Mismatch` or `AppError` for an invalid value. */
   read(value: unknown, row: R, sealing: Sealing): Value
 }
 
-/**
- * A column that isn't exported, with the reason, and its value after the import; null unless given.
- */
+/** A column that isn't exported, with the reason, and its value after the import (or null). */
 export interface LeftOut<R = Row> {
   leftOut: string
   instead?(row: R, now: number): Value
@@ -36,10 +28,7 @@ export const asItIs = 'as it is'
 
 export type Column<R = Row> = typeof asItIs | Field<R> | LeftOut<R>
 
-/**
- * A table whose rows move with their tenant. All columns are listed, so that the compiler reports a
- * new one: only its author knows whether it is secret or derived.
- */
+/** Lists all columns, so that the author of a new one decides whether it is secret or derived. */
 export interface PortableTable<R = Row> {
   /** The kind of its lines in the file. */
   kind: string
@@ -48,28 +37,17 @@ export interface PortableTable<R = Row> {
   columns: { [K in keyof R]: Column<R> }
   /** The order of its rows in the file and of their import. */
   order: readonly (keyof R & string)[]
-  /**
-   * How to find rows of a table without an index on the tenant, through the rows that they belong
-   * to.
-   */
+  /** Finds rows of a table without an index on the tenant, through the rows they belong to. */
   through?: { table: SQLiteTable; tenant: SQLiteColumn; order: SQLiteColumn; on: SQL }
   /** The condition for rows to be exported; the tenant's other rows stay behind. */
   only?: SQL
   /** Rows that stay behind and are counted in the report, under a name. */
   staying?: { name: string; rows: SQL }
-  /**
-   * The maximum number of rows, per value of a column if one is named. More can't have been created
-   * normally.
-   */
+  /** The maximum number of rows, per value of a column if named; there can't normally be more. */
   most?: { rows: number; per?: keyof R & string }
-  /**
-   * The kind whose rows each have exactly one row of this table; the database prevents a second
-   * one.
-   */
+  /** The kind whose rows each have exactly one row here; the database prevents a second. */
   oneEach?: string
-  /**
-   * Rows that work only if the importing installation has the same fingerprint for this purpose.
-   */
+  /** Rows that work only if the importing installation has the same fingerprint for `purpose`. */
   tied?: { purpose: FingerprintPurpose; name: string; holds(row: R): boolean }
   /** Checks that involve several columns. Throws `AppError`, with the field. */
   check?(row: R): void
@@ -78,10 +56,7 @@ export interface PortableTable<R = Row> {
 }
 
 interface Arriving<R> {
-  /**
-   * Throws `conflict` if existing data leaves no room for the row; called before anything is
-   * written.
-   */
+  /** Called before writing. Throws `conflict` if existing data leaves no room for the row. */
   requireRoom?(row: R): void
   /** Runs after the row was inserted. `tell` increases a count in the report. */
   add?(row: R, now: number, tell: (name: string) => void): void

@@ -100,7 +100,5 @@ const apiKey: PortableTable<typeof apiKeys.$inferSelect> = {
   },
 }
 
-/**
- * API keys, which come last, so that no client can use the tenant before the import is complete.
- */
+/** Keys come last, so that no client can use the tenant before the import is complete. */
 export const keysPortable: Portable = { tables: [apiKey], leftOut: {} }

@@ -15,10 +15,7 @@ interface Parts {
   clock: Clock
 }
 
-/**
- * Inserts rows into a temporary database, so that conflicts within a file, such as an address that
- * two users share, are reported with their line before anything is written.
- */
+/** Finds conflicts within a file, such as a shared address, with their line before any write. */
 export async function tryOut(
   { openScratch, tables, clock }: Parts,
   rows: Generator<Arrival, Trailer>,

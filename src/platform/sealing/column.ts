@@ -1,15 +1,9 @@
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 
-/**
- * A column with sealed texts, which are sealed again when the master key is rotated. `purpose` and
- * `boundTo` are those used to seal and open them.
- */
+/** Sealed again when the master key is rotated, with the `purpose` and `boundTo` of `seal`. */
 export interface SealedColumn<Name extends string = string> {
   readonly column: SQLiteColumn
-  /**
-   * The property that holds the sealed text if the column is a JSON object; otherwise the whole
-   * column is sealed.
-   */
+  /** The sealed property if the column is a JSON object; otherwise the whole column is sealed. */
   readonly property?: string
   readonly purpose: string
   /** The columns that `boundTo` is built from, by the names that it uses. */

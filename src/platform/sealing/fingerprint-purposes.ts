@@ -1,7 +1,4 @@
-/**
- * All purposes of fingerprints. When the master key is rotated, the fingerprint key of each is
- * kept; otherwise earlier fingerprints would no longer match.
- */
+/** When the master key is rotated, their keys are kept, so that old fingerprints still match. */
 export const FINGERPRINT_PURPOSES = [
   'bot webhooks',
   'gate codes',

@@ -77,11 +77,7 @@ export function createSealing(ring: KeyRing) {
     }
   }
 
-  /**
-   * A keyed hash (hexadecimal) that only this installation can compute, for values that are too
-   * short for a plain hash to protect, such as six digits. It doesn't change when the master key is
-   * rotated.
-   */
+  /** A keyed hash (hexadecimal) for values too short for a plain one; rotations don't change it. */
   const fingerprint = (purpose: FingerprintPurpose, text: string): string =>
     createHmac('sha256', fingerprintKeyFor(purpose)).update(text).digest('hex')
 
@@ -93,10 +89,7 @@ export function createSealing(ring: KeyRing) {
     return key
   }
 
-  /**
-   * The fingerprint key of a purpose. The master key is read first: if it was rotated, the stored
-   * fingerprint keys already exist.
-   */
+  /** Reads the master key first: if it was rotated, the stored fingerprint keys already exist. */
   function keptFingerprintKey(purpose: FingerprintPurpose): Buffer {
     const master = ring.primary()
     const kept = ring.fingerprintKey(purpose)
@@ -124,10 +117,7 @@ const context = ({ id }: MasterKey, purpose: string, boundTo: string) =>
 /** Encodes the parts as JSON, so that they can't run into each other. */
 const encode = (...parts: string[]): Buffer => Buffer.from(JSON.stringify(parts))
 
-/**
- * Parses a sealed text. The base64 decoder ignores invalid characters, so only the exact form that
- * `seal` writes is accepted.
- */
+/** Accepts only what `seal` writes, because the base64 decoder ignores invalid characters. */
 function parse(sealed: string, boundTo: string): { keyId: string; bytes: Buffer } {
   const [, keyId = '', body = ''] = SEALED.exec(sealed) ?? []
   const bytes = Buffer.from(body, 'base64url')

@@ -16,9 +16,7 @@ import { DATA_NAMES } from '../../db/names.ts'
 import { sync } from '../files.ts'
 
 export interface MasterKey {
-  /**
-   * A fingerprint that identifies the key: twelve hexadecimal digits that reveal nothing about it.
-   */
+  /** Twelve hexadecimal digits that identify the key and reveal nothing about it. */
   readonly id: string
   /** An object instead of bytes, so that logging it never shows the key. */
   readonly secret: KeyObject
@@ -52,10 +50,7 @@ export function masterKeyOf(bytes: Uint8Array): MasterKey {
 /** Generates a new random key. */
 export const newMasterKey = (): MasterKey => masterKeyOf(randomBytes(KEY_BYTES))
 
-/**
- * Loads the master key of a data directory and creates it if it is missing. Processes that start at
- * the same time get the same key. Removes access for other accounts.
- */
+/** Creates a missing key; processes that start together get the same. Removes others' access. */
 export function loadMasterKey(dataDir: string): KeyFile {
   const file = masterKeyFile(dataDir)
   if (readMasterKey(dataDir) === undefined)
@@ -90,10 +85,7 @@ export function readMasterKey(dataDir: string): KeyFile | undefined {
   )
 }
 
-/**
- * Replaces the keys in the file atomically and durably. Follows a link and keeps the owner of the
- * file, because the account that runs the command can differ from that of the server.
- */
+/** Atomic and durable. Follows a link and keeps the owner, which may be another account. */
 export function replaceKeyFile(dataDir: string, keys: readonly MasterKey[]) {
   const name = masterKeyFile(dataDir)
   orRefuse(`${name} cannot be replaced`, () => {

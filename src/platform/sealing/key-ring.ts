@@ -8,10 +8,7 @@ export interface KeyRing {
   /** The key with which new texts are sealed. */
   primary: () => MasterKey
   find: (id: string) => MasterKey | undefined
-  /**
-   * The stored fingerprint key of a purpose, sealed; undefined while it is derived from the master
-   * key.
-   */
+  /** Sealed; undefined while it is derived from the master key. */
   fingerprintKey: (purpose: FingerprintPurpose) => string | undefined
 }
 

@@ -31,10 +31,6 @@ export function createMasterKeyStore({ orm }: Db) {
   }
 }
 
-/**
- * The ids of the master keys that texts in this database may be sealed with; empty if the table
- * doesn't exist yet.
- */
 export function knownMasterKeys({ client, orm }: Db): string[] {
   const isMade = client.query("SELECT 1 FROM sqlite_schema WHERE name = 'master_keys'").get()
   if (!isMade) return []

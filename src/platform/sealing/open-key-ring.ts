@@ -68,9 +68,8 @@ function keysInUse(db: Db, dataDir: string): KeysInUse {
 }
 
 /**
- * Reads file and table consistently. A new key is in the file before it is in the table, and an old
- * one leaves the table first: if the table is the same before and after, the file read in between
- * has all its keys.
+ * A new key is in the file before it is in the table, and an old one leaves the table first: if the
+ * table hasn't changed, the file read in between has all its keys.
  */
 function readTogether(db: Db, dataDir: string) {
   for (;;) {
@@ -80,10 +79,7 @@ function readTogether(db: Db, dataDir: string) {
   }
 }
 
-/**
- * The reason why a key file doesn't fit a database; undefined if it does. During a rotation, the
- * database needs both keys.
- */
+/** The objection to a key file, or undefined. During a rotation, the database needs both keys. */
 export function misfit(parts: {
   dataDir: string
   key: (MasterKey & Partial<KeyFile>) | undefined

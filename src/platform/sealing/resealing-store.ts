@@ -13,10 +13,7 @@ export interface SealedRow {
   tenantId: string | null
 }
 
-/**
- * SQL on the texts of one sealed column. Row numbers serve only to iterate, and to find a row again
- * while it holds the same text. New rows get the highest numbers.
- */
+/** Row numbers identify a row only while it holds the same text; new rows get the highest. */
 export function createResealingStore({ client }: Db, { column, property, named }: SealedColumn) {
   const table = quoted(getTableName(column.table))
   const whole = quoted(column.name)

@@ -21,10 +21,7 @@ import { createMasterKeyStore } from './key-store.ts'
 import { openKeyRing, requireFit } from './open-key-ring.ts'
 import { add, createResealing, type Sweep } from './resealing.ts'
 
-/**
- * How long servers get to notice a new key. A process that hasn't noticed it by then counts as
- * dead; everything it sealed before is in the database or was lost.
- */
+/** Time to notice a new key. Slower processes count as dead; what they sealed is stored or lost. */
 const NOTICE_MS = SILENCE_MS + BUSY_TIMEOUT_MS
 /** Usually one pass is enough; more are needed if a server keeps sealing with the old key. */
 const MAX_POLLS = 6
@@ -106,10 +103,7 @@ export function createRotation(parts: {
     return { from: rotation.from.id, to: to.id, resealed, unopenable: found.unopenable }
   }
 
-  /**
-   * Starts a rotation. Writes the file first, so that a process that finds the new key in the table
-   * can read it.
-   */
+  /** Writes the file first, so that a process that finds the new key in the table can read it. */
   function begin(actor: Actor): Rotation {
     requireFit(db, dataDir)
     const file = heldKeys()
@@ -128,10 +122,7 @@ export function createRotation(parts: {
     return { to, previous, from }
   }
 
-  /**
-   * Stores the fingerprint keys, because they are derived from the old master key and couldn't be
-   * recreated without it.
-   */
+  /** Fingerprint keys derive from the old master key and couldn't be recreated without it. */
   function keepFingerprintKeys(inUse: MasterKey, to: MasterKey) {
     const { seal } = createSealing(ringOf(to))
     for (const purpose of FINGERPRINT_PURPOSES) {
@@ -142,10 +133,7 @@ export function createRotation(parts: {
     }
   }
 
-  /**
-   * Removes the old key, from the table first, because a process that finds it in the table must
-   * also find it in the file.
-   */
+  /** Changes the table first, because a key in the table must also be in the file. */
   async function finish(
     actor: Actor,
     { from, to, previous }: Rotation,

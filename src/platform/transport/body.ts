@@ -43,10 +43,7 @@ export function collectBody(
   return (issue) => finish(true, issue)
 }
 
-/**
- * Collects bytes in one block that doubles as it fills. A list of chunks could take about a hundred
- * times the limit if a target sends single bytes.
- */
+/** One doubling block, because a list of single-byte chunks could take 100 times the limit. */
 function keepUpTo(limit: number) {
   let block = new Uint8Array()
   let length = 0

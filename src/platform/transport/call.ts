@@ -17,10 +17,7 @@ export interface Call {
   phase(): Phase
   enter(phase: Phase): void
   timings(): Timings
-  /**
-   * Runs `stop` when the deadline passes or the caller aborts, immediately if that has already
-   * happened.
-   */
+  /** Runs `stop` at the deadline or abort, immediately if that has already happened. */
   onCut(stop: (failure: CallFailure) => void): void
   /** Sets a deadline `ms` from now, in addition to that of the whole call. */
   limitBody(ms: number): void

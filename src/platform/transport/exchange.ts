@@ -54,8 +54,7 @@ const MAX_INTERIM_ANSWERS = 1000
  */
 export function createExchange(ca: string | string[] = []): Exchange {
   const roots = [ca].flat()
-  // Created once, because loading the root certificates for each call would double the cost of a
-  // handshake.
+  // Created once, because loading the root certificates per call would double a handshake's cost.
   const secureContext =
     roots.length > 0
       ? createSecureContext({ ca: [...getCACertificates('default'), ...roots] })
@@ -117,9 +116,7 @@ function fields({ url, method, headers, body }: Dial): string[] {
   return [['Host', url.host], ...headers, ...contentLength(method, body)].flat()
 }
 
-/**
- * Always sets the length itself, because otherwise a GET could be sent with an unannounced body.
- */
+/** Set here, because otherwise a GET could be sent with an unannounced body. */
 function contentLength(method: string, body: Uint8Array | null): [string, string][] {
   if (body === null && ['GET', 'HEAD', 'DELETE', 'OPTIONS'].includes(method)) return []
   return [['Content-Length', String(body?.length ?? 0)]]
@@ -155,16 +152,10 @@ function follow(
   request.on('close', () => afterWhatHasArrived(() => fail(brokenOff(call.phase()))))
 }
 
-/**
- * Waits for received bytes, because the parser reports an error before it passes on the bytes
- * before it.
- */
+/** Waits for received bytes, because the parser reports an error before passing them on. */
 const afterWhatHasArrived = (then: () => void) => void setImmediate(then)
 
-/**
- * Waits until sockets have been read once more. If the process is busy, the head may have arrived
- * unread when the deadline passes.
- */
+/** If the process is busy, the head may have arrived unread when the deadline passes. */
 const afterOneMoreRead = (then: () => void) => afterWhatHasArrived(() => afterWhatHasArrived(then))
 
 function read(

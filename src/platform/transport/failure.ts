@@ -63,10 +63,6 @@ const TLS_WORDS: Record<string, string> = {
   ERR_SSL_WRONG_VERSION_NUMBER: 'the server does not use TLS',
 }
 
-/**
- * Converts an error of the socket or the HTTP parser to a failure, depending on the phase of the
- * call.
- */
 export function asCallFailure(error: unknown, phase: Phase, peer: Peer): CallFailure {
   const code = errorCode(error)
   if (phase === 'dns' || phase === 'connect') return connectFailure(code, peer)

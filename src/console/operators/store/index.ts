@@ -16,10 +16,7 @@ export function createOperatorStore(db: Db) {
   const admins = createAdminStore(db)
   const scopes = createScopeStore(db)
 
-  /**
-   * Sessions without a chosen scope act in the default one, which depends on the memberships: before
-   * these change, the sessions are fixed where they are, so that no tab moves to another tenant.
-   */
+  /** Settles default scopes before memberships change, so that no tab moves to another tenant. */
   function settle(operatorId: string) {
     const scope = defaultScopeOf(memberships.membershipsOf(operatorId), admins.isAdmin(operatorId))
     if (scope !== undefined) scopes.settleScopes(operatorId, scope)

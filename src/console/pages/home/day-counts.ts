@@ -18,9 +18,8 @@ const MAX_REMEMBERED = 20_000
 type Counting = (from: number, until: number) => number
 
 /**
- * Sign-ins, runs, logins and deliveries of today and last week. Runs are counted by hour as they end.
- * The others are ranges of an index: past hours are counted once and cached, so each query reads only
- * the current hour.
+ * Sign-ins, runs, logins and deliveries of today and last week. Runs are counted by hour as they
+ * end; the others by index range, with past hours cached, so queries read only the current hour.
  */
 export function createDayCounts(parts: {
   clock: Clock

@@ -1,14 +1,11 @@
 import { parseSchedule, type Schedule } from './schedule.ts'
 
-/**
- * Entries per generation; two generations are kept. About 6 MB if full of the longest expressions.
- */
+/** Entries in each of two generations; about 6 MB if full of the longest expressions. */
 const GENERATION = 4096
 
 /**
- * Creates a cache that parses each expression once while it stays in use. Two generations
- * approximate "least recently used": a hit in the young one writes nothing, and when that is full
- * the old one is dropped. Invalid expressions are not cached.
+ * Parses each expression once while it is in use, except invalid ones. Two generations approximate
+ * LRU: a hit in the young one writes nothing, and when that is full the old one is dropped.
  */
 export function createScheduleCache(
   generation = GENERATION,

@@ -34,9 +34,8 @@ const MEAN_MONTH = 146_097 / 4800
 const EPOCH_WEEKDAY = 4
 
 /**
- * The first day of a month, in days since 1 January 1970. Months are counted from January of year
- * 0; years from 1 on are supported. Integers stay small enough for `| 0`, which is twice as fast
- * here as `Math.floor`.
+ * In days since 1 January 1970. Months count from January of year 0; years from 1 on are supported.
+ * Integers stay small enough for `| 0`, which is twice as fast here as `Math.floor`.
  */
 export function firstDayOf(month: number): number {
   const sinceMarch = month - 2

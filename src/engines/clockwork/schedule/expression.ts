@@ -29,10 +29,7 @@ export function parseRule(expression: string): Rule {
   return rule
 }
 
-/**
- * Splits an expression into its five fields. Spaces at the start and end are ignored, because they
- * can't change the meaning and lines copied from a crontab have them.
- */
+/** Ignores spaces at the start and end: they are harmless and common in crontab lines. */
 export function columnsOf(expression: string): Columns {
   if (expression.length > MAX_EXPRESSION_LENGTH) {
     throw invalid(`must have at most ${MAX_EXPRESSION_LENGTH} characters`, {
@@ -56,10 +53,7 @@ export function columnsOf(expression: string): Columns {
   return columns as Columns
 }
 
-/**
- * Cron dialects disagree on whether two day fields mean "and" or "or", so Gatehouse accepts
- * neither.
- */
+/** Cron dialects disagree on whether two day fields mean "and" or "or", so neither is accepted. */
 function refuseTwoDayFields(day: string, weekday: string) {
   if (day === '*' || weekday === '*') return
   throw invalid('must not restrict both day of month and day of week; put * in one of them', {
@@ -68,10 +62,7 @@ function refuseTwoDayFields(day: string, weekday: string) {
   })
 }
 
-/**
- * Throws `invalid` if no date can match. The smallest chosen day decides: if no chosen month has
- * it, none has a larger one.
- */
+/** The smallest chosen day decides: if no chosen month has it, none has a larger one. */
 function refuseMissingDates({ days, months }: Rule) {
   const earliest = lowestBit(days, 0) + 1
   const chosen = listBits(months)

@@ -7,10 +7,7 @@ export interface Field {
   first: number
   /** The largest number that may be written. */
   last: number
-  /**
-   * The number of different values. For weekdays it is one less than can be written, because 0 and
-   * 7 are both Sunday.
-   */
+  /** The number of different values: 7 for weekdays, because 0 and 7 are both Sunday. */
   size: number
 }
 

@@ -4,16 +4,10 @@ import { EVERY_WEEKDAY, lowestMinute, type Rule } from './rule.ts'
 
 const MINUTES_A_DAY = 1440
 
-/**
- * The longest search is for 29 February across a century without a leap day: from 2096, the one in
- * 2104 is the eighth February.
- */
+/** 29 February across a century without a leap day: from 2096, 2104 is the eighth February. */
 const MONTHS_SEARCHED = 8
 
-/**
- * The first match at or after `minute`. Both are minutes since 1 January 1970 UTC. Takes a few
- * steps for any rule and never walks over minutes or days.
- */
+/** At or after `minute`, in minutes since 1 January 1970 UTC. Takes a few steps for any rule. */
 export function firstMatch(rule: Rule, minute: number): number {
   const today = Math.floor(minute / MINUTES_A_DAY)
   const day = firstDay(rule, today)

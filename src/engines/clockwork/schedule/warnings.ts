@@ -10,10 +10,7 @@ const FEBRUARY = 1
 /** The last day that every month has. */
 const SAFE_DAY = 28
 
-/**
- * Warnings about a valid schedule that may surprise its author, one sentence each; usually none.
- * Throws `invalid` like `parseSchedule`.
- */
+/** Surprises in a valid schedule, one sentence each. Throws `invalid` like `parseSchedule`. */
 export function scheduleWarnings(expression: string): string[] {
   const rule = parseRule(expression)
   const [minute, hour, day, month, weekday] = columnsOf(expression)
@@ -28,19 +25,13 @@ export function scheduleWarnings(expression: string): string[] {
   ]
 }
 
-/**
- * Whether two consecutive values are chosen, where the first follows the last, so that a smaller
- * field runs on from the end of one value to the start of the next.
- */
+/** Whether two consecutive values are chosen, also last and first: a smaller field then runs on. */
 function wraps(bits: number, field: Field): boolean {
   const chosen = listBits(bits)
   return chosen.some((value) => chosen.includes((value + 1) % field.size))
 }
 
-/**
- * Warns about a step that does not divide its field, because the last interval is shorter, and
- * about a step that matches only once.
- */
+/** Warns of a step that doesn't divide its field (a shorter last interval) or matches only once. */
 function stepWarning(field: Field, column: string, turns: boolean): string[] {
   const step = wholeStep(field, column)
   if (step === undefined) return []

@@ -13,9 +13,8 @@ const FEW_NUMBERS = 3
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
 /**
- * The schedule in plain English, such as `every 15 minutes` or `at 07:00 UTC on Monday`. Based on
- * the parsed sets, so different spellings of one schedule have the same description and different
- * schedules never do. Throws `invalid` like `parseSchedule`.
+ * Plain English, such as `every 15 minutes` or `at 07:00 UTC on Monday`: the same for all spellings
+ * of a schedule, and different for any other. Throws `invalid` like `parseSchedule`.
  */
 export function describeSchedule(expression: string): string {
   const rule = parseRule(expression)

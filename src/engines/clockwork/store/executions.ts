@@ -15,10 +15,7 @@ export type ExecutionResult = Pick<
   'durationMs' | 'responseStatus' | 'responseBody' | 'errorMessage' | 'address' | 'timings'
 > & { status: 'success' | 'failed'; completedAt: number }
 
-/**
- * Characters kept of the response of an execution that has left the list, enough to diagnose a
- * failure.
- */
+/** Kept of the response of an execution that has left the list: enough to diagnose a failure. */
 const ARCHIVED_CHARACTERS = 2000
 
 export function createExecutionStore({ orm }: Db) {

@@ -11,10 +11,7 @@ import { createRunStore } from './runs.ts'
 
 export type Store = ReturnType<typeof createStore>
 
-/**
- * All SQL of the engine, one file per table, with statements prepared once. Summaries and the read
- * model serve pages.
- */
+/** All SQL of the engine, one file per table. Summaries and the read model serve pages. */
 export const createStore = (db: Db) => ({
   cronJobs: createCronJobStore(db),
   delayedJobs: createDelayedJobStore(db),

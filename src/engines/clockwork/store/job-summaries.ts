@@ -27,16 +27,10 @@ export interface DelayedFilter {
   q?: string
 }
 
-/**
- * The most jobs that a filter searches in one page, equal to the jobs a tenant may have. The next
- * page continues after them.
- */
+/** The most jobs a filter searches per page: all a tenant may have. The next page continues. */
 const MAX_SEARCHED = 10_000
 
-/**
- * The lists that pages show. Each statement reads a bounded number of jobs and only the newest
- * attempt of each, so its cost doesn't grow with the data.
- */
+/** Each statement reads a bounded number of jobs and only the newest attempt of each. */
 export function createJobSummaries({ orm, client }: Db) {
   const $ = sql.placeholder
 

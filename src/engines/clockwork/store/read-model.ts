@@ -36,10 +36,7 @@ export interface JobTally {
   paused: number
 }
 
-/**
- * A summary of a tenant's jobs for pages. Each query is bounded, however much is stored. The plus
- * sign before each parameter keeps SQLite from planning again: see db/statements.ts.
- */
+/** Bounded queries for pages. `+` keeps SQLite from planning again: see db/statements.ts. */
 export function createReadModel({ client }: Db) {
   const someJobs = `select * from cron_jobs where tenant_id = +$tenantId
     order by seq desc limit ${MAX_JOBS}`

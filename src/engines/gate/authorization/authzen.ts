@@ -3,9 +3,8 @@ import type { Evaluation, Question } from './model.ts'
 import { type Resource, resourceOf } from './policy/question.ts'
 
 /**
- * Converts an OpenID AuthZEN request into a question. Its properties become context, because they
- * are only claims of the caller. The id of a resource may contain colons and does not determine its
- * type.
+ * Converts an OpenID AuthZEN request. Properties become context: they are only claims of the
+ * caller. A resource's id may contain colons and does not determine its type.
  */
 export function questionOf(evaluation: Evaluation): { question: Question; resource: Resource } {
   const { subject, action, resource } = evaluation

@@ -117,10 +117,7 @@ export function createAuthorization(parts: {
     }
   }
 
-  /**
-   * Whether the resource belongs to the tenant. A resource of another tenant cannot be told from
-   * one that does not exist.
-   */
+  /** A resource of another tenant cannot be told from one that does not exist. */
   function isOwn(tenantId: string, resource: Resource): boolean {
     switch (resource.kind) {
       case 'tenant':

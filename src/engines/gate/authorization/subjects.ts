@@ -1,10 +1,7 @@
 import type { IdentityRow } from '../identities/store.ts'
 import type { Store } from '../store.ts'
 
-/**
- * The meaning of a subject: an identity of the tenant; an unknown one, which was deleted or belongs
- * to another tenant; or else a service, with a name that the tenant chose.
- */
+/** An identity; unknown if deleted or of another tenant; otherwise a service the tenant named. */
 export type Subject =
   | { kind: 'person'; person: IdentityRow }
   | { kind: 'unknown' }

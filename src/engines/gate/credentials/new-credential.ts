@@ -42,10 +42,7 @@ export function createNewCredential({ hashing }: { hashing: Hashing }) {
   }
 }
 
-/**
- * All API requests of a tenant share one client in the queue, so that users who sign in get their
- * turn.
- */
+/** A tenant's API requests share one client in the queue, so users who sign in get their turn. */
 const API = 'api'
 
 const holding = (hash: string): Credential => ({

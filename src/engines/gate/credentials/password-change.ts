@@ -7,10 +7,7 @@ import type { Credentials } from './index.ts'
 
 export type ChangePassword = ReturnType<typeof createPasswordChange>
 
-/**
- * Replaces a password within a commit. Codes sent earlier become invalid, and all sessions end
- * except for the one in which the password was changed.
- */
+/** Within a commit. Voids earlier codes and ends all sessions except for `keptSessionId`. */
 export const createPasswordChange =
   (parts: {
     store: Store

@@ -13,10 +13,7 @@ type Type = (typeof TYPES)[number]
 
 export type CredentialRemoval = ReturnType<typeof createCredentialRemoval>
 
-/**
- * Removes credentials of an identity at the request of the tenant's server, for example when the
- * user lost their authenticator and recovery codes, or when their social account was compromised.
- */
+/** For a tenant's server, as after a lost authenticator or a compromised social account. */
 export function createCredentialRemoval(parts: {
   db: Db
   audit: Audit

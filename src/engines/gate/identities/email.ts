@@ -4,9 +4,7 @@ import { invalid } from '../../../platform/errors.ts'
 /** RFC 5321 section 4.5.3.1.3, less the angle brackets. */
 const MAX_LENGTH = 254
 
-/**
- * The syntax that browsers accept (HTML, `type=email`), plus letters of other scripts (RFC 6531).
- */
+/** The syntax that browsers accept (HTML, `type=email`), plus letters of all scripts (RFC 6531). */
 const ADDRESS =
   /^[\p{L}\p{M}\p{N}.!#$%&'*+/=?^_`{|}~-]{1,64}@[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?(?:\.[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?)*$/u
 
@@ -40,15 +38,10 @@ function apart(text: string): [name: string, domain: string] {
   return at === -1 ? [trimmed, ''] : [trimmed.slice(0, at), trimmed.slice(at)]
 }
 
-/**
- * Composes last, because some precomposed letters have capitals that consist of two code points.
- */
+/** Composes last, because the capitals of some precomposed letters have two code points. */
 const fold = (text: string): string => text.toLowerCase().normalize('NFC')
 
-/**
- * Maps both lower-case sigmas to one, because they share a capital. Domains are excluded, where the
- * two are distinct.
- */
+/** Merges the two lower-case sigmas, which share a capital. Domains distinguish them. */
 const foldName = (name: string): string => fold(name).replaceAll('ς', 'σ')
 
 const OTHER_THAN_ASCII = /[^\x20-\x7e]|xn--/

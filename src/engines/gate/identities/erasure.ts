@@ -13,9 +13,8 @@ const KEPT_EVENTS = ['identity.deleted']
 export type Erasure = ReturnType<typeof createErasure>
 
 /**
- * Erases the data of a deleted identity that is not deleted with its row: access tokens, mails, and
- * webhook events except for the deletion itself. Waits for events that are still being delivered,
- * so that webhooks receive each event once, but not for events held by a paused webhook.
+ * Erases what is not deleted with an identity's row: access tokens, mails, and webhook events
+ * except the deletion itself. Waits for pending deliveries, but not for those of a paused webhook.
  */
 export function createErasure(parts: {
   db: Db

@@ -103,10 +103,7 @@ export const IdentityDetail = t.Object({
 })
 export type IdentityDetail = typeof IdentityDetail.static
 
-/**
- * RFC 6902. Operations are validated when they are applied, so that an error can name the
- * operation.
- */
+/** RFC 6902. Operations are validated when applied, so that an error can name one. */
 export const JsonPatch = t.Array(t.Unknown(), {
   expected: 'a JSON Patch: a list of operations',
   examples: [[{ op: 'replace', path: '/traits/custom_data/plan', value: 'pro' }]],

@@ -110,10 +110,6 @@ export type PresentableSession = Omit<
   'seq' | 'tokenHash' | 'tenantId' | 'identityId' | 'generation' | 'revokedAt'
 >
 
-/**
- * The API representation of a session, without the identity, which is known where sessions are
- * listed.
- */
 export const presentSession = (row: PresentableSession): Session => ({
   id: row.id,
   active: true,

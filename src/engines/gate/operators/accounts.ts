@@ -33,10 +33,7 @@ export function createOperatorAccounts(parts: {
 }) {
   const { db, store, audit, people, newCredential, minLength } = parts
 
-  /**
-   * Creates an operator; `also` runs in the same commit. Throws `invalid` with field and rule, and
-   * `conflict` if an operator has the address.
-   */
+  /** Runs `also` in the same commit. Throws `invalid`, and `conflict` if the address is taken. */
   async function create(
     actor: Actor,
     input: NewOperator,

@@ -27,9 +27,7 @@ interface Beginning {
 
 export type GateOperators = ReturnType<typeof createGateOperators>
 
-/**
- * Operator accounts and their sign-in, for the console. It has no API key, so nothing is counted.
- */
+/** Operator accounts and sign-in for the console, which has no API key, so nothing is counted. */
 export function createGateOperators(
   parts: Parameters<typeof createOperatorAccounts>[0] &
     Parameters<typeof createOperatorSignIns>[0] &
@@ -44,10 +42,7 @@ export function createGateOperators(
   const { open, verify, changePassword, removeSecondFactor, ...sessions } =
     createOperatorSignIns(parts)
 
-  /**
-   * Starts a flow and returns the URL of its page. Throws `FlowRefusal`, and `rate_limited` for
-   * clients without a session.
-   */
+  /** Returns the page's URL. Throws `FlowRefusal`; `rate_limited` for clients with no session. */
   async function begin({ kind, language, ipAddress, ...request }: Beginning): Promise<string> {
     const origin = ipAddress === undefined ? undefined : { ipAddress, hasKey: false }
     const flow = await flows.start(systemTenantCaller(SYSTEM), kind, {
@@ -61,10 +56,7 @@ export function createGateOperators(
   /** Limits forms that hash a password before sign-in. Throws `rate_limited`. */
   const admit = (ipAddress: string | null): void => throttle.admit({ ipAddress, hasKey: false })
 
-  /**
-   * Exchanges what the browser brought back to `returnTo` for the session; works once and only for
-   * a short time.
-   */
+  /** Exchanges what the browser brought to `returnTo`; works once and only for a short time. */
   async function exchange(brought: {
     flow: string
     code: string

@@ -50,10 +50,7 @@ export function createOperatorSignIns(parts: {
   /** Marks the operator's address as verified, within a commit. */
   const verify = (operatorId: string): void => people.prove(existing(operatorId))
 
-  /**
-   * Changes the password and ends all sessions except one. Throws `invalid` for a password that
-   * breaks a rule.
-   */
+  /** Ends all sessions except one. Throws `invalid` for a password that breaks a rule. */
   async function changePassword(
     actor: Actor,
     of: { operatorId: string; password: string; keptSessionId?: string },

@@ -100,19 +100,14 @@ export function createSessions(parts: {
     return presentDetail({ ...session, ...proof }, identity, address)
   }
 
-  /**
-   * A new token for the party that the session is handed to; the previous token becomes invalid.
-   */
+  /** A new token for the party that receives the session; the previous one becomes invalid. */
   function reissue(tenantId: string, id: string): string {
     const token = PREFIX + mintSecret()
     store.sessions.setToken(tenantId, id, sha256(token))
     return token
   }
 
-  /**
-   * The session of a token that requires no further factor; with a `caller`, only one of that
-   * tenant.
-   */
+  /** The session of a token that needs no further factor; with `caller`, only of that tenant. */
   function whoami(token: string | undefined, caller: Caller | undefined): SessionDetail {
     const row = authenticated(token, caller?.tenantId)
     if (owes(row))

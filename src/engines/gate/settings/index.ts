@@ -46,9 +46,7 @@ export function createSettings(parts: {
     providers: [...OPERATOR_PROVIDERS],
   }
 
-  /**
-   * Reads, changes and writes the settings in one commit. `what` names the part for the audit log.
-   */
+  /** Reads and writes the settings in one commit. `what` names the part in the audit log. */
   const change = (
     caller: Caller,
     what: string,

@@ -53,10 +53,7 @@ export function createSignInMethods({
     return { return_urls: next.returnUrls }
   }
 
-  /**
-   * The providers that the tenant's flows offer, in the order of the contract; needs no caller.
-   * Throws `not_found` for an unknown tenant.
-   */
+  /** The providers of flows, in the contract's order. Throws `not_found` for an unknown tenant. */
   function enabledProviders(tenantId: string): { providers: ProviderName[] } {
     if (!tenants.exists(tenantId)) throw notFound('tenant not found')
     const offered = enabledMethods.providers({ tenantId })

@@ -71,10 +71,7 @@ export function createFlowPages(parts: {
     return remembered(answered, cookie)
   }
 
-  /**
-   * Handles the return from a provider: shows the result on the page of the flow, or continues from
-   * there.
-   */
+  /** Handles a provider's callback: shows the result on the flow's page, or continues the flow. */
   async function callback(
     provider: AnyProvider,
     params: URLSearchParams,
@@ -99,8 +96,7 @@ export function createFlowPages(parts: {
       return answer.status === 429 ? later(shown, answer) : shown
     }
     if (answer.next !== undefined) return go(answer.next)
-    // Redirects to the URL of the section, so that reloading the page does not submit the form
-    // again.
+    // Redirects to the section's URL, so that a reload does not submit the form again.
     const section = row.kind === 'settings' && row.active !== null ? `#section-${row.active}` : ''
     return go(urlOf(row.kind, { flow: row.id }) + section)
   }

@@ -12,10 +12,7 @@ import type { Client } from './flows/client.ts'
 const PESTERED_MS = 10 * MINUTE_MS
 /** Mails per hour of one kind to one address, requested from one network. */
 const MAX_BY_CLIENT_PER_HOUR = 5
-/**
- * Mails per hour requested by a tenant's operators. They are not metered, and an operator may be a
- * stranger with their own tenant, who creates identities with any address.
- */
+/** Unmetered mails; the operator may be a stranger who creates identities with any address. */
 const MAX_BY_OPERATORS_PER_HOUR = 100
 /** More than the number of clients or tenants that send at the same time; each is 400 bytes. */
 const MAX_BUCKETS = 20_000

@@ -142,10 +142,7 @@ const signedIn = {
   continue_with: t.Nullable(t.Array(ContinueWith)),
 }
 
-/**
- * The result of a sign-in or registration. `identity` of the session is null until a required
- * second factor is given.
- */
+/** The session's `identity` is null until a required second factor is given. */
 export const SignedIn = t.Object(signedIn)
 export type SignedIn = typeof SignedIn.static
 
@@ -159,10 +156,7 @@ export type BrowserRedirect = typeof BrowserRedirect.static
 
 const any = (description: string) => t.Optional(t.Unknown({ description }))
 
-/**
- * The fields of all methods; the flow decides which of them count. Nothing is validated here:
- * errors are reported in the flow, beside their fields.
- */
+/** The fields of all methods. Not validated here: the flow reports errors beside their fields. */
 export const FlowSubmission = lenient({
   method: any('`password`, `code`, `totp`, `lookup_secret`, `oidc` or `profile`.'),
   csrf_token: any('Value of the node `csrf_token`.'),

@@ -35,10 +35,7 @@ const FOREIGN = {
   vary: 'Accept, Accept-Language',
 }
 
-/**
- * contract/gate, `ui.action`: for any client that has a flow, from any origin. Cookies never
- * authorize a page of another origin: the flow id and its token are required.
- */
+/** contract/gate, `ui.action`. Open to any origin: requires a flow's id and token, not cookies. */
 export function selfServiceRoutes(parts: {
   flows: Flows
   pages: FlowPages

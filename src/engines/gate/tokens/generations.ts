@@ -6,10 +6,7 @@ const REMEMBERED_PEOPLE = 10_000
 
 export type TokenGenerations = ReturnType<typeof createTokenGenerations>
 
-/**
- * Cached generations of identities, which introspection needs for each access token. Must be
- * invalidated in the commit of every change and every deletion.
- */
+/** Caches what each introspection needs. Invalidate it in the commit of a change or deletion. */
 export function createTokenGenerations({ db, store }: { db: Db; store: Store }) {
   const known = createReadCache<number>(db, REMEMBERED_PEOPLE)
 

@@ -33,10 +33,7 @@ export function createAccessTokens(parts: {
 }) {
   const { db, clock, audit, store, subjectOf, generations, keys, metering } = parts
 
-  /**
-   * Issues a token for a subject: an identity of the tenant, or a service name that the tenant
-   * chose.
-   */
+  /** `subject` is an identity of the tenant, or a service name that the tenant chose. */
   async function issue(caller: KeyCaller, input: TokenRequest): Promise<AccessToken> {
     checkName(input.subject, 'subject')
     const scopes = narrowed(caller, input.scopes)
@@ -81,10 +78,7 @@ export function createAccessTokens(parts: {
     return subject.person.tokenGeneration
   }
 
-  /**
-   * Throws `invalid_token` for a malformed or expired token. Tokens of another tenant or
-   * environment are reported as inactive, like tokens that never existed.
-   */
+  /** Malformed or expired tokens throw; those of another tenant or environment are inactive. */
   function introspect(caller: KeyCaller, token: string): Introspection {
     const row = store.accessTokens.find(ownerOf(caller), hashOf(token))
     if (!row || !isGood(caller.tenantId, row)) return { active: false }
@@ -139,10 +133,6 @@ function hashOf(token: string): string {
 const invalidToken = (problem: string, rule: Rule) =>
   invalid(problem, { field: 'access_token', rule, code: 'invalid_token' })
 
-/**
- * The scopes of a token: the requested ones, limited to those of the key; all of the key's by
- * default.
- */
 function narrowed({ scopes }: KeyCaller, wanted: string[] | undefined): string[] {
   if (wanted === undefined) return [...scopes]
   const missing = wanted.find((scope) => !scopes.has(scope))

@@ -34,10 +34,7 @@ const BACKOFF_MS = [1000, 2000, 5000, 15_000, 30_000]
 /** Age at which a message is no longer useful. */
 const GIVE_UP_AFTER_MS = 70 * MINUTE_MS
 
-/**
- * Sends prompts and changes them to the result once the sign-in has ended, as work for the due
- * loop.
- */
+/** Work for the due loop: sends prompts, and shows the result in them once a sign-in has ended. */
 export function createPromptQueue(parts: {
   store: Store
   clock: Clock
@@ -71,9 +68,7 @@ export function createPromptQueue(parts: {
     }
   }
 
-  /**
-   * Sends or changes a message. A disabled bot sends no prompts, but updates those already sent.
-   */
+  /** A disabled bot sends no prompts, but updates those already sent. */
   async function show(
     { chatId, messageId }: LeasedPrompt,
     attempt: AttemptRow,
@@ -138,10 +133,7 @@ export function createPromptQueue(parts: {
     return now + Math.max(backoff, retryAfterMs)
   }
 
-  /**
-   * Takes back leases of stopped processes. It is unknown whether the message was sent, but asking
-   * twice is better than not asking.
-   */
+  /** Takes back prompts of stopped processes: sending one twice is better than not at all. */
   function reclaim(holders: Holders) {
     for (const prompt of prompts.lost(holders, SLICE))
       prompts.rearm(prompt, { ...prompt, state: 'ready', dueAt: holders.now })

@@ -6,9 +6,7 @@ import { LANGUAGES, type Language } from '../language.ts'
 import type { Sandbox } from '../sandbox/index.ts'
 import type { Pages } from '../sandbox/pages.ts'
 
-/**
- * The chat with the test bot. The link's payload is the secret, so anyone with the link may act.
- */
+/** The chat with the test bot. Anyone with the link may act, because its payload is the secret. */
 export const sandboxRoutes = (parts: { sandbox: Sandbox; pages: Pages; access: Access }) => {
   const { sandbox, pages, access } = parts
 

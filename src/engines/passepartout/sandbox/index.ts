@@ -23,10 +23,7 @@ export const sandboxLink = (baseUrl: string, payload: string): string =>
 
 export type Sandbox = ReturnType<typeof createSandbox>
 
-/**
- * The test bot: a page instead of a messenger, with the same conversation. Viewing the page changes
- * nothing; answering includes pressing Start.
- */
+/** The test bot, a page in place of a messenger. Viewing changes nothing; Start is an answer. */
 export function createSandbox(parts: {
   db: Db
   clock: Clock

@@ -31,10 +31,7 @@ export function personalData({ orm }: Snapshot, tenantId: string, id: string) {
   }
 }
 
-/**
- * Completed sign-ins, and others opened by the user's account. The client data of a sign-in that
- * another user completed belongs to that user.
- */
+/** Sign-ins completed or opened by the account; client data only of those it completed. */
 const signInsOf = (orm: Snapshot['orm'], { tenantId, id, platform, platformUserId }: PersonRow) =>
   orm
     .select()

@@ -7,10 +7,7 @@ export type TimeRange = { after: number; upTo: number }
 /** Maximum count per range, enough for a chart. */
 const MAX_COUNTED = 10_000
 
-/**
- * Summary queries for sign-ins by bot. The plus before each parameter keeps SQLite from planning
- * the statement again: db/open.ts.
- */
+/** Summary queries. The plus before parameters keeps SQLite from planning again: db/open.ts. */
 export function createReadModel({ client }: Db) {
   const first = client.prepare<{ seq: number | null }, []>(
     'select min(seq) as seq from passepartout_attempts',
@@ -26,10 +23,7 @@ export function createReadModel({ client }: Db) {
     where tenant_id = +$tenantId and environment = +$environment and state = 'approved'
       and seq > +$after and seq <= +$upTo limit ${MAX_COUNTED}`)
 
-  /**
-   * The sequence number at a point in time, found by binary search, because the sequence follows
-   * time.
-   */
+  /** Found by binary search, because the sequence follows time. */
   function seqAt(at: number): number {
     const [lowest, highest] = [first.get()?.seq, last.get()?.seq]
     if (lowest == null || highest == null) return 0

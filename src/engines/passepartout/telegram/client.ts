@@ -28,10 +28,7 @@ export interface BotApi extends MessengerClient {
   getWebhookInfo(signal?: AbortSignal): Promise<WebhookInfo>
   setWebhook(webhook: { url: string; secret: string }, signal?: AbortSignal): Promise<void>
   deleteWebhook(signal?: AbortSignal): Promise<void>
-  /**
-   * Waits up to `holdSeconds` for the first update. Updates before `offset` are deleted at
-   * Telegram.
-   */
+  /** Waits up to `holdSeconds` for an update. Telegram deletes those before `offset`. */
   getUpdates(poll: {
     offset?: number
     limit: number
@@ -60,15 +57,10 @@ const UPDATES_BODY_BYTES = 16_000_000
 
 const TOKEN = /^\d{1,20}:[\w-]{1,128}$/
 
-/**
- * Whether the token can be used in a URL path unchanged. Only Telegram knows whether it is valid.
- */
+/** Whether the token is safe in a URL path. Only Telegram knows whether it is valid. */
 export const isTokenShaped = (text: string): boolean => TOKEN.test(text)
 
-/**
- * Creates Bot API clients. Every URL contains the bot's token, so URLs are never logged or
- * returned, and tokens in responses are masked.
- */
+/** URLs contain the token, so they are never logged or returned; responses have it masked. */
 export const createTelegram =
   ({ clock, apiRoot }: { clock: Clock; apiRoot: string }) =>
   (token: string): BotApi => {

@@ -7,10 +7,7 @@ import type { Store } from '../store/index.ts'
 
 export type Health = ReturnType<typeof createHealth>
 
-/**
- * Failures before a bot counts as unhealthy: a takeover from a stopped process looks like a
- * conflict, and short interruptions do not matter.
- */
+/** Ignores short interruptions, and the conflict when taking over from a stopped process. */
 const REPORTED_AFTER = 3
 
 /** The health of a bot as shown to its owner, stored when it changes. */

@@ -5,10 +5,7 @@ import type { BotApi } from './client.ts'
 
 export type Introduction = (signal: AbortSignal) => Promise<void>
 
-/**
- * Reads the bot's current name from Telegram, once. Its owner may have renamed it, and a link with
- * the old username would lead nowhere, or to another bot.
- */
+/** Reads the bot's name once: after a rename, links would lead nowhere or to another bot. */
 export function createIntroduction(parts: {
   bot: BotRow
   api: BotApi

@@ -10,10 +10,7 @@ const MAX_TAG_LENGTH = 35
 /** Combining marks that would attach to the text before the name. */
 const STRAY_MARKS = /(?<=^|\s)[\p{M}\p{Join_Control}]+/gu
 
-/**
- * Characters for which joiners matter: emoji, and letters of joining scripts. Elsewhere joiners are
- * invisible.
- */
+/** Characters that joiners affect: emoji and joining scripts. Elsewhere joiners are invisible. */
 const JOINED = String.raw`[\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}[\p{L}--[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]]]`
 const STRAY_JOINERS = new RegExp(
   String.raw`(?<!${JOINED})\p{Join_Control}|\p{Join_Control}(?!${JOINED})`,

@@ -9,10 +9,7 @@ export type BotIdentity = Pick<BotRow, 'username' | 'name'> & { platformBotId: s
 
 export type Ownership = ReturnType<typeof createOwnership>
 
-/**
- * Determines which bot a token belongs to, and whether its messages can be received here. Errors
- * are meant for the operator who sets it up.
- */
+/** Finds a token's bot and whether its messages can arrive here. Errors are for the operator. */
 export function createOwnership(parts: {
   connect: (token: string) => BotApi
   baseUrl: () => string
@@ -49,9 +46,7 @@ export function createOwnership(parts: {
     if (objection) throw invalid(objection, { field: 'transport', rule: 'not_allowed' })
   }
 
-  /**
-   * Makes sure that the bot's messages are delivered here. Resolves with what was removed for that.
-   */
+  /** Ensures that the bot's messages arrive here. Resolves with what was removed for that. */
   async function takeOverWebhook(
     bot: BotRow,
     api: BotApi,

@@ -24,10 +24,7 @@ const STORAGE_RETRY_MS = 1000
 /** After a quiet week Telegram restarts the numbering of updates, possibly at a lower number. */
 const OFFSET_GOOD_MS = 6 * DAY_MS
 
-/**
- * Long-polls the messages of a bot. Updates are confirmed by the next request, which is sent once
- * all of them are committed.
- */
+/** Long-polls a bot. Each request confirms earlier updates, so all must be committed before it. */
 export function createPoller(parts: {
   bot: BotRow
   api: BotApi
@@ -91,10 +88,7 @@ export function createPoller(parts: {
   const isGood = (known: number | null, at: number | null): known is number =>
     known !== null && at !== null && clock.now() - at < OFFSET_GOOD_MS
 
-  /**
-   * A process that was suspended for too long counts as dead, and another one may have taken the
-   * lease.
-   */
+  /** Another process may have taken the lease of one that was suspended for too long. */
   function hasLease(): boolean {
     const now = store.bots.byId(bot.id)
     return now?.leaseOwner === self && now.revision === bot.revision
@@ -107,10 +101,7 @@ export function createPoller(parts: {
     return backoffMs(failures, error, random)
   }
 
-  /**
-   * Removes a webhook left from an earlier configuration. A foreign webhook is kept; `health`
-   * reports it.
-   */
+  /** Removes only a webhook from an earlier configuration; `health` reports a foreign one. */
   async function removeOurWebhook(signal: AbortSignal) {
     try {
       const { url } = await api.getWebhookInfo(signal)

@@ -21,11 +21,7 @@ type Reply = NonNullable<Reaction['reply']>
 
 export type Receive = ReturnType<typeof createReceive>
 
-/**
- * Handles the users' actions. Changes are committed when this resolves and happen once, however
- * often the messenger delivers the update. Replies are sent afterwards at best effort; a user who
- * misses one can repeat the action.
- */
+/** Resolves once changes are committed, exactly once per update. Replies are best effort. */
 export function createReceive(parts: {
   db: Db
   clock: Clock
@@ -46,9 +42,7 @@ export function createReceive(parts: {
   const inProgress = new Map<string, number>()
   let total = 0
 
-  /**
-   * Rejects with `StorageError` if nothing could be stored; the update then counts as not received.
-   */
+  /** Rejects with `StorageError` if nothing was stored; the update then was not received. */
   async function receive(bot: BotRow, { id, update }: Update): Promise<void> {
     if (!update) return
     try {
@@ -84,10 +78,7 @@ export function createReceive(parts: {
     else inProgress.set(id, now)
   }
 
-  /**
-   * Limits replies, because strangers could otherwise exhaust the bot's rate limit, which prompts
-   * need as well.
-   */
+  /** Limits replies: strangers must not exhaust the bot's rate limit, which prompts need too. */
   function mayAnswer(
     bot: BotRow,
     { kind, person }: ChatUpdate,
@@ -98,9 +89,7 @@ export function createReceive(parts: {
     return reply !== undefined && isWithinLimits(bot, person.id)
   }
 
-  /**
-   * One bot takes at most half of the remaining capacity, in case its messenger does not respond.
-   */
+  /** A bot takes at most half of the remaining capacity, in case its messenger doesn't respond. */
   function hasRoom({ id }: BotRow): boolean {
     const own = inProgress.get(id) ?? 0
     return own < Math.min(ANSWERS_PER_BOT, (MAX_ANSWERS - (total - own)) / 2)

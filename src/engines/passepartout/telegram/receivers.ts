@@ -14,10 +14,7 @@ interface Running {
   receiver: Receiver
 }
 
-/**
- * Runs one receiver per bot across all processes, because Telegram does not allow two to poll. A
- * lease is valid as long as its owner is alive according to `instances`, so it needs no renewal.
- */
+/** One receiver per bot, as Telegram requires. Leases last while `instances` has their owners. */
 export function createReceivers(parts: {
   db: Db
   clock: Clock

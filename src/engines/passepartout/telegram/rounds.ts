@@ -1,10 +1,7 @@
 import type { Clock } from '../../../platform/clock.ts'
 import type { Receiver } from './receiver.ts'
 
-/**
- * Calls `round` repeatedly until it is stopped or returns `end`. Between calls it waits for the
- * returned number of milliseconds. Stopping aborts the wait, and the round by its signal.
- */
+/** Repeats `round` until stopped or `end`, after the returned milliseconds. Stopping aborts it. */
 export function createRounds(
   clock: Clock,
   round: (signal: AbortSignal) => Promise<number | 'end'>,

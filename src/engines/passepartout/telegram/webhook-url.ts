@@ -11,9 +11,7 @@ export const isOurWebhook = (url: string, botId: string | undefined, baseUrl: st
 /** Ports that Telegram calls; empty for the default port. */
 const PORTS = ['', '443', '80', '88', '8443']
 
-/**
- * The reason why Telegram would not call this server; self-hosted Bot API servers are less strict.
- */
+/** Why Telegram would not call this server; self-hosted Bot API servers are less strict. */
 export function webhookObjection(baseUrl: string, isOwnServer: boolean): string | undefined {
   const { protocol, port } = new URL(baseUrl)
   if (isOwnServer || (protocol === 'https:' && PORTS.includes(port))) return undefined

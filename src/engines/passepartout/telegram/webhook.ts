@@ -17,18 +17,12 @@ import { createRounds } from './rounds.ts'
 import { readUpdate } from './updates.ts'
 import { isOurWebhook, webhookUrl } from './webhook-url.ts'
 
-/**
- * Interval between two checks of the webhook. The first checks come sooner, because a user may be
- * waiting.
- */
+/** Time between webhook checks; shorter at first, because a user may be waiting. */
 const CHECK_INTERVAL_MS = 10 * MINUTE_MS
 const FIRST_CHECK_INTERVAL_MS = 30_000
 const FIRST_CHECKS = 10
 
-/**
- * The secret that Telegram sends with each update. It is derived from the bot's revision, so
- * nothing has to be stored.
- */
+/** Sent by Telegram with each update. Derived from the revision, so nothing is stored. */
 export const webhookSecret = (sealing: Sealing, { id, revision }: BotRow): string =>
   sealing.fingerprint('bot webhooks', `${id} ${revision}`)
 

@@ -24,10 +24,7 @@ const MAX_LENGTH = 60
 /** The same in code units: a grapheme cluster may consist of any number of them, and messages are limited. */
 const MAX_UNITS = 2 * MAX_LENGTH
 
-/**
- * Positions between a special character and the text after it that could form a URL, a mention, a
- * hashtag or a command. Messengers would turn it into a link that appears to come from the bot.
- */
+/** Where text could form a URL, mention, hashtag or command, a link that seems to be the bot's. */
 const LINK_JOINTS = /(?<=[.:/@#$+])(?=[^\s.:/@#$+])/gu
 /** Invisible and without a line break, but it ends a URL. */
 const WORD_JOINER = '\u2060'

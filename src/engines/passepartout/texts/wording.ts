@@ -15,9 +15,8 @@ export type ReplyKind =
   | 'too_many'
 
 /**
- * All texts of the bots in one language. Names and times are passed in ready for display. No line
- * begins with a name, because a right-to-left name would reverse the direction of the whole line.
- * The warning contains no name at all, so that no tenant can alter its meaning.
+ * Names and times are ready for display. No line begins with a name: a right-to-left one would
+ * reverse the line. The warning has no name, so that no tenant can alter its meaning.
  */
 export interface Wording {
   /** Both labels have about the same length and weight, so that neither looks like the default. */

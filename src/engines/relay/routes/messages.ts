@@ -13,9 +13,7 @@ import { reads } from './scopes.ts'
 const { 402: Unpaid, 404: Unknown } = CodedErrors
 const { badBody, refused } = refusalsIn(CodedErrors)
 
-/**
- * The message API: contract/passepartout-relay, event relay engine; single reads are additional.
- */
+/** contract/passepartout-relay, event relay engine; single reads are additional. */
 export function messageRoutes(parts: {
   messages: Messages
   deliveries: DeliveryLog

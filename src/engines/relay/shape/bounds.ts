@@ -16,9 +16,8 @@ export const MAX_NODES = 1000
 export const MAX_BYTES = 64 * 1024
 
 /**
- * Shrinks a shape to its bounds by removing its deepest levels. What all payloads have in common is
- * near the top, and one rule for all branches keeps the result independent of which branch grew
- * last.
+ * Removes the deepest levels, because payloads agree near the top. The same cut for all branches
+ * makes the result independent of which one grew last.
  */
 export function keepBounds(draft: Draft) {
   const levels = levelsKept(draft)
@@ -35,10 +34,7 @@ export function close(draft: Draft) {
   draft.items = undefined
 }
 
-/**
- * How many levels fit, at least one, or undefined for all. Counts level by level, so that an
- * oversized shape need not be walked to its end.
- */
+/** At least one; undefined for all. Stops early, so an oversized shape isn't walked to its end. */
 function levelsKept(root: Draft): number | undefined {
   let nodes = 0
   let bytes = 0
@@ -78,9 +74,7 @@ function cut(draft: Draft, levels: number) {
   for (const name in draft.properties) cut(draft.properties[name] as Draft, levels - 1)
 }
 
-/**
- * An upper bound for the text of a node, open or closed, without its key and the nodes below it.
- */
+/** An upper bound for a node's text, open or closed, without its key and the nodes below. */
 function ownBytes(draft: Draft): number {
   let bytes = '{"types":127},'.length
   if (draft.format !== undefined) bytes += ',"format":"date-time"'.length

@@ -24,9 +24,8 @@ const MAX_PATH_LENGTH = 500
 const PLAIN_KEY = /^[\p{L}\p{N}_$@-]+$/u
 
 /**
- * The differences between `known` and `next`, which grew out of it. Leaves out the inside of a new
- * property, of a node that was not an object or array before, and of an array that was always
- * empty, because subscribers couldn't rely on them.
+ * Omits the inside of new properties, of nodes that were no object or array before, and of arrays
+ * that were always empty: subscribers couldn't rely on them. `next` grew out of `known`.
  */
 export function driftBetween(known: Shape, next: Shape): Drift[] {
   const drift: Drift[] = []

@@ -2,10 +2,7 @@ import { hasFormat } from './formats.ts'
 import type { Shape } from './shape.ts'
 import { ARRAY, BOOLEAN, INTEGER, NULL, NUMBER, OBJECT, STRING } from './types.ts'
 
-/**
- * Whether observing the value would leave the shape unchanged. This runs for every message and
- * usually decides it, so it allocates nothing.
- */
+/** Whether observing the value changes nothing. Runs for each message, so it allocates nothing. */
 export function fits(shape: Shape, value: unknown): boolean {
   const { types } = shape
   if (typeof value === 'string') {

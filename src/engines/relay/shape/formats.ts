@@ -23,16 +23,11 @@ const MAX_URI_LENGTH = 2048
 /** The longest length of each month. */
 const MONTH_LENGTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-/**
- * The format of a text. Each check is narrower than its standard, so that every validator agrees,
- * and no text passes two checks.
- */
+/** Each check is narrower than its standard, so that validators agree; no text passes two. */
 export const formatOf = (text: string): Format | undefined =>
   FORMATS.find((format) => hasFormat(text, format))
 
-/**
- * Checks lengths first, because the sender must not control how long a regular expression takes.
- */
+/** Checks lengths first, so that the sender can't control how long a regular expression takes. */
 export function hasFormat(text: string, format: Format): boolean {
   if (format === 'uuid') return text.length === 36 && UUID.test(text)
   if (format === 'date-time') return isDateTime(text)

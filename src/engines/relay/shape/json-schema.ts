@@ -3,10 +3,7 @@ import { typeNames } from './types.ts'
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 
-/**
- * A JSON Schema (draft 2020-12) that accepts every payload the shape was learned from. Additional
- * properties are allowed, because the next version of an event may have more.
- */
+/** JSON Schema (draft 2020-12) for all learned payloads; later ones may have more properties. */
 export const toJsonSchema = (shape: Shape): Record<string, unknown> => ({
   $schema: DIALECT,
   ...schemaOf(shape),
@@ -23,10 +20,7 @@ function schemaOf(shape: Shape): Record<string, unknown> {
   return schema
 }
 
-/**
- * Describes properties in an object without a prototype, because a property named `__proto__` would
- * be lost otherwise.
- */
+/** Has no prototype, because a property named `__proto__` would be lost otherwise. */
 function describeProperties(
   schema: Record<string, unknown>,
   properties: Readonly<Record<string, Shape>>,

@@ -12,9 +12,8 @@ export interface Lesson {
 }
 
 /**
- * Adds a payload, parsed by `JSON.parse`, to what is known of its event type. The shape learned
- * from many payloads doesn't depend on their order, except for the order of properties and for what
- * the bounds discard.
+ * Adds a payload, parsed by `JSON.parse`. The order of payloads affects only the order of
+ * properties and what the bounds discard.
  */
 export function learn(known: Shape | undefined, payload: object): Lesson {
   if (known !== undefined && fits(known, payload)) return { shape: known, drift: [] }

@@ -40,9 +40,7 @@ function observeString(draft: Draft, text: string) {
   addTypes(draft, STRING)
 }
 
-/**
- * Observes all items, because a schema of only the first hundred would not be valid for the array.
- */
+/** Observes all items: a schema of only the first hundred would not be valid for the array. */
 function observeArray(draft: Draft, array: unknown[], level: number, room: Room) {
   addTypes(draft, ARRAY)
   if (level >= room.deepest) close(draft)
@@ -67,10 +65,7 @@ function observeObject(draft: Draft, object: Properties, level: number, room: Ro
   if (met !== draft.required) noteMissing(draft, object)
 }
 
-/**
- * Whether an object counts as a map. Checked first, so that no properties are created only to be
- * merged.
- */
+/** Checked first, so that no properties of a map are created only to be merged. */
 function isLarge(object: Properties): boolean {
   let size = 0
   for (const _ in object) {
@@ -122,10 +117,7 @@ function makeOptional(draft: Draft, node: Draft) {
   draft.required = (draft.required ?? 0) - 1
 }
 
-/**
- * Marks missing properties as optional. Called only when fewer required properties were found than
- * exist, because the walk is long.
- */
+/** Marks missing properties as optional. Called only if there are any, because the walk is long. */
 function noteMissing(draft: Draft, object: object) {
   for (const key in draft.properties) {
     if (!Object.hasOwn(object, key)) makeOptional(draft, draft.properties[key] as Draft)

@@ -1,9 +1,6 @@
 import { MAX_DEPTH, MAX_NODES } from './bounds.ts'
 
-/**
- * How deeply a payload is observed. Starts with all levels; once many more nodes exist than a
- * shape may keep, the levels that would be discarded anyway are left out.
- */
+/** How deeply a payload is observed: less once far more nodes exist than a shape may keep. */
 export interface Room {
   deepest: number
   /** Places created, by level; `total` is their sum. */

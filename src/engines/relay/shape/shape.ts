@@ -1,9 +1,6 @@
 import type { Format } from './formats.ts'
 
-/**
- * What was seen at one node in the payloads of an event type. Plain data, written with
- * `JSON.stringify` and read with `asShape`.
- */
+/** What was seen at a node. Plain data: `JSON.stringify` writes it and `asShape` reads it. */
 export interface Shape {
   /** A set of bits; see `types.ts`. */
   readonly types: number
@@ -11,10 +8,7 @@ export interface Shape {
   readonly format?: Format
   /** For a property: at least one object did not have it. */
   readonly optional?: true
-  /**
-   * The contents of objects and arrays are unknown here, because they were too deep or too large to
-   * keep.
-   */
+  /** The contents of objects and arrays are unknown, because they were too deep or too large. */
   readonly open?: true
   /** The number of properties; `required` is the number of those that every object had. */
   readonly size?: number
@@ -40,10 +34,7 @@ export interface Draft {
   items?: Draft
 }
 
-/**
- * An empty draft. All fields exist from the start, so that the JavaScript engine uses a single
- * object layout.
- */
+/** All fields exist from the start, so that the JavaScript engine uses one object layout. */
 export const blank = (): Draft => ({
   types: 0,
   format: undefined,

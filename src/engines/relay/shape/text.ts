@@ -15,10 +15,7 @@ export function asShape(text: string): Shape | undefined {
   }
 }
 
-/**
- * Copies a parsed shape into a draft. `JSON.parse` gives objects a prototype, in which `toString`
- * would count as a known property.
- */
+/** `JSON.parse` gives objects a prototype, in which `toString` would be a known property. */
 function draftOf(stored: unknown, level: number): Draft {
   if (!isRecord(stored) || level > MAX_DEPTH) throw new TypeError('not a shape')
   const draft = blank()

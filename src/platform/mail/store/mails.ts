@@ -122,28 +122,20 @@ export function createMailStore({ orm }: Db) {
   return {
     insert: (mail: NewMail) => insert.run(mail),
     /**
-     * When the latest mails to an address were posted or withheld, newest first. Ignores those
-     * dated in the future, which exist after the clock was set back, because they would block the
-     * address until then.
+     * When the latest mails were posted or withheld, newest first. Ignores those dated in the
+     * future after the clock was set back, which would block the address until then.
      */
     recent: (
       recipientHash: string,
       { kind = null, since, now }: { kind?: string | null; since: number; now: number },
       limit: number,
     ): number[] => recent.all({ recipientHash, kind, since, now, limit }).map(({ at }) => at),
-    /**
-     * The number of mails to an address, up to `limit`, except those whose error begins with
-     * `except`.
-     */
     countSent: (
       recipientHash: string,
       { except, since, now }: { except: string; since: number; now: number },
       limit: number,
     ): number => sent.all({ recipientHash, except: `${except}%`, since, now, limit }).length,
-    /**
-     * Makes up to `limit` mails ready that were kept without a mail server, and returns their
-     * number.
-     */
+    /** Makes up to `limit` kept mails ready and returns their number. */
     release: (now: number, limit: number): number => release.all({ now, limit }).length,
     /** The reverse of `release`, used if the mail server was removed from the configuration. */
     keep: (from: 'ready' | 'waiting', limit: number): number => kept[from].all({ limit }).length,
@@ -155,10 +147,7 @@ export function createMailStore({ orm }: Db) {
     /** Deletes up to `limit` mails about a subject posted by `until`, and returns their number. */
     removeAbout: (tenantId: string, about: string, until: number, limit: number): number =>
       removeAbout.all({ tenantId, about, until, limit }).length,
-    /**
-     * Removes all personal data from up to `limit` mails and returns their number. Unsent mails
-     * fail, and attempts in progress lose their lease.
-     */
+    /** Erases personal data in up to `limit` mails. Unsent ones fail; attempts lose their lease. */
     blankAbout: (tenantId: string, about: string, now: number, limit: number): number =>
       blankAbout.all({ tenantId, about, now, limit }).length,
     /** The same as `blankAbout` for mails to an address. */

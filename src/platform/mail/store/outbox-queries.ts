@@ -52,8 +52,7 @@ export function createOutboxQueries({ orm }: Db) {
     const looked = newest().limit($('most')).as('looked')
     return {
       all: newest().limit($('limit')).prepare(),
-      // Without its own ORDER BY, the query stops after enough rows; the inner query is already
-      // ordered.
+      // Has no ORDER BY of its own, so that it stops early; the inner query is already ordered.
       sought: orm
         .select()
         .from(looked)

@@ -21,10 +21,7 @@ export type NewMail = Pick<
   | 'endedAt'
 >
 
-/**
- * A mail with an attempt in progress; `tries` includes it. Erased mails are never leased, so the
- * recipient and subject are set.
- */
+/** `tries` includes this attempt. Never an erased mail, so the recipient and subject are set. */
 export type LeasedMail = MailRow & {
   recipient: string
   subject: string

@@ -13,10 +13,7 @@ import modulePath from '../../../../../node_modules/@cedar-policy/cedar-wasm/web
 
 /** An instance of Cedar. It must not be used again after anything here has thrown. */
 export interface Cedar {
-  /**
-   * Splits a policy set into its policies, in the order of their ids: `policy0`, `policy1`,
-   * `policy10`.
-   */
+  /** Splits a policy set, in the order of the ids: `policy0`, `policy1`, `policy10`. */
   parts(text: string): PolicySetTextToPartsAnswer
   policyToJson(policy: string): PolicyToJsonAnswer
   /** Parses policies and caches them under a name, replacing earlier ones. */
@@ -43,9 +40,8 @@ interface Exports extends WebAssembly.Exports {
 let compiled: WebAssembly.Module | undefined
 
 /**
- * Starts an instance: a tenth of a second the first time, a few milliseconds after that. The
- * package's own bindings allow only one instance per process, and so no recovery from a panic; this
- * implements the part of them that is needed.
+ * Takes a tenth of a second the first time, then a few milliseconds. The package's own bindings
+ * allow one instance per process, and so no recovery from a panic; this is the part that is needed.
  */
 export function startCedar(): Cedar {
   compiled ??= new WebAssembly.Module(readFileSync(modulePath as string))

@@ -1,17 +1,11 @@
 import type { Expr } from '@cedar-policy/cedar-wasm/web'
 
-/**
- * The cost of evaluating an expression. There are no loops, so time is bounded by the size of the
- * policies and of the question; this estimates the parts that grow with the product of the two.
- */
+/** Evaluation has no loops. Estimates what grows with the product of policies and question. */
 export interface PolicyCost {
   levels: number
   /** Operations whose duration grows with the size of the question's values. */
   heavy: number
-  /**
-   * Characters of patterns, each of which may be compared with each character of a long text, plus
-   * `LIKE` for every text that is matched.
-   */
+  /** Pattern characters, each possibly compared with a whole text, plus `LIKE` per matched text. */
   pattern: number
   /** Whether a pattern is matched against a constant of the policy. */
   likesConstant: boolean
@@ -25,10 +19,7 @@ export const MAX_LEVELS = 100
 /** The fixed cost of a pattern, in characters. */
 export const LIKE = 4
 
-/**
- * The cost of the conditions of one policy, which the engine chains. Stops as soon as more than
- * `MAX_LEVELS` are found.
- */
+/** The engine chains a policy's conditions. Stops once more than `MAX_LEVELS` are found. */
 export function costOf(conditions: readonly Expr[]): PolicyCost {
   const cost: PolicyCost = { levels: 0, heavy: 0, pattern: 0, likesConstant: false, longestText: 0 }
 

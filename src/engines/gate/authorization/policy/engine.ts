@@ -8,9 +8,8 @@ export class EngineFailure extends Error {
 export type Engine = ReturnType<typeof createEngine>
 
 /**
- * Runs Cedar, started on first use. An instance that panicked or ran out of stack may be in an
- * inconsistent state, and one whose memory has grown past `mostMemory` never releases it: either is
- * discarded with its cached policies, and the next call gets a new one.
+ * Cedar, started on first use. An instance that panicked or ran out of stack may be inconsistent,
+ * and one past `mostMemory` never shrinks: both are discarded with their cached policies.
  */
 export function createEngine({ mostMemory }: { mostMemory: number }) {
   let cedar: Cedar | undefined

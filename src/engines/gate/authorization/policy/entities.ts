@@ -15,9 +15,8 @@ export interface Asked {
 type Metadata = Record<string, CedarValueJson> | undefined
 
 /**
- * Converts a question. Everything is passed as JSON and nothing as policy text, so nothing has to
- * be escaped. A principal that is also the resource appears once, with all attributes and the
- * metadata given for it.
+ * Everything is passed as JSON, so nothing has to be escaped. A principal that is also the resource
+ * appears once, with all attributes and the metadata given for it.
  */
 export function asked(question: Question, metadata: Metadata): Asked {
   const { tenantId, principal, action, resource, context } = question
@@ -53,10 +52,7 @@ function resourceUid(resource: Resource): TypeAndId {
   }
 }
 
-/**
- * Converts `access-key` to `AccessKey`. `parseResource` makes sure that no two words map to the
- * same name.
- */
+/** Converts `access-key` to `AccessKey`. `parseResource` makes sure that names are unique. */
 const typeName = (word: string): string =>
   word.replace(/(^|-)([a-z])/g, (_, _hyphen, letter: string) => letter.toUpperCase())
 

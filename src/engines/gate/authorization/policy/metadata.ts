@@ -15,10 +15,7 @@ const MAX_LEVELS = 16
 
 type Held = Record<string, CedarValueJson>
 
-/**
- * An identity's metadata in the form that policies can read: all of it, or the reason why they
- * cannot. Leaving out a part could hide what a forbidding policy looks for.
- */
+/** All metadata or the reason why not, because a missing part could hide what a policy forbids. */
 export function metadataForPolicies(metadata: JsonObject): { held: Held } | { problem: string } {
   if (jsonBytes(metadata) > MAX_BYTES) return problem(TOO_LARGE)
   const flaw = flawIn(metadata, 1)
@@ -68,10 +65,7 @@ const isKnown = (value: null | boolean | number | string): value is boolean | nu
   (typeof value === 'number' && Number.isSafeInteger(value)) ||
   (typeof value === 'string' && value.isWellFormed())
 
-/**
- * A value that Cedar does not support becomes a reference that equals only itself and cannot be
- * compared. No resource has this type, because resource types start with a capital letter.
- */
+/** An incomparable reference, equal only to itself; resource types start with a capital letter. */
 const unsupported = (value: null | boolean | number | string): CedarValueJson => ({
   __entity: { type: 'unsupported', id: JSON.stringify(value) },
 })

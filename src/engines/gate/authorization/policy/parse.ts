@@ -85,9 +85,7 @@ function understood<T>(work: () => T): T {
   }
 }
 
-/**
- * Sorts ids numerically, because the engine returns `policy0`, `policy1`, `policy10`, `policy2`.
- */
+/** Sorts ids numerically: the engine returns `policy0`, `policy1`, `policy10`, `policy2`. */
 function inOrder(policies: readonly string[]): string[] {
   const places = policies.map((_, index) => index)
   places.sort((one, other) => (String(one) < String(other) ? -1 : 1))

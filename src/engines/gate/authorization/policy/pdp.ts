@@ -19,10 +19,7 @@ const MAX_TEXT_BYTES = MB
 /** Policies that search a longer list take too long per question. */
 const MAX_ROLES = 100
 
-/**
- * The policy decision point. Text that users write is parsed by a separate engine, so that a
- * failing text does not discard the parsed policies of others.
- */
+/** Users' text is parsed by a separate engine, whose failure discards no parsed policies. */
 export function createPdp({ mostSets = MAX_SETS, mostText = MAX_TEXT_BYTES } = {}) {
   const drafts = createEngine({ mostMemory: 64 * MB })
   const engine = createEngine({ mostMemory: 256 * MB })
@@ -56,10 +53,7 @@ export function createPdp({ mostSets = MAX_SETS, mostText = MAX_TEXT_BYTES } = {
     )
   }
 
-  /**
-   * Marks policies as failed, because every failure discards the parsed policies of all tenants and
-   * must not be repeated for each question.
-   */
+  /** A failure discards all tenants' parsed policies, so it must not repeat for each question. */
   function givenUp(custom: CustomPolicies): PolicyDecision {
     const problem = 'the policies could not be evaluated'
     parsed.giveUp(custom, problem)
@@ -81,10 +75,7 @@ function flawOf(principal: Principal): string | undefined {
   return undefined
 }
 
-/**
- * Omitted for policies that do not read metadata, so that unsuitable metadata does not matter to
- * them.
- */
+/** Omitted for policies that don't read metadata, so unsuitable metadata doesn't matter to them. */
 const metadataFor = ({ policies }: PolicySet, principal: Principal) =>
   principal.kind === 'identity' && policies.some(({ readsMetadata }) => readsMetadata)
     ? metadataForPolicies(principal.metadata)

@@ -8,9 +8,8 @@ export interface PolicySet {
 }
 
 /**
- * Policy sets that the engine keeps parsed, each in a slot of one tenant; the least recently used
- * slot is reassigned. Limited by number and by text size: a parsed set takes about twenty times the
- * size of its text, at worst a hundred and fifty times.
+ * Parsed policy sets, each in a slot of one tenant; the least recently used slot is reassigned.
+ * Limited by number and text size: a parsed set takes about 20 times its text, at worst 150 times.
  */
 export function createPolicyCache(bounds: { mostSets: number; mostText: number }) {
   const { mostSets, mostText } = bounds

@@ -15,10 +15,7 @@ interface Outcome {
   failures: readonly { policy: string; message: string }[]
 }
 
-/**
- * A forbidding policy overrides all permitting ones. A policy that failed might have forbidden, so
- * the answer is no as well.
- */
+/** Forbidding overrides permitting. A failed policy might have forbidden, so it refuses too. */
 export function conclude({ permits, forbids, failures }: Outcome): PolicyDecision {
   if (forbids.length > 0) return refused(forbids, `forbidden by ${list(forbids)}`)
   const [failure] = failures.toSorted(byPolicy)

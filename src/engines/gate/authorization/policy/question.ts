@@ -61,10 +61,7 @@ function checkLength(text: string, field: string) {
   }
 }
 
-/**
- * Parses `tenant:<id>`, `identity:<id>` or a tenant's own type such as `document:42` and
- * `shop:order:7`. The id is what follows the last colon.
- */
+/** The id follows the last colon: `tenant:<id>`, `identity:<id>`, `document:42`, `shop:order:7`. */
 export function parseResource(text: string): Resource {
   checkName(text, 'resource')
   const colon = text.lastIndexOf(':')
@@ -93,10 +90,7 @@ export function resourceOf(kind: string, id: string): Resource {
   return { kind: 'other', type, id }
 }
 
-/**
- * Each word becomes part of an entity type name: `access-key` is `AccessKey`. The allowed syntax
- * makes sure that no two types get the same name.
- */
+/** Part of an entity type name: `access-key` is `AccessKey`. No two types can get the same name. */
 const TYPE_WORD = /^[a-z][a-z0-9_]*(-[a-z][a-z0-9_]*)*$/
 
 function checkTypeWord(word: string) {

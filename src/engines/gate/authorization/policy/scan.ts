@@ -1,10 +1,7 @@
 import type { FieldError } from '../../../../platform/errors.ts'
 import { positionOf } from './text-position.ts'
 
-/**
- * Maximum number of open brackets, including the braces of `when`; conditions are limited to as
- * many levels.
- */
+/** Includes the braces of `when`; conditions are limited to as many levels. */
 const MAX_OPEN = 100
 const MAX_TOKENS = 8192
 const MAX_BACKSLASHES = 1024
@@ -14,9 +11,8 @@ const MAX_POLICIES = 250
 export type Mistake = Omit<FieldError, 'field'>
 
 /**
- * Checks a text before the engine parses it, because the time that its parser takes grows with the
- * square of open brackets and of invalid escapes, and considerably with every token. This scan only
- * knows how to split a text into tokens.
+ * Checks a text by its tokens before the engine parses it, because the parser's time grows with the
+ * square of open brackets and of invalid escapes, and considerably with every token.
  */
 export function flawOfText(text: string): Mistake | undefined {
   const open: string[] = []

@@ -1,7 +1,4 @@
-/**
- * A position in a text for humans: line and column start at 1, and a column is about one visible
- * character.
- */
+/** Line and column start at 1; a column is about one visible character. */
 export interface Position {
   line: number
   column: number

@@ -21,10 +21,7 @@ const MIN_SALT_BYTES = 8
 /** Memory times passes; about ten times the default cost. */
 const HEAVY_KIB = 384 * 1024
 
-/**
- * Reads argon2id and argon2i hashes of version 19. Hashes made here may have more passes than
- * imported ones.
- */
+/** argon2id and argon2i of version 19. Hashes made here may have more passes than imported ones. */
 export function readArgon2(text: string, bounds = PASSES): ImportedHash {
   const [, name, memory, passes, lanes, salt, hash] = SHAPE.exec(text) ?? refuse(EXPECTED)
   const p = within('p of argon2', lanes as string, [1, MAX_LANES])

@@ -1,9 +1,6 @@
 import { type ImportedHash, refuse, within } from './imported-hash.ts'
 
-/**
- * Salt and hash are 16 and 23 bytes in bcrypt's own base64 alphabet. The last character of each has
- * unused bits, which are always zero.
- */
+/** Salt and hash: 16 and 23 bytes in bcrypt's base64, whose unused last bits are always zero. */
 const SHAPE = /^\$2[aby]\$(\d\d)\$[./A-Za-z\d]{21}[.Oeu][./A-Za-z\d]{30}[.CGKOSWaeimquy26]$/
 
 /** Each step doubles the work; a cost of 16 takes about four seconds. */

@@ -10,10 +10,7 @@ const listPath = embedded as unknown as string
 /** No shorter password is allowed, so shorter ones are not looked up. */
 const MIN_LENGTH = 8
 
-/**
- * Maximum length of suffixes such as `2024!`, which people append to satisfy rules on digits and
- * signs.
- */
+/** Suffixes such as `2024!`, which people append to satisfy rules on digits and signs. */
 const MAX_SUFFIX_LENGTH = 5
 const LETTER = /\p{L}/u
 

@@ -2,10 +2,7 @@
 export const unpadded = (bytes: Uint8Array): string =>
   Buffer.from(bytes).toString('base64').replace(/=+$/, '')
 
-/**
- * Decodes base64 with full or no padding. Undefined for anything else, including non-zero unused
- * bits, which are a sign of typing mistakes or truncation.
- */
+/** Accepts full or no padding. Undefined otherwise and for set unused bits, a sign of typos. */
 export function decodeBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64')
   const padded = bytes.toString('base64')

@@ -4,9 +4,7 @@ import { createWaitingList, type WaitingList } from './waiting-list.ts'
 /** The party that requests a password to be hashed or checked. */
 export interface Requester {
   tenantId: string
-  /**
-   * A client of the tenant, such as an IP address; undefined for a server that acts for many users.
-   */
+  /** Such as an IP address; undefined for a server that acts for many users. */
   client?: string | undefined
 }
 
@@ -28,10 +26,7 @@ interface Tenant {
   waiting: WaitingList<Job>
   atWork: number
   costlyAtWork: number
-  /**
-   * When the tenant's last job ended, or when the tenant arrived: orders tenants with equally many
-   * running jobs.
-   */
+  /** When its last job ended or it arrived; orders tenants with equally many running jobs. */
   turn: number
 }
 
@@ -54,10 +49,7 @@ export function createHashQueue({ workers, places }: { workers: number; places: 
   const atWork = { all: 0, costly: 0, heavy: 0 }
   let turns = 0
 
-  /**
-   * Runs `work` once a worker is free. Rejects with `unavailable` if there is no place in the
-   * queue.
-   */
+  /** Runs `work` once a worker is free. Rejects with `unavailable` if the queue is full. */
   async function run<T>(requester: Requester, cost: Cost, work: () => Promise<T>): Promise<T> {
     const tenant = await enter(requester, cost)
     try {

@@ -59,10 +59,7 @@ export function createHashing({
     return isHeavy ? 'heavy' : 'costly'
   }
 
-  /**
-   * Takes as long as `verify` where there is nothing to verify, so that response times do not
-   * reveal which accounts exist. Always false.
-   */
+  /** Always false. Takes as long as `verify`, so timing does not reveal which accounts exist. */
   const verifyNobody = (requester: Requester, password: string): Promise<boolean> =>
     verify(requester, password, nobody)
 
@@ -75,15 +72,10 @@ export function createHashing({
   return { hash, verify, verifyNobody, needsRehash }
 }
 
-/**
- * Passes of hashes made here. The range covers every setting, so that lowering the cost locks no
- * one out.
- */
+/** Passes of hashes made here: every setting, so that lowering the cost locks no one out. */
 const OUR_PASSES = [1, 20] as const
 
-/**
- * Stored hashes were validated on entry, so failing to read one is an internal error, not a 400.
- */
+/** Stored hashes were validated on entry, so failing here is an internal error, not a 400. */
 function read(stored: string) {
   try {
     return stored.startsWith('$argon2id$') ? readArgon2(stored, OUR_PASSES) : parseHash(stored)

@@ -3,9 +3,7 @@ import { decodeBase64 } from './encoding.ts'
 
 /** A parsed hash that can be verified. */
 export interface ImportedHash {
-  /**
-   * Whether it takes far more time or memory than usual. Heavy hashes are checked one at a time.
-   */
+  /** Whether it takes far more time or memory than usual; such hashes are checked one at a time. */
   isHeavy: boolean
   /** Memory in KiB times passes; argon2 only. */
   argon2Cost?: number

@@ -47,10 +47,7 @@ function changesBetween(one: string[], other: string[]): number {
 /** The length of the longest common substring. */
 function longestShared(one: string[], other: string[]): number {
   let longest = 0
-  /**
-   * For each position of `other`, the length of the common suffix up to it and the position in
-   * `one`.
-   */
+  /** For each position of `other`, the common suffix's length there and at `one`'s position. */
   let row = Array<number>(other.length + 1).fill(0)
   for (const character of one) {
     const next = [0]

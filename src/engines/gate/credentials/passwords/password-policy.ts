@@ -11,9 +11,8 @@ export type PolicyFailure =
   | { rule: 'common' }
 
 /**
- * The first rule that a chosen password breaks; undefined if it breaks none. Characters are code
- * points of the input. `minLength` is at least 8. There are no rules on character classes (NIST SP
- * 800-63B section 3.1.1.2), because length and rarity matter.
+ * The first rule that a password breaks, if any. Characters are code points; `minLength` is at
+ * least 8. No character classes (NIST SP 800-63B section 3.1.1.2): length and rarity matter.
  */
 export function checkNewPassword(
   password: string,

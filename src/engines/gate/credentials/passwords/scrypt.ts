@@ -37,10 +37,7 @@ export function readScrypt(text: string): ImportedHash {
   }
 }
 
-/**
- * `ln` is the logarithm of N, but Kratos writes N itself. No number is ambiguous: a logarithm of 32
- * would take terabytes, and an N below 32 is too weak to be used.
- */
+/** Kratos writes N, not its logarithm: 2^32 would take terabytes, and N below 32 is too weak. */
 function readN(text: string): number {
   if (Number(text) < MIN_N) return 2 ** within('ln of scrypt', text, [1, MAX_LN])
   const N = within('ln of scrypt, taken for N', text, [MIN_N, MAX_N])

@@ -9,9 +9,8 @@ interface Waiting {
 export type WaitingList<Job extends Waiting> = ReturnType<typeof createWaitingList<Job>>
 
 /**
- * The waiting jobs of one tenant, `places` at most, in the order in which they are served: clients
- * in turns, and each client's jobs in order of arrival. A single client may have all places; when
- * they are taken, the client with the most jobs loses its last one to a client with fewer.
+ * A tenant's waiting jobs in serving order: clients in turns, each by arrival. One client may have
+ * all `places`; then the client with the most jobs loses its last one to a client with fewer.
  */
 export function createWaitingList<Job extends Waiting>(places: number) {
   const list: { job: Job; round: number }[] = []

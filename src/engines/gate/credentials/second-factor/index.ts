@@ -20,10 +20,7 @@ interface Totp {
   /** Consecutive wrong answers, and the time of the latest. */
   failures: number
   failedAt: number | null
-  /**
-   * Separate count for sign-ins by mailbox, so that an attacker who knows the password cannot lock
-   * them out.
-   */
+  /** Sign-ins by mailbox count separately: an attacker with the password can't lock them out. */
   byMailbox?: Tally
 }
 
@@ -55,10 +52,7 @@ export type FactorResult = 'right' | 'wrong' | 'used' | 'blocked'
 
 export type SecondFactors = ReturnType<typeof createSecondFactors>
 
-/**
- * Authenticator apps and recovery codes: contract/gate, `mfa_enabled`. Everything runs within a
- * commit, so that no code counts twice.
- */
+/** Apps and recovery codes: contract/gate, `mfa_enabled`. In a commit, so no code counts twice. */
 export function createSecondFactors(parts: {
   store: Store
   clock: Clock

@@ -10,10 +10,7 @@ const QUIET_ZONE = 4
 /** Cameras cannot distinguish smaller modules. */
 const MIN_PIXELS = 2
 
-/**
- * A QR code as a PNG data URL, 256 pixels square including the quiet zone. Throws for more than 997
- * bytes of text, which do not fit.
- */
+/** A PNG data URL, 256 pixels square with the quiet zone. Throws for more than 997 bytes. */
 export function qrCode(text: string): string {
   const modules = encodeQR(text, 'raw', { ecc: 'medium', border: QUIET_ZONE })
   const pixels = Math.floor(SIDE / modules.length)

@@ -1,9 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/**
- * Crockford's base32, which has no look-alike characters. Its 32 characters divide the 256 values
- * of a byte evenly, so all are equally likely.
- */
+/** Crockford's base32, without look-alikes. As 32 divides 256, all are equally likely. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** Maps characters to the ones they are often mistaken for. */
@@ -11,10 +8,7 @@ const LOOK_ALIKES: Record<string, string> = { o: '0', i: '1', l: '1', u: 'v' }
 
 const HOW_MANY = 10
 
-/**
- * Five bits each, 40 in total: safe against guessing under a rate limit, but not against brute
- * force on an unkeyed fast hash.
- */
+/** 40 bits: safe from guessing under a rate limit, but not in an unkeyed, fast hash. */
 const CHARACTERS = 8
 
 const RECOVERY_CODE = new RegExp(`^[${ALPHABET}]{${CHARACTERS}}$`)
@@ -22,10 +16,7 @@ const RECOVERY_CODE = new RegExp(`^[${ALPHABET}]{${CHARACTERS}}$`)
 /** Allows for eight characters plus separators. */
 const MAX_TYPED_LENGTH = 64
 
-/**
- * Ten recovery codes of eight characters, each valid once in place of an authenticator. This is the
- * form that is hashed with a key, and that `normaliseRecoveryCode` produces.
- */
+/** Each is valid once. This form, which `normaliseRecoveryCode` yields, is hashed with a key. */
 export const newRecoveryCodes = (): string[] => Array.from({ length: HOW_MANY }, newRecoveryCode)
 
 const newRecoveryCode = (): string =>
@@ -34,10 +25,7 @@ const newRecoveryCode = (): string =>
 /** The display format, easier to type: `xxxx-xxxx`. */
 export const shownRecoveryCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`
 
-/**
- * The eight characters of an entered recovery code, ignoring case, spaces, dashes and look-alike
- * characters. Undefined if it is not a valid code.
- */
+/** Ignores case, spaces, dashes and look-alikes. Undefined if it is not a valid code. */
 export function normaliseRecoveryCode(typed: string): string | undefined {
   if (typed.length > MAX_TYPED_LENGTH) return undefined
   const code = typed

@@ -9,10 +9,7 @@ const SECRET_BYTES = 20
 /** RFC 6238 section 5.2: tolerates a clock difference of one step, and the time to type. */
 const STEPS_APART = 1
 
-/**
- * Maximum length of the issuer within the URI, where a Chinese character takes nine characters and
- * a space three. The URI has to fit a scannable QR code and contains the issuer twice.
- */
+/** The URI has it twice and must fit a QR code; a Chinese character takes nine, a space three. */
 const MAX_ISSUER_LENGTH = 120
 const MAX_ACCOUNT_LENGTH = 254
 
@@ -25,9 +22,8 @@ const MAX_TYPED_LENGTH = 32
 export const newTotpSecret = (): string => new Secret({ size: SECRET_BYTES }).base32
 
 /**
- * The URI in the QR code, at most about 600 characters. A colon would end the issuer, so colons and
- * invisible characters are removed from names, and long names are truncated. Source:
- * https://github.com/google/google-authenticator/wiki/Key-Uri-Format
+ * At most about 600 characters: long names are cut, and invisible characters and colons, which end
+ * the issuer, removed. https://github.com/google/google-authenticator/wiki/Key-Uri-Format
  */
 export const totpUri = (of: { secret: string; issuer: string; account: string }): string =>
   new TOTP({
@@ -38,9 +34,8 @@ export const totpUri = (of: { secret: string; issuer: string; account: string })
   }).toString()
 
 /**
- * The time step that matches `code`: within one step of `now` (milliseconds), and after `after`,
- * the step of the last accepted code (RFC 6238 section 5.2: no code is accepted twice). Undefined
- * if none matches. Spaces are ignored. Throws if `secret` is not base32.
+ * The matching time step, within one of `now` (milliseconds) and after `after`, the last accepted
+ * (RFC 6238 section 5.2), or undefined. Ignores spaces. Throws if `secret` is not base32.
  */
 export function matchTotp({
   secret,

@@ -14,18 +14,12 @@ export interface Room {
 
 export type Draft = ReturnType<typeof createDraft>
 
-/**
- * A copy of a document that RFC 6902 operations are applied to. An operation that cannot be applied
- * throws `invalid` and may leave the draft half changed.
- */
+/** A copy for RFC 6902 operations. A failing one throws `invalid` and may be half applied. */
 export function createDraft(original: JsonObject, { mostBytes, mostLevels }: Room) {
   const written = JSON.stringify(original)
   const document: JsonObject = JSON.parse(written)
 
-  /**
-   * An upper bound of the document's size: commas are not accounted for exactly, at most a byte per
-   * operation. Measuring the document after each operation would be too slow.
-   */
+  /** Upper bound, too high by at most a comma per operation; measuring each time is too slow. */
   let bytes = Buffer.byteLength(written)
   let bytesCarried = 0
 
@@ -36,10 +30,7 @@ export function createDraft(original: JsonObject, { mostBytes, mostLevels }: Roo
     }
   }
 
-  /**
-   * Copying a large value repeatedly can leave a small document but takes time, so it counts
-   * against a budget.
-   */
+  /** Copying large values takes time even if the document stays small, so it has a budget. */
   function carry(value: Json): Json {
     bytesCarried += jsonBytes(value)
     if (bytesCarried > mostBytes) {

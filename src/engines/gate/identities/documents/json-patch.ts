@@ -9,11 +9,7 @@ export interface PatchRules extends Room {
   mostOperations: number
 }
 
-/**
- * Applies a JSON Patch (RFC 6902) to a copy of the document. If an operation fails, throws
- * `invalid` with a message that starts with its index, counted from 0: `operation 2 (replace
- * /traits/email): …`.
- */
+/** Applies RFC 6902 to a copy. Throws `invalid` with the failed operation's index, from 0. */
 export function applyJsonPatch(
   document: JsonObject,
   operations: unknown,

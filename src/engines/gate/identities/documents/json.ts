@@ -5,9 +5,7 @@ export type Json = null | boolean | number | string | Json[] | JsonObject
 
 export type JsonObject = { [name: string]: Json }
 
-/**
- * Maximum nesting of objects and arrays, as for request bodies; the outermost is the first level.
- */
+/** Maximum nesting of objects and arrays, as for request bodies; the outermost is level 1. */
 export const MAX_LEVELS = 64
 
 export const isJsonObject = (value: unknown): value is JsonObject =>
@@ -25,10 +23,7 @@ export function levelsOf(value: Json): number {
   return below + 1
 }
 
-/**
- * Throws `invalid`, naming the field, unless the value is an object that can be stored: within the
- * size limit, and unchanged after a round trip through JSON.
- */
+/** Throws `invalid` unless the object is within the limit and survives a JSON round trip. */
 export function checkJsonObject(
   value: unknown,
   field: string,

@@ -1,10 +1,6 @@
 import { isJsonObject, type Json } from './json.ts'
 
-/**
- * Applies a JSON Merge Patch (RFC 7396): members replace those of the target, null deletes them,
- * and objects are merged. Neither argument is changed. The result is nested no deeper than the
- * deeper of the two. A member named `__proto__` is treated like any other.
- */
+/** Applies a JSON Merge Patch (RFC 7396) to a copy, nested no deeper than the deeper input. */
 export function mergePatch(target: Json, patch: Json): Json {
   if (!isJsonObject(patch)) return patch
   const members = new Map(isJsonObject(target) ? Object.entries(target) : [])

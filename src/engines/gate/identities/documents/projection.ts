@@ -5,10 +5,7 @@ import { type Pointer, showPointer } from './pointer.ts'
 
 const PARTS = ['traits', 'metadata_public', 'state'] as const
 
-/**
- * The parts of an identity that can be patched. A patch may remove a part or replace it with
- * anything, so the result must be validated like new input.
- */
+/** The patchable parts of an identity. The result of a patch must be validated like new input. */
 export type Projection = { [name in (typeof PARTS)[number]]?: Json }
 
 /** Room for two documents, plus member names, the address and the tenant. */

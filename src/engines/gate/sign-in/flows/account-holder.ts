@@ -6,17 +6,11 @@ import type { FlowRow } from './store.ts'
 
 export type AccountHolder = ReturnType<typeof createAccountHolder>
 
-/**
- * Whether the client that brings a code from a mailbox also holds the credentials of the account.
- * They may be two people, because anyone can sign up with someone else's address.
- */
+/** Whether a client with a mailed code owns the account, which a stranger may have created. */
 export function createAccountHolder(parts: { repository: FlowRepository; sessions: Sessions }) {
   const { repository, sessions } = parts
 
-  /**
-   * Accepts a session of the identity shown by the client, the browser that signed up, or the flow
-   * given to the program that signed the user up. Mails never contain that flow.
-   */
+  /** Accepts a session, the browser that signed up, or a program's flow; no mail contains it. */
   function isHolder(flow: FlowRow, person: IdentityRow, client: Client): boolean {
     if (client.sessionToken !== undefined) return hasSession(client, person)
     if (flow.identityId !== person.id) return false

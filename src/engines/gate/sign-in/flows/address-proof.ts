@@ -27,19 +27,14 @@ export function createAddressProof(parts: {
   const isProven = ({ tenantId, id }: Pick<IdentityRow, 'tenantId' | 'id'>): boolean =>
     store.addresses.of(tenantId, id)?.verifiedAt !== null
 
-  /**
-   * Completes a verification: marks the address as verified, and makes it the account's address if
-   * a change was requested.
-   */
+  /** Marks the address as verified and, if a change was requested, makes it the account's. */
   function confirm(flow: FlowRow, person: IdentityRow, address: string): FlowRow {
     const owner = repository.internalOf(flow).addressChange ? moved(person, address) : person
     if (owner.email === address) people.prove(owner)
     return repository.complete(flow, { state: 'passed_challenge' })
   }
 
-  /**
-   * Changes the address. It was available when the code was sent, but may have been taken since.
-   */
+  /** Changes the address, which may have been taken since the code was sent. */
   function moved(person: IdentityRow, email: string): IdentityRow {
     if (person.email === email) return person
     if (store.identities.byEmail(person.tenantId, email)) throw fieldError(4900010)

@@ -90,9 +90,7 @@ export function createClaims(parts: {
     throw new FlowRefusal('other_browser', 'the flow belongs to another browser')
   }
 
-  /**
-   * Throws for an expired flow with its successor, which stays the same until it expires as well.
-   */
+  /** Throws for an expired flow with its successor, which stays the same until it expires too. */
   async function unexpired(row: FlowRow, client: Client): Promise<FlowRow> {
     if (!repository.isExpired(row)) return row
     throttle.admit(client)

@@ -12,10 +12,7 @@ export interface Client {
   browserHash: string | null
   /** The session token that the client sent; not verified yet. */
   sessionToken: string | undefined
-  /**
-   * Whether the client has an API key of the tenant. Its IP address is then that of a server and
-   * says nothing about users.
-   */
+  /** Whether there is an API key of the tenant. The IP address is then a server's, not a user's. */
   hasKey: boolean
 }
 

@@ -14,10 +14,7 @@ import type { FlowRepository } from './flow.ts'
 import type { FlowRow } from './store.ts'
 
 const DIGITS = 6
-/**
- * Minimum lifetime of a link. It exceeds the longest wait between two mails to an address, so a
- * mailbox that receives no further mail for now still has a working link.
- */
+/** Minimum lifetime of a link; exceeds the longest wait between mails, so that one always works. */
 const LINK_MS = 30 * MINUTE_MS
 /** Kinds of mails that let users back in, sent regardless of how many other mails were sent. */
 const SIGN_IN_MAILS: ReadonlySet<string> = new Set(['recovery', 'login'])
@@ -33,19 +30,11 @@ export interface Sending {
   kind?: string
   /** Overrides the default lifetime of codes. */
   expiresAt?: number
-  /**
-   * The client that requests the mail; undefined for a tenant's server, which has its own limits.
-   */
+  /** The client that requests the mail; undefined for a tenant's server, which has other limits. */
   client?: Client
-  /**
-   * Target of the link in the mail: a separate flow known only to the mailbox, or this flow if no
-   * one else knows it. If omitted, the mail has no link.
-   */
+  /** The flow that the link opens; `this flow` only if no one else has it. If omitted, no link. */
   link?: 'own flow' | 'this flow'
-  /**
-   * Whether to skip the mail instead of failing when it is too soon for another one, because the
-   * link in the latest mail still works.
-   */
+  /** Skips a mail that is too soon instead of failing, because the latest link still works. */
   latestWorks?: boolean
   /** Whether codes sent to this address earlier for the same purpose become invalid. */
   replacesEarlier?: boolean
@@ -98,9 +87,8 @@ export function createCodeMails(parts: {
   const { clock, mail, tenants, mailAllowance, repository, codes, urlOf, lifetimeMs } = parts
 
   /**
-   * Replaces the flow's previous code. Throws when it is too soon for another mail, unless the
-   * latest link in the mailbox still works, so that strangers who request mails cannot lock out the
-   * owner.
+   * Replaces the flow's code. Throws if it is too soon for a mail, unless the latest link still
+   * works: strangers who request mails must not lock out the owner.
    */
   function send(flow: FlowRow, sending: Sending): FlowRow {
     const { address, client, kind = flow.kind, latestWorks } = sending

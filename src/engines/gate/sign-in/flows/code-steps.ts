@@ -22,10 +22,7 @@ export function createCodeSteps(parts: {
 }) {
   const { store, repository, codes, codeMails, throttle } = parts
 
-  /**
-   * Sends a code to the account with the address, if it may sign in by this flow. The response is
-   * the same if no account has the address.
-   */
+  /** Sends a code if an account may sign in by this flow. Without one, the response is the same. */
   const sendToHolder = (
     form: Form,
     sending: Pick<Sending, 'address' | 'link' | 'latestWorks' | 'write'>,

@@ -54,10 +54,7 @@ export function createCodes(parts: {
   const removeEarlier = ({ tenantId, kind }: FlowRow, { id }: IdentityRow, address: string) =>
     store.codes.removeOfKind(tenantId, id, { kind, address })
 
-  /**
-   * Checks an entered code. Each attempt counts before the code is compared and must be stored even
-   * if it fails, so the result is returned and not thrown. A correct code works once.
-   */
+  /** Returns failures instead of throwing, because every attempt must be committed. */
   function check(flow: FlowRow, typed: string): Checked & { flow: FlowRow } {
     if (flow.tries >= MAX_ATTEMPTS) return { outcome: 'spent', flow }
     const next = repository.save(flow, { tries: flow.tries + 1 })

@@ -135,10 +135,7 @@ export function createCompletion(parts: {
     return { is: 'signed_in', ...opened, owesSecondFactor: false, continueWith: [], next }
   }
 
-  /**
-   * Sends the browser on after a complete sign-in: to the flow that required it, back to the app
-   * or, if there is none, to the account page.
-   */
+  /** After a complete sign-in, leads to the flow that required it, the app or the account page. */
   function destinationOf(
     flow: FlowRow,
     person: IdentityRow,
@@ -153,10 +150,7 @@ export function createCompletion(parts: {
     return handOver(flow, flow.returnTo, sessionId)
   }
 
-  /**
-   * The settings flow of the user who just signed in, bound to this browser. Its page names the
-   * account.
-   */
+  /** The settings flow after a sign-in, bound to this browser. Its page names the account. */
   function accountPage(
     { tenantId, kind, language }: FlowRow,
     person: IdentityRow,

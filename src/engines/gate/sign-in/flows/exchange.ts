@@ -23,10 +23,7 @@ export const acceptsExchangeCode = (flow: FlowRow, code: string, now: number): b
   isSame(flow.exchangeHash, sha256(code)) &&
   now < (flow.exchangeExpiresAt ?? 0)
 
-/**
- * Exchanges the code that a browser brought back for the session; works once and only for a short
- * time.
- */
+/** Exchanges the browser's code for the session; works once and only for a short time. */
 export const createExchange =
   (parts: { db: Db; clock: Clock; repository: FlowRepository; sessions: Sessions }) =>
   async (caller: Caller, { flow: id, code }: { flow: string; code: string }): Promise<SignedIn> => {

@@ -8,10 +8,7 @@ export interface FieldError {
   context?: Record<string, unknown>
 }
 
-/**
- * A form that is rejected: the flow is shown again with the errors. Throwing it within a commit
- * rolls the commit back.
- */
+/** A rejected form: the flow is shown again with errors. Thrown in a commit, it rolls back. */
 export class FlowFailure extends Error {
   override name = 'FlowFailure'
 

@@ -47,10 +47,7 @@ export interface Internal {
 /** SHA-256 of a browser's cookie, or the program that received the flow. */
 export type Holder = { browserHash: string } | 'program'
 
-/**
- * A mailbox that the user has proven to control, and the identity that has or requested its
- * address.
- */
+/** A mailbox that the user controls, and the identity that has or requested its address. */
 export interface Mailbox {
   identityId: string
   address: string
@@ -198,11 +195,7 @@ export function createFlowRepository(parts: {
   const sealed = ({ id }: FlowRow, internal: Internal): string =>
     sealing.seal(INTERNAL, boundTo({ id }), JSON.stringify(internal))
 
-  /**
-   * The CSRF token of a form, which cannot be derived without the flow's id. The token of a page
-   * works only in its browser, so that another site cannot make a browser submit someone else's
-   * form.
-   */
+  /** Bound to the browser on pages, so that other sites can't make it submit another's form. */
   const csrfTokenOf = ({ id }: FlowRow, browserHash: string | null): string =>
     sealing.fingerprint(CSRF, browserHash === null ? id : `${id} ${browserHash}`)
 

@@ -13,9 +13,8 @@ const NEWS_MS = DAY_MS
 export type Notify = ReturnType<typeof createNotify>
 
 /**
- * Notifies the owner of an account about a change by mail, within the commit of the change, because
- * it may have been made by someone else. Skipped once the address has received enough mails:
- * otherwise an account with someone else's address could be used to flood their mailbox.
+ * Mails the owner about a change within its commit, because someone else may have made it. Skipped
+ * after enough mails: an account with another's address could be used to flood their mailbox.
  */
 export const createNotify =
   ({ clock, mail, tenants }: { clock: Clock; mail: Mail; tenants: Tenants }) =>

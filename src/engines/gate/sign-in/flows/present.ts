@@ -95,9 +95,7 @@ export function createPresentFlow(parts: {
 
 const BY_LINK: Partial<Record<FlowKind, MessageId>> = { recovery: 1900010, verification: 1900011 }
 
-/**
- * Adds all errors above the form, as the contract requires, and each to its field if it has one.
- */
+/** Adds all errors above the form, as the contract requires, and each also to its field. */
 function addFieldErrors(nodes: Node[], fieldErrors: readonly FieldError[], say: Say) {
   const messages: Message[] = []
   let marked = nodes

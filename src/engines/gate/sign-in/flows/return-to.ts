@@ -2,10 +2,7 @@ import { invalid } from '../../../../platform/errors.ts'
 
 const MAX_LENGTH = 2000
 
-/**
- * Validates a return URL. With an allow list, the URL must be equal to or below one of its entries;
- * without one, any URL is allowed, because only a holder of the tenant's API key can set it.
- */
+/** Allows URLs at or below an entry; with no entries, any, because only key holders set them. */
 export function checkReturnTo(text: string, allowed: readonly string[]): string {
   if (text.length > MAX_LENGTH)
     throw invalid(`must have at most ${MAX_LENGTH} characters`, {
@@ -32,10 +29,7 @@ export function checkReturnTo(text: string, allowed: readonly string[]): string 
   return url.href
 }
 
-/**
- * Whether a URL is equal to or below an allowed one. Encoded slashes (%2F) are refused, because
- * they are ambiguous.
- */
+/** Whether `url` is at or below `entry`. Encoded slashes (%2F) are ambiguous and refused. */
 function covers(entry: URL, url: URL): boolean {
   if (entry.origin !== url.origin || /%2f|%5c/i.test(url.pathname)) return false
   const folder = entry.pathname.endsWith('/') ? entry.pathname : `${entry.pathname}/`

@@ -14,10 +14,7 @@ const PRIVILEGED_MS = HOUR_MS
 
 export type SessionAccess = ReturnType<typeof createSessionAccess>
 
-/**
- * Decides whether a client may continue a flow that acts for a session. A program shows the session
- * token. A page cannot, so its flow is bound to the first browser that opened it.
- */
+/** Access to a session's flow: by session token, or from the first browser that opened it. */
 export function createSessionAccess(parts: {
   clock: Clock
   repository: FlowRepository
@@ -43,10 +40,7 @@ export function createSessionAccess(parts: {
     )
   }
 
-  /**
-   * Settings can be changed with any session of the identity. Only the session itself can be raised
-   * to a higher level.
-   */
+  /** Settings accept any session of the identity; other flows raise the level of their own only. */
   function byToken(flow: FlowRow, { sessionToken }: Client): SessionWithIdentity {
     const row = authenticated(sessionToken, flow.tenantId)
     // A flow ends with its session, because someone else may have started it.
@@ -75,10 +69,7 @@ export function createSessionAccess(parts: {
   const requireOwner = (flow: FlowRow, client: Client): SessionWithIdentity =>
     client.sessionToken === undefined ? ofBrowser(flow, client) : byToken(flow, client)
 
-  /**
-   * Requires a recent sign-in for changes that could lock out the owner, because sessions may stay
-   * open for long.
-   */
+  /** Requires a recent sign-in for changes that could lock out the owner. */
   async function requireFresh(flow: FlowRow, row: SessionWithIdentity, client: Client) {
     if (clock.now() - row.authenticated_at <= PRIVILEGED_MS) return
     throw await leadingTo(flow, client, 'session_refresh_required', { isRefresh: true })

@@ -20,10 +20,7 @@ interface FlowRequest {
   requestedAal?: 'aal1' | 'aal2' | undefined
   isRefresh?: boolean
   language: Language | undefined
-  /**
-   * The client whose limits apply, for browsers that no tenant's server vouches for; undefined for
-   * a tenant's server.
-   */
+  /** The client whose limits apply; undefined if a tenant's server vouches for the browser. */
   origin?: Origin
 }
 

@@ -7,11 +7,7 @@ import { FlowFailure, tooSoon } from './failure.ts'
 
 export type Throttle = ReturnType<typeof createThrottle>
 
-/**
- * Limits guesses. An attempt is counted before it is checked, per identity and per IP address, so
- * that concurrent attempts count as well. A correct one is refunded, because many users may share
- * an address.
- */
+/** Counts a guess before its check, because several may run at once; refunds correct ones. */
 export function createThrottle(parts: {
   clock: Clock
   perMinute: number
@@ -93,10 +89,7 @@ async function tried<T>(tokens: Token[], attempt: () => Promise<T>): Promise<T> 
   }
 }
 
-/**
- * Takes all tokens or none: a client that is limited by its own address must not use up the
- * attempts of others.
- */
+/** All or none: a client limited by its own address must not use up the attempts of others. */
 function takeAll(tokens: Token[]) {
   for (const { from, key } of tokens) {
     const waitMs = from.peek(key)

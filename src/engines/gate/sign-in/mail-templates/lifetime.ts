@@ -3,10 +3,7 @@ import type { Language } from '../model.ts'
 
 const MINUTES_OF_HOUR = 60
 
-/**
- * A duration in words, such as `15 Minuten` or `1 hour`. Rounded down to minutes, or to seconds
- * below a minute, so that a mail never promises more time than there is.
- */
+/** In words, such as `15 Minuten` or `1 hour`; rounded down, so as not to promise too much. */
 export function inWords(ms: number, language: Language): string {
   if (ms < MINUTE_MS) return said(Math.floor(ms / SECOND_MS), 'second', language)
   const minutes = Math.floor(ms / MINUTE_MS)

@@ -1,10 +1,6 @@
 const DOTS = '•••'
 
-/**
- * An address with its local part masked after the first character, such as `g•••@example.com`. The
- * owner recognizes it; other readers of the mail do not learn it. A local part of one character is
- * masked completely.
- */
+/** Such as `g•••@example.com`, which only the owner recognizes. Masks a lone character as well. */
 export function partlyHidden(address: string): string {
   const at = address.lastIndexOf('@')
   const [first, ...others] = charactersOf(address.slice(0, at))

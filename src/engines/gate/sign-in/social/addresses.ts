@@ -4,10 +4,6 @@ import type { Addresses, Provider } from './provider.ts'
 
 export type ProviderSettings = Config['gate']['providers'][keyof Config['gate']['providers']]
 
-/**
- * A provider's URLs: the built-in ones, those below a configured base URL, or those configured
- * individually; the latter take precedence.
- */
 export function addressesOf(provider: Provider, settings: ProviderSettings): Addresses {
   const { baseUrl, authorizeUrl, tokenUrl, userinfoUrl, issuer, jwksUrl } = settings
   const usual = baseUrl === undefined ? provider.addresses : provider.under(baseUrl)
@@ -20,10 +16,7 @@ export function addressesOf(provider: Provider, settings: ProviderSettings): Add
   }
 }
 
-/**
- * A subject that is unique among all installations that the provider was ever configured for. After
- * a move from gitlab.com to another GitLab, number 1 there must not be taken for number 1 here.
- */
+/** Unique across installations: user 1 of gitlab.com must not become user 1 of another GitLab. */
 export function subjectAt(provider: Provider, addresses: Addresses, subject: string): string {
   const home = provider.home(addresses)
   return home === provider.home(provider.addresses) ? subject : `${home}#${subject}`

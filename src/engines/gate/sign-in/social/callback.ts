@@ -62,10 +62,7 @@ export function createSocialCallback(parts: {
     return { is: 'flow', flow: done, next: hostedUrl(repository.renew(flow, [{ id: 1050001 }])) }
   }
 
-  /**
-   * The browser that returned may belong to another user, so it only receives a code, for the app
-   * that the user is signed in to.
-   */
+  /** The browser may be someone else's, so it gets only a code for the signed-in user's app. */
   function returnCode(flow: FlowRow, pendingAccount: PendingAccount): Stepped {
     const { code, columns } = newExchangeCode(clock.now())
     const internalParts = { ...repository.internalOf(flow), pendingAccount }

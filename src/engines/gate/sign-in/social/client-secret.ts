@@ -3,11 +3,7 @@ import { failed } from './errors.ts'
 
 const LIFETIME_S = 300
 
-/**
- * The client secret for Apple: a JWT that identifies the client, signed (ES256) with a key of the
- * developer account. Made for each request, so that a leaked one expires soon; Apple would accept
- * one valid for half a year.
- */
+/** Apple's client secret: a JWT (ES256), made per request so that a leaked one expires soon. */
 export function signedSecret(of: {
   teamId: string
   keyId: string

@@ -9,9 +9,8 @@ import type { AnyProvider } from '../../../../config/index.ts'
 import { CallFailure } from '../../../../platform/transport/failure.ts'
 
 /**
- * The reason why a social sign-in failed. `denied`: the user or the provider refused. `failed`:
- * everything else. `message` is for the log and contains no secret, code or token. There is no
- * `cause`, because that of the library contains all three.
+ * `denied`: the user or the provider refused. `message` is for the log and contains no secret, code
+ * or token; the library's `cause` contains all three, so there is none.
  */
 export class SocialError extends Error {
   constructor(

@@ -7,11 +7,7 @@ import type { Addresses, OpenIdProvider } from './provider.ts'
 /** Tolerated difference of the clocks, in seconds. */
 export const CLOCK_TOLERANCE_S = 60
 
-/**
- * The issuer of the ID token in a token response, if it is acceptable. It is read before the
- * signature is checked, because with some providers it depends on the user; the check against this
- * issuer follows.
- */
+/** Read before the signature check, which uses it: some providers' issuer depends on the user. */
 export async function issuerIn(
   answer: Response,
   provider: OpenIdProvider,
@@ -47,10 +43,7 @@ export function checkClaims(claims: Claims, clientId: string, nowMs: number): vo
   }
 }
 
-/**
- * Verifies the signature. An unknown key may be newer than the cached set. The server object is
- * copied for each call, because the library caches key sets by object and by the system's clock.
- */
+/** Copies `server` for each call, because the library caches key sets by object and clock. */
 export async function checkSignature(
   server: oauth.AuthorizationServer,
   answer: Response,

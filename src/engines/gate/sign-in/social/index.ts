@@ -17,9 +17,8 @@ export type { OAuthSecrets } from './authorization-url.ts'
 export { SocialError } from './errors.ts'
 
 /**
- * A user at a provider. `subject` is stable and unique there, prefixed with the directory or
- * installation if it is only unique within it; at most 255 characters. `email` is as the provider
- * spells it. `isEmailVerified` is true only if the provider's claim can be trusted.
+ * `subject`: stable and unique at the provider, prefixed by directory or installation if needed, at
+ * most 255 characters. `email`: as spelled there. `isEmailVerified`: if the claim can be trusted.
  */
 export interface SocialProfile extends Person {
   tokens: Tokens
@@ -29,28 +28,19 @@ export interface SocialProfile extends Person {
 export interface Social {
   /** Whether a client is configured for the provider. */
   isConfigured(provider: AnyProvider): boolean
-  /**
-   * The URL to send the browser to, and what to store until it returns. Of `upstream`, only
-   * login_hint, hd, prompt, auth_type and acr_values are passed on. Throws `SocialError`.
-   */
+  /** Uses login_hint, hd, prompt, auth_type, acr_values of `upstream`. Throws `SocialError`. */
   begin(
     provider: AnyProvider,
     of: { redirectUri: string; state: string; upstream?: Readonly<Record<string, string>> },
   ): Promise<{ url: string; secrets: OAuthSecrets }>
-  /**
-   * The user who returned. `params` is what the callback received, by GET or by POST;
-   * `redirectUri`, `state` and `secrets` are those of `begin`. Throws `SocialError`.
-   */
+  /** `params` is from the callback (GET or POST), the rest from `begin`. Throws `SocialError`. */
   complete(
     provider: AnyProvider,
     of: { redirectUri: string; params: URLSearchParams; state: string; secrets: OAuthSecrets },
   ): Promise<SocialProfile>
 }
 
-/**
- * Timeout for each of up to four successive calls, in milliseconds: the waiting browser is
- * disconnected after 30 s.
- */
+/** For each of up to four successive calls: the waiting browser is disconnected after 30 s. */
 const CALL_MS = 6000
 
 export function createSocial(parts: {

@@ -9,10 +9,7 @@ const MIN_KEPT_MS = MINUTE_MS
 export interface KeySets {
   /** The response of `url`, or a recent copy of it. */
   fetch: BoundedFetch
-  /**
-   * Whether to read the set again for a token with an unknown key. Not shortly after the last read,
-   * because each such token would cost the provider a request.
-   */
+  /** Whether to reread the set for an unknown key; not soon after a read, to spare the provider. */
   renew(url: string): boolean
 }
 

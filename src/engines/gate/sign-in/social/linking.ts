@@ -14,10 +14,7 @@ import { isForOperators, operatorTraits } from './operator-traits.ts'
 
 export type Linking = ReturnType<typeof createLinking>
 
-/**
- * Connects social accounts to identities. An account is identified by its subject, never by an
- * address.
- */
+/** Connects social accounts to identities, by subject and never by address. */
 export function createLinking(parts: {
   store: Store
   clock: Clock
@@ -29,10 +26,7 @@ export function createLinking(parts: {
   const ownerOf = (tenantId: string, provider: AnyProvider, subject: string) =>
     store.socialLinks.find(tenantId, provider, subject)?.identityId
 
-  /**
-   * Throws if another identity has the account, or if this identity has another account at the
-   * provider.
-   */
+  /** Throws if another identity has the account, or if this one has another at the provider. */
   function link({ tenantId, id }: IdentityRow, account: PendingAccount) {
     const { provider } = account
     const owner = ownerOf(tenantId, provider, account.subject)

@@ -25,8 +25,7 @@ export function createSocialLinkStore({ orm }: Db) {
     .prepare()
   const removeProvider = orm
     .delete(links)
-    // Selects by identity; the index by account would scan all of the tenant's accounts at the
-    // provider.
+    // Selects by identity: the other index would scan all the tenant's accounts at the provider.
     .where(and(ofIdentity, sql`+${links.provider} = ${$('provider')}`))
     .prepare()
   const removeAll = orm.delete(links).where(ofIdentity).prepare()

@@ -52,8 +52,7 @@ async function readUserinfo(
   const client = clientOf(connection)
   const options = through(connection.fetch)
   const response = await oauth.userInfoRequest(server, client, accessToken, options)
-  // Signed profiles (JWT) would have to be validated like ID tokens; no supported provider sends
-  // them.
+  // Signed profiles (JWT) would need validation like ID tokens; no supported provider sends them.
   if (response.status === 200) await jsonOf(response.clone())
   return asClaims(
     await oauth.processUserInfoResponse(server, client, subject, response),

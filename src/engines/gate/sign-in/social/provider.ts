@@ -31,10 +31,7 @@ interface Common {
   clientAuth: 'basic' | 'post' | 'signed'
   /** Additional parameters of the authorization request. */
   parameters?: Readonly<Record<string, string>>
-  /**
-   * The scope in which subjects are unique: the installation. Two sets of URLs with the same home
-   * share their accounts, such as the directories of one cloud.
-   */
+  /** The installation, in which subjects are unique: the same for all directories of a cloud. */
   home(addresses: Addresses): string
 }
 
@@ -45,10 +42,7 @@ export interface OpenIdProvider extends Common {
   nonce: boolean
   /** Whether `issuer` is valid for the provider at `addresses`. Does not check the signature. */
   acceptsIssuer(issuer: string, addresses: Addresses): boolean
-  /**
-   * `claims` are those of the validated ID token and of the userinfo endpoint, if there is one;
-   * `posted` is what came back with the code and is not signed. Throws `SocialError`.
-   */
+  /** `claims` are validated; `posted` came with the code and is unsigned. Throws `SocialError`. */
   person(claims: Claims, posted: URLSearchParams): Person
 }
 

@@ -17,10 +17,7 @@ import type { Linking } from './linking.ts'
 
 export type SocialSignIn = ReturnType<typeof createSocialSignIn>
 
-/**
- * Decides which identity a social account belongs to. The subject decides, never the address: a
- * shared address is a reason to ask for proof, not to connect (research: arXiv 2205.10174).
- */
+/** The subject decides, not the address, which only prompts for proof (arXiv 2205.10174). */
 export function createSocialSignIn(parts: {
   store: Store
   enabledMethods: EnabledMethods
@@ -122,10 +119,7 @@ export function createSocialSignIn(parts: {
     return { is: 'flow', flow: next, next: hostedUrl(next) }
   }
 
-  /**
-   * The provider confirms the address, which was never verified here. Someone else may have created
-   * the identity, so all its credentials are removed.
-   */
+  /** The provider confirms an address never verified here; a stranger's credentials are removed. */
   function takeOver(
     flow: FlowRow,
     account: PendingAccount,

@@ -2,10 +2,7 @@ import type { BoundedFetch } from '../../../../platform/bounded-fetch.ts'
 import { asClaims, type Claims } from './claims.ts'
 import { failed } from './errors.ts'
 
-/**
- * Normalizes token responses to the standard. Some providers send errors with status 200 (GitHub,
- * Slack), one sends scopes as an array (Twitch), and one has omitted the token type (LinkedIn).
- */
+/** Normalizes 200 errors (GitHub, Slack), scope arrays (Twitch) and missing types (LinkedIn). */
 export const standardAnswers =
   (call: BoundedFetch, { isOpenId }: { isOpenId: boolean }): BoundedFetch =>
   async (url, init) => {

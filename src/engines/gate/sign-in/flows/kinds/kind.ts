@@ -68,10 +68,7 @@ const NO_METHOD: Record<FlowKind, MessageId> = {
   verification: 4010006,
 }
 
-/**
- * Whether a form brings a code, rather than requesting one. An empty field counts as a missing
- * code, unless the resend button was pressed.
- */
+/** Whether a code is entered rather than requested. Empty counts, unless resend was pressed. */
 export const bringsCode = ({ flow, input }: Form): boolean =>
   input.text('resend') === undefined &&
   (input.has('code') || (flow.state === 'sent_email' && input.mentions('code')))

@@ -6,10 +6,7 @@ import type { Form } from '../submission.ts'
 import { recoveryCodeSent, recoveryStart, type Say } from '../ui/index.ts'
 import { type Kind, methodIn, type Outcome, type Stepped } from './kind.ts'
 
-/**
- * Account recovery: an emailed code opens a session that is fresh enough to set a new password and
- * ends all other sessions of the identity. contract/gate, self-service flows.
- */
+/** An emailed code ends all sessions and opens a fresh one to set a new password: contract/gate. */
 export function createRecovery(parts: {
   codeSteps: CodeSteps
   completeRecovery: CompleteRecovery

@@ -120,10 +120,7 @@ export function createRegistration(parts: {
     if (!traits || !isSame(traitsIn(input, flow), traits)) throw fieldError(4000036)
   }
 
-  /**
-   * Sends the browser to the provider; or completes a registration whose provider shared no
-   * address, with the one entered.
-   */
+  /** Redirects to the provider, or completes a registration for which it shared no address. */
   async function byAccount(form: Form): Promise<Outcome> {
     const { flow, input, client } = form
     const provider = providerIn(input, 'provider', enabledMethods.providers(flow))

@@ -39,9 +39,6 @@ export const confirmChoice = (say: Say, { mayRecover }: { mayRecover: boolean })
   ...(mayRecover ? [submit('code', 'confirm_by', 'recovery', say(1900009))] : []),
 ]
 
-/**
- * A link back to the app, if the user came from one. `continueTo` was checked against the tenant's
- * list.
- */
+/** A link back to the app, if any. `continueTo` was checked against the tenant's list. */
 export const verificationDone = (say: Say, { continueTo }: { continueTo?: string } = {}): Node[] =>
   continueTo === undefined ? [] : [link('code', 'continue', continueTo, say(1070009))]

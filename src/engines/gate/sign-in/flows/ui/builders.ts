@@ -30,10 +30,7 @@ export const hidden = (group: NodeGroup, name: string, value: string): Node =>
 export const csrfNode = (token: string): Node =>
   input('default', { name: 'csrf_token', type: 'hidden', value: token, required: true })
 
-/**
- * A text node. Like pictures and links, it also has the name, type and value of an input, because
- * clients read them of every node.
- */
+/** Like all nodes, it has the name, type and value of an input, because clients read them. */
 export const text = (group: NodeGroup, id: string, words: Message, label: Message): Node =>
   node(
     'text',

@@ -2,10 +2,7 @@ import type { Node } from '../../model.ts'
 import { field, hidden, submit } from './builders.ts'
 import type { MessageId, Say } from './messages.ts'
 
-/**
- * The field for an emailed code and its button. The resend button always comes later, because the
- * enter key presses the first button.
- */
+/** The resend button must come later, because the enter key presses the first button. */
 export const codeEntry = (
   say: Say,
   {

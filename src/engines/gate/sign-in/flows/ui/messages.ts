@@ -6,9 +6,8 @@ import { english, type MessageId, type Words } from './words-en.ts'
 export type { MessageId } from './words-en.ts'
 
 /**
- * Makes a message for the user. Placeholders are filled from the context: `{provider}` from
- * `context.provider`. The context is included for front ends with their own texts; each of its
- * strings is limited to 300 characters. Nothing is escaped: the renderer has to.
+ * Fills placeholders from the context: `{provider}` from `context.provider`. The context is
+ * included for other front ends, its strings limited to 300 characters. The renderer has to escape.
  */
 export type Say = (id: MessageId, context?: Record<string, unknown>) => Message
 

@@ -13,9 +13,7 @@ export const socialButtons = (
   providers: readonly AnyProvider[],
 ): Node[] => providers.map((provider) => providerButton(say, 'provider', provider, LABELS[kind]))
 
-/**
- * Buttons to connect more accounts, and to disconnect those that are not the last sign-in method.
- */
+/** Buttons to connect more accounts, and to disconnect any but the last sign-in method. */
 export const socialSettings = (
   say: Say,
   { unlinked, removable }: { unlinked: readonly AnyProvider[]; removable: readonly AnyProvider[] },

@@ -31,10 +31,7 @@ export const apple: OpenIdProvider = {
 
 const MAX_USER_LENGTH = 4096
 
-/**
- * The name is sent only at the very first sign-in, through the browser and unsigned, so it is used
- * as a display name and nothing else. An unreadable one is ignored.
- */
+/** Sent only at the first sign-in and unsigned, so it is used only as a display name. */
 function nameIn(user: string | null): string | undefined {
   if (user === null || user.length > MAX_USER_LENGTH) return undefined
   try {

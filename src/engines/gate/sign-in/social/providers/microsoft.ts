@@ -9,10 +9,7 @@ const WHOLE_ID = new RegExp(`^${ID}$`)
 const ISSUER = new RegExp(`^(.+)/(${ID})/v2\\.0$`)
 const DIRECTORY = /\/([^/?]+)\/oauth2\/v2\.0\/authorize(?:\?|$)/
 
-/**
- * `https://login.microsoftonline.com/<directory>`; the issuer is the part that all directories
- * share.
- */
+/** `base` is `https://login.microsoftonline.com/<directory>`; the issuer lacks the directory. */
 function under(base: string): Addresses {
   const isBare = new URL(base).pathname === '/'
   const directory = isBare ? `${base}/common` : base
@@ -25,9 +22,8 @@ function under(base: string): Addresses {
 }
 
 /**
- * Microsoft accounts and those of organizations (Entra ID). Each directory has its own issuer, and
- * all share the keys, so the directory in the authorization URL decides who may sign in: `common`,
- * `organizations`, `consumers` or a single one.
+ * Microsoft and Entra ID accounts. Directories have their own issuers but share the keys, so that
+ * of the authorization URL decides who may sign in: `common`, `organizations`, `consumers`, or one.
  */
 export const microsoft: OpenIdProvider = {
   kind: 'openid',
@@ -70,10 +66,7 @@ const idIn = (claims: Claims, name: string): string => {
   return id !== undefined && WHOLE_ID.test(id) ? id : failed(`${name} is missing or not a valid ID`)
 }
 
-/**
- * The administrator of a directory can write any address into `email`, so it counts only if
- * Microsoft states that the domain's owner confirmed it, or that the user had to prove it.
- */
+/** A directory's administrator can write any `email`, so only what Microsoft confirms counts. */
 function isEmailVerified(claims: Claims, directory: string): boolean {
   const email = emailIn(claims)?.toLowerCase()
   if (email === undefined) return false

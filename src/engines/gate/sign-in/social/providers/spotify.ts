@@ -32,9 +32,6 @@ export const spotify: OauthProvider = {
   },
 }
 
-/**
- * `id` is a name that users can change. It is distinguished from a numeric id, so that no user can
- * take over another's account by choosing its id as a name.
- */
+/** Prefixes `id`, which users can choose, so that it never equals another's `account_id`. */
 const subjectOf = (user: Claims): string =>
   user.account_id ? subjectIn(user, 'account_id') : checkedSubject(`name:${subjectIn(user, 'id')}`)

@@ -23,9 +23,7 @@ export function createAccountSettings(parts: {
 }) {
   const { people, passwords, setPassword, throttle, verificationCodes, notify, changes } = parts
 
-  /**
-   * Changes the profile. A new address replaces the old one once the code sent to it was entered.
-   */
+  /** A new address replaces the old one once the code sent to it was entered. */
   async function changeProfile(form: SettingsForm): Promise<Outcome> {
     const wanted = traitsIn(form.input, form.flow)
     if (wanted.email !== form.session.email) await limitAddressChange(form)
@@ -58,8 +56,7 @@ export function createAccountSettings(parts: {
     await changes.requireFresh(form)
     const password = input.required('password')
     passwords.requireGood(password, email)
-    // Learning that a new password equals the current one is as good as a correct guess, so it is
-    // throttled like one.
+    // Learning that a password equals the current one is a correct guess, so it is throttled.
     const guess = { tenantId, purpose: 'password change', identifier: id } as const
     const hash = await throttle.guarded(guess, client, async () => {
       const sender = { tenantId, client }

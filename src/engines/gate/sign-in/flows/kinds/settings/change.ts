@@ -27,10 +27,7 @@ export interface SettingsTarget {
 
 export type Changes = ReturnType<typeof createChanges>
 
-/**
- * Carries out account changes, each within one commit and a valid session. Each counts against the
- * limit of the client's address, because a stranger who has signed up has a session as well.
- */
+/** Each change runs in one commit and a valid session, limited by IP because anyone can sign up. */
 export function createChanges(parts: {
   audit: Audit
   people: People

@@ -59,9 +59,8 @@ export function createConnectionSettings(parts: {
   }
 
   /**
-   * Completes a connection that a program started: the browser that was at the provider brought a
-   * code, and only its owner also has the session. Without this check, anyone could send others to
-   * the provider and have their social account connected.
+   * Completes a connection that a program started: requires the browser's code as well as the
+   * session. Otherwise, others could be sent to the provider and have their account connected.
    */
   const finish = (form: SettingsForm, code: string): Promise<Outcome> =>
     changes.change(form, 'oidc', ({ flow, person }) => {

@@ -46,10 +46,7 @@ export function createSecondFactorSettings(parts: {
     return { secret, qr: qrCode(totpUri({ secret, issuer, account: email })) }
   }
 
-  /**
-   * Sets up an authenticator app. The code proves that the app has the secret, so the session then
-   * has two factors.
-   */
+  /** The code proves that the app has the secret, so the session then has two factors. */
   async function setUpTotp(form: SettingsForm): Promise<Outcome> {
     const code = form.input.required('totp_code')
     return changes.change(form, 'totp', ({ flow, person, session }) => {
@@ -93,10 +90,7 @@ export function createSecondFactorSettings(parts: {
     throw fieldError(input.isSet('lookup_secret_reveal') ? 4900007 : 4010004)
   }
 
-  /**
-   * Shows new recovery codes. They replace the previous ones once the user confirms having saved
-   * them.
-   */
+  /** The new codes replace the previous ones once the user confirms having saved them. */
   const showNewCodes = (form: SettingsForm): Promise<Outcome> =>
     changes.step(form, ({ flow }) => {
       const internalParts = { ...repository.internalOf(flow), recoveryCodes: newRecoveryCodes() }

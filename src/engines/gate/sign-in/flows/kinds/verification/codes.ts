@@ -58,10 +58,7 @@ export function createVerificationCodes(parts: {
     return [showVerification(send(flow, person, { kind: WELCOME }))]
   }
 
-  /**
-   * Sends a code to a new address. The account keeps its current address until the code was
-   * entered.
-   */
+  /** Sends a code to the new address; the account keeps its own until the code is entered. */
   function sendToNewAddress(
     from: FlowRow,
     person: IdentityRow,
@@ -119,10 +116,7 @@ export function createVerificationCodes(parts: {
     })
   }
 
-  /**
-   * Resends the code to the requested address only; another address requires a new change. Ending
-   * the sessions of an identity also ends the changes requested in them.
-   */
+  /** Resends to the requested address only. Ending an identity's sessions also ends its changes. */
   function resendChangeCode(flow: FlowRow, address: string, client: Client): FlowRow {
     const { addressChange: change } = repository.internalOf(flow)
     const person = flow.identityId && store.identities.find(flow.tenantId, flow.identityId)

@@ -16,9 +16,8 @@ import type { VerificationCodes } from './codes.ts'
 import { choiceIn, type ProvenMailbox } from './mailbox.ts'
 
 /**
- * The verification form: contract/gate, self-service flows. A code proves control of the mailbox,
- * not ownership of the account, which someone else may have created with that address. So the code
- * alone verifies the address only for the holder of the account; others have to sign in first.
+ * The verification form: contract/gate, self-service flows. A code verifies the address only for
+ * the holder of the account, which someone else may have created; others must sign in first.
  */
 export function createVerificationKind(parts: {
   repository: FlowRepository

@@ -55,8 +55,7 @@ export function createProvenMailbox(parts: {
     const { id: identityId, sessionGeneration: generation } = person
     const mailbox = { identityId, address, generation }
     if (input.has('confirm_by')) return carryOut(form, choiceIn(input), mailbox)
-    // A program may send the code again with a session token: throwing rolls back that it was
-    // used.
+    // Throws, so that the code stays unused and a program can send it with a session token.
     if (client.wants === 'json') throw fieldError(4900014)
     const internalParts = { ...repository.internalOf(flow), mailbox }
     return stepped(repository.save(flow, { browserHash: client.browserHash, internalParts }))
