@@ -38,7 +38,7 @@ export type OpenedSession = ReturnType<GateOperators['open']>
 
 /**
  * Why an account that is not verified cannot accept an invitation as it is: a mail can verify it
- * first, or, without a mail server, every other way into it is removed.
+ * first, or, without a mail server, its other credentials and sessions are removed.
  */
 export type AcceptanceIssue = 'must verify' | 'loses credentials'
 
@@ -89,9 +89,9 @@ export function createEntry(parts: {
   }
 
   /**
-   * For an operator who has lost the way in. A link that was mailed verifies the address. An account
-   * that was not verified until now loses every other way into it. Throws `conflict` where the account
-   * has got another address since: the link was made for the owner of the one before.
+   * For an operator who lost access. A link that was mailed verifies the address. An account that was
+   * not verified until now loses its other credentials and sessions. Throws `conflict` if the address of
+   * the account has changed since, because the link was made for the owner of the former one.
    */
   const signIn = (token: string, device: Device): Promise<SignedIn> =>
     db.commit(() => {
@@ -109,8 +109,8 @@ export function createEntry(parts: {
 
   /**
    * An operator accepts an invitation. Throws `conflict` for an account that is not verified, where a
-   * mail can verify it. Without a mail server, such an account gets a new session, the only way into
-   * it that is left.
+   * mail can verify it. Without a mail server, such an account gets a new session and loses all
+   * others.
    */
   const join = (token: string, id: string, device: Device): Promise<Joined> =>
     db.commit(() => {

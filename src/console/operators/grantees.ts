@@ -29,8 +29,8 @@ export function createGrantees(parts: {
   const withdrawInvitations = createWithdrawal(parts)
 
   /**
-   * Removes every way into an account that is not verified: credentials, sessions, login links,
-   * and invitations that were sent from it. For grants by those who can let its owner in again.
+   * Removes all access to an account that is not verified: credentials, sessions, login links, and
+   * invitations that were sent from it. For grants by those who can let its owner in again.
    */
   function secured(actor: Actor, chosen: Chosen): Grantee {
     const { id, isVerified } = unchanged(chosen)

@@ -21,7 +21,7 @@ const MAX_COUNTED = 1000
 /** With more jobs, the filters show no counts. */
 const MAX_IN_CHIPS = 500
 /** Most runs on the time axis. */
-const COMING = 40
+const UPCOMING_SHOWN = 40
 
 /** Delayed jobs of a tenant, latest first, with search and filters from the query string. */
 export function createDelayedList(
@@ -48,8 +48,8 @@ export function createDelayedList(
   }
 
   /** Upcoming jobs, including those due in the last hour that have not started. */
-  function standing(tenantId: string, now: number) {
-    const coming = queries
+  function summary(tenantId: string, now: number) {
+    const upcoming = queries
       .delayedBetween(tenantId, { from: now - HOUR_MS, limit: MAX_COUNTED })
       .filter(({ status }) => status === 'pending')
     const lately = queries.delayedBetween(tenantId, {
@@ -58,11 +58,11 @@ export function createDelayedList(
       limit: MAX_COUNTED,
     })
     return {
-      waiting: coming.length,
-      hasMoreWaiting: coming.length === MAX_COUNTED,
+      waiting: upcoming.length,
+      hasMoreWaiting: upcoming.length === MAX_COUNTED,
       ended: lately.filter(({ status }) => status === 'success' || status === 'failed').length,
       failed: lately.filter(({ status }) => status === 'failed').length,
-      coming: coming.slice(0, COMING),
+      upcoming: upcoming.slice(0, UPCOMING_SHOWN),
     }
   }
 
@@ -82,7 +82,7 @@ export function createDelayedList(
       apiUrl: baseUrl(),
       rows,
       isNone: rows.length === 0 && queries.delayed(tenantId, { limit: 1 }).length === 0,
-      standing: standing(tenantId, now),
+      summary: summary(tenantId, now),
       counts,
       q,
       status,
