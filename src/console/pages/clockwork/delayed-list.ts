@@ -52,7 +52,7 @@ export function createDelayedList(
     const upcoming = queries
       .delayedBetween(tenantId, { from: now - HOUR_MS, limit: MAX_COUNTED })
       .filter(({ status }) => status === 'pending')
-    const lately = queries.delayedBetween(tenantId, {
+    const endedRecently = queries.delayedBetween(tenantId, {
       from: now - DAY_MS,
       to: now,
       limit: MAX_COUNTED,
@@ -60,8 +60,9 @@ export function createDelayedList(
     return {
       waiting: upcoming.length,
       hasMoreWaiting: upcoming.length === MAX_COUNTED,
-      ended: lately.filter(({ status }) => status === 'success' || status === 'failed').length,
-      failed: lately.filter(({ status }) => status === 'failed').length,
+      ended: endedRecently.filter(({ status }) => status === 'success' || status === 'failed')
+        .length,
+      failed: endedRecently.filter(({ status }) => status === 'failed').length,
       upcoming: upcoming.slice(0, UPCOMING_SHOWN),
     }
   }
