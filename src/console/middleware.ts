@@ -21,12 +21,12 @@ export type ConsoleMiddleware = ReturnType<typeof createConsoleMiddleware>
 /**
  * Builds the console's routes, which check access to a page and its forms. `right` opens a page to
  * operators with that right in the tenant they act in, `instance` to operators who act for the
- * installation, `operator` to every signed-in operator, and `stranger` to everyone. A form sent from a
+ * installation, `operator` to every signed-in operator, and `anonymous` to everyone. A form sent from a
  * page of another site is refused, with or without a session. Access is checked before a form's
  * fields are read.
  *
  * Forms, scripts and streams of a page that was opened in another scope than the session's current
- * one are refused before any handler runs. Routes without a scope skip this check: `stranger`, and
+ * one are refused before any handler runs. Routes without a scope skip this check: `anonymous`, and
  * those declared `operator: 'unscoped'`.
  */
 export function createConsoleMiddleware(parts: {
@@ -49,7 +49,7 @@ export function createConsoleMiddleware(parts: {
     }
   }
 
-  /** The current operator, once it is their turn. Tenants and operators take turns, so none delays the others. */
+  /** The operator of a request, once it is their turn. Each operator has a lane of their own. */
   async function inTurn(request: Request): Promise<OperatorContext> {
     const context = operatorOf(request)
     const turn = turns.take(operatorLane(context.operator.id))
@@ -58,13 +58,13 @@ export function createConsoleMiddleware(parts: {
     return operatorOf(request)
   }
 
-  /** The result of `admit` for an operator whose page or form is not outdated. */
+  /** The result of `admit`, for a request whose page is not outdated. */
   function scoped<V>(
     { request, body }: { request: Request; body: unknown },
     context: OperatorContext,
     admit: (context: OperatorContext) => V,
   ): V {
-    // Before their rights, which they may lack only where they are now.
+    // Before rights are checked, because the operator might lack them only in the current scope.
     scopeChecks.refuseOther(request, context.operator, body)
     const admitted = admit(context)
     scopeChecks.requireNamed(request, context.operator, body)
@@ -77,7 +77,7 @@ export function createConsoleMiddleware(parts: {
     return { ...context, tenant }
   }
 
-  /** Throws `forbidden` for all others, with any request in any scope. */
+  /** Throws `forbidden` for operators who are not admins, in every scope. */
   function requireAdmin(context: OperatorContext): OperatorContext {
     if (!context.operator.isAdmin) throw forbidden('this is for admins of the installation')
     return context
@@ -94,7 +94,7 @@ export function createConsoleMiddleware(parts: {
     return request.method === 'POST' ? readFields(request, maxBody) : undefined
   }
 
-  return new Elysia({ name: 'console kit' })
+  return new Elysia({ name: 'console middleware' })
     .macro('right', (right: Right) => ({
       parse: ({ request }) => fields(request, () => operatorOf(request)),
       resolve: async ({ request, body }) =>
@@ -114,7 +114,7 @@ export function createConsoleMiddleware(parts: {
         return scope === 'unscoped' ? context : scoped({ request, body }, context, (same) => same)
       },
     }))
-    .macro('stranger', (_: true) => ({
+    .macro('anonymous', (_: true) => ({
       parse: ({ request }) => fields(request, () => requireSameOrigin(request, baseUrl())),
     }))
 }

@@ -31,9 +31,11 @@ describe('the cookie of a session', () => {
     ],
   ])('at %s is for this installation alone, and for no script', (baseUrl, given) => {
     const cookie = createSessionCookie({ baseUrl: () => baseUrl })
-    expect(cookie.given('token')).toEqual(given)
-    expect(cookie.taken()).toEqual(given.map((one) => `${one.replace('=token', '=')}; Max-Age=0`))
-    expect(cookie.begun('state')).toBe(
+    expect(cookie.sessionCookies('token')).toEqual(given)
+    expect(cookie.expiredCookies()).toEqual(
+      given.map((one) => `${one.replace('=token', '=')}; Max-Age=0`),
+    )
+    expect(cookie.signInState('state')).toBe(
       given[0]?.replace('identity_session=token', 'gatehouse_login=state') ?? '',
     )
   })
@@ -41,7 +43,7 @@ describe('the cookie of a session', () => {
   /** Without the scheme: browsers keep one jar for both. */
   const jarAt = (baseUrl: string) =>
     createSessionCookie({ baseUrl: () => baseUrl })
-      .given('token')
+      .sessionCookies('token')
       .map((one) => ({
         name: one.split('=')[0],
         path: /Path=([^;]+)/.exec(one)?.[1] ?? '',

@@ -21,7 +21,7 @@ export function byHour<Hour extends { hour: string }, Value>(
   return Array.from({ length: HOURS }, (_, index) => valueIn(known.get(first + index * HOUR_MS)))
 }
 
-/** One beat per hour. */
+/** Successes and failures, one bar per hour. */
 export const hourBarsOf = (hours: readonly HourTally[], now: number): HourBar[] =>
   byHour(hours, now, (hour) => ({ good: hour?.succeeded ?? 0, bad: hour?.failed ?? 0 }))
 

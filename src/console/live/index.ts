@@ -58,7 +58,7 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
 
   const viewers = (): Viewer[] => [...topics.values()].flatMap((topic) => [...topic.viewers])
 
-  /** Throws where there are too many already. May end a stream of a tenant that has more of them. */
+  /** Throws if too many streams are open. Can close a stream of the tenant that has most of them. */
   function open({ render, ...of }: Subscription): Response {
     if (isStopped) throw unavailable('the server is shutting down')
     const { name } = of
@@ -66,7 +66,7 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
     const topic = topics.get(name) ?? { render, states: [], viewers: new Set() }
     topic.render = render
     refresh(topic)
-    // Its page connects again, and at longer and longer intervals while it is refused.
+    // Its page reconnects, with growing intervals while it is refused.
     if (displaced) close(displaced)
     const stream = createStream({ onClose: () => leave(viewer) })
     const viewer: Viewer = { ...of, stream, lastAt: clock.monotonic() }
@@ -88,7 +88,7 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
         refresh(topic)
         for (const viewer of topic.viewers) show(topic, viewer)
       } catch (error) {
-        // Storage that cannot be read now may be read a second later.
+        // A failed read is repeated a second later.
         log.warn('live page update failed', { error: String(error) })
       }
     }
@@ -99,7 +99,7 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
     for (const viewer of topic.viewers) {
       const isBehind = clock.monotonic() - viewer.lastAt > MAX_LAG_MS
       if (!isBehind && viewer.mayRead()) continue
-      // One that is behind may come again.
+      // A client that is too slow may reconnect.
       if (!isBehind) sendOutdated(viewer.stream)
       close(viewer)
     }

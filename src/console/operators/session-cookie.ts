@@ -24,10 +24,10 @@ export function createSessionCookie({ baseUrl }: { baseUrl: () => string }) {
 
   return {
     /** Ties a sign-in to the browser that began it. */
-    begun: login.set,
-    begunIn: login.in,
-    given: (token: string): string[] => withDashboard(session.set(token), token),
-    taken: (): string[] => withDashboard(session.end(), '', '; Max-Age=0'),
+    signInState: login.set,
+    signInStateIn: login.in,
+    sessionCookies: (token: string): string[] => withDashboard(session.set(token), token),
+    expiredCookies: (): string[] => withDashboard(session.end(), '', '; Max-Age=0'),
     /** The session of a request to the console. */
     tokenIn: session.in,
     /** The session of a request to `/dashboard`; the console's own cookie comes first. */

@@ -84,7 +84,7 @@ export function accountPages(parts: {
   async function end({ operator, actor }: Context, sessionId: string): Promise<Response> {
     await gateOperators.sessions.end(actor, { operatorId: operator.id, sessionId })
     return sessionId === operator.sessionId
-      ? layout.go('/console/login', cookie.taken())
+      ? layout.go('/console/login', cookie.expiredCookies())
       : layout.go('/console/account?done=ended')
   }
 

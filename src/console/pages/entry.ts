@@ -65,7 +65,7 @@ export function entryPages(parts: {
     const returnTo = `${baseUrl()}/console/enter?${new URLSearchParams({ to: ownPath(to), state })}`
     const { ipAddress } = deviceOf(request)
     const page = await gateOperators.begin({ kind: 'login', returnTo, ipAddress })
-    const headers = { location: page, 'set-cookie': cookie.begun(state) }
+    const headers = { location: page, 'set-cookie': cookie.signInState(state) }
     return new Response(null, { status: 303, headers })
   }
 
@@ -75,10 +75,10 @@ export function entryPages(parts: {
     request: Request,
   ) {
     if (flow === undefined || code === undefined) return goOn(to, request)
-    const begun = cookie.begunIn(request)
-    if (begun === undefined || !isSame(begun, state)) return layout.go('/console/login')
+    const expected = cookie.signInStateIn(request)
+    if (expected === undefined || !isSame(expected, state)) return layout.go('/console/login')
     const { token, session } = await gateOperators.exchange({ flow, code })
-    return layout.go(onwardFor(session.identity.id, to), cookie.given(token))
+    return layout.go(onwardFor(session.identity.id, to), cookie.sessionCookies(token))
   }
 
   /** Continues after a page that creates no session, such as email verification. */
@@ -114,10 +114,10 @@ export function entryPages(parts: {
       () => entry.setUp(token, { ...newcomer, tenantName }, deviceOf(request)),
       NAMES,
     )
-    if (value !== undefined) return layout.go('/console/first-key', cookie.given(value))
-    const shown = { name: newcomer.displayName, email: newcomer.email, tenant: tenantName }
+    if (value !== undefined) return layout.go('/console/first-key', cookie.sessionCookies(value))
+    const values = { name: newcomer.displayName, email: newcomer.email, tenant: tenantName }
     const form = { base: layout.base(), action: `${layout.base()}/setup/${token}` }
-    return layout.html(SetUpPage({ ...form, values: shown, errors }), 422)
+    return layout.html(SetUpPage({ ...form, values: values, errors }), 422)
   }
 
   const linkPage = (token: string): Response =>
@@ -130,7 +130,7 @@ export function entryPages(parts: {
   async function signIn(token: string, request: Request): Promise<Response> {
     if (!links.peek(token)?.operatorId) return usedUp('link', LINK_AGAIN)
     const { session, isSecured } = await entry.signIn(token, deviceOf(request))
-    return layout.go(isSecured ? SECURED_PATH : '/console/account', cookie.given(session))
+    return layout.go(isSecured ? SECURED_PATH : '/console/account', cookie.sessionCookies(session))
   }
 
   function invitationPage(
@@ -181,7 +181,7 @@ export function entryPages(parts: {
     if (errors) return invitationPage(token, request, { values: { name: displayName }, errors })
     return value === undefined
       ? layout.go(loginPath(token))
-      : layout.go('/console', cookie.given(value))
+      : layout.go('/console', cookie.sessionCookies(value))
   }
 
   /** Keeps the current tenant in the session that replaces all earlier ones. */
@@ -189,7 +189,7 @@ export function entryPages(parts: {
     const { scope } = operator
     const tenantId = scope?.kind === 'instance' ? null : (scope?.tenantId ?? joinedId)
     await scopes.choose({ ...operator, sessionId: session.id }, tenantId)
-    return layout.go(SECURED_PATH, cookie.given(token))
+    return layout.go(SECURED_PATH, cookie.sessionCookies(token))
   }
 
   /** Switches to the joined tenant if the operator has no current tenant; otherwise offers to switch. */
@@ -221,31 +221,31 @@ export function entryPages(parts: {
   return new Elysia({ name: 'entry pages', detail: { hide: true } })
     .use(middleware)
     .use(resubmitPages({ ...parts, preference }))
-    .get('/setup/:token', ({ params }) => setUpPage(params.token), { stranger: true })
+    .get('/setup/:token', ({ params }) => setUpPage(params.token), { anonymous: true })
     .post(
       '/setup/:token',
       ({ params, body, request }) => setUp(params.token, body as Fields, request),
       {
-        stranger: true,
+        anonymous: true,
       },
     )
     .get('/console/login', ({ query, request }) => login(query.to ?? '', request), {
-      stranger: true,
+      anonymous: true,
     })
-    .get('/console/enter', ({ query, request }) => enter(query, request), { stranger: true })
-    .get('/console/link/:token', ({ params }) => linkPage(params.token), { stranger: true })
+    .get('/console/enter', ({ query, request }) => enter(query, request), { anonymous: true })
+    .get('/console/link/:token', ({ params }) => linkPage(params.token), { anonymous: true })
     .post('/console/link/:token', ({ params, request }) => signIn(params.token, request), {
-      stranger: true,
+      anonymous: true,
     })
     .get(
       '/console/invitation/:token',
       ({ params, request }) => invitationPage(params.token, request),
-      { stranger: true },
+      { anonymous: true },
     )
     .post(
       '/console/invitation/:token',
       ({ params, body, request }) => accept(params.token, body as Fields, request),
-      { stranger: true },
+      { anonymous: true },
     )
     .get(JOINED_PATH, ({ operator, query }) => joinedPage(operator, query.tenant), {
       operator: true,
@@ -255,7 +255,7 @@ export function entryPages(parts: {
       async ({ operator, actor }) => {
         const { id: operatorId, sessionId } = operator
         await gateOperators.sessions.end(actor, { operatorId, sessionId })
-        return layout.go('/console/login', cookie.taken())
+        return layout.go('/console/login', cookie.expiredCookies())
       },
       { operator: 'unscoped' },
     )

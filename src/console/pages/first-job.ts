@@ -68,7 +68,7 @@ export function firstJobPages(parts: {
         apiUrl: baseUrl(),
         target: target(),
         firstJob: firstJob,
-        live: { href: url(base, LIVE, { firstJob: shownId }), shownId },
+        live: { href: url(base, LIVE, { shown: shownId }), shownId },
         againHref: url(base, JOB_PATH),
         keyHref: may(tenant.role, 'keys') ? url(base, KEY_PATH) : undefined,
       }),

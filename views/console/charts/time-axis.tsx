@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/platform/durations.ts'
 import { relative, Time } from '../time.tsx'
 
-export interface Coming {
+export interface Upcoming {
   at: number
   name: string
   href: string
@@ -28,14 +28,14 @@ export const TimeAxis = (axis: {
   label: string
   now: number
   until: number
-  coming: readonly Coming[]
+  upcoming: readonly Upcoming[]
   /** Number of events in the list; all by default. */
   listed?: number
 }) => {
-  const { now, until, coming } = axis
+  const { now, until, upcoming } = axis
   const positionOf = (at: number) => Math.round(((at - now) / (until - now)) * 9_800 + 100) / 100
   const isInSight = (at: number) => at >= now && at <= until
-  const inSight = coming.filter(({ at }) => isInSight(at))
+  const inSight = upcoming.filter(({ at }) => isInSight(at))
   return (
     <figure class="axis">
       <svg
@@ -80,7 +80,7 @@ export const TimeAxis = (axis: {
         ))}
       </svg>
       <ol class="upcoming" aria-label={axis.label}>
-        {coming.slice(0, axis.listed).map(({ at, name, href, note }) => (
+        {upcoming.slice(0, axis.listed).map(({ at, name, href, note }) => (
           <li>
             <a href={href}>{name}</a>
             {note && <span class="hint">{note}</span>}

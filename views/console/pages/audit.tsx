@@ -25,7 +25,7 @@ export interface Found {
   newer: number | undefined
 }
 
-interface AuditShown extends EntryContext {
+interface AuditProps extends EntryContext {
   query: AuditQuery
   /** Undefined if the filter is invalid. */
   found?: Found
@@ -45,7 +45,7 @@ const CHIPS = [
 ] as const
 
 /** The audit log: event, target, actor and IP address. */
-export const AuditPage = (page: AuditShown) => {
+export const AuditPage = (page: AuditProps) => {
   const { base, query, found, errors } = page
   const { action, actor, object, since, until } = query
   const filter = { action, actor, object, since, until }
@@ -123,7 +123,7 @@ const momentOf = (
   type: /^(\d{4}-\d\d-\d\dT\d\d:\d\d)?$/.test(value ?? '') ? 'datetime-local' : 'text',
 })
 
-function sentenceOn(page: AuditShown, isFiltered: boolean) {
+function sentenceOn(page: AuditProps, isFiltered: boolean) {
   const { found, query, now } = page
   if (!found) return 'No events shown. Fix the filter.'
   const [latest] = found.entries

@@ -150,12 +150,12 @@ const FirstJobStatus = ({ base, job, run, now }: FirstJob) => {
       <li>
         <Step tone="good">Job {name} created</Step>
       </li>
-      <li>{run ? <Run run={run} /> : <Coming job={job} now={now} />}</li>
+      <li>{run ? <Run run={run} /> : <NextRun job={job} now={now} />}</li>
     </ol>
   )
 }
 
-const Coming = ({ job, now }: { job: CronJobSummary; now: number }) =>
+const NextRun = ({ job, now }: { job: CronJobSummary; now: number }) =>
   job.isActive ? (
     <Step tone="busy">
       Next run <Time at={job.nextRunAt} now={now} />

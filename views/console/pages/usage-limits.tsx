@@ -82,7 +82,7 @@ function paceOf(usage: Usage, { price_cents: price, per }: Tariff, now: number):
   return [['Forecast', `${ends}, for about ${money(cost)}`]]
 }
 
-const MARKS = [50, 80, 100] as const
+const THRESHOLDS = [50, 80, 100] as const
 const BAR = 8
 
 /** A usage meter, marked where Gatehouse sends usage events. */
@@ -105,21 +105,21 @@ const MarkedMeter = (meter: {
       <svg
         height="30"
         role="img"
-        aria-label={`${meter.label}: ${amount}. Events are sent at ${listed(MARKS.map((mark) => `${mark}%`))}.`}
+        aria-label={`${meter.label}: ${amount}. Events are sent at ${listed(THRESHOLDS.map((threshold) => `${threshold}%`))}.`}
       >
         <rect class="lanetrack" width="100%" height={BAR} rx="3" />
         <rect class="span" width={`${share.toFixed(1)}%`} height={BAR} rx="3" />
         <g class="hint" fill="currentColor" stroke-width="0">
-          {MARKS.map((mark) => (
+          {THRESHOLDS.map((threshold) => (
             <>
-              <rect x={`${mark - 0.15}%`} width="1" height={BAR + 4} />
+              <rect x={`${threshold - 0.15}%`} width="1" height={BAR + 4} />
               <text
-                x={`${mark}%`}
+                x={`${threshold}%`}
                 y="25"
                 font-size="11"
-                text-anchor={mark === 100 ? 'end' : 'middle'}
+                text-anchor={threshold === 100 ? 'end' : 'middle'}
               >
-                {mark}%
+                {threshold}%
               </text>
             </>
           ))}

@@ -24,7 +24,7 @@ import {
   requestsInWords,
 } from './usage-words.ts'
 
-interface UsageShown {
+interface UsageProps {
   base: string
   usage: Usage
   /** All stored months, newest first. */
@@ -41,7 +41,7 @@ interface UsageShown {
 }
 
 /** Requests and cost of a month. */
-export const UsagePage = (page: UsageShown) => {
+export const UsagePage = (page: UsageProps) => {
   const { base, usage, months, isNow } = page
   return (
     <>
@@ -80,7 +80,7 @@ export const UsagePage = (page: UsageShown) => {
 /** No currency is configured, so amounts have no symbol. */
 const AMOUNTS = 'Amounts are in your billing currency.'
 
-function stateOf(page: UsageShown): { tone?: Tone; sentence: string } {
+function stateOf(page: UsageProps): { tone?: Tone; sentence: string } {
   const { usage, tenant, isNow } = page
   if (!isNow) return { sentence: sentenceOnPast(usage) }
   const sentence = sentenceOn(usage)

@@ -38,8 +38,8 @@ export function mailPages(parts: {
     const state = MAIL_STATES.find(({ name }) => name === params.get('state'))
     const tenant = params.get('tenant') ?? ''
     const recipient = search === undefined ? undefined : foldEmail(search)
-    const sought = { states: state?.states, recipient }
-    const found = outbox.page(whoseOf(tenant), sought, { before, limit: rows })
+    const filter = { states: state?.states, recipient }
+    const found = outbox.page(whoseOf(tenant), filter, { before, limit: rows })
     const children = MailsPage({
       base: layout.base(),
       rows: found.mails.map((one) => ({ ...one, owner: ownerOf(one) })),

@@ -78,7 +78,7 @@ export function operatorPages(parts: {
     const { show, search, after, limit } = filters
     const known =
       search === undefined ? undefined : gateOperators.operatorList.find(search.toLowerCase())
-    if (known) return fits(known, show) ? [{ ...known, seq: 0 }] : []
+    if (known) return matches(known, show) ? [{ ...known, seq: 0 }] : []
     if (show === 'admins')
       return store
         .admins({ search: search?.toLowerCase(), after: after?.[2], limit })
@@ -91,7 +91,7 @@ export function operatorPages(parts: {
     })
   }
 
-  function fits({ id, state }: Operator, show: OperatorsFilter | undefined): boolean {
+  function matches({ id, state }: Operator, show: OperatorsFilter | undefined): boolean {
     if (show === 'admins') return store.isAdmin(id)
     return show === undefined || state === 'inactive'
   }

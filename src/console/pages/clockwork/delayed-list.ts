@@ -21,7 +21,7 @@ const MAX_COUNTED = 1000
 /** With more jobs, the filters show no counts. */
 const MAX_IN_CHIPS = 500
 /** Most runs on the time axis. */
-const COMING = 40
+const UPCOMING_SHOWN = 40
 
 /** Delayed jobs of a tenant, latest first, with search and filters from the query string. */
 export function createDelayedList(
@@ -48,21 +48,22 @@ export function createDelayedList(
   }
 
   /** Upcoming jobs, including those due in the last hour that have not started. */
-  function standing(tenantId: string, now: number) {
-    const coming = queries
+  function summary(tenantId: string, now: number) {
+    const upcoming = queries
       .delayedBetween(tenantId, { from: now - HOUR_MS, limit: MAX_COUNTED })
       .filter(({ status }) => status === 'pending')
-    const lately = queries.delayedBetween(tenantId, {
+    const endedRecently = queries.delayedBetween(tenantId, {
       from: now - DAY_MS,
       to: now,
       limit: MAX_COUNTED,
     })
     return {
-      waiting: coming.length,
-      hasMoreWaiting: coming.length === MAX_COUNTED,
-      ended: lately.filter(({ status }) => status === 'success' || status === 'failed').length,
-      failed: lately.filter(({ status }) => status === 'failed').length,
-      coming: coming.slice(0, COMING),
+      waiting: upcoming.length,
+      hasMoreWaiting: upcoming.length === MAX_COUNTED,
+      ended: endedRecently.filter(({ status }) => status === 'success' || status === 'failed')
+        .length,
+      failed: endedRecently.filter(({ status }) => status === 'failed').length,
+      upcoming: upcoming.slice(0, UPCOMING_SHOWN),
     }
   }
 
@@ -82,7 +83,7 @@ export function createDelayedList(
       apiUrl: baseUrl(),
       rows,
       isNone: rows.length === 0 && queries.delayed(tenantId, { limit: 1 }).length === 0,
-      standing: standing(tenantId, now),
+      summary: summary(tenantId, now),
       counts,
       q,
       status,

@@ -67,7 +67,7 @@ export function homePage(
       hasEnvironments: true,
       children: OverviewPage({
         overview: props,
-        live: { href: url(base, LIVE, { props: shownId }), shownId },
+        live: { href: url(base, LIVE, { shown: shownId }), shownId },
         installation: InstallationIssues({ base, issues, now: clock.now() }),
       }),
     })

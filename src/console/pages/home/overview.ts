@@ -64,7 +64,7 @@ export function createOverview(parts: {
     const { caller, scope } = overviewRequest
     const { issues, day, jobs, hasKey, hasEndpoint } = known
     const now = clock.now()
-    const coming = upcomingRuns(clockwork, scope.tenantId, now)
+    const upcoming = upcomingRuns(clockwork, scope.tenantId, now)
     const activity = feed.of(caller)
     return {
       base: layout.base(),
@@ -75,12 +75,12 @@ export function createOverview(parts: {
       mayChange: may(scope.role, 'change'),
       isFresh:
         activity.length === 0 &&
-        coming.length === 0 &&
+        upcoming.length === 0 &&
         jobs.active + jobs.paused === 0 &&
         !hasEndpoint,
       today: { ...day, jobs },
       issues,
-      coming,
+      upcoming,
       activity,
       now,
     }
@@ -88,11 +88,11 @@ export function createOverview(parts: {
 
   /** Live parts of the page, with the data that each depends on. */
   function partsOf(props: OverviewProps): Part[] {
-    const { base: _, apiUrl: __, now: ___, coming, activity, ...top } = props
+    const { base: _, apiUrl: __, now: ___, upcoming, activity, ...top } = props
     const facts = {
       'overview-head': top,
       'overview-top': top,
-      'overview-next': coming,
+      'overview-next': upcoming,
       'overview-feed': activity,
     } satisfies Record<keyof typeof OVERVIEW_PARTS, unknown>
     return Object.entries(OVERVIEW_PARTS).map(([target, draw]) => ({

@@ -152,7 +152,7 @@ export const overview = () =>
             label="Coming runs"
             now={NOW}
             until={NOW + 2 * HOUR}
-            coming={[
+            upcoming={[
               {
                 at: NOW + 3 * MINUTE + 30 * SECOND,
                 name: 'Refresh prices',

@@ -43,7 +43,7 @@ export const MailPage = (page: {
       </Section>
       <Section id="letter" title="Content">
         {text === null ? (
-          <p class="hint">{whyUnread(mail, page.hasServer)}</p>
+          <p class="hint">{hiddenReason(mail, page.hasServer)}</p>
         ) : (
           <>
             <p class="hint">
@@ -120,7 +120,7 @@ function sentenceOnState(mail: MailSummary, now: number) {
   }
 }
 
-function whyUnread({ endedAt }: MailSummary, hasServer: boolean): string {
+function hiddenReason({ endedAt }: MailSummary, hasServer: boolean): string {
   if (endedAt !== null) return 'The content was erased when the email was sent, failed or expired.'
   return hasServer
     ? 'Only the recipient can read it. The content is shown here only if no mail server is configured.'

@@ -33,12 +33,12 @@ interface DelayedPageProps {
   /** The tenant has no delayed jobs. */
   isNone: boolean
   /** Pending jobs, and those that ended in the last 24 hours. `coming` are the next to run. */
-  standing: {
+  summary: {
     waiting: number
     hasMoreWaiting: boolean
     ended: number
     failed: number
-    coming: readonly Pick<DelayedJobSummary, 'id' | 'name' | 'runAt'>[]
+    upcoming: readonly Pick<DelayedJobSummary, 'id' | 'name' | 'runAt'>[]
   }
   counts: DelayedCounts | undefined
   q: string
@@ -61,7 +61,7 @@ export const DelayedPage = (page: DelayedPageProps) => {
       <PageHead title="Delayed jobs" state={stateOf(page)} action={!isNone && action} />
       {!isNone && (
         <>
-          <Coming {...page} />
+          <UpcomingRuns {...page} />
           <Filters {...page} />
         </>
       )}
@@ -90,15 +90,15 @@ export const DelayedPage = (page: DelayedPageProps) => {
   )
 }
 
-const Coming = ({ base, standing: { coming }, now }: DelayedPageProps) =>
-  coming.length === 0 ? null : (
+const UpcomingRuns = ({ base, summary: { upcoming }, now }: DelayedPageProps) =>
+  upcoming.length === 0 ? null : (
     <Section id="coming" title="Upcoming runs" isCard>
       <TimeAxis
         label="Upcoming runs"
         now={now}
-        until={Math.max(now + HOUR_MS, coming.at(-1)?.runAt ?? now)}
+        until={Math.max(now + HOUR_MS, upcoming.at(-1)?.runAt ?? now)}
         listed={LISTED}
-        coming={coming.map(({ id, name, runAt }) => ({
+        upcoming={upcoming.map(({ id, name, runAt }) => ({
           at: runAt,
           name: shorten(name, 60),
           href: url(base, `${PATH}/${id}`),
@@ -163,10 +163,10 @@ const firstJob = ({ apiUrl, now }: DelayedPageProps): CurlRequest => ({
   },
 })
 
-function stateOf({ isNone, standing, now }: DelayedPageProps) {
+function stateOf({ isNone, summary, now }: DelayedPageProps) {
   if (isNone) return { sentence: 'No delayed jobs' }
-  const { waiting, hasMoreWaiting, ended, failed, coming } = standing
-  const [next] = coming
+  const { waiting, hasMoreWaiting, ended, failed, upcoming } = summary
+  const [next] = upcoming
   return {
     tone: failed > 0 ? 'bad' : 'good',
     sentence: (

@@ -25,7 +25,7 @@ export interface OverviewProps {
   isFresh: boolean
   today: Today
   issues: TenantIssues
-  coming: readonly UpcomingRun[]
+  upcoming: readonly UpcomingRun[]
   activity: readonly Activity[]
   now: number
 }

@@ -18,14 +18,14 @@ const MAX_SPAN_MS = 1440 * MINUTE_MS
 /** Upcoming runs on a time axis. */
 export const UpcomingRuns = ({
   base,
-  coming,
+  upcoming,
   now,
 }: {
   base: string
-  coming: readonly UpcomingRun[]
+  upcoming: readonly UpcomingRun[]
   now: number
 }) => {
-  const last = coming.at(-1)
+  const last = upcoming.at(-1)
   if (!last)
     return (
       <>
@@ -43,7 +43,7 @@ export const UpcomingRuns = ({
       label="Upcoming runs"
       now={now}
       until={until}
-      coming={coming.map(({ kind, id, name, at, words, again }) => ({
+      upcoming={upcoming.map(({ kind, id, name, at, words, again }) => ({
         at,
         again,
         isEndless: (again.at(-1) ?? until) < until,

@@ -36,7 +36,7 @@ export function identityPage({ layout, gate, clock, operators }: GateParts) {
           ...session,
           device: deviceOf(session.devices[0]?.user_agent ?? null),
         })),
-        happenings: history.of(caller, identity.id),
+        activity: history.of(caller, identity.id),
         names: new Map(
           operators.memberships.list(tenant.tenantId).map(({ id, email }) => [id, email]),
         ),

@@ -73,7 +73,7 @@ export function methodsPage({ layout, gate, config }: GateParts) {
     try {
       return await signInMethods.setReturnUrls(caller, urls)
     } catch (error) {
-      throw error instanceof AppError ? inItsLine(error, lines) : error
+      throw error instanceof AppError ? withLineNumber(error, lines) : error
     }
   }
 
@@ -83,10 +83,13 @@ export function methodsPage({ layout, gate, config }: GateParts) {
 }
 
 /** The API counts addresses from 0; people count lines, including empty ones. */
-function inItsLine({ kind, field, rule, problem }: AppError, lines: readonly string[]): AppError {
+function withLineNumber(
+  { kind, field, rule, problem }: AppError,
+  lines: readonly string[],
+): AppError {
   const index = Number(field?.split('.')[1])
-  const places = lines.flatMap((line, place) => (line === '' ? [] : [place + 1]))
-  const line = places[index]
+  const lineNumbers = lines.flatMap((line, index) => (line === '' ? [] : [index + 1]))
+  const line = lineNumbers[index]
   const words = line === undefined ? problem : `line ${line} ${problem}`
   return new AppError(kind, words, { field: 'urls', rule: rule ?? 'format' })
 }

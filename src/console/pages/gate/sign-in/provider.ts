@@ -62,8 +62,8 @@ export function providerPage({ layout, gate, config }: GateParts) {
   async function turn(context: Context, enabled: boolean): Promise<Response> {
     const provider = existing(context)
     await signInMethods.setProviders(context.caller, { providers: [{ provider, enabled }] })
-    const place = trimmedText(context.body, 'back') === 'list' ? '' : `/providers/${provider}`
-    return layout.go(`/console/sign-in${place}?done=${enabled ? 'on' : 'off'}`)
+    const subpath = trimmedText(context.body, 'back') === 'list' ? '' : `/providers/${provider}`
+    return layout.go(`/console/sign-in${subpath}?done=${enabled ? 'on' : 'off'}`)
   }
 
   return { show, turn }

@@ -11,7 +11,7 @@ const ON_A_PAGE = 25
 export function webhookList({ layout, gate, clock, baseUrl }: GateParts) {
   const { webhooks } = gate
 
-  const lately = (caller: Caller, webhook: Webhook) => ({
+  const rowOf = (caller: Caller, webhook: Webhook) => ({
     webhook,
     hours: webhooks.hours(caller, webhook.id),
     latest: webhooks.log.list(caller, { limit: 1, endpoint_id: webhook.id }).data[0],
@@ -35,7 +35,7 @@ export function webhookList({ layout, gate, clock, baseUrl }: GateParts) {
         apiUrl: baseUrl(),
         now: clock.now(),
         all,
-        rows: shown.map((webhook) => lately(caller, webhook)),
+        rows: shown.map((webhook) => rowOf(caller, webhook)),
         state,
         position: { cursor: query.cursor || undefined, trail: query.trail },
         next: from + shown.length < found.length ? shown.at(-1)?.id : undefined,

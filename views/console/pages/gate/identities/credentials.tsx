@@ -76,8 +76,8 @@ export const Credentials = (page: IdentityView) => {
         columns={[
           { label: 'Method', cell: ({ label }) => label },
           { label: 'Identifier', isWide: true, cell: ({ knownAs }) => <Text text={knownAs} /> },
-          { label: 'Added', align: 'right', cell: ({ since }) => moment(since, now) },
-          { label: 'Updated', align: 'right', cell: ({ changed }) => moment(changed, now) },
+          { label: 'Added', align: 'right', cell: ({ since }) => timeOf(since, now) },
+          { label: 'Updated', align: 'right', cell: ({ changed }) => timeOf(changed, now) },
           ...(mayChange ? [removalColumn(base, identity.id)] : []),
         ]}
         empty={
@@ -106,7 +106,7 @@ const RecoveryMail = ({ base, identity }: IdentityView) => (
   />
 )
 
-const moment = (at: string | undefined, now: number) =>
+const timeOf = (at: string | undefined, now: number) =>
   at === undefined ? '–' : <Time at={Date.parse(at)} now={now} />
 
 function credentialRows({ identity, hasCode }: IdentityView): CredentialRow[] {

@@ -20,44 +20,44 @@ export const ActivitySection = (page: IdentityView & { auditHref: string }) => (
       </>
     }
   >
-    {page.happenings.length === 0 ? (
+    {page.activity.length === 0 ? (
       <p class="hint">No recent activity</p>
     ) : (
       <Events
         label="Activity"
-        events={page.happenings.map((happening) => ({
-          ...shown(happening, page),
-          aside: <Time at={happening.at} now={page.now} />,
+        events={page.activity.map((entry) => ({
+          ...eventOf(entry, page),
+          aside: <Time at={entry.at} now={page.now} />,
         }))}
       />
     )}
   </Section>
 )
 
-function shown(happening: Happening, page: IdentityView): Event {
-  switch (happening.kind) {
+function eventOf(entry: Happening, page: IdentityView): Event {
+  switch (entry.kind) {
     case 'signed_in':
       return {
         tone: 'good',
-        title: `Signed in with ${methodNames(happening.methods)}`,
+        title: `Signed in with ${methodNames(entry.methods)}`,
         text: (
           <>
-            {deviceName(happening.device)}
-            {happening.ipAddress && (
+            {deviceName(entry.device)}
+            {entry.ipAddress && (
               <>
-                , <Text text={happening.ipAddress} limit={64} />
+                , <Text text={entry.ipAddress} limit={64} />
               </>
             )}
           </>
         ),
       }
     case 'event':
-      return { tone: 'good', title: <Text text={eventLabel(happening)} limit={80} /> }
+      return { tone: 'good', title: <Text text={eventLabel(entry)} limit={80} /> }
     case 'done':
       return {
-        tone: TONES[happening.action] ?? 'quiet',
-        title: <Text text={actionLabel(happening)} limit={80} />,
-        text: <By actor={happening.actor} page={page} />,
+        tone: TONES[entry.action] ?? 'quiet',
+        title: <Text text={actionLabel(entry)} limit={80} />,
+        text: <By actor={entry.actor} page={page} />,
       }
   }
 }

@@ -4,14 +4,14 @@ import type { Session } from '../../../../../src/engines/gate/sessions/model.ts'
 import type { Device } from '../../../../../src/platform/device.ts'
 import type { FormError } from '../../../form/error-summary.tsx'
 
-export type SessionSeen = Session & { device: Device | null }
+export type SessionRow = Session & { device: Device | null }
 
 export interface IdentityView {
   base: string
   now: number
   identity: IdentityDetail
-  sessions: readonly SessionSeen[]
-  happenings: readonly Happening[]
+  sessions: readonly SessionRow[]
+  activity: readonly Happening[]
   /** Names of operators by ID. */
   names: ReadonlyMap<string, string>
   /** Whether the tenant has enabled email codes. */

@@ -13,7 +13,7 @@ import { deviceName, IDENTITIES, StateBadge, VerifiedBadge } from './badges.tsx'
 import { Credentials } from './credentials.tsx'
 import { IdentityDangerZone } from './danger-zone.tsx'
 import { ActivitySection } from './history.tsx'
-import type { IdentityView, SessionSeen } from './identity-view.ts'
+import type { IdentityView, SessionRow } from './identity-view.ts'
 import { Metadata } from './metadata.tsx'
 import { Sessions } from './sessions.tsx'
 
@@ -45,7 +45,7 @@ export const IdentityPage = (page: IdentityView) => {
   )
 }
 
-function sentenceOn({ state }: IdentityDetail, sessions: readonly SessionSeen[]): string {
+function sentenceOn({ state }: IdentityDetail, sessions: readonly SessionRow[]): string {
   if (state === 'inactive') return "Inactive. This user can't sign in."
   const [latest] = sessions
   if (!latest) return 'Active, no sessions'

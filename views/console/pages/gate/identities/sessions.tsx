@@ -7,7 +7,7 @@ import { Time } from '../../../time.tsx'
 import { url } from '../../../url.ts'
 import { capitalized } from '../../../words.ts'
 import { deviceName, IDENTITIES, methodNames } from './badges.tsx'
-import type { IdentityView, SessionSeen } from './identity-view.ts'
+import type { IdentityView, SessionRow } from './identity-view.ts'
 
 /** Sessions of a user, which can be ended. */
 export const Sessions = ({ base, now, identity, sessions, mayChange }: IdentityView) => (
@@ -27,7 +27,7 @@ export const Sessions = ({ base, now, identity, sessions, mayChange }: IdentityV
       )
     }
   >
-    <DataTable<SessionSeen>
+    <DataTable<SessionRow>
       caption="Sessions"
       rows={sessions}
       idOf={({ id }) => id}
@@ -61,7 +61,7 @@ export const Sessions = ({ base, now, identity, sessions, mayChange }: IdentityV
   </Section>
 )
 
-const ending = (base: string, id: string): Column<SessionSeen> => ({
+const ending = (base: string, id: string): Column<SessionRow> => ({
   label: '',
   align: 'right',
   narrow: 'bare',

@@ -34,17 +34,17 @@ const lacksMail = ({ hasCode, hasMail }: SignInView): boolean => hasCode && !has
 
 function sentenceOn(page: SignInView): string {
   const working = page.providers.filter(({ isOn, missing }) => isOn && missing.length === 0)
-  const ways = [
+  const methods = [
     'a password',
     ...(page.hasCode && page.hasMail ? ['an email code'] : []),
     ...working.map(({ name }) => name),
   ]
   const broken = page.providers.filter(({ isOn, missing }) => isOn && missing.length > 0)
   const issues = [...broken.map(({ name }) => name), ...(lacksMail(page) ? ['Email code'] : [])]
-  const sentence = `Users can sign in with ${ways.length === 1 ? ways[0] : listed(ways)}.`
+  const sentence = `Users can sign in with ${methods.length === 1 ? methods[0] : listed(methods)}.`
   if (issues.length === 0) return sentence
   return `${sentence} Enabled, but not configured: ${issues.join(', ')}.`
 }
 
-const listed = (ways: readonly string[]): string =>
-  `${ways.slice(0, -1).join(', ')} or ${ways.at(-1)}`
+const listed = (methods: readonly string[]): string =>
+  `${methods.slice(0, -1).join(', ')} or ${methods.at(-1)}`

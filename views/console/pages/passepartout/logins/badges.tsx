@@ -18,7 +18,7 @@ export const CHIPS: Record<LoginState, string> = {
 
 type ShownLogin = Pick<LoginRecord, 'state' | 'is_expired'>
 
-const MARKS: Record<LoginState, { tone: Tone; word: string }> = {
+const BADGES: Record<LoginState, { tone: Tone; word: string }> = {
   pending: { tone: 'busy', word: 'waiting' },
   opened: { tone: 'busy', word: 'opened' },
   approved: { tone: 'good', word: 'approved' },
@@ -27,7 +27,7 @@ const MARKS: Record<LoginState, { tone: Tone; word: string }> = {
 }
 
 export const badgeOf = ({ state, is_expired: isExpired }: ShownLogin) =>
-  isExpired ? ({ tone: 'quiet', word: 'expired' } as const) : MARKS[state]
+  isExpired ? ({ tone: 'quiet', word: 'expired' } as const) : BADGES[state]
 
 /** Tabs: sign-ins and users. */
 export const Views = ({ base, current }: { base: string; current: 'attempts' | 'users' }) => (
