@@ -30,7 +30,7 @@ const QUIET_SHARE = 3
 /** The shortest that can be configured: each is waited for, so there are few rounds. */
 const SCHEDULE = ['--backup-enabled=true', '--backup-every=1m', '--backup-keep=1']
 const SCHEDULED_ROUNDS = 2
-const LOOK_MS = 20
+const POLL_MS = 20
 
 /** How long a backup takes, and what it does to requests: by command, and on schedule. */
 export const backup: Bench = async ({ stack, rounds, ms, stored, note }) => {
@@ -184,7 +184,7 @@ async function nextScheduled({ dataDir }: RelayInstallation): Promise<{ ended: P
     "SELECT 1 FROM backups WHERE origin = 'schedule' AND ended_at IS NULL LIMIT 1",
   )
   const until = async (isOpen: boolean) => {
-    while ((open.get() !== null) !== isOpen) await Bun.sleep(LOOK_MS)
+    while ((open.get() !== null) !== isOpen) await Bun.sleep(POLL_MS)
   }
   await until(false)
   await until(true)

@@ -11,7 +11,7 @@ import { startFloor } from './support/server.ts'
 const ENDPOINTS = 16
 /** How many first attempts a tenant may have under way: see src/delivery/limits.ts. */
 const CONCURRENCY = 128
-const LOOK_MS = 5
+const POLL_MS = 5
 
 /** A backlog of events, each for one of 16 endpoints, until the last result is stored. */
 export const deliver: Bench = async ({ stack, rounds, due }) => {
@@ -51,7 +51,7 @@ async function drain(relay: Relay, backlog: Backlog, due: number): Promise<Sampl
   const start = performance.now()
   const { result, cpu } = await withCpu(relay.server.pid, async () => {
     await post(relay, MESSAGES, event(due, typeOf(due)))
-    while (backlog.isOpen()) await Bun.sleep(LOOK_MS)
+    while (backlog.isOpen()) await Bun.sleep(POLL_MS)
     return performance.now() - start
   })
   if (backlog.hasFailures()) throw new Error('a delivery failed')

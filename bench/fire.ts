@@ -15,7 +15,7 @@ const PATH = '/v1/clockwork/delayed'
 const PER_TENANT = 128
 const PER_HOST = 20
 const HOSTS = [1, 16]
-const LOOK_MS = 5
+const POLL_MS = 5
 /** One a turn: what a tenant may have stored is limited. */
 const TENANTS = 20
 
@@ -69,7 +69,7 @@ async function fireAll({ installation, server, watch }: Stage, plan: Omit<CallPl
   if (Date.now() > dueAt) throw new Error('the jobs could not be stored before they were due')
   await Bun.sleep(dueAt - Date.now() - 50)
   const { result, cpu } = await withCpu(server.pid, async () => {
-    while (watch.openRuns()) await Bun.sleep(LOOK_MS)
+    while (watch.openRuns()) await Bun.sleep(POLL_MS)
     return Date.now() - dueAt
   })
   if (watch.failures()) throw new Error('an execution failed')

@@ -33,8 +33,8 @@ const ROUNDS_SHARE = 1.6
 const TIMEOUT_SHARE = 3 / 8
 /** Of what can be configured. */
 const MIN_TIMEOUT_MS = 1000
-const LOOK_MS = 20
-const PATIENCE_MS = 20_000
+const POLL_MS = 20
+const TIMEOUT_MS = 20_000
 
 /**
  * Deliveries to healthy endpoints, from the event's request and from its 202 to the first byte
@@ -136,11 +136,11 @@ async function pace<T>(rate: number, ms: number, send: (n: number) => Promise<T>
 
 /** Once so many have come; each event goes to one endpoint. */
 async function arrivalsOf(subscribers: Server, count: number): Promise<Arrivals> {
-  const deadline = performance.now() + PATIENCE_MS
+  const deadline = performance.now() + TIMEOUT_MS
   const arrivals: Arrivals = {}
   while (Object.keys(arrivals).length < count) {
     if (performance.now() > deadline) throw new Error('a delivery did not arrive')
-    await Bun.sleep(LOOK_MS)
+    await Bun.sleep(POLL_MS)
     Object.assign(arrivals, await ask<Arrivals>(subscribers, '/arrivals'))
   }
   return arrivals

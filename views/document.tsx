@@ -5,7 +5,7 @@ export const Document = (page: {
   language: string
   title: string
   /** The page's style sheet, in addition to the common one, and the class of its body. */
-  styles: { sheet: string; look: string }
+  styles: { sheet: string; style: string }
   children: ComponentChildren
 }) => (
   <html lang={page.language}>
@@ -19,6 +19,6 @@ export const Document = (page: {
       <link rel="stylesheet" href="/assets/gatehouse.css" />
       <link rel="stylesheet" href={`/assets/${page.styles.sheet}`} />
     </head>
-    <body class={page.styles.look}>{page.children}</body>
+    <body class={page.styles.style}>{page.children}</body>
   </html>
 )

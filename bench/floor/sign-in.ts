@@ -44,7 +44,7 @@ const insertEvent = client.prepare(
 )
 const { run } = createHashQueue({
   workers: availableParallelism(),
-  places: Number.POSITIVE_INFINITY,
+  capacity: Number.POSITIVE_INFINITY,
 })
 
 const unguessable = () => randomBytes(32).toString('base64url')

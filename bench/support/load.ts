@@ -28,10 +28,10 @@ export async function load(
     if (text !== undefined) sent++
     return text
   }
-  const place = { hostname, port: Number(port) }
+  const address = { hostname, port: Number(port) }
   const rest = stayAwake()
   try {
-    await Promise.all(Array.from({ length: clients }, () => converse(place, next)))
+    await Promise.all(Array.from({ length: clients }, () => converse(address, next)))
   } finally {
     rest()
   }
@@ -57,7 +57,7 @@ function stayAwake(): () => void {
 
 /** One client: resolves when there is no next request. Any answer but a 2xx is an error. */
 function converse(
-  place: { hostname: string; port: number },
+  address: { hostname: string; port: number },
   next: () => string | undefined,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -69,7 +69,7 @@ function converse(
       socket.end()
     }
     Bun.connect({
-      ...place,
+      ...address,
       socket: {
         open: proceed,
         data(socket, chunk) {
@@ -123,8 +123,8 @@ const LENGTH_NAMES = ['\r\nContent-Length: ', '\r\ncontent-length: '] as const
 
 function numberAt(bytes: Buffer, at: number): number {
   let number = 0
-  for (let place = at; isDigit(bytes[place]); place++)
-    number = number * 10 + (bytes[place] as number) - ZERO
+  for (let address = at; isDigit(bytes[address]); address++)
+    number = number * 10 + (bytes[address] as number) - ZERO
   return number
 }
 

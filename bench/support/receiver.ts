@@ -1,7 +1,7 @@
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok'
 const WEBHOOK_ID = /\r\nwebhook-id: ([^\r]+)\r\n/i
-const LOOK_MS = 5
-const PATIENCE_MS = 10_000
+const POLL_MS = 5
+const TIMEOUT_MS = 10_000
 
 export type Receiver = ReturnType<typeof listen>
 
@@ -28,10 +28,10 @@ export function listen(stack: AsyncDisposableStack) {
 
   /** Once all of them are there, in the order of the ids. */
   async function arrivalsOf(ids: string[]): Promise<number[]> {
-    const deadline = performance.now() + PATIENCE_MS
+    const deadline = performance.now() + TIMEOUT_MS
     while (!ids.every((id) => arrivals.has(id))) {
       if (performance.now() > deadline) throw new Error('a delivery did not arrive')
-      await Bun.sleep(LOOK_MS)
+      await Bun.sleep(POLL_MS)
     }
     return ids.map((id) => arrivals.get(id) as number)
   }

@@ -52,9 +52,9 @@ function byCommand(
   { io, config, uid = process.getuid?.() }: Omit<Circumstances, 'setUpToken' | 'hasTenant'>,
 ): string {
   const isHere = config.dataDir === resolve(io.cwd, 'data')
-  const elsewhere = isHere ? '' : ` --data-dir ${quoted(config.dataDir)}`
+  const option = isHere ? '' : ` --data-dir ${quoted(config.dataDir)}`
   const where = `in another terminal${isHere ? ' in this folder' : ''}:${asAccount(io, uid)}`
-  const command = (words: string) => `  ${io.program} ${words}${elsewhere}`
+  const command = (words: string) => `  ${io.program} ${words}${option}`
   return hasTenant
     ? `Or ${where}
 

@@ -30,7 +30,7 @@ export const secretsRotate: Command = {
       const { rotate } = createRotation({ db, clock, audit, dataDir, columns: sealedColumns })
       const begunAt = clock.monotonic()
       const outcome = await watched(io, (watch) => rotate(actor, watch))
-      return told(outcome, closedRows(services, dataDir), Math.round(clock.monotonic() - begunAt))
+      return report(outcome, closedRows(services, dataDir), Math.round(clock.monotonic() - begunAt))
     }),
 }
 
@@ -65,7 +65,7 @@ async function watched<T>(io: Io, work: (watch: Watch) => Promise<T>): Promise<T
   }
 }
 
-function told(
+function report(
   { from, to, resealed, unopenable }: RotationOutcome,
   rows: Map<string, ClosedRow[]>,
   durationMs: number,

@@ -89,8 +89,8 @@ function hintFor(section: Section, key: string): string | undefined {
   const like = nearest(key, [...section.entries.keys(), ...files.map((word) => word + IN_FILE)])
   const entry = section.entries.get(like ?? '')
   if (like) return entry && isSection(entry) ? `[${entry.key}]` : like
-  const elsewhere = leaves.filter((leaf) => leaf.word === key)
-  return elsewhere.length === 1 ? elsewhere[0]?.label : undefined
+  const matches = leaves.filter((leaf) => leaf.word === key)
+  return matches.length === 1 ? matches[0]?.label : undefined
 }
 
 const tableLabel = (path: Path) => labelOf([...path, '']).trimEnd()

@@ -111,10 +111,10 @@ const OF_SESSIONS: Readonly<Record<string, string>> = {
 
 /** Replaces descriptions: routes that also accept keys are declared once, in terms of keys. */
 function sayOfSessions({ responses = {} }: ApiOperation) {
-  for (const [status, { content: told = {} }] of Object.entries(responses)) {
+  for (const [status, { content: documented = {} }] of Object.entries(responses)) {
     const description = OF_SESSIONS[status]
     if (description === undefined) continue
-    const content = Object.entries(told).map(([type, { schema }]) => [
+    const content = Object.entries(documented).map(([type, { schema }]) => [
       type,
       { schema: { ...schema, description } },
     ])

@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
 
 /** The interval of checks, so that a lost database is noticed even without traffic. */
-export const LOOK_MS = 2000
+export const CHECK_MS = 2000
 
 /** The advice in the log for each reason. */
 const ADVICE: Record<FileLoss['reason'], string> = {
@@ -37,7 +37,7 @@ export function createStorageWatch({ db, clock, log }: { db: Db; clock: Clock; l
 
   function start() {
     check()
-    cancel = clock.after(LOOK_MS, start)
+    cancel = clock.after(CHECK_MS, start)
   }
 
   return {

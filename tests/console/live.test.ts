@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { LOOK_MS } from '../../src/platform/storage-watch.ts'
+import { CHECK_MS } from '../../src/platform/storage-watch.ts'
 import { newOperator, type OperatorSession } from '../support/operator.ts'
 import { startTarget } from '../support/target.ts'
 import { servedApp } from './console-fixture.ts'
@@ -240,7 +240,7 @@ describe('streams', () => {
     const dataDir = dirname(w.app.db.file)
 
     renameSync(dataDir, `${dataDir}.away`)
-    await w.app.clock.advance(LOOK_MS)
+    await w.app.clock.advance(CHECK_MS)
 
     await listener.end()
     renameSync(`${dataDir}.away`, dataDir)

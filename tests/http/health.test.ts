@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { LOOK_MS } from '../../src/platform/storage-watch.ts'
+import { CHECK_MS } from '../../src/platform/storage-watch.ts'
 import { bootTestApp, type TestApp } from '../support/app.ts'
 import { until } from '../support/binary.ts'
 
@@ -27,7 +27,7 @@ test('once the database was moved away, the log says so once and reading is refu
   const dataDir = dirname(app.db.file)
   const told = () => app.log.filter((line) => /database is (lost|back)/.test(line))
   renameSync(dataDir, `${dataDir}.away`)
-  await app.clock.advance(3 * LOOK_MS)
+  await app.clock.advance(3 * CHECK_MS)
 
   expect(told()).toHaveLength(1)
   const error = 'storage: gatehouse.db was moved or deleted while the server is running'
@@ -36,7 +36,7 @@ test('once the database was moved away, the log says so once and reading is refu
   expect((await app.raw('/healthz')).status).toBe(200)
   renameSync(`${dataDir}.away`, dataDir)
   expect((await api.get('/v1/clockwork/jobs')).status).toBe(200)
-  await app.clock.advance(LOOK_MS)
+  await app.clock.advance(CHECK_MS)
   expect(told()).toHaveLength(2)
 })
 

@@ -97,11 +97,11 @@ const Cell = <Row,>(cell: {
 )
 
 function classesOf<Row>({ align, isMono, isWide, narrow }: Column<Row>): string | undefined {
-  const looks = [
+  const classes = [
     align === 'right' && 'right',
     isMono && 'mono',
     isWide && 'wide',
     narrow && `narrow-${narrow}`,
   ]
-  return looks.filter(Boolean).join(' ') || undefined
+  return classes.filter(Boolean).join(' ') || undefined
 }

@@ -12,16 +12,16 @@ export interface Tab {
 
 /** Tabs of a detail page. */
 export const Tabs = ({ label, tabs }: { label: string; tabs: readonly Tab[] }) => (
-  <Links look="tabs" label={label} tabs={tabs} />
+  <Links style="tabs" label={label} tabs={tabs} />
 )
 
 /** Common filters of a list, with their number of rows. */
 export const FilterChips = ({ label, tabs }: { label: string; tabs: readonly Tab[] }) => (
-  <Links look="chips" label={label} tabs={tabs} />
+  <Links style="chips" label={label} tabs={tabs} />
 )
 
-const Links = ({ look, label, tabs }: { look: string; label: string; tabs: readonly Tab[] }) => (
-  <nav class={look} aria-label={label}>
+const Links = ({ style, label, tabs }: { style: string; label: string; tabs: readonly Tab[] }) => (
+  <nav class={style} aria-label={label}>
     {tabs.map((tab) => (
       <a href={tab.href} aria-current={tab.isCurrent ? 'page' : undefined} {...IN_PLACE}>
         {tab.label}

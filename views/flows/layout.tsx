@@ -13,7 +13,7 @@ export const Layout = (page: {
   <Document
     language={page.language}
     title={page.title}
-    styles={{ sheet: 'flows.css', look: page.isWide ? 'flow wide' : 'flow' }}
+    styles={{ sheet: 'flows.css', style: page.isWide ? 'flow wide' : 'flow' }}
   >
     {page.children}
   </Document>

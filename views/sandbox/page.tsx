@@ -16,7 +16,7 @@ export const SandboxDocument = ({ page }: { page: SandboxPage }) => {
     <Document
       language={page.language}
       title={`${titleOf(page, words)} · ${words.sandbox}`}
-      styles={{ sheet: 'sandbox.css', look: 'sandbox' }}
+      styles={{ sheet: 'sandbox.css', style: 'sandbox' }}
     >
       <header class="notice">
         <p>
@@ -30,7 +30,7 @@ export const SandboxDocument = ({ page }: { page: SandboxPage }) => {
         <Stage page={page}>
           <div class="about">
             {page.outcome ? (
-              <Ending outcome={page.outcome} words={words} />
+              <OutcomeNotice outcome={page.outcome} words={words} />
             ) : (
               <Task tenantName={page.tenantName ?? ''} words={words} />
             )}
@@ -49,10 +49,10 @@ const hasChat = ({ chat, canPressStart }: SandboxPage): boolean => chat.length >
 
 /** The whole page, as a form while there is something to submit. */
 const Stage = ({ page, children }: { page: SandboxPage; children: ComponentChildren }) => {
-  const look = hasChat(page) ? 'stage' : 'stage alone'
-  if (choicesOf(page).length === 0) return <div class={look}>{children}</div>
+  const style = hasChat(page) ? 'stage' : 'stage alone'
+  if (choicesOf(page).length === 0) return <div class={style}>{children}</div>
   return (
-    <form class={look} method="post">
+    <form class={style} method="post">
       {/* Enter in a field presses the first button: this one, which closes a dialog there is not. */}
       <button type="submit" formmethod="dialog" hidden />
       {children}
@@ -72,7 +72,7 @@ const Task = ({ tenantName, words }: { tenantName: string; words: Words }) => (
   </div>
 )
 
-const Ending = ({ outcome, words }: { outcome: Outcome; words: Words }) => (
+const OutcomeNotice = ({ outcome, words }: { outcome: Outcome; words: Words }) => (
   <div class="opening">
     {SIGNS[outcome]}
     <h1>{words.outcomes[outcome].heading}</h1>

@@ -11,7 +11,7 @@ const check = 'backups'
 const MAX_MS = DAY_MS
 
 /** How many recent backups are read: more than can run at the same time. */
-const LOOKED_AT = 20
+const MAX_CHECKED = 20
 
 type BackupStore = ReturnType<typeof createBackupStore>
 
@@ -25,7 +25,7 @@ export function backupFindings(
   unreachable: ReadonlySet<string>,
   now: number,
 ): Finding[] {
-  const found = { recent: store.list(now, LOOKED_AT), good: store.latest(now), madeAt }
+  const found = { recent: store.list(now, MAX_CHECKED), good: store.latest(now), madeAt }
   return [
     ...(found.recent.length > 0 ? missing(backup.directory, unreachable) : []),
     ...judgeBackups(found, backup, now),

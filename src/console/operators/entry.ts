@@ -36,7 +36,7 @@ interface SignedIn {
 /** A session just opened, with the token that only its browser gets. */
 export type OpenedSession = ReturnType<GateOperators['open']>
 
-/** To accept, an unverified account verifies by mail or, without mail, loses every other way in. */
+/** To accept, an unverified account verifies by mail or, without mail, loses its sign-in methods. */
 export type AcceptanceIssue = 'must verify' | 'loses credentials'
 
 /** Result of an accepted invitation. */
@@ -87,7 +87,7 @@ export function createEntry(parts: {
 
   /**
    * Signs in an operator who lost access. A mailed link verifies the address; an unverified account
-   * loses every other way in. Throws `conflict` if the address has changed since.
+   * loses its other sign-in methods. Throws `conflict` if the address has changed since.
    */
   const signIn = (token: string, device: Device): Promise<SignedIn> =>
     db.commit(() => {
@@ -105,7 +105,7 @@ export function createEntry(parts: {
 
   /**
    * Accepts an invitation. Throws `conflict` for an unverified account that a mail can verify.
-   * Without a mail server, such an account gets a new session, its only remaining way in.
+   * Without a mail server, such an account gets only a new session.
    */
   const join = (token: string, id: string, device: Device): Promise<Joined> =>
     db.commit(() => {

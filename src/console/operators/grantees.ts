@@ -28,7 +28,7 @@ export function createGrantees(parts: {
   const { operatorList, accountState } = parts.gateOperators
   const withdrawInvitations = createWithdrawal(parts)
 
-  /** Removes every way into an unverified account, for grantors who can let its owner in again. */
+  /** Removes the sign-in methods of an unverified account, for grantors who can let its owner in again. */
   function secured(actor: Actor, chosen: Chosen): Grantee {
     const { id, isVerified } = unchanged(chosen)
     if (!isVerified) {

@@ -8,7 +8,7 @@ import { DAY_MS } from '../../platform/durations.ts'
 import { AppError, conflict, fail, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Mail } from '../../platform/mail/index.ts'
-import { letter } from '../../platform/mail/index.ts'
+import { renderMail } from '../../platform/mail/index.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import type { Grantee } from './grantee.ts'
 import type { Memberships } from './memberships.ts'
@@ -119,7 +119,7 @@ export function createInvitations(parts: {
     url: string,
   ) {
     const { name } = tenants.find(tenantId)
-    const body = letter({
+    const body = renderMail({
       language: 'en',
       tenantName: name,
       heading: `Join ${name}`,

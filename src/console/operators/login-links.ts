@@ -4,7 +4,7 @@ import type { Actor } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { MINUTE_MS } from '../../platform/durations.ts'
 import { conflict, rateLimited } from '../../platform/errors.ts'
-import { letter, type Mail } from '../../platform/mail/index.ts'
+import { type Mail, renderMail } from '../../platform/mail/index.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import { type Links, SIGN_IN_MS } from './links.ts'
 
@@ -47,7 +47,7 @@ export function createLoginLinks(parts: {
     const now = clock.now()
     const name = tenants.installationName()
     const subject = `Your sign-in link for ${name}`
-    const body = letter({
+    const body = renderMail({
       language: 'en',
       tenantName: name,
       heading: 'Your sign-in link',

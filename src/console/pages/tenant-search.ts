@@ -98,8 +98,8 @@ export function createTenantSearch(parts: SearchParts) {
       ]
       return candidates.flatMap(([kind, path, nameOf]) => {
         const name = ifAny(nameOf)
-        const elsewhere = environment === current ? {} : { environment }
-        return name === undefined ? [] : [resultOf(kind, path)({ id, name, ...elsewhere })]
+        const scope = environment === current ? {} : { environment }
+        return name === undefined ? [] : [resultOf(kind, path)({ id, name, ...scope })]
       })
     })
   }

@@ -85,7 +85,7 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
     const span = spanOf(filter)
     const entries: LoggedEntry[] = []
     let last = Math.min(span.last, (filter.before ?? Number.POSITIVE_INFINITY) - 1)
-    for (let looked = 0; looked < MAX_SCANNED; looked += SLICE) {
+    for (let scanned = 0; scanned < MAX_SCANNED; scanned += SLICE) {
       const rows = store.newest(filter.tenantId, { ...span, last }, SLICE)
       for (const row of rows) {
         if (!answersTo(row, filter)) continue
@@ -107,7 +107,7 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
     const { first, last } = spanOf(filter)
     const entries: LoggedEntry[] = []
     let from = Math.max(first, filter.after + 1)
-    for (let looked = 0; looked < MAX_SCANNED; looked += SLICE) {
+    for (let scanned = 0; scanned < MAX_SCANNED; scanned += SLICE) {
       const rows = store.oldest(filter.tenantId, { first: from, last }, SLICE)
       for (const row of rows) {
         if (!answersTo(row, filter)) continue

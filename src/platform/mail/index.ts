@@ -23,9 +23,9 @@ import { createThrottle } from './throttle.ts'
 
 export type { Body } from './body.ts'
 export type { OpenMail, Whose } from './outbox.ts'
-export type { Letter } from './post.ts'
+export type { NewMail } from './post.ts'
 export type { MailSummary } from './store/outbox-queries.ts'
-export { letter } from './template.ts'
+export { renderMail } from './template.ts'
 export type { Allowance } from './throttle.ts'
 
 export type Mail = ReturnType<typeof createMail>

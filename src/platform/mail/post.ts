@@ -5,7 +5,7 @@ import type { RecipientHash } from './recipient-hash.ts'
 import type { Store } from './store/index.ts'
 
 /** A mail to be sent. */
-export interface Letter extends Body {
+export interface NewMail extends Body {
   /** The tenant that sends the mail; null for the installation. */
   tenantId: string | null
   /** The subject of the mail, such as an identity: `eraseAbout` removes its mails. */
@@ -37,8 +37,8 @@ export function createPost(parts: {
   const { store, bodies, hashOf, hasServer, wake } = parts
 
   /** Stores a mail to be sent and returns its id. */
-  function post(letter: Letter, now: number): string {
-    const mail = written(letter, now)
+  function post(renderMail: NewMail, now: number): string {
+    const mail = written(renderMail, now)
     const state = hasServer ? 'ready' : 'kept'
     store.mails.insert({ ...mail, state, lastError: null, endedAt: null })
     if (hasServer) wake()
@@ -51,15 +51,15 @@ export function createPost(parts: {
    * including sealing, and counts against the address. It ends immediately, without a body. Returns
    * its id.
    */
-  function withhold(letter: Letter, reason: string, now: number): string {
-    const mail = written(letter, now)
+  function withhold(renderMail: NewMail, reason: string, now: number): string {
+    const mail = written(renderMail, now)
     const lastError = `${WITHHELD}: ${reason}`
     store.mails.insert({ ...mail, body: null, state: 'failed', lastError, endedAt: now })
     return mail.id
   }
 
-  function written(letter: Letter, now: number) {
-    const { tenantId, about, kind, recipient, expiresAt } = letter
+  function written(renderMail: NewMail, now: number) {
+    const { tenantId, about, kind, recipient, expiresAt } = renderMail
     const id = newId()
     return {
       id,
@@ -68,8 +68,8 @@ export function createPost(parts: {
       kind,
       recipient,
       recipientHash: hashOf(tenantId, recipient),
-      subject: subjectOf(letter.subject),
-      body: bodies.seal(id, letter),
+      subject: subjectOf(renderMail.subject),
+      body: bodies.seal(id, renderMail),
       expiresAt,
       createdAt: now,
     }

@@ -25,7 +25,7 @@ interface Link {
 }
 
 /** The text and the HTML version of a mail, with the same content. */
-export function letter(content: Content): Body {
+export function renderMail(content: Content): Body {
   const tidy = tidied(content)
   return { text: textOf(tidy), html: htmlOf(tidy) }
 }

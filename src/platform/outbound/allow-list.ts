@@ -45,20 +45,20 @@ function isNamedBy({ name }: AllowEntry, candidate: string): boolean {
 }
 
 function parseEntry(text: string): AllowEntry {
-  const { place, port } = splitPort(text.trim())
-  const network = parseNetwork(place)
+  const { host, port } = splitPort(text.trim())
+  const network = parseNetwork(host)
   if (network) return { network, port: toPort(text, port) }
-  if (place.includes('://')) throw refusal(text, 'write a host name, not a URL')
-  if (/[/:]|^[\d.]+$/.test(place)) throw refusal(text, `${place} is not an IP address or CIDR`)
-  return { name: toName(text, place), port: toPort(text, port) }
+  if (host.includes('://')) throw refusal(text, 'write a host name, not a URL')
+  if (/[/:]|^[\d.]+$/.test(host)) throw refusal(text, `${host} is not an IP address or CIDR`)
+  return { name: toName(text, host), port: toPort(text, port) }
 }
 
 /** Splits off the port. IPv6 addresses contain colons, so their port needs brackets. */
-function splitPort(text: string): { place: string; port: string | undefined } {
+function splitPort(text: string): { host: string; port: string | undefined } {
   const bracketed = /^\[([^\]]*)\](?::(.*))?$/.exec(text)
-  if (bracketed) return { place: bracketed[1] ?? '', port: bracketed[2] }
+  if (bracketed) return { host: bracketed[1] ?? '', port: bracketed[2] }
   const plain = /^([^:]*):([^:/]*)$/.exec(text)
-  return plain ? { place: plain[1] ?? '', port: plain[2] } : { place: text, port: undefined }
+  return plain ? { host: plain[1] ?? '', port: plain[2] } : { host: text, port: undefined }
 }
 
 function toPort(entry: string, port: string | undefined): number | undefined {
@@ -68,12 +68,12 @@ function toPort(entry: string, port: string | undefined): number | undefined {
   return number
 }
 
-function toName(entry: string, place: string): string {
-  const wild = place.startsWith('*.')
-  const name = (wild ? place.slice(2) : place).toLowerCase().replace(/\.$/, '')
+function toName(entry: string, host: string): string {
+  const wild = host.startsWith('*.')
+  const name = (wild ? host.slice(2) : host).toLowerCase().replace(/\.$/, '')
   if (name === '' || name === '*') throw refusal(entry, 'must be a host, a network or *.suffix')
   if (name.length > 253 || !name.split('.').every((label) => LABEL.test(label))) {
-    throw refusal(entry, `${place} is not a host name`)
+    throw refusal(entry, `${host} is not a host name`)
   }
   return wild ? `.${name}` : name
 }

@@ -42,8 +42,8 @@ export function notPublic(
   { name, port }: Pick<Target, 'name' | 'port'>,
   isLocal: boolean,
 ) {
-  const place = isIP(name) === 6 ? `[${name}]:${port}` : `${name}:${port}`
-  const hint = isLocal ? `. To allow it, start Gatehouse with --outbound-allow ${place}` : ''
+  const host = isIP(name) === 6 ? `[${name}]:${port}` : `${name}:${port}`
+  const hint = isLocal ? `. To allow it, start Gatehouse with --outbound-allow ${host}` : ''
   return refusedUrl(`must be publicly reachable, but ${what}${hint}`, 'private_address')
 }
 

@@ -52,9 +52,9 @@ export function createCodec(portable: PortableTable, sealing: Sealing) {
     for (const { key, name, isRequired, field } of fields) {
       const value = Object.hasOwn(line, name) ? line[name] : absent(name)
       row[key] =
-        value === null && !isRequired ? null : told(name, () => field.read(value, row, sealing))
+        value === null && !isRequired ? null : named(name, () => field.read(value, row, sealing))
     }
-    told(undefined, () => portable.check?.(row))
+    named(undefined, () => portable.check?.(row))
     for (const [key, { instead }] of leftOut) row[key] = instead?.(row, now) ?? null
     return row
   }
@@ -64,7 +64,7 @@ export function createCodec(portable: PortableTable, sealing: Sealing) {
   }
 
   /** Adds kind and field to errors. Shared checks already name the field relative to the row. */
-  function told<T>(name: string | undefined, work: () => T): T {
+  function named<T>(name: string | undefined, work: () => T): T {
     try {
       return work()
     } catch (error) {

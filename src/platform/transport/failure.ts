@@ -71,9 +71,9 @@ export function asCallFailure(error: unknown, phase: Phase, peer: Peer): CallFai
 }
 
 function connectFailure(code: string, { address, port }: Peer) {
-  const place = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+  const host = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
   const words = CONNECT_WORDS[code]
-  const message = words ? `connection to ${place} ${words}` : `no connection to ${place} (${code})`
+  const message = words ? `connection to ${host} ${words}` : `no connection to ${host} (${code})`
   return new CallFailure('connect', message, { code })
 }
 

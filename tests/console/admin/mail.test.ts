@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mailPages } from '../../../src/console/pages/admin/mail.ts'
-import type { Letter } from '../../../src/platform/mail/index.ts'
+import type { NewMail } from '../../../src/platform/mail/index.ts'
 import { MAX_SCANNED } from '../../../src/platform/mail/outbox.ts'
 import { SYSTEM_TENANT_ID } from '../../../src/platform/system-tenant.ts'
 import {
@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.app.stop())
 
-const letterTo = (recipient: string, of: Partial<Letter> = {}): Letter => ({
+const letterTo = (recipient: string, of: Partial<NewMail> = {}): NewMail => ({
   tenantId: null,
   about: null,
   kind: 'verification',
@@ -33,7 +33,7 @@ const letterTo = (recipient: string, of: Partial<Letter> = {}): Letter => ({
   ...of,
 })
 
-const post = (letter: Letter, { app } = fixture): Promise<string> =>
+const post = (letter: NewMail, { app } = fixture): Promise<string> =>
   app.db.commit(() => app.mail.post(letter, app.clock.now()))
 
 describe('the outbox', () => {

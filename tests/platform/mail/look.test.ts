@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
-import { letter } from '../../../src/platform/mail/template.ts'
+import { renderMail } from '../../../src/platform/mail/template.ts'
 import {
   closePages,
   LOOKS,
@@ -15,7 +15,7 @@ const ADDRESS =
   'https://gate.example.org/auth/self-service/verification?flow=0197d6c2-2f6b-7d1c-9d3e-5a8e0c7f4b21&code=481516'
 
 const LETTERS = {
-  code: letter({
+  code: renderMail({
     language: 'en',
     tenantName: 'Acme',
     heading: 'Verify your email address',
@@ -30,7 +30,7 @@ const LETTERS = {
     },
     footer: "If you didn't request this email, ignore it.",
   }),
-  'long-words': letter({
+  'long-words': renderMail({
     language: 'de',
     tenantName: 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft',
     heading: 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft',

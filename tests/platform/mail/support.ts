@@ -6,7 +6,7 @@ import { migrate } from '../../../src/db/migrate.ts'
 import { openDatabase } from '../../../src/db/open.ts'
 import { createInstances } from '../../../src/platform/instances.ts'
 import { createLog } from '../../../src/platform/log.ts'
-import { createMail, type Letter } from '../../../src/platform/mail/index.ts'
+import { createMail, type NewMail } from '../../../src/platform/mail/index.ts'
 import { createMetrics } from '../../../src/platform/metrics/index.ts'
 import { createRetention } from '../../../src/platform/retention.ts'
 import { createSealing } from '../../../src/platform/sealing/index.ts'
@@ -72,7 +72,7 @@ export async function openMail(options: MailOptions) {
   }
 
   /** A letter as gate writes them, unless told otherwise. */
-  const letterTo = (recipient: string, fields: Partial<Letter> = {}): Letter => ({
+  const letterTo = (recipient: string, fields: Partial<NewMail> = {}): NewMail => ({
     tenantId: null,
     about: null,
     kind: 'verification',
@@ -85,11 +85,11 @@ export async function openMail(options: MailOptions) {
   })
 
   /** Resolves with its id once the mail is written down. */
-  const post = (recipient = 'ada@example.com', fields: Partial<Letter> = {}) =>
+  const post = (recipient = 'ada@example.com', fields: Partial<NewMail> = {}) =>
     db.commit(() => mail.post(letterTo(recipient, fields), clock.now()))
 
   /** Resolves once it was tried. */
-  async function send(recipient?: string, fields?: Partial<Letter>) {
+  async function send(recipient?: string, fields?: Partial<NewMail>) {
     const id = await post(recipient, fields)
     await mail.idle()
     return id

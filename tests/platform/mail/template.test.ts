@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { letter } from '../../../src/platform/mail/template.ts'
+import { renderMail } from '../../../src/platform/mail/template.ts'
 
 const CONTENT = {
   language: 'en',
@@ -22,7 +22,7 @@ const tagsIn = (html: string) =>
   [...html.matchAll(/<\s*\/?\s*([a-z!][\w-]*)/gi)].map(([, tag]) => tag)
 
 test('the text says what the HTML says', () => {
-  expect(letter(CONTENT).text).toBe(
+  expect(renderMail(CONTENT).text).toBe(
     [
       'Confirm your address',
       'Enter this code to verify your email address.',
@@ -35,7 +35,7 @@ test('the text says what the HTML says', () => {
 })
 
 test('the HTML has the code in one piece and the link as a button and spelled out', () => {
-  const { html } = letter(CONTENT)
+  const { html } = renderMail(CONTENT)
   const address = 'https://gate.example.org/verify?flow=1&amp;code=481516'
 
   expect(html).toContain('>481516<')
@@ -46,7 +46,7 @@ test('the HTML has the code in one piece and the link as a button and spelled ou
 })
 
 test('the HTML says what it is written in, and has no words of its own', () => {
-  const words = letter({
+  const words = renderMail({
     language: 'de',
     tenantName: 'A',
     heading: 'B',
@@ -60,13 +60,13 @@ test('the HTML says what it is written in, and has no words of its own', () => {
     .trim()
     .split(/\s+/)
 
-  expect(letter({ ...CONTENT, language: 'de' }).html).toContain('<html lang="de">')
+  expect(renderMail({ ...CONTENT, language: 'de' }).html).toContain('<html lang="de">')
   expect(words).toEqual(['B', 'A', 'B', 'C', 'D', 'E', 'G', 'https://f.example/', 'H'])
 })
 
 test('without a code or a link there is neither', () => {
   const { link: _, code: __, ...rest } = CONTENT
-  const { text, html } = letter(rest)
+  const { text, html } = renderMail(rest)
 
   expect(text).not.toContain('481516')
   expect(html).not.toContain('class="code"')
@@ -74,7 +74,7 @@ test('without a code or a link there is neither', () => {
 })
 
 test('a mail loads nothing from anywhere and runs nothing', () => {
-  const { html } = letter(CONTENT)
+  const { html } = renderMail(CONTENT)
 
   expect([...new Set(tagsIn(html))].toSorted()).toEqual(
     '!doctype a body br h1 head html meta p span style table td title tr'.split(' '),
@@ -83,7 +83,7 @@ test('a mail loads nothing from anywhere and runs nothing', () => {
 })
 
 describe('what people write is never markup', () => {
-  const plain = tagsIn(letter(CONTENT).html)
+  const plain = tagsIn(renderMail(CONTENT).html)
 
   test.each([
     ['the name of a tenant', { tenantName: ATTACK }],
@@ -96,21 +96,21 @@ describe('what people write is never markup', () => {
     ['the words above it', { link: { ...CONTENT.link, orOpen: ATTACK } }],
     ['a footer', { footer: ATTACK }],
   ])('%s', (_what, fields) => {
-    const { html } = letter({ ...CONTENT, ...fields })
+    const { html } = renderMail({ ...CONTENT, ...fields })
 
     expect(tagsIn(html)).toEqual(plain)
     expect(html).not.toContain(`'alert(1)'`)
   })
 
   test('all five characters are written out, once', () => {
-    const { html } = letter({ ...CONTENT, heading: `&<>"'&amp;` })
+    const { html } = renderMail({ ...CONTENT, heading: `&<>"'&amp;` })
 
     expect(html).toContain('>&amp;&lt;&gt;&quot;&#39;&amp;amp;</h1>')
   })
 })
 
 test('a name cannot make lines of its own in the text, nor turn it round', () => {
-  const { text, html } = letter({
+  const { text, html } = renderMail({
     ...CONTENT,
     tenantName: 'Acme\r\n\r\nYour code\u2028is \u202e000',
   })
@@ -120,12 +120,12 @@ test('a name cannot make lines of its own in the text, nor turn it round', () =>
 })
 
 test('half a character does no harm', () => {
-  expect(letter({ ...CONTENT, tenantName: 'Acme \ud83d' }).html.isWellFormed()).toBe(true)
+  expect(renderMail({ ...CONTENT, tenantName: 'Acme \ud83d' }).html.isWellFormed()).toBe(true)
 })
 
 test.each(['javascript:alert(1)', 'data:text/html,x', '/verify', 'mailto:ada@example.com'])(
   'a link to %s is refused',
   (url) => {
-    expect(() => letter({ ...CONTENT, link: { ...CONTENT.link, url } })).toThrow(TypeError)
+    expect(() => renderMail({ ...CONTENT, link: { ...CONTENT.link, url } })).toThrow(TypeError)
   },
 )

@@ -14,7 +14,7 @@ export const ConsoleLayout = (layout: LayoutProps) => (
     base={layout.base}
     title={`${shorten(layout.title)} · ${shorten(layout.scope.name, 48)}`}
     theme={layout.theme}
-    look={layout.environment === 'test' ? 'console testdata' : 'console'}
+    style={layout.environment === 'test' ? 'console testdata' : 'console'}
   >
     <a class="skip" href="#content">
       Skip to content

@@ -11,7 +11,7 @@ export function ConsoleDocument(page: {
   base: string
   title: string
   theme: Theme
-  look: string
+  style: string
   /** Omits htmx, for pages without a session. */
   isPlain?: boolean
   children: ComponentChildren
@@ -32,7 +32,7 @@ export function ConsoleDocument(page: {
         {!page.isPlain && <script src={url(page.base, '/assets/htmx.js')} defer />}
         <script src={url(page.base, '/assets/console.js')} defer />
       </head>
-      <body class={page.look} {...scopeHeader}>
+      <body class={page.style} {...scopeHeader}>
         {page.children}
       </body>
     </html>

@@ -23,7 +23,7 @@ export const PlainLayout = (layout: {
     base={layout.base}
     title={`${layout.windowTitle} · Gatehouse`}
     theme={layout.theme ?? 'system'}
-    look="plain"
+    style="plain"
     isPlain={!layout.isLive}
   >
     <main class={layout.isWide ? 'card wide' : 'card'}>

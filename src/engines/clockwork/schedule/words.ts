@@ -36,8 +36,8 @@ function clockTimes(minutes: number[], hours: number[]): string {
 function patternWords(minutes: number[], hours: number[]): string {
   const wholeDay = hours.length === 24
   const rhythm = rhythmOf(minutes)
-  const told = rhythm !== undefined && (wholeDay || minutes.length > FEW_NUMBERS)
-  if (told) return wholeDay ? rhythm : `${rhythm} during ${fieldWords('hour', hours)}`
+  const isRhythmEnough = rhythm !== undefined && (wholeDay || minutes.length > FEW_NUMBERS)
+  if (isRhythmEnough) return wholeDay ? rhythm : `${rhythm} during ${fieldWords('hour', hours)}`
   const past = wholeDay ? 'of every hour' : `past ${fieldWords('hour', hours)}`
   return `at ${fieldWords('minute', minutes)} ${past}`
 }

@@ -78,11 +78,11 @@ export function createHistory(parts: {
     const stream = webhookStream(tenantId)
     const now = clock.now()
     const first = now - (now % HOUR_MS) - (HOURS - 1) * HOUR_MS
-    const places = Array.from({ length: HOURS }, (_, index) =>
+    const bounds = Array.from({ length: HOURS }, (_, index) =>
       delivery.messages.seqAt(first + index * HOUR_MS),
     )
-    const hours = places.map((after, index) => {
-      const upTo = places[index + 1] ?? END
+    const hours = bounds.map((after, index) => {
+      const upTo = bounds[index + 1] ?? END
       return delivery.readModel.countOfType(stream, type, { after, upTo, limit: MAX_PER_HOUR })
     })
     return { hours, isCut: hours.some((count) => count === MAX_PER_HOUR) }

@@ -16,8 +16,8 @@ export type Hide = (text: string) => string
 export async function resultOf(method: string, response: Response, hide: Hide): Promise<unknown> {
   const { ok, result, description, parameters } = fieldsOf(await jsonOf(method, response))
   if (response.ok && ok === true) return result
-  const told = typeof description === 'string' ? tidied(description, hide) : ''
-  const message = `${method}: ${told || `status ${response.status}`}`
+  const explanation = typeof description === 'string' ? tidied(description, hide) : ''
+  const message = `${method}: ${explanation || `status ${response.status}`}`
   // Only Telegram's response format is trusted; a proxy may respond with anything.
   const reason = ok === false ? reasonOf(response.status) : 'unavailable'
   throw new MessengerError(

@@ -13,7 +13,7 @@ import { createReceive } from './receive.ts'
 import type { Receiver } from './receiver.ts'
 import { createReceivers } from './receivers.ts'
 import { createRounds } from './rounds.ts'
-import { createWebhook, createWebhookKeeper } from './webhook.ts'
+import { createWebhook, createWebhookMonitor } from './webhook.ts'
 
 /** Delay between two attempts to store the state, in milliseconds. */
 const RETRY_MS = 10_000
@@ -59,7 +59,7 @@ export function createTelegramMessenger(
     const introduction = createIntroduction({ bot, api, db, store, onChange: bots.forget })
     const common = { bot, api, clock, random, health, baseUrl, introduction }
     return bot.transport === 'webhook'
-      ? createWebhookKeeper({ ...common, sealing })
+      ? createWebhookMonitor({ ...common, sealing })
       : createPoller({ ...common, self: instances.self, db, store, receive })
   }
 

@@ -27,7 +27,7 @@ export const webhookSecret = (sealing: Sealing, { id, revision }: BotRow): strin
   sealing.fingerprint('bot webhooks', `${id} ${revision}`)
 
 /** Registers the webhook of a bot, and checks periodically that it is still set. */
-export function createWebhookKeeper(parts: {
+export function createWebhookMonitor(parts: {
   bot: BotRow
   api: BotApi
   clock: Clock

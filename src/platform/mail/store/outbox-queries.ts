@@ -49,17 +49,17 @@ export function createOutboxQueries({ orm }: Db) {
         .from(mails)
         .where(and(mine, lt(mails.seq, $('before'))))
         .orderBy(desc(mails.seq))
-    const looked = newest().limit($('most')).as('looked')
+    const found = newest().limit($('most')).as('newest')
     return {
       all: newest().limit($('limit')).prepare(),
       // Has no ORDER BY of its own, so that it stops early; the inner query is already ordered.
       sought: orm
         .select()
-        .from(looked)
+        .from(found)
         .where(
           and(
-            sql`(${$('states')} is null or ${looked.state} in (select value from json_each(${$('states')})))`,
-            sql`(${$('from')} is null or ${looked.recipient} between ${$('from')} and ${$('to')})`,
+            sql`(${$('states')} is null or ${found.state} in (select value from json_each(${$('states')})))`,
+            sql`(${$('from')} is null or ${found.recipient} between ${$('from')} and ${$('to')})`,
           ),
         )
         .limit($('limit'))

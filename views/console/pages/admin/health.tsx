@@ -43,7 +43,7 @@ export const HealthPage = (page: { base: string; health: InstanceHealth }) => {
         ) : (
           <Events
             label="Needs attention"
-            events={issues.map((one) => ({ ...eventOf(one, base, now), ...endingOf(one, page) }))}
+            events={issues.map((one) => ({ ...eventOf(one, base, now), ...actionOf(one, page) }))}
           />
         )}
       </Section>
@@ -110,7 +110,7 @@ const ABOUT_BACKUPS: ReadonlySet<InstallationIssue['what']> = new Set([
 ])
 
 /** Button that fixes a problem, if there is one on this page. */
-function endingOf(
+function actionOf(
   { what }: InstallationIssue,
   { base, health }: { base: string; health: InstanceHealth },
 ): { aside?: VNode } {

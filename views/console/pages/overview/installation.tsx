@@ -82,12 +82,12 @@ export const InstallationPage = (page: {
 
 function withAction(issue: InstallationIssue, base: string, now: number) {
   const event = eventOf(issue, base, now)
-  const look = (
+  const link = (
     <LinkButton href={url(base, PAGES.health.path)} isSmall>
       View
     </LinkButton>
   )
-  return { ...event, aside: issue.what === 'backups off' ? event.aside : look }
+  return { ...event, aside: issue.what === 'backups off' ? event.aside : link }
 }
 
 /** Problems of the installation, on an admin's tenant overview. */

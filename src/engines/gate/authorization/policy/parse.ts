@@ -87,10 +87,10 @@ function understood<T>(work: () => T): T {
 
 /** Sorts ids numerically: the engine returns `policy0`, `policy1`, `policy10`, `policy2`. */
 function inOrder(policies: readonly string[]): string[] {
-  const places = policies.map((_, index) => index)
-  places.sort((one, other) => (String(one) < String(other) ? -1 : 1))
+  const order = policies.map((_, index) => index)
+  order.sort((one, other) => (String(one) < String(other) ? -1 : 1))
   const ordered: string[] = []
-  places.forEach((position, index) => {
+  order.forEach((position, index) => {
     ordered[position] = policies[index] as string
   })
   return ordered

@@ -30,19 +30,19 @@ interface Tenant {
   turn: number
 }
 
-/** The queues of all tenants together may hold this many times the places of one. */
+/** The queues of all tenants together may hold this many times the capacity of one. */
 const FULL_QUEUES = 20
 
 /**
  * Shares a few workers fairly among tenants, so that one tenant delays another by no more than an
- * ordinary job. Each tenant has a queue with a number of `places`; a free worker serves the tenant
+ * ordinary job. Each tenant has a queue of `capacity`; a free worker serves the tenant
  * with the fewest running jobs, in turns among equals. One worker never takes costly jobs, because
  * they occupy it for long; with more than two workers, a tenant also leaves one of the others to
  * other tenants. Heavy jobs run one at a time. If a tenant's queue is full, the client with the
  * most jobs in it is rejected with `unavailable`. The total of all queues is limited as well: the
  * longest queue then loses its last job.
  */
-export function createHashQueue({ workers, places }: { workers: number; places: number }) {
+export function createHashQueue({ workers, capacity }: { workers: number; capacity: number }) {
   const tenants = new Map<string, Tenant>()
   const mostCostly = Math.max(1, workers - 1)
   const mostCostlyOfOne = Math.max(1, workers - 2)
@@ -68,7 +68,7 @@ export function createHashQueue({ workers, places }: { workers: number; places: 
 
   const newTenant = (id: string): Tenant => ({
     id,
-    waiting: createWaitingList(places),
+    waiting: createWaitingList(capacity),
     atWork: 0,
     costlyAtWork: 0,
     turn: ++turns,
@@ -85,7 +85,7 @@ export function createHashQueue({ workers, places }: { workers: number; places: 
   function hasRoom({ waiting }: Tenant): boolean {
     const all = [...tenants.values()]
     const total = all.reduce((sum, tenant) => sum + tenant.waiting.length(), 0)
-    if (total < places * FULL_QUEUES) return true
+    if (total < capacity * FULL_QUEUES) return true
     const [longest] = all.sort((a, b) => b.waiting.length() - a.waiting.length())
     if (!longest || longest.waiting.length() <= waiting.length() + 1) return false
     longest.waiting.dropLast()

@@ -33,7 +33,7 @@ export function createHashing({
   const current = `$argon2id$v=19$m=${memoryCost},t=${iterations},p=1$`
   const nobody = `${current}${unpadded(randomBytes(32))}$${unpadded(randomBytes(32))}`
 
-  const { run } = createHashQueue({ workers, places: queue })
+  const { run } = createHashQueue({ workers, capacity: queue })
 
   /** An argon2id hash in PHC format. The password must not be empty. */
   const hash = (requester: Requester, password: string): Promise<string> =>

@@ -32,12 +32,12 @@ function isMostlyFrom(name: string[], password: string[]): boolean {
 
 /** The Levenshtein distance of two texts. */
 function changesBetween(one: string[], other: string[]): number {
-  let row = Array.from({ length: other.length + 1 }, (_, place) => place)
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (const [index, character] of one.entries()) {
     const next = [index + 1]
-    for (const [place, candidate] of other.entries()) {
-      const replaced = cell(row, place) + (character === candidate ? 0 : 1)
-      next.push(Math.min(replaced, cell(row, place + 1) + 1, cell(next, place) + 1))
+    for (const [index, candidate] of other.entries()) {
+      const replaced = cell(row, index) + (character === candidate ? 0 : 1)
+      next.push(Math.min(replaced, cell(row, index + 1) + 1, cell(next, index) + 1))
     }
     row = next
   }
@@ -51,8 +51,8 @@ function longestShared(one: string[], other: string[]): number {
   let row = Array<number>(other.length + 1).fill(0)
   for (const character of one) {
     const next = [0]
-    for (const [place, candidate] of other.entries()) {
-      const shared = character === candidate ? cell(row, place) + 1 : 0
+    for (const [index, candidate] of other.entries()) {
+      const shared = character === candidate ? cell(row, index) + 1 : 0
       longest = Math.max(longest, shared)
       next.push(shared)
     }
@@ -61,4 +61,4 @@ function longestShared(one: string[], other: string[]): number {
   return longest
 }
 
-const cell = (row: number[], place: number): number => row[place] as number
+const cell = (row: number[], index: number): number => row[index] as number

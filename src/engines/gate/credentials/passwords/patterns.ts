@@ -20,7 +20,7 @@ export function isPattern(password: string): boolean {
 
 function isRepetition(characters: string[]): boolean {
   for (let period = 1; period <= MAX_REPEATED_LENGTH; period++) {
-    if (characters.every((character, place) => character === characters[place % period]))
+    if (characters.every((character, index) => character === characters[index % period]))
       return true
   }
   return false

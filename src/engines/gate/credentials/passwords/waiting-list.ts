@@ -2,7 +2,7 @@
 interface Waiting {
   /** Each job without a client counts as of a different one. */
   client: string | undefined
-  /** Called when the job loses its place. */
+  /** Called when the job loses its position. */
   refuse: () => void
 }
 
@@ -10,15 +10,15 @@ export type WaitingList<Job extends Waiting> = ReturnType<typeof createWaitingLi
 
 /**
  * A tenant's waiting jobs in serving order: clients in turns, each by arrival. One client may have
- * all `places`; then the client with the most jobs loses its last one to a client with fewer.
+ * all of `capacity`; then the client with the most jobs loses its last one to a client with fewer.
  */
-export function createWaitingList<Job extends Waiting>(places: number) {
+export function createWaitingList<Job extends Waiting>(capacity: number) {
   const list: { job: Job; round: number }[] = []
   let round = 0
 
-  /** False if there is no place for the job. */
+  /** False if there is no room for the job. */
   function add(job: Job): boolean {
-    if (list.length >= places && !displaceFor(job.client)) return false
+    if (list.length >= capacity && !displaceFor(job.client)) return false
     const before = lastOf(job.client)
     const own = Math.max(round, before === -1 ? 0 : (list[before]?.round ?? 0)) + 1
     const next = list.findIndex((other) => other.round > own)

@@ -1,4 +1,4 @@
-import { type Body, letter } from '../../../../platform/mail/index.ts'
+import { type Body, renderMail } from '../../../../platform/mail/index.ts'
 import type { Language } from '../model.ts'
 import { english } from './english.ts'
 import { german } from './german.ts'
@@ -36,14 +36,14 @@ export function createMailTemplates(language: Language) {
   const wording = WORDINGS[language]
 
   const notice = (said: Said, { tenantName }: WithTenant): WrittenMail =>
-    withSubject(said, letter({ language, tenantName, ...said }))
+    withSubject(said, renderMail({ language, tenantName, ...said }))
 
   const withCode = (said: Said, { tenantName, code }: WithCode): WrittenMail =>
-    withSubject(said, letter({ language, tenantName, ...said, code }))
+    withSubject(said, renderMail({ language, tenantName, ...said, code }))
 
   function withLink(said: SaidWithLink, { tenantName, code, link: url }: WithLink): WrittenMail {
     const link = { label: said.button, url, orOpen: wording.orOpen }
-    return withSubject(said, letter({ language, tenantName, ...said, code, link }))
+    return withSubject(said, renderMail({ language, tenantName, ...said, code, link }))
   }
 
   const timed = ({ tenantName, lifetimeMs }: WithCode) => ({

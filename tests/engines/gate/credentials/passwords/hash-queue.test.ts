@@ -57,7 +57,7 @@ const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('of one tenant', () => {
   test('no more jobs are at work than there are workers, in the order of coming, also where one comes as a worker is free', async () => {
-    const { begun, ask, finish, finishAll } = createFixture({ workers: 2, places: 10 })
+    const { begun, ask, finish, finishAll } = createFixture({ workers: 2, capacity: 10 })
     const all = ['a 1', 'a 2', 'a 3'].map((name) => ask(name))
     await settle()
     expect(begun).toEqual(['a 1', 'a 2'])
@@ -70,10 +70,10 @@ describe('of one tenant', () => {
     expect(await Promise.all(all)).toEqual(['a 1', 'a 2', 'a 3', 'a 4'])
   })
 
-  test('jobs beyond its places are refused and never begun, and take no place', async () => {
+  test('jobs beyond its capacity are refused and never begun, and take no place', async () => {
     const { queue, begun, ask, refused, finish, finishAll } = createFixture({
       workers: 1,
-      places: 1,
+      capacity: 1,
     })
     const all = [ask('a 1'), ask('a 2')]
     await refused('a 3')
@@ -88,7 +88,7 @@ describe('of one tenant', () => {
   })
 
   test('a job that fails, later or on the spot, leaves its worker to the next', async () => {
-    const { queue, ask, fail, finish } = createFixture({ workers: 1, places: 10 })
+    const { queue, ask, fail, finish } = createFixture({ workers: 1, capacity: 10 })
     const failing = ask('a 1')
     const throwing = queue.run({ tenantId: 'a' }, 'ordinary', () => {
       throw new Error('on the spot')
@@ -103,7 +103,7 @@ describe('of one tenant', () => {
   })
 
   test('clients take turns, whatever each of them has waiting; a server that asks for many is each time another', async () => {
-    const { begun, ask, finishAll } = createFixture({ isOneTenant: true, workers: 1, places: 10 })
+    const { begun, ask, finishAll } = createFixture({ isOneTenant: true, workers: 1, capacity: 10 })
     const [x, y] = [{ client: '192.0.2.1' }, { client: '192.0.2.2' }]
     const all = [ask('x 1', x), ask('x 2', x), ask('x 3', x), ask('x 4', x)]
     all.push(ask('y 1', y), ask('y 2', y), ask('server 1'), ask('server 2'))
@@ -115,7 +115,7 @@ describe('of one tenant', () => {
   })
 
   test('a client that has waited is served before others that come again and again', async () => {
-    const { begun, ask, finish } = createFixture({ isOneTenant: true, workers: 1, places: 10 })
+    const { begun, ask, finish } = createFixture({ isOneTenant: true, workers: 1, capacity: 10 })
     const x = { client: '192.0.2.1' }
     for (const name of ['x 1', 'x 2', 'x 3']) void ask(name, x)
     await finish('x 1')
@@ -124,11 +124,11 @@ describe('of one tenant', () => {
     expect(begun).toEqual(['x 1', 'x 2', 'x 3'])
   })
 
-  test('one client alone has all places, and loses the last to one that has fewer', async () => {
+  test('one client alone has all capacity, and loses the last to one that has fewer', async () => {
     const { begun, ask, refused, finishAll } = createFixture({
       isOneTenant: true,
       workers: 1,
-      places: 3,
+      capacity: 3,
     })
     const [x, y] = [{ client: '192.0.2.1' }, { client: '192.0.2.2' }]
     const all = ['x 1', 'x 2', 'x 3'].map((name) => ask(name, x))
@@ -145,8 +145,8 @@ describe('of one tenant', () => {
 })
 
 describe('of several tenants', () => {
-  test('each has its own places, and the next worker that is free before the one that fills its own', async () => {
-    const { begun, ask, refused, finish } = createFixture({ workers: 2, places: 2 })
+  test('each has its own capacity, and the next worker that is free before the one that fills its own', async () => {
+    const { begun, ask, refused, finish } = createFixture({ workers: 2, capacity: 2 })
     for (const n of [1, 2, 3, 4]) void ask(`a ${n}`)
     await refused('a 5')
     void ask('b 1')
@@ -159,7 +159,7 @@ describe('of several tenants', () => {
   })
 
   test('they take turns, whatever each of them has waiting', async () => {
-    const { begun, ask, finishAll } = createFixture({ workers: 1, places: 10 })
+    const { begun, ask, finishAll } = createFixture({ workers: 1, capacity: 10 })
     const names = ['a 1', 'a 2', 'a 3', 'a 4', 'b 1', 'b 2', 'c 1']
     const all = names.map((name) => ask(name))
 
@@ -170,7 +170,7 @@ describe('of several tenants', () => {
   })
 
   test('the one with the fewest at work is first, whoever came before', async () => {
-    const { begun, ask, finish } = createFixture({ workers: 2, places: 10 })
+    const { begun, ask, finish } = createFixture({ workers: 2, capacity: 10 })
     for (const name of ['a 1', 'a 2', 'b 1', 'b 2', 'c 1']) void ask(name)
     await finish('a 1')
     expect(begun).toEqual(['a 1', 'a 2', 'b 1'])
@@ -179,7 +179,7 @@ describe('of several tenants', () => {
   })
 
   test('one whose costly job takes long has its turn with the other worker, which another tenant floods', async () => {
-    const { begun, ask, finish } = createFixture({ workers: 2, places: 10 })
+    const { begun, ask, finish } = createFixture({ workers: 2, capacity: 10 })
     void ask('a 1', { cost: 'costly' })
     for (const name of ['b 1', 'b 2', 'b 3', 'a 2', 'b 4']) void ask(name)
     await finish('b 1')
@@ -187,7 +187,7 @@ describe('of several tenants', () => {
   })
 
   test('one whose jobs may not begin yet holds up no other', async () => {
-    const { begun, ask, finish } = createFixture({ workers: 2, places: 10 })
+    const { begun, ask, finish } = createFixture({ workers: 2, capacity: 10 })
     void ask('a 1', { cost: 'costly' })
     void ask('b 1', { cost: 'costly' })
     void ask('c 1')
@@ -197,7 +197,7 @@ describe('of several tenants', () => {
   })
 
   test('one that waits is served before tenants that come again and again', async () => {
-    const { begun, ask, finish } = createFixture({ workers: 1, places: 10 })
+    const { begun, ask, finish } = createFixture({ workers: 1, capacity: 10 })
     void ask('a 1')
     void ask('b 1')
     void ask('c 1')
@@ -210,7 +210,7 @@ describe('of several tenants', () => {
   })
 
   test('all queues together are bounded: the longest loses what came last, and the newcomer has a place', async () => {
-    const { queue, ask, refused } = createFixture({ workers: 1, places: 2 })
+    const { queue, ask, refused } = createFixture({ workers: 1, capacity: 2 })
     void ask('busy 1')
     const waiting = Array.from({ length: 20 }, (_, n) => [ask(`t${n} 1`), ask(`t${n} 2`)]).flat()
     const results = waiting.map((job) => job.catch(({ kind }: { kind: string }) => kind))
@@ -228,7 +228,7 @@ describe('of several tenants', () => {
   })
 
   test('one leaves a worker to costly jobs of others, where there are more than two', async () => {
-    const { begun, ask, finishAll } = createFixture({ workers: 3, places: 10 })
+    const { begun, ask, finishAll } = createFixture({ workers: 3, capacity: 10 })
     const names = ['a 1', 'a 2', 'b 1', 'c 1']
     const all = names.map((name) => ask(name, { cost: 'costly' }))
     await settle()
@@ -238,7 +238,7 @@ describe('of several tenants', () => {
   })
 
   test('heavy jobs are worked on one at a time, beside costly ones', async () => {
-    const { begun, ask, finish } = createFixture({ workers: 4, places: 10 })
+    const { begun, ask, finish } = createFixture({ workers: 4, capacity: 10 })
     void ask('a 1', { cost: 'heavy' })
     void ask('b 1', { cost: 'heavy' })
     void ask('c 1', { cost: 'costly' })
@@ -258,7 +258,7 @@ const MS: Record<Cost, number> = { ordinary: 100, costly: 1000, heavy: 4000 }
  * in, one after the other. Resolves with the milliseconds that each sign-in of another tenant takes.
  */
 async function attacked(workers: number, signIns: number): Promise<number[]> {
-  const { run } = createHashQueue({ workers, places: 50 })
+  const { run } = createHashQueue({ workers, capacity: 50 })
   const ends: { at: number; end: () => void }[] = []
   let now = 0
 

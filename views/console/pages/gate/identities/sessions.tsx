@@ -54,14 +54,14 @@ export const Sessions = ({ base, now, identity, sessions, mayChange }: IdentityV
           align: 'right',
           cell: ({ expires_at: at }) => <Time at={Date.parse(at)} now={now} />,
         },
-        ...(mayChange ? [ending(base, identity.id)] : []),
+        ...(mayChange ? [endColumn(base, identity.id)] : []),
       ]}
       empty={<p class="hint">No active sessions</p>}
     />
   </Section>
 )
 
-const ending = (base: string, id: string): Column<SessionRow> => ({
+const endColumn = (base: string, id: string): Column<SessionRow> => ({
   label: '',
   align: 'right',
   narrow: 'bare',
