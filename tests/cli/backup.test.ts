@@ -103,7 +103,7 @@ describe('backup', () => {
     })
     expect(await atTerminal('backup', 'check', '-')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('which is a terminal'),
+      err: expect.stringContaining('but that is a terminal'),
     })
     expect(readdirSync(empty.path)).toEqual([])
   })
@@ -194,7 +194,7 @@ describe('restore', () => {
 
     expect(code).toBe(1)
     expect(err).toStartWith(
-      `gatehouse 1.0 runs on ${join(home.cwd, 'data')}: process 7 on other, ` +
+      `gatehouse 1.0 is running on ${join(home.cwd, 'data')}: process 7 on other, ` +
         'since 2026-11-22T05:12:38.000Z. Stop it first. If it has crashed, try again after ',
     )
 

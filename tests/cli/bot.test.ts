@@ -233,7 +233,7 @@ describe('the token', () => {
 
     expect(await fixture.set(fixture.botApi.bot({ username: '' }).token)).toMatchObject({
       code: 1,
-      err: expect.stringContaining('without a username'),
+      err: expect.stringContaining('has no username'),
     })
     await expectNothing(fixture)
   })
@@ -410,7 +410,7 @@ describe('a bot that is in use by another tenant', () => {
     expect(await fixture.set(bot.token, other)).toMatchObject({
       code: 1,
       out: '',
-      err: expect.stringContaining('used elsewhere on this server'),
+      err: expect.stringContaining('already used by another tenant'),
     })
     expect(await fixture.list()).toMatchObject([{ tenant_id: fixture.acme }])
 
