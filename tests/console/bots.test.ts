@@ -125,10 +125,10 @@ describe('a live bot', () => {
   })
 
   test.each([
-    ['', 'what BotFather gave'],
-    ['<script>', 'what BotFather gave'],
+    ['', 'Must be the token from BotFather'],
+    ['<script>', 'Must be the token from BotFather'],
     ['123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw', 'Is not the token of a Telegram bot'],
-    ['x'.repeat(10_000), 'what BotFather gave'],
+    ['x'.repeat(10_000), 'Must be the token from BotFather'],
   ])('says beside the token %# what is wrong, and does not show it again', async (token, rule) => {
     const { tenantId, owner } = await tenantWithoutBots()
     const answer = await owner.send('/live/token', { token })
@@ -248,7 +248,10 @@ test('another tenant’s bot is neither shown nor touched', async () => {
   const { username } = botsOf(tenantId).live ?? {}
   expect((await owner.see()).body).not.toContain(`@${username}`)
   const stolen = await owner.send('/live/token', { token: bot.token })
-  expect([stolen.status, stolen.body]).toEqual([422, expect.stringContaining('used elsewhere')])
+  expect([stolen.status, stolen.body]).toEqual([
+    422,
+    expect.stringContaining('already used by another tenant'),
+  ])
   expect(botsOf(tenantId).live).toMatchObject({ enabled: true, username })
 })
 

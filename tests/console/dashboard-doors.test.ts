@@ -148,7 +148,7 @@ describe('every route answers 401', () => {
     await expectGood(cookie)
 
     await operator.enrol()
-    await expectRefused({ cookie }, 401, 'second factor')
+    await expectRefused({ cookie }, 401, 'two-factor authentication')
 
     await operator.showSecondFactor(id)
     await expectGood(cookie)
@@ -274,7 +274,7 @@ describe.each(ROLES)('a %s', (role) => {
         continue
       }
       expect(seen).toEqual({ ...seen, status: 403 })
-      expect(answer.body.error).toStartWith(`a ${role} may not `)
+      expect(answer.body.error).toStartWith(`a ${role} cannot `)
       expect(fixture.stored()).toEqual(before)
     }
   })
