@@ -39,7 +39,6 @@ const USUAL_BODY_BYTES = 1_000_000
  * of `outbound`, which keep tenants' calls out of the operator's network, because an operator's own
  * services, such as GitLab, may be in that network.
  *
- *
  * Redirects are not followed, because they could send a secret to any address. Compression is
  * neither requested nor decoded, so the size limit applies to the bytes in memory.
  */

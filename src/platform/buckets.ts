@@ -13,7 +13,6 @@ type Rate = { perMinute: number } | { perHour: number }
 /**
  * Token buckets by key, refilled evenly at the given rate, in the memory of this process only.
  *
- *
  * A full bucket is forgotten within a sixtieth of the window. If `most` buckets are not full, the
  * fullest are forgotten for a new key, because they lose the fewest tokens. An empty bucket is
  * therefore forgotten last: that takes `most` other keys that were emptied as far within the same

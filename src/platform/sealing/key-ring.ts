@@ -30,7 +30,6 @@ export interface KeysInUse {
  * the table at most once per turn of the event loop, and only after other processes have committed.
  * Reads the file if the table has changed or if a text was sealed with an unknown key.
  *
- *
  * Keys are never removed, because texts that were read while a key was in use may still have to be
  * opened.
  */
