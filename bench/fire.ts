@@ -96,8 +96,5 @@ function openWatch(stack: AsyncDisposableStack, { dataDir }: Installation) {
   client.run('PRAGMA busy_timeout = 5000')
   const open = client.prepare('SELECT 1 FROM runs LIMIT 1')
   const failed = client.prepare("SELECT 1 FROM executions WHERE status <> 'success' LIMIT 1")
-  return {
-    openRuns: () => open.get() !== null,
-    failures: () => failed.get() !== null,
-  }
+  return { openRuns: () => open.get() !== null, failures: () => failed.get() !== null }
 }

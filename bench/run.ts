@@ -50,11 +50,7 @@ const INTERRUPTED = new Error('interrupted')
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: {
-    quick: { type: 'boolean' },
-    json: { type: 'boolean' },
-    minutes: { type: 'string' },
-  },
+  options: { quick: { type: 'boolean' }, json: { type: 'boolean' }, minutes: { type: 'string' } },
 })
 const names = positionals.length > 0 ? positionals : Object.keys(BENCHES)
 const minutes = values.minutes === undefined ? undefined : Number(values.minutes)

@@ -10,9 +10,7 @@ const DASHBOARD = await Bun.file(join(DOCS, 'grafana-dashboard.json')).json()
 const ALERTS = Bun.YAML.parse(await Bun.file(join(DOCS, 'alerts.yml')).text()) as Alerts
 
 interface Alerts {
-  groups: {
-    rules: { alert: string; expr: string; annotations: { summary: string } }[]
-  }[]
+  groups: { rules: { alert: string; expr: string; annotations: { summary: string } }[] }[]
 }
 
 interface Panel {

@@ -233,10 +233,7 @@ describe('docs/configure.md', () => {
     expect(await typed(check)).toBe(check?.output ?? '')
     await Bun.write(join(cwd, 'gatehouse.toml'), 'mail.from = "a@example.org"\n')
     await Bun.write(join(cwd, 'smtp'), 'smtp://user:password@mail.example.org')
-    const env = {
-      GATEHOUSE_SERVER_PORT: '9000',
-      GATEHOUSE_MAIL_SMTP_URL_FILE: join(cwd, 'smtp'),
-    }
+    const env = { GATEHOUSE_SERVER_PORT: '9000', GATEHOUSE_MAIL_SMTP_URL_FILE: join(cwd, 'smtp') }
     const [, words = ''] = /grep -E '(.+)'/.exec(configure.text) ?? []
     const lines = (await typed(show, env)).split('\n').filter((line) => line.match(words))
     expect(lines.join('\n')).toBe(show?.output ?? '')

@@ -30,12 +30,7 @@ async function openApp(language: string, words: string) {
     await startShown(page, { language, words, env: { GATEHOUSE: gatehouse, KEY: key } }),
   )
   const running = ends.move()
-  return {
-    fixture,
-    url: app.url,
-    gatehouse,
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
-  }
+  return { fixture, url: app.url, gatehouse, [Symbol.asyncDispose]: () => running.disposeAsync() }
 }
 
 const isSignedIn = ({ text }: Seen, email = ADA): boolean => text.includes(`Hello ${email}`)

@@ -34,10 +34,7 @@ function countedIn(cwd: string) {
   const sum = client.prepare<{ requests: number | null }, []>(
     'SELECT sum(requests) AS requests FROM usage_months',
   )
-  return {
-    requests: () => sum.get()?.requests ?? 0,
-    [Symbol.dispose]: () => client.close(),
-  }
+  return { requests: () => sum.get()?.requests ?? 0, [Symbol.dispose]: () => client.close() }
 }
 
 /** All at once, in turns over the servers. */

@@ -515,10 +515,7 @@ test('300 sign-ins of 50 people while the process is killed with -9 three times:
   for (const { person, last, denies, signedIn } of lived) {
     subjects.add(signedIn[0]?.user.id)
     for (const { login, access_token, user } of signedIn) {
-      expect(user).toMatchObject({
-        id: signedIn[0]?.user.id,
-        platform_user_id: String(person.id),
-      })
+      expect(user).toMatchObject({ id: signedIn[0]?.user.id, platform_user_id: String(person.id) })
       expect((await status(server, login)).body).toMatchObject({ access_token, user })
       expect(await introspect(server, access_token)).toMatchObject({
         active: true,

@@ -18,10 +18,7 @@ export function changelogSection(changelog: string, version: string) {
   const section = sections.find((text) => text.startsWith(`[${version}]`))
   if (section === undefined) return undefined
   const [heading = '', ...lines] = section.split('\n')
-  return {
-    date: / - (\d{4}-\d{2}-\d{2})$/.exec(heading)?.[1],
-    text: lines.join('\n').trim(),
-  }
+  return { date: / - (\d{4}-\d{2}-\d{2})$/.exec(heading)?.[1], text: lines.join('\n').trim() }
 }
 
 /** The commit that is checked out, and its time in seconds. */

@@ -32,10 +32,7 @@ export const botSet: Command = {
   summary: 'Set up or change the bot for sign-in.',
   options: {
     ...WHOSE,
-    'token-stdin': {
-      type: 'boolean',
-      help: 'Read the BotFather token from standard input.',
-    },
+    'token-stdin': { type: 'boolean', help: 'Read the BotFather token from standard input.' },
     match: {
       type: 'string',
       value: 'WHEN',

@@ -23,11 +23,7 @@ export const exportCommand: Command = {
       value: 'ID',
       help: 'Export only the data about this identity, as one JSON object.',
     },
-    person: {
-      type: 'string',
-      value: 'ID',
-      help: 'The same for a user who signs in by messenger.',
-    },
+    person: { type: 'string', value: 'ID', help: 'The same for a user who signs in by messenger.' },
     to: {
       type: 'string',
       value: 'FILE',
@@ -67,11 +63,7 @@ async function exportTenant(
       'export: the output has secrets and is not shown on a terminal. Use --to FILE',
     )
   using sink = openSink(io, file)
-  await note(services, warn, {
-    tenantId: id,
-    action: 'tenant.exported',
-    object: `tenant:${id}`,
-  })
+  await note(services, warn, { tenantId: id, action: 'tenant.exported', object: `tenant:${id}` })
   warn('The export contains unencrypted secrets: protect it like passwords, and delete it soon.')
   const { counts, leftOut } = await writeTenant(invocation, services, { id, sink })
   await sink.end()

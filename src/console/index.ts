@@ -28,9 +28,7 @@ export function createConsole({
         set.headers['content-type'] = 'application/json'
         return openApi()
       },
-      {
-        detail: { summary: 'Get the OpenAPI document', tags: ['operations'] },
-      },
+      { detail: { summary: 'Get the OpenAPI document', tags: ['operations'] } },
     )
     .get('/reference', () => htmlAnswer(reference(), PAGE_CONTENT_POLICY), {
       detail: { hide: true },

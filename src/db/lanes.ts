@@ -47,11 +47,5 @@ export function createLanes<Work>() {
     return all
   }
 
-  return {
-    add,
-    take,
-    charge,
-    takeAll,
-    size: () => size,
-  }
+  return { add, take, charge, takeAll, size: () => size }
 }

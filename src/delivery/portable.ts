@@ -21,10 +21,7 @@ const Names = Type.Array(Type.String())
 
 const Secrets = Type.Array(
   Type.Object(
-    {
-      secret: Type.String(),
-      expiresAt: Type.Union([Milliseconds, Type.Null()]),
-    },
+    { secret: Type.String(), expiresAt: Type.Union([Milliseconds, Type.Null()]) },
     { additionalProperties: false },
   ),
   { minItems: 1, maxItems: 5 },

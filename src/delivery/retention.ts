@@ -28,10 +28,7 @@ export const deliveryRetention = (
     name: 'endpoint counters',
     deleteSlice: (now, limit) => store.hours.removeBefore(now - kept.countersMs, limit),
   },
-  {
-    name: 'deleted endpoints',
-    deleteSlice: (_, limit) => finishDeletions(store, bulkHold, limit),
-  },
+  { name: 'deleted endpoints', deleteSlice: (_, limit) => finishDeletions(store, bulkHold, limit) },
 ]
 
 /**

@@ -64,10 +64,7 @@ export function rotate(
   if (retiring.length >= MAX_SECRETS) {
     throw conflict(
       `cannot be added: ${MAX_SECRETS} secrets are in use. Wait until an old one expires`,
-      {
-        field: 'secret',
-        rule: 'limit',
-      },
+      { field: 'secret', rule: 'limit' },
     )
   }
   return [{ secret: next, expiresAt: null }, ...retiring]

@@ -4,7 +4,4 @@ import type { Engine, Environment } from '../platform/engines.ts'
 export type StreamName = `${Engine}.${Environment}`
 
 /** One tenant's events of one engine and environment. */
-export type Stream = {
-  tenantId: string
-  name: StreamName
-}
+export type Stream = { tenantId: string; name: StreamName }

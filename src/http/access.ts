@@ -97,9 +97,7 @@ export function createAccess({ keys, contexts, turns, addressOf, maxBody }: Part
         const again = () => door.renew(request, { scopes: [keyScope], effect: 'change' })
         return readmitting(again, startAging, reading)
       },
-      resolve: ({ request }) => ({
-        caller: callerOfForm(request, keyScope),
-      }),
+      resolve: ({ request }) => ({ caller: callerOfForm(request, keyScope) }),
     }))
     .macro('optionalKeyOf', (engine: Engine) => ({
       resolve: ({ request }) => ({ caller: callerIfAny(request, engine) }),

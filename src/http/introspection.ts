@@ -2,9 +2,7 @@ import { t } from 'elysia'
 import { lenient, Timestamp } from './schemas.ts'
 
 /** A token to introspect or revoke. */
-export const TokenInQuestion = lenient({
-  access_token: t.String({ expected: 'an access token' }),
-})
+export const TokenInQuestion = lenient({ access_token: t.String({ expected: 'an access token' }) })
 
 /** The result of an introspection. An inactive token has no other fields. */
 export const Introspection = t.Object({

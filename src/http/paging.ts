@@ -30,8 +30,4 @@ export const pageQuery = <Filters extends TProperties>(filters: Filters) =>
 
 /** The response of a paged list. */
 export const PageOf = <Item extends TSchema>(item: Item) =>
-  t.Object({
-    data: t.Array(item),
-    has_more: t.Boolean(),
-    next_cursor: t.Nullable(t.String()),
-  })
+  t.Object({ data: t.Array(item), has_more: t.Boolean(), next_cursor: t.Nullable(t.String()) })

@@ -17,10 +17,7 @@ export function requireSameOrigin({ method, headers }: Request, ownUrl: string) 
   if (site !== null && site !== 'none')
     throw forbidden(
       `must be same-origin or none, not ${site.slice(0, 100)}: other sites cannot send this`,
-      {
-        field: 'Sec-Fetch-Site',
-        rule: 'not_allowed',
-      },
+      { field: 'Sec-Fetch-Site', rule: 'not_allowed' },
     )
   const origin = headers.get('origin')
   if (origin === null) return

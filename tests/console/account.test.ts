@@ -143,12 +143,7 @@ describe('the ways in', () => {
         subject: '583231',
         tokens: null,
       }
-      socialLinks.insert({
-        ...account,
-        provider: 'github-tenant',
-        createdAt: at,
-        updatedAt: at,
-      })
+      socialLinks.insert({ ...account, provider: 'github-tenant', createdAt: at, updatedAt: at })
     })
     const after = await page()
     expect(rowOf(after, 'lookup_secret')).toContain('3 of 4 left')

@@ -249,9 +249,7 @@ test('a program that names a tenant gets 409 from every route while its session 
 
 /** What each role may call; a route that is not named here follows from its method. */
 const EVERYBODY: readonly Role[] = ROLES
-const CALLERS: Record<string, readonly Role[]> = {
-  'POST /jobs/preview': EVERYBODY,
-}
+const CALLERS: Record<string, readonly Role[]> = { 'POST /jobs/preview': EVERYBODY }
 const BY_METHOD: Record<string, readonly Role[]> = {
   GET: EVERYBODY,
   POST: ['owner', 'member'],

@@ -19,10 +19,7 @@ export async function bootHome(options: TestAppOptions = {}) {
   const html = async ({ cookie }: OperatorSession = session, environment = 'live') =>
     (
       await app.raw('/console', {
-        headers: {
-          cookie: `${cookie}; gatehouse_environment=${environment}`,
-          accept: 'text/html',
-        },
+        headers: { cookie: `${cookie}; gatehouse_environment=${environment}`, accept: 'text/html' },
       })
     ).body as string
 

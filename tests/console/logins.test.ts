@@ -23,10 +23,7 @@ async function operator(
 ) {
   const person = await newOperator(app, { roles, isAdmin })
   const { cookie, actIn } = await person.signIn()
-  const headers = {
-    cookie: `${cookie}; gatehouse_environment=${environment}`,
-    accept: 'text/html',
-  }
+  const headers = { cookie: `${cookie}; gatehouse_environment=${environment}`, accept: 'text/html' }
   return {
     id: person.id,
     actIn,

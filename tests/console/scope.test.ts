@@ -221,10 +221,7 @@ describe('a form that was refused', () => {
     const jobsOf = async (name: keyof typeof tenants) =>
       (await tenants[name].api.get('/v1/clockwork/jobs')).body
     const switchTo = (to: string) =>
-      tab.visit(`${app.url}/console/switch`, {
-        method: 'POST',
-        body: new URLSearchParams({ to }),
-      })
+      tab.visit(`${app.url}/console/switch`, { method: 'POST', body: new URLSearchParams({ to }) })
     return { app, ...tenants, operator, tab, submit, jobsOf, switchTo }
   }
 

@@ -76,13 +76,7 @@ async function startFixture() {
 
   const [sandbox, live] = [await app('test'), await app('live')]
   const running = ends.move()
-  return {
-    telegram,
-    bot,
-    sandbox,
-    live,
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
-  }
+  return { telegram, bot, sandbox, live, [Symbol.asyncDispose]: () => running.disposeAsync() }
 }
 
 /** What the page says to run, in a folder that has what it says to install. */

@@ -26,9 +26,7 @@ const routes = (access: Access) =>
     .get(
       '/v1/relay/own-code',
       () => Promise.reject(invalid('no', { rule: 'format', code: 'of_my_own' })),
-      {
-        scope: 'relay:read',
-      },
+      { scope: 'relay:read' },
     )
     .get('/v1/relay/conflict', () => Promise.reject(conflict('no')), { scope: 'relay:read' })
     .post('/v1/clockwork/events', ({ body }) => body, { scope: 'clockwork', body: Event })

@@ -153,9 +153,7 @@ describe('over a socket', () => {
     for (const body of ['x'.repeat(3_000_000), endless(3_000_000)]) {
       const response = await fetch(server.url + JOBS, { method: 'POST', headers, body })
       expect(response.status).toBe(413)
-      expect(await response.json()).toEqual({
-        error: 'body: must be at most 1048576 bytes',
-      })
+      expect(await response.json()).toEqual({ error: 'body: must be at most 1048576 bytes' })
     }
   })
 

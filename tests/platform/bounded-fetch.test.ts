@@ -228,9 +228,7 @@ test('an answer is whole with its last announced byte, whatever follows', async 
 test.each(['ftp', 'file', 'data', 'ws'])('%s: is not called', async (scheme) => {
   const target = await startRawTarget(answer('never'))
 
-  expect(await failureOf(target.url.replace('http', scheme))).toMatchObject({
-    reason: 'refused',
-  })
+  expect(await failureOf(target.url.replace('http', scheme))).toMatchObject({ reason: 'refused' })
   expect(target.requests).toEqual([])
 })
 

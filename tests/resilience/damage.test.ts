@@ -85,9 +85,7 @@ describe('a damaged database', () => {
     expect(await installation.problems()).not.toEqual([])
     expect(
       await installation.run('backup', '--to', join(installation.cwd, 'a.tar.gz')),
-    ).toMatchObject({
-      code: 1,
-    })
+    ).toMatchObject({ code: 1 })
     const starting = installation.beginServing()
     expect(await starting.url()).toBeUndefined()
     expect(starting.exitCode()).toBe(1)

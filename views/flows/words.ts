@@ -84,10 +84,7 @@ const en: Words = {
       heading: 'Password',
       text: 'Changing your password signs you out on all other devices.',
     },
-    oidc: {
-      heading: 'Connected accounts',
-      text: 'Sign in with an account from another service.',
-    },
+    oidc: { heading: 'Connected accounts', text: 'Sign in with an account from another service.' },
     totp: {
       heading: 'Authenticator app',
       text: "Scan the QR code with your authenticator app, then enter the code that the app shows. From then on, you'll need a code from the app to sign in.",
@@ -142,10 +139,7 @@ const en: Words = {
       heading: 'Request not allowed',
       text: 'Nothing was changed. Return to the app and start again.',
     },
-    too_many_tries: {
-      heading: 'Too many attempts',
-      text: 'Wait a few minutes, then try again.',
-    },
+    too_many_tries: { heading: 'Too many attempts', text: 'Wait a few minutes, then try again.' },
     failed: {
       heading: 'Something went wrong',
       text: 'Nothing was changed. Try again in a moment.',

@@ -82,12 +82,7 @@ export function listViews({ tenants: [mine] }: ConsoleInstallation): ListView[] 
       filter: `q=${TYPE}`,
       sql: of('relay_event_types', { where: live, order: 'name' }),
     },
-    {
-      name: 'audit',
-      path: '/console/audit',
-      filter: 'action=key.revoked',
-      sql: of('audit_log'),
-    },
+    { name: 'audit', path: '/console/audit', filter: 'action=key.revoked', sql: of('audit_log') },
     {
       name: 'keys',
       path: '/console/keys',
@@ -166,10 +161,7 @@ export function detailViews({ engine, tenants: [mine], first }: ConsoleInstallat
     detail('key', 'keys', 'api_keys'),
     { ...detail('tenant', 'admin/tenants', 'tenants', mine), place },
     { ...detail('mail', 'admin/mail', 'mails', first.mail), place },
-    {
-      ...detail('operator', 'admin/operators', 'gate_identities', operator),
-      place,
-    },
+    { ...detail('operator', 'admin/operators', 'gate_identities', operator), place },
     ...ownPages.map(([name, path]) => ({ name, path, table: 'tenants', id: mine })),
     { name: 'health', path: '/console/admin/health', table: 'tenants', id: mine, place },
   ]

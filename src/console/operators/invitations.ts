@@ -190,6 +190,4 @@ const present = ({ id, email, role, createdAt, expiresAt }: InvitationRow): Invi
 })
 
 const usedUp = () =>
-  new AppError('not_found', 'the invitation was used or has expired', {
-    code: 'link_used_up',
-  })
+  new AppError('not_found', 'the invitation was used or has expired', { code: 'link_used_up' })

@@ -83,10 +83,7 @@ export function deliveryPages(parts: RelayParts) {
 
   function sourceOf(shown: DeliveryListing) {
     const shownId = stateIdOf(partsOf(shown))
-    return {
-      href: url(shown.base, LIVE, { endpoint: shown.endpointId, shown: shownId }),
-      shownId,
-    }
+    return { href: url(shown.base, LIVE, { endpoint: shown.endpointId, shown: shownId }), shownId }
   }
 
   function live(context: RelayContext): Response {

@@ -225,9 +225,7 @@ export function entryPages(parts: {
     .post(
       '/setup/:token',
       ({ params, body, request }) => setUp(params.token, body as Fields, request),
-      {
-        anonymous: true,
-      },
+      { anonymous: true },
     )
     .get('/console/login', ({ query, request }) => login(query.to ?? '', request), {
       anonymous: true,

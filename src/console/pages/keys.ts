@@ -161,9 +161,7 @@ export function keyPages(parts: {
     .post(
       '/:id/rotate',
       ({ params, body, ...context }) => rotate(context, params.id, body as Fields),
-      {
-        right: 'keys',
-      },
+      { right: 'keys' },
     )
     .post('/:id/revoke', ({ params, ...context }) => revoke(context, params.id), { right: 'keys' })
 }

@@ -33,9 +33,7 @@ export function searchPages(
     const title = 'Search'
     const head = PageHead({
       title,
-      state: {
-        sentence: 'Finds pages and most objects by name, and every object by its full ID.',
-      },
+      state: { sentence: 'Finds pages and most objects by name, and every object by its full ID.' },
     })
     const children = [
       head,
@@ -75,12 +73,14 @@ export function searchPages(
       ? [known]
       : gateOperators.operatorList.page({ search, limit: MAX_PER_KIND })
     return [
-      ...tenants.page({ search, limit: MAX_PER_KIND }).map(({ id, name }) => ({
-        kind: 'Tenant',
-        name,
-        id,
-        href: href(`/console/admin/tenants/${id}`),
-      })),
+      ...tenants
+        .page({ search, limit: MAX_PER_KIND })
+        .map(({ id, name }) => ({
+          kind: 'Tenant',
+          name,
+          id,
+          href: href(`/console/admin/tenants/${id}`),
+        })),
       ...operators.map(({ id, email }) => ({
         kind: 'Operator',
         name: email,
@@ -95,11 +95,7 @@ export function searchPages(
     if (results.length > 0 || ID.test(query)) return []
     return [
       { kind: 'Search', name: `Jobs: ${query}`, href: href('/console/jobs', { q: query }) },
-      {
-        kind: 'Search',
-        name: `Users: ${query}`,
-        href: href('/console/identities', { q: query }),
-      },
+      { kind: 'Search', name: `Users: ${query}`, href: href('/console/identities', { q: query }) },
     ]
   }
 

@@ -156,9 +156,7 @@ export function teamPages(parts: {
     .get(
       '/:id',
       ({ params, query, ...context }) => show(context, params.id, { done: query.done }),
-      {
-        right: 'read',
-      },
+      { right: 'read' },
     )
     .post('/:id', ({ params, body, ...context }) => change(context, params.id, body as Fields), {
       right: 'team',

@@ -90,11 +90,7 @@ interface Context extends TenantContext {
 
 const contextOf = (
   context: TenantContext & { request: Request; query: object; body: unknown },
-): Context => ({
-  ...context,
-  query: { ...context.query },
-  body: (context.body ?? {}) as Fields,
-})
+): Context => ({ ...context, query: { ...context.query }, body: (context.body ?? {}) as Fields })
 
 const FLASHES: Readonly<Record<string, { tone: 'good'; text: string }>> = {
   capped: { tone: 'good', text: 'Spend cap set.' },

@@ -29,23 +29,25 @@ export function createDeliveryStore({ orm, client }: Db) {
 
   const insert = compile(
     client,
-    orm.insert(deliveries).values({
-      id: $('id'),
-      tenantId: $('tenantId'),
-      stream: $('stream'),
-      messageSeq: $('messageSeq'),
-      endpointId: $('endpointId'),
-      format: $('format'),
-      state: $('state'),
-      queue: $('queue'),
-      run: 1,
-      attempts: 0,
-      tries: 0,
-      trigger: $('trigger'),
-      dueAt: $('dueAt'),
-      createdAt: $('createdAt'),
-      endedAt: $('endedAt'),
-    }),
+    orm
+      .insert(deliveries)
+      .values({
+        id: $('id'),
+        tenantId: $('tenantId'),
+        stream: $('stream'),
+        messageSeq: $('messageSeq'),
+        endpointId: $('endpointId'),
+        format: $('format'),
+        state: $('state'),
+        queue: $('queue'),
+        run: 1,
+        attempts: 0,
+        tries: 0,
+        trigger: $('trigger'),
+        dueAt: $('dueAt'),
+        createdAt: $('createdAt'),
+        endedAt: $('endedAt'),
+      }),
   )
   const select = (where: SQL | undefined) =>
     orm

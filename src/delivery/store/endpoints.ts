@@ -77,11 +77,7 @@ export function createEndpointStore({ orm, client }: Db) {
     .prepare()
   const disable = orm
     .update(endpoints)
-    .set({
-      isActive: false,
-      disabledReason: sql`${$('reason')}`,
-      updatedAt: sql`${$('now')}`,
-    })
+    .set({ isActive: false, disabledReason: sql`${$('reason')}`, updatedAt: sql`${$('now')}` })
     .where(and(eq(endpoints.tenantId, $('tenantId')), eq(endpoints.id, $('id')), here))
     .prepare()
   const markDeleted = orm

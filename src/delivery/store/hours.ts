@@ -45,10 +45,7 @@ export function createHourStore({ orm, client }: Db) {
       })
       .onConflictDoUpdate({
         target: [endpointHours.endpointId, endpointHours.hour],
-        set: {
-          ...Object.fromEntries(sums),
-          slowestMs: sql`max(slowest_ms, excluded.slowest_ms)`,
-        },
+        set: { ...Object.fromEntries(sums), slowestMs: sql`max(slowest_ms, excluded.slowest_ms)` },
       }),
   )
   const between = orm

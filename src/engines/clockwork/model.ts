@@ -46,12 +46,7 @@ export type NewDelayedJob = typeof NewDelayedJob.static
 export const PreviewRequest = lenient({ schedule: Schedule, url: t.Optional(Url) })
 export type PreviewRequest = typeof PreviewRequest.static
 
-const target = {
-  url: t.String(),
-  method: MethodName,
-  headers: Headers,
-  body: Body,
-}
+const target = { url: t.String(), method: MethodName, headers: Headers, body: Body }
 
 export const CronJob = t.Object({
   id: t.String(),

@@ -105,10 +105,7 @@ export function createBots(parts: {
     if (other && other.id !== id)
       throw conflict(
         'this bot is already used by another tenant or environment of this installation. Create another one',
-        {
-          rule: 'taken',
-          code: 'bot_in_use',
-        },
+        { rule: 'taken', code: 'bot_in_use' },
       )
   }
 
@@ -221,9 +218,7 @@ const notConfigured = (problem: string) => conflict(problem, { code: 'bot_not_co
 
 function requireNothingOfTelegram({ token, transport }: BotChange) {
   if (token !== undefined || transport !== undefined)
-    throw invalid('the test bot is built in and has no token or transport', {
-      rule: 'not_allowed',
-    })
+    throw invalid('the test bot is built in and has no token or transport', { rule: 'not_allowed' })
 }
 
 const onlyGiven = ({ match, transport }: BotChange) => ({

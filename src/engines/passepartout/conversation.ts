@@ -114,10 +114,7 @@ export function createConversation(parts: {
     store.prompts.hurry(attempt.id, now)
     audit.record({
       tenantId: attempt.tenantId,
-      actor: {
-        kind: 'person',
-        ...(proof.personId !== null && { id: proof.personId }),
-      },
+      actor: { kind: 'person', ...(proof.personId !== null && { id: proof.personId }) },
       action: `login.${state}`,
       object: `passepartout:login:${attempt.id}`,
       detail: { environment: bot.environment, bot: bot.username },

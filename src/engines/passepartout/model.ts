@@ -31,11 +31,7 @@ export const Client = lenient({
 })
 export type Client = typeof Client.static
 
-export const NewLogin = t.Nullable(
-  lenient({
-    client: t.Optional(Client),
-  }),
-)
+export const NewLogin = t.Nullable(lenient({ client: t.Optional(Client) }))
 export type NewLogin = typeof NewLogin.static
 
 export const StartedLogin = t.Object({

@@ -134,9 +134,7 @@ export function createRelayEndpoints(parts: {
     if (environmentOf(caller) === 'test')
       throw invalid(
         'events sent with a test key are not delivered, so there is nothing to replay',
-        {
-          rule: 'not_allowed',
-        },
+        { rule: 'not_allowed' },
       )
     const dryRun = input.dry_run ?? false
     if (!dryRun) metering.reserve(caller)

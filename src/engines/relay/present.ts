@@ -79,9 +79,5 @@ export const presentEventType = (row: EventTypeRow): EventTypeSeen => ({
 /** An event type without its sample. */
 export const presentEventTypeDetail = (row: EventTypeRow): Omit<EventTypeDetail, 'sample'> => {
   const shape = asShape(row.shape)
-  return {
-    ...presentEventType(row),
-    schema: shape ? toJsonSchema(shape) : {},
-    drift: driftOf(row),
-  }
+  return { ...presentEventType(row), schema: shape ? toJsonSchema(shape) : {}, drift: driftOf(row) }
 }

@@ -30,9 +30,7 @@ export const Delivery = t.Object({
   endpoint_id: t.String(),
   event_type: t.String(),
   status: oneOf(STATUSES),
-  held_reason: oneOfOrNull(['inactive', 'breaker'], {
-    description: 'Why the delivery is held.',
-  }),
+  held_reason: oneOfOrNull(['inactive', 'breaker'], { description: 'Why the delivery is held.' }),
   run: Type.Integer({ description: 'Increases with each resend or replay of an ended delivery.' }),
   attempts: Count,
   next_attempt_at: OptionalTimestamp,

@@ -16,8 +16,5 @@ export async function rotateSecret(
     secret: input?.secret,
     graceMs: (input?.grace_seconds ?? USUAL_GRACE_S) * 1000,
   })
-  return {
-    secret,
-    previous_expires_at: isoOrNull(previousExpiresAt),
-  }
+  return { secret, previous_expires_at: isoOrNull(previousExpiresAt) }
 }

@@ -16,9 +16,7 @@ const Manifest = Type.Object({
   created_at: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' }),
   /** Null if the database has no installation id yet. */
   installation: Type.Union([word, Type.Null()]),
-  schema: Type.Array(Type.Object({ id: word, hash: sha256 }), {
-    maxItems: 10_000,
-  }),
+  schema: Type.Array(Type.Object({ id: word, hash: sha256 }), { maxItems: 10_000 }),
   database: Type.Object({ bytes: Type.Integer({ minimum: 1 }), sha256 }),
   /** Null if the archive has no key. */
   master_key: Type.Union([Type.Object({ id: word, sha256 }), Type.Null()]),

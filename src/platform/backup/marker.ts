@@ -81,9 +81,7 @@ function readMarker(dataDir: string): Marker | undefined {
   if (Value.Check(Marker, written)) return written
   throw invalid(
     `${file} cannot be read. Make sure that the database and master.key belong together, then remove it`,
-    {
-      rule: 'damaged',
-    },
+    { rule: 'damaged' },
   )
 }
 

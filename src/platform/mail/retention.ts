@@ -16,8 +16,5 @@ export const mailRetention = (
           deleteSlice: (now: number, limit: number) => mails.expire(EXPIRED, now, limit),
         },
       ]),
-  {
-    name: 'mails',
-    deleteSlice: (now, limit) => mails.removeBefore(now - keptMs, now, limit),
-  },
+  { name: 'mails', deleteSlice: (now, limit) => mails.removeBefore(now - keptMs, now, limit) },
 ]

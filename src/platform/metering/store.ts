@@ -22,11 +22,7 @@ export function createStore({ orm }: Db) {
     eq(usageMonths.month, sql.placeholder('month')),
   )
   const terms = orm
-    .select({
-      plan: tenants.plan,
-      status: tenants.status,
-      spendCapCents: tenants.spendCapCents,
-    })
+    .select({ plan: tenants.plan, status: tenants.status, spendCapCents: tenants.spendCapCents })
     .from(tenants)
     .where(eq(tenants.id, tenantId))
     .prepare()

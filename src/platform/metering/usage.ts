@@ -84,12 +84,14 @@ export function createUsage(parts: {
 
   /** All stored months, oldest first. */
   const months = (tenantId: string): UsageOfMonth[] =>
-    store.months(tenantId).map(({ month, requests, billed, costCents }) => ({
-      month,
-      requests,
-      billed_requests: billed,
-      cost_cents: costCents,
-    }))
+    store
+      .months(tenantId)
+      .map(({ month, requests, billed, costCents }) => ({
+        month,
+        requests,
+        billed_requests: billed,
+        cost_cents: costCents,
+      }))
 
   /** For every page: two queries, no flush. Uses current terms, so a raised cap applies at once. */
   function nearnessOf(tenantId: string): Nearness {

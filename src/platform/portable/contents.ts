@@ -101,10 +101,7 @@ export function readContents(parts: {
     if (most && count > most.rows)
       throw invalid(
         `must have at most ${most.rows} ${most.rows === 1 ? 'row' : 'rows'}${most.per ? ` per ${most.per}` : ''}`,
-        {
-          field: portable.kind,
-          rule: 'too_many',
-        },
+        { field: portable.kind, rule: 'too_many' },
       )
     if (!tied?.holds(row) || header.fingerprints[tied.name] === ours[tied.name]) return row
     leftOut[tied.name] = (leftOut[tied.name] ?? 0) + 1

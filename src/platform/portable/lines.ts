@@ -53,11 +53,7 @@ export function atLine<T>(number: number, work: () => T): T {
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     const { kind, code, field, problem, fieldErrors } = error
-    const first = {
-      ...fieldErrors[0],
-      field: field && harmless(field),
-      problem: harmless(problem),
-    }
+    const first = { ...fieldErrors[0], field: field && harmless(field), problem: harmless(problem) }
     throw new AppError(kind, [first], { code, within: `line ${number}` })
   }
 }

@@ -10,9 +10,5 @@ export function openSnapshot({ file }: Pick<Db, 'file'>) {
   client.run('BEGIN')
   // SQLite starts the snapshot with the first read.
   client.query('SELECT 1 FROM sqlite_schema LIMIT 1').get()
-  return {
-    client,
-    orm: drizzle(client),
-    [Symbol.dispose]: () => client.close(),
-  }
+  return { client, orm: drizzle(client), [Symbol.dispose]: () => client.close() }
 }

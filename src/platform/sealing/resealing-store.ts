@@ -42,12 +42,16 @@ export function createResealingStore({ client }: Db, { column, property, named }
   return {
     /** The rows after row number `after` whose text doesn't begin with `prefix`. */
     slice: (prefix: string, after: number, limit: number): SealedRow[] =>
-      slice.all({ prefix, after, limit }).map(({ row, sealed, tenantId, ...rest }) => ({
-        row,
-        sealed,
-        tenantId,
-        names: Object.fromEntries(names.map(([name], index) => [name, `${rest[`name${index}`]}`])),
-      })),
+      slice
+        .all({ prefix, after, limit })
+        .map(({ row, sealed, tenantId, ...rest }) => ({
+          row,
+          sealed,
+          tenantId,
+          names: Object.fromEntries(
+            names.map(([name], index) => [name, `${rest[`name${index}`]}`]),
+          ),
+        })),
     /** Replaces a text; false if it has changed in the meantime. */
     replace: (row: number, before: string, text: string): boolean =>
       replace.run({ row, before, text }).changes === 1,

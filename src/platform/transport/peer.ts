@@ -11,9 +11,5 @@ export interface Peer {
 export function peerOf({ hostname, protocol, port }: URL): Peer {
   const address = hostname.replace(/^\[(.*)\]$/, '$1')
   const usualPort = protocol === 'https:' ? 443 : 80
-  return {
-    name: address.replace(/\.$/, ''),
-    address,
-    port: port === '' ? usualPort : Number(port),
-  }
+  return { name: address.replace(/\.$/, ''), address, port: port === '' ? usualPort : Number(port) }
 }

@@ -461,11 +461,7 @@ test('a log that only grows has a reader that hangs, or waits for its replicator
 describe('configuration', () => {
   const network = (baseUrl: string, more: Record<string, string> = {}) =>
     exposure(
-      testConfig({
-        'server-base-url': baseUrl,
-        'server-trusted-proxies': '127.0.0.1',
-        ...more,
-      }),
+      testConfig({ 'server-base-url': baseUrl, 'server-trusted-proxies': '127.0.0.1', ...more }),
     ).result
 
   test('plain http on the internet is warned of, at home it is not', () => {

@@ -13,9 +13,7 @@ describe('the server for mail', () => {
     {
       from = 'gate@example.org',
       ...options
-    }: Parameters<typeof mailServer>[1] & {
-      from?: string
-    } = {},
+    }: Parameters<typeof mailServer>[1] & { from?: string } = {},
   ) => {
     const [found] = await mailServer({ mail: { smtpUrl, from } }, options)
     return found

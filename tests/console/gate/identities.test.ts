@@ -486,9 +486,6 @@ test('sign-ins and newcomers of a day are counted, by the hour', async () => {
   expect((await open(PATH)).body).toContain(`${label}: 2 in total`)
   fixture.clock.jump(25 * 3_600_000)
   expect(fixture.gate.history.frequency({ tenantId: fixture.acme.id }, 'identity.created')).toEqual(
-    {
-      hours: Array(24).fill(0),
-      isCut: false,
-    },
+    { hours: Array(24).fill(0), isCut: false },
   )
 })

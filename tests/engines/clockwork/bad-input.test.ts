@@ -288,9 +288,7 @@ test('without networks of its own allowed, an installation refuses loopback', as
       await api.post(JOBS, { name: 'n', schedule: '* * * * *', url: `http://${host}:1234/` }),
     ).toMatchObject({
       status: 400,
-      body: {
-        error: expect.stringContaining('url: must be publicly reachable'),
-      },
+      body: { error: expect.stringContaining('url: must be publicly reachable') },
     })
   expect(await listJobs()).toEqual([])
 })

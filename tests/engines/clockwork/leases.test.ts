@@ -23,13 +23,7 @@ const ONCE = { schedule: '1 12 * * *' }
 const bootBeside = (
   { app }: Fixture,
   { othersRun, after = 0 }: { othersRun: boolean; after?: number },
-) =>
-  bootProcess({
-    dataDir: dirname(app.db.file),
-    now: app.clock.now() + after,
-    pid: 2,
-    othersRun,
-  })
+) => bootProcess({ dataDir: dirname(app.db.file), now: app.clock.now() + after, pid: 2, othersRun })
 
 /** Ends the work of the first process as a shutdown does; its database can still be read. */
 async function shutDown({ app }: Fixture) {

@@ -492,9 +492,7 @@ describe('headers with sensitive values', () => {
     const { createEndpoint, change, publish, target } = fixture
     const endpoint = await createEndpoint({ headers: HEADERS })
 
-    await change(endpoint, {
-      headers: { AUTHORIZATION: MASK, 'X-Api-Key': 'k-2', 'X-Team': MASK },
-    })
+    await change(endpoint, { headers: { AUTHORIZATION: MASK, 'X-Api-Key': 'k-2', 'X-Team': MASK } })
     await publish()
 
     const headers = target.requests[0]?.headers

@@ -392,9 +392,7 @@ describe.each(['secrets', 'headers'])('an endpoint whose %s cannot be opened', (
     const { client } = app.db
     const { intact } = client
       .query(`select ${column} as intact from endpoints where id = ?`)
-      .get(id) as {
-      intact: string
-    }
+      .get(id) as { intact: string }
     const write = (text: string) =>
       client.run(`update endpoints set ${column} = ? where id = ?`, [text, id])
     write(`${intact.slice(0, -4)}AAAA`)

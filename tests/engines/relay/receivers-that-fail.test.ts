@@ -236,10 +236,7 @@ describe('an answer that says no', () => {
     expectRequest(found, target.url)
     expect(found.attempt).toMatchObject({
       status: 'failed',
-      error: {
-        code: 'gone',
-        message: 'status 410: the receiver wants no more messages',
-      },
+      error: { code: 'gone', message: 'status 410: the receiver wants no more messages' },
       response: { status: 410, body: 'bye' },
       next_attempt_at: null,
     })

@@ -379,11 +379,7 @@ describe('of a delivery that has ended, a new run begins with its whole schedule
     await resend(delivery)
     await settle()
 
-    expect(await readDelivery(delivery)).toMatchObject({
-      status: 'succeeded',
-      run: 2,
-      attempts: 1,
-    })
+    expect(await readDelivery(delivery)).toMatchObject({ status: 'succeeded', run: 2, attempts: 1 })
   })
 
   test('twice over, both are sent', async () => {

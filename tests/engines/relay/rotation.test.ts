@@ -100,10 +100,7 @@ test.each([
 
   const answer = await api.post(`${ENDPOINTS}/${endpoint.id}/rotate-secret`, body)
 
-  expect(answer).toMatchObject({
-    status: 200,
-    body: { previous_expires_at: isoAt(START + DAY) },
-  })
+  expect(answer).toMatchObject({ status: 200, body: { previous_expires_at: isoAt(START + DAY) } })
 })
 
 test('without a grace time the old secret signs nothing more', async () => {

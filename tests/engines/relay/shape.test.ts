@@ -250,12 +250,7 @@ describe('drift', () => {
     const known = { items: [{ price: 1 }, { price: 2 }] }
     expect(driftOf(known, { items: [{ price: 1, tax: 1 }, { tax: 'x' }, {}] })).toEqual([
       { path: 'items[].price', change: 'missing', was: 'integer', breaking: true },
-      {
-        path: 'items[].tax',
-        change: 'added',
-        now: 'integer or string',
-        breaking: false,
-      },
+      { path: 'items[].tax', change: 'added', now: 'integer or string', breaking: false },
     ])
     expect(told(driftOf(known, { items: [] }))).toEqual([])
   })

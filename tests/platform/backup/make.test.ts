@@ -147,10 +147,7 @@ test('what killed backups have left is removed, and that of running ones is not'
         done()
       },
     })
-    await home.backUp('-', {
-      to: { stream, workIn: home.path },
-      process: { ...process, ...maker },
-    })
+    await home.backUp('-', { to: { stream, workIn: home.path }, process: { ...process, ...maker } })
     return [...names][0] ?? ''
   }
   const works = () => readdirSync(home.path).filter((name) => name.startsWith('.gatehouse'))

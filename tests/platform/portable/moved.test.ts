@@ -52,13 +52,15 @@ async function furnish(botApi: ReturnType<typeof startBotApi>, target: Target) {
     run_at: '2026-03-02T12:00:00Z',
     url: target.url,
   })
-  const endpoint = await app.client(relayKey).post('/v1/relay/endpoints', {
-    url: target.url,
-    secret: RELAY_SECRET,
-    event_types: ['order.*'],
-    channels: ['eu'],
-    headers: { 'x-own': 'value' },
-  })
+  const endpoint = await app
+    .client(relayKey)
+    .post('/v1/relay/endpoints', {
+      url: target.url,
+      secret: RELAY_SECRET,
+      event_types: ['order.*'],
+      channels: ['eu'],
+      headers: { 'x-own': 'value' },
+    })
   const bot = botApi.bot({ name: 'Acme' })
   const owner = { tenantId: acme.id, environment: 'live' } as const
   await app.passepartout.bots.set(ACTOR, owner, { token: bot.token })
@@ -156,11 +158,13 @@ describe('a tenant that has moved to an installation with another master key', (
   })
 
   test('has endpoints that are told of events with the secret and headers of before', async () => {
-    const sent = await home.client(before.keys.relay).post('/v1/relay/messages', {
-      event_type: 'order.paid',
-      channels: ['eu'],
-      payload: { id: 1 },
-    })
+    const sent = await home
+      .client(before.keys.relay)
+      .post('/v1/relay/messages', {
+        event_type: 'order.paid',
+        channels: ['eu'],
+        payload: { id: 1 },
+      })
     expect(sent).toMatchObject({ status: 202 })
     await home.clock.advance(5000)
 

@@ -69,10 +69,7 @@ export function refused({ status, message, retryAfter }: Refusal): Response {
       description: message,
       ...(retryAfter !== undefined && { parameters: { retry_after: retryAfter } }),
     },
-    {
-      status,
-      headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
-    },
+    { status, headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) } },
   )
 }
 

@@ -6,10 +6,7 @@ export type Premises = Awaited<ReturnType<typeof openPremises>>
 export async function openPremises(app: TestApp) {
   const { id: tenantId, key } = await app.tenant('Harbour Books')
   const gateKey = (await key('gate', 'live')).key
-  const api = {
-    gate: app.client(gateKey),
-    relay: app.client((await key('relay', 'live')).key),
-  }
+  const api = { gate: app.client(gateKey), relay: app.client((await key('relay', 'live')).key) }
   await key('passepartout', 'live')
   return { app, tenantId, gateKey, api }
 }

@@ -55,9 +55,7 @@ async function formIn(response: Response, url: string, press: string) {
   const take = (element: HTMLRewriterTypes.Element) =>
     fields.push([element.getAttribute('name') ?? '', unescaped(element.getAttribute('value'))])
   await new HTMLRewriter()
-    .on('form', {
-      element: (form) => void actions.push(unescaped(form.getAttribute('action'))),
-    })
+    .on('form', { element: (form) => void actions.push(unescaped(form.getAttribute('action'))) })
     .on('form input', { element: (input) => void take(input) })
     .on(`form button[value="${press}"]`, { element: (button) => void take(button) })
     .transform(new Response(page))

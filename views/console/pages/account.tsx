@@ -251,11 +251,7 @@ const wordsFor = (sessions: readonly SessionRow[]): string => {
 }
 
 const sessionColumns = (base: string, now: number): Column<SessionRow>[] => [
-  {
-    label: 'Device',
-    isWide: true,
-    cell: ({ device }) => device ?? 'Unknown device',
-  },
+  { label: 'Device', isWide: true, cell: ({ device }) => device ?? 'Unknown device' },
   {
     label: 'IP address',
     isMono: true,

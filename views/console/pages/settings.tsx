@@ -109,10 +109,7 @@ export const SettingsPage = (page: {
         <CurlBlock
           title="Send a message"
           url={`${apiUrl}/v1/relay/messages`}
-          headers={{
-            Authorization: 'Bearer $RELAY_KEY',
-            'Content-Type': 'application/json',
-          }}
+          headers={{ Authorization: 'Bearer $RELAY_KEY', 'Content-Type': 'application/json' }}
           body={{ event_type: 'order.paid', payload: { order: 42 } }}
         />
       </Section>

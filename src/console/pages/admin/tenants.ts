@@ -164,9 +164,7 @@ export function tenantPages(parts: {
     .post(
       '/:id/suspend',
       (context) => suspend(context, context.params.id, fieldsIn(context.body)),
-      {
-        instance: true,
-      },
+      { instance: true },
     )
     .post('/:id/resume', (context) => resume(context, context.params.id), { instance: true })
 }

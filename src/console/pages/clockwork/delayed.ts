@@ -52,12 +52,7 @@ export function delayedPages(parts: ClockworkPageParts) {
 
   /** Creates a delayed job. The audit log records jobs created in the console, but not jobs created with the API. */
   const recordCreation = ({ tenant: { tenantId }, actor }: Context, id: string) =>
-    audit.record({
-      tenantId,
-      actor,
-      action: 'delayed_job.created',
-      object: `delayed_job:${id}`,
-    })
+    audit.record({ tenantId, actor, action: 'delayed_job.created', object: `delayed_job:${id}` })
 
   function show(context: Context, id: string, refusal?: string): Response {
     const { tenantId, role } = context.tenant

@@ -70,9 +70,7 @@ export function jobPages(parts: ClockworkPageParts) {
     .post(
       '/:id/edit',
       (context) => forms.change(context, context.params.id, fieldsIn(context.body)),
-      {
-        right: 'change',
-      },
+      { right: 'change' },
     )
     .post('/:id/run', (context) => run(context, context.params.id), { right: 'change' })
     .post('/:id/pause', (context) => setActive(context, context.params.id, false), {

@@ -12,12 +12,7 @@ import { endpointCrumb } from './endpoint-crumb.ts'
 import { replayIn } from './fields.ts'
 import type { RelayParts } from './parts.ts'
 
-const FIELDS = {
-  since: 'since',
-  until: 'until',
-  which: 'which',
-  per_second: 'per_second',
-}
+const FIELDS = { since: 'since', until: 'until', which: 'which', per_second: 'per_second' }
 
 /** Replays past messages to an endpoint, whose page shows the progress. */
 export function replayPages(parts: RelayParts) {
@@ -65,11 +60,7 @@ export function replayPages(parts: RelayParts) {
       above: [crumbTo(base, 'endpoints'), endpointCrumb(base, endpoint)],
       status: of.errors ? 422 : 200,
       hasEnvironments: true,
-      children: ReplayPage({
-        base,
-        endpoint,
-        ...of,
-      }),
+      children: ReplayPage({ base, endpoint, ...of }),
     })
   }
 

@@ -10,11 +10,7 @@ export function createErasureStore({ orm }: Db) {
 
   const insert = orm
     .insert(erasures)
-    .values({
-      identityId: $('identityId'),
-      tenantId: $('tenantId'),
-      requestedAt: $('requestedAt'),
-    })
+    .values({ identityId: $('identityId'), tenantId: $('tenantId'), requestedAt: $('requestedAt') })
     .onConflictDoUpdate({
       target: erasures.identityId,
       set: {

@@ -113,7 +113,5 @@ export const StateChange = lenient({ state: State })
 
 export const Metadata = AnyObject
 
-export const StartedFlow = t.Object({
-  flow: t.Object({ id: t.String(), expires_at: Timestamp }),
-})
+export const StartedFlow = t.Object({ flow: t.Object({ id: t.String(), expires_at: Timestamp }) })
 export type StartedFlow = typeof StartedFlow.static

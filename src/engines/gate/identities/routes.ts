@@ -48,13 +48,7 @@ export function identityRoutes(parts: {
           description: 'Omit the password for users who sign in with another method.',
         },
         body: NewIdentity,
-        response: {
-          201: IdentityDetail,
-          ...badBody,
-          ...refused,
-          402: Unpaid,
-          409: Conflict,
-        },
+        response: { 201: IdentityDetail, ...badBody, ...refused, 402: Unpaid, 409: Conflict },
       },
     )
     .get('', ({ caller, query }) => identities.list(caller, query), {

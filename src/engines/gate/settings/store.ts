@@ -10,10 +10,7 @@ export function createSettingsStore({ orm }: Db) {
   const put = orm
     .insert(settings)
     .values(rowOf(settings))
-    .onConflictDoUpdate({
-      target: settings.tenantId,
-      set: excludedOf(settings, 'tenantId'),
-    })
+    .onConflictDoUpdate({ target: settings.tenantId, set: excludedOf(settings, 'tenantId') })
     .prepare()
   const find = orm
     .select()

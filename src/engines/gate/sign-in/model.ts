@@ -50,10 +50,7 @@ const shown = <Type extends string>(type: Type, value: string) => ({
   value: t.String({ description: value }),
 })
 
-const TextAttributes = t.Object({
-  ...shown('text', 'The text of `text`.'),
-  text: Message,
-})
+const TextAttributes = t.Object({ ...shown('text', 'The text of `text`.'), text: Message })
 
 const ImageAttributes = t.Object({
   ...shown('img', 'Same as `src`.'),

@@ -119,10 +119,7 @@ export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Ac
       scope,
       query: InQuery,
       body: FlowSubmission,
-      detail: {
-        summary: 'Change settings',
-        description: 'For the user of `X-Session-Token`.',
-      },
+      detail: { summary: 'Change settings', description: 'For the user of `X-Session-Token`.' },
       response: Submitted,
     })
 }

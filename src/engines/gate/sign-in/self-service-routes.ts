@@ -78,9 +78,7 @@ export function selfServiceRoutes(parts: {
             new URL(request.url).searchParams,
             clientOf(request),
           ),
-        {
-          detail: { summary: 'Callback of a social login provider', hide: true },
-        },
+        { detail: { summary: 'Callback of a social login provider', hide: true } },
       )
       .post(
         '/methods/oidc/callback/:provider',

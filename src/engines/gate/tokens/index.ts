@@ -57,12 +57,7 @@ export function createAccessTokens(parts: {
         issuedAt: now,
         expiresAt,
       })
-      return {
-        access_token: token,
-        expires_at: isoTime(expiresAt),
-        subject,
-        tenant_id: tenantId,
-      }
+      return { access_token: token, expires_at: isoTime(expiresAt), subject, tenant_id: tenantId }
     })
   }
 

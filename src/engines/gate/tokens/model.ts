@@ -23,11 +23,7 @@ export const TokenRequest = lenient({
     }),
   ),
   ttl_seconds: t.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: MAX_TTL,
-      description: `Default: ${USUAL_TTL}.`,
-    }),
+    Type.Integer({ minimum: 1, maximum: MAX_TTL, description: `Default: ${USUAL_TTL}.` }),
   ),
 })
 export type TokenRequest = typeof TokenRequest.static

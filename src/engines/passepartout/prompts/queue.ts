@@ -113,10 +113,7 @@ export function createPromptQueue(parts: {
     events.callFailed(error.reason)
     const dueAt = retryAt(prompt, error)
     if (dueAt === undefined) {
-      log.info('sign-in message not delivered', {
-        ...namesOf(prompt),
-        reason: error.message,
-      })
+      log.info('sign-in message not delivered', { ...namesOf(prompt), reason: error.message })
       return void prompts.remove(prompt)
     }
     const { messageId, tries } = prompt

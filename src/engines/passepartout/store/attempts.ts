@@ -57,20 +57,22 @@ export function createAttemptStore({ orm, client }: Db) {
 
   const insert = compile(
     client,
-    orm.insert(attempts).values({
-      ...rowOf(
-        attempts,
-        'openerId',
-        'personId',
-        'accessToken',
-        'openedAt',
-        'endedAt',
-        'state',
-        'prompts',
-      ),
-      state: 'pending',
-      prompts: 0,
-    }),
+    orm
+      .insert(attempts)
+      .values({
+        ...rowOf(
+          attempts,
+          'openerId',
+          'personId',
+          'accessToken',
+          'openedAt',
+          'endedAt',
+          'state',
+          'prompts',
+        ),
+        state: 'pending',
+        prompts: 0,
+      }),
   )
   const asked = compile<AskedAttempt>(
     client,
@@ -153,11 +155,7 @@ export function createAttemptStore({ orm, client }: Db) {
     .returning({ id: attempts.id })
     .prepare()
   const recent = orm
-    .select({
-      state: attempts.state,
-      openedAt: attempts.openedAt,
-      endedAt: attempts.endedAt,
-    })
+    .select({ state: attempts.state, openedAt: attempts.openedAt, endedAt: attempts.endedAt })
     .from(attempts)
     .where(
       and(

@@ -97,16 +97,10 @@ export const ReplayRequest = lenient({
   since: Moment,
   until: t.Optional(t.String({ expected: 'a time like 2026-01-31T12:00:00Z' })),
   which: t.Optional(
-    oneOf(['undelivered', 'all'], {
-      description: 'Undelivered messages (default) or all.',
-    }),
+    oneOf(['undelivered', 'all'], { description: 'Undelivered messages (default) or all.' }),
   ),
   per_second: t.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 1000,
-      description: 'Messages per second. Default: 10.',
-    }),
+    Type.Integer({ minimum: 1, maximum: 1000, description: 'Messages per second. Default: 10.' }),
   ),
   dry_run: t.Optional(t.Boolean({ description: 'Only counts the messages.' })),
 })

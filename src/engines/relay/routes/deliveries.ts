@@ -25,10 +25,7 @@ export function deliveryRoutes({
         description:
           'Newest first. With `status`, a page may be short or empty while `has_more` is true.',
       },
-      query: pageQuery({
-        status: t.Optional(StatusFilter),
-        endpoint_id: t.Optional(t.String()),
-      }),
+      query: pageQuery({ status: t.Optional(StatusFilter), endpoint_id: t.Optional(t.String()) }),
       response: { 200: PageOf(Delivery), ...refused },
     })
     .get('/:delivery_id', ({ caller, params }) => deliveries.get(caller, params.delivery_id), {

@@ -115,12 +115,7 @@ describe('a deleted person', () => {
     ])
     expect(auditOf(fixture.app, `identity:${person.id}`)).toEqual([
       expect.objectContaining({ action: 'identity.created', detail: {} }),
-      {
-        action: 'identity.deleted',
-        actor_kind: 'key',
-        actor_id: expect.any(String),
-        detail: {},
-      },
+      { action: 'identity.deleted', actor_kind: 'key', actor_id: expect.any(String), detail: {} },
     ])
   })
 

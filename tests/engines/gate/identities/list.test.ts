@@ -305,10 +305,7 @@ describe('what is asked of a list', () => {
       for (const filter of ['', '&state=active', '&search=p', '&email=p01@example.com'])
         expect(
           await fixture.api.get(`${IDENTITIES}?cursor=${encodeURIComponent(cursor)}${filter}`),
-        ).toMatchObject({
-          status: 400,
-          body: { error: 'cursor: must be a cursor from this list' },
-        })
+        ).toMatchObject({ status: 400, body: { error: 'cursor: must be a cursor from this list' } })
     },
   )
 

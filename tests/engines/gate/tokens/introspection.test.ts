@@ -253,10 +253,7 @@ describe('a revoked token', () => {
       beside.app.handle(
         new Request(`http://localhost${TOKENS}/${action}`, {
           method: 'POST',
-          headers: {
-            authorization: `Bearer ${fixture.key}`,
-            'content-type': 'application/json',
-          },
+          headers: { authorization: `Bearer ${fixture.key}`, 'content-type': 'application/json' },
           body: JSON.stringify({ access_token: token }),
         }),
       )

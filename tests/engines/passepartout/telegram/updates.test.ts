@@ -194,9 +194,7 @@ describe('a person', () => {
     const { id } = ADA
 
     expect(readUpdate(message({ from: { id } }))).toMatchObject({
-      update: {
-        person: { id: '7000000001', username: null, lastName: null, languageCode: null },
-      },
+      update: { person: { id: '7000000001', username: null, lastName: null, languageCode: null } },
     })
   })
 

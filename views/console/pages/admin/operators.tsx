@@ -90,10 +90,7 @@ const columns = (
   now: number,
 ): Column<OperatorRow & { memberships: readonly MembershipRow[] }>[] => [
   { label: 'Email', isWide: true, cell: (operator) => <Address {...operator} limit={60} /> },
-  {
-    label: 'Name',
-    cell: ({ name }) => (name === '' ? '–' : <Text text={name} limit={40} />),
-  },
+  { label: 'Name', cell: ({ name }) => (name === '' ? '–' : <Text text={name} limit={40} />) },
   {
     label: 'Status',
     narrow: 'corner',

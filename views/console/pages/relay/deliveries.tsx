@@ -168,16 +168,8 @@ export const deliveryColumns = (list: {
           },
         ]
       : []),
-    {
-      label: 'Status',
-      narrow: 'corner',
-      cell: ({ status }) => <DeliveryBadge status={status} />,
-    },
-    {
-      label: 'Attempts',
-      align: 'right',
-      cell: ({ attempts }) => attempts.toLocaleString('en'),
-    },
+    { label: 'Status', narrow: 'corner', cell: ({ status }) => <DeliveryBadge status={status} /> },
+    { label: 'Attempts', align: 'right', cell: ({ attempts }) => attempts.toLocaleString('en') },
     {
       label: 'Next attempt',
       align: 'right',

@@ -188,9 +188,7 @@ const tilesOf = ({ hours, now }: Props, failedHref: string) => [
     label: 'Response time, p95',
     value: p95Of(hours),
     ...(hours.length > 0 && {
-      compared: {
-        text: `Slowest ${duration(Math.max(...hours.map((hour) => hour.slowest_ms)))}`,
-      },
+      compared: { text: `Slowest ${duration(Math.max(...hours.map((hour) => hour.slowest_ms)))}` },
     }),
     picture: <Sparkline values={averagesOf(hours, now)} label="Average response time by hour" />,
   },

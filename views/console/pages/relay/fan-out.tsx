@@ -68,16 +68,8 @@ const sentColumns = (base: string, now: number): Column<SentSummary>[] => [
       <Text text={address === null ? 'Deleted endpoint' : withoutScheme(address)} />
     ),
   },
-  {
-    label: 'Status',
-    narrow: 'corner',
-    cell: ({ status }) => <DeliveryBadge status={status} />,
-  },
-  {
-    label: 'Attempts',
-    align: 'right',
-    cell: ({ attempts }) => attempts.toLocaleString('en'),
-  },
+  { label: 'Status', narrow: 'corner', cell: ({ status }) => <DeliveryBadge status={status} /> },
+  { label: 'Attempts', align: 'right', cell: ({ attempts }) => attempts.toLocaleString('en') },
   {
     label: 'Next attempt or end',
     align: 'right',

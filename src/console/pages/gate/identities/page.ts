@@ -32,10 +32,12 @@ export function identityPage({ layout, gate, clock, operators }: GateParts) {
         base: layout.base(),
         now: clock.now(),
         identity,
-        sessions: sessions.list(caller, identity.id).map((session) => ({
-          ...session,
-          device: deviceOf(session.devices[0]?.user_agent ?? null),
-        })),
+        sessions: sessions
+          .list(caller, identity.id)
+          .map((session) => ({
+            ...session,
+            device: deviceOf(session.devices[0]?.user_agent ?? null),
+          })),
         activity: history.of(caller, identity.id),
         names: new Map(
           operators.memberships.list(tenant.tenantId).map(({ id, email }) => [id, email]),

@@ -34,12 +34,14 @@ export function methodsPage({ layout, gate, config }: GateParts) {
       status: of.errors ? 422 : 200,
       children: SignInPage({
         base: layout.base(),
-        providers: signInMethods.providers(caller).providers.map(({ provider, enabled }) => ({
-          id: provider,
-          name: providerName(provider),
-          isOn: enabled,
-          missing: missingOf(config, provider),
-        })),
+        providers: signInMethods
+          .providers(caller)
+          .providers.map(({ provider, enabled }) => ({
+            id: provider,
+            name: providerName(provider),
+            isOn: enabled,
+            missing: missingOf(config, provider),
+          })),
         hasCode: passwordless_enabled,
         hasMail: config.mail.smtpUrl !== undefined,
         hasSecondFactor: mfa_enabled,

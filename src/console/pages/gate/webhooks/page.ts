@@ -54,12 +54,7 @@ export function webhookPage({ layout, gate, clock }: GateParts) {
         webhook,
         hours: webhooks.hours(caller, webhook.id),
         latest: log.list(caller, { limit: 1, endpoint_id: webhook.id }).data[0],
-        deliveries: log.list(caller, {
-          limit: ON_A_PAGE,
-          endpoint_id: webhook.id,
-          status,
-          cursor,
-        }),
+        deliveries: log.list(caller, { limit: ON_A_PAGE, endpoint_id: webhook.id, status, cursor }),
         filters: { status },
         position: { cursor, trail: query.trail },
         mayChange,

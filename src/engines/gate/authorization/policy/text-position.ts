@@ -11,10 +11,7 @@ export const positionOfByte = (bytes: Buffer, at: number): Position =>
 /** The position at which `before` ends. */
 export function positionOf(before: string): Position {
   const lineStart = before.lastIndexOf('\n') + 1
-  return {
-    line: before.split('\n').length,
-    column: [...before.slice(lineStart)].length + 1,
-  }
+  return { line: before.split('\n').length, column: [...before.slice(lineStart)].length + 1 }
 }
 
 export const at = ({ line, column }: Position): string => `line ${line}, column ${column}`

@@ -22,13 +22,7 @@ export type Answer =
   | { is: 'signed_in'; flow: FlowRow; body: SignedIn; next: string | undefined }
   | { is: 'flow'; flow: FlowRow; body: Flow; next: string | undefined }
   | { is: 'redirect'; flow: FlowRow; url: string }
-  | {
-      is: 'failed'
-      flow: FlowRow
-      body: Flow
-      status: 422 | 429
-      retryAfterMs: number | undefined
-    }
+  | { is: 'failed'; flow: FlowRow; body: Flow; status: 422 | 429; retryAfterMs: number | undefined }
 
 export type Flows = ReturnType<typeof createFlows> &
   ReturnType<typeof createStart> & { exchange: ReturnType<typeof createExchange> }

@@ -46,9 +46,7 @@ describe('a text of policies is read', () => {
     expect(parsedOf(custom(ALL))).toBe(result)
     expect(runs()).toBe(before)
     expect(parsedOf(custom(ALL, 2))).not.toBe(result)
-    expect(parsedOf(custom(NOBODY, 2))).toMatchObject({
-      set: { policies: [{ effect: 'forbid' }] },
-    })
+    expect(parsedOf(custom(NOBODY, 2))).toMatchObject({ set: { policies: [{ effect: 'forbid' }] } })
   })
 
   test('for each tenant by itself, also when it is the same text', () => {

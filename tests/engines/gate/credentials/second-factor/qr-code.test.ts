@@ -21,10 +21,7 @@ function chunksOf(png: Buffer): Chunk[] {
   for (let at = 8; at < png.length; ) {
     const end = at + 8 + png.readUInt32BE(at)
     expect(png.readUInt32BE(end)).toBe(crc32(png.subarray(at + 4, end)))
-    chunks.push({
-      type: png.toString('latin1', at + 4, at + 8),
-      data: png.subarray(at + 8, end),
-    })
+    chunks.push({ type: png.toString('latin1', at + 4, at + 8), data: png.subarray(at + 8, end) })
     at = end + 4
   }
   return chunks

@@ -53,10 +53,7 @@ export const isAlive = async ({ whoami }: FlowFixture, token: string): Promise<b
 export const sendBare = (fixture: FlowFixture, flow: Json, fields: Json, token?: string) =>
   fixture.app.raw(pathOf(flow.ui.action), {
     method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...(token !== undefined && withToken(token)),
-    },
+    headers: { 'content-type': 'application/json', ...(token !== undefined && withToken(token)) },
     body: JSON.stringify({ csrf_token: csrfOf(flow), ...fields }),
   })
 

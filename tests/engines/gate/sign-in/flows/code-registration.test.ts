@@ -185,11 +185,7 @@ describe('the right code', () => {
     }))
     const about = { created_at: now, identity_id: identity.id }
     expect(told).toEqual([
-      {
-        ...about,
-        event_type: 'identity.created',
-        payload: { email, method: 'password' },
-      },
+      { ...about, event_type: 'identity.created', payload: { email, method: 'password' } },
       { ...about, event_type: 'identity.email_verified', payload: {} },
     ])
   })

@@ -138,10 +138,7 @@ test('a token is taken from nowhere but the body', async () => {
 
 test('a wrong token is no guess at a password, and uses up nothing', async () => {
   await using own = await bootChecked({
-    flags: {
-      'limits-sign-ins-per-minute': '2',
-      'limits-sign-ins-per-identifier-per-minute': '1',
-    },
+    flags: { 'limits-sign-ins-per-minute': '2', 'limits-sign-ins-per-identifier-per-minute': '1' },
   })
   await own.register('one@example.com')
   const flow = await own.start('login')

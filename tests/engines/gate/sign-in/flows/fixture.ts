@@ -128,9 +128,7 @@ export function flowsOf(
 
   /** As a front end reads it. */
   const read = (url: string, headers: Record<string, string> = {}): Promise<Answer> =>
-    app.raw(pathOf(url), {
-      headers: { accept: 'application/json', ...tokenOf(url), ...headers },
-    })
+    app.raw(pathOf(url), { headers: { accept: 'application/json', ...tokenOf(url), ...headers } })
 
   /** By way of the tenant's server. */
   const submit = (kind: string, fields: Json, headers: Record<string, string> = {}) =>

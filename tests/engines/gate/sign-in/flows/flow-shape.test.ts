@@ -128,9 +128,7 @@ const field = (group: string, label: number, name: string, type: string, more: J
 const hidden = (group: string, name: string, value: string, label = NO_LABEL, more: Json = {}) =>
   input(group, label, { name, type: 'hidden', value, ...more })
 
-const IDENTIFIER = field('default', 1070002, 'identifier', 'text', {
-  autocomplete: 'username',
-})
+const IDENTIFIER = field('default', 1070002, 'identifier', 'text', { autocomplete: 'username' })
 const OLD_PASSWORD = field('password', 1070001, 'password', 'password', {
   autocomplete: 'current-password',
 })

@@ -63,9 +63,7 @@ const PRIVILEGED: Record<
   { before?: () => Promise<unknown>; fields: (flow: Json) => Json; status?: number }
 > = {
   'a new password': { fields: () => ({ method: 'password', password: NEW_PASSWORD }) },
-  'a new address': {
-    fields: () => ({ method: 'profile', traits: { email: `moved-${email}` } }),
-  },
+  'a new address': { fields: () => ({ method: 'profile', traits: { email: `moved-${email}` } }) },
   'an authenticator': { fields: totpNow },
   'the end of an authenticator': {
     before: () => fixture.enrol(token),

@@ -402,10 +402,7 @@ describe('webhooks', () => {
         event_type: 'identity.created',
         tenant_id: own.tenantId,
         created_at: isoAt(own.clock.now()),
-        data: {
-          identity_id: identity.id,
-          payload: { email: 'a@example.com', method: 'password' },
-        },
+        data: { identity_id: identity.id, payload: { email: 'a@example.com', method: 'password' } },
       },
     ])
     expect((await signUp({ email: 'a@example.com' }, {}, own)).status).toBe(422)

@@ -239,11 +239,7 @@ describe('a sign-in with an authenticator', () => {
     const { session_token: token, session, continue_with: next } = body
     expect(status).toBe(200)
     expect(token).toStartWith('gat_st_')
-    expect(session).toMatchObject({
-      token,
-      authenticator_assurance_level: 'aal1',
-      identity: null,
-    })
+    expect(session).toMatchObject({ token, authenticator_assurance_level: 'aal1', identity: null })
     expect(next.map(({ action }: Json) => action)).toEqual([
       'set_ory_session_token',
       'redirect_browser_to',

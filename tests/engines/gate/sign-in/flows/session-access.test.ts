@@ -375,9 +375,7 @@ describe('a flow about settings', () => {
     const { session_token } = await fixture.register(email)
     const { hosted_url } = await fixture.settings(session_token)
     await opened(hosted_url)
-    expect(await read(fixture, hosted_url, withToken(session_token))).toMatchObject({
-      status: 200,
-    })
+    expect(await read(fixture, hosted_url, withToken(session_token))).toMatchObject({ status: 200 })
   })
 
   test('is sent by the browser alone with the token of its form', async () => {

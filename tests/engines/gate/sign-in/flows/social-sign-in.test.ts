@@ -346,10 +346,7 @@ describe('the form that asks for an address', () => {
   const asked = async (
     account = newAccount({ email: null }),
     provider: ProviderName = 'github',
-  ) => ({
-    account,
-    flow: await flowAt(await travel(await begin('login'), provider, account)),
-  })
+  ) => ({ account, flow: await flowAt(await travel(await begin('login'), provider, account)) })
 
   const answer = (flow: Json, email: unknown, provider: ProviderName = 'github') =>
     send(flow, { method: 'oidc', provider, traits: { email } })

@@ -151,10 +151,7 @@ function accountOf(account: string, { created_at: since }: Credential): Credenti
     label: known ? providerName(known) : provider,
     knownAs: account.slice(colon + 1),
     since,
-    removal: {
-      ...ACCOUNT,
-      path: `accounts/${provider}/remove`,
-    },
+    removal: { ...ACCOUNT, path: `accounts/${provider}/remove` },
   }
 }
 

@@ -26,10 +26,7 @@ export const IdentityPage = (page: IdentityView) => {
     <>
       <PageHead
         title={<Text text={identity.traits.email} />}
-        state={{
-          tone: isActive ? 'good' : 'quiet',
-          sentence: sentenceOn(identity, sessions),
-        }}
+        state={{ tone: isActive ? 'good' : 'quiet', sentence: sentenceOn(identity, sessions) }}
         aside={<LinkButton href={audit}>Audit log</LinkButton>}
       />
       <IdentityHead {...page} />

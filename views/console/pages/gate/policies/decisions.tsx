@@ -93,9 +93,5 @@ const columns = (now: number): Column<Decision>[] => [
     isWide: true,
     cell: ({ reason }) => <Text text={capitalized(reason)} limit={120} />,
   },
-  {
-    label: 'Time',
-    align: 'right',
-    cell: ({ at }) => <Time at={Date.parse(at)} now={now} />,
-  },
+  { label: 'Time', align: 'right', cell: ({ at }) => <Time at={Date.parse(at)} now={now} /> },
 ]

@@ -128,14 +128,7 @@ const AttemptList = ({
 const plannedIn = ({ next_attempt_at: next }: DeliveryDetail) =>
   next === null
     ? []
-    : [
-        {
-          tone: 'quiet' as const,
-          outcome: 'Next attempt',
-          at: Date.parse(next),
-          isPlanned: true,
-        },
-      ]
+    : [{ tone: 'quiet' as const, outcome: 'Next attempt', at: Date.parse(next), isPlanned: true }]
 
 /** User of the event, who may have been deleted since. */
 const Person = ({ base, delivery }: Pick<DeliveryView, 'base' | 'delivery'>) => {

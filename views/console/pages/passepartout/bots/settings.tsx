@@ -51,16 +51,8 @@ export const SettingsForm = (form: {
             value={chosenFor('transport', bot?.transport ?? 'polling')}
             error={errorAt(submission?.errors, 'transport')}
             options={[
-              {
-                value: 'polling',
-                label: 'Long polling',
-                text: 'Works behind firewalls',
-              },
-              {
-                value: 'webhook',
-                label: 'Webhook',
-                text: 'Needs a public HTTPS address',
-              },
+              { value: 'polling', label: 'Long polling', text: 'Works behind firewalls' },
+              { value: 'webhook', label: 'Webhook', text: 'Needs a public HTTPS address' },
             ]}
           />
         )}

@@ -36,10 +36,7 @@ interface BotState {
 export function stateOf(environment: Environment, bot: Bot | undefined): BotState {
   const which = environment === 'live' ? 'The live bot' : 'The test bot'
   if (!isSetUp(environment, bot))
-    return {
-      tone: 'quiet',
-      sentence: "No live bot yet. Users can't sign in with a messenger.",
-    }
+    return { tone: 'quiet', sentence: "No live bot yet. Users can't sign in with a messenger." }
   if (!bot?.enabled)
     return { tone: 'quiet', sentence: `${which} is disabled. Users can't sign in with it.` }
   if (bot.status === 'ok') return { tone: 'good', sentence: `${which} is working` }

@@ -34,16 +34,8 @@ export const Views = ({ base, current }: { base: string; current: 'attempts' | '
   <Tabs
     label="Views"
     tabs={[
-      {
-        label: 'Sign-ins',
-        href: url(base, '/console/logins'),
-        isCurrent: current === 'attempts',
-      },
-      {
-        label: 'Users',
-        href: url(base, '/console/logins/users'),
-        isCurrent: current === 'users',
-      },
+      { label: 'Sign-ins', href: url(base, '/console/logins'), isCurrent: current === 'attempts' },
+      { label: 'Users', href: url(base, '/console/logins/users'), isCurrent: current === 'users' },
     ]}
   />
 )

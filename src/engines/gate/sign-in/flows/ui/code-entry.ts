@@ -13,13 +13,7 @@ export const codeEntry = (
 ): Node[] => [
   field(
     'code',
-    {
-      name: 'code',
-      type: 'text',
-      autocomplete: 'one-time-code',
-      value: code,
-      ...checks,
-    },
+    { name: 'code', type: 'text', autocomplete: 'one-time-code', value: code, ...checks },
     say(label),
   ),
   hidden('code', 'method', 'code'),
