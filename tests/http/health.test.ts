@@ -25,7 +25,7 @@ test('once the database was moved away, the log says so once and reading is refu
   await using app = await bootTestApp()
   const { api } = await app.tenant()
   const dataDir = dirname(app.db.file)
-  const told = () => app.log.filter((line) => /database is (lost|back)/.test(line))
+  const told = () => app.log.filter((line) => /database is (lost|available)/.test(line))
   renameSync(dataDir, `${dataDir}.away`)
   await app.clock.advance(3 * CHECK_MS)
 

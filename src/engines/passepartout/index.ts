@@ -8,7 +8,8 @@ import type { Tenants } from '../../platform/tenants.ts'
 import { createBots } from './bots.ts'
 import { createConversation } from './conversation.ts'
 import { createLoginRecords } from './login-records.ts'
-import { createLogins } from './logins.ts'
+import { createLoginStart } from './login-start.ts'
+import { createLoginStatus } from './login-status.ts'
 import { createLoginMetrics } from './metrics.ts'
 import { createPeople } from './people.ts'
 import { type Bot, presentBot } from './present-bot.ts'
@@ -108,23 +109,21 @@ export function createPassepartout(
   const { messengerOf } = telegram
   const queue = createPromptQueue({ store, clock, log, wording, messengerOf, events })
   const loop = createDueLoop({ queue, db, clock, log, instances })
-  const logins = createLogins({
+  const loginStart = createLoginStart({
     db,
     clock,
-    sealing,
     store,
     bots,
-    people,
-    tokens,
-    waiting,
     events,
     starts: createBuckets({ clock, perMinute: config.limits.loginStartsPerMinute }),
     linkTo,
     metering: platform.metering,
     lifetimeMs: nonceLifetimeMs,
   })
+  const statusOf = createLoginStatus({ clock, sealing, store, people, tokens, waiting })
   const routes = createRoutes({
-    logins,
+    loginStart,
+    statusOf,
     tokens,
     people,
     webhook: telegram.webhook,
@@ -162,7 +161,7 @@ export function createPassepartout(
   return {
     routes,
     bots,
-    logins,
+    loginStart,
     people,
     records,
     readModel: store.readModel,

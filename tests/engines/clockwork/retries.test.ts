@@ -456,7 +456,7 @@ test('a stop cuts an attempt short after its grace, and the retry comes all the 
     {
       status: 'failed',
       response_status: null,
-      error_message: expect.stringContaining('cut short'),
+      error_message: expect.stringContaining('was cancelled'),
     },
   ])
 })

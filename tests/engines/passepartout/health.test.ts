@@ -434,7 +434,7 @@ test('a bot that Telegram cannot call is told of within a minute, and of why', a
   await until(async () => (await (await fetch(info)).text()).includes('last_error_message'))
   await here.becomes('unreachable')
 
-  expect(bot()?.issue).toContain('cannot call here')
+  expect(bot()?.issue).toContain('cannot reach the webhook')
   expect(fixture.app.clock.now() - since).toBeLessThanOrEqual(MINUTE)
 })
 

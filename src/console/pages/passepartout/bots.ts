@@ -23,12 +23,12 @@ const NAMES = { token: 'token', match: 'match', transport: 'transport' }
 export function botPages(parts: {
   middleware: ConsoleMiddleware
   layout: Layout
-  passepartout: Pick<Passepartout, 'bots' | 'logins' | 'records'>
+  passepartout: Pick<Passepartout, 'bots' | 'loginStart' | 'records'>
   clock: Clock
   callerOf: CallerOf
 }) {
   const { middleware, layout, clock, callerOf } = parts
-  const { bots, logins, records } = parts.passepartout
+  const { bots, loginStart, records } = parts.passepartout
 
   const botOf = ({ tenant }: TenantContext, environment: Environment): Bot | undefined =>
     bots.list(tenant.tenantId).find((bot) => bot.environment === environment)
@@ -143,9 +143,10 @@ export function botPages(parts: {
   const tryOut = (context: TenantContext & BotRequest): Promise<Response> =>
     act(context, 'try', async ({ environment }) => {
       const userAgent = context.request.headers.get('user-agent')?.slice(0, MAX_USER_AGENT_LENGTH)
-      const { id, payload } = await logins.begin(callerOf(context, 'passepartout', environment), {
-        client: { label: 'Test login', ...(userAgent && { user_agent: userAgent }) },
-      })
+      const { id, payload } = await loginStart.begin(
+        callerOf(context, 'passepartout', environment),
+        { client: { label: 'Test login', ...(userAgent && { user_agent: userAgent }) } },
+      )
       return `/console/logins/${id}?${new URLSearchParams({ link: payload })}`
     })
 

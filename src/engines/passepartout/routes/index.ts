@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Access } from '../../../http/access.ts'
-import type { Logins } from '../logins.ts'
+import type { LoginStart } from '../login-start.ts'
+import type { StatusOf } from '../login-status.ts'
 import type { People } from '../people.ts'
 import type { Sandbox } from '../sandbox/index.ts'
 import type { Pages } from '../sandbox/pages.ts'
@@ -13,7 +14,8 @@ import { userRoutes } from './users.ts'
 
 /** Every route of the engine. */
 export const createRoutes = (parts: {
-  logins: Logins
+  loginStart: LoginStart
+  statusOf: StatusOf
   tokens: Tokens
   people: People
   webhook: Webhook

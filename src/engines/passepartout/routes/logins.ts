@@ -2,7 +2,8 @@ import { Elysia } from 'elysia'
 import type { Access } from '../../../http/access.ts'
 import { Introspection, TokenInQuestion } from '../../../http/introspection.ts'
 import { CodedErrors, Empty, refusalsIn } from '../../../http/responses.ts'
-import type { Logins } from '../logins.ts'
+import type { LoginStart } from '../login-start.ts'
+import type { StatusOf } from '../login-status.ts'
 import { LoginQuestion, LoginStatus, NewLogin, StartedLogin } from '../model.ts'
 import type { Tokens } from '../tokens.ts'
 
@@ -12,12 +13,17 @@ const { badBody, refused } = refusalsIn(CodedErrors)
 const scope = 'passepartout'
 
 /** contract/passepartout-relay, login engine; plus revocation. */
-export function loginRoutes(parts: { logins: Logins; tokens: Tokens; access: Access }) {
-  const { logins, tokens, access } = parts
+export function loginRoutes(parts: {
+  loginStart: LoginStart
+  statusOf: StatusOf
+  tokens: Tokens
+  access: Access
+}) {
+  const { loginStart, statusOf, tokens, access } = parts
 
   return new Elysia({ tags: ['passepartout'] })
     .use(access)
-    .post('/login/start', ({ caller, body }) => logins.start(caller, body), {
+    .post('/login/start', ({ caller, body }) => loginStart.start(caller, body), {
       scope,
       detail: {
         summary: 'Start a sign-in',
@@ -37,7 +43,7 @@ export function loginRoutes(parts: { logins: Logins; tokens: Tokens; access: Acc
     .get(
       '/login/status',
       ({ caller, query: { nonce, wait = 0 }, request }) =>
-        logins.status(caller, nonce, { waitMs: wait * 1000, signal: request.signal }),
+        statusOf(caller, nonce, { waitMs: wait * 1000, signal: request.signal }),
       {
         scope,
         detail: {

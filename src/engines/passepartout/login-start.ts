@@ -6,36 +6,26 @@ import type { Buckets } from '../../platform/buckets.ts'
 import type { Caller } from '../../platform/caller.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { sha256 } from '../../platform/crypto.ts'
-import { fail, invalid, notFound, rateLimited } from '../../platform/errors.ts'
+import { invalid, rateLimited } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Metering } from '../../platform/metering/index.ts'
-import type { Sealing } from '../../platform/sealing/index.ts'
 import type { Bots } from './bots.ts'
 import { POLL_INTERVAL } from './limits.ts'
 import { choicesFor, newMatchCode } from './match.ts'
 import type { LoginEvents } from './metrics.ts'
-import type { Client, LoginStatus, NewLogin, StartedLogin } from './model.ts'
+import type { Client, NewLogin, StartedLogin } from './model.ts'
 import { ownerOf } from './owner.ts'
-import type { People } from './people.ts'
-import { openToken } from './sealed-token.ts'
-import type { AskedAttempt } from './store/attempts.ts'
 import type { BotRow } from './store/bots.ts'
 import type { Store } from './store/index.ts'
-import type { Tokens } from './tokens.ts'
-import type { Waiting } from './waiting.ts'
 
-export type Logins = ReturnType<typeof createLogins>
+export type LoginStart = ReturnType<typeof createLoginStart>
 
-/** Sign-ins from the app's side: contract/passepartout-relay, login start and status. */
-export function createLogins(parts: {
+/** Starts sign-ins for an app: contract/passepartout-relay, login start. */
+export function createLoginStart(parts: {
   db: Db
   clock: Clock
-  sealing: Sealing
   store: Store
   bots: Bots
-  people: People
-  tokens: Tokens
-  waiting: Waiting
   events: LoginEvents
   /** Rate limits per client IP address of started sign-ins. */
   starts: Buckets
@@ -43,8 +33,7 @@ export function createLogins(parts: {
   metering: Metering
   lifetimeMs: number
 }) {
-  const { db, clock, sealing, store, bots, people, tokens, waiting, events, starts, linkTo } = parts
-  const { metering } = parts
+  const { db, clock, store, bots, events, starts, linkTo, metering, lifetimeMs } = parts
 
   /** Nonce and link payload are separate secrets: the link alone can't collect the result. */
   const start = async (caller: Caller, input: NewLogin): Promise<StartedLogin> =>
@@ -61,7 +50,7 @@ export function createLogins(parts: {
     const matchCode = client || bot.match === 'required' ? newMatchCode() : null
     const id = newId()
     const now = clock.now()
-    const expiresAt = now + parts.lifetimeMs
+    const expiresAt = now + lifetimeMs
     await db.commitFor(owner.tenantId, () =>
       store.attempts.insert({
         ...owner,
@@ -98,45 +87,7 @@ export function createLogins(parts: {
       throw rateLimited('too many sign-ins for this IP address', { retryAfterMs: waitMs })
   }
 
-  /** With `waitMs`, holds the response until the attempt changes, up to that time. */
-  async function status(
-    caller: Caller,
-    nonce: string,
-    { waitMs, signal }: { waitMs: number; signal: AbortSignal },
-  ): Promise<LoginStatus> {
-    const until = clock.monotonic() + waitMs
-    for (;;) {
-      const attempt = existing(caller, nonce)
-      const shown = present(caller, attempt)
-      const left = Math.min(until - clock.monotonic(), attempt.expires_at - clock.now())
-      if (
-        shown.status !== 'pending' ||
-        left <= 0 ||
-        !waiting.hasRoom(caller.tenantId) ||
-        signal.aborted
-      )
-        return shown
-      await waiting.news({ tenantId: caller.tenantId, attemptId: attempt.id }, left, signal)
-    }
-  }
-
-  const existing = (caller: Caller, nonce: string): AskedAttempt =>
-    store.attempts.asked(ownerOf(caller), sha256(nonce)) ?? fail(UNKNOWN)
-
-  function present(caller: Caller, attempt: AskedAttempt): LoginStatus {
-    const { state } = attempt
-    if (state === 'denied' || state === 'mismatched') throw DENIED
-    if (clock.now() >= attempt.expires_at) throw EXPIRED
-    if (state !== 'approved') return { status: 'pending' }
-    const { id, access_token: sealed, person_id: personId } = attempt
-    const user = personId === null ? undefined : people.find(caller.tenantId, personId)
-    if (sealed === null || !user) throw EXPIRED
-    const token = openToken(sealing, id, sealed)
-    if (!tokens.introspect(caller, token).active) throw EXPIRED
-    return { status: 'completed', access_token: token, user }
-  }
-
-  return { start, begin, status }
+  return { start, begin }
 }
 
 /** The id of an attempt, and the payload of its link. */
@@ -147,11 +98,6 @@ interface BegunLogin {
 }
 
 const newSecret = (): string => randomBytes(32).toString('base64url')
-
-const gone = (message: string, code: string) => notFound(message, { code })
-const UNKNOWN = gone('sign-in not found', 'not_found')
-const EXPIRED = gone('the sign-in has expired', 'nonce_expired')
-const DENIED = gone('the user denied the sign-in', 'login_denied')
 
 function checkedClient(client: Client | undefined): Client | undefined {
   if (client?.ip !== undefined && !isAddress(client.ip))
