@@ -104,30 +104,38 @@ export function createCodeMails(parts: {
   function post(flow: FlowRow, sending: Sending & { kind: string }) {
     const { tenantId } = flow
     const { address, client, kind } = sending
+    // Read once, because the mail states its lifetime in minutes, rounded down.
+    const now = clock.now()
     mailAllowance.count({ tenantId, kind, address }, client)
     // Computed for every address, so that all responses take the same time.
-    const isPestered = mail.isPestered(tenantId, address, clock.now())
+    const isPestered = mail.isPestered(tenantId, address, now)
     const tooMany =
       isPestered && !SIGN_IN_MAILS.has(kind) ? 'too many emails to this address' : undefined
     const withheld = sending.withheld ?? tooMany
     const newCode: NewCode = {
       code: randomDigits(DIGITS),
       owner: withheld === undefined ? sending.person : undefined,
-      expiresAt: sending.expiresAt ?? Math.min(clock.now() + lifetimeMs, flow.expiresAt),
+      expiresAt: sending.expiresAt ?? Math.min(now + lifetimeMs, flow.expiresAt),
     }
     if (sending.replacesEarlier && newCode.owner) codes.removeEarlier(flow, newCode.owner, address)
     codes.remove(flow)
     codes.insert(flow, { ...newCode, address })
-    deliver(flow, { ...sending, withheld }, newCode, linkFor(flow, sending, newCode))
+    const link = linkFor(flow, sending, newCode, now)
+    deliver(flow, { ...sending, withheld }, { newCode, link, now })
   }
 
   /** The link of a mail; undefined for a mail without one. */
-  function linkFor(flow: FlowRow, sending: Sending, newCode: NewCode): Link | undefined {
+  function linkFor(
+    flow: FlowRow,
+    sending: Sending,
+    newCode: NewCode,
+    now: number,
+  ): Link | undefined {
     const { address, link } = sending
     const { code, owner, expiresAt } = newCode
     if (link === undefined) return undefined
     if (link === 'this flow') return { url: urlOf(flow.kind, { flow: flow.id, code }), expiresAt }
-    const until = sending.expiresAt ?? clock.now() + Math.max(lifetimeMs, LINK_MS)
+    const until = sending.expiresAt ?? now + Math.max(lifetimeMs, LINK_MS)
     const own = repository.beginForLink(flow, { address, expiresAt: until })
     const secret = mintSecret()
     codes.insert(own, { code: secret, owner, expiresAt: until, address })
@@ -137,10 +145,8 @@ export function createCodeMails(parts: {
   function deliver(
     { tenantId, language }: FlowRow,
     { address, person, kind, withheld, write }: Sending & { kind: string },
-    newCode: NewCode,
-    link: Link | undefined,
+    { newCode, link, now }: { newCode: NewCode; link: Link | undefined; now: number },
   ) {
-    const now = clock.now()
     const expiresAt = link?.expiresAt ?? newCode.expiresAt
     const content = write(createMailTemplates(language), {
       tenantName: tenants.nameOf(tenantId),
