@@ -14,7 +14,6 @@ const DIGITS = 6
  * the name of the list and the position detect cursors that are truncated, invented or of another
  * list. Cursors are not secret: a position only leads to the caller's own rows.
  *
- *
  * `shape` is the type of a position: one value, or one for each column by which the list is sorted.
  */
 export function createCursor<const Shape extends Part | readonly Part[] = 'number'>(

@@ -12,7 +12,6 @@ const TRIES = 2
  * Resolves names by `/etc/hosts` and `/etc/resolv.conf` without blocking a thread. Ignores other
  * sources in `nsswitch.conf`, such as mDNS.
  *
- *
  * `getaddrinfo` blocks a thread until name servers respond, for 10 seconds or more. There are about
  * as many threads as processors, and they also serve files, hashes and compression: a few names
  * that never resolve would delay all tenants. `Bun.dns.lookup` with c-ares needs no thread, but

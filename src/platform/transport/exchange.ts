@@ -43,12 +43,10 @@ const MAX_INTERIM_ANSWERS = 1000
  * certificate. Proxy settings are ignored. The global `fetch` would allow at most 256 concurrent
  * calls per process, so as many long polls would block all others.
  *
- *
  * Each call opens a new connection. With a connection pool, against a target that closes idle
  * connections at about the rate of the calls, 3 to 9 of 1,000 POSTs failed on a socket that had
  * just been closed, without any way to tell whether the target had handled them. A handshake costs
  * about a millisecond; a duplicate payment or a lost one-time code costs more.
- *
  *
  * `ca` are root certificates (PEM) that are trusted in addition to the usual ones.
  */

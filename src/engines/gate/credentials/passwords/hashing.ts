@@ -31,7 +31,7 @@ export function createHashing({
 }) {
   const memoryCost = Math.floor(memoryBytes / 1024)
   const current = `$argon2id$v=19$m=${memoryCost},t=${iterations},p=1$`
-  const nobody = `${current}${unpadded(randomBytes(32))}$${unpadded(randomBytes(32))}`
+  const dummyHash = `${current}${unpadded(randomBytes(32))}$${unpadded(randomBytes(32))}`
 
   const { run } = createHashQueue({ workers, capacity: queue })
 
@@ -60,8 +60,8 @@ export function createHashing({
   }
 
   /** Always false. Takes as long as `verify`, so timing does not reveal which accounts exist. */
-  const verifyNobody = (requester: Requester, password: string): Promise<boolean> =>
-    verify(requester, password, nobody)
+  const verifyDummy = (requester: Requester, password: string): Promise<boolean> =>
+    verify(requester, password, dummyHash)
 
   /**
    * Whether to rehash once the password is known: any hash that does not have the current cost,
@@ -69,7 +69,7 @@ export function createHashing({
    */
   const needsRehash = (stored: string): boolean => !stored.startsWith(current)
 
-  return { hash, verify, verifyNobody, needsRehash }
+  return { hash, verify, verifyDummy, needsRehash }
 }
 
 /** Passes of hashes made here: every setting, so that lowering the cost locks no one out. */
