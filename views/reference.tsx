@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import type { ApiDocument, ApiOperation, JsonSchema } from '../src/http/openapi.ts'
 import { Page } from './layout.tsx'
 
@@ -148,7 +149,7 @@ const Responses = ({ responses }: { responses: NonNullable<ApiOperation['respons
         <details class="response">
           <summary>
             <b class={`status s${status[0]}`}>{status}</b>{' '}
-            <Prose text={meaningOf(schema, description)} />
+            <Prose text={meaningOf(status, schema, description)} />
           </summary>
           {fields && (
             <dl>
@@ -168,12 +169,12 @@ const Responses = ({ responses }: { responses: NonNullable<ApiOperation['respons
   </>
 )
 
-/** Description of a response, without the generator's placeholder. */
-function meaningOf(schema: JsonSchema | undefined, description = ''): string {
+/** Description of a response. The name of its status stands in for the generator's placeholder. */
+function meaningOf(status: string, schema: JsonSchema | undefined, description = ''): string {
   if (schema?.description) return schema.description
   if (schema?.type === 'array') return 'A list of objects with:'
   if (schema?.properties) return 'An object with:'
-  return description.startsWith('Response for status') ? '' : description
+  return description.startsWith('Response for status') ? (STATUS_CODES[status] ?? '') : description
 }
 
 /** Renders text between backticks as code. */

@@ -42,12 +42,12 @@ const EITHER = `${PASSWORD}: must have either password or hashed_password`
 const HASH = `${PASSWORD}.hashed_password`
 
 const SCHEMA: [Json, string][] = [
-  [{ traits: GOOD.traits }, 'schema_id: is required and must be the schema user'],
-  [{ ...GOOD, schema_id: null }, 'schema_id: must be the schema user'],
-  [{ ...GOOD, schema_id: '' }, 'schema_id: must be the schema user'],
-  [{ ...GOOD, schema_id: 'User' }, 'schema_id: must be the schema user'],
-  [{ ...GOOD, schema_id: 'operator' }, 'schema_id: must be the schema user'],
-  [{ ...GOOD, schema_id: ['user'] }, 'schema_id: must be the schema user'],
+  [{ traits: GOOD.traits }, 'schema_id: is required and must be "user"'],
+  [{ ...GOOD, schema_id: null }, 'schema_id: must be "user"'],
+  [{ ...GOOD, schema_id: '' }, 'schema_id: must be "user"'],
+  [{ ...GOOD, schema_id: 'User' }, 'schema_id: must be "user"'],
+  [{ ...GOOD, schema_id: 'operator' }, 'schema_id: must be "user"'],
+  [{ ...GOOD, schema_id: ['user'] }, 'schema_id: must be "user"'],
 ]
 
 const TRAITS: [Json, string][] = [

@@ -27,7 +27,7 @@ const Password = t.Object(
 )
 
 export const NewIdentity = lenient({
-  schema_id: t.Literal('user', { expected: 'the schema user' }),
+  schema_id: t.Literal('user', { expected: '"user"' }),
   traits: t.Object(
     { email: Email, custom_data: t.Optional(AnyObject) },
     { additionalProperties: true, expected: 'a JSON object' },

@@ -17,8 +17,9 @@ export const TokenRequest = lenient({
     examples: ['billing'],
   }),
   scopes: t.Optional(
-    t.Array(t.String({ expected: 'the name of a scope' }), {
+    t.Array(t.String({ expected: 'a scope name' }), {
       maxItems: 100,
+      expected: 'a list of at most 100 scope names',
       description: 'A subset of the scopes of the key. Default: all.',
     }),
   ),

@@ -190,8 +190,8 @@ describe('the scopes of a token', () => {
     ['null', null, 'scopes: must be a list'],
     ['a text', 'authorize', 'scopes: must be a list'],
     ['an object', { 0: 'authorize' }, 'scopes: must be a list'],
-    ['a list with a number', ['authorize', 5], 'scopes.1: must be the name of a scope'],
-    ['a list with a list', [['authorize']], 'scopes.0: must be the name of a scope'],
+    ['a list with a number', ['authorize', 5], 'scopes.1: must be a scope name'],
+    ['a list with a list', [['authorize']], 'scopes.0: must be a scope name'],
     ['101 of them', Array(101).fill('authorize'), 'scopes: must be a list of at most 100'],
   ])('that are %s are refused', async (_, scopes, words) => {
     await using fixture = await bootGate()
