@@ -1,3 +1,4 @@
+import { afterAll } from 'bun:test'
 import { createApp } from '../../src/app.ts'
 import { openDatabase } from '../../src/db/open.ts'
 import type { Engine, Environment } from '../../src/platform/engines.ts'
@@ -38,6 +39,16 @@ export interface Answer {
 export type TestApp = Awaited<ReturnType<typeof bootTestApp>>
 
 const ACTOR = { kind: 'cli', source: 'test' } as const
+
+/**
+ * The application of a test file: `const app = await useApp()` at its top. It boots once and stops
+ * after the last test, so each test creates a tenant of its own and reads nothing of others.
+ */
+export async function useApp(options?: TestAppOptions) {
+  const app = await bootTestApp(options)
+  afterAll(app.stop)
+  return app
+}
 
 /**
  * The whole application on a database of its own: real storage, real HTTP to targets on

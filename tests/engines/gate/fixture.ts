@@ -1,4 +1,4 @@
-import { expect } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import type { IdentityRow } from '../../../src/engines/gate/identities/store.ts'
 import { createStore } from '../../../src/engines/gate/store.ts'
 import { bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
@@ -32,6 +32,13 @@ export async function bootGate(options: TestAppOptions = {}) {
     ...gateOf(app, app.client(key)),
     [Symbol.asyncDispose]: () => app.stop(),
   }
+}
+
+/** The gate of a test file, booted once; see `useApp`. Each test takes a tenant with `newTenant`. */
+export async function useGate(options: TestAppOptions = {}) {
+  const gate = await bootGate(options)
+  afterAll(gate.app.stop)
+  return { ...gate, newTenant: (name?: string) => bootParty(gate.app, name) }
 }
 
 let people = 0
