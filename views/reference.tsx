@@ -76,6 +76,7 @@ const Operation = ({ base, anchor, method, path, operation }: Entry & { base: st
       <p class="endpoint">
         <Method name={method} /> <code>{path}</code>
       </p>
+      <Scopes {...operation} />
       {operation.description && (
         <p>
           <Prose text={operation.description} />
@@ -100,6 +101,16 @@ const Operation = ({ base, anchor, method, path, operation }: Entry & { base: st
         </pre>
       </details>
     </article>
+  )
+}
+
+const Scopes = ({ security = [] }: ApiOperation) => {
+  const scopes = security.flatMap(({ apiKey = [] }) => apiKey)
+  if (scopes.length === 0) return null
+  return (
+    <p class="note">
+      Scope: <Prose text={scopes.map((scope) => `\`${scope}\``).join(' or ')} />
+    </p>
   )
 }
 

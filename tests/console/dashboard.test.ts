@@ -237,7 +237,7 @@ test('the API document shows both, each with what it asks for', async () => {
   for (const { method, path } of fixture.routes) {
     const of = (prefix: string) =>
       body.paths[(prefix + path).replace(':job_id', '{job_id}')][method.toLowerCase()]
-    expect(of(BY_KEY).security).toEqual([{ apiKey: [] }])
+    expect(of(BY_KEY).security).toEqual([{ apiKey: ['clockwork'] }])
     expect(of(BY_SESSION)).toMatchObject({ tags: ['clockwork'], security: [{ session: [] }] })
     const [session, key] = [of(BY_SESSION).responses, of(BY_KEY).responses]
     expect(Object.keys(session)).toEqual(Object.keys(key))
