@@ -254,9 +254,11 @@ const exampleOf = ({ properties = {}, required = [] }: JsonSchema): Record<strin
       .map(([name, schema]) => [name, exampleValue(name, schema)]),
   )
 
-function exampleValue(name: string, schema: JsonSchema): unknown {
+/** A valid value: its example, or one made of its required properties. */
+export function exampleValue(name: string, schema: JsonSchema): unknown {
   const known = schema.examples?.[0] ?? schema.const ?? schema.enum?.[0]
   if (known !== undefined) return known
+  if (schema.anyOf?.[0]) return exampleValue(name, schema.anyOf[0])
   if (schema.type === 'object') return exampleOf(schema)
   if (schema.type === 'array') return [exampleValue(name, schema.items ?? {})]
   return schema.type === 'boolean' ? true : name
