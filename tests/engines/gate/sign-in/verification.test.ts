@@ -13,7 +13,7 @@ const flows = await useFlows()
 const { clock, app } = flows
 
 const resend = ({ api }: Tenant, person: Json) =>
-  api.post(personPath(person as { id: string }, '/resend-verification'))
+  api.post(personPath(person, '/resend-verification'))
 
 async function sent(from: Tenant, person: Json): Promise<Json> {
   const answer = await resend(from, person)

@@ -189,19 +189,19 @@ describe('a code is refused', () => {
   })
 
   const INTERRUPTIONS: [string, (acme: Tenant, identity: Json) => Promise<unknown>][] = [
-    ['deactivated', (acme, identity) => acme.setState(identity as { id: string }, 'inactive')],
+    ['deactivated', (acme, identity) => acme.setState(identity, 'inactive')],
     [
       'deactivated for a while',
       async (acme, identity) => {
         for (const state of ['inactive', 'active'])
-          await acme.setState(identity as { id: string }, state)
+          await acme.setState(identity, state)
       },
     ],
     ['signed out', (acme, { id }) => acme.api.delete(`${IDENTITIES}/${id}/sessions`)],
     [
       'given another address',
       (acme, identity) =>
-        acme.patch(identity as { id: string }, [
+        acme.patch(identity, [
           { op: 'replace', path: '/traits/email', value: BOB },
         ]),
     ],

@@ -309,7 +309,7 @@ describe('webhooks', () => {
 
 describe('another email', () => {
   const resend = (acme: Tenant, identity: Json) =>
-    acme.api.post(personPath(identity as { id: string }, '/resend-verification'))
+    acme.api.post(personPath(identity, '/resend-verification'))
 
   const OTHERS: [string, (acme: Tenant, identity: Json) => Promise<unknown>][] = [
     ['a user asks for', (acme) => asked(acme, 'verification', ADA)],
@@ -373,7 +373,7 @@ describe('an email is withheld with the same answer', () => {
 
 describe('a code verifies nothing', () => {
   const move = (acme: Tenant, identity: Json, value: string) =>
-    acme.patch(identity as { id: string }, [{ op: 'replace', path: '/traits/email', value }])
+    acme.patch(identity, [{ op: 'replace', path: '/traits/email', value }])
 
   const INTERRUPTIONS: [string, (acme: Tenant, identity: Json) => Promise<unknown>, Json][] = [
     ['is inactive', (acme, identity) => acme.setState(identity, 'inactive'), { verified: false }],
