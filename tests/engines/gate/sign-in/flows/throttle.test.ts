@@ -314,6 +314,7 @@ describe('requests that cost something', () => {
   test.each(COUNTED)('are limited by address, known or not: %s by %s', async (kind, _, form) => {
     const { acme, from, elsewhere } = await withAda()
     await acme.security({ passwordless_enabled: true })
+    if (kind !== 'registration') await person(acme, unknown(0))
     let people = 0
     const ask = async (peer: string, headers = {}) => {
       const fields = form(unknown(people++))
