@@ -37,7 +37,7 @@ export async function useFlows(options: TestAppOptions = {}) {
 
   /** One more tenant, with these security settings. */
   async function newTenant(switches: SecuritySwitches = {}) {
-    const tenant = { app, clock, ...(await flowParty(app)) }
+    const tenant = { app, clock, ...(await flowParty(app, 'Acme')) }
     if (Object.keys(switches).length > 0) await tenant.security(switches)
     return tenant
   }
