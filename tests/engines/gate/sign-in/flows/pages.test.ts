@@ -605,7 +605,11 @@ describe('Hostile text', () => {
 
   test('in a provider or a method is not shown', async () => {
     const { action = '', hidden = {} } = (await opened('login')).forms[0] ?? {}
-    for (const fields of [{ method: HOSTILE }, { method: 'oidc', provider: HOSTILE }]) {
+    const odd: Record<string, string>[] = [
+      { method: HOSTILE },
+      { method: 'oidc', provider: HOSTILE },
+    ]
+    for (const fields of odd) {
       const page = await browser.post(action, { ...hidden, ...fields })
       expect(page.status).toBe(422)
       expectHarmless(page)
