@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from 'node:path'
 import { mintToken } from '../engines/gate/fixture.ts'
 import { bootFlows, type FlowFixture } from '../engines/gate/sign-in/flows/fixture.ts'
-import { bootContract } from '../engines/passepartout/contract.ts'
+import { bootPassepartout } from '../engines/passepartout/fixture.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startTarget } from '../support/target.ts'
@@ -311,8 +311,8 @@ describe('what is kept about one person', () => {
   })
 
   test('who signs in by messenger is an account with its sign-ins', async () => {
-    const contract = await bootContract()
-    const acme = await contract.party()
+    const contract = await bootPassepartout()
+    const acme = await contract.newTenant()
     const ada = contract.botApi.person({ first_name: 'Ada' })
     const bob = contract.botApi.person({ first_name: 'Bob' })
     await contract.signIn(acme, ada)
