@@ -13,7 +13,7 @@ import { bootFixture } from '../../engines/passepartout/fixture.ts'
 import { signIn } from '../../engines/passepartout/walk.ts'
 import type { TestApp } from '../../support/app.ts'
 import { newAccount } from '../../support/social/index.ts'
-import { ACTOR, rotationOn, turned } from './resealing-support.ts'
+import { ACTOR, rotationOn, turned } from './fixture.ts'
 
 type Held = Pick<TestApp, 'db' | 'clock'>
 
