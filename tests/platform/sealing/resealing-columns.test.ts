@@ -12,7 +12,7 @@ import { bootSocial, startFakes } from '../../engines/gate/sign-in/flows/social-
 import { bootPassepartout } from '../../engines/passepartout/fixture.ts'
 import type { TestApp } from '../../support/app.ts'
 import { newAccount } from '../../support/social/index.ts'
-import { ACTOR, rotationOn, turned } from './resealing-support.ts'
+import { ACTOR, rotationOn, turned } from './fixture.ts'
 
 type Held = Pick<TestApp, 'db' | 'clock'>
 

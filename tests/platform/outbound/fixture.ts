@@ -12,7 +12,7 @@ afterEach(() => {
   for (const cleanup of cleanups.splice(0)) cleanup()
 })
 
-/** Loopback is allowed, and every name leads there. */
+/** A client that may call loopback, to which every name resolves. */
 export const loopback = (options: Partial<OutboundOptions> = {}) =>
   createOutbound({
     clock: systemClock,
@@ -23,7 +23,9 @@ export const loopback = (options: Partial<OutboundOptions> = {}) =>
     ...options,
   })
 
-export const get = (url: string, rest: Partial<OutboundRequest> = {}): OutboundRequest => ({
+type Rest = Partial<OutboundRequest>
+
+export const get = (url: string, rest: Rest = {}): OutboundRequest => ({
   url,
   method: 'GET',
   headers: {},
@@ -31,26 +33,26 @@ export const get = (url: string, rest: Partial<OutboundRequest> = {}): OutboundR
   ...rest,
 })
 
-export const post = (url: string, body: string, rest: Partial<OutboundRequest> = {}) =>
+export const post = (url: string, body: string, rest: Rest = {}) =>
   get(url, { method: 'POST', body, ...rest })
 
-/** Fails the test with the reason when there was no reply. */
+/** Fails the test without a reply. */
 export function reply(result: OutboundResult) {
   if (!result.replied) throw new Error(`no reply: ${result.reason}: ${result.message}`)
   return { ...result, text: new TextDecoder().decode(result.body) }
 }
 
-/** Fails the test when there was a reply. */
+/** Fails the test with a reply. */
 export function failure(result: OutboundResult) {
   if (result.replied) throw new Error(`replied ${result.status}`)
   return result
 }
 
-/** What a target does with a request it has read to its end, byte for byte. */
-export type Behaviour = (socket: net.Socket, request: string) => void
+/** What a target does after it has read a whole request. */
+export type Behavior = (socket: net.Socket, request: string) => unknown
 
-/** A target that shows what arrived on the wire and answers as the test says. */
-export async function startTarget(behave: Behaviour) {
+/** A target that shows the bytes of its requests and answers as the test says. */
+export async function startTarget(behave: Behavior) {
   const requests: string[] = []
   const open = new Set<net.Socket>()
   const server = net.createServer((socket) => {
@@ -71,7 +73,8 @@ export async function startTarget(behave: Behaviour) {
     for (const socket of open) socket.destroy()
   })
   const { port } = server.address() as AddressInfo
-  return { port, url: `http://127.0.0.1:${port}`, requests, open: () => open.size }
+  const closed = () => eventually(() => open.size === 0)
+  return { port, url: `http://127.0.0.1:${port}`, requests, closed }
 }
 
 function isWhole(received: string): boolean {
@@ -80,29 +83,38 @@ function isWhole(received: string): boolean {
   return end >= 0 && received.length >= end + 4 + Number(length)
 }
 
-export const answer = (text: string, head = ''): Behaviour => {
+export const answer = (text: string, head = ''): Behavior => {
   const length = Buffer.byteLength(text)
-  return (socket) =>
-    socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n${head}\r\n${text}`)
+  return writes(`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n${head}\r\n${text}`)
 }
 
 export const writes =
-  (text: string): Behaviour =>
+  (text: string): Behavior =>
   (socket) =>
     socket.write(text)
 
+export const ends =
+  (text: string): Behavior =>
+  (socket) =>
+    socket.end(text)
+
+export const resets =
+  (text: string): Behavior =>
+  (socket) =>
+    text === '' ? socket.resetAndDestroy() : socket.write(text, () => socket.resetAndDestroy())
+
 export const drips =
-  (start: string, drop: string): Behaviour =>
+  (start: string, drop: string): Behavior =>
   (socket) => {
     socket.write(start)
     const timer = setInterval(() => socket.write(drop), 5)
     socket.on('close', () => clearInterval(timer))
   }
 
-/** Sends `start`, then `block` again and again as fast as it is taken. */
+/** Sends `start`, then `block` again and again as fast as possible. */
 export function pours(start: string, block: string) {
   let sent = 0
-  const behave: Behaviour = (socket) => {
+  const behave: Behavior = (socket) => {
     socket.write(start)
     const pour = () => {
       while (!socket.destroyed && socket.write(block)) sent += block.length
@@ -113,7 +125,7 @@ export function pours(start: string, block: string) {
   return { behave, sent: () => sent }
 }
 
-/** A TLS server on loopback that counts the requests that got through to it. */
+/** A TLS server on loopback that counts its requests. */
 export async function startTlsTarget(
   identity: Identity,
   behave = (response: ServerResponse) => void response.end('over tls'),
@@ -132,16 +144,23 @@ export async function startTlsTarget(
   return { ...(server.address() as AddressInfo), seen }
 }
 
+/** A port of loopback on which nothing listens. */
+export function closedPort(): number {
+  const gone = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  gone.stop(true)
+  return gone.port
+}
+
 const listen = (server: net.Server) =>
   new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 
-/** Waits, at most two seconds, for something that no promise tells of. */
+/** Waits up to two seconds for a condition. */
 export async function eventually(condition: () => boolean) {
   for (let tries = 0; tries < 400 && !condition(); tries++) await Bun.sleep(5)
   if (!condition()) throw new Error('it never came true')
 }
 
-/** A clock that is turned by hand, and that knows how many timers are set. */
+/** A clock that the test turns, and that counts its timers. */
 export function handClock() {
   let time = 0
   const timers = new Map<symbol, { at: number; fn: () => void }>()
@@ -156,10 +175,7 @@ export function handClock() {
   }
   function turn(ms: number) {
     time += ms
-    for (const [id, { at, fn }] of timers) {
-      if (at > time || !timers.delete(id)) continue
-      fn()
-    }
+    for (const [id, { at, fn }] of timers) if (at <= time && timers.delete(id)) fn()
   }
   return { clock, turn, timers: () => timers.size }
 }

@@ -15,7 +15,7 @@ import { createTestClock, type TestClock } from '../../support/clock.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 
 export const ACTOR = { kind: 'cli', source: 'test' } as const
-const UNWATCHED: RotationWatch = { onResealed: () => {}, onWaiting: () => {} }
+export const UNWATCHED: RotationWatch = { onResealed: () => {}, onWaiting: () => {} }
 
 /** Like a server, as far as mails are concerned: those are what tests seal. */
 export async function openPost(db: Db, clock: Clock, dataDir: string) {
