@@ -2,17 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Answer } from '../../support/app.ts'
 import {
   ACTOR,
-  bootRelay,
   DELIVERIES,
   ENDPOINTS,
   EVENT_TYPES,
   expectDescribed,
   HOUR,
   MESSAGES,
-  type Party,
-  type Relay,
   UNKNOWN_ID,
 } from './support.ts'
+import { bootRelay, type Party, type Relay } from './tenants-fixture.ts'
 
 const [SEND, READ, MANAGE] = ['relay:send', 'relay:read', 'relay:endpoints'] as const
 
