@@ -18,7 +18,9 @@ async function withJob(fields: object = {}) {
     path,
     stored,
     see: (query = '') => owner.open(path + query),
-    [Symbol.asyncDispose]: () => owner.send(`${path}/delete`),
+    [Symbol.asyncDispose]: async () => {
+      await owner.send(`${path}/delete`)
+    },
   }
 }
 
