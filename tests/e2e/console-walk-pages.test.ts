@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { navigationOf, PAGES, type PageKey } from '../../views/console/layout/navigation.ts'
-import { expectGoodPage, launchBrowser, openPage, turnTo, WIDE } from '../support/browser.ts'
+import { expectGoodPage, launchBrowser, openPage } from '../support/browser.ts'
 import { startDemo } from '../support/demo/index.ts'
 
 /** Every page of the sidebar, with data, as the owner sees it. */
@@ -27,7 +27,6 @@ const pagesIn = (scope: 'tenant' | 'installation'): [PageKey, string][] =>
 
 async function expectGood(name: string, path: string) {
   complaints.length = 0
-  await turnTo(page, WIDE)
   const response = await page.goto(demo.url + path)
   const headings = await page.locator('h1').allInnerTexts()
   expect([response?.status(), headings]).toEqual([200, [expect.any(String)]])

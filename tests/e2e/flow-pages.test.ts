@@ -91,7 +91,6 @@ test('every page is accessible in light and dark, fits narrow screens, and loads
       foreign.push(request.url())
   })
   for (const name of NAMES) {
-    await turnTo(page, WIDE)
     await open(name)
     if (!SAME_MARKUP.includes(name)) await expectGoodPage(page, `flow-${name}`)
     await turnTo(page, NARROW_DARK)
