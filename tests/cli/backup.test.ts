@@ -9,7 +9,7 @@ import { until } from '../support/binary.ts'
 import { cli } from '../support/cli.ts'
 import { createTestClock } from '../support/clock.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { ROOT, runSource, SOURCE } from '../support/source.ts'
+import { PROGRAM, ROOT, runProgram } from '../support/source.ts'
 
 const ARCHIVE = /gatehouse-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.tar\.gz/
 
@@ -19,7 +19,7 @@ async function createHome(env: Record<string, string> = {}) {
   const cwd = folder.path
   const gatehouse = cli(cwd, { env })
   /** By a process of its own: one that is still there has the database open, as `cli` leaves it. */
-  const apart = (...args: string[]) => runSource({ cwd, args, env })
+  const apart = (...args: string[]) => runProgram({ cwd, args, env })
   const addTenant = (name: string) => apart('tenant', 'create', '--name', name)
   const tenants = async (): Promise<string[]> =>
     (await gatehouse('tenant', 'list', '--json'))
@@ -233,12 +233,11 @@ describe('restore', () => {
 test('an archive goes from one data directory to another through a pipe', async () => {
   using home = await createHome()
   const cwd = ROOT
-  const from = Bun.spawn([...SOURCE, 'backup', '--to', '-', '--data-dir', join(home.cwd, 'data')], {
-    cwd,
-    env: {},
-    stdout: 'pipe',
-  })
-  const to = Bun.spawn([...SOURCE, 'restore', '-', '--data-dir', join(home.cwd, 'copy')], {
+  const from = Bun.spawn(
+    [...PROGRAM, 'backup', '--to', '-', '--data-dir', join(home.cwd, 'data')],
+    { cwd, env: {}, stdout: 'pipe' },
+  )
+  const to = Bun.spawn([...PROGRAM, 'restore', '-', '--data-dir', join(home.cwd, 'copy')], {
     cwd,
     env: {},
     stdin: from.stdout,
@@ -256,7 +255,7 @@ describe('a command that somebody ends leaves nothing of its work behind', () =>
 
   /** Begins one that waits for its other end, and ends it once it is at work in `folder`. */
   async function ended(argv: string[], folder: string, signal: NodeJS.Signals) {
-    const child = Bun.spawn([...SOURCE, ...argv], {
+    const child = Bun.spawn([...PROGRAM, ...argv], {
       cwd: ROOT,
       env: { TMPDIR: folder },
       stdin: 'pipe',

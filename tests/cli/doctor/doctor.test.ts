@@ -29,7 +29,7 @@ import { cli } from '../../support/cli.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { freePort } from '../../support/port.ts'
-import { ROOT, SOURCE } from '../../support/source.ts'
+import { PROGRAM, ROOT } from '../../support/source.ts'
 
 const MINUTE = 60_000
 
@@ -372,7 +372,7 @@ describe('work', () => {
     using home = await newHome()
     const [port, other] = [`${freePort()}`, `${freePort()}`]
     const args = ['serve', '--server-port', port, '--data-dir', home.dataDir]
-    const server = Bun.spawn([...SOURCE, ...args], {
+    const server = Bun.spawn([...PROGRAM, ...args], {
       cwd: ROOT,
       stdio: ['ignore', 'ignore', 'ignore'],
     })
