@@ -326,8 +326,8 @@ describe('when Telegram fails, the command fails in one line and changes nothing
   test.each([
     ['an error', { status: 500 }, 'Internal Server Error'],
     ['a wait', { retryAfter: 30 }, 'retry after 30'],
-    ['a broken connection', { drop: true }, 'cannot be reached'],
-    ['another server', { garbage: true }, 'not JSON'],
+    ['a broken connection', { drop: true as const }, 'cannot be reached'],
+    ['another server', { garbage: true as const }, 'not JSON'],
   ])('%s', async (_, failure, message) => {
     const acme = await newTenant()
     const { token } = botApi.bot()

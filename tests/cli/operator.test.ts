@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { ExitCode } from '../../src/cli/command.ts'
 import { createLinks } from '../../src/console/operators/links.ts'
 import { createOperatorStore } from '../../src/console/operators/store/index.ts'
 import { createHashing } from '../../src/engines/gate/credentials/passwords/index.ts'
@@ -103,7 +104,7 @@ describe('operator create', () => {
     using home = await newHome()
     const stdin = '--password-stdin'
     const nobody = '00000000-0000-7000-8000-000000000001'
-    const refused: [string[], number, string, string?][] = [
+    const refused: [string[], ExitCode, string, string?][] = [
       [['--email', 'ada'], 1, '--email: must be an email address'],
       [[...ADA, '--name', 'x'.repeat(201)], 1, '--name: must have at most 200 characters'],
       [[...ADA, '--name', 'a\nb'], 1, '--name: must be one line'],
