@@ -40,19 +40,19 @@ describe.each(lists.map((list) => [list.name, list] as const))('%s', (_, list) =
   test('has every object once, page by page', async () => {
     const all = (await read(list, '')).data
     expect(all.length).toBeGreaterThan(0)
-    const walked: Json[] = []
-    for (let cursor = ''; ; ) {
-      const page = await read(list, `?limit=1${cursor}`)
-      expect(page.data).toHaveLength(1)
-      walked.push(...page.data)
-      expect(page.has_more).toBe(walked.length < all.length)
-      if (!page.has_more) {
-        expect(page.next_cursor).toBeNull()
-        break
+    for (const limit of [1, 2, all.length, all.length + 1]) {
+      const walked: Json[] = []
+      let more = `?limit=${limit}`
+      while (more !== '') {
+        const page = await read(list, more)
+        walked.push(...page.data)
+        expect(page.data.length).toBeLessThanOrEqual(limit)
+        expect(page.has_more).toBe(walked.length < all.length)
+        expect(page.next_cursor === null).toBe(!page.has_more)
+        more = page.has_more ? `?limit=${limit}&cursor=${page.next_cursor}` : ''
       }
-      cursor = `&cursor=${page.next_cursor}`
+      expect(walked).toEqual(all)
     }
-    expect(walked).toEqual(all)
   })
 
   test('takes a limit from 1, and 100 for more', async () => {

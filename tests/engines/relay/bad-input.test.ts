@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { useApp } from '../../support/app.ts'
 import { testConfig } from '../../support/config.ts'
-import { bootRelay, DELIVERIES, MESSAGES } from './support.ts'
+import { bootRelay, DELIVERIES, MESSAGES } from './fixture.ts'
 
 // What is wrong by type, bounds or absence, and pages, are in tests/contract.
 

@@ -9,7 +9,10 @@ export const PASSWORD = 'correct horse battery'
 
 export type FlowFixture = Awaited<ReturnType<typeof bootFlows>>
 /** The flows of one tenant, with the application that serves them. */
-export type Flows = Omit<FlowFixture, 'acme' | typeof Symbol.asyncDispose>
+export type Flows = Omit<
+  FlowFixture,
+  'acme' | 'now' | 'withKey' | 'newTenant' | typeof Symbol.asyncDispose
+>
 
 /** For many people whose clock stands still; the limits on tries have tests of their own. */
 export const UNHURRIED = {
