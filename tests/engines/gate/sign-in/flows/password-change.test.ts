@@ -135,17 +135,6 @@ describe('a new password is refused', () => {
     expect(node(body, 'password').messages).toMatchObject([{ id: 4000032, context }])
     expect(await own.change(session_token, to('q8Rt!z2k q8Rt!z2'))).toMatchObject({ status: 200 })
   })
-
-  test('if it is the current one, which was imported', async () => {
-    const acme = await flows.newTenant()
-    const hashed_password = await Bun.password.hash(PASSWORD, { algorithm: 'bcrypt', cost: 4 })
-    const credentials = { password: { config: { hashed_password } } }
-    const identity = await person(acme, ADA, { credentials })
-    const { token } = await acme.openSession(identity)
-    expect(await acme.change(token, to(PASSWORD))).toMatchObject(complains(4000039, 'password'))
-    expect(await acme.change(token, to(NEW_PASSWORD))).toMatchObject({ status: 200 })
-    expect(await isPassword(acme, NEW_PASSWORD)).toBe(true)
-  })
 })
 
 test('a person without a password sets a first one', async () => {
@@ -239,14 +228,5 @@ describe('a new password ends', () => {
     const late = await acme.send(flow, { code: acme.codeFor(BOB) })
     expect(late).toMatchObject(complains(4070006, 'code'))
     expect(await emailOf(acme, identity)).toBe(ADA)
-  })
-
-  test('no second factor', async () => {
-    const acme = await flows.newTenant({ mfa_enabled: true })
-    const { token } = await signedIn(acme, ADA)
-    await acme.enrol(token)
-    await acme.change(token, to(NEW_PASSWORD))
-    expect((await sessionOf(acme, token)).authenticator_assurance_level).toBe('aal2')
-    expect((await acme.signIn(ADA, NEW_PASSWORD)).session.identity).toBeNull()
   })
 })

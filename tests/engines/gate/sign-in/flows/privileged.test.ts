@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { HOUR, type Json } from '../../fixture.ts'
+import { HOUR, IDENTITIES, type Json } from '../../fixture.ts'
 import { rowsOf } from '../../identities/people.ts'
 import {
   ADA,
@@ -18,6 +18,7 @@ import {
   withToken,
 } from './acts.ts'
 import { newBrowser } from './browser.ts'
+import { listening } from './checked.ts'
 import {
   addressOf,
   FLOW_MS,
@@ -180,6 +181,7 @@ describe('signing in again', () => {
   test('is where a refused change leads to, and allows it in the same session', async () => {
     const { acme, token, identity } = await withAda()
     const before = await sessionOf(acme, token)
+    await using hooks = await listening(acme)
     clock.jump(5 * HOUR)
     const settings = await acme.settings(token)
     const refused = await acme.send(settings, CHANGE, withToken(token))
@@ -197,11 +199,12 @@ describe('signing in again', () => {
     })
     expect(done.session.authentication_methods).toHaveLength(1)
     expect(await sessionsOf(acme, identity)).toHaveLength(1)
+    expect(await hooks.events()).toEqual([])
     expect(await acme.send(settings, CHANGE, withToken(token))).toMatchObject({ status: 200 })
   })
 
-  test('is refused with a wrong password, and with that of another person', async () => {
-    const { acme, token } = await withAda()
+  test('is refused with a wrong password, with that of another person, and once signed out', async () => {
+    const { acme, token, identity } = await withAda()
     await person(acme, BOB, { password: NEW_PASSWORD })
     const { session_token: bob, session } = await acme.signIn(BOB, NEW_PASSWORD)
     clock.jump(2 * HOUR)
@@ -213,6 +216,10 @@ describe('signing in again', () => {
       expect(await acme.send(flow, fields)).toMatchObject(complains(4000006))
     expect(await acme.change(token, CHANGE)).toMatchObject(TOO_LATE)
     expect((await sessionOf(acme, bob)).authenticated_at).toBe(session.authenticated_at)
+    await acme.api.delete(`${IDENTITIES}/${identity.id}/sessions`)
+    const ended = refuses(401, 'session_inactive')
+    expect(await acme.send(flow, BY_PASSWORD)).toMatchObject(ended)
+    expect(await sessionsOf(acme, identity)).toEqual([])
   })
 
   test('keeps two factors, and does not replace the second one', async () => {

@@ -140,13 +140,6 @@ describe('a password', () => {
     },
   )
 
-  test('is checked before the address', async () => {
-    const acme = await flows.newTenant()
-    await unproven(acme, ADA)
-    const { body } = await signUp(acme, undefined, { password: 'short' })
-    expect(saidIn(body)).toEqual(['password:4000032'])
-  })
-
   test('has the least length that the instance requires', async () => {
     await using own = await bootChecked({ flags: { 'gate-password-min-length': '20' } })
     const { body } = await signUp(own, undefined, { password: 'nineteen long 12345' })

@@ -16,7 +16,7 @@ import {
   withToken,
 } from './acts.ts'
 import { FLOW_MS, sessionsOf, type Tenant, useFlows } from './code-fixture.ts'
-import { AUTH, csrfOf, messageIds, node, nodeNames, PASSWORD, SELF_SERVICE } from './fixture.ts'
+import { AUTH, messageIds, node, nodeNames, PASSWORD, SELF_SERVICE } from './fixture.ts'
 import { offering } from './offering.ts'
 
 const flows = await useFlows()
@@ -255,16 +255,6 @@ test('the tenant names a settings flow of its own, in the body or in the query',
   clock.jump(FLOW_MS)
   expect(await foreign()).toMatchObject(missing)
   expect(await markOf(acme, identity)).toBe(2)
-})
-
-test('the action of a settings flow needs its CSRF token', async () => {
-  const { acme, token, identity } = await withAda()
-  const [flow, other] = [await acme.settings(token), await acme.settings(token)]
-  for (const csrf_token of [undefined, '', 'x'.repeat(64), 5, csrfOf(other)])
-    expect(await acme.send(flow, { ...mark(1), csrf_token }, withToken(token))).toMatchObject(
-      refuses(403, 'security_csrf_violation'),
-    )
-  expect(await markOf(acme, identity)).toBeUndefined()
 })
 
 describe('the profile', () => {

@@ -332,14 +332,6 @@ describe('requests that cost something', () => {
     expect((await ask(from)).status).toBe(200)
   })
 
-  test('are counted together with failures', async () => {
-    const { acme, from } = await withAda()
-    await failFrom(acme, from, PER_ADDRESS - 1)
-    const recovery = await acme.start('recovery')
-    expect((await acme.send(recovery, { email: ADA }, { [PEER]: from })).status).toBe(200)
-    expect(await statusOf(acme, PASSWORD, { from })).toBe(429)
-  })
-
   test('are counted once the form is valid; reading a flow is free', async () => {
     const { acme, from } = await withAda()
     await failFrom(acme, from, PER_ADDRESS - 1)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { startTarget } from '../../../../support/target.ts'
 import { rest } from '../../../relay/fixture.ts'
-import { IDENTITIES, type Json, UNKNOWN_ID } from '../../fixture.ts'
+import type { Json } from '../../fixture.ts'
 import { personPath, told, typesTold } from '../../identities/people.ts'
-import { ADA, BOB, connect, RETURN_TO, refuses, withToken } from './acts.ts'
+import { ADA, BOB, connect, RETURN_TO, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import {
   addressOf,
@@ -32,35 +32,17 @@ import {
   whose,
   wrongCode,
 } from './code-fixture.ts'
-import { csrfOf, messageIds, node, nodeNames, PASSWORD } from './fixture.ts'
+import { messageIds, node, nodeNames, PASSWORD } from './fixture.ts'
 
 const flows = await useFlows()
 const { clock, app } = flows
 
 const CONTINUE: [string, string] = ['method', 'code']
-const STARTED = { state: 'choose_method', type: 'browser', method: 'POST' }
-
 /** A person whose address is to be verified, and a flow that waits for the code. */
 async function verifying(acme: Tenant, email = ADA) {
   const identity = await unproven(acme, email)
   return { identity, ...(await waiting(acme, 'verification', email)) }
 }
-
-test('a verification flow asks for an address', async () => {
-  const acme = await flows.newTenant()
-  const flow = await acme.start('verification')
-  const action = `${HOSTED}/verification?flow=${flow.id}`
-  expect(factsOf(flow)).toEqual({
-    ...STARTED,
-    id: flow.id,
-    issued_at: isoAt(clock.now()),
-    expires_at: isoAt(clock.now() + FLOW_MS),
-    request_url: 'http://127.0.0.1:8420/v1/gate/auth/verification',
-    action,
-    hosted_url: action,
-  })
-  expect([nodeNames(flow), messageIds(flow)]).toEqual([['code:email', 'code:method=code'], []])
-})
 
 describe.each(WAYS)('a verification, sent %s', (_, send) => {
   test('verifies the address with the code, once, and opens no session', async () => {
@@ -92,58 +74,9 @@ describe.each(WAYS)('a verification, sent %s', (_, send) => {
     }
     expect(acme.mailsTo(ADA)).toHaveLength(1)
   })
-
-  test.each<[Json, (number | string)[]]>([
-    [{}, [4010006]],
-    [{ method: 'oidc', provider: 'github' }, [4010006]],
-    [{ method: 'code' }, ['email:4000002']],
-    [{ email: 'ada@' }, ['email:4000040']],
-    [{ email: { a: 1 } }, ['email:4000026']],
-    [{ code: '123456' }, [4070006]],
-  ])('needs an address: %j', async (fields, ids) => {
-    const acme = await flows.newTenant()
-    const answer = await send(acme, await acme.start('verification'), fields)
-    expect(complaintsIn(flowIn(answer, 422, 'choose_method'))).toEqual(ids)
-  })
-})
-
-test('a verification flow that the tenant submits is of its kind and of its tenant', async () => {
-  const [acme, globex] = [await flows.newTenant(), await flows.newTenant()]
-  const { flow, code } = await verifying(acme)
-  const recovery = await acme.start('recovery')
-  const missing = refuses(404, 'flow_not_found')
-  for (const id of [UNKNOWN_ID, recovery.id])
-    expect(await acme.submit('verification', { flow: id, code })).toMatchObject(missing)
-  expect(await globex.submit('verification', { flow: flow.id, code })).toMatchObject(missing)
-  flowIn(await acme.submit('verification', { flow: flow.id, code }), 200, 'passed_challenge')
-})
-
-test('no code is accepted without the CSRF token of the flow', async () => {
-  const acme = await flows.newTenant()
-  const { identity, flow, code } = await verifying(acme)
-  const other = await acme.start('verification')
-  for (const csrf_token of [undefined, '', csrfOf(other)])
-    expect(await acme.send(flow, { csrf_token, code })).toMatchObject(
-      refuses(403, 'security_csrf_violation'),
-    )
-  expect(await addressOf(acme, identity)).toMatchObject({ verified: false })
 })
 
 describe('the link in the email', () => {
-  test('leads to a flow of its own, and verifies nothing by being opened', async () => {
-    const acme = await flows.newTenant()
-    const { identity, flow, code: typed } = await verifying(acme)
-    const link = acme.linkFor(ADA)
-    const { flow: id, code } = Object.fromEntries(new URL(link).searchParams)
-    expect(id).not.toBe(flow.id)
-    for (let n = 0; n < 10; n++) {
-      const page = await newBrowser(app).visit(link)
-      expect(page.forms).toMatchObject([{ hidden: { code }, fields: {} }])
-    }
-    expect(await addressOf(acme, identity)).toMatchObject({ verified: false })
-    flowIn(await acme.send(flow, { code: typed }), 200, 'passed_challenge')
-  })
-
   test('verifies with one press of a button, in any browser', async () => {
     const acme = await flows.newTenant()
     const { identity } = await verifying(acme)
@@ -162,20 +95,6 @@ describe('the link in the email', () => {
     const browser = newBrowser(app)
     const pressed = await browser.press(await browser.visit(acme.linkFor(ADA)), CONTINUE)
     expect((await browser.follow(pressed)).text).toContain('Your email address is verified')
-  })
-
-  test('is not found under another kind, and leads from an expired flow to a new one', async () => {
-    const acme = await flows.newTenant()
-    await verifying(acme)
-    const link = acme.linkFor(ADA)
-    expect((await acme.open(link.replace('/verification?', '/recovery?'))).status).toBe(404)
-    clock.jump(FLOW_MS)
-
-    const page = await acme.open(link)
-    expect(page.status).toBe(303)
-    const next = page.headers.get('location') as string
-    expect(next).not.toContain('code=')
-    expect((await acme.open(next)).body).toContain('name="email"')
   })
 })
 
@@ -235,12 +154,6 @@ describe('a new account', () => {
   })
 })
 
-test('a password needs no verified address', async () => {
-  const acme = await flows.newTenant()
-  await unproven(acme, ADA, { password: PASSWORD })
-  expect((await acme.tryPassword(ADA)).status).toBe(200)
-})
-
 describe('webhooks', () => {
   /** A tenant whose webhook is told of verified addresses. */
   async function telling(url: string) {
@@ -281,16 +194,6 @@ describe('webhooks', () => {
     await acme.sendWell(again, { method: 'code' }, withToken(token))
     await acme.sendWell(again, { code: acme.codeFor(ADA) }, withToken(token))
     await acme.send(flow, { code })
-    await rest(app)
-    expect(typesTold(target)).toEqual(['identity.email_verified'])
-  })
-
-  test.each(['recovery', 'login'] as const)('are told when a %s verifies it', async (kind) => {
-    await using target = startTarget()
-    const acme = await telling(target.url)
-    await unproven(acme, ADA)
-    const { flow, code } = await waiting(acme, kind, ADA)
-    expect((await acme.send(flow, { code })).status).toBe(200)
     await rest(app)
     expect(typesTold(target)).toEqual(['identity.email_verified'])
   })
@@ -371,58 +274,12 @@ describe('an email is withheld with the same answer', () => {
   })
 })
 
-describe('a code verifies nothing', () => {
-  const move = (acme: Tenant, identity: Json, value: string) =>
-    acme.patch(identity, [{ op: 'replace', path: '/traits/email', value }])
-
-  const INTERRUPTIONS: [string, (acme: Tenant, identity: Json) => Promise<unknown>, Json][] = [
-    ['is inactive', (acme, identity) => acme.setState(identity, 'inactive'), { verified: false }],
-    [
-      'was inactive for a while',
-      async (acme, identity) => {
-        await acme.setState(identity, 'inactive')
-        await acme.setState(identity, 'active')
-      },
-      { verified: false },
-    ],
-    [
-      'has another address',
-      (acme, identity) => move(acme, identity, BOB),
-      { value: BOB, verified: false },
-    ],
-    [
-      'had another address for a while',
-      async (acme, identity) => {
-        for (const value of [BOB, ADA]) await move(acme, identity, value)
-      },
-      { value: ADA, verified: false },
-    ],
-    [
-      'has verified the address in another way',
-      async (acme) => {
-        clock.jump(MAIL_GAP_MS)
-        await recover(acme, ADA)
-      },
-      { verified: true },
-    ],
-  ]
-
-  test.each(INTERRUPTIONS)('once the person %s', async (_, act, expected) => {
-    const acme = await flows.newTenant()
-    const { identity, flow, code } = await verifying(acme)
-    await act(acme, identity)
-    for (const state of ['active', 'active']) {
-      const answer = await acme.send(flow, { code })
-      expect(complaintsIn(flowIn(answer, 422, 'sent_email'))).toEqual(['code:4070006'])
-      await acme.setState(identity, state)
-    }
-    expect(await addressOf(acme, identity)).toMatchObject(expected)
-  })
-
-  test('once the person is deleted, with the flow', async () => {
-    const acme = await flows.newTenant()
-    const { identity, flow, code } = await verifying(acme)
-    await acme.api.delete(`${IDENTITIES}/${identity.id}`)
-    expect(await acme.send(flow, { code })).toMatchObject({ status: 404 })
-  })
+test('a code is refused once the address was verified in another way', async () => {
+  const acme = await flows.newTenant()
+  const { identity, flow, code } = await verifying(acme)
+  clock.jump(MAIL_GAP_MS)
+  await recover(acme, ADA)
+  const answer = await acme.send(flow, { code })
+  expect(complaintsIn(flowIn(answer, 422, 'sent_email'))).toEqual(['code:4070006'])
+  expect(await addressOf(acme, identity)).toMatchObject({ verified: true })
 })
