@@ -149,11 +149,6 @@ describe.each(KNOWN)('%s looks like an unknown one', (_, prepare) => {
     expect(new Map(heard.at(-1).headers).get('retry-after')).toBe('6')
   })
 
-  test('to a wrong password on a page', async () => {
-    const [, answer] = await expectAlike('page', prepare, asPage('login', byPassword))
-    expect(answer.status).toBe(422)
-  })
-
   test.each(ASKING)('on a page that asks for a code: %s', async (kind, fields) => {
     const [, sent] = await expectAlike(`${kind} page`, prepare, asPage(kind, fields))
     expect(sent.status).toBe(303)

@@ -98,8 +98,6 @@ describe('a new password is refused', () => {
     [`${'q8Rt!z2 '.repeat(128)}x`, 4000033],
     ['password123', 4900006],
     [ADA, 4000031],
-    [ADA.toUpperCase(), 4000031],
-    ['ada1ada1ada@example', 4000031],
     [PASSWORD, 4000039],
   ])(
     'if it is missing, too short, long, common, similar or the current one (%#)',
@@ -118,23 +116,6 @@ describe('a new password is refused', () => {
       })
     },
   )
-
-  test('outside 8 to 1024 characters, and not within', async () => {
-    const { acme, token } = await withAda()
-    for (const password of ['q8Rt!z2k', 'q8Rt!z2 '.repeat(128)]) {
-      expect(await acme.change(token, to(password))).toMatchObject({ status: 200 })
-      expect(await isPassword(acme, password)).toBe(true)
-    }
-  })
-
-  test('if it is shorter than the instance requires', async () => {
-    const own = await useFlows({ flags: { 'gate-password-min-length': '16' } })
-    const { session_token } = await own.register(ADA)
-    const { body } = await own.change(session_token, to('q8Rt!z2k q8Rt!z'))
-    const context = { min_length: 16, actual_length: 15 }
-    expect(node(body, 'password').messages).toMatchObject([{ id: 4000032, context }])
-    expect(await own.change(session_token, to('q8Rt!z2k q8Rt!z2'))).toMatchObject({ status: 200 })
-  })
 })
 
 test('a person without a password sets a first one', async () => {

@@ -21,7 +21,6 @@ import { newBrowser } from './browser.ts'
 import { listening } from './checked.ts'
 import {
   addressOf,
-  FLOW_MS,
   isoAt,
   person,
   sessionsOf,
@@ -244,19 +243,6 @@ describe('signing in again', () => {
     expect(done.session_token).toBe(token)
     expect(await addressOf(acme, identity)).toMatchObject({ verified: true })
     expect(await acme.change(token, CHANGE)).toMatchObject({ status: 200 })
-  })
-
-  test('continues in the flow that follows an expired one, with the same token', async () => {
-    const { acme, token } = await withAda()
-    const flow = await refresh(acme, token)
-    clock.jump(FLOW_MS)
-    const { status, body } = await acme.send(flow, BY_PASSWORD, withToken(token))
-    expect(status).toBe(410)
-    const url = flow.ui.action.replace(flow.id, body.use_flow_id)
-    const { body: next } = await read(acme, url, withToken(token))
-    expect(next).toMatchObject({ refresh: true })
-    const done = await acme.sendWell(next, BY_PASSWORD, withToken(token))
-    expect(done).toMatchObject({ session_token: token, session: { token } })
   })
 })
 

@@ -224,14 +224,6 @@ describe('a recovery code', () => {
     }
   })
 
-  test('is no code of an authenticator', async () => {
-    const { acme, code } = await withCodes()
-    const { flow } = await halfway(acme)
-    expect(await acme.send(flow, { method: 'totp', totp_code: code })).toMatchObject(
-      complains(4000008, 'totp_code'),
-    )
-  })
-
   test('is no way in without an authenticator', async () => {
     const acme = await flows.newTenant({ mfa_enabled: true })
     const { session_token, identity } = await acme.register(ADA)

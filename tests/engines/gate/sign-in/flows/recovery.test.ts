@@ -110,21 +110,7 @@ describe('a recovery flow that the tenant submits', () => {
   })
 })
 
-describe('the link in the email', () => {
-  test('shows any code as text, and only in a form that asks for one', async () => {
-    const acme = await flows.newTenant()
-    const { flow } = await recovering(acme)
-    const hostile = encodeURIComponent('"><script>alert(1)</script>')
-    const page = await acme.open(`${flow.ui.action}&code=${hostile}`)
-    expect(page.status).toBe(200)
-    expect(page.body).not.toContain('<script>alert')
-
-    const fresh = await acme.start('recovery')
-    const asking = await acme.open(`${fresh.ui.action}&code=123456`)
-    expect(asking.status).toBe(200)
-    expect(asking.body).not.toContain('123456')
-  })
-})
+describe('the link in the email', () => {})
 
 describe('on pages', () => {
   const CONTINUE: [string, string] = ['method', 'code']
@@ -136,28 +122,6 @@ describe('on pages', () => {
     const page = await browser.visit(`${recovery.flow.ui.action}&code=${recovery.code}`)
     return { ...recovery, browser, page }
   }
-
-  test('each form redirects, and the last one to the settings', async () => {
-    const acme = await flows.newTenant()
-    await person(acme, ADA)
-    const flow = await acme.start('recovery')
-    const browser = newBrowser(app)
-    const asking = await browser.visit(flow.ui.action)
-    const sent = await browser.press(asking, CONTINUE, { email: ADA })
-    expect([sent.status, sent.location]).toEqual([303, flow.ui.action])
-    const entry = await browser.follow(sent)
-    const wrong = await browser.press(entry, CONTINUE, { code: wrongCode(acme.codeFor(ADA)) })
-    expect(wrong.status).toBe(422)
-    expect(wrong.text).toContain('This code is incorrect')
-    expect(wrong.forms.map(({ fields }) => fields.code)).toContain('')
-
-    const done = await browser.press(wrong, CONTINUE, { code: acme.codeFor(ADA) })
-    expect(done.location).toStartWith(`${HOSTED}/settings?flow=`)
-    const settings = await browser.follow(done)
-    const fields = { password: NEW_PASSWORD }
-    expect((await browser.press(settings, ['method', 'password'], fields)).status).toBe(303)
-    expect((await acme.tryPassword(ADA, NEW_PASSWORD)).status).toBe(200)
-  })
 
   test('the settings belong to the browser that sent the code', async () => {
     const acme = await flows.newTenant()

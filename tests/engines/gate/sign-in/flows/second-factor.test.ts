@@ -241,7 +241,6 @@ describe('a sign-in with an authenticator', () => {
       [wrongCode(acme, secret), 4000008],
       [undefined, 4000002],
       [123456, 4000026],
-      ['1'.repeat(33), 4000008],
       ['1'.repeat(5000), 4000026],
       ['１２３４５６', 4000008],
       [nextCode(acme, bob.secret), 4000008],

@@ -32,7 +32,7 @@ import {
   whose,
   wrongCode,
 } from './code-fixture.ts'
-import { messageIds, node, nodeNames, PASSWORD } from './fixture.ts'
+import { messageIds, node, nodeNames } from './fixture.ts'
 
 const flows = await useFlows()
 const { clock, app } = flows
@@ -99,21 +99,6 @@ describe('the link in the email', () => {
 })
 
 describe('on pages', () => {
-  test('each form redirects to the flow, which shows the result', async () => {
-    const acme = await flows.newTenant()
-    const identity = await unproven(acme, ADA)
-    const flow = await acme.start('verification')
-    const browser = newBrowser(app)
-    const asking = await browser.visit(flow.ui.action)
-    const sent = await browser.press(asking, CONTINUE, { email: ADA })
-    expect([sent.status, sent.location]).toEqual([303, flow.ui.action])
-    const code = acme.codeFor(ADA)
-    const done = await browser.press(await browser.follow(sent), CONTINUE, { code })
-    expect([done.status, done.location]).toEqual([303, flow.ui.action])
-    expect((await browser.follow(done)).text).toContain('Your email address is verified')
-    expect(await addressOf(acme, identity)).toMatchObject({ verified: true })
-  })
-
   test('a link leads back to the app', async () => {
     const acme = await flows.newTenant()
     await unproven(acme, ADA)
@@ -182,20 +167,6 @@ describe('webhooks', () => {
         data: { identity_id: identity.id, payload: {} },
       },
     ])
-  })
-
-  test('are told once when a signed-in person verifies an address in two ways', async () => {
-    await using target = startTarget()
-    const acme = await telling(target.url)
-    await unproven(acme, ADA, { password: PASSWORD })
-    const { session_token: token } = await acme.signIn(ADA)
-    const { flow, code } = await waiting(acme, 'verification', ADA)
-    const again = await acme.start('login', withToken(token), '?refresh=true')
-    await acme.sendWell(again, { method: 'code' }, withToken(token))
-    await acme.sendWell(again, { code: acme.codeFor(ADA) }, withToken(token))
-    await acme.send(flow, { code })
-    await rest(app)
-    expect(typesTold(target)).toEqual(['identity.email_verified'])
   })
 
   test('are not told of wrong, late and requested codes', async () => {
