@@ -281,7 +281,7 @@ describe('an imported hash', () => {
     expect(hashOf(ada)).toMatch(OURS)
   })
 
-  test('stays if nobody is signed in', async () => {
+  test('stays if the sign-in is refused', async () => {
     const { acme, ada } = await withAda({ ...IMPORTED, state: 'inactive' })
     await acme.tryPassword(ADA, 'wrong')
     const { body } = await acme.tryPassword(ADA, OF_IMPORTED)

@@ -15,16 +15,7 @@ import {
   WAYS,
   withToken,
 } from './acts.ts'
-import {
-  changeAddress,
-  emailOf,
-  person,
-  sessionsOf,
-  signedIn,
-  type Tenant,
-  useFlows,
-  waiting,
-} from './code-fixture.ts'
+import { person, sessionsOf, signedIn, type Tenant, useFlows, waiting } from './code-fixture.ts'
 import { messageIds, node, nodeNames, PASSWORD } from './fixture.ts'
 
 const flows = await useFlows()
@@ -200,14 +191,5 @@ describe('a new password ends', () => {
     await acme.change(token, to(NEW_PASSWORD))
     expect(await acme.send(flow, { code })).toMatchObject(complains(4060006, 'code'))
     expect(await isAlive(acme, token)).toBe(true)
-  })
-
-  test('changes of the address', async () => {
-    const { acme, token, identity } = await withAda()
-    const flow = await changeAddress(acme, token, BOB)
-    await acme.change(token, to(NEW_PASSWORD))
-    const late = await acme.send(flow, { code: acme.codeFor(BOB) })
-    expect(late).toMatchObject(complains(4070006, 'code'))
-    expect(await emailOf(acme, identity)).toBe(ADA)
   })
 })

@@ -22,7 +22,7 @@ import {
   whose,
 } from './code-fixture.ts'
 import { messageIds, nodeNames, PASSWORD } from './fixture.ts'
-import { bootSocial, startFakes, TRUSTED, UNTRUSTED } from './social-fixture.ts'
+import { bootSocial, startFakes, UNTRUSTED } from './social-fixture.ts'
 
 /**
  * Five ways to be in an account before the person it is for (arXiv 2205.10174). In each, Mallory
@@ -223,16 +223,6 @@ describe.each(ARRIVALS)('if Vera %s, Mallory loses', (_, arrive) => {
 })
 
 describe('1. an account with a password', () => {
-  test.each(TRUSTED)('is merged with an account at %s, and is hers alone', async (provider) => {
-    const vera = newVera()
-    const { token: mallorys, identity } = await malloryTakes(vera)
-    const { session_token: token } = await fixture.comeWith(provider, vera)
-    expect(await whose(fixture, mallorys)).toBe(401)
-    expect(await credentialsOf(fixture, identity)).toEqual(['oidc'])
-    expect(await fixture.accountsOf(identity)).toHaveLength(1)
-    await expectHers(token, vera, identity)
-  })
-
   test('is not merged once its address is verified: its owner has to sign in', async () => {
     const vera = newVera()
     const { identity, flow } = await malloryTakes(vera)

@@ -113,14 +113,14 @@ describe('a sign-up', () => {
 })
 
 describe('a password', () => {
-  const SPECIAL = 'Somebody.Special@example.com'
+  const SIMILAR = 'Somebody.Special@example.com'
 
   test.each<[string, string, number, Json]>([
     [ADA, 'kqzv8wj', 4000032, { min_length: 8, actual_length: 7 }],
     [ADA, '🐎🐑🐄🐖🐓🦆🦉', 4000032, { min_length: 8, actual_length: 7 }],
     [ADA, 'kqzv8wjx'.repeat(129), 4000033, { max_length: 1024, actual_length: 1032 }],
-    [SPECIAL, 'somebody.special@example.com', 4000031, undefined],
-    [SPECIAL, 'somebody-special1', 4000031, undefined],
+    [SIMILAR, 'somebody.special@example.com', 4000031, undefined],
+    [SIMILAR, 'somebody-special1', 4000031, undefined],
     [ADA, 'password1', 4900006, undefined],
   ])(
     'is refused beside its field if it is too short, long, similar or common (%#)',
@@ -166,15 +166,6 @@ describe('an address that is taken', () => {
     await unproven(acme, BOB, { state: 'inactive' })
     for (const email of [ADA, BOB])
       expect(saidIn((await signUp(acme, { email })).body)).toEqual([4000007])
-  })
-
-  test('leaves the flow open for another one', async () => {
-    const acme = await flows.newTenant()
-    await acme.register(ADA)
-    const flow = await acme.start('registration')
-    const fields = { method: 'password', password: PASSWORD }
-    expect((await acme.send(flow, { ...fields, traits: { email: ADA } })).status).toBe(422)
-    expect((await acme.send(flow, { ...fields, traits: { email: BOB } })).status).toBe(200)
   })
 
   test('is free in other tenants, and once its account is deleted, without another email', async () => {

@@ -173,7 +173,7 @@ describe.each(Object.entries(WAYS))('a settings form, sent %s,', (_, send) => {
     expect(both.find(({ status }) => status === 422)).toMatchObject(OVER)
   })
 
-  test('is refused with any other token, and changes nobody', async () => {
+  test('is refused with any other token, and changes nothing', async () => {
     const { acme, token, identity } = await withAda()
     const globex = await flows.newTenant()
     const { session_token: foreign } = await globex.register(ADA)

@@ -113,19 +113,6 @@ describe('on pages', () => {
 })
 
 describe('a new account', () => {
-  test('gets an email with a code for the flow that it is shown', async () => {
-    const acme = await flows.newTenant()
-    const body = await acme.register(ADA)
-    const { id, url, verifiable_address } = nextFlowIn({ body }, 'show_verification_ui')
-    expect(verifiable_address).toBe(ADA)
-    expect(url).toBe(`${HOSTED}/verification?flow=${id}`)
-    expect(acme.linkFor(ADA)).not.toContain(id)
-    const flow = flowIn(await read(acme, { ui: { action: url } }), 200, 'sent_email')
-    expect(messageIds(flow)).toEqual([1080003])
-    flowIn(await acme.send(flow, { code: acme.codeFor(ADA) }), 200, 'passed_challenge')
-    expect(await addressOf(acme, body.identity)).toMatchObject({ verified: true })
-  })
-
   test('keeps its credentials and its session when its owner verifies the address', async () => {
     const acme = await flows.newTenant()
     const { session_token: token, identity } = await acme.register(ADA)
