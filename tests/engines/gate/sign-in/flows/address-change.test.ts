@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { startTarget } from '../../../../support/target.ts'
 import { rest } from '../../../relay/fixture.ts'
-import { IDENTITIES, type Json, SESSIONS } from '../../fixture.ts'
+import { IDENTITIES, type Json } from '../../fixture.ts'
 import { actionsOn, rowsOf, typesTold } from '../../identities/people.ts'
 import { ADA, BOB, NEW_PASSWORD, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
@@ -316,14 +316,6 @@ describe('a waiting change ends', () => {
     const answer = await acme.send(flow, { code: acme.codeFor(NEW) })
     expect(messageIds(flowIn(answer, 422, 'sent_email'))).toContain('code:4900001')
     expect(await emailOf(acme, identity)).toBe(ADA)
-  })
-
-  test('neither with a wrong password nor with another session', async () => {
-    const { acme, confirm } = await moving()
-    await acme.tryPassword(ADA, 'wrong and long')
-    const { session } = await acme.signIn(ADA)
-    await acme.api.delete(`${SESSIONS}/${session.id}`)
-    flowIn(await confirm(), 200, 'passed_challenge')
   })
 })
 

@@ -273,29 +273,6 @@ describe('a code', () => {
   })
 })
 
-test.each([
-  ['recovery', RECOVERY],
-  ['verification', VERIFICATION],
-] as const)(
-  'a code for a %s that arrives in several ways at once is good once',
-  async (name, kind) => {
-    const acme = await newTenant()
-    const { flow, code } = await waiting(acme, kind)
-    const browser = newBrowser(acme.app)
-    const page = await browser.visit(flow.ui.action)
-
-    const answers = await Promise.all([
-      bring(acme, flow, code),
-      acme.submit(name, { flow: flow.id, code }),
-      browser.press(page, ['method', 'code'], { code }),
-      bring(acme, flow, code),
-    ])
-
-    const statuses = answers.map(({ status }) => (status === 303 ? 200 : status))
-    expect(statuses.sort()).toEqual([200, 422, 422, 422])
-  },
-)
-
 describe('codes of two kinds for one person', () => {
   /** Starts both flows, and sends their codes. */
   async function both(prepare: Prepare, kinds: [Kind, Kind], atOnce = false) {

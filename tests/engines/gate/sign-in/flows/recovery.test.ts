@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { HOUR, MINUTE } from '../../fixture.ts'
+import { MINUTE } from '../../fixture.ts'
 import { actionsOn, auditOf, tablesWith } from '../../identities/people.ts'
 import { ADA, BOB, connect, NEW_PASSWORD, refuses, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
@@ -177,18 +177,6 @@ describe('a completed recovery', () => {
     expect((await acme.tryPassword(ADA, NEW_PASSWORD)).status).toBe(200)
     expect((await acme.tryPassword(ADA)).status).toBe(422)
     expect(await whose(acme, token)).toBeString()
-  })
-
-  test('allows a new password for an hour', async () => {
-    const acme = await flows.newTenant()
-    await person(acme, ADA)
-    const token = await recover(acme, ADA)
-    clock.jump(HOUR)
-    const settings = await acme.settings(token)
-    clock.jump(1)
-    expect(await acme.send(settings, PASSWORD_FORM, withToken(token))).toMatchObject(
-      refuses(403, 'session_refresh_required'),
-    )
   })
 
   test('finds the account by any spelling of its address, in its own tenant', async () => {

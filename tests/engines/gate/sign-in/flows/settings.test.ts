@@ -102,12 +102,6 @@ describe('a settings flow starts', () => {
     await acme.setState(identity, 'inactive')
     expect(await acme.ask('settings', withToken(last))).toMatchObject({ status: 401 })
   })
-
-  test('once the second factor is shown', async () => {
-    const { acme, first, half } = await owing()
-    expect(await acme.ask('settings', withToken(half))).toMatchObject(OWED)
-    expect(await acme.ask('settings', withToken(first))).toMatchObject({ status: 200 })
-  })
 })
 
 describe('a settings flow is read', () => {

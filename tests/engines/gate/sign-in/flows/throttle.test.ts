@@ -74,16 +74,6 @@ describe('tries for one person', () => {
     expect(verified.hashes()).toEqual([])
   })
 
-  test('are free if they are right', async () => {
-    const { acme, from } = await withAda()
-    for (let n = 0; n < 2 * PER_PERSON; n++)
-      expect(await statusOf(acme, PASSWORD, { from })).toBe(200)
-    await wrongly(acme, PER_PERSON - 1, { from })
-    expect(await statusOf(acme, PASSWORD, { from })).toBe(200)
-    await wrongly(acme, 1, { from })
-    expect(await statusOf(acme, PASSWORD, { from })).toBe(429)
-  })
-
   test('are counted together in all spellings, from all networks, and in all flows', async () => {
     const { acme, from, elsewhere } = await withAda()
     await wrongly(acme, 1, { identifier: ` ${ADA.toUpperCase()}`, from })
