@@ -9,10 +9,7 @@ export type Checked = Awaited<ReturnType<typeof bootChecked>>
 
 const OF_FLOWS = /^\/(v1\/gate\/auth|auth\/self-service)\//
 
-/**
- * An application with flows, of which every answer in JSON has to be one that the API document
- * describes, field by field. Limits by address are wide unless given: many tests share one fixture.
- */
+/** An app with flows whose JSON answers must match the API document, without limits by address. */
 export async function bootChecked({ flags, ...options }: TestAppOptions = {}) {
   const fixture = await bootFlows({
     ...options,
@@ -42,7 +39,7 @@ function expectDescribed(document: Json, method: string, path: string, answer: A
   expect(problems(schema, answer.body, 'body'), `${where} as in the document`).toEqual([])
 }
 
-/** What is wrong with a value by a schema; where there are several, by the one that fits best. */
+/** How a value differs from its schema, or from the closest one of several. */
 function problems(schema: Json, value: Json, at: string): string[] {
   if (schema.anyOf)
     return schema.anyOf
@@ -68,10 +65,9 @@ function problemsOfObject(schema: Json, value: Json, at: string): string[] {
   ]
 }
 
-/** From now on a request comes from the address that it names in this header, or from none. */
+/** The header that names the address of a request, once `pretendPeers` was called. */
 export const PEER = 'x-test-peer'
 
-/** As if each request had a connection of its own: limits and devices go by its address. */
 export function pretendPeers({ app }: TestApp) {
   const requestIP = ({ headers }: Request) => {
     const address = headers.get(PEER)
@@ -80,21 +76,21 @@ export function pretendPeers({ app }: TestApp) {
   app.server = { requestIP } as never
 }
 
-/** What an answer says, without the ids, tokens and times that no two flows share. */
+/** An answer without ids, tokens, times and these words of its own. */
 export const steady = ({ status, body, headers }: Answer, ...own: string[]) => ({
   status,
   body: own.reduce((text, word) => text.replaceAll(word, '<own>'), blurred(body)),
   headers: [...headers].filter(([name]) => name !== 'x-request-id').sort(),
 })
 
-/** A body without them, as text. */
+/** A body without ids, tokens and times, as text. */
 export const blurred = (body: Json): string =>
   JSON.stringify(body)
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')
     .replaceAll(/[0-9a-f]{64}/g, '<token>')
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
 
-/** Nodes without their texts, which are for people: the label is the id of its message. */
+/** Nodes with the id of their label in place of its text. */
 export const bareNodes = ({ ui }: Json): Json[] =>
   ui.nodes.map(({ type, group, attributes, messages, meta, ...rest }: Json) => ({
     ...rest,
@@ -105,13 +101,13 @@ export const bareNodes = ({ ui }: Json): Json[] =>
     label: meta.label.id,
   }))
 
-/** What the webhooks of a tenant are told from now on. */
+/** The events of a tenant from now on. */
 export async function listening({ createWebhook, api }: Checked) {
   const target = startTarget()
   const { id } = await createWebhook(target.url)
   const known = new Set<string>()
 
-  /** Deliveries that were not asked for yet, oldest first; sent or not. */
+  /** New deliveries since the last call, oldest first. */
   async function fresh(): Promise<Json[]> {
     const { data } = (await api.get(`${WEBHOOKS}/deliveries?limit=100`)).body
     const unknown = data.filter((delivery: Json) => !known.has(delivery.id)).reverse()
@@ -134,10 +130,7 @@ export async function listening({ createWebhook, api }: Checked) {
   return { events, [Symbol.asyncDispose]: end }
 }
 
-/**
- * Ids of what a flow says, as `field:id` where it is said of one field. That has to be said above
- * the form as well: contract/gate, errors.
- */
+/** Ids of messages, as `field:id` beside fields; those must be above the form too (contract/gate, errors). */
 export function saidIn({ ui }: Json): (number | string)[] {
   const above: number[] = (ui.messages ?? []).map(({ id }: Json) => id)
   const beside: [field: string, id: number][] = ui.nodes.flatMap(({ attributes, messages }: Json) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { HOUR, IDENTITIES, type Json, MINUTE } from '../../fixture.ts'
-import { ADA, BOB, withToken } from './acts.ts'
+import { type Json, MINUTE } from '../../fixture.ts'
+import { ADA, BOB } from './acts.ts'
 import { blurred, listening, saidIn, steady } from './checked.ts'
 import {
   asked,
@@ -188,40 +188,6 @@ describe('a code is refused', () => {
     expect((await enter(again.acme, again.flow, again.code)).status).toBe(422)
   })
 
-  const INTERRUPTIONS: [string, (acme: Tenant, identity: Json) => Promise<unknown>][] = [
-    ['deactivated', (acme, identity) => acme.setState(identity, 'inactive')],
-    [
-      'deactivated for a while',
-      async (acme, identity) => {
-        for (const state of ['inactive', 'active'])
-          await acme.setState(identity, state)
-      },
-    ],
-    ['signed out', (acme, { id }) => acme.api.delete(`${IDENTITIES}/${id}/sessions`)],
-    [
-      'given another address',
-      (acme, identity) =>
-        acme.patch(identity, [
-          { op: 'replace', path: '/traits/email', value: BOB },
-        ]),
-    ],
-  ]
-
-  test.each(INTERRUPTIONS)('once the person was %s', async (_, act) => {
-    const { acme, identity, flow, code } = await signingIn()
-    await act(acme, identity)
-    const { status, body } = await enter(acme, flow, code)
-    expect([status, complaintsIn(body)]).toEqual([422, ['code:4010008']])
-    expect(await sessionsOf(acme, identity)).toEqual([])
-  })
-
-  test('once the person is deleted, with the email', async () => {
-    const { acme, identity, flow, code } = await signingIn()
-    await acme.api.delete(`${IDENTITIES}/${identity.id}`)
-    expect((await enter(acme, flow, code)).status).toBe(404)
-    expect(acme.sentTo(ADA)).toEqual([])
-  })
-
   test('while the tenant has switched codes off', async () => {
     const { acme, identity, flow, code } = await signingIn()
     await acme.security({ passwordless_enabled: false })
@@ -265,27 +231,4 @@ describe('a flow that waits for a code', () => {
     expect(acme.sentTo(ADA)).toHaveLength(1)
     expect((await enter(acme, flow, code)).status).toBe(200)
   })
-})
-
-test.each([
-  ['a verified', person],
-  ['an unverified', unproven],
-])('a signed-in person with %s address signs in again with a code to it', async (_, make) => {
-  const acme = await newTenant()
-  await make(acme, ADA, { password: PASSWORD })
-  await person(acme, BOB)
-  const { session_token: token, session } = await acme.signIn(ADA)
-  clock.jump(2 * HOUR)
-  const flow = await acme.start('login', withToken(token), '?refresh=true')
-  await acme.sendWell(flow, { method: 'code', identifier: BOB })
-  expect(acme.mailsTo(BOB)).toEqual([])
-  const done = await acme.sendWell(flow, { code: acme.codeFor(ADA) })
-  const authenticated_at = isoAt(clock.now())
-  expect(done).toMatchObject({
-    session_token: token,
-    session: { id: session.id, authenticated_at },
-  })
-  expect((await acme.whoami(token)).status).toBe(200)
-  const methods = done.session.authentication_methods.map(({ method }: Json) => method)
-  expect(methods).toContain('code')
 })

@@ -13,7 +13,6 @@ import {
   type Tenant,
   unproven,
   useFlows,
-  waiting,
 } from './code-fixture.ts'
 import { node, nodeNames, PASSWORD } from './fixture.ts'
 
@@ -124,18 +123,6 @@ describe('the right code', () => {
       ['identity.created', { email: ADA, method: 'password' }],
       ['identity.email_verified', {}],
     ])
-  })
-
-  test('creates an account without a password, which signs in with codes', async () => {
-    const acme = await newTenant()
-    const { flow, code } = await signingUp(acme)
-    const { body } = await enter(acme, flow, code)
-    for (const password of [PASSWORD, ''])
-      expect((await acme.tryPassword(ADA, password)).status).toBe(422)
-    clock.jump(MAIL_GAP_MS)
-    const login = await waiting(acme, 'login', ADA)
-    const again = await acme.sendWell(login.flow, { code: login.code })
-    expect(again.session.identity.id).toBe(body.identity.id)
   })
 
   test('creates one account if two flows for the address complete at once', async () => {

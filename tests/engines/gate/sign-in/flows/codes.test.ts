@@ -1,15 +1,20 @@
 import { describe, expect, test } from 'bun:test'
 import type { Answer } from '../../../../support/app.ts'
-import { type Json, MINUTE, SECOND } from '../../fixture.ts'
+import { IDENTITIES, type Json, MINUTE, SECOND, UNKNOWN_ID } from '../../fixture.ts'
 import { rowsOf, tablesWith } from '../../identities/people.ts'
-import { ADA, BOB } from './acts.ts'
+import { ADA, BOB, refuses } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import {
+  addressOf,
   CODE_MS,
   codeRows,
   complaintsIn,
+  FLOW_MS,
+  factsOf,
   fatesOf,
   flowIn,
+  HOSTED,
+  isoAt,
   LINK_MS,
   MAIL_GAP_MS,
   person,
@@ -18,6 +23,7 @@ import {
   type Tenant,
   unproven,
   useFlows,
+  WAYS,
   whose,
   wrongCode,
   wrongCodes,
@@ -267,86 +273,184 @@ describe('a code', () => {
   })
 })
 
-test.each([
-  ['recovery', RECOVERY],
-  ['verification', VERIFICATION],
-] as const)(
-  'a code for a %s that arrives in several ways at once is good once',
-  async (name, kind) => {
+describe('codes of two kinds for one person', () => {
+  /** Starts both flows, and sends their codes. */
+  async function both(prepare: Prepare, kinds: [Kind, Kind], atOnce = false) {
     const acme = await newTenant()
-    const { flow, code } = await waiting(acme, kind)
-    const browser = newBrowser(acme.app)
-    const page = await browser.visit(flow.ui.action)
-
-    const answers = await Promise.all([
-      bring(acme, flow, code),
-      acme.submit(name, { flow: flow.id, code }),
-      browser.press(page, ['method', 'code'], { code }),
-      bring(acme, flow, code),
-    ])
-
-    const statuses = answers.map(({ status }) => (status === 303 ? 200 : status))
-    expect(statuses.sort()).toEqual([200, 422, 422, 422])
-  },
-)
-
-test('a recovery code that arrives four times at once opens one session', async () => {
-  const acme = await newTenant()
-  const { id } = await person(acme, ADA)
-  const flow = flowIn(await ask(acme, RECOVERY), 200, 'sent_email')
-  await Promise.all(Array.from({ length: 4 }, () => bring(acme, flow, acme.codeFor(ADA))))
-  expect(await sessionsOf(acme, { id })).toHaveLength(1)
-})
-
-describe('codes of several kinds for one person', () => {
-  /** A flow of each kind that waits for its code. */
-  async function several(acme: Tenant, prepare: Prepare, kinds: [Kind, Kind]) {
     await prepare(acme, ADA)
-    const waits: { flow: Json; code: string }[] = []
+    const sends: (() => Promise<Answer>)[] = []
     for (const kind of kinds) {
       const flow = flowIn(await ask(acme, kind), 200, 'sent_email')
-      waits.push({ flow, code: acme.codeFor(ADA) })
+      const code = acme.codeFor(ADA)
+      sends.push(() => bring(acme, flow, code))
       acme.clock.jump(MAIL_GAP_MS)
     }
-    const [first, second] = waits as [(typeof waits)[0], (typeof waits)[0]]
-    return [() => bring(acme, first.flow, first.code), () => bring(acme, second.flow, second.code)]
+    const answers: Answer[] = atOnce ? await Promise.all(sends.map((send) => send())) : []
+    if (!atOnce) for (const send of sends) answers.push(await send())
+    return { acme, answers, statuses: answers.map(({ status }) => status) }
   }
 
-  test('are independent while the address is verified', async () => {
-    const acme = await newTenant()
-    const [login, recovery] = await several(acme, person, [LOGIN, RECOVERY])
-    const signedIn = await login?.()
-    expect(signedIn?.status).toBe(200)
-    expect((await recovery?.())?.status).toBe(200)
-    expect(await whose(acme, signedIn?.body.session_token)).toBe(401)
+  test('are independent while the address is verified, but end with a recovery', async () => {
+    const { acme, answers, statuses } = await both(person, [LOGIN, RECOVERY])
+    expect(statuses).toEqual([200, 200])
+    expect(await whose(acme, answers[0]?.body.session_token)).toBe(401)
+    expect((await both(person, [RECOVERY, LOGIN])).statuses).toEqual([200, 422])
   })
 
-  test('end with a recovery', async () => {
-    const acme = await newTenant()
-    const [recovery, login] = await several(acme, person, [RECOVERY, LOGIN])
-    await recovery?.()
-    expect((await login?.())?.status).toBe(422)
+  test('verify an address once, also at the same time', async () => {
+    expect((await both(unproven, [LOGIN, RECOVERY], true)).statuses).toEqual([200, 422])
+    expect((await both(unproven, [RECOVERY, LOGIN], true)).statuses).toEqual([200, 422])
   })
 
-  test.each([
-    ['login', 'recovery', [LOGIN, RECOVERY]],
-    ['recovery', 'login', [RECOVERY, LOGIN]],
-  ] as [string, string, [Kind, Kind]][])(
-    'verify an address once: a %s ends a %s at the same time',
-    async (_first, _second, kinds) => {
-      const acme = await newTenant()
-      const sends = await several(acme, unproven, kinds)
-      const answers = await Promise.all(sends.map((send) => send()))
-      expect(answers.map(({ status }) => status)).toEqual([200, 422])
-    },
-  )
+  test('survive an email to verify the address, which they verify', async () => {
+    expect((await both(unproven, [RECOVERY, VERIFICATION])).statuses).toEqual([200, 422])
+  })
+})
 
-  test('survive an email that asks to verify the address', async () => {
+describe.each([EACH[0], EACH[1]] as [string, Kind][])('a %s flow', (name, kind) => {
+  test('asks for an address', async () => {
     const acme = await newTenant()
-    const [recovery, verification] = await several(acme, unproven, [RECOVERY, VERIFICATION])
-    expect((await recovery?.())?.status).toBe(200)
-    // The recovery verified the address and started the account anew.
-    expect((await verification?.())?.status).toBe(422)
+    const flow = await acme.start(name)
+    expect(factsOf(flow)).toEqual({
+      id: flow.id,
+      type: 'browser',
+      issued_at: isoAt(acme.clock.now()),
+      expires_at: isoAt(acme.clock.now() + FLOW_MS),
+      request_url: `http://127.0.0.1:8420/v1/gate/auth/${name}`,
+      state: 'choose_method',
+      action: `${HOSTED}/${name}?flow=${flow.id}`,
+      hosted_url: `${HOSTED}/${name}?flow=${flow.id}`,
+      method: 'POST',
+    })
+    expect([nodeNames(flow), messageIds(flow)]).toEqual([['code:email', 'code:method=code'], []])
+    const email = { name: 'email', type: 'email', value: '', autocomplete: 'email' }
+    const input = { required: true, disabled: false, node_type: 'input' }
+    expect(node(flow, 'email').attributes).toEqual({ ...email, ...input })
+  })
+
+  test.each(WAYS)('refuses other forms, sent %s', async (_, send) => {
+    const acme = await newTenant()
+    const missing = kind === RECOVERY ? 4010005 : 4010006
+    for (const [fields, id] of [
+      [{}, missing],
+      [{ method: 'password', password: 'x' }, missing],
+      [{ method: 7, email: ADA }, 4000026],
+      [{ method: 'code' }, 'email:4000002'],
+      [{ method: 'code', email: '' }, 'email:4000002'],
+      [{ email: 'ada at example' }, 'email:4000040'],
+      [{ email: [ADA] }, 'email:4000026'],
+      [{ email: { a: 1 } }, 'email:4000026'],
+      [{ email: `${'a'.repeat(400)}@example.com` }, 'email:4000040'],
+      [{ code: '123456' }, kind.wrong],
+      [{ code: 123456 }, 4000026],
+    ] as const) {
+      const answer = await send(acme, await acme.start(name), fields)
+      expect(complaintsIn(flowIn(answer, 422, 'choose_method'))).toEqual([id])
+    }
+  })
+
+  test('is submitted by its tenant, under its kind', async () => {
+    const [acme, globex] = [await newTenant(), await newTenant()]
+    const { flow, code } = await waiting(acme, kind)
+    const other = kind === RECOVERY ? 'verification' : 'recovery'
+    const missing = refuses(404, 'flow_not_found')
+    for (const id of [UNKNOWN_ID, 'nonsense', (await acme.start(other)).id])
+      expect(await acme.submit(name, { flow: id, code })).toMatchObject(missing)
+    expect(await globex.submit(name, { flow: flow.id, code })).toMatchObject(missing)
+    flowIn(await acme.submit(name, { flow: flow.id, code }), 200, 'passed_challenge')
+  })
+
+  test('emails a link to another flow, which changes nothing when it is opened', async () => {
+    const acme = await newTenant()
+    const { flow, code } = await waiting(acme, kind)
+    const link = new URL(acme.linkFor(ADA))
+    const { flow: id, code: secret } = Object.fromEntries(link.searchParams)
+    expect(id).not.toBe(flow.id)
+    expect(secret).toMatch(/^\w{43}$/)
+    for (let n = 0; n < 10; n++) {
+      const page = await newBrowser(acme.app).visit(link.href)
+      expect(page.forms).toMatchObject([{ hidden: { code: secret }, fields: {} }])
+      expect((await read(acme, flow, `&code=${wrongCode(code)}`)).status).toBe(200)
+    }
+    const action = link.href.replace(/&code=.*/, '')
+    const { body } = await read(acme, { ui: { action } }, `&code=${secret}`)
+    expect(nodeNames(body)).toEqual([`code:code=${secret}`, 'code:method=code', 'code:method=code'])
+    expect(messageIds(body)).toEqual([kind === RECOVERY ? 1900010 : 1900011])
+    flowIn(await bring(acme, flow, code), 200, 'passed_challenge')
+  })
+
+  test('emails a link of its kind, which leads to a new flow once it has expired', async () => {
+    const acme = await newTenant()
+    await waiting(acme, kind)
+    const link = acme.linkFor(ADA)
+    const other = kind === RECOVERY ? 'verification' : 'recovery'
+    expect((await acme.open(link.replace(`/${name}?`, `/${other}?`))).status).toBe(404)
+    acme.clock.jump(FLOW_MS)
+    const { status, headers } = await acme.open(link)
+    expect(status).toBe(303)
+    const next = headers.get('location') as string
+    expect(next).not.toContain('code=')
+    expect((await acme.open(next)).body).toContain('name="email"')
+  })
+})
+
+describe.each(EACH.slice(0, 3))('a code for a %s is refused once the person', (_, kind) => {
+  type Act = (acme: Tenant, person: Json) => Promise<unknown>
+  const move = (acme: Tenant, person: Json, value: string) =>
+    acme.patch(person, [{ op: 'replace', path: '/traits/email', value }])
+  const INTERRUPTIONS: [string, Act][] = [
+    ['is inactive', (acme, person) => acme.setState(person, 'inactive')],
+    [
+      'was inactive',
+      async (acme, person) => {
+        for (const state of ['inactive', 'active']) await acme.setState(person, state)
+      },
+    ],
+    ['has another address', (acme, person) => move(acme, person, BOB)],
+    [
+      'had another address',
+      async (acme, person) => {
+        for (const value of [BOB, ADA]) await move(acme, person, value)
+      },
+    ],
+  ]
+  if (kind !== VERIFICATION)
+    INTERRUPTIONS.push([
+      'is signed out',
+      (acme, { id }) => acme.api.delete(`${IDENTITIES}/${id}/sessions`),
+    ])
+
+  /** A person with an unverified address, if the code is to verify it. */
+  async function waitingOf(acme: Tenant) {
+    const person = (await kind.prepare(acme, ADA)) as Json
+    const flow = flowIn(await ask(acme, kind), 200, 'sent_email')
+    return { person, flow, code: acme.codeFor(ADA) }
+  }
+
+  test.each(INTERRUPTIONS)('%s', async (_, act) => {
+    const acme = await newTenant()
+    const { person, flow, code } = await waitingOf(acme)
+    await act(acme, person)
+    // Also when the person is back.
+    for (let tries = 0; tries < 2; tries++) {
+      const answer = await bring(acme, flow, code)
+      expect(idsIn(answer)).toEqual([422, `code:${kind.wrong}`])
+      expect(answer.body).not.toHaveProperty('continue_with')
+      await acme.setState(person, 'active')
+    }
+    expect(await sessionsOf(acme, person)).toEqual([])
+    if (kind === VERIFICATION)
+      expect(await addressOf(acme, person)).toMatchObject({ verified: false })
+  })
+
+  test('is deleted, also when the address has a new one', async () => {
+    const acme = await newTenant()
+    const { person, flow, code } = await waitingOf(acme)
+    await acme.api.delete(`${IDENTITIES}/${person.id}`)
+    expect([codeRows(acme, flow), acme.sentTo(ADA)]).toEqual([[], []])
+    await kind.prepare(acme, ADA)
+    expect((await bring(acme, flow, code)).status).toBe(404)
+    expect((await bring(acme, await acme.start(kind.kind), code)).status).toBe(422)
   })
 })
 
@@ -419,26 +523,6 @@ describe('emails to an address', () => {
     },
   )
 
-  test.each(EACH.slice(0, 3))('are limited alike for unknown people: %s', async (_, kind) => {
-    const stories: Json[] = []
-    for (const prepare of [kind.prepare, nobody]) {
-      const acme = await newTenant()
-      await prepare(acme, ADA)
-      const story: Json[] = []
-      const start = acme.clock.now()
-      for (const at of [0, 29_999, 30_000, 60_000, 90_000, 120_000, 150_000, 3_599_999]) {
-        acme.clock.jump(start + at - acme.clock.now())
-        const { status, headers, body } = await ask(acme, kind)
-        story.push([status, headers.get('retry-after'), messageIds(body)])
-      }
-      stories.push([...story, acme.mailsTo(ADA).length])
-    }
-    const off = kind.hasLink ? 200 : 429
-    const statuses = stories[0].slice(0, -1).map(([status]: Json) => status)
-    expect(statuses).toEqual([200, off, 200, 200, 200, 200, off, off])
-    expect(stories[0]).toEqual(stories[1])
-  })
-
   test.each([
     ['a person', person],
     ['an unverified person', unproven],
@@ -504,28 +588,10 @@ describe('emails to an address', () => {
     expect(node(body, 'identifier').meta.label.text).toBe('E-Mail-Adresse')
     expect(node(body, 'identifier').attributes.value).toBe(ADA)
   })
-
-  test('say on pages when to try again', async () => {
-    const acme = await newTenant()
-    await ask(acme, LOGIN)
-    const browser = newBrowser(acme.app)
-    const asking = await browser.visit((await acme.start('login')).ui.action)
-    const page = await browser.press(asking, ['method', 'code'], { identifier: ADA })
-    expect([page.status, page.headers.get('retry-after')]).toEqual([429, '30'])
-    expect(page.text).toContain('30 seconds')
-  })
 })
 
 describe('a withheld email', () => {
   const WITHHELD = 'withheld: no account that can sign in has this address'
-
-  test('stands in the outbox with its reason, and without a body', async () => {
-    const acme = await newTenant()
-    await ask(acme, LOGIN)
-    const now = acme.clock.now()
-    const failed = { kind: 'login', state: 'failed', tries: 0, lastError: WITHHELD, body: null }
-    expect(acme.mailsTo(ADA)).toMatchObject([{ ...failed, createdAt: now, endedAt: now }])
-  })
 
   test('is not sent to someone who gets the address later; the next one is', async () => {
     const acme = await newTenant()
@@ -570,37 +636,6 @@ describe('one client', () => {
     const app = await useFlows({ flags: { 'limits-sign-ins-per-minute': most, ...flags } })
     return app.newTenant({ passwordless_enabled: true })
   }
-
-  test('guesses so often in a minute, in all its flows', async () => {
-    const own = await limited('6')
-    // Two of the six are spent on asking.
-    const first = await waiting(own, LOGIN)
-    const second = await waiting(own, LOGIN, BOB)
-    for (const { flow, code } of [first, second, first, second])
-      expect((await bring(own, flow, wrongCode(code))).status).toBe(422)
-
-    const late = await bring(own, first.flow, first.code)
-    expect(late).toMatchObject({ status: 429, body: { state: 'sent_email' } })
-    expect(late.headers.get('retry-after')).toBe('10')
-    expect(triesOf(own, first.flow)).toBe(2)
-    await own.clock.advance(10 * SECOND)
-    expect((await bring(own, first.flow, first.code)).status).toBe(200)
-    // A right code costs nothing.
-    expect((await bring(own, second.flow, second.code)).status).toBe(200)
-  })
-
-  test('is not the server of a tenant', async () => {
-    const own = await limited('1')
-    for (let n = 0; n < 5; n++) {
-      const email = `many-${n}@example.com`
-      await person(own, email)
-      const { id: flow } = await own.start('recovery')
-      expect((await own.submit('recovery', { flow, email })).status).toBe(200)
-      const code = own.codeFor(email)
-      expect((await own.submit('recovery', { flow, code: wrongCode(code) })).status).toBe(422)
-      expect((await own.submit('recovery', { flow, code })).status).toBe(200)
-    }
-  })
 
   test('has a code for as long as is configured, and the email says so', async () => {
     const own = await limited('60', { 'gate-code-lifetime': '2m' })

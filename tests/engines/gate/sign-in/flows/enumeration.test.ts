@@ -12,7 +12,6 @@ import {
   useFlows,
   wrongCodes,
 } from './code-fixture.ts'
-import { PASSWORD } from './fixture.ts'
 import { countVerifications } from './held-passwords.ts'
 
 // With the usual limit on tries for one person, which must be alike for all.
@@ -148,11 +147,6 @@ describe.each(KNOWN)('%s looks like an unknown one', (_, prepare) => {
     expect(statuses).toEqual([...Array(11).fill(422), 429, 429, 429])
     expect(heard[10]?.body).toContain('4000006')
     expect(new Map(heard.at(-1).headers).get('retry-after')).toBe('6')
-  })
-
-  test('to a wrong password on a page', async () => {
-    const [, answer] = await expectAlike('page', prepare, asPage('login', byPassword))
-    expect(answer.status).toBe(422)
   })
 
   test.each(ASKING)('on a page that asks for a code: %s', async (kind, fields) => {
@@ -298,24 +292,4 @@ test('a notice to a person about a change does not delay a recovery', async () =
     }
     expect(acme.mailsTo(ADA).filter((mail) => mail?.kind === 'recovery')).toHaveLength(5)
   }
-})
-
-test('the right password tells that a person is inactive; a wrong one does not', async () => {
-  const acme = await newTenant()
-  await person(acme, ADA, { state: 'inactive' })
-  const guessed = await acme.tryPassword(ADA, WRONG)
-  const right = await acme.tryPassword(ADA, PASSWORD)
-  expect(JSON.stringify(guessed.body)).not.toContain('4010011')
-  expect([right.status, JSON.stringify(right.body)]).toEqual([
-    422,
-    expect.stringContaining('4010011'),
-  ])
-})
-
-test('a form shows what was typed, and nothing else of the person', async () => {
-  const acme = await newTenant()
-  await person(acme, ADA)
-  const { body } = await acme.send(await acme.start('login'), byPassword(ADA.toUpperCase()))
-  expect(JSON.stringify(body)).toContain(ADA.toUpperCase())
-  expect(JSON.stringify(body)).not.toContain(ADA)
 })

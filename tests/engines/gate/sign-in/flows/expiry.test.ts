@@ -213,25 +213,3 @@ describe('an expired flow', () => {
     expect((await acme.whoami(token)).status).toBe(200)
   })
 })
-
-// The allowance is a setting of the instance.
-test.each([
-  ['free', 'the monthly allowance is used up'],
-  ['metered', 'the monthly spend cap is reached'],
-] as const)(
-  'an expired flow of a tenant on the %s plan without allowance is followed next month',
-  async (plan, words) => {
-    const own = await useFlows({ flags: { 'metering-free-requests': '1' } })
-    const flow = await own.start('registration')
-    await own.start('registration')
-    await own.app.platform.tenants.change(ACTOR, own.acme.id, { plan, spendCapCents: 0 })
-    own.clock.jump(FLOW_MS)
-    const answer = await own.read(flow.ui.action)
-    const waitMs = Number(answer.headers.get('retry-after')) * SECOND
-    expect(answer).toMatchObject({ status: 429, body: { error: expect.stringContaining(words) } })
-    const until = new Date(own.clock.now() + waitMs)
-    expect([until.getUTCDate(), until.getUTCHours()]).toEqual([1, 0])
-    own.clock.jump(waitMs)
-    expect((await own.read(flow.ui.action)).status).toBe(410)
-  },
-)

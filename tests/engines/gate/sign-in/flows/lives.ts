@@ -5,35 +5,34 @@ import { errorsIn, type Installation } from './processes.ts'
 type Step = 'register' | 'prove' | 'askForCode' | 'bringCode' | 'signIn' | 'changePassword'
 
 /**
- * What has been acknowledged to somebody, and may be relied on from then on. A form whose answer
- * never came is in doubt until it is sent again: then it is known whether it had been carried out.
+ * What a person was told, and may rely on from then on. Whether a form without an answer was carried
+ * out is known once it is sent again.
  */
 export interface Person {
   email: string
   password: string | undefined
-  /** Those that others took the place of. */
   formerPasswords: string[]
-  /** Of sessions that are alive, as far as their owner was told. */
+  /** Tokens of sessions that are alive, as far as the person was told. */
   tokens: string[]
-  /** Of sessions that a change of the password has ended. */
+  /** Tokens of sessions that a change of the password has ended. */
   endedTokens: string[]
-  /** Forms with codes that were taken. */
+  /** Forms with codes that were accepted. */
   usedCodes: { flow: Json; form: Json }[]
   /** How many events of each type there have to be. */
   events: Record<string, number>
-  /** The end of the life when absent. */
+  /** Undefined at the end of the life. */
   next: Step | undefined
-  /** The flow of `next`, once it is begun, and the session that it acts for. */
+  /** The flow of `next`, and the session that it acts for. */
   flow: Json
   actor: string | undefined
-  /** The form of `next`, once it is sent, and until its answer is here. */
+  /** The form of `next`, from sending it until its answer arrives. */
   sent: Json
   verificationUrl: string
 }
 
 let people = 0
 
-/** Somebody who is there already signs in by code at first, the others register. */
+/** An existing person signs in by code first; a new one registers. */
 export function newPerson({ isThere }: { isThere: boolean }): Person {
   return {
     email: `person-${people++}@example.com`,
@@ -51,16 +50,16 @@ export function newPerson({ isThere }: { isThere: boolean }): Person {
   }
 }
 
-/** What a change of the password would be to. */
+/** The password that the next change sets. */
 export const nextPassword = ({ formerPasswords, password }: Person): string =>
   `correct horse ${formerPasswords.length + (password === undefined ? 0 : 1)} battery`
 
 interface Rules {
   begin: (installation: Installation, server: string, person: Person) => Promise<Json>
   form: (person: Person, code: string) => Json
-  /** The form has a code from a mail. */
+  /** Whether the form has an emailed code. */
   needsCode?: boolean
-  /** What is known then; without a `body`, nobody was told more than that it is done. */
+  /** Notes the result; without a `body`, only that the form was carried out. */
   done: (person: Person, body: Json) => void
 }
 
@@ -109,7 +108,6 @@ const RULES: Record<Step, Rules> = {
       usedCode(person)
       happened(person, 'identity.login')
       openedSession(person, body)
-      // Without a password there is no other way in for now.
       person.next = body ? 'changePassword' : undefined
     },
   },
@@ -150,16 +148,13 @@ function openedSession({ tokens }: Person, body: Json) {
   if (body) tokens.push(body.session_token)
 }
 
-/** It proves the address, too. */
+/** The code also verifies the address. */
 function usedCode(person: Person) {
   person.usedCodes.push({ flow: person.flow, form: person.sent })
   happened(person, 'identity.email_verified')
 }
 
-/**
- * One step in the life of a person; or the same one once more, if its answer was never told.
- * Rejects when the connection breaks before that.
- */
+/** Takes a step in a life, again if its answer was lost. Rejects if the connection breaks. */
 export async function step(installation: Installation, server: string, person: Person) {
   const { next } = person
   if (next === undefined) return
@@ -176,16 +171,15 @@ export async function step(installation: Installation, server: string, person: P
   person.sent = undefined
 }
 
-/** Whoever was told that a code is on its way has a mail; a second one, if they asked for long. */
 function codeFor({ codesTo }: Installation, { email }: Person): string {
   const code = codesTo(email).at(-1)
   if (code === undefined) throw new Error(`no mail to ${email}`)
   return code
 }
 
-/** The flow is over: of sign-in, registration, settings and verification. */
+/** A complete flow of each kind: sign-in, registration, settings, verification. */
 export const OVER = [4010007, 4040002, 4050001, 4070002]
 
-/** A mail that goes out keeps the next one waiting. */
+/** After a carried-out request for a code, the next one comes too soon. */
 const wasDone = (next: Step, answer: Answered): boolean =>
   next === 'askForCode' ? answer.status === 429 : errorsIn(answer).some((id) => OVER.includes(id))

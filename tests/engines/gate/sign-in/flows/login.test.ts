@@ -1,12 +1,12 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import { availableParallelism } from 'node:os'
-import { DAY, HOUR, IDENTITIES, type Json, MINUTE, plain, SESSIONS } from '../../fixture.ts'
+import { DAY, IDENTITIES, type Json, MINUTE, plain } from '../../fixture.ts'
 import { ID, rowsOf } from '../../identities/people.ts'
-import { ADA, BOB, refuses, withToken } from './acts.ts'
-import { bootChecked, listening, PEER, pretendPeers, saidIn, steady } from './checked.ts'
+import { ADA, BOB } from './acts.ts'
+import { bootChecked, listening, PEER, pretendPeers, saidIn } from './checked.ts'
 import { FLOW_MS, isoAt, person, read, sessionsOf, type Tenant, useFlows } from './code-fixture.ts'
 import { csrfOf, PASSWORD, pathOf, totpAt } from './fixture.ts'
-import { countVerifications, holdPasswords, untilIt } from './held-passwords.ts'
+import { holdPasswords, untilIt } from './held-passwords.ts'
 
 const flows = await useFlows()
 const { clock, app } = flows
@@ -69,8 +69,6 @@ describe('the right password', () => {
   test.each([
     ['one@bücher.example', 'One@BÜCHER.example'],
     ['two@bücher.example', ' two@xn--bcher-kva.example\n'],
-    ['three@example.com', '\tTHREE@EXAMPLE.COM '],
-    ['vier-ä@example.com', 'VIER-A\u0308@example.com'],
     ['σίσυφος@example.com', 'ΣΊΣΥΦΟΣ@example.com'],
   ])('goes with any spelling of the address: %s', async (email, spelled) => {
     const acme = await flows.newTenant()
@@ -104,9 +102,7 @@ describe('the right password', () => {
     [...Array.from({ length: count }, (_, at) => `${at}${sign}`).join('')].slice(0, count).join('')
 
   test.each([
-    'kqzv8wjx',
     'pässwörd mit Umlaut',
-    '  blanks around it  ',
     '"\\/\u0001\u2028 <script>',
     ofCharacters(1024, 'x'),
     ofCharacters(1024, '🐎'),
@@ -148,41 +144,6 @@ describe('a wrong password', () => {
       expect(body.ui.messages[0].type).toBe('error')
     }
   })
-
-  test('is answered alike for all people, with the same work', async () => {
-    const { acme } = await withAda()
-    const globex = await flows.newTenant()
-    await person(globex, 'theirs@example.com')
-    await person(acme, 'without@example.com', { password: null })
-    await person(acme, 'inactive@example.com', { state: 'inactive' })
-    const deleted = await person(acme, 'deleted@example.com')
-    await acme.api.delete(`${IDENTITIES}/${deleted.id}`)
-
-    const wrong = 'the same wrong password'
-    const answerTo = async (identifier: string) => {
-      using verified = countVerifications(wrong)
-      const answer = steady(await acme.tryPassword(identifier, wrong), identifier)
-      const costs = verified.hashes().map((hash) => hash.replace(/[^$]+\$[^$]+$/, ''))
-      expect(costs, identifier).toEqual(['$argon2id$v=19$m=8192,t=1,p=1$'])
-      return answer
-    }
-    const known = await answerTo(ADA)
-    expect([known.status, known.body]).toEqual([422, expect.stringContaining('4000006')])
-    for (const name of ['unknown', 'without', 'inactive', 'deleted', 'theirs']) {
-      const email = `${name}@example.com`
-      expect(await answerTo(email), name).toEqual(known)
-    }
-    await answerTo('no address')
-  })
-
-  test('opens no session, and the flow can be tried again', async () => {
-    const { acme, ada } = await withAda()
-    const flow = await acme.start('login')
-    for (let tries = 0; tries < 3; tries++)
-      expect((await acme.send(flow, { ...LOGIN, password: 'wrong' })).status).toBe(422)
-    expect(await sessionsOf(acme, ada)).toEqual([])
-    expect((await acme.send(flow, LOGIN)).status).toBe(200)
-  })
 })
 
 test('an inactive person is told so with the right password alone, until active again', async () => {
@@ -216,12 +177,7 @@ describe('while a password is verified', () => {
   type Act = (acme: Tenant, ada: Json) => unknown
   const EVENTS: [string, Act, number[], sessions: number][] = [
     ['nothing may happen', () => {}, [200], 1],
-    [
-      'the person may sign in elsewhere',
-      (acme, ada) => acme.openSession(ada),
-      [200],
-      2,
-    ],
+    ['the person may sign in elsewhere', (acme, ada) => acme.openSession(ada), [200], 2],
     [
       'the person may be deactivated',
       (acme, ada) => acme.setState(ada, 'inactive'),
@@ -296,13 +252,6 @@ describe('a flow', () => {
     expect(passwords.begun()).toBe(0)
     expect(await sessions()).toHaveLength(1)
   })
-
-  test('does not end another', async () => {
-    const { acme } = await withAda()
-    const both = [await acme.start('login'), await acme.start('login')]
-    const answers = await Promise.all(both.map((flow) => acme.send(flow, LOGIN)))
-    expect(answers.map(({ status }) => status)).toEqual([200, 200])
-  })
 })
 
 const BCRYPT = '$2b$04$abcdefghijklmnopqrstuusx/hzkXqWNm.LVsFGvgm1b5vz8H0G9e'
@@ -332,7 +281,7 @@ describe('an imported hash', () => {
     expect(hashOf(ada)).toMatch(OURS)
   })
 
-  test('stays if nobody is signed in', async () => {
+  test('stays if the sign-in is refused', async () => {
     const { acme, ada } = await withAda({ ...IMPORTED, state: 'inactive' })
     await acme.tryPassword(ADA, 'wrong')
     const { body } = await acme.tryPassword(ADA, OF_IMPORTED)
@@ -401,79 +350,30 @@ describe('more passwords than can be verified', () => {
   })
 })
 
-describe('a signed-in person who signs in again', () => {
-  const again = (acme: Tenant, token: string) =>
-    acme.start('login', withToken(token), '?refresh=true')
-
-  test('keeps the session, which is recent from then on', async () => {
-    const { acme, ada } = await withAda()
-    const { session_token: token, session } = await acme.signIn(ADA)
-    await using hooks = await listening(acme)
-    clock.jump(3 * HOUR)
-    const now = isoAt(clock.now())
-    const done = await acme.sendWell(await again(acme, token), { password: PASSWORD })
-    expect(done.session_token).toBe(token)
-    expect(done.session).toStrictEqual({
-      ...session,
-      authenticated_at: now,
-      authentication_methods: [{ method: 'password', aal: 'aal1', completed_at: now }],
-    })
-    expect(await sessionsOf(acme, ada)).toHaveLength(1)
-    expect(await hooks.events()).toEqual([])
-  })
-
-  test('stays the same person, whatever address is sent', async () => {
-    const { acme, ada } = await withAda()
-    await person(acme, BOB, { password: 'the password of bob 2' })
-    const { session_token: token } = await acme.signIn(ADA)
-    const flow = await again(acme, token)
-    const fields = { method: 'password', identifier: BOB }
-    const refused = await acme.send(flow, { ...fields, password: 'the password of bob 2' })
-    expect([refused.status, saidIn(refused.body)]).toEqual([422, [4000006, 1010003]])
-    const { session } = await acme.sendWell(flow, { ...fields, password: PASSWORD })
-    expect(session.identity.id).toBe(ada.id)
-  })
-
-  test('can not if the session has ended', async () => {
-    const { acme, ada } = await withAda()
-    const { session_token: token, session } = await acme.signIn(ADA)
-    const flow = await again(acme, token)
-    await acme.api.delete(`${SESSIONS}/${session.id}`)
-    const answer = await acme.send(flow, { password: PASSWORD })
-    expect(answer).toMatchObject(refuses(401, 'session_inactive'))
-    expect(await sessionsOf(acme, ada)).toEqual([])
-  })
-})
-
 // Addresses of clients are those of the whole app.
 describe('the device of a session', () => {
-  const deviceOf = async (flags: Record<string, string>, headers: Record<string, string>) => {
-    await using own = await bootChecked({ flags })
-    pretendPeers(own.app)
-    await person(own, ADA)
-    const started = { [PEER]: '192.0.2.1', 'user-agent': 'the server' }
-    const { session } = await own.sendWell(await own.start('login', started), LOGIN, headers)
-    return session.devices
-  }
   const PROXIES = { 'server-trusted-proxies': '10.0.0.0/8' }
-  const FORWARDED = { 'x-forwarded-for': '6.6.6.6, 203.0.113.5, 10.0.0.9' }
-
-  test('is that of the request that opened it', async () => {
-    const agent = `Browser/${'9'.repeat(1000)}`
-    const headers = { [PEER]: '2001:db8::7', 'user-agent': agent }
-    const user_agent = agent.slice(0, 512)
-    const device = { id: ID, ip_address: '2001:db8::7', user_agent, location: null }
-    expect(await deviceOf({}, headers)).toEqual([device])
-  })
 
   test.each([
+    ['2001:db8::7', {}, '2001:db8::7'],
     ['10.0.0.2', PROXIES, '203.0.113.5'],
     ['10.0.0.2', {}, '10.0.0.2'],
     ['198.51.100.1', PROXIES, '198.51.100.1'],
-  ])('has the address that trusted proxies forward: %s', async (peer, flags, expected) => {
-    const devices = await deviceOf(flags, { [PEER]: peer, ...FORWARDED })
-    expect(devices[0].ip_address).toBe(expected)
-  })
+  ])(
+    'is that of the request that opened it, or as trusted proxies say: %s',
+    async (peer, flags, ip_address) => {
+      await using own = await bootChecked({ flags })
+      pretendPeers(own.app)
+      await person(own, ADA)
+      const flow = await own.start('login', { [PEER]: '192.0.2.1', 'user-agent': 'the server' })
+      const agent = `Browser/${'9'.repeat(1000)}`
+      const forwarded = { 'x-forwarded-for': '6.6.6.6, 203.0.113.5, 10.0.0.9' }
+      const headers = { [PEER]: peer, 'user-agent': agent, ...forwarded }
+      const { session } = await own.sendWell(flow, LOGIN, headers)
+      const user_agent = agent.slice(0, 512)
+      expect(session.devices).toEqual([{ id: ID, ip_address, user_agent, location: null }])
+    },
+  )
 })
 
 describe('webhooks', () => {

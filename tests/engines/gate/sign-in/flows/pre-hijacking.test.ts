@@ -1,26 +1,32 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { ProviderName } from '../../../../../src/config/index.ts'
 import { type Account, newAccount } from '../../../../support/social/index.ts'
-import { type Json, mintToken, TOKENS } from '../../fixture.ts'
+import { HOUR, type Json, mintToken, TOKENS } from '../../fixture.ts'
 import { nextCode, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import {
-  asked,
+  addressOf,
+  changeAddress,
   credentialsOf,
+  emailOf,
   MAIL_GAP_MS,
   makeRecoveryCodes,
   nextFlowIn,
+  person,
   read,
   recover,
+  sessionsOf,
   tokenIn,
+  unproven,
+  waiting,
   whose,
 } from './code-fixture.ts'
 import { messageIds, nodeNames, PASSWORD } from './fixture.ts'
-import { bootSocial, startFakes, TRUSTED, UNTRUSTED } from './social-fixture.ts'
+import { bootSocial, startFakes, UNTRUSTED } from './social-fixture.ts'
 
 /**
- * Five ways to be in an account before the one it is for (arXiv 2205.10174). In each, Mallory makes
- * an account with the address of Vera, who comes later and takes it for her own. However she shows
+ * Five ways to be in an account before the person it is for (arXiv 2205.10174). In each, Mallory
+ * creates an account with the address of Vera, who takes it for her own later. However she shows
  * that the address is hers, nothing of Mallory's may be left.
  */
 const fakes = await startFakes()
@@ -33,28 +39,29 @@ afterAll(async () => {
 
 const MALLORYS = PASSWORD
 const VERAS = 'only vera knows this one'
+const TO_VERAS = { method: 'password', password: VERAS }
 
-/** Vera, at the providers that have checked that the address is hers. */
+/** Vera at the providers that have verified her address. */
 type Vera = Account & { email: string }
 const newVera = (): Vera => newAccount({ name: 'Vera' }) as Vera
 
-/** Providers that vouch for no address, or not for that of everybody. */
+/** Providers that verify no address, or not all. */
 const CARELESS: ProviderName[] = [...UNTRUSTED, 'google', 'gitlab', 'discord']
 
-/** Somebody's browser, at the page of a new flow. */
+/** A browser at the page of a new flow. */
 async function browserAt(kind: string, headers: Record<string, string> = {}) {
   const flow = await fixture.begin(kind, headers)
   const browser = newBrowser(fixture.app)
   return { browser, page: await browser.visit(flow.hosted_url) }
 }
 
-/** Somebody comes back from a provider, in a browser of their own. */
+/** A browser that comes back from a provider. */
 async function comeBack(provider: ProviderName, account: Account) {
   const { browser, page } = await browserAt('login')
   return { browser, back: await fixture.press(browser, page, provider, account) }
 }
 
-/** Mallory signs up as Vera; the mail about it goes to her, who pays no attention to it. */
+/** Mallory signs up as Vera, who ignores the email about it. */
 async function malloryTakes({ email }: Vera) {
   const body = await fixture.register(email, MALLORYS)
   const { url } = nextFlowIn({ body }, 'show_verification_ui')
@@ -63,31 +70,7 @@ async function malloryTakes({ email }: Vera) {
   return { token: body.session_token as string, identity: body.identity as Json, flow }
 }
 
-const sessionsOf = async ({ id }: Json): Promise<Json[]> =>
-  (await fixture.api.get(`/v1/gate/identities/${id}/sessions`)).body
-
-/** How Vera may come to the account: each time the session that she has then. */
-const ARRIVALS: [string, (vera: Vera) => Promise<string>][] = [
-  ['recovers it by mail', ({ email }) => recover(fixture, email)],
-  [
-    'signs in by a code from a mail',
-    async ({ email }) => {
-      const flow = await asked(fixture, 'login', email)
-      const { session_token } = await fixture.sendWell(flow, { code: fixture.codeFor(email) })
-      return session_token
-    },
-  ],
-  [
-    'signs in with a provider that vouches for the address',
-    async (vera) => (await fixture.comeWith('google', vera)).session_token,
-  ],
-  [
-    'signs up with a provider that vouches for the address',
-    async (vera) => (await fixture.comeWith('github', vera, 'registration')).session_token,
-  ],
-]
-
-/** The same by pages: the mail is that of a sign-up in a browser. */
+/** The same on a page, which sends the email of a sign-up in a browser. */
 async function malloryTakesInBrowser({ email }: Vera) {
   const { browser, page } = await browserAt('registration')
   const fields = { 'traits.email': email, password: MALLORYS }
@@ -96,66 +79,166 @@ async function malloryTakesInBrowser({ email }: Vera) {
   return { browser, identity: body.data[0] as Json }
 }
 
-const addressOf = async (identity: Json): Promise<Json> =>
-  (await fixture.readIdentity(identity)).verifiable_addresses[0]
+/** How Vera may come to the account: the token of her session. */
+const ARRIVALS: [string, (vera: Vera) => Promise<string>][] = [
+  ['recovers it by email', ({ email }) => recover(fixture, email)],
+  [
+    'signs in with an emailed code',
+    async ({ email }) => {
+      const { flow, code } = await waiting(fixture, 'login', email)
+      return (await fixture.sendWell(flow, { code })).session_token
+    },
+  ],
+  [
+    'signs in with a provider that verifies addresses',
+    async (vera) => (await fixture.comeWith('google', vera)).session_token,
+  ],
+  [
+    'signs up with a provider that verifies addresses',
+    async (vera) => (await fixture.comeWith('github', vera, 'registration')).session_token,
+  ],
+]
 
-/** That Vera has the account to herself: her session is good, and she can set a password. */
+/** Vera has the account to herself: her session is good, and only her password is. */
 async function expectHers(token: string, vera: Vera, identity: Json) {
   expect(await whose(fixture, token)).toBe(identity.id)
-  const [address] = (await fixture.readIdentity(identity)).verifiable_addresses
-  expect(address).toMatchObject({ value: vera.email, verified: true })
-  const changed = await fixture.change(token, { method: 'password', password: VERAS })
-  expect(changed).toMatchObject({ status: 200, body: { state: 'success' } })
+  expect(await addressOf(fixture, identity)).toMatchObject({ value: vera.email, verified: true })
+  expect(await fixture.change(token, TO_VERAS)).toMatchObject({ status: 200 })
   expect((await fixture.tryPassword(vera.email, VERAS)).status).toBe(200)
+  expect((await fixture.tryPassword(vera.email, MALLORYS)).status).toBe(422)
 }
 
-describe.each(ARRIVALS)('1. the account with a password, which Vera %s:', (_, arrive) => {
-  test("Mallory's password opens it no more", async () => {
+describe.each(ARRIVALS)('if Vera %s, Mallory loses', (_, arrive) => {
+  test('1. the password, and 2. all sessions', async () => {
     const vera = newVera()
-    const { identity } = await malloryTakes(vera)
+    const { token, identity } = await malloryTakes(vera)
+    const { session_token: second } = await fixture.signIn(vera.email, MALLORYS)
+    const settings = await fixture.settings(token)
+    const mallory = newBrowser(fixture.app)
+    const page = await mallory.visit((await fixture.settings(token)).hosted_url)
+    expect(page.status).toBe(200)
+    const toExchange = await newBrowser(fixture.app).signIn(
+      (await fixture.begin('login')).hosted_url,
+      vera.email,
+      MALLORYS,
+    )
+    const { access_token } = await mintToken(fixture.app, fixture.key, { subject: identity.id })
+    const introspect = async () =>
+      (await fixture.api.post(`${TOKENS}/introspect`, { access_token })).body
+    expect(await introspect()).toMatchObject({ active: true, subject: identity.id })
 
-    const token = await arrive(vera)
+    const hers = await arrive(vera)
 
     expect((await fixture.tryPassword(vera.email, MALLORYS)).status).toBe(422)
     expect(await credentialsOf(fixture, identity)).not.toContain('password')
-    await expectHers(token, vera, identity)
-    expect((await fixture.tryPassword(vera.email, MALLORYS)).status).toBe(422)
+    for (const old of [token, second]) {
+      expect(await whose(fixture, old)).toBe(401)
+      expect((await fixture.ask('settings', withToken(old))).status).toBe(401)
+      expect((await fixture.ask('login', withToken(old), '?refresh=true')).status).toBe(401)
+    }
+    const change = { method: 'password', password: 'again mine, all' }
+    expect((await fixture.send(settings, change, withToken(token))).status).toBe(401)
+    const { password } = change
+    expect((await mallory.press(page, ['method', 'password'], { password })).status).toBe(401)
+    const { searchParams } = new URL(toExchange.location)
+    const late = await fixture.tryExchange(searchParams.get('flow'), searchParams.get('code'))
+    expect(late).toMatchObject({ status: 400, body: { error: expect.stringMatching(/ended/) } })
+    expect(await introspect()).toEqual({ active: false })
+    await expectHers(hers, vera, identity)
+  })
+
+  test('2. a sign-in that lacks its second factor, and 3. authenticator and recovery codes', async () => {
+    const vera = newVera()
+    const { token, identity } = await malloryTakes(vera)
+    const secret = await fixture.enrol(token)
+    await makeRecoveryCodes(fixture, token)
+    const { session_token: half } = await fixture.signIn(vera.email, MALLORYS)
+    const login = await fixture.start('login', withToken(half), '?aal=aal2')
+    fixture.clock.jump(MAIL_GAP_MS)
+
+    const hers = await arrive(vera)
+
+    const late = await fixture.send(login, { totp_code: nextCode(fixture, secret) })
+    expect(late.status).not.toBe(200)
+    expect(await whose(fixture, half)).toBe(401)
+    const left = await credentialsOf(fixture, identity)
+    for (const type of ['totp', 'lookup_secret', 'password']) expect(left).not.toContain(type)
+    await expectHers(hers, vera, identity)
+    expect((await fixture.ask('login', withToken(hers), '?aal=aal2')).status).toBe(400)
+    const offered = nodeNames(await fixture.settings(hers))
+    expect(offered).not.toContain('totp:totp_unlink=true')
+    expect(offered).toContain('totp:totp_secret_key')
+  })
+
+  test('3. connected accounts, also one that is about to be connected', async () => {
+    const vera = newVera()
+    const [connected, connecting] = [newAccount({ name: 'M1' }), newAccount({ name: 'M2' })]
+    const { token, identity } = await malloryTakes(vera)
+    const first = await browserAt('settings', withToken(token))
+    await fixture.press(first.browser, first.page, 'gitlab', connected, { button: 'link' })
+    expect(await fixture.accountsOf(identity)).toHaveLength(1)
+    const { browser, page } = await browserAt('settings', withToken(token))
+    const away = await browser.press(page, ['link', 'discord'])
+    const arrival = await fixture.visit(away.location, 'discord', connecting)
+
+    const hers = await arrive(vera)
+    expect((await fixture.arrive('discord', arrival, browser)).status).toBeLessThan(500)
+
+    expect(JSON.stringify(await fixture.accountsOf(identity))).not.toMatch(/gitlab|discord/)
+    for (const [provider, account] of [
+      ['gitlab', connected],
+      ['discord', connecting],
+    ] as const) {
+      const again = await fixture.comeWith(provider, account)
+      expect(again.session.identity.id).not.toBe(identity.id)
+      expect(again.session.identity.traits.email).toBe(account.email)
+    }
+    await expectHers(hers, vera, identity)
+  })
+
+  test('4. a waiting change of the address, its link and its successors', async () => {
+    const vera = newVera()
+    const { token, identity } = await malloryTakes(vera)
+    const email = newAccount().email as string
+    const flow = await changeAddress(fixture as never, token, email)
+    const code = fixture.codeFor(email)
+    fixture.clock.jump(MAIL_GAP_MS)
+
+    const hers = await arrive(vera)
+
+    expect((await fixture.send(flow, { code })).status).toBe(422)
+    const browser = newBrowser(fixture.app)
+    const page = await browser.visit(`${flow.ui.action}&code=${code}`)
+    expect((await browser.press(page, ['method', 'code'])).status).toBe(422)
+    expect((await fixture.send(flow, { email })).status).toBe(422)
+    await expectHers(hers, vera, identity)
+    fixture.clock.jump(HOUR)
+    const { body } = await fixture.send(flow, { email })
+    const action = flow.ui.action.replace(flow.id, body.use_flow_id)
+    const { body: next } = await read(fixture, { ui: { action } })
+    await fixture.send(next, { email })
+    expect(fixture.sentTo(email)).toHaveLength(1)
+    expect(await emailOf(fixture, identity)).toBe(vera.email)
   })
 })
 
-describe('1. the account with a password, which a provider is merged with:', () => {
-  test.each(TRUSTED)('Vera comes with %s, and it is hers alone', async (provider) => {
-    const vera = newVera()
-    const { token: mallorys, identity } = await malloryTakes(vera)
-
-    const { session_token: token } = await fixture.comeWith(provider, vera)
-
-    expect(await whose(fixture, mallorys)).toBe(401)
-    expect(await credentialsOf(fixture, identity)).toEqual(['oidc'])
-    expect(await fixture.accountsOf(identity)).toHaveLength(1)
-    expect((await fixture.tryPassword(vera.email, MALLORYS)).status).toBe(422)
-    await expectHers(token, vera, identity)
-  })
-
-  test('it is not merged unasked once its address is proven: its owner has to sign in', async () => {
+describe('1. an account with a password', () => {
+  test('is not merged once its address is verified: its owner has to sign in', async () => {
     const vera = newVera()
     const { identity, flow } = await malloryTakes(vera)
-    // Mallory has brought her to confirm it, in the flow that was his.
-    const code = fixture.codeFor(vera.email)
-    await fixture.sendWell(flow, { code })
-
+    // Mallory has brought her to enter the code in his flow.
+    await fixture.sendWell(flow, { code: fixture.codeFor(vera.email) })
     const { browser, back } = await comeBack('google', vera)
-
     const asking = await browser.follow(back)
     expect(asking.text).toContain(`An account with ${vera.email} already`)
     expect(asking.text).toContain('Sign in')
     expect(await fixture.accountsOf(identity)).toEqual([])
-    expect(await sessionsOf(identity)).toHaveLength(1)
+    expect(await sessionsOf(fixture, identity)).toHaveLength(1)
   })
 })
 
-describe('1. the account with a password, whose mail Vera confirms though she never asked for it:', () => {
-  /** Hers to press, in a browser that Mallory has never had. */
+describe('1. the email about an account with a password, which Vera opens', () => {
+  /** She presses the button in a browser that Mallory never had. */
   async function veraOpens({ email }: Vera) {
     const browser = newBrowser(fixture.app)
     const page = await browser.visit(fixture.linkFor(email))
@@ -164,10 +247,10 @@ describe('1. the account with a password, whose mail Vera confirms though she ne
   }
 
   test.each([
-    ['by the link of a sign-up in a browser', malloryTakesInBrowser],
-    ['by the link of a sign-up by a program', malloryTakes],
+    ['a sign-up in a browser', malloryTakesInBrowser],
+    ['a sign-up by a program', malloryTakes],
     [
-      'by the link that the tenant has sent again',
+      'a resend by the tenant',
       async (vera: Vera) => {
         const { identity } = await malloryTakes(vera)
         const path = `/v1/gate/identities/${identity.id}/resend-verification`
@@ -175,406 +258,149 @@ describe('1. the account with a password, whose mail Vera confirms though she ne
         return { identity }
       },
     ],
-  ])('%s: nothing is proven before somebody signs in', async (_, take) => {
+  ])('after %s, verifies nothing before someone signs in', async (_, take) => {
     const vera = newVera()
     const { identity } = await take(vera)
-
     const { browser, choice } = await veraOpens(vera)
-
-    expect(choice.forms.flatMap(({ buttons }) => buttons)).toEqual([
-      ['confirm_by', 'sign_in'],
-      ['confirm_by', 'recovery'],
-    ])
-    expect(await addressOf(identity)).toMatchObject({ verified: false })
+    const buttons = choice.forms.flatMap((form) => form.buttons.map(([, value]) => value))
+    expect(buttons).toEqual(['sign_in', 'recovery'])
     const signIn = await browser.follow(await browser.press(choice, ['confirm_by', 'sign_in']))
     const wrong = await browser.press(signIn, ['method', 'password'], { password: VERAS })
     expect(wrong.status).toBe(422)
-    expect(await addressOf(identity)).toMatchObject({ verified: false })
-    // Whoever knows the password has made the account, and only reads the mail elsewhere.
+    expect(await addressOf(fixture, identity)).toMatchObject({ verified: false })
+    // The password shows that the person has created the account.
     const done = await browser.press(signIn, ['method', 'password'], { password: MALLORYS })
     expect((await browser.follow(done)).text).toContain('Your email address is verified')
-    expect(await addressOf(identity)).toMatchObject({ verified: true })
+    expect(await addressOf(fixture, identity)).toMatchObject({ verified: true })
   })
 
-  test('by taking it over: what Mallory had is gone in the same step, whatever his browser does', async () => {
+  test('lets her take the account over, in one step', async () => {
     const vera = newVera()
     const { browser: mallorys, identity } = await malloryTakesInBrowser(vera)
     const { session_token: token } = await fixture.signIn(vera.email, MALLORYS)
-
     const { browser, choice } = await veraOpens(vera)
-    const choosing = choice.forms[0]?.action ?? ''
-    expect((await mallorys.visit(choosing)).status).toBe(403)
+    expect((await mallorys.visit(choice.forms[0]?.action ?? '')).status).toBe(403)
     const settings = await browser.follow(await browser.press(choice, ['confirm_by', 'recovery']))
-
     expect(await whose(fixture, token)).toBe(401)
     expect(await credentialsOf(fixture, identity)).toEqual([])
-    expect(await addressOf(identity)).toMatchObject({ verified: true })
-    const fields = { password: VERAS }
-    expect((await browser.press(settings, ['method', 'password'], fields)).status).toBe(303)
+    expect(await addressOf(fixture, identity)).toMatchObject({ verified: true })
+    const saved = await browser.press(settings, ['method', 'password'], { password: VERAS })
+    expect(saved.status).toBe(303)
     expect((await fixture.tryPassword(vera.email, MALLORYS)).status).toBe(422)
     expect((await fixture.tryPassword(vera.email, VERAS)).status).toBe(200)
   })
 
-  test.each([
-    ['by a code in a flow of her own', 'asked'],
-    ['by the link, read by a program', 'linked'],
-  ])('%s: a program shows the session of the holder, or takes the account over', async (_, how) => {
-    const vera = newVera()
-    const { token, identity } = await malloryTakes(vera)
-    const own = how === 'asked' ? await asked(fixture, 'verification', vera.email) : undefined
-    const link = fixture.linkFor(vera.email)
-    const flow = own ?? (await read(fixture, { ui: { action: link } })).body
-    const code = own ? fixture.codeFor(vera.email) : new URL(link).searchParams.get('code')
-    const other = await fixture.register(newVera().email)
+  test.each(['code', 'link'])(
+    'needs the session of the holder, or takes over, by a program with the %s',
+    async (how) => {
+      const vera = newVera()
+      const { token, identity } = await malloryTakes(vera)
+      const { flow: own, code: typed } = await waiting(fixture, 'verification', vera.email)
+      const link = fixture.linkFor(vera.email)
+      const linked = (await read(fixture, { ui: { action: link } })).body
+      const [flow, code] =
+        how === 'code' ? [own, typed] : [linked, new URL(link).searchParams.get('code')]
+      const other = await fixture.register(newVera().email)
+      for (const shown of [undefined, other.session_token, 'gat_st_no']) {
+        const refused = await fixture.send(flow, { code }, shown ? withToken(shown) : {})
+        expect([refused.status, ...messageIds(refused.body)]).toContain(4900014)
+        expect(refused.status).toBe(422)
+      }
+      const refused = await fixture.submit('verification', { flow: flow.id, code })
+      expect(messageIds(refused.body)).toContain(4900014)
+      expect(await addressOf(fixture, identity)).toMatchObject({ verified: false })
 
-    for (const shown of [{}, withToken(other.session_token), withToken('gat_st_no')] as Record<
-      string,
-      string
-    >[]) {
-      const refused = await fixture.send(flow, { code }, shown)
-      expect([refused.status, ...messageIds(refused.body)]).toContain(4900014)
-      expect(refused.status).toBe(422)
-    }
-    const refused = await fixture.submit('verification', { flow: flow.id, code })
-    expect(messageIds(refused.body)).toContain(4900014)
-    expect(await addressOf(identity)).toMatchObject({ verified: false })
+      const done = await fixture.send(flow, { code, confirm_by: 'recovery' })
+      expect(done).toMatchObject({ status: 200, body: { state: 'passed_challenge' } })
+      expect(await whose(fixture, token)).toBe(401)
+      await expectHers(tokenIn(done), vera, identity)
+    },
+  )
 
-    const fields = { code, confirm_by: 'recovery' }
-    const done = await fixture.send(flow, fields)
-    expect(done).toMatchObject({ status: 200, body: { state: 'passed_challenge' } })
-    expect(await whose(fixture, token)).toBe(401)
-    expect((await fixture.tryPassword(vera.email, MALLORYS)).status).toBe(422)
-    await expectHers(tokenIn(done), vera, identity)
-  })
-
-  test('whoever signed up confirms with one press, in the same browser, and keeps the password', async () => {
+  test('is confirmed with one press in the browser that signed up, which keeps the password', async () => {
     const vera = newVera()
     const { browser, identity } = await malloryTakesInBrowser(vera)
-
     const page = await browser.visit(fixture.linkFor(vera.email))
     const done = await browser.follow(await browser.press(page, ['method', 'code']))
-
     expect(done.text).toContain('Your email address is verified')
-    expect(await addressOf(identity)).toMatchObject({ verified: true })
+    expect(await addressOf(fixture, identity)).toMatchObject({ verified: true })
     expect((await fixture.tryPassword(vera.email, MALLORYS)).status).toBe(200)
   })
 })
 
-describe.each(ARRIVALS)('2. the session that goes on, while Vera %s:', (_, arrive) => {
-  test('every session of Mallory is over', async () => {
-    const vera = newVera()
-    const { token, identity } = await malloryTakes(vera)
-    const { session_token: second } = await fixture.signIn(vera.email, MALLORYS)
-    const settings = await fixture.settings(token)
-
-    const hers = await arrive(vera)
-
-    for (const old of [token, second]) {
-      expect(await whose(fixture, old)).toBe(401)
-      expect((await fixture.ask('settings', withToken(old))).status).toBe(401)
-      expect((await fixture.ask('login', withToken(old), '?refresh=true')).status).toBe(401)
-    }
-    const change = { method: 'password', password: MALLORYS }
-    expect((await fixture.send(settings, change, withToken(token))).status).toBe(401)
-    await expectHers(hers, vera, identity)
-  })
-
-  test('so is the one in a browser that has the settings open', async () => {
-    const vera = newVera()
-    const { token } = await malloryTakes(vera)
-    const settings = await fixture.settings(token)
-    const mallory = newBrowser(fixture.app)
-    const page = await mallory.visit(settings.hosted_url)
-    expect(page.status).toBe(200)
-
-    const hers = await arrive(vera)
-
-    const sent = await mallory.press(page, ['method', 'password'], { password: 'again mine, all' })
-    expect(sent.status).toBe(401)
-    expect((await mallory.visit(settings.hosted_url)).status).toBe(401)
-    expect(await whose(fixture, hers)).toBeString()
-  })
-
-  test('so is the one that is still to be exchanged', async () => {
-    const vera = newVera()
-    await malloryTakes(vera)
-    const flow = await fixture.begin('login')
-    const mallory = newBrowser(fixture.app)
-    const back = await mallory.signIn(flow.hosted_url, vera.email, MALLORYS)
-    const { searchParams } = new URL(back.location)
-
-    await arrive(vera)
-
-    const late = await fixture.tryExchange(searchParams.get('flow'), searchParams.get('code'))
-    expect(late).toMatchObject({ status: 400, body: { error: expect.stringMatching(/ended/) } })
-  })
-
-  test('so is every access token that the tenant made for Mallory', async () => {
-    const vera = newVera()
-    const { identity } = await malloryTakes(vera)
-    const { access_token } = await mintToken(fixture.app, fixture.key, { subject: identity.id })
-    const introspect = () => fixture.api.post(`${TOKENS}/introspect`, { access_token })
-    expect((await introspect()).body).toMatchObject({ active: true, subject: identity.id })
-
-    await arrive(vera)
-
-    expect((await introspect()).body).toEqual({ active: false })
-  })
-
-  test('so is the sign-in that lacks a second factor only', async () => {
-    const vera = newVera()
-    const { token } = await malloryTakes(vera)
-    const secret = await fixture.enrol(token)
-    const half = await fixture.signIn(vera.email, MALLORYS)
-    const login = await fixture.start('login', withToken(half.session_token), '?aal=aal2')
-    fixture.clock.jump(MAIL_GAP_MS)
-
-    const hers = await arrive(vera)
-
-    const late = await fixture.send(login, { totp_code: nextCode(fixture, secret) })
-    expect(late.status).not.toBe(200)
-    expect(await whose(fixture, half.session_token)).toBe(401)
-    expect(await whose(fixture, hers)).toBeString()
-  })
-})
-
-describe.each(ARRIVALS)('3. the identifier that came along, while Vera %s:', (_, arrive) => {
-  test('what Mallory connected leads there no more', async () => {
-    const vera = newVera()
-    const mallory = newAccount({ name: 'Mallory' })
-    const { token, identity } = await malloryTakes(vera)
-    const { browser, page } = await browserAt('settings', withToken(token))
-    await fixture.press(browser, page, 'gitlab', mallory, { button: 'link' })
-    expect(await fixture.accountsOf(identity)).toHaveLength(1)
-
-    const hers = await arrive(vera)
-
-    expect(JSON.stringify(await fixture.accountsOf(identity))).not.toContain('gitlab')
-    const again = await fixture.comeWith('gitlab', mallory)
-    expect(again.session.identity.id).not.toBe(identity.id)
-    expect(again.session.identity.traits.email).toBe(mallory.email)
-    await expectHers(hers, vera, identity)
-  })
-
-  test('what Mallory is about to connect is connected to nobody', async () => {
-    const vera = newVera()
-    const mallory = newAccount({ name: 'Mallory' })
-    const { token, identity } = await malloryTakes(vera)
-    const { browser, page } = await browserAt('settings', withToken(token))
-    const away = await browser.press(page, ['link', 'gitlab'])
-    const arrival = await fixture.visit(away.location, 'gitlab', mallory)
-
-    await arrive(vera)
-    const back = await fixture.arrive('gitlab', arrival, browser)
-
-    expect(back.status).toBeLessThan(500)
-
-    expect(JSON.stringify(await fixture.accountsOf(identity))).not.toContain('gitlab')
-    const again = await fixture.comeWith('gitlab', mallory)
-    expect(again.session.identity.id).not.toBe(identity.id)
-  })
-
-  test('the authenticator and the recovery codes of Mallory keep nobody out, and let nobody in', async () => {
-    const vera = newVera()
-    const { token, identity } = await malloryTakes(vera)
-    const secret = await fixture.enrol(token)
-    const [code] = await makeRecoveryCodes(fixture, token)
-    fixture.clock.jump(MAIL_GAP_MS)
-
-    const hers = await arrive(vera)
-
-    const left = await credentialsOf(fixture, identity)
-    for (const type of ['totp', 'lookup_secret', 'password']) expect(left).not.toContain(type)
-    await expectHers(hers, vera, identity)
-    expect((await fixture.ask('login', withToken(hers), '?aal=aal2')).status).toBe(400)
-    const offered = nodeNames(await fixture.settings(hers))
-    expect(offered).not.toContain('totp:totp_unlink=true')
-    expect(offered).toContain('totp:totp_secret_key')
-    expect([secret, code]).not.toContain(undefined)
-  })
-})
-
-describe.each(ARRIVALS)('4. the change of address that waits, while Vera %s:', (_, arrive) => {
-  /** Mallory asks for an address of his own in the place of Vera's, and leaves it at that. */
-  async function malloryAsks(vera: Vera) {
-    const { token, identity } = await malloryTakes(vera)
-    const email = newAccount().email as string
-    const asking = await fixture.change(token, { method: 'profile', traits: { email } })
-    const { url } = nextFlowIn(asking, 'show_verification_ui')
-    const flow = (await read(fixture, { ui: { action: url } })).body as Json
-    fixture.clock.jump(MAIL_GAP_MS)
-    return { identity, flow, email, code: fixture.codeFor(email) }
-  }
-
-  const emailOf = async (identity: Json) => (await fixture.readIdentity(identity)).traits.email
-
-  test('its code moves nothing any more', async () => {
-    const vera = newVera()
-    const { identity, flow, code } = await malloryAsks(vera)
-
-    const hers = await arrive(vera)
-
-    expect((await fixture.send(flow, { code })).status).toBe(422)
-    const browser = newBrowser(fixture.app)
-    const page = await browser.visit(`${flow.ui.action}&code=${code}`)
-    expect((await browser.press(page, ['method', 'code'])).status).toBe(422)
-    expect(await emailOf(identity)).toBe(vera.email)
-    await expectHers(hers, vera, identity)
-  })
-
-  test('nor does another one: none is sent', async () => {
-    const vera = newVera()
-    const { identity, flow, email } = await malloryAsks(vera)
-
-    await arrive(vera)
-
-    expect((await fixture.send(flow, { email })).status).toBe(422)
-    expect(fixture.sentTo(email)).toHaveLength(1)
-    expect((await fixture.send(flow, { code: fixture.codeFor(email) })).status).toBe(422)
-    expect(await emailOf(identity)).toBe(vera.email)
-  })
-
-  test('nor does one for a flow that takes the place of the expired one', async () => {
-    const vera = newVera()
-    const { identity, flow, email } = await malloryAsks(vera)
-
-    await arrive(vera)
-    fixture.clock.jump(60 * 60_000)
-    const { body } = await fixture.send(flow, { email })
-    const action = flow.ui.action.replace(flow.id, body.use_flow_id)
-    const next = (await read(fixture, { ui: { action } })).body
-    await fixture.send(next, { email })
-
-    expect(fixture.sentTo(email)).toHaveLength(1)
-    expect(await emailOf(identity)).toBe(vera.email)
-  })
-})
-
-describe('4. the change of address that waits, made with a session that was stolen:', () => {
-  test('neither its code nor another one moves anything once Vera has recovered the account', async () => {
-    const vera = newVera()
-    const identity = await fixture.createIdentity({
-      traits: { email: vera.email },
-      verifiable_addresses: [{ value: vera.email, verified: true }],
-    })
-    const { token } = await fixture.openSession(identity)
-    const email = newAccount().email as string
-    const asking = await fixture.change(token, { method: 'profile', traits: { email } })
-    const { url } = nextFlowIn(asking, 'show_verification_ui')
-    const flow = (await read(fixture, { ui: { action: url } })).body
-    fixture.clock.jump(MAIL_GAP_MS)
-
-    await recover(fixture, vera.email)
-    await fixture.send(flow, { email })
-    await fixture.send(flow, { code: fixture.codeFor(email) })
-
-    expect((await fixture.readIdentity(identity)).traits.email).toBe(vera.email)
-  })
-})
-
-describe("5. the provider that checks no address, where Mallory has taken Vera's:", () => {
-  /** Mallory's account there says that it is Vera's; nobody has looked, whatever some may say. */
+describe("5. a provider that verifies no address, where Mallory has Vera's", () => {
+  /** His account there claims to have her address, as verified where that counts for nothing. */
   const malloryAs = ({ email }: Vera, provider: ProviderName) =>
     newAccount({ email, isVerified: UNTRUSTED.includes(provider), name: 'Mallory' })
 
-  test.each(CARELESS)('%s does not open the account that Vera has', async (provider) => {
-    const vera = newVera()
-    const identity = await fixture.createIdentity({
-      traits: { email: vera.email },
-      credentials: { password: { config: { password: VERAS } } },
-      verifiable_addresses: [{ value: vera.email, verified: true }],
-    })
-
-    for (const kind of ['login', 'registration']) {
-      const page = await fixture.travel(
-        await fixture.begin(kind),
-        provider,
-        malloryAs(vera, provider),
-      )
-      const flow = await fixture.flowAt(page)
-      expect(messageIds(flow)).toContain(4900005)
-    }
-
-    expect(await fixture.accountsOf(identity)).toEqual([])
-    expect(await sessionsOf(identity)).toEqual([])
-  })
-
-  test.each(CARELESS)('%s is connected to nothing by a sign-in that follows', async (provider) => {
-    const vera = newVera()
-    const identity = await fixture.createIdentity({
-      traits: { email: vera.email },
-      credentials: { password: { config: { password: VERAS } } },
-    })
-    const page = await fixture.travel(
-      await fixture.begin('login'),
-      provider,
-      malloryAs(vera, provider),
-    )
+  /** The flow that a sign-in with his account ends in. */
+  async function turnedAway(kind: string, provider: ProviderName, mallory: Account) {
+    const page = await fixture.travel(await fixture.begin(kind), provider, mallory)
     const flow = await fixture.flowAt(page)
+    expect(messageIds(flow)).toContain(4900005)
+    return flow
+  }
 
-    // Vera is at that very page, and signs in.
-    const answer = await fixture.send(flow, {
-      method: 'password',
-      identifier: vera.email,
-      password: VERAS,
-    })
+  test.each(CARELESS)(
+    '%s does not open her account, nor is it connected when she signs in',
+    async (provider) => {
+      for (const make of [person, unproven]) {
+        const vera = newVera()
+        const mallory = malloryAs(vera, provider)
+        const identity = await make(fixture, vera.email, { password: VERAS })
+        const flow = await turnedAway('login', provider, mallory)
+        if (make === person) await turnedAway('registration', provider, mallory)
+        expect(await sessionsOf(fixture, identity)).toEqual([])
+        // Vera signs in on that very page.
+        const fields = { method: 'password', identifier: vera.email, password: VERAS }
+        expect((await fixture.send(flow, fields)).status).toBe(200)
+        expect(await fixture.accountsOf(identity)).toEqual([])
+      }
+    },
+  )
 
-    expect(answer.status).toBe(200)
-    expect(await fixture.accountsOf(identity)).toEqual([])
+  /** Each provider with one of the ways in which Vera arrives. */
+  const JOURNEYS = CARELESS.map((provider, at) => {
+    const [how, arrive] = ARRIVALS[at % ARRIVALS.length] as (typeof ARRIVALS)[0]
+    return [provider, how, arrive] as const
   })
 
-  test.each(CARELESS)('%s leads to an account that Vera makes her own', async (provider) => {
-    for (const [, arrive] of ARRIVALS) {
+  test.each(JOURNEYS)(
+    '%s leads to an account that she makes her own: she %s',
+    async (provider, _, arrive) => {
       const vera = newVera()
       const mallory = malloryAs(vera, provider)
       const { session, session_token: mallorys } = await fixture.comeWith(provider, mallory)
       const { identity } = session
       expect(identity.verifiable_addresses).toMatchObject([{ value: vera.email, verified: false }])
       fixture.clock.jump(MAIL_GAP_MS)
-
       const hers = await arrive(vera)
-
       expect(await whose(fixture, mallorys)).toBe(401)
       await expectHers(hers, vera, identity)
-      // Who comes back by that account is told to sign in as Vera would have to.
-      const page = await fixture.travel(await fixture.begin('login'), provider, mallory)
-      const flow = await fixture.flowAt(page)
-      expect(messageIds(flow)).toContain(4900005)
-      const left = await fixture.accountsOf(identity)
-      expect(left.filter((name) => name.includes(`#${mallory.id}`))).toEqual([])
-    }
-  })
+      await turnedAway('login', provider, mallory)
+      expect((await fixture.accountsOf(identity)).join()).not.toContain(`#${mallory.id}`)
+    },
+  )
 
-  test('an address that Mallory types in himself is as good as none', async () => {
-    const vera = newVera()
-    const mallory = newAccount({ email: null, name: 'Mallory' })
-    const { browser, back } = await comeBack('google', mallory)
+  test('is like one without an address, for which Mallory types hers', async () => {
+    const [vera, known] = [newVera(), newVera()]
+    const there = await person(fixture, known.email)
+    const { browser, back } = await comeBack('google', newAccount({ email: null, name: 'Mallory' }))
     const asking = await browser.follow(back)
-    const typed = { 'traits.email': vera.email }
-    const done = await browser.press(asking, ['provider', 'google'], typed)
-    const { identity, session_token: mallorys } = await fixture.exchange(done)
+    const type = (email: string) =>
+      browser.press(asking, ['provider', 'google'], { 'traits.email': email })
+    const refused = await type(known.email)
+    expect(refused.status).toBe(422)
+    expect(refused.text).toContain('An account with this email address already exists')
+    expect(await fixture.accountsOf(there)).toEqual([])
+    expect(await sessionsOf(fixture, there)).toEqual([])
+
+    const { identity, session_token: mallorys } = await fixture.exchange(await type(vera.email))
     expect(identity.verifiable_addresses).toMatchObject([{ value: vera.email, verified: false }])
     fixture.clock.jump(MAIL_GAP_MS)
-
     const hers = await recover(fixture, vera.email)
-
     expect(await whose(fixture, mallorys)).toBe(401)
     expect(await fixture.accountsOf(identity)).toEqual([])
     await expectHers(hers, vera, identity)
-  })
-
-  test('nor does he get at an account that is there by typing its address', async () => {
-    const vera = newVera()
-    const identity = await fixture.createIdentity({ traits: { email: vera.email } })
-    const { browser, back } = await comeBack('google', newAccount({ email: null }))
-    const asking = await browser.follow(back)
-
-    const typed = { 'traits.email': vera.email }
-    const refused = await browser.press(asking, ['provider', 'google'], typed)
-
-    expect(refused.status).toBe(422)
-    expect(refused.text).toContain('An account with this email address already exists')
-    expect(await fixture.accountsOf(identity)).toEqual([])
-    expect(await sessionsOf(identity)).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { HOUR, type Json } from '../../fixture.ts'
+import { HOUR, IDENTITIES, type Json } from '../../fixture.ts'
 import { rowsOf } from '../../identities/people.ts'
 import {
   ADA,
@@ -18,9 +18,9 @@ import {
   withToken,
 } from './acts.ts'
 import { newBrowser } from './browser.ts'
+import { listening } from './checked.ts'
 import {
   addressOf,
-  FLOW_MS,
   isoAt,
   person,
   sessionsOf,
@@ -180,6 +180,7 @@ describe('signing in again', () => {
   test('is where a refused change leads to, and allows it in the same session', async () => {
     const { acme, token, identity } = await withAda()
     const before = await sessionOf(acme, token)
+    await using hooks = await listening(acme)
     clock.jump(5 * HOUR)
     const settings = await acme.settings(token)
     const refused = await acme.send(settings, CHANGE, withToken(token))
@@ -197,11 +198,12 @@ describe('signing in again', () => {
     })
     expect(done.session.authentication_methods).toHaveLength(1)
     expect(await sessionsOf(acme, identity)).toHaveLength(1)
+    expect(await hooks.events()).toEqual([])
     expect(await acme.send(settings, CHANGE, withToken(token))).toMatchObject({ status: 200 })
   })
 
-  test('is refused with a wrong password, and with that of another person', async () => {
-    const { acme, token } = await withAda()
+  test('is refused with a wrong password, with that of another person, and once signed out', async () => {
+    const { acme, token, identity } = await withAda()
     await person(acme, BOB, { password: NEW_PASSWORD })
     const { session_token: bob, session } = await acme.signIn(BOB, NEW_PASSWORD)
     clock.jump(2 * HOUR)
@@ -213,6 +215,10 @@ describe('signing in again', () => {
       expect(await acme.send(flow, fields)).toMatchObject(complains(4000006))
     expect(await acme.change(token, CHANGE)).toMatchObject(TOO_LATE)
     expect((await sessionOf(acme, bob)).authenticated_at).toBe(session.authenticated_at)
+    await acme.api.delete(`${IDENTITIES}/${identity.id}/sessions`)
+    const ended = refuses(401, 'session_inactive')
+    expect(await acme.send(flow, BY_PASSWORD)).toMatchObject(ended)
+    expect(await sessionsOf(acme, identity)).toEqual([])
   })
 
   test('keeps two factors, and does not replace the second one', async () => {
@@ -237,19 +243,6 @@ describe('signing in again', () => {
     expect(done.session_token).toBe(token)
     expect(await addressOf(acme, identity)).toMatchObject({ verified: true })
     expect(await acme.change(token, CHANGE)).toMatchObject({ status: 200 })
-  })
-
-  test('continues in the flow that follows an expired one, with the same token', async () => {
-    const { acme, token } = await withAda()
-    const flow = await refresh(acme, token)
-    clock.jump(FLOW_MS)
-    const { status, body } = await acme.send(flow, BY_PASSWORD, withToken(token))
-    expect(status).toBe(410)
-    const url = flow.ui.action.replace(flow.id, body.use_flow_id)
-    const { body: next } = await read(acme, url, withToken(token))
-    expect(next).toMatchObject({ refresh: true })
-    const done = await acme.sendWell(next, BY_PASSWORD, withToken(token))
-    expect(done).toMatchObject({ session_token: token, session: { token } })
   })
 })
 

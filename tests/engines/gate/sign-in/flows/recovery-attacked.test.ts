@@ -37,7 +37,7 @@ describe('a stranger who asks for emails to an address', () => {
   test('from many networks, spoiling every flow, leaves a link that works', async () => {
     const acme = await newTenant()
     await person(acme, ADA)
-    for (let minute = 0; minute < 60; minute++) {
+    for (let minute = 0; minute < 20; minute++) {
       await spoil(acme, `10.1.${minute}.1`)
       await clock.advance(MINUTE)
     }
@@ -52,7 +52,7 @@ describe('a stranger who asks for emails to an address', () => {
     }
 
     // Eight emails at first, then one in 7.5 minutes.
-    expect(acme.sentTo(ADA).length).toBeLessThanOrEqual(8 + 70 / 7.5)
+    expect(acme.sentTo(ADA).length).toBeLessThanOrEqual(8 + 30 / 7.5)
     const browser = newBrowser(flows.app)
     const link = await browser.visit(acme.linkFor(ADA))
     const settings = await browser.follow(await browser.press(link, ['method', 'code']))
@@ -64,7 +64,7 @@ describe('a stranger who asks for emails to an address', () => {
   test('leaves a link of the last 15 minutes that works for another 15', async () => {
     const acme = await newTenant()
     await person(acme, ADA)
-    for (let minute = 0; minute < 90; minute++) {
+    for (let minute = 0; minute < 45; minute++) {
       await askFrom(acme, `10.4.${minute}.1`, 'recovery')
       const [latest] = acme.sentTo(ADA)
       expect(latest?.createdAt).toBeGreaterThan(clock.now() - 15 * MINUTE)

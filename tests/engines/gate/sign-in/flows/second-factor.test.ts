@@ -168,12 +168,6 @@ describe('setting up an authenticator', () => {
     expect(await acme.send(flow, totp(nextCode(acme, secret)))).toMatchObject(GOOD)
   })
 
-  test('is over with its flow', async () => {
-    const { secret, set } = await settingUp()
-    await set({ method: 'profile', traits: { email: ADA } })
-    expect(await set(totp(codeNow(secret)))).toMatchObject(complains(4050001))
-  })
-
   test('stores and logs no secret in plain text', async () => {
     const { acme, token, secret, set } = await settingUp()
     expect(tablesWith(app, secret)).toEqual({})
@@ -241,7 +235,6 @@ describe('a sign-in with an authenticator', () => {
       [wrongCode(acme, secret), 4000008],
       [undefined, 4000002],
       [123456, 4000026],
-      ['1'.repeat(33), 4000008],
       ['1'.repeat(5000), 4000026],
       ['１２３４５６', 4000008],
       [nextCode(acme, bob.secret), 4000008],
@@ -361,7 +354,7 @@ describe('wrong second factors', () => {
     expect(ids.filter((id) => id === BLOCKED)).toHaveLength(10)
   })
 
-  test('block nobody else, and no session', async () => {
+  test('block neither other people nor sessions', async () => {
     const { acme, token } = await guessing(10)
     const bob = await enrolled(acme, BOB)
     const { flow } = await halfway(acme, BOB)
@@ -397,17 +390,6 @@ describe('removing an authenticator', () => {
     const { session_token } = await acme.register(BOB)
     expect(await acme.change(session_token, REMOVE)).toMatchObject(complains(4000011))
   })
-
-  test('is followed by another secret', async () => {
-    const { acme, token, secret } = await signingIn()
-    await acme.change(token, REMOVE)
-    clock.jump(STEP)
-    const next = await acme.enrol(token)
-    expect(next).not.toBe(secret)
-    const { flow } = await halfway(acme)
-    expect(await acme.send(flow, totp(nextCode(acme, secret)))).toMatchObject({ status: 422 })
-    expect(await acme.send(flow, totp(codeNow(next)))).toMatchObject(GOOD)
-  })
 })
 
 describe('while the tenant has second factors switched off', () => {
@@ -418,7 +400,7 @@ describe('while the tenant has second factors switched off', () => {
     expect(await acme.send(second.flow, lookup(code))).toMatchObject(GOOD)
   }
 
-  test('nobody is asked for one, and all are kept', async () => {
+  test('no one is asked for one, and all are kept', async () => {
     const { acme, token, secret, identity, half } = await signingIn()
     const [code] = await recoveryCodes(acme, token)
     const { credentials } = await acme.readIdentity(identity)

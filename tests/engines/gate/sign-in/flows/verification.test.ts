@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { startTarget } from '../../../../support/target.ts'
 import { rest } from '../../../relay/fixture.ts'
-import { IDENTITIES, type Json, UNKNOWN_ID } from '../../fixture.ts'
+import type { Json } from '../../fixture.ts'
 import { personPath, told, typesTold } from '../../identities/people.ts'
-import { ADA, BOB, connect, RETURN_TO, refuses, withToken } from './acts.ts'
+import { ADA, BOB, connect, RETURN_TO, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import {
   addressOf,
@@ -32,35 +32,17 @@ import {
   whose,
   wrongCode,
 } from './code-fixture.ts'
-import { csrfOf, messageIds, node, nodeNames, PASSWORD } from './fixture.ts'
+import { messageIds, node, nodeNames } from './fixture.ts'
 
 const flows = await useFlows()
 const { clock, app } = flows
 
 const CONTINUE: [string, string] = ['method', 'code']
-const STARTED = { state: 'choose_method', type: 'browser', method: 'POST' }
-
 /** A person whose address is to be verified, and a flow that waits for the code. */
 async function verifying(acme: Tenant, email = ADA) {
   const identity = await unproven(acme, email)
   return { identity, ...(await waiting(acme, 'verification', email)) }
 }
-
-test('a verification flow asks for an address', async () => {
-  const acme = await flows.newTenant()
-  const flow = await acme.start('verification')
-  const action = `${HOSTED}/verification?flow=${flow.id}`
-  expect(factsOf(flow)).toEqual({
-    ...STARTED,
-    id: flow.id,
-    issued_at: isoAt(clock.now()),
-    expires_at: isoAt(clock.now() + FLOW_MS),
-    request_url: 'http://127.0.0.1:8420/v1/gate/auth/verification',
-    action,
-    hosted_url: action,
-  })
-  expect([nodeNames(flow), messageIds(flow)]).toEqual([['code:email', 'code:method=code'], []])
-})
 
 describe.each(WAYS)('a verification, sent %s', (_, send) => {
   test('verifies the address with the code, once, and opens no session', async () => {
@@ -92,58 +74,9 @@ describe.each(WAYS)('a verification, sent %s', (_, send) => {
     }
     expect(acme.mailsTo(ADA)).toHaveLength(1)
   })
-
-  test.each<[Json, (number | string)[]]>([
-    [{}, [4010006]],
-    [{ method: 'oidc', provider: 'github' }, [4010006]],
-    [{ method: 'code' }, ['email:4000002']],
-    [{ email: 'ada@' }, ['email:4000040']],
-    [{ email: { a: 1 } }, ['email:4000026']],
-    [{ code: '123456' }, [4070006]],
-  ])('needs an address: %j', async (fields, ids) => {
-    const acme = await flows.newTenant()
-    const answer = await send(acme, await acme.start('verification'), fields)
-    expect(complaintsIn(flowIn(answer, 422, 'choose_method'))).toEqual(ids)
-  })
-})
-
-test('a verification flow that the tenant submits is of its kind and of its tenant', async () => {
-  const [acme, globex] = [await flows.newTenant(), await flows.newTenant()]
-  const { flow, code } = await verifying(acme)
-  const recovery = await acme.start('recovery')
-  const missing = refuses(404, 'flow_not_found')
-  for (const id of [UNKNOWN_ID, recovery.id])
-    expect(await acme.submit('verification', { flow: id, code })).toMatchObject(missing)
-  expect(await globex.submit('verification', { flow: flow.id, code })).toMatchObject(missing)
-  flowIn(await acme.submit('verification', { flow: flow.id, code }), 200, 'passed_challenge')
-})
-
-test('no code is accepted without the CSRF token of the flow', async () => {
-  const acme = await flows.newTenant()
-  const { identity, flow, code } = await verifying(acme)
-  const other = await acme.start('verification')
-  for (const csrf_token of [undefined, '', csrfOf(other)])
-    expect(await acme.send(flow, { csrf_token, code })).toMatchObject(
-      refuses(403, 'security_csrf_violation'),
-    )
-  expect(await addressOf(acme, identity)).toMatchObject({ verified: false })
 })
 
 describe('the link in the email', () => {
-  test('leads to a flow of its own, and verifies nothing by being opened', async () => {
-    const acme = await flows.newTenant()
-    const { identity, flow, code: typed } = await verifying(acme)
-    const link = acme.linkFor(ADA)
-    const { flow: id, code } = Object.fromEntries(new URL(link).searchParams)
-    expect(id).not.toBe(flow.id)
-    for (let n = 0; n < 10; n++) {
-      const page = await newBrowser(app).visit(link)
-      expect(page.forms).toMatchObject([{ hidden: { code }, fields: {} }])
-    }
-    expect(await addressOf(acme, identity)).toMatchObject({ verified: false })
-    flowIn(await acme.send(flow, { code: typed }), 200, 'passed_challenge')
-  })
-
   test('verifies with one press of a button, in any browser', async () => {
     const acme = await flows.newTenant()
     const { identity } = await verifying(acme)
@@ -163,38 +96,9 @@ describe('the link in the email', () => {
     const pressed = await browser.press(await browser.visit(acme.linkFor(ADA)), CONTINUE)
     expect((await browser.follow(pressed)).text).toContain('Your email address is verified')
   })
-
-  test('is not found under another kind, and leads from an expired flow to a new one', async () => {
-    const acme = await flows.newTenant()
-    await verifying(acme)
-    const link = acme.linkFor(ADA)
-    expect((await acme.open(link.replace('/verification?', '/recovery?'))).status).toBe(404)
-    clock.jump(FLOW_MS)
-
-    const page = await acme.open(link)
-    expect(page.status).toBe(303)
-    const next = page.headers.get('location') as string
-    expect(next).not.toContain('code=')
-    expect((await acme.open(next)).body).toContain('name="email"')
-  })
 })
 
 describe('on pages', () => {
-  test('each form redirects to the flow, which shows the result', async () => {
-    const acme = await flows.newTenant()
-    const identity = await unproven(acme, ADA)
-    const flow = await acme.start('verification')
-    const browser = newBrowser(app)
-    const asking = await browser.visit(flow.ui.action)
-    const sent = await browser.press(asking, CONTINUE, { email: ADA })
-    expect([sent.status, sent.location]).toEqual([303, flow.ui.action])
-    const code = acme.codeFor(ADA)
-    const done = await browser.press(await browser.follow(sent), CONTINUE, { code })
-    expect([done.status, done.location]).toEqual([303, flow.ui.action])
-    expect((await browser.follow(done)).text).toContain('Your email address is verified')
-    expect(await addressOf(acme, identity)).toMatchObject({ verified: true })
-  })
-
   test('a link leads back to the app', async () => {
     const acme = await flows.newTenant()
     await unproven(acme, ADA)
@@ -209,19 +113,6 @@ describe('on pages', () => {
 })
 
 describe('a new account', () => {
-  test('gets an email with a code for the flow that it is shown', async () => {
-    const acme = await flows.newTenant()
-    const body = await acme.register(ADA)
-    const { id, url, verifiable_address } = nextFlowIn({ body }, 'show_verification_ui')
-    expect(verifiable_address).toBe(ADA)
-    expect(url).toBe(`${HOSTED}/verification?flow=${id}`)
-    expect(acme.linkFor(ADA)).not.toContain(id)
-    const flow = flowIn(await read(acme, { ui: { action: url } }), 200, 'sent_email')
-    expect(messageIds(flow)).toEqual([1080003])
-    flowIn(await acme.send(flow, { code: acme.codeFor(ADA) }), 200, 'passed_challenge')
-    expect(await addressOf(acme, body.identity)).toMatchObject({ verified: true })
-  })
-
   test('keeps its credentials and its session when its owner verifies the address', async () => {
     const acme = await flows.newTenant()
     const { session_token: token, identity } = await acme.register(ADA)
@@ -233,12 +124,6 @@ describe('a new account', () => {
     expect(await credentialsOf(acme, identity)).toEqual(['oidc', 'password'])
     expect((await acme.tryPassword(ADA)).status).toBe(200)
   })
-})
-
-test('a password needs no verified address', async () => {
-  const acme = await flows.newTenant()
-  await unproven(acme, ADA, { password: PASSWORD })
-  expect((await acme.tryPassword(ADA)).status).toBe(200)
 })
 
 describe('webhooks', () => {
@@ -269,30 +154,6 @@ describe('webhooks', () => {
         data: { identity_id: identity.id, payload: {} },
       },
     ])
-  })
-
-  test('are told once when a signed-in person verifies an address in two ways', async () => {
-    await using target = startTarget()
-    const acme = await telling(target.url)
-    await unproven(acme, ADA, { password: PASSWORD })
-    const { session_token: token } = await acme.signIn(ADA)
-    const { flow, code } = await waiting(acme, 'verification', ADA)
-    const again = await acme.start('login', withToken(token), '?refresh=true')
-    await acme.sendWell(again, { method: 'code' }, withToken(token))
-    await acme.sendWell(again, { code: acme.codeFor(ADA) }, withToken(token))
-    await acme.send(flow, { code })
-    await rest(app)
-    expect(typesTold(target)).toEqual(['identity.email_verified'])
-  })
-
-  test.each(['recovery', 'login'] as const)('are told when a %s verifies it', async (kind) => {
-    await using target = startTarget()
-    const acme = await telling(target.url)
-    await unproven(acme, ADA)
-    const { flow, code } = await waiting(acme, kind, ADA)
-    expect((await acme.send(flow, { code })).status).toBe(200)
-    await rest(app)
-    expect(typesTold(target)).toEqual(['identity.email_verified'])
   })
 
   test('are not told of wrong, late and requested codes', async () => {
@@ -371,58 +232,12 @@ describe('an email is withheld with the same answer', () => {
   })
 })
 
-describe('a code verifies nothing', () => {
-  const move = (acme: Tenant, identity: Json, value: string) =>
-    acme.patch(identity, [{ op: 'replace', path: '/traits/email', value }])
-
-  const INTERRUPTIONS: [string, (acme: Tenant, identity: Json) => Promise<unknown>, Json][] = [
-    ['is inactive', (acme, identity) => acme.setState(identity, 'inactive'), { verified: false }],
-    [
-      'was inactive for a while',
-      async (acme, identity) => {
-        await acme.setState(identity, 'inactive')
-        await acme.setState(identity, 'active')
-      },
-      { verified: false },
-    ],
-    [
-      'has another address',
-      (acme, identity) => move(acme, identity, BOB),
-      { value: BOB, verified: false },
-    ],
-    [
-      'had another address for a while',
-      async (acme, identity) => {
-        for (const value of [BOB, ADA]) await move(acme, identity, value)
-      },
-      { value: ADA, verified: false },
-    ],
-    [
-      'has verified the address in another way',
-      async (acme) => {
-        clock.jump(MAIL_GAP_MS)
-        await recover(acme, ADA)
-      },
-      { verified: true },
-    ],
-  ]
-
-  test.each(INTERRUPTIONS)('once the person %s', async (_, act, expected) => {
-    const acme = await flows.newTenant()
-    const { identity, flow, code } = await verifying(acme)
-    await act(acme, identity)
-    for (const state of ['active', 'active']) {
-      const answer = await acme.send(flow, { code })
-      expect(complaintsIn(flowIn(answer, 422, 'sent_email'))).toEqual(['code:4070006'])
-      await acme.setState(identity, state)
-    }
-    expect(await addressOf(acme, identity)).toMatchObject(expected)
-  })
-
-  test('once the person is deleted, with the flow', async () => {
-    const acme = await flows.newTenant()
-    const { identity, flow, code } = await verifying(acme)
-    await acme.api.delete(`${IDENTITIES}/${identity.id}`)
-    expect(await acme.send(flow, { code })).toMatchObject({ status: 404 })
-  })
+test('a code is refused once the address was verified in another way', async () => {
+  const acme = await flows.newTenant()
+  const { identity, flow, code } = await verifying(acme)
+  clock.jump(MAIL_GAP_MS)
+  await recover(acme, ADA)
+  const answer = await acme.send(flow, { code })
+  expect(complaintsIn(flowIn(answer, 422, 'sent_email'))).toEqual(['code:4070006'])
+  expect(await addressOf(acme, identity)).toMatchObject({ verified: true })
 })
