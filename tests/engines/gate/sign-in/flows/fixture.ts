@@ -9,7 +9,7 @@ export const PASSWORD = 'correct horse battery'
 
 export type FlowFixture = Awaited<ReturnType<typeof bootFlows>>
 /** The flows of one tenant, with the application that serves them. */
-export type Flows = Omit<FlowFixture, 'acme' | typeof Symbol.asyncDispose>
+export type Flows = Pick<FlowFixture, 'app' | 'clock' | 'key'> & Gate & ReturnType<typeof flowsOf>
 
 /** For many people whose clock stands still; the limits on tries have tests of their own. */
 export const UNHURRIED = {
