@@ -212,9 +212,7 @@ describe('a change of the address', () => {
     const metadata_public = { roles: ['admin'] }
     const { acme, identity, confirm } = await moving(person, { metadata_public })
     const custom_data = { plan: 'gold', seats: [1, 2], nothing: null }
-    await acme.patch(identity, [
-      { op: 'add', path: '/traits/custom_data', value: custom_data },
-    ])
+    await acme.patch(identity, [{ op: 'add', path: '/traits/custom_data', value: custom_data }])
     await confirm()
     const read = await acme.readIdentity(identity)
     expect(read.traits).toEqual({ email: NEW, custom_data, tenant_id: acme.tenantId })
@@ -311,15 +309,11 @@ describe('a waiting change ends', () => {
       'with a password change',
       ({ acme, token }) => change(acme, token, { method: 'password', password: NEW_PASSWORD }),
     ],
-    [
-      'if the person is deactivated',
-      ({ acme, identity }) => acme.setState(identity, 'inactive'),
-    ],
+    ['if the person is deactivated', ({ acme, identity }) => acme.setState(identity, 'inactive')],
     [
       'if the person is deactivated for a while',
       async ({ acme, identity }) => {
-        for (const state of ['inactive', 'active'])
-          await acme.setState(identity, state)
+        for (const state of ['inactive', 'active']) await acme.setState(identity, state)
       },
     ],
     [
@@ -329,9 +323,7 @@ describe('a waiting change ends', () => {
     [
       'if the tenant changes the address',
       ({ acme, identity }) =>
-        acme.patch(identity, [
-          { op: 'replace', path: '/traits/email', value: 'set@example.com' },
-        ]),
+        acme.patch(identity, [{ op: 'replace', path: '/traits/email', value: 'set@example.com' }]),
     ],
     ['with another change', ({ acme, token }) => changeAddress(acme, token, BOB)],
   ]

@@ -193,17 +193,14 @@ describe('a code is refused', () => {
     [
       'deactivated for a while',
       async (acme, identity) => {
-        for (const state of ['inactive', 'active'])
-          await acme.setState(identity, state)
+        for (const state of ['inactive', 'active']) await acme.setState(identity, state)
       },
     ],
     ['signed out', (acme, { id }) => acme.api.delete(`${IDENTITIES}/${id}/sessions`)],
     [
       'given another address',
       (acme, identity) =>
-        acme.patch(identity, [
-          { op: 'replace', path: '/traits/email', value: BOB },
-        ]),
+        acme.patch(identity, [{ op: 'replace', path: '/traits/email', value: BOB }]),
     ],
   ]
 

@@ -216,12 +216,7 @@ describe('while a password is verified', () => {
   type Act = (acme: Tenant, ada: Json) => unknown
   const EVENTS: [string, Act, number[], sessions: number][] = [
     ['nothing may happen', () => {}, [200], 1],
-    [
-      'the person may sign in elsewhere',
-      (acme, ada) => acme.openSession(ada),
-      [200],
-      2,
-    ],
+    ['the person may sign in elsewhere', (acme, ada) => acme.openSession(ada), [200], 2],
     [
       'the person may be deactivated',
       (acme, ada) => acme.setState(ada, 'inactive'),

@@ -16,7 +16,7 @@ import {
   withToken,
 } from './acts.ts'
 import { type Browser, newBrowser, type Page } from './browser.ts'
-import { csrfOf, type Flows, messageIds, nodeNames, PASSWORD, useFlows } from './fixture.ts'
+import { type Flows, messageIds, nodeNames, PASSWORD, useFlows } from './fixture.ts'
 
 const { app, clock, newTenant } = await useFlows()
 const other = await newTenant()
@@ -264,17 +264,6 @@ describe('A settings flow', () => {
       expect(await read(acme, url, headers)).toMatchObject(refuses(401, 'session_inactive'))
     await opened(url)
     expect(await read(acme, url, withToken(token))).toMatchObject({ status: 200 })
-  })
-
-  test('needs the form’s token from its browser', async () => {
-    const browser = await opened(url)
-    const fields = { method: 'password', password: NEW_PASSWORD }
-    for (const csrf_token of ['', 'x', csrfOf(await acme.start('login'))])
-      expect(await browser.post(url, { ...fields, csrf_token })).toMatchObject({
-        status: 403,
-        forms: [],
-      })
-    expect(await acme.tryPassword(ADA, NEW_PASSWORD)).toMatchObject(complains(4000006))
   })
 
   test('belongs to one of two browsers that open it at once', async () => {

@@ -251,14 +251,6 @@ describe('An account with the verified address of an identity', () => {
     expect(messageIds(await flowAt(asking))).toEqual([1010016])
     expect(await accountsOf(identity)).toHaveLength(1)
   })
-
-  test('is a new identity at another tenant', async () => {
-    const account = newAccount()
-    const holder = await holderOf(account)
-    const { identity } = await (await newTenant()).signInWith('google', account)
-    expect(identity.id).not.toBe(holder.id)
-    expect(await accountsOf(holder)).toEqual([])
-  })
 })
 
 describe('An account with an address that its identity never verified', () => {

@@ -373,63 +373,6 @@ describe('The code that the browser brings back to the app', () => {
   })
 })
 
-describe('Connecting and disconnecting need', () => {
-  const FORMS = [{ link: 'github' }, { unlink: 'google' }]
-
-  test('the token of the session and of the form', async () => {
-    const { token, identity } = await newUser()
-    await connect(token, 'google', newAccount())
-    const stranger = await newUser()
-    const flow = await settings(token)
-    for (const fields of FORMS) {
-      const sendAs = (by: string, more = {}) => send(flow, { ...fields, ...more }, withToken(by))
-      expect(await sendBare(social, flow, fields)).toMatchObject(refuses(401, 'session_inactive'))
-      expect(await sendAs(stranger.token)).toMatchObject(refuses(403, 'security_identity_mismatch'))
-      const forged = await sendAs(token, { csrf_token: 'x' })
-      expect(forged).toMatchObject(refuses(403, 'security_csrf_violation'))
-    }
-    expect(await accountsOf(identity)).toHaveLength(1)
-  })
-
-  test('the browser that opened the page first', async () => {
-    const { token, identity } = await newUser()
-    const flow = await begin('settings', withToken(token))
-    const page = await newBrowser(app).visit(flow.hosted_url)
-    const stranger = await newBrowser(app).press(page, ['link', 'google'])
-    expect(stranger).toMatchObject({ status: 403, location: '' })
-    expect(await accountsOf(identity)).toEqual([])
-  })
-
-  test.each([
-    [HOUR, true],
-    [HOUR + 1, false],
-  ])('a sign-in within the hour: %d ms ago is recent: %p', async (ms, isRecent) => {
-    const { token, identity } = await newUser()
-    await connect(token, 'google', newAccount())
-    social.clock.jump(ms)
-    const flow = await begin('settings', withToken(token))
-    const answers = []
-    for (const fields of FORMS) answers.push(await send(flow, fields, withToken(token)))
-    const expected = refuses(403, 'session_refresh_required')
-    if (isRecent) expect(answers.map(({ status }) => status)).toEqual([422, 200])
-    else expect(answers).toMatchObject([expected, expected])
-    expect(await accountsOf(identity)).toHaveLength(isRecent ? 0 : 1)
-  })
-
-  test('the second factor', async () => {
-    const tenant = await newTenant()
-    const { email, token } = await newUser(tenant)
-    await tenant.security({ mfa_enabled: true })
-    await tenant.enrol(token)
-    const flow = await tenant.settings(token)
-    const { session_token: half } = await tenant.signIn(email)
-    for (const fields of FORMS)
-      expect(await tenant.send(flow, fields, withToken(half))).toMatchObject(
-        refuses(403, 'session_aal2_required'),
-      )
-  })
-})
-
 describe('Disconnecting an account', () => {
   test('frees it for other users, and its provider for another account', async () => {
     const { token, identity } = await newUser()
