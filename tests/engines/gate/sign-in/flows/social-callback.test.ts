@@ -8,17 +8,28 @@ import { rowsOf } from '../../identities/people.ts'
 import { HOUR, isAlive, read, withToken } from './acts.ts'
 import { newBrowser, type Page } from './browser.ts'
 import { messageIds, PASSWORD, pathOf } from './fixture.ts'
-import { type Back, bootSocial, callbackOf, linkOf, useSocial } from './social-fixture.ts'
+import { type Back, bootSocial, callbackOf, linking, useSocial } from './social-fixture.ts'
 
 const social = await useSocial()
-const { app, authorize, authorizeUrl, begin, callback, counts, exchange, fakes, flowAt } = social
+const {
+  app,
+  arrivalFrom,
+  authorize,
+  authorizeUrl,
+  begin,
+  callback,
+  counts,
+  exchange,
+  fakes,
+  flowAt,
+} = social
 const { newTenant, pressProvider, roundTrip, signInWith } = social
 beforeEach(() => fakes.openId.tamper())
 
 /** A sign-in whose browser is about to come back from the provider. */
 async function arriving(provider: ProviderName = 'google', account = newAccount()) {
   const flow = await begin('login')
-  const arrival = await authorize(await authorizeUrl(flow, provider), provider, account)
+  const arrival = await arrivalFrom(flow, provider, account)
   return { account, flow, arrival }
 }
 
@@ -93,7 +104,7 @@ describe('A state', () => {
 
     const flow = await begin('login')
     social.clock.jump(HOUR - 10 * SECOND)
-    const arrival = await authorize(await authorizeUrl(flow, 'github'), 'github', newAccount())
+    const arrival = await arrivalFrom(flow, 'github')
     social.clock.jump(10 * SECOND)
     const before = counts()
     expectRefused(await callback('github', arrival))
@@ -314,8 +325,7 @@ describe('A flow that is over', () => {
   test('leads to none if the tenant is suspended', async () => {
     const tenant = await newTenant()
     const flow = await tenant.begin('login')
-    const url = await tenant.authorizeUrl(flow, 'google')
-    const arrival = await authorize(url, 'google', newAccount())
+    const arrival = await tenant.arrivalFrom(flow, 'google')
     await tenant.register('ada@example.com')
     const fields = { method: 'password', identifier: 'ada@example.com', password: PASSWORD }
     await tenant.sendWell(flow, fields)
@@ -353,8 +363,7 @@ describe('A flow that is over', () => {
     const email = `over-${how.replace(' ', '-')}@example.com`
     const { session_token: token, session, identity } = await social.register(email)
     const flow = await begin('settings', withToken(token))
-    const url = await authorizeUrl(flow, 'github', linkOf('github'), withToken(token))
-    const arrival = await authorize(url, 'github', newAccount())
+    const arrival = await arrivalFrom(flow, 'github', newAccount(), linking('github', token))
     const form = { method: 'profile', traits: { email } }
     if (how === 'saved') await social.sendWell(flow, form, withToken(token))
     else if (how === 'deleted') await social.api.delete(`${IDENTITIES}/${identity.id}`)
@@ -415,11 +424,7 @@ describe('The callback URL', () => {
   test('and the way to the provider are rate limited', async () => {
     await using small = await bootSocial(fakes, { flags: { 'limits-sign-ins-per-minute': '4' } })
     const flow = await small.begin('login')
-    const arrival = await small.authorize(
-      await small.authorizeUrl(flow, 'google'),
-      'google',
-      newAccount(),
-    )
+    const arrival = await small.arrivalFrom(flow, 'google')
     for (let n = 0; n < 3; n++)
       expectRefused(await small.callback('google', changed(arrival, { state: `made-up-${n}` })))
 

@@ -9,14 +9,14 @@ import { messageIds, node, nodeNames, PASSWORD } from './fixture.ts'
 import {
   type Back,
   isVerified,
-  linkOf,
+  linking,
   named,
   type SocialTenant,
   useSocial,
 } from './social-fixture.ts'
 
 const social = await useSocial()
-const { accountsOf, authorize, authorizeUrl, begin, callback, eventTypesOf, exchange } = social
+const { accountsOf, arrivalFrom, begin, callback, eventTypesOf, exchange } = social
 const { flowAt, newTenant, roundTrip, signInWith } = social
 
 const credentialsOf = async (person: { id: string }, of: SocialTenant = social) =>
@@ -237,7 +237,7 @@ describe('An account with the verified address of an identity', () => {
     const account = newAccount()
     const other = newAccount({ email: account.email })
     const arrive = async (provider: ProviderName, who: Account) =>
-      authorize(await authorizeUrl(await begin('login'), provider), provider, who)
+      arrivalFrom(await begin('login'), provider, who)
     const arrivals = [await arrive('google', account), await arrive('gitlab', other)] as const
 
     const pages = await Promise.all([
@@ -321,8 +321,12 @@ describe('An account with an address that its identity never verified', () => {
     async (when) => {
       const { of, victim, token, identity } = await trap()
       const flow = await of.begin('settings', withToken(token))
-      const url = await of.authorizeUrl(flow, 'github', linkOf('github'), withToken(token))
-      const arrival = await of.authorize(url, 'github', newAccount({ email: null }))
+      const arrival = await of.arrivalFrom(
+        flow,
+        'github',
+        newAccount({ email: null }),
+        linking('github', token),
+      )
       const early = when === 'before' ? await of.callback('github', arrival) : undefined
 
       const { session_token: theirs } = await of.signInWith('google', victim)

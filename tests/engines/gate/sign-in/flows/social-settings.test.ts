@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { ProviderName } from '../../../../../src/config/index.ts'
+import { createStore } from '../../../../../src/engines/gate/store.ts'
 import { sha256 } from '../../../../../src/platform/crypto.ts'
 import { type Account, newAccount } from '../../../../support/social/index.ts'
 import { type Json, MINUTE } from '../../fixture.ts'
@@ -7,10 +8,20 @@ import { auditOf, rowsOf } from '../../identities/people.ts'
 import { complains, HOUR, isAlive, RETURN_TO, refuses, sendBare, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import { messageIds, nodeNames, PASSWORD } from './fixture.ts'
-import { codeIn, linkOf, named, type SocialTenant, useSocial } from './social-fixture.ts'
+import { codeIn, linking, linkOf, named, type SocialTenant, useSocial } from './social-fixture.ts'
 
 const social = await useSocial()
-const { accountsOf, app, authorize, authorizeUrl, begin, callback, connect, finishLink } = social
+const {
+  accountsOf,
+  app,
+  arrivalFrom,
+  authorize,
+  authorizeUrl,
+  begin,
+  callback,
+  connect,
+  finishLink,
+} = social
 const { flowAt, newTenant, pressProvider, readIdentity, roundTrip, send, settings, signInWith } =
   social
 
@@ -39,8 +50,11 @@ const disconnect = (token: string, provider: string, of: SocialTenant = social) 
 /** A browser that is about to come back from the provider. */
 async function arriving(token: string, provider: ProviderName, account = newAccount()) {
   const flow = await begin('settings', withToken(token))
-  const url = await authorizeUrl(flow, provider, linkOf(provider), withToken(token))
-  return { flow, account, arrival: await authorize(url, provider, account) }
+  return {
+    flow,
+    account,
+    arrival: await arrivalFrom(flow, provider, account, linking(provider, token)),
+  }
 }
 
 /** A browser that brought a code back to the app, which has not used it yet. */
@@ -62,7 +76,7 @@ describe('Connecting an account', () => {
       const flow = await begin('settings', headers)
       expect(buttons(flow)).toContain(`oidc:link=${provider}`)
 
-      const page = await roundTrip(flow, provider, account, { fields: linkOf(provider), headers })
+      const page = await roundTrip(flow, provider, account, linking(provider, token))
       expect(page.status).toBe(303)
       expect(page.location).toBe(`${RETURN_TO}?flow=${flow.id}&code=${codeIn(page)}`)
       expect((await finishLink(flow, page, token)).body.state).toBe('success')
@@ -253,8 +267,9 @@ describe('Connecting an account', () => {
     const flow = await tenant.begin('settings', headers)
     const arrivals = []
     for (let n = 0; n < 2; n++) {
-      const url = await tenant.authorizeUrl(flow, 'google', linkOf('google'), headers)
-      arrivals.push(await authorize(url, 'google', newAccount()))
+      arrivals.push(
+        await tenant.arrivalFrom(flow, 'google', newAccount(), linking('google', token)),
+      )
     }
     const [first, second] = arrivals as [(typeof arrivals)[0], (typeof arrivals)[0]]
     await tenant.disable('google')
@@ -438,5 +453,29 @@ describe('Disconnecting an account', () => {
     ])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422])
     expect(await accountsOf(identity)).toHaveLength(1)
+  })
+})
+
+test('The store finds and removes accounts within their tenant', async () => {
+  const { socialLinks } = createStore(app.db)
+  const { id: other } = await newTenant()
+  const { token, identity } = await newUser()
+  await connect(token, 'google', newAccount())
+  social.clock.jump(1)
+  await connect(token, 'github', newAccount())
+  const providers = () => socialLinks.of(social.id, identity.id).map(({ provider }) => provider)
+  const [{ provider, subject } = expect.unreachable()] = socialLinks.of(social.id, identity.id)
+
+  await app.db.commit(() => {
+    expect(socialLinks.find(other, provider, subject)).toBeUndefined()
+    expect(socialLinks.find(social.id, provider, subject)?.identityId).toBe(identity.id)
+    expect(socialLinks.of(other, identity.id)).toEqual([])
+    socialLinks.removeProvider(other, identity.id, 'github')
+    socialLinks.removeAll(other, identity.id)
+    expect(providers()).toEqual(['google', 'github'])
+    socialLinks.removeProvider(social.id, identity.id, 'github')
+    expect(providers()).toEqual(['google'])
+    socialLinks.removeAll(social.id, identity.id)
+    expect(providers()).toEqual([])
   })
 })

@@ -26,7 +26,17 @@ import {
 } from './social-fixture.ts'
 
 const social = await useSocial()
-const { accountsOf, app, authorize, authorizeUrl, begin, callback, eventTypesOf, exchange } = social
+const {
+  accountsOf,
+  app,
+  arrivalFrom,
+  authorize,
+  authorizeUrl,
+  begin,
+  callback,
+  eventTypesOf,
+  exchange,
+} = social
 const { flowAt, newTenant, pressProvider, readIdentity, roundTrip, send, signInWith } = social
 
 const SIGNED_UP = ['identity.created', 'identity.email_verified']
@@ -107,8 +117,7 @@ describe('An identity', () => {
     const account = newAccount()
     const arrivals = []
     for (const kind of ['login', 'registration']) {
-      const url = await tenant.authorizeUrl(await tenant.begin(kind), 'github')
-      arrivals.push(await authorize(url, 'github', account))
+      arrivals.push(await tenant.arrivalFrom(await tenant.begin(kind), 'github', account))
     }
 
     const pages = await Promise.all(arrivals.map((arrival) => callback('github', arrival)))
@@ -163,11 +172,7 @@ test.each([
     const back =
       by === 'a page'
         ? await pressProvider(browser, await browser.visit(flow.hosted_url), 'gitlab', account)
-        : await callback(
-            'gitlab',
-            await authorize(await authorizeUrl(flow, 'gitlab'), 'gitlab', account),
-            browser,
-          )
+        : await callback('gitlab', await arrivalFrom(flow, 'gitlab', account), browser)
     const page = await browser.follow(back)
 
     expect(page.status).toBe(200)
@@ -405,11 +410,7 @@ describe('A second factor', () => {
     const page =
       by === 'a page'
         ? await pressProvider(browser, await browser.visit(flow.hosted_url), 'google', account)
-        : await callback(
-            'google',
-            await authorize(await tenant.authorizeUrl(flow, 'google'), 'google', account),
-            browser,
-          )
+        : await callback('google', await tenant.arrivalFrom(flow, 'google', account), browser)
 
     const { pathname, searchParams } = new URL(page.location)
     expect([pathname, ...searchParams.keys()]).toEqual(['/auth/self-service/login', 'flow'])
@@ -555,8 +556,7 @@ describe('The providers of a flow', () => {
     const flow = await tenant.begin('login')
     const arrivals = []
     for (const account of [known, newAccount()]) {
-      const url = await tenant.authorizeUrl(flow, 'google')
-      arrivals.push(await authorize(url, 'google', account))
+      arrivals.push(await tenant.arrivalFrom(flow, 'google', account))
     }
     await tenant.disable('google')
 
