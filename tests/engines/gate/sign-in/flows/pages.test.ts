@@ -527,21 +527,6 @@ describe('An address without a page', () => {
       body: { error: 'flow not found', id: 'flow_not_found' },
     })
   })
-
-  test.each([
-    ['GET', 'login', 400],
-    ['POST', 'login', 400],
-    ['GET', 'nothing?flow=x', 404],
-    ['POST', 'nothing', 404],
-    ['GET', 'login/x', 404],
-    ['PUT', 'login?flow=x', 405],
-  ])('answers %s %s with safe headers', async (method, path, status) => {
-    const headers = { accept: 'text/html' }
-    const answer = await app.raw(`${SELF_SERVICE}/${path}`, { method, headers })
-    expect(answer.status).toBe(status)
-    expect(answer.headers.get('cache-control')).toBe('no-store')
-    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'")
-  })
 })
 
 describe('Hostile text', () => {

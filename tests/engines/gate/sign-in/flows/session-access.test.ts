@@ -104,16 +104,6 @@ describe('A sign-in with a second factor', () => {
 })
 
 describe('A session that owes a second factor', () => {
-  test('can be listed and revoked by the tenant', async () => {
-    const { identity } = await enrolled(acme)
-    const { token, signedIn } = await halfway(acme)
-    const { body } = await acme.api.get(`/v1/gate/identities/${identity.id}/sessions`)
-    const { id } = signedIn.session
-    expect(body[0]).toMatchObject({ id, authenticator_assurance_level: 'aal1' })
-    await acme.api.delete(`/v1/gate/sessions/${id}`)
-    expect(await acme.whoami(token)).toMatchObject({ status: 401 })
-  })
-
   test('ends if the identity becomes inactive', async () => {
     const { secret, identity } = await enrolled(acme)
     const { flow, token } = await halfway(acme)

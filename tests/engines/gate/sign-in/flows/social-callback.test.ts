@@ -242,41 +242,6 @@ describe('A callback is refused and the flow continues', () => {
     await exchange(await roundTrip(flow, 'google', newAccount()))
   })
 
-  test.each<[string, Record<string, string | null>]>([
-    ['it has neither a code nor an error', { code: null }],
-    ['it has an error of the provider', { code: null, error: 'server_error' }],
-    ['it has an unknown error', { code: null, error: 'a b<c>' }],
-    ['it is from another issuer', { iss: 'https://evil.example' }],
-  ])('if %s', async (_, changes) => {
-    const { flow, arrival } = await arriving()
-    expect(await messagesAt(await callback('google', changed(arrival, changes)), flow)).toEqual([
-      4900004,
-    ])
-  })
-
-  // LinkedIn takes neither a challenge nor a nonce: there, only the state prevents this.
-  test.each(PROVIDERS.filter((name) => name !== 'linkedin'))(
-    'if the code of %s is of another sign-in, or was used before',
-    async (provider) => {
-      const [mine, theirs] = [await arriving(provider), await arriving(provider)]
-      const before = counts()
-      const code = theirs.arrival.params.get('code')
-      const page = await callback(provider, changed(mine.arrival, { code }))
-      expect(await messagesAt(page, mine.flow)).toEqual([4900004])
-      expect(counts()).toEqual(before)
-    },
-  )
-
-  test.each<[ProviderName, string, Json]>([
-    ['github', 'an id in words', { id: 'seven' }],
-    ['discord', 'an invalid address', { email: 'a b@example.com' }],
-  ])('if %s sends %s', async (provider, _, claims) => {
-    const before = counts()
-    const { flow, arrival } = await arriving(provider, newAccount({ claims }))
-    expect(await messagesAt(await callback(provider, arrival), flow)).toEqual([4900004])
-    expect(counts()).toEqual(before)
-  })
-
   test('if the provider does not respond; one without https is not even tried', async () => {
     const flags = { 'gate-providers-github-token-url': 'http://127.0.0.1:1/token' }
     await using down = await bootSocial(fakes, { flags })

@@ -74,13 +74,17 @@ describe.each([...PROVIDERS])('%s', (provider) => {
     expect(without).toMatchObject({ email: undefined, isEmailVerified: false })
   })
 
-  test('is asked with the verifier that is stored', async () => {
-    const callback = await come(provider)
-    const { nonce } = callback.secrets
+  // LinkedIn takes neither a challenge nor a nonce: there, only the state protects the code.
+  test('accepts a code only for the sign-in that it was issued for', async () => {
+    const [callback, other] = [await come(provider), await come(provider)]
+    const swapped = withParams(callback, { code: other.params.get('code') })
+    if (provider === 'linkedin') expect(callback.secrets).toEqual({})
+    else expect((await refusalOf(social, swapped)).reason).toBe('failed')
     if (WITHOUT_PKCE.includes(provider)) {
       expect(callback.secrets).not.toHaveProperty('verifier')
       return
     }
+    const { nonce } = callback.secrets
     const lost = await refusalOf(social, { ...callback, secrets: { nonce } })
     expect(lost.message).toBe(`${provider}: the code verifier is missing`)
     const secrets = { nonce, verifier: 'x'.repeat(43) }
