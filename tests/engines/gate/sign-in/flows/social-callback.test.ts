@@ -348,7 +348,7 @@ describe('A flow that is over', () => {
 describe('The callback URL', () => {
   test('is not found for unknown providers', async () => {
     const { arrival } = await arriving()
-    for (const name of ['nobody', 'GitHub', 'gitlab-tenant', 'google%2F..%2Fgithub', '__proto__']) {
+    for (const name of ['unknown', 'GitHub', 'gitlab-tenant', 'google%2F..%2Fgithub', '__proto__']) {
       const url = callbackOf(name as ProviderName)
       const got = await social.open(`${url}?${arrival.params}`)
       const posted = await social.post(url, Object.fromEntries(arrival.params))

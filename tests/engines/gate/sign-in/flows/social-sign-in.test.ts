@@ -300,7 +300,7 @@ describe('The form that asks for an address', () => {
     for (const [typed, id] of [
       [undefined, 4000002],
       ['', 4000002],
-      ['nobody', 4000040],
+      ['no-address', 4000040],
     ])
       expect(await answer(flow, typed)).toMatchObject(complains(id as number, 'traits.email'))
     expect(await answer(flow, `late-${account.id}@example.com`)).toMatchObject({ status: 200 })
