@@ -149,17 +149,14 @@ describe('The code that a browser brings back', () => {
     expect(await exchange(body)).toMatchObject(plain(400, words))
   })
 
-  test.each(['revoked', 'inactive', 'deleted'])(
-    'is refused once its session is %s',
-    async (how) => {
-      const { identity, back } = await signedIn()
-      const path = `/v1/gate/identities/${identity.id}`
-      if (how === 'inactive') await acme.setState(identity, 'inactive')
-      else await acme.api.delete(how === 'deleted' ? path : `${path}/sessions`)
-      const words = 'code: belongs to a session that has ended'
-      expect(await exchange(back)).toMatchObject(plain(400, words))
-    },
-  )
+  test.each(['revoked', 'inactive', 'deleted'])('is refused once %s', async (how) => {
+    const { identity, back } = await signedIn()
+    const path = `/v1/gate/identities/${identity.id}`
+    if (how === 'inactive') await acme.setState(identity, 'inactive')
+    else await acme.api.delete(how === 'deleted' ? path : `${path}/sessions`)
+    const words = 'code: belongs to a session that has ended'
+    expect(await exchange(back)).toMatchObject(plain(400, words))
+  })
 
   test('tells nothing of a user who set up a second factor meanwhile', async () => {
     const { token, back } = await signedIn()

@@ -285,8 +285,8 @@ describe('A settings flow', () => {
   })
 })
 
-test.each(['login', 'registration', 'recovery', 'verification'])(
-  'A %s flow of no session may be opened by any browser or program',
+test.each(['login', 'registration', 'recovery'])(
+  'A %s of no session is open to all',
   async (kind) => {
     const { hosted_url } = await acme.start(kind)
     for (let n = 0; n < 2; n++) await opened(hosted_url)

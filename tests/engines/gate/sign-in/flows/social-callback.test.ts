@@ -26,6 +26,8 @@ const {
 const { newTenant, pressProvider, roundTrip, signInWith } = social
 beforeEach(() => fakes.openId.tamper())
 
+const BY_POST_OR_GET = ['apple', 'google', 'github'] as const
+
 /** A sign-in whose browser is about to come back from the provider. */
 async function arriving(provider: ProviderName = 'google', account = newAccount()) {
   const flow = await begin('login')
@@ -138,21 +140,18 @@ describe('A sign-in that began on a page', () => {
     return { browser, arrival: await authorize(sent.location, provider, newAccount()) }
   }
 
-  test.each(['google', 'apple', 'github'] as const)(
-    'at %s ends in that browser',
-    async (provider) => {
-      const { browser, arrival } = await fromPage(provider)
-      const other = newBrowser(app)
-      await other.visit((await begin('login')).hosted_url)
-      const before = counts()
+  test.each(BY_POST_OR_GET)('at %s ends in that browser', async (provider) => {
+    const { browser, arrival } = await fromPage(provider)
+    const other = newBrowser(app)
+    await other.visit((await begin('login')).hosted_url)
+    const before = counts()
 
-      expectRefused(await callback(provider, arrival, newBrowser(app)))
-      expectRefused(await callback(provider, arrival, other))
+    expectRefused(await callback(provider, arrival, newBrowser(app)))
+    expectRefused(await callback(provider, arrival, other))
 
-      expect(counts()).toEqual(before)
-      await exchange(await callback(provider, arrival, browser))
-    },
-  )
+    expect(counts()).toEqual(before)
+    await exchange(await callback(provider, arrival, browser))
+  })
 
   test('accepts only the cookie that it set', async () => {
     const { arrival, browser } = await fromPage()
@@ -165,23 +164,20 @@ describe('A sign-in that began on a page', () => {
 })
 
 describe('A user who cancels', () => {
-  test.each(['google', 'github'] as const)(
-    'at %s is back in the flow, which continues',
-    async (provider) => {
-      const account = newAccount()
-      const { identity } = await social.register(account.email as string)
-      const flow = await begin('login')
+  test.each(BY_POST_OR_GET)('at %s is back in the flow', async (provider) => {
+    const account = newAccount()
+    const { identity } = await social.register(account.email as string)
+    const flow = await begin('login')
 
-      const page = await roundTrip(flow, provider, newAccount(), { press: 'deny' })
+    const page = await roundTrip(flow, provider, newAccount(), { press: 'deny' })
 
-      expect(page.location).toBe(flow.hosted_url)
-      const shown = await flowAt(page)
-      expect(messageIds(shown)).toEqual([4900003])
-      expect(shown.ui.messages[0].context).toMatchObject({ provider_id: provider })
-      const fields = { method: 'password', identifier: account.email, password: PASSWORD }
-      expect((await social.sendWell(shown, fields)).session.identity.id).toBe(identity.id)
-    },
-  )
+    expect(page.location).toBe(flow.hosted_url)
+    const shown = await flowAt(page)
+    expect(messageIds(shown)).toEqual([4900003])
+    expect(shown.ui.messages[0].context).toMatchObject({ provider_id: provider })
+    const fields = { method: 'password', identifier: account.email, password: PASSWORD }
+    expect((await social.sendWell(shown, fields)).session.identity.id).toBe(identity.id)
+  })
 
   test('is back on the page, and may try again', async () => {
     const browser = newBrowser(app)
@@ -258,13 +254,13 @@ describe('A callback is refused and the flow continues', () => {
 
 describe('A flow that is over', () => {
   /** A browser comes back to a flow in which another user has signed in. */
-  async function overtaken(by: 'a page' | 'a program') {
+  async function overtaken(by: string) {
     const known = newAccount()
     await signInWith('google', known)
     const { flow, arrival } = await arriving('google', known)
     const email = `quicker-${known.id}@example.com`
     await social.register(email)
-    if (by === 'a page') await newBrowser(app).signIn(flow.hosted_url, email, PASSWORD)
+    if (by === 'page') await newBrowser(app).signIn(flow.hosted_url, email, PASSWORD)
     else await social.sendWell(flow, { method: 'password', identifier: email, password: PASSWORD })
     const before = counts()
     const back = await callback('google', arrival)
@@ -272,20 +268,17 @@ describe('A flow that is over', () => {
     return { known, flow, back, email }
   }
 
-  test.each(['a page', 'a program'] as const)(
-    'by %s leads to a new one for any user',
-    async (by) => {
-      const { known, flow, back, email } = await overtaken(by)
-      expect(back.location).not.toBe(flow.hosted_url)
-      const next = await flowAt(back)
-      expect(messageIds(next)).toEqual([4010007])
-      expect(next.return_to).toBe(flow.return_to)
-      const page = await back.browser.follow(back)
-      expect(page.status).toBe(200)
-      expect(page.html).not.toContain(email)
-      await exchange(await pressProvider(back.browser, page, 'google', known))
-    },
-  )
+  test.each(['page', 'program'])('by a %s leads to a new one', async (by) => {
+    const { known, flow, back, email } = await overtaken(by)
+    expect(back.location).not.toBe(flow.hosted_url)
+    const next = await flowAt(back)
+    expect(messageIds(next)).toEqual([4010007])
+    expect(next.return_to).toBe(flow.return_to)
+    const page = await back.browser.follow(back)
+    expect(page.status).toBe(200)
+    expect(page.html).not.toContain(email)
+    await exchange(await pressProvider(back.browser, page, 'google', known))
+  })
 
   test('leads to none if the tenant is suspended', async () => {
     const tenant = await newTenant()
@@ -348,7 +341,13 @@ describe('A flow that is over', () => {
 describe('The callback URL', () => {
   test('is not found for unknown providers', async () => {
     const { arrival } = await arriving()
-    for (const name of ['unknown', 'GitHub', 'gitlab-tenant', 'google%2F..%2Fgithub', '__proto__']) {
+    for (const name of [
+      'unknown',
+      'GitHub',
+      'gitlab-tenant',
+      'google%2F..%2Fgithub',
+      '__proto__',
+    ]) {
       const url = callbackOf(name as ProviderName)
       const got = await social.open(`${url}?${arrival.params}`)
       const posted = await social.post(url, Object.fromEntries(arrival.params))
@@ -462,41 +461,38 @@ describe('Secrets', () => {
   })
   const TOKENS = /access-[0-9a-f]{8}-|refresh-access|eyJhbGciOi/
 
-  test.each(['google', 'github', 'apple'] as const)(
-    'of a sign-in with %s are in no log, file or URL',
-    async (provider) => {
-      const [from, asked] = [app.log.length, fakes.requests().length]
-      const url = await authorizeUrl(await begin('login'), provider)
-      const { searchParams } = new URL(url)
-      const arrival = await authorize(url, provider, newAccount())
-      const before = onDisk()
-      const page = await callback(provider, arrival)
-      const { session_token } = await exchange(page)
-      const failing = changed((await arriving(provider)).arrival, { code: 'a-made-up-code' })
-      await callback(provider, failing)
+  test.each(BY_POST_OR_GET)('of %s are in no log, file or URL', async (provider) => {
+    const [from, asked] = [app.log.length, fakes.requests().length]
+    const url = await authorizeUrl(await begin('login'), provider)
+    const { searchParams } = new URL(url)
+    const arrival = await authorize(url, provider, newAccount())
+    const before = onDisk()
+    const page = await callback(provider, arrival)
+    const { session_token } = await exchange(page)
+    const failing = changed((await arriving(provider)).arrival, { code: 'a-made-up-code' })
+    await callback(provider, failing)
 
-      const ours = [new URL(page.location).searchParams.get('code') as string, session_token]
-      const sent = [searchParams.get('state'), searchParams.get('nonce')]
-      const known = [...ours, ...sent, arrival.params.get('code')].filter((one) => one !== null)
-      const log = app.log.slice(from).join('\n')
-      expect(log).toContain('/auth/self-service/methods/oidc/callback')
-      const after = onDisk()
-      for (const secret of [...known, ...CLIENT_SECRETS])
-        for (const text of [log, before, after]) expect(text.includes(secret)).toBe(false)
-      for (const value of failing.params.values()) expect(log).not.toContain(value)
-      expect(`${log}${before}${after}`).not.toMatch(TOKENS)
-      expect(before).toContain(sha256(searchParams.get('state') as string))
-      expect(before).not.toMatch(/"verifier"|"nonce"/)
+    const ours = [new URL(page.location).searchParams.get('code') as string, session_token]
+    const sent = [searchParams.get('state'), searchParams.get('nonce')]
+    const known = [...ours, ...sent, arrival.params.get('code')].filter((one) => one !== null)
+    const log = app.log.slice(from).join('\n')
+    expect(log).toContain('/auth/self-service/methods/oidc/callback')
+    const after = onDisk()
+    for (const secret of [...known, ...CLIENT_SECRETS])
+      for (const text of [log, before, after]) expect(text.includes(secret)).toBe(false)
+    for (const value of failing.params.values()) expect(log).not.toContain(value)
+    expect(`${log}${before}${after}`).not.toMatch(TOKENS)
+    expect(before).toContain(sha256(searchParams.get('state') as string))
+    expect(before).not.toMatch(/"verifier"|"nonce"/)
 
-      const paths = fakes
-        .requests()
-        .slice(asked)
-        .map(({ path }) => path)
-      for (const secret of [...ours, ...CLIENT_SECRETS.map(encodeURIComponent)])
-        expect(paths.join()).not.toContain(secret)
-      expect(paths.join()).not.toMatch(/access_token=|code_verifier=/)
-    },
-  )
+    const paths = fakes
+      .requests()
+      .slice(asked)
+      .map(({ path }) => path)
+    for (const secret of [...ours, ...CLIENT_SECRETS.map(encodeURIComponent)])
+      expect(paths.join()).not.toContain(secret)
+    expect(paths.join()).not.toMatch(/access_token=|code_verifier=/)
+  })
 
   test('of an account are sealed, also while its user is asked for an address', async () => {
     const { identity } = await signInWith('github', newAccount())

@@ -65,49 +65,46 @@ async function backAtApp(token: string, provider: ProviderName, account = newAcc
 }
 
 describe('Connecting an account', () => {
-  test.each(['github', 'google'] as const)(
-    'at %s lets it sign in until it is disconnected',
-    async (provider) => {
-      const { email, token, identity } = await newUser()
-      const { session_token: other } = await social.signIn(email)
-      const { credentials: _, ...before } = await readIdentity(identity)
-      const account = newAccount()
-      const headers = withToken(token)
-      const flow = await begin('settings', headers)
-      expect(buttons(flow)).toContain(`oidc:link=${provider}`)
+  test.each(['github', 'google'] as const)('of %s lets it sign in', async (provider) => {
+    const { email, token, identity } = await newUser()
+    const { session_token: other } = await social.signIn(email)
+    const { credentials: _, ...before } = await readIdentity(identity)
+    const account = newAccount()
+    const headers = withToken(token)
+    const flow = await begin('settings', headers)
+    expect(buttons(flow)).toContain(`oidc:link=${provider}`)
 
-      const page = await roundTrip(flow, provider, account, linking(provider, token))
-      expect(page.status).toBe(303)
-      expect(page.location).toBe(`${RETURN_TO}?flow=${flow.id}&code=${codeIn(page)}`)
-      expect((await finishLink(flow, page, token)).body.state).toBe('success')
+    const page = await roundTrip(flow, provider, account, linking(provider, token))
+    expect(page.status).toBe(303)
+    expect(page.location).toBe(`${RETURN_TO}?flow=${flow.id}&code=${codeIn(page)}`)
+    expect((await finishLink(flow, page, token)).body.state).toBe('success')
 
-      const { credentials, ...after } = await readIdentity(identity)
-      expect(after).toEqual(before)
-      expect(Object.keys(credentials).sort()).toEqual(['oidc', 'password'])
-      expect(await accountsOf(identity)).toEqual([named(provider, account)])
-      for (const one of [token, other]) expect(await isAlive(social, one)).toBe(true)
-      expect(social.eventTypesOf(identity)).toEqual(['identity.created', 'identity.login'])
-      const { identity: same, session_token: byAccount } = await signInWith(provider, account)
-      expect(same.id).toBe(identity.id)
-      const open = buttons(await settings(token))
-      expect(open).toContain(`oidc:unlink=${provider}`)
-      expect(open).not.toContain(`oidc:link=${provider}`)
+    const { credentials, ...after } = await readIdentity(identity)
+    expect(after).toEqual(before)
+    expect(Object.keys(credentials).sort()).toEqual(['oidc', 'password'])
+    expect(await accountsOf(identity)).toEqual([named(provider, account)])
+    for (const one of [token, other]) expect(await isAlive(social, one)).toBe(true)
+    expect(social.eventTypesOf(identity)).toEqual(['identity.created', 'identity.login'])
+    const { identity: same, session_token: byAccount } = await signInWith(provider, account)
+    expect(same.id).toBe(identity.id)
+    const open = buttons(await settings(token))
+    expect(open).toContain(`oidc:unlink=${provider}`)
+    expect(open).not.toContain(`oidc:link=${provider}`)
 
-      expect((await disconnect(token, provider)).body.state).toBe('success')
-      expect(await accountsOf(identity)).toEqual([])
-      expect(await isAlive(social, byAccount)).toBe(true)
-      expect((await signInWith(provider, account)).identity.id).not.toBe(identity.id)
+    expect((await disconnect(token, provider)).body.state).toBe('success')
+    expect(await accountsOf(identity)).toEqual([])
+    expect(await isAlive(social, byAccount)).toBe(true)
+    expect((await signInWith(provider, account)).identity.id).not.toBe(identity.id)
 
-      const about = { actor_kind: 'person', actor_id: identity.id }
-      const name = { github: 'GitHub', google: 'Google' }[provider]
-      const detail = { provider: name, provider_id: provider }
-      const audited = auditOf(app, `identity:${identity.id}`)
-      expect(audited.filter(({ action }) => action.startsWith('identity.account_'))).toEqual([
-        { action: 'identity.account_connected', ...about, detail },
-        { action: 'identity.account_disconnected', ...about, detail },
-      ])
-    },
-  )
+    const about = { actor_kind: 'person', actor_id: identity.id }
+    const name = { github: 'GitHub', google: 'Google' }[provider]
+    const detail = { provider: name, provider_id: provider }
+    const audited = auditOf(app, `identity:${identity.id}`)
+    expect(audited.filter(({ action }) => action.startsWith('identity.account_'))).toEqual([
+      { action: 'identity.account_connected', ...about, detail },
+      { action: 'identity.account_disconnected', ...about, detail },
+    ])
+  })
 
   test('works on a page, and disconnecting, too', async () => {
     const { token, identity } = await newUser()

@@ -137,24 +137,21 @@ describe('An identity', () => {
     expect(await accountsOf(identity)).toEqual([named('twitch', account)])
   })
 
-  test.each(['login', 'registration'])(
-    'that is inactive is refused on the page of a %s',
-    async (kind) => {
-      const account = newAccount()
-      const { identity, session_token } = await signInWith('slack', account)
-      await social.setState(identity, 'inactive')
-      const flow = await begin(kind)
+  test.each(['login', 'registration'])('that is inactive fails a %s', async (kind) => {
+    const account = newAccount()
+    const { identity, session_token } = await signInWith('slack', account)
+    await social.setState(identity, 'inactive')
+    const flow = await begin(kind)
 
-      const page = await roundTrip(flow, 'slack', account)
+    const page = await roundTrip(flow, 'slack', account)
 
-      expect(page.location).toBe(flow.hosted_url)
-      expect(messageIds(await flowAt(page))).toEqual([4010011])
-      expect((await social.whoami(session_token)).status).toBe(401)
-      expect(eventTypesOf(identity)).not.toContain('identity.login')
-      await social.setState(identity, 'active')
-      expect((await signInWith('slack', account)).identity.id).toBe(identity.id)
-    },
-  )
+    expect(page.location).toBe(flow.hosted_url)
+    expect(messageIds(await flowAt(page))).toEqual([4010011])
+    expect((await social.whoami(session_token)).status).toBe(401)
+    expect(eventTypesOf(identity)).not.toContain('identity.login')
+    await social.setState(identity, 'active')
+    expect((await signInWith('slack', account)).identity.id).toBe(identity.id)
+  })
 })
 
 test.each([
@@ -162,28 +159,25 @@ test.each([
   ['login', 'a program', "You're signed in as"],
   ['registration', 'a page', 'Your account is ready.'],
   ['registration', 'a program', 'Your account is ready.'],
-])(
-  'Without an app to return to, a %s begun by %s leads to the settings',
-  async (kind, by, words) => {
-    const browser = newBrowser(app)
-    const account = newAccount()
-    const flow = await social.start(kind)
+])('Without an app, a %s by %s leads to the settings', async (kind, by, words) => {
+  const browser = newBrowser(app)
+  const account = newAccount()
+  const flow = await social.start(kind)
 
-    const back =
-      by === 'a page'
-        ? await pressProvider(browser, await browser.visit(flow.hosted_url), 'gitlab', account)
-        : await callback('gitlab', await arrivalFrom(flow, 'gitlab', account), browser)
-    const page = await browser.follow(back)
+  const back =
+    by === 'a page'
+      ? await pressProvider(browser, await browser.visit(flow.hosted_url), 'gitlab', account)
+      : await callback('gitlab', await arrivalFrom(flow, 'gitlab', account), browser)
+  const page = await browser.follow(back)
 
-    expect(page.status).toBe(200)
-    expect(page.text).toContain(words)
-    expect(page.text).toContain(`${account.email}`)
-    expect(await newBrowser(app).visit(back.location)).toMatchObject({ status: 403, forms: [] })
-    const typed = { password: NEW_PASSWORD }
-    const saved = await browser.follow(await browser.press(page, ['method', 'password'], typed))
-    expect(saved.text).toContain('Your changes have been saved.')
-  },
-)
+  expect(page.status).toBe(200)
+  expect(page.text).toContain(words)
+  expect(page.text).toContain(`${account.email}`)
+  expect(await newBrowser(app).visit(back.location)).toMatchObject({ status: 403, forms: [] })
+  const typed = { password: NEW_PASSWORD }
+  const saved = await browser.follow(await browser.press(page, ['method', 'password'], typed))
+  expect(saved.text).toContain('Your changes have been saved.')
+})
 
 describe('An address that the provider does not confirm', () => {
   const unconfirmed: [ProviderName, Partial<Account>][] = [
@@ -361,19 +355,16 @@ describe('The form that asks for an address', () => {
     expect(tenant.counts()).toEqual([0, 0])
   })
 
-  test.each(['new', 'known'])(
-    'lets a user take a %s account instead, and drops the first',
-    async (which) => {
-      const { flow } = await asked()
-      const other = newAccount()
-      const known = which === 'known' && (await signInWith('google', other))
+  test.each(['new', 'known'])('drops the account for a %s one', async (which) => {
+    const { flow } = await asked()
+    const other = newAccount()
+    const known = which === 'known' && (await signInWith('google', other))
 
-      const { identity } = await exchange(await roundTrip(flow, 'google', other))
+    const { identity } = await exchange(await roundTrip(flow, 'google', other))
 
-      if (known) expect(identity.id).toBe(known.identity.id)
-      expect(await accountsOf(identity)).toEqual([named('google', other)])
-    },
-  )
+    if (known) expect(identity.id).toBe(known.identity.id)
+    expect(await accountsOf(identity)).toEqual([named('google', other)])
+  })
 
   test('drops the first account also if the other one needs a second factor', async () => {
     const tenant = await newTenant()

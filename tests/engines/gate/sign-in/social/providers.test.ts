@@ -3,6 +3,7 @@ import { PROVIDERS, type ProviderName } from '../../../../../src/config/index.ts
 import {
   newAccount,
   ORGANISATION,
+  PLAIN_NAMES,
   type ProviderSettings,
   startOpenIdProvider,
   uuidOf,
@@ -129,14 +130,11 @@ describe.each(['google', 'github'] as const)('A callback of %s', (provider) => {
   })
 })
 
-test.each(['github', 'discord', 'facebook', 'spotify'] as const)(
-  '%s rejects another client secret',
-  async (provider) => {
-    const settings = { ...plain.providerConfig(provider), clientSecret: 'not-that-one' }
-    const other = socialWith({ [provider]: settings })
-    expect((await refusalOf(other, await come(provider))).reason).toBe('failed')
-  },
-)
+test.each([...PLAIN_NAMES])('%s rejects another client secret', async (provider) => {
+  const settings = { ...plain.providerConfig(provider), clientSecret: 'not-that-one' }
+  const other = socialWith({ [provider]: settings })
+  expect((await refusalOf(other, await come(provider))).reason).toBe('failed')
+})
 
 test('A profile of another user than that of the ID token is refused', async () => {
   const error = await refusal('gitlab', claiming({ sub: 'another' }))
