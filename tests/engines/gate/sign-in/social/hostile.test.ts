@@ -200,6 +200,11 @@ describe('Tokens are refused', () => {
     expect(message).toContain(why)
   })
 
+  test('without quoting them if they are no JSON', async () => {
+    const { message } = await refusalWith('google', { token: text('the-code') })
+    expect(message).toBe('google: a response is not JSON')
+  })
+
   test('with an error, which is shown if it is one word', async () => {
     const odd = json(() => ({ error: 'the-code <script>' }), 400)
     const { message } = await refusalWith('google', { token: odd })
