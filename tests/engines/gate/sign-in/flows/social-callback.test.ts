@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { PROVIDERS, type ProviderName } from '../../../../../src/config/index.ts'
+import { createStore } from '../../../../../src/engines/gate/store.ts'
 import { sha256 } from '../../../../../src/platform/crypto.ts'
 import { type Arrival, newAccount, type Tamper } from '../../../../support/social/index.ts'
 import { ACTOR, IDENTITIES, type Json, MINUTE, SECOND } from '../../fixture.ts'
@@ -120,6 +121,9 @@ describe('A state', () => {
       urls.push(await authorizeUrl(flow, 'github'))
       social.clock.jump(SECOND)
     }
+    const { id: other } = await app.tenant()
+    const { oauthStates } = createStore(app.db)
+    await app.db.commit(() => oauthStates.removeBeyond(other, flow.id, 0))
     const states = urls.map((url) => new URL(url).searchParams.get('state'))
     expect(new Set(states).size).toBe(11)
     for (const state of states) expect(state).toMatch(/^[0-9A-Za-z]{40,}$/)

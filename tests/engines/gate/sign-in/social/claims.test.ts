@@ -13,6 +13,7 @@ const MINIMUM = {
   slack: { sub: '42', 'https://slack.com/team_id': 'T1' },
   microsoft: { tid: ORGANISATION, oid: OID, iss: `https://a.example/${ORGANISATION}/v2.0` },
   github: { id: 42 },
+  'github-tenant': { id: 42 },
   discord: { id: '42' },
   facebook: { id: '42' },
   spotify: { account_id: '42' },
@@ -52,6 +53,7 @@ describe('A subject', () => {
     ['slack', {}, 'T1:42'],
     ['microsoft', {}, `${ORGANISATION}:${OID}`],
     ['github', {}, '42'],
+    ['github-tenant', {}, '42'],
     ['spotify', {}, '42'],
     ['spotify', { account_id: null, id: 'ada' }, 'name:ada'],
     ['spotify', { account_id: '', id: '42' }, 'name:42'],
@@ -228,6 +230,8 @@ test.each<[Name, unknown, string | undefined]>([
   ['slack', '<script>', undefined],
   ['discord', 'en-US', 'en-US'],
   ['gitlab', 'de', undefined],
+  ['github', 'de', undefined],
+  ['github-tenant', 'de', 'en'],
 ])('The locale of %s %j is %s', async (name, locale, tag) => {
   expect((await personOf(name, { locale })).locale).toBe(tag as string)
 })
