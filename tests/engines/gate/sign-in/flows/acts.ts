@@ -8,34 +8,34 @@ import { bootFlows, csrfOf, type Flows, node, pathOf, totpAt, UNHURRIED } from '
 export { UNHURRIED }
 
 export const HOUR = 60 * 60 * SECOND
-/** How long one code of an authenticator is shown. */
+/** How long an authenticator shows one code. */
 export const STEP = 30 * SECOND
 export const RETURN_TO = 'https://app.example.com/after'
 
 export const ADA = 'ada@example.com'
 export const BOB = 'bob@example.com'
 
-/** One that is good wherever it is set. */
+/** A valid new password. */
 export const NEW_PASSWORD = 'seven green bicycles'
 
-/** For many people whose clock stands still. */
+/** Without limits on attempts. */
 export const bootUnhurried = (options: TestAppOptions = {}) =>
   bootFlows({ ...options, flags: { ...UNHURRIED, ...options.flags } })
 
-/** With second factors switched on. */
+/** With second factors enabled. */
 export async function bootFactors(options: TestAppOptions = {}) {
   const fixture = await bootUnhurried(options)
   await fixture.security({ mfa_enabled: true })
   return fixture
 }
 
-/** A flow as a program reads it. */
+/** Reads a flow as a program without a session. */
 export const read = ({ app }: Flows, url: string, headers: Record<string, string> = {}) =>
   app.raw(pathOf(url), { headers: { accept: 'application/json', ...headers } })
 
 export const withToken = (token: string) => ({ 'x-session-token': token })
 
-/** What the session behind a token is now. */
+/** The session of a token. */
 export async function sessionOf({ whoami }: Flows, token: string): Promise<Json> {
   const answer = await whoami(token)
   expect(answer).toMatchObject({ status: 200 })
@@ -45,7 +45,7 @@ export async function sessionOf({ whoami }: Flows, token: string): Promise<Json>
 export const isAlive = async ({ whoami }: Flows, token: string): Promise<boolean> =>
   (await whoami(token)).status !== 401
 
-/** To the action of a flow, with this token and no other. */
+/** Sends a form with this token and no other. */
 export const sendBare = (fixture: Flows, flow: Json, fields: Json, token?: string) =>
   fixture.app.raw(pathOf(flow.ui.action), {
     method: 'POST',
@@ -53,7 +53,7 @@ export const sendBare = (fixture: Flows, flow: Json, fields: Json, token?: strin
     body: JSON.stringify({ csrf_token: csrfOf(flow), ...fields }),
   })
 
-/** Both ways for a form about settings: to its action, and by the tenant's server. */
+/** The two ways to submit settings: to the form's action, and by the tenant's server. */
 export const WAYS = {
   'to the action of the flow': sendBare,
   'by the tenant’s server': (fixture: Flows, flow: Json, fields: Json, token?: string) =>
@@ -64,13 +64,13 @@ export const WAYS = {
     ),
 }
 
-/** The time at which the authenticator shows its next code. */
+/** Turns the clock to the authenticator's next code. */
 export const nextCode = (fixture: Flows, secret: string): string => {
   fixture.clock.jump(STEP)
   return totpAt(secret, fixture.clock.now())
 }
 
-/** Six digits that an authenticator shows at no time near to now. */
+/** A code that the authenticator does not show around now. */
 export function wrongCode(fixture: Flows, secret: string): string {
   const near = [-2, -1, 0, 1, 2].map((steps) => totpAt(secret, fixture.clock.now() + steps * STEP))
   return ['000000', '000001', '000002', '000003', '000004', '000005'].find(
@@ -78,13 +78,13 @@ export function wrongCode(fixture: Flows, secret: string): string {
   ) as string
 }
 
-/** Somebody with an authenticator: the token of a session of both factors, and the secret. */
+/** A user with an authenticator: the token of a session with both factors, and the secret. */
 export async function enrolled(fixture: Flows, email = ADA) {
   const { session_token: token, identity } = await fixture.register(email)
   return { token: token as string, identity, secret: await fixture.enrol(token) }
 }
 
-/** A password that was right, and the flow that asks for the second factor. */
+/** A sign-in by password, and the flow that asks for the second factor. */
 export async function halfway(fixture: Flows, email = ADA) {
   const signedIn = await fixture.signIn(email)
   const url = signedIn.continue_with?.find(
@@ -109,7 +109,7 @@ export const codesShown = (flow: Json): string[] =>
     ({ context }: Json) => context.secret,
   )
 
-/** New recovery codes, written down. */
+/** Makes recovery codes and confirms them. */
 export async function recoveryCodes(fixture: Flows, token: string): Promise<string[]> {
   const flow = await fixture.settings(token)
   const shown = await fixture.sendWell(flow, CODES.make, withToken(token))
@@ -118,7 +118,7 @@ export async function recoveryCodes(fixture: Flows, token: string): Promise<stri
   return codesShown(shown)
 }
 
-/** An account elsewhere, as if it had been connected. */
+/** Inserts a connected social account. */
 export async function connect(
   { app, tenantId, clock }: Flows,
   { id: identityId }: Json,
@@ -132,7 +132,7 @@ export async function connect(
   )
 }
 
-/** A whole flow that is shown again, with what is wrong. */
+/** A flow that is shown again with this error. */
 export const complains = (id: number, field?: string) => ({
   status: 422,
   body: {
@@ -151,7 +151,7 @@ export const complains = (id: number, field?: string) => ({
   },
 })
 
-/** A refusal by its name. */
+/** A refusal with this id. */
 export const refuses = (status: number, id: string) => ({
   status,
   body: { error: expect.any(String), id },

@@ -2,11 +2,10 @@ import { expect } from 'bun:test'
 import type { Answer, TestApp } from '../../../../support/app.ts'
 import { pathOf } from './fixture.ts'
 
-/** A form as a page has it: what is hidden in it, what can be typed in, and its buttons. */
+/** A form of a page: hidden fields, visible fields with their values, and buttons. */
 interface Form {
   action: string
   hidden: Record<string, string>
-  /** Their names, with what stands in them. */
   fields: Record<string, string>
   buttons: [name: string, value: string][]
 }
@@ -19,9 +18,8 @@ const PAGE_POLICY =
 const BARE_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
 /**
- * A browser as far as HTTP goes: it keeps cookies, and sends what the forms of a page hold. Of
- * every answer it checks what holds for all: nothing is cached, no script can run, and no token of
- * a session is in the page, in the place it leads to, or in a cookie.
+ * A browser that keeps cookies and submits forms. It checks every response: nothing is cached, no
+ * script can run, and no session token is in the page, the location or a cookie.
  */
 export function newBrowser(app: TestApp, own: Record<string, string> = {}) {
   const cookies = new Map<string, string>()
@@ -40,7 +38,7 @@ export function newBrowser(app: TestApp, own: Record<string, string> = {}) {
 
   const visit = (url: string): Promise<Page> => ask(url)
 
-  /** Sends whatever fields, not as any page would. */
+  /** Sends any fields. */
   const post = (url: string, fields: Record<string, string>): Promise<Page> =>
     ask(url, {
       method: 'POST',
@@ -48,7 +46,7 @@ export function newBrowser(app: TestApp, own: Record<string, string> = {}) {
       body: new URLSearchParams(fields).toString(),
     })
 
-  /** Fills in the form that has the button, and presses that. */
+  /** Fills in the form with the button, and presses it. */
   function press(page: Page, [name, value]: [string, string], typed: Record<string, string> = {}) {
     const form = page.forms.find((one) =>
       one.buttons.some((button) => button[0] === name && button[1] === value),
@@ -59,7 +57,7 @@ export function newBrowser(app: TestApp, own: Record<string, string> = {}) {
     return post(action, { ...hidden, ...fields, ...typed, [name]: value })
   }
 
-  /** Where the answer leads, which has to be a page of ours. */
+  /** Follows a redirect, which must lead to a page of a flow. */
   const follow = ({ status, location }: Page): Promise<Page> => {
     expect(status).toBe(303)
     expect(new URL(location).pathname).toStartWith('/auth/self-service/')
@@ -72,7 +70,7 @@ export function newBrowser(app: TestApp, own: Record<string, string> = {}) {
   return { cookies, visit, post, press, follow, signIn }
 }
 
-/** An answer, taken apart the way a browser reads it. */
+/** The parts of a page. */
 export async function pageOf({ status, headers, body }: Answer) {
   const html = typeof body === 'string' ? body : JSON.stringify(body)
   const forms: Form[] = []

@@ -7,7 +7,6 @@ import {
   enrolled,
   HOUR,
   halfway,
-  NEW_PASSWORD,
   nextCode,
   RETURN_TO,
   sessionOf,
@@ -150,17 +149,14 @@ describe('The code that a browser brings back', () => {
     expect(await exchange(body)).toMatchObject(plain(400, words))
   })
 
-  test.each(['revoked', 'inactive', 'deleted'])(
-    'is refused once its session is %s',
-    async (how) => {
-      const { identity, back } = await signedIn()
-      const path = `/v1/gate/identities/${identity.id}`
-      if (how === 'inactive') await acme.setState(identity, 'inactive')
-      else await acme.api.delete(how === 'deleted' ? path : `${path}/sessions`)
-      const words = 'code: belongs to a session that has ended'
-      expect(await exchange(back)).toMatchObject(plain(400, words))
-    },
-  )
+  test.each(['revoked', 'inactive', 'deleted'])('is refused once %s', async (how) => {
+    const { identity, back } = await signedIn()
+    const path = `/v1/gate/identities/${identity.id}`
+    if (how === 'inactive') await acme.setState(identity, 'inactive')
+    else await acme.api.delete(how === 'deleted' ? path : `${path}/sessions`)
+    const words = 'code: belongs to a session that has ended'
+    expect(await exchange(back)).toMatchObject(plain(400, words))
+  })
 
   test('tells nothing of a user who set up a second factor meanwhile', async () => {
     const { token, back } = await signedIn()
@@ -261,22 +257,6 @@ describe('A browser comes back', () => {
     const authenticated_at = new Date(clock.now()).toISOString()
     expect(again).toMatchObject({ id: session.id, authenticated_at })
     expect((await sessionOf(acme, session_token)).id).toBe(session.id)
-  })
-
-  test('to the settings after a recovery, in that browser alone', async () => {
-    const { identity } = await acme.register(ADA)
-    clock.jump(MINUTE)
-    const browser = newBrowser(app)
-    const page = await browser.visit((await begin(RETURN_TO, 'recovery')).hosted_url)
-    const asked = await browser.follow(await browser.press(page, BY_CODE, { email: ADA }))
-    const done = await browser.press(asked, BY_CODE, { code: acme.codeFor(ADA) })
-
-    const settings = await browser.follow(done)
-    expect(await newBrowser(app).visit(done.location)).toMatchObject({ status: 403 })
-    const changed = await browser.press(settings, BY_PASSWORD, { password: NEW_PASSWORD })
-    expect((await browser.follow(changed)).text).toContain('Your changes have been saved.')
-    expect(await sessionsOf(identity)).toHaveLength(1)
-    expect(await acme.tryPassword(ADA, NEW_PASSWORD)).toMatchObject({ status: 200 })
   })
 })
 

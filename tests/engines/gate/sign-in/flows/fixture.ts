@@ -9,18 +9,15 @@ export const PASSWORD = 'correct horse battery'
 
 export type FlowFixture = Awaited<ReturnType<typeof bootFlows>>
 /** The flows of one tenant, with the application that serves them. */
-export type Flows = Omit<
-  FlowFixture,
-  'acme' | 'now' | 'withKey' | 'newTenant' | typeof Symbol.asyncDispose
->
+export type Flows = Pick<FlowFixture, 'app' | 'clock' | 'key'> & Gate & ReturnType<typeof flowsOf>
 
-/** For many people whose clock stands still; the limits on tries have tests of their own. */
+/** Limits on attempts have tests of their own. */
 export const UNHURRIED = {
   'limits-sign-ins-per-minute': '100000',
   'limits-sign-ins-per-identifier-per-minute': '100000',
 }
 
-/** Cheap hashes, so that tests take no longer than they must; the work is the same otherwise. */
+/** Cheap password hashes, for speed. */
 const CHEAP = { 'gate-password-memory': '8MB', 'gate-password-iterations': '1' }
 
 /** An application with one tenant, and its flows. */
@@ -33,7 +30,7 @@ export async function bootFlows(options: TestAppOptions = {}) {
   }
 }
 
-/** The flows of a test file: boots once, without limits on tries. Each test takes a tenant of its own. */
+/** The flows of a test file, booted once, without limits on attempts. Each test takes a new tenant. */
 export async function useFlows(options: TestAppOptions = {}) {
   const { app, clock } = await bootFlows({ ...options, flags: { ...UNHURRIED, ...options.flags } })
   afterAll(app.stop)
@@ -59,13 +56,13 @@ export async function flowParty(app: TestApp, name = 'Other') {
   return { ...party, ...flowsOf(app, { tenantId: party.id, ...party }) }
 }
 
-/** The path of an absolute address, with its query. */
+/** The path and query of a URL. */
 export const pathOf = (url: string): string => {
   const { pathname, search } = new URL(url)
   return pathname + search
 }
 
-/** The node of a flow that has this name, and this value if one is given. */
+/** The node with this name, and this value if one is given. */
 export const node = ({ ui }: Json, name: string, value?: unknown): Json =>
   ui.nodes.find(
     ({ attributes }: Json) =>
@@ -75,7 +72,7 @@ export const node = ({ ui }: Json, name: string, value?: unknown): Json =>
 
 export const csrfOf = (flow: Json): string => node(flow, 'csrf_token').attributes.value
 
-/** `group:name` or `group:name=value` of each node, without the token. */
+/** `group:name` or `group:name=value` of each node but the token. */
 export const nodeNames = ({ ui }: Json): string[] =>
   ui.nodes
     .filter(({ attributes }: Json) => attributes.name !== 'csrf_token')
@@ -85,10 +82,7 @@ export const nodeNames = ({ ui }: Json): string[] =>
         : `${group}:${name ?? id}`,
     )
 
-/**
- * Ids of all messages of a flow, those beside fields with their field. The flow has these above
- * the form as well; here they are named once.
- */
+/** The message ids of a flow; those of fields as `field:id`, although the flow repeats them above. */
 export const messageIds = ({ ui }: Json): (number | string)[] => [
   ...(ui.messages ?? [])
     .filter(({ text }: Json) => !ui.nodes.some(({ messages }: Json) => hasText(messages, text)))
@@ -101,11 +95,11 @@ export const messageIds = ({ ui }: Json): (number | string)[] => [
 const hasText = (messages: Json[], text: string): boolean =>
   messages.some((message) => message.text === text)
 
-/** The code that an authenticator shows for a secret. */
+/** The code that an authenticator shows. */
 export const totpAt = (secret: string, now: number): string =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: now })
 
-/** Flows as a tenant's server and its people use them. */
+/** Flows as a tenant's server and its users use them. */
 export function flowsOf(
   app: TestApp,
   { tenantId, key, api }: { tenantId: string; key: string; api: Gate['api'] },
@@ -115,7 +109,7 @@ export function flowsOf(
   const ask = (kind: string, headers: Record<string, string> = {}, query = ''): Promise<Answer> =>
     app.raw(`${AUTH}/${kind}${query}`, { headers: { ...bearer, ...headers } })
 
-  /** Session tokens by the flow that they were shown for: a front end sends them along. */
+  /** Session tokens by flow: a front end sends them along. */
   const tokens = new Map<string, string>()
 
   async function start(kind: string, headers: Record<string, string> = {}, query = '') {
@@ -125,7 +119,7 @@ export function flowsOf(
     return answer.body as Json
   }
 
-  /** Of a sign-in that is halfway done, for the flow that asks for the rest. */
+  /** Keeps the token of a first factor for the flow that asks for the second. */
   function remember({ body }: Answer) {
     for (const { action, redirect_browser_to: url } of body.continue_with ?? [])
       if (action === 'redirect_browser_to')
@@ -137,7 +131,7 @@ export function flowsOf(
     return token === undefined ? {} : { 'x-session-token': token }
   }
 
-  /** As a front end sends it: to the action of the flow, as JSON, with its token. */
+  /** Sends a form as a front end does: to its action, as JSON, with its token. */
   async function send(
     flow: Json,
     fields: Json,
@@ -157,11 +151,11 @@ export function flowsOf(
     return answer
   }
 
-  /** As a front end reads it. */
+  /** Reads a flow as a front end does. */
   const read = (url: string, headers: Record<string, string> = {}): Promise<Answer> =>
     app.raw(pathOf(url), { headers: { accept: 'application/json', ...tokenOf(url), ...headers } })
 
-  /** By way of the tenant's server. */
+  /** Submits a form as the tenant's server does. */
   const submit = (kind: string, fields: Json, headers: Record<string, string> = {}) =>
     app.raw(`${AUTH}/${kind}/submit`, {
       method: 'POST',
@@ -196,7 +190,7 @@ export function flowsOf(
 
   const security = (switches: SecuritySwitches) => api.put('/v1/gate/settings/security', switches)
 
-  /** An authenticator for somebody: its secret. The session is one of both factors then. */
+  /** Adds an authenticator and returns its secret; the session then has both factors. */
   async function enrol(token: string): Promise<string> {
     const flow = await settings(token)
     const secret = node(flow, 'totp_secret_key').attributes.text.context.secret as string
@@ -206,7 +200,7 @@ export function flowsOf(
     return secret
   }
 
-  /** All that was posted to an address, newest first; those withheld as well. */
+  /** All mails to an address, newest first, also those that were withheld. */
   const mailsTo = (address: string) =>
     app.mail.outbox
       .list({ tenantId }, { limit: 1000 })
@@ -215,14 +209,14 @@ export function flowsOf(
 
   const sentTo = (address: string) => mailsTo(address).filter((mail) => mail?.body)
 
-  /** The code of the newest mail to an address. */
+  /** The code in the newest mail to an address. */
   function codeFor(address: string): string {
     const code = /^ {4}(\d{6})$/m.exec(sentTo(address)[0]?.body?.text ?? '')?.[1]
     expect(code).toBeString()
     return code as string
   }
 
-  /** The address of the button in the newest mail. */
+  /** The link in the newest mail to an address. */
   const linkFor = (address: string): string =>
     /https?:\/\/\S+/.exec(sentTo(address)[0]?.body?.text ?? '')?.[0] ?? ''
 
@@ -245,10 +239,10 @@ export function flowsOf(
     sentTo,
     codeFor,
     linkFor,
-    /** As somebody's browser would open it. */
+    /** Opens a page. */
     open: (url: string, headers: Record<string, string> = {}) =>
       app.raw(pathOf(url), { headers: { accept: 'text/html', ...headers } }),
-    /** As a page of ours sends it. */
+    /** Sends the form of a page. */
     post: (url: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
       app.raw(pathOf(url), {
         method: 'POST',

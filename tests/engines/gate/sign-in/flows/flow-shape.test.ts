@@ -34,40 +34,37 @@ const read = async (flow: Json): Promise<Json> =>
   (await app.raw(pathOf(flow.ui.action), { headers: withToken(token) })).body
 
 describe('A flow', () => {
-  test.each(FLOW_KINDS)(
-    'of kind %s starts with these fields, and is read as often as wanted',
-    async (kind) => {
-      const now = clock.now()
-      const { identity } = (await checked.whoami(token)).body
-      const flow = await start(kind)
-      const address = `${BASE}/auth/self-service/${kind}?flow=${flow.id}`
-      const fields = {
-        id: ID,
-        type: 'browser',
-        expires_at: isoAt(now + HOUR),
-        issued_at: isoAt(now),
-        request_url: `${BASE}/v1/gate/auth/${kind}`,
-        state: kind === 'settings' ? 'show_form' : 'choose_method',
-        ui: { action: address, method: 'POST', nodes: flow.ui.nodes },
-        hosted_url: address,
-        ...(kind === 'login' && {
-          created_at: isoAt(now),
-          updated_at: isoAt(now),
-          refresh: false,
-          requested_aal: 'aal1',
-        }),
-        ...(kind === 'settings' && { identity }),
-      }
-      expect(flow).toStrictEqual(fields)
-      for (let n = 0; n < 2; n++) expect(await read(flow)).toEqual(flow)
+  test.each(FLOW_KINDS)('of kind %s has these fields', async (kind) => {
+    const now = clock.now()
+    const { identity } = (await checked.whoami(token)).body
+    const flow = await start(kind)
+    const address = `${BASE}/auth/self-service/${kind}?flow=${flow.id}`
+    const fields = {
+      id: ID,
+      type: 'browser',
+      expires_at: isoAt(now + HOUR),
+      issued_at: isoAt(now),
+      request_url: `${BASE}/v1/gate/auth/${kind}`,
+      state: kind === 'settings' ? 'show_form' : 'choose_method',
+      ui: { action: address, method: 'POST', nodes: flow.ui.nodes },
+      hosted_url: address,
+      ...(kind === 'login' && {
+        created_at: isoAt(now),
+        updated_at: isoAt(now),
+        refresh: false,
+        requested_aal: 'aal1',
+      }),
+      ...(kind === 'settings' && { identity }),
+    }
+    expect(flow).toStrictEqual(fields)
+    for (let n = 0; n < 2; n++) expect(await read(flow)).toEqual(flow)
 
-      const other = await start(kind, { 'x-return-to': RETURN_TO })
-      expect(other.return_to).toBe(RETURN_TO)
-      expect(await read(other)).toEqual(other)
-      expect(other.id).not.toBe(flow.id)
-      expect(csrfOf(other)).not.toBe(csrfOf(flow))
-    },
-  )
+    const other = await start(kind, { 'x-return-to': RETURN_TO })
+    expect(other.return_to).toBe(RETURN_TO)
+    expect(await read(other)).toEqual(other)
+    expect(other.id).not.toBe(flow.id)
+    expect(csrfOf(other)).not.toBe(csrfOf(flow))
+  })
 
   test('has the lifetime and the base URL of the configuration', async () => {
     const flags = { 'gate-flow-lifetime': '20m', 'server-base-url': 'https://id.example.com' }

@@ -27,23 +27,20 @@ const read = async ({ ui }: Json, headers: Record<string, string> = {}): Promise
 const passwordLabel = (flow: Json): string => node(flow, 'password').meta.label.text
 
 describe('A flow', () => {
-  test.each(FLOW_KINDS)(
-    'of kind %s has all texts in either language, and the same nodes',
-    async (kind) => {
-      const flow = await start(kind)
-      const [english, german] = [await read(flow, ENGLISH), await read(flow, GERMAN)]
-      const texts = ({ ui }: Json) =>
-        ui.nodes.flatMap(({ meta }: Json) => meta.label.text || []) as string[]
-      for (const [at, text] of texts(german).entries())
-        expect(text).not.toBe(texts(english)[at] ?? '')
-      const spoken = new Set([...texts(english), ...texts(german)])
-      const withoutTexts = ({ ui }: Json) =>
-        JSON.stringify(ui, (name, value) =>
-          spoken.has(value) || name === 'title' || name === 'value' ? '' : value,
-        )
-      expect(withoutTexts(german)).toBe(withoutTexts(english))
-    },
-  )
+  test.each(FLOW_KINDS)('of kind %s has all texts in both languages', async (kind) => {
+    const flow = await start(kind)
+    const [english, german] = [await read(flow, ENGLISH), await read(flow, GERMAN)]
+    const texts = ({ ui }: Json) =>
+      ui.nodes.flatMap(({ meta }: Json) => meta.label.text || []) as string[]
+    for (const [at, text] of texts(german).entries())
+      expect(text).not.toBe(texts(english)[at] ?? '')
+    const spoken = new Set([...texts(english), ...texts(german)])
+    const withoutTexts = ({ ui }: Json) =>
+      JSON.stringify(ui, (name, value) =>
+        spoken.has(value) || name === 'title' || name === 'value' ? '' : value,
+      )
+    expect(withoutTexts(german)).toBe(withoutTexts(english))
+  })
 
   test.each<[Record<string, string>, string]>([
     [{}, 'Password'],

@@ -11,7 +11,7 @@ import type { Json } from '../../fixture.ts'
 import { type Answered, GATE_ARGS, newGateKey } from '../../processes.ts'
 import { AUTH, csrfOf, pathOf } from './fixture.ts'
 
-/** Cheap hashes, and no limits for a crowd that comes from one address. */
+/** Cheap password hashes, and no limits on attempts from one address. */
 const FLOW_ARGS = [
   ...GATE_ARGS,
   ...['--gate-password-memory', '8MB', '--gate-password-iterations', '1'],
@@ -25,7 +25,7 @@ export type Installation = Awaited<ReturnType<typeof openInstallation>>
 export async function openInstallation(stack: AsyncDisposableStack, ...args: string[]) {
   const { path: cwd } = stack.use(temporaryFolder())
 
-  /** Ends with the stack, unless somebody ends it before. */
+  /** Starts one more process, which ends with the stack. */
   const serve = async (...args: string[]) =>
     stack.use(await startServer({ cwd, args: [...FLOW_ARGS, ...args] }))
 
@@ -39,7 +39,7 @@ export async function openInstallation(stack: AsyncDisposableStack, ...args: str
   return { first, serve, tenantId, key, codesTo, ...client }
 }
 
-/** Reads beside the servers what nobody sends: the codes to an address, one of each mail. */
+/** Reads the codes in the mails to an address, which are never sent. */
 async function openOutbox(dataDir: string) {
   const db = openDatabase({ dataDir, synchronous: 'full' })
   const { open } = createBodies(
@@ -58,9 +58,9 @@ async function openOutbox(dataDir: string) {
   }
 }
 
-/** What people do by flows, at whichever of the processes. */
+/** A client of flows, for any of the processes. */
 function flowClient(key: string) {
-  /** Rejects with what `fetch` throws when the connection breaks before the answer is there. */
+  /** Rejects if the connection breaks before the response. */
   async function ask(
     server: string,
     method: string,
@@ -91,7 +91,7 @@ function flowClient(key: string) {
   const start = (server: string, kind: string, token?: string): Promise<Json> =>
     well(ask(server, 'GET', `${AUTH}/${kind}`, undefined, tokenHeader(token)))
 
-  /** To the action of the flow, whichever process that names. */
+  /** Sends a form to its action, at any of the processes. */
   const send = (server: string, flow: Json, fields: Json, token?: string): Promise<Answered> =>
     ask(
       server,
@@ -105,12 +105,12 @@ function flowClient(key: string) {
     ask,
     start,
     send,
-    /** A flow that another one has led to. */
+    /** Reads a flow that another one led to. */
     read: (server: string, url: string, token?: string): Promise<Json> =>
       well(ask(server, 'GET', pathOf(url), undefined, tokenHeader(token))),
     tryPassword: async (server: string, identifier: string, password: string) =>
       send(server, await start(server, 'login'), { method: 'password', identifier, password }),
-    /** Without a password, and without a mail. */
+    /** Creates an identity, without a mail. */
     create: (server: string, email: string, fields: Json = {}): Promise<Json> =>
       well(
         ask(server, 'POST', '/v1/gate/identities', {
@@ -127,7 +127,7 @@ function flowClient(key: string) {
 const tokenHeader = (token?: string): Record<string, string> =>
   token === undefined ? {} : { 'x-session-token': token }
 
-/** Ids of what the flow says is wrong, with itself or with its fields, each once. */
+/** The ids of a flow's errors, each once. */
 export function errorsIn({ body }: Answered): number[] {
   const beside = (body.ui?.nodes ?? []).flatMap(({ messages }: Json) => messages)
   const errors = [...(body.ui?.messages ?? []), ...beside].filter(({ type }) => type === 'error')

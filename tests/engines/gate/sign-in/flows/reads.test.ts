@@ -1,6 +1,5 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
-import { newAccount } from '../../../../support/social/index.ts'
 import { ADA, enrolled, halfway, NEW_PASSWORD, nextCode, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import { PASSWORD } from './fixture.ts'
@@ -82,8 +81,7 @@ test('A code reads its flow twice, when it is sent and when it is entered', asyn
 })
 
 test('A callback of a provider reads its flow twice', async () => {
-  const url = await social.authorizeUrl(await social.begin('login'), 'google')
-  const arrival = await social.authorize(url, 'google', newAccount())
+  const arrival = await social.arrivalFrom(await social.begin('login'), 'google')
   const counts = await reads.during(() => social.callback('google', arrival), 303)
   expect(counts).toEqual({ flows: TWICE, sessions: 0 })
 })

@@ -4,6 +4,7 @@ import type { Answer, TestApp, TestAppOptions } from '../../../../support/app.ts
 import {
   type Account,
   type Arrival,
+  newAccount,
   OPENID_NAMES,
   ORGANISATION,
   PLAIN_NAMES,
@@ -60,6 +61,12 @@ export async function startFakes() {
 /** Providers whose claims about an address are never trusted. */
 export const UNTRUSTED: ProviderName[] = ['facebook', 'slack', 'spotify']
 export const TRUSTED = PROVIDERS.filter((name) => !UNTRUSTED.includes(name))
+
+interface TripOptions {
+  press?: 'allow' | 'deny'
+  fields?: Json
+  headers?: Record<string, string>
+}
 
 type SocialOptions = TestAppOptions & { configured?: readonly ProviderName[] }
 
@@ -177,6 +184,15 @@ function socialOf(app: TestApp, fakes: Fakes, tenant: Awaited<ReturnType<typeof 
     return walk(url, { to: callbackOf(provider), press })
   }
 
+  /** The same, from a flow that a program sends to the provider. */
+  const arrivalFrom = async (
+    flow: Json,
+    provider: ProviderName,
+    account: Account = newAccount(),
+    { fields, headers, press }: TripOptions = {},
+  ): Promise<Arrival> =>
+    authorize(await authorizeUrl(flow, provider, fields, headers), provider, account, press)
+
   async function callback(
     provider: ProviderName,
     { method, params }: Arrival,
@@ -196,10 +212,9 @@ function socialOf(app: TestApp, fakes: Fakes, tenant: Awaited<ReturnType<typeof 
     flow: Json,
     provider: ProviderName,
     account: Account,
-    options: { press?: 'allow' | 'deny'; fields?: Json; headers?: Record<string, string> } = {},
+    options: TripOptions = {},
   ): Promise<Back> {
-    const url = await authorizeUrl(flow, provider, options.fields, options.headers)
-    const arrival = await authorize(url, provider, account, options.press)
+    const arrival = await arrivalFrom(flow, provider, account, options)
     return callback(provider, arrival, openIn.get(flow.id))
   }
 
@@ -257,9 +272,8 @@ function socialOf(app: TestApp, fakes: Fakes, tenant: Awaited<ReturnType<typeof 
 
   /** Connects an account in the settings, as a program. */
   async function connect(token: string, provider: ProviderName, account: Account) {
-    const headers = withToken(token)
-    const flow = await begin('settings', headers)
-    const back = await roundTrip(flow, provider, account, { fields: linkOf(provider), headers })
+    const flow = await begin('settings', withToken(token))
+    const back = await roundTrip(flow, provider, account, linking(provider, token))
     const answer = await finishLink(flow, back, token)
     expect(answer).toMatchObject({ status: 200, body: { state: 'success' } })
   }
@@ -285,6 +299,7 @@ function socialOf(app: TestApp, fakes: Fakes, tenant: Awaited<ReturnType<typeof 
     begin,
     authorizeUrl,
     authorize,
+    arrivalFrom,
     callback,
     roundTrip,
     pressProvider,
@@ -313,6 +328,12 @@ function socialOf(app: TestApp, fakes: Fakes, tenant: Awaited<ReturnType<typeof 
 
 /** The fields that connect an account. */
 export const linkOf = (provider: ProviderName) => ({ provider: undefined, link: provider })
+
+/** A trip that connects an account in the settings. */
+export const linking = (provider: ProviderName, token: string) => ({
+  fields: linkOf(provider),
+  headers: withToken(token),
+})
 
 /** The code that a browser brings back to the app. */
 export const codeIn = ({ location }: Page): string =>

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { ProviderName } from '../../../../../src/config/index.ts'
+import { createStore } from '../../../../../src/engines/gate/store.ts'
 import { sha256 } from '../../../../../src/platform/crypto.ts'
 import { type Account, newAccount } from '../../../../support/social/index.ts'
 import { type Json, MINUTE } from '../../fixture.ts'
@@ -7,10 +8,20 @@ import { auditOf, rowsOf } from '../../identities/people.ts'
 import { complains, HOUR, isAlive, RETURN_TO, refuses, sendBare, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import { messageIds, nodeNames, PASSWORD } from './fixture.ts'
-import { codeIn, linkOf, named, type SocialTenant, useSocial } from './social-fixture.ts'
+import { codeIn, linking, linkOf, named, type SocialTenant, useSocial } from './social-fixture.ts'
 
 const social = await useSocial()
-const { accountsOf, app, authorize, authorizeUrl, begin, callback, connect, finishLink } = social
+const {
+  accountsOf,
+  app,
+  arrivalFrom,
+  authorize,
+  authorizeUrl,
+  begin,
+  callback,
+  connect,
+  finishLink,
+} = social
 const { flowAt, newTenant, pressProvider, readIdentity, roundTrip, send, settings, signInWith } =
   social
 
@@ -39,8 +50,11 @@ const disconnect = (token: string, provider: string, of: SocialTenant = social) 
 /** A browser that is about to come back from the provider. */
 async function arriving(token: string, provider: ProviderName, account = newAccount()) {
   const flow = await begin('settings', withToken(token))
-  const url = await authorizeUrl(flow, provider, linkOf(provider), withToken(token))
-  return { flow, account, arrival: await authorize(url, provider, account) }
+  return {
+    flow,
+    account,
+    arrival: await arrivalFrom(flow, provider, account, linking(provider, token)),
+  }
 }
 
 /** A browser that brought a code back to the app, which has not used it yet. */
@@ -51,49 +65,46 @@ async function backAtApp(token: string, provider: ProviderName, account = newAcc
 }
 
 describe('Connecting an account', () => {
-  test.each(['github', 'google'] as const)(
-    'at %s lets it sign in until it is disconnected',
-    async (provider) => {
-      const { email, token, identity } = await newUser()
-      const { session_token: other } = await social.signIn(email)
-      const { credentials: _, ...before } = await readIdentity(identity)
-      const account = newAccount()
-      const headers = withToken(token)
-      const flow = await begin('settings', headers)
-      expect(buttons(flow)).toContain(`oidc:link=${provider}`)
+  test.each(['github', 'google'] as const)('of %s lets it sign in', async (provider) => {
+    const { email, token, identity } = await newUser()
+    const { session_token: other } = await social.signIn(email)
+    const { credentials: _, ...before } = await readIdentity(identity)
+    const account = newAccount()
+    const headers = withToken(token)
+    const flow = await begin('settings', headers)
+    expect(buttons(flow)).toContain(`oidc:link=${provider}`)
 
-      const page = await roundTrip(flow, provider, account, { fields: linkOf(provider), headers })
-      expect(page.status).toBe(303)
-      expect(page.location).toBe(`${RETURN_TO}?flow=${flow.id}&code=${codeIn(page)}`)
-      expect((await finishLink(flow, page, token)).body.state).toBe('success')
+    const page = await roundTrip(flow, provider, account, linking(provider, token))
+    expect(page.status).toBe(303)
+    expect(page.location).toBe(`${RETURN_TO}?flow=${flow.id}&code=${codeIn(page)}`)
+    expect((await finishLink(flow, page, token)).body.state).toBe('success')
 
-      const { credentials, ...after } = await readIdentity(identity)
-      expect(after).toEqual(before)
-      expect(Object.keys(credentials).sort()).toEqual(['oidc', 'password'])
-      expect(await accountsOf(identity)).toEqual([named(provider, account)])
-      for (const one of [token, other]) expect(await isAlive(social, one)).toBe(true)
-      expect(social.eventTypesOf(identity)).toEqual(['identity.created', 'identity.login'])
-      const { identity: same, session_token: byAccount } = await signInWith(provider, account)
-      expect(same.id).toBe(identity.id)
-      const open = buttons(await settings(token))
-      expect(open).toContain(`oidc:unlink=${provider}`)
-      expect(open).not.toContain(`oidc:link=${provider}`)
+    const { credentials, ...after } = await readIdentity(identity)
+    expect(after).toEqual(before)
+    expect(Object.keys(credentials).sort()).toEqual(['oidc', 'password'])
+    expect(await accountsOf(identity)).toEqual([named(provider, account)])
+    for (const one of [token, other]) expect(await isAlive(social, one)).toBe(true)
+    expect(social.eventTypesOf(identity)).toEqual(['identity.created', 'identity.login'])
+    const { identity: same, session_token: byAccount } = await signInWith(provider, account)
+    expect(same.id).toBe(identity.id)
+    const open = buttons(await settings(token))
+    expect(open).toContain(`oidc:unlink=${provider}`)
+    expect(open).not.toContain(`oidc:link=${provider}`)
 
-      expect((await disconnect(token, provider)).body.state).toBe('success')
-      expect(await accountsOf(identity)).toEqual([])
-      expect(await isAlive(social, byAccount)).toBe(true)
-      expect((await signInWith(provider, account)).identity.id).not.toBe(identity.id)
+    expect((await disconnect(token, provider)).body.state).toBe('success')
+    expect(await accountsOf(identity)).toEqual([])
+    expect(await isAlive(social, byAccount)).toBe(true)
+    expect((await signInWith(provider, account)).identity.id).not.toBe(identity.id)
 
-      const about = { actor_kind: 'person', actor_id: identity.id }
-      const name = { github: 'GitHub', google: 'Google' }[provider]
-      const detail = { provider: name, provider_id: provider }
-      const audited = auditOf(app, `identity:${identity.id}`)
-      expect(audited.filter(({ action }) => action.startsWith('identity.account_'))).toEqual([
-        { action: 'identity.account_connected', ...about, detail },
-        { action: 'identity.account_disconnected', ...about, detail },
-      ])
-    },
-  )
+    const about = { actor_kind: 'person', actor_id: identity.id }
+    const name = { github: 'GitHub', google: 'Google' }[provider]
+    const detail = { provider: name, provider_id: provider }
+    const audited = auditOf(app, `identity:${identity.id}`)
+    expect(audited.filter(({ action }) => action.startsWith('identity.account_'))).toEqual([
+      { action: 'identity.account_connected', ...about, detail },
+      { action: 'identity.account_disconnected', ...about, detail },
+    ])
+  })
 
   test('works on a page, and disconnecting, too', async () => {
     const { token, identity } = await newUser()
@@ -253,8 +264,9 @@ describe('Connecting an account', () => {
     const flow = await tenant.begin('settings', headers)
     const arrivals = []
     for (let n = 0; n < 2; n++) {
-      const url = await tenant.authorizeUrl(flow, 'google', linkOf('google'), headers)
-      arrivals.push(await authorize(url, 'google', newAccount()))
+      arrivals.push(
+        await tenant.arrivalFrom(flow, 'google', newAccount(), linking('google', token)),
+      )
     }
     const [first, second] = arrivals as [(typeof arrivals)[0], (typeof arrivals)[0]]
     await tenant.disable('google')
@@ -373,63 +385,6 @@ describe('The code that the browser brings back to the app', () => {
   })
 })
 
-describe('Connecting and disconnecting need', () => {
-  const FORMS = [{ link: 'github' }, { unlink: 'google' }]
-
-  test('the token of the session and of the form', async () => {
-    const { token, identity } = await newUser()
-    await connect(token, 'google', newAccount())
-    const stranger = await newUser()
-    const flow = await settings(token)
-    for (const fields of FORMS) {
-      const sendAs = (by: string, more = {}) => send(flow, { ...fields, ...more }, withToken(by))
-      expect(await sendBare(social, flow, fields)).toMatchObject(refuses(401, 'session_inactive'))
-      expect(await sendAs(stranger.token)).toMatchObject(refuses(403, 'security_identity_mismatch'))
-      const forged = await sendAs(token, { csrf_token: 'x' })
-      expect(forged).toMatchObject(refuses(403, 'security_csrf_violation'))
-    }
-    expect(await accountsOf(identity)).toHaveLength(1)
-  })
-
-  test('the browser that opened the page first', async () => {
-    const { token, identity } = await newUser()
-    const flow = await begin('settings', withToken(token))
-    const page = await newBrowser(app).visit(flow.hosted_url)
-    const stranger = await newBrowser(app).press(page, ['link', 'google'])
-    expect(stranger).toMatchObject({ status: 403, location: '' })
-    expect(await accountsOf(identity)).toEqual([])
-  })
-
-  test.each([
-    [HOUR, true],
-    [HOUR + 1, false],
-  ])('a sign-in within the hour: %d ms ago is recent: %p', async (ms, isRecent) => {
-    const { token, identity } = await newUser()
-    await connect(token, 'google', newAccount())
-    social.clock.jump(ms)
-    const flow = await begin('settings', withToken(token))
-    const answers = []
-    for (const fields of FORMS) answers.push(await send(flow, fields, withToken(token)))
-    const expected = refuses(403, 'session_refresh_required')
-    if (isRecent) expect(answers.map(({ status }) => status)).toEqual([422, 200])
-    else expect(answers).toMatchObject([expected, expected])
-    expect(await accountsOf(identity)).toHaveLength(isRecent ? 0 : 1)
-  })
-
-  test('the second factor', async () => {
-    const tenant = await newTenant()
-    const { email, token } = await newUser(tenant)
-    await tenant.security({ mfa_enabled: true })
-    await tenant.enrol(token)
-    const flow = await tenant.settings(token)
-    const { session_token: half } = await tenant.signIn(email)
-    for (const fields of FORMS)
-      expect(await tenant.send(flow, fields, withToken(half))).toMatchObject(
-        refuses(403, 'session_aal2_required'),
-      )
-  })
-})
-
 describe('Disconnecting an account', () => {
   test('frees it for other users, and its provider for another account', async () => {
     const { token, identity } = await newUser()
@@ -495,5 +450,29 @@ describe('Disconnecting an account', () => {
     ])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422])
     expect(await accountsOf(identity)).toHaveLength(1)
+  })
+})
+
+test('The store finds and removes accounts within their tenant', async () => {
+  const { socialLinks } = createStore(app.db)
+  const { id: other } = await newTenant()
+  const { token, identity } = await newUser()
+  await connect(token, 'google', newAccount())
+  social.clock.jump(1)
+  await connect(token, 'github', newAccount())
+  const providers = () => socialLinks.of(social.id, identity.id).map(({ provider }) => provider)
+  const [{ provider, subject } = expect.unreachable()] = socialLinks.of(social.id, identity.id)
+
+  await app.db.commit(() => {
+    expect(socialLinks.find(other, provider, subject)).toBeUndefined()
+    expect(socialLinks.find(social.id, provider, subject)?.identityId).toBe(identity.id)
+    expect(socialLinks.of(other, identity.id)).toEqual([])
+    socialLinks.removeProvider(other, identity.id, 'github')
+    socialLinks.removeAll(other, identity.id)
+    expect(providers()).toEqual(['google', 'github'])
+    socialLinks.removeProvider(social.id, identity.id, 'github')
+    expect(providers()).toEqual(['google'])
+    socialLinks.removeAll(social.id, identity.id)
+    expect(providers()).toEqual([])
   })
 })

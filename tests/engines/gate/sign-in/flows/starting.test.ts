@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { FLOW_KINDS } from '../../../../../src/engines/gate/sign-in/model.ts'
-import { ACTOR, count, DAY, HOUR, type Json, plain, UNKNOWN_ID } from '../../fixture.ts'
+import { ACTOR, count, DAY, HOUR, type Json, plain, SETTINGS, UNKNOWN_ID } from '../../fixture.ts'
 import { ADA, withToken } from './acts.ts'
 import { AUTH, csrfOf, PASSWORD, pathOf, SELF_SERVICE, useFlows } from './fixture.ts'
 
@@ -207,4 +207,23 @@ describe('A key at the address of a flow', () => {
     const forged = await request('POST', pathOf(ui.action), `Bearer ${acme.key}`)
     expect(forged).toMatchObject({ status: 403, body: { id: 'security_csrf_violation' } })
   })
+})
+
+test('The return URLs hold for all flows that the tenant starts from then on', async () => {
+  const ask = (kind: string, url: string, of = acme) =>
+    of.ask(kind, { ...headers, 'x-return-to': url })
+  const listed = 'https://new.example.com/x'
+  const other = 'https://app.example.com/in'
+  const before = await ask('login', other)
+  await acme.api.put(`${SETTINGS}/return-urls`, { return_urls: ['https://new.example.com/'] })
+
+  for (const kind of FLOW_KINDS) {
+    const flows = flowsKept()
+    for (const url of [other, 'javascript:alert(1)'])
+      expect(await ask(kind, url)).toMatchObject(plain(400, 'X-Return-To'))
+    expect(flowsKept()).toBe(flows)
+    expect(await ask(kind, listed)).toMatchObject({ status: 200, body: { return_to: listed } })
+  }
+  expect((await acme.read(before.body.ui.action)).body.return_to).toBe(other)
+  expect((await ask('login', other, await newTenant())).body.return_to).toBe(other)
 })

@@ -1,66 +1,75 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { ProviderName } from '../../../../../src/config/index.ts'
 import { createTestClock } from '../../../../support/clock.ts'
-import {
-  NOTHING_SET,
-  newSigningKey,
-  type ProviderSettings,
-  published,
-  signToken,
-} from '../../../../support/social/index.ts'
+import { newSigningKey, published, signToken } from '../../../../support/social/index.ts'
 import { startTarget } from '../../../../support/target.ts'
-import { callbackOf, refusalOf, START, socialWith } from './client.ts'
+import { type Callback, callbackOf, complete, refusalOf, START, socialWith } from './fixture.ts'
 
 type Answer = () => Response | Promise<Response>
 
-/** A provider that answers whatever a test wants at each of its addresses. */
-async function startHostile(provider: ProviderName, answers: Partial<Record<string, Answer>>) {
+/** What the provider answers at its paths, where it differs from `usual`. */
+let answers: Record<string, Answer> = {}
+let nonce = ''
+const target = startTarget(({ path }) => {
+  const name = path.slice(1).split('?')[0] ?? ''
+  return (answers[name] ?? usual[name] ?? nothing)()
+})
+afterAll(target.stop)
+beforeEach(() => {
+  answers = {}
+})
+
+const at = (name: string) => new URL(`/${name}`, target.url).href
+const SETTINGS = {
+  clientId: 'our-client',
+  clientSecret: 'the-client-secret',
+  authorizeUrl: at('authorize'),
+  tokenUrl: at('token'),
+  userinfoUrl: at('userinfo'),
+  jwksUrl: at('jwks'),
+  issuer: 'https://issuer.example',
+}
+
+/** A browser that is back from the provider; nothing is cached. */
+async function callbackAt(
+  provider: ProviderName,
+  params: Record<string, string> = { code: 'the-code' },
+) {
   const clock = createTestClock(START)
-  const target = startTarget(({ path }) => {
-    const [name = ''] = path.slice(1).split('?')
-    return (answers[name] ?? usual[name] ?? nothing)()
-  })
-  const at = (name: string) => new URL(`/${name}`, target.url).href
-  const settings: ProviderSettings = {
-    ...NOTHING_SET,
-    clientId: 'our-client',
-    clientSecret: 'the-client-secret',
-    authorizeUrl: at('authorize'),
-    tokenUrl: at('token'),
-    userinfoUrl: at('userinfo'),
-    jwksUrl: at('jwks'),
-    issuer: 'https://issuer.example',
-  }
-  const social = socialWith({ [provider]: settings }, clock)
+  const social = socialWith({ [provider]: SETTINGS }, clock)
   const redirectUri = callbackOf(provider)
   const { secrets } = await social.begin(provider, { redirectUri, state: 's' })
   nonce = secrets.nonce ?? ''
-  const params = new URLSearchParams({ state: 's', code: 'the-code' })
-  const journey = { provider, redirectUri, params, state: 's', secrets, method: 'GET' } as const
+  const query = new URLSearchParams({ state: 's', ...params })
+  const callback: Callback = {
+    provider,
+    redirectUri,
+    params: query,
+    state: 's',
+    secrets,
+    method: 'GET',
+  }
+  const before = target.requests.length
   return {
     clock,
-    target,
-    social,
-    journey,
-    refusal: () => refusalOf(social, journey),
-    [Symbol.asyncDispose]: () => target.stop(),
+    complete: () => complete(social, callback),
+    refusal: () => refusalOf(social, callback),
+    requests: () => target.requests.slice(before),
   }
 }
 
+const refusalWith = async (provider: ProviderName, given: Record<string, Answer>) => {
+  answers = given
+  return (await callbackAt(provider)).refusal()
+}
+
 const key = newSigningKey()
-let nonce = ''
-
-const claims = () => ({
-  iss: 'https://issuer.example',
-  aud: 'our-client',
-  sub: '42',
-  iat: Date.parse(START) / 1000,
-  exp: Date.parse(START) / 1000 + 3600,
-  nonce,
-})
-
-const idToken = () =>
-  signToken({ header: { alg: 'RS256', kid: key.kid }, claims: claims() }, key.privateKey, '')
+const idToken = (more: Record<string, unknown> = {}) => {
+  const iat = Date.parse(START) / 1000
+  const claims = { iss: SETTINGS.issuer, aud: 'our-client', sub: '42', iat, exp: iat + 3600, nonce }
+  const header = { alg: 'RS256', kid: key.kid }
+  return signToken({ header, claims: { ...claims, ...more } }, key.privateKey, '')
+}
 
 const tokens = (more: Record<string, unknown> = {}) => ({
   access_token: 'the-access-token-secret',
@@ -69,34 +78,33 @@ const tokens = (more: Record<string, unknown> = {}) => ({
   ...more,
 })
 
+const json =
+  (body: () => unknown, status = 200): Answer =>
+  () =>
+    Response.json(body(), { status })
 const usual: Record<string, Answer> = {
-  token: () => Response.json(tokens()),
-  jwks: () => Response.json({ keys: [published(key)] }),
-  userinfo: () => Response.json({ sub: '42', id: '42', email: 'me@example.com' }),
+  token: json(() => tokens()),
+  jwks: json(() => ({ keys: [published(key)] })),
+  userinfo: json(() => ({ sub: '42', id: '42', email: 'me@example.com' })),
 }
-
 const nothing = () => new Response('nothing here', { status: 404 })
 const text =
-  (body: string, status = 200) =>
+  (body: string, status = 200): Answer =>
   () =>
     new Response(body, { status, headers: { 'content-type': 'application/json' } })
-const json =
-  (body: unknown, status = 200): Answer =>
-  () =>
-    Response.json(body, { status })
 
-test.each(['google', 'discord'] as const)('%s is sound when it is left alone', async (provider) => {
-  await using hostile = await startHostile(provider, {})
-
-  const profile = await hostile.social.complete(provider, hostile.journey)
-
-  expect(profile).toMatchObject({ email: 'me@example.com', isEmailVerified: false })
+test.each(['google', 'discord'] as const)('%s works as usual', async (provider) => {
+  const { complete, requests } = await callbackAt(provider)
+  expect(await complete()).toMatchObject({ email: 'me@example.com', isEmailVerified: false })
+  for (const { headers } of requests().filter(({ path }) => path !== '/jwks')) {
+    expect(headers.get('user-agent')).toBe('Gatehouse')
+    expect(headers.get('accept')).toStartWith('application/json')
+    expect(headers.get('accept-encoding')).toBe('identity')
+  }
 })
 
-const TOO_MUCH = 'x'.repeat(150_000)
 const DEEP = '['.repeat(90_000)
-
-const everywhere: [string, Answer][] = [
+const ANYWHERE: [string, Answer][] = [
   ['nothing', text('')],
   ['no JSON', text('<html>the-code the-client-secret</html>')],
   ['half of it', text('{"access_token":"the-access-token-secret"')],
@@ -105,97 +113,79 @@ const everywhere: [string, Answer][] = [
   ['a number', text('1')],
   ['null', text('null')],
   ['an empty object', text('{}')],
-  ['too much', text(JSON.stringify({ padding: TOO_MUCH }))],
-  ['what is very deep', text(DEEP)],
-  ['what is very deep and whole', text(`${DEEP}${']'.repeat(90_000)}`)],
+  ['too much', text(JSON.stringify({ padding: 'x'.repeat(150_000) }))],
+  ['deep nesting', text(DEEP)],
+  ['deep nesting, closed', text(`${DEEP}${']'.repeat(90_000)}`)],
   ['a failure', text('{"error":"server_error"}', 500)],
   ['a refusal', text('{"error":"invalid_grant"}', 400)],
-  ['a refusal in a form of its own', text('{"error":{"message":"the-code"}}', 400)],
+  ['a refusal of its own form', text('{"error":{"message":"the-code"}}', 400)],
+  ['too many requests', text('', 429)],
+  ['no content', () => new Response(null, { status: 204 })],
+  ['a redirect', () => Response.redirect('https://evil.example/?the-code', 302)],
+  ['broken gzip', () => new Response('x', { headers: { 'content-encoding': 'gzip' } })],
   [
     'a challenge',
     () =>
       new Response('', { status: 401, headers: { 'www-authenticate': 'Bearer realm="the-code"' } }),
   ],
-  ['too many requests', text('', 429)],
-  ['no content', () => new Response(null, { status: 204 })],
-  ['a redirect', () => Response.redirect('https://evil.example/?the-code', 302)],
-  [
-    'broken compression',
-    () => new Response('nonsense', { headers: { 'content-encoding': 'gzip' } }),
-  ],
 ]
+const endless = () =>
+  new Response(new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(10_000)) }))
+const headOnly = () => new Response(new ReadableStream({ start: (stream) => stream.enqueue('{') }))
+const never = () => new Promise<Response>(() => {})
 
 describe.each([
   ['google', 'token'],
   ['google', 'jwks'],
   ['google', 'userinfo'],
-  ['discord', 'token'],
   ['discord', 'userinfo'],
   ['github', 'userinfo/emails'],
-] as const)('%s is refused when its %s', (provider, name) => {
-  test.each(everywhere)('answers with %s', async (_, answer) => {
-    const more = name === 'userinfo/emails' ? { userinfo: json({ id: 42 }) } : {}
-    await using hostile = await startHostile(provider, { ...more, [name]: answer })
+] as const)('%s is refused if its %s', (provider, name) => {
+  const others: Record<string, Answer> =
+    provider === 'github' ? { userinfo: json(() => ({ id: 42 })) } : {}
 
-    const { reason, message } = await hostile.refusal()
-
-    expect(reason).toBe('failed')
-    expect(message).not.toContain('the-')
-    expect(message.length).toBeLessThan(300)
+  test('is wrong in any way', async () => {
+    for (const [what, answer] of ANYWHERE) {
+      const { reason, message } = await refusalWith(provider, { ...others, [name]: answer })
+      expect({ what, reason }).toEqual({ what, reason: 'failed' })
+      expect(message).not.toContain('the-')
+      expect(message.length).toBeLessThan(300)
+    }
   })
 
-  test('answers without end', async () => {
-    const endless = () =>
-      new Response(new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(10_000)) }))
-    await using hostile = await startHostile(provider, {
-      ...(name === 'userinfo/emails' && { userinfo: json({ id: 42 }) }),
-      [name]: endless,
-    })
-
-    expect((await hostile.refusal()).message).toContain('too large')
-  })
-
-  test.each([
-    ['not at all', () => new Promise<Response>(() => {})],
-    [
-      'with a head alone',
-      () => new Response(new ReadableStream({ start: (stream) => stream.enqueue('{') })),
-    ],
-  ] as [string, Answer][])('answers %s within ten seconds', async (_, answer) => {
-    const asked = Promise.withResolvers<void>()
-    await using hostile = await startHostile(provider, {
-      ...(name === 'userinfo/emails' && { userinfo: json({ id: 42 }) }),
-      [name]: () => {
+  test('is endless, or takes longer than ten seconds', async () => {
+    const { message } = await refusalWith(provider, { ...others, [name]: endless })
+    expect(message).toContain('too large')
+    for (const slow of [never, headOnly]) {
+      const asked = Promise.withResolvers<void>()
+      const answer = () => {
         asked.resolve()
-        return answer()
-      },
-    })
-
-    const refusal = hostile.refusal()
-    await asked.promise
-    await hostile.clock.advance(10_000)
-
-    expect((await refusal).message).toContain('did not respond completely in time')
+        return slow()
+      }
+      answers = { ...others, [name]: answer }
+      const { refusal, clock } = await callbackAt(provider)
+      const refused = refusal()
+      await asked.promise
+      await clock.advance(10_000)
+      expect((await refused).message).toContain('did not respond completely in time')
+    }
   })
 })
 
-describe('a token answer is refused', () => {
-  test.each([
-    ['an access token that is a list', { access_token: ['x'] }],
-    ['an access token that would end a header', { access_token: 'a\r\nx: y' }],
-    ['no access token', { access_token: undefined }],
-    ['a type that nobody knows', { token_type: 'mac' }],
-    ['a type that is a list', { token_type: ['bearer'] }],
-    ['a refresh token that is an object', { refresh_token: {} }],
-    ['a scope that is an object', { scope: {} }],
-    ['an end that is a word', { expires_in: 'soon' }],
-  ])('with %s', async (_, more) => {
+describe('Tokens are refused', () => {
+  test.each<Record<string, unknown>>([
+    { access_token: ['x'] },
+    { access_token: 'a\r\nx: y' },
+    { access_token: undefined },
+    { token_type: 'mac' },
+    { token_type: ['bearer'] },
+    { refresh_token: {} },
+    { scope: {} },
+    { expires_in: 'soon' },
+  ])('with %j', async (more) => {
     for (const provider of ['google', 'discord'] as const) {
-      await using hostile = await startHostile(provider, {
-        token: () => Response.json(tokens(more)),
-      })
-
-      expect(await hostile.refusal()).toMatchObject({ reason: 'failed' })
+      const refusal = await refusalWith(provider, { token: json(() => tokens(more)) })
+      expect(refusal.reason).toBe('failed')
     }
   })
 
@@ -204,146 +194,102 @@ describe('a token answer is refused', () => {
     ['an ID token that is a list', [], 'the ID token is missing'],
     ['an ID token in one part', 'nonsense', 'cannot be read'],
     ['an ID token of five parts', 'a.b.c.d.e', 'cannot be read'],
-    [
-      'an ID token that holds a list',
-      `e30.${Buffer.from('[]').toString('base64url')}.x`,
-      'not an object',
-    ],
+    ['an ID token that holds a list', `e30.${btoa('[]')}.x`, 'not an object'],
   ])('with %s', async (_, id_token, why) => {
-    await using hostile = await startHostile('google', {
-      token: () => Response.json(tokens({ id_token })),
-    })
-
-    expect((await hostile.refusal()).message).toContain(why)
+    const { message } = await refusalWith('google', { token: json(() => tokens({ id_token })) })
+    expect(message).toContain(why)
   })
 
-  test('with an error that is not one word, which is not repeated', async () => {
-    const error = 'the-code <script>'
-    await using hostile = await startHostile('google', { token: json({ error }, 400) })
-
-    expect((await hostile.refusal()).message).toBe(
-      'google: the provider rejected the code with an unknown error',
-    )
+  test('without quoting them if they are no JSON', async () => {
+    const { message } = await refusalWith('google', { token: text('the-code') })
+    expect(message).toBe('google: a response is not JSON')
   })
 
-  test('with status 200 and an error beside the tokens', async () => {
-    await using hostile = await startHostile('discord', {
-      token: () => Response.json(tokens({ error: 'access_denied' })),
-    })
-
-    expect(await hostile.refusal()).toMatchObject({
+  test('with an error, which is shown if it is one word', async () => {
+    const odd = json(() => ({ error: 'the-code <script>' }), 400)
+    const { message } = await refusalWith('google', { token: odd })
+    expect(message).toBe('google: the provider rejected the code with an unknown error')
+    const good = json(() => tokens({ error: 'access_denied' }))
+    expect(await refusalWith('discord', { token: good })).toMatchObject({
       reason: 'failed',
       message: 'discord: the provider rejected the code with the error access_denied',
     })
   })
 })
 
-test('an ID token that nobody asked for is not looked at', async () => {
-  await using hostile = await startHostile('discord', {
-    token: () => Response.json(tokens({ id_token: 'nonsense' })),
-  })
-
-  const { tokens: kept } = await hostile.social.complete('discord', hostile.journey)
-
-  expect(kept.idToken).toBeUndefined()
+test('An ID token that was not asked for is dropped', async () => {
+  answers = { token: json(() => tokens({ id_token: 'nonsense' })) }
+  const { complete } = await callbackAt('discord')
+  expect((await complete()).tokens.idToken).toBeUndefined()
 })
 
-describe('a key set is refused', () => {
-  test.each([
-    ['keys that are no list', { keys: {} }],
-    ['keys that are no objects', { keys: ['x', null] }],
-    ['no keys', { keys: [] }],
-    ['a key of a kind that nobody knows', { keys: [{ ...published(key), kty: 'oct', k: 'AA' }] }],
-    ['a key that is broken', { keys: [{ ...published(key), n: '!' }] }],
-    ['a key that is too short', { keys: [{ ...published(key), n: 'AQAB' }] }],
-    ['a key that is for secrets', { keys: [{ ...published(key), use: 'enc' }] }],
-    ['two keys of one name', { keys: [published(key), published(key)] }],
-  ])('with %s', async (_, set) => {
-    await using hostile = await startHostile('google', { jwks: json(set) })
-
-    expect(await hostile.refusal()).toMatchObject({ reason: 'failed' })
-  })
+test.each<[string, unknown]>([
+  ['an object', {}],
+  ['no objects', ['x', null]],
+  ['empty', []],
+  ['symmetric', [{ ...published(key), kty: 'oct', k: 'AA' }]],
+  ['broken', [{ ...published(key), n: '!' }]],
+  ['too short', [{ ...published(key), n: 'AQAB' }]],
+  ['for encryption', [{ ...published(key), use: 'enc' }]],
+  ['two of one name', [published(key), published(key)]],
+])('Keys that are %s are refused', async (_, keys) => {
+  expect((await refusalWith('google', { jwks: json(() => ({ keys })) })).reason).toBe('failed')
 })
 
-describe('coming back is refused', () => {
+describe('A callback is refused, and the provider not asked,', () => {
   test.each([
     ['access_denied', 'denied'],
-    ['user_cancelled_login', 'denied'],
-    ['user_cancelled_authorize', 'denied'],
+    ['account_selection_required', 'denied'],
     ['consent_required', 'denied'],
-    ['login_required', 'denied'],
     ['interaction_required', 'denied'],
+    ['login_required', 'denied'],
+    ['user_cancelled_authorize', 'denied'],
+    ['user_cancelled_login', 'denied'],
     ['server_error', 'failed'],
-    ['temporarily_unavailable', 'failed'],
     ['invalid_scope', 'failed'],
     ['<script>', 'failed'],
-  ])('with the error %s: %s', async (error, reason) => {
-    await using hostile = await startHostile('google', {})
-    const params = new URLSearchParams({ state: 's', error, error_description: 'the-description' })
-
-    const refusal = await refusalOf(hostile.social, { ...hostile.journey, params })
-
-    expect(refusal.reason).toBe(reason as typeof refusal.reason)
-    expect(refusal.message).not.toContain('the-description')
-    expect(refusal.message).not.toContain('<')
-    expect(hostile.target.requests).toEqual([])
+  ] as const)('with the error %s: %s', async (error, reason) => {
+    const given = { error, error_description: 'the-description' }
+    const { refusal, requests } = await callbackAt('google', given)
+    const refused = await refusal()
+    expect(refused.reason).toBe(reason)
+    expect(refused.message).not.toMatch(/the-description|</)
+    expect(requests()).toEqual([])
   })
 
-  test('with an error and the wrong state, whatever the error', async () => {
-    await using hostile = await startHostile('google', {})
-    const params = new URLSearchParams({ state: 'other', error: 'access_denied' })
-
-    const refusal = await refusalOf(hostile.social, { ...hostile.journey, params })
-
-    expect(refusal.reason).toBe('failed')
-  })
-
-  test.each(['id_token', 'token', 'response'])('with %s, which nobody asked for', async (name) => {
-    await using hostile = await startHostile('google', {})
-    const params = new URLSearchParams({ state: 's', code: 'the-code', [name]: 'x' })
-
-    expect(await refusalOf(hostile.social, { ...hostile.journey, params })).toMatchObject({
-      reason: 'failed',
-    })
-    expect(hostile.target.requests).toEqual([])
+  test('with the wrong state or a token', async () => {
+    const callbacks: Record<string, string>[] = [{ state: 'other', error: 'access_denied' }]
+    for (const name of ['id_token', 'token', 'response'])
+      callbacks.push({ code: 'the-code', [name]: 'x' })
+    for (const params of callbacks) {
+      const { refusal, requests } = await callbackAt('google', params)
+      expect((await refusal()).reason).toBe('failed')
+      expect(requests()).toEqual([])
+    }
   })
 })
 
-test('a provider that is not there is refused', async () => {
-  const hostile = await startHostile('google', {})
-  await hostile.target.stop()
-
-  expect((await hostile.refusal()).message).toContain('cannot be reached')
+test('A provider that is down is refused', async () => {
+  const down = startTarget(nothing)
+  const tokenUrl = new URL('/token', down.url).href
+  await down.stop()
+  const social = socialWith({ google: { ...SETTINGS, tokenUrl } })
+  const redirectUri = callbackOf('google')
+  const { secrets } = await social.begin('google', { redirectUri, state: 's' })
+  const params = new URLSearchParams({ state: 's', code: 'the-code' })
+  const callback: Callback = {
+    provider: 'google',
+    redirectUri,
+    params,
+    state: 's',
+    secrets,
+    method: 'GET',
+  }
+  expect((await refusalOf(social, callback)).message).toContain('cannot be reached')
 })
 
-test('the address of a profile counts with what its source says of it', async () => {
-  const vouching = () =>
-    signToken(
-      { header: { alg: 'RS256', kid: key.kid }, claims: { ...claims(), email_verified: true } },
-      key.privateKey,
-      '',
-    )
-  await using hostile = await startHostile('google', {
-    token: () => Response.json(tokens({ id_token: vouching() })),
-  })
-
-  const profile = await hostile.social.complete('google', hostile.journey)
-
-  expect(profile).toMatchObject({ email: 'me@example.com', isEmailVerified: false })
-})
-
-test('providers are called by name, and asked for nothing compressed', async () => {
-  await using hostile = await startHostile('discord', {})
-  await hostile.social.complete('discord', hostile.journey)
-
-  const heads = hostile.target.requests.map(({ path, headers }) => [
-    path,
-    headers.get('user-agent'),
-    headers.get('accept'),
-    headers.get('accept-encoding'),
-  ])
-  expect(heads).toEqual([
-    ['/token', 'Gatehouse', 'application/json', 'identity'],
-    ['/userinfo', 'Gatehouse', 'application/json', 'identity'],
-  ])
+test('An address is verified by the response that has it', async () => {
+  answers = { token: json(() => tokens({ id_token: idToken({ email_verified: true }) })) }
+  const { complete } = await callbackAt('google')
+  expect(await complete()).toMatchObject({ email: 'me@example.com', isEmailVerified: false })
 })

@@ -116,13 +116,10 @@ describe('A message', () => {
     expect(inGerman(4900002, { seconds }).text).toContain(`in ${wordsInGerman} erneut`)
   })
 
-  test.each([undefined, null, Number.NaN, Number.POSITIVE_INFINITY, {}, () => 1])(
-    'shows … for %p',
-    (value) => {
-      expect(inEnglish(4900002, { seconds: value }).text).toContain('again in ….')
-      expect(inEnglish(1010002, { provider: value }).text).toBe('Sign in with …')
-    },
-  )
+  test.each([undefined, null, Number.NaN, Infinity, {}, () => 1])('shows … for %p', (value) => {
+    expect(inEnglish(4900002, { seconds: value }).text).toContain('again in ….')
+    expect(inEnglish(1010002, { provider: value }).text).toBe('Sign in with …')
+  })
 })
 
 describe('A hostile context', () => {

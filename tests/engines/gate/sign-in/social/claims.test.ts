@@ -1,0 +1,250 @@
+import { describe, expect, test } from 'bun:test'
+import type { Api } from '../../../../../src/engines/gate/sign-in/social/provider.ts'
+import { providers } from '../../../../../src/engines/gate/sign-in/social/providers/index.ts'
+import { CONSUMERS, ORGANISATION, uuidOf } from '../../../../support/social/index.ts'
+
+const OID = uuidOf('object')
+const MINIMUM = {
+  google: { sub: '42' },
+  gitlab: { sub: '42' },
+  linkedin: { sub: '42' },
+  apple: { sub: '42' },
+  twitch: { sub: '42' },
+  slack: { sub: '42', 'https://slack.com/team_id': 'T1' },
+  microsoft: { tid: ORGANISATION, oid: OID, iss: `https://a.example/${ORGANISATION}/v2.0` },
+  github: { id: 42 },
+  'github-tenant': { id: 42 },
+  discord: { id: '42' },
+  facebook: { id: '42' },
+  spotify: { account_id: '42' },
+}
+type Name = keyof typeof MINIMUM
+
+/** Responses of an API, by path. */
+const apiWith = (answers: Record<string, unknown>, scopes: string[] | null = null) => {
+  const asked: string[] = []
+  const api: Api = {
+    userinfo: 'https://api.example/user',
+    scopes,
+    accessToken: 'token',
+    clientSecret: 'secret',
+    get: async (url) => {
+      asked.push(url)
+      return answers[new URL(url).pathname] ?? []
+    },
+  }
+  return { api, asked }
+}
+
+/** The user whom a provider describes with these claims. */
+async function personOf(name: Name, claims: Record<string, unknown> = {}, posted = '') {
+  const provider = providers[name]
+  const all = { ...MINIMUM[name], ...claims }
+  if (provider.kind === 'openid') return provider.person(all, new URLSearchParams(posted))
+  return provider.person(apiWith({ '/user': all, '/user/emails': claims.emails }).api)
+}
+
+const email = 'me@example.com'
+
+describe('A subject', () => {
+  test.each<[Name, Record<string, unknown>, string]>([
+    ['google', {}, '42'],
+    ['google', { sub: '~'.repeat(255) }, '~'.repeat(255)],
+    ['slack', {}, 'T1:42'],
+    ['microsoft', {}, `${ORGANISATION}:${OID}`],
+    ['github', {}, '42'],
+    ['github-tenant', {}, '42'],
+    ['spotify', {}, '42'],
+    ['spotify', { account_id: null, id: 'ada' }, 'name:ada'],
+    ['spotify', { account_id: '', id: '42' }, 'name:42'],
+  ])('of %s %j is %s', async (name, claims, subject) => {
+    expect((await personOf(name, claims)).subject).toBe(subject)
+  })
+
+  test.each<[Name, string, unknown[], string]>([
+    ['google', 'sub', [undefined, null, ''], 'sub is missing'],
+    ['google', 'sub', [42, ['42'], {}], 'sub is not a string'],
+    [
+      'google',
+      'sub',
+      ['x'.repeat(256), 'a\nb', 'ä', ' ', '\x7f'],
+      'the subject is too long or has',
+    ],
+    ['slack', 'sub', ['x'.repeat(253)], 'the subject is too long'],
+    ['slack', 'https://slack.com/team_id', [undefined], 'team_id is missing'],
+    ['microsoft', 'tid', ['common', undefined], 'tid is missing or not a valid ID'],
+    ['microsoft', 'tid', [[ORGANISATION]], 'tid is not a string'],
+    ['microsoft', 'tid', [uuidOf('x')], 'tid differs from the directory'],
+    ['microsoft', 'iss', [undefined, 'https://a.example/v2.0'], 'tid differs from the directory'],
+    ['microsoft', 'oid', ['x', undefined, `${OID}0`], 'oid is missing or not a valid ID'],
+    ['github', 'id', ['42', 1.5, 0, -1, null, [1], 2 ** 53], 'id is not a valid numeric user ID'],
+    ['discord', 'id', [42], 'id is not a string'],
+    ['facebook', 'id', [null], 'id is missing'],
+    ['spotify', 'account_id', [['x']], 'account_id is not a string'],
+  ])('of %s is refused with the %s %j', async (name, claim, values, words) => {
+    for (const value of values)
+      await expect(personOf(name, { [claim]: value })).rejects.toThrow(words)
+  })
+})
+
+describe('An address', () => {
+  test.each<[Name, Record<string, unknown>, boolean]>([
+    ['google', { email_verified: true }, true],
+    ['google', { email_verified: 'true' }, true],
+    ['google', { email_verified: 'false' }, false],
+    ['google', { email_verified: 1 }, false],
+    ['google', { email_verified: [true] }, false],
+    ['google', {}, false],
+    ['apple', { email_verified: 'true' }, true],
+    ['apple', { email_verified: 'false' }, false],
+    ['gitlab', { email_verified: true }, true],
+    ['gitlab', { email_verified: 'true' }, false],
+    ['linkedin', { email_verified: true }, true],
+    ['linkedin', { email_verified: 'true' }, false],
+    ['twitch', { email_verified: true }, true],
+    ['twitch', { email_verified: 'true' }, false],
+    ['slack', { email_verified: true }, false],
+    ['discord', { verified: true }, true],
+    ['discord', { verified: 'true' }, false],
+    ['facebook', { verified: true, email_verified: true }, false],
+    ['spotify', { verified: true, email_verified: true }, false],
+    ['microsoft', {}, false],
+    ['microsoft', { xms_edov: true }, true],
+    ['microsoft', { xms_edov: 1 }, true],
+    ['microsoft', { xms_edov: 'true' }, true],
+    ['microsoft', { xms_edov: '1' }, true],
+    ['microsoft', { xms_edov: false }, false],
+    ['microsoft', { xms_edov: 'false' }, false],
+    ['microsoft', { email_verified: true }, false],
+    ['microsoft', { preferred_username: email }, false],
+    ['microsoft', { verified_primary_email: ['other@example.com', 'ME@example.com'] }, true],
+    ['microsoft', { verified_secondary_email: [email] }, true],
+    ['microsoft', { verified_primary_email: ['other@example.com', 7] }, false],
+    ['microsoft', { verified_primary_email: email }, false],
+    ['microsoft', { tid: CONSUMERS, iss: `https://a.example/${CONSUMERS}/v2.0` }, true],
+  ])('of %s with %j is verified: %p', async (name, claims, isEmailVerified) => {
+    expect(await personOf(name, { email, ...claims })).toMatchObject({ email, isEmailVerified })
+  })
+
+  test('of Microsoft is never verified if there is none', async () => {
+    const person = await personOf('microsoft', { xms_edov: true })
+    expect(person).toMatchObject({ email: undefined, isEmailVerified: false })
+  })
+
+  const entry = (address: string, primary: boolean, verified: unknown) => ({
+    email: address,
+    primary,
+    verified,
+  })
+
+  test.each([
+    [[entry('a@x.example', false, true), entry(email, true, true)], email, true],
+    [[entry('a@x.example', false, true), entry(email, true, false)], email, false],
+    [[entry(email, true, 'true')], email, false],
+    [[entry(email, false, true)], undefined, false],
+    [[], undefined, false],
+  ])('of GitHub is the primary one: %j', async (emails, address, isEmailVerified) => {
+    const person = await personOf('github', { email: 'public@example.com', emails })
+    expect(person).toMatchObject({ email: address, isEmailVerified })
+  })
+
+  test('of GitHub comes in a list of objects', async () => {
+    for (const emails of [{}, [email], [[]]])
+      await expect(personOf('github', { emails })).rejects.toThrow('not a')
+  })
+
+  test('of GitHub is read only with a scope for it', async () => {
+    for (const [scopes, requests] of [
+      [null, 2],
+      [['read:user', 'user:email'], 2],
+      [['user'], 2],
+      [['read:user'], 1],
+    ] as const) {
+      const { api, asked } = apiWith({ '/user': { id: 42 } }, scopes && [...scopes])
+      await (providers.github as Extract<typeof providers.github, { kind: 'oauth' }>).person(api)
+      expect(asked).toHaveLength(requests)
+    }
+  })
+
+  test('may have 320 characters, and no white space', async () => {
+    const longest = `${'x'.repeat(308)}@example.com`
+    expect((await personOf('google', { email: longest })).email).toBe(longest)
+    for (const wrong of [`x${longest}`, 'a\r\nb@example.com', 'a b@example.com'])
+      await expect(personOf('google', { email: wrong })).rejects.toThrow(
+        'email is not an email address',
+      )
+    for (const wrong of [[email], { address: email }])
+      await expect(personOf('google', { email: wrong })).rejects.toThrow('email is not a string')
+  })
+})
+
+describe('A name', () => {
+  test.each<[Name, Record<string, unknown>, string | undefined]>([
+    ['google', { name: 'Ada Lovelace', given_name: 'Ada' }, 'Ada Lovelace'],
+    ['google', { name: '', given_name: 'Ada' }, 'Ada'],
+    ['google', {}, undefined],
+    ['google', { name: 'Ada\u0000\n\u202eLove\ud800' }, 'Ada Love\ufffd'],
+    ['google', { name: '🐎'.repeat(201) }, '🐎'.repeat(200)],
+    ['gitlab', { nickname: 'ada' }, 'ada'],
+    ['linkedin', { given_name: 'Ada' }, 'Ada'],
+    ['slack', { given_name: 'Ada' }, 'Ada'],
+    ['microsoft', { name: 'Ada' }, 'Ada'],
+    ['twitch', { preferred_username: 'ada' }, 'ada'],
+    ['github', { name: null, login: 'ada' }, 'ada'],
+    ['discord', { global_name: null, username: 'ada' }, 'ada'],
+    ['facebook', { name: 'Ada' }, 'Ada'],
+    ['spotify', { display_name: 'Ada' }, 'Ada'],
+  ])('of %s %j is %s', async (provider, claims, name) => {
+    expect((await personOf(provider, claims)).name).toBe(name as string)
+  })
+
+  test.each([
+    ['{"name":{"firstName":"Ada","lastName":"Lovelace"}}', 'Ada Lovelace'],
+    ['{"name":{"lastName":"Lovelace"}}', 'Lovelace'],
+    ['nonsense', undefined],
+    ['[]', undefined],
+    ['null', undefined],
+    ['{}', undefined],
+    ['{"name":"Ada"}', undefined],
+    ['{"name":{"firstName":["Ada"]}}', undefined],
+    ['{"name":{"firstName":" ","lastName":""}}', undefined],
+    [`{"name":{"firstName":"Ada"}}${' '.repeat(4096 - 28)}`, 'Ada'],
+    [`{"name":{"firstName":"Ada"}}${' '.repeat(4097 - 28)}`, undefined],
+  ])('that Apple posts as %s is %s', async (user, name) => {
+    const { name: shown } = await personOf('apple', {}, `${new URLSearchParams({ user })}`)
+    expect(shown).toBe(name as string)
+  })
+
+  test('must be a string', async () => {
+    await expect(personOf('google', { name: ['Ada'] })).rejects.toThrow('name is not a string')
+  })
+})
+
+test.each<[Name, unknown, string | undefined]>([
+  ['google', 'pt_BR', 'pt-BR'],
+  ['google', `en-${'abcdefgh-'.repeat(3)}abcde`, `en-${'abcdefgh-'.repeat(3)}abcde`],
+  ['google', `en-${'abcdefgh-'.repeat(3)}abcdef`, undefined],
+  ['linkedin', { country: 'DE', language: 'de' }, 'de'],
+  ['linkedin', 'de', 'de'],
+  ['slack', 'en-US', 'en-US'],
+  ['slack', '<script>', undefined],
+  ['discord', 'en-US', 'en-US'],
+  ['gitlab', 'de', undefined],
+  ['github', 'de', undefined],
+  ['github-tenant', 'de', 'en'],
+])('The locale of %s %j is %s', async (name, locale, tag) => {
+  expect((await personOf(name, { locale })).locale).toBe(tag as string)
+})
+
+test('A locale must be a string', async () => {
+  await expect(personOf('google', { locale: 7 })).rejects.toThrow('locale is not a string')
+})
+
+test('Facebook is asked for the fields, with a proof of the app', async () => {
+  const { api, asked } = apiWith({ '/user': { id: '42' } })
+  await (providers.facebook as Extract<typeof providers.facebook, { kind: 'oauth' }>).person(api)
+  const proof = new Bun.CryptoHasher('sha256', 'secret').update('token').digest('hex')
+  expect(asked.map((url) => Object.fromEntries(new URL(url).searchParams))).toEqual([
+    { fields: 'id,name,email', appsecret_proof: proof },
+  ])
+})
