@@ -90,7 +90,12 @@ export function describedClient(app: TestApp, key: string): Api {
 
 const documents = new WeakMap<TestApp, Json>()
 
-export async function expectAsDescribed(app: TestApp, method: Method, path: string, answer: Answer) {
+export async function expectAsDescribed(
+  app: TestApp,
+  method: Method,
+  path: string,
+  answer: Answer,
+) {
   if (!documents.has(app)) documents.set(app, (await app.raw('/openapi.json')).body)
   expectDescribed(documents.get(app), method, path, withoutFreeForm(path, answer))
 }
