@@ -16,7 +16,7 @@ import {
   TOKENS,
 } from './fixture.ts'
 
-/** How many rows there are of each. */
+/** The number of rows of each table. */
 const rows = ({ app }: Fixture, ...tables: string[]) =>
   tables.map((table) => count(app, `gate_${table}`))
 
@@ -25,8 +25,8 @@ async function sweepAfter({ clock, app }: Fixture, ms: number) {
   await app.platform.retention.sweep()
 }
 
-/** Somebody who was deleted just before a crash. */
-function cutShort({ app, acme }: Fixture, id: string) {
+/** Deletes an identity as if the process had crashed afterwards. */
+function interruptErasure({ app, acme }: Fixture, id: string) {
   app.db.client.run('delete from gate_identities where id = ?', [id])
   app.db.client.run(
     'insert into gate_erasures (identity_id, tenant_id, requested_at) values (?, ?, 0)',
@@ -34,14 +34,13 @@ function cutShort({ app, acme }: Fixture, id: string) {
   )
 }
 
-/** People of whom something is still to be cleared away. */
-const toErase = ({ app }: Fixture) =>
+const openErasures = ({ app }: Fixture) =>
   app.db.client.query('select 1 from gate_erasures where completed_at is null').all().length
 
 const ask = ({ api }: Fixture) =>
   api.post(AUTHORIZE, { subject: 's', action: 'a.read', resource: 'document:1' })
 
-/** Two flows, each with a code: the one that the answer names, and the one that only the mail links to. */
+/** Starts two flows with a code each: the one in the answer, and the one of the link in the mail. */
 const startFlow = async (fixture: Fixture) => {
   const { id } = await fixture.createIdentity()
   const answer = await fixture.api.post(`${IDENTITIES}/${id}/resend-verification`)
@@ -49,7 +48,7 @@ const startFlow = async (fixture: Fixture) => {
   return answer.body.flow
 }
 
-/** Writes down the rows of a table again, `copies` times, with other ids. */
+/** Copies the rows of a table `copies` times, with other ids. */
 function copy({ app }: Fixture, table: string, copies: number, unique: string[]) {
   const names = (app.db.client.query(`pragma table_info(${table})`).all() as Json[])
     .map(({ name }) => name as string)
@@ -62,7 +61,7 @@ function copy({ app }: Fixture, table: string, copies: number, unique: string[])
   )
 }
 
-/** How many rows of a table each slice of a sweep takes. */
+/** The number of rows that each slice of a sweep deletes. */
 async function slicesOf(fixture: Fixture, table: string) {
   const { app, clock } = fixture
   const slices: number[] = []
@@ -78,52 +77,26 @@ async function slicesOf(fixture: Fixture, table: string) {
   return slices
 }
 
-describe('a day after its end', () => {
-  test('a session goes', async () => {
-    await using fixture = await bootGate({ flags: { 'gate-session-lifetime': '2h' } })
-    const person = await fixture.createIdentity()
-    const { token } = await fixture.openSession(person)
+test.each<[string, Record<string, string>, number]>([
+  ['a day', {}, DAY],
+  ['the configured time', { 'retention-expired': '1h' }, HOUR],
+])('Sessions, tokens and flows are deleted %s after their end', async (_, flags, ms) => {
+  await using fixture = await bootGate({ flags: { ...flags, 'gate-session-lifetime': '1h' } })
+  const { token } = await fixture.openSession(await fixture.createIdentity())
+  await mintToken(fixture.app, fixture.key, { ttl_seconds: 3600 })
+  const { expires_at } = await startFlow(fixture)
+  expect(Date.parse(expires_at) - fixture.clock.now()).toBe(HOUR)
 
-    await sweepAfter(fixture, 2 * HOUR + DAY)
-    expect(rows(fixture, 'sessions')).toEqual([1])
-    expect(await fixture.whoami(token)).toMatchObject({ status: 401 })
-
-    await sweepAfter(fixture, 1)
-    expect(rows(fixture, 'sessions', 'identities')).toEqual([0, 1])
-  })
-
-  test('an access token goes', async () => {
-    await using fixture = await bootGate()
-    await mintToken(fixture.app, fixture.key, { ttl_seconds: 60 })
-
-    await sweepAfter(fixture, MINUTE + DAY)
-    expect(rows(fixture, 'access_tokens')).toEqual([1])
-    await sweepAfter(fixture, 1)
-    expect(rows(fixture, 'access_tokens')).toEqual([0])
-  })
-
-  test('a flow goes, with its codes, and so does that of the link in its mail', async () => {
-    await using fixture = await bootGate()
-    const { expires_at: end } = await startFlow(fixture)
-    expect(rows(fixture, 'flows', 'codes')).toEqual([2, 2])
-
-    await sweepAfter(fixture, Date.parse(end) - fixture.clock.now() + DAY)
-    expect(rows(fixture, 'flows', 'codes')).toEqual([2, 2])
-    await sweepAfter(fixture, 1)
-    expect(rows(fixture, 'flows', 'codes', 'identities')).toEqual([0, 0, 1])
-  })
-
-  test('or when the settings say so', async () => {
-    await using fixture = await bootGate({ flags: { 'retention-expired': '1h' } })
-    await mintToken(fixture.app, fixture.key, { ttl_seconds: 60 })
-    await startFlow(fixture)
-    await sweepAfter(fixture, 2 * HOUR + 1)
-    expect(rows(fixture, 'access_tokens', 'flows', 'codes')).toEqual([0, 0, 0])
-  })
+  await sweepAfter(fixture, HOUR + ms)
+  expect(rows(fixture, 'sessions', 'access_tokens', 'flows', 'codes')).toEqual([1, 1, 2, 2])
+  expect(await fixture.whoami(token)).toMatchObject({ status: 401 })
+  await sweepAfter(fixture, 1)
+  expect(rows(fixture, 'sessions', 'access_tokens', 'flows', 'codes')).toEqual([0, 0, 0, 0])
+  expect(rows(fixture, 'identities')).toEqual([2])
 })
 
-describe('what is alive stays', () => {
-  test('beside what is not', async () => {
+describe('Retention keeps', () => {
+  test('what is still valid', async () => {
     await using fixture = await bootGate()
     const person = await fixture.createIdentity()
     await fixture.openSession(person)
@@ -131,111 +104,92 @@ describe('what is alive stays', () => {
     await startFlow(fixture)
     fixture.clock.jump(3 * DAY)
     const { token } = await fixture.openSession(person)
-    const { access_token: accessToken } = await mintToken(fixture.app, fixture.key)
+    const { access_token } = await mintToken(fixture.app, fixture.key)
     const flow = await startFlow(fixture)
-
     await fixture.app.platform.retention.sweep()
 
     expect(rows(fixture, 'sessions', 'access_tokens', 'flows', 'codes')).toEqual([1, 1, 2, 2])
     expect(await fixture.whoami(token)).toMatchObject({ status: 200 })
-    const question = { access_token: accessToken }
-    expect((await fixture.api.post(`${TOKENS}/introspect`, question)).body.active).toBe(true)
+    const { body } = await fixture.api.post(`${TOKENS}/introspect`, { access_token })
+    expect(body.active).toBe(true)
     expect(count(fixture.app, `gate_flows where id = '${flow.id}'`)).toBe(1)
     expect(rows(fixture, 'identities', 'addresses')).toEqual([3, 3])
   })
 
-  test('and so does what was revoked, until its time is over: revoking again stays a success', async () => {
+  test('a revoked session until it would have ended', async () => {
     await using fixture = await bootGate()
     const { session } = await fixture.openSession(await fixture.createIdentity())
-    await fixture.api.delete(`${SESSIONS}/${session.id}`)
+    const revoke = () => fixture.api.delete(`${SESSIONS}/${session.id}`)
+    await revoke()
     await sweepAfter(fixture, HOUR)
-    expect(await fixture.api.delete(`${SESSIONS}/${session.id}`)).toMatchObject({ status: 204 })
+    expect(await revoke()).toMatchObject({ status: 204 })
     await sweepAfter(fixture, 2 * DAY)
-    expect(await fixture.api.delete(`${SESSIONS}/${session.id}`)).toMatchObject({ status: 404 })
+    expect(await revoke()).toMatchObject({ status: 404 })
   })
 
-  test('people, their settings and webhooks are never too old', async () => {
+  test('identities, settings and webhooks forever', async () => {
     await using fixture = await bootGate()
-    const person = await fixture.createIdentity({
-      credentials: { password: { config: { password: 'correct horse' } } },
-    })
-    const webhook = await fixture.createWebhook('http://127.0.0.1:9/')
+    const person = await fixture.createIdentity()
+    const { id } = await fixture.createWebhook('http://127.0.0.1:9/')
     await fixture.api.put('/v1/gate/settings/security', { mfa_enabled: true })
     await sweepAfter(fixture, 4000 * DAY)
     expect(await fixture.readIdentity(person)).toEqual(person)
-    expect((await fixture.api.get('/v1/gate/settings/webhooks')).body.webhooks).toMatchObject([
-      { id: webhook.id },
-    ])
+    const { body } = await fixture.api.get('/v1/gate/settings/webhooks')
+    expect(body.webhooks).toMatchObject([{ id }])
     expect((await fixture.api.get('/v1/gate/settings/security')).body.mfa_enabled).toBe(true)
   })
 })
 
-describe('of many, 500 go at a time, with room for others between them:', () => {
-  test('sessions', async () => {
+describe('Retention deletes at most 500 rows at a time, with pauses:', () => {
+  test.each<[string, number, string[], (fixture: Fixture) => Promise<unknown>]>([
+    [
+      'gate_sessions',
+      1199,
+      ['id', 'token_hash'],
+      async (fixture) => fixture.openSession(await fixture.createIdentity()),
+    ],
+    ['gate_access_tokens', 1199, ['hash'], ({ app, key }) => mintToken(app, key)],
+    ['gate_flows', 599, ['id'], startFlow],
+    ['gate_decisions', 1199, ['id'], ask],
+  ])('%s', async (table, copies, unique, create) => {
     await using fixture = await bootGate()
-    await fixture.openSession(await fixture.createIdentity())
-    copy(fixture, 'gate_sessions', 1199, ['id', 'token_hash'])
-    fixture.clock.jump(3 * DAY)
-    expect(await slicesOf(fixture, 'gate_sessions')).toEqual([500, 500, 200])
-  })
-
-  test('access tokens', async () => {
-    await using fixture = await bootGate()
-    await mintToken(fixture.app, fixture.key)
-    copy(fixture, 'gate_access_tokens', 1199, ['hash'])
-    fixture.clock.jump(3 * DAY)
-    expect(await slicesOf(fixture, 'gate_access_tokens')).toEqual([500, 500, 200])
-  })
-
-  test('flows', async () => {
-    await using fixture = await bootGate()
-    await startFlow(fixture)
-    copy(fixture, 'gate_flows', 599, ['id'])
-    fixture.clock.jump(3 * DAY)
-    expect(await slicesOf(fixture, 'gate_flows')).toEqual([500, 500, 200])
+    await create(fixture)
+    copy(fixture, table, copies, unique)
+    fixture.clock.jump(31 * DAY)
+    expect(await slicesOf(fixture, table)).toEqual([500, 500, 200])
     expect(rows(fixture, 'codes')).toEqual([0])
   })
 
-  test('decisions', async () => {
-    await using fixture = await bootGate()
-    await ask(fixture)
-    copy(fixture, 'gate_decisions', 1199, ['id'])
-    fixture.clock.jump(31 * DAY)
-    expect(await slicesOf(fixture, 'gate_decisions')).toEqual([500, 500, 200])
-  })
-
-  test('the tokens of somebody whose erasure a crash cut short', async () => {
+  test('tokens of an interrupted erasure', async () => {
     await using fixture = await bootGate()
     const { app } = fixture
     const { id } = await fixture.createIdentity()
     await mintToken(app, fixture.key, { subject: id })
     copy(fixture, 'gate_access_tokens', 1199, ['hash'])
-    cutShort(fixture, id)
-
+    interruptErasure(fixture, id)
     expect(await slicesOf(fixture, 'gate_access_tokens')).toEqual([500, 500, 200])
-
-    await until(() => toErase(fixture) === 0)
+    await until(() => openErasures(fixture) === 0)
     expect(app.log.join()).not.toContain('retention failed')
   })
 })
 
-test('erasures of several people share a slice', async () => {
+test('Erasures of several identities share a slice', async () => {
   await using fixture = await bootGate()
   const { app } = fixture
   for (let n = 0; n < 3; n++) {
     const { id } = await fixture.createIdentity()
     await mintToken(app, fixture.key, { subject: id })
-    cutShort(fixture, id)
+    interruptErasure(fixture, id)
   }
   await mintToken(app, fixture.key)
 
   await app.platform.retention.sweep()
 
-  expect(toErase(fixture)).toBe(0)
+  expect(openErasures(fixture)).toBe(0)
   expect(rows(fixture, 'access_tokens')).toEqual([1])
 })
 
-test('the ids of deleted people are kept as long as the audit log', async () => {
+test('The ids of deleted identities are kept as long as the audit log', async () => {
   await using fixture = await bootGate()
   const { id } = await fixture.createIdentity()
   expect(await fixture.api.delete(`${IDENTITIES}/${id}`)).toMatchObject({ status: 204 })
@@ -247,7 +201,7 @@ test('the ids of deleted people are kept as long as the audit log', async () => 
   expect(rows(fixture, 'erasures')).toEqual([0])
 })
 
-test('the sweep comes by itself, once a minute', async () => {
+test('Retention runs once a minute', async () => {
   await using fixture = await bootGate()
   await mintToken(fixture.app, fixture.key)
   fixture.clock.jump(2 * DAY)

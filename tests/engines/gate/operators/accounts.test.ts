@@ -1,36 +1,25 @@
 import { describe, expect, test } from 'bun:test'
+import { openDatabase } from '../../../../src/db/open.ts'
 import { createOfflineOperators } from '../../../../src/engines/gate/operators/offline.ts'
-import { SYSTEM_TENANT_ID } from '../../../../src/platform/system-tenant.ts'
+import { systemClock } from '../../../../src/platform/clock.ts'
+import { openSystemTenant, SYSTEM_TENANT_ID } from '../../../../src/platform/system-tenant.ts'
+import { cli } from '../../../support/cli.ts'
 import { testConfig } from '../../../support/config.ts'
-import { bootOperators, CLI, type OperatorFixture, PASSWORD } from './fixture.ts'
+import { temporaryFolder } from '../../../support/folder.ts'
+import { IDENTITIES, rowsOf, SESSIONS } from '../fixture.ts'
+import { bootOperators, CLI, NAME, PASSWORD, useOperators } from './fixture.ts'
 
-const ADA = {
-  email: 'Ada@Example.com',
-  displayName: 'Ada Berg',
-  password: PASSWORD,
-  isVerified: false,
-}
+const fixture = await useOperators()
+const { gateOperators, gate, platform } = fixture
+
+const ADA = { displayName: 'Ada Berg', password: PASSWORD, isVerified: false }
 const DEVICE = { method: 'link', ipAddress: '192.0.2.7', userAgent: 'test' } as const
 const NEW_PASSWORD = 'seven green bicycles'
 
-const actions = ({ platform }: OperatorFixture) =>
-  platform.audit
-    .list({ tenantId: SYSTEM_TENANT_ID, limit: 100 })
-    .entries.map(({ action, actor }) => `${actor.kind} ${action}`)
+const open = (operator: { id: string }) =>
+  fixture.app.db.commit(() => gateOperators.open(operator, DEVICE))
 
-/** The tokens of so many sessions of one operator. */
-async function sessionsOf(
-  { app, gateOperators }: OperatorFixture,
-  operator: { id: string },
-  count: number,
-) {
-  const opened = []
-  for (let made = 0; made < count; made++)
-    opened.push(await app.db.commit(() => gateOperators.open(operator, DEVICE)))
-  return opened
-}
-
-const isAlive = ({ gate }: OperatorFixture, token: string): boolean => {
+const isActive = ({ token }: { token: string }): boolean => {
   try {
     gate.sessions.authenticated(token, SYSTEM_TENANT_ID)
     return true
@@ -39,213 +28,177 @@ const isAlive = ({ gate }: OperatorFixture, token: string): boolean => {
   }
 }
 
-describe('an operator whom somebody makes', () => {
-  test('has the traits of one, and is found by the address however it is spelt', async () => {
-    await using fixture = await bootOperators()
-    const row = await fixture.gateOperators.create(CLI, { ...ADA, locale: 'de' })
+const statusWith = async (email: string, password: string) =>
+  (await fixture.browser().signIn(await fixture.begin('login'), email, password)).status
 
+const failing = (fields: object) => expect.objectContaining(fields)
+
+describe('A new operator', () => {
+  test('has traits, is found by every spelling of the address, and is audited', async () => {
+    const row = await gateOperators.create(CLI, { ...ADA, email: 'Ada@Example.com', locale: 'de' })
     expect(row).toMatchObject({ tenantId: SYSTEM_TENANT_ID, schemaId: 'operator', state: 'active' })
-    expect(JSON.parse(row.traits)).toEqual({
-      email: 'ada@example.com',
-      display_name: 'Ada Berg',
-      locale: 'de',
-    })
-    expect(fixture.gateOperators.find('ADA@example.com')).toEqual(row)
-    expect(fixture.gateOperators.find('nobody@example.com')).toBeUndefined()
-    expect(fixture.gateOperators.find('no address')).toBeUndefined()
-    expect(actions(fixture)).toEqual(['cli identity.created'])
+    const traits = { email: 'ada@example.com', display_name: 'Ada Berg', locale: 'de' }
+    expect(JSON.parse(row.traits)).toEqual(traits)
+    expect(gateOperators.find('ADA@example.com')).toEqual(row)
+    expect(gateOperators.find('unknown@example.com')).toBeUndefined()
+    expect(gateOperators.find('no address')).toBeUndefined()
+    const { entries } = platform.audit.list({ tenantId: SYSTEM_TENANT_ID, limit: 1 })
+    expect(entries).toMatchObject([{ action: 'identity.created', actor: { kind: 'cli' } }])
+    const again = gateOperators.create(CLI, { ...ADA, email: 'ada@example.COM' })
+    await expect(again).rejects.toThrow(failing({ kind: 'conflict', field: 'traits.email' }))
   })
 
-  test.each([true, false])('has a proven address or has not: %p', async (isVerified) => {
-    await using fixture = await bootOperators()
-    const operator = await fixture.gateOperators.create(CLI, { ...ADA, isVerified })
-    const [{ session } = expect.unreachable()] = await sessionsOf(fixture, operator, 1)
+  test.each([true, false])('can have a verified address: %p', async (isVerified) => {
+    const { session } = await open(await fixture.operator({ isVerified }))
     expect(session.identity.verifiable_addresses[0]?.verified).toBe(isVerified)
   })
 
-  test.each<[string, object, string]>([
-    ['no address', { email: 'ada' }, 'traits.email: must be an email address'],
-    [
-      'an endless name',
-      { displayName: 'x'.repeat(201) },
-      'traits.display_name: must have at most 200 characters',
-    ],
-    [
-      'a name that turns the line',
-      { displayName: '\u202eadA' },
-      'traits.display_name: must be one line without control characters',
-    ],
-    [
-      'no language',
-      { locale: 'deutsch' },
-      'traits.locale: must be two lowercase letters, such as en',
-    ],
-    ['a short password', { password: 'seven77' }, 'password: must have at least 8 characters'],
-    [
-      'an endless password',
-      { password: 'x'.repeat(1025) },
-      'password: must have at most 1024 characters',
-    ],
-    [
-      'the address as password',
-      { password: 'ada@example.com' },
-      'password: is too similar to the email address',
-    ],
-    ['a common password', { password: 'password1' }, 'password: is too common'],
-  ])('is refused by field and rule: %s', async (_, wrong, words) => {
-    await using fixture = await bootOperators()
-    expect(fixture.gateOperators.create(CLI, { ...ADA, ...wrong })).rejects.toThrow(words)
-    expect(fixture.people()).toEqual([])
+  test.each([
+    ['traits.email', { email: 'ada' }],
+    ['traits.display_name', { displayName: 'x'.repeat(201) }],
+    ['traits.display_name', { displayName: '\u202eadA' }],
+    ['traits.locale', { locale: 'deutsch' }],
+    ['password', { password: 'seven77' }],
+    ['password', { password: 'x'.repeat(1025) }],
+    ['password', { password: 'wrong@example.com' }],
+    ['password', { password: 'password1' }],
+  ])('is refused because of %s: %j', async (field, wrong) => {
+    const created = gateOperators.create(CLI, { ...ADA, email: 'wrong@example.com', ...wrong })
+    await expect(created).rejects.toThrow(failing({ kind: 'invalid', field }))
+    expect(gateOperators.find('wrong@example.com')).toBeUndefined()
   })
 
-  test('is refused where another has the address', async () => {
-    await using fixture = await bootOperators()
-    await fixture.gateOperators.create(CLI, ADA)
-    expect(fixture.gateOperators.create(CLI, { ...ADA, email: 'ada@example.COM' })).rejects.toThrow(
-      'traits.email: is the address of another identity',
-    )
-  })
-
-  test('is there together with what is done besides, or not at all', async () => {
-    await using fixture = await bootOperators()
-    const refused = fixture.gateOperators.create(CLI, ADA, () => {
+  test('is created in one commit with what its creator adds', async () => {
+    const email = 'both@example.com'
+    const refused = gateOperators.create(CLI, { ...ADA, email }, () => {
       throw new Error('the link was used before')
     })
-    expect(refused).rejects.toThrow('used before')
-    await refused.catch(() => {})
-    expect(fixture.people()).toEqual([])
-
+    await expect(refused).rejects.toThrow('used before')
+    expect(gateOperators.find(email)).toBeUndefined()
     const made: string[] = []
-    const { id } = await fixture.gateOperators.create(CLI, ADA, (operator) =>
-      made.push(operator.id),
-    )
+    const { id } = await gateOperators.create(CLI, { ...ADA, email }, ({ id }) => made.push(id))
     expect(made).toEqual([id])
   })
 
-  test('is made by the command line as well, and signs in by the server then', async () => {
-    await using fixture = await bootOperators()
-    const office = createOfflineOperators(fixture.platform, testConfig())
-    const { email } = await office.create(CLI, ADA)
-    expect(office.find(email)?.email).toBe(email)
-
-    const browser = fixture.browser()
-    const back = await browser.signIn(await fixture.begin('login'), email, PASSWORD)
-    expect((await fixture.signedIn(back)).session.identity.traits.email).toBe(email)
-    expect(office.create(CLI, { ...ADA, password: 'password1' })).rejects.toThrow('password: ')
+  test('can be created from the command line, and then signs in at the server', async () => {
+    const offline = createOfflineOperators(platform, testConfig())
+    const email = 'offline@example.com'
+    await offline.create(CLI, { ...ADA, email })
+    expect(offline.find(email)?.email).toBe(email)
+    expect(await statusWith(email, PASSWORD)).toBe(303)
+    const weak = offline.create(CLI, { ...ADA, email: 'weak@example.com', password: 'password1' })
+    await expect(weak).rejects.toThrow(failing({ field: 'password' }))
   })
 })
 
-describe('a link that is good once', () => {
-  test('opens a session that says so, on the device that it was opened with', async () => {
-    await using fixture = await bootOperators()
-    const operator = await fixture.operator()
-    const [{ token, session } = expect.unreachable()] = await sessionsOf(fixture, operator, 1)
-    expect(isAlive(fixture, token)).toBe(true)
-    expect(session).toMatchObject({
+describe('A session opened by a link', () => {
+  test('shows that, and its device', async () => {
+    const opened = await open(await fixture.operator())
+    expect(isActive(opened)).toBe(true)
+    expect(opened.session).toMatchObject({
       authenticator_assurance_level: 'aal1',
       authentication_methods: [{ method: 'link', aal: 'aal1' }],
       devices: [{ ip_address: '192.0.2.7', user_agent: 'test' }],
     })
   })
 
-  test('opens none for somebody deactivated, and none for people of tenants', async () => {
-    await using fixture = await bootOperators()
+  test('is not for deactivated operators, nor for users of tenants', async () => {
     const operator = await fixture.operator()
-    const { db } = fixture.app
-    db.client.query("UPDATE gate_identities SET state = 'inactive'").run()
-    expect(db.commit(() => fixture.gateOperators.open(operator, DEVICE))).rejects.toThrow(
-      'deactivated',
-    )
-    const tenant = await fixture.tenant()
-    const stranger = await tenant.createIdentity()
-    expect(db.commit(() => fixture.gateOperators.open(stranger, DEVICE))).rejects.toThrow(
-      'another tenant',
-    )
+    const update = "UPDATE gate_identities SET state = 'inactive' WHERE id = ?"
+    fixture.app.db.client.run(update, [operator.id])
+    await expect(open(operator)).rejects.toThrow(failing({ kind: 'forbidden' }))
+    const stranger = await (await fixture.tenant()).createIdentity()
+    await expect(open(stranger)).rejects.toThrow(failing({ kind: 'forbidden' }))
   })
 })
 
-describe('the sessions of an operator', () => {
-  test('are listed newest first', async () => {
-    await using fixture = await bootOperators()
-    const operator = await fixture.operator()
-    const opened = await sessionsOf(fixture, operator, 3)
-    const ids = opened.map(({ session }) => session.id)
-    expect(fixture.gateOperators.sessions.list(operator.id).map(({ id }) => id)).toEqual(
-      ids.toReversed(),
-    )
-  })
-
-  test('end one by one, for their owner alone', async () => {
-    await using fixture = await bootOperators()
+describe('Sessions of an operator', () => {
+  test('are listed newest first, and end one by one for their owner alone', async () => {
     const [ada, bob] = [await fixture.operator(), await fixture.operator()]
-    const [one, two] = await sessionsOf(fixture, ada, 2)
-    if (!one || !two) throw expect.unreachable()
+    const [one, two] = [await open(ada), await open(ada)]
+    const ids = gateOperators.sessions.list(ada.id).map(({ id }) => id)
+    expect(ids).toEqual([two.session.id, one.session.id])
     const actor = { kind: 'operator', id: bob.id } as const
-
-    const foreign = fixture.gateOperators.sessions.end(actor, {
-      operatorId: bob.id,
-      sessionId: one.session.id,
-    })
-    expect(foreign).rejects.toThrow('session not found')
-    await fixture.gateOperators.sessions.end(actor, {
-      operatorId: ada.id,
-      sessionId: one.session.id,
-    })
-
-    expect([isAlive(fixture, one.token), isAlive(fixture, two.token)]).toEqual([false, true])
-    expect(actions(fixture)[0]).toBe('operator session.revoked')
+    const end = ({ id: operatorId }: { id: string }) =>
+      gateOperators.sessions.end(actor, { operatorId, sessionId: one.session.id })
+    await expect(end(bob)).rejects.toThrow(failing({ kind: 'not_found' }))
+    expect(isActive(one)).toBe(true)
+    await end(ada)
+    expect([one, two].map(isActive)).toEqual([false, true])
   })
 
-  test('end all but the one at hand, or all', async () => {
-    await using fixture = await bootOperators()
+  test('end all, or all but one, on request and with a new password', async () => {
     const operator = await fixture.operator()
-    const [one, two] = await sessionsOf(fixture, operator, 2)
-    if (!one || !two) throw expect.unreachable()
-    const of = { operatorId: operator.id, keptSessionId: two.session.id }
+    const { id: operatorId, email } = operator
+    const [one, two, three] = [await open(operator), await open(operator), await open(operator)]
+    const keep = ({ session }: typeof one) => ({ operatorId, keptSessionId: session.id })
+    await gateOperators.sessions.endOthers(CLI, keep(two))
+    expect([one, two, three].map(isActive)).toEqual([false, true, false])
+    await gateOperators.sessions.endAll(CLI, operatorId)
+    expect(isActive(two)).toBe(false)
 
-    await fixture.gateOperators.sessions.endOthers(CLI, of)
-    expect([isAlive(fixture, one.token), isAlive(fixture, two.token)]).toEqual([false, true])
-
-    await fixture.gateOperators.sessions.endAll(CLI, operator.id)
-    expect(isAlive(fixture, two.token)).toBe(false)
+    const [four, five] = [await open(operator), await open(operator)]
+    await gateOperators.changePassword(CLI, { password: NEW_PASSWORD, ...keep(five) })
+    expect([four, five].map(isActive)).toEqual([false, true])
+    expect(await statusWith(email, PASSWORD)).toBe(422)
+    const short = gateOperators.changePassword(CLI, { operatorId, password: 'short' })
+    await expect(short).rejects.toThrow(failing({ field: 'password' }))
+    expect(await statusWith(email, NEW_PASSWORD)).toBe(303)
+    await gateOperators.changePassword(CLI, { operatorId, password: PASSWORD })
+    expect(isActive(five)).toBe(false)
   })
 })
 
-describe('a password that is set for an operator', () => {
-  test('counts at once, and ends all sessions but the one that is kept', async () => {
-    await using fixture = await bootOperators()
-    const operator = await fixture.operator()
-    const [one, two] = await sessionsOf(fixture, operator, 2)
-    if (!one || !two) throw expect.unreachable()
-    const of = { operatorId: operator.id, password: NEW_PASSWORD }
-
-    await fixture.gateOperators.changePassword(CLI, { ...of, keptSessionId: two.session.id })
-
-    expect([isAlive(fixture, one.token), isAlive(fixture, two.token)]).toEqual([false, true])
-    const browser = fixture.browser()
-    const url = await fixture.begin('login')
-    expect((await browser.signIn(url, operator.email, PASSWORD)).status).toBe(422)
-    expect((await browser.signIn(url, operator.email, NEW_PASSWORD)).status).toBe(303)
+describe('The system tenant', () => {
+  test('is in no list, cannot be found, changed or given a key, but has a name', async () => {
+    const { tenants, keys } = platform
+    const { id } = await fixture.tenant()
+    const notFound = failing({ kind: 'not_found' })
+    expect(tenants.list().map((one) => one.id)).toContain(id)
+    expect(tenants.list().map((one) => one.id)).not.toContain(SYSTEM_TENANT_ID)
+    expect(tenants.exists(SYSTEM_TENANT_ID)).toBe(false)
+    expect(() => tenants.find(SYSTEM_TENANT_ID)).toThrow(notFound)
+    for (const attempt of [
+      () => tenants.change(CLI, SYSTEM_TENANT_ID, { plan: 'free' }),
+      () => tenants.suspend(CLI, SYSTEM_TENANT_ID, 'billing'),
+      () => tenants.resume(CLI, SYSTEM_TENANT_ID),
+      () => keys.issue(CLI, { tenantId: SYSTEM_TENANT_ID, engine: 'gate' }),
+    ])
+      await expect(attempt()).rejects.toThrow(notFound)
+    expect([tenants.nameOf(SYSTEM_TENANT_ID), tenants.nameOf(id)]).toEqual([NAME, 'Acme'])
+    expect(() => tenants.nameOf('nothing')).toThrow(notFound)
+    const { status } = await fixture.app.raw(`/public/gate/providers/${SYSTEM_TENANT_ID}`)
+    expect(status).toBe(404)
   })
 
-  test('ends every session where none is kept', async () => {
-    await using fixture = await bootOperators()
-    const operator = await fixture.operator()
-    const [one = expect.unreachable()] = await sessionsOf(fixture, operator, 1)
-    await fixture.gateOperators.changePassword(CLI, {
-      operatorId: operator.id,
-      password: NEW_PASSWORD,
-    })
-    expect(isAlive(fixture, one.token)).toBe(false)
+  test('is out of reach for the command line', async () => {
+    using folder = temporaryFolder()
+    const gatehouse = cli(folder.path)
+    await gatehouse('tenant', 'create', '--name', 'Acme')
+    const db = openDatabase({ dataDir: `${folder.path}/data`, synchronous: 'full' })
+    await openSystemTenant({ db, clock: systemClock })
+    db.close()
+    for (const args of [
+      ['export', '--tenant', SYSTEM_TENANT_ID],
+      ['tenant', 'show', SYSTEM_TENANT_ID],
+      ['tenant', 'suspend', SYSTEM_TENANT_ID, '--reason', 'billing'],
+    ])
+      expect(await gatehouse(...args)).toMatchObject({ code: 1, out: '' })
+    expect((await gatehouse('tenant', 'list')).out).not.toContain(SYSTEM_TENANT_ID)
   })
 
-  test('is refused by its rule, and the one before goes on', async () => {
-    await using fixture = await bootOperators()
-    const { id: operatorId, email } = await fixture.operator()
-    const refused = fixture.gateOperators.changePassword(CLI, { operatorId, password: 'short' })
-    expect(refused).rejects.toThrow('password: must have at least 8 characters')
-    await refused.catch(() => {})
-    const back = await fixture.browser().signIn(await fixture.begin('login'), email, PASSWORD)
-    expect(back.status).toBe(303)
+  test('is out of reach for keys of tenants, and not metered', async () => {
+    await using own = await bootOperators()
+    const { id, email } = await own.operator()
+    const { api } = await own.tenant()
+    const login = await own.begin('login')
+    const { location } = await own.browser().signIn(login, email, PASSWORD)
+    await own.platform.metering.stop(0)
+    for (const table of ['usage_months', 'usage_days']) expect(rowsOf(own.app, table)).toEqual([])
+
+    const { flow, code } = Object.fromEntries(new URL(location).searchParams)
+    expect((await api.get(`${IDENTITIES}/${id}`)).status).toBe(403)
+    expect((await api.post(`${SESSIONS}/exchange`, { flow, code })).status).toBe(404)
+    expect((await api.get(IDENTITIES)).body.data).toEqual([])
   })
 })

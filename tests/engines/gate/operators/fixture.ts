@@ -1,4 +1,4 @@
-import { expect } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import { Elysia } from 'elysia'
 import { type Config, loadConfig } from '../../../../src/config/index.ts'
 import { createFlowPages } from '../../../../src/console/flow-pages.ts'
@@ -32,7 +32,7 @@ export interface OperatorOptions {
 
 export type OperatorFixture = Awaited<ReturnType<typeof bootOperators>>
 
-/** Cheap hashes, so that tests take no longer than they must. */
+/** Cheap hashes, to save time. */
 const CHEAP = { 'gate-password-memory': '8MB', 'gate-password-iterations': '1' }
 
 export const OPEN = { 'console-signup': 'open' }
@@ -41,7 +41,14 @@ export const WITH_MAIL = {
   GATEHOUSE_MAIL_FROM: 'gate@example.org',
 }
 
-/** Gate with its installation over HTTP, as the console has it: operators, their browsers, no key. */
+/** The operators of a test file; see `useApp`. */
+export async function useOperators(options: OperatorOptions = {}) {
+  const operators = await bootOperators(options)
+  afterAll(operators.app.stop)
+  return operators
+}
+
+/** Gate with operators and their browsers, as the console uses it. */
 export async function bootOperators(options: OperatorOptions = {}) {
   const base = await bootTestApp()
   await openSystemTenant({ db: base.db, clock: base.clock })
@@ -66,7 +73,7 @@ function fixtureOn(base: TestApp, { flags = {}, env = {}, onSignUp }: OperatorOp
   })
   let made = 0
 
-  /** Somebody who may sign in, made by another. */
+  /** An operator who can sign in. */
   const operator = (fields: Partial<Parameters<typeof gateOperators.create>[1]> = {}) =>
     gateOperators.create(CLI, {
       email: `operator-${made++}@example.com`,
@@ -81,7 +88,7 @@ function fixtureOn(base: TestApp, { flags = {}, env = {}, onSignUp }: OperatorOp
     wishes: { sessionToken?: string; requestedAal?: 'aal2'; language?: 'en' | 'de' } = {},
   ): Promise<string> => gateOperators.begin({ kind, returnTo: RETURN_TO, ...wishes })
 
-  /** A flow of the installation as a program reads it. */
+  /** A flow as a program reads it. */
   async function flowAt(url: string, token?: string): Promise<Json> {
     const headers = { accept: 'application/json', ...(token && { 'x-session-token': token }) }
     const { status, body } = await raw(pathOf(url), { headers })
@@ -89,7 +96,7 @@ function fixtureOn(base: TestApp, { flags = {}, env = {}, onSignUp }: OperatorOp
     return body
   }
 
-  /** A form of it, as a program sends it. */
+  /** Sends a form of a flow as a program. */
   const send = (flow: Json, fields: Json, token?: string): Promise<Answer> =>
     raw(pathOf(flow.ui.action), {
       method: 'POST',
@@ -97,7 +104,7 @@ function fixtureOn(base: TestApp, { flags = {}, env = {}, onSignUp }: OperatorOp
       body: JSON.stringify({ csrf_token: csrfOf(flow), ...fields }),
     })
 
-  /** The session of whoever is sent back to the console. */
+  /** The session of a browser that is sent back to the console. */
   async function signedIn({ status, location }: Page) {
     expect({ status, location }).toEqual({ status: 303, location: expect.any(String) })
     expect(location).toStartWith(`${RETURN_TO}?`)

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { SYSTEM_TENANT_ID } from '../../../../src/platform/system-tenant.ts'
-import { complains } from '../sign-in/flows/acts.ts'
-import { node, nodeNames, totpAt } from '../sign-in/flows/fixture.ts'
+import type { Json } from '../fixture.ts'
+import { complains, refuses } from '../sign-in/flows/acts.ts'
+import { node, nodeNames, pathOf, totpAt } from '../sign-in/flows/fixture.ts'
 import {
   BASE,
   bootOperators,
@@ -10,37 +11,40 @@ import {
   OPEN,
   type OperatorFixture,
   PASSWORD,
+  useOperators,
   WITH_MAIL,
 } from './fixture.ts'
+
+const fixture = await useOperators({ env: WITH_MAIL })
+const { gateOperators, gate, begin } = fixture
 
 const NEW_PASSWORD = 'seven green bicycles'
 const STEP = 30_000
 
-/** Signs somebody in by the password, in a browser of their own. */
-async function comeIn(fixture: OperatorFixture, email: string, password = PASSWORD) {
+/** Signs in with a password, in a new browser. */
+async function signIn(email: string, password = PASSWORD) {
   const browser = fixture.browser()
-  return fixture.signedIn(await browser.signIn(await fixture.begin('login'), email, password))
+  return fixture.signedIn(await browser.signIn(await begin('login'), email, password))
 }
 
-/** An authenticator, set up in the settings: its secret. */
-async function enrol(
-  { begin, flowAt, send, clock }: OperatorFixture,
-  token: string,
-): Promise<string> {
-  const flow = await flowAt(await begin('settings', { sessionToken: token }), token)
+const settingsOf = async (token: string) =>
+  fixture.flowAt(await begin('settings', { sessionToken: token }), token)
+
+/** Sets up an authenticator in the settings, and returns its secret. */
+async function enrol(token: string): Promise<string> {
+  const flow = await settingsOf(token)
   const { secret } = node(flow, 'totp_secret_key').attributes.text.context
-  const answer = await send(flow, { method: 'totp', totp_code: totpAt(secret, clock.now()) }, token)
+  const totp_code = totpAt(secret, fixture.clock.now())
+  const answer = await fixture.send(flow, { method: 'totp', totp_code }, token)
   expect(answer).toMatchObject({ status: 200, body: { state: 'success' } })
+  fixture.clock.jump(STEP)
   return secret
 }
 
-describe('an operator signs in on the hosted pages', () => {
-  test('by password, and gets the session of an operator', async () => {
-    await using fixture = await bootOperators()
+describe('Signing in', () => {
+  test('with a password opens the session of an operator', async () => {
     const { id, email } = await fixture.operator({ displayName: 'Ada Berg', locale: 'de' })
-
-    const { token, session } = await comeIn(fixture, email)
-
+    const { token, session } = await signIn(email)
     expect(token).toStartWith('gat_st_')
     expect(session.identity).toMatchObject({
       id,
@@ -48,255 +52,287 @@ describe('an operator signs in on the hosted pages', () => {
       schema_url: `${BASE}/public/gate/schemas/operator`,
       traits: { email, display_name: 'Ada Berg', locale: 'de', tenant_id: SYSTEM_TENANT_ID },
     })
-    expect(fixture.gate.sessions.authenticated(token, SYSTEM_TENANT_ID).id).toBe(session.id)
+    expect(gate.sessions.authenticated(token, SYSTEM_TENANT_ID).id).toBe(session.id)
   })
 
-  test('a wrong password is told on the page, and what was brought back counts once', async () => {
-    await using fixture = await bootOperators()
+  test('shows a wrong password on the page, and its code can be exchanged once', async () => {
     const { email } = await fixture.operator()
     const browser = fixture.browser()
-
-    const url = await fixture.begin('login')
+    const url = await begin('login')
     const wrong = await browser.signIn(url, email, 'wrong horse battery')
     expect([wrong.status, wrong.text.includes('Incorrect')]).toEqual([422, true])
 
     const right = await browser.signIn(url, email, PASSWORD)
     await fixture.signedIn(right)
     const { flow = '', code = '' } = Object.fromEntries(new URL(right.location).searchParams)
-    expect(fixture.gateOperators.exchange({ flow, code })).rejects.toThrow(
-      'code: is wrong, used, or expired',
-    )
-    expect(fixture.gateOperators.exchange({ flow: 'x', code: 'x' })).rejects.toThrow(
-      'flow not found',
-    )
+    const invalid = expect.objectContaining({ kind: 'invalid', field: 'code' })
+    await expect(gateOperators.exchange({ flow, code })).rejects.toThrow(invalid)
+    const notFound = expect.objectContaining({ kind: 'not_found' })
+    await expect(gateOperators.exchange({ flow: 'x', code: 'x' })).rejects.toThrow(notFound)
   })
 
-  test('the page carries the name of the installation, in the language that was asked for', async () => {
-    await using fixture = await bootOperators()
-    const page = await fixture.browser().visit(await fixture.begin('login', { language: 'de' }))
+  test('shows the name of the installation, in the requested language', async () => {
+    const page = await fixture.browser().visit(await begin('login', { language: 'de' }))
     expect(page.html).toContain(NAME)
     expect(page.html).toContain('Mit Passwort anmelden')
   })
 
-  test('by a code from a mail, where mails go out', async () => {
-    await using fixture = await bootOperators({ env: WITH_MAIL })
+  test('with an email code is possible if emails can be sent', async () => {
     const { email } = await fixture.operator({ password: undefined })
     const browser = fixture.browser()
-
-    const page = await browser.visit(await fixture.begin('login'))
+    const page = await browser.visit(await begin('login'))
     const asked = await browser.press(page, ['method', 'code'], { identifier: email })
     const typed = { code: fixture.codeFor(email) }
-    const { session } = await fixture.signedIn(
-      await browser.press(await browser.follow(asked), ['method', 'code'], typed),
-    )
-
+    const done = await browser.press(await browser.follow(asked), ['method', 'code'], typed)
+    const { session } = await fixture.signedIn(done)
     expect(session.authentication_methods).toMatchObject([{ method: 'code' }])
     expect(fixture.sentTo(email)[0]?.body?.text).toContain(NAME)
-  })
 
-  test('and by none, where no mails go out', async () => {
-    await using fixture = await bootOperators()
-    const flow = await fixture.flowAt(await fixture.begin('login'))
+    const withoutMail = fixture.restarted({})
+    const flow = await withoutMail.flowAt(await withoutMail.begin('login'))
     expect(nodeNames(flow)).not.toContain('code:method=code')
   })
 })
 
-describe('the second factor', () => {
-  test('is asked of whoever has set one up, and of nobody else', async () => {
-    await using fixture = await bootOperators()
-    const { email } = await fixture.operator()
-    const first = await comeIn(fixture, email)
-    const secret = await enrol(fixture, first.token)
-    fixture.clock.jump(STEP)
-
-    const browser = fixture.browser()
-    const asked = await browser.signIn(await fixture.begin('login'), email, PASSWORD)
-    const form = await browser.follow(asked)
-    const typed = { totp_code: totpAt(secret, fixture.clock.now()) }
-    const { session } = await fixture.signedIn(await browser.press(form, ['method', 'totp'], typed))
-
+describe('Two-factor authentication', () => {
+  test('is required once set up, until it is removed', async () => {
+    const { id, email } = await fixture.operator()
+    const first = await signIn(email)
     expect(first.session.authenticator_assurance_level).toBe('aal1')
-    expect(session.authenticator_assurance_level).toBe('aal2')
-  })
-
-  test('a code that is not right lets nobody in', async () => {
-    await using fixture = await bootOperators()
-    const { email } = await fixture.operator()
-    const secret = await enrol(fixture, (await comeIn(fixture, email)).token)
-    fixture.clock.jump(STEP)
+    const secret = await enrol(first.token)
 
     const browser = fixture.browser()
-    const asked = await browser.signIn(await fixture.begin('login'), email, PASSWORD)
+    const form = await browser.follow(await browser.signIn(await begin('login'), email, PASSWORD))
     const far = totpAt(secret, fixture.clock.now() + 100 * STEP)
-    const form = await browser.follow(asked)
     const refused = await browser.press(form, ['method', 'totp'], { totp_code: far })
     expect(refused.status).toBe(422)
+    const typed = { totp_code: totpAt(secret, fixture.clock.now()) }
+    const { session } = await fixture.signedIn(await browser.press(form, ['method', 'totp'], typed))
+    expect(session.authenticator_assurance_level).toBe('aal2')
+
+    await gateOperators.removeSecondFactor(CLI, id)
+    expect((await signIn(email)).session.authenticator_assurance_level).toBe('aal1')
   })
 
-  test('is owed by whoever comes by a link, until it is shown', async () => {
-    await using fixture = await bootOperators()
+  test('is still required after signing in by a link', async () => {
     const person = await fixture.operator()
-    const secret = await enrol(fixture, (await comeIn(fixture, person.email)).token)
-    fixture.clock.jump(STEP)
-
+    const secret = await enrol((await signIn(person.email)).token)
     const device = { method: 'link', ipAddress: '192.0.2.7', userAgent: 'test' } as const
-    const { token } = await fixture.app.db.commit(() => fixture.gateOperators.open(person, device))
-    const owes = () =>
-      fixture.gate.sessions.owes(fixture.gate.sessions.authenticated(token, SYSTEM_TENANT_ID))
-    expect(owes()).toBe(true)
+    const { token } = await fixture.app.db.commit(() => gateOperators.open(person, device))
+    const { sessions } = gate
+    expect(sessions.owes(sessions.authenticated(token, SYSTEM_TENANT_ID))).toBe(true)
 
     const browser = fixture.browser()
-    const url = await fixture.begin('login', { sessionToken: token, requestedAal: 'aal2' })
+    const url = await begin('login', { sessionToken: token, requestedAal: 'aal2' })
     const typed = { totp_code: totpAt(secret, fixture.clock.now()) }
     const shown = await browser.press(await browser.visit(url), ['method', 'totp'], typed)
     const { session } = await fixture.signedIn(shown)
     expect(session.authenticator_assurance_level).toBe('aal2')
   })
-
-  test('is taken away from whoever has lost it, and signing in needs none then', async () => {
-    await using fixture = await bootOperators()
-    const { id, email } = await fixture.operator()
-    await enrol(fixture, (await comeIn(fixture, email)).token)
-
-    await fixture.gateOperators.removeSecondFactor(CLI, id)
-
-    const { session } = await comeIn(fixture, email)
-    expect(session.authenticator_assurance_level).toBe('aal1')
-  })
 })
 
-describe('recovery', () => {
-  test('leads by a mailed code to a new password, which signs in', async () => {
-    await using fixture = await bootOperators({ env: WITH_MAIL })
+describe('Recovery', () => {
+  test('leads by an email code to a new password, and ends other sessions', async () => {
     const { email } = await fixture.operator()
-    const before = await comeIn(fixture, email)
+    const before = await signIn(email)
     const browser = fixture.browser()
-
-    const page = await browser.visit(await fixture.begin('recovery'))
+    const page = await browser.visit(await begin('recovery'))
     const asked = await browser.press(page, ['method', 'code'], { email })
     const typed = { code: fixture.codeFor(email) }
     const form = await browser.follow(asked)
     const settings = await browser.follow(await browser.press(form, ['method', 'code'], typed))
-    const changed = await browser.press(settings, ['method', 'password'], {
-      password: NEW_PASSWORD,
-    })
+    const password = { password: NEW_PASSWORD }
+    const changed = await browser.press(settings, ['method', 'password'], password)
     expect(changed.status).toBe(303)
-
-    expect(() => fixture.gate.sessions.authenticated(before.token, SYSTEM_TENANT_ID)).toThrow(
-      'has ended',
-    )
-    expect((await comeIn(fixture, email, NEW_PASSWORD)).session.identity.traits.email).toBe(email)
+    expect(() => gate.sessions.authenticated(before.token, SYSTEM_TENANT_ID)).toThrow()
+    await signIn(email, NEW_PASSWORD)
   })
 
-  test('of an address that nobody has sends nothing, and does not say so', async () => {
-    await using fixture = await bootOperators({ env: WITH_MAIL })
+  test('of an unknown address looks the same, and sends nothing', async () => {
     const browser = fixture.browser()
-    const page = await browser.visit(await fixture.begin('recovery'))
-    const asked = await browser.press(page, ['method', 'code'], { email: 'nobody@example.com' })
+    const page = await browser.visit(await begin('recovery'))
+    const email = 'unknown@example.com'
+    const asked = await browser.press(page, ['method', 'code'], { email })
     expect(asked.status).toBe(303)
-    expect(fixture.sentTo('nobody@example.com')).toEqual([])
+    expect(fixture.sentTo(email)).toEqual([])
   })
 })
 
-describe('settings', () => {
-  test('are for whoever is signed in alone', async () => {
-    await using fixture = await bootOperators()
-    expect(fixture.begin('settings')).rejects.toThrow('missing session token')
-  })
+describe('Settings', () => {
+  const traitsOf = (id: string) =>
+    JSON.parse(fixture.people().find((one) => one.id === id)?.traits ?? '')
 
-  test('keep the name that is typed in, and the language that was there', async () => {
-    await using fixture = await bootOperators()
+  test('need a session, and change the name but not the language', async () => {
+    const refused = expect.objectContaining({ kind: 'unauthenticated' })
+    await expect(begin('settings')).rejects.toThrow(refused)
     const { id, email } = await fixture.operator({ displayName: 'Ada', locale: 'de' })
-    const { token } = await comeIn(fixture, email)
+    const { token } = await signIn(email)
     const browser = fixture.browser()
-
-    const page = await browser.visit(await fixture.begin('settings', { sessionToken: token }))
-    const typed = { 'traits.display_name': ' Ada Berg ' }
-    const done = await browser.press(page, ['method', 'profile'], typed)
-
-    expect(done.status).toBe(303)
-    const row = fixture.people().find((one) => one.id === id)
-    expect(JSON.parse(row.traits)).toEqual({ email, display_name: 'Ada Berg', locale: 'de' })
-  })
-
-  test('an empty name takes it away', async () => {
-    await using fixture = await bootOperators()
-    const { email } = await fixture.operator()
-    const { token } = await comeIn(fixture, email)
-    const browser = fixture.browser()
-
-    const page = await browser.visit(await fixture.begin('settings', { sessionToken: token }))
-    await browser.press(page, ['method', 'profile'], { 'traits.display_name': ' ' })
-
-    expect(JSON.parse(fixture.people()[0].traits)).toEqual({ email })
-  })
-
-  test.each([
-    ['x'.repeat(201), 4000017],
-    ['Ada\u202egreB', 4000004],
-    ['Ada\nBerg', 4000004],
-  ])('the name %p is refused beside its field', async (name, message) => {
-    await using fixture = await bootOperators()
-    const { email } = await fixture.operator()
-    const { token } = await comeIn(fixture, email)
-
-    const flow = await fixture.flowAt(
-      await fixture.begin('settings', { sessionToken: token }),
-      token,
-    )
-    const fields = { method: 'profile', traits: { email, display_name: name } }
-    const answer = await fixture.send(flow, fields, token)
-
-    expect(answer).toMatchObject(complains(message, 'traits.display_name'))
-  })
-
-  test('a trait that operators have not is refused, and so is a language that is none', async () => {
-    await using fixture = await bootOperators()
-    const { email } = await fixture.operator()
-    const { token } = await comeIn(fixture, email)
-    for (const traits of [{ custom_data: {} }, { locale: 'deutsch' }]) {
-      const url = await fixture.begin('settings', { sessionToken: token })
-      const flow = await fixture.flowAt(url, token)
-      const fields = { method: 'profile', traits: { email, ...traits } }
-      const answer = await fixture.send(flow, fields, token)
-      expect(answer).toMatchObject(complains(4000001))
+    for (const [name, traits] of [
+      [' Ada Berg ', { email, display_name: 'Ada Berg', locale: 'de' }],
+      [' ', { email, locale: 'de' }],
+    ] as const) {
+      const page = await browser.visit(await begin('settings', { sessionToken: token }))
+      const typed = { 'traits.display_name': name }
+      expect((await browser.press(page, ['method', 'profile'], typed)).status).toBe(303)
+      expect(traitsOf(id)).toEqual(traits)
     }
   })
+
+  test.each<[Json, number, string | undefined]>([
+    [{ display_name: 'x'.repeat(201) }, 4000017, 'traits.display_name'],
+    [{ display_name: 'Ada\u202egreB' }, 4000004, 'traits.display_name'],
+    [{ display_name: 'Ada\nBerg' }, 4000004, 'traits.display_name'],
+    [{ custom_data: {} }, 4000001, undefined],
+    [{ locale: 'deutsch' }, 4000001, undefined],
+  ])('refuse the traits %j', async (traits, message, field) => {
+    const { email } = await fixture.operator()
+    const { token } = await signIn(email)
+    const fields = { method: 'profile', traits: { email, ...traits } }
+    const answer = await fixture.send(await settingsOf(token), fields, token)
+    expect(answer).toMatchObject(field ? complains(message, field) : complains(message))
+  })
 })
 
-test('the schema of operators is there for everybody, and that of people is as it was', async () => {
-  await using fixture = await bootOperators()
-  const { body } = await fixture.app.raw('/public/gate/schemas/operator')
-  expect(body.title).toBe('operator')
-  expect(Object.keys(body.properties.traits.properties)).toEqual([
-    'email',
-    'tenant_id',
-    'display_name',
-    'locale',
-  ])
-  const user = await fixture.app.raw('/public/gate/schemas/user')
-  expect(Object.keys(user.body.properties.traits.properties)).toEqual([
-    'email',
-    'tenant_id',
-    'custom_data',
-  ])
-})
-
-test('the forms of tenants ask for no name, and take none', async () => {
-  await using fixture = await bootOperators({ flags: OPEN })
+test('Operators and users have schemas and forms of their own', async () => {
+  for (const [schema, names] of [
+    ['operator', ['email', 'tenant_id', 'display_name', 'locale']],
+    ['user', ['email', 'tenant_id', 'custom_data']],
+  ] as const) {
+    const { body } = await fixture.app.raw(`/public/gate/schemas/${schema}`)
+    expect(body.title).toBe(schema)
+    expect(Object.keys(body.properties.traits.properties)).toEqual([...names])
+  }
   const tenant = await fixture.tenant()
   const flow = await tenant.start('registration')
-  expect(nodeNames(flow)).toEqual([
-    'default:traits.email',
-    'password:password',
-    'password:method=password',
-  ])
-
+  const form = ['default:traits.email', 'password:password', 'password:method=password']
+  expect(nodeNames(flow)).toEqual(form)
   const traits = { email: 'ada@example.com', display_name: 'Ada' }
   const answer = await tenant.send(flow, { method: 'password', password: PASSWORD, traits })
   expect(answer).toMatchObject(complains(4000001))
-
   const { identity, session_token: token } = await tenant.register('ada@example.com')
   expect(identity.schema_id).toBe('user')
   expect(nodeNames(await tenant.settings(token))).not.toContain('profile:traits.display_name')
+})
+
+// Each boots its own installation, because it looks at all operators.
+describe('Sign-up', () => {
+  const EMAIL = 'newcomer@example.com'
+
+  async function register(own: OperatorFixture, typed: Record<string, string>) {
+    const browser = own.browser()
+    const form = await browser.visit(await own.begin('registration'))
+    return { browser, page: await browser.press(form, ['method', 'password'], typed) }
+  }
+
+  const send = async (own: OperatorFixture) => {
+    const flow = await own.flowAt(await own.begin('registration'))
+    return own.send(flow, { method: 'password', traits: { email: EMAIL }, password: PASSWORD })
+  }
+
+  test('when open, creates an operator with a name, and the language of the form', async () => {
+    await using own = await bootOperators({ flags: OPEN })
+    const browser = own.browser()
+    const login = await browser.visit(await own.begin('login', { language: 'de' }))
+    const link = login.links.find((url) => url.includes('/registration?from=')) ?? ''
+    const form = await browser.follow(await browser.visit(link))
+    const typed = { 'traits.email': EMAIL, 'traits.display_name': 'Ada Berg', password: PASSWORD }
+    const done = await browser.press(form, ['method', 'password'], typed)
+    const { identity } = (await own.signedIn(done)).session
+    const traits = { email: EMAIL, display_name: 'Ada Berg', locale: 'de' }
+    expect(identity).toMatchObject({ schema_id: 'operator', traits })
+    expect(own.people()).toMatchObject([{ email: EMAIL, schema_id: 'operator' }])
+
+    const other = { 'traits.email': 'second@example.com', password: PASSWORD }
+    const second = await own.signedIn((await register(own, other)).page)
+    const plain = { email: 'second@example.com', locale: 'en', tenant_id: SYSTEM_TENANT_ID }
+    expect<object>(second.session.identity.traits).toEqual(plain)
+  })
+
+  test('with an email code keeps the name that was typed before', async () => {
+    await using own = await bootOperators({ flags: OPEN, env: WITH_MAIL })
+    const browser = own.browser()
+    const form = await browser.visit(await own.begin('registration'))
+    const typed = { 'traits.email': EMAIL, 'traits.display_name': 'Ada Berg' }
+    const sent = await browser.follow(await browser.press(form, ['method', 'code'], typed))
+    const code = { code: own.codeFor(EMAIL) }
+    const { session } = await own.signedIn(await browser.press(sent, ['method', 'code'], code))
+    expect(session.identity).toMatchObject({
+      traits: { display_name: 'Ada Berg' },
+      verifiable_addresses: [{ verified: true }],
+    })
+  })
+
+  test('shows errors with what was typed, escaped', async () => {
+    await using own = await bootOperators({ flags: OPEN })
+    const name = '<script>alert(1)</script>'
+    const typed = { 'traits.email': EMAIL, 'traits.display_name': name }
+    const { page } = await register(own, { ...typed, password: 'password1' })
+    expect(page.status).toBe(422)
+    expect(page.forms[0]?.fields).toMatchObject(typed)
+    expect(own.people()).toEqual([])
+  })
+
+  test('is reported to the console within the commit, unlike other identities', async () => {
+    const told: unknown[] = []
+    await using own = await bootOperators({
+      flags: OPEN,
+      onSignUp: ({ id, tenantId, email }) =>
+        told.push({ id, tenantId, email, isThere: own.people().some((one) => one.id === id) }),
+    })
+    await own.operator()
+    await (await own.tenant()).register(EMAIL)
+    const { id } = (await send(own)).body.identity
+    expect(told).toEqual([{ id, tenantId: SYSTEM_TENANT_ID, email: EMAIL, isThere: true }])
+  })
+
+  test('is undone if the console fails', async () => {
+    const onSignUp = () => {
+      throw new Error('no tenant for them')
+    }
+    await using own = await bootOperators({ flags: OPEN, onSignUp })
+    expect((await send(own)).status).toBe(500)
+    expect(own.people()).toEqual([])
+  })
+
+  test('when closed, is linked nowhere and not found, unlike that of tenants', async () => {
+    await using own = await bootOperators()
+    const browser = own.browser()
+    const url = await own.begin('login')
+    const { links } = await browser.visit(url)
+    expect(links.some((link) => link.includes('registration'))).toBe(false)
+    expect(links.some((link) => link.includes('/recovery?from='))).toBe(true)
+    const from = new URL(url).searchParams.get('flow')
+    const page = await browser.visit(url.replace(/login\?.*/, `registration?from=${from}`))
+    const unknown = await browser.visit(url.replace(/login\?.*/, 'registration?from=nothing'))
+    expect([page.status, page.text]).toEqual([404, unknown.text])
+    const notFound = expect.objectContaining({ kind: 'not_found' })
+    await expect(own.begin('registration')).rejects.toThrow(notFound)
+
+    const tenant = await own.tenant()
+    const hosted = await own.browser().visit((await tenant.start('login')).hosted_url)
+    const link = hosted.links.find((one) => one.includes('/registration?from=')) ?? ''
+    expect((await own.browser().visit(link)).status).toBe(303)
+    const { identity } = await tenant.register(EMAIL)
+    expect(identity.traits).toEqual({ email: EMAIL, tenant_id: tenant.id })
+  })
+
+  test('when closed, cannot be completed with an open form, or with codes', async () => {
+    await using own = await bootOperators({ flags: OPEN })
+    const flow = await own.flowAt(await own.begin('registration'))
+    const closed = own.restarted({ env: WITH_MAIL })
+    const fields = { method: 'password', traits: { email: EMAIL }, password: PASSWORD }
+    const refused = refuses(404, 'flow_not_found')
+    expect(await closed.send(flow, fields)).toMatchObject(refused)
+    const headers = { accept: 'application/json' }
+    expect(await closed.app.raw(pathOf(flow.ui.action), { headers })).toMatchObject(refused)
+
+    const login = await closed.flowAt(await closed.begin('login'))
+    await closed.send(login, { method: 'code', identifier: EMAIL })
+    const recovery = await closed.flowAt(await closed.begin('recovery'))
+    await closed.send(recovery, { method: 'code', email: EMAIL })
+    const wrong = await closed.send(login, { method: 'code', code: '000000' })
+    expect(wrong).toMatchObject(complains(4010008, 'code'))
+    expect([closed.people(), closed.sentTo(EMAIL)]).toEqual([[], []])
+  })
 })

@@ -1,24 +1,27 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { checkDigits } from '../../../../src/platform/crypto.ts'
-import type { TestApp } from '../../../support/app.ts'
 import {
   ACTOR,
   AUTHORIZE,
   askForToken,
   bootGate,
-  bootParty,
   coded,
   count,
   DAY,
   IDENTITIES,
   type Json,
   mintToken,
+  personPath,
   SESSIONS,
   SETTINGS,
+  type Tenant,
   TOKENS,
   UNKNOWN_ID,
+  useGate,
 } from '../fixture.ts'
+
+const gate = await useGate({ start: '2026-03-01T12:00:30.500Z' })
 
 const INTROSPECT = `${TOKENS}/introspect`
 const ALL_SCOPES = [
@@ -32,460 +35,247 @@ const ALL_SCOPES = [
   'authorize',
 ]
 
-/** What a token may do, by the word of introspection. */
-async function scopesOf(api: { post: Json }, token: Json): Promise<string[]> {
-  const { body } = await api.post(INTROSPECT, { access_token: token.access_token })
-  return body.scopes
-}
+const mint = ({ key }: Pick<Tenant, 'key'>, fields: Json = {}) => mintToken(gate.app, key, fields)
+const request = ({ key }: Pick<Tenant, 'key'>, fields: Json = {}) =>
+  askForToken(gate.app, { api_key: key, subject: 'svc-1', ...fields })
 
-describe('a key is exchanged for a token', () => {
-  test('that lives for an hour', async () => {
-    await using fixture = await bootGate({ start: '2026-03-01T12:00:30.500Z' })
-    const { app, acme, key } = fixture
+const scopesOf = async ({ api }: Tenant, { access_token }: Json): Promise<string[]> =>
+  (await api.post(INTROSPECT, { access_token })).body.scopes
 
-    const answer = await askForToken(app, { api_key: key, subject: 'svc-1' })
-
+describe('An access token', () => {
+  test('is issued for a key, for an hour, and different each time', async () => {
+    const acme = await gate.newTenant()
+    const answer = await request(acme, { audience: 'ignored' })
     expect(answer.status).toBe(200)
-    expect(answer.body).toEqual({
-      access_token: expect.stringMatching(/^gat_live_at_[0-9A-Za-z]{43}$/),
-      expires_at: '2026-03-01T13:00:30.500Z',
-      subject: 'svc-1',
-      tenant_id: acme.id,
-    })
-  })
-
-  test.each(['live', 'test'] as const)('of its own environment, %s', async (environment) => {
-    await using fixture = await bootGate()
-    const { key } = await fixture.acme.key('gate', environment)
-
-    const { access_token: token } = await mintToken(fixture.app, key)
-
-    expect(token).toStartWith(`gat_${environment}_at_`)
-  })
-
-  test('whose last six characters are check digits over the others', async () => {
-    await using fixture = await bootGate()
-    const { access_token: token } = await mintToken(fixture.app, fixture.key)
-
-    const secret = token.slice('gat_live_at_'.length)
+    const { access_token, ...others } = answer.body
+    const expires_at = new Date(gate.clock.now() + 3_600_000).toISOString()
+    expect(others).toEqual({ expires_at, subject: 'svc-1', tenant_id: acme.id })
+    expect(access_token).toMatch(/^gat_live_at_[0-9A-Za-z]{43}$/)
+    const secret = access_token.slice('gat_live_at_'.length)
     expect(secret.slice(-6)).toBe(checkDigits(secret.slice(0, -6)))
+
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => mint(acme)))
+    expect(new Set(tokens.map(({ access_token }) => access_token)).size).toBe(20)
+    const sandbox = await mint(await acme.newKey('gate', 'test'))
+    expect(sandbox.access_token).toStartWith('gat_test_at_')
   })
 
-  test('that is another one each time', async () => {
-    await using fixture = await bootGate()
-    const tokens = await Promise.all(
-      Array.from({ length: 20 }, () => mintToken(fixture.app, fixture.key)),
-    )
-
-    expect(new Set(tokens.map(({ access_token: token }) => token)).size).toBe(20)
-  })
-
-  test('by a key that has tokens:write and nothing else', async () => {
-    await using fixture = await bootGate()
-    const { key } = await fixture.acme.key('gate', 'live', ['tokens:write'])
-
-    const token = await mintToken(fixture.app, key)
-
-    expect(await scopesOf(fixture.api, token)).toEqual(['tokens:write'])
-  })
-
-  test('also with members that nobody knows', async () => {
-    await using fixture = await bootGate()
-    expect(await mintToken(fixture.app, fixture.key, { audience: 'x' })).toMatchObject({
-      subject: 'svc-1',
-    })
-  })
-})
-
-describe('ttl_seconds', () => {
-  test.each([1, 60, 86_399, 86_400])('may be %d', async (ttl) => {
-    await using fixture = await bootGate()
-    const { expires_at: end } = await mintToken(fixture.app, fixture.key, { ttl_seconds: ttl })
-    expect(Date.parse(end)).toBe(fixture.clock.now() + ttl * 1000)
-  })
-
-  test('may be spelled with a fraction of nothing', async () => {
-    await using fixture = await bootGate()
-    const answer = await fixture.app.raw(TOKENS, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: `{"api_key":"${fixture.key}","subject":"s","ttl_seconds":6e1}`,
-    })
-    expect(Date.parse(answer.body.expires_at)).toBe(fixture.clock.now() + 60_000)
-  })
-
-  test('outside 1 to 86400, or no whole number, is refused', async () => {
-    await using fixture = await bootGate()
-    for (const ttl of [0, -1, 1.5, 86_401, 86_400.5, 1e21, '60', '', null, true, [60], {}]) {
-      const answer = await askForToken(fixture.app, {
-        api_key: fixture.key,
-        subject: 'svc-1',
-        ttl_seconds: ttl,
-      })
-      expect(answer, `${JSON.stringify(ttl)}`).toMatchObject(
-        coded(400, 'invalid_payload', 'ttl_seconds: must be a whole number'),
-      )
-    }
-    expect(count(fixture.app, 'gate_access_tokens')).toBe(0)
-  })
-})
-
-describe('the scopes of a token', () => {
-  test('are all of its key unless fewer are asked for', async () => {
-    await using fixture = await bootGate()
-    const token = await mintToken(fixture.app, fixture.key)
-    expect(await scopesOf(fixture.api, token)).toEqual(ALL_SCOPES)
+  test.each([1, 86_400, '6e1'])('can be valid for %s seconds', async (ttl) => {
+    const acme = await gate.newTenant()
+    const headers = { 'content-type': 'application/json' }
+    const body = `{"api_key":"${acme.key}","subject":"s","ttl_seconds":${ttl}}`
+    const answer = await gate.app.raw(TOKENS, { method: 'POST', headers, body })
+    expect(Date.parse(answer.body.expires_at)).toBe(gate.clock.now() + Number(ttl) * 1000)
   })
 
   test.each([
-    ['some', ['authorize', 'identities:read'], ['authorize', 'identities:read']],
-    ['none', [], []],
-    ['some twice', ['authorize', 'authorize', 'flows', 'authorize'], ['authorize', 'flows']],
-    ['all', ALL_SCOPES, ALL_SCOPES],
-  ])('can be narrowed to %s', async (_, asked, given) => {
-    await using fixture = await bootGate()
-    const token = await mintToken(fixture.app, fixture.key, { scopes: asked })
-    expect(await scopesOf(fixture.api, token)).toEqual(given)
+    [{}, ALL_SCOPES],
+    [{ scopes: ['authorize', 'identities:read'] }, ['authorize', 'identities:read']],
+    [{ scopes: [] }, []],
+    [{ scopes: ['authorize', 'authorize', 'flows'] }, ['authorize', 'flows']],
+  ])('requested with %j has %j', async (fields, scopes) => {
+    const acme = await gate.newTenant()
+    expect(await scopesOf(acme, await mint(acme, fields))).toEqual(scopes)
   })
 
-  test('include names of the own making that its key carries', async () => {
-    await using fixture = await bootGate()
+  test('can have scopes that the tenant invented, if its key has them', async () => {
+    const acme = await gate.newTenant()
     const own = ['tokens:write', 'reports:read', 'reports:write']
-    const { key } = await fixture.acme.key('gate', 'live', own)
-
-    expect(await scopesOf(fixture.api, await mintToken(fixture.app, key))).toEqual(own)
-    const narrowed = await mintToken(fixture.app, key, { scopes: ['reports:read'] })
-    expect(await scopesOf(fixture.api, narrowed)).toEqual(['reports:read'])
+    const key = await acme.newKey('gate', 'live', own)
+    expect(await scopesOf(acme, await mint(key))).toEqual(own)
+    const narrowed = await mint(key, { scopes: ['reports:read'] })
+    expect(await scopesOf(acme, narrowed)).toEqual(['reports:read'])
+    expect(await request(key, { scopes: ['flows'] })).toMatchObject(
+      coded(403, 'forbidden', 'flows'),
+    )
   })
 
-  test.each([
-    'reports:read',
-    'relay:send',
-    'Authorize',
-    'authorize ',
-    '',
-    '*',
-    '__proto__',
-    'x'.repeat(90),
-  ])('never go beyond those of the key: %j', async (scope) => {
-    await using fixture = await bootGate()
-    const answer = await askForToken(fixture.app, {
-      api_key: fixture.key,
-      subject: 'svc-1',
-      scopes: ['authorize', scope],
-    })
-
-    expect(answer).toMatchObject(coded(403, 'forbidden', `the key lacks the scope ${scope}`))
-    expect(count(fixture.app, 'gate_access_tokens')).toBe(0)
-  })
-
-  test('of a key with few are refused beyond these few', async () => {
-    await using fixture = await bootGate()
-    const { key } = await fixture.acme.key('gate', 'live', ['tokens:write', 'authorize'])
-    const answer = await askForToken(fixture.app, { api_key: key, subject: 's', scopes: ['flows'] })
-    expect(answer).toMatchObject(coded(403, 'forbidden', 'the key lacks the scope flows'))
-  })
-
-  test.each([
-    ['null', null, 'scopes: must be a list'],
-    ['a text', 'authorize', 'scopes: must be a list'],
-    ['an object', { 0: 'authorize' }, 'scopes: must be a list'],
-    ['a list with a number', ['authorize', 5], 'scopes.1: must be a scope name'],
-    ['a list with a list', [['authorize']], 'scopes.0: must be a scope name'],
-    ['101 of them', Array(101).fill('authorize'), 'scopes: must be a list of at most 100'],
-  ])('that are %s are refused', async (_, scopes, words) => {
-    await using fixture = await bootGate()
-    const answer = await askForToken(fixture.app, { api_key: fixture.key, subject: 's', scopes })
-    expect(answer).toMatchObject(coded(400, 'invalid_payload', words))
-  })
-})
-
-describe('the subject of a token', () => {
-  test.each(['s', 'x'.repeat(256), 'service account 7', 'ü/😀', UNKNOWN_ID])(
-    'may be a name of the own making: %j',
-    async (subject) => {
-      await using fixture = await bootGate()
-      expect(await mintToken(fixture.app, fixture.key, { subject })).toMatchObject({ subject })
+  test.each(['reports:read', 'relay:send', 'Authorize', 'authorize ', '', '*', '__proto__'])(
+    'cannot have the scope %j, which its key lacks',
+    async (scope) => {
+      const before = count(gate.app, 'gate_access_tokens')
+      const answer = await request(gate, { scopes: ['authorize', scope] })
+      expect(answer).toMatchObject(coded(403, 'forbidden', scope))
+      expect(count(gate.app, 'gate_access_tokens')).toBe(before)
     },
   )
 
-  test('may be one of the people', async () => {
-    await using fixture = await bootGate()
-    const { id } = await fixture.createIdentity()
-    expect(await mintToken(fixture.app, fixture.key, { subject: id })).toMatchObject({
-      subject: id,
-    })
-  })
+  test.each(['s', 'x'.repeat(256), 'service account 7', 'ü/😀', UNKNOWN_ID])(
+    'can be for the service %j',
+    async (subject) => expect(await mint(gate, { subject })).toMatchObject({ subject }),
+  )
 
-  test.each(['active', 'inactive'])('that is somebody %s elsewhere is refused', async (state) => {
-    await using fixture = await bootGate()
-    const other = await bootParty(fixture.app)
-    const { id: subject } = await other.createIdentity({ state })
-    expect(await askForToken(fixture.app, { api_key: fixture.key, subject })).toMatchObject(
-      coded(403, 'forbidden', 'the subject is unknown'),
-    )
-  })
-
-  test('that was deleted is refused, before and after all of the person is gone', async () => {
-    await using fixture = await bootGate()
-    const { id: subject } = await fixture.createIdentity()
-    expect(await fixture.api.delete(`${IDENTITIES}/${subject}`)).toMatchObject({ status: 204 })
-    for (const days of [0, 300]) {
-      fixture.clock.jump(days * DAY)
-      await fixture.app.platform.retention.sweep()
-      expect(await askForToken(fixture.app, { api_key: fixture.key, subject })).toMatchObject(
-        coded(403, 'forbidden', 'the subject is unknown'),
-      )
-    }
-  })
-
-  test.each([
-    ['missing', undefined, 'subject: is required and must be a string of 1 to 256 characters'],
-    ['empty', '', 'subject: must be a string of 1 to 256 characters'],
-    ['too long', 'x'.repeat(257), 'subject: must be a string of 1 to 256 characters'],
-    ['a number', 5, 'subject: must be a string'],
-    ['null', null, 'subject: must be a string'],
-    ['a list', ['svc-1'], 'subject: must be a string'],
-  ])('that is %s is refused', async (_, subject, words) => {
-    await using fixture = await bootGate()
-    const answer = await askForToken(fixture.app, { api_key: fixture.key, subject })
-    expect(answer).toMatchObject(coded(400, 'invalid_payload', words))
-  })
-
-  test('that is an inactive identity is refused until it is active again', async () => {
-    await using fixture = await bootGate()
-    const person = await fixture.createIdentity()
-    const ask = () => askForToken(fixture.app, { api_key: fixture.key, subject: person.id })
-    await fixture.setState(person, 'inactive')
-    expect(await ask()).toMatchObject(coded(403, 'forbidden', 'inactive'))
-    expect(count(fixture.app, 'gate_access_tokens')).toBe(0)
-
-    await fixture.setState(person, 'active')
-
-    expect(await ask()).toMatchObject({ status: 200 })
+  test.each<[string, Json]>([
+    ['ttl_seconds', 0],
+    ['ttl_seconds', 86_401],
+    ['ttl_seconds', 1.5],
+    ['ttl_seconds', '60'],
+    ['ttl_seconds', null],
+    ['scopes', 'authorize'],
+    ['scopes', null],
+    ['scopes.1', ['authorize', 5]],
+    ['scopes', Array(101).fill('authorize')],
+    ['subject', undefined],
+    ['subject', ''],
+    ['subject', 'x'.repeat(257)],
+    ['subject', ['svc-1']],
+    ['api_key', undefined],
+    ['api_key', null],
+    ['api_key', ['svc_gate_live_sk_x']],
+  ])('is not issued with a bad %s: %j', async (field, value) => {
+    const before = count(gate.app, 'gate_access_tokens')
+    const answer = await request(gate, { [field.split('.')[0] as string]: value })
+    expect(answer).toMatchObject(coded(400, 'invalid_payload', `${field}: `))
+    expect(count(gate.app, 'gate_access_tokens')).toBe(before)
   })
 })
 
-describe('the key of the body', () => {
-  const rest = { subject: 'svc-1' }
-
-  test('has to be there', async () => {
-    await using fixture = await bootGate()
-    const headers = { authorization: `Bearer ${fixture.key}` }
-    for (const body of [rest, {}, { ...rest, API_KEY: fixture.key }])
-      expect(await askForToken(fixture.app, body, headers)).toMatchObject(
-        coded(400, 'invalid_payload', 'api_key: is required and must be the API key'),
-      )
+describe('A token for an identity', () => {
+  test('is issued if it is active and of the tenant', async () => {
+    const [acme, other] = [await gate.newTenant(), await gate.newTenant()]
+    const person = await acme.createIdentity()
+    const foreign = await other.createIdentity()
+    expect(await mint(acme, { subject: person.id })).toMatchObject({ subject: person.id })
+    expect(await request(acme, { subject: foreign.id })).toMatchObject(coded(403, 'forbidden'))
+    await acme.setState(person, 'inactive')
+    expect(await request(acme, { subject: person.id })).toMatchObject(coded(403, 'forbidden'))
+    await acme.setState(person, 'active')
+    expect(await request(acme, { subject: person.id })).toMatchObject({ status: 200 })
   })
 
-  test.each([
-    ['5', 5],
-    ['null', null],
-    ['true', true],
-    ['a list', ['svc_gate_live_sk_x']],
-    ['an object', { key: 'x' }],
-  ])('that is %s is refused as a body', async (_, key) => {
-    await using fixture = await bootGate()
-    expect(await askForToken(fixture.app, { ...rest, api_key: key })).toMatchObject(
-      coded(400, 'invalid_payload', 'api_key: must be the API key'),
-    )
+  test('is refused for good once it is deleted', async () => {
+    await using own = await bootGate()
+    const { id: subject } = await own.createIdentity()
+    await own.api.delete(personPath({ id: subject }))
+    for (const days of [0, 300]) {
+      own.clock.jump(days * DAY)
+      await own.app.platform.retention.sweep()
+      const answer = await askForToken(own.app, { api_key: own.key, subject })
+      expect(answer).toMatchObject(coded(403, 'forbidden'))
+    }
   })
+})
 
-  test('is not found behind a prototype', async () => {
-    await using fixture = await bootGate()
-    const answer = await fixture.app.raw(TOKENS, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: `{"subject":"s","__proto__":{"api_key":"${fixture.key}"}}`,
-    })
-    expect(answer).toMatchObject(coded(400, 'invalid_payload', 'api_key: is required'))
-  })
-
-  test.each([
+describe('The key of the body', () => {
+  test.each<[string, (key: string) => string]>([
     ['empty', () => ''],
-    ['garbage', () => 'garbage'],
-    ['with its scheme', (key: string) => `Bearer ${key}`],
-    ['with a blank', (key: string) => `${key} `],
-    ['cut', (key: string) => key.slice(0, -1)],
-    ['mistyped', (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')],
-    ['of the other environment', (key: string) => key.replace('_live_', '_test_')],
+    ['with a scheme', (key) => `Bearer ${key}`],
+    ['with a space', (key) => `${key} `],
+    ['mistyped', (key) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')],
+    ['of the other environment', (key) => key.replace('_live_', '_test_')],
     ['an access token', () => `gat_live_at_${'0'.repeat(37)}${checkDigits('0'.repeat(37))}`],
     ['unknown', () => `svc_gate_live_sk_${'0'.repeat(37)}${checkDigits('0'.repeat(37))}`],
-  ])('that is %s answers 401', async (_, made) => {
-    await using fixture = await bootGate()
-    const answer = await askForToken(fixture.app, { ...rest, api_key: made(fixture.key) })
-    expect(answer).toMatchObject(coded(401, 'unauthenticated', 'invalid or revoked API key'))
+  ])('that is %s is refused', async (_, made) => {
+    const answer = await request({ key: made(gate.key) })
+    expect(answer).toMatchObject(coded(401, 'unauthenticated'))
     expect(answer.headers.get('www-authenticate')).toBe('Bearer')
   })
 
-  test('answers 401 once it is revoked', async () => {
-    await using fixture = await bootGate()
-    const { id, key } = await fixture.acme.key('gate', 'live')
-    await mintToken(fixture.app, key)
-    await fixture.app.platform.keys.revoke(ACTOR, id)
-    expect(await askForToken(fixture.app, { ...rest, api_key: key })).toMatchObject(
-      coded(401, 'unauthenticated', 'invalid or revoked API key'),
-    )
+  test('is refused once it is revoked, or rotated and its grace period is over', async () => {
+    const acme = await gate.newTenant()
+    const { keys } = gate.app.platform
+    const [revoked, rotated] = [await acme.newKey('gate'), await acme.newKey('gate')]
+    await mint(revoked)
+    await keys.revoke(ACTOR, revoked.id)
+    expect(await request(revoked)).toMatchObject(coded(401, 'unauthenticated'))
+    await keys.rotate(ACTOR, rotated.id, 1000)
+    gate.clock.jump(999)
+    await mint(rotated)
+    gate.clock.jump(1)
+    expect(await request(rotated)).toMatchObject({ status: 401 })
   })
 
-  test('answers 401 once it was rotated and its grace is over', async () => {
-    await using fixture = await bootGate()
-    const { id, key } = await fixture.acme.key('gate', 'live')
-    await fixture.app.platform.keys.rotate(ACTOR, id, 1000)
-    fixture.clock.jump(999)
-    await mintToken(fixture.app, key)
-    fixture.clock.jump(1)
-    expect(await askForToken(fixture.app, { ...rest, api_key: key })).toMatchObject({ status: 401 })
-  })
-
-  test.each(['clockwork', 'relay', 'passepartout'] as const)(
-    'of %s answers 403',
-    async (engine) => {
-      await using fixture = await bootGate()
-      const { key } = await fixture.acme.key(engine)
-      expect(await askForToken(fixture.app, { ...rest, api_key: key })).toMatchObject(
-        coded(403, 'forbidden', `this is a ${engine} key; the route needs a gate key`),
+  test('must be one of gate, with the scope tokens:write', async () => {
+    const acme = await gate.newTenant()
+    for (const engine of ['clockwork', 'relay', 'passepartout'] as const)
+      expect(await request(await acme.newKey(engine))).toMatchObject(
+        coded(403, 'forbidden', engine),
       )
-    },
-  )
-
-  test('without tokens:write answers 403, whatever else is wrong', async () => {
-    await using fixture = await bootGate()
-    const { key } = await fixture.acme.key('gate', 'live', ['authorize', 'tokens:read'])
-    for (const others of [rest, {}, { subject: 5, ttl_seconds: 'x' }, { ...rest, scopes: ['no'] }])
-      expect(await askForToken(fixture.app, { ...others, api_key: key })).toMatchObject(
-        coded(403, 'forbidden', 'the key lacks the scope tokens:write'),
-      )
+    const weak = await acme.newKey('gate', 'live', ['authorize', 'tokens:read'])
+    for (const fields of [{}, { subject: 5, ttl_seconds: 'x' }, { scopes: ['no'] }])
+      expect(await request(weak, fields)).toMatchObject(coded(403, 'forbidden', 'tokens:write'))
   })
 
-  test('is the only one that counts: one in the header opens nothing', async () => {
-    await using fixture = await bootGate()
-    const weak = await fixture.acme.key('gate', 'live', ['authorize'])
-    const answer = await askForToken(
-      fixture.app,
-      { ...rest, api_key: weak.key },
-      { authorization: `Bearer ${fixture.key}` },
-    )
-    expect(answer).toMatchObject({ status: 403 })
-    const strong = await askForToken(
-      fixture.app,
-      { ...rest, api_key: fixture.key },
-      { authorization: `Bearer ${weak.key}` },
-    )
-    expect(strong).toMatchObject({ status: 200 })
+  test('is the only one that counts, not the one in the header', async () => {
+    const acme = await gate.newTenant()
+    const weak = await acme.newKey('gate', 'live', ['authorize'])
+    const withHeader = (api_key: string | undefined, header: string) =>
+      askForToken(gate.app, { api_key, subject: 's' }, { authorization: `Bearer ${header}` })
+    expect(await withHeader(weak.key, acme.key)).toMatchObject({ status: 403 })
+    expect(await withHeader(acme.key, weak.key)).toMatchObject({ status: 200 })
+    const missing = await withHeader(undefined, acme.key)
+    expect(missing).toMatchObject(coded(400, 'invalid_payload', 'api_key: '))
+    const headers = { 'content-type': 'application/json' }
+    const body = `{"subject":"s","__proto__":{"api_key":"${acme.key}"}}`
+    const inherited = await gate.app.raw(TOKENS, { method: 'POST', headers, body })
+    expect(inherited).toMatchObject(coded(400, 'invalid_payload', 'api_key: '))
   })
 })
 
-describe('of several faults the first of this order is answered', () => {
-  const submit = (app: TestApp, body: string, type = 'application/json') =>
-    app.raw(TOKENS, { method: 'POST', headers: { 'content-type': type }, body })
-
-  test('too large, of another type, malformed, no key, wrong key, wrong rights, wrong fields', async () => {
-    await using fixture = await bootGate()
-    const { app, acme, key } = fixture
-    const weak = await acme.key('gate', 'live', ['authorize'])
-    await app.platform.tenants.suspend(ACTOR, acme.id, 'billing')
-    const wrong = { ttl_seconds: 0, scopes: ['no'] }
-    const spelled = (fields: Json) => JSON.stringify({ subject: 's', ...wrong, ...fields })
-
-    expect(await submit(app, `{${'x'.repeat(2_000_000)}`, 'text/plain')).toMatchObject(
-      coded(413, 'payload_too_large', 'body: must be at most'),
-    )
-    expect(await submit(app, '{', 'text/plain')).toMatchObject(
-      coded(415, 'unsupported_media_type', 'application/json'),
-    )
-    expect(await submit(app, '{')).toMatchObject(
-      coded(400, 'invalid_payload', 'body: must be JSON'),
-    )
-    expect(await submit(app, spelled({}))).toMatchObject(
-      coded(400, 'invalid_payload', 'api_key: is required'),
-    )
-    expect(await submit(app, spelled({ api_key: 'x' }))).toMatchObject({ status: 401 })
-    expect(await submit(app, spelled({ api_key: weak.key }))).toMatchObject(
-      coded(403, 'forbidden', 'tokens:write'),
-    )
-    expect(await submit(app, spelled({ api_key: key }))).toMatchObject(
-      coded(400, 'invalid_payload', 'ttl_seconds'),
-    )
-    expect(await submit(app, spelled({ api_key: key, ttl_seconds: 1 }))).toMatchObject(
-      coded(403, 'forbidden', 'the key lacks the scope no'),
-    )
-    expect(await submit(app, spelled({ api_key: key, ttl_seconds: 1, scopes: [] }))).toMatchObject(
-      coded(402, 'account_suspended', 'suspended'),
-    )
-  })
-
-  test.each([
-    ['nothing', '', 'body: must be a JSON object'],
-    ['null', 'null', 'body: must be a JSON object'],
-    ['a list', '[]', 'body: must be a JSON object'],
-    ['a text', '"svc_gate_live_sk_x"', 'body: must be a JSON object'],
-    ['half of it', '{"api_key":', 'body: must be JSON'],
-    ['a form', 'api_key=x', 'body: must be JSON'],
-  ])('a body that is %s is no JSON object: 400', async (_, body, words) => {
-    await using fixture = await bootGate()
-    expect(await submit(fixture.app, body)).toMatchObject(coded(400, 'invalid_payload', words))
-  })
+test('Of several faults, the first in this order is reported', async () => {
+  const acme = await gate.newTenant()
+  const weak = await acme.newKey('gate', 'live', ['authorize'])
+  await gate.app.platform.tenants.suspend(ACTOR, acme.id, 'billing')
+  const send = (body: string, type = 'application/json') =>
+    gate.app.raw(TOKENS, { method: 'POST', headers: { 'content-type': type }, body })
+  const wrong = { subject: 's', ttl_seconds: 0, scopes: ['no'] }
+  const key = { api_key: acme.key }
+  for (const [status, code, body, type] of [
+    [413, 'payload_too_large', 'x'.repeat(2_000_000), 'text/plain'],
+    [415, 'unsupported_media_type', '{', 'text/plain'],
+    [400, 'invalid_payload', '{"api_key":', undefined],
+    [400, 'invalid_payload', '[]', undefined],
+    [400, 'invalid_payload', JSON.stringify(wrong), undefined],
+    [401, 'unauthenticated', JSON.stringify({ ...wrong, api_key: 'x' }), undefined],
+    [403, 'forbidden', JSON.stringify({ ...wrong, api_key: weak.key }), undefined],
+    [400, 'invalid_payload', JSON.stringify({ ...wrong, ...key }), undefined],
+    [403, 'forbidden', JSON.stringify({ ...wrong, ...key, ttl_seconds: 1 }), undefined],
+    [402, 'account_suspended', JSON.stringify({ subject: 's', ...key }), undefined],
+  ] as const)
+    expect(await send(body, type)).toMatchObject(coded(status, code))
 })
 
-describe('a tenant in arrears', () => {
-  test.each([
-    ['billing', 'account_suspended', 'the account is suspended'],
-    ['renewal', 'renewal_unpaid', 'the renewal is unpaid'],
-  ] as const)('suspended for %s gets no token, and keeps what it has', async (why, code, words) => {
-    await using fixture = await bootGate()
-    const { app, api, acme, key } = fixture
-    const { access_token: before } = await mintToken(app, key)
-    await app.platform.tenants.suspend(ACTOR, acme.id, why)
+test.each([
+  ['billing', 'account_suspended'],
+  ['renewal', 'renewal_unpaid'],
+] as const)(
+  'A tenant suspended for %s keeps its tokens, but gets no new ones',
+  async (why, code) => {
+    const acme = await gate.newTenant()
+    const { access_token } = await mint(acme)
+    await gate.app.platform.tenants.suspend(ACTOR, acme.id, why)
+    expect(await request(acme)).toMatchObject(coded(402, code))
+    expect((await acme.api.post(INTROSPECT, { access_token })).body.active).toBe(true)
+    expect(await acme.api.post(`${TOKENS}/revoke`, { access_token })).toMatchObject({ status: 204 })
+    await gate.app.platform.tenants.resume(ACTOR, acme.id)
+    await mint(acme)
+  },
+)
 
-    expect(await askForToken(app, { api_key: key, subject: 's' })).toMatchObject(
-      coded(402, code, words),
-    )
-
-    const question = { access_token: before }
-    expect((await api.post(INTROSPECT, question)).body).toMatchObject({ active: true })
-    expect(await api.post(`${TOKENS}/revoke`, question)).toMatchObject({ status: 204 })
-    await app.platform.tenants.resume(ACTOR, acme.id)
-    await mintToken(app, key)
-  })
+test('A token is neither a key nor a session', async () => {
+  const acme = await gate.newTenant()
+  const person = await acme.createIdentity()
+  const { access_token } = await mint(acme, { subject: person.id })
+  const api = gate.app.client(access_token)
+  for (const { status } of [
+    await api.get(IDENTITIES),
+    await api.delete(personPath(person)),
+    await api.delete(`${SESSIONS}/${UNKNOWN_ID}`),
+    await api.get(`${SETTINGS}/security`),
+    await api.post(INTROSPECT, { access_token }),
+    await api.post(`${TOKENS}/revoke`, { access_token }),
+    await api.post(AUTHORIZE, { subject: 's', action: 'a.read', resource: 'document:1' }),
+    await api.get('/v1/relay/messages'),
+    await api.get('/v1/clockwork/jobs'),
+    await request({ key: access_token }),
+    await acme.whoami(access_token),
+  ])
+    expect(status).toBe(401)
 })
 
-describe('a token is no key', () => {
-  test('on no route that takes one', async () => {
-    await using fixture = await bootGate()
-    const { access_token: token } = await mintToken(fixture.app, fixture.key)
-    const api = fixture.app.client(token)
-    const person = await fixture.createIdentity()
-
-    for (const answer of [
-      await api.get(IDENTITIES),
-      await api.get(`${IDENTITIES}/${person.id}`),
-      await api.delete(`${IDENTITIES}/${person.id}`),
-      await api.delete(`${SESSIONS}/${UNKNOWN_ID}`),
-      await api.get(`${SETTINGS}/security`),
-      await api.post(INTROSPECT, { access_token: token }),
-      await api.post(`${TOKENS}/revoke`, { access_token: token }),
-      await api.post(AUTHORIZE, { subject: 's', action: 'a.read', resource: 'document:1' }),
-      await api.get('/v1/relay/messages'),
-      await api.get('/v1/clockwork/jobs'),
-    ])
-      expect(answer.status).toBe(401)
-    expect(await askForToken(fixture.app, { api_key: token, subject: 's' })).toMatchObject({
-      status: 401,
-    })
-  })
-
-  test('of a person is no session', async () => {
-    await using fixture = await bootGate()
-    const { id } = await fixture.createIdentity()
-    const { access_token: token } = await mintToken(fixture.app, fixture.key, { subject: id })
-    expect(await fixture.whoami(token)).toMatchObject({ status: 401 })
-  })
-})
-
-test('neither a token nor a key is on the disk or in the log', async () => {
-  await using fixture = await bootGate()
-  const { app, api, key } = fixture
+test('Neither tokens nor keys are on disk or in the log', async () => {
+  await using own = await bootGate()
+  const { app, api, key } = own
   const { access_token: token } = await mintToken(app, key)
   const mistyped = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')
   await api.post(INTROSPECT, { access_token: token })
@@ -497,11 +287,9 @@ test('neither a token nor a key is on the disk or in the log', async () => {
   await app.client(token).get(IDENTITIES)
   await api.post(`${TOKENS}/revoke`, { access_token: token })
 
-  const disk = Buffer.concat(
-    ['', '-wal'].map((suffix) => readFileSync(app.db.file + suffix)),
-  ).toString('latin1')
+  const files = ['', '-wal'].map((suffix) => readFileSync(app.db.file + suffix))
+  const disk = Buffer.concat(files).toString('latin1')
   const log = app.log.join('\n')
-  // Both say something, or the rest would prove nothing.
   expect(disk).toContain('gate_access_tokens')
   expect(log).toContain(TOKENS)
   for (const secret of [token, key, mistyped]) {

@@ -3,7 +3,7 @@ import { createPdp } from '../../../../../src/engines/gate/authorization/policy/
 import { refusalOf, seeded } from '../../identities/documents/support.ts'
 import { question, TENANT } from './support.ts'
 
-/** Each goes around an expression; one that is said twice is taken twice as often. */
+/** Each goes around an expression; repeated ones are chosen more often. */
 const WRAPS: readonly [before: string, after: string][] = [
   ['(', ')'],
   ['(', ')'],
@@ -24,7 +24,7 @@ const policy = (condition: string) => `permit (principal, action, resource) when
 const wrapped = (wraps: readonly (readonly [string, string])[]) =>
   policy(wraps.reduceRight((inner, [before, after]) => before + inner + after, 'context.no'))
 
-/** The most of them that a text is let through with. */
+/** The largest number of them that the check accepts. */
 function mostOf(wraps: readonly (readonly [string, string])[], passes: (text: string) => boolean) {
   let [passing, refused] = [0, wraps.length]
   while (refused - passing > 1) {
@@ -35,7 +35,7 @@ function mostOf(wraps: readonly (readonly [string, string])[], passes: (text: st
   return passing
 }
 
-describe('what is let through can be evaluated, up to the last that is', () => {
+describe('The deepest accepted policies can be evaluated', () => {
   const pdp = createPdp()
   let version = 0
   const passes = (text: string) => refusalOf(() => pdp.check(text)) === undefined
@@ -53,11 +53,11 @@ describe('what is let through can be evaluated, up to the last that is', () => {
     expect(reasonOf(wrapped(wraps.slice(0, most + 1)))).toStartWith('unusable policies: ')
   }
 
-  test.each(WRAPS.slice(2))('within nothing but %p %p', (before, after) => {
+  test.each(WRAPS.slice(2))('within %p %p only', (before, after) => {
     expectEvaluated(Array(400).fill([before, after]))
   })
 
-  test.each(Array.from({ length: 80 }, (_, seed) => seed))('at random, seed %i', (seed) => {
+  test.each(Array.from({ length: 24 }, (_, seed) => seed))('at random, seed %i', (seed) => {
     const below = seeded(seed)
     const kinds = WRAPS.slice(0, 3 + below(WRAPS.length - 2))
     expectEvaluated(

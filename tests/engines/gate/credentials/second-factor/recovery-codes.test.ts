@@ -7,7 +7,7 @@ import {
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
-test('there are ten codes of eight characters, all different', () => {
+test('There are ten codes of eight characters, all different', () => {
   const codes = newRecoveryCodes()
 
   expect(codes).toHaveLength(10)
@@ -16,7 +16,7 @@ test('there are ten codes of eight characters, all different', () => {
   expect(newRecoveryCodes().filter((code) => codes.includes(code))).toEqual([])
 })
 
-test('the 32 characters without look-alikes come up about equally, at every place', () => {
+test('All 32 characters without look-alikes are about equally frequent in every position', () => {
   const codes = Array.from({ length: 1600 }, newRecoveryCodes).flat()
   for (const place of [0, 1, 2, 3, 4, 5, 6, 7]) {
     const counts = new Map<string, number>()
@@ -33,12 +33,14 @@ test('the 32 characters without look-alikes come up about equally, at every plac
   }
 })
 
-test('every code that is made is itself once normalised, and so it is as it is shown', () => {
+test('A code is the same once normalized, with or without its dash', () => {
   for (const code of newRecoveryCodes()) {
     expect(normaliseRecoveryCode(code)).toBe(code)
     expect(normaliseRecoveryCode(shownRecoveryCode(code))).toBe(code)
   }
   expect(shownRecoveryCode('vk3m01z9')).toBe('vk3m-01z9')
+  expect(normaliseRecoveryCode('vk3m01z9'.padEnd(64))).toBe('vk3m01z9')
+  expect(normaliseRecoveryCode('vk3m01z9'.padEnd(65))).toBeUndefined()
 })
 
 test.each([
@@ -53,7 +55,7 @@ test.each([
   ['with the other letter for the one', 'vk3m-oIz9'],
   ['with u for v', 'Uk3m-01z9'],
   ['in wide letters', 'ｖｋ３ｍ－０１ｚ９'],
-])('a code typed %s is the same code', (_, typed) => {
+])('A code typed %s is the same code', (_, typed) => {
   expect(normaliseRecoveryCode(typed)).toBe('vk3m01z9')
 })
 
@@ -66,6 +68,6 @@ test.each([
   'vk3m-01zß',
   'vk3m-01z\0',
   `vk3m01z9${' '.repeat(1_000_000)}`,
-])('what cannot be a code is none: %p', (typed) => {
+])('%p is not a code', (typed) => {
   expect(normaliseRecoveryCode(typed)).toBeUndefined()
 })

@@ -41,7 +41,7 @@ test.each([
   expect(matchTotp({ secret: SECRET, code, now: second * 1000, after: null })).toBe(step)
 })
 
-test('a code is good for its own step, the one before and the one after', () => {
+test('A code is valid in its own step, the one before and the one after', () => {
   const code = codeOf(1000)
 
   const matched = [997, 998, 999, 1000, 1001, 1002, 1003].map((step) => match(code, step))
@@ -49,7 +49,7 @@ test('a code is good for its own step, the one before and the one after', () => 
   expect(matched).toEqual([undefined, undefined, 1000, 1000, 1000, undefined, undefined])
 })
 
-test('a step lasts from its first millisecond to its last', () => {
+test('A step has 30 seconds', () => {
   const at = (now: number) =>
     matchTotp({ secret: SECRET, code: codeOf(1000), now, after: null }) ?? 'none'
 
@@ -57,7 +57,7 @@ test('a step lasts from its first millisecond to its last', () => {
   expect([1002 * STEP_MS - 1, 1002 * STEP_MS].map(at)).toEqual([1000, 'none'])
 })
 
-test('no code is accepted twice, and none that is older than one that was', () => {
+test('No code is accepted twice, and none that is older than an accepted one', () => {
   expect(match(codeOf(1000), 1000, 999)).toBe(1000)
   expect(match(codeOf(1000), 1000, 1000)).toBeUndefined()
   expect(match(codeOf(1000), 1001, 1000)).toBeUndefined()
@@ -66,10 +66,12 @@ test('no code is accepted twice, and none that is older than one that was', () =
   expect(match(codeOf(0), 0, 0)).toBeUndefined()
 })
 
-test('blanks in a code do not count', () => {
+test('Spaces in a code are ignored, up to 32 characters', () => {
   expect(match('287 082', 1)).toBe(1)
   expect(match(' 2 8 7 0 8 2\n', 1)).toBe(1)
   expect(match('287\u00a0082', 1)).toBe(1)
+  expect(match('287082'.padEnd(32), 1)).toBe(1)
+  expect(match('287082'.padEnd(33), 1)).toBeUndefined()
 })
 
 test.each([
@@ -84,11 +86,11 @@ test.each([
   '２８７０８２',
   '287082\0',
   `287082${' '.repeat(1_000_000)}`,
-])('what is not six digits matches nothing: %p', (code) => {
+])('%p is not a code', (code) => {
   expect(match(code, 1)).toBeUndefined()
 })
 
-test('a wrong code, and the code of another secret, match nothing', () => {
+test('A wrong code and the code of another secret are refused', () => {
   expect(match('287083', 1)).toBeUndefined()
   const now = 1000 * STEP_MS
   expect(matchTotp({ secret: newTotpSecret(), code: codeOf(1000), now, after: null })).toBe(
@@ -96,7 +98,7 @@ test('a wrong code, and the code of another secret, match nothing', () => {
   )
 })
 
-test('a secret is 160 bits of base32, and no two are the same', () => {
+test('A secret has 160 random bits in base32', () => {
   const secrets = Array.from({ length: 100 }, newTotpSecret)
 
   for (const secret of secrets) expect(secret).toMatch(/^[A-Z2-7]{32}$/)
@@ -104,7 +106,7 @@ test('a secret is 160 bits of base32, and no two are the same', () => {
   expect(Secret.fromBase32(secrets[0] as string).bytes).toHaveLength(20)
 })
 
-test('the URI says who, where and how, and an authenticator reads it back', () => {
+test('An authenticator reads the URI', () => {
   const uri = totpUri({ secret: SECRET, issuer: 'Acme', account: 'anna@example.com' })
 
   expect(uri).toBe(
@@ -124,7 +126,7 @@ test.each([
   ['letters of other scripts', 'Münchner Küche 株式会社', 'Münchner Küche 株式会社'],
   ['blanks around it', '  Acme  ', 'Acme'],
   ['nothing that can be seen', ' :\u200b: ', ''],
-])('an issuer with %s is one name in one line', (_, name, shown) => {
+])('An issuer with %s is shown in one line', (_, name, shown) => {
   const uri = totpUri({ secret: SECRET, issuer: name, account: 'anna@example.com' })
 
   const { issuer, label, secret } = URI.parse(uri)
@@ -135,7 +137,7 @@ test.each([
   })
 })
 
-test('long names are cut between characters, so that the URI stays short enough to draw', () => {
+test('Long names are truncated, so that the URI fits into a QR code', () => {
   const uri = totpUri({ secret: SECRET, issuer: '🐎'.repeat(1000), account: 'ü'.repeat(1000) })
 
   const { issuer, label } = URI.parse(uri)
