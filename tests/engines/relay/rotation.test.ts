@@ -160,7 +160,7 @@ describe('an imported secret', () => {
 
 test.each([
   ['secret', ['abc', secretOf(1).slice('whsec_'.length), secretOf(251).replaceAll('+', '-')]],
-  ['secret', [secretOf(1).replace('=', ''), secretOf(1, 23), secretOf(1, 76), 5, null]],
+  ['secret', [secretOf(1).replace('=', ''), secretOf(1, 23), secretOf(1, 76), '', null]],
   ['grace_seconds', [-1, 604_801, 1.5, '60']],
 ])('a refused %s is not repeated, and changes nothing', async (field, values) => {
   const party = await newTenant()
@@ -171,7 +171,7 @@ test.each([
     const answer = await party.api.post(path, { [field]: value })
     const text = JSON.stringify(answer.body)
     expect({ value, ...answer }).toMatchObject({ value, ...refused(field) })
-    if (typeof value === 'string') expect(text).not.toContain(value)
+    if (field === 'secret' && value) expect(text).not.toContain(`${value}`)
   }
   expect(await signersNow(party, [endpoint.secret])).toEqual([endpoint.secret])
 })
