@@ -123,23 +123,6 @@ describe('Retry-After', () => {
       expect(attempt_log[0].next_attempt_at).toBe(next_attempt_at)
     }
   })
-
-  test('puts off one attempt, and does not extend the schedule', async () => {
-    await using relay = await bootRelay({ flags: { 'relay-retry-delays': '5s,1m' } })
-    const { app, createEndpoint, deliver, deliveryOf, target } = relay
-    target.answers(answerWith(429, { 'retry-after': '600' }))
-    await createEndpoint()
-    const message = await deliver()
-    target.answers(answerWith(500))
-
-    await leap(app, 10 * MINUTE)
-    target.answers(answerWith(429, { 'retry-after': '600' }))
-    await leap(app, MINUTE)
-
-    const delivery = await deliveryOf(message)
-    expect(timesOf(delivery)).toEqual([0, 600, 660])
-    expect(delivery).toMatchObject({ status: 'failed', next_attempt_at: null })
-  })
 })
 
 test('a redirect is never followed', async () => {
@@ -189,22 +172,6 @@ describe('the status 410', () => {
     expect(await readEndpoint(well)).toMatchObject({ active: true, disabled_reason: null })
     expect(await deliveryOf(later, well)).toMatchObject({ status: 'succeeded' })
   })
-
-  test('disables an endpoint again that was resumed', async () => {
-    const { createEndpoint, change, deliver, deliveryOf, readEndpoint, target, rest } =
-      await newTenant()
-    target.answers(answerWith(410))
-    const endpoint = await createEndpoint()
-    await deliver()
-    const held = await deliver()
-
-    await change(endpoint, { active: true })
-    await rest()
-
-    expect(target.requests).toHaveLength(2)
-    expect(await deliveryOf(held)).toMatchObject({ status: 'failed' })
-    expect(await readEndpoint(endpoint)).toMatchObject({ disabled_reason: 'gone' })
-  })
 })
 
 describe('an endpoint that fails for days is disabled', () => {
@@ -243,21 +210,6 @@ describe('an endpoint that fails for days is disabled', () => {
     expect(await tally(relay)).toEqual({ failed: 21, 'held: inactive': 1 })
     const disabled = "select detail from audit_log where action = 'endpoint.disabled'"
     expect(app.db.client.query(disabled).all()).toEqual([{ detail: '{"reason":"failing"}' }])
-  })
-
-  test('not after 25 failures within 12 hours', async () => {
-    await using relay = await bootRelay(ONCE)
-    const { app, readEndpoint } = relay
-    const endpoint = await failing(relay)
-    await leap(app, 6 * DAY)
-
-    await fail(relay, 1)
-    await leap(app, 12 * HOUR - SECOND)
-    await fail(relay, 25)
-    expect(await readEndpoint(endpoint)).toMatchObject(WELL)
-
-    await fail(relay, 1, SECOND)
-    expect(await readEndpoint(endpoint)).toMatchObject(FAILING)
   })
 
   test('not after 19 failures, which are counted again after a success or a resume', async () => {
