@@ -78,17 +78,6 @@ test('a job runs once, on the first tick at or after its time', async () => {
   expect(await executionsOf(job)).toMatchObject([{ status: 'success', started_at: at('12:02:00') }])
 })
 
-test('a job whose time has passed runs late', async () => {
-  await using fixture = await bootFixture()
-  const job = await fixture.createDelayed()
-
-  fixture.clock.jump(3 * DAY)
-  await fixture.clock.advance(6000)
-
-  const late = { status: 'success', slot_at: at('12:01:00') }
-  expect(await fixture.executionsOf(job)).toMatchObject([late])
-})
-
 test('a job that waits for a retry is pending with a later run_at', async () => {
   await using fixture = await bootFixture()
   const { createDelayed, readDelayed, clock, target } = fixture

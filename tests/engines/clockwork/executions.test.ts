@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import type { Execution } from '../../../src/engines/clockwork/model.ts'
+import { executionShownTo, shownTo } from '../../../src/engines/clockwork/shown-job.ts'
 import { answering, startRawTarget } from './raw-target.ts'
 import {
   advanceWaiting,
@@ -134,4 +136,22 @@ test('the list of a cron job has the newest 100, newest first', async () => {
   expect(executions).toHaveLength(100)
   const slots = [0, 4, 99].map((place) => executions[place].slot_at)
   expect(slots).toEqual(['12:05:00', '12:01:00', '10:25:00'].map(at))
+})
+
+test('Read-only callers see no secret header, also where the answer repeats one', () => {
+  const headers = { Authorization: 'Bearer t0p-secret', 'X-Team': 'blue' }
+  const execution = { response_body: 'got t0p-secret from blue' } as Execution
+  const readOnly = { isReadOnly: true }
+
+  const shown = { Authorization: '********', 'X-Team': 'blue' }
+  expect(shownTo(readOnly, { headers })).toEqual({ headers: shown })
+  expect(executionShownTo(readOnly, { headers }, execution)).toMatchObject({
+    response_body: 'got ******** from blue',
+  })
+  for (const body of [null, '']) {
+    const without = { response_body: body } as Execution
+    expect(executionShownTo(readOnly, { headers }, without)).toEqual(without)
+  }
+  expect(shownTo({}, { headers })).toEqual({ headers })
+  expect(executionShownTo({}, { headers }, execution)).toEqual(execution)
 })

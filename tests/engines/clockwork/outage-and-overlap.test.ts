@@ -125,19 +125,6 @@ describe('while the target is slow', () => {
     const times = storyOf(await executionsOf(job)).map(([, time]) => time)
     expect(times).toEqual(['12:01:00', '12:02:00', '12:06:00'])
   })
-
-  test('runs that wait for a retry hold no slot up', async () => {
-    await using fixture = await bootFixture()
-    const { createJob, readJob, executionsOf, clock, target } = fixture
-    target.answers(() => new Response('', { status: 503 }))
-    const job = await createJob()
-
-    await clock.advance(20 * MINUTE)
-
-    expect(await readJob(job)).toMatchObject({ skipped_slots: { overlap: 0 } })
-    const attempts = storyOf(await executionsOf(job)).map(([attempt]) => attempt)
-    expect(attempts.filter((attempt) => attempt === 1)).toHaveLength(20)
-  })
 })
 
 describe('run now', () => {
