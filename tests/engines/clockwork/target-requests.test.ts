@@ -1,16 +1,19 @@
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { answering, linesOf, startRawTarget, valuesOf } from './raw-target.ts'
-import { bootFixture, HALF_MINUTE, MINUTE } from './support.ts'
+import { bootFixture, MINUTE } from './support.ts'
 
 const ID = 'X-Clockwork-Execution-Id'
 const ATTEMPT = 'X-Clockwork-Attempt'
 
+const shared = await bootFixture()
+afterAll(shared.end)
+
 /** The request of a job with these fields, byte for byte. */
 async function requestOf(fields: object, path = '') {
-  await using fixture = await bootFixture()
   await using target = await startRawTarget(answering('ok'))
-  await fixture.createJob({ url: target.url + path, ...fields })
-  await fixture.clock.advance(HALF_MINUTE)
+  const run_at = new Date(shared.clock.now()).toISOString()
+  await shared.createDelayed({ url: target.url + path, run_at, ...fields })
+  await shared.clock.advance(MINUTE)
   expect(target.requests).toHaveLength(1)
   return target.requests[0] as string
 }
