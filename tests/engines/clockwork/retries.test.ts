@@ -15,6 +15,8 @@ import {
   storyOf,
 } from './support.ts'
 
+type Story = ReturnType<typeof storyOf>
+
 /** Longer than the three attempts of a run take. */
 const PAST_ALL = 10 * MINUTE
 
@@ -32,17 +34,17 @@ const answering = (target: Fixture['target'], first: number, further: number) =>
     return new Response('', { status: isFirst ? first : further })
   })
 
-const ALL_FAILED = [
+const ALL_FAILED: Story = [
   [1, '12:01:00', 'failed'],
   [2, '12:02:00', 'failed'],
   [3, '12:07:00', 'failed'],
 ]
 const FIRST_FAILED = ALL_FAILED.slice(0, 1)
 
-test.each([
-  ...[500, 502, 599, 429].map((status) => [status, ALL_FAILED] as const),
-  ...[301, 307, 400, 401, 404, 408, 410].map((status) => [status, FIRST_FAILED] as const),
-  [200, [[1, '12:01:00', 'success']]] as const,
+test.each<[status: number, Story]>([
+  ...[500, 502, 599, 429].map((status): [number, Story] => [status, ALL_FAILED]),
+  ...[301, 307, 400, 401, 404, 408, 410].map((status): [number, Story] => [status, FIRST_FAILED]),
+  [200, [[1, '12:01:00', 'success']]],
 ])('the status %i decides about retries, of both kinds of jobs', async (status, story) => {
   await using fixture = await bootFixture()
   const { app, createJob, createDelayed, executionsOf, readDelayed, clock, target } = fixture
@@ -51,7 +53,7 @@ test.each([
 
   await clock.advance(PAST_ALL)
 
-  for (const job of [cron, delayed]) expect(storyOf(await executionsOf(job))).toEqual([...story])
+  for (const job of [cron, delayed]) expect(storyOf(await executionsOf(job))).toEqual(story)
   const end = status === 200 ? 'success' : 'failed'
   expect(await readDelayed(delayed)).toMatchObject({ status: end })
   expect(target.requests).toHaveLength(2 * story.length)
