@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { at, bootFixture, DELAYED, type Fixture, JOBS, MINUTE } from './support.ts'
+import { at, bootFixture, DAY, DELAYED, type Fixture, JOBS, MINUTE } from './support.ts'
 
 const MEGABYTE = 1024 * 1024
 const body = (size: number) => 'é'.repeat(size / 2)
@@ -16,23 +16,24 @@ const stored = ({ app }: Fixture): number =>
     )
     .get()?.n ?? 0
 
-test('the count follows what is stored: created, changed, deleted, ended, cleaned up', async () => {
+test('the bytes of jobs are counted as they are created, changed, ended and deleted', async () => {
   await using fixture = await bootFixture()
   const { app, api, createJob, createDelayed, change, clock } = fixture
   const job = await createJob({ body: body(1000), headers: { 'X-A': 'b' } })
   await createDelayed({ body: body(500) })
-  expect(counted(fixture)).toBe(stored(fixture))
+  const expectCounted = () => expect(counted(fixture)).toBe(stored(fixture))
+  expectCounted()
   expect(counted(fixture)).toBeGreaterThan(1500)
 
-  await change(job, { body: body(3000), name: 'ö' })
-  expect(counted(fixture)).toBe(stored(fixture))
-  await change(job, { body: null })
-  expect(counted(fixture)).toBe(stored(fixture))
+  for (const fields of [{ body: body(3000), name: 'ö' }, { body: null }]) {
+    await change(job, fields)
+    expectCounted()
+  }
 
   await clock.advance(MINUTE)
-  clock.jump(31 * 86_400_000)
+  clock.jump(31 * DAY)
   await app.platform.retention.sweep()
-  expect(counted(fixture)).toBe(stored(fixture))
+  expectCounted()
   await api.delete(`${JOBS}/${job.id}`)
   expect(counted(fixture)).toBe(0)
 })
@@ -44,10 +45,7 @@ test('beyond 16 MB another job, or a larger one, is refused and changes nothing'
   await createDelayed()
   app.db.client.run(`update job_counts set bytes = ${16 * MEGABYTE - 2000}`)
   const before = counted(fixture)
-  const refused = {
-    status: 409,
-    body: { error: expect.stringContaining('16777216 bytes of jobs') },
-  }
+  const refused = { status: 409 }
   const large = { name: 'n', url: job.url, body: body(2000) }
 
   expect(await api.post(JOBS, { ...large, schedule: '* * * * *' })).toMatchObject(refused)

@@ -19,30 +19,46 @@ import {
 
 const ONCE = { schedule: '1 12 * * *' }
 
-/** Another process on the same data, which may find the first one gone. */
-const bootBeside = (
-  { app }: Fixture,
-  { othersRun, after = 0 }: { othersRun: boolean; after?: number },
-) => bootProcess({ dataDir: dirname(app.db.file), now: app.clock.now() + after, pid: 2, othersRun })
+/** One more process on the same data, which may find the first one gone. */
+const bootBeside = ({ app }: Fixture, othersRun: boolean, after = 0) =>
+  bootProcess({ dataDir: dirname(app.db.file), now: app.clock.now() + after, pid: 2, othersRun })
 
-/** Ends the work of the first process as a shutdown does; its database can still be read. */
-async function shutDown({ app }: Fixture) {
-  await app.clockwork.loop.stop(0)
-  await app.platform.instances.stop()
+/** A job of each kind whose first attempt is not answered yet. */
+async function bootUnderWay() {
+  const fixture = await bootFixture()
+  const held = holdAnswers(fixture.target)
+  const cron = await fixture.createJob(ONCE)
+  const delayed = await fixture.createDelayed()
+  await advanceWaiting(fixture.app, HALF_MINUTE)
+  await held.arrived(2)
+  return { ...fixture, held, cron, delayed, jobs: [cron, delayed] }
 }
 
 const running = ({ app }: Fixture) => count(app, "executions where status = 'running'")
 
+const RETRIED = [
+  [1, '12:01:00', 'failed'],
+  [2, '12:02:00', 'success'],
+]
+
 describe('after a restart', () => {
-  test('retries come as they would have', async () => {
+  /** Ends the work of the first process as a shutdown does; its database can still be read. */
+  async function shutDown({ app }: Fixture) {
+    await app.clockwork.loop.stop(0)
+    await app.platform.instances.stop()
+  }
+
+  test('retries are made when they are due, with the request from before an edit', async () => {
     await using fixture = await bootFixture()
-    const { createJob, createDelayed, executionsOf, readDelayed, clock, target } = fixture
+    const { createJob, createDelayed, change, executionsOf, readDelayed, clock, target } = fixture
     target.answers(() => new Response('', { status: 500 }))
-    const [cron, delayed] = [await createJob(ONCE), await createDelayed()]
+    const cron = await createJob({ ...ONCE, body: 'old' })
+    const delayed = await createDelayed({ body: 'old' })
     await clock.advance(MINUTE)
+    await change(cron, { body: 'new' })
     await shutDown(fixture)
 
-    await using next = await bootBeside(fixture, { othersRun: true })
+    await using next = await bootBeside(fixture, true)
     await next.clock.advance(10 * MINUTE)
 
     for (const job of [cron, delayed])
@@ -52,127 +68,76 @@ describe('after a restart', () => {
         [3, '12:07:00', 'failed'],
       ])
     expect(await readDelayed(delayed)).toMatchObject({ status: 'failed' })
+    expect(target.requests.map(({ body }) => body)).toEqual(Array(6).fill('old'))
   })
 
-  test('what was due in between runs at once, late', async () => {
+  test('what was due meanwhile runs immediately, late', async () => {
     await using fixture = await bootFixture()
     const { createJob, createDelayed, executionsOf, readJob, target } = fixture
     const [cron, delayed] = [await createJob(), await createDelayed()]
     await shutDown(fixture)
 
-    await using next = await bootBeside(fixture, { othersRun: true, after: HOUR })
+    await using next = await bootBeside(fixture, true, HOUR)
     await next.clockwork.loop.idle()
 
     expect(target.requests).toHaveLength(2)
     for (const job of [cron, delayed])
       expect(storyOf(await executionsOf(job))).toEqual([[1, '13:00:30', 'success']])
-    expect(await readJob(cron)).toMatchObject({
-      next_run_at: at('13:01:00'),
-      skipped_slots: { outage: 59 },
-    })
-  })
-
-  test('the request of before an edit is still the one that is repeated', async () => {
-    await using fixture = await bootFixture()
-    const { createJob, change, clock, target } = fixture
-    target.answers(() => new Response('', { status: 500 }))
-    const job = await createJob({ ...ONCE, body: 'old' })
-    await clock.advance(MINUTE)
-    await change(job, { body: 'new' })
-    await shutDown(fixture)
-
-    await using next = await bootBeside(fixture, { othersRun: true })
-    await next.clock.advance(10 * MINUTE)
-
-    expect(target.requests.map(({ body }) => body)).toEqual(['old', 'old', 'old'])
+    const after = { next_run_at: at('13:01:00'), skipped_slots: { outage: 59 } }
+    expect(await readJob(cron)).toMatchObject(after)
   })
 })
 
 describe('when a process is gone with an attempt under way', () => {
-  test('the next one to start fails that attempt with a reason, and retries it', async () => {
-    await using fixture = await bootFixture()
-    const { app, createJob, createDelayed, executionsOf, readDelayed, target } = fixture
-    const held = holdAnswers(target)
-    const [cron, delayed] = [await createJob(ONCE), await createDelayed()]
-    await advanceWaiting(app, HALF_MINUTE)
-    await held.arrived(2)
+  test('the next one to start fails that attempt and retries it; a late answer changes nothing', async () => {
+    await using fixture = await bootUnderWay()
+    const { app, jobs, held, delayed, executionsOf, readDelayed, target } = fixture
 
-    await using next = await bootBeside(fixture, { othersRun: false, after: 10 * SECOND })
+    await using next = await bootBeside(fixture, false, 10 * SECOND)
     await next.clockwork.loop.idle()
+    const states = async () => [
+      ...(await Promise.all(jobs.map(executionsOf))),
+      await readDelayed(delayed),
+    ]
+    const before = await states()
+    held.release(200)
+    await app.clockwork.loop.idle()
+    expect(await states()).toEqual(before)
 
-    for (const job of [cron, delayed])
-      expect(await executionsOf(job)).toMatchObject([
-        {
-          status: 'failed',
-          attempt: 1,
-          completed_at: at('12:01:10'),
-          duration_ms: 10_000,
-          response_status: null,
-          response_body: null,
-          error_message: expect.stringContaining('stopped before'),
-        },
-      ])
-    expect(await readDelayed(delayed)).toMatchObject({ status: 'pending', run_at: at('12:02:00') })
-
+    const failed = {
+      status: 'failed',
+      attempt: 1,
+      completed_at: at('12:01:10'),
+      duration_ms: 10_000,
+      response_status: null,
+      response_body: null,
+      error_message: expect.stringContaining('stopped before'),
+    }
+    for (const job of jobs) expect(await executionsOf(job)).toMatchObject([failed])
+    const waiting = { status: 'pending', run_at: at('12:02:00') }
+    expect(await readDelayed(delayed)).toMatchObject(waiting)
     target.answers(() => new Response('ok'))
     await next.clock.advance(MINUTE)
-    for (const job of [cron, delayed])
-      expect(storyOf(await executionsOf(job))).toEqual([
-        [1, '12:01:00', 'failed'],
-        [2, '12:02:00', 'success'],
-      ])
+    for (const job of jobs) expect(storyOf(await executionsOf(job))).toEqual(RETRIED)
     expect(await readDelayed(delayed)).toMatchObject({ status: 'success' })
   })
 
-  test('its late answer changes nothing any more', async () => {
-    await using fixture = await bootFixture()
-    const { app, createJob, createDelayed, executionsOf, readDelayed, target } = fixture
-    const held = holdAnswers(target)
-    const [cron, delayed] = [await createJob(ONCE), await createDelayed()]
-    await advanceWaiting(app, HALF_MINUTE)
-    await held.arrived(2)
-    await using next = await bootBeside(fixture, { othersRun: false })
-    await next.clockwork.loop.idle()
-    const before = [
-      await executionsOf(cron),
-      await executionsOf(delayed),
-      await readDelayed(delayed),
-    ]
-
-    held.release(200)
-    await app.clockwork.loop.idle()
-
-    expect([
-      await executionsOf(cron),
-      await executionsOf(delayed),
-      await readDelayed(delayed),
-    ]).toEqual(before)
-    expect(count(app, "runs where state = 'waiting' and attempt = 2")).toBe(2)
-  })
-
-  test('its late answer does not end the attempt that another has begun since', async () => {
-    await using fixture = await bootFixture()
-    const { app, createDelayed, executionsOf, readDelayed, target } = fixture
-    const held = holdAnswers(target)
-    const job = await createDelayed()
-    await advanceWaiting(app, HALF_MINUTE)
-    await held.arrived(1)
-    await using next = await bootBeside(fixture, { othersRun: false })
+  test('a late answer does not end the attempt of another process', async () => {
+    await using fixture = await bootUnderWay()
+    const { app, held, delayed, executionsOf, readDelayed } = fixture
+    await using next = await bootBeside(fixture, false)
     await next.clockwork.loop.idle()
     await advanceWaiting(next, MINUTE)
-    await held.arrived(2)
+    await held.arrived(4)
 
-    held.release(400, 1)
+    held.release(400, 2)
     await app.clockwork.loop.idle()
 
-    expect(await readDelayed(job)).toMatchObject({ status: 'running' })
+    expect(await readDelayed(delayed)).toMatchObject({ status: 'running' })
     held.release(200)
     await next.clockwork.loop.idle()
-    expect(await readDelayed(job)).toMatchObject({ status: 'success' })
-    expect((await executionsOf(job)).map(({ status }: { status: string }) => status)).toEqual([
-      'success',
-      'failed',
-    ])
+    expect(await readDelayed(delayed)).toMatchObject({ status: 'success' })
+    expect(await executionsOf(delayed)).toMatchObject([{ status: 'success' }, { status: 'failed' }])
   })
 
   test('a third attempt that is lost is the last', async () => {
@@ -185,7 +150,7 @@ describe('when a process is gone with an attempt under way', () => {
     await advanceWaiting(app, 4.5 * MINUTE)
     await held.arrived(3)
 
-    await using next = await bootBeside(fixture, { othersRun: false })
+    await using next = await bootBeside(fixture, false)
     await next.clock.advance(10 * MINUTE)
 
     expect(await readDelayed(job)).toMatchObject({ status: 'failed' })
@@ -193,7 +158,7 @@ describe('when a process is gone with an attempt under way', () => {
     expect(count(app, 'runs')).toBe(0)
   })
 
-  test('a lost attempt of a paused or deleted job is not retried', async () => {
+  test('the attempt of a paused or deleted job is not retried', async () => {
     await using fixture = await bootFixture()
     const { app, api, createJob, change, executionsOf, target } = fixture
     const held = holdAnswers(target)
@@ -203,15 +168,14 @@ describe('when a process is gone with an attempt under way', () => {
     await change(paused, { is_active: false })
     await api.delete(`${JOBS}/${deleted.id}`)
 
-    await using next = await bootBeside(fixture, { othersRun: false })
+    await using next = await bootBeside(fixture, false)
     await next.clock.advance(10 * MINUTE)
 
     expect(storyOf(await executionsOf(paused))).toEqual([[1, '12:01:00', 'failed']])
-    expect(count(app, 'executions')).toBe(1)
-    expect(count(app, 'runs')).toBe(0)
+    expect([count(app, 'executions'), count(app, 'runs')]).toEqual([1, 0])
   })
 
-  test('killed in the middle, it is missed by those that live on', async () => {
+  test('because it was killed, the others retry it', async () => {
     await using fixture = await bootFixture()
     const { app, createJob, createDelayed, executionsOf, readDelayed, clock, target } = fixture
     const held = holdAnswers(target)
@@ -236,16 +200,12 @@ describe('when a process is gone with an attempt under way', () => {
     expect(running(fixture)).toBe(0)
     expect(await readDelayed(delayed)).toMatchObject({ status: 'pending' })
     await clock.advance(MINUTE)
-    for (const job of [cron, delayed])
-      expect(storyOf(await executionsOf(job))).toEqual([
-        [1, '12:01:00', 'failed'],
-        [2, '12:02:00', 'success'],
-      ])
+    for (const job of [cron, delayed]) expect(storyOf(await executionsOf(job))).toEqual(RETRIED)
   })
 })
 
-describe('while two processes live', () => {
-  test('each slot, each delayed job and each retry fires once', async () => {
+describe('while two processes run', () => {
+  test('each slot, each delayed job and each retry runs once', async () => {
     await using fixture = await bootFixture()
     const { createJob, createDelayed, executionsOf, clock, target } = fixture
     target.answers(({ headers }) => {
@@ -254,30 +214,25 @@ describe('while two processes live', () => {
     })
     const jobs: { id: string }[] = []
     for (let made = 0; made < 10; made++) jobs.push(await createJob(), await createDelayed())
-    await using second = await bootBeside(fixture, { othersRun: true })
+    await using second = await bootBeside(fixture, true)
 
     for (let elapsed = 0; elapsed < 4 * MINUTE; elapsed += SECOND)
       await Promise.all([clock.advance(SECOND), second.clock.advance(SECOND)])
 
     expect(target.requests).toHaveLength(10 * (4 + 3) + 10 * 2)
     for (const job of jobs) {
-      const tries = (await executionsOf(job)).map(
-        ({ slot_at, attempt }: { slot_at: string; attempt: number }) => `${slot_at} ${attempt}`,
-      )
+      const executions: { slot_at: string; attempt: number }[] = await executionsOf(job)
+      const tries = executions.map(({ slot_at, attempt }) => `${slot_at} ${attempt}`)
       expect(new Set(tries).size).toBe(tries.length)
     }
     expect(running(fixture)).toBe(0)
   })
 
-  test('neither takes the work of the other while its lease holds', async () => {
-    await using fixture = await bootFixture()
-    const { app, createDelayed, executionsOf, target } = fixture
-    const held = holdAnswers(target)
-    const job = await createDelayed()
-    await advanceWaiting(app, HALF_MINUTE)
-    await held.arrived(1)
+  test('neither takes the work of the other before its lease ends', async () => {
+    await using fixture = await bootUnderWay()
+    const { app, jobs, held, executionsOf, target } = fixture
 
-    await using second = await bootBeside(fixture, { othersRun: true })
+    await using second = await bootBeside(fixture, true)
     for (let elapsed = 0; elapsed < 20; elapsed++) {
       await advanceWaiting(app, SECOND)
       await second.clock.advance(SECOND)
@@ -285,42 +240,35 @@ describe('while two processes live', () => {
     held.release()
     await app.clockwork.loop.idle()
 
-    expect(storyOf(await executionsOf(job))).toEqual([[1, '12:01:00', 'success']])
-    expect(target.requests).toHaveLength(1)
+    for (const job of jobs)
+      expect(storyOf(await executionsOf(job))).toEqual([[1, '12:01:00', 'success']])
+    expect(target.requests).toHaveLength(2)
   })
 
-  test('a lease that has run out is taken from its owner', async () => {
-    await using fixture = await bootFixture()
-    const { app, createDelayed, executionsOf, target } = fixture
-    const held = holdAnswers(target)
-    const job = await createDelayed()
-    await advanceWaiting(app, HALF_MINUTE)
-    await held.arrived(1)
-    app.db.client.run('update runs set lease_until = 1')
+  test('one takes work whose lease has ended', async () => {
+    await using fixture = await bootUnderWay()
+    fixture.app.db.client.run('update runs set lease_until = 1')
 
-    await using second = await bootBeside(fixture, { othersRun: true })
+    await using second = await bootBeside(fixture, true)
     await second.clockwork.loop.idle()
 
-    expect(await executionsOf(job)).toMatchObject([
-      { status: 'failed', error_message: expect.stringContaining('stopped before') },
-    ])
+    const error_message = expect.stringContaining('stopped before')
+    for (const job of fixture.jobs)
+      expect(await fixture.executionsOf(job)).toMatchObject([{ status: 'failed', error_message }])
   })
+})
 
-  test('but nobody gives up work of its own, whatever the clock says', async () => {
-    await using fixture = await bootFixture()
-    const { app, createDelayed, executionsOf, clock, target } = fixture
-    const held = holdAnswers(target)
-    const job = await createDelayed()
-    await advanceWaiting(app, HALF_MINUTE)
-    await held.arrived(1)
+test('a process does not give up its own work, whatever the clock says', async () => {
+  await using fixture = await bootUnderWay()
+  const { app, jobs, held, executionsOf, clock } = fixture
 
-    clock.jump(HOUR)
-    await advanceWaiting(app, 10 * SECOND)
-    await breathe(app)
-    expect(running(fixture)).toBe(1)
-    held.release()
-    await app.clockwork.loop.idle()
+  clock.jump(HOUR)
+  await advanceWaiting(app, 10 * SECOND)
+  await breathe(app)
+  expect(running(fixture)).toBe(2)
+  held.release()
+  await app.clockwork.loop.idle()
 
+  for (const job of jobs)
     expect(await executionsOf(job)).toMatchObject([{ status: 'success', attempt: 1 }])
-  })
 })

@@ -52,13 +52,5 @@ export async function bootProcess({ dataDir, now, pid, othersRun }: ProcessOptio
     db.close()
   }
 
-  return {
-    app,
-    db,
-    clock,
-    clockwork,
-    delivery,
-    stop: () => stop(0),
-    [Symbol.asyncDispose]: end,
-  }
+  return { app, db, clock, clockwork, delivery, stop: () => stop(0), [Symbol.asyncDispose]: end }
 }

@@ -141,14 +141,11 @@ export function relayOf(app: TestApp, client: Api, url = 'http://127.0.0.1:9/') 
       await rest(app)
       return message
     },
-    /** Listens to everything unless told otherwise; a text is its URL. */
-    createEndpoint: (fields: Json = {}): Promise<Json> =>
-      call(
-        201,
-        'post',
-        ENDPOINTS,
-        typeof fields === 'string' ? { url: fields } : { url, ...fields },
-      ),
+    /** Listens to everything unless told otherwise. Takes fields, or a URL and fields. */
+    createEndpoint: (given: Json = {}, more: Json = {}): Promise<Json> => {
+      const fields = typeof given === 'string' ? { url: given, ...more } : { url, ...given }
+      return call(201, 'post', ENDPOINTS, fields)
+    },
     readEndpoint: ({ id }: WithId) => read(`${ENDPOINTS}/${id}`),
     listEndpoints: async (): Promise<Json[]> => (await read(ENDPOINTS)).data,
     change: ({ id }: WithId, fields: Json): Promise<Json> =>

@@ -119,24 +119,6 @@ describe('a resumed endpoint', () => {
     expect(Math.max(...late)).toBeLessThan(16)
   })
 
-  test('gets one at a time first', async () => {
-    const party = await newTenant()
-    const { app, createEndpoint, change, sendMany, target, rest } = party
-    const endpoint = await createEndpoint({ active: false })
-    await sendMany(30)
-    const held = holdAnswers(target)
-
-    await change(endpoint, { active: true })
-    await held.arrived(1)
-    await stillness(app, () => target.requests.length)
-
-    expect(target.requests).toHaveLength(1)
-    target.answers(answerWith(200))
-    held.release(200)
-    await rest()
-    expect(await tally(party)).toEqual({ succeeded: 30 })
-  })
-
   test.each(['schedule', 'resend'])('has room again after a failed %s', async (trigger) => {
     const party = await newTenant()
     const { app, createEndpoint, change, deliver, deliveryOf, resend, send, target, rest } = party
@@ -162,26 +144,6 @@ describe('a resumed endpoint', () => {
     expect(await deliveryOf(waiting)).toMatchObject({
       status: 'succeeded',
       attempt_log: [{ trigger: 'schedule' }, { trigger: 'schedule' }],
-    })
-  })
-
-  test('continues the schedule of each delivery', async () => {
-    const { app, createEndpoint, change, clock, deliver, deliveryOf, target, rest } =
-      await newTenant()
-    target.answers(answerWith(500))
-    const endpoint = await createEndpoint()
-    const message = await deliver()
-    await clock.advance(5 * SECOND)
-    await change(endpoint, { active: false })
-    await leap(app, DAY)
-
-    await change(endpoint, { active: true })
-    await rest()
-
-    expect(await deliveryOf(message)).toMatchObject({
-      attempts: 3,
-      status: 'retrying',
-      next_attempt_at: isoAt(clock.now() + 300 * SECOND),
     })
   })
 

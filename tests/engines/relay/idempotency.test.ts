@@ -1,14 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import {
-  bootRelay,
-  DAY,
-  EVENT_TYPES,
-  HOUR,
-  MESSAGES,
-  type Party,
-  refused,
-  useRelay,
-} from './fixture.ts'
+import { bootRelay, DAY, EVENT_TYPES, HOUR, MESSAGES, type Party, useRelay } from './fixture.ts'
 
 const { newTenant } = await useRelay()
 
@@ -79,14 +70,6 @@ describe('a key that is used again', () => {
     expect(await answerTo(relay)).toEqual(first)
     expect(await answerTo(relay, message({ payload: {} }))).toEqual({ ...first, mismatch: 'true' })
     expect(await relay.listMessages()).toEqual([])
-  })
-
-  test('is not known after a refusal, and does not hide one', async () => {
-    const party = await newTenant()
-    const bad = message({ payload: [] })
-    expect(await party.api.post(MESSAGES, bad)).toMatchObject(refused('payload'))
-    expect((await answerTo(party)).mismatch).toBeNull()
-    expect(await party.api.post(MESSAGES, bad)).toMatchObject(refused('payload'))
   })
 })
 

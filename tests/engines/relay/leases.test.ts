@@ -1,7 +1,19 @@
 import { describe, expect, test } from 'bun:test'
-import { startTarget } from '../../support/target.ts'
-import { advanceWaiting, breathe, count, holdAnswers, SECOND } from '../clockwork/support.ts'
-import { bootBeside, bootRelay, ENDPOINTS, rest, tally } from './fixture.ts'
+import { advanceWaiting, breathe, holdAnswers } from '../clockwork/support.ts'
+import { answerWith, bootBeside, bootRelay, count, SECOND, tally } from './fixture.ts'
+
+const GONE = { othersRun: false }
+const yes = answerWith(200)
+
+/** A relay with one message under way at an endpoint that has not answered yet. */
+async function bootUnderWay() {
+  const relay = await bootRelay()
+  const held = holdAnswers(relay.target)
+  const endpoint = await relay.createEndpoint()
+  const message = await relay.send()
+  await held.arrived(1)
+  return { ...relay, held, endpoint, message, told: () => relay.deliveryOf(message) }
+}
 
 /** Ends the work of the first process as a shutdown does; its database can still be read. */
 async function shutDown({ app }: Awaited<ReturnType<typeof bootRelay>>) {
@@ -12,231 +24,173 @@ async function shutDown({ app }: Awaited<ReturnType<typeof bootRelay>>) {
 }
 
 describe('an attempt that a shutdown cuts short', () => {
-  test('is written down as interrupted, and made again at once with nothing counted', async () => {
-    await using fixture = await bootRelay()
-    await using target = startTarget()
-    const held = holdAnswers(target)
-    const endpoint = await fixture.createEndpoint(target.url)
-    const message = await fixture.send()
-    await held.arrived(1)
+  test('is logged as interrupted, and made again immediately with nothing counted', async () => {
+    await using relay = await bootUnderWay()
+    const { endpoint, readEndpoint, statsOf, target, told } = relay
 
-    await shutDown(fixture)
+    await shutDown(relay)
 
-    expect(await fixture.deliveryOf(message)).toMatchObject({
+    const error = { code: 'interrupted', message: expect.stringContaining('stopped') }
+    const interrupted = { number: 1, status: 'interrupted', error, response: null }
+    expect(await told()).toMatchObject({
       status: 'pending',
       attempts: 0,
-      attempt_log: [
-        {
-          number: 1,
-          status: 'interrupted',
-          error: { code: 'interrupted', message: expect.stringContaining('stopped') },
-          response: null,
-        },
-      ],
+      attempt_log: [interrupted],
     })
-    expect(await fixture.statsOf(endpoint)).toEqual([])
-    expect(await fixture.readEndpoint(endpoint)).toMatchObject({ health: { failures_in_a_row: 0 } })
+    expect(await statsOf(endpoint)).toEqual([])
+    expect(await readEndpoint(endpoint)).toMatchObject({ health: { failures_in_a_row: 0 } })
 
-    target.answers(() => new Response())
-    await using next = await bootBeside(fixture)
+    target.answers(yes)
+    await using next = await bootBeside(relay)
     await next.clock.settled()
-    expect(await fixture.deliveryOf(message)).toMatchObject({
+    expect(await told()).toMatchObject({
       status: 'succeeded',
       attempts: 1,
-      attempt_log: [
-        { number: 1, status: 'interrupted' },
-        { number: 1, status: 'succeeded' },
-      ],
+      attempt_log: [interrupted, { number: 1, status: 'succeeded' }],
     })
-    expect(target.requests.map(({ headers }) => headers.get('x-service-attempt'))).toEqual([
-      '1',
-      '1',
-    ])
+    const numbers = target.requests.map(({ headers }) => headers.get('x-service-attempt'))
+    expect(numbers).toEqual(['1', '1'])
   })
 
-  test('has all its schedule before it still', async () => {
-    await using fixture = await bootRelay({ flags: { 'relay-retry-delays': '5s' } })
-    await using target = startTarget(() => new Response('', { status: 500 }))
-    await fixture.createEndpoint(target.url)
-    const message = await fixture.deliver()
-    const held = holdAnswers(target)
-    await advanceWaiting(fixture.app, 5 * SECOND)
+  test('still has its whole schedule', async () => {
+    await using relay = await bootRelay({ flags: { 'relay-retry-delays': '5s' } })
+    relay.target.answers(answerWith(500))
+    await relay.createEndpoint()
+    const message = await relay.deliver()
+    const held = holdAnswers(relay.target)
+    await advanceWaiting(relay.app, 5 * SECOND)
     await held.arrived(2)
 
-    await shutDown(fixture)
+    await shutDown(relay)
 
-    expect(await fixture.deliveryOf(message)).toMatchObject({ status: 'retrying', attempts: 1 })
+    expect(await relay.deliveryOf(message)).toMatchObject({ status: 'retrying', attempts: 1 })
   })
 })
 
 describe('when a process is gone with an attempt under way', () => {
-  test('the next one to start makes it again at once, with nothing counted', async () => {
-    await using fixture = await bootRelay()
-    await using target = startTarget()
-    const held = holdAnswers(target)
-    const endpoint = await fixture.createEndpoint(target.url)
-    const message = await fixture.send()
-    await held.arrived(1)
-    target.answers(() => new Response())
+  test('the next one to start makes it again, and a late answer changes nothing', async () => {
+    await using relay = await bootUnderWay()
+    const { held, endpoint, statsOf, target, rest, told } = relay
+    target.answers(yes)
 
-    await using next = await bootBeside(fixture, { othersRun: false })
+    await using next = await bootBeside(relay, GONE)
     await next.clock.settled()
 
-    expect(await fixture.deliveryOf(message)).toMatchObject({
+    const after = await told()
+    const error = { code: 'interrupted', message: expect.stringContaining('stopped before') }
+    expect(structuredClone(after)).toMatchObject({
       status: 'succeeded',
       attempts: 1,
       attempt_log: [
-        {
-          number: 1,
-          status: 'interrupted',
-          request: null,
-          error: { code: 'interrupted', message: expect.stringContaining('stopped before') },
-        },
+        { number: 1, status: 'interrupted', request: null, error },
         { number: 1, status: 'succeeded' },
       ],
     })
-    expect(await fixture.statsOf(endpoint)).toMatchObject([{ succeeded: 1, failed: 0 }])
-    held.release(200)
-    await rest(fixture.app)
-  })
-
-  test('its late answer changes nothing any more', async () => {
-    await using fixture = await bootRelay()
-    await using target = startTarget()
-    const held = holdAnswers(target)
-    await fixture.createEndpoint(target.url)
-    const message = await fixture.send()
-    await held.arrived(1)
-    target.answers(() => new Response())
-    await using next = await bootBeside(fixture, { othersRun: false })
-    await next.clock.settled()
-    const before = await fixture.deliveryOf(message)
-
+    expect(await statsOf(endpoint)).toMatchObject([{ succeeded: 1, failed: 0 }])
     held.release(500)
-    await rest(fixture.app)
-
-    expect(await fixture.deliveryOf(message)).toEqual(before)
+    await rest()
+    expect(await told()).toEqual(after)
   })
 
-  test('what it had begun for an endpoint that is deleted since is cancelled', async () => {
-    await using fixture = await bootRelay()
-    await using target = startTarget()
-    const held = holdAnswers(target)
-    const endpoint = await fixture.createEndpoint(target.url)
-    const message = await fixture.send()
-    await held.arrived(1)
-    await fixture.api.delete(`${ENDPOINTS}/${endpoint.id}`)
+  test('what it had begun for a deleted endpoint is cancelled', async () => {
+    await using relay = await bootUnderWay()
+    await relay.remove(relay.endpoint)
 
-    await using next = await bootBeside(fixture, { othersRun: false })
+    await using next = await bootBeside(relay, GONE)
     await next.clock.settled()
 
-    expect(await fixture.deliveryOf(message)).toMatchObject({ status: 'cancelled', attempts: 0 })
-    expect(target.requests).toHaveLength(1)
-    held.release(200)
-    await rest(fixture.app)
+    expect(await relay.told()).toMatchObject({ status: 'cancelled', attempts: 0 })
+    expect(relay.target.requests).toHaveLength(1)
+    relay.held.release(200)
+    await relay.rest()
   })
 
-  test('many are taken back, and each is made once more', async () => {
-    await using fixture = await bootRelay()
-    await using target = startTarget()
-    const held = holdAnswers(target)
-    for (let n = 0; n < 10; n++) await fixture.createEndpoint(target.url)
-    await fixture.sendMany(6)
+  test('each of many attempts is made once more', async () => {
+    await using relay = await bootRelay()
+    const held = holdAnswers(relay.target)
+    for (let n = 0; n < 10; n++) await relay.createEndpoint()
+    await relay.sendMany(6)
     await held.arrived(60)
-    target.answers(() => new Response())
+    relay.target.answers(yes)
 
-    await using next = await bootBeside(fixture, { othersRun: false })
+    await using next = await bootBeside(relay, GONE)
     await next.clock.settled()
     await next.clock.advance(5 * SECOND)
 
-    expect(await tally(fixture)).toEqual({ succeeded: 60 })
-    expect(target.requests).toHaveLength(120)
+    expect(await tally(relay)).toEqual({ succeeded: 60 })
+    expect(relay.target.requests).toHaveLength(120)
     held.release(200)
-    await rest(fixture.app)
+    await relay.rest()
   })
 })
 
-describe('while two processes live', () => {
+describe('while two processes run', () => {
   test('each delivery is made by one of them', async () => {
-    await using fixture = await bootRelay()
-    await using target = startTarget()
-    for (let n = 0; n < 3; n++) await fixture.createEndpoint(target.url)
-    await using other = await bootBeside(fixture)
+    await using relay = await bootRelay()
+    for (let n = 0; n < 3; n++) await relay.createEndpoint()
+    await using other = await bootBeside(relay)
 
-    const sent = fixture.sendMany(60)
+    const sent = relay.sendMany(60)
     for (let n = 0; n < 20; n++) {
       other.delivery.nudge()
-      await breathe(fixture.app)
+      await breathe(relay.app)
     }
     await sent
-    await rest(fixture.app)
+    await relay.rest()
     await other.clock.settled()
 
-    expect(await tally(fixture)).toEqual({ succeeded: 180 })
-    expect(target.requests).toHaveLength(180)
+    expect(await tally(relay)).toEqual({ succeeded: 180 })
+    expect(relay.target.requests).toHaveLength(180)
   })
 
-  test('neither takes the work of the other while its lease holds', async () => {
-    await using fixture = await bootRelay()
-    await using target = startTarget()
-    const held = holdAnswers(target)
-    await fixture.createEndpoint(target.url)
-    const message = await fixture.send()
-    await held.arrived(1)
-
-    await using other = await bootBeside(fixture)
+  test('neither takes work of the other before its lease ends', async () => {
+    await using relay = await bootUnderWay()
+    await using other = await bootBeside(relay)
     for (let n = 0; n < 10; n++) {
-      await advanceWaiting(fixture.app, SECOND)
+      await advanceWaiting(relay.app, SECOND)
       await other.clock.advance(SECOND)
     }
-    held.release(200)
-    await rest(fixture.app)
+    relay.held.release(200)
+    await relay.rest()
 
-    expect(target.requests).toHaveLength(1)
-    expect(await fixture.deliveryOf(message)).toMatchObject({ status: 'succeeded', attempts: 1 })
+    expect(relay.target.requests).toHaveLength(1)
+    expect(await relay.told()).toMatchObject({ status: 'succeeded', attempts: 1 })
   })
 
-  test('a lease that has run out is taken from its owner', async () => {
-    await using fixture = await bootRelay()
-    await using target = startTarget()
-    const held = holdAnswers(target)
-    await fixture.createEndpoint(target.url)
-    const message = await fixture.send()
-    await held.arrived(1)
-    fixture.app.db.client.run('update deliveries set lease_until = 1')
-    target.answers(() => new Response())
+  test('one takes work whose lease has ended', async () => {
+    await using relay = await bootUnderWay()
+    relay.app.db.client.run('update deliveries set lease_until = 1')
+    relay.target.answers(yes)
 
-    await using other = await bootBeside(fixture)
+    await using other = await bootBeside(relay)
     await other.clock.settled()
 
-    expect(await fixture.deliveryOf(message)).toMatchObject({
-      status: 'succeeded',
-      attempt_log: [{ status: 'interrupted' }, { status: 'succeeded' }],
-    })
-    held.release(200)
-    await rest(fixture.app)
-    expect(count(fixture.app, 'attempts')).toBe(2)
+    const attempts = [{ status: 'interrupted' }, { status: 'succeeded' }]
+    expect(await relay.told()).toMatchObject({ status: 'succeeded', attempt_log: attempts })
+    relay.held.release(200)
+    await relay.rest()
+    expect(count(relay.app, 'attempts')).toBe(2)
   })
 
-  test('what recovers is let through one at a time by both together', async () => {
-    await using fixture = await bootRelay()
-    await using target = startTarget()
-    const endpoint = await fixture.createEndpoint(target.url, { active: false })
-    await fixture.sendMany(10)
-    await using other = await bootBeside(fixture)
+  test('an endpoint that recovers gets one delivery at a time from both together', async () => {
+    await using relay = await bootRelay()
+    const { app, change, createEndpoint, sendMany, target, rest } = relay
+    const endpoint = await createEndpoint({ active: false })
+    await sendMany(10)
+    await using other = await bootBeside(relay)
     const held = holdAnswers(target)
 
-    await fixture.change(endpoint, { active: true })
+    await change(endpoint, { active: true })
     await held.arrived(1)
     other.delivery.nudge()
-    for (let n = 0; n < 5; n++) await breathe(fixture.app)
+    for (let n = 0; n < 5; n++) await breathe(app)
 
     expect(target.requests).toHaveLength(1)
-    target.answers(() => new Response())
+    target.answers(yes)
     held.release(200)
-    await rest(fixture.app)
+    await rest()
     await other.clock.settled()
-    await rest(fixture.app)
-    expect(await tally(fixture)).toEqual({ succeeded: 10 })
+    await rest()
+    expect(await tally(relay)).toEqual({ succeeded: 10 })
   })
 })

@@ -296,26 +296,3 @@ test('a replay is suggested exactly where it would send the message', async () =
 
   expect(suggested).toEqual([0, 5, 5, 2, 4, 7])
 })
-
-test('a message has an outcome at every endpoint of its own tenant and environment', async () => {
-  const party = await newTenant()
-  const { createEndpoint, deliver, readMessage, sandbox, target } = party
-  await (await newTenant()).createEndpoint()
-  await (await sandbox()).createEndpoint()
-  target.answers(({ path }) => new Response('', { status: path === '/hook/bad' ? 500 : 200 }))
-  const expected = {
-    [(await createEndpoint()).id]: 'succeeded',
-    [(await createEndpoint(`${target.url}/bad`)).id]: 'retrying',
-    [(await createEndpoint({ active: false })).id]: 'held',
-    [(await createEndpoint({ event_types: ['a'] })).id]: 'event_type',
-    [(await createEndpoint({ channels: ['a'] })).id]: 'channels',
-  }
-  const message = await deliver({ channels: ['b'] })
-  expected[(await createEndpoint()).id] = 'later'
-
-  const { endpoints } = await readMessage(message)
-
-  expect(
-    Object.fromEntries(endpoints.map(({ endpoint_id, verdict }: Json) => [endpoint_id, verdict])),
-  ).toEqual(expected)
-})

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import {
   ACTOR,
   answerWith,
+  bootRelay,
   DAY,
   DELIVERIES,
   ENDPOINTS,
@@ -157,9 +158,39 @@ describe('an event is refused, and nothing of it stored,', () => {
     expect(await spelled('{"event_type":"a","payload":{},"payload":[]}')).toMatchObject(
       refused('payload'),
     )
-    expect(await spelled(textWith('{"\\udc00":1}'))).toMatchObject(refused('body'))
-    expect(await spelled(textWith('{"n":01}'))).toMatchObject(refused('body'))
   })
+
+  test.each([
+    `${textWith('{}')} // done`,
+    `\u00a0${textWith('{}')}`,
+    textWith('{"n":01}'),
+    textWith('{"n":"\n"}'),
+    textWith('{"\\udc00":1}'),
+    textWith(`{"a":${'['.repeat(63)}${']'.repeat(63)}}`),
+    textWith(`${'{"a":'.repeat(64)}1${'}'.repeat(64)}`),
+    textWith('['.repeat(100_000)),
+  ])('if its text is %.60s', async (text) => {
+    const { spelled } = await newTenant()
+    expect(await spelled(text)).toMatchObject(refused('body'))
+  })
+
+  test('if it has more bytes than server.max_body', async () => {
+    await using relay = await bootRelay({ flags: { 'server-max-body': '2KB' } })
+    const ofSize = (bytes: number) => textWith(`{"n":"${'x'.repeat(bytes - 39)}"}`)
+    expect(ofSize(2048)).toHaveLength(2048)
+    expect(await relay.spelled(ofSize(2048))).toMatchObject({ status: 202 })
+    expect(await relay.spelled(ofSize(2049))).toMatchObject(refusal(413, 'payload_too_large'))
+  })
+})
+
+test.each([
+  'application/json; charset=utf-8',
+  'application/json;charset=UTF-8',
+  'Application/JSON',
+  'application/vnd.acme+json',
+])('an event may be declared as %s', async (type) => {
+  const { spelled } = await newTenant()
+  expect(await spelled(textWith('{}'), { 'content-type': type })).toMatchObject({ status: 202 })
 })
 
 describe('a payload reaches its subscriber byte for byte', () => {

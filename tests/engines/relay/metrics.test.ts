@@ -1,78 +1,66 @@
 import { expect, test } from 'bun:test'
-import { startTarget } from '../../support/target.ts'
-import { advanceWaiting, holdAnswers, SECOND } from '../clockwork/support.ts'
-import { bootRelay, type Fixture, rest, stillness } from './fixture.ts'
+import { advanceWaiting, holdAnswers } from '../clockwork/support.ts'
+import {
+  answerWith,
+  bootRelay,
+  MINUTE,
+  NEVER_OPEN,
+  type Party,
+  SECOND,
+  stillness,
+} from './fixture.ts'
 
-const NEVER_OPEN = { flags: { 'relay-breaker-failures': '1000' } }
-
-/** A metric of the dispatcher by its labels, as /metrics shows it. */
-async function metric({ app }: Fixture, name: string) {
-  const lines: string[] = (await app.raw('/metrics')).body.split('\n')
-  const values = lines.filter((line) => line.startsWith(`gatehouse_delivery_${name}{`))
-  return Object.fromEntries(
-    values.map((line) => {
-      const [, label, value] = /{(.*)} (.*)$/.exec(line) ?? []
-      return [label, Number(value)]
-    }),
-  )
+/** The number of ready deliveries and the lag of both queues, as /metrics shows them. */
+async function queues({ app }: Party) {
+  const text: string = (await app.raw('/metrics')).body
+  const metric = (name: string, queue: string) =>
+    Number(text.match(`gatehouse_delivery_${name}{queue="${queue}"} (.*)`)?.[1])
+  const of = (queue: string) => [metric('ready', queue), metric('lag_seconds', queue)]
+  return { first: of('first'), again: of('again') }
 }
 
-const perQueue = (first: number, again: number) => ({
-  'queue="first"': first,
-  'queue="again"': again,
-})
-
-test('an empty queue has no lag', async () => {
-  await using fixture = await bootRelay()
-  await using target = startTarget()
-  await fixture.createEndpoint(target.url)
-  await fixture.deliver()
-  await fixture.clock.advance(60 * SECOND)
-
-  expect(await metric(fixture, 'ready')).toEqual(perQueue(0, 0))
-  expect(await metric(fixture, 'lag_seconds')).toEqual(perQueue(0, 0))
-})
+const EMPTY = { first: [0, 0], again: [0, 0] }
 
 test('ready first attempts are counted, and the oldest of all endpoints is their lag', async () => {
-  await using fixture = await bootRelay()
-  await using target = startTarget()
+  await using relay = await bootRelay()
+  const { app, createEndpoint, deliver, sendMany, clock, target, rest } = relay
+  for (const type of ['a', 'b', 'c']) await createEndpoint({ event_types: [type] })
+  await deliver({ event_type: 'a' })
+  await clock.advance(MINUTE)
+  expect(await queues(relay)).toEqual(EMPTY)
   const held = holdAnswers(target)
-  for (const type of ['a', 'b', 'c'])
-    await fixture.createEndpoint(target.url, { event_types: [type] })
-  for (const type of ['b', 'a', 'c']) {
-    await fixture.sendMany(20, { event_type: type })
-    await stillness(fixture.app, () => target.requests.length)
-    await advanceWaiting(fixture.app, 4 * SECOND)
+  for (const event_type of ['b', 'a', 'c']) {
+    await sendMany(20, { event_type })
+    await stillness(app, () => target.requests.length)
+    await advanceWaiting(app, 4 * SECOND)
   }
-  const underWay = target.requests.length
+  const underWay = target.requests.length - 1
   expect(underWay).toBeLessThan(60)
 
-  expect(await metric(fixture, 'ready')).toEqual(perQueue(60 - underWay, 0))
-  expect(await metric(fixture, 'lag_seconds')).toEqual(perQueue(12, 0))
+  expect(await queues(relay)).toEqual({ first: [60 - underWay, 12], again: [0, 0] })
 
-  target.answers(() => new Response())
+  target.answers(answerWith(200))
   held.release()
-  await rest(fixture.app)
-  expect(await metric(fixture, 'ready')).toEqual(perQueue(0, 0))
-  expect(await metric(fixture, 'lag_seconds')).toEqual(perQueue(0, 0))
+  await rest()
+  expect(await queues(relay)).toEqual(EMPTY)
 })
 
 test('ready retries are counted apart, and waiting ones are not', async () => {
-  await using fixture = await bootRelay(NEVER_OPEN)
-  await using target = startTarget(() => new Response('', { status: 500 }))
-  await fixture.createEndpoint(target.url)
-  await fixture.sendMany(10)
-  await rest(fixture.app)
-  expect(await metric(fixture, 'ready')).toEqual(perQueue(0, 0))
+  await using relay = await bootRelay(NEVER_OPEN)
+  const { app, createEndpoint, sendMany, target, rest } = relay
+  target.answers(answerWith(500))
+  await createEndpoint()
+  await sendMany(10)
+  await rest()
+  expect(await queues(relay)).toEqual(EMPTY)
   const held = holdAnswers(target)
 
-  await advanceWaiting(fixture.app, 5 * SECOND)
+  await advanceWaiting(app, 5 * SECOND)
   await held.arrived(14)
-  await advanceWaiting(fixture.app, 7 * SECOND)
+  await advanceWaiting(app, 7 * SECOND)
 
-  expect(await metric(fixture, 'ready')).toEqual(perQueue(0, 6))
-  expect(await metric(fixture, 'lag_seconds')).toEqual(perQueue(0, 7))
-  target.answers(() => new Response())
+  expect(await queues(relay)).toEqual({ first: [0, 0], again: [6, 7] })
+  target.answers(answerWith(200))
   held.release()
-  await rest(fixture.app)
+  await rest()
 })

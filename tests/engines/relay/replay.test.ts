@@ -70,14 +70,6 @@ describe('a replay sends', () => {
       expect(await replayed(relay, endpoint, ALL)).toEqual(['a', 'b', 'c'])
   })
 
-  test('what was cancelled', async () => {
-    const party = await newTenant()
-    const endpoint = await party.createEndpoint({ active: false })
-    await deliverAll(party, ['a', 'b'])
-    await party.change(endpoint, { active: true, held: 'discard' })
-    expect(await replayed(party, endpoint, EVER)).toEqual(['a', 'b'])
-  })
-
   test('what is older than the endpoint, to that alone, and nothing of a test key', async () => {
     const party = await newTenant()
     await (await party.sandbox()).deliver({ event_type: 'sandbox' })
@@ -235,36 +227,6 @@ describe('a replayed delivery', () => {
     const [first, second] = target.requests
     expect(second?.body).toBe(first?.body as string)
     expect(second?.headers.get('webhook-id')).toBe(first?.headers.get('webhook-id') as string)
-  })
-
-  test('has its whole schedule again', async () => {
-    await using relay = await bootRelay({ flags: { 'relay-retry-delays': '5s,10s' } })
-    const { createEndpoint, deliver, deliveriesOf, replay, target, rest } = relay
-    const endpoint = await createEndpoint()
-    target.answers(answerWith(500))
-    const message = await deliver()
-    await relay.clock.advance(20 * SECOND)
-    expect(await deliveriesOf(message)).toMatchObject([{ status: 'failed', attempts: 3 }])
-
-    await replay(endpoint, EVER)
-    await rest()
-    const retrying = { status: 'retrying', run: 2, attempts: 4, ended_at: null }
-    expect(await deliveriesOf(message)).toMatchObject([retrying])
-    target.answers(answerWith(200))
-    await relay.clock.advance(10 * SECOND)
-
-    expect(await deliveriesOf(message)).toMatchObject([{ status: 'succeeded', attempts: 5 }])
-  })
-
-  test('that is new has the format that the endpoint has now', async () => {
-    const party = await newTenant()
-    await party.deliver({ payload: { n: 1 } })
-    const endpoint = await party.createEndpoint({ format: 'raw' })
-
-    await party.replay(endpoint, EVER)
-    await party.rest()
-
-    expect(party.target.requests[0]?.body).toBe('{"n":1}')
   })
 
   test('waits while the endpoint is paused', async () => {

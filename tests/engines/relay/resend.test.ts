@@ -4,7 +4,6 @@ import {
   answerWith,
   bootRelay,
   count,
-  DAY,
   DELIVERIES,
   ENDPOINTS,
   type Json,
@@ -14,7 +13,6 @@ import {
   SECOND,
   storyOf,
   useRelay,
-  WITHOUT_RETRIES,
 } from './fixture.ts'
 
 const { newTenant } = await useRelay()
@@ -138,20 +136,6 @@ describe('a resend of a delivery that waits for its retry', () => {
       ['schedule', expect.any(Number), 'succeeded'],
     ])
   })
-
-  test('ends it like any attempt if it is answered with 410', async () => {
-    const party = await newTenant()
-    const { clock, readDelivery, readEndpoint, target } = party
-    const { endpoint, delivery } = await waiting(party)
-    target.answers(answerWith(410))
-
-    await resendAndRest(party, delivery)
-    await clock.advance(10 * SECOND)
-
-    expect(await readDelivery(delivery)).toMatchObject({ status: 'failed', attempts: 2 })
-    expect(await readEndpoint(endpoint)).toMatchObject({ disabled_reason: 'gone' })
-    expect(target.requests).toHaveLength(2)
-  })
 })
 
 describe('a resend while an attempt is under way', () => {
@@ -173,62 +157,6 @@ describe('a resend while an attempt is under way', () => {
       ['resend', 0, 'failed'],
       ['schedule', 5, 'failed'],
     ])
-  })
-
-  test('is not made if that succeeds', async () => {
-    const party = await newTenant()
-    const { resend, readDelivery, clock, target, rest } = party
-    const { answers, delivery } = await underWay(party)
-
-    await resend(delivery)
-    answers.release(200)
-    await rest()
-    await clock.advance(MINUTE)
-
-    expect(await readDelivery(delivery)).toMatchObject({ status: 'succeeded', attempts: 1 })
-    expect(target.requests).toHaveLength(1)
-  })
-
-  test('begins a new run if that was the last of the schedule', async () => {
-    await using relay = await bootRelay(WITHOUT_RETRIES)
-    const { resend, readDelivery, target, rest } = relay
-    const { answers, delivery } = await underWay(relay)
-
-    await resend(delivery)
-    target.answers(answerWith(200))
-    answers.release(500)
-    await rest()
-
-    expect(await readDelivery(delivery)).toMatchObject({
-      status: 'succeeded',
-      run: 2,
-      attempts: 2,
-      attempt_log: [
-        { run: 1, trigger: 'schedule', status: 'failed' },
-        { run: 2, trigger: 'resend', status: 'succeeded' },
-      ],
-    })
-  })
-
-  test('follows another resend, too', async () => {
-    const party = await newTenant()
-    const { resend, readDelivery, target, rest, at } = party
-    const { delivery } = await waiting(party)
-    const answers = holdAnswers(target)
-    await resend(delivery)
-    await answers.arrived(2)
-
-    await resend(delivery)
-    target.answers(answerWith(500))
-    answers.release(500)
-    await rest()
-
-    expect(await storyIn(party, delivery)).toEqual([
-      ['schedule', 0, 'failed'],
-      ['resend', 0, 'failed'],
-      ['resend', 0, 'failed'],
-    ])
-    expect(await readDelivery(delivery)).toMatchObject({ next_attempt_at: at(5) })
   })
 })
 
@@ -261,22 +189,6 @@ describe('a resend of a delivery that has ended begins a new run with its whole 
       ['schedule', 66, 'failed'],
     ])
     expect(new Set(target.requests.map(({ body }) => body)).size).toBe(1)
-  })
-
-  test('after all attempts have failed', async () => {
-    await using relay = await bootRelay({ flags: { 'relay-retry-delays': '5s' } })
-    const { readDelivery, clock, target, at } = relay
-    const { delivery } = await waiting(relay)
-    await clock.advance(5 * SECOND)
-    expect(await readDelivery(delivery)).toMatchObject({ status: 'failed', attempts: 2 })
-
-    await resendAndRest(relay, delivery)
-    const next = { status: 'retrying', run: 2, next_attempt_at: at(10) }
-    expect(await readDelivery(delivery)).toMatchObject(next)
-    target.answers(answerWith(200))
-    await clock.advance(5 * SECOND)
-
-    expect(await readDelivery(delivery)).toMatchObject({ status: 'succeeded', attempts: 4 })
   })
 
   test('after it was discarded or cancelled', async () => {
@@ -313,19 +225,6 @@ test.each(['paused', 'deleted'])('a resend to a %s endpoint is refused', async (
   await rest()
   expect(await readDelivery(delivery)).toEqual(before)
   expect(target.requests).toHaveLength(1)
-})
-
-test('a resend of an old delivery has a signature of its own time', async () => {
-  await using relay = await bootRelay()
-  const { createEndpoint, deliver, deliveryOf, clock, target } = relay
-  await createEndpoint()
-  const delivery = await deliveryOf(await deliver())
-  clock.jump(20 * DAY)
-
-  await resendAndRest(relay, delivery)
-
-  const times = target.requests.map(({ headers }) => Number(headers.get('webhook-timestamp')))
-  expect((times[1] ?? 0) - (times[0] ?? 0)).toBe((20 * DAY) / SECOND)
 })
 
 describe('cancelling', () => {

@@ -4,7 +4,6 @@ import {
   bootRelay,
   ENDPOINTS,
   isoAt,
-  isServiceSignature,
   MINUTE,
   type Party,
   received,
@@ -28,14 +27,6 @@ describe('public libraries accept a delivery with the secret of its endpoint', (
     const { secret } = await createEndpoint({ format })
     await deliver({ payload: { name: 'Zoë', price: 1.5 } })
     expect(signedWith(target.requests[0], [secret, secretOf(7)])).toEqual([secret])
-  })
-
-  test.each([24, 64, 75])('that was imported with %i bytes', async (bytes) => {
-    const { createEndpoint, deliver, target } = await newTenant()
-    const secret = secretOf(250, bytes)
-    expect(await createEndpoint({ secret })).toMatchObject({ secret })
-    await deliver()
-    expect(signedWith(target.requests[0], [secret])).toEqual([secret])
   })
 
   test('for each attempt with its own time and the same message id', async () => {
@@ -67,14 +58,6 @@ describe('public libraries accept a delivery with the secret of its endpoint', (
       const own = secrets[request.path.replace('/hook', '')] as string
       expect(signedWith(request, Object.values(secrets))).toEqual([own])
     }
-  })
-
-  test('also with the signature and body that the log shows', async () => {
-    const { createEndpoint, deliver, deliveryOf } = await newTenant()
-    const { secret } = await createEndpoint({ format: 'raw' })
-    const { attempt_log, request_body } = await deliveryOf(await deliver())
-    const { headers } = attempt_log[0].request
-    expect(isServiceSignature(headers['X-Service-Signature'], request_body, secret)).toBe(true)
   })
 })
 
@@ -176,20 +159,6 @@ describe('the headers of an endpoint', () => {
 
     expect(header(party, 'x-team')).toEqual(['Grün', 'new'])
     expect(header(party, 'x-gone')).toEqual(['1', null])
-  })
-
-  test('are in the log as they were sent, with sensitive values masked', async () => {
-    const { createEndpoint, deliver, deliveryOf, target } = await newTenant()
-    await createEndpoint({ headers: { 'X-Api-Key': 'k-123456', 'X-Team': 'blue' } })
-
-    const { attempt_log } = await deliveryOf(await deliver())
-
-    const sent = target.requests[0]?.headers
-    const logged = attempt_log[0].request.headers
-    expect(sent?.get('x-api-key')).toBe('k-123456')
-    expect(logged).toMatchObject({ 'X-Api-Key': '********', 'X-Team': 'blue' })
-    for (const name of ['webhook-id', 'webhook-signature', 'X-Service-Signature'])
-      expect(logged[name]).toBe(sent?.get(name))
   })
 })
 

@@ -1,238 +1,152 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { advanceWaiting, holdAnswers } from '../clockwork/support.ts'
 import {
   answerWith,
-  bootFixture,
+  bootRelay,
   count,
   DAY,
   ENDPOINTS,
-  type Fixture,
   HOUR,
   isoAt,
-  type Json,
-  manage,
-  refusal,
+  type Party,
+  refused,
   SECOND,
   START,
-  WITHOUT_RETRIES,
-} from './management.ts'
+} from './fixture.ts'
+
+// Each test has an application of its own: hours are those of its clock.
 
 /** First moment of the hour in which the tests begin. */
 const NOON = Date.parse('2026-03-01T12:00:00.000Z')
 
-const query = (since: number, until?: number) =>
-  `?since=${isoAt(since)}${until === undefined ? '' : `&until=${isoAt(until)}`}`
-
-const hoursOf = (stats: Json[]): number[] =>
-  stats.map(({ hour }) => (Date.parse(hour) - NOON) / HOUR)
-
-/** The hours pass without the loops being asked at every step. */
-async function pass({ clock }: Pick<Fixture, 'clock'>, ms: number) {
+/** The time passes without the loops being asked at every step. */
+async function pass({ clock }: Party, ms: number) {
   clock.jump(ms - 5 * SECOND)
   await clock.advance(5 * SECOND)
 }
 
-test('an hour is told with everything that was counted in it', async () => {
-  await using fixture = await bootFixture(WITHOUT_RETRIES)
-  const { createEndpoint, publish, statsOf, target } = fixture
+test('an hour has every attempt, and each delivery when it ends', async () => {
+  await using relay = await bootRelay({ flags: { 'relay-retry-delays': '5s,10s' } })
+  const { clock, createEndpoint, deliver, deliveryOf, replay, resend, statsOf, target } = relay
   const endpoint = await createEndpoint()
-  await publish()
-  await publish()
+  expect(await statsOf(endpoint)).toEqual([])
+  const message = await deliver()
+  await resend(await deliveryOf(message))
+  await relay.rest()
+  await replay(endpoint, { since: isoAt(NOON), which: 'all' })
+  await relay.rest()
   target.answers(answerWith(500))
-  await publish()
+  await deliver()
+  expect(await statsOf(endpoint)).toMatchObject([{ failed: 1, exhausted: 0 }])
+
+  await clock.advance(15 * SECOND)
 
   expect(await statsOf(endpoint)).toEqual([
     {
       hour: isoAt(NOON),
-      succeeded: 2,
-      failed: 1,
+      succeeded: 3,
+      failed: 3,
       exhausted: 1,
       cancelled: 0,
       average_ms: 0,
       slowest_ms: 0,
-      up_to_100_ms: 3,
-      up_to_300_ms: 3,
-      up_to_1000_ms: 3,
-      up_to_3000_ms: 3,
+      up_to_100_ms: 6,
+      up_to_300_ms: 6,
+      up_to_1000_ms: 6,
+      up_to_3000_ms: 6,
     },
   ])
 })
 
-test('an endpoint to which nothing went has none', async () => {
-  await using fixture = await bootFixture()
-  expect(await fixture.statsOf(await fixture.createEndpoint())).toEqual([])
+test('discarded deliveries count as cancelled, and each endpoint has its own hours', async () => {
+  await using relay = await bootRelay()
+  const { change, createEndpoint, deliver, statsOf } = relay
+  const paused = await createEndpoint({ active: false })
+  const active = await createEndpoint({ event_types: ['a'] })
+  await deliver({ event_type: 'a' })
+  await deliver()
+
+  await change(paused, { active: true, held: 'discard' })
+
+  const counts = { succeeded: 0, failed: 0, exhausted: 0, cancelled: 2, average_ms: null }
+  expect(await statsOf(paused)).toMatchObject([counts])
+  expect(await statsOf(active)).toMatchObject([{ succeeded: 1, cancelled: 0 }])
 })
 
-test('attempts are counted one by one, deliveries when they end', async () => {
-  await using fixture = await bootFixture({ flags: { 'relay-retry-delays': '5s,10s' } })
-  const { createEndpoint, publish, statsOf, clock, target } = fixture
-  const endpoint = await createEndpoint()
-  target.answers(answerWith(500))
-  await publish()
-  expect(await statsOf(endpoint)).toMatchObject([{ failed: 1, exhausted: 0 }])
-
-  await clock.advance(5 * SECOND)
-  expect(await statsOf(endpoint)).toMatchObject([{ failed: 2, exhausted: 0 }])
-  await clock.advance(10 * SECOND)
-  expect(await statsOf(endpoint)).toMatchObject([{ succeeded: 0, failed: 3, exhausted: 1 }])
-})
-
-test('resends and replays count like any attempt', async () => {
-  await using fixture = await bootFixture()
-  const { createEndpoint, publish, deliveriesOf, resend, replay, settle, statsOf } = fixture
-  const endpoint = await createEndpoint()
-  const [delivery] = await deliveriesOf(await publish())
-
-  await resend(delivery)
-  await settle()
-  await replay(endpoint, { since: isoAt(NOON), which: 'all' })
-  await settle()
-
-  expect(await statsOf(endpoint)).toMatchObject([{ succeeded: 3 }])
-})
-
-test('what was discarded counts as cancelled', async () => {
-  await using fixture = await bootFixture()
-  const { createEndpoint, change, publish, statsOf } = fixture
-  const endpoint = await createEndpoint({ active: false })
-  await publish()
-  await publish()
-
-  await change(endpoint, { active: true, held: 'discard' })
-
-  expect(await statsOf(endpoint)).toMatchObject([
-    { succeeded: 0, failed: 0, exhausted: 0, cancelled: 2, average_ms: null },
-  ])
-})
-
-describe('how long attempts took', () => {
-  test('is averaged, and sorted by what they stayed below', async () => {
-    await using fixture = await bootFixture({ flags: { 'relay-breaker-failures': '100' } })
-    const { app, createEndpoint, accept, settle, statsOf, target } = fixture
-    const endpoint = await createEndpoint()
-    for (const [n, ms] of [50, 100, 101, 900, 2500, 4000].entries()) {
-      const held = holdAnswers(target)
-      await accept()
-      await held.arrived(n + 1)
-      await advanceWaiting(app, ms)
-      held.release()
-      await settle()
-    }
-
-    expect(await statsOf(endpoint)).toMatchObject([
-      {
-        succeeded: 6,
-        average_ms: Math.round((50 + 100 + 101 + 900 + 2500 + 4000) / 6),
-        slowest_ms: 4000,
-        up_to_100_ms: 2,
-        up_to_300_ms: 3,
-        up_to_1000_ms: 4,
-        up_to_3000_ms: 5,
-      },
-    ])
-  })
-})
-
-describe('hour by hour, oldest first', () => {
-  /** One message at noon, one an hour later, one three hours later. */
-  async function threeHours(fixture: Fixture) {
-    const endpoint = await fixture.createEndpoint()
-    await fixture.publish()
-    await pass(fixture, HOUR)
-    await fixture.publish()
-    await pass(fixture, 2 * HOUR)
-    await fixture.publish()
-    return endpoint
+test('durations are averaged and counted by what they stayed below', async () => {
+  await using relay = await bootRelay()
+  const endpoint = await relay.createEndpoint()
+  const durations = [50, 100, 101, 900, 2500, 4000]
+  for (const [n, ms] of durations.entries()) {
+    const held = holdAnswers(relay.target)
+    await relay.send()
+    await held.arrived(n + 1)
+    await advanceWaiting(relay.app, ms)
+    held.release()
+    await relay.rest()
   }
 
-  test('with nothing for hours in which nothing was sent', async () => {
-    await using fixture = await bootFixture()
-    const stats = await fixture.statsOf(await threeHours(fixture))
-
-    expect(hoursOf(stats)).toEqual([0, 1, 3])
-    expect(stats).toMatchObject([{ succeeded: 1 }, { succeeded: 1 }, { succeeded: 1 }])
-  })
-
-  test('from the hour of since on, until until', async () => {
-    await using fixture = await bootFixture()
-    const { statsOf } = fixture
-    const endpoint = await threeHours(fixture)
-    const hours = async (since: number, until?: number) =>
-      hoursOf(await statsOf(endpoint, query(since, until)))
-
-    expect(await hours(NOON)).toEqual([0, 1, 3])
-    expect(await hours(NOON + HOUR)).toEqual([1, 3])
-    expect(await hours(NOON + HOUR + 1)).toEqual([1, 3])
-    expect(await hours(NOON + 2 * HOUR)).toEqual([3])
-    expect(await hours(NOON, NOON + 3 * HOUR)).toEqual([0, 1])
-    expect(await hours(NOON, NOON + 3 * HOUR + 1)).toEqual([0, 1, 3])
-    expect(await hours(NOON + 10 * HOUR)).toEqual([])
-  })
-
-  test('of the last day, unless told otherwise', async () => {
-    await using fixture = await bootFixture()
-    const { statsOf } = fixture
-    const endpoint = await threeHours(fixture)
-    await pass(fixture, 22 * HOUR)
-
-    expect(hoursOf(await statsOf(endpoint))).toEqual([1, 3])
-    expect(hoursOf(await statsOf(endpoint, `?until=${isoAt(NOON + 2 * HOUR)}`))).toEqual([0, 1])
-  })
-})
-
-test('they outlive the deliveries that were counted', async () => {
-  await using fixture = await bootFixture()
-  const { app, createEndpoint, publish, statsOf } = fixture
-  const endpoint = await createEndpoint()
-  await publish()
-  const before = await statsOf(endpoint)
-  await pass(fixture, 31 * DAY)
-  await app.platform.retention.sweep()
-
-  expect(count(app, 'deliveries')).toBe(0)
-  expect(count(app, 'attempts')).toBe(0)
-  expect(await statsOf(endpoint, query(START))).toEqual(before)
-})
-
-test('each endpoint has its own', async () => {
-  await using fixture = await bootFixture()
-  const { createEndpoint, publish, statsOf } = fixture
-  const [a, b] = [await createEndpoint({ event_types: ['a'] }), await createEndpoint()]
-  await publish({ event_type: 'a' })
-  await publish({ event_type: 'b' })
-
-  expect(await statsOf(a)).toMatchObject([{ succeeded: 1 }])
-  expect(await statsOf(b)).toMatchObject([{ succeeded: 2 }])
-})
-
-test('those of another tenant or environment, or of no endpoint, are not found', async () => {
-  await using fixture = await bootFixture()
-  const { app, acme, api, createEndpoint, target } = fixture
-  const { id } = await createEndpoint()
-  const other = manage(app, (await (await app.tenant('Other')).key('relay')).key, target.url)
-  const sandbox = manage(app, (await acme.key('relay', 'test')).key, target.url)
-
-  for (const answer of [
-    await other.api.get(`${ENDPOINTS}/${id}/stats`),
-    await sandbox.api.get(`${ENDPOINTS}/${id}/stats`),
-    await api.get(`${ENDPOINTS}/nothing/stats`),
+  expect(await relay.statsOf(endpoint)).toMatchObject([
+    {
+      succeeded: 6,
+      average_ms: Math.round(durations.reduce((a, b) => a + b) / 6),
+      slowest_ms: 4000,
+      up_to_100_ms: 2,
+      up_to_300_ms: 3,
+      up_to_1000_ms: 4,
+      up_to_3000_ms: 5,
+    },
   ])
-    expect(answer).toMatchObject(refusal(404, 'not_found', 'endpoint'))
 })
 
-test('what is no time is refused, naming the field', async () => {
-  await using fixture = await bootFixture()
-  const { id } = await fixture.createEndpoint()
+test('hours are listed oldest first, from the hour of since until until, or for the last day', async () => {
+  await using relay = await bootRelay()
+  const endpoint = await relay.createEndpoint()
+  for (const wait of [HOUR, 2 * HOUR, 0]) {
+    await relay.deliver()
+    if (wait > 0) await pass(relay, wait)
+  }
+  const hours = async (query: string) =>
+    (await relay.statsOf(endpoint, query)).map(({ hour }) => (Date.parse(hour) - NOON) / HOUR)
+  const from = (since: number, until?: number) =>
+    `?since=${isoAt(NOON + since)}${until === undefined ? '' : `&until=${isoAt(NOON + until)}`}`
 
-  for (const [text, field] of [
-    ['since=yesterday', 'since'],
-    ['since=2026-03-01', 'since'],
-    ['since=2026-02-30T00:00:00Z', 'since'],
-    ['since=', 'since'],
-    ['until=now', 'until'],
-    ['until=2026-03-01T12:00:00', 'until'],
+  for (const [query, expected] of [
+    ['', [0, 1, 3]],
+    [from(0), [0, 1, 3]],
+    [from(HOUR), [1, 3]],
+    [from(HOUR + 1), [1, 3]],
+    [from(2 * HOUR), [3]],
+    [from(0, 3 * HOUR), [0, 1]],
+    [from(0, 3 * HOUR + 1), [0, 1, 3]],
+    [from(10 * HOUR), []],
   ] as const)
-    expect(await fixture.api.get(`${ENDPOINTS}/${id}/stats?${text}`)).toMatchObject(
-      refusal(400, 'invalid_request', field, 'time with date and zone'),
+    expect([query, await hours(query)]).toEqual([query, [...expected]])
+  await pass(relay, 22 * HOUR)
+  expect(await hours('')).toEqual([1, 3])
+  expect(await hours(`?until=${isoAt(NOON + 2 * HOUR)}`)).toEqual([0, 1])
+})
+
+test('hours outlive the deliveries that they count', async () => {
+  await using relay = await bootRelay()
+  const endpoint = await relay.createEndpoint()
+  await relay.deliver()
+  const before = await relay.statsOf(endpoint)
+  await pass(relay, 31 * DAY)
+  await relay.app.platform.retention.sweep()
+
+  expect(count(relay.app, 'attempts')).toBe(0)
+  expect(await relay.statsOf(endpoint, `?since=${isoAt(START)}`)).toEqual(before)
+})
+
+test('since and until are times with date and zone', async () => {
+  await using relay = await bootRelay()
+  const { id } = await relay.createEndpoint()
+  for (const query of [
+    ...['since=yesterday', 'since=2026-03-01', 'since=2026-02-30T00:00:00Z', 'since='],
+    ...['until=now', 'until=2026-03-01T12:00:00'],
+  ])
+    expect(await relay.api.get(`${ENDPOINTS}/${id}/stats?${query}`)).toMatchObject(
+      refused(query.split('=')[0] as string, 'invalid_request'),
     )
 })

@@ -162,17 +162,6 @@ describe('a test event has', () => {
     const other = await sendTest(endpoint, { event_type: 'order.lost' })
     expect(dataOf(other)).not.toHaveProperty('order')
   })
-
-  test.each(['standard', 'raw', 'cloudevents'])('the format %s', async (format) => {
-    const { createEndpoint, sendTest, target } = await newTenant()
-
-    const { request } = await sendTest(await createEndpoint({ format }), { payload: { n: 1 } })
-
-    const body = JSON.parse(target.requests[0]?.body ?? '')
-    expect(format === 'raw' ? body : body.data).toEqual({ n: 1 })
-    expect(request.body).toBe(target.requests[0]?.body)
-    expect(request.headers['Content-Type']).toBe(target.requests[0]?.headers.get('content-type'))
-  })
 })
 
 describe('a test event leaves no trace', () => {
