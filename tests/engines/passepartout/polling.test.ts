@@ -186,6 +186,52 @@ describe('while the disk takes nothing', () => {
   })
 })
 
+test('an offset that cannot be stored is asked for again, once a second', async () => {
+  await using here = await boot()
+  const { acme, ada, app, clock, offsets } = here
+  app.db.client.run(`CREATE TRIGGER refuse BEFORE UPDATE OF update_offset ON passepartout_bots
+    BEGIN SELECT raise(abort, 'no'); END`)
+  ada.say(acme.bot, 'Hello')
+  await ada.waitForMessage(acme.bot)
+  await app.db.drain()
+  expect(offsets()).toEqual([undefined])
+  await clock.advance(SECOND)
+  await until(() => offsets().length === 2)
+  app.db.client.run('DROP TRIGGER refuse')
+  await here.turnUntil(() => offsets().at(-1) === FIRST + 1)
+  expect(offsets()[1]).toBeUndefined()
+  expect(ada.chat(acme.bot)).toHaveLength(1)
+})
+
+test('of a batch that a full disk takes in part, each update counts once in the end', async () => {
+  await using here = await boot()
+  const { acme, app, botApi, callsBy, clock } = here
+  const people = Array.from({ length: 40 }, () => botApi.person())
+  const asked = await Promise.all(people.map((person) => here.ask(acme, person)))
+  const approved = () => here.rows('attempts', `where state = 'approved'`).length
+  const { client } = app.db
+  const { page_count } = client.query('PRAGMA page_count').get() as { page_count: number }
+  client.run(`PRAGMA max_page_count = ${page_count}`)
+  clock.settled = () => new Promise(setImmediate)
+  const before = callsBy(acme.bot, 'getUpdates').length
+
+  botApi.hold(acme.bot)
+  const taps = people.map((person, n) => person.tap(asked[n]?.question ?? expect.unreachable(), 1))
+  botApi.release(acme.bot)
+  await here.turnUntil(() => callsBy(acme.bot, 'getUpdates').length >= before + 3, SECOND)
+  const offsets = callsBy(acme.bot, 'getUpdates')
+    .slice(before)
+    .map(({ params }) => params.offset)
+  expect(new Set(offsets).size).toBe(1)
+  const answers = () => taps.flatMap((tap) => botApi.answersTo(tap))
+  await until(() => answers().length === approved())
+  expect(approved()).toBeLessThan(people.length)
+
+  client.run('PRAGMA max_page_count = 1000000')
+  await here.turnUntil(() => approved() === people.length && answers().length === 40, SECOND)
+  expect(here.rows('tokens')).toHaveLength(people.length)
+})
+
 describe('a held poll ends', () => {
   test.each(['disable', 'remove'] as const)('with %s, and none follows', async (verb) => {
     await using here = await boot()

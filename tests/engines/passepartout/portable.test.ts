@@ -35,15 +35,13 @@ describe('bots', () => {
   })
 
   test.each([
-    [{ environment: 'test' }, 'bot.platform: must be'],
-    [{ token: null }, 'bot.token: must be'],
-    [{ is_enabled: 1 }, 'bot.is_enabled: must be'],
-  ])('are refused with %j', async (changes, message) => {
+    ['telegram', { environment: 'test' }, 'bot.platform: must be'],
+    ['telegram', { token: null }, 'bot.token: must be'],
+    ['telegram', { is_enabled: 1 }, 'bot.is_enabled: must be'],
+    ['sandbox', { token: '1:a' }, 'bot.token: must be'],
+  ])('of %s are refused with %j', async (platform, changes, message) => {
     const next = structuredClone(lines)
-    Object.assign(
-      ofKind(next, 'bot').find(({ platform }) => platform === 'telegram') as Line,
-      changes,
-    )
+    Object.assign(ofKind(next, 'bot').find((line) => line.platform === platform) as Line, changes)
     await expect(importInto(elsewhere, fileOf(next))).rejects.toThrow(message)
   })
 

@@ -41,22 +41,19 @@ const LETTERS = {
 }
 
 let browser: Browser
-let server: ReturnType<typeof Bun.serve>
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch: ({ url }) =>
+    new Response(LETTERS[new URL(url).pathname.slice(1) as keyof typeof LETTERS]?.html ?? '', {
+      headers: { 'content-type': 'text/html; charset=utf-8' },
+    }),
+})
 
 beforeAll(async () => {
   browser = await launchBrowser()
-  server = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    fetch: ({ url }) =>
-      new Response(LETTERS[new URL(url).pathname.slice(1) as keyof typeof LETTERS]?.html ?? '', {
-        headers: { 'content-type': 'text/html; charset=utf-8' },
-      }),
-  })
 }, 60_000)
-
 afterEach(() => closePages(browser))
-
 afterAll(async () => {
   await browser.close()
   await server.stop(true)
@@ -65,7 +62,7 @@ afterAll(async () => {
 const cases = Object.keys(LETTERS).flatMap((name) => LOOKS.map((look) => ({ name, look })))
 
 test.each(cases)(
-  'a mail holds in every look: nothing sticks out, nothing serious for axe',
+  'a mail fits its page and has no serious accessibility issue ($name, $look.name)',
   async ({ name, look }) => {
     const page = await openPage(browser, `${server.url}${name}`, look)
 

@@ -1,241 +1,169 @@
 import { describe, expect, test } from 'bun:test'
 import { isoTime } from '../../../src/platform/clock.ts'
+import { nextTryAt } from '../../../src/platform/mail/retry.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import {
+  CODE,
+  DAY,
   type Fixture,
   HOUR,
   MINUTE,
+  newMail,
+  newMailAndServer,
   openMail,
   SECOND,
   startHesitantServer,
   startOddServer,
 } from './support.ts'
 
-const DAY = 24 * HOUR
+const EXPIRED = 'expired before it was sent'
+
+/** Mail with a server that never answers. */
+async function newMailAndSilence() {
+  const server = await startOddServer(() => {})
+  const fixture = await newMail({ smtpUrl: server.url })
+  async function stop() {
+    await fixture.stop()
+    await server[Symbol.asyncDispose]()
+  }
+  return { ...fixture, server, [Symbol.asyncDispose]: stop }
+}
+
+test.each([
+  [1, 10 * SECOND],
+  [2, MINUTE],
+  [3, 5 * MINUTE],
+  [4, 30 * MINUTE],
+  [5, HOUR],
+  [9, HOUR],
+])('after try %d the next one is due in %d ms, unless the mail expires before', (tries, ms) => {
+  expect(nextTryAt({ tries, endedAt: 7, expiresAt: 8 + ms })).toBe(7 + ms)
+  expect(nextTryAt({ tries, endedAt: 7, expiresAt: 7 + ms })).toBeUndefined()
+})
 
 describe('a mail', () => {
-  test('goes out with the commit that posts it, and not without', async () => {
-    using folder = temporaryFolder()
-    await using server = await startMailServer()
-    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
-    const { db, mail, clock, letterTo } = fixture
-
+  test('goes out with the commit that posts it, and then has no body', async () => {
+    await using fixture = await newMailAndServer()
+    const { db, mail, clock, letterTo, server } = fixture
     const failing = db.commit(() => {
       mail.post(letterTo('eve@example.com'), clock.now())
       throw new Error('the rest went wrong')
     })
     await expect(failing).rejects.toThrow('the rest went wrong')
-    await fixture.send('ada@example.com')
-
+    const id = await fixture.send('ada@example.com')
     expect(server.received.map(({ to }) => to)).toEqual([['ada@example.com']])
+    expect(fixture.read(id)).toMatchObject({ state: 'sent', body: null, endedAt: clock.now() })
   })
 
-  test('that was sent has no body any more', async () => {
-    using folder = temporaryFolder()
-    await using server = await startMailServer()
-    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
-
-    const id = await fixture.send()
-
-    expect(fixture.read(id)).toMatchObject({
-      state: 'sent',
-      body: null,
-      endedAt: fixture.clock.now(),
-    })
-  })
-
-  test('is tried after 10 s, 1 min, 5 min, 30 min, and then every hour until it expires', async () => {
-    using folder = temporaryFolder()
-    await using server = await startMailServer()
-    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
+  test('is tried again when it is due, until it expires', async () => {
+    await using fixture = await newMailAndServer()
+    const { clock, read, server } = fixture
     server.refuses('rcpt', 450, 'try later')
-    const start = fixture.clock.now()
-    const tries = [0]
-
-    const id = await fixture.send('ada@example.com', { expiresAt: start + 4 * HOUR })
-    for (let mail = fixture.read(id); mail?.state === 'waiting'; mail = fixture.read(id)) {
-      await fixture.clock.advanceTo(mail.dueAt - 1)
-      expect(server.connections.count).toBe(tries.length)
-      await fixture.clock.advanceTo(mail.dueAt)
-      tries.push(mail.dueAt - start)
-      expect(server.connections.count).toBe(tries.length)
+    const id = await fixture.send('ada@example.com', { expiresAt: clock.now() + 20 * MINUTE })
+    for (let mail = read(id); mail?.state === 'waiting'; mail = read(id)) {
+      await clock.advanceTo(mail.dueAt - 1)
+      expect(server.connections.count).toBe(mail.tries)
+      await clock.advanceTo(mail.dueAt)
+      expect(server.connections.count).toBe(mail.tries + 1)
     }
-
-    const waits = tries.slice(1).map((at, index) => at - (tries[index] ?? 0))
-    expect(waits.map((ms) => ms / SECOND)).toEqual([10, 60, 300, 1800, 3600, 3600, 3600])
-    expect(fixture.read(id)).toMatchObject({ state: 'failed', tries: 8, body: null })
-    expect(fixture.read(id)?.lastError).toContain('450 try later')
+    expect(read(id)).toMatchObject({ state: 'failed', tries: 4, body: null })
+    expect(read(id)?.lastError).toContain('450 try later')
   })
 
-  test('is given up at the try after which there is no time for another', async () => {
-    using folder = temporaryFolder()
-    await using server = await startMailServer()
-    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
-    server.refuses('rcpt', 450, 'try later')
-
-    const late = await fixture.send('a@example.com', {
-      expiresAt: fixture.clock.now() + 10 * SECOND,
-    })
-    const early = await fixture.send('b@example.com', {
-      expiresAt: fixture.clock.now() + 10 * SECOND + 1,
-    })
-
-    expect(fixture.read(late)?.state).toBe('failed')
-    expect(fixture.read(early)?.state).toBe('waiting')
-  })
-
-  test('that comes too late is not sent', async () => {
-    using folder = temporaryFolder()
-    await using server = await startMailServer()
-    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
-
-    const { db, mail, clock, letterTo } = fixture
+  test('that has expired is not sent', async () => {
+    await using fixture = await newMailAndServer()
+    const { db, mail, clock, letterTo, read } = fixture
     const late = letterTo('ada@example.com', { expiresAt: clock.now() })
     const [good = '', ...ids] = await db.commit(() => [
       mail.post(letterTo('grace@example.com'), clock.now()),
       ...Array.from({ length: 20 }, () => mail.post(late, clock.now())),
     ])
     await mail.idle()
-
-    for (const id of ids)
-      expect(fixture.read(id)).toMatchObject({
-        state: 'failed',
-        tries: 0,
-        body: null,
-        lastError: 'expired before it was sent',
-        endedAt: fixture.clock.now(),
-      })
-    expect(fixture.read(good)?.state).toBe('sent')
-    expect(server.connections.count).toBe(1)
+    const failed = { state: 'failed', tries: 0, body: null, endedAt: clock.now() }
+    for (const id of ids) expect(read(id)).toMatchObject({ ...failed, lastError: EXPIRED })
+    expect(read(good)?.state).toBe('sent')
+    expect(fixture.server.connections.count).toBe(1)
   })
 
-  test('that cannot be opened is given up, and the next one goes out', async () => {
-    using folder = temporaryFolder()
-    await using server = await startMailServer()
-    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
-    const { db, mail, clock, letterTo } = fixture
-
+  test('that cannot be decrypted fails, and the next one goes out', async () => {
+    await using fixture = await newMailAndServer()
+    const { db, mail, clock, letterTo, read } = fixture
     const broken = await db.commit(() => {
       const id = mail.post(letterTo('ada@example.com'), clock.now())
       db.client.run("UPDATE mails SET body = 's1.000000000000.AAAA' WHERE id = ?", [id])
       return id
     })
     const good = await fixture.send('grace@example.com')
-
-    expect(fixture.read(broken)).toMatchObject({ state: 'failed' })
-    expect(fixture.read(broken)?.lastError).toContain('cannot be decrypted')
-    expect(fixture.read(good)?.state).toBe('sent')
+    expect(read(broken)?.state).toBe('failed')
+    expect(read(broken)?.lastError).toContain('cannot be decrypted')
+    expect(read(good)?.state).toBe('sent')
   })
+})
 
-  test('that is deleted while it is sent stays deleted', async () => {
-    using folder = temporaryFolder()
-    await using server = await startOddServer(() => {})
-    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
+describe('a mail whose person is erased', () => {
+  test.each(['550 no Ada here', '450 Ada is busy', '250 taken'])(
+    'while the server answers %s names no one afterwards',
+    async (answer) => {
+      await using server = await startHesitantServer(answer)
+      await using fixture = await newMail({ smtpUrl: server.url })
+      const { db, mail, read } = fixture
+      const tenantId = fixture.tenant('acme')
+      const id = await fixture.post('ada@example.com', { tenantId, about: 'ada' })
+      await server.asked
+      expect(read(id)?.state).toBe('leased')
+      expect(await db.commit(() => mail.eraseAbout(tenantId, 'ada', 10))).toBe(1)
+      server.goOn()
+      await mail.idle()
+      await fixture.clock.advance(HOUR)
+      const blank = { about: null, body: null, recipient: null, subject: null, lastError: null }
+      expect(read(id)).toMatchObject({ ...blank, state: 'failed', tries: 1 })
+      expect(server.connections()).toBe(1)
+      expect(fixture.log.join()).not.toMatch(/\bada\b/i)
+    },
+  )
+
+  test('while it is sent stays deleted, if it counts no more', async () => {
+    await using fixture = await newMailAndSilence()
+    const { clock, db, mail, server } = fixture
     const arrived = server.arrived()
-    const tenantId = fixture.tenant('acme')
-    const id = await fixture.post('ada@example.com', {
-      ...{ tenantId, about: 'ada' },
-      expiresAt: fixture.clock.now() + DAY,
-    })
+    const about = { tenantId: fixture.tenant('acme'), about: 'ada' }
+    const expiresAt = clock.now() + DAY
+    const id = await fixture.post('ada@example.com', { ...about, expiresAt })
     await arrived
-    fixture.clock.jump(HOUR)
-
-    const erased = await fixture.db.commit(() => fixture.mail.eraseAbout(tenantId, 'ada', 10))
+    clock.jump(HOUR)
+    expect(await db.commit(() => mail.eraseAbout(about.tenantId, 'ada', 10))).toBe(1)
     server.hangUp()
-    await fixture.mail.idle()
-
-    expect(erased).toBe(1)
+    await mail.idle()
     expect(fixture.read(id)).toBeUndefined()
   })
-
-  test.each([
-    ['is refused for good', '550 no Ada here'],
-    ['is put off', '450 Ada is busy'],
-    ['is taken', '250 taken'],
-  ])('whose person goes while it %s names nobody afterwards', async (_what, answer) => {
-    using folder = temporaryFolder()
-    await using server = await startHesitantServer(answer)
-    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
-    const tenantId = fixture.tenant('acme')
-    const id = await fixture.post('ada@example.com', { tenantId, about: 'ada' })
-    await server.asked
-    const underWay = fixture.read(id)?.state
-
-    const erased = await fixture.db.commit(() => fixture.mail.eraseAbout(tenantId, 'ada', 10))
-    server.goOn()
-    await fixture.mail.idle()
-    await fixture.clock.advance(HOUR)
-
-    expect([underWay, erased]).toEqual(['leased', 1])
-    expect(fixture.read(id)).toMatchObject({
-      ...{ state: 'failed', tries: 1, about: null, body: null },
-      ...{ recipient: null, subject: null, lastError: null },
-    })
-    expect(server.connections()).toBe(1)
-    expect(fixture.log.join()).not.toMatch(/\bada\b/i)
-  })
-
-  test('whose person goes before it was sent is not sent any more', async () => {
-    using folder = temporaryFolder()
-    await using server = await startMailServer()
-    const id = await erasedWhileKept(folder.path)
-
-    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
-    await fixture.mail.idle()
-
-    expect(fixture.read(id)).toMatchObject({ state: 'failed', tries: 0 })
-    expect(server.connections.count).toBe(0)
-  })
-
-  async function erasedWhileKept(dataDir: string) {
-    await using fixture = await openMail({ dataDir })
-    const tenantId = fixture.tenant('acme')
-    const id = await fixture.send('ada@example.com', { tenantId, about: 'ada' })
-    await fixture.db.commit(() => fixture.mail.eraseAbout(tenantId, 'ada', 10))
-    return id
-  }
 })
 
 describe('many mails', () => {
-  test('all go out, eight at a time, and of one tenant half of what others leave', async () => {
-    using folder = temporaryFolder()
-    await using server = await startMailServer()
-    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
+  test('go out eight at a time, a tenant having half of what others leave', async () => {
+    await using fixture = await newMailAndServer()
     const { db, mail, clock, letterTo } = fixture
     const tenants = ['a', 'b', 'c'].map(fixture.tenant)
-
     await db.commit(() => {
       for (const tenantId of [null, ...tenants])
         for (let n = 0; n < 10; n++)
           mail.post(letterTo(`u${n}@example.com`, { tenantId }), clock.now())
     })
-    const leased = () =>
-      db.client
-        .query<{ tenant: string; count: number }, []>(
-          "SELECT coalesce(tenant_id, '') AS tenant, count(*) AS count FROM mails WHERE state = 'leased' GROUP BY 1",
-        )
-        .all()
     await db.commit(() => undefined)
-    const underWay = leased()
+    const leased = db.client
+      .query(
+        `SELECT count(*) AS n FROM mails WHERE state = 'leased' GROUP BY coalesce(tenant_id, '')`,
+      )
+      .values()
+    expect(leased).toEqual([[4], [2], [1], [1]])
     await mail.idle()
-
-    expect(underWay).toEqual([
-      { tenant: '', count: 4 },
-      { tenant: 'a', count: 2 },
-      { tenant: 'b', count: 1 },
-      { tenant: 'c', count: 1 },
-    ])
-    expect(server.received).toHaveLength(40)
+    expect(fixture.server.received).toHaveLength(40)
   })
 
-  test('of two tenants that the server never takes do not keep those of another waiting', async () => {
-    using folder = temporaryFolder()
-    await using hanging = await startOddServer(() => {})
-    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: hanging.url })
+  test('that the server never answers do not delay those of another tenant', async () => {
+    await using fixture = await newMailAndSilence()
     const { db, mail, clock, letterTo } = fixture
     const [loud, louder, quiet] = ['loud', 'louder', 'quiet'].map(fixture.tenant)
-
     await db.commit(() => {
       for (const tenantId of [loud, louder])
         for (let n = 0; n < 50; n++)
@@ -244,147 +172,128 @@ describe('many mails', () => {
     await fixture.advanceWaiting(0)
     const id = await fixture.post('ada@example.com', { tenantId: quiet })
     await fixture.advanceWaiting(0)
-
     expect(fixture.read(id)?.state).toBe('leased')
   })
 })
 
-describe('a process that dies while it sends', () => {
-  test('loses the mail to another, which sends it, and can change nothing any more', async () => {
-    using folder = temporaryFolder()
-    await using hanging = await startOddServer(() => {})
+describe('a mail that a process is sending', () => {
+  test('is sent by another once it is dead, which can change nothing any more', async () => {
+    await using dead = await newMailAndSilence()
     await using server = await startMailServer()
-    await using dead = await openMail({ dataDir: folder.path, smtpUrl: hanging.url })
-    const arrived = hanging.arrived()
+    const arrived = dead.server.arrived()
     const id = await dead.post()
     await arrived
-
-    await using next = await openMail({ dataDir: folder.path, smtpUrl: server.url, pid: 2 })
-    const interrupted = next.read(id)
+    const options = { dataDir: dead.dataDir, smtpUrl: server.url, pid: 2 }
+    await using next = await openMail(options)
+    expect(next.read(id)).toMatchObject({
+      ...{ state: 'waiting', tries: 1 },
+      lastError: expect.stringContaining('stopped before the mail server responded'),
+    })
     await next.clock.advance(10 * SECOND)
-    hanging.hangUp()
+    dead.server.hangUp()
     await dead.mail.idle()
-
-    expect(interrupted).toMatchObject({ state: 'waiting', tries: 1 })
-    expect(interrupted?.lastError).toContain('stopped before the mail server responded')
     expect(next.read(id)).toMatchObject({ state: 'sent', tries: 2 })
     expect(server.received.map(({ parsed }) => parsed.messageId)).toEqual([`<${id}@example.org>`])
   })
 
-  test('keeps it while it is alive', async () => {
-    using folder = temporaryFolder()
-    await using hanging = await startOddServer(() => {})
+  test('stays its own while it is alive', async () => {
+    await using busy = await newMailAndSilence()
     await using server = await startMailServer()
-    await using busy = await openMail({ dataDir: folder.path, smtpUrl: hanging.url })
-    const arrived = hanging.arrived()
+    const arrived = busy.server.arrived()
     const id = await busy.post()
     await arrived
-
-    const options = { dataDir: folder.path, smtpUrl: server.url, pid: 2, othersRun: true }
+    const options = { dataDir: busy.dataDir, smtpUrl: server.url, pid: 2, othersRun: true }
     await using next = await openMail(options)
-
     expect(next.read(id)).toMatchObject({ state: 'leased', tries: 1 })
     expect(server.received).toEqual([])
   })
+
+  test('is kept without a mail server once that process is dead', async () => {
+    await using dead = await newMailAndSilence()
+    const arrived = dead.server.arrived()
+    const id = await dead.post()
+    await arrived
+    await using next = await openMail({ dataDir: dead.dataDir, pid: 2 })
+    expect(next.read(id)).toMatchObject({ state: 'kept', tries: 1 })
+  })
 })
 
-describe('a server for mail', () => {
-  test('that is configured later gets what was kept and has not expired', async () => {
+describe('after a restart', () => {
+  /** Runs a process on the directory to its end. */
+  async function before<T>(options: Parameters<typeof openMail>[0], work: (mail: Fixture) => T) {
+    await using fixture = await openMail(options)
+    return await work(fixture)
+  }
+
+  test('with a mail server, kept mails go out unless they have expired', async () => {
     using folder = temporaryFolder()
     await using server = await startMailServer()
-    const { dataDir, good, late } = await kept(folder.path)
-
+    const dataDir = folder.path
+    const ids = await before({ dataDir }, async ({ clock, db, letterTo, mail, send, tenant }) => {
+      const tenantId = tenant('acme')
+      const erased = await send('ada@example.com', { tenantId, about: 'ada' })
+      await db.commit(() => mail.eraseAbout(tenantId, 'ada', 10))
+      return {
+        late: await send('ada@example.com', { expiresAt: clock.now() + MINUTE }),
+        good: await send('grace@example.com'),
+        erased,
+        withheld: await db.commit(() =>
+          mail.withhold(letterTo('eve@example.com'), '', clock.now()),
+        ),
+      }
+    })
     await using fixture = await openMail({
-      dataDir,
-      smtpUrl: server.url,
+      ...{ dataDir, smtpUrl: server.url },
       start: '2026-03-01T12:30:00.000Z',
     })
     await fixture.mail.idle()
-
+    const late = { state: 'failed', body: null, lastError: EXPIRED }
     expect(server.received.map(({ to }) => to)).toEqual([['grace@example.com']])
-    expect(fixture.read(good)?.state).toBe('sent')
-    expect(fixture.read(late)).toMatchObject({
-      state: 'failed',
-      body: null,
-      lastError: 'expired before it was sent',
-    })
+    expect(fixture.read(ids.good)?.state).toBe('sent')
+    expect(fixture.read(ids.late)).toMatchObject(late)
+    for (const id of [ids.erased, ids.withheld])
+      expect(fixture.read(id)).toMatchObject({ state: 'failed', tries: 0 })
   })
 
-  test('that is taken away leaves what was to be sent in the outbox', async () => {
+  test('without a mail server, mails that were to be sent are kept', async () => {
     using folder = temporaryFolder()
     const dataDir = folder.path
-    const ids = await waiting(dataDir)
-
-    await using fixture = await openMail({ dataDir })
-
-    for (const id of ids) expect(fixture.read(id)).toMatchObject({ state: 'kept' })
-    expect(fixture.read(ids[0] ?? '')?.body?.text).toContain('481516')
-  })
-
-  test('that is taken away from a process that died leaves that in the outbox as well', async () => {
-    using folder = temporaryFolder()
-    await using hanging = await startOddServer(() => {})
-    await using dead = await openMail({ dataDir: folder.path, smtpUrl: hanging.url })
-    const arrived = hanging.arrived()
-    const id = await dead.post()
-    await arrived
-
-    await using fixture = await openMail({ dataDir: folder.path, pid: 2 })
-
-    expect(fixture.read(id)).toMatchObject({ state: 'kept', tries: 1 })
-  })
-
-  async function kept(dataDir: string) {
-    await using fixture = await openMail({ dataDir })
-    const late = await fixture.send('ada@example.com', { expiresAt: fixture.clock.now() + MINUTE })
-    const good = await fixture.send('grace@example.com')
-    return { dataDir, late, good }
-  }
-
-  async function waiting(dataDir: string) {
     await using refusing = await startOddServer((socket) => socket.destroy())
-    await using fixture = await openMail({ dataDir, smtpUrl: refusing.url })
-    const first = await fixture.send('ada@example.com')
-    await fixture.mail.stop(0)
-    const second = await fixture.post('grace@example.com')
-    return [first, second]
-  }
+    const ids = await before({ dataDir, smtpUrl: refusing.url }, async ({ mail, post, send }) => {
+      const first = await send('ada@example.com')
+      await mail.stop(0)
+      return [first, await post('grace@example.com')]
+    })
+    await using fixture = await openMail({ dataDir })
+    for (const id of ids) expect(fixture.read(id)).toMatchObject({ state: 'kept' })
+    expect(fixture.read(ids[0] ?? '')?.body?.text).toContain(CODE)
+  })
+
+  test('a mail is tried when it was due', async () => {
+    using folder = temporaryFolder()
+    await using server = await startMailServer()
+    server.refuses('connect', 421, 'closing')
+    const options = { dataDir: folder.path, smtpUrl: server.url }
+    const { id, dueAt } = await before(options, async ({ clock, read, send }) => {
+      const id = await send('ada@example.com', { expiresAt: clock.now() + DAY })
+      return { id, dueAt: read(id)?.dueAt ?? 0 }
+    })
+    server.recovers()
+    await using fixture = await openMail({ ...options, start: isoTime(dueAt - SECOND) })
+    expect(fixture.read(id)?.state).toBe('waiting')
+    await fixture.clock.advance(SECOND)
+    expect(fixture.read(id)).toMatchObject({ state: 'sent', tries: 2 })
+  })
 })
 
-test('what could not be sent over a restart is tried when it is due', async () => {
-  using folder = temporaryFolder()
-  await using server = await startMailServer()
-  server.refuses('connect', 421, 'closing')
-  const before = { dataDir: folder.path, smtpUrl: server.url }
-  const { id, dueAt } = await refused(before)
-  server.recovers()
-
-  await using fixture = await openMail({ ...before, start: isoTime(dueAt - SECOND) })
-  const early = fixture.read(id)?.state
-  await fixture.clock.advance(SECOND)
-
-  expect(early).toBe('waiting')
-  expect(fixture.read(id)).toMatchObject({ state: 'sent', tries: 2 })
-
-  async function refused(options: typeof before) {
-    await using fixture = await openMail(options)
-    const id = await fixture.send('ada@example.com', { expiresAt: fixture.clock.now() + DAY })
-    return { id, dueAt: fixture.read(id)?.dueAt ?? 0 }
-  }
-})
-
-test('sent and failed mails are counted, and those that are open shown', async () => {
-  using folder = temporaryFolder()
-  await using server = await startMailServer()
-  await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
-
-  await fixture.send()
-  await fixture.send()
+test('sent, failed and open mails are counted', async () => {
+  await using fixture = await newMailAndServer()
+  const { send, server } = fixture
+  for (let n = 0; n < 2; n++) await send()
   server.refuses('rcpt', 550, 'no such user')
-  await fixture.send()
+  await send()
   server.refuses('rcpt', 450, 'try later')
-  await fixture.send()
-
+  await send()
   const lines = fixture.metrics.render().split('\n')
   expect(lines).toContain('gatehouse_mails_total{result="sent"} 2')
   expect(lines).toContain('gatehouse_mails_total{result="failed"} 1')
@@ -392,64 +301,30 @@ test('sent and failed mails are counted, and those that are open shown', async (
   expect(lines).toContain('gatehouse_mails_open{state="ready"} 0')
 })
 
-describe('what was lost with a commit is counted and logged when it is done again', () => {
-  test('a mail that was sent', async () => {
-    using folder = temporaryFolder()
-    await using server = await startMailServer()
-    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
-    const recover = failCommits(fixture, 'sent')
-
-    const id = await fixture.send()
-    const lost = { state: fixture.read(id)?.state, sent: countOf(fixture, 'sent') }
-    recover()
-    await fixture.clock.advance(10 * SECOND)
-
-    expect(lost).toEqual({ state: 'waiting', sent: 0 })
-    expect(fixture.read(id)?.state).toBe('sent')
-    expect(countOf(fixture, 'sent')).toBe(1)
-  })
-
-  test('a mail that had expired', async () => {
-    using folder = temporaryFolder()
-    await using server = await startMailServer()
-    await using fixture = await openMail({ dataDir: folder.path, smtpUrl: server.url })
-    const recover = failCommits(fixture, 'failed')
+test.each([
+  ['sent', 'waiting', 10 * SECOND, HOUR],
+  ['failed', 'ready', SECOND, 0],
+] as const)(
+  'a mail whose commit is lost as it becomes %s is counted and logged the next time',
+  async (state, meanwhile, waitMs, lifetimeMs) => {
+    await using fixture = await newMailAndServer()
+    const { clock, db, read } = fixture
+    const counted = () =>
+      Number(
+        new RegExp(`mails_total{result="${state}"} (\\d+)`).exec(fixture.metrics.render())?.[1],
+      )
     const logged = () => fixture.log.filter((line) => line.includes('mail not delivered')).length
-
-    const id = await fixture.send('ada@example.com', { expiresAt: fixture.clock.now() })
-    const lost = {
-      state: fixture.read(id)?.state,
-      failed: countOf(fixture, 'failed'),
-      logs: logged(),
-    }
-    recover()
-    await fixture.clock.advance(SECOND)
-
-    expect(lost).toEqual({ state: 'ready', failed: 0, logs: 0 })
-    expect(fixture.read(id)?.state).toBe('failed')
-    expect(countOf(fixture, 'failed')).toBe(1)
-    expect(logged()).toBe(1)
-  })
-
-  /** Until told otherwise, no commit goes through in which a mail comes into that state. */
-  function failCommits({ db }: Fixture, state: 'sent' | 'failed') {
+    const reference = 'REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED'
     db.client.run('CREATE TABLE parents (id INTEGER PRIMARY KEY)')
-    db.client.run(
-      'CREATE TABLE orphans (parent INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED)',
-    )
-    db.client.run(
-      `CREATE TRIGGER orphaned AFTER UPDATE ON mails WHEN new.state = '${state}'
-       BEGIN INSERT INTO orphans VALUES (1); END`,
-    )
-    return () => db.client.run('DROP TRIGGER orphaned')
-  }
+    db.client.run(`CREATE TABLE orphans (parent INTEGER ${reference})`)
+    db.client.run(`CREATE TRIGGER orphaned AFTER UPDATE ON mails WHEN new.state = '${state}'
+      BEGIN INSERT INTO orphans VALUES (1); END`)
 
-  const countOf = ({ metrics }: Fixture, result: string): number => {
-    const start = `gatehouse_mails_total{result="${result}"} `
-    const line = metrics
-      .render()
-      .split('\n')
-      .find((text) => text.startsWith(start))
-    return Number(line?.slice(start.length) ?? 0)
-  }
-})
+    const id = await fixture.send('ada@example.com', { expiresAt: clock.now() + lifetimeMs })
+    expect([read(id)?.state, counted(), logged()]).toEqual([meanwhile, 0, 0])
+    db.client.run('DROP TRIGGER orphaned')
+    await clock.advance(waitMs)
+    expect([read(id)?.state, counted()]).toEqual([state, 1])
+    expect(logged()).toBe(state === 'failed' ? 1 : 0)
+  },
+)

@@ -1,3 +1,4 @@
+import { afterAll } from 'bun:test'
 import net, { type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -13,10 +14,13 @@ import { createSealing } from '../../../src/platform/sealing/index.ts'
 import { openKeyRing } from '../../../src/platform/sealing/open-key-ring.ts'
 import { createTestClock } from '../../support/clock.ts'
 import { testConfig } from '../../support/config.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { startMailServer } from '../../support/mail-server.ts'
 
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
 
 /** The code that most letters of these tests carry. */
 export const CODE = '481516'
@@ -133,6 +137,37 @@ export async function openMail(options: MailOptions) {
     ...{ post, send, read, tenant, letterTo, advanceWaiting, stop },
     [Symbol.asyncDispose]: stop,
   }
+}
+
+type Options = Omit<MailOptions, 'dataDir'>
+
+/** Mail on a data directory of its own. */
+export async function newMail(options: Options = {}) {
+  const folder = temporaryFolder()
+  const fixture = await openMail({ ...options, dataDir: folder.path })
+  async function stop() {
+    await fixture.stop()
+    folder[Symbol.dispose]()
+  }
+  return { ...fixture, dataDir: folder.path, stop, [Symbol.asyncDispose]: stop }
+}
+
+/** Mail without a server, opened once for a test file. */
+export async function useMail() {
+  const fixture = await newMail()
+  afterAll(fixture.stop)
+  return fixture
+}
+
+/** Mail with a server that takes every mail unless told otherwise. */
+export async function newMailAndServer(options: Options = {}) {
+  const server = await startMailServer()
+  const fixture = await newMail({ smtpUrl: server.url, ...options })
+  async function stop() {
+    await fixture.stop()
+    await server[Symbol.asyncDispose]()
+  }
+  return { ...fixture, server, stop, [Symbol.asyncDispose]: stop }
 }
 
 /** A server that does what no mail server should. */

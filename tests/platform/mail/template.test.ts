@@ -67,10 +67,8 @@ test('the HTML says what it is written in, and has no words of its own', () => {
 test('without a code or a link there is neither', () => {
   const { link: _, code: __, ...rest } = CONTENT
   const { text, html } = renderMail(rest)
-
   expect(text).not.toContain('481516')
-  expect(html).not.toContain('class="code"')
-  expect(html).not.toContain('<a ')
+  expect(html).not.toMatch(/class="code"|<a /)
 })
 
 test('a mail loads nothing from anywhere and runs nothing', () => {
@@ -85,19 +83,15 @@ test('a mail loads nothing from anywhere and runs nothing', () => {
 describe('what people write is never markup', () => {
   const plain = tagsIn(renderMail(CONTENT).html)
 
+  const { link } = CONTENT
   test.each([
-    ['the name of a tenant', { tenantName: ATTACK }],
-    ['a heading', { heading: ATTACK }],
-    ['a paragraph', { paragraphs: [ATTACK, 'x'] }],
-    ['a code', { code: ATTACK }],
-    ['a language', { language: ATTACK }],
-    ['the label of a link', { link: { ...CONTENT.link, label: ATTACK } }],
-    ['the address of a link', { link: { ...CONTENT.link, url: `https://a.example/?x=${ATTACK}` } }],
-    ['the words above it', { link: { ...CONTENT.link, orOpen: ATTACK } }],
-    ['a footer', { footer: ATTACK }],
-  ])('%s', (_what, fields) => {
+    ...[{ tenantName: ATTACK }, { heading: ATTACK }, { paragraphs: [ATTACK, 'x'] }],
+    ...[{ code: ATTACK }, { language: ATTACK }, { footer: ATTACK }],
+    ...[{ label: ATTACK }, { url: `https://a.example/?x=${ATTACK}` }, { orOpen: ATTACK }].map(
+      (fields) => ({ link: { ...link, ...fields } }),
+    ),
+  ])('%j', (fields) => {
     const { html } = renderMail({ ...CONTENT, ...fields })
-
     expect(tagsIn(html)).toEqual(plain)
     expect(html).not.toContain(`'alert(1)'`)
   })
@@ -109,17 +103,11 @@ describe('what people write is never markup', () => {
   })
 })
 
-test('a name cannot make lines of its own in the text, nor turn it round', () => {
-  const { text, html } = renderMail({
-    ...CONTENT,
-    tenantName: 'Acme\r\n\r\nYour code\u2028is \u202e000',
-  })
-
+test('a name makes no lines of its own, changes no direction, and may be cut in a character', () => {
+  const tenantName = 'Acme\r\n\r\nYour code\u2028is \u202e000'
+  const { text, html } = renderMail({ ...CONTENT, tenantName })
   expect(text).toContain('--\nAcme Your code is  000\n')
   expect(html).not.toMatch(/[\u2028\u202e]/)
-})
-
-test('half a character does no harm', () => {
   expect(renderMail({ ...CONTENT, tenantName: 'Acme \ud83d' }).html.isWellFormed()).toBe(true)
 })
 

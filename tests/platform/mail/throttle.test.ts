@@ -1,161 +1,118 @@
 import { describe, expect, test } from 'bun:test'
-import { temporaryFolder } from '../../support/folder.ts'
-import { HOUR, MINUTE, openMail, SECOND } from './support.ts'
+import { HOUR, MINUTE, newMail, SECOND, useMail } from './support.ts'
 
-const ADA = 'ada@example.com'
+const REASON = 'nobody here has this address'
+const ALLOWED = { allowed: true } as const
+const refused = (retryAfterMs: number) => ({ allowed: false, retryAfterMs }) as const
 
-test('an address gets one mail in 30 seconds', async () => {
-  using folder = temporaryFolder()
-  await using fixture = await openMail({ dataDir: folder.path })
-  const { clock, mail } = fixture
-  const ask = () => mail.allowance(null, ADA, clock.now())
+const fixture = await useMail()
+const { clock, db, mail, letterTo } = fixture
+let count = 0
+/** An address, and what it may get now. */
+function newAddress(tenantId: string | null = null) {
+  const address = `ada-${count++}@example.com`
+  const ask = () => mail.allowance(tenantId, address, clock.now())
+  const send = (fields = {}) => fixture.send(address, { tenantId, ...fields })
+  const withhold = (fields = {}) =>
+    db.commit(() => mail.withhold(letterTo(address, { tenantId, ...fields }), REASON, clock.now()))
+  return { address, ask, send, withhold }
+}
+const newTenant = () => fixture.tenant(`tenant-${count++}`)
 
-  const before = ask()
-  await fixture.send(ADA)
-  const atOnce = ask()
-  await clock.advance(30 * SECOND - 1)
-  const almost = ask()
-  await clock.advance(1)
+describe.each(['send', 'withhold'] as const)('an address (%s) gets', (how) => {
+  test('one mail in 30 seconds', async () => {
+    const { ask, ...ada } = newAddress()
+    expect(ask()).toEqual(ALLOWED)
+    await ada[how]()
+    expect(ask()).toEqual(refused(30 * SECOND))
+    await clock.advance(30 * SECOND - 1)
+    expect(ask()).toEqual(refused(1))
+    await clock.advance(1)
+    expect(ask()).toEqual(ALLOWED)
+  })
 
-  expect(before).toEqual({ allowed: true })
-  expect(atOnce).toEqual({ allowed: false, retryAfterMs: 30 * SECOND })
-  expect(almost).toEqual({ allowed: false, retryAfterMs: 1 })
-  expect(ask()).toEqual({ allowed: true })
-})
+  test('five mails an hour, of whatever kind and about anyone', async () => {
+    const { ask, ...ada } = newAddress(newTenant())
+    for (const [n, kind] of ['verification', 'recovery', 'sign-in', 'recovery', 'x'].entries()) {
+      expect(ask()).toEqual(ALLOWED)
+      await ada[n === 2 ? 'send' : how]({ kind, about: n === 0 ? null : `person ${n}` })
+      await clock.advance(MINUTE)
+    }
+    expect(ask()).toEqual(refused(HOUR - 5 * MINUTE))
+    await clock.advance(HOUR - 5 * MINUTE)
+    expect(ask()).toEqual(ALLOWED)
+    await ada[how]()
+    await clock.advance(30 * SECOND)
+    expect(ask()).toEqual(refused(30 * SECOND))
+  })
 
-test('and five in an hour, of whatever kind', async () => {
-  using folder = temporaryFolder()
-  await using fixture = await openMail({ dataDir: folder.path })
-  const { clock, mail } = fixture
-  const ask = () => mail.allowance(null, ADA, clock.now())
+  test('its own number of mails, from each tenant', async () => {
+    const [acme, globex] = [newTenant(), newTenant()]
+    const { address, ...ada } = newAddress(acme)
+    await ada[how]()
+    const allowed = (tenantId: string | null, to = address) =>
+      mail.allowance(tenantId, to, clock.now()).allowed
+    expect([allowed(acme), allowed(globex), allowed(null)]).toEqual([false, true, true])
+    expect(allowed(acme, 'bob@example.com')).toBe(true)
+  })
 
-  for (const kind of ['verification', 'recovery', 'sign-in', 'recovery', 'notice']) {
-    expect(ask()).toEqual({ allowed: true })
-    await fixture.send(ADA, { kind })
-    await clock.advance(MINUTE)
-  }
-
-  expect(ask()).toEqual({ allowed: false, retryAfterMs: HOUR - 5 * MINUTE })
-  await clock.advance(HOUR - 5 * MINUTE - 1)
-  expect(ask()).toEqual({ allowed: false, retryAfterMs: 1 })
-  await clock.advance(1)
-  expect(ask()).toEqual({ allowed: true })
-  await fixture.send(ADA)
-  await clock.advance(30 * SECOND)
-  expect(ask()).toEqual({ allowed: false, retryAfterMs: 30 * SECOND })
-})
-
-test('tenants, the instance and addresses have allowances of their own', async () => {
-  using folder = temporaryFolder()
-  await using fixture = await openMail({ dataDir: folder.path })
-  const { clock, mail } = fixture
-  const [acme, globex] = ['acme', 'globex'].map(fixture.tenant) as [string, string]
-
-  await fixture.send(ADA, { tenantId: acme })
-
-  expect(mail.allowance(acme, ADA, clock.now()).allowed).toBe(false)
-  expect(mail.allowance(acme, 'bob@example.com', clock.now()).allowed).toBe(true)
-  expect(mail.allowance(globex, ADA, clock.now()).allowed).toBe(true)
-  expect(mail.allowance(null, ADA, clock.now()).allowed).toBe(true)
-})
-
-test('a clock that was set back makes nobody wait for the time that it showed', async () => {
-  using folder = temporaryFolder()
-  await using fixture = await openMail({ dataDir: folder.path })
-  const { clock, mail } = fixture
-  const ask = () => mail.allowance(null, ADA, clock.now())
-  for (let n = 0; n < 5; n++) await fixture.send(ADA)
-
-  clock.jump(-10 * HOUR)
-  const before = ask()
-  await fixture.send(ADA)
-  const atOnce = ask()
-  await clock.advance(30 * SECOND)
-
-  expect(before).toEqual({ allowed: true })
-  expect(atOnce).toEqual({ allowed: false, retryAfterMs: 30 * SECOND })
-  expect(ask()).toEqual({ allowed: true })
-})
-
-describe('whoever deletes a person does not make room for more mails', () => {
-  test('to the same address, until those of before count no more', async () => {
-    using folder = temporaryFolder()
-    await using fixture = await openMail({ dataDir: folder.path })
-    const { clock, db, mail } = fixture
-    const tenantId = fixture.tenant('acme')
-    const ask = () => mail.allowance(tenantId, ADA, clock.now())
-
+  test('no more mails because those about a person are erased', async () => {
+    const tenantId = newTenant()
+    const { ask, ...ada } = newAddress(tenantId)
+    const erase = (about: string) => db.commit(() => mail.eraseAbout(tenantId, about, 10))
     for (let n = 0; n < 5; n++) {
-      expect(ask()).toEqual({ allowed: true })
-      await fixture.send(ADA, { tenantId, about: `person ${n}` })
-      await db.commit(() => mail.eraseAbout(tenantId, `person ${n}`, 10))
+      expect(ask()).toEqual(ALLOWED)
+      const id = await ada[how]({ about: `person ${n}`, subject: 'To Ada' })
+      expect([await erase(`person ${n}`), await erase(`person ${n}`)]).toEqual([1, 0])
+      const blank = { about: null, recipient: null, subject: null, lastError: null }
+      expect(fixture.read(id)).toMatchObject({ ...blank, state: 'failed' })
       expect(ask().allowed).toBe(false)
       await clock.advance(MINUTE)
     }
-
-    expect(ask()).toEqual({ allowed: false, retryAfterMs: HOUR - 5 * MINUTE })
-    await clock.advance(HOUR - 5 * MINUTE)
-    expect(ask()).toEqual({ allowed: true })
-  })
-
-  test('whatever of theirs was erased twice', async () => {
-    using folder = temporaryFolder()
-    await using fixture = await openMail({ dataDir: folder.path })
-    const { clock, db, mail } = fixture
-    const tenantId = fixture.tenant('acme')
-    await fixture.send(ADA, { tenantId, about: 'ada' })
-    const erase = () => db.commit(() => mail.eraseAbout(tenantId, 'ada', 10))
-
-    expect([await erase(), await erase()]).toEqual([1, 0])
-    await clock.advance(30 * SECOND - 1)
-    await erase()
-
-    expect(mail.allowance(tenantId, ADA, clock.now())).toEqual({ allowed: false, retryAfterMs: 1 })
+    expect(ask()).toEqual(refused(HOUR - 5 * MINUTE))
   })
 })
 
-test('what an address is counted by tells nothing of it, nor that two tenants write to it', async () => {
-  using folder = temporaryFolder()
-  using elsewhere = temporaryFolder()
-  await using fixture = await openMail({ dataDir: folder.path })
-  await using other = await openMail({ dataDir: elsewhere.path })
-  const hashOf = async ({ db, send }: typeof fixture, tenantId: string | null) => {
-    const id = await send(ADA, { tenantId })
+test('a clock that was set back delays no one', async () => {
+  const { ask, send } = newAddress()
+  for (let n = 0; n < 5; n++) await send()
+  clock.jump(-10 * HOUR)
+  expect(ask()).toEqual(ALLOWED)
+  await send()
+  expect(ask()).toEqual(refused(30 * SECOND))
+  await clock.advance(30 * SECOND)
+  expect(ask()).toEqual(ALLOWED)
+})
+
+test('an address is stored as a hash of its own for each tenant and installation', async () => {
+  await using other = await newMail()
+  const { address } = newAddress()
+  const hashOf = async (
+    { db, send }: Pick<typeof other, 'db' | 'send'>,
+    tenantId: string | null,
+  ) => {
+    const id = await send(address, { tenantId })
     return db.client
       .query<{ hash: string }, [string]>('SELECT recipient_hash AS hash FROM mails WHERE id = ?')
       .get(id)?.hash
   }
-  const [acme, globex, named] = ['acme', 'globex', 'null'].map(fixture.tenant) as [
-    string,
-    string,
-    string,
-  ]
-
-  const hashes = [
-    await hashOf(fixture, null),
-    await hashOf(fixture, named),
-    await hashOf(fixture, acme),
-    await hashOf(fixture, globex),
-    await hashOf(other, null),
-  ]
-
+  const acme = newTenant()
+  const hashes = [await hashOf(other, null)]
+  for (const tenantId of [null, fixture.tenant('null'), acme, newTenant()])
+    hashes.push(await hashOf(fixture, tenantId))
   for (const hash of hashes) expect(hash).toMatch(/^[0-9a-f]{64}$/)
   expect(new Set(hashes).size).toBe(5)
-  expect(await hashOf(fixture, acme)).toBe(hashes[2])
+  expect(await hashOf(fixture, acme)).toBe(hashes[3])
 })
 
-test('who asks in the commit that posts finds what the one before has posted', async () => {
-  using folder = temporaryFolder()
-  await using fixture = await openMail({ dataDir: folder.path })
-  const { db, clock, mail, letterTo } = fixture
+test('of mails posted at once, each counts for the next', async () => {
+  const { address } = newAddress()
   const postIfAllowed = () =>
     db.commit(() => {
-      const { allowed } = mail.allowance(null, ADA, clock.now())
-      if (allowed) mail.post(letterTo(ADA), clock.now())
+      const { allowed } = mail.allowance(null, address, clock.now())
+      if (allowed) mail.post(letterTo(address), clock.now())
       return allowed
     })
-
   const answers = await Promise.all([postIfAllowed(), postIfAllowed(), postIfAllowed()])
-
   expect(answers).toEqual([true, false, false])
 })

@@ -1,20 +1,34 @@
 import { describe, expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { bootMetered, CREATING, NEXT_MONTH } from './fixture.ts'
+import { until } from '../../support/binary.ts'
+import {
+  bootMetered,
+  CREATING,
+  EVENT,
+  IDENTITIES,
+  JOBS,
+  MESSAGES,
+  NEXT_MONTH,
+  newPerson,
+  useMetered,
+} from './fixture.ts'
 
-describe('of requests with a key', () => {
-  test('each counts one, by the day, the engine and the environment', async () => {
-    await using fixture = await bootMetered('unlimited')
-    const { gate, clockwork, passepartout, relay } = fixture.clients
-    await gate.get('/v1/gate/identities')
-    await gate.get('/v1/gate/identities')
-    await clockwork.get('/v1/clockwork/jobs')
+const shared = await useMetered({ free: 4 })
+const { db, metering, newTenant } = shared
+
+/** Requests on disk. */
+const storedOf = ({ id }: { id: string }) =>
+  metering.months(id).reduce((sum, { requests }) => sum + requests, 0)
+
+describe('a request with a key', () => {
+  test('counts by day, engine and environment', async () => {
+    const { clockwork, gate, passepartout, relay, usage } = await newTenant('unlimited')
+    for (let n = 0; n < 2; n++) await gate.get(IDENTITIES)
+    await clockwork.get(JOBS)
     await passepartout.get('/v1/passepartout/login/status?nonce=unknown')
-    await relay.get('/v1/relay/messages')
-
-    const { requests, days } = await fixture.usage()
-
+    await relay.get(MESSAGES)
+    const { requests, days } = await usage()
     expect(requests).toBe(5)
     const day = '2026-03-31'
     expect(days.toSorted((a, b) => a.engine.localeCompare(b.engine))).toEqual([
@@ -25,101 +39,210 @@ describe('of requests with a key', () => {
     ])
   })
 
-  test('what is wrong in itself counts, what is not let in or turned away does not', async () => {
-    await using fixture = await bootMetered('free', { 'metering-free-requests': '4' })
-    const { clockwork, relay } = fixture.clients
+  test('counts although it is wrong, but not if it is refused', async () => {
+    const { clients, clockwork, relay, usage } = await newTenant('free')
     const counted = [
-      await relay.post('/v1/relay/messages', { payload: 1 }),
-      await clockwork.get('/v1/clockwork/jobs/unknown'),
-      await clockwork.post('/v1/clockwork/jobs', 'x'.repeat(2_000_000)),
-      await CREATING['a cron job']?.send(fixture.clients, 0),
+      await relay.post(MESSAGES, { payload: 1 }),
+      await clockwork.get(`${JOBS}/unknown`),
+      await clockwork.post(JOBS, 'x'.repeat(2_000_000)),
+      await CREATING['a cron job']?.send(clients),
     ]
     expect(counted.map((answer) => answer?.status)).toEqual([400, 404, 413, 201])
-    expect((await fixture.usage()).requests).toBe(4)
-
+    expect((await usage()).requests).toBe(4)
     const free = [
-      await fixture.client('svc_relay_live_sk_x').get('/v1/relay/messages'),
-      await relay.get('/v1/clockwork/jobs'),
-      await CREATING['an event']?.send(fixture.clients, 0),
-      await fixture.raw('/v1/gate/auth/login?flow=unknown'),
+      await shared.client('svc_relay_live_sk_x').get(MESSAGES),
+      await relay.get(JOBS),
+      await CREATING['an event']?.send(clients),
+      await shared.raw('/v1/gate/auth/login?flow=unknown'),
       await relay.get('/v1/relay/nothing-here'),
     ]
     expect(free.map((answer) => answer?.status)).toEqual([401, 403, 429, 401, 404])
-    expect((await fixture.usage()).requests).toBe(4)
+    expect((await usage()).requests).toBe(4)
   })
 
-  test('a month of UTC begins with nothing, and the old one keeps what it had', async () => {
-    await using fixture = await bootMetered('unlimited')
-    await fixture.clients.relay.get('/v1/relay/messages')
-    await fixture.clock.advanceTo(NEXT_MONTH - 1)
-    await fixture.clients.relay.get('/v1/relay/messages')
-    await fixture.clock.advanceTo(NEXT_MONTH)
-    await fixture.clients.relay.get('/v1/relay/messages')
-
-    expect(await fixture.usage()).toMatchObject({ month: '2026-04', requests: 1 })
-    expect(fixture.platform.metering.months(fixture.acme.id)).toEqual([
+  test('counts for its month of UTC', async () => {
+    await using own = await bootMetered({})
+    const { id, read, usage } = await own.newTenant('unlimited')
+    await read()
+    await own.clock.advanceTo(NEXT_MONTH - 1)
+    await read()
+    await own.clock.advanceTo(NEXT_MONTH)
+    await read()
+    expect(await usage()).toMatchObject({ month: '2026-04', requests: 1 })
+    expect(own.metering.months(id)).toEqual([
       { month: '2026-03', requests: 2, billed_requests: 0, cost_cents: 0 },
       { month: '2026-04', requests: 1, billed_requests: 0, cost_cents: 0 },
     ])
   })
 
-  test('of many at once exactly as many are let in as are left', async () => {
-    await using fixture = await bootMetered('free', { 'metering-free-requests': '7' })
-    const sent = Array.from({ length: 40 }, (_, n) =>
-      CREATING['an event']?.send(fixture.clients, n),
-    )
-    const statuses = (await Promise.all(sent)).map((answer) => answer?.status)
-
-    expect(statuses.filter((status) => status === 202)).toHaveLength(7)
-    expect(statuses.filter((status) => status === 429)).toHaveLength(33)
-    expect(await fixture.usage()).toMatchObject({ requests: 7, left_requests: 0 })
+  test('counts for nothing on a free plan or past the cap, and stays so', async () => {
+    await using own = await bootMetered({ free: 1, cents: 10, cap: 20 })
+    const [free, capped] = [await own.newTenant('free'), await own.newTenant('metered')]
+    await free.read(5)
+    await free.change({ plan: 'metered' })
+    expect(await free.usage()).toMatchObject({ requests: 5, billed_requests: 0 })
+    await free.read()
+    expect(await free.usage()).toMatchObject({ requests: 6, billed_requests: 1, cost_cents: 10 })
+    await capped.read(5)
+    await capped.change({ spendCapCents: 1000 })
+    expect(await capped.usage()).toMatchObject({ requests: 5, billed_requests: 2, cost_cents: 20 })
   })
 
-  test('a place that a failed call had taken is free again', async () => {
-    await using fixture = await bootMetered('free', { 'metering-free-requests': '2' })
-    const { gate } = fixture.clients
-    const twin = { schema_id: 'user', traits: { email: 'ada@example.com' } }
-    expect((await gate.post('/v1/gate/identities', twin)).status).toBe(201)
-    // The conflict counts as a request: it is the second.
-    expect((await gate.post('/v1/gate/identities', twin)).status).toBe(409)
-    expect((await CREATING['an event']?.send(fixture.clients, 0))?.status).toBe(429)
+  test('is answered although the usage cannot be read', async () => {
+    await using own = await bootMetered({})
+    const { relay } = await own.newTenant('free')
+    own.db.client.run('ALTER TABLE usage_months RENAME TO broken')
+    const answer = await relay.get(MESSAGES)
+    expect(answer).toMatchObject({ status: 200, body: { data: [] } })
+    own.db.client.run('ALTER TABLE broken RENAME TO usage_months')
+  })
+})
+
+describe('what is left', () => {
+  test('goes to exactly as many requests, however many come at once', async () => {
+    const { make, usage } = await newTenant('free')
+    const statuses = await Promise.all(Array.from({ length: 40 }, () => make()))
+    expect(statuses.filter((status) => status === 202)).toHaveLength(4)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(36)
+    expect(await usage()).toMatchObject({ requests: 4, left_requests: 0 })
   })
 
-  test('what was counted is on disk within half a second, without anybody asking', async () => {
-    await using fixture = await bootMetered('unlimited')
-    await fixture.clients.relay.get('/v1/relay/messages')
-    const stored = () => fixture.platform.metering.months(fixture.acme.id)
-    expect(stored()).toEqual([])
+  test('is not taken by a failed request, nor twice by one idempotency key', async () => {
+    const [conflicting, full, repeating] = [
+      await newTenant('free'),
+      await newTenant('free'),
+      await newTenant('free'),
+    ]
+    const person = newPerson()
+    const create = async () => (await conflicting.gate.post(IDENTITIES, person)).status
+    // The conflicts count as requests.
+    expect([await create(), await create(), await create()]).toEqual([201, 409, 409])
+    expect([await conflicting.make(), await conflicting.make()]).toEqual([202, 429])
 
-    await fixture.clock.advance(500)
-    await fixture.platform.db.drain()
+    await full.read(3)
+    db.client.run('PRAGMA query_only = ON')
+    for (let n = 0; n < 3; n++) expect(await full.make()).toBe(503)
+    db.client.run('PRAGMA query_only = OFF')
+    expect([await full.make(), await full.make()]).toEqual([202, 429])
 
-    expect(stored()).toMatchObject([{ requests: 1 }])
+    await repeating.read(3)
+    const event = { ...EVENT, idempotency_key: 'one' }
+    const send = () => repeating.relay.post(MESSAGES, event)
+    const answers = await Promise.all(Array.from({ length: 10 }, send))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]))
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1)
+  })
+})
+
+describe('a count', () => {
+  test('is stored after half a second, or at once if it is a tenth of what was left', async () => {
+    await using own = await bootMetered({ free: 25 })
+    const [free, unlimited] = [await own.newTenant('free'), await own.newTenant('unlimited')]
+    const stored = ({ id }: { id: string }) => own.metering.months(id)[0]?.requests ?? 0
+    for (const expected of [0, 0, 3]) {
+      await free.make()
+      await own.db.drain()
+      expect(stored(free)).toBe(expected)
+    }
+    await unlimited.make()
+    await own.db.drain()
+    expect(stored(unlimited)).toBe(0)
+    await own.clock.advance(500)
+    await own.db.drain()
+    expect(stored(unlimited)).toBe(1)
   })
 
-  test('what the disk does not take is kept and stored later', async () => {
-    await using fixture = await bootMetered('unlimited')
-    const { client } = fixture.db
-    await fixture.clients.relay.get('/v1/relay/messages')
-    client.run('PRAGMA query_only = ON')
-    await fixture.platform.metering.flush()
-    await fixture.clients.relay.get('/v1/relay/messages')
-    expect(fixture.log.filter((line) => line.includes('usage could not be stored'))).toHaveLength(1)
-
-    client.run('PRAGMA query_only = OFF')
-
-    expect((await fixture.usage()).requests).toBe(2)
+  test('is shown and stored once, although it is being stored', async () => {
+    const tenant = await newTenant('unlimited')
+    await tenant.read()
+    const flushing = metering.flush()
+    expect((await tenant.usage()).requests).toBe(1)
+    await flushing
+    expect(storedOf(tenant)).toBe(1)
   })
 
-  test('what was stored as the database was lost is not stored again when it is back', async () => {
-    await using fixture = await bootMetered('unlimited')
-    const dataDir = dirname(fixture.db.file)
-    await fixture.clients.relay.get('/v1/relay/messages')
-    const moved = fixture.db.commit(() => renameSync(dataDir, `${dataDir}.away`))
-    await Promise.allSettled([moved, fixture.platform.metering.flush()])
+  test('is on disk once metering has stopped', async () => {
+    await using own = await bootMetered({})
+    const { id, read } = await own.newTenant('unlimited')
+    await read()
+    const flushing = own.metering.flush()
+    await own.metering.stop(0)
+    expect(own.metering.months(id)).toMatchObject([{ requests: 1 }])
+    await flushing
+  })
 
+  test('that the disk does not take is stored later, and logged once', async () => {
+    await using own = await bootMetered({})
+    const { read, usage } = await own.newTenant('unlimited')
+    await read()
+    own.db.client.run('PRAGMA query_only = ON')
+    await own.metering.flush()
+    await read()
+    expect(own.log.filter((line) => line.includes('usage could not be stored'))).toHaveLength(1)
+    own.db.client.run('PRAGMA query_only = OFF')
+    expect((await usage()).requests).toBe(2)
+  })
+
+  test('is stored once although the database is lost meanwhile, or a notice undoes it', async () => {
+    await using lost = await bootMetered({})
+    const unlimited = await lost.newTenant('unlimited')
+    const dataDir = dirname(lost.db.file)
+    await unlimited.read()
+    const moved = lost.db.commit(() => renameSync(dataDir, `${dataDir}.away`))
+    await Promise.allSettled([moved, lost.metering.flush()])
     renameSync(`${dataDir}.away`, dataDir)
+    expect((await unlimited.usage()).requests).toBe(1)
 
-    expect((await fixture.usage()).requests).toBe(1)
+    await using undone = await bootMetered({ free: 2 })
+    const free = await undone.newTenant('free')
+    undone.db.client.run(`CREATE TRIGGER full BEFORE INSERT ON relay_event_types
+      BEGIN SELECT raise(rollback, 'disk'); END`)
+    await free.read()
+    await free.usage()
+    undone.db.client.run('DROP TRIGGER full')
+    expect(await free.usage()).toMatchObject({ requests: 1, days: [{ requests: 1 }] })
   })
+})
+
+describe('another process', () => {
+  test('charges its own price, and what it has charged stays', async () => {
+    await using cheap = await bootMetered({ cents: 10, cap: 100 })
+    const { clients, read, usage } = await cheap.newTenant('metered')
+    await read(3)
+    expect(await usage()).toMatchObject({ cost_cents: 30, left_requests: 7 })
+    const dear = cheap.neighbour({ cents: 35, cap: 100 })
+    dear.answered(clients.relay)
+    await dear.metering.flush()
+    const [tenant] = cheap.db.client.query<{ id: string }, []>('SELECT id FROM tenants').all()
+    const spent = { billed_requests: 4, cost_cents: 65, left_requests: 1 }
+    expect(await dear.metering.usageOf(tenant?.id ?? '')).toMatchObject(spent)
+    await read()
+    expect(await usage()).toMatchObject({ billed_requests: 5, cost_cents: 75 })
+  })
+
+  const REFUSE =
+    "CREATE TRIGGER refuse BEFORE INSERT ON usage_days BEGIN SELECT RAISE(ABORT, 'no'); END"
+
+  test.each([60_000, 0])(
+    'that ends has %d ms to store its counts, and logs the rest',
+    async (ms) => {
+      await using own = await bootMetered({})
+      const { clients, id } = await own.newTenant('unlimited')
+      const { answered, metering } = own.neighbour({})
+      answered(clients.relay)
+      own.db.client.run(REFUSE)
+      const lost = metering.stop(ms)
+      if (ms > 0) {
+        await until(() => own.log.some((line) => line.includes('usage could not be stored')))
+        own.db.client.run('DROP TRIGGER refuse')
+        await own.clock.advance(1000)
+        expect(await lost).toBe(0)
+        expect(own.metering.months(id)).toMatchObject([{ requests: 1 }])
+      } else {
+        expect(await lost).toBe(1)
+        expect(own.log.at(-1)).toContain('"message":"usage was not stored","requests":1')
+        own.db.client.run('DROP TRIGGER refuse')
+      }
+    },
+  )
 })

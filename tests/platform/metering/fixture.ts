@@ -1,86 +1,126 @@
+import { afterAll } from 'bun:test'
 import { dirname } from 'node:path'
 import { openDatabase } from '../../../src/db/open.ts'
 import { createAudit } from '../../../src/platform/audit/index.ts'
 import { type KeyCaller, keyActor } from '../../../src/platform/caller.ts'
-import type { Engine, Environment } from '../../../src/platform/engines.ts'
 import { createMetering } from '../../../src/platform/metering/index.ts'
 import { createMetrics } from '../../../src/platform/metrics/index.ts'
 import type { Plan } from '../../../src/platform/tenants.ts'
-import { type Answer, bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
+import { type Answer, bootTestApp, type TestApp } from '../../support/app.ts'
 import { testConfig } from '../../support/config.ts'
 
 export const ACTOR = { kind: 'cli', source: 'test' } as const
+export const MESSAGES = '/v1/relay/messages'
+export const JOBS = '/v1/clockwork/jobs'
+export const ENDPOINTS = '/v1/relay/endpoints'
+export const IDENTITIES = '/v1/gate/identities'
 
-/** The moment at which these fixtures begin, and the first one of the month after it. */
+/** When tests begin, and the start of the month after it. */
 export const START = '2026-03-31T23:00:00.000Z'
 export const NEXT_MONTH = Date.parse('2026-04-01T00:00:00.000Z')
 
-type Client = ReturnType<TestApp['client']>
+export type Metered = Awaited<ReturnType<typeof bootMetered>>
+export type Tenant = Awaited<ReturnType<Metered['newTenant']>>
 
-/** The application, and a tenant on a plan with a key for each engine. */
-export async function bootMetered(plan: Plan, flags: Record<string, string> = {}) {
+type Client = ReturnType<TestApp['client']> & { key: string }
+type Clients = Record<'gate' | 'clockwork' | 'passepartout' | 'relay', Client>
+
+/** The settings of metering by their short names. */
+export const flagsOf = (prices: Prices) => ({
+  'metering-free-requests': `${prices.free ?? 0}`,
+  'metering-overage-price-cents': `${prices.cents ?? 0}`,
+  'metering-overage-per': '1',
+  'metering-default-spend-cap-cents': `${prices.cap ?? 0}`,
+})
+
+/** Free requests a month, and the price of each one beyond them up to the default spend cap. */
+interface Prices {
+  free?: number
+  cents?: number
+  cap?: number
+}
+
+/** The application of a test file, booted once; see `useApp`. Each test takes a tenant. */
+export async function useMetered(prices: Prices) {
+  const fixture = await bootMetered(prices)
+  afterAll(fixture.stop)
+  return fixture
+}
+
+export async function bootMetered(prices: Prices) {
   const opened = new DisposableStack()
-  const options: TestAppOptions = { start: START, flags }
-  const app = await bootTestApp(options)
-  const acme = await app.tenant('Acme', plan)
-  const owner = { tenantId: acme.id, environment: 'test' } as const
-  await app.passepartout.bots.enable(ACTOR, owner)
+  const app = await bootTestApp({ start: START, flags: flagsOf(prices) })
+  const { keys, metering, tenants } = app.platform
 
-  async function as(engine: Engine, environment?: Environment): Promise<Client & { key: string }> {
-    const { key } = await acme.key(engine, environment)
-    return { ...app.client(key), key }
+  /** A tenant on a plan with a key for each engine. */
+  async function newTenant(plan: Plan) {
+    const { id, key: newKey } = await app.tenant('Acme', plan)
+    await app.passepartout.bots.enable(ACTOR, { tenantId: id, environment: 'test' })
+    const as = async (...options: Parameters<typeof newKey>): Promise<Client> => {
+      const { key } = await newKey(...options)
+      return { ...app.client(key), key }
+    }
+    const clients: Clients = {
+      gate: await as('gate'),
+      clockwork: await as('clockwork'),
+      passepartout: await as('passepartout', 'test'),
+      relay: await as('relay'),
+    }
+    return {
+      ...{ id, newKey, clients, ...clients },
+      usage: () => metering.usageOf(id),
+      read: async (times = 1) => {
+        for (let n = 0; n < times; n++) await clients.clockwork.get(JOBS)
+      },
+      /** The status of the answer to a call that makes something new. */
+      make: async (name = 'an event') => (await (CREATING[name] as Creating).send(clients)).status,
+      change: (change: Parameters<typeof tenants.change>[2]) => tenants.change(ACTOR, id, change),
+      suspend: (reason: 'billing' | 'renewal' = 'billing') => tenants.suspend(ACTOR, id, reason),
+      resume: () => tenants.resume(ACTOR, id),
+    }
   }
-  const clients = {
-    gate: await as('gate'),
-    clockwork: await as('clockwork'),
-    passepartout: await as('passepartout', 'test'),
-    relay: await as('relay'),
-  }
-  const usage = () => app.platform.metering.usageOf(acme.id)
 
-  /** Another process on the same data, with settings of its own, as far as it counts. */
-  function neighbour(flags: Record<string, string>) {
-    const { clock, log, keys } = app.platform
+  /** What another process on the same data counts, with settings of its own. */
+  function neighbour(prices: Prices) {
+    const { clock, log } = app.platform
     const db = openDatabase({ dataDir: dirname(app.db.file), synchronous: 'full' })
     opened.defer(() => db.close())
     const audit = createAudit({ db, clock })
-    const config = testConfig(flags).metering
+    const config = testConfig(flagsOf(prices)).metering
     const metering = createMetering({ db, clock, log, audit, metrics: createMetrics(), config })
-    function callerOf(key: string): KeyCaller {
+    function callerOf({ key }: { key: string }): KeyCaller {
       const holder = keys.verify(key)
       if (!holder) throw new Error('the key is good')
       return { ...holder, actor: keyActor(holder), charge: metering.newCharge() }
     }
-    return { metering, callerOf }
+    return { metering, answered: (by: { key: string }) => metering.answered(callerOf(by), 200) }
   }
 
-  async function end() {
+  async function stop() {
     opened.dispose()
-    await app[Symbol.asyncDispose]()
+    await app.stop()
   }
 
-  return { ...app, acme, clients, usage, neighbour, [Symbol.asyncDispose]: end }
+  return { ...app, metering, newTenant, neighbour, stop, [Symbol.asyncDispose]: stop }
 }
-
-export type Metered = Awaited<ReturnType<typeof bootMetered>>
-type Clients = Metered['clients']
 
 interface Creating {
   status: number
   shape: 'plain' | 'coded'
-  send: (clients: Clients, n: number) => Promise<Answer>
+  send: (clients: Clients) => Promise<Answer>
 }
 
+export const EVENT = { event_type: 'order.paid', payload: {} }
 const target = { url: 'http://127.0.0.1:9/hook', method: 'POST' }
+let people = 0
+export const newPerson = () => ({
+  schema_id: 'user',
+  traits: { email: `ada${people++}@example.com` },
+})
 
 /** Every call that makes something new. */
 export const CREATING: Record<string, Creating> = {
-  'an event': {
-    status: 202,
-    shape: 'coded',
-    send: ({ relay }) =>
-      relay.post('/v1/relay/messages', { event_type: 'order.paid', payload: { n: 1 } }),
-  },
+  'an event': { status: 202, shape: 'coded', send: ({ relay }) => relay.post(MESSAGES, EVENT) },
   'a messenger sign-in': {
     status: 200,
     shape: 'coded',
@@ -89,39 +129,32 @@ export const CREATING: Record<string, Creating> = {
   'an identity': {
     status: 201,
     shape: 'plain',
-    send: ({ gate }, n) =>
-      gate.post('/v1/gate/identities', {
-        schema_id: 'user',
-        traits: { email: `ada${n}@example.com` },
-      }),
+    send: ({ gate }) => gate.post(IDENTITIES, newPerson()),
   },
   'an access token': {
     status: 200,
     shape: 'coded',
     send: ({ gate }) => gate.post('/v1/gate/tokens', { api_key: gate.key, subject: 'someone' }),
   },
-  'a login flow': flow('login'),
-  'a registration flow': flow('registration'),
-  'a recovery flow': flow('recovery'),
-  'a verification flow': flow('verification'),
+  ...Object.fromEntries(
+    ['login', 'registration', 'recovery', 'verification'].map((kind): [string, Creating] => [
+      `a ${kind} flow`,
+      { status: 200, shape: 'plain', send: ({ gate }) => gate.get(`/v1/gate/auth/${kind}`) },
+    ]),
+  ),
   'a cron job': {
     status: 201,
     shape: 'plain',
     send: ({ clockwork }) =>
-      clockwork.post('/v1/clockwork/jobs', { name: 'tick', schedule: '* * * * *', ...target }),
+      clockwork.post(JOBS, { name: 'tick', schedule: '0 0 1 1 *', ...target }),
   },
   'a delayed job': {
     status: 201,
     shape: 'plain',
     send: ({ clockwork }) =>
       clockwork.post('/v1/clockwork/delayed', {
-        name: 'once',
-        run_at: '2026-04-02T00:00:00Z',
+        ...{ name: 'once', run_at: '2026-04-02T00:00:00Z' },
         ...target,
       }),
   },
-}
-
-function flow(kind: string): Creating {
-  return { status: 200, shape: 'plain', send: ({ gate }) => gate.get(`/v1/gate/auth/${kind}`) }
 }

@@ -41,7 +41,6 @@ export interface Bot {
 /** What was told to whoever tapped. */
 export interface TapAnswer {
   text: string
-  isAlert: boolean
 }
 
 interface TapRecord {

@@ -13,26 +13,21 @@ import {
 } from './fixture.ts'
 import { newPerson, type Person, type Tap } from './people.ts'
 import { serve } from './server.ts'
-import { type Reach, useWebhook } from './webhooks.ts'
+import { useWebhook } from './webhooks.ts'
 import type { UpdateBody, User } from './wire.ts'
 
 export type { BotMessage, Call, FaultFields, Person, Tap, TapAnswer }
 export type BotApi = ReturnType<typeof startBotApi>
 export type TestBot = ReturnType<BotApi['bot']>
 
-interface Options {
-  /** Webhooks go to loopback alone: this says where one at a public address is. */
-  reach?: Reach
-}
-
 type Named = { id: number }
 
 /** Telegram's Bot API on loopback, with people who speak to the bots. */
-export function startBotApi({ reach = (url) => url }: Options = {}) {
+export function startBotApi() {
   const closing = new AbortController()
   const fixture = newFixture(closing.signal)
   const faults = newFaults()
-  const server = serve(fixture, faults, reach)
+  const server = serve(fixture, faults)
   const { bell, calls } = fixture
 
   const known = ({ id }: Named): Bot => {

@@ -1,6 +1,6 @@
 import type { Bot, Fixture } from './fixture.ts'
-import { flagOf, keyboardOf, kindsOf, numberOf, type Params, textOf } from './params.ts'
-import { deleteWebhook, type Reach, setWebhook, webhookInfo } from './webhooks.ts'
+import { keyboardOf, kindsOf, numberOf, type Params, textOf } from './params.ts'
+import { deleteWebhook, setWebhook, webhookInfo } from './webhooks.ts'
 import { badRequest, type Chat, conflict, Refusal, unixNow, type WireMessage } from './wire.ts'
 
 const MAX_TEXT_LENGTH = 4096
@@ -15,7 +15,7 @@ export interface Answer {
 type Method = (bot: Bot, params: Params, gone: AbortSignal) => Answer | Promise<Answer>
 
 /** The methods there are, under their names. */
-export const methodsOf = (fixture: Fixture, reach: Reach): Record<string, Method> => ({
+export const methodsOf = (fixture: Fixture): Record<string, Method> => ({
   getMe: ({ user }) => ({
     result: {
       ...user,
@@ -25,7 +25,7 @@ export const methodsOf = (fixture: Fixture, reach: Reach): Record<string, Method
     },
   }),
   getUpdates,
-  setWebhook: (bot, params) => setWebhook(bot, params, reach),
+  setWebhook,
   deleteWebhook,
   getWebhookInfo: webhookInfo,
   sendMessage: (bot, params) => ({ result: send(fixture, bot, params) }),
@@ -115,7 +115,7 @@ function answerTap({ taps, bell }: Fixture, bot: Bot, params: Params): true {
     throw badRequest('query is too old and response timeout expired or query ID is invalid')
   if ([...text].length > MAX_NOTICE_LENGTH) throw badRequest('MESSAGE_TOO_LONG')
   tap.isOpen = false
-  tap.answers.push({ text, isAlert: flagOf(params, 'show_alert') })
+  tap.answers.push({ text })
   bell.ring()
   return true
 }

@@ -1,16 +1,14 @@
 import { Value } from '@sinclair/typebox/value'
 import { badRequest, InlineKeyboard } from './wire.ts'
 
-/** What a call came with, texts where it was not JSON. */
+/** The parameters of a call, texts if they are from the query. */
 export type Params = Record<string, unknown>
 
-/** As Telegram does, takes a query, a form of either encoding, or a JSON object. */
+/** Reads a query and a JSON object. */
 export async function readParams(request: Request): Promise<Params> {
   const query = Object.fromEntries(new URL(request.url).searchParams)
   const type = request.headers.get('content-type') ?? ''
-  if (type.includes('json')) return { ...query, ...(await readObject(request)) }
-  if (type.includes('form')) return { ...query, ...Object.fromEntries(await request.formData()) }
-  return query
+  return type.includes('json') ? { ...query, ...(await readObject(request)) } : query
 }
 
 async function readObject(request: Request): Promise<Params> {
@@ -30,29 +28,14 @@ export const numberOf = (params: Params, name: string, otherwise: number): numbe
   return Number.isNaN(value) ? otherwise : value
 }
 
-export const flagOf = (params: Params, name: string): boolean =>
-  params[name] === true || ['true', 'yes', '1'].includes(textOf(params, name).toLowerCase())
-
-/** What may come as JSON within JSON or within a form. */
-function objectOf(params: Params, name: string): unknown {
-  const value = params[name]
-  if (typeof value !== 'string') return value
-  if (value === '') return undefined
-  try {
-    return JSON.parse(value)
-  } catch {
-    throw badRequest(`can't parse ${name} JSON object`)
-  }
-}
-
 /** Undefined where none is named; an empty list stands for what is usual. */
 export function kindsOf(params: Params): string[] | undefined {
-  const value = objectOf(params, 'allowed_updates')
+  const value = params.allowed_updates
   return Array.isArray(value) ? value.map(String) : undefined
 }
 
 export function keyboardOf(params: Params): InlineKeyboard | undefined {
-  const value = objectOf(params, 'reply_markup')
+  const value = params.reply_markup
   if (value === undefined) return undefined
   if (!Value.Check(InlineKeyboard, value)) throw badRequest("can't parse inline keyboard button")
   const rows = value.inline_keyboard.filter((row) => row.length > 0)

@@ -23,10 +23,8 @@ export function newQueue(changed: () => void) {
     delivered = [...delivered.filter((update) => !updates.includes(update)), ...updates]
   }
 
-  /** A negative offset counts from the end. */
   function confirm(offset: number) {
-    if (offset < 0) pending = pending.slice(offset)
-    else if (offset <= nextId + NEAR_FUTURE)
+    if (offset <= nextId + NEAR_FUTURE)
       pending = pending.filter((update) => update.update_id >= offset)
   }
 
@@ -54,11 +52,6 @@ export function newQueue(changed: () => void) {
     settle: (update: Update) => {
       recordDelivery([update])
       pending = pending.filter((other) => other !== update)
-    },
-
-    clear: () => {
-      pending = []
-      again = []
     },
 
     redeliver: (count: number): Update[] => {

@@ -3,15 +3,14 @@ import { brokenReply, type Faults } from './faults.ts'
 import type { Call, Fixture } from './fixture.ts'
 import { methodsOf } from './methods.ts'
 import { readParams } from './params.ts'
-import type { Reach } from './webhooks.ts'
 import { cut, Refusal, refused } from './wire.ts'
 
 const PATH = /^\/bot([^/]+)\/(\w+)$/
 const TOKEN = /^[1-9]\d*:[\w-]+$/
 
 /** Serves the fixture to its bots, on a free port of loopback. */
-export function serve(fixture: Fixture, faults: Faults, reach: Reach) {
-  const methods = methodsOf(fixture, reach)
+export function serve(fixture: Fixture, faults: Faults) {
+  const methods = methodsOf(fixture)
   const names = new Map(Object.keys(methods).map((name) => [name.toLowerCase(), name]))
 
   async function respond(request: Request): Promise<Response> {
