@@ -44,6 +44,9 @@ describe('A file that is not a whole export is refused, and nothing is stored', 
   afterAll(() => home.stop())
 
   const HEADER = TEXT.split('\n')[0]
+  const MAX_LINE = 4_194_304
+  /** The second line has this many bytes, its end included. */
+  const lineOf = (bytes: number) => `${HEADER}\n{"kind":"${'x'.repeat(bytes - 12)}"}\n`
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
   const EDITED = 'the file has changed since the export'
   const A_TIME = 'must be a time'
@@ -60,7 +63,8 @@ describe('A file that is not a whole export is refused, and nothing is stored', 
     ['a missing line', TEXT.split('\n').toSpliced(9, 1).join('\n'), EDITED],
     ['an edited line', TEXT.replaceAll('ada@', 'adb@'), EDITED],
     ['more lines', `${TEXT}{}\n`, 'line 15: the file has more lines after its last line'],
-    ['a line of 5 MB', `${HEADER}\n{"kind":"${'x'.repeat(5_000_000)}"}\n`, 'line 2: must have at'],
+    ['a line of over 4 MB', lineOf(MAX_LINE + 1), `line 2: must have at most ${MAX_LINE} bytes`],
+    ['a kind of 4 MB', lineOf(MAX_LINE), 'is not a known kind'],
     ['a later format', changed('gatehouse.export', { format: 2 }), 'line 1: the file has format 2'],
     ['a later schema', changed('gatehouse.export', { schema: '9999_x' }), 'which is newer'],
     ['a header with more', changed('gatehouse.export', { evil: 1 }), 'line 1: header.evil: '],
