@@ -51,7 +51,6 @@ test('Steps run once, in order, and keep rows that refer to a rebuilt table', ()
   expect(migrationStatus(database.client, [START, REBUILD]).pending).toEqual([])
   expect(database.client.query('SELECT * FROM children').all()).toEqual([{ parent_id: 42 }])
   expect(database.client.query('PRAGMA foreign_keys').get()).toEqual({ foreign_keys: 1 })
-
   using empty = open()
   expect(empty.run([START, REBUILD])).toEqual(['0000_start', '0001_rebuild'])
 })

@@ -59,7 +59,6 @@ describe('Abandoning an interrupted import', () => {
     await abandon()
     expect(rowsByTable()).toEqual(before)
     expect(home.db.client.query('pragma foreign_key_check').all()).toEqual([])
-
     const other = acme.lines
     expect(await importInto(home, fileOf(other))).toMatchObject({ alreadyThere: 0 })
     expect(contentOf(exportOf(home, acme.id))).toEqual(contentOf(other))
