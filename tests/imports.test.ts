@@ -4,7 +4,7 @@ import { Glob } from 'bun'
 
 const ROOT = join(import.meta.dir, '..')
 
-/** Lower rooms first. A file may import from its own room and from those below it, types included. */
+/** A file may import from its own room and from those above it in this list, types included. */
 const ROOMS = [
   ['package', /^package\.json$/],
   ['drizzle', /^drizzle\//],
@@ -25,59 +25,50 @@ const ROOMS = [
 const roomOf = (file: string): number => ROOMS.findIndex(([, pattern]) => pattern.test(file))
 const engineOf = (file: string) => /^src\/engines\/([^/]+)\//.exec(file)?.[1]
 
-interface Import {
-  from: string
-  to: string
-}
-
-const sources = [...new Glob('{src,views,drizzle}/**/*.{ts,tsx}').scanSync(ROOT)].filter(
-  (file) => !file.endsWith('.d.ts'),
+const files = [...new Glob('{src,views,drizzle}/**/*.{ts,tsx}').scanSync(ROOT)]
+  .filter((file) => !file.endsWith('.d.ts'))
+  .toSorted()
+const sources = await Promise.all(
+  files.map(async (file) => ({ file, text: await Bun.file(join(ROOT, file)).text() })),
 )
 
-const IMPORT = /(?:from|import)\s*\(?\s*'(\.[^']+)'/g
-
-const importsOf = async (file: string): Promise<Import[]> =>
-  [...(await Bun.file(join(ROOT, file)).text()).matchAll(IMPORT)].map(([, path]) => ({
-    from: file,
-    to: relative(ROOT, join(ROOT, dirname(file), path as string)),
-  }))
-
-/** But for files that a package brings and does not export, such as what is embedded of it. */
-const imports = (await Promise.all(sources.map(importsOf)))
-  .flat()
+/** Without files that a package has but does not export. */
+const imports = sources
+  .flatMap(({ file, text }) =>
+    [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, path = '']) => ({
+      from: file,
+      to: relative(ROOT, join(ROOT, dirname(file), path)),
+    })),
+  )
   .filter(({ to }) => !to.startsWith('node_modules/'))
+
+type Import = (typeof imports)[number]
 const runsUp = ({ from, to }: Import) => roomOf(to) > roomOf(from)
-const shown = ({ from, to }: Import) => `${from} -> ${to}`
+const shown = (found: Import[]) => found.map(({ from, to }) => `${from} -> ${to}`)
 
-test('the sources and their imports are found', () => {
-  expect(sources.length).toBeGreaterThan(50)
+test('Every source and every import is in a room', () => {
+  expect(files.length).toBeGreaterThan(50)
   expect(imports.length).toBeGreaterThan(150)
+  expect(files.filter((file) => roomOf(file) === -1)).toEqual([])
+  expect(shown(imports.filter(({ to }) => roomOf(to) === -1))).toEqual([])
 })
 
-test('every file is in a room', () => {
-  expect(sources.filter((file) => roomOf(file) === -1)).toEqual([])
-  expect(imports.filter(({ to }) => roomOf(to) === -1).map(shown)).toEqual([])
+test('No file imports from a later room', () => {
+  expect(shown(imports.filter(runsUp))).toEqual([])
 })
 
-test('no import runs up: config, db, platform, delivery, http, engines, operators, views, console, app, cli, main', () => {
-  expect(imports.filter(runsUp).map(shown)).toEqual([])
+test.each([
+  ['views/console/pages/keys.tsx', 'src/console/pages/keys.ts', true],
+  ['views/console/pages/keys.tsx', 'src/console/scope.ts', true],
+  ['views/console/pages/keys.tsx', 'src/console/operators/rights.ts', false],
+  ['src/console/operators/rights.ts', 'src/console/pages/keys.ts', true],
+  ['src/console/operators/rights.ts', 'views/console/pages/keys.tsx', true],
+  ['src/console/pages/keys.ts', 'views/console/pages/keys.tsx', false],
+])('The import of %s from %s is forbidden: %p', (from, to, isForbidden) => {
+  expect(runsUp({ from, to })).toBe(isForbidden)
 })
 
-test('views import neither pages nor what builds them, and operators import no views', () => {
-  const page = 'src/console/pages/keys.ts'
-  const view = 'views/console/pages/keys.tsx'
-  const role = 'src/console/operators/rights.ts'
-
-  expect([page, 'src/console/scope.ts', role].map((to) => runsUp({ from: view, to }))).toEqual([
-    true,
-    true,
-    false,
-  ])
-  expect([page, view].map((to) => runsUp({ from: role, to }))).toEqual([true, true])
-  expect(runsUp({ from: page, to: view })).toBe(false)
-})
-
-test('imports never form a cycle, not even of types', () => {
+test('Imports form no cycle, not even of types', () => {
   const importsFrom = Map.groupBy(imports, ({ from }) => from)
   const done = new Set<string>()
   const cycles: string[] = []
@@ -88,50 +79,35 @@ test('imports never form a cycle, not even of types', () => {
     for (const { to } of importsFrom.get(file) ?? []) follow(to, [...path, file])
     done.add(file)
   }
-  for (const file of sources) follow(file, [])
-
+  for (const file of files) follow(file, [])
   expect(cycles).toEqual([])
 })
 
-test('engines do not import each other', () => {
+test('Engines do not import each other', () => {
   const crossing = imports.filter(({ from, to }) => {
     const [a, b] = [engineOf(from), engineOf(to)]
     return a !== undefined && b !== undefined && a !== b
   })
-
-  expect(crossing.map(shown)).toEqual([])
+  expect(shown(crossing)).toEqual([])
 })
 
-test('inside an engine only the store writes SQL', () => {
-  // The last two only name columns: what is sealed, and what goes along with a tenant.
+test('Only the stores of an engine write SQL', () => {
+  // The last two only name columns: sealed ones, and those that are exported with a tenant.
   const allowed = /\/(store\/[^/]+|([a-z-]+-)?store|schema|sealed|portable)\.ts$/
-  const offenders = sources.filter((file) => file.startsWith('src/engines/') && !allowed.test(file))
   const withSql = imports.filter(
-    ({ from, to }) => offenders.includes(from) && /\/schema\.ts$/.test(to),
+    ({ from, to }) => engineOf(from) && !allowed.test(from) && /\/schema\.ts$/.test(to),
   )
-
-  expect(withSql.map(shown)).toEqual([])
+  expect(shown(withSql)).toEqual([])
 })
 
-test('time, chance, network and environment are reached in platform, db and main alone', async () => {
-  const outside = sources.filter(
-    (file) => !/^src\/(platform|db|cli|config)\//.test(file) && file !== 'src/main.ts',
-  )
-  const reaching = /Date\.now\(\)|new Date\(\)|Math\.random\(|(?<![.\w])fetch\(|process\.env/
-  const found = await Promise.all(
-    outside.map(async (file) =>
-      reaching.test(await Bun.file(join(ROOT, file)).text()) ? [file] : [],
-    ),
-  )
-
-  expect(found.flat()).toEqual([])
-})
-
-test('platform and the operators of gate alone know which tenant is the system tenant', async () => {
-  const outside = sources.filter(
-    (file) => !/^src\/(platform|engines\/gate\/operators)\//.test(file),
-  )
-  const texts = await Promise.all(outside.map((file) => Bun.file(join(ROOT, file)).text()))
-
-  expect(outside.filter((_, index) => texts[index]?.includes('SYSTEM_TENANT_ID'))).toEqual([])
+test.each([
+  [
+    'time, chance, network and environment',
+    /^src\/(platform|db|cli|config|main\.ts)/,
+    /Date\.now\(\)|new Date\(\)|Math\.random\(|(?<![.\w])fetch\(|process\.env/,
+  ],
+  ['the system tenant', /^src\/(platform|engines\/gate\/operators)\//, /SYSTEM_TENANT_ID/],
+])('Few places reach %s', (_, allowed, pattern) => {
+  const found = sources.filter(({ file, text }) => !allowed.test(file) && pattern.test(text))
+  expect(found.map(({ file }) => file)).toEqual([])
 })

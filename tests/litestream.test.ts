@@ -9,7 +9,7 @@ import { until } from './support/binary.ts'
 import { temporaryFolder } from './support/folder.ts'
 import { freePort } from './support/port.ts'
 
-/** Gatehouse beside a replicator that decides on checkpoints, as docs/litestream.md has it. */
+/** Gatehouse beside a replicator that makes the checkpoints, as in docs/litestream.md. */
 
 const ROOT = join(import.meta.dir, '..')
 const read = (path: string) => Bun.file(join(ROOT, path)).text()
@@ -23,27 +23,24 @@ describe('docs/examples/litestream.yml', async () => {
   const file = Bun.YAML.parse(await read('docs/examples/litestream.yml')) as LitestreamFile
   const [db] = file.dbs
 
-  test('replicates the database of the unit, and nothing else', async () => {
+  test('replicates the database of the unit with settings of Litestream 0.5, and has no secret', async () => {
     expect(await read('docs/gatehouse.service')).toContain('StateDirectory=gatehouse\n')
     expect(file.dbs.map(({ path }) => path)).toEqual([databaseFile('/var/lib/gatehouse')])
-  })
-
-  test('has settings of Litestream 0.5, which knows one replica a database', () => {
     expect(Object.keys(file).sort()).toEqual(['dbs', 'snapshot'])
     expect(Object.keys(db ?? {}).sort()).toEqual(['busy-timeout', 'path', 'replica'])
     expect(Object.keys(file.snapshot).sort()).toEqual(['interval', 'retention'])
-  })
-
-  test('holds no secret, and the page shows the same path and says what is missing in a replica', async () => {
     for (const name of ['access-key-id', 'secret-access-key'])
       expect(db?.replica[name]).toMatch(/^\$\{[A-Z_]+\}$/)
+  })
+
+  test('is explained by the page, with its dangers', async () => {
     const page = await read('docs/litestream.md')
     expect(page).toContain(`path: ${db?.path}\n`)
     expect(page).toContain('`master.key` is not in the replica')
     expect(page).toContain('Never restore over an existing file')
   })
 
-  test('is what compose restores from, at the place of the image', async () => {
+  test('has the path that compose restores from in the image', async () => {
     const compose = await read('docs/examples/compose.litestream.yaml')
     expect(compose).toContain(
       `restore -if-db-not-exists -if-replica-exists ${databaseFile('/data')}\n`,
@@ -53,40 +50,40 @@ describe('docs/examples/litestream.yml', async () => {
   })
 })
 
-describe('with external_checkpoint', () => {
-  /** Writes something while another program has the database open; answers the size of the log after the end. */
-  async function logAfterClosing(externalCheckpoint: boolean): Promise<number> {
+describe('The log is left to the replicator', () => {
+  /** Lets a database work and returns the size of its log. */
+  async function logAfter(
+    externalCheckpoint: boolean,
+    work: (db: ReturnType<typeof openDatabase>) => Promise<void>,
+  ) {
     using folder = temporaryFolder()
     const db = openDatabase({ dataDir: folder.path, synchronous: 'normal', externalCheckpoint })
     using replicator = new Database(db.file)
     replicator.query('SELECT count(*) FROM sqlite_schema').get()
-    await db.commit(() => void db.client.run('CREATE TABLE t (a TEXT)'))
+    await db.commit(() => void db.client.run('CREATE TABLE t (a BLOB)'))
+    await work(db)
+    const { size } = statSync(`${db.file}-wal`)
     db.close()
-    return statSync(`${db.file}-wal`).size
+    return size
   }
 
-  test('the log is left to the replicator at the end, and emptied without', async () => {
-    expect(await logAfterClosing(true)).toBeGreaterThan(0)
-    expect(await logAfterClosing(false)).toBe(0)
+  test('when the database is closed, with external_checkpoint alone', async () => {
+    const close: Parameters<typeof logAfter>[1] = async ({ close }) => close()
+    expect(await logAfter(true, close)).toBeGreaterThan(0)
+    expect(await logAfter(false, close)).toBe(0)
   })
 
-  test('the log is left to it while the server writes, and kept short without', async () => {
-    const grown = async (externalCheckpoint: boolean) => {
-      using folder = temporaryFolder()
-      const db = openDatabase({ dataDir: folder.path, synchronous: 'normal', externalCheckpoint })
-      await db.commit(() => void db.client.run('CREATE TABLE t (a BLOB)'))
+  test('while the server writes, with external_checkpoint alone', async () => {
+    const write: Parameters<typeof logAfter>[1] = async ({ client, commit }) => {
       for (let round = 0; round < 20; round++)
-        await db.commit(() => void db.client.run('INSERT INTO t VALUES (randomblob(1000000))'))
-      const { size } = statSync(`${db.file}-wal`)
-      db.close()
-      return size
+        await commit(() => void client.run('INSERT INTO t VALUES (randomblob(1000000))'))
     }
-    expect(await grown(true)).toBeGreaterThan(20_000_000)
-    expect(await grown(false)).toBeLessThan(10_000_000)
+    expect(await logAfter(true, write)).toBeGreaterThan(20_000_000)
+    expect(await logAfter(false, write)).toBeLessThan(10_000_000)
   })
 })
 
-test('tables of a replicator do not upset the schema', () => {
+test('Tables of a replicator do not disturb migrations', () => {
   using folder = temporaryFolder()
   const db = openDatabase({ dataDir: folder.path, synchronous: 'normal', externalCheckpoint: true })
   const options = { migrations, backupDir: folder.path, appVersion: '0.0.0', now: 0 }
@@ -99,11 +96,11 @@ test('tables of a replicator do not upset the schema', () => {
   db.close()
 })
 
-/** Only when asked for, with the path of an executable of Litestream 0.5: `TEST_LITESTREAM=/usr/bin/litestream`. */
+/** The path of an executable of Litestream 0.5, as in `TEST_LITESTREAM=/usr/bin/litestream`. */
 const LITESTREAM = process.env.TEST_LITESTREAM
 
 test.skipIf(!LITESTREAM)(
-  'what was answered and synced is there after everything was killed, deleted and restored',
+  'Everything that was answered and synced is there after a kill, a deletion and a restore',
   async () => {
     using folder = temporaryFolder()
     const dataDir = join(folder.path, 'data')
@@ -131,7 +128,7 @@ test.skipIf(!LITESTREAM)(
     }
     const litestream = (...words: string[]) => [LITESTREAM as string, ...words]
 
-    /** Serves until the scope ends, which is as a power cut would end it. */
+    /** Serves until the scope ends, and is killed then. */
     async function serve() {
       const port = freePort()
       const server = Bun.spawn(gatehouse('serve', '--server-port', `${port}`), {

@@ -263,7 +263,6 @@ test('Settings that belong together may come from different places', () => {
   const env = { GATEHOUSE_MAIL_FROM: 'Gatehouse <gate@example.org>' }
   const { mail } = configOf({ env, toml: '[mail]\nsmtp_url = "smtps://u:p@mail:465"' })
   expect(mail).toEqual({ smtpUrl: 'smtps://u:p@mail:465', from: 'Gatehouse <gate@example.org>' })
-
   const variable = 'GATEHOUSE_GATE_PROVIDERS_SLACK_CLIENT_ID'
   expect(errorsOf({ env: { [variable]: 'a' } })).toEqual([`${variable}: also set client_secret`])
   // One of them is invalid: that is the only error.

@@ -6,137 +6,118 @@ import { databaseFile, openDatabase } from '../../src/db/open.ts'
 import { until } from '../support/binary.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-/** Processes of their own: much of what empties a log happens as one ends. */
-
 const ROOT = join(import.meta.dir, '..', '..')
 
-function startInstallation({ externalCheckpoint = true } = {}) {
+function createInstallation() {
   const folder = temporaryFolder()
   const dataDir = join(folder.path, 'data')
-  const program = (...argv: string[]) =>
-    Bun.spawn(
-      [
-        process.execPath,
-        'src/main.ts',
-        ...argv,
-        '--data-dir',
-        dataDir,
-        `--database-external-checkpoint=${externalCheckpoint}`,
-      ],
-      { cwd: ROOT, stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' },
-    )
-
-  /** Runs a command to its end. */
-  async function cli(...argv: string[]): Promise<string> {
-    const child = program(...argv)
-    const out = await new Response(child.stdout).text()
-    expect([argv[0], await child.exited]).toEqual([argv[0], 0])
-    return out
-  }
-
-  async function serve() {
-    const child = program('serve', '--server-port', '0', '--log-format', 'json')
-    const out = { text: '' }
-    void (async () => {
-      for await (const part of child.stdout) out.text += new TextDecoder().decode(part)
-    })()
-    await until(() => out.text.includes('"listening"'))
-    return child
-  }
-
   const log = () => {
     const file = `${databaseFile(dataDir)}-wal`
     return existsSync(file) ? readFileSync(file) : Buffer.alloc(0)
   }
-  const create = (name: string) => cli('tenant', 'create', '--name', name)
-  return { dataDir, program, cli, create, serve, log, [Symbol.dispose]: folder[Symbol.dispose] }
+  const open = (externalCheckpoint = true) =>
+    openDatabase({ dataDir, synchronous: 'normal', externalCheckpoint })
+  /** Starts a process of its own: much of what empties a log happens as one ends. */
+  const start = (...argv: string[]) => {
+    const options = ['--data-dir', dataDir, '--database-external-checkpoint=true']
+    const command = [process.execPath, 'src/main.ts', ...argv, ...options]
+    return Bun.spawn(command, { cwd: ROOT, stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' })
+  }
+  const run = async (...argv: string[]) => {
+    const child = start(...argv)
+    const out = await new Response(child.stdout).text()
+    expect([argv[0], await child.exited]).toEqual([argv[0], 0])
+    return out
+  }
+  return { dataDir, log, open, start, run, [Symbol.dispose]: folder[Symbol.dispose] }
 }
 
-/** Whether all that was in the log is still where it was, so that a replicator can go on there. */
-const goesOn = (before: Buffer, after: Buffer) =>
-  before.length > 0 && after.subarray(0, before.length).equals(before)
+/** Whether the log still has all that it had, so that a replicator can go on, and more than that. */
+const hasGrown = (before: Buffer, after: Buffer) =>
+  before.length > 0 &&
+  after.length > before.length &&
+  after.subarray(0, before.length).equals(before)
 
-describe('with external_checkpoint the log goes on', () => {
-  test('beside a server, whatever commands come and go', async () => {
-    using installation = startInstallation()
-    const server = await installation.serve()
-    await installation.create('A')
-    const before = installation.log()
-    await installation.cli('tenant', 'list')
-    await installation.cli('doctor')
-    expect(installation.log().equals(before)).toBe(true)
-    await installation.create('B')
-    expect(goesOn(before, installation.log())).toBe(true)
-    expect(installation.log().length).toBeGreaterThan(before.length)
-    server.kill('SIGKILL')
-    await server.exited
-  }, 30_000)
+describe('With external_checkpoint the log is continued', () => {
+  test('beside a server and its commands, over its end and the next start', async () => {
+    using installation = createInstallation()
+    const { log, run } = installation
+    const create = (name: string) => run('tenant', 'create', '--name', name)
+    const server = installation.start('serve', '--server-port', '0', '--log-format', 'json')
+    const out = { text: '' }
+    void (async () => {
+      for await (const part of server.stdout) out.text += new TextDecoder().decode(part)
+    })()
+    await until(() => out.text.includes('"listening"'))
+    await create('A')
+    const first = log()
+    await run('doctor')
+    expect(log().equals(first)).toBe(true)
+    await create('B')
+    const second = log()
+    expect(hasGrown(first, second)).toBe(true)
 
-  test('at the end of the last process and at the start of the next', async () => {
-    using installation = startInstallation()
-    const server = await installation.serve()
-    await installation.create('A')
-    const before = installation.log()
     server.kill('SIGTERM')
     expect(await server.exited).toBe(0)
-    const between = installation.log()
-    expect(goesOn(before, between)).toBe(true)
-    await installation.create('B')
-    expect(goesOn(between, installation.log())).toBe(true)
-    expect(installation.log().length).toBeGreaterThan(between.length)
-    expect(await installation.cli('tenant', 'list')).toContain('B')
+    const third = log()
+    expect(hasGrown(second, third)).toBe(true)
+    await create('C')
+    expect(hasGrown(third, log())).toBe(true)
+    expect(await run('tenant', 'list')).toContain('C')
   }, 30_000)
 
-  test('when a process ends without having closed the database', async () => {
-    using installation = startInstallation()
-    await installation.create('A')
-    const before = installation.log()
-    const leaves = Bun.spawn(
-      [
-        process.execPath,
-        '-e',
-        `const { openDatabase } = await import('./src/db/open.ts')
-         const options = { synchronous: 'normal', externalCheckpoint: true }
-         const db = openDatabase({ dataDir: process.argv[1], ...options })
-         await db.commit(() => void db.client.run('CREATE TABLE t (a)'))
-         process.exit(1)`,
-        installation.dataDir,
-      ],
-      { cwd: ROOT, stdin: 'ignore', stdout: 'ignore', stderr: 'inherit' },
-    )
+  test('after a process that ends without closing the database', async () => {
+    using installation = createInstallation()
+    const { log, open, dataDir } = installation
+    const db = open()
+    await db.commit(() => void db.client.run('CREATE TABLE s (a)'))
+    db.close()
+    const before = log()
+    const script = `const { openDatabase } = await import('./src/db/open.ts')
+      const options = { synchronous: 'normal', externalCheckpoint: true }
+      const db = openDatabase({ dataDir: process.argv[1], ...options })
+      await db.commit(() => void db.client.run('CREATE TABLE t (a)'))
+      process.exit(1)`
+    const leaves = Bun.spawn([process.execPath, '-e', script, dataDir], { cwd: ROOT })
     expect(await leaves.exited).toBe(1)
-    expect(goesOn(before, installation.log())).toBe(true)
-    expect(installation.log().length).toBeGreaterThan(before.length)
+    expect(hasGrown(before, log())).toBe(true)
   }, 30_000)
 
   test('under a replicator that reads, and the database file has everything at the end', async () => {
-    using installation = startInstallation()
-    await installation.create('A')
+    using installation = createInstallation()
+    const write = async (sql: string) => {
+      const db = installation.open()
+      await db.commit(() => void db.client.run(sql))
+      db.close()
+    }
+    await write('CREATE TABLE t (a); INSERT INTO t VALUES (1)')
     const before = installation.log()
     {
       using replicator = new Database(databaseFile(installation.dataDir), { readonly: true })
       replicator.run('BEGIN')
-      replicator.query('SELECT count(*) FROM tenants').get()
-      await installation.create('B')
-      expect(goesOn(before, installation.log())).toBe(true)
+      replicator.query('SELECT count(*) FROM t').get()
+      await write('INSERT INTO t VALUES (2)')
+      expect(hasGrown(before, installation.log())).toBe(true)
     }
-    await installation.create('C')
+    await write('INSERT INTO t VALUES (3)')
     const url = `file://${databaseFile(installation.dataDir)}?immutable=1`
     using alone = new Database(url, 0x01 | 0x40)
-    expect(alone.query('SELECT count(*) AS count FROM tenants').get()).toEqual({ count: 3 })
-  }, 30_000)
+    expect(alone.query('SELECT a FROM t').values().flat()).toEqual([1, 2, 3])
+  })
 })
 
-test('without it the log is gone at the end of the last process', async () => {
-  using installation = startInstallation({ externalCheckpoint: false })
-  await installation.create('A')
+test('Without it the log is gone when the last process ends', async () => {
+  using installation = createInstallation()
+  const db = installation.open(false)
+  await db.commit(() => void db.client.run('CREATE TABLE t (a)'))
+  db.close()
   expect(installation.log()).toHaveLength(0)
 })
 
-test('a database that was closed is not closed again as the process ends', async () => {
-  using folder = temporaryFolder()
+test('A closed database is not closed again as the process ends', () => {
+  using installation = createInstallation()
   const count = process.listenerCount('exit')
-  const db = openDatabase({ dataDir: folder.path, synchronous: 'normal', externalCheckpoint: true })
+  const db = installation.open()
   expect(process.listenerCount('exit')).toBe(count + 1)
   db.close()
   expect(process.listenerCount('exit')).toBe(count)

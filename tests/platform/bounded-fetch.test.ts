@@ -181,7 +181,6 @@ test('A signal that is aborted before the call sends nothing, and one after it c
   const signal = AbortSignal.abort(new Error('a reason of its own'))
   expect(await failureOf(bounded(target.url, { signal }))).toMatchObject({ reason: 'aborted' })
   expect(target.requests).toEqual([])
-
   const caller = new AbortController()
   const response = await bounded(target.url, { signal: caller.signal })
   caller.abort()

@@ -18,10 +18,13 @@ function createFixture() {
     const clock = createTestClock('2026-01-01T00:00:00Z')
     const own = open()
     const process = { version: '1', host, pid, isRunning: (id: number) => running.includes(id) }
-    const instances = createInstances({ db: own, clock, process })
+    const disk = { isFull: false }
+    const commit: typeof own.commit = (work) =>
+      disk.isFull ? Promise.reject(new Error('the disk is full')) : own.commit(work)
+    const instances = createInstances({ db: { ...own, commit }, clock, process })
     clock.settled = () => own.drain().then(() => new Promise((resolve) => setImmediate(resolve)))
     await instances.start()
-    return { ...instances, clock, sees: () => new Set(instances.alive()) }
+    return { ...instances, clock, disk, sees: () => new Set(instances.alive()) }
   }
   const beats = () =>
     db.client
@@ -88,6 +91,17 @@ test.each([
     expect(next.sees().has(former.self)).toBe(isAlive)
   },
 )
+
+test('A beat that cannot be stored is tried again', async () => {
+  using fixture = createFixture()
+  const [a, b] = [await fixture.start({ host: 'a' }), await fixture.start({ host: 'b' })]
+  b.disk.isFull = true
+  await pass(15, a, b)
+  expect(a.sees()).not.toContain(b.self)
+  b.disk.isFull = false
+  await pass(5, a, b)
+  expect(a.sees()).toContain(b.self)
+})
 
 test('A single process beats once a minute', async () => {
   using fixture = createFixture()

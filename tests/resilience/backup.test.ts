@@ -9,8 +9,8 @@ import { messagesAt, openRelay } from '../support/resilience/relay.ts'
 
 beforeAll(compileBinary, 120_000)
 
-describe('a backup', () => {
-  test('under load keeps nobody waiting, and has all that was acknowledged before it was asked for', async () => {
+describe('A backup', () => {
+  test('under load delays no request and has everything that was acknowledged before it', async () => {
     await using stack = new AsyncDisposableStack()
     const { installation, server, relay } = await openRelay(stack)
     const filling = 'x'.repeat(1000)
@@ -46,7 +46,7 @@ describe('a backup', () => {
     }
   }, 300_000)
 
-  test('of the schedule comes with the start when it is due, takes the place of the last, and is finished at SIGTERM', async () => {
+  test('of the schedule is made at the start if it is due, replaces the last one and survives SIGTERM and a kill', async () => {
     await using stack = new AsyncDisposableStack()
     const settings = {
       GATEHOUSE_BACKUP_ENABLED: 'true',
@@ -90,7 +90,7 @@ describe('a backup', () => {
     await until(() => inWork().length > 0, killed.out)
     await killed.kill()
     const next = await installation.serve()
-    // By the orphan of the one that was killed, or by the next, which then deletes the one before.
+    // The orphaned file of the killed process counts, or the next process makes another.
     await until(() => good() === 3 && inWork().length === 0, next.out)
     expect(await next.terminate()).toBe(0)
     for (const archive of archives())

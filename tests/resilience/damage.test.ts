@@ -7,7 +7,7 @@ import { messagesAt, openRelay } from '../support/resilience/relay.ts'
 
 beforeAll(compileBinary, 120_000)
 
-describe('a damaged database', () => {
+describe('A damaged database', () => {
   function overwrite(file: string, at: number, bytes: Buffer) {
     const descriptor = openSync(file, 'r+')
     writeSync(descriptor, bytes, 0, bytes.length, at)
@@ -17,7 +17,7 @@ describe('a damaged database', () => {
   const garbage = (pages: number) => Buffer.alloc(pages * 4096, 0xff)
   const middleOf = (file: string) => Math.floor(statSync(file).size / 2 / 4096) * 4096
 
-  /** A server that was stopped, and a backup from before. */
+  /** An installation with messages and a backup of them. */
   async function backedUp(stack: AsyncDisposableStack) {
     const { installation, server, relay, send } = await openRelay(stack)
     const ids = await send(600)
@@ -26,23 +26,17 @@ describe('a damaged database', () => {
     return { installation, server, relay, send, ids, archive }
   }
 
-  test('is told by doctor and backup, by serve where it cannot open it, and healed by a restore', async () => {
+  test('is reported by doctor, backup and serve, and replaced by a restore', async () => {
     await using stack = new AsyncDisposableStack()
     const { installation, server, relay, ids, archive } = await backedUp(stack)
     expect(await server.terminate()).toBe(0)
-    const damages: { damage: () => void; opens: boolean }[] = [
-      {
-        opens: true,
-        damage: () =>
-          overwrite(installation.database, middleOf(installation.database), garbage(16)),
-      },
-      { opens: false, damage: () => overwrite(installation.database, 0, Buffer.alloc(100, 0xff)) },
-      {
-        opens: false,
-        damage: () => truncateSync(installation.database, middleOf(installation.database)),
-      },
+    const { database } = installation
+    const damages: [opens: boolean, damage: () => void][] = [
+      [true, () => overwrite(database, middleOf(database), garbage(16))],
+      [false, () => overwrite(database, 0, Buffer.alloc(100, 0xff))],
+      [false, () => truncateSync(database, middleOf(database))],
     ]
-    for (const { damage, opens } of damages) {
+    for (const [opens, damage] of damages) {
       damage()
       const isDamaged = expect.stringContaining('the database file is damaged')
       expect(await installation.problems()).toEqual([isDamaged])
@@ -60,7 +54,7 @@ describe('a damaged database', () => {
     expect((await messagesAt(await installation.serve(), relay)).toSorted()).toEqual(ids.toSorted())
   }, 300_000)
 
-  test('whose pages cannot be read is a 503 for whoever asks for them', async () => {
+  test('answers 503 to requests that need unreadable pages', async () => {
     await using stack = new AsyncDisposableStack()
     const { installation, server, relay } = await backedUp(stack)
     expect(await server.terminate()).toBe(0)
@@ -76,7 +70,7 @@ describe('a damaged database', () => {
     })
   }, 300_000)
 
-  test('that has lost every byte is not taken for a new one', async () => {
+  test('that is empty is not taken for a new one', async () => {
     await using stack = new AsyncDisposableStack()
     const { installation, server } = await backedUp(stack)
     expect(await server.terminate()).toBe(0)
@@ -91,7 +85,7 @@ describe('a damaged database', () => {
     expect(starting.exitCode()).toBe(1)
   }, 300_000)
 
-  test('loses of a damaged log what lies behind the damage, and no more', async () => {
+  test('with a damaged log loses only what was written after the damage', async () => {
     await using stack = new AsyncDisposableStack()
     const { installation, server, relay, send, ids } = await backedUp(stack)
     const inLog = await send(100)

@@ -18,7 +18,7 @@ import { startTarget, type Target } from '../support/target.ts'
 
 beforeAll(compileBinary, 120_000)
 
-/** One writer for each engine: what it does, and by which key. */
+/** A writer for each engine, with its client. */
 async function writersAt(
   installation: Installation,
   server: Server,
@@ -39,7 +39,7 @@ async function writersAt(
     passepartout: () => passepartout.ask(server, 'POST', `${LOGINS}/start`),
   }
 
-  /** By each of them. */
+  /** The statuses of reads with each engine. */
   const readAll = async (): Promise<number[]> => {
     const answers = await Promise.all([
       relay.ask(server, 'GET', MESSAGES),
@@ -60,7 +60,7 @@ async function writersAt(
 const ENGINES = ['relay', 'gate', 'clockwork', 'passepartout'] as const
 
 test.skipIf(!canMount)(
-  'a disk that is full under load of all engines is a 503 for what writes and nothing else; no restart is needed once there is room',
+  'A full disk is a 503 for writes of all engines and for nothing else, and needs no restart',
   async () => {
     await using stack = new AsyncDisposableStack()
     const disk = smallDisk(stack, 24)
@@ -97,7 +97,7 @@ test.skipIf(!canMount)(
     await installation.done('backup', 'check', elsewhere)
     const here = await installation.run('backup')
     expect(here).toMatchObject({ code: 1, err: expect.stringContaining('the disk is full') })
-    // What was cut off leaves room in the log, in which little may find its place.
+    // The log may have a little room left.
     const other = await installation.run('tenant', 'create', '--name', 'Other')
     const isMade = other.code === 0
     if (!isMade) expect(other).toMatchObject({ code: 1, err: 'the disk is full\n' })
@@ -133,14 +133,14 @@ test.skipIf(!canMount)(
 )
 
 test.skipIf(!canFailDisk)(
-  'a disk that turns read-only under a server is a 503 for what writes; commands say so, and backups leave it',
+  'A disk that turns read-only is a 503 for writes; commands report it, and a backup is possible',
   async () => {
     await using stack = new AsyncDisposableStack()
     const disk = faultyDisk(stack, 32)
     const { installation, server, relay } = await openRelay(stack, { dataDir: disk.dataDir })
     const load = startLoad(8, (n) => relay.ask(server, 'POST', MESSAGES, message(n)))
     await until(() => load.calls.length > 200)
-    // The kernel may call a sync done that the failure has cut off: that moment says nothing.
+    // The kernel may report a sync as done that the failure has interrupted.
     const before = load.ids()
     disk.fail()
     await until(() => load.refused().length > 20)
@@ -155,7 +155,7 @@ test.skipIf(!canFailDisk)(
     expect(await installation.problems()).toEqual(expect.arrayContaining([isReadOnly]))
     const archive = join(installation.cwd, 'last.tar.gz')
     await installation.done('backup', '--to', archive)
-    // What was counted since cannot be stored, and that is said.
+    // The usage counted since then cannot be stored.
     expect(await server.terminate()).toBe(1)
     expect(server.out()).toContain('usage was not stored')
     expect(await installation.serveInVain()).toMatchObject({
@@ -177,7 +177,7 @@ test.skipIf(!canFailDisk)(
 )
 
 test.skipIf(!canFailDisk)(
-  'a disk that is mounted for reading alone is named as such by a server that cannot start',
+  'A server that cannot start on a read-only disk says so, and a backup is possible',
   async () => {
     await using stack = new AsyncDisposableStack()
     const disk = faultyDisk(stack, 32)

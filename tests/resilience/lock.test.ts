@@ -10,12 +10,12 @@ import { startTarget } from '../support/target.ts'
 beforeAll(compileBinary, 120_000)
 
 // Both wait most of the time.
-describe('a lock of another program', () => {
+describe('A lock of another program', () => {
   for (const { ms, isRefused, rule } of [
-    { ms: 3000, isRefused: false, rule: '3 s is waited for' },
-    { ms: 7000, isRefused: true, rule: '7 s is a 503 after five' },
+    { ms: 3000, isRefused: false, rule: '3 s delays writes' },
+    { ms: 7000, isRefused: true, rule: '7 s is a 503 after 5 s' },
   ])
-    test.concurrent(`for ${rule}, while reads and probes go on and nothing is lost`, async () => {
+    test.concurrent(`of ${rule}; reads go on and nothing is lost`, async () => {
       await using stack = new AsyncDisposableStack()
       const { installation, server, tenant, relay } = await openRelay(stack)
       const target = stack.use(startTarget())

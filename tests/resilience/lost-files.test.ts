@@ -10,83 +10,52 @@ beforeAll(compileBinary, 120_000)
 
 const WITHIN_MS = 5000
 
-interface Place {
-  dataDir: string
-  database: string
+type Lose = (place: { dataDir: string; database: string }) => void
+
+const moveAway: Lose = ({ dataDir }) => renameSync(dataDir, `${dataDir}.away`)
+const removeAll: Lose = ({ dataDir }) => rmSync(dataDir, { recursive: true })
+const replaceAll: Lose = (place) => {
+  moveAway(place)
+  cpSync(`${place.dataDir}.away`, place.dataDir, { recursive: true })
 }
+const remove =
+  (end: string): Lose =>
+  ({ database }) =>
+    rmSync(database + end)
+/** The same bytes in another file. */
+const replace =
+  (end: string): Lose =>
+  ({ database }) => {
+    cpSync(database + end, `${database}.copy`)
+    renameSync(`${database}.copy`, database + end)
+  }
 
-/** A copy in the place of the original: the same bytes, another file. */
-function replace(path: string) {
-  cpSync(path, `${path}.copy`)
-  renameSync(`${path}.copy`, path)
-}
+const missing = (end = '') => `gatehouse.db${end} was moved or deleted while the server is running`
+const replaced = (end = '') => `gatehouse.db${end} was replaced while the server is running`
 
-const moveAway = ({ dataDir }: Place) => renameSync(dataDir, `${dataDir}.away`)
-
-const missing = (name: string) => `${name} was moved or deleted while the server is running`
-const replaced = (name: string) => `${name} was replaced while the server is running`
-
-/** `keeps` says whether a stop and a start find all that was acknowledged. */
-const LOSSES: [string, { lose: (place: Place) => void; sentence: string; keeps?: boolean }][] = [
-  [
-    'the directory is deleted',
-    {
-      lose: ({ dataDir }) => rmSync(dataDir, { recursive: true }),
-      sentence: missing('gatehouse.db'),
-    },
-  ],
-  ['the directory is moved away', { lose: moveAway, sentence: missing('gatehouse.db') }],
-  [
-    'another directory is put in its place',
-    {
-      lose: (place) => {
-        moveAway(place)
-        cpSync(`${place.dataDir}.away`, place.dataDir, { recursive: true })
-      },
-      sentence: replaced('gatehouse.db'),
-    },
-  ],
-  [
-    'the database file alone is deleted',
-    { lose: ({ database }) => rmSync(database), sentence: missing('gatehouse.db') },
-  ],
-  [
-    'the database file is replaced by a copy',
-    { lose: ({ database }) => replace(database), sentence: replaced('gatehouse.db') },
-  ],
-  [
-    'the log is deleted',
-    {
-      lose: ({ database }) => rmSync(`${database}-wal`),
-      sentence: missing('gatehouse.db-wal'),
-      keeps: true,
-    },
-  ],
-  [
-    'the log is replaced by a copy',
-    {
-      lose: ({ database }) => replace(`${database}-wal`),
-      sentence: replaced('gatehouse.db-wal'),
-      keeps: true,
-    },
-  ],
-  [
-    'the index of the log is deleted',
-    { lose: ({ database }) => rmSync(`${database}-shm`), sentence: missing('gatehouse.db-shm') },
-  ],
+/** `keeps` tells whether the next start finds everything that was acknowledged. */
+const LOSSES: [title: string, lose: Lose, sentence: string, keeps: boolean][] = [
+  ['the directory is deleted', removeAll, missing(), false],
+  ['the directory is moved away', moveAway, missing(), false],
+  ['another directory takes its place', replaceAll, replaced(), false],
+  ['the database file is deleted', remove(''), missing(), false],
+  ['the database file is replaced', replace(''), replaced(), false],
+  ['the log is deleted', remove('-wal'), missing('-wal'), true],
+  ['the log is replaced', replace('-wal'), replaced('-wal'), true],
+  ['the index of the log is deleted', remove('-shm'), missing('-shm'), false],
 ]
 
-/** Everything at level `error` that the server has logged. */
+/** The messages that the server logged as errors. */
 const errorsIn = (out: string): string[] =>
   out
     .split('\n')
     .filter((line) => line.includes('"level":"error"'))
     .map((line) => JSON.parse(line).message)
 
-describe('a server whose database files are lost under load is not ready, acknowledges nothing and starts no job', () => {
+describe('A server that loses its database files is not ready, acknowledges nothing and starts no job', () => {
   test.each(LOSSES)(
     '%s',
-    async (_, { lose, sentence, keeps }) => {
+    async (_, lose, sentence, keeps) => {
       await using stack = new AsyncDisposableStack()
       const target = stack.use(startTarget())
       const { installation, server, tenant, relay } = await openRelay(stack)
@@ -128,7 +97,7 @@ describe('a server whose database files are lost under load is not ready, acknow
   )
 })
 
-test('a data directory that is moved away and back is served again without a restart, with all that was acknowledged and no error but one', async () => {
+test('A data directory that is moved away and back is served without a restart, with everything acknowledged', async () => {
   await using stack = new AsyncDisposableStack()
   const { installation, server, relay } = await openRelay(stack)
   const load = startLoad(4, (n) => relay.ask(server, 'POST', MESSAGES, message(n)))

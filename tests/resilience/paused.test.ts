@@ -20,7 +20,7 @@ import { startTarget, type Target } from '../support/target.ts'
 
 beforeAll(compileBinary, 120_000)
 
-test('a copy that is served with --paused takes everything in and lets nothing out; without it all that was due goes out once, and what was under way a second time', async () => {
+test('A copy served with --paused accepts everything and sends nothing; without it everything due is sent once', async () => {
   await using stack = new AsyncDisposableStack()
   const smtp = stack.use(await startMailServer())
   smtp.refuses('connect', 421, 'not now')
@@ -114,7 +114,7 @@ test('a copy that is served with --paused takes everything in and lets nothing o
   expect(recipients.toSorted()).toEqual(['p-1@example.com', 'p-2@example.com'])
 }, 300_000)
 
-test('a copy that is served with --paused deletes no backup of the server that it was made from', async () => {
+test('A copy served with --paused deletes no backup of its original', async () => {
   await using stack = new AsyncDisposableStack()
   const { path: directory } = stack.use(temporaryFolder())
   const settings = {

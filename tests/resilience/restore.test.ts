@@ -8,8 +8,8 @@ import { hit } from '../support/resilience/waiting.ts'
 
 beforeAll(compileBinary, 120_000)
 
-describe('a restore', () => {
-  /** A server, an archive of its first messages, and one of those and some more. */
+describe('A restore', () => {
+  /** A server, an archive of its first messages and one of all. */
   async function withArchives(stack: AsyncDisposableStack) {
     const relay = await openRelay(stack)
     const { installation, send } = relay
@@ -22,7 +22,7 @@ describe('a restore', () => {
     return { ...relay, few: { file: few, ids: first }, many: { file: many, ids: all } }
   }
 
-  test('is refused while a server runs, and killed at any moment it leaves the old data, the new, or a refusal', async () => {
+  test('is refused while a server runs, and a kill at any moment leaves the old data, the new data or a refusal', async () => {
     await using stack = new AsyncDisposableStack()
     const { installation, server, relay, few, many } = await withArchives(stack)
     const refused = await installation.run('restore', few.file)
@@ -34,7 +34,7 @@ describe('a restore', () => {
     const tookMs = performance.now() - begunAt
     const marker = join(installation.dataDir, 'restore.unfinished')
 
-    /** Half of the time amid of the few milliseconds in which files change places. */
+    /** Half of the kills happen in the few milliseconds in which files change places. */
     async function killAtRandom(file: string, isLate: boolean) {
       const child = installation.begin('restore', file)
       const end = performance.now() + tookMs * Math.random()
@@ -70,7 +70,7 @@ describe('a restore', () => {
     ).toEqual([])
   }, 300_000)
 
-  test('is not held up by another program that has the number of a server by now', async () => {
+  test('is not refused because of another program with the process id of a former server', async () => {
     await using stack = new AsyncDisposableStack()
     const { installation, server, few } = await withArchives(stack)
     await server.kill()
@@ -81,7 +81,7 @@ describe('a restore', () => {
   }, 300_000)
 
   test.skipIf(process.platform !== 'linux')(
-    'is refused from the moment that a server has opened the database, which loses nothing',
+    'is refused as soon as a server has opened the database, which loses nothing',
     async () => {
       await using stack = new AsyncDisposableStack()
       const { installation, server, relay, few } = await withArchives(stack)
@@ -92,7 +92,7 @@ describe('a restore', () => {
       const isOpen = () => isOpenIn(pid, installation.database)
       await hit(() => isOpen() || starting.exitCode() !== null)
 
-      // As by a machine with much to do.
+      // As on a busy machine.
       process.kill(pid, 'SIGSTOP')
       const refused = await installation.run('restore', few.file)
       process.kill(pid, 'SIGCONT')
@@ -108,7 +108,7 @@ describe('a restore', () => {
   )
 })
 
-/** As the system shows it; the process, or the descriptor, may be gone since. */
+/** Whether a process has a file open, as the system shows it. The process may be gone. */
 function isOpenIn(pid: number, file: string): boolean {
   const folder = `/proc/${pid}/fd`
   try {

@@ -12,7 +12,7 @@ import { startTarget } from '../support/target.ts'
 
 beforeAll(compileBinary, 120_000)
 
-test('a rotation that is killed and run again spoils no signature, and all commands and a backup go on meanwhile', async () => {
+test('A rotation that is killed and run again breaks no signature, while commands and a backup go on', async () => {
   await using stack = new AsyncDisposableStack()
   const { installation, server, tenant, relay } = await openRelay(stack)
   const servers = [server, await installation.serve()]
@@ -26,16 +26,16 @@ test('a rotation that is killed and run again spoils no signature, and all comma
     }),
   )
 
-  /** An endpoint with a secret of its own, through one server, and an event for it through the other. */
+  /** Creates an endpoint with a secret of its own at one server and sends it an event at the other. */
   async function act(n: number): Promise<Answered> {
     const endpoint = { url: `${target.url}/${n}`, event_types: [`to.n${n}`] }
     const { id, secret } = await relay.make(at(n), 'POST', ENDPOINTS, endpoint)
     secrets.set(`/hook/${n}`, secret)
     const event = { event_type: `to.n${n}`, payload: {} }
     const sent = await relay.ask(at(n + 1), 'POST', MESSAGES, event)
-    // There may be no more than 1000.
     const delivered = () => target.requests.some(({ path }) => path === `/hook/${n}`)
     await until(delivered)
+    // A tenant may have 1000 endpoints.
     if (n % 10 > 0) await relay.make(at(n), 'DELETE', `${ENDPOINTS}/${id}`)
     return sent
   }
@@ -94,7 +94,7 @@ test('a rotation that is killed and run again spoils no signature, and all comma
   expect(failures).toEqual([])
   expect(commands).toBeGreaterThan(5)
   expect(forged).toEqual([])
-  // A target has a request before the server has its answer.
+  // The target has the request before the server has the answer.
   await until(async () => {
     const { data } = await relay.make(at(0), 'GET', `${DELIVERIES}?limit=100`)
     return data.every((row: { status: string }) => row.status === 'succeeded')
@@ -112,7 +112,7 @@ test('a rotation that is killed and run again spoils no signature, and all comma
   expect(forged).toEqual([])
 }, 300_000)
 
-/** Standard Webhooks, apart from our own code. */
+/** Checks the signature of Standard Webhooks without our own code. */
 function isSigned(headers: Headers, body: string, secret: string): boolean {
   const signed = `${headers.get('webhook-id')}.${headers.get('webhook-timestamp')}.${body}`
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')

@@ -61,9 +61,7 @@ test('A marker with the second folder of a second is valid, and the restore is c
   home.addTenant('after')
   const previous = `${PREVIOUS}-2`
   writeFileSync(restoreMarker(home.dataDir), JSON.stringify({ ...GOOD, previous }))
-
   expect((await home.restore(file)).previous).toBe(join(home.dataDir, previous))
-
   expect(tenantsIn(join(home.dataDir, previous))).toEqual(['after'])
   expect(tenantsIn(home.dataDir)).toEqual([])
 })
@@ -75,9 +73,7 @@ describe('An account that exchanges files while root works', () => {
     mkdirSync(exchanged)
     for (const name of ['gatehouse.db', 'shadow']) writeFileSync(join(exchanged, name), '')
     chownSync(folder.path, 1234, 1234)
-
     handOver(exchanged, folder.path)
-
     expect(statSync(join(exchanged, 'gatehouse.db')).uid).toBe(1234)
     expect(statSync(join(exchanged, 'shadow')).uid).toBe(0)
   })
@@ -101,7 +97,6 @@ describe('An account that exchanges files while root works', () => {
     writeFileSync(victim, 'as it was')
     symlinkSync(victim, join(exchanged, 'marker'))
     const begin = () => mark({ dataDir: folder.path, staged: exchanged, process: PROCESS, now: 0 })
-
     expect(begin).toThrow('EEXIST')
     expect(readFileSync(victim, 'utf8')).toBe('as it was')
   })

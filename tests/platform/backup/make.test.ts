@@ -83,9 +83,7 @@ test('Views, triggers and virtual tables of the operator are left out of the cop
   client.run('CREATE VIEW "my ""things" AS SELECT * FROM tenants')
   client.run('CREATE TRIGGER mine AFTER INSERT ON tenants BEGIN SELECT 1; END')
   client.run('CREATE VIRTUAL TABLE found USING fts5(text)')
-
   using copy = await databaseIn((await home.backUp('a.tar.gz')).file, home.path)
-
   expect(actorsIn(copy)).toEqual([])
   expect(actorsIn(client)).toHaveLength(3)
 })
@@ -137,7 +135,6 @@ test('A backup replaces no file and creates no directory', async () => {
   using home = createHome()
   const { file } = await home.backUp('a.tar.gz')
   const first = readFileSync(file)
-
   await expect(home.backUp('a.tar.gz')).rejects.toThrow('already exists')
   await expect(home.backUp('none/a.tar.gz')).rejects.toThrow(AppError)
   expect(readFileSync(file)).toEqual(first)
@@ -178,9 +175,7 @@ test('A disk without room for the shared-memory file of the log can be backed up
   home.db.close()
   for (const end of ['-wal', '-shm']) rmSync(`${home.db.file}${end}`, { force: true })
   mkdirSync(`${home.db.file}-shm`)
-
   using copy = await databaseIn((await home.backUp('a.tar.gz')).file, home.path)
-
   expect(copy.query('SELECT name FROM tenants').all()).toEqual([{ name: 'there' }])
 })
 
@@ -234,8 +229,6 @@ test('During a rotation the archive has both keys', async () => {
   const old = readMasterKey(home.dataDir) ?? expect.unreachable()
   replaceKeyFile(home.dataDir, [next, old])
   home.db.client.query('INSERT INTO master_keys VALUES (?, 1)').run(next.id)
-
   const [, , key] = await piecesOf((await home.backUp('a.tar.gz')).file)
-
   expect(`${key?.body}`.trimEnd().split('\n')).toHaveLength(2)
 })

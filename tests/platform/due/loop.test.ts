@@ -30,10 +30,12 @@ afterEach(() => {
 /** A plain queue in a database with a loop on it, owned by the process `me`. */
 function createFixture({ limits, perform, alive: others = [] }: Options = {}) {
   const folder = temporaryFolder()
+  cleanups.push(() => folder[Symbol.dispose]())
   const clock = createTestClock('2026-01-01T00:00:00Z')
   const db = openDatabase({ dataDir: folder.path, synchronous: 'full' })
-  const { client } = db
-  client.run(`CREATE TABLE items (
+  const all = <Row = Item>(sql: string, ...values: (string | number)[]) =>
+    db.client.query<Row, (string | number)[]>(sql).all(...values)
+  db.client.run(`CREATE TABLE items (
     id INTEGER PRIMARY KEY, tenant TEXT, target TEXT, due INTEGER, state TEXT,
     owner TEXT, until INTEGER, outcome TEXT) STRICT`)
   const performed: number[] = []
@@ -41,87 +43,69 @@ function createFixture({ limits, perform, alive: others = [] }: Options = {}) {
   const alive = ['me', ...others]
 
   const lost = (now: number) =>
-    client
-      .query<{ id: number; owner: string; until: number }, []>(
-        "SELECT id, owner, until FROM items WHERE state = 'leased'",
-      )
-      .all()
-      .filter(({ owner, until }) => !alive.includes(owner) || (until < now && owner !== 'me'))
-
+    all<Item & { until: number }>(
+      "SELECT id, owner, until FROM items WHERE state = 'leased'",
+    ).filter(({ owner, until }) => !alive.includes(owner) || (until < now && owner !== 'me'))
   const queue: Queue = {
     name: 'items',
     limits: { total: 100, perTenant: 100, perTarget: 100, perLane: 100, ...limits },
     longestMs: 1000,
     nextDueAt: () =>
-      client
-        .query<{ due: number }, []>(
-          "SELECT due FROM items WHERE state = 'waiting' ORDER BY due LIMIT 1",
-        )
-        .get()?.due,
+      all<{ due: number }>("SELECT due FROM items WHERE state = 'waiting' ORDER BY due LIMIT 1")[0]
+        ?.due,
     promote: (now) =>
-      client
-        .query(
-          "UPDATE items SET state = 'ready' WHERE id IN (SELECT id FROM items WHERE state = 'waiting' AND due <= ? LIMIT 50) RETURNING id",
-        )
-        .all(now).length === 50,
+      all(
+        `UPDATE items SET state = 'ready' WHERE id IN
+          (SELECT id FROM items WHERE state = 'waiting' AND due <= ? LIMIT 50) RETURNING id`,
+        now,
+      ).length === 50,
     nextLane: (after) =>
-      client
-        .query<Lane, [string, string]>(
-          "SELECT tenant, target FROM items WHERE state = 'ready' AND (tenant, target) > (?, ?) ORDER BY tenant, target LIMIT 1",
-        )
-        .get(after?.tenant ?? '', after?.target ?? '') ?? undefined,
-    claim: ({ tenant, target }, limit, lease) =>
-      client
-        .query<Item, (string | number)[]>(
-          "UPDATE items SET state = 'leased', owner = ?, until = ? WHERE id IN (SELECT id FROM items WHERE state = 'ready' AND tenant = ? AND target = ? ORDER BY due, id LIMIT ?) RETURNING id, tenant, target, owner",
-        )
-        .all(lease.owner, lease.until, tenant, target, limit),
+      all<Lane>(
+        `SELECT tenant, target FROM items WHERE state = 'ready' AND (tenant, target) > (?, ?)
+          ORDER BY tenant, target LIMIT 1`,
+        after?.tenant ?? '',
+        after?.target ?? '',
+      )[0],
+    claim: ({ tenant, target }, limit, { owner, until }) =>
+      all(
+        `UPDATE items SET state = 'leased', owner = ?, until = ? WHERE id IN (SELECT id FROM items
+            WHERE state = 'ready' AND tenant = ? AND target = ? ORDER BY due, id LIMIT ?)
+          RETURNING id, tenant, target, owner`,
+        ...[owner, until, tenant, target, limit],
+      ),
     perform: async (item, signal) => {
       performed.push(item.id)
       return perform ? perform(item, signal) : 'done'
     },
     broken: () => 'broken',
     settle: ({ id, owner }, outcome) => {
-      client
-        .query("UPDATE items SET state = 'ended', outcome = ? WHERE id = ? AND owner = ?")
-        .run(outcome, id, owner)
+      const ended = "UPDATE items SET state = 'ended', outcome = ? WHERE id = ? AND owner = ?"
+      all(ended, outcome, id, owner)
       return undefined
     },
     hasLost: ({ now }) => lost(now).length > 0,
     reclaim: ({ now }) => {
       for (const { id } of lost(now))
-        client.query("UPDATE items SET state = 'ready', owner = NULL WHERE id = ?").run(id)
+        all("UPDATE items SET state = 'ready', owner = NULL WHERE id = ?", id)
     },
   }
 
   const deathListeners: (() => void)[] = []
-  const log = createLog({
-    level: 'debug',
-    format: 'json',
-    now: clock.now,
-    write: (line) => lines.push(line),
-  })
-  const loop = createDueLoop({
-    queue,
-    db,
-    clock,
-    log,
-    instances: {
-      self: 'me',
-      start: async () => {},
-      stop: async () => {},
-      alive: () => alive,
-      onDeath: (listener: () => void) => void deathListeners.push(listener),
-    },
-  })
+  const instances = {
+    self: 'me',
+    alive: () => alive,
+    onDeath: (listener: () => void) => void deathListeners.push(listener),
+    start: async () => {},
+    stop: async () => {},
+  }
+  const write = (line: string) => void lines.push(line)
+  const log = createLog({ level: 'debug', format: 'json', now: clock.now, write })
+  const loop = createDueLoop({ queue, db, clock, log, instances })
   clock.settled = loop.idle
-  cleanups.push(() => folder[Symbol.dispose]())
 
   function add(count: number, { tenant = 't', target = 'host' }: Partial<Lane> = {}, inMs = 0) {
-    const insert = client.query(
-      "INSERT INTO items (tenant, target, due, state) VALUES (?, ?, ?, 'waiting')",
-    )
-    for (let n = 0; n < count; n++) insert.run(tenant, target, clock.now() + inMs)
+    const insert = "INSERT INTO items (tenant, target, due, state) VALUES (?, ?, ?, 'waiting')"
+    for (let n = 0; n < count; n++) all(insert, tenant, target, clock.now() + inMs)
   }
   const start = async () => {
     loop.start()
@@ -137,32 +121,16 @@ function createFixture({ limits, perform, alive: others = [] }: Options = {}) {
     loop.nudge()
     await breathe()
   }
-  const count = (state: string) =>
-    client.query('SELECT 1 FROM items WHERE state = ?').all(state).length
-  const outcomes = () =>
-    client
-      .query<{ outcome: string | null }, []>('SELECT outcome FROM items ORDER BY id')
-      .all()
-      .map(({ outcome }) => outcome)
   const die = (name: string) => {
     alive.splice(alive.indexOf(name), 1)
     for (const listener of deathListeners) listener()
   }
-
+  const count = (state: string) => all('SELECT 1 FROM items WHERE state = ?', state).length
+  const outcomes = () =>
+    all<{ outcome: string | null }>('SELECT outcome FROM items ORDER BY id').map((it) => it.outcome)
   return {
-    clock,
-    db,
-    loop,
-    queue,
-    performed,
-    lines,
-    add,
-    start,
-    begin,
-    nudge,
-    count,
-    outcomes,
-    die,
+    ...{ clock, db, loop, queue, performed, lines },
+    ...{ add, start, begin, nudge, count, outcomes, die },
   }
 }
 

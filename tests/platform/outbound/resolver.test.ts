@@ -15,7 +15,6 @@ describe('The address that is called is the one that was checked', () => {
     const answers = ['127.0.0.1', '169.254.169.254', '127.0.0.1']
     const outbound = loopback({ resolve: async () => [v4(answers.shift() ?? '')] })
     const url = `http://rebind.example:${target.port}/`
-
     expect(reply(await outbound.send(get(url)))).toMatchObject({ address: '127.0.0.1' })
     const second = failure(await outbound.send(get(url)))
     expect(second).toMatchObject({ reason: 'refused', address: null })
@@ -44,7 +43,6 @@ test('IPv4 is preferred, and a literal address needs no lookup', async () => {
   const both = loopback({ allow: ['127.0.0.1', '::1'], resolve })
   const result = reply(await both.send(get(`http://both.example:${target.port}/`)))
   expect(result.address).toBe('127.0.0.1')
-
   const literal = loopback({ resolve: failing('ENOTFOUND') })
   expect(reply(await literal.send(get(target.url))).timings.dns).toBe(0)
 })

@@ -8,7 +8,7 @@ import { exportLines } from '../../../src/platform/portable/export.ts'
 import { importTenant } from '../../../src/platform/portable/import.ts'
 import { openScratch } from '../../../src/platform/portable/scratch.ts'
 import { openSnapshot } from '../../../src/platform/portable/snapshot.ts'
-import type { TestApp } from '../../support/app.ts'
+import { bootTestApp, type TestApp } from '../../support/app.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 
 export const ACTOR = { kind: 'cli', source: 'test' } as const
@@ -16,7 +16,7 @@ export const ACTOR = { kind: 'cli', source: 'test' } as const
 // biome-ignore lint/suspicious/noExplicitAny: tests look into lines of every kind
 export type Line = any
 
-/** What an export of a tenant says, line by line. */
+/** The lines of an export. */
 export function exportOf(
   { db, platform, clock }: TestApp,
   tenantId: string,
@@ -35,41 +35,35 @@ export function exportOf(
   return [...lines].map((line) => JSON.parse(line))
 }
 
-/** The lines without the first and the last, which say when and where. */
+/** The lines without the first and the last, which depend on time and place. */
 export const contentOf = (lines: Line[]): Line[] => lines.slice(1, -1)
 
-/** Ids of rows that tests make up. */
+/** An id of a made-up row. */
 export const idNumber = (n: number): string => `00000000-0000-7000-8000-${`${n}`.padStart(12, '0')}`
 
-/** The id of a tenant that there is not. */
+/** The id of an unknown tenant. */
 export const OTHER = idNumber(999_999)
 
-/** Of one kind. */
 export const ofKind = (lines: Line[], kind: string): Line[] =>
   lines.filter((line) => line.kind === kind)
 
-/** The same export with so many people more, each with an address: enough for several commits. */
+/** The same export with more people, each with an address: enough for several commits. */
 export function withPeople(lines: Line[], count: number): Line[] {
   const [identity] = ofKind(lines, 'identity')
   const [address] = ofKind(lines, 'address')
-  const emailOf = (n: number) => `person-${n}@example.com`
-  const identities = Array.from({ length: count }, (_, n) => ({
-    ...identity,
-    id: idNumber(n),
-    traits: { email: emailOf(n) },
-  }))
-  const addresses = identities.map(({ id, traits }) => ({
-    ...address,
-    id,
-    identity_id: id,
-    value: traits.email,
-  }))
+  const identities = Array.from({ length: count }, (_, n) => {
+    const traits = { email: `person-${n}@example.com` }
+    return { ...identity, id: idNumber(n), traits }
+  })
+  const addresses = identities.map(({ id, traits }) => {
+    return { ...address, id, identity_id: id, value: traits.email }
+  })
   return lines
     .toSpliced(lines.indexOf(address), 0, ...addresses)
     .toSpliced(lines.indexOf(identity), 0, ...identities)
 }
 
-/** Text of a file with these lines, and an end that fits: for files that are wrong on purpose. */
+/** The text of a file with these lines and a last line that fits them. */
 export function fileOf(lines: Line[]): string {
   const text = lines
     .slice(0, -1)
@@ -79,7 +73,7 @@ export function fileOf(lines: Line[]): string {
   return `${text}${JSON.stringify({ kind: 'end', lines: lines.length - 1, sha256 })}\n`
 }
 
-/** Brings a tenant beside the running application. */
+/** Imports a file beside the running application. */
 export async function importInto(
   { db, platform, clock }: TestApp,
   text: string | Uint8Array,
@@ -103,3 +97,38 @@ export async function importInto(
     ...changes,
   })
 }
+
+/**
+ * An exported tenant with three people, a job, a delayed job, an endpoint and keys. The installation
+ * that it comes from is stopped.
+ */
+export async function exportAcme() {
+  await using app = await bootTestApp()
+  const acme = await app.tenant('Acme')
+  const gate = app.client((await acme.key('gate', 'live')).key)
+  const relay = app.client((await acme.key('relay', 'live')).key)
+  for (const name of ['ada', 'bob', 'eve'])
+    await gate.post('/v1/gate/identities', {
+      schema_id: 'user',
+      traits: { email: `${name}@example.com` },
+    })
+  const url = 'https://example.com/'
+  await acme.api.post('/v1/clockwork/jobs', { name: 'nightly', schedule: '5 12 * * *', url })
+  const run_at = '2026-03-02T12:00:00Z'
+  await acme.api.post('/v1/clockwork/delayed', { name: 'later', run_at, url })
+  await relay.post('/v1/relay/endpoints', { url })
+  return { id: acme.id, secret: acme.secret, lines: exportOf(app, acme.id) }
+}
+
+/** The database of an application whose process dies in the commit of this number. */
+export function dyingIn(atCommit: number, { db }: TestApp): TestApp['db'] {
+  let commits = 0
+  const commit: TestApp['db']['commit'] = (work) => {
+    if (++commits === atCommit) throw new Error('killed')
+    return db.commit(work)
+  }
+  return { ...db, commit }
+}
+
+export const rowsIn = ({ db }: TestApp, table: string): Line[] =>
+  db.client.query(`select * from ${table}`).all()

@@ -1,11 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { migrations } from '../../../drizzle/index.ts'
-import type { createCommit } from '../../../src/db/commit.ts'
 import { StorageError } from '../../../src/db/errors.ts'
+import { openWorkFolder } from '../../../src/platform/backup/work-folder.ts'
 import { openScratch } from '../../../src/platform/portable/scratch.ts'
+import { thisProcess } from '../../../src/platform/process.ts'
 import { bootTestApp, type TestApp } from '../../support/app.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import {
+  dyingIn,
+  exportAcme,
   exportOf,
   fileOf,
   idNumber,
@@ -13,259 +18,124 @@ import {
   type Line,
   OTHER,
   ofKind,
+  rowsIn,
   withPeople,
 } from './fixture.ts'
 
-let old: TestApp
-let home: TestApp
-let lines: Line[]
-let acme: Awaited<ReturnType<TestApp['tenant']>>
+const acme = await exportAcme()
+const { lines } = acme
+const TEXT = fileOf(lines)
+const indexOf = (kind: string) => lines.findIndex((line) => line.kind === kind)
 
-beforeAll(async () => {
-  old = await bootTestApp()
-  acme = await old.tenant('Acme')
-  const gate = old.client((await acme.key('gate', 'live')).key)
-  for (const name of ['ada', 'bob', 'eve'])
-    await gate.post('/v1/gate/identities', {
-      schema_id: 'user',
-      traits: { email: `${name}@example.com` },
-    })
-  await acme.api.post('/v1/clockwork/jobs', {
-    name: 'nightly',
-    schedule: '15 3 * * *',
-    url: 'https://example.com/',
-  })
-  await acme.api.post('/v1/clockwork/delayed', {
-    name: 'later',
-    run_at: '2026-03-02T12:00:00Z',
-    url: 'https://example.com/',
-  })
-  const relay = old.client((await acme.key('relay', 'live')).key)
-  await relay.post('/v1/relay/endpoints', { url: 'https://example.com/' })
-  lines = exportOf(old, acme.id)
-})
-afterAll(() => old.stop())
+/** The file with a change of the first line of a kind. */
+const changed = (kind: string, changes: object): string =>
+  fileOf(lines.with(indexOf(kind), { ...lines[indexOf(kind)], ...changes }))
 
-const copy = (): Line[] => structuredClone(lines)
+const withLine = (at: number, line: Line): string => fileOf(lines.toSpliced(at, 0, line))
+const without = (at: number): string => fileOf(lines.toSpliced(at, 1))
 
-/** All that an import could have left. */
-const tenantsThere = () => home.platform.tenants.list().map(({ id }) => id)
+const tenantsOf = ({ platform }: TestApp) => platform.tenants.list().map(({ id }) => id)
 
-describe('a file that is not a whole export is refused, and nothing is written', () => {
+describe('A file that is not a whole export is refused, and nothing is stored', () => {
+  let home: TestApp
   beforeAll(async () => {
     home = await bootTestApp()
   })
   afterAll(() => home.stop())
 
-  const indexOf = (kind: string) => lines.findIndex((line) => line.kind === kind)
-  const changed = (kind: string, changes: object) => () => {
-    const next = copy()
-    Object.assign(next[indexOf(kind)], changes)
-    return fileOf(next)
-  }
-  const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
-  const DEEP = `${'{"a":'.repeat(60_000)}1${'}'.repeat(60_000)}`
+  const HEADER = TEXT.split('\n')[0]
+  const MAX_LINE = 4_194_304
+  /** The second line has this many bytes, its end included. */
+  const lineOf = (bytes: number) => `${HEADER}\n{"kind":"${'x'.repeat(bytes - 12)}"}\n`
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+  const EDITED = 'the file has changed since the export'
+  const A_TIME = 'must be a time'
 
-  /** Of the one stream that there is. */
-  function withEndpoints(count: number): Line[] {
-    const at = indexOf('endpoint')
-    const many = Array.from({ length: count }, (_, n) => ({ ...lines[at], id: idNumber(n) }))
-    return lines.toSpliced(at, 1, ...many)
-  }
-
-  const cases: [string, () => string | Uint8Array, string][] = [
-    ['nothing', () => '', 'the file is empty'],
-    ['no JSON', () => 'hello\n', 'line 1: must be JSON in UTF-8'],
-    ['another format', () => '{"a":1}\n', 'line 1: the file is not a tenant export'],
-    [
-      'JSON that is no object',
-      () => `${fileOf(lines).split('\n')[0]}\n[1]\n`,
-      'line 2: must be a JSON object',
-    ],
-    [
-      'bytes that are not UTF-8',
-      () => Uint8Array.of(0x7b, 0xff, 0x7d, 10),
-      'line 1: must be JSON in UTF-8',
-    ],
-    [
-      'what is nested without end',
-      () => `${'['.repeat(1_000_000)}\n`,
-      'line 1: must be JSON in UTF-8',
-    ],
-    [
-      'a line that was cut',
-      () => fileOf(lines).slice(0, -40),
-      'line 15: the file ends in the middle of this line',
-    ],
-    [
-      'lines that are gone from the end',
-      () => `${fileOf(lines).split('\n').slice(0, 4).join('\n')}\n`,
-      'the file is incomplete: its last line is missing',
-    ],
-    [
-      'a line that is gone from the middle',
-      () => fileOf(lines).split('\n').toSpliced(9, 1).join('\n'),
-      'the file has changed since the export: lines were lost or edited',
-    ],
-    [
-      'a changed line',
-      () => fileOf(lines).replaceAll('ada@example.com', 'adb@example.com'),
-      'the file has changed since the export: lines were lost or edited',
-    ],
-    [
-      'something behind the end',
-      () => `${fileOf(lines)}{}\n`,
-      'line 15: the file has more lines after its last line',
-    ],
-    [
-      'a line of more than 4 MB',
-      () => `${fileOf(lines).split('\n')[0]}\n{"kind":"${'x'.repeat(5_000_000)}"}\n`,
-      'line 2: must have at most 4194304 bytes',
-    ],
+  test.each<[string, string | Uint8Array, string]>([
+    ['nothing', '', 'the file is empty'],
+    ['no JSON', 'hello\n', 'line 1: must be JSON in UTF-8'],
+    ['other JSON', '{"a":1}\n', 'line 1: the file is not a tenant export'],
+    ['no object', `${HEADER}\n[1]\n`, 'line 2: must be a JSON object'],
+    ['no UTF-8', Uint8Array.of(0x7b, 0xff, 0x7d, 10), 'line 1: must be JSON in UTF-8'],
+    ['endless nesting', `${'['.repeat(1_000_000)}\n`, 'line 1: must be JSON in UTF-8'],
+    ['a cut line', TEXT.slice(0, -40), 'line 15: the file ends in the middle of this line'],
+    ['a cut end', TEXT.replace(/\n[^\n]+\n$/, '\n'), 'the file is incomplete'],
+    ['a missing line', TEXT.split('\n').toSpliced(9, 1).join('\n'), EDITED],
+    ['an edited line', TEXT.replaceAll('ada@', 'adb@'), EDITED],
+    ['more lines', `${TEXT}{}\n`, 'line 15: the file has more lines after its last line'],
+    ['a line of over 4 MB', lineOf(MAX_LINE + 1), `line 2: must have at most ${MAX_LINE} bytes`],
+    ['a kind of 4 MB', lineOf(MAX_LINE), 'is not a known kind'],
     ['a later format', changed('gatehouse.export', { format: 2 }), 'line 1: the file has format 2'],
+    ['a later schema', changed('gatehouse.export', { schema: '9999_x' }), 'which is newer'],
+    ['a header with more', changed('gatehouse.export', { evil: 1 }), 'line 1: header.evil: '],
     [
-      'a later schema',
-      changed('gatehouse.export', { schema: '9999_future' }),
-      'which is newer than this one',
-    ],
-    [
-      'an unknown member of the header',
-      changed('gatehouse.export', { evil: 1 }),
-      'line 1: header.evil: is not valid: unexpected property',
+      'an impossible key prefix',
+      changed('gatehouse.export', { key_prefix: '\u001b[2Ksvc' }),
+      'line 1: header.key_prefix: ',
     ],
     [
       'an unknown kind',
       changed('cron_job', { kind: 'session' }),
-      'line 10: session: is not a known kind',
+      'line 10: session: is not a known',
+    ],
+    [
+      'a kind that is no text',
+      changed('cron_job', { kind: { toString: 1 } }),
+      'kind: must be a string',
     ],
     [
       'an unknown field',
       changed('identity', { is_admin: true }),
-      'line 3: identity.is_admin: is not a known field',
+      'line 3: identity.is_admin: is not',
     ],
     [
       'a field of the prototype',
-      () => fileOf(lines).replace('"kind":"identity"', '"kind":"identity","__proto__":{}'),
+      TEXT.replace('"kind":"identity"', '"kind":"identity","__proto__":{}'),
       'line 3: identity.__proto__: is not a known field',
     ],
-    [
-      'a kind that is no text',
-      changed('cron_job', { kind: { toString: 1, valueOf: 1 } }),
-      'kind: must be a string',
-    ],
     ['a wrong type', changed('identity', { id: 5 }), 'line 3: identity.id: must be a string'],
+    ['a null', changed('cron_job', { url: null }), 'cron_job.url: must be a string'],
     [
-      'null where there has to be something',
-      changed('cron_job', { url: null }),
-      'cron_job.url: must be a string',
-    ],
-    [
-      'another word than those there are',
+      'another word',
       changed('identity', { state: 'gone' }),
-      'identity.state: must be one of active, inactive',
+      'identity.state: must be one of active',
     ],
+    ['no date', changed('identity', { created_at: '2026-02-30T00:00:00.000Z' }), A_TIME],
+    ['1969', changed('identity', { created_at: '1969-12-31T23:59:59.999Z' }), A_TIME],
+    ['the year 10000', changed('identity', { updated_at: '+010000-01-01T00:00:00.000Z' }), A_TIME],
     [
-      'a time that is none',
-      changed('identity', { created_at: '2026-02-30T00:00:00.000Z' }),
-      'identity.created_at: must be a time',
+      'a late time in a secret',
+      changed('endpoint', { secrets: [{ secret, expiresAt: 1e15 }] }),
+      'line 9: endpoint.secrets.0.expiresAt: ',
     ],
+    ['a blank name', changed('tenant', { name: ' ' }), 'line 2: tenant.name: must have at least'],
+    ['a long name', changed('tenant', { name: 'x'.repeat(201) }), 'line 2: tenant.name: must have'],
     [
-      'a time before 1970',
-      changed('identity', { created_at: '1969-12-31T23:59:59.999Z' }),
-      'identity.created_at: must be a time',
+      'a hostile name',
+      changed('tenant', { name: 'A\u001b[2K' }),
+      'line 2: tenant.name: must be one',
     ],
+    ['a padded name', changed('tenant', { name: ' Acme' }), 'line 2: tenant.name: must not start'],
+    ['half a character', changed('identity', { schema_id: '\ud800' }), 'must be valid Unicode'],
+    ['no address', changed('identity', { traits: {} }), 'identity.traits.email: is required'],
     [
-      'a time after the year 9999',
-      changed('identity', { updated_at: '+010000-01-01T00:00:00.000Z' }),
-      'identity.updated_at: must be a time',
-    ],
-    [
-      'a time that far within a secret',
-      changed('endpoint', { secrets: [{ secret: SECRET, expiresAt: 1e15 }] }),
-      'line 9: endpoint.secrets.0.expiresAt: is not valid: expected union value',
-    ],
-    [
-      'a tenant without a name',
-      changed('tenant', { name: ' ' }),
-      'line 2: tenant.name: must have at least one visible character',
-    ],
-    [
-      'a name of a tenant that is too long',
-      changed('tenant', { name: 'x'.repeat(201) }),
-      'line 2: tenant.name: must have at most 200 characters',
-    ],
-    [
-      'a name of a tenant that moves a cursor',
-      changed('tenant', { name: 'Acme\u001b[2K' }),
-      'line 2: tenant.name: must be one line without control characters',
-    ],
-    [
-      'a name of a tenant with space about it',
-      changed('tenant', { name: ' Acme' }),
-      'line 2: tenant.name: must not start or end with a space',
-    ],
-    [
-      'keys that no installation has',
-      changed('gatehouse.export', { key_prefix: '\u001b[2Ksvc' }),
-      "line 1: header.key_prefix: is not valid: expected string to match '^[a-z][a-z0-9]{0,15}$'",
-    ],
-    [
-      'more endpoints of one stream than there ever are',
-      () => fileOf(withEndpoints(1001)),
-      'line 1009: endpoint: must have at most 1000 rows per stream',
-    ],
-    [
-      'what is nested deeper than can be walked through',
-      () => {
-        const [{ id, tenant_id, created_at, updated_at }] = ofKind(lines, 'identity')
-        const times = { created_at, updated_at }
-        const tokens = 'here'
-        const link = { kind: 'social_link', tenant_id, provider: 'google', subject: '1', tokens }
-        const next = lines.toSpliced(indexOf('endpoint'), 0, { ...link, identity_id: id, ...times })
-        return fileOf(next).replace('"here"', DEEP)
-      },
-      'social_link.tokens: is nested too deeply',
-    ],
-    [
-      'half a character',
-      changed('identity', { schema_id: '\ud800' }),
-      'line 3: identity.schema_id: must be valid Unicode',
-    ],
-    [
-      'traits without an address',
-      changed('identity', { traits: {} }),
-      'identity.traits.email: is required',
-    ],
-    [
-      'an address in another line 3: identity.traits.email: must be in the normalized form that addresses are stored in',
+      'an address that is not normalized',
       changed('identity', { traits: { email: 'ADA@example.com' } }),
-      'line 3: identity.traits.email: must be in the normalized form that addresses are stored in',
+      'line 3: identity.traits.email: must be in the normalized form',
     ],
+    ['no schedule', changed('cron_job', { schedule: 'daily' }), 'line 10: cron_job.schedule: must'],
+    ['no HTTP URL', changed('cron_job', { url: 'file:///etc/passwd' }), 'cron_job.url: must be an'],
     [
-      'a schedule that is none',
-      changed('cron_job', { schedule: 'daily' }),
-      'line 10: cron_job.schedule: must have 5 fields, not 1',
-    ],
-    [
-      'a URL that cannot be called',
-      changed('cron_job', { url: 'file:///etc/passwd' }),
-      'cron_job.url: must be an http or https URL',
-    ],
-    [
-      'headers that cannot be sent',
+      'a bad header',
       changed('cron_job', { headers: { 'a b': 'c' } }),
-      'line 10: cron_job.headers: must have names of letters, digits and hyphens, unlike "a b"',
+      'cron_job.headers: must have',
     ],
     [
-      'headers that are no text',
+      'a header that is no text',
       changed('cron_job', { headers: { a: 1 } }),
-      'line 10: cron_job.headers.a: is not valid: expected string',
+      'cron_job.headers.a: ',
     ],
-    [
-      'a delayed job that has ended',
-      changed('delayed_job', { status: 'success' }),
-      'delayed_job.status: must be pending',
-    ],
+    ['an ended job', changed('delayed_job', { status: 'success' }), 'delayed_job.status: must be'],
     [
       'a key without its environment',
       changed('api_key', { engine: 'gate', environment: null }),
@@ -274,176 +144,57 @@ describe('a file that is not a whole export is refused, and nothing is written',
     [
       'another tenant’s row',
       changed('identity', { tenant_id: OTHER }),
-      'line 3: identity: belongs to a different tenant than the file',
+      'line 3: identity: belongs to',
     ],
+    ['another tenant', changed('tenant', { id: OTHER }), 'line 2: tenant: belongs to a different'],
     [
-      'another tenant than the header names',
-      changed('tenant', { id: OTHER }),
-      'line 2: tenant: belongs to a different tenant than the file',
-    ],
-    [
-      'an address that two people have',
+      'an address twice',
       changed('identity', { traits: { email: 'bob@example.com' } }),
       'line 4: identity.email: is already used by another identity',
     ],
     [
-      'what belongs to nobody',
+      'an orphan',
       changed('address', { identity_id: idNumber(1) }),
-      'line 6: address: refers to a row that does not exist',
+      'line 6: address: refers to a row',
     ],
-    [
-      'a line twice',
-      () => fileOf(copy().toSpliced(3, 0, lines[2])),
-      'line 4: identity: is in the file twice',
-    ],
-    [
-      'keys before what they open',
-      () => fileOf(copy().toSpliced(2, 0, ofKind(lines, 'api_key')[0])),
-      'line 4: identity: must come before api_key',
-    ],
-    [
-      'no tenant',
-      () => fileOf(copy().toSpliced(1, 1)),
-      'line 2: identity: must come after the tenant',
-    ],
-    [
-      'two tenants',
-      () => fileOf(copy().toSpliced(1, 0, lines[1])),
-      'line 3: tenant: must have at most 1 row',
-    ],
-    [
-      'a tenant alone in the header',
-      () => fileOf([lines[0], lines.at(-1)]),
-      'line 2: the file has no tenant',
-    ],
-  ]
-
-  test.each(cases)('%s', async (_, text, message) => {
-    await expect(importInto(home, text())).rejects.toThrow(message)
-    expect(tenantsThere()).toEqual([])
-    expect(home.db.client.query('select * from imports').all()).toEqual([])
-  })
-})
-
-describe('what belongs to others is not touched', () => {
-  beforeEach(async () => {
-    home = await bootTestApp()
-  })
-  afterEach(() => home.stop())
-
-  test('a tenant that is here already is refused', async () => {
-    await importInto(home, fileOf(lines))
-    await expect(importInto(home, fileOf(lines))).rejects.toThrow('already exists')
-    const own = await home.tenant('Own')
-    const mine = exportOf(home, own.id)
-    await expect(importInto(home, fileOf(mine))).rejects.toThrow('already exists')
+    ['a line twice', withLine(3, lines[2]), 'line 4: identity: is in the file twice'],
+    ['a key early', withLine(2, lines.at(-2)), 'line 4: identity: must come before api_key'],
+    ['no tenant', without(1), 'line 2: identity: must come after the tenant'],
+    ['two tenants', withLine(1, lines[1]), 'line 3: tenant: must have at most 1 row'],
+    ['a header alone', fileOf([lines[0], lines.at(-1)]), 'line 2: the file has no tenant'],
+  ])('%s', async (_, text, message) => {
+    await expect(importInto(home, text)).rejects.toThrow(message)
+    expect([tenantsOf(home), rowsIn(home, 'imports')]).toEqual([[], []])
   })
 
-  test.each(['api_key', 'identity', 'cron_job'])(
-    'an id of another tenant is refused: %s',
-    async (kind) => {
-      await importInto(home, fileOf(lines))
-      const [taken] = ofKind(lines, kind)
-      const other = JSON.parse(JSON.stringify(lines).replaceAll(acme.id, OTHER)) as Line[]
-      const before = exportOf(home, acme.id)
-
-      const only = other.filter(
-        (line) => ['gatehouse.export', 'tenant', 'end'].includes(line.kind) || line.id === taken.id,
-      )
-      await expect(importInto(home, fileOf(only))).rejects.toThrow(
-        `line 3: ${kind}.id: is already used by another ${kind}`,
-      )
-      expect(tenantsThere()).toEqual([acme.id])
-      expect(exportOf(home, acme.id).slice(1, -1)).toEqual(before.slice(1, -1))
-    },
-  )
-})
-
-describe('an import that was cut short', () => {
-  beforeEach(async () => {
-    home = await bootTestApp()
-  })
-  afterEach(() => home.stop())
-
-  const text = () => fileOf(withPeople(lines, 600))
-
-  /** Dies in the commit of this number. */
-  async function cutShort(atCommit: number, file = text()) {
-    let commits = 0
-    const commit: ReturnType<typeof createCommit>['commit'] = (work) => {
-      if (++commits === atCommit) throw new Error('killed')
-      return home.db.commit(work)
-    }
-    await expect(importInto(home, file, { db: { ...home.db, commit } })).rejects.toThrow('killed')
-  }
-
-  test.each([2, 3])('is completed by the same file, in commit %p', async (atCommit) => {
-    await cutShort(atCommit)
-    expect(home.platform.tenants.find(acme.id).status).toBe('suspended')
-
-    const { alreadyThere } = await importInto(home, text())
-
-    expect(alreadyThere).toBe((atCommit - 1) * 500)
-    expect(home.platform.tenants.find(acme.id).status).toBe('active')
-    const fresh = await bootTestApp()
-    await importInto(fresh, text())
-    expect(exportOf(home, acme.id).slice(1, -1)).toEqual(exportOf(fresh, acme.id).slice(1, -1))
-    const counts = 'select * from job_counts'
-    expect(home.db.client.query(counts).all()).toEqual(fresh.db.client.query(counts).all())
-    await fresh.stop()
+  test('more endpoints of a stream than a tenant may have', async () => {
+    const at = indexOf('endpoint')
+    const many = Array.from({ length: 1001 }, (_, n) => ({ ...lines[at], id: idNumber(n) }))
+    const refused = importInto(home, fileOf(lines.toSpliced(at, 1, ...many)))
+    await expect(refused).rejects.toThrow('line 1009: endpoint: must have at most 1000 rows')
   })
 
-  test('takes no other file, and says which one it waits for', async () => {
-    await cutShort(2)
-    await expect(importInto(home, fileOf(lines))).rejects.toThrow(
-      /was interrupted. To complete it, import the same file again \(SHA-256 [0-9a-f]{64}\)/,
-    )
+  test('a document that is nested too deeply', async () => {
+    const deep = `${'{"a":'.repeat(60_000)}1${'}'.repeat(60_000)}`
+    const [{ id, tenant_id, created_at, updated_at }] = ofKind(lines, 'identity')
+    const subject = { provider: 'google', subject: '1', tokens: 'here' }
+    const row = { tenant_id, identity_id: id, created_at, updated_at }
+    const text = withLine(indexOf('endpoint'), { kind: 'social_link', ...subject, ...row })
+    const refused = importInto(home, text.replace('"here"', deep))
+    await expect(refused).rejects.toThrow('social_link.tokens: is nested too deeply')
   })
 
-  test('opens no door before its end', async () => {
-    await cutShort(2)
-    expect(await home.client(acme.secret).get('/v1/clockwork/jobs')).toMatchObject({ status: 401 })
-    await importInto(home, text())
-    expect(await home.client(acme.secret).get('/v1/clockwork/jobs')).toMatchObject({ status: 200 })
+  test.each([
+    ['kind', { kind: '\u001b[2J\u202ekind\n' }],
+    ['field', { '\u001b]0;title\u0007': 1 }],
+    ['key of a document', { headers: { '\u009b2J': 1 } }],
+  ])('and the message prints no control character of a %s', async (_, changes) => {
+    const { message } = await importInto(home, changed('cron_job', changes)).catch((it) => it)
+    expect(message).toStartWith('line ')
+    expect(message).not.toMatch(/[\p{Cc}\u202e]/u)
   })
 
-  test('cannot be woken before its end', async () => {
-    await cutShort(2)
-    const { resume, suspend, change } = home.platform.tenants
-    const message = 'the import of this tenant was interrupted: import the same file again'
-    await expect(resume({ kind: 'cli' }, acme.id)).rejects.toThrow(message)
-    await expect(suspend({ kind: 'cli' }, acme.id, 'billing')).rejects.toThrow(message)
-    await expect(change({ kind: 'cli' }, acme.id, { name: 'Ours' })).rejects.toThrow(message)
-
-    await importInto(home, text())
-    expect(await change({ kind: 'cli' }, acme.id, { name: 'Ours' })).toMatchObject({
-      name: 'Ours',
-      status: 'active',
-    })
-  })
-
-  test('has no jobs that run as long as anything but keys is missing', async () => {
-    const [endpoint] = ofKind(lines, 'endpoint')
-    const more = Array.from({ length: 600 }, (_, n) => ({ ...endpoint, id: idNumber(n) }))
-    const whole = fileOf(lines.toSpliced(lines.indexOf(endpoint), 0, ...more))
-    await cutShort(2, whole)
-    for (const table of ['cron_jobs', 'delayed_jobs', 'runs'])
-      expect(home.db.client.query(`select * from ${table}`).all()).toEqual([])
-
-    await importInto(home, whole)
-    expect(home.db.client.query('select state from runs').all()).toEqual([{ state: 'waiting' }])
-  })
-
-  test('begins with an empty tenant only if nothing of it was kept', async () => {
-    await cutShort(1)
-    expect(tenantsThere()).toEqual([])
-    expect(await importInto(home, text())).toMatchObject({ alreadyThere: 0 })
-  })
-})
-
-describe('a disk without room for the check', () => {
-  test('is told in a sentence, and nothing is written', async () => {
-    const home = await bootTestApp()
+  test('and so is a file for which the disk has no room', async () => {
     using folder = temporaryFolder()
     const openFull = () => {
       const scratch = openScratch({ dataDir: folder.path, migrations, now: 0 })
@@ -451,56 +202,175 @@ describe('a disk without room for the check', () => {
       return scratch
     }
     const file = fileOf(withPeople(lines, 2000))
-
-    const error = await importInto(home, file, { openScratch: openFull }).catch((thrown) => thrown)
+    const error = await importInto(home, file, { openScratch: openFull }).catch((it) => it)
     expect(error).toBeInstanceOf(StorageError)
     expect(error.message).toBe('the disk is full')
-    expect(home.platform.tenants.list()).toEqual([])
-    await home.stop()
+    expect(tenantsOf(home)).toEqual([])
   })
 })
 
-describe('what a file says, in the message that refuses it', () => {
-  test.each([
-    ['a kind', { kind: '\u001b[2J\u202ekind\n' }],
-    ['a field', { '\u001b]0;title\u0007': 1 }],
-    ['a key of a document', { headers: { '\u009b2J': 1 } }],
-  ])('moves no cursor: %s', async (_, changes) => {
-    const home = await bootTestApp()
-    const next = copy()
-    Object.assign(
-      next.find(({ kind }: Line) => kind === 'cron_job'),
-      changes,
+test('A tenant or an id that exists already is refused', async () => {
+  await using home = await bootTestApp()
+  await importInto(home, TEXT)
+  const own = await home.tenant('Own')
+  for (const file of [TEXT, fileOf(exportOf(home, own.id))])
+    await expect(importInto(home, file)).rejects.toThrow('already exists')
+
+  const before = exportOf(home, acme.id).slice(1, -1)
+  const others = JSON.parse(JSON.stringify(lines).replaceAll(acme.id, OTHER)) as Line[]
+  for (const kind of ['api_key', 'identity', 'cron_job']) {
+    const [taken] = ofKind(lines, kind)
+    const only = others.filter(
+      (line) => ['gatehouse.export', 'tenant', 'end'].includes(line.kind) || line.id === taken.id,
     )
-    const { message } = await importInto(home, fileOf(next)).catch((thrown) => thrown)
-    expect(message).toStartWith('line ')
-    expect(message).not.toMatch(/[\p{Cc}\u202e]/u)
-    await home.stop()
-  })
+    const message = `line 3: ${kind}.id: is already used by another ${kind}`
+    await expect(importInto(home, fileOf(only))).rejects.toThrow(message)
+  }
+  expect(exportOf(home, acme.id).slice(1, -1)).toEqual(before)
+  expect(tenantsOf(home).toSorted()).toEqual([acme.id, own.id].toSorted())
 })
 
-describe('months of usage', () => {
-  test('come as they were counted', async () => {
+test('Months of usage and a suspension are imported', async () => {
+  await using old = await bootTestApp()
+  await using home = await bootTestApp()
+  const { id } = await old.tenant('Metered')
+  const counted = [id, '2026-02', 1200, 200, 35, 80, 50, 3, 10]
+  old.db.client.run('insert into usage_months values (?, ?, ?, ?, ?, ?, ?, ?, ?)', counted)
+  await old.platform.tenants.suspend({ kind: 'cli' }, id, 'renewal')
+  await importInto(home, fileOf(exportOf(old, id)))
+  expect(home.db.client.query('select * from usage_months').values()).toEqual([counted])
+  expect(home.platform.tenants.find(id).status).toBe('renewal_unpaid')
+})
+
+describe('An interrupted import', () => {
+  const whole = fileOf(withPeople(lines, 600))
+
+  async function interrupted(atCommit: number, file = whole) {
     const home = await bootTestApp()
-    const { id } = await old.tenant('Metered')
-    const counted = [id, '2026-02', 1200, 200, 35, 80, 50, 3, 10]
-    old.db.client.run('insert into usage_months values (?, ?, ?, ?, ?, ?, ?, ?, ?)', counted)
-    await importInto(home, fileOf(exportOf(old, id)))
-    expect(home.db.client.query('select * from usage_months').values()).toEqual([counted])
-    await home.stop()
+    const imported = importInto(home, file, { db: dyingIn(atCommit, home) })
+    await expect(imported).rejects.toThrow('killed')
+    return home
+  }
+
+  test.each([2, 3])('is completed by the same file, from commit %p', async (atCommit) => {
+    await using home = await interrupted(atCommit)
+    expect(home.platform.tenants.find(acme.id).status).toBe('suspended')
+    const api = home.client(acme.secret)
+    expect(await api.get('/v1/clockwork/jobs')).toMatchObject({ status: 401 })
+
+    const { alreadyThere } = await importInto(home, whole)
+
+    expect(alreadyThere).toBe((atCommit - 1) * 500)
+    expect(home.platform.tenants.find(acme.id).status).toBe('active')
+    expect(await api.get('/v1/clockwork/jobs')).toMatchObject({ status: 200 })
+    await using fresh = await bootTestApp()
+    await importInto(fresh, whole)
+    expect(exportOf(home, acme.id).slice(1, -1)).toEqual(exportOf(fresh, acme.id).slice(1, -1))
+    expect(rowsIn(home, 'job_counts')).toEqual(rowsIn(fresh, 'job_counts'))
+  })
+
+  test('accepts no other file and no change of the tenant', async () => {
+    await using home = await interrupted(2)
+    await expect(importInto(home, TEXT)).rejects.toThrow(
+      /was interrupted. To complete it, import the same file again \(SHA-256 [0-9a-f]{64}\)/,
+    )
+    const { resume, suspend, change } = home.platform.tenants
+    const message = 'the import of this tenant was interrupted'
+    await expect(resume({ kind: 'cli' }, acme.id)).rejects.toThrow(message)
+    await expect(suspend({ kind: 'cli' }, acme.id, 'billing')).rejects.toThrow(message)
+    await expect(change({ kind: 'cli' }, acme.id, { name: 'Ours' })).rejects.toThrow(message)
+  })
+
+  test('has no jobs while anything but keys is missing', async () => {
+    const [endpoint] = ofKind(lines, 'endpoint')
+    const more = Array.from({ length: 600 }, (_, n) => ({ ...endpoint, id: idNumber(n) }))
+    const file = fileOf(lines.toSpliced(lines.indexOf(endpoint), 0, ...more))
+    await using home = await interrupted(2, file)
+    for (const table of ['cron_jobs', 'delayed_jobs', 'runs'])
+      expect(rowsIn(home, table)).toEqual([])
+    await importInto(home, file)
+    expect(rowsIn(home, 'runs')).toMatchObject([{ state: 'waiting' }])
+  })
+
+  test('in its first commit leaves nothing', async () => {
+    await using home = await interrupted(1)
+    expect(tenantsOf(home)).toEqual([])
+    expect(await importInto(home, whole)).toMatchObject({ alreadyThere: 0 })
   })
 })
 
-describe('a suspended tenant', () => {
-  beforeEach(async () => {
-    home = await bootTestApp()
-  })
-  afterEach(() => home.stop())
+describe('Of a file that changes after its check, only checked lines are stored', () => {
+  /** Imports a file that is exchanged as soon as it has been checked. */
+  async function importSwapped(home: TestApp, before: Line[], after: Line[]) {
+    using folder = temporaryFolder()
+    const file = join(folder.path, 'acme.ndjson')
+    writeFileSync(file, fileOf(before))
+    const swapping = () => {
+      const scratch = openScratch({ dataDir: folder.path, migrations, now: 0 })
+      const close = () => {
+        scratch.close()
+        writeFileSync(file, fileOf(after))
+      }
+      return { ...scratch, close }
+    }
+    await importInto(home, '', { file, openScratch: swapping })
+  }
+  const CHANGED = 'the file changed during the import'
 
-  test('is suspended where it comes to', async () => {
-    const { id } = await old.tenant('Late')
-    await old.platform.tenants.suspend({ kind: 'cli' }, id, 'renewal')
-    await importInto(home, fileOf(exportOf(old, id)))
-    expect(home.platform.tenants.find(id).status).toBe('renewal_unpaid')
+  test('so that no credential for another tenant comes in, and no scope in the last line', async () => {
+    await using home = await bootTestApp()
+    const victims = await home.tenant('Victims')
+    const api = home.client((await victims.key('gate', 'live')).key)
+    const traits = { email: 'victim@example.com' }
+    const { body: victim } = await api.post('/v1/gate/identities', { schema_id: 'user', traits })
+    const time = '2026-03-01T12:00:00.000Z'
+    const foreign = {
+      kind: 'credential',
+      tenant_id: acme.id,
+      identity_id: victim.id,
+      type: 'password',
+      config: { hashed_password: await Bun.password.hash('known to the attacker') },
+      version: 0,
+      created_at: time,
+      updated_at: time,
+    }
+    const evil = lines.toSpliced(indexOf('endpoint'), 0, foreign)
+    await expect(importInto(home, fileOf(evil))).rejects.toThrow('credential: refers to a row')
+    await expect(importSwapped(home, lines, evil)).rejects.toThrow(CHANGED)
+    expect(rowsIn(home, 'gate_credentials')).toEqual([])
+
+    const last = { ...lines.at(-2), scopes: ['relay:anything'] }
+    await expect(importSwapped(home, lines, lines.with(-2, last))).rejects.toThrow(CHANGED)
+    const keys = home.platform.keys.list(acme.id)
+    expect([keys, tenantsOf(home)]).toEqual([[], [victims.id]])
   })
+
+  test('and the unchanged file completes the import', async () => {
+    await using home = await bootTestApp()
+    const before = withPeople(lines, 1200)
+    const admin = { metadata_public: { roles: ['admin'] } }
+    const after = before.map((line) =>
+      line.kind === 'identity' && line.id === idNumber(700) ? { ...line, ...admin } : line,
+    )
+    await expect(importSwapped(home, before, after)).rejects.toThrow(CHANGED)
+    expect(rowsIn(home, 'gate_identities')).toHaveLength(499)
+    await expect(importInto(home, fileOf(after))).rejects.toThrow('was interrupted')
+    await importInto(home, fileOf(before))
+    expect(rowsIn(home, 'gate_identities')).toHaveLength(1203)
+  })
+})
+
+test('The database for the check has no name, and nothing is left of it, not by a killed process', () => {
+  using folder = temporaryFolder()
+  const dead = { ...thisProcess('test'), pid: 2 ** 22 + 1 }
+  const left = openWorkFolder({ parent: folder.path, process: dead, now: Date.now() })
+  writeFileSync(join(left.path, 'gatehouse.db'), 'half a database')
+
+  const scratch = openScratch({ dataDir: folder.path, migrations, now: Date.now() })
+  expect(readdirSync(folder.path)).toEqual([])
+  expect(scratch.client.query('select * from tenants').all()).toEqual([])
+  scratch.close()
+  const broken = [{ id: '0000_broken', sql: 'no such statement' }]
+  expect(() => openScratch({ dataDir: folder.path, migrations: broken, now: 0 })).toThrow()
+  expect(readdirSync(folder.path)).toEqual([])
 })

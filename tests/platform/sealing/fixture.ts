@@ -17,7 +17,7 @@ import { temporaryFolder } from '../../support/folder.ts'
 export const ACTOR = { kind: 'cli', source: 'test' } as const
 export const UNWATCHED: RotationWatch = { onResealed: () => {}, onWaiting: () => {} }
 
-/** Like a server, as far as mails are concerned: those are what tests seal. */
+/** A server that seals mails. */
 export async function openPost(db: Db, clock: Clock, dataDir: string) {
   const sealing = createSealing(await openKeyRing({ db, clock, dataDir }))
   const bodies = createBodies(sealing)
@@ -37,11 +37,11 @@ export async function openPost(db: Db, clock: Clock, dataDir: string) {
     sealing,
     post: (id: string, text: string) => void insert.run(id, hashOf(id), seal(id, text)),
     change: (id: string, text: string) => void update.run(seal(id, text), id),
-    /** As it lies there. */
+    /** Stores a body as it is. */
     put: (id: string, body: string) => void update.run(body, id),
     sealed: (id: string): string => find.get(id)?.body ?? '',
     text: (id: string): string => bodies.open(id, find.get(id)?.body ?? '').text,
-    /** Whether it is still counted under the address that it was written to. */
+    /** Whether the fingerprint of its address is still the same. */
     isCounted: (id: string): boolean => find.get(id)?.recipient_hash === hashOf(id),
     ids: (): string[] => ids.all().map(({ id }) => id),
   }
@@ -73,7 +73,7 @@ export async function createInstallation(count: number) {
     for (let n = 0; n < count; n++) post.post(`m${n}`, `text ${n}`)
   })
 
-  /** From a process of its own, as far as the database can tell, while the clock is turned. */
+  /** Rotates from another connection, while the clock is turned. */
   const rotate = (on: Db = connect(), watch: Partial<RotationWatch> = {}) =>
     turned(clock, rotationOn(on, clock, dataDir).rotate(ACTOR, { ...UNWATCHED, ...watch }))
 
@@ -106,7 +106,7 @@ export async function createInstallation(count: number) {
   }
 }
 
-/** Turns the clock until work that waits by it is done. */
+/** Turns the clock until the work is done. */
 export async function turned<T>(clock: TestClock, work: Promise<T>): Promise<T> {
   let isDone = false
   const ended = work.finally(() => {
@@ -120,6 +120,6 @@ export async function turned<T>(clock: TestClock, work: Promise<T>): Promise<T> 
   return ended
 }
 
-/** Every mail as it was written, and counted under its address. */
+/** Whether every mail has its text and the fingerprint of its address. */
 export const isWhole = (post: Post): boolean =>
   post.ids().every((id) => post.text(id) === `text ${id.slice(1)}` && post.isCounted(id))

@@ -7,7 +7,7 @@
  */
 import { type Db, openDatabase } from '../../../src/db/open.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
-import { ACTOR, openPost, rotationOn } from './fixture.ts'
+import { ACTOR, openPost, rotationOn, UNWATCHED } from './fixture.ts'
 
 const [mode = '', dataDir = '', moment = '', at = '0'] = process.argv.slice(2)
 const db = openDatabase({ dataDir, synchronous: 'full' })
@@ -50,9 +50,8 @@ async function rotate() {
     ...systemClock,
     after: (ms: number, fn: () => void) => systemClock.after(ms / 4, fn),
   }
-  const watch = { onResealed: () => {}, onWaiting: () => {} }
   const { rotate } = rotationOn(killing(db), clock, dataDir)
-  console.log(JSON.stringify(await rotate(ACTOR, watch)))
+  console.log(JSON.stringify(await rotate(ACTOR, UNWATCHED)))
 }
 
 function killing(db: Db): Db {
