@@ -40,6 +40,7 @@ const FILTERED = [
 /** Indexes and tables of which few rows are read, whatever is stored. */
 const FEW: Readonly<Record<string, string>> = {
   attempts_by_delivery: 'of one delivery',
+  audit_log_by_time: 'of one period, of the index alone',
   backups_by_time: 'the rows of ninety days',
   console_invitations_by_email: 'to one team',
   console_memberships_by_tenant: 'of one team',
