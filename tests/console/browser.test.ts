@@ -44,6 +44,7 @@ interface Options {
 async function open(path: string, options: Options = {}) {
   const { look = wideLight, as = operator, javaScript = true } = options
   const context = javaScript ? scripted : plain
+  await context.clearCookies()
   await context.addCookies([{ name: 'identity_session', value: as.token, url: app.url }])
   const page = await context.newPage()
   const reports: string[] = []

@@ -3,7 +3,7 @@ import { temporaryFolder } from './folder.ts'
 import type { Page } from './page.ts'
 import { freePort } from './port.ts'
 
-/** What runs the programs that pages show. */
+/** Programs that run the examples of pages. */
 const RUNNERS: Record<string, string | null> = {
   ts: process.execPath,
   python: Bun.which('python3'),
@@ -11,7 +11,7 @@ const RUNNERS: Record<string, string | null> = {
 
 export const canRun = (language: string): boolean => (RUNNERS[language] ?? null) !== null
 
-/** All that a stream says, as far as it has come. */
+/** Collects the text of a stream. */
 export function collect(stream: ReadableStream<Uint8Array>): { text: string } {
   const decoder = new TextDecoder()
   const collected = { text: '' }
@@ -21,10 +21,7 @@ export function collect(stream: ReadableStream<Uint8Array>): { text: string } {
   return collected
 }
 
-/**
- * A server that a page shows, as a process of its own: the block that has `words` in it, from a
- * file and with nothing in its folder. It gets its port in `PORT`. Ends with the scope.
- */
+/** Starts the server of a page's code block with `words` as a process, with its port in `PORT`. */
 export async function startShown(
   page: Page,
   { language, words, env }: { language: string; words: string; env: Record<string, string> },
