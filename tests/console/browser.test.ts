@@ -12,7 +12,7 @@ import {
 import { MINUTE, type SignedIn, useConsole } from './fixture.ts'
 import { addOneOfEach, pathOf } from './one-of-each.ts'
 
-const [wideLight, wideDark, narrowLight] = LOOKS
+const [wideLight, , narrowLight, narrowDark] = LOOKS
 const LONG = 'wideandunbroken'.repeat(15)
 
 const app = await useConsole()
@@ -80,17 +80,13 @@ const tooLow = (page: Page) =>
       .map(({ outerHTML }) => outerHTML),
   )
 
-/** One page for each layout: overview, lists, details, forms, charts, search. */
+/** One page for each layout: overview, detail, form, list, exchange. */
 test.each([
   '/console',
   '/console/jobs/:id',
   '/console/jobs/new',
   '/console/endpoints',
   '/console/deliveries/:id',
-  '/console/identities/:id',
-  '/console/keys/new',
-  '/console/usage',
-  '/console/find?q=nightly',
 ])('%s is accessible in light and dark, and fits every width', async (route) => {
   const { page, reports } = await open(pathOf(route, parameters))
   expect(await seriousFindings(page)).toEqual([])
@@ -98,7 +94,7 @@ test.each([
   expect(await seriousFindings(page, { rules: ['color-contrast'] })).toEqual([])
   await screenshot(page, `console${route.replaceAll(/\W+/g, '-')}`)
   const tooWide: number[] = []
-  for (const width of [320, narrowLight.width, 641, 768, 900, 901, 1024, 1920]) {
+  for (const width of [901, 641, 320]) {
     await page.setViewportSize({ width, height: 800 })
     if (await scrollsSideways(page)) tooWide.push(width)
   }
@@ -108,21 +104,18 @@ test.each([
   expect(reports).toEqual([])
 })
 
-test.each([wideDark, narrowLight])(
-  'Menu, search and dialog are accessible and fit in $name',
-  async (look) => {
-    const { page } = await open(pathOf('/console/jobs/:id', parameters), { look })
-    await page.click('.account > summary')
-    expect(await seriousFindings(page, { within: '.topbar' })).toEqual([])
-    await page.keyboard.press('Escape')
-    await page.keyboard.press('/')
-    expect(await seriousFindings(page, { within: '#palette' })).toEqual([])
-    await page.keyboard.press('Escape')
-    await page.click('summary:has-text("Delete job")')
-    expect(await seriousFindings(page, { within: 'dialog[open]' })).toEqual([])
-    expect(await scrollsSideways(page)).toBe(false)
-  },
-)
+test('Menu, search and dialog are accessible and fit a narrow dark screen', async () => {
+  const { page } = await open(pathOf('/console/jobs/:id', parameters), { look: narrowDark })
+  await page.click('.account > summary')
+  expect(await seriousFindings(page, { within: '.topbar' })).toEqual([])
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('/')
+  expect(await seriousFindings(page, { within: '#palette' })).toEqual([])
+  await page.keyboard.press('Escape')
+  await page.click('summary:has-text("Delete job")')
+  expect(await seriousFindings(page, { within: 'dialog[open]' })).toEqual([])
+  expect(await scrollsSideways(page)).toBe(false)
+})
 
 describe('Without scripts', () => {
   const options = { javaScript: false }
@@ -272,7 +265,6 @@ describe('With scripts', () => {
     expect(await focused(page)).toContain('Fix ')
     await page.click('.errorsummary a:has-text("Schedule")')
     expect(await focused(page)).toContain('id="field-schedule"')
-    expect(await seriousFindings(page)).toEqual([])
   })
 
   test('the whole row of a list is a link', async () => {

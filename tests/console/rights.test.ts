@@ -77,3 +77,17 @@ test.each(ALL)(
   },
   60_000,
 )
+
+test('Admins open pages of the installation only after switching to it', async () => {
+  const { open, actIn } = await app.signIn({ isAdmin: true, roles: { [tenantId]: 'owner' } })
+  await actIn(tenantId)
+  for (const { method, path } of routes.filter(({ path }) => path.startsWith('/console/admin/'))) {
+    if (method !== 'GET') continue
+    const { status, text } = await open(path.replaceAll(/:\w+/g, UNKNOWN_ID))
+    expect([path, status, text]).toEqual([
+      path,
+      403,
+      expect.stringMatching(/Switch to the installation to open its pages/i),
+    ])
+  }
+})

@@ -536,7 +536,8 @@ describe('The answer', () => {
     expect(assets.length).toBeGreaterThan(1)
     for (const path of assets) {
       expect(path).toStartWith('/assets/')
-      expect((await app.raw(path)).status).toBe(200)
+      const { status, headers } = await app.raw(path)
+      expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=300'])
     }
   })
 })
