@@ -203,8 +203,19 @@ describe('With scripts', () => {
     }
   })
 
-  test('search opens by key, filters while typing, and is used with the arrow keys', async () => {
+  test('theme, menus and search work on the page, by keys too', async () => {
     const { page } = await open('/console')
+    const asked = page.waitForRequest('**/console/theme')
+    await page.click('.theme button:visible')
+    expect((await asked).postData()).toContain('theme=light')
+    expect(await page.getAttribute('html', 'data-theme')).toBe('light')
+    const menu = page.locator('.account .popup')
+    for (const close of [() => page.keyboard.press('Escape'), () => page.click('h1')]) {
+      await page.click('.account > summary')
+      expect(await menu.isVisible()).toBe(true)
+      await close()
+      expect(await menu.isVisible()).toBe(false)
+    }
     await page.keyboard.press('Control+k')
     await page.keyboard.type('webhooks')
     expect(await page.locator('[data-palette-pages] a:visible').count()).toBeGreaterThan(0)
@@ -218,31 +229,13 @@ describe('With scripts', () => {
     await page.getByRole('heading', { level: 1, name: 'Refresh prices' }).waitFor()
   })
 
-  test('a slash is typed in a field', async () => {
+  test('a filter replaces only the list, changes the address, and shows its progress', async () => {
     const { page } = await open('/console/endpoints')
     await page.click('#filter-search')
     await page.keyboard.press('/')
     expect(await page.isVisible('#palette')).toBe(false)
     expect(await page.inputValue('#filter-search')).toBe('/')
-  })
-
-  test('the theme changes without loading the page, and menus close', async () => {
-    const { page } = await open('/console')
-    const asked = page.waitForRequest('**/console/theme')
-    await page.click('.theme button:visible')
-    expect((await asked).postData()).toContain('theme=light')
-    expect(await page.getAttribute('html', 'data-theme')).toBe('light')
-    const menu = page.locator('.account .popup')
-    for (const close of [() => page.keyboard.press('Escape'), () => page.click('h1')]) {
-      await page.click('.account > summary')
-      expect(await menu.isVisible()).toBe(true)
-      await close()
-      expect(await menu.isVisible()).toBe(false)
-    }
-  })
-
-  test('a filter replaces only the list, changes the address, and shows its progress', async () => {
-    const { page } = await open('/console/endpoints')
+    await page.keyboard.press('Backspace')
     await page.evaluate(() => document.body.setAttribute('data-kept', ''))
     const answer = Promise.withResolvers<void>()
     await page.route('**/endpoints?state=paused', async (route) => {
