@@ -4,7 +4,7 @@ import { servedApp } from './console/fixture.ts'
 import { createNames, readConsole } from './support/console.ts'
 import { openPage } from './support/page.ts'
 import { openShell } from './support/shell.ts'
-import { SOURCE } from './support/source.ts'
+import { PROGRAM } from './support/source.ts'
 import { startTarget } from './support/target.ts'
 import { countRequests } from './support/usage.ts'
 
@@ -22,7 +22,7 @@ test.skipIf(!HAS_SHELL)(
     await using target = startTarget(() => new Response('thanks'))
     const cwd = dirname(app.db.file)
     await using shell = openShell({ cwd, env: { GATEHOUSE_DATA_DIR: cwd } })
-    await shell.run(`gatehouse() { ${SOURCE.join(' ')} "$@"; }`)
+    await shell.run(`gatehouse() { ${PROGRAM.join(' ')} "$@"; }`)
     const names = createNames()
     const here = (text: string) =>
       text

@@ -19,23 +19,17 @@ const ENTRY: AuditEntry = {
   object: 'endpoint:1',
 }
 
-/** The command line on a data directory with nothing in its log but what the test records. */
-async function startFixture() {
+/** `audit <verb>` on a data directory whose log has only what the test records. */
+async function newLog() {
   const folder = temporaryFolder()
   const gatehouse = cli(folder.path)
-
-  async function listed(...argv: string[]) {
-    const { code, out, err } = await gatehouse('audit', 'list', ...argv, '--json')
-    expect([code, err]).toEqual([0, ''])
-    return JSON.parse(out).entries
-  }
-
   await gatehouse('tenant', 'create', '--name', 'Acme')
   const db = openDatabase({ dataDir: join(folder.path, 'data'), synchronous: 'normal' })
   db.client.run('DELETE FROM audit_log')
   const clock = createTestClock(START)
   const audit = createAudit({ db, clock })
-
+  const listed = async (...argv: string[]) =>
+    (await gatehouse('audit', 'list', ...argv, '--json')).json().entries
   return {
     folder: folder.path,
     db,
@@ -43,9 +37,11 @@ async function startFixture() {
     audit,
     cli: gatehouse,
     listed,
+    objects: async (...argv: string[]) => objectsOf(await listed(...argv)),
+    exported: (...argv: string[]) => gatehouse('audit', 'export', ...argv),
     record: (entry: Partial<AuditEntry> = {}) =>
       db.commit(() => audit.record({ ...ENTRY, ...entry })),
-    /** That many entries at once, a minute apart. */
+    /** Records many entries in one commit, a minute apart. */
     recordMany: (count: number) =>
       db.commit(() => {
         for (let n = 0; n < count; n++) {
@@ -64,16 +60,13 @@ const objectsOf = (entries: { object: string }[]) => entries.map(({ object }) =>
 
 describe('audit list', () => {
   test('shows who did what, to what, when and from where', async () => {
-    using fixture = await startFixture()
-    await fixture.record({ detail: { host: 'example.com' } })
-    await fixture.record({
-      tenantId: null,
-      actor: { kind: 'cli', source: 'uid 0@host' },
-      action: 'key.revoked',
-      object: 'key:2',
-    })
+    using log = await newLog()
+    expect((await log.cli('audit', 'list')).out).toBe('No entries.\n')
+    await log.record({ detail: { host: 'example.com' } })
+    const byCli = { tenantId: null, actor: { kind: 'cli', source: 'uid 0@host' } } as const
+    await log.record({ ...byCli, action: 'key.revoked', object: 'key:2' })
 
-    expect(await fixture.listed()).toEqual([
+    expect(await log.listed()).toEqual([
       {
         at: START,
         tenant_id: null,
@@ -91,311 +84,202 @@ describe('audit list', () => {
         detail: { host: 'example.com' },
       },
     ])
-    const { out } = await fixture.cli('audit', 'list')
-    const [head, first, second] = out.split('\n')
+    const [head, first, second] = (await log.cli('audit', 'list')).out.split('\n')
     expect(head).toMatch(/^AT +TENANT +WHO +ACTION +OBJECT +DETAIL$/)
     expect(first).toMatch(/^2026-03-01T00:00:00.000Z +- +cli uid 0@host +key.revoked +key:2$/)
     expect(second).toContain('{"host":"example.com"}')
   })
 
-  test('what the command line itself does is in it', async () => {
-    using fixture = await startFixture()
-    const { out } = await fixture.cli('tenant', 'create', '--name', 'Other', '--json')
-    const { id } = JSON.parse(out)
-
-    expect(await fixture.listed('--tenant', id)).toMatchObject([
-      { actor: { kind: 'cli', id: null }, action: 'tenant.created', object: `tenant:${id}` },
-    ])
+  test('shows what the command line itself does', async () => {
+    using log = await newLog()
+    const { id } = (await log.cli('tenant', 'create', '--name', 'Other', '--json')).json()
+    const created = { actor: { kind: 'cli', id: null }, action: 'tenant.created' }
+    const object = `tenant:${id}`
+    expect(await log.listed('--tenant', id)).toMatchObject([{ ...created, object }])
   })
 
-  test('an empty log is said to be empty', async () => {
-    using fixture = await startFixture()
-
-    expect(await fixture.cli('audit', 'list')).toMatchObject({
-      code: 0,
-      out: 'No entries.\n',
-      err: '',
-    })
-    expect(await fixture.listed()).toEqual([])
+  test('shows the newest 50 entries, or as many as --limit says', async () => {
+    using log = await newLog()
+    await log.recordMany(60)
+    const fifty = await log.objects()
+    expect([fifty.length, fifty[0], fifty.at(-1)]).toEqual([50, 'endpoint:59', 'endpoint:10'])
+    expect(await log.objects('--limit', '2')).toEqual(['endpoint:59', 'endpoint:58'])
+    for (const limit of ['60', '61']) expect(await log.listed('--limit', limit)).toHaveLength(60)
   })
 
-  test('shows 50 entries, the newest first, or as many as are asked for', async () => {
-    using fixture = await startFixture()
-    await fixture.recordMany(60)
+  test('finds rare entries deep in a long log, which a page reads in slices', async () => {
+    using log = await newLog()
+    await log.record({ action: 'key.revoked', object: 'key:7' })
+    await log.recordMany(6000)
+    expect(await log.objects('--action', 'key.')).toEqual(['key:7'])
+    expect(await log.objects('--object', 'key:')).toEqual(['key:7'])
 
-    const fifty = objectsOf(await fixture.listed())
-    expect(fifty).toHaveLength(50)
-    expect([fifty[0], fifty.at(-1)]).toEqual(['endpoint:59', 'endpoint:10'])
-    expect(objectsOf(await fixture.listed('--limit', '2'))).toEqual(['endpoint:59', 'endpoint:58'])
-    expect(await fixture.listed('--limit', '60')).toHaveLength(60)
-    expect(await fixture.listed('--limit', '61')).toHaveLength(60)
+    const filter = { action: 'key.', limit: 10 }
+    const first = log.audit.list(filter)
+    expect(first.entries).toEqual([])
+    const second = log.audit.list({ ...filter, before: first.next })
+    expect([objectsOf(second.entries), second.next]).toEqual([['key:7'], undefined])
   })
 
-  test('finds what lies deep in a long log', async () => {
-    using fixture = await startFixture()
-    await fixture.record({ action: 'key.revoked', object: 'key:7' })
-    await fixture.recordMany(12_000)
-
-    expect(objectsOf(await fixture.listed('--action', 'key.'))).toEqual(['key:7'])
-    expect(objectsOf(await fixture.listed('--object', 'key:'))).toEqual(['key:7'])
-  })
-
-  test.each([
-    [
-      ['--tenant', 'acme'],
-      ['endpoint:1', 'key:1'],
-    ],
-    [['--tenant', 'nobody'], []],
-    [
-      ['--action', 'key.'],
-      ['key:2', 'key:1'],
-    ],
-    [['--action', 'key.revoked'], ['key:2']],
-    [['--action', 'revoked'], []],
-    [['--actor', 'ada'], ['key:2']],
-    [['--actor', 'ad'], []],
-    [
-      ['--object', ':1'],
-      ['endpoint:1', 'key:1'],
-    ],
-    [['--object', 'key', '--tenant', 'acme', '--action', 'key'], ['key:1']],
-  ] as [string[], string[]][])('%p shows %p', async (filter, objects) => {
-    using fixture = await startFixture()
-    await fixture.record({ action: 'key.created', object: 'key:1' })
+  test('filters by tenant, action, actor and object', async () => {
+    using log = await newLog()
+    await log.record({ action: 'key.created', object: 'key:1' })
     const actor = { kind: 'operator', id: 'ada' } as const
-    await fixture.record({ tenantId: 'other', actor, action: 'key.revoked', object: 'key:2' })
-    await fixture.record()
-
-    expect(objectsOf(await fixture.listed(...filter))).toEqual(objects)
+    await log.record({ tenantId: 'other', actor, action: 'key.revoked', object: 'key:2' })
+    await log.record()
+    for (const [filter, objects] of [
+      ['--tenant acme', ['endpoint:1', 'key:1']],
+      ['--tenant nobody', []],
+      ['--action key.', ['key:2', 'key:1']],
+      ['--action key.revoked', ['key:2']],
+      ['--action revoked', []],
+      ['--actor ada', ['key:2']],
+      ['--actor ad', []],
+      ['--object :1', ['endpoint:1', 'key:1']],
+      ['--object key --tenant acme --action key', ['key:1']],
+    ] as const)
+      expect([filter, await log.objects(...filter.split(' '))]).toEqual([filter, [...objects]])
   })
 
-  test('times are a lower bound that is within, and an upper one that is not', async () => {
-    using fixture = await startFixture()
+  test('includes --since and excludes --until, also after the clock was set back', async () => {
+    using log = await newLog()
     for (const object of ['day:1', 'day:2', 'day:3']) {
-      await fixture.record({ object })
-      fixture.clock.jump(DAY)
+      await log.record({ object })
+      log.clock.jump(DAY)
     }
-    const [second, third] = ['2026-03-02T00:00:00Z', '2026-03-03T01:00:00+01:00']
-
-    expect(objectsOf(await fixture.listed('--since', second))).toEqual(['day:3', 'day:2'])
-    expect(objectsOf(await fixture.listed('--until', third))).toEqual(['day:2', 'day:1'])
-    const day = await fixture.listed('--since', second, '--until', third)
-    expect(objectsOf(day)).toEqual(['day:2'])
-    expect(await fixture.listed('--since', '2027-01-01T00:00:00Z')).toEqual([])
+    log.clock.jump(-4 * DAY)
+    await log.record({ object: 'day:0' })
+    const second = ['--since', '2026-03-02T00:00:00Z']
+    const third = ['--until', '2026-03-03T01:00:00+01:00']
+    expect(await log.objects(...second)).toEqual(['day:3', 'day:2'])
+    expect(await log.objects(...third)).toEqual(['day:0', 'day:2', 'day:1'])
+    expect(await log.objects(...second, ...third)).toEqual(['day:2'])
+    expect(await log.objects('--since', '2027-01-01T00:00:00Z')).toEqual([])
   })
 
-  test('times hold for each entry, though the clock was set back between them', async () => {
-    using fixture = await startFixture()
-    await fixture.record({ object: 'late' })
-    fixture.clock.jump(-DAY)
-    await fixture.record({ object: 'early' })
-
-    expect(objectsOf(await fixture.listed('--since', START))).toEqual(['late'])
-    expect(objectsOf(await fixture.listed('--until', START))).toEqual(['early'])
-    expect(objectsOf(await fixture.listed())).toEqual(['early', 'late'])
-  })
-
-  test('nothing in the log breaks out of its line', async () => {
-    using fixture = await startFixture()
-    await fixture.record({ object: 'a\nb\u001b[2J\u202ec', detail: { name: 'x\u009by' } })
-
-    const { out } = await fixture.cli('audit', 'list')
-
+  test('keeps each entry on its line', async () => {
+    using log = await newLog()
+    await log.record({ object: 'a\nb\u001b[2J\u202ec', detail: { name: 'x\u009by' } })
+    const { out } = await log.cli('audit', 'list')
     expect(out.trimEnd().split('\n')).toHaveLength(2)
     expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e]/u)
   })
 })
 
-describe('what is not understood is a usage error that names the option', () => {
-  test.each([
-    [['list', '--since', 'yesterday'], '--since: must be a time with date and zone'],
-    [['list', '--until', '2026-03-01T00:00:00'], '--until: must be a time with date and zone'],
-    [['export', '--since', '2026-02-30T00:00:00Z'], '--since: must be a time with date and zone'],
-    [['list', '--since', START, '--until', START], '--until: must be after --since'],
-    [['list', '--limit', '0'], '--limit: must be a whole number from 1 to 10000'],
-    [['list', '--limit', '1e2'], '--limit: must be a whole number'],
-    [['list', '--limit', '10001'], '--limit: must be a whole number'],
-    [['export', '--format', 'xml'], '--format: must be one of ndjson, csv'],
-    [['export', '--limit', '5'], 'unknown option --limit'],
-  ] as [string[], string][])('%p', async (argv, words) => {
-    using fixture = await startFixture()
-    const { code, out, err } = await fixture.cli('audit', ...argv)
-    expect([code, out]).toEqual([2, ''])
-    expect(err).toContain(words)
-  })
+test.each([
+  ['list --since yesterday', '--since: must be a time with date and zone'],
+  ['list --until 2026-03-01T00:00:00', '--until: must be a time with date and zone'],
+  ['export --since 2026-02-30T00:00:00Z', '--since: must be a time with date and zone'],
+  [`list --since ${START} --until ${START}`, '--until: must be after --since'],
+  ['list --limit 0', '--limit: must be a whole number from 1 to 10000'],
+  ['list --limit 1e2', '--limit: must be a whole number'],
+  ['list --limit 10001', '--limit: must be a whole number'],
+  ['export --format xml', '--format: must be one of ndjson, csv'],
+  ['export --limit 5', 'unknown option --limit'],
+])('audit %s is a wrong command line: %s', async (line, message) => {
+  const { code, out, err } = await cli('/nowhere')('audit', ...line.split(' '))
+  expect([code, out]).toEqual([2, ''])
+  expect(err).toContain(message)
 })
 
 describe('audit export', () => {
-  test('writes an object a line, oldest first, and how many on standard error', async () => {
-    using fixture = await startFixture()
-    await fixture.recordMany(1201)
-
-    const { code, out, err } = await fixture.cli('audit', 'export')
-
+  test('writes one object per line, oldest first, with the filters of the list', async () => {
+    using log = await newLog()
+    await log.recordMany(1201)
+    const { code, out, err } = await log.exported()
     const entries = out
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line))
-    expect([code, err]).toEqual([0, '1201 entries.\n'])
-    expect(entries).toHaveLength(1201)
-    expect([entries[0].object, entries.at(-1).object]).toEqual(['endpoint:0', 'endpoint:1200'])
-    expect(entries.toReversed().slice(0, 50)).toEqual(await fixture.listed())
-    const { err: report } = await fixture.cli('audit', 'export', '--json', '--to', '-')
-    expect(JSON.parse(report)).toEqual({ entries: 1201, duration_ms: expect.any(Number) })
+    expect([code, err, entries.length]).toEqual([0, '1201 entries.\n', 1201])
+    expect(entries.toReversed().slice(0, 50)).toEqual(await log.listed())
+    const report = await log.exported('--json', '--to', '-')
+    expect(JSON.parse(report.err)).toEqual({ entries: 1201, duration_ms: expect.any(Number) })
+
+    await log.record({ tenantId: 'other', action: 'key.revoked', object: 'key:1' })
+    const other = await log.exported('--tenant', 'other', '--action', 'key')
+    expect(other.json()).toMatchObject({ tenant_id: 'other', object: 'key:1' })
+    expect(await log.exported('--actor', 'nobody')).toMatchObject({ out: '', err: '0 entries.\n' })
   })
 
-  test('takes the filters of the list', async () => {
-    using fixture = await startFixture()
-    await fixture.recordMany(600)
-    await fixture.record({ tenantId: 'other', action: 'key.revoked', object: 'key:1' })
-
-    const { out } = await fixture.cli('audit', 'export', '--tenant', 'other', '--action', 'key')
-
-    expect(JSON.parse(out)).toMatchObject({ tenant_id: 'other', object: 'key:1' })
-    const none = await fixture.cli('audit', 'export', '--actor', 'nobody')
-    expect([none.out, none.err]).toEqual(['', '0 entries.\n'])
-  })
-
-  test('into a new file that only its owner reads', async () => {
-    using fixture = await startFixture()
-    await fixture.record()
-    const file = join(fixture.folder, 'log.ndjson')
-
-    const { code, out } = await fixture.cli('audit', 'export', '--to', 'log.ndjson', '--json')
-
-    const duration_ms = expect.any(Number)
-    expect([code, JSON.parse(out)]).toEqual([0, { entries: 1, file, duration_ms }])
+  test('writes a new file that only its owner can read, named in a directory after the time', async () => {
+    using log = await newLog()
+    await log.record()
+    const { json } = await log.exported('--to', 'log.ndjson', '--json')
+    const file = join(log.folder, 'log.ndjson')
+    expect(json()).toEqual({ entries: 1, file, duration_ms: expect.any(Number) })
     expect(JSON.parse(readFileSync(file, 'utf8')).object).toBe('endpoint:1')
     expect(statSync(file).mode & 0o777).toBe(0o600)
+
+    mkdirSync(join(log.folder, 'logs'))
+    for (const format of ['csv', 'ndjson']) await log.exported('--to', 'logs', '--format', format)
+    const names = readdirSync(join(log.folder, 'logs')).map((name) => name.replaceAll(/\d/g, '0'))
+    const stamped = (format: string) => `gatehouse-audit-0000-00-00T00-00-00Z.${format}`
+    expect(names.toSorted()).toEqual([stamped('csv'), stamped('ndjson')])
+    const nowhere = await log.exported('--to', 'nowhere/')
+    expect([nowhere.code, nowhere.err]).toEqual([1, expect.stringContaining('does not exist.')])
   })
 
-  test('into a directory, named after the time', async () => {
-    using fixture = await startFixture()
-    await fixture.record()
-    mkdirSync(join(fixture.folder, 'logs'))
-
-    for (const format of ['ndjson', 'csv'])
-      await fixture.cli('audit', 'export', '--to', 'logs', '--format', format)
-
-    const names = readdirSync(join(fixture.folder, 'logs'))
-    expect(names).toHaveLength(2)
-    const stamp = '\\d{4}-\\d\\d-\\d\\dT\\d\\d-\\d\\d-\\d\\dZ'
-    for (const format of ['ndjson', 'csv'])
-      expect(names).toContainEqual(
-        expect.stringMatching(new RegExp(`^gatehouse-audit-${stamp}\\.${format}$`)),
-      )
-    expect(await fixture.cli('audit', 'export', '--to', 'nowhere/')).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('does not exist. Is it mounted?'),
-    })
-  })
-
-  test('never over a file that is there', async () => {
-    using fixture = await startFixture()
-    const file = join(fixture.folder, 'precious')
+  test('keeps existing files, and leaves no part of a file when it fails', async () => {
+    using log = await newLog()
+    await log.record()
+    const file = join(log.folder, 'log')
     await Bun.write(file, 'mine')
-
-    const { code, err } = await fixture.cli('audit', 'export', '--to', file)
-
-    expect(code).toBe(1)
-    expect(err).toBe(`${file} already exists and is not overwritten\n`)
+    const err = `${file} already exists and is not overwritten\n`
+    expect(await log.exported('--to', file)).toMatchObject({ code: 1, err })
     expect(readFileSync(file, 'utf8')).toBe('mine')
+    log.db.client.run("UPDATE audit_log SET detail = 'no JSON'")
+    await expect(log.exported('--to', 'new')).rejects.toThrow()
+    expect(readdirSync(log.folder).toSorted()).toEqual(['data', 'log'])
   })
 
-  test('leaves no part of a file behind when it fails', async () => {
-    using fixture = await startFixture()
-    await fixture.record()
-    fixture.db.client.run("UPDATE audit_log SET detail = 'no JSON'")
-
-    const result = fixture.cli('audit', 'export', '--to', 'log')
-
-    await expect(result).rejects.toThrow()
-    expect(readdirSync(fixture.folder)).toEqual(['data'])
-  })
-
-  test('as CSV with a header, and cells that hold what divides them', async () => {
-    using fixture = await startFixture()
-    await fixture.record({ object: 'a,"b"\nc', detail: { n: 1 } })
-
-    const { out } = await fixture.cli('audit', 'export', '--format', 'csv')
-
-    expect(out).toBe(
+  test('as CSV has a header and quoted cells, none of them a formula', async () => {
+    using log = await newLog()
+    await log.record({ object: 'a,"b"\nc', detail: { n: 1 } })
+    const csv = async () => (await log.exported('--format', 'csv')).out
+    expect(await csv()).toBe(
       'at,tenant_id,actor_kind,actor_id,actor_source,action,object,detail\r\n' +
         `${START},acme,key,key-1,,endpoint.created,"a,""b""\nc","{""n"":1}"\r\n`,
     )
+    for (const object of ['a;b', 'a\tb']) {
+      await log.record({ object })
+      expect(await csv()).toContain(`,"${object}",`)
+    }
+    for (const object of ['=1+1', '+1', '-1', '@x', '\tx', '\rx', '\nx']) {
+      await log.record({ object })
+      const cell = (await csv()).split('endpoint.created,').at(-1)?.split(',{}')[0]
+      expect(cell?.replaceAll('"', '')).toBe(`'${object}`)
+    }
   })
 
-  test.each(['a;b', 'a\tb'])(
-    'CSV cells hold what divides them for programs of other countries: %j',
-    async (object) => {
-      using fixture = await startFixture()
-      await fixture.record({ object })
-
-      const { out } = await fixture.cli('audit', 'export', '--format', 'csv')
-
-      expect(out).toContain(`,"${object}",`)
-    },
-  )
-
-  test.each(['=1+1', '+1', '-1', '@x', '\tx', '\rx', '\nx'])(
-    'CSV cells are no formulas of a spreadsheet: %j',
-    async (object) => {
-      using fixture = await startFixture()
-      await fixture.record({ object })
-
-      const { out } = await fixture.cli('audit', 'export', '--format', 'csv')
-
-      const cell = out.slice(out.indexOf('endpoint.created,') + 17, out.indexOf(',{}'))
-      expect(cell.replaceAll('"', '')).toBe(`'${object}`)
-    },
-  )
-
-  test('ends on a server that goes on recording', async () => {
-    using fixture = await startFixture()
-    await fixture.recordMany(1000)
+  test('ends on a server that keeps recording', async () => {
+    using log = await newLog()
+    await log.recordMany(1000)
     let count = 0
-
-    for (const entries of fixture.audit.oldestFirst({})) {
+    for (const entries of log.audit.oldestFirst({})) {
       count += entries.length
-      fixture.db.client.transaction(() => fixture.audit.record(ENTRY))()
+      log.db.client.transaction(() => log.audit.record(ENTRY))()
     }
-
     expect(count).toBe(1000)
   })
 })
 
-describe('a list for pages', () => {
-  test('is read to its end by what each page says comes next', async () => {
-    using fixture = await startFixture()
-    await fixture.recordMany(25)
-    const seen: string[] = []
-    let before: number | undefined
-    do {
-      const { entries, next } = fixture.audit.list({ limit: 10, before })
-      expect(entries.length).toBeLessThanOrEqual(10)
-      seen.push(...objectsOf(entries))
-      before = next
-    } while (before !== undefined)
-
-    expect(seen).toEqual(Array.from({ length: 25 }, (_, n) => `endpoint:${24 - n}`))
-  })
-
-  test('looks at no more than 5000 entries at once for what is rare, and says where to go on', async () => {
-    using fixture = await startFixture()
-    await fixture.record({ action: 'key.revoked', object: 'key:7' })
-    await fixture.recordMany(6000)
-    const filter = { action: 'key.', limit: 10 }
-
-    const first = fixture.audit.list(filter)
-    expect(first.entries).toEqual([])
-    const second = fixture.audit.list({ ...filter, before: first.next })
-    expect(objectsOf(second.entries)).toEqual(['key:7'])
-    expect(second.next).toBeUndefined()
-  })
+test('pages read the whole log, each with the cursor of the one before', async () => {
+  using log = await newLog()
+  await log.recordMany(25)
+  const pages: string[][] = []
+  let before: number | undefined
+  do {
+    const { entries, next } = log.audit.list({ limit: 10, before })
+    pages.push(objectsOf(entries))
+    before = next
+  } while (before !== undefined)
+  expect(pages.map(({ length }) => length)).toEqual([10, 10, 5])
+  expect(pages.flat()).toEqual(Array.from({ length: 25 }, (_, n) => `endpoint:${24 - n}`))
 })
 
-describe('the log is append-only', () => {
-  test('no source changes a row, and only its retention deletes some', async () => {
+describe('the log', () => {
+  test('is changed by no source, and only its retention deletes rows', async () => {
     const source = join(import.meta.dir, '..', '..', 'src')
     const touching: string[] = []
     for await (const name of new Bun.Glob('**/*.ts').scan(source)) {
@@ -408,37 +292,32 @@ describe('the log is append-only', () => {
     expect(store.match(/\.(update|delete)\(auditLog\)/g)).toEqual(['.delete(auditLog)'])
   })
 
-  test('rows past their time go, and no others', async () => {
-    using fixture = await startFixture()
-    await fixture.record({ object: 'old' })
-    fixture.clock.jump(10 * DAY)
-    await fixture.record({ object: 'new' })
-    const { deleteSlice } = fixture.audit.retention(10 * DAY)
-
-    expect(await fixture.db.commit(() => deleteSlice(fixture.clock.now(), 500))).toBe(0)
-    fixture.clock.jump(1)
-    expect(await fixture.db.commit(() => deleteSlice(fixture.clock.now(), 500))).toBe(1)
-    expect(objectsOf(await fixture.listed())).toEqual(['new'])
-  })
-})
-
-describe('reads go by an index and sort nothing', async () => {
-  const { plans, planWith } = await plansOf(createAuditStore)
-  const ofTenant = '"audit_log"."tenant_id" = ? and "audit_log"."seq"'
-
-  test.each([
-    ['the newest', ['desc limit ?', 'where ("audit_log"."seq" <= ?'], 'USING INTEGER PRIMARY KEY'],
-    ['the newest of a tenant', [ofTenant, 'desc'], 'audit_log_by_tenant (tenant_id=? AND'],
-    ['the oldest of a tenant', [ofTenant, 'asc'], 'audit_log_by_tenant (tenant_id=? AND'],
-    ['the newest of a thing', ['object" = ?'], 'audit_log_by_object (tenant_id=? AND object=?)'],
-    ['a period', ['min(+'], 'USING COVERING INDEX audit_log_by_time (at>? AND at<?)'],
-    ['what is past its time', ['delete from'], 'USING COVERING INDEX audit_log_by_time (at<?)'],
-  ])('%s', (_, parts, index) => {
-    expect(planWith(...parts)).toContain(index)
+  test('loses rows past their retention, and no others', async () => {
+    using log = await newLog()
+    await log.record({ object: 'old' })
+    log.clock.jump(10 * DAY)
+    await log.record({ object: 'new' })
+    const { deleteSlice } = log.audit.retention(10 * DAY)
+    const deleted = () => log.db.commit(() => deleteSlice(log.clock.now(), 500))
+    expect(await deleted()).toBe(0)
+    log.clock.jump(1)
+    expect(await deleted()).toBe(1)
+    expect(await log.objects()).toEqual(['new'])
   })
 
-  test('no statement walks through the table', () => {
-    const bad = plans.filter(({ plan }) => plan.some((step) => /^SCAN|B-TREE/.test(step)))
-    expect(bad).toEqual([])
+  test('is read by its indexes, without scanning or sorting', async () => {
+    const { plans, planWith } = await plansOf(createAuditStore)
+    const ofTenant = '"audit_log"."tenant_id" = ? and "audit_log"."seq"'
+    const newest = ['desc limit ?', 'where ("audit_log"."seq" <= ?']
+    expect(planWith(...newest)).toContain('USING INTEGER PRIMARY KEY')
+    for (const order of ['asc', 'desc'])
+      expect(planWith(ofTenant, order)).toContain('audit_log_by_tenant (tenant_id=? AND')
+    const byObject = 'audit_log_by_object (tenant_id=? AND object=?)'
+    expect(planWith('object" = ?')).toContain(byObject)
+    const byTime = 'USING COVERING INDEX audit_log_by_time'
+    expect(planWith('min(+')).toContain(`${byTime} (at>? AND at<?)`)
+    expect(planWith('delete from')).toContain(`${byTime} (at<?)`)
+    const slow = plans.filter(({ plan }) => plan.some((step) => /^SCAN|B-TREE/.test(step)))
+    expect(slow).toEqual([])
   })
 })

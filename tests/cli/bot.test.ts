@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { databaseFile } from '../../src/db/open.ts'
@@ -8,76 +8,62 @@ import { cli } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startTarget } from '../support/target.ts'
 
-const GARBAGE = ['nonsense', '123', '123:', ':AAF', '123:AAF x', '123:AAF\n456:AAG', '../getMe']
-const EMPTY = ['', '\n', ' \t\r\n ']
+const folder = temporaryFolder()
+const botApi = startBotApi()
 
-type Fixture = Awaited<ReturnType<typeof startFixture>>
+afterAll(async () => {
+  await botApi[Symbol.asyncDispose]()
+  folder[Symbol.dispose]()
+})
 
-/** The command line on a data directory with one tenant, and a Bot API server. */
-async function startFixture(apiRoot?: string) {
-  const folder = temporaryFolder()
-  const botApi = startBotApi()
-  const env = { GATEHOUSE_PASSEPARTOUT_TELEGRAM_API_ROOT: apiRoot ?? botApi.url }
-  let asked = 0
-
-  function typed(input: string, ...argv: string[]) {
+/** A tenant of its own, and `bot <verb>` for its live bot; `typed` goes to standard input. */
+async function newTenant(apiRoot = botApi.url) {
+  const env = { GATEHOUSE_PASSEPARTOUT_TELEGRAM_API_ROOT: apiRoot }
+  let reads = 0
+  const typed = (input: string, ...argv: string[]) => {
     const read = () => {
-      asked += 1
+      reads += 1
       return input
     }
     return cli(folder.path, { env, input: read })(...argv)
   }
-
   const gatehouse = (...argv: string[]) => typed('', ...argv)
-  const tenant = async (name: string): Promise<string> =>
-    (await gatehouse('tenant', 'create', '--name', name, '--json')).json().id
-  const acme = await tenant('Acme')
-  const whose = (id: string, env = 'live') => ['--tenant', id, '--env', env]
-
+  const { id } = (await gatehouse('tenant', 'create', '--name', 'Acme', '--json')).json()
+  const at = (environment: string) => ['--tenant', id, '--env', environment]
   return {
-    folder,
-    botApi,
-    cli: gatehouse,
+    id: id as string,
+    at,
     typed,
-    tenant,
-    acme,
-    /** `bot <verb>` for the live bot of Acme. */
-    bot: (verb: string, ...more: string[]) => gatehouse('bot', verb, ...whose(acme), ...more),
-    set: (token: string, id = acme, ...more: string[]) =>
-      typed(token, 'bot', 'set', ...whose(id), '--token-stdin', ...more),
-    list: async () => (await gatehouse('bot', 'list', '--json')).json().bots,
-    timesAsked: () => asked,
-    [Symbol.asyncDispose]: async () => {
-      await botApi[Symbol.asyncDispose]()
-      folder[Symbol.dispose]()
-    },
+    cli: gatehouse,
+    bot: (verb: string, ...more: string[]) => gatehouse('bot', verb, ...at('live'), ...more),
+    set: (token: string, ...more: string[]) =>
+      typed(token, 'bot', 'set', ...at('live'), '--token-stdin', ...more),
+    list: async () => (await gatehouse('bot', 'list', '--tenant', id, '--json')).json().bots,
+    reads: () => reads,
   }
 }
 
-/** All that is on disk, byte for byte. */
-const onDisk = (folder: string): string =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map((name) => join(folder, name))
+/** All files of the installation, byte for byte. */
+const onDisk = (): string =>
+  readdirSync(folder.path, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder.path, name))
     .filter((path) => statSync(path).isFile())
     .map((path) => readFileSync(path, 'latin1'))
     .join('\n')
 
 const secretOf = (token: string) => token.slice(token.indexOf(':') + 1)
+const words = (line = '') => line.split(/\s+/)
 
-async function expectNothing(fixture: Fixture) {
-  expect(await fixture.list()).toEqual([])
-}
+describe('a bot', () => {
+  test('is set, enabled, disabled, removed and listed, as objects', async () => {
+    const acme = await newTenant()
+    const bot = botApi.bot({ name: 'Acme door' })
+    const json = async (verb: string) => (await acme.bot(verb, '--json')).json()
 
-describe('the way of a bot', () => {
-  test('set, enable, disable, remove and list, as objects', async () => {
-    await using fixture = await startFixture()
-    const bot = fixture.botApi.bot({ name: 'Acme door' })
-    const json = async (verb: string) => (await fixture.bot(verb, '--json')).json()
-
-    const set = (await fixture.set(bot.token, fixture.acme, '--json')).json()
+    const set = (await acme.set(bot.token, '--json')).json()
     expect(set).toEqual({
       id: expect.any(String),
-      tenant_id: fixture.acme,
+      tenant_id: acme.id,
       environment: 'live',
       platform: 'telegram',
       username: bot.username,
@@ -93,476 +79,297 @@ describe('the way of a bot', () => {
       updated_at: expect.any(String),
       warnings: [],
     })
-    expect(await json('enable')).toMatchObject({
-      id: set.id,
-      enabled: true,
-      status: 'ok',
-      warnings: [],
-    })
-    expect(await fixture.list()).toMatchObject([{ id: set.id, enabled: true }])
+    const enabled = { id: set.id, enabled: true, status: 'ok', warnings: [] }
+    expect(await json('enable')).toMatchObject(enabled)
+    expect(await acme.list()).toMatchObject([{ id: set.id, enabled: true }])
     expect(await json('disable')).toMatchObject({ enabled: false, status: 'disabled' })
-    expect(await json('remove')).toMatchObject({
-      id: set.id,
-      username: null,
-      name: null,
-      url: null,
-      token: null,
-      enabled: false,
-      status: 'not_configured',
-    })
-    expect(await fixture.list()).toMatchObject([{ id: set.id, status: 'not_configured' }])
+    const empty = { username: null, name: null, url: null, token: null, enabled: false }
+    expect(await json('remove')).toMatchObject({ ...empty, status: 'not_configured' })
+    expect(await acme.list()).toMatchObject([{ id: set.id, status: 'not_configured' }])
   })
 
-  test('and in words', async () => {
-    await using fixture = await startFixture()
-    const bot = fixture.botApi.bot()
-    const hint = `Enable it with: bot enable --tenant ${fixture.acme} --env live\n`
+  test('is set, enabled, disabled, removed and listed, in words', async () => {
+    const acme = await newTenant()
+    const bot = botApi.bot()
+    const list = async () => (await acme.cli('bot', 'list', '--tenant', acme.id)).out
 
-    expect((await fixture.cli('bot', 'list')).out).toBe('No bots yet.\n')
-    expect(await fixture.set(bot.token)).toMatchObject({
-      code: 0,
-      out: `Set @${bot.username}.\n${hint}`,
-      err: '',
-    })
-    expect(await fixture.bot('enable')).toMatchObject({
-      code: 0,
-      out: `Enabled @${bot.username}.\n`,
-    })
-    const [head, row] = (await fixture.cli('bot', 'list')).out.split('\n')
-    expect(head?.split(/\s+/)).toEqual([
-      'TENANT',
-      'ENV',
-      'BOT',
-      'STATUS',
-      'MATCH',
-      'TRANSPORT',
-      'TROUBLE',
-    ])
-    expect(row?.split(/\s+/)).toEqual([
-      fixture.acme,
-      'live',
-      `@${bot.username}`,
-      'ok',
-      'optional',
-      'polling',
-      '-',
-    ])
-    expect((await fixture.bot('disable')).out).toBe('Disabled the live bot.\n')
-    expect((await fixture.bot('remove')).out).toBe('Removed the live bot.\n')
+    expect(await list()).toBe('No bots yet.\n')
+    const hint = `Enable it with: bot enable --tenant ${acme.id} --env live\n`
+    expect((await acme.set(bot.token)).out).toBe(`Set @${bot.username}.\n${hint}`)
+    expect((await acme.bot('enable')).out).toBe(`Enabled @${bot.username}.\n`)
+    const [head, row] = (await list()).split('\n')
+    expect(words(head)).toEqual(words('TENANT ENV BOT STATUS MATCH TRANSPORT TROUBLE'))
+    expect(words(row)).toEqual(words(`${acme.id} live @${bot.username} ok optional polling -`))
+    expect((await acme.bot('disable')).out).toBe('Disabled the live bot.\n')
+    expect((await acme.bot('remove')).out).toBe('Removed the live bot.\n')
   })
 
-  test('match and transport are changed without the token, and standard input is left alone', async () => {
-    await using fixture = await startFixture()
-    const bot = fixture.botApi.bot()
-    await fixture.set(bot.token)
-    await fixture.bot('enable')
-    const calls = fixture.botApi.calls.length
+  test('gets another match without its token, and standard input is not read', async () => {
+    const acme = await newTenant()
+    const bot = botApi.bot()
+    await acme.set(bot.token)
+    await acme.bot('enable')
+    const calls = botApi.calls.length
 
-    const changed = await fixture.bot('set', '--match', 'required', '--json')
-
-    expect(changed.json()).toMatchObject({ match: 'required', enabled: true, token: `${bot.id}:…` })
-    expect(fixture.timesAsked()).toBe(1)
-    expect(fixture.botApi.calls).toHaveLength(calls)
+    const changed = (await acme.bot('set', '--match', 'required', '--json')).json()
+    expect(changed).toMatchObject({ match: 'required', enabled: true, token: `${bot.id}:…` })
+    expect([acme.reads(), botApi.calls.length]).toEqual([1, calls])
   })
 
-  test('the list can be that of one tenant', async () => {
-    await using fixture = await startFixture()
-    const other = await fixture.tenant('Other')
-    await fixture.set(fixture.botApi.bot().token)
-    await fixture.set(fixture.botApi.bot().token, other)
+  test('of the sandbox is created by enabling it', async () => {
+    const acme = await newTenant()
+    const calls = botApi.calls.length
+    const verb = async (name: string) =>
+      (await acme.cli('bot', name, ...acme.at('test'), '--json')).json()
 
-    const { bots } = (await fixture.cli('bot', 'list', '--tenant', other, '--json')).json()
-
-    expect(bots).toMatchObject([{ tenant_id: other }])
-    expect(await fixture.list()).toHaveLength(2)
+    const sandbox = { environment: 'test', platform: 'sandbox', token: null, transport: null }
+    expect(await verb('enable')).toMatchObject({ ...sandbox, status: 'ok' })
+    expect(await verb('disable')).toMatchObject({ status: 'disabled' })
+    expect(botApi.calls).toHaveLength(calls)
   })
 
-  test('the bot of the sandbox is made by enabling it', async () => {
-    await using fixture = await startFixture()
-    const verb = (name: string) =>
-      fixture.cli('bot', name, '--tenant', fixture.acme, '--env', 'test', '--json')
+  test('has audit rows that name the account and hold no secret', async () => {
+    const acme = await newTenant()
+    const { token } = botApi.bot()
+    await acme.set(token)
+    for (const verb of ['enable', 'disable', 'remove']) await acme.bot(verb)
 
-    expect((await verb('enable')).json()).toMatchObject({
-      environment: 'test',
-      platform: 'sandbox',
-      token: null,
-      transport: null,
-      status: 'ok',
-    })
-    expect((await verb('disable')).json()).toMatchObject({ status: 'disabled' })
-    expect(fixture.botApi.calls).toEqual([])
+    const listed = await acme.cli(
+      'audit',
+      'list',
+      '--tenant',
+      acme.id,
+      '--action',
+      'bot.',
+      '--json',
+    )
+    const { entries } = listed.json()
+    const actions = entries.map(({ action }: { action: string }) => action).toReversed()
+    expect(actions).toEqual(['bot.changed', 'bot.enabled', 'bot.disabled', 'bot.removed'])
+    for (const { actor } of entries) expect(actor.source).toMatch(/^uid \d+@./)
+    expect(listed.out).not.toContain(secretOf(token))
   })
 })
 
 describe('the token', () => {
   test.each(['%s', '%s\n', '\n %s \r\n'])('is read from standard input: %j', async (input) => {
-    await using fixture = await startFixture()
-    const bot = fixture.botApi.bot()
-
-    expect(await fixture.set(input.replace('%s', bot.token))).toMatchObject({ code: 0 })
-    expect(fixture.botApi.callsOf('getMe')).toMatchObject([{ token: bot.token, status: 200 }])
+    const acme = await newTenant()
+    const { token, username } = botApi.bot()
+    expect(await acme.set(input.replace('%s', token))).toMatchObject({ code: 0 })
+    expect(await acme.list()).toMatchObject([{ username }])
   })
 
-  test.each([...EMPTY, ...GARBAGE])('that cannot be one is refused: %j', async (input) => {
-    await using fixture = await startFixture()
-
-    expect(await fixture.set(input)).toMatchObject({
-      code: 1,
-      out: '',
-      err: expect.stringMatching(/^token: .+\n$/),
-    })
-    expect(fixture.botApi.calls).toEqual([])
-    await expectNothing(fixture)
+  test('is refused when it cannot be one, before Telegram is asked', async () => {
+    const acme = await newTenant()
+    const calls = botApi.calls.length
+    const garbage = ['nonsense', '123', '123:', ':AAF', '123:AAF x', '123:AAF\n456:AAG', '../getMe']
+    for (const input of ['', '\n', ' \t\r\n ', ...garbage]) {
+      const err = expect.stringMatching(/^token: .+\n$/)
+      expect(await acme.set(input)).toMatchObject({ code: 1, out: '', err })
+    }
+    expect(botApi.calls).toHaveLength(calls)
+    expect(await acme.list()).toEqual([])
   })
 
-  test('that Telegram does not know is refused, without its text', async () => {
-    await using fixture = await startFixture()
-    const bot = fixture.botApi.bot()
-    const old = bot.token
+  test('is refused when it is revoked, of a bot without username, or of a user', async () => {
+    const acme = await newTenant()
+    const bot = botApi.bot()
+    const { token } = bot
     bot.revokeToken()
+    const revoked = await acme.set(token, '--json')
+    expect([revoked.code, JSON.parse(revoked.err)]).toEqual([
+      1,
+      { error: 'token: is not the token of a Telegram bot' },
+    ])
+    const nameless = await acme.set(botApi.bot({ username: '' }).token)
+    expect([nameless.code, nameless.err]).toEqual([1, expect.stringContaining('has no username')])
 
-    const { code, out, err } = await fixture.set(old, fixture.acme, '--json')
-
-    expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(JSON.parse(err)).toEqual({ error: 'token: is not the token of a Telegram bot' })
-    await expectNothing(fixture)
-  })
-
-  test('of a bot without a username is refused: no link leads to it', async () => {
-    await using fixture = await startFixture()
-
-    expect(await fixture.set(fixture.botApi.bot({ username: '' }).token)).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('has no username'),
-    })
-    await expectNothing(fixture)
-  })
-
-  test('of a person is refused', async () => {
     const result = { id: 42, is_bot: false, first_name: 'Ada', username: 'ada_bot' }
     await using telegram = startTarget(() => Response.json({ ok: true, result }))
-    await using fixture = await startFixture(new URL(telegram.url).origin)
-
-    expect(await fixture.set('42:AAFsecret')).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('not a bot'),
-    })
-    await expectNothing(fixture)
+    const other = await newTenant(new URL(telegram.url).origin)
+    const user = await other.set('42:AAFsecret')
+    expect([user.code, user.err]).toEqual([1, expect.stringContaining('not a bot')])
+    for (const tenant of [acme, other]) expect(await tenant.list()).toEqual([])
   })
 
-  test('is no option: it would stand in the list of processes', async () => {
-    await using fixture = await startFixture()
-    const { token } = fixture.botApi.bot()
-
-    for (const given of [['--token', token], [`--token=${token}`], ['--token-stdin', token]]) {
-      const { code, out, err } = await fixture.bot('set', ...given)
-      expect(code).toBe(2)
-      expect(out).toBe('')
-      if (given[0] !== '--token-stdin') expect(err).toContain('unknown option --token')
-    }
-    await expectNothing(fixture)
+  test('is no option, because the list of processes would show it', async () => {
+    const acme = await newTenant()
+    const { token } = botApi.bot()
+    for (const given of [['--token', token], [`--token=${token}`], ['--token-stdin', token]])
+      expect(await acme.bot('set', ...given)).toMatchObject({ code: 2, out: '' })
+    expect(await acme.list()).toEqual([])
   })
 
-  test('is told nowhere, and lies on disk sealed', async () => {
-    await using fixture = await startFixture()
-    const bot = fixture.botApi.bot()
-    const other = await fixture.tenant('Other')
-    const told = [
-      await fixture.set(bot.token),
-      await fixture.set(bot.token, fixture.acme, '--json'),
-      await fixture.set(bot.token, other),
-      await fixture.bot('enable', '--json'),
-      await fixture.cli('bot', 'list'),
-      await fixture.cli('bot', 'list', '--json'),
-      await fixture.bot('disable', '--json'),
+  test('is never printed, and is sealed on disk', async () => {
+    const [acme, other] = [await newTenant(), await newTenant()]
+    const { token } = botApi.bot()
+    const printed = [
+      await acme.set(token),
+      await acme.set(token, '--json'),
+      await other.set(token),
+      await acme.bot('enable', '--json'),
+      await acme.cli('bot', 'list'),
+      await acme.cli('bot', 'list', '--json'),
     ]
     {
-      using _ = fixture.botApi.fail({ status: 500, description: `broken for ${bot.token}` })
-      told.push(await fixture.set(bot.token), await fixture.bot('enable'))
+      using _ = botApi.fail({ status: 500, description: `broken for ${token}` })
+      printed.push(await acme.set(token), await acme.bot('enable'))
     }
-    const secret = secretOf(bot.token)
-
-    for (const { out, err } of told) expect(out + err).not.toContain(secret)
-    expect(onDisk(fixture.folder.path)).not.toContain(secret)
-    await fixture.bot('remove')
-    expect(onDisk(fixture.folder.path)).not.toContain(secret)
+    for (const { out, err } of printed) expect(out + err).not.toContain(secretOf(token))
+    expect(onDisk()).not.toContain(secretOf(token))
+    await acme.bot('remove')
+    expect(onDisk()).not.toContain(secretOf(token))
   })
 })
 
-test('the log of changes says whose account it was, and holds no secret', async () => {
-  await using fixture = await startFixture()
-  const { token } = fixture.botApi.bot()
-  await fixture.set(token)
-  await fixture.bot('enable')
-  await fixture.bot('disable')
-  await fixture.bot('remove')
-
-  using db = new Database(join(fixture.folder.path, 'data', 'gatehouse.db'), { readonly: true })
-  const rows = db
-    .query<{ action: string; source: string; detail: string }, []>(
-      "SELECT action, source, detail FROM audit_log WHERE action LIKE 'bot.%' ORDER BY seq",
-    )
-    .all()
-
-  expect(rows.map(({ action }) => action)).toEqual([
-    'bot.changed',
-    'bot.enabled',
-    'bot.disabled',
-    'bot.removed',
-  ])
-  for (const { source } of rows) expect(source).toMatch(/^uid \d+@./)
-  expect(JSON.stringify(rows)).not.toContain(secretOf(token))
-})
-
-describe('is refused', () => {
-  const set = (tenant: string, env: string) => ['bot', 'set', '--tenant', tenant, '--env', env]
-  const tests: [string, number, string, (fixture: Fixture) => string[]][] = [
-    ['set without anything to set', 2, 'nothing to set', ({ acme }) => set(acme, 'live')],
-    [
-      'match or transport before there is a token',
-      1,
-      'token: is required',
-      ({ acme }) => [...set(acme, 'live'), '--match', 'required'],
-    ],
-    [
-      'a token in the sandbox',
-      1,
-      'the test bot is built in',
-      ({ acme }) => [...set(acme, 'test'), '--token-stdin'],
-    ],
-    [
-      'a transport in the sandbox',
-      1,
-      'the test bot is built in',
-      ({ acme }) => [...set(acme, 'test'), '--transport', 'polling'],
-    ],
-    ['an unknown tenant', 1, 'tenant not found', () => [...set('nobody', 'live'), '--token-stdin']],
-    [
-      'an unknown tenant, to enable',
-      1,
-      'tenant not found',
-      () => ['bot', 'enable', '--tenant', 'nobody', '--env', 'test'],
-    ],
-    [
-      'to enable without a token',
-      1,
-      'there is no live bot yet',
-      ({ acme }) => ['bot', 'enable', '--tenant', acme, '--env', 'live'],
-    ],
-    [
-      'to disable where there is none',
-      1,
-      'there is no live bot',
-      ({ acme }) => ['bot', 'disable', '--tenant', acme, '--env', 'live'],
-    ],
-    [
-      'to remove where there is none',
-      1,
-      'there is no test bot',
-      ({ acme }) => ['bot', 'remove', '--tenant', acme, '--env', 'test'],
-    ],
-    ['another environment', 2, '--env: must be one of', ({ acme }) => set(acme, 'prod')],
-    [
-      'another match',
-      2,
-      '--match: must be one of optional, required',
-      ({ acme }) => [...set(acme, 'live'), '--match', 'never'],
-    ],
-    [
-      'another transport',
-      2,
-      '--transport: must be one of polling, webhook',
-      ({ acme }) => [...set(acme, 'live'), '--transport', 'pigeon'],
-    ],
-    ['no tenant', 2, '--tenant is required', () => ['bot', 'enable', '--env', 'live']],
-    ['no environment', 2, '--env is required', ({ acme }) => ['bot', 'enable', '--tenant', acme]],
+test('a wrong command is refused before Telegram is asked', async () => {
+  const acme = await newTenant()
+  const { token } = botApi.bot()
+  const calls = botApi.calls.length
+  const [live, sandbox, nobody] = [acme.at('live'), acme.at('test'), ['--tenant', 'x', '--env']]
+  const refused: [string[], number, string][] = [
+    [['set', ...live], 2, 'nothing to set'],
+    [['set', ...live, '--match', 'required'], 1, 'token: is required'],
+    [['set', ...sandbox, '--token-stdin'], 1, 'the test bot is built in'],
+    [['set', ...sandbox, '--transport', 'polling'], 1, 'the test bot is built in'],
+    [['set', ...nobody, 'live', '--token-stdin'], 1, 'tenant not found'],
+    [['enable', ...nobody, 'test'], 1, 'tenant not found'],
+    [['enable', ...live], 1, 'there is no live bot yet'],
+    [['disable', ...live], 1, 'there is no live bot'],
+    [['remove', ...sandbox], 1, 'there is no test bot'],
+    [['set', '--tenant', acme.id, '--env', 'prod'], 2, '--env: must be one of'],
+    [['set', ...live, '--match', 'never'], 2, '--match: must be one of optional, required'],
+    [['set', ...live, '--transport', 'x'], 2, '--transport: must be one of polling, webhook'],
+    [['enable', '--env', 'live'], 2, '--tenant is required'],
+    [['enable', '--tenant', acme.id], 2, '--env is required'],
   ]
-
-  test.each(tests)('%s (exit %i)', async (_, code, message, argv) => {
-    await using fixture = await startFixture()
-    const { token } = fixture.botApi.bot()
-
-    const answer = await fixture.typed(token, ...argv(fixture))
-
-    expect(answer).toMatchObject({ code, out: '', err: expect.stringContaining(message) })
-    expect(fixture.botApi.calls).toEqual([])
-    await expectNothing(fixture)
-  })
-
-  test('where there is no data: looking makes none', async () => {
-    using folder = temporaryFolder()
-
-    const { code, err } = await cli(folder.path)('bot', 'list')
-
-    expect(code).toBe(1)
-    expect(err).toContain('no data in')
-    expect(readdirSync(folder.path)).toEqual([])
-  })
+  for (const [argv, code, message] of refused)
+    expect([argv, await acme.typed(token, 'bot', ...argv)]).toMatchObject([
+      argv,
+      { code, out: '', err: expect.stringContaining(message) },
+    ])
+  expect(botApi.calls).toHaveLength(calls)
+  expect(await acme.list()).toEqual([])
 })
 
-describe('a bot that is in use by another tenant', () => {
-  test('is refused, until it is removed there', async () => {
-    await using fixture = await startFixture()
-    const other = await fixture.tenant('Other')
-    const bot = fixture.botApi.bot()
-    await fixture.set(bot.token)
+test('without data, listing bots creates none', async () => {
+  using empty = temporaryFolder()
+  const { code, err } = await cli(empty.path)('bot', 'list')
+  expect([code, err]).toEqual([1, expect.stringContaining('no data in')])
+  expect(readdirSync(empty.path)).toEqual([])
+})
 
-    expect(await fixture.set(bot.token, other)).toMatchObject({
-      code: 1,
-      out: '',
-      err: expect.stringContaining('already used by another tenant'),
-    })
-    expect(await fixture.list()).toMatchObject([{ tenant_id: fixture.acme }])
-
-    await fixture.bot('disable')
-    expect((await fixture.set(bot.token, other)).code).toBe(1)
-    await fixture.bot('remove')
-    expect((await fixture.set(bot.token, other)).code).toBe(0)
-    expect((await fixture.set(bot.token)).code).toBe(1)
+describe('two tenants', () => {
+  test('share no bot, under its new token too, until one removes it', async () => {
+    const [acme, other] = [await newTenant(), await newTenant()]
+    const bot = botApi.bot()
+    await acme.set(bot.token)
+    const refused = await other.set(bot.token)
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      expect.stringContaining('already used by another tenant'),
+    ])
+    expect((await other.set(bot.revokeToken())).code).toBe(1)
+    await acme.bot('disable')
+    expect((await other.set(bot.token)).code).toBe(1)
+    await acme.bot('remove')
+    expect((await other.set(bot.token)).code).toBe(0)
+    expect((await acme.set(bot.token)).code).toBe(1)
   })
 
-  test('is refused under its new token too', async () => {
-    await using fixture = await startFixture()
-    const other = await fixture.tenant('Other')
-    const bot = fixture.botApi.bot()
-    await fixture.set(bot.token)
-
-    expect((await fixture.set(bot.revokeToken(), other)).code).toBe(1)
-  })
-
-  test('is set by one alone of two at the same time', async () => {
-    await using fixture = await startFixture()
-    const other = await fixture.tenant('Other')
-    const { token } = fixture.botApi.bot()
-
-    const codes = (await Promise.all([fixture.set(token), fixture.set(token, other)])).map(
-      ({ code }) => code,
-    )
-
-    expect(codes.sort()).toEqual([0, 1])
-    expect(await fixture.list()).toHaveLength(1)
+  test('that set the same bot at once get it for one of them', async () => {
+    const tenants = [await newTenant(), await newTenant()]
+    const { token } = botApi.bot()
+    const set = await Promise.all(tenants.map((tenant) => tenant.set(token)))
+    expect(set.map(({ code }) => code).toSorted()).toEqual([0, 1])
   })
 })
 
 test('of two bots that are set at once for one tenant, one stays', async () => {
-  await using fixture = await startFixture()
-  const bots = [fixture.botApi.bot(), fixture.botApi.bot()]
-
-  const answers = await Promise.all(bots.map(({ token }) => fixture.set(token)))
-
-  expect(answers.map(({ code }) => code)).toEqual([0, 0])
-  const list = await fixture.list()
-  expect(list).toHaveLength(1)
-  expect(bots.map(({ username }) => username)).toContain(list[0].username)
-  expect(list[0].token).toBe(`${list[0].username.split('_')[1]}:…`)
+  const acme = await newTenant()
+  const bots = [botApi.bot(), botApi.bot()]
+  const set = await Promise.all(bots.map(({ token }) => acme.set(token)))
+  expect(set.map(({ code }) => code)).toEqual([0, 0])
+  const [kept, ...others] = await acme.list()
+  expect(others).toEqual([])
+  const bot = bots.find(({ username }) => username === kept.username)
+  expect(kept.token).toBe(`${bot?.id}:…`)
 })
 
-describe('a bot whose messages go to another system', () => {
-  const SYSTEM = 'https://bots.example/hook/of-secrets'
+test('a bot with a webhook elsewhere is set with a warning, and enabled only by --take-over', async () => {
+  const acme = await newTenant()
+  const url = 'https://bots.example/hook/of-secrets'
+  const bot = botApi.bot()
+  bot.ownedByWebhook(url)
 
-  test('is set with a warning that names the host alone', async () => {
-    await using fixture = await startFixture()
-    const bot = fixture.botApi.bot()
-    bot.ownedByWebhook(SYSTEM)
+  const { out } = await acme.set(bot.token)
+  const [warning] = (await acme.set(bot.token, '--json')).json().warnings
+  expect(warning).toContain('through a webhook at bots.example')
+  expect(out).toContain(`Warning: ${warning}.\n`)
 
-    const { code, out } = await fixture.set(bot.token)
-    const { warnings } = (await fixture.set(bot.token, fixture.acme, '--json')).json()
+  const refused = await acme.bot('enable')
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('bots.example')])
+  expect(out + refused.err).not.toContain('of-secrets')
+  expect(bot.webhook?.url).toBe(url)
+  expect(await acme.list()).toMatchObject([{ enabled: false }])
 
-    expect(code).toBe(0)
-    expect(out).toContain(`Warning: ${warnings[0]}.\n`)
-    expect(warnings).toEqual([expect.stringContaining('through a webhook at bots.example')])
-    expect(out).not.toContain('of-secrets')
-    expect(bot.webhook?.url).toBe(SYSTEM)
+  const taken = await acme.bot('enable', '--take-over')
+  expect(taken.out).toContain('Warning: the webhook at bots.example was removed.\n')
+  expect(bot.webhook).toBeUndefined()
+  expect(botApi.callsOf('deleteWebhook').at(-1)).toMatchObject({
+    params: { drop_pending_updates: false },
   })
-
-  test('is enabled by --take-over alone, which deletes the webhook', async () => {
-    await using fixture = await startFixture()
-    const bot = fixture.botApi.bot()
-    bot.ownedByWebhook(SYSTEM)
-    await fixture.set(bot.token)
-
-    const refused = await fixture.bot('enable')
-    expect(refused).toMatchObject({ code: 1, out: '' })
-    expect(refused.err).toContain('bots.example')
-    expect(refused.err).not.toContain('of-secrets')
-    expect(bot.webhook?.url).toBe(SYSTEM)
-    expect(await fixture.list()).toMatchObject([{ enabled: false }])
-
-    const taken = await fixture.bot('enable', '--take-over')
-    expect(taken.code).toBe(0)
-    expect(taken.out).toContain('Warning: the webhook at bots.example was removed.\n')
-    expect(bot.webhook).toBeUndefined()
-    expect(fixture.botApi.callsOf('deleteWebhook')).toMatchObject([
-      { params: { drop_pending_updates: false } },
-    ])
-    expect(await fixture.list()).toMatchObject([{ enabled: true }])
-  })
+  expect(await acme.list()).toMatchObject([{ enabled: true }])
 })
 
-describe('Telegram in trouble is told in one line, exit 1, and nothing changes', () => {
-  const troubles: [string, Parameters<Fixture['botApi']['fail']>[0], string][] = [
-    ['it breaks', { status: 500 }, 'Internal Server Error'],
-    ['it asks to wait', { retryAfter: 30 }, 'retry after 30'],
-    ['it cuts the connection', { drop: true }, 'cannot be reached'],
-    ['something else answers', { garbage: true }, 'not JSON'],
-  ]
-
-  test.each(troubles)('%s', async (_, trouble, message) => {
-    await using fixture = await startFixture()
-    const bot = fixture.botApi.bot()
+describe('when Telegram fails, the command fails in one line and changes nothing', () => {
+  test.each([
+    ['an error', { status: 500 }, 'Internal Server Error'],
+    ['a wait', { retryAfter: 30 }, 'retry after 30'],
+    ['a broken connection', { drop: true as const }, 'cannot be reached'],
+    ['another server', { garbage: true as const }, 'not JSON'],
+  ])('%s', async (_, failure, message) => {
+    const acme = await newTenant()
+    const { token } = botApi.bot()
+    const err = expect.stringMatching(new RegExp(`^Telegram: .*${message}.*\\n$`))
     {
-      using _fault = fixture.botApi.fail(trouble)
-      expect(await fixture.set(bot.token)).toMatchObject({
-        code: 1,
-        out: '',
-        err: expect.stringMatching(new RegExp(`^Telegram: .*${message}.*\\n$`)),
-      })
-      await expectNothing(fixture)
+      using _ = botApi.fail(failure)
+      expect(await acme.set(token)).toMatchObject({ code: 1, out: '', err })
+      expect(await acme.list()).toEqual([])
     }
-    await fixture.set(bot.token)
-    const before = await fixture.list()
-    using _fault = fixture.botApi.fail(trouble)
-
-    expect(await fixture.bot('enable')).toMatchObject({
-      code: 1,
-      out: '',
-      err: expect.stringMatching(new RegExp(`^Telegram: .*${message}.*\\n$`)),
-    })
-    expect(await fixture.set(bot.token, fixture.acme, '--match', 'required')).toMatchObject({
-      code: 1,
-    })
-    expect(await fixture.list()).toEqual(before)
+    await acme.set(token)
+    const before = await acme.list()
+    using _fault = botApi.fail(failure)
+    expect(await acme.bot('enable')).toMatchObject({ code: 1, out: '', err })
+    expect(await acme.set(token, '--match', 'required')).toMatchObject({ code: 1 })
+    expect(await acme.list()).toEqual(before)
   })
 
-  test('it is not there', async () => {
+  test('no server', async () => {
     const gone = startTarget()
     await gone.stop()
-    await using fixture = await startFixture(new URL(gone.url).origin)
-
-    expect(await fixture.set('123:AAFsecret')).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/^Telegram: getMe: .* cannot be reached .*\n$/),
-    })
-    await expectNothing(fixture)
+    const acme = await newTenant(new URL(gone.url).origin)
+    const err = expect.stringMatching(/^Telegram: getMe: .* cannot be reached .*\n$/)
+    expect(await acme.set('123:AAFsecret')).toMatchObject({ code: 1, err })
   })
 })
 
-test('doctor tells of bots in use that do not receive, and of no others', async () => {
-  await using fixture = await startFixture()
-  const bots = async () =>
-    (await fixture.cli('doctor', '--json'))
-      .json()
-      .findings.filter(({ check }: { check: string }) => check === 'bots')
-  await fixture.set(fixture.botApi.bot({ username: 'acme_bot' }).token)
-  await fixture.bot('enable')
-  expect(await bots()).toEqual([])
+test('doctor warns of enabled bots that receive nothing, and of no others', async () => {
+  const acme = await newTenant()
+  const found = async () => {
+    const { findings } = (await acme.cli('doctor', '--json')).json()
+    return findings.filter(({ message }: { message: string }) => message.includes('@broken_bot'))
+  }
+  await acme.set(botApi.bot({ username: 'broken_bot' }).token)
+  await acme.bot('enable')
+  expect(await found()).toEqual([])
 
-  const file = databaseFile(join(fixture.folder.path, 'data'))
-  using client = new Database(file)
-  client.run("UPDATE passepartout_bots SET health = 'conflict', trouble = 'somebody else polls'")
-
-  const message = `@acme_bot of tenant ${fixture.acme}: somebody else polls`
-  expect(await bots()).toEqual([{ check: 'bots', result: 'warning', message }])
-  await fixture.bot('disable')
-  expect(await bots()).toEqual([])
+  using client = new Database(databaseFile(join(folder.path, 'data')))
+  client
+    .query("UPDATE passepartout_bots SET health = 'conflict', trouble = ? WHERE tenant_id = ?")
+    .run('somebody else polls', acme.id)
+  const message = `@broken_bot of tenant ${acme.id}: somebody else polls`
+  expect(await found()).toEqual([{ check: 'bots', result: 'warning', message }])
+  await acme.bot('disable')
+  expect(await found()).toEqual([])
 })

@@ -1,13 +1,12 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Role } from '../../src/console/operators/rights.ts'
-import { bootFixture } from '../engines/passepartout/fixture.ts'
+import { usePassepartout } from '../engines/passepartout/fixture.ts'
 import { newOperator } from '../support/operator.ts'
 import { audited, pagesOf } from './fixture.ts'
 
 const PAGE = '/console/bots'
 
-const fixture = await bootFixture()
-afterAll(fixture.stop)
+const fixture = await usePassepartout()
 const { app, botApi } = fixture
 const { bots, records } = app.passepartout
 
@@ -32,7 +31,7 @@ async function newTenant(tenant?: { id: string }) {
 }
 
 async function withBots() {
-  const tenant = await fixture.signingTenant()
+  const tenant = await fixture.newTenant()
   return { ...tenant, ...(await newTenant(tenant)) }
 }
 

@@ -176,7 +176,7 @@ describe('Routes for sessions', () => {
     for (const { method, path } of routes) {
       const of = (prefix: string) =>
         body.paths[(prefix + path).replace(':job_id', '{job_id}')][method.toLowerCase()]
-      expect(of(BY_KEY).security).toEqual([{ apiKey: [] }])
+      expect(of(BY_KEY).security).toEqual([{ apiKey: ['clockwork'] }])
       expect(of(BY_SESSION)).toMatchObject({ tags: ['clockwork'], security: [{ session: [] }] })
       expect(withoutWords(of(BY_SESSION).responses)).toEqual(withoutWords(of(BY_KEY).responses))
       expect(JSON.stringify(of(BY_SESSION).responses)).not.toContain('API key')

@@ -1,3 +1,4 @@
+import { expect } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import sparticuz from '@sparticuz/chromium'
@@ -37,7 +38,7 @@ export async function closePages(browser: Browser) {
   }
 }
 
-/** The looks in which every page has to hold. */
+/** The screens and color schemes that pages are made for. */
 export const LOOKS = [
   { name: 'wide-light', width: 1280, height: 900, colorScheme: 'light' },
   { name: 'wide-dark', width: 1280, height: 900, colorScheme: 'dark' },
@@ -46,6 +47,12 @@ export const LOOKS = [
 ] as const
 
 export type Look = (typeof LOOKS)[number]
+export const [WIDE, WIDE_DARK, NARROW, NARROW_DARK] = LOOKS
+
+export async function turnTo(page: Page, { width, height, colorScheme }: Look) {
+  await page.setViewportSize({ width, height })
+  await page.emulateMedia({ colorScheme })
+}
 
 /** Opens a page in one of the looks, without scripts if asked. */
 export async function openPage(
@@ -99,3 +106,30 @@ const QUICKLY = { resultTypes: ['violations'], preload: false }
 /** True when something sticks out and the page scrolls sideways. */
 export const scrollsSideways = (page: Page): Promise<boolean> =>
   page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)
+
+/** The rules whose result depends on width or color scheme. */
+const RULES_OF_A_LOOK = [
+  'color-contrast',
+  'link-name',
+  'button-name',
+  'label',
+  'scrollable-region-focusable',
+]
+
+/**
+ * Checks a loaded page: nothing sticks out in narrow, and axe finds nothing serious in wide and light,
+ * nor by the rules that differ in narrow and dark. For axe, long lists keep their first rows.
+ */
+export async function expectGoodPage(page: Page, name: string) {
+  await turnTo(page, NARROW_DARK)
+  expect([name, await scrollsSideways(page)]).toEqual([name, false])
+  await screenshot(page, `${name}-narrow-dark`)
+  await page.evaluate(() => {
+    const rows = ':is(tbody > tr, ul > li, ol > li, article, g > *):nth-of-type(n + 5)'
+    for (const row of document.querySelectorAll(`main ${rows}`)) row.remove()
+  })
+  expect([name, await seriousFindings(page, { rules: RULES_OF_A_LOOK })]).toEqual([name, []])
+  await turnTo(page, WIDE)
+  expect([name, await seriousFindings(page)]).toEqual([name, []])
+  await screenshot(page, `${name}-wide-light`)
+}

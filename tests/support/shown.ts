@@ -1,15 +1,23 @@
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { until } from './binary.ts'
 import { temporaryFolder } from './folder.ts'
 import type { Page } from './page.ts'
 import { freePort } from './port.ts'
+import { ROOT } from './source.ts'
 
-/** Programs that run the examples of pages. */
-const RUNNERS: Record<string, string | null> = {
-  ts: process.execPath,
-  python: Bun.which('python3'),
+/** Only when asked for, with `TEST_GO=1`: a first build takes minutes. */
+export const GO = process.env.TEST_GO === '1' ? Bun.which('go') : null
+
+/** The words that run the programs of pages, by language. */
+const RUNNERS: Record<string, { program: string | null; file: string }> = {
+  ts: { program: process.execPath, file: 'shown.ts' },
+  js: { program: Bun.which('node') ?? process.execPath, file: 'shown.mjs' },
+  python: { program: Bun.which('python3'), file: 'shown.py' },
+  go: { program: GO, file: 'main.go' },
 }
 
-export const canRun = (language: string): boolean => (RUNNERS[language] ?? null) !== null
+export const canRun = (language: string): boolean => (RUNNERS[language]?.program ?? null) !== null
 
 /** Collects the text of a stream. */
 export function collect(stream: ReadableStream<Uint8Array>): { text: string } {
@@ -21,33 +29,49 @@ export function collect(stream: ReadableStream<Uint8Array>): { text: string } {
   return collected
 }
 
-/** Starts the server of a page's code block with `words` as a process, with its port in `PORT`. */
-export async function startShown(
-  page: Page,
-  { language, words, env }: { language: string; words: string; env: Record<string, string> },
-) {
+interface Program {
+  language: string
+  text: string
+  env: Record<string, string>
+  port?: number
+  /** For Go: the libraries that it uses, as lines of go.mod. */
+  requires?: string
+}
+
+/** Runs a server as a process of its own that gets its port in `PORT`. Ends with the scope. */
+export async function startProgram(given: Program) {
+  const { language, text, env, port = freePort(), requires = '' } = given
   const folder = temporaryFolder()
-  const file = `shown.${language === 'python' ? 'py' : language}`
-  await Bun.write(`${folder.path}/${file}`, page.block(language, words))
-  const port = freePort()
-  const child = Bun.spawn([RUNNERS[language] as string, file], {
-    cwd: folder.path,
+  const cwd = folder.path
+  const { program, file } = RUNNERS[language] as { program: string; file: string }
+  await Bun.write(join(cwd, file), text)
+  let words = [program, file]
+  if (language === 'js') symlinkSync(join(ROOT, 'node_modules'), join(cwd, 'node_modules'))
+  if (language === 'go') {
+    await Bun.write(join(cwd, 'go.mod'), `module receiver\n\ngo 1.22\n${requires}`)
+    const offline = { GOFLAGS: '-mod=mod', GOPROXY: 'off', GOSUMDB: 'off' }
+    const build = [program, 'build', '-o', 'receiver', '.']
+    const { success, stderr } = Bun.spawnSync(build, { cwd, env: { ...process.env, ...offline } })
+    if (!success) throw new Error(`${stderr}`)
+    words = ['./receiver']
+  }
+  const child = Bun.spawn(words, {
+    cwd,
     env: { PATH: process.env.PATH, ...env, PORT: `${port}` },
-    stdin: 'ignore',
-    stdout: 'ignore',
-    stderr: 'pipe',
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const said = collect(child.stderr)
+  const [out, err] = [collect(child.stdout), collect(child.stderr)]
   const url = `http://127.0.0.1:${port}`
   const answers = () =>
     fetch(url).then(
       () => true,
       () => child.exitCode !== null,
     )
-  await until(answers, () => said.text)
-  if (child.exitCode !== null) throw new Error(`did not start: ${said.text}`)
+  await until(answers, () => err.text)
+  if (child.exitCode !== null) throw new Error(`did not start: ${err.text}`)
   return {
     url,
+    printed: () => out.text,
     [Symbol.asyncDispose]: async () => {
       child.kill()
       await child.exited
@@ -55,3 +79,9 @@ export async function startShown(
     },
   }
 }
+
+/** Runs the server that a page shows in the block with `words`. */
+export const startShown = (
+  page: Page,
+  { words, ...rest }: Omit<Program, 'text'> & { words: string },
+) => startProgram({ ...rest, text: page.block(rest.language, words) })

@@ -1,10 +1,16 @@
 import { join } from 'node:path'
+import { BINARY } from './binary.ts'
 
 export const ROOT = join(import.meta.dir, '..', '..')
-export const MAIN = join(ROOT, 'src', 'main.ts')
+const MAIN = join(ROOT, 'src', 'main.ts')
 
-/** What runs the sources. Started elsewhere, they find the settings of the checkout no more. */
-export const SOURCE = [process.execPath, `--tsconfig-override=${join(ROOT, 'tsconfig.json')}`, MAIN]
+/**
+ * The words that start Gatehouse: the executable where it was compiled for the tests, else the
+ * sources, which need the settings of the checkout in any folder.
+ */
+export const PROGRAM = process.env.TEST_COMPILED
+  ? [BINARY]
+  : [process.execPath, `--tsconfig-override=${join(ROOT, 'tsconfig.json')}`, MAIN]
 
 interface Launch {
   cwd: string
@@ -12,13 +18,13 @@ interface Launch {
   env?: Record<string, string>
 }
 
-/** Runs a command to its end by a process of its own, which closes what `cli` may leave open. */
-export const runSource = ({ cwd, args, env = {} }: Launch) =>
+/** Runs a command as a process of its own, which leaves no database open. */
+export const runProgram = ({ cwd, args, env = {} }: Launch) =>
   outcomeOf(
-    Bun.spawn([...SOURCE, ...args], { cwd, env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' }),
+    Bun.spawn([...PROGRAM, ...args], { cwd, env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' }),
   )
 
-/** What a process printed, once it has ended. */
+/** What a process has printed when it ends. */
 export async function outcomeOf(child: Bun.ReadableSubprocess) {
   const [out, err, code] = await Promise.all([
     new Response(child.stdout).text(),

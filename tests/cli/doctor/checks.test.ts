@@ -32,6 +32,11 @@ const NOW = Date.parse('2026-03-01T12:00:00Z')
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 
+const finding = (result: 'ok' | 'warning' | 'problem', words = '') => ({
+  result,
+  message: expect.stringContaining(words),
+})
+
 const backupMade = (of: Partial<BackupRow> = {}): BackupRow => ({
   id: 'b',
   origin: 'command',
@@ -44,16 +49,12 @@ const backupMade = (of: Partial<BackupRow> = {}): BackupRow => ({
   ...of,
 })
 
-describe('a place for the data', () => {
+describe('the place of the data', () => {
   const MOUNTS = `22 27 0:21 / /proc rw,relatime - proc proc rw
 27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard
 30 27 0:40 / /mnt/nas rw,relatime shared:2 - nfs4 nas:/export rw,vers=4.2,addr=10.0.0.9
 31 27 0:41 / /mnt/win rw,relatime - cifs //nas/share rw,vers=3.1.1,uid=0
 32 27 0:42 / /mnt/far rw,nosuid,nodev - fuse.sshfs me@far:/ rw,user_id=0,group_id=0
-33 27 0:43 / /mnt/bucket rw,nosuid - fuse.s3fs s3fs rw,user_id=0
-34 27 0:44 / /mnt/cloud rw,nosuid - fuse.rclone remote: rw,user_id=0
-35 27 0:45 / /mnt/pool rw,relatime - fuse.mergerfs a:b rw,user_id=0
-36 27 0:46 / /run/user/1000/gvfs rw,nosuid - fuse.gvfsd-fuse gvfsd-fuse rw,user_id=1000
 37 27 0:47 / /mnt/c rw,noatime - 9p C:\\134 rw,dirsync,aname=drvfs;path=C:\\
 38 27 0:48 / /mnt/host rw,relatime - virtiofs mount0 rw
 39 27 0:49 / /mnt/user rw,nosuid - fuse.shfs shfs rw,user_id=0
@@ -68,163 +69,121 @@ describe('a place for the data', () => {
     objectionToPlace(mountOf(parseMounts(MOUNTS), path), number)
 
   test.each([
-    ['/mnt/nas/gatehouse', 'NFS'],
-    ['/mnt/win', 'SMB'],
-    ['/mnt/far/data', 'FUSE (sshfs)'],
-    ['/mnt/bucket', 'FUSE (s3fs)'],
-    ['/mnt/cloud', 'FUSE (rclone)'],
-    ['/mnt/pool', 'FUSE (mergerfs)'],
-    ['/run/user/1000/gvfs/x', 'FUSE (gvfsd-fuse)'],
-    ['/mnt/c/Users', '9p'],
-    ['/mnt/user/appdata', 'Unraid'],
-    ['/with blank/data', 'NFS'],
-  ])('%s is on a network or in a program: a problem', (path, kind) => {
-    expect(objection(path)).toMatchObject({
-      result: 'problem',
-      message: expect.stringContaining(kind),
-    })
+    ['/mnt/nas/gatehouse', 'problem', 'NFS'],
+    ['/mnt/win', 'problem', 'SMB'],
+    ['/mnt/far/data', 'problem', 'FUSE (sshfs)'],
+    ['/mnt/c/Users', 'problem', '9p'],
+    ['/mnt/user/appdata', 'problem', 'Unraid'],
+    ['/with blank/data', 'problem', 'NFS'],
+    ['/mnt/host/data', 'warning', 'a host directory'],
+    ['/mnt/usb', 'warning', 'does not store permissions'],
+    ['/mnt/ram/data', 'warning', 'in memory'],
+  ] as const)('%s is a %s: %s', (path, result, words) => {
+    expect(objection(path)).toMatchObject(finding(result, words))
   })
 
-  test.each([
-    ['/mnt/host/data', 'a host directory'],
-    ['/mnt/usb', 'does not store permissions'],
-    ['/mnt/ram/data', 'in memory'],
-  ])('%s is warned of', (path, words) => {
-    expect(objection(path)).toMatchObject({
-      result: 'warning',
-      message: expect.stringContaining(words),
-    })
-  })
-
-  test('a local disk is fine, also one below or on top of a network', () => {
+  test('may be a local disk, also below or on top of a network file system', () => {
     for (const path of ['/var/lib/gatehouse', '/mnt/nas/disk/data', '/mnt/nasty', '/twice/data'])
       expect(objection(path)).toBeUndefined()
+    // Its number is that of FUSE.
+    expect(objection('/mnt/host', 0x65735546)).toMatchObject(finding('warning'))
   })
 
-  test('a share that virtiofs names is not called FUSE for its number', () => {
-    expect(objection('/mnt/host', 0x65735546)).toMatchObject({ result: 'warning' })
+  test('is judged by its file system number when there is no list of mounts', () => {
+    for (const [number, result] of [
+      ...[0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x65735546, 0x01021997].map((n) => [
+        n,
+        'problem',
+      ]),
+      ...[0x794c7630, 0x01021994].map((n) => [n, 'warning']),
+      [0xef53, undefined],
+    ] as [number, string | undefined][])
+      expect(objectionToPlace(undefined, number)?.result).toBe(result as never)
+    for (const text of ['', 'nonsense\n1 2 3 - \n']) expect(parseMounts(text)).toEqual([])
   })
 
-  test('without a list of mounts the number says what it can', () => {
-    for (const number of [0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x65735546, 0x01021997])
-      expect(objectionToPlace(undefined, number)).toMatchObject({ result: 'problem' })
-    for (const number of [0x794c7630, 0x01021994])
-      expect(objectionToPlace(undefined, number)).toMatchObject({ result: 'warning' })
-    expect(objectionToPlace(undefined, 0xef53)).toBeUndefined()
-  })
-
-  test('in a container, what is not on a volume goes with it, and so does a volume without a name', () => {
-    const container = (extra: string) => `600 590 0:60 / / rw - overlay overlay rw,lowerdir=/x
-${extra}`
-    const at = (text: string) => objectionToPlace(mountOf(parseMounts(text), '/data'), 0x794c7630)
-    const volume = (name: string) =>
-      container(`610 600 8:1 /var/lib/docker/volumes/${name}/_data /data rw - ext4 /dev/sda1 rw`)
-    const named = parseMounts(volume('gatehouse_data'))
-
-    expect(at(container(''))?.message).toContain('data_dir is not on a volume')
-    expect(at(volume('0f'.repeat(32)))?.message).toContain('an anonymous volume')
-    expect(objectionToPlace(mountOf(named, '/data'), 0xef53)).toBeUndefined()
-  })
-
-  test('what is no list of mounts is no mount', () => {
-    expect(parseMounts('')).toEqual([])
-    expect(parseMounts('nonsense\n1 2 3 - \n')).toEqual([])
+  test('has to be a named volume in a container', () => {
+    const at = (volume: string) => {
+      const mount = `610 600 8:1 /var/lib/docker/volumes/${volume}/_data /data rw - ext4 /dev/sda1 rw`
+      const text = `600 590 0:60 / / rw - overlay overlay rw,lowerdir=/x\n${volume && mount}`
+      return objectionToPlace(mountOf(parseMounts(text), '/data'), volume ? 0xef53 : 0x794c7630)
+    }
+    expect(at('')?.message).toContain('data_dir is not on a volume')
+    expect(at('0f'.repeat(32))?.message).toContain('an anonymous volume')
+    expect(at('gatehouse_data')).toBeUndefined()
   })
 })
 
 describe('permissions', () => {
   const directory = { path: '/data', uid: 999, mode: 0o40700 }
+  const entry = (name: string, uid: number, mode = 0o600) => ({ path: `/data/${name}`, uid, mode })
 
-  test('another account than the one that owns the data cannot do its work; root is warned', () => {
+  test('another account than the owner of the data is a problem, root a warning', () => {
     expect(account(directory, 999)).toEqual([])
-    expect(account(directory, 1000)).toMatchObject([{ result: 'problem' }])
-    const [asRoot] = account(directory, 0)
-    expect(asRoot).toMatchObject({ result: 'warning' })
-    expect(asRoot?.message).toContain("sudo -u '#999'")
+    expect(account(directory, 1000)).toMatchObject([finding('problem')])
+    expect(account(directory, 0)).toMatchObject([finding('warning', "sudo -u '#999'")])
   })
 
-  test('files of somebody else are named with the command that gives them back', () => {
-    const entry = (name: string, uid: number) => ({ path: `/data/${name}`, uid, mode: 0o600 })
+  test('files of another owner come with the command that gives them back', () => {
     const mine = entry('gatehouse.db', 999)
     expect(owners(directory, [mine])).toEqual([])
-    const foreign = ['a', 'b', 'c', 'd'].map((name) => entry(name, 0))
-    const [found] = owners(directory, [mine, ...foreign])
-    expect(found).toMatchObject({ result: 'problem' })
-    expect(found?.message).toContain('/data/a, /data/b, /data/c and 1 more')
+    const [found] = owners(directory, [mine, ...['a', 'b', 'c', 'd'].map((name) => entry(name, 0))])
     expect(found?.message).toContain('chown -R 999 /data')
+    expect(found).toMatchObject(finding('problem', '/data/a, /data/b, /data/c and 1 more'))
   })
 
-  test('what the group or everybody can read is one warning', () => {
-    const entry = (mode: number) => ({ path: `/data/${mode.toString(8)}`, uid: 999, mode })
-    expect(openToOthers('/data', [entry(0o600), entry(0o400)])).toEqual([])
-    expect(openToOthers('/data', [entry(0o640), entry(0o604), entry(0o600)])).toMatchObject([
-      {
-        result: 'warning',
-        message: 'other accounts can read /data/640, /data/604: run chmod -R go= /data',
-      },
-    ])
+  test('files that a group or all accounts can read are one warning', () => {
+    expect(openToOthers('/data', [entry('a', 999), entry('b', 999, 0o400)])).toEqual([])
+    const open = [entry('a', 999, 0o640), entry('b', 999, 0o604), entry('c', 999)]
+    const message = 'other accounts can read /data/a, /data/b: run chmod -R go= /data'
+    expect(openToOthers('/data', open)).toMatchObject([finding('warning', message)])
   })
 })
 
-describe('a place that does not answer', () => {
-  /** Installed in a folder, with a backup elsewhere that everybody can read. */
+describe('a directory that does not respond', () => {
+  /** An installation with a backup elsewhere that all accounts can read. */
   function installed(folder: string) {
     const [dataDir, directory] = [join(folder, 'data'), join(folder, 'far')]
     for (const path of [dataDir, directory]) mkdirSync(path, { mode: 0o700 })
     writeFileSync(join(directory, 'a.tar.gz'), '', { mode: 0o644 })
     return testConfig({ 'data-dir': dataDir, 'backup-directory': directory })
   }
-  const without = (dead: string) => ({
-    read: (path: string) => (path === dead ? new Promise(() => {}) : Promise.resolve()),
-    longestMs: 50,
-  })
+  const never = () => new Promise(() => {})
 
-  test('is told, be it for data, backups or temporary files; what is not there is no trouble', async () => {
+  test('is a problem, for data, backups and temporary files; a missing one is none', async () => {
     using folder = temporaryFolder()
     const config = installed(folder.path)
     expect(await findUnreachable(config)).toEqual({ paths: new Set(), findings: [] })
     const { dataDir, backup } = config
-    for (const path of [dataDir, join(dataDir, 'backups'), backup.directory ?? '', tmpdir()]) {
-      const { paths, findings } = await findUnreachable(config, without(path))
-      expect([...paths]).toEqual([path])
-      expect(findings).toMatchObject([
-        { result: 'problem', message: `${path} does not respond: check its mount` },
-      ])
+    const far = backup.directory ?? ''
+    for (const dead of [dataDir, join(dataDir, 'backups'), far, tmpdir()]) {
+      const read = (path: string) => (path === dead ? never() : Promise.resolve())
+      const { paths, findings } = await findUnreachable(config, { read, longestMs: 5 })
+      expect([...paths]).toEqual([dead])
+      expect(findings).toMatchObject([finding('problem', `${dead} does not respond: check its`)])
     }
-  })
+    // Backups below the data are not read either.
+    const read = (path: string) => (path === tmpdir() ? Promise.resolve() : never())
+    const { paths } = await findUnreachable(config, { read, longestMs: 5 })
+    expect([...paths]).toEqual([dataDir])
 
-  test('keeps nobody waiting for backups beside it where it has the data', async () => {
-    using folder = temporaryFolder()
-    const config = installed(folder.path)
-    const { paths } = await findUnreachable(config, {
-      read: (path) => (path === tmpdir() ? Promise.resolve() : new Promise(() => {})),
-      longestMs: 50,
+    const stale = await findUnreachable(config, {
+      read: async (path) => {
+        if (path === far) throw Object.assign(new Error('no'), { code: 'ESTALE' })
+      },
     })
-    expect([...paths]).toEqual([config.dataDir])
+    expect([...stale.paths]).toEqual([far])
+    expect(stale.findings).toMatchObject([finding('problem', 'cannot be read: no')])
   })
 
-  test('is like one in which nobody may look', async () => {
-    using folder = temporaryFolder()
-    const config = installed(folder.path)
-    const look = async (path: string) => {
-      if (path === config.backup.directory) throw Object.assign(new Error('no'), { code: 'ESTALE' })
-    }
-    const { paths, findings } = await findUnreachable(config, { read: look })
-    expect([...paths]).toEqual([config.backup.directory ?? ''])
-    expect(findings).toMatchObject([{ message: expect.stringContaining('cannot be read: no') }])
-  })
-
-  test('is left alone by every check', async () => {
+  test('is not touched by any check', async () => {
     using folder = temporaryFolder()
     const config = installed(folder.path)
     const far = config.backup.directory ?? ''
-    const dead = new Set([far])
     const none: ReadonlySet<string> = new Set()
-
-    expect(permissions(config, none)).toMatchObject([
-      { message: `other accounts can read ${far}/a.tar.gz: run chmod -R go= ${far}` },
-    ])
-    expect(permissions(config, dead)).toEqual([])
+    const message = `other accounts can read ${far}/a.tar.gz: run chmod -R go= ${far}`
+    expect(permissions(config, none)).toMatchObject([{ message }])
+    expect(permissions(config, new Set([far]))).toEqual([])
 
     const onlyFar = { ...config, dataDir: '/nowhere' }
     expect(space(onlyFar, new Set([tmpdir()]))).toMatchObject([{ check: 'disk of backups' }])
@@ -234,116 +193,93 @@ describe('a place that does not answer', () => {
     const gone = { backup: { ...config.backup, directory: '/nowhere' } }
     const judged = (paths: ReadonlySet<string>) => backupFindings(store, NOW, gone, paths, NOW)
     expect(judged(none)[0]?.message).toContain('/nowhere does not exist')
-    expect(judged(new Set(['/nowhere']))).toMatchObject([{ result: 'ok' }])
+    expect(judged(new Set(['/nowhere']))).toMatchObject([finding('ok')])
   })
 })
 
-describe('files with secrets', () => {
-  function secretsIn(cwd: string, env: Record<string, string> = {}) {
-    const loaded = loadConfig({ flags: {}, env, cwd })
+test('files with secrets must not be open to all accounts; to a group they may be', () => {
+  using folder = temporaryFolder()
+  const found = (env: Record<string, string> = {}) => {
+    const loaded = loadConfig({ flags: {}, env, cwd: folder.path })
     if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
-    return secretFiles({ loaded, io: testIo(cwd, { env }) })
+    return secretFiles({ loaded, io: testIo(folder.path, { env }) })
   }
-
-  function write(folder: string, name: string, text: string, mode: number) {
-    writeFileSync(join(folder, name), text)
-    chmodSync(join(folder, name), mode)
+  const write = (name: string, text: string, mode: number) => {
+    writeFileSync(join(folder.path, name), text)
+    chmodSync(join(folder.path, name), mode)
   }
+  const mail = '[mail]\nfrom = "a@example.org"\n'
+  write('gatehouse.toml', `${mail}smtp_url = "smtp://u:p@mail"\n`, 0o644)
+  expect(found()).toMatchObject([finding('warning', 'chmod 640')])
+  chmodSync(join(folder.path, 'gatehouse.toml'), 0o640)
+  expect(found()).toMatchObject([finding('ok')])
+  write('gatehouse.toml', mail, 0o644)
+  expect(found()).toEqual([])
 
-  const MAIL = '[mail]\nfrom = "a@example.org"\n'
-
-  test('a configuration that holds one must not be open to everybody; for a group it may be', () => {
-    using folder = temporaryFolder()
-    write(folder.path, 'gatehouse.toml', `${MAIL}smtp_url = "smtp://u:p@mail"\n`, 0o644)
-    expect(secretsIn(folder.path)).toMatchObject([
-      { result: 'warning', message: expect.stringMatching(/gatehouse\.toml.*chmod 640/) },
-    ])
-    chmodSync(join(folder.path, 'gatehouse.toml'), 0o640)
-    expect(secretsIn(folder.path)).toMatchObject([{ result: 'ok' }])
-  })
-
-  test('one without a secret may be read by everybody', () => {
-    using folder = temporaryFolder()
-    write(folder.path, 'gatehouse.toml', MAIL, 0o644)
-    expect(secretsIn(folder.path)).toEqual([])
-  })
-
-  test('files that a variable or a setting names are looked at as well', () => {
-    using folder = temporaryFolder()
-    write(folder.path, 'smtp', 'smtp://u:p@mail', 0o644)
-    write(folder.path, 'github', 'secret', 0o604)
-    const github = '[gate.providers.github]\nclient_id = "a"\nclient_secret_file = "github"\n'
-    write(folder.path, 'gatehouse.toml', `${MAIL}${github}`, 0o644)
-    const env = { GATEHOUSE_MAIL_SMTP_URL_FILE: 'smtp' }
-
-    expect(secretsIn(folder.path, env).map(({ message }) => message)).toEqual([
-      expect.stringMatching(/\/smtp, which contains secrets: run chmod 600/),
-      expect.stringMatching(/\/github, which contains secrets: run chmod 600/),
-    ])
-    for (const name of ['smtp', 'github']) chmodSync(join(folder.path, name), 0o640)
-    expect(secretsIn(folder.path, env)).toMatchObject([{ result: 'ok' }])
-  })
+  write('smtp', 'smtp://u:p@mail', 0o644)
+  write('github', 'secret', 0o604)
+  const github = '[gate.providers.github]\nclient_id = "a"\nclient_secret_file = "github"\n'
+  write('gatehouse.toml', `${mail}${github}`, 0o644)
+  const env = { GATEHOUSE_MAIL_SMTP_URL_FILE: 'smtp' }
+  const open = (name: string) =>
+    finding('warning', `/${name}, which contains secrets: run chmod 600`)
+  expect(found(env)).toMatchObject([open('smtp'), open('github')])
+  for (const name of ['smtp', 'github']) chmodSync(join(folder.path, name), 0o640)
+  expect(found(env)).toMatchObject([finding('ok')])
 })
 
-describe('a disk', () => {
-  const room = (freeBytes: number, freeInodes: number | null = 1_000_000) =>
-    judgeRoom('disk', '/data', { freeBytes, freeInodes }, 1000 * MB)[0]
+describe('the disk', () => {
+  test.each([
+    [5000, 1_000_000, 'ok', '5000 MB free'],
+    [1000, 1_000_000, 'ok', ''],
+    [999, 1_000_000, 'warning', ''],
+    [200, 1_000_000, 'warning', ''],
+    [199, 1_000_000, 'problem', ''],
+    [5000, 10, 'problem', 'inodes'],
+    [5000, null, 'ok', ''],
+  ] as const)(
+    'with %i MB and %p inodes free for a database of 1000 MB is: %s',
+    (mb, freeInodes, result, words) => {
+      const room = { freeBytes: mb * MB, freeInodes }
+      expect(judgeRoom('disk', '/data', room, 1000 * MB)).toMatchObject([finding(result, words)])
+    },
+  )
 
-  test('is full below 200 MB, and tight below twice the database', () => {
-    expect(room(5000 * MB)).toMatchObject({ result: 'ok', message: '5000 MB free' })
-    expect(room(900 * MB)).toMatchObject({ result: 'warning' })
-    expect(room(199 * MB)).toMatchObject({ result: 'problem' })
-  })
-
-  test('has names to give, where the file system counts them', () => {
-    expect(room(5000 * MB, 10)).toMatchObject({
-      result: 'problem',
-      message: expect.stringContaining('inodes'),
-    })
-    expect(room(5000 * MB, null)).toMatchObject({ result: 'ok' })
-  })
-
-  test('that is full, read-only or broken is told in words', () => {
-    const failing = (code: string) => notWritten(Object.assign(new Error(`${code}: x`), { code }))
-    expect(failing('ENOSPC').message).toContain('the disk is full')
-    expect(failing('EROFS').message).toContain('read-only')
-    expect(failing('EIO').message).toContain('the disk is failing')
-    expect(failing('EWHAT')).toMatchObject({ result: 'problem', message: 'EWHAT: x' })
+  test.each([
+    ['ENOSPC', 'the disk is full'],
+    ['EROFS', 'read-only'],
+    ['EIO', 'the disk is failing'],
+    ['EWHAT', 'EWHAT: x'],
+  ])('that fails with %s is a problem: %s', (code, words) => {
+    const error = Object.assign(new Error(`${code}: x`), { code })
+    expect(notWritten(error)).toMatchObject(finding('problem', words))
   })
 
   test('is slow when a sync takes more than 50 ms', () => {
-    expect(judgeSync(4)).toMatchObject({ result: 'ok' })
-    expect(judgeSync(51)).toMatchObject({
-      result: 'warning',
-      message: expect.stringContaining('slow disk'),
-    })
+    expect(judgeSync(50)).toMatchObject(finding('ok'))
+    expect(judgeSync(51)).toMatchObject(finding('warning', 'slow disk'))
+  })
+
+  test('with a growing log has a reader that hangs, or waits for its replicator', () => {
+    expect(judgeLog(200 * MB, false)).toMatchObject(finding('ok'))
+    expect(judgeLog(300 * MB, false).message).toContain('another program keeps the database open')
+    expect(judgeLog(300 * MB, true).message).toContain('replicator')
   })
 })
 
-describe('the clock', () => {
-  test('must not be behind what was written already', () => {
-    expect(judgeClock(NOW, NOW - DAY)).toMatchObject({ result: 'ok' })
-    expect(judgeClock(NOW, NOW + 30_000)).toMatchObject({ result: 'ok' })
-    expect(judgeClock(NOW, NOW + DAY)).toMatchObject({
-      result: 'problem',
-      message: expect.stringContaining('2026-03-02T12:00:00.000Z'),
-    })
-  })
-
-  test('must agree with the file system', () => {
-    expect(judgeFileTime(-2000)).toEqual([])
-    expect(judgeFileTime(90_000)).toMatchObject([{ check: 'clock', result: 'warning' }])
-  })
-
-  test('should be kept right by something; where nobody can tell, nothing is wrong', () => {
-    expect(judgeSynchronisation('yes')).toMatchObject({ result: 'ok' })
-    expect(judgeSynchronisation('no')).toMatchObject({ result: 'warning' })
-    for (const answer of ['', undefined])
-      expect(judgeSynchronisation(answer)).toMatchObject({ result: 'ok', message: 'unknown' })
-  })
+test('the clock must not be behind the data, must agree with the file system, and be synchronized', () => {
+  expect(judgeClock(NOW, NOW - DAY)).toMatchObject(finding('ok'))
+  expect(judgeClock(NOW, NOW + 30_000)).toMatchObject(finding('ok'))
+  expect(judgeClock(NOW, NOW + DAY)).toMatchObject(finding('problem', '2026-03-02T12:00:00.000Z'))
+  expect(judgeFileTime(-2000)).toEqual([])
+  expect(judgeFileTime(90_000)).toMatchObject([{ check: 'clock', result: 'warning' }])
+  expect(judgeSynchronisation('yes')).toMatchObject(finding('ok'))
+  expect(judgeSynchronisation('no')).toMatchObject(finding('warning'))
+  for (const unknown of ['', undefined])
+    expect(judgeSynchronisation(unknown)).toMatchObject(finding('ok', 'unknown'))
 })
 
-describe('processes and their leases', () => {
+describe('processes', () => {
   const row = (id: string, of: Partial<InstanceRow> = {}): InstanceRow => ({
     id,
     host: 'here',
@@ -356,133 +292,94 @@ describe('processes and their leases', () => {
   })
   const here = { host: 'here', isRunning: (pid: number) => pid === 7 }
   const long = NOW - 4 * MINUTE
-  const rows = [
-    row('alive'),
-    row('silent', { heartbeatAt: long }),
-    row('dead', { pid: 8 }),
-    row('elsewhere', { host: 'there', pid: 8, heartbeatAt: NOW - 2 * MINUTE }),
-    row('gone', { host: 'there', heartbeatAt: NOW - 2 * MINUTE - 1 }),
-  ]
-  const found = processesIn(rows, here, NOW)
-  const ids = (list: InstanceRow[]) => list.map(({ id }) => id)
+  const nobody = processesIn([], here, NOW)
+  const found = processesIn(
+    [
+      row('alive'),
+      row('silent', { heartbeatAt: long }),
+      row('dead', { pid: 8 }),
+      row('elsewhere', { host: 'there', pid: 8, heartbeatAt: NOW - 2 * MINUTE }),
+      row('gone', { host: 'there', heartbeatAt: NOW - 2 * MINUTE - 1 }),
+    ],
+    here,
+    NOW,
+  )
 
-  test('here a number that runs is proof, elsewhere a heartbeat of the last two minutes', () => {
+  test('on this host are alive by their number, on others by a heartbeat of the last 2 minutes', () => {
+    const ids = (rows: InstanceRow[]) => rows.map(({ id }) => id)
     expect(ids(found.alive)).toEqual(['alive', 'elsewhere'])
     expect(ids(found.silent)).toEqual(['silent'])
     expect(ids(found.dead)).toEqual(['dead', 'gone'])
   })
 
-  test('those that ended without a word, hang or run another version are warned of', () => {
+  test('that crashed, hang or run another version are warnings', () => {
     const warnings = (version: string) =>
       judgeProcesses(found, version).filter(({ result }) => result === 'warning')
-    expect(warnings('1.0.0')).toHaveLength(3)
-    expect(warnings('1.0.1')).toHaveLength(5)
-    expect(judgeProcesses(processesIn([], here, NOW), '1.0.0')).toMatchObject([
-      { result: 'ok', message: 'not running' },
-    ])
+    expect([warnings('1.0.0').length, warnings('1.0.1').length]).toEqual([3, 5])
+    expect(judgeProcesses(nobody, '1.0.0')).toMatchObject([finding('ok', 'not running')])
   })
 
-  test('leases of the dead wait for a server, and one that runs has to take them', () => {
+  test('that are dead leave their leases to a running server', () => {
     const lease = (owner: string, count: number, until: number, of = 'run') => ({
-      of,
-      owner,
-      count,
-      until,
+      ...{ of, owner, count, until },
     })
-    const nobody = processesIn([], here, NOW)
-    expect(judgeLeases([lease('alive', 3, NOW + MINUTE)], found, NOW)).toMatchObject([
-      { result: 'ok', message: 'none held by dead processes' },
-    ])
     const lost = [lease('dead', 2, long), lease('x', 1, NOW), lease('x', 2, NOW, 'delivery')]
-    expect(judgeLeases(lost, nobody, NOW)).toMatchObject([
-      { result: 'warning', message: expect.stringContaining('3 runs, 2 deliveries held by dead') },
-    ])
-    expect(judgeLeases(lost, found, NOW)).toMatchObject([
-      {
-        result: 'warning',
-        message: expect.stringContaining('2 runs held by dead processes, but not taken over'),
-      },
-    ])
-    expect(judgeLeases([lease('x', 1, NOW)], found, NOW)).toMatchObject([{ result: 'ok' }])
+    for (const [leases, processes, judged] of [
+      [[lease('alive', 3, NOW + MINUTE)], found, finding('ok', 'none held by dead processes')],
+      [lost, nobody, finding('warning', '3 runs, 2 deliveries held by dead')],
+      [lost, found, finding('warning', '2 runs held by dead processes, but not taken over')],
+      [[lease('x', 1, NOW)], found, finding('ok')],
+    ] as const)
+      expect(judgeLeases([...leases], processes, NOW)).toMatchObject([judged])
   })
 })
 
-describe('backups', () => {
+test('backups are made weekly, or as scheduled, and the last one has not failed', () => {
   const ago = (days: number) =>
     backupMade({ startedAt: NOW - days * DAY, endedAt: NOW - days * DAY })
-  const judge = (recent: BackupRow[], { enabled = false, madeAt = NOW - 30 * DAY } = {}) =>
-    judgeBackups(
-      { recent, good: recent.find(({ bytes, error }) => bytes !== null && !error), madeAt },
-      { enabled, everyMs: DAY },
-      NOW,
-    )[0]
-
-  test('there should be one a week, of whichever kind; a new installation has a week', () => {
-    expect(judge([ago(6)])).toMatchObject({ result: 'ok' })
-    expect(judge([ago(8)])).toMatchObject({
-      result: 'warning',
-      message: expect.stringContaining('gatehouse backup'),
-    })
-    expect(judge([])).toMatchObject({ result: 'warning' })
-    expect(judge([], { madeAt: NOW - DAY })).toMatchObject({ result: 'ok' })
+  const failed = backupMade({
+    startedAt: NOW,
+    endedAt: NOW,
+    bytes: null,
+    error: 'the disk is full',
   })
-
-  test('where they are made by themselves, twice the time between two is too long', () => {
-    expect(judge([ago(1.9)], { enabled: true })).toMatchObject({ result: 'ok' })
-    expect(judge([ago(2.1)], { enabled: true })).toMatchObject({ result: 'warning' })
-  })
-
-  test('that the last one failed or was cut short is a problem; one under way is not', () => {
-    const failed = backupMade({
-      startedAt: NOW,
-      endedAt: NOW,
-      bytes: null,
-      error: 'the disk is full',
-    })
-    expect(judge([failed, ago(1)])).toMatchObject({
-      result: 'problem',
-      message: expect.stringContaining('the disk is full'),
-    })
-    const open = backupMade({ startedAt: NOW - MINUTE, endedAt: null, bytes: null })
-    expect(judge([open, ago(1)])).toMatchObject({ result: 'ok' })
-    expect(judge([{ ...open, startedAt: NOW - 2 * DAY }, ago(3)])).toMatchObject({
-      result: 'problem',
-      message: expect.stringContaining('interrupted'),
-    })
-  })
+  const open = backupMade({ startedAt: NOW - MINUTE, endedAt: null, bytes: null })
+  const scheduled = { enabled: true }
+  const cases: [BackupRow[], { enabled?: boolean; madeAt?: number }, object][] = [
+    [[ago(6)], {}, finding('ok')],
+    [[ago(8)], {}, finding('warning', 'gatehouse backup')],
+    [[], {}, finding('warning')],
+    [[], { madeAt: NOW - DAY }, finding('ok')],
+    [[ago(1.9)], scheduled, finding('ok')],
+    [[ago(2.1)], scheduled, finding('warning')],
+    [[failed, ago(1)], {}, finding('problem', 'the disk is full')],
+    [[open, ago(1)], {}, finding('ok')],
+    [[{ ...open, startedAt: NOW - 2 * DAY }, ago(3)], {}, finding('problem', 'interrupted')],
+  ]
+  for (const [recent, { enabled = false, madeAt = NOW - 30 * DAY }, judged] of cases) {
+    const good = recent.find(({ bytes, error }) => bytes !== null && !error)
+    const [found] = judgeBackups({ recent, good, madeAt }, { enabled, everyMs: DAY }, NOW)
+    expect(found).toMatchObject(judged)
+  }
 })
 
-test('a log that only grows has a reader that hangs, or waits for its replicator', () => {
-  expect(judgeLog(200 * MB, false)).toMatchObject({ result: 'ok' })
-  expect(judgeLog(300 * MB, false).message).toContain('another program keeps the database open')
-  expect(judgeLog(300 * MB, true).message).toContain('replicator')
-})
-
-describe('configuration', () => {
-  const network = (baseUrl: string, more: Record<string, string> = {}) =>
-    exposure(
-      testConfig({ 'server-base-url': baseUrl, 'server-trusted-proxies': '127.0.0.1', ...more }),
-    ).result
-
-  test('plain http on the internet is warned of, at home it is not', () => {
-    for (const url of ['http://auth.example.org', 'http://203.0.113.7'])
-      expect(network(url)).toBe('warning')
-    for (const url of [
-      'https://auth.example.org',
-      'http://192.168.1.9:8420',
-      'http://nas.local',
-      'http://nas',
-      'http://[fd00::7]',
-      'http://localhost:8420',
-    ])
-      expect(network(url)).toBe('ok')
+describe('the configuration', () => {
+  test.each<[string, string, Record<string, string>?]>([
+    ['http://auth.example.org', 'warning'],
+    ['http://203.0.113.7', 'warning'],
+    ['https://auth.example.org', 'ok'],
+    ['http://192.168.1.9:8420', 'ok'],
+    ['http://nas.local', 'ok'],
+    ['http://nas', 'ok'],
+    ['http://[fd00::7]', 'ok'],
+    ['http://localhost:8420', 'ok'],
+    ['http://192.168.1.9:8420', 'warning', { 'server-host': '0.0.0.0' }],
+  ])('base_url %s is: %s %p', (url, result, more) => {
+    const flags = { 'server-base-url': url, 'server-trusted-proxies': '127.0.0.1', ...more }
+    expect(exposure(testConfig(flags)).result).toBe(result as never)
   })
 
-  test('on an open address it is warned of wherever it is', () => {
-    expect(network('http://192.168.1.9:8420', { 'server-host': '0.0.0.0' })).toBe('warning')
-  })
-
-  test('providers send people back to an address that has to be set', () => {
+  test('with social login needs a base_url', () => {
     const file = '[gate.providers.github]\nclient_id = "a"\nclient_secret = "b"\n'
     const configured = (flags: Record<string, string>) => {
       const readFile = () => file
@@ -497,37 +394,27 @@ describe('configuration', () => {
 })
 
 describe('the report', () => {
-  const finding = (result: 'ok' | 'warning' | 'problem') => ({ check: 'x', result, message: 'y' })
+  const found = (result: 'ok' | 'warning' | 'problem') => ({ check: 'x', result, message: 'y' })
 
-  test('ends in how many of what', () => {
-    const [fine, warned, bad] = [finding('ok'), finding('warning'), finding('problem')]
+  test('has a heading for each group with findings, and ends with their number', () => {
+    const [fine, warned, bad] = [found('ok'), found('warning'), found('problem')]
     expect(summary([fine])).toBe('no problems found')
     expect(summary([fine, warned])).toBe('1 warning')
     expect(summary([bad, bad, bad, warned, warned])).toBe('3 problems, 2 warnings')
+    const groups = [
+      { title: 'Disk', findings: [fine, bad] },
+      { title: 'Work', findings: [] },
+    ]
+    expect(report(groups)).toBe('Disk\n  ok       x  y\n  problem  x  y\n\n1 problem')
   })
 
-  test('has a heading for each group that has something to say', () => {
-    const findings = [finding('ok'), finding('problem')]
-    expect(
-      report([
-        { title: 'Disk', findings },
-        { title: 'Work', findings: [] },
-      ]),
-    ).toBe('Disk\n  ok       x  y\n  problem  x  y\n\n1 problem')
-  })
-
-  test('a check that throws is a finding', async () => {
+  test('has a finding for a check that throws, and does not wait for one that hangs', async () => {
     const failing = () => {
       throw new Error('no\nluck')
     }
-    expect(await examined('luck', failing)).toEqual([
-      { check: 'luck', result: 'problem', message: 'no luck' },
-    ])
-  })
-
-  test('what never answers is waited for no longer than is bearable', async () => {
-    const never = new Promise<string>(() => {})
-    expect(await within(5, never, 'late')).toBe('late')
+    const problem = { check: 'luck', result: 'problem', message: 'no luck' }
+    expect(await examined('luck', failing)).toEqual([problem] as never)
+    expect(await within(5, new Promise<string>(() => {}), 'late')).toBe('late')
     expect(await within(5000, Promise.resolve('in time'), 'late')).toBe('in time')
   })
 })

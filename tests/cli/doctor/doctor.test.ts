@@ -20,7 +20,6 @@ import {
   readDatabase,
   readOnlyDatabase,
 } from '../../../src/cli/doctor/read-database.ts'
-import { doctor } from '../../../src/cli/doctor.ts'
 import { databaseFile, openDatabase, restoreMarker } from '../../../src/db/open.ts'
 import { newId } from '../../../src/platform/ids.ts'
 import { thisProcess } from '../../../src/platform/process.ts'
@@ -30,70 +29,55 @@ import { cli } from '../../support/cli.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { freePort } from '../../support/port.ts'
-import { ROOT, SOURCE } from '../../support/source.ts'
+import { PROGRAM, ROOT } from '../../support/source.ts'
 
 const MINUTE = 60_000
 
-/** A data directory with a tenant in it, and what doctor says of it. */
-async function startFixture(env: Record<string, string> = {}) {
+/** A data directory with a tenant, and what doctor finds in it. */
+async function newHome(env: Record<string, string> = {}) {
   const folder = temporaryFolder()
   const dataDir = join(folder.path, 'data')
   const gatehouse = cli(folder.path, { env })
+  const { id } = (await gatehouse('tenant', 'create', '--name', 'A', '--json')).json()
+  const file = databaseFile(dataDir)
 
   async function examine(...argv: string[]) {
-    const { code, out } = await gatehouse(doctor.name, '--json', ...argv)
-    const { ok, findings }: { ok: boolean; findings: Finding[] } = JSON.parse(out)
+    const { code, json } = await gatehouse('doctor', '--json', ...argv)
+    const { findings }: { findings: Finding[] } = json()
     const of = (check: string) => findings.filter((finding) => finding.check === check)
-    return { code, ok, findings, of }
+    return { code, findings, of }
   }
 
-  const tenant: string = (await gatehouse('tenant', 'create', '--name', 'A', '--json')).json().id
-  const database = () => new Database(databaseFile(dataDir), { strict: true })
   return {
-    folder,
+    folder: folder.path,
     dataDir,
-    tenant,
+    file,
+    tenant: id as string,
     cli: gatehouse,
     examine,
-    database,
+    /** The findings of one check. */
+    found: async (check: string, ...argv: string[]) => (await examine(...argv)).of(check),
+    open: () => new Database(file, { strict: true }),
+    change(sql: string, ...values: (string | number | null)[]) {
+      using client = new Database(file)
+      client.run(sql, values)
+    },
+    /** Removes the log that this process leaves, as the end of a process would. */
+    withoutLog: () => {
+      for (const end of ['-wal', '-shm']) rmSync(file + end, { force: true })
+    },
     [Symbol.dispose]: folder[Symbol.dispose],
   }
 }
 
-type Fixture = Awaited<ReturnType<typeof startFixture>>
+type Home = Awaited<ReturnType<typeof newHome>>
 
-/** The number of a process that has just ended. */
-async function deadPid(): Promise<number> {
-  const child = Bun.spawn(['true'])
-  await child.exited
-  return child.pid
-}
+const finding = (result: Finding['result'], words = '') => ({
+  result,
+  message: expect.stringContaining(words),
+})
 
-function addInstance({ database }: Fixture, of: { id: string; pid: number; heartbeatAt?: number }) {
-  const { host } = thisProcess(VERSION)
-  using client = database()
-  client
-    .query('INSERT INTO instances VALUES (?, ?, ?, ?, ?, ?, 1)')
-    .run(of.id, host, of.pid, VERSION, Date.now(), of.heartbeatAt ?? Date.now())
-}
-
-function addRun({ database, tenant }: Fixture, owner: string | null, dueAt = Date.now()) {
-  const state = owner === null ? 'ready' : 'leased'
-  using client = database()
-  client
-    .query(
-      `INSERT INTO runs (tenant_id, job_kind, job_id, trigger, slot_at, due_at, attempt, state, host,
-         lease_owner, lease_until) VALUES (?, 'cron', ?, 'manual', 0, ?, 1, ?, 'x', ?, ?)`,
-    )
-    .run(tenant, newId(), dueAt, state, owner, owner === null ? null : dueAt + MINUTE)
-}
-
-/** As the end of a process leaves it: what this one has closed keeps its log open. */
-function withoutLog({ dataDir }: Fixture) {
-  for (const end of ['-wal', '-shm']) rmSync(`${databaseFile(dataDir)}${end}`, { force: true })
-}
-
-/** Names, sizes, modes and times of all that is in a directory. */
+/** Names, sizes, modes and times of the files in a directory. */
 const shapeOf = (directory: string) =>
   readdirSync(directory)
     .toSorted()
@@ -102,413 +86,353 @@ const shapeOf = (directory: string) =>
       return { name, size, mode, mtimeMs }
     })
 
-describe('a look', () => {
-  test('finds nothing wrong with what is well, and says so in its last line', async () => {
-    using fixture = await startFixture()
-    const { code, out } = await fixture.cli('doctor')
-    expect(code).toBe(0)
-    expect(out.trimEnd().split('\n').at(-1)).toMatch(/^(no problems found|\d+ warnings?)$/)
-    for (const heading of [
-      'Configuration',
-      'Disk',
-      'Database',
-      'Backups',
-      'Time',
-      'Work',
-      'Network',
-    ])
-      expect(out.split('\n')).toContain(heading)
-  })
+test('doctor finds no problem in a good installation, under all headings', async () => {
+  using home = await newHome()
+  const { code, out } = await home.cli('doctor')
+  const lines = out.trimEnd().split('\n')
+  expect([code, lines.at(-1)]).toEqual([
+    0,
+    expect.stringMatching(/^(no problems found|\d+ warnings?)$/),
+  ])
+  const groups = ['Configuration', 'Disk', 'Database', 'Backups', 'Time', 'Work', 'Network']
+  expect(lines).toEqual(expect.arrayContaining(groups))
+})
 
-  test('leaves everything as it was, with nobody on the database', async () => {
-    using fixture = await startFixture()
-    withoutLog(fixture)
-    const before = shapeOf(fixture.dataDir)
+describe('doctor changes nothing', () => {
+  test('on a database that is closed, or in a directory that does not exist', async () => {
+    using home = await newHome()
+    home.withoutLog()
+    const before = shapeOf(home.dataDir)
     expect(before).toHaveLength(1)
-    await fixture.examine()
-    expect(shapeOf(fixture.dataDir)).toEqual(before)
+    await home.examine()
+    expect(shapeOf(home.dataDir)).toEqual(before)
+
+    using empty = temporaryFolder()
+    const found = await home.found('data directory', '--data-dir', join(empty.path, 'none'))
+    expect(found).toMatchObject([finding('warning')])
+    expect(readdirSync(empty.path)).toEqual([])
   })
 
-  test('does not disturb whoever has the database open, and sees what is in its log alone', async () => {
-    using fixture = await startFixture()
-    const db = openDatabase({ dataDir: fixture.dataDir, synchronous: 'normal' })
+  test('on a database that is open, whose log it reads', async () => {
+    using home = await newHome()
+    const db = openDatabase({ dataDir: home.dataDir, synchronous: 'normal' })
     await db.commit(() => void db.client.run('UPDATE _migrations SET applied_at = 4102444800000'))
-    const before = shapeOf(fixture.dataDir)
+    const before = shapeOf(home.dataDir)
     const log = readFileSync(`${db.file}-wal`)
-
-    const { of } = await fixture.examine()
-
-    expect(of('clock')).toMatchObject([{ result: 'problem' }])
-    expect(shapeOf(fixture.dataDir)).toEqual(before)
+    expect(await home.found('clock')).toMatchObject([finding('problem')])
+    expect(shapeOf(home.dataDir)).toEqual(before)
     expect(readFileSync(`${db.file}-wal`).equals(log)).toBe(true)
     await db.commit(() => void db.client.run('DELETE FROM audit_log'))
     db.close()
   })
 
-  test('cannot write, whatever it tries', async () => {
-    using fixture = await startFixture()
-    withoutLog(fixture)
-    const expectRefusal = async () => {
-      const { db, isWithoutLog } = readOnlyDatabase(fixture.dataDir)
+  test('because its database is read-only, with and without a log', async () => {
+    using home = await newHome()
+    async function expectRefusal() {
+      const { db, isWithoutLog } = readOnlyDatabase(home.dataDir)
       const erase = () => void db.client.run('DELETE FROM tenants')
       expect(isWithoutLog).toBe(false)
       expect(erase).toThrow('readonly')
       await expect(db.commit(erase)).rejects.toThrow('read-only')
       db.close()
     }
+    home.withoutLog()
     await expectRefusal()
-    using other = fixture.database()
+    using other = home.open()
     other.run('CREATE TABLE beside (x)')
-    expect(existsSync(`${databaseFile(fixture.dataDir)}-wal`)).toBe(true)
+    expect(existsSync(`${home.file}-wal`)).toBe(true)
     await expectRefusal()
   })
 
-  test('reads what it can where the log cannot be opened, and says what it does not see', async () => {
-    using fixture = await startFixture()
-    const copy = join(fixture.folder.path, 'copy')
+  test('but for the index that SQLite needs for a log', async () => {
+    using home = await newHome()
+    const copy = join(home.folder, 'copy')
     mkdirSync(copy, { mode: 0o700 })
-    copyFileSync(databaseFile(fixture.dataDir), databaseFile(copy))
-    writeFileSync(`${databaseFile(copy)}-wal`, 'x'.repeat(100))
-    symlinkSync('/nowhere/at/all', `${databaseFile(copy)}-shm`)
-    const { of } = await fixture.examine('--data-dir', copy)
-    expect(of('database')).toMatchObject([
-      { result: 'warning', message: expect.stringContaining('the last writes are missing') },
-    ])
-    expect(of('integrity')).toMatchObject([{ result: 'ok' }])
-  })
-
-  test('leaves nothing behind but the index that SQLite makes for a log', async () => {
-    using fixture = await startFixture()
-    const copy = join(fixture.folder.path, 'copy')
-    mkdirSync(copy, { mode: 0o700 })
-    using writer = fixture.database()
+    using writer = home.open()
     writer.run('CREATE TABLE beside (x)')
-    for (const end of ['', '-wal'])
-      copyFileSync(`${databaseFile(fixture.dataDir)}${end}`, `${databaseFile(copy)}${end}`)
+    for (const end of ['', '-wal']) copyFileSync(home.file + end, databaseFile(copy) + end)
     const before = shapeOf(copy)
-    await fixture.examine('--data-dir', copy)
+    await home.examine('--data-dir', copy)
     const isIndex = ({ name }: { name: string }) => name.endsWith('-shm')
     expect(shapeOf(copy).filter((file) => !isIndex(file))).toEqual(before)
     expect(shapeOf(copy).filter(isIndex)).toHaveLength(1)
   })
+})
 
-  describe('at a database that nobody has open', () => {
-    const count = async ({ db }: OpenedDatabase) =>
-      db.client.query("SELECT count(*) AS n FROM sqlite_schema WHERE name = 'late'").get()
+describe('a database that nobody has open', () => {
+  const isLateThere = async ({ db }: OpenedDatabase) =>
+    db.client.query("SELECT count(*) AS n FROM sqlite_schema WHERE name = 'late'").get()
 
-    test('is taken once', async () => {
-      using fixture = await startFixture()
-      withoutLog(fixture)
-      let looks = 0
-      await readDatabase(fixture.dataDir, async () => looks++)
-      expect(looks).toBe(1)
+  /** Reads the database, and does `meanwhile` during the first read. */
+  async function readWhile(home: Home, meanwhile: () => void) {
+    home.withoutLog()
+    let reads = 0
+    const found = await readDatabase(home.dataDir, async (opened) => {
+      if (reads++ === 0) meanwhile()
+      return isLateThere(opened)
     })
+    return { reads, found }
+  }
 
-    test('is taken again when a server starts meanwhile, and then sees what it wrote', async () => {
-      using fixture = await startFixture()
-      withoutLog(fixture)
-      using server = fixture.database()
-      let looks = 0
-      const found = await readDatabase(fixture.dataDir, async (looked) => {
-        if (looks++ === 0) server.run('CREATE TABLE late (x)')
-        return count(looked)
-      })
-      expect(looks).toBe(2)
-      expect(found).toEqual({ n: 1 })
-    })
-
-    test('is taken again when a command came and went, also if the first one failed by it', async () => {
-      using fixture = await startFixture()
-      withoutLog(fixture)
-      let looks = 0
-      const found = await readDatabase(fixture.dataDir, async (looked) => {
-        if (looks++ > 0) return count(looked)
-        const command = fixture.database()
-        command.run('CREATE TABLE late (x)')
-        command.run('PRAGMA wal_checkpoint(TRUNCATE)')
-        command.close(true)
-        withoutLog(fixture)
-        throw new Error('torn')
-      })
-      expect(looks).toBe(2)
-      expect(found).toEqual({ n: 1 })
-    })
-
-    test('that fails of itself is a failure', async () => {
-      using fixture = await startFixture()
-      withoutLog(fixture)
-      const failing = readDatabase(fixture.dataDir, () => Promise.reject(new Error('no luck')))
-      await expect(failing).rejects.toThrow('no luck')
-    })
+  test('is read once, and an error of the reader is an error', async () => {
+    using home = await newHome()
+    expect(await readWhile(home, () => {})).toEqual({ reads: 1, found: { n: 0 } })
+    const failing = readDatabase(home.dataDir, () => Promise.reject(new Error('no luck')))
+    await expect(failing).rejects.toThrow('no luck')
   })
 
-  test('makes no data directory', async () => {
-    using folder = temporaryFolder()
-    using fixture = await startFixture()
-    const { of } = await fixture.examine('--data-dir', join(folder.path, 'none'))
-    expect(of('data directory')).toMatchObject([{ result: 'warning' }])
-    expect(readdirSync(folder.path)).toEqual([])
+  test('is read again when a server starts meanwhile', async () => {
+    using home = await newHome()
+    using server = home.open()
+    const late = () => void server.run('CREATE TABLE late (x)')
+    expect(await readWhile(home, late)).toEqual({ reads: 2, found: { n: 1 } })
+  })
+
+  test('is read again when a command has run meanwhile, even if the first read failed', async () => {
+    using home = await newHome()
+    const late = () => {
+      const command = home.open()
+      command.run('CREATE TABLE late (x)')
+      command.run('PRAGMA wal_checkpoint(TRUNCATE)')
+      command.close(true)
+      home.withoutLog()
+      throw new Error('torn')
+    }
+    expect(await readWhile(home, late)).toEqual({ reads: 2, found: { n: 1 } })
   })
 })
 
 describe('the database', () => {
-  test('that is damaged inside is a problem, and so is the way out of it', async () => {
-    using fixture = await startFixture()
-    const file = databaseFile(fixture.dataDir)
-    const bytes = readFileSync(file)
-    bytes.fill(0xee, 8 * 4096, 40 * 4096)
-    writeFileSync(file, bytes)
+  test('without its log is read with a warning', async () => {
+    using home = await newHome()
+    const copy = join(home.folder, 'copy')
+    mkdirSync(copy, { mode: 0o700 })
+    copyFileSync(home.file, databaseFile(copy))
+    writeFileSync(`${databaseFile(copy)}-wal`, 'x'.repeat(100))
+    symlinkSync('/nowhere/at/all', `${databaseFile(copy)}-shm`)
+    const { of } = await home.examine('--data-dir', copy)
+    expect(of('database')).toMatchObject([finding('warning', 'the last writes are missing')])
+    expect(of('integrity')).toMatchObject([finding('ok')])
+  })
 
-    const { code, findings } = await fixture.examine()
-
-    expect(code).toBe(1)
+  test('that is damaged is a problem, with the way out', async () => {
+    using home = await newHome()
+    writeFileSync(home.file, readFileSync(home.file).fill(0xee, 8 * 4096, 40 * 4096))
+    const { code, findings } = await home.examine()
     const [first] = findings.filter(({ result }) => result === 'problem')
-    expect(first?.message).toContain('gatehouse restore FILE')
+    expect([code, first?.message]).toEqual([1, expect.stringContaining('gatehouse restore FILE')])
   })
 
-  test('with a reference to nothing is a problem', async () => {
-    using fixture = await startFixture()
-    {
-      using client = fixture.database()
-      client.run('PRAGMA foreign_keys = OFF')
-      client.run(
-        `INSERT INTO usage_months
-           (tenant_id, month, requests, billed, cost_cents, allowance_told, spend_cap_told)
-         VALUES ('nobody', '2026-01', 1, 0, 0, 0, 0)`,
-      )
-    }
-    const { code, of } = await fixture.examine()
-    expect(code).toBe(1)
-    expect(of('references')).toMatchObject([
-      { message: expect.stringContaining('usage_months refers to a missing row of tenants') },
+  test('with a dangling reference, or an interrupted restore, is a problem', async () => {
+    using home = await newHome()
+    home.change(
+      `INSERT INTO usage_months
+         (tenant_id, month, requests, billed, cost_cents, allowance_told, spend_cap_told)
+       VALUES ('nobody', '2026-01', 1, 0, 0, 0, 0)`,
+    )
+    const dangling = await home.examine()
+    const words = 'usage_months refers to a missing row of tenants'
+    expect([dangling.code, dangling.of('references')]).toMatchObject([
+      1,
+      [finding('problem', words)],
     ])
-  })
-
-  test('of a restore that was cut short is a problem', async () => {
-    using fixture = await startFixture()
-    writeFileSync(restoreMarker(fixture.dataDir), '{}')
-    const { code, of } = await fixture.examine()
-    expect(code).toBe(1)
-    expect(of('database')).toMatchObject([{ message: expect.stringContaining('was interrupted') }])
+    writeFileSync(restoreMarker(home.dataDir), '{}')
+    const { code, of } = await home.examine()
+    expect([code, of('database')]).toMatchObject([1, [finding('problem', 'was interrupted')]])
   })
 })
 
 describe('sealed secrets', () => {
-  const putMail = (client: Database, id: string, body: string | null) =>
-    client.run(
+  const addMail = (home: Home, id: string, body: string | null) =>
+    home.change(
       `INSERT INTO mails (id, kind, recipient_hash, body, state, tries, due_at, expires_at, created_at)
         VALUES (?, 'test', '', ?, 'kept', 0, 0, 0, 0)`,
-      [id, body],
+      id,
+      body,
     )
 
-  test('that no key at hand has sealed are counted by table; others are not', async () => {
-    using fixture = await startFixture()
-    await fixture.cli('secrets', 'rotate')
-    const id = /id ([0-9a-f]{12})/.exec(
-      (await fixture.examine()).of('master key')[0]?.message ?? '',
+  test('of an unknown key are counted by table', async () => {
+    using home = await newHome()
+    await home.cli('export', '--tenant', home.tenant)
+    const [key] = await home.found('master key')
+    const id = /id ([0-9a-f]{12})/.exec(key?.message ?? '')?.[1]
+    home.change(
+      `WITH numbers AS (SELECT 1 AS value UNION ALL SELECT value + 1 FROM numbers LIMIT 2500)
+        INSERT INTO mails (id, kind, recipient_hash, body, state, tries, due_at, expires_at, created_at)
+        SELECT 'held' || value, 'test', '', ?, 'kept', 0, 0, 0, 0 FROM numbers`,
+      `s1.${id}.abc`,
     )
-    {
-      using client = fixture.database()
-      for (let n = 0; n < 2500; n++) putMail(client, `held${n}`, `s1.${id?.[1]}.abc`)
-      putMail(client, 'none', null)
-    }
-    expect((await fixture.examine()).of('sealed secrets')).toMatchObject([{ result: 'ok' }])
-    {
-      using client = fixture.database()
-      for (const name of ['a', 'b']) putMail(client, name, 's1.0123456789ab.abc')
-    }
-    const { code, of } = await fixture.examine()
+    addMail(home, 'none', null)
+    expect(await home.found('sealed secrets')).toMatchObject([finding('ok')])
+    for (const name of ['a', 'b']) addMail(home, name, 's1.0123456789ab.abc')
+    const { code, of } = await home.examine()
     expect(code).toBe(0)
-    expect(of('sealed secrets')).toMatchObject([
-      { result: 'warning', message: expect.stringContaining('unknown key: mails 2.') },
-    ])
-  }, 30_000)
+    const words = 'unknown key: mails 2.'
+    expect(of('sealed secrets')).toMatchObject([finding('warning', words)])
+  })
 
-  test('of a key that was lost and forgotten, as the guide has it, are told', async () => {
-    using fixture = await startFixture()
-    await fixture.cli('secrets', 'rotate')
-    rmSync(join(fixture.dataDir, 'master.key'))
-    {
-      using client = fixture.database()
-      putMail(client, 'm', 's1.0123456789ab.abc')
-      client.run('DELETE FROM master_keys')
-    }
-    expect((await fixture.examine()).of('sealed secrets')).toEqual([])
-    await fixture.cli('export', '--tenant', fixture.tenant)
-    const [found] = (await fixture.examine()).of('sealed secrets')
+  test('of a lost key are found once there is a new key', async () => {
+    using home = await newHome()
+    await home.cli('export', '--tenant', home.tenant)
+    rmSync(join(home.dataDir, 'master.key'))
+    addMail(home, 'm', 's1.0123456789ab.abc')
+    home.change('DELETE FROM master_keys')
+    expect(await home.found('sealed secrets')).toEqual([])
+    await home.cli('export', '--tenant', home.tenant)
+    const [found] = await home.found('sealed secrets')
     expect(found?.message).toContain('mails 1')
     expect(found?.message).not.toContain('fingerprint_keys')
-  }, 30_000)
+  })
 })
 
-test('the directory, the database and every backup that others can read are named', async () => {
-  using fixture = await startFixture()
-  const backups = join(fixture.dataDir, 'backups')
-  mkdirSync(backups)
-  for (const name of ['a.tar.gz', 'b.tar.gz']) writeFileSync(join(backups, name), '')
-  chmodSync(join(backups, 'a.tar.gz'), 0o644)
-  chmodSync(join(backups, 'b.tar.gz'), 0o600)
-  chmodSync(databaseFile(fixture.dataDir), 0o640)
-  chmodSync(fixture.dataDir, 0o755)
+describe('files', () => {
+  test('that other accounts can read are named, and stay as they are', async () => {
+    using home = await newHome()
+    const backups = join(home.dataDir, 'backups')
+    mkdirSync(backups)
+    for (const [name, mode] of [
+      ['a.tar.gz', 0o644],
+      ['b.tar.gz', 0o600],
+    ] as const) {
+      writeFileSync(join(backups, name), '')
+      chmodSync(join(backups, name), mode)
+    }
+    chmodSync(home.file, 0o640)
+    chmodSync(home.dataDir, 0o755)
 
-  const { code, of } = await fixture.examine()
+    const { code, of } = await home.examine()
+    expect(code).toBe(0)
+    const words = '(mode 755): run chmod 700'
+    expect(of('data directory')).toMatchObject([finding('warning', words)])
+    expect(of('permissions').map(({ message }) => message)).toEqual([
+      `other accounts can read ${home.file}: run chmod -R go= ${home.dataDir}`,
+      `other accounts can read ${backups}/a.tar.gz: run chmod -R go= ${backups}`,
+    ])
+    expect(statSync(home.file).mode & 0o777).toBe(0o640)
+  })
 
-  expect(code).toBe(0)
-  expect(of('data directory')).toMatchObject([
-    { result: 'warning', message: expect.stringContaining('(mode 755): run chmod 700') },
-  ])
-  expect(of('permissions').map(({ message }) => message)).toEqual([
-    `other accounts can read ${databaseFile(fixture.dataDir)}: run chmod -R go= ${fixture.dataDir}`,
-    `other accounts can read ${backups}/a.tar.gz: run chmod -R go= ${backups}`,
-  ])
-  expect(statSync(databaseFile(fixture.dataDir)).mode & 0o777).toBe(0o640)
-})
-
-test.skipIf(process.getuid?.() !== 0)(
-  'a backup may belong to anybody, what the server writes may not',
-  async () => {
-    using fixture = await startFixture()
-    const [backups, far] = [join(fixture.dataDir, 'backups'), join(fixture.folder.path, 'far')]
+  test.skipIf(process.getuid?.() !== 0)('of another owner may only be backups', async () => {
+    using home = await newHome()
+    const [backups, far] = [join(home.dataDir, 'backups'), join(home.folder, 'far')]
     for (const directory of [backups, far]) {
       mkdirSync(directory)
       writeFileSync(join(directory, 'a.tar.gz'), '', { mode: 0o600 })
       chownSync(join(directory, 'a.tar.gz'), 1234, 1234)
     }
-    const examine = () => fixture.examine('--backup-directory', far)
-    expect(await examine()).toMatchObject({ code: 0 })
-    expect((await examine()).of('permissions')).toEqual([])
-
-    chownSync(databaseFile(fixture.dataDir), 1234, 1234)
+    const examine = () => home.examine('--backup-directory', far)
+    const good = await examine()
+    expect([good.code, good.of('permissions')]).toEqual([0, []])
+    chownSync(home.file, 1234, 1234)
     const { code, of } = await examine()
-    expect(code).toBe(1)
-    expect(of('permissions')).toMatchObject([
-      { result: 'problem', message: expect.stringContaining(`chown -R 0 ${fixture.dataDir}`) },
-    ])
-  },
-)
+    const words = `chown -R 0 ${home.dataDir}`
+    expect([code, of('permissions')]).toMatchObject([1, [finding('problem', words)]])
+  })
+})
 
 describe('work', () => {
-  test('of a server that was killed waits for the next one', async () => {
-    using fixture = await startFixture()
-    const [pid, owner] = [await deadPid(), newId()]
-    addInstance(fixture, { id: owner, pid })
-    addRun(fixture, owner, Date.now() - MINUTE)
-    addRun(fixture, owner, Date.now())
+  const addServer = (home: Home, id: string, pid: number) => {
+    const { host } = thisProcess(VERSION)
+    const values = [id, host, pid, VERSION, Date.now(), Date.now()]
+    home.change('INSERT INTO instances VALUES (?, ?, ?, ?, ?, ?, 1)', ...values)
+  }
+  const addRun = (home: Home, owner: string | null, dueAt = Date.now()) =>
+    home.change(
+      `INSERT INTO runs (tenant_id, job_kind, job_id, trigger, slot_at, due_at, attempt, state, host,
+         lease_owner, lease_until) VALUES (?, 'cron', ?, 'manual', 0, ?, 1, ?, 'x', ?, ?)`,
+      ...[home.tenant, newId(), dueAt, owner === null ? 'ready' : 'leased', owner],
+      owner === null ? null : dueAt + MINUTE,
+    )
 
-    const { code, of } = await fixture.examine()
-
+  test('of a killed server waits for the next one', async () => {
+    using home = await newHome()
+    const child = Bun.spawn(['true'])
+    await child.exited
+    addServer(home, 'dead', child.pid)
+    for (const dueAt of [Date.now() - MINUTE, Date.now()]) addRun(home, 'dead', dueAt)
+    const { code, of } = await home.examine()
     expect(code).toBe(0)
-    expect(of('server')).toMatchObject([
-      { result: 'ok', message: 'not running' },
-      { result: 'warning', message: expect.stringContaining(`process ${pid}, last seen`) },
-    ])
-    expect(of('leases')).toMatchObject([
-      { result: 'warning', message: expect.stringContaining('2 runs held by dead processes') },
-    ])
+    const killed = finding('warning', `process ${child.pid}, last seen`)
+    expect(of('server')).toMatchObject([finding('ok', 'not running'), killed])
+    expect(of('leases')).toMatchObject([finding('warning', '2 runs held by dead processes')])
   })
 
-  test('of a server that runs is its own; what has been due for ten minutes is overdue', async () => {
-    using fixture = await startFixture()
-    const owner = newId()
-    addRun(fixture, null, Date.now() - 11 * MINUTE)
-    expect((await fixture.examine()).of('due work')).toEqual([])
-
-    addInstance(fixture, { id: owner, pid: process.pid })
-    addRun(fixture, owner)
-    addRun(fixture, null, Date.now() - 9 * MINUTE)
-
-    const { of } = await fixture.examine()
-    expect(of('leases')).toMatchObject([{ result: 'ok' }])
-    expect(of('due work')).toMatchObject([
-      { result: 'warning', message: expect.stringMatching(/^1 run overdue/) },
-    ])
+  test('of a running server is overdue after 10 minutes', async () => {
+    using home = await newHome()
+    addRun(home, null, Date.now() - 11 * MINUTE)
+    expect(await home.found('due work')).toEqual([])
+    addServer(home, 'alive', process.pid)
+    addRun(home, 'alive')
+    addRun(home, null, Date.now() - 9 * MINUTE)
+    const { of } = await home.examine()
+    expect(of('leases')).toMatchObject([finding('ok')])
+    expect(of('due work')).toMatchObject([finding('warning', '1 run overdue')])
   })
 
-  test('a real server is seen while it runs, and after it was killed', async () => {
-    using fixture = await startFixture()
-    const port = ['--server-port', `${freePort()}`]
-    const args = ['serve', ...port, '--data-dir', fixture.dataDir]
-    const server = Bun.spawn([...SOURCE, ...args], {
+  test('shows a real server while it runs and after it was killed', async () => {
+    using home = await newHome()
+    const [port, other] = [`${freePort()}`, `${freePort()}`]
+    const args = ['serve', '--server-port', port, '--data-dir', home.dataDir]
+    const server = Bun.spawn([...PROGRAM, ...args], {
       cwd: ROOT,
-      stdin: 'ignore',
-      stdout: 'ignore',
-      stderr: 'ignore',
+      stdio: ['ignore', 'ignore', 'ignore'],
     })
-    const served = async () => (await fixture.examine()).of('server')
     try {
-      await until(async () => (await served())[0]?.message.includes(`${server.pid}`) === true)
-      expect(await served()).toMatchObject([{ result: 'ok' }])
-      const baseUrl = `http://127.0.0.1:${port[1]}`
-      expect((await fixture.examine('--server-base-url', baseUrl)).of('base_url')).toMatchObject([
-        { result: 'ok', message: `${baseUrl} reaches Gatehouse` },
-      ])
-      expect((await fixture.examine(...port)).of('base_url')).toMatchObject([{ result: 'ok' }])
-      const elsewhere = ['--server-port', `${freePort()}`]
-      expect((await fixture.examine(...elsewhere)).of('base_url')).toMatchObject([
-        { result: 'warning', message: expect.stringContaining('a server is running, but not at') },
-      ])
+      await until(
+        async () => (await home.found('server'))[0]?.message.includes(`${server.pid}`) === true,
+      )
+      expect(await home.found('server')).toMatchObject([finding('ok')])
+      const baseUrl = `http://127.0.0.1:${port}`
+      for (const [option, value, judged] of [
+        ['--server-base-url', baseUrl, finding('ok', `${baseUrl} reaches Gatehouse`)],
+        ['--server-port', port, finding('ok')],
+        ['--server-port', other, finding('warning', 'a server is running, but not at')],
+      ] as const)
+        expect(await home.found('base_url', option, value)).toMatchObject([judged])
     } finally {
       server.kill('SIGKILL')
       await server.exited
     }
-    expect(await served()).toMatchObject([
-      { message: 'not running' },
-      { result: 'warning', message: expect.stringContaining(`process ${server.pid}, last seen`) },
-    ])
+    const killed = finding('warning', `process ${server.pid}, last seen`)
+    expect(await home.found('server')).toMatchObject([finding('ok', 'not running'), killed])
   })
 })
 
-describe('mails', () => {
-  function addMails({ database }: Fixture, count: number, state: string, error: string | null) {
-    using client = database()
-    const now = Date.now()
-    const insert = client.query(
-      `INSERT INTO mails (id, kind, recipient_hash, state, tries, due_at, expires_at, last_error,
-         created_at) VALUES (?, 'verification', 'x', ?, 1, ?, ?, ?, ?)`,
-    )
+describe('emails', () => {
+  const addMails = (home: Home, count: number, state: string, error: string | null) => {
     for (let n = 0; n < count; n++)
-      insert.run(newId(), state, now + MINUTE, now + 60 * MINUTE, error, now)
+      home.change(
+        `INSERT INTO mails (id, kind, recipient_hash, state, tries, due_at, expires_at, last_error,
+           created_at) VALUES (?, 'verification', 'x', ?, 1, ?, ?, ?, 0)`,
+        ...[newId(), state, Date.now() + MINUTE, Date.now() + 60 * MINUTE, error],
+      )
   }
 
-  test('that nobody sends are a hint, and many of them a warning', async () => {
-    using fixture = await startFixture()
-    expect((await fixture.examine()).of('mails')).toEqual([])
-    addMails(fixture, 1, 'kept', null)
-    expect((await fixture.examine()).of('mails')).toMatchObject([{ result: 'ok' }])
-    addMails(fixture, 9, 'kept', null)
-    expect((await fixture.examine()).of('mails')).toMatchObject([
-      { result: 'warning', message: expect.stringContaining('10 emails held') },
-    ])
+  test('that are held are a hint, and many of them a warning', async () => {
+    using home = await newHome()
+    expect(await home.found('mails')).toEqual([])
+    addMails(home, 1, 'kept', null)
+    expect(await home.found('mails')).toMatchObject([finding('ok')])
+    addMails(home, 9, 'kept', null)
+    expect(await home.found('mails')).toMatchObject([finding('warning', '10 emails held')])
   })
 
-  test('that are to be tried again say why, beside a server for mail that is there', async () => {
+  test('that wait for a retry show the last error', async () => {
     await using smtp = await startMailServer()
-    using fixture = await startFixture({
-      GATEHOUSE_MAIL_SMTP_URL: smtp.url,
-      GATEHOUSE_MAIL_FROM: 'gate@example.org',
-    })
-    addMails(fixture, 1, 'waiting', '451 greylisted')
-    const { of } = await fixture.examine()
-    expect(of('mail server')).toMatchObject([{ result: 'ok' }])
-    expect(of('mails')).toMatchObject([
-      { result: 'warning', message: expect.stringContaining('451 greylisted') },
-    ])
+    const from = 'gate@example.org'
+    using home = await newHome({ GATEHOUSE_MAIL_SMTP_URL: smtp.url, GATEHOUSE_MAIL_FROM: from })
+    addMails(home, 1, 'waiting', '451 greylisted')
+    const { of } = await home.examine()
+    expect(of('mail server')).toMatchObject([finding('ok')])
+    expect(of('mails')).toMatchObject([finding('warning', '451 greylisted')])
   })
 })
 
-test('backups are told by what is in the database', async () => {
-  using fixture = await startFixture()
-  const backup = (error: string | null) => {
-    using client = fixture.database()
-    client
-      .query("INSERT INTO backups VALUES (?, 'command', NULL, ?, ?, '/b/x.tar.gz', 1000, ?)")
-      .run(newId(), Date.now(), Date.now(), error)
-  }
-  expect((await fixture.examine()).of('backups')).toMatchObject([
-    { result: 'ok', message: expect.stringContaining('none yet: run gatehouse backup') },
-  ])
-  backup(null)
-  expect((await fixture.examine()).of('backups')).toMatchObject([
-    { result: 'ok', message: expect.stringContaining('/b/x.tar.gz') },
-  ])
+test('backups are found in the database', async () => {
+  using home = await newHome()
+  const none = 'none yet: run gatehouse backup'
+  expect(await home.found('backups')).toMatchObject([finding('ok', none)])
+  const values = [newId(), Date.now(), Date.now()]
+  const sql = "INSERT INTO backups VALUES (?, 'command', NULL, ?, ?, '/b/x.tar.gz', 1000, NULL)"
+  home.change(sql, ...values)
+  expect(await home.found('backups')).toMatchObject([finding('ok', '/b/x.tar.gz')])
 })

@@ -4,7 +4,7 @@ import { BINARY, until } from '../binary.ts'
 import { temporaryFolder } from '../folder.ts'
 import { collect } from '../shown.ts'
 import { startOpenIdProvider } from '../social/index.ts'
-import { SOURCE } from '../source.ts'
+import { PROGRAM } from '../source.ts'
 import { startTarget } from '../target.ts'
 
 export type Installation = Awaited<ReturnType<typeof startInstallation>>
@@ -32,7 +32,7 @@ export async function startInstallation() {
       `base_url = ${JSON.stringify(baseUrl)}`,
     ].join('\n'),
   )
-  const program = process.env.TEST_COMPILED ? [BINARY] : SOURCE
+  const program = process.env.TEST_COMPILED ? [BINARY] : PROGRAM
   const child = Bun.spawn([...program, 'serve', '--server-port', '0'], {
     cwd: folder.path,
     env: {},

@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'bun:test'
+import { bootTestApp, type TestApp } from '../../support/app.ts'
+import { openPage, plain } from '../../support/page.ts'
+import { ROOT } from '../../support/source.ts'
+
+/** The page on metrics, the dashboard and the alerts match a running server. */
+
+interface Alerts {
+  groups: { rules: { alert: string; expr: string; annotations: { summary: string } }[] }[]
+}
+
+interface Panel {
+  id: number
+  type: string
+  title: string
+  description?: string
+  targets?: { expr: string }[]
+  gridPos: { x: number; y: number; w: number }
+}
+
+interface Family {
+  type: string
+  labels: Set<string>
+}
+
+const page = await openPage('metrics.md')
+const dashboard = await Bun.file(`${ROOT}/docs/grafana-dashboard.json`).json()
+const panels: Panel[] = dashboard.panels
+const alerts = Bun.YAML.parse(await Bun.file(`${ROOT}/docs/alerts.yml`).text()) as Alerts
+const rules = alerts.groups.flatMap((group) => group.rules)
+
+/** Labels that Prometheus adds. */
+const TARGET_LABELS = ['job', 'instance']
+
+const families = await (async () => {
+  await using app = await bootTestApp()
+  await makeTraffic(app)
+  return familiesIn((await app.raw('/metrics')).body)
+})()
+
+/** Causes series that do not exist before they happen. */
+async function makeTraffic(app: TestApp) {
+  const { id, api, key } = await app.tenant()
+  await api.get('/v1/clockwork/jobs')
+  const relay = app.client((await key('relay', 'live')).key)
+  const event = { event_type: 'a', payload: {} }
+  await relay.post('/v1/relay/messages', event)
+  await app.platform.tenants.suspend({ kind: 'cli' }, id, 'billing')
+  expect(await relay.post('/v1/relay/messages', event)).toMatchObject({ status: 402 })
+  // Requests are counted after the response.
+  await new Promise((resolve) => setImmediate(resolve))
+}
+
+function familiesIn(text: string): Map<string, Family> {
+  const found = new Map<string, Family>()
+  for (const [, name = '', type = ''] of text.matchAll(/^# TYPE (\w+) (\w+)$/gm))
+    found.set(name, { type, labels: new Set() })
+  for (const [, sample = '', labels = ''] of text.matchAll(/^(\w+)(?:{(.*)})? \S+$/gm))
+    for (const [, label = ''] of labels.matchAll(/(\w+)="/g))
+      if (label !== 'le') found.get(familyOf(found, sample))?.labels.add(label)
+  return found
+}
+
+/** The metric of a sample: a histogram has samples under three names. */
+function familyOf(known: ReadonlyMap<string, Family>, sample: string): string {
+  const base = sample.replace(/_(bucket|sum|count)$/, '')
+  return known.get(base)?.type === 'histogram' ? base : sample
+}
+
+/** Type and labels by metric, as the page has them. */
+const documented = new Map(
+  page.text
+    .split('\n')
+    .filter((line) => /^\| `gatehouse_\w+` +\|/.test(line))
+    .map((line) => {
+      const [, name, kind = ''] = line.split('|').map((cell) => plain(cell).trim())
+      const [type, labels = ''] = kind.split(': ')
+      return [name as string, { type, labels: labels.split(', ').filter(Boolean) }] as const
+    }),
+)
+
+test('the page has all metrics, with their types and labels', () => {
+  expect([...documented.keys()].toSorted()).toEqual([...families.keys()].toSorted())
+  for (const [name, { type, labels }] of families) {
+    const said = documented.get(name)
+    expect([name, said?.type]).toEqual([name, type])
+    // A metric without samples shows no labels.
+    if (labels.size > 0)
+      expect([name, said?.labels.toSorted()]).toEqual([name, [...labels].toSorted()])
+  }
+})
+
+test('metrics have names in the style of Prometheus', () => {
+  for (const [name, { type }] of families) {
+    expect(name).toMatch(/^gatehouse(_[a-z]+)+$/)
+    expect([name, name.endsWith('_total')]).toEqual([name, type === 'counter'])
+    expect(name).not.toMatch(/_(bucket|sum|count|counter|gauge|histogram)$/)
+    expect(name).not.toMatch(/_(ms|milliseconds|minutes|hours|kb|mb|percent)(_total)?$/)
+  }
+})
+
+/** The metrics of a query, each with the labels that it selects. */
+const selectorsIn = (expr: string) =>
+  [...expr.matchAll(/\b(gatehouse_\w+|up)\b(?:{([^}]*)})?/g)].map(
+    ([, sample = '', within = '']) => ({
+      sample,
+      labels: [...within.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label = '']) => label),
+    }),
+  )
+
+/** The labels of each `by (…)`, with the metrics of the parentheses after it. */
+const groupingsIn = (expr: string) =>
+  [...expr.matchAll(/\bby\s*\(([^)]*)\)\s*\(/g)].map((match) => ({
+    labels: (match[1] ?? '').split(',').map((label) => label.trim()),
+    samples: selectorsIn(inParentheses(expr.slice(match.index + match[0].length))),
+  }))
+
+/** The text before the parenthesis that closes one opened earlier. */
+function inParentheses(text: string): string {
+  let depth = 1
+  const end = [...text].findIndex((character) => {
+    if (character === '(') depth++
+    if (character === ')') depth--
+    return depth === 0
+  })
+  return text.slice(0, end)
+}
+
+function labelsOf(sample: string): string[] {
+  const labels = documented.get(familyOf(families, sample))?.labels ?? []
+  return [...labels, ...TARGET_LABELS, ...(sample.endsWith('_bucket') ? ['le'] : [])]
+}
+
+const panelQueries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+const alertQueries = rules.map(({ expr }) => expr)
+
+test.each([...panelQueries, ...alertQueries])('the query %s fits the metrics', (expr) => {
+  const selectors = selectorsIn(expr)
+  expect(selectors).not.toEqual([])
+  for (const { sample, labels } of selectors) {
+    const type = sample === 'up' ? 'gauge' : families.get(familyOf(families, sample))?.type
+    expect([sample, type]).toEqual([sample, expect.any(String)])
+    if (type === 'histogram') expect(sample).toMatch(/_(bucket|sum|count)$/)
+    expect(labelsOf(sample)).toEqual(expect.arrayContaining(labels))
+    const isCounted = /_(total|bucket|sum|count)$/.test(sample)
+    const isRated = new RegExp(`(rate|increase)\\(${sample}({[^}]*})?\\[`).test(expr)
+    expect([sample, isRated]).toEqual([sample, isCounted])
+  }
+  for (const { labels, samples } of groupingsIn(expr))
+    for (const { sample } of samples)
+      expect(labelsOf(sample)).toEqual(expect.arrayContaining(labels))
+})
+
+describe('the dashboard', () => {
+  test('shows every metric, in its rows, with a description for each panel', () => {
+    const shown = panelQueries.flatMap((expr) =>
+      selectorsIn(expr).map(({ sample }) => familyOf(families, sample)),
+    )
+    expect([...families.keys()].filter((name) => !shown.includes(name))).toEqual([])
+    const rows = panels.filter(({ type }) => type === 'row').map(({ title }) => title)
+    expect(rows).toEqual([
+      ...['Overview', 'HTTP', 'Jobs', 'Deliveries', 'Sign-in', 'Mail'],
+      ...['Storage & backups', 'Process'],
+    ])
+    const silent = panels.filter(({ type, description }) => type !== 'row' && !description)
+    expect(silent).toEqual([])
+  })
+
+  test('asks for its data source at import, and uses no other', () => {
+    expect(dashboard.__inputs).toMatchObject([{ name: 'DS_PROMETHEUS', pluginId: 'prometheus' }])
+    const uids = [...JSON.stringify(dashboard).matchAll(/"uid":"([^"]+)"/g)].map(([, uid]) => uid)
+    expect([...new Set(uids)].toSorted()).toEqual([`\${DS_PROMETHEUS}`, 'gatehouse'])
+  })
+
+  test('has panels with different ids and places, within the grid', () => {
+    const ids = new Set(panels.map(({ id }) => id))
+    const places = new Set(panels.map(({ gridPos: { x, y } }) => `${x} ${y}`))
+    expect([ids.size, places.size]).toEqual([panels.length, panels.length])
+    expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([])
+  })
+})
+
+test('the alerts are few, say what is wrong, and notice one process of several that is down', () => {
+  expect(rules).toHaveLength(11)
+  for (const { alert, annotations } of rules) {
+    expect(alert).toStartWith('Gatehouse')
+    expect(annotations.summary).toEndWith('.')
+  }
+  const [, job = ''] = /job_name: (\S+)/.exec(page.text) ?? []
+  expect(alertQueries).toContain(`up{job="${job}"} == 0`)
+})
