@@ -1,271 +1,179 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { AuditEntry } from '../../src/platform/audit/index.ts'
-import { bootTestApp, type TestApp } from '../support/app.ts'
-import { newOperator, type Operator, type OperatorSession } from '../support/operator.ts'
+import { HOUR, type Page, UNKNOWN_ID, useConsole } from './fixture.ts'
 
-const HOUR = 3_600_000
-const KEY = '01900000-0000-7000-8000-00000000000a'
+const PAGE = '/console/audit'
 
-let app: TestApp
-let acme: Awaited<ReturnType<TestApp['tenant']>>
-let ada: Operator
-let owner: OperatorSession
+const app = await useConsole()
 
-beforeAll(async () => {
-  app = await bootTestApp()
-})
-afterAll(() => app.stop())
-
-/** A tenant with an owner and nothing in its log. */
-beforeEach(async () => {
-  acme = await app.tenant()
-  ada = await newOperator(app, { roles: { [acme.id]: 'owner' } })
-  owner = await ada.signIn()
+/** A tenant with an empty audit log. */
+async function newTenant() {
+  const acme = await app.newTenant()
   app.db.client.run('DELETE FROM audit_log')
-})
-
-const page = (path = '/console/audit', by: { headers: Record<string, string> } = owner) =>
-  app.raw(path, { headers: { ...by.headers, accept: 'text/html' } })
-
-/** As text: lines of JSON are none themselves. */
-async function fileAt(query: string) {
-  const path = `http://localhost/console/audit/export?${query}`
-  const response = await app.app.handle(new Request(path, { headers: owner.headers }))
-  return { status: response.status, headers: response.headers, text: await response.text() }
+  const record = (...entries: Partial<AuditEntry>[]) =>
+    app.db.commit(() => {
+      for (const entry of entries)
+        app.platform.audit.record({
+          tenantId: acme.id,
+          actor: { kind: 'key', id: UNKNOWN_ID, source: '192.0.2.7' },
+          action: 'job.created',
+          object: 'job:1',
+          ...entry,
+        })
+    })
+  const recordMany = (count: number, entry: Partial<AuditEntry> = {}) =>
+    record(...Array.from({ length: count }, (_, n) => ({ object: `job:n${n}`, ...entry })))
+  /** As text: a file with lines of JSON is no JSON. */
+  const download = async (query: string) => {
+    const path = `http://localhost${PAGE}/export?${query}`
+    const { headers } = acme.owner
+    const response = await app.app.handle(new Request(path, { headers }))
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+  return { ...acme, record, recordMany, download }
 }
 
-const record = (...entries: Partial<AuditEntry>[]) =>
-  app.db.commit(() => {
-    for (const entry of entries)
-      app.platform.audit.record({
-        tenantId: acme.id,
-        actor: { kind: 'key', id: KEY, source: '192.0.2.7' },
-        action: 'job.created',
-        object: 'job:1',
-        ...entry,
-      })
-  })
-
-const recordMany = (count: number, entry: Partial<AuditEntry> = {}) =>
-  record(...Array.from({ length: count }, (_, n) => ({ object: `job:n${n}`, ...entry })))
-
-/** The rows of the list, each as text. */
-const rowsOf = ({ body }: { body: string }): string[] =>
-  [...body.matchAll(/<tr id="row-\d+">(.*?)<\/tr>/gs)].map(([, row = '']) =>
+/** The rows of the list, without the details. */
+const rowsOf = ({ html }: Page) =>
+  [...html.matchAll(/<tr id="row-\d+">(.*?)<\/tr>/gs)].map(([, row = '']) =>
     row.replaceAll(/<details.*?<\/details>/gs, '').replaceAll(/<[^>]+>/g, ' '),
   )
+const objectsIn = (page: Page) => rowsOf(page).map((row) => /n\d+/.exec(row)?.[0] ?? '')
 
-const objectsIn = (answer: { body: string }): string[] =>
-  rowsOf(answer).map((row) => /n\d+/.exec(row)?.[0] ?? '')
-
-const hrefOf = ({ body }: { body: string }, rel: 'prev' | 'next'): string | undefined =>
-  new RegExp(`rel="${rel}" href="([^"]*)"`).exec(body)?.[1]?.replaceAll('&amp;', '&')
-
-const sentenceOf = ({ body }: { body: string }): string =>
-  /<p class="sentence">(.*?)<\/p>/s
-    .exec(body)?.[1]
-    ?.replaceAll(/<[^>]+>/g, '')
-    .trim() ?? ''
-
-describe('who reads the log', () => {
-  test('everybody in the tenant, nobody else', async () => {
-    const person = async (role: 'member' | 'viewer') =>
-      (await newOperator(app, { roles: { [acme.id]: role } })).signIn()
-    const currentOperator = {
-      owner,
-      member: await person('member'),
-      viewer: await person('viewer'),
-      admin: await (await newOperator(app, { isAdmin: true })).signIn(),
-      nobody: await (await newOperator(app)).signIn(),
-      stranger: { headers: {} },
-    }
-    for (const path of ['/console/audit', '/console/audit/export?format=csv']) {
-      const statuses: Record<string, number> = {}
-      for (const [name, by] of Object.entries(currentOperator))
-        statuses[name] = (await page(path, by)).status
-      expect(statuses).toEqual({
-        owner: 200,
-        member: 200,
-        viewer: 200,
-        admin: 403,
-        nobody: 403,
-        stranger: 303,
-      })
-    }
-  })
-
-  test('nothing of another tenant, nor of the installation, whatever is asked for', async () => {
-    await record({ tenantId: (await app.tenant('Other')).id, action: 'secret.theirs' })
-    await record({ tenantId: null, action: 'secret.ours' }, { action: 'job.mine' })
-    for (const path of ['', '?action=secret', `?actor=${KEY}`, '?object=job', '?after=0']) {
-      const { body, status } = await page(`/console/audit${path}`)
-      expect([status, body.includes('secret.theirs'), body.includes('secret.ours')]).toEqual([
-        200,
-        false,
-        false,
-      ])
-    }
-    const file = await fileAt('format=ndjson&tenant_id=x&tenantId=x')
-    expect(file.text).toContain('job.mine')
-    expect(file.text).not.toContain('secret.')
-  })
+test('The log has no events of other tenants or of the installation', async () => {
+  const { owner, record, download } = await newTenant()
+  const { id } = await app.tenant('Other')
+  await record({ tenantId: id, action: 'secret.theirs' }, { tenantId: null, action: 'secret.ours' })
+  await record({ action: 'job.mine' })
+  for (const query of ['', '?action=secret', `?actor=${UNKNOWN_ID}`, '?object=job', '?after=0']) {
+    const { status, html } = await owner.open(PAGE + query)
+    expect([status, html.includes('secret.')]).toEqual([200, false])
+  }
+  const { text } = await download('format=ndjson&tenant_id=x&tenantId=x')
+  expect([text.includes('job.mine'), text.includes('secret.')]).toEqual([true, false])
 })
 
-describe('an entry', () => {
-  test('says who did what to what, and from where', async () => {
-    await record({ actor: { kind: 'operator', id: ada.id, source: '192.0.2.7' } })
-    const answer = await page()
-    expect(rowsOf(answer)[0]).toMatch(
+describe('An event', () => {
+  test('says who did what, and from where', async () => {
+    const { owner, record } = await newTenant()
+    const actor = { kind: 'operator', id: owner.id, source: '192.0.2.7' } as const
+    await record({ actor, detail: { before: 'member', role: 'owner' } })
+    const page = await owner.open(PAGE)
+    expect(rowsOf(page)[0]).toMatch(
       /job\.created.*job\s+1.*operator-\d+@example\.com.*192\.0\.2\.7/s,
     )
-    expect(sentenceOf(answer)).toMatch(/^Latest event: job\.created by operator-\d+@example\.com/)
+    expect(page.text).toMatch(/Latest event: job\.created by operator-\d+@example\.com/)
+    expect(page.html).toContain('<summary>JSON</summary>')
+    expect(page.text).toContain('"before": "member"')
   })
 
-  test('leads to what it is about, and to whoever did it', async () => {
+  test('links to its object and actor, where the reader may open them', async () => {
+    const { id: tenantId, owner, as, gate, record } = await newTenant()
+    const url = 'http://127.0.0.1:9/hook'
+    const webhook = (await gate.post('/v1/gate/settings/webhooks', { url })).body.id
     await record(
-      { action: 'key.revoked', object: `key:${KEY}` },
+      { action: 'key.revoked', object: `key:${UNKNOWN_ID}` },
       { action: 'identity.created', object: 'identity:i1' },
       { actor: { kind: 'person', id: 'p1' } },
-      { actor: { kind: 'operator', id: ada.id } },
+      { actor: { kind: 'operator', id: owner.id } },
       { action: 'bot.enabled', object: 'passepartout:bot:b1' },
       { action: 'login_user.created', object: 'passepartout:user:a/b?c' },
-      { action: 'tenant.changed', object: `tenant:${acme.id}` },
+      { action: 'tenant.changed', object: `tenant:${tenantId}` },
       { action: 'endpoint.updated', object: 'endpoint:e1' },
-    )
-    const { body } = await page()
-    for (const href of [
-      `/console/keys/${KEY}`,
-      '/console/identities/i1',
-      '/console/identities/p1',
-      '/console/jobs/1',
-      '/console/team',
-      '/console/bots',
-      '/console/logins/users/a%2Fb%3Fc',
-      '/console/settings',
-      '/console/endpoints/e1',
-    ])
-      expect(body).toContain(`href="${href}"`)
-  })
-
-  test('of a webhook leads to the webhooks, though the log calls it an endpoint', async () => {
-    const { key } = await acme.key('gate')
-    const made = await app
-      .client(key)
-      .post('/v1/gate/settings/webhooks', { url: 'http://127.0.0.1:9/hook' })
-    expect(made.status).toBe(201)
-    const href = `/console/webhooks/${made.body.id}`
-    expect((await page()).body).toContain(`href="${href}"`)
-  })
-
-  test('leads nowhere that its reader may not go, nor to what is deleted', async () => {
-    await record(
-      { action: 'key.revoked', object: `key:${KEY}`, actor: { kind: 'cli' } },
       { action: 'job.deleted', object: 'job:gone', actor: { kind: 'system' } },
       { action: 'x.made', object: 'constructor:1', actor: { kind: 'cli' } },
     )
-    const viewer = await (await newOperator(app, { roles: { [acme.id]: 'viewer' } })).signIn()
-    const { body } = await page('/console/audit', viewer)
-    expect(body).not.toContain(`href="/console/keys/${KEY}"`)
-    expect(body).not.toContain('href="/console/jobs/gone"')
-    expect(rowsOf({ body })).toHaveLength(3)
+    const { html } = await owner.open(PAGE)
+    for (const path of [
+      `keys/${UNKNOWN_ID}`,
+      'identities/i1',
+      'identities/p1',
+      'jobs/1',
+      'team',
+      'bots',
+      'logins/users/a%2Fb%3Fc',
+      'settings',
+      'endpoints/e1',
+      `webhooks/${webhook}`,
+    ])
+      expect(html).toContain(`href="/console/${path}"`)
+    const seen = await (await as('viewer')).open(PAGE)
+    expect(rowsOf(seen)).toHaveLength(11)
+    for (const path of [`keys/${UNKNOWN_ID}`, 'jobs/gone'])
+      expect(seen.html).not.toContain(`href="/console/${path}"`)
   })
 
-  test('is there whole, folded, as it is exported', async () => {
-    await record({ detail: { before: 'member', role: 'owner' } })
-    const { body } = await page()
-    expect(body).toContain('<summary>JSON</summary>')
-    expect(body).toContain('&quot;before&quot;: &quot;member&quot;')
-  })
-
-  test('of hostile names stays text, whole and the right way round', async () => {
+  test('shows hostile text as text', async () => {
+    const { owner, record } = await newTenant()
     const name = `<script>alert(1)</script>\u202e\u2028"'&${'x'.repeat(10_000)}`
-    await record({
-      action: `a${name}`,
-      object: `subject:${name}`,
-      actor: { kind: 'person', id: name, source: name },
-      detail: { [name]: name },
-    })
-    const { status, body } = await page()
-    expect(status).toBe(200)
-    expect(body).not.toContain('<script>alert')
-    expect(body).toContain('x'.repeat(10_000))
-    expect(body).toContain('\\u202e')
-    expect(body.replaceAll(/title="[^"]*"/gs, '').replaceAll(/href="[^"]*"/gs, '')).not.toContain(
-      '\u202e',
-    )
+    const actor = { kind: 'person', id: name, source: name } as const
+    await record({ action: `a${name}`, object: `subject:${name}`, actor, detail: { [name]: name } })
+    const { html } = await owner.open(PAGE)
+    expect(html).not.toContain('<script>alert')
+    for (const part of ['x'.repeat(10_000), '\\u202e']) expect(html).toContain(part)
+    expect(html.replaceAll(/(title|href)="[^"]*"/gs, '')).not.toContain('\u202e')
   })
 })
 
-describe('pages', () => {
-  test('go from the newest to the oldest and back, with every entry once', async () => {
+describe('The list', () => {
+  test('goes from the newest to the oldest and back, also while events are added', async () => {
+    const { owner, recordMany, record } = await newTenant()
+    const empty = await owner.open(PAGE)
+    expect(empty.text).toContain('No events yet')
     await recordMany(120)
-    const first = await page()
-    expect([hrefOf(first, 'prev'), objectsIn(first).length]).toEqual([undefined, 50])
-    const second = await page(hrefOf(first, 'next'))
-    const third = await page(hrefOf(second, 'next'))
-    expect(hrefOf(third, 'next')).toBeUndefined()
+    const first = await owner.open(PAGE)
+    const second = await owner.open(first.next)
+    await record({ object: 'job:n999' })
+    const third = await owner.open(second.next)
+    expect([first.prev, third.next]).toEqual(['', ''])
     expect([first, second, third].flatMap(objectsIn)).toEqual(
       Array.from({ length: 120 }, (_, n) => `n${119 - n}`),
     )
-    const back = await page(hrefOf(third, 'prev'))
+    const back = await owner.open(third.prev)
     expect(objectsIn(back)).toEqual(objectsIn(second))
-    expect(objectsIn(await page(hrefOf(back, 'prev')))).toEqual(objectsIn(first))
+    const newer = await owner.open(back.prev)
+    expect(objectsIn(newer)).toEqual(objectsIn(first))
+    expect(objectsIn(await owner.open(newer.prev))[0]).toBe('n999')
+    const filtered = await owner.open(`${PAGE}?action=job.&object=n`)
+    expect(filtered.next).toMatch(/action=job\.&object=n&before=\d+/)
   })
 
-  test('stay where they are while more is written, and the way back finds it', async () => {
-    await recordMany(60)
-    const second = hrefOf(await page(), 'next')
-    await record({ object: 'job:n999' })
-    expect(objectsIn(await page(second))[0]).toBe('n9')
-    const back = await page(hrefOf(await page(second), 'prev'))
-    expect(objectsIn(await page(hrefOf(back, 'prev')))[0]).toBe('n999')
-  })
-
-  test('keep the filter', async () => {
-    await recordMany(60, { action: 'job.changed' })
-    const next = hrefOf(await page('/console/audit?action=job.&object=n'), 'next')
-    expect(next).toMatch(/action=job\.&object=n&before=\d+/)
-  })
-
-  test('go on where a part of the log has nothing that is looked for', async () => {
+  test('searches a large log in parts', async () => {
+    const { owner, record, recordMany } = await newTenant()
     await record({ action: 'bot.rare' })
     await recordMany(5001)
-    const first = await page('/console/audit?action=bot.')
-    expect(rowsOf(first)).toEqual([])
-    expect(first.body).toContain('Search older events')
-    const [, href = ''] = /href="([^"]*before=\d+)"/.exec(first.body) ?? []
-    const second = await page(href.replaceAll('&amp;', '&'))
+    const first = await owner.open(`${PAGE}?action=bot.`)
+    expect([rowsOf(first), first.text]).toEqual([
+      [],
+      expect.stringContaining('Search older events'),
+    ])
+    const [, href = ''] = /href="([^"]*before=\d+)"/.exec(first.html) ?? []
+    const second = await owner.open(href.replaceAll('&amp;', '&'))
     expect(rowsOf(second)).toHaveLength(1)
-    expect((await page(hrefOf(second, 'prev'))).status).toBe(200)
+    expect((await owner.open(second.prev)).status).toBe(200)
   })
 
-  test.each(['before=x', 'before=-1', 'after=1.5', 'after=9999999999999999'])(
-    'begin at no place that is none: %s',
-    async (query) => {
-      const { status, body } = await page(`/console/audit?${query}`)
-      expect([status, body.includes('ust be the number of an entry')]).toEqual([422, true])
-    },
-  )
-})
-
-describe('filters', () => {
-  test.each([
-    ['action=key.', ['n1', 'n0']],
-    ['action=key.revoked', ['n1']],
-    ['object=n2', ['n2']],
-    ['actor=p1', ['n2']],
-    ['action=key.&object=n0', ['n0']],
-    ['action=&object=&actor=&since=&until=', ['n2', 'n1', 'n0']],
-  ])('%s', async (query, expected) => {
+  test('filters by action, object and actor', async () => {
+    const { owner, record } = await newTenant()
     await record(
       { action: 'key.created', object: 'key:n0' },
       { action: 'key.revoked', object: 'key:n1' },
       { action: 'identity.created', object: 'identity:n2', actor: { kind: 'person', id: 'p1' } },
     )
-    expect(objectsIn(await page(`/console/audit?${query}`))).toEqual(expected)
+    for (const [query, found] of [
+      ['action=key.', ['n1', 'n0']],
+      ['action=key.revoked', ['n1']],
+      ['object=n2', ['n2']],
+      ['actor=p1', ['n2']],
+      ['action=key.&object=n0', ['n0']],
+      ['action=&object=&actor=&since=&until=', ['n2', 'n1', 'n0']],
+    ])
+      expect([query, objectsIn(await owner.open(`${PAGE}?${query}`))]).toEqual([query, found])
+    expect((await owner.open(`${PAGE}?action=nope`)).text).toContain('No matching events')
   })
 
-  test('times are in UTC, with a zone or without; the later one is the first that is too late', async () => {
+  test('filters by time, in UTC unless a zone is given; the end is exclusive', async () => {
+    const { owner, record } = await newTenant()
     app.clock.jump(HOUR - (app.clock.now() % HOUR))
     const start = app.clock.now()
     for (const n of [0, 1, 2]) {
@@ -274,73 +182,65 @@ describe('filters', () => {
     }
     const iso = (hours: number) => new Date(start + hours * HOUR).toISOString()
     const shown = async (since: string, until: string) =>
-      objectsIn(await page(`/console/audit?${new URLSearchParams({ since, until })}`))
+      objectsIn(await owner.open(`${PAGE}?${new URLSearchParams({ since, until })}`))
     expect(await shown(iso(1).slice(0, 16), iso(2).slice(0, 16))).toEqual(['n1'])
     expect(await shown(iso(1), '')).toEqual(['n2', 'n1'])
     expect(await shown(iso(0).slice(0, 10), iso(1).slice(0, 19))).toEqual(['n0'])
   })
 
   test.each([
-    ['since=yesterday', 'since'],
-    ['since=2026-02-30', 'since'],
-    ['until=2026-03-01T25:00', 'until'],
-    ['since=2026-03-02&until=2026-03-01', 'until'],
-    ['since=%22%3E%3Cscript%3Ealert(1)%3C/script%3E', 'since'],
-  ])('what is no time comes back beside its field: %s', async (query, field) => {
+    ['before=x', []],
+    ['before=-1', []],
+    ['after=1.5', []],
+    ['after=9999999999999999', []],
+    ['since=yesterday', ['since']],
+    ['since=2026-02-30', ['since']],
+    ['until=2026-03-01T25:00', ['until']],
+    ['since=2026-03-02&until=2026-03-01', ['until']],
+    ['since=%22%3E%3Cscript%3Ealert(1)%3C/script%3E', ['since']],
+  ])('refuses %s', async (query, fields) => {
+    const { owner, record } = await newTenant()
     await record()
-    const answer = await page(`/console/audit?${query}`)
-    expect([answer.status, rowsOf(answer)]).toEqual([422, []])
-    expect(answer.body).toContain(`id="field-${field}-error"`)
-    expect(answer.body).not.toContain('<script>alert')
-  })
-
-  test('an empty log says what will be in it', async () => {
-    const { body } = await page()
-    expect(body).toContain('No events yet')
-    expect((await page('/console/audit?action=nope')).body).toContain('No matching events')
+    const page = await owner.open(`${PAGE}?${query}`)
+    expect([page.status, page.wrong]).toEqual([422, fields])
+    if (fields.length > 0) expect(rowsOf(page)).toEqual([])
+    expect(page.html).not.toContain('<script>alert')
   })
 })
 
-describe('export', () => {
+describe('The export', () => {
   test.each([
-    ['csv', 'text/csv; charset=utf-8'],
-    ['ndjson', 'application/x-ndjson; charset=utf-8'],
-  ])('%s has a line for each entry', async (format, type) => {
-    await record({ object: 'job:=1+1', detail: { text: 'a;"b"\n' } }, { action: 'key.revoked' })
-    const { status, headers, text } = await fileAt(`format=${format}`)
+    ['csv', 'text/csv; charset=utf-8', 3],
+    ['ndjson', 'application/x-ndjson; charset=utf-8', 2],
+  ])('as %s has a line for each event', async (format, type, count) => {
+    const { record, download } = await newTenant()
+    const detail = { text: 'a;"b"\n' }
+    await record({ object: 'job:=1+1', detail }, { action: 'key.revoked' })
+    const { status, headers, text } = await download(`format=${format}`)
     expect([status, headers.get('content-type')]).toEqual([200, type])
-    expect(headers.get('content-disposition')).toMatch(
-      new RegExp(`^attachment; filename="gatehouse-audit-.+\\.${format}"$`),
-    )
+    const disposition = new RegExp(`^attachment; filename="gatehouse-audit-.+\\.${format}"$`)
+    expect(headers.get('content-disposition')).toMatch(disposition)
     const lines = text.trimEnd().split(/\r?\n/)
-    expect(lines).toHaveLength(format === 'csv' ? 3 : 2)
+    expect(lines).toHaveLength(count)
     if (format === 'csv') expect(lines[0]).toStartWith('at,tenant_id,actor_kind')
-    else expect(JSON.parse(lines[0] ?? '').detail).toEqual({ text: 'a;"b"\n' })
+    else expect(JSON.parse(lines[0] ?? '').detail).toEqual(detail)
   })
 
-  test('is all that the filter lets through, oldest first, however much it is', async () => {
+  test('has everything that matches the filter of the page, oldest first', async () => {
+    const { owner, record, recordMany, download } = await newTenant()
     await recordMany(1201)
     await record({ action: 'key.revoked' })
-    const { text } = await fileAt('format=ndjson&action=job.')
-    const objects = text
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line).object)
-    expect(objects).toEqual(Array.from({ length: 1201 }, (_, n) => `job:n${n}`))
-  })
-
-  test('of nothing is empty', async () => {
-    expect((await fileAt('format=ndjson&action=no')).text).toBe('')
-  })
-
-  test.each(['', 'format=xml', 'format=csv&since=yesterday'])('%p is refused', async (query) => {
-    expect((await page(`/console/audit/export?${query}`)).status).toBe(400)
-  })
-
-  test('keeps the filter that is on the page', async () => {
-    const { body } = await page('/console/audit?action=key.&since=2026-03-01')
-    expect(body).toContain(
-      'href="/console/audit/export?action=key.&amp;since=2026-03-01&amp;format=csv&amp;_scope=',
+    const { text } = await download('format=ndjson&action=job.')
+    const lines = text.trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line).object)).toEqual(
+      Array.from({ length: 1201 }, (_, n) => `job:n${n}`),
     )
+    expect((await download('format=ndjson&action=no')).text).toBe('')
+    const { html } = await owner.open(`${PAGE}?action=key.&since=2026-03-01`)
+    expect(html).toContain(
+      `href="${PAGE}/export?action=key.&amp;since=2026-03-01&amp;format=csv&amp;_scope=`,
+    )
+    for (const query of ['', 'format=xml', 'format=csv&since=yesterday'])
+      expect((await owner.open(`${PAGE}/export?${query}`)).status).toBe(400)
   })
 })

@@ -29,7 +29,6 @@ interface Request {
   headers: Record<string, string>
   id?: string
   body?: string
-  type?: string
 }
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`
@@ -61,11 +60,11 @@ async function bootDashboard(options: TestAppOptions = {}) {
   }
 
   function send(prefix: string, route: Route, request: Request): Promise<Answer> {
-    const { headers, id = UNKNOWN_ID, type = 'application/json' } = request
+    const { headers, id = UNKNOWN_ID } = request
     const { body = JSON.stringify(bodies[nameOf(route)] ?? {}) } = request
     return app.raw(prefix + route.path.replace(':job_id', id), {
       method: route.method,
-      headers: { ...headers, ...(hasBody(route) && { 'content-type': type }) },
+      headers: { ...headers, ...(hasBody(route) && { 'content-type': 'application/json' }) },
       ...(hasBody(route) && { body }),
     })
   }
@@ -132,27 +131,15 @@ describe('Routes for sessions', () => {
   test.each<[string, Omit<Request, 'headers'>]>([
     ['valid', {}],
     ['about an unknown job', { id: UNKNOWN_ID }],
-    ['about no id', { id: 'x' }],
     ['with wrong fields', { body: '{"name":5,"schedule":5,"url":5,"run_at":5}' }],
-    ['with broken JSON', { body: '{' }],
-    ['with an array', { body: '[]' }],
-    ['of another type', { body: 'name=report', type: 'application/x-www-form-urlencoded' }],
-    ['with half a character', { body: '{"name":"\\ud800"}' }],
-    ['with too much', { body: JSON.stringify({ name: 'x'.repeat(2_000_000) }) }],
-    ['with nothing', { body: '' }],
   ])('answer a request %s as they answer a key', async (name, request) => {
     const { headers } = await (await operatorIn({ [other.id]: 'owner' })).signIn()
-    const authorization = `Bearer ${acme.secret}`
     for (const route of routes) {
       const idOf = async (tenant: Tenant) => request.id ?? (await jobFor(route, tenant))
-      const byKey = { headers: { authorization }, ...request, id: await idOf(acme) }
-      const bySession = { headers, ...request, id: await idOf(other) }
-      const answer = await send(BY_SESSION, route, bySession)
-      const expected = comparable(await send(BY_KEY, route, byKey))
-      expect({ route: nameOf(route), ...comparable(answer) }).toEqual({
-        route: nameOf(route),
-        ...expected,
-      })
+      const byKey = { headers: { authorization: `Bearer ${acme.secret}` }, id: await idOf(acme) }
+      const expected = await send(BY_KEY, route, { ...request, ...byKey })
+      const answer = await send(BY_SESSION, route, { ...request, headers, id: await idOf(other) })
+      expect([nameOf(route), comparable(answer)]).toEqual([nameOf(route), comparable(expected)])
       if (name === 'valid') expect(answer.status, nameOf(route)).toBeLessThan(300)
     }
   })
@@ -404,21 +391,17 @@ describe('Secret headers of jobs', () => {
 })
 
 describe('The caller is checked', () => {
-  test.each([
-    ['malformed', '{', 'application/json'],
-    ['of another type', 'a=b', 'text/plain'],
-    ['too large', 'x'.repeat(2_000_000), 'application/json'],
-    ['of wrong fields', '{"name":5}', 'application/json'],
-  ])('before a body that is %s', async (_, body, type) => {
+  test('before the body', async () => {
     const stranger = await (await operatorIn({})).signIn()
     const viewer = await (await operatorIn({ [acme.id]: 'viewer' })).signIn()
-    for (const route of routes.filter(hasBody)) {
-      const statusFor = async (headers: Record<string, string>) =>
-        (await send(BY_SESSION, route, { headers, body, type })).status
-      expect([await statusFor({}), await statusFor(stranger.headers)]).toEqual([401, 403])
-      if (!rolesFor(route).includes('viewer'))
-        expect(await statusFor(viewer.headers), nameOf(route)).toBe(403)
-    }
+    for (const body of ['{', 'x'.repeat(2_000_000), '{"name":5}'])
+      for (const route of routes.filter(hasBody)) {
+        const statusFor = async (headers: Record<string, string>) =>
+          (await send(BY_SESSION, route, { headers, body })).status
+        expect([await statusFor({}), await statusFor(stranger.headers)]).toEqual([401, 403])
+        if (!rolesFor(route).includes('viewer'))
+          expect(await statusFor(viewer.headers), nameOf(route)).toBe(403)
+      }
   })
 
   test.each<[string, number, (s: OperatorSession, operator: Operator) => Promise<unknown>]>([
@@ -538,12 +521,12 @@ describe('Requests from browsers', () => {
   ]
   const isRead = ({ method }: Route) => method === 'GET'
 
-  test.each(OURS)('of our own pages are done (%j)', async (from) => {
+  test('of our own pages are done', async () => {
     const { cookie } = await (await ownerOfAcme()).signIn()
-    for (const route of routes) {
-      const id = await jobFor(route, acme)
-      const { status } = await send(BY_SESSION, route, { headers: { cookie, ...from }, id })
-      expect(status, nameOf(route)).toBeLessThan(300)
+    const route = { method: 'POST', path: '/jobs' }
+    for (const from of OURS) {
+      const { status } = await send(BY_SESSION, route, { headers: { cookie, ...from } })
+      expect([from, status]).toEqual([from, 201])
     }
   })
 
@@ -562,14 +545,6 @@ describe('Requests from browsers', () => {
       expect(written()).toBe(before)
       const signedOut = await send(BY_SESSION, route, { headers: { ...from } })
       expect([nameOf(route), signedOut.status]).toEqual([nameOf(route), 401])
-    }
-  })
-
-  test('of other sites are accepted with a key, which no browser adds by itself', async () => {
-    for (const route of routes) {
-      const headers = { authorization: `Bearer ${acme.secret}`, ...FOREIGN[0] }
-      const { status } = await send(BY_KEY, route, { headers, id: await jobFor(route, acme) })
-      expect(status, nameOf(route)).toBeLessThan(300)
     }
   })
 

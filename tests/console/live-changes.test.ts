@@ -1,47 +1,42 @@
 import { describe, expect, test } from 'bun:test'
 import { h } from 'preact'
 import { changesTo } from '../../src/console/live/changes.ts'
-import { type Part, type State, stateIdOf, stateOf } from '../../src/console/live/part.ts'
+import { createLive } from '../../src/console/live/index.ts'
+import { type Part, stateIdOf, stateOf } from '../../src/console/live/part.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { createTestClock } from '../support/clock.ts'
+import { SECOND } from './fixture.ts'
 
-/** A list as a page draws it: of rows by their name and what they say. */
-const list = (rows: Record<string, string>): Part[] => [
-  {
-    target: 'list',
-    facts: rows,
-    draw: () =>
-      h(
-        'ol',
-        null,
-        Object.entries(rows).map(([id, text]) => h('li', { id }, text)),
-      ),
-  },
-]
+type Rows = Record<string, string>
 
-const state = (parts: readonly Part[], before?: State) => stateOf(parts, before)
+/** A list of a page, by the ids and texts of its rows. */
+const list = (rows: Rows): Part[] => {
+  const items = Object.entries(rows).map(([id, text]) => h('li', { id }, text))
+  return [{ target: 'list', facts: rows, draw: () => h('ol', null, items) }]
+}
 
-/** The pieces of a message: what is put where, and how. */
-const pieces = (text: string) =>
+/** The changes of a message: target, way to swap, HTML. */
+const changes = (text: string) =>
   [...text.matchAll(/<hx-partial hx-target="(.+?)" hx-swap="(.+?)">([\s\S]*?)<\/hx-partial>/g)].map(
-    ([, target, swap, html]) => [target, swap, html],
+    ([, ...change]) => change,
   )
 
-describe('what a page gets', () => {
-  test('is everything where nobody knows what it shows', () => {
-    const now = state(list({ a: 'one' }))
-    expect(pieces(changesTo(now, undefined))).toEqual([
-      ['#list', 'innerMorph', '<ol><li id="a">one</li></ol>'],
-    ])
+const changesOf = (before: Rows, now: Rows) => {
+  const known = stateOf(list(before), undefined)
+  return changes(changesTo(stateOf(list(now), known), known))
+}
+
+describe('A page gets', () => {
+  test('everything where its state is unknown, and nothing where nothing changed', () => {
+    const now = stateOf(list({ a: 'one' }), undefined)
+    const all = ['#list', 'innerMorph', '<ol><li id="a">one</li></ol>']
+    expect(changes(changesTo(now, undefined))).toEqual([all])
+    expect(changesOf({ a: 'one' }, { a: 'one' })).toEqual([])
   })
 
-  test('is nothing where nothing is different', () => {
-    const before = state(list({ a: 'one' }))
-    expect(changesTo(state(list({ a: 'one' }), before), before)).toBe('')
-  })
-
-  test('are the rows that came, changed in their place, or went', () => {
-    const before = state(list({ c: 'three', b: 'two', a: 'one' }))
-    const now = state(list({ e: 'five', d: 'four', c: 'THREE', b: 'two' }), before)
-    expect(pieces(changesTo(now, before))).toEqual([
+  test('rows that were added, changed or removed', () => {
+    const before = { c: 'three', b: 'two', a: 'one' }
+    expect(changesOf(before, { e: 'five', d: 'four', c: 'THREE', b: 'two' })).toEqual([
       ['#a', 'delete', ''],
       ['#c', 'outerHTML', '<li class="changed" id="c">THREE</li>'],
       [
@@ -52,61 +47,197 @@ describe('what a page gets', () => {
     ])
   })
 
-  test.each([
-    ['rows that change places', { b: 'two', a: 'one' }],
-    ['a row in between', { a: 'one', c: 'three', b: 'two' }],
-    ['rows of which none was there', { x: 'ten' }],
-    ['the end of all rows', {}],
-  ])('is the whole part for %s', (_, rows: Record<string, string>) => {
-    const before = state(list({ a: 'one', b: 'two' }))
-    const [piece, ...others] = pieces(changesTo(state(list(rows), before), before))
-    expect([piece?.slice(0, 2), others]).toEqual([['#list', 'innerMorph'], []])
+  test.each<[string, Rows]>([
+    ['rows change places', { b: 'two', a: 'one' }],
+    ['a row comes in between', { a: 'one', c: 'three', b: 'two' }],
+    ['all rows are other ones', { x: 'ten' }],
+    ['there are no more rows', {}],
+  ])('the whole part where %s', (_, rows) => {
+    const found = changesOf({ a: 'one', b: 'two' }, rows)
+    expect(found.map(([target, swap]) => [target, swap])).toEqual([['#list', 'innerMorph']])
   })
 
-  test('are the parts alone that are different', () => {
+  test('only parts that changed, no relative times, and no markup of tenants', () => {
     const quiet: Part = { target: 'quiet', facts: 1, draw: () => h('p', null, 'as ever') }
-    const before = state([...list({ a: 'one' }), quiet])
-    const now = state([...list({ b: 'two', a: 'one' }), quiet], before)
+    const before = stateOf([...list({ a: 'one' }), quiet], undefined)
+    const now = stateOf([...list({ b: 'two', a: 'one' }), quiet], before)
     expect(changesTo(now, before)).not.toContain('quiet')
-  })
 
-  test('does not tell again how long ago something was', () => {
-    const ago = (time: string): Part[] => [
-      {
-        target: 'list',
-        facts: time,
-        draw: () => h('ol', null, h('li', { id: 'a' }, h('span', { 'data-relative': true }, time))),
-      },
-    ]
-    const before = state(ago('now'))
-    expect(changesTo(state(ago('1 s ago'), before), before)).toBe('')
-  })
+    const at = (time: string): Part[] => {
+      const row = h('li', { id: 'a' }, h('span', { 'data-relative': true }, time))
+      return [{ target: 'list', facts: time, draw: () => h('ol', null, row) }]
+    }
+    const earlier = stateOf(at('now'), undefined)
+    expect(changesTo(stateOf(at('1 s ago'), earlier), earlier)).toBe('')
 
-  test('is no markup that a tenant has written', () => {
     const hostile = '</li></ol><hx-partial hx-target="body"><script>alert(1)</script>'
-    const before = state(list({ a: 'one' }))
-    const text = changesTo(state(list({ b: hostile, a: 'one' }), before), before)
-    expect(text).not.toContain('<script>')
-    expect(pieces(text)).toHaveLength(1)
+    const found = changesOf({ a: 'one' }, { b: hostile, a: 'one' })
+    expect([found.length, JSON.stringify(found).includes('<script>')]).toEqual([1, false])
   })
 })
 
-describe('a state', () => {
-  test('has the name that the page knows it by, whoever reads it', () => {
-    const parts = list({ a: 'one' })
-    expect(state(parts).id).toBe(stateIdOf(list({ a: 'one' })))
-    expect(stateIdOf(list({ a: 'two' }))).not.toBe(stateIdOf(parts))
+test('A state is identified by its facts, and draws only parts whose facts changed', () => {
+  const parts = list({ a: 'one' })
+  expect(stateOf(parts, undefined).id).toBe(stateIdOf(list({ a: 'one' })))
+  expect(stateIdOf(list({ a: 'two' }))).not.toBe(stateIdOf(parts))
+  let drawn = 0
+  const part = (facts: number): Part[] => [
+    { target: 'part', facts, draw: () => h('p', null, `${++drawn}`) },
+  ]
+  const first = stateOf(part(1), undefined)
+  const second = stateOf(part(1), first)
+  expect([drawn, second.id]).toEqual([1, first.id])
+  stateOf(part(2), second)
+  expect(drawn).toBe(2)
+})
+
+/** Streams of a page that is different and large each time it is read. */
+function createStreams() {
+  const clock = createTestClock('2026-03-01T12:00:00.000Z')
+  const log = createLog({ level: 'error', format: 'text', now: () => 0, write: () => {} })
+  const live = createLive({ clock, log })
+  const state = { reads: 0, isBroken: false }
+  const open = (fields: object = {}) =>
+    live.open({
+      name: 'all',
+      sessionId: 'session',
+      operatorId: 'operator',
+      tenantId: 'tenant',
+      mayRead: () => true,
+      shownId: '',
+      render: () => {
+        if (state.isBroken) throw new Error('the disk is gone')
+        const text = `${++state.reads} ${'x'.repeat(100_000)}`
+        return [{ target: 'part', facts: text, draw: () => h('p', null, text) }]
+      },
+      ...fields,
+    })
+  return { clock, live, open, state }
+}
+
+describe('A stream', () => {
+  test('that is not read ends after two minutes, and takes little memory', async () => {
+    const { clock, live, open } = createStreams()
+    const answer = open()
+    await clock.advance(60 * SECOND)
+    expect(live.count()).toBe(1)
+    await clock.advance(60 * SECOND)
+    expect(live.count()).toBe(0)
+    const { byteLength } = await answer.arrayBuffer()
+    expect(byteLength).toBeGreaterThan(500_000)
+    expect(byteLength).toBeLessThan(800_000)
   })
 
-  test('draws again only what has other facts than before', () => {
-    let drawn = 0
-    const part = (facts: number): Part[] => [
-      { target: 'part', facts, draw: () => h('p', null, `drawn ${++drawn} times`) },
-    ]
-    const first = state(part(1))
-    const second = state(part(1), first)
-    expect([drawn, second.id]).toEqual([1, first.id])
-    state(part(2), second)
-    expect(drawn).toBe(2)
+  test('that was read late goes on with the latest state', async () => {
+    const { clock, open, state } = createStreams()
+    const reader = open().body?.getReader()
+    await clock.advance(30 * SECOND)
+    const read = async () => new TextDecoder().decode((await reader?.read())?.value)
+    let text = ''
+    while (!text.includes('data: ')) text = await read()
+    expect(text).toContain('>1 x')
+    for (let chunks = 0; chunks < 5; chunks++) await read()
+    await clock.advance(SECOND)
+    while (!text.includes(`>${state.reads} x`)) text = await read()
+    await reader?.cancel()
+  })
+
+  test('shares one read a second with all streams of the same page', async () => {
+    const { clock, open, state } = createStreams()
+    const answers = [open(), open(), open()]
+    const before = state.reads
+    await clock.advance(5 * SECOND)
+    expect(state.reads - before).toBe(5)
+    for (const { body } of answers) await body?.cancel()
+    await clock.advance(5 * SECOND)
+    expect(state.reads - before).toBe(5)
+  })
+
+  test('survives a failed read', async () => {
+    const { clock, live, open, state } = createStreams()
+    const { body } = open()
+    state.isBroken = true
+    await clock.advance(5 * SECOND)
+    expect(live.count()).toBe(1)
+    expect(open).toThrow('the disk is gone')
+    expect(live.count()).toBe(1)
+    await body?.cancel()
+  })
+})
+
+describe('All streams together', () => {
+  const ALL = 256
+
+  /** Opens streams for tenants, each with as many sessions and operators as it needs. */
+  function createRoom() {
+    const { live, open } = createStreams()
+    const held = new Map<string, number>()
+    const holds = (tenantId: string) => held.get(tenantId) ?? 0
+    let opened = 0
+
+    function openFor(tenantId: string) {
+      const session = Math.floor(opened / 8)
+      const sessionId = `session ${session}`
+      const operatorId = `operator ${Math.floor(session / 4)}`
+      const { body } = open({ name: tenantId, tenantId, sessionId, operatorId, render: () => [] })
+      opened++
+      held.set(tenantId, holds(tenantId) + 1)
+      const reader = body?.getReader()
+      void (async () => {
+        while (!(await reader?.read())?.done);
+        held.set(tenantId, holds(tenantId) - 1)
+      })()
+      return { leave: () => reader?.cancel() }
+    }
+
+    /** Opens streams until one is refused; answers with their number. */
+    async function fill(tenantId: string) {
+      for (let count = 0; ; count++) {
+        try {
+          openFor(tenantId)
+          await Bun.sleep(0)
+        } catch (error) {
+          expect(error).toMatchObject({ kind: 'unavailable' })
+          return count
+        }
+      }
+    }
+    return { live, openFor, fill, holds }
+  }
+
+  test('are shared: a tenant with all of them gives one up for another', async () => {
+    const { live, openFor, fill, holds } = createRoom()
+    expect(await fill('hostile')).toBe(ALL)
+    openFor('acme')
+    await Bun.sleep(0)
+    expect([holds('acme'), holds('hostile'), live.count()]).toEqual([1, ALL - 1, ALL])
+    expect([await fill('hostile'), holds('acme')]).toEqual([0, 1])
+  })
+
+  test('are divided equally among tenants', async () => {
+    const { live, fill, holds } = createRoom()
+    const tenants = ['hostile', 'worse', 'acme']
+    for (const tenant of tenants) await fill(tenant)
+    for (const tenant of tenants) {
+      expect(await fill(tenant)).toBe(0)
+      expect(holds(tenant)).toBeGreaterThanOrEqual(Math.floor(ALL / 3))
+    }
+    expect(live.count()).toBe(ALL)
+  })
+
+  test('are one for each tenant at least, as long as there are any', async () => {
+    const { openFor, fill } = createRoom()
+    for (let n = 0; n < ALL; n++) openFor(`tenant ${n}`)
+    expect([await fill('tenant 0'), await fill('late')]).toEqual([0, 0])
+  })
+
+  test('are closed only when there is no room', async () => {
+    const { openFor, fill, holds } = createRoom()
+    const first = openFor('acme')
+    expect(await fill('large')).toBe(ALL - 1)
+    await first.leave()
+    openFor('other')
+    await Bun.sleep(0)
+    expect([holds('large'), holds('other')]).toEqual([ALL - 1, 1])
   })
 })

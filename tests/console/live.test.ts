@@ -2,151 +2,102 @@ import { describe, expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { CHECK_MS } from '../../src/platform/storage-watch.ts'
-import { newOperator, type OperatorSession } from '../support/operator.ts'
-import { startTarget } from '../support/target.ts'
-import { servedApp } from './console-fixture.ts'
+import type { OperatorSession } from '../support/operator.ts'
+import { bootConsole, MINUTE, pagesOf, SECOND, useConsole } from './fixture.ts'
 import { type Listener, listen, streamIn } from './live-listener.ts'
 
-const SECOND = 1000
-const STREAM = 'text/event-stream'
+const app = await useConsole()
 
-/** Two tenants behind a port, an endpoint of each, and somebody to look. */
-async function fixture() {
-  const app = await servedApp()
-  const target = startTarget()
-  const [acme, other] = [await app.tenant('Acme'), await app.tenant('Other')]
-  const relayOf = async (tenant: typeof acme) => {
-    const api = app.client((await tenant.key('relay')).key)
-    await api.post('/v1/relay/endpoints', { url: target.url })
-    return api
-  }
-  const relay = { acme: await relayOf(acme), other: await relayOf(other) }
-  const owner = await newOperator(app, { roles: { [acme.id]: 'owner', [other.id]: 'owner' } })
-  const session = await owner.signIn()
-  await session.actIn(acme.id)
-
-  const page = async (path: string, { cookie }: OperatorSession = session) =>
-    (await fetch(app.url + path, { headers: { cookie, accept: 'text/html' } })).text()
-
-  const stream = (href: string, headers: Record<string, string> = {}) =>
-    listen(app.url + href, { cookie: session.cookie, ...headers })
-
-  /** As a page of the console goes on. */
-  const watch = async (path: string): Promise<Listener> => stream(streamIn(await page(path)))
-
-  /** Accepted, and as far on its way as it gets. */
-  async function send(type: string, api = relay.acme) {
-    const { body } = await api.post('/v1/relay/messages', { event_type: type, payload: {} })
-    await app.clock.settled()
-    return body.id as string
-  }
-
-  return {
-    app,
-    target,
-    acme,
-    other,
-    relay,
-    owner,
-    session,
-    page,
-    stream,
-    watch,
-    send,
-    turn: () => app.clock.advance(SECOND),
-    [Symbol.asyncDispose]: async () => {
-      await app[Symbol.asyncDispose]()
-      await target.stop()
-    },
-  }
+/** A page of a tenant that sends messages, with its stream. */
+async function onPage(path: string, at = app) {
+  const acme = await at.newTenant()
+  await acme.endpoint()
+  const { owner, message } = acme
+  const send = (event_type: string) => message({ event_type })
+  await send('order.old')
+  const hrefFor = async (cookie: string) => streamIn((await pagesOf(at, cookie).open(path)).html)
+  const href = await hrefFor(owner.cookie)
+  const stream = (headers: Record<string, string> = {}) =>
+    listen(at.url + href, { ...owner.headers, ...headers })
+  return { ...acme, send, href, hrefFor, stream, turn: () => at.clock.advance(SECOND) }
 }
 
-describe.each(['/console', '/console/deliveries'])('the stream of %s', (path) => {
-  test('says at once that it is there, and then what is new, and nothing of before', async () => {
-    await using here = await fixture()
-    await here.send('order.old')
-    const listener = await here.watch(path)
-    await listener.until(() => listener.comments() > 0)
-    expect([listener.status, listener.headers.get('content-type')]).toEqual([
-      200,
-      `${STREAM}; charset=utf-8`,
-    ])
-    expect(listener.headers.get('x-accel-buffering')).toBe('no')
-    expect(listener.headers.get('cache-control')).toContain('no-cache')
-    expect(listener.headers.get('cache-control')).toContain('no-transform')
+/** Waits until this many streams are open. */
+async function streams(count: number) {
+  while (app.live.count() !== count) await Bun.sleep(5)
+}
 
-    await here.turn()
+describe.each(['/console', '/console/deliveries'])('The stream of %s', (path) => {
+  test('sends a comment at once, then only what is new of its tenant', async () => {
+    const page = await onPage(path)
+    const other = await onPage(path)
+    const listener = await page.stream()
+    await listener.until(() => listener.comments() > 0)
+    const { headers } = listener
+    expect([listener.status, headers.get('content-type')]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+    ])
+    expect(headers.get('x-accel-buffering')).toBe('no')
+    expect(headers.get('cache-control')).toMatch(/no-cache.*no-transform/)
+    await page.turn()
     expect(listener.messages).toEqual([])
-    await here.send('order.new')
-    await here.turn()
+    await other.send('order.theirs')
+    await page.send('order.new')
+    await page.turn()
     await listener.until(() => listener.text().includes('order.new'))
     expect(listener.text()).toMatch(/delivered/i)
     expect(listener.text()).toContain('beforebegin')
+    expect(listener.text()).not.toMatch(/order\.(old|theirs)/)
+    // What another process has written.
+    app.db.client.run("UPDATE deliveries SET state = 'failed' WHERE tenant_id = ?", [page.id])
+    await page.turn()
+    await listener.until(() => listener.text().includes('failed'))
     listener.leave()
+    await streams(0)
   })
 
-  test('goes on where the one before has ended, whatever has happened since', async () => {
-    await using here = await fixture()
-    await here.send('order.first')
-    const href = streamIn(await here.page(path))
-    const before = await here.stream(href)
-    await here.send('order.second')
-    await here.turn()
+  test('continues where the previous one ended', async () => {
+    const page = await onPage(path)
+    const before = await page.stream()
+    await page.send('order.second')
+    await page.turn()
     await before.until(() => before.messages.length > 0)
     before.leave()
-    await here.send('order.third')
-    await here.send('order.fourth')
-
-    const again = await here.stream(href, { 'last-event-id': before.lastId() })
+    await page.send('order.third')
+    await page.send('order.fourth')
+    const again = await page.stream({ 'last-event-id': before.lastId() })
     await again.until(() => again.messages.length > 0)
     for (const type of ['order.third', 'order.fourth']) expect(again.text()).toContain(type)
     again.leave()
-    const upToDate = await here.stream(href, { 'last-event-id': again.lastId() })
+    const upToDate = await page.stream({ 'last-event-id': again.lastId() })
     await upToDate.until(() => upToDate.comments() > 0)
-    await here.turn()
+    await page.turn()
     expect(upToDate.messages).toEqual([])
     upToDate.leave()
+    await streams(0)
   })
 
-  test('shows what another process has done', async () => {
-    await using here = await fixture()
-    await here.send('order.first')
-    const listener = await here.watch(path)
-    here.app.db.client.run("UPDATE deliveries SET state = 'failed'")
-    await here.turn()
-    await listener.until(() => listener.text().includes('failed'))
-    listener.leave()
-  })
-
-  test('has nothing of another tenant', async () => {
-    await using here = await fixture()
-    const listener = await here.watch(path)
-    await here.send('order.theirs', here.relay.other)
-    await here.send('order.ours')
-    await here.turn()
-    await listener.until(() => listener.text().includes('order.ours'))
-    expect(listener.text()).not.toContain('order.theirs')
-    listener.leave()
-  })
-
-  test('ends with the session, the membership, the role, or the place', async () => {
-    await using here = await fixture()
-    const { app, acme, other, owner } = here
-    const ways: ((session: OperatorSession) => Promise<unknown>)[] = [
+  test('ends with the session, the membership, the role, or the tenant', async () => {
+    const page = await onPage(path)
+    const other = await app.tenant()
+    const roles = { [page.id]: 'owner', [other.id]: 'owner' } as const
+    const operator = await app.signIn({ roles })
+    const ends: ((session: OperatorSession) => Promise<unknown>)[] = [
       (session) => session.end(),
-      () => owner.endSessions(),
-      () => owner.setRole(acme.id, 'viewer'),
+      () => operator.endSessions(),
+      () => operator.setRole(page.id, 'viewer'),
       (session) => session.actIn(other.id),
-      () => owner.leave(acme.id),
+      () => operator.leave(page.id),
     ]
-    for (const way of ways) {
-      await owner.setRole(acme.id, 'owner')
-      const session = await owner.signIn()
-      await session.actIn(acme.id)
-      const href = streamIn(await here.page(path, session))
-      const listener = await listen(app.url + href, { cookie: session.cookie })
-      await way(session)
-      await here.turn()
+    for (const end of ends) {
+      await operator.setRole(page.id, 'owner')
+      const session = await operator.signIn()
+      await session.actIn(page.id)
+      const href = await page.hrefFor(session.cookie)
+      const listener = await listen(app.url + href, session.headers)
+      await end(session)
+      await page.turn()
       await listener.end()
       expect(listener.messages.at(-1)).toMatchObject({ event: 'over' })
       expect(listener.text()).toContain('This page is outdated')
@@ -154,168 +105,114 @@ describe.each(['/console', '/console/deliveries'])('the stream of %s', (path) =>
     expect(app.live.count()).toBe(0)
   })
 
-  test('shows a page nothing of another tenant, or other data, when it comes again after a switch', async () => {
-    await using here = await fixture()
-    const href = streamIn(await here.page(path))
-    await here.send('order.theirs', here.relay.other)
-    const scope = { 'hx-request': 'true', 'gatehouse-scope': `${here.acme.id}.live` }
-    const { cookie } = here.session
-    const switches = [
-      async () => ({ cookie: `${cookie}; gatehouse_environment=test` }),
-      async () => {
-        await here.session.actIn(here.other.id)
-        return {}
-      },
-      // Of an admin who switched to the installation, or was removed from the tenant.
-      async () => {
-        await here.session.actIn(null)
-        return {}
-      },
-    ]
-    for (const switched of switches) {
-      const listener = await here.stream(href, { ...scope, ...(await switched()) })
+  test('tells a page that comes back after a switch that it is outdated', async () => {
+    const [page, other] = [await onPage(path), await onPage(path)]
+    const { cookie, actIn } = page.owner
+    const scope = { 'hx-request': 'true', 'gatehouse-scope': `${page.id}.live` }
+    for (const [tenantId, headers] of [
+      [page.id, { cookie: `${cookie}; gatehouse_environment=test` }],
+      [other.id, {}],
+      [null, {}],
+    ] as const) {
+      await actIn(tenantId)
+      const listener = await page.stream({ ...scope, ...headers })
       await listener.end()
       const [notice, over, ...more] = listener.messages
       expect(notice?.data).toContain('This page is outdated')
       expect([over, more]).toMatchObject([{ event: 'over' }, []])
-      expect(listener.text()).not.toContain('order.theirs')
+      expect(listener.text()).not.toContain('order.')
     }
-    expect(here.app.live.count()).toBe(0)
+    expect(app.live.count()).toBe(0)
   })
 
-  test('ends at once when the server goes down, and the page may come again', async () => {
-    await using here = await fixture()
-    const href = streamIn(await here.page(path))
-    const listener = await here.stream(href)
-    const stopping = here.app.stop()
-    await listener.end()
-    expect(listener.messages).toEqual([])
-    expect((await here.stream(href)).status).toBe(503)
-    await stopping
-  })
-
-  test('is for viewers too, and for nobody who is not signed in or acts elsewhere', async () => {
-    await using here = await fixture()
-    const { app, acme } = here
-    const href = streamIn(await here.page(path))
-    const viewer = await newOperator(app, { roles: { [acme.id]: 'viewer' } })
-    const admin = await newOperator(app, { isAdmin: true })
-    const as = async (cookie: string) => {
-      const listener = await listen(app.url + href, { cookie, accept: `text/html, ${STREAM}` })
+  test('is open to viewers, not to others, and is no page', async () => {
+    const page = await onPage(path)
+    const viewer = await page.as('viewer')
+    const admin = await app.newAdmin()
+    const statusFor = async (cookie: string) => {
+      const listener = await listen(app.url + page.href, { cookie })
       listener.leave()
       return listener.status
     }
-    expect(await as((await viewer.signIn()).cookie)).toBe(200)
-    expect(await as((await admin.signIn()).cookie)).toBe(403)
-    // Sent on to sign in, the page would take that for a stream that broke, and come again.
-    expect(await as('')).toBe(401)
+    expect(await statusFor(viewer.cookie)).toBe(200)
+    expect(await statusFor(admin.cookie)).toBe(403)
+    // Redirected, the page would take it for a broken stream and connect again.
+    expect(await statusFor('')).toBe(401)
+    for (const method of ['GET', 'HEAD'])
+      expect((await fetch(app.url + page.href, { method, ...viewer })).status).toBe(400)
+    await streams(0)
   })
 
-  test('is a stream for whoever asks for one, and no page that never ends', async () => {
-    await using here = await fixture()
-    const href = streamIn(await here.page(path))
-    const { headers } = here.session
-    for (const method of ['GET', 'HEAD']) {
-      const answer = await fetch(here.app.url + href, { method, headers })
-      expect([answer.status, await answer.text()].slice(0, 1)).toEqual([400])
-    }
-  })
-
-  test('says something every ten seconds, so that nobody takes it for dead', async () => {
-    await using here = await fixture()
-    const listener = await here.watch(path)
-    await listener.until(() => listener.comments() === 1)
-    await here.app.clock.advance(9 * SECOND)
-    expect(listener.comments()).toBe(1)
-    await here.app.clock.advance(2 * SECOND)
-    await listener.until(() => listener.comments() === 2)
-    listener.leave()
+  test('ends when the server stops', async () => {
+    await using own = await bootConsole()
+    const { stream } = await onPage(path, own)
+    const listener = await stream()
+    const stopping = own.stop()
+    await listener.end()
+    expect(listener.messages).toEqual([])
+    expect((await stream()).status).toBe(503)
+    await stopping
   })
 })
 
-describe('streams', () => {
+describe('Streams', () => {
+  test('send something every ten seconds', async () => {
+    const page = await onPage('/console')
+    const listener = await page.stream()
+    await listener.until(() => listener.comments() === 1)
+    await app.clock.advance(9 * SECOND)
+    expect(listener.comments()).toBe(1)
+    await app.clock.advance(2 * SECOND)
+    await listener.until(() => listener.comments() === 2)
+    listener.leave()
+    await streams(0)
+  })
+
   test('end when the database is lost', async () => {
-    await using w = await fixture()
-    const listener = await w.watch('/console')
-    const dataDir = dirname(w.app.db.file)
-
+    await using own = await bootConsole()
+    const listener = await (await onPage('/console', own)).stream()
+    const dataDir = dirname(own.db.file)
     renameSync(dataDir, `${dataDir}.away`)
-    await w.app.clock.advance(CHECK_MS)
-
+    await own.clock.advance(CHECK_MS)
     await listener.end()
     renameSync(`${dataDir}.away`, dataDir)
   })
 
-  test('are no more than eight of a session', async () => {
-    await using here = await fixture()
-    const href = streamIn(await here.page('/console'))
-    const listeners = await Promise.all(Array.from({ length: 8 }, () => here.stream(href)))
-    expect(listeners.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200))
-    expect((await here.stream(href)).status).toBe(429)
-    listeners[0]?.leave()
-    await until(() => here.app.live.count() === 7)
-    expect((await here.stream(href)).status).toBe(200)
-    for (const listener of listeners) listener.leave()
-  })
-
-  test('are no more than thirty-two of a person, however many sessions they have', async () => {
-    await using here = await fixture()
-    const href = streamIn(await here.page('/console'))
+  test('are limited to 8 for a session and 32 for an operator', async () => {
+    const { href, owner, as } = await onPage('/console')
     const opened: Listener[] = []
+    const openWith = async (cookie: string) => {
+      const listener = await listen(app.url + href, { cookie })
+      opened.push(listener)
+      return listener.status
+    }
     const statuses: number[] = []
     for (let session = 0; session < 5; session++) {
-      const { cookie } = await here.owner.signIn()
-      for (let n = 0; n < 8; n++) {
-        const listener = await listen(here.app.url + href, { cookie })
-        opened.push(listener)
-        statuses.push(listener.status)
-      }
+      const { cookie } = session === 0 ? owner : await app.sessionOf(owner)
+      for (let n = 0; n < 9; n++) statuses.push(await openWith(cookie))
     }
-    expect(statuses).toEqual(Array.from({ length: 40 }, (_, n) => (n < 32 ? 200 : 429)))
-    const viewer = await newOperator(here.app, { roles: { [here.acme.id]: 'viewer' } })
-    const other = await listen(here.app.url + href, { cookie: (await viewer.signIn()).cookie })
-    expect(other.status).toBe(200)
-    for (const listener of [...opened, other]) listener.leave()
+    const full = [...Array(8).fill(200), 429]
+    expect(statuses).toEqual([...full, ...full, ...full, ...full, ...Array(9).fill(429)])
+    expect(await openWith((await as('viewer')).cookie)).toBe(200)
+    const head = { method: 'HEAD', headers: { ...owner.headers, accept: 'text/event-stream' } }
+    opened[0]?.leave()
+    await streams(32)
+    expect((await fetch(app.url + href, head)).status).toBe(200)
+    expect(app.live.count()).toBe(32)
+    expect(await openWith(owner.cookie)).toBe(200)
+    for (const listener of opened) listener.leave()
+    await streams(0)
   })
 
-  test('take no room for whoever asks for their head alone', async () => {
-    await using here = await fixture()
-    const href = streamIn(await here.page('/console'))
-    const answer = await fetch(here.app.url + href, {
-      method: 'HEAD',
-      headers: { cookie: here.session.cookie, accept: STREAM },
-    })
-    expect([answer.status, here.app.live.count()]).toEqual([200, 0])
-  })
-
-  test('read nothing while nobody looks', async () => {
-    await using here = await fixture()
-    const listener = await here.watch('/console')
-    expect(here.app.live.count()).toBe(1)
-    listener.leave()
-    await until(() => here.app.live.count() === 0)
-    await here.send('order.unseen')
-    await here.turn()
-    expect(listener.messages).toEqual([])
-  })
-
-  test('carry no markup of a tenant', async () => {
-    await using here = await fixture()
-    const listener = await here.watch('/console')
-    const hostile = '<script>alert(1)</script>\u202e\r\n\ndata: x'
-    await here.acme.api.post('/v1/clockwork/jobs', {
-      name: hostile,
-      schedule: '* * * * *',
-      url: here.target.url,
-    })
-    await here.app.clock.advance(60 * SECOND)
+  test('have no markup of tenants', async () => {
+    const { stream, job } = await onPage('/console')
+    const listener = await stream()
+    await job({ name: '<script>alert(1)</script>\u202e\r\n\ndata: x' })
+    await app.clock.advance(MINUTE)
     await listener.until(() => listener.text().includes('alert(1)'))
     expect(listener.text()).not.toContain('<script>')
     expect(listener.messages.every(({ data }) => data === '' || data.startsWith('<hx-'))).toBe(true)
     listener.leave()
+    await streams(0)
   })
 })
-
-async function until(holds: () => boolean) {
-  while (!holds()) await Bun.sleep(5)
-}

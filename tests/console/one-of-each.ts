@@ -10,7 +10,7 @@ export type Parameters = Record<string, string[]>
 export function pathOf(route: string, parameters: Parameters): string {
   const [, values] = Object.entries(parameters).find(([start]) => route.startsWith(start)) ?? []
   const rest = values?.values()
-  return route.replace(/:\w+/g, () => rest?.next().value ?? UNKNOWN_ID)
+  return route.replace(/(?<=\/):\w+/g, () => rest?.next().value ?? UNKNOWN_ID)
 }
 
 /** The environment in which a page has something to show. */
@@ -91,7 +91,7 @@ async function addMessengerLogin(app: Console, { id: tenantId, owner, clientOf }
   const latest = () => records.list(test, { limit: 1 }).data[0]
   await app.raw(new URL(body.deep_link).pathname, {
     method: 'POST',
-    body: new URLSearchParams({ choice: latest()?.match_code ?? '', person: 'ada' }),
+    body: new URLSearchParams({ choice: latest()?.match_code ?? 'approve', person: 'ada' }),
   })
   await pagesOf(app, inEnvironment(owner.cookie, 'test')).send('/console/bots/test/settings', {
     match: 'required',

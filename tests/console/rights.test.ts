@@ -1,112 +1,93 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { formBody } from '../support/form.ts'
+import { expect, test } from 'bun:test'
 import { newOperator } from '../support/operator.ts'
-import { type ServedApp, servedApp } from './console-fixture.ts'
+import { pagesOf, UNKNOWN_ID, useConsole } from './fixture.ts'
 
-type Who = 'owner' | 'member' | 'viewer' | 'installation' | 'nobody' | 'stranger'
+const TENANT = ['owner', 'member', 'viewer'] as const
+const SIGNED_IN = [...TENANT, 'installation', 'nowhere'] as const
+const ALL = [...SIGNED_IN, 'stranger'] as const
+type Who = (typeof ALL)[number]
 
-/** Who may use a route, by what it is: the first that fits. What fits nothing fails the test. */
+/** Who may use a route; the first rule that matches counts. */
 const RULES: [RegExp, readonly Who[]][] = [
-  // Whoever has no session yet, or knows a secret address.
-  [/^(GET|POST) \/setup\//, ['owner', 'member', 'viewer', 'installation', 'nobody', 'stranger']],
-  [
-    /^(GET|POST) \/console\/(login|enter|link|invitation)\b/,
-    ['owner', 'member', 'viewer', 'installation', 'nobody', 'stranger'],
-  ],
-  // Whoever is signed in, wherever they act.
-  [
-    /^GET \/console(\/(find|joined))?$|^(GET|POST) \/console\/account\b|^POST \/console\/(theme|environment|sign-out)$/,
-    ['owner', 'member', 'viewer', 'installation', 'nobody'],
-  ],
+  // Exceptions to the rules below.
+  [/^(GET|POST) \/console\/welcome$/, ['owner']],
+  [/^GET \/console\/endpoints\/:id\/replay$/, ['owner', 'member']],
+  [/^POST \/console\/identities\/:id\/(credentials|accounts)\/:part\/remove$/, ['owner', 'member']],
+  // Before sign-in, or with a secret address.
+  [/^(GET|POST) \/setup\//, ALL],
+  [/^(GET|POST) \/console\/(login|enter|link|invitation)\b/, ALL],
+  // Signed in, whatever the tenant.
+  [/^GET \/console(\/(find|joined))?$/, SIGNED_IN],
+  [/^(GET|POST) \/console\/account\b|^POST \/console\/(theme|environment|sign-out)$/, SIGNED_IN],
   [/ \/console\/admin\//, ['installation']],
   [/ \/console\/(keys\b|first-key$)/, ['owner']],
-  [/^POST \/console\/team\/leave$/, ['owner', 'member', 'viewer']],
+  [/^POST \/console\/team\/leave$/, TENANT],
   [/^POST \/console\/team\b|^GET \/console\/team\/invite$/, ['owner']],
   [/^POST \/console\/(usage\/cap|settings)\b/, ['owner']],
   [/^POST .*\/(delete|remove)$/, ['owner']],
   [/^POST \/console\/delayed\/:id\/cancel$/, ['owner']],
   [/^GET .*\/(new|edit)$/, ['owner', 'member']],
   [/^POST /, ['owner', 'member']],
-  [/^GET \/console\//, ['owner', 'member', 'viewer']],
+  [/^GET \/console\//, TENANT],
 ]
 
-/** What the rules above would say otherwise. */
-const EXCEPTIONS: Record<string, readonly Who[]> = {
-  // Behind a sign-up, for whoever owns the tenant that came with it.
-  'GET /console/welcome': ['owner'],
-  'POST /console/welcome': ['owner'],
-  // The dry run, for whoever may replay.
-  'GET /console/endpoints/:id/replay': ['owner', 'member'],
-  // A way to sign in is taken away, not a person.
-  'POST /console/identities/:id/credentials/:part/remove': ['owner', 'member'],
-  'POST /console/identities/:id/accounts/:part/remove': ['owner', 'member'],
-}
+const app = await useConsole()
+const { id: tenantId } = await app.tenant()
+const admin = { isAdmin: true }
+const optionsOf = (who: Who) =>
+  who === 'installation'
+    ? admin
+    : who === 'nowhere'
+      ? {}
+      : { roles: { [tenantId]: who as 'owner' } }
 
-let app: ServedApp
-const cookies = {} as Record<Who, string | undefined>
-let routes: string[]
+/** Every route; ways out come last, because nobody is signed in after them. */
+const WAYS_OUT = ['/account/end-others', '/team/leave', '/sign-out']
+const exitOf = (path: string) => WAYS_OUT.indexOf(path.replace('/console', ''))
+const routes = app.app.routes
+  .filter(({ path }) => /^\/(console|setup)(\/|$)/.test(path))
+  // Who may switch to a tenant depends on the tenant: entry.test.ts.
+  .filter(({ path }) => !['/console/switch', '/console/resubmit'].includes(path))
+  .toSorted((one, other) => exitOf(one.path) - exitOf(other.path))
 
-beforeAll(async () => {
-  app = await servedApp()
-  const acme = await app.tenant('Acme')
-  for (const role of ['owner', 'member', 'viewer'] as const)
-    cookies[role] = (await (await newOperator(app, { roles: { [acme.id]: role } })).signIn()).cookie
-  cookies.installation = (await (await newOperator(app, { isAdmin: true })).signIn()).cookie
-  cookies.nobody = (await (await newOperator(app)).signIn()).cookie
-  // Where one may act is decided by the place that is asked for: entry.test.ts.
-  routes = app.app.routes
-    .filter(({ path }) => /^\/(console|setup)(\/|$)/.test(path))
-    .map(({ method, path }) => `${method} ${path}`)
-    .filter((route) => !['POST /console/switch', 'POST /console/resubmit'].includes(route))
+const allowedOn = (route: string) => RULES.find(([pattern]) => pattern.test(route))?.[1] ?? []
+
+test('Every route has a rule', () => {
+  expect(routes.length).toBeGreaterThan(100)
+  const names = routes.map(({ method, path }) => `${method} ${path}`)
+  expect(names.filter((name) => allowedOn(name).length === 0)).toEqual([])
 })
 
-afterAll(() => app[Symbol.asyncDispose]())
+test.each(ALL)(
+  'A request of %s is accepted exactly where a rule allows it',
+  async (who) => {
+    const session =
+      who === 'stranger' ? undefined : await (await newOperator(app, optionsOf(who))).signIn()
+    const { open, send } = pagesOf(app, session?.cookie)
+    const wrong: string[] = []
+    for (const { method, path } of routes) {
+      const request = method === 'POST' ? send : open
+      const { status, location } = await request(path.replaceAll(/:\w+/g, UNKNOWN_ID))
+      const mustSignIn = status === 303 && location?.includes('/console/login?')
+      const isAccepted = status !== 401 && status !== 403 && !mustSignIn
+      const isAllowed = allowedOn(`${method} ${path}`).includes(who)
+      if (isAccepted !== isAllowed) wrong.push(`${method} ${path}: ${status}`)
+    }
+    expect(wrong).toEqual([])
+  },
+  60_000,
+)
 
-const allowedOn = (route: string): readonly Who[] =>
-  EXCEPTIONS[route] ?? RULES.find(([pattern]) => pattern.test(route))?.[1] ?? []
-
-const UNKNOWN = '01890000-0000-7000-8000-000000000000'
-
-/** Whether a route lets somebody in, whatever comes of it then. */
-async function isLetIn(who: Who, route: string): Promise<boolean> {
-  const [method = '', path = ''] = route.split(' ')
-  const cookie = cookies[who]
-  const answer = await app.raw(path.replaceAll(/:\w+/g, UNKNOWN), {
-    method,
-    headers: { accept: 'text/html', ...(cookie && { cookie }) },
-    ...(method === 'POST' && { body: formBody(app, cookie ? { cookie } : {}) }),
-  })
-  const location = answer.headers.get('location') ?? ''
-  const isSentToSignIn = answer.status === 303 && location.includes('/console/login?')
-  return answer.status !== 401 && answer.status !== 403 && !isSentToSignIn
-}
-
-describe('who may use which route of the console', () => {
-  test('is decided for each of them', () => {
-    expect(routes.length).toBeGreaterThan(100)
-    expect(routes.filter((route) => allowedOn(route).length === 0)).toEqual([])
-  })
-
-  test.each(['stranger', 'nobody', 'viewer', 'member', 'owner', 'installation'] as const)(
-    'as %s',
-    async (who) => {
-      // Ways out come last, as nobody is in any more behind them.
-      const inOrder = routes.toSorted((one, other) => wayOut(one) - wayOut(other))
-      const wrong: string[] = []
-      for (const route of inOrder) {
-        const isAllowed = allowedOn(route).includes(who)
-        if ((await isLetIn(who, route)) !== isAllowed)
-          wrong.push(`${route}: ${isAllowed ? 'refused' : 'let in'}`)
-      }
-      expect(wrong).toEqual([])
-    },
-    60_000,
-  )
+test('Admins open pages of the installation only after switching to it', async () => {
+  const { open, actIn } = await app.signIn({ isAdmin: true, roles: { [tenantId]: 'owner' } })
+  await actIn(tenantId)
+  for (const { method, path } of routes.filter(({ path }) => path.startsWith('/console/admin/'))) {
+    if (method !== 'GET') continue
+    const { status, text } = await open(path.replaceAll(/:\w+/g, UNKNOWN_ID))
+    expect([path, status, text]).toEqual([
+      path,
+      403,
+      expect.stringMatching(/Switch to the installation to open its pages/i),
+    ])
+  }
 })
-
-const WAYS_OUT = [
-  'POST /console/account/end-others',
-  'POST /console/team/leave',
-  'POST /console/sign-out',
-]
-const wayOut = (route: string) => WAYS_OUT.indexOf(route)

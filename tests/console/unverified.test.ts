@@ -1,41 +1,121 @@
 import { describe, expect, test } from 'bun:test'
+import { dirname } from 'node:path'
+import { createStore } from '../../src/engines/gate/store.ts'
 import { SYSTEM_TENANT_ID } from '../../src/platform/system-tenant.ts'
-import { newHttpBrowser } from '../support/http-browser.ts'
-import { newOperator } from '../support/operator.ts'
-import { audited } from './console-fixture.ts'
+import { cli } from '../support/cli.ts'
+import { type HttpBrowser, newHttpBrowser } from '../support/http-browser.ts'
 import {
-  bootUnverified,
-  EMAIL,
+  audited,
+  type Console,
+  MINUTE,
   mailTo,
-  NO_WAYS,
-  type UnverifiedFixture,
+  type SignedIn,
+  SYSTEM,
+  useConsole,
   WITH_MAIL,
-} from './unverified-fixture.ts'
+} from './fixture.ts'
 
-const mailedLink = (fixture: UnverifiedFixture, address: string): string =>
-  fixture.app.url + (/\/console\/\w+\/[\w-]+/.exec(mailTo(fixture, address))?.[0] ?? '')
+const password = 'correct horse battery'
+/** Of an account that can be signed in to only by the right that was just granted. */
+const WIPED = { password: false, codes: false, accounts: 0, sessions: 0 }
 
-const pathTo = ({ app }: UnverifiedFixture, url: string) => app.url + new URL(url).pathname
+// Commands run in the present.
+const start = new Date().toISOString()
+const app = await useConsole({ start })
+const mailing = await useConsole({ start, env: WITH_MAIL })
 
-describe('a right that is given to an address that is not verified', () => {
-  const asOwner = ({ tenantId }: UnverifiedFixture) => ['--tenant', tenantId, '--role', 'owner']
-  const isAdmin = ({ app }: UnverifiedFixture) => audited(app, 'admin.added').length === 1
+type Fixture = Awaited<ReturnType<typeof bootVictim>>
+let victims = 0
 
-  const GRANTS: [
-    string,
-    (fixture: UnverifiedFixture) => Promise<unknown>,
-    (w: UnverifiedFixture) => unknown,
-  ][] = [
-    ['operator create --admin', ({ operator }) => operator('create', '--admin'), isAdmin],
+/** An unverified account with the address of somebody else, and every sign-in method a stranger could add. */
+async function bootVictim(at: Console = app) {
+  const email = `victim-${++victims}@example.com`
+  const { gateOperators } = at.gate
+  const { id: tenantId, owner } = await at.newTenant()
+  const admin = await at.newAdmin()
+  const account = { email, displayName: 'Eve', password, isVerified: false }
+  const { id } = await gateOperators.create(SYSTEM, account)
+  const now = at.clock.now()
+  const of = { tenantId: SYSTEM_TENANT_ID, identityId: id, createdAt: now, updatedAt: now }
+  await at.db.commit(() => {
+    const { credentials, socialLinks } = createStore(at.db)
+    credentials.put({ ...of, type: 'lookup_secret', config: '{"codes":[]}', version: 0 })
+    socialLinks.insert({ ...of, provider: 'github-tenant', subject: id, tokens: null })
+  })
+
+  const isIn = async (browser: HttpBrowser) =>
+    new URL((await browser.visit(`${at.url}/console/account`)).url).pathname === '/console/account'
+
+  /** Somebody who knows the password signs in. */
+  async function signIn() {
+    const browser = newHttpBrowser()
+    const login = await browser.visit(`${at.url}/console/account`)
+    const page = await browser.press(login, 'method=password', { identifier: email, password })
+    return { ...browser, page, isIn: () => isIn(browser) }
+  }
+
+  const folder = dirname(at.db.file)
+  const gatehouse = cli(folder, { env: { GATEHOUSE_DATA_DIR: folder } })
+  const operator = (verb: string, ...options: string[]) =>
+    gatehouse('operator', verb, '--email', email, ...options)
+
+  return {
+    app: at,
+    email,
+    id,
+    tenantId,
+    owner,
+    admin,
+    signIn,
+    isIn,
+    operator,
+    join: (role: string, tenant = tenantId) =>
+      operator('create', '--tenant', tenant, '--role', role),
+    verify: () => at.db.commit(() => gateOperators.verify(id)),
+    rename: (email: string) =>
+      at.db.commit(() => {
+        const eve = at.gate.people.existing(SYSTEM_TENANT_ID, id)
+        at.gate.people.change(eve, SYSTEM, { traits: { email } })
+      }),
+    invite: async (email: string, role: 'owner' | 'viewer' = 'viewer') => {
+      const inviter = { actor: SYSTEM, id: owner.id, name: 'Ada' }
+      const { url } = await at.operators.invitations.invite(inviter, tenantId, { email, role })
+      return at.url + new URL(url).pathname
+    },
+    inviteByMail: async (email: string) => {
+      await owner.send('/console/team/invite', { email, role: 'viewer' })
+      return linkTo(at, email)
+    },
+    roleOf: (operatorId = id) =>
+      at.operators.memberships.of(operatorId).find((one) => one.tenantId === tenantId)?.role,
+    isVerified: (operatorId = id) => gateOperators.operatorList.isVerified(operatorId),
+    isAdmin: () => audited(at, 'admin.added').some(({ object }) => object === `operator:${id}`),
+    methods: () => {
+      const { password, recoveryCodes, accounts } = gateOperators.signInMethodsOf(id)
+      const sessions = gateOperators.sessions.list(id).length
+      return { password: !!password, codes: !!recoveryCodes, accounts: accounts.length, sessions }
+    },
+  }
+}
+
+const linkTo = (at: Console, recipient: string) =>
+  at.url + (/\/console\/\w+\/[\w-]+/.exec(mailTo(at, recipient))?.[0] ?? '')
+
+const adminPath = ({ id }: Fixture) => `/console/admin/operators/${id}`
+const isActive = ({ app, id }: Fixture) => app.operators.admins.existing(id).state === 'active'
+
+describe('A right for an unverified address', () => {
+  test.each<[string, (victim: Fixture) => Promise<unknown>, (victim: Fixture) => boolean]>([
     [
-      'operator create --tenant',
-      (fixture) => fixture.operator('create', ...asOwner(fixture)),
-      ({ roleOf }) => roleOf() === 'owner',
+      'operator create --admin',
+      ({ operator }) => operator('create', '--admin'),
+      (v) => v.isAdmin(),
     ],
+    ['operator create --tenant', ({ join }) => join('owner'), ({ roleOf }) => roleOf() === 'owner'],
     [
-      'the page of an operator',
-      ({ send, admin, id }) => send(admin, `/console/admin/operators/${id}/give-admin`),
-      isAdmin,
+      'the page of the operator',
+      (victim) => victim.admin.send(`${adminPath(victim)}/give-admin`),
+      (v) => v.isAdmin(),
     ],
     [
       'operator reactivate',
@@ -43,282 +123,216 @@ describe('a right that is given to an address that is not verified', () => {
         await operator('deactivate')
         await operator('reactivate')
       },
-      ({ app, id }) => app.operators.admins.existing(id).state === 'active',
+      isActive,
     ],
     [
-      'the button that reactivates',
-      async ({ send, admin, id }) => {
-        await send(admin, `/console/admin/operators/${id}/deactivate`)
-        await send(admin, `/console/admin/operators/${id}/reactivate`)
+      'reactivation on the page',
+      async (victim) => {
+        for (const verb of ['deactivate', 'reactivate'])
+          await victim.admin.send(`${adminPath(victim)}/${verb}`)
       },
-      ({ app, id }) => app.operators.admins.existing(id).state === 'active',
+      isActive,
     ],
-  ]
-
-  test.each(GRANTS)('by %s is out of reach of who made the account', async (_, grant, isGiven) => {
-    await using fixture = await bootUnverified()
-    const eve = await fixture.signIn()
+  ])('granted with %s is out of reach of who created the account', async (_, grant, isGranted) => {
+    const victim = await bootVictim()
+    const eve = await victim.signIn()
     expect(await eve.isIn()).toBe(true)
-
-    await grant(fixture)
-
-    expect(isGiven(fixture)).toBe(true)
-    expect([await eve.isIn(), fixture.waysIn()]).toEqual([false, NO_WAYS])
-    expect(await (await fixture.signIn()).isIn()).toBe(false)
-    expect([
-      fixture.isVerified(),
-      audited(fixture.app, 'identity.credentials_wiped'),
-    ]).toMatchObject([false, [{ object: `identity:${fixture.id}` }]])
+    await grant(victim)
+    expect([isGranted(victim), await eve.isIn(), victim.methods()]).toEqual([true, false, WIPED])
+    expect(await (await victim.signIn()).isIn()).toBe(false)
+    expect(victim.isVerified()).toBe(false)
+    const wiped = audited(app, 'identity.credentials_wiped').map(({ object }) => object)
+    expect(wiped).toContain(`identity:${victim.id}`)
   })
 
-  test('ends login links, and invitations that were sent from the account', async () => {
-    await using fixture = await bootUnverified()
-    const { app, id, operator } = fixture
-    const { id: own } = await app.tenant('Eve’s team')
-    await operator('create', '--tenant', own, '--role', 'owner')
+  test('ends sign-in links and invitations of the account', async () => {
+    const { id, operator, join } = await bootVictim()
+    const own = (await app.tenant('Eve’s team')).id
+    await join('owner', own)
     const eve = { actor: { kind: 'operator', id }, id, name: 'Eve' } as const
-    await app.operators.invitations.invite(eve, own, { email: 'e2@example.com', role: 'owner' })
-    const link = await app.operators.links.issueSignIn({ kind: 'cli' }, id)
-
+    const { invitations, links } = app.operators
+    await invitations.invite(eve, own, { email: 'e2@example.com', role: 'owner' })
+    const link = await links.issueSignIn({ kind: 'cli' }, id)
     await operator('create', '--admin')
-
-    expect(app.operators.links.peek(link)).toBeUndefined()
-    expect(app.operators.invitations.list(own)).toEqual([])
+    expect([links.peek(link), invitations.list(own)]).toEqual([undefined, []])
   })
 
-  test('leaves a verified account as it is', async () => {
-    await using fixture = await bootUnverified()
-    await fixture.app.db.commit(() => fixture.app.gate.gateOperators.verify(fixture.id))
-    const eve = await fixture.signIn()
-    await fixture.operator('create', '--admin')
-    expect([await eve.isIn(), fixture.waysIn().password]).toEqual([true, true])
+  test('changes nothing once the address is verified', async () => {
+    const { verify, signIn, operator, methods } = await bootVictim()
+    await verify()
+    const eve = await signIn()
+    await operator('create', '--admin')
+    expect([await eve.isIn(), methods().password]).toEqual([true, true])
   })
 
-  test('is not given by a page that still shows the address', async () => {
-    await using fixture = await bootUnverified()
-    const { send, admin, owner, id, app, tenantId, operator } = fixture
-    await operator('create', '--tenant', tenantId, '--role', 'viewer')
-    const page = await fixture.see(admin, `/console/admin/operators/${id}`)
-    expect(page).toContain(`name="email" value="${EMAIL}"`)
-    await app.db.commit(() => {
-      const eve = app.gate.people.existing(SYSTEM_TENANT_ID, id)
-      app.gate.people.change(eve, { kind: 'system' }, { traits: { email: 'eve@example.com' } })
-      app.gate.gateOperators.verify(id)
-    })
-    const shown = { email: EMAIL, role: 'owner' }
-    const path = `/console/admin/operators/${id}/give-admin`
-    expect((await send(admin, path, shown)).status).toBe(409)
-    expect((await send(owner, `/console/team/${id}`, shown)).status).toBe(422)
-    expect([audited(app, 'admin.added'), fixture.roleOf()]).toEqual([[], 'viewer'])
+  test('is not granted by a page that shows an old address', async () => {
+    const victim = await bootVictim()
+    const { email, admin, owner, id, roleOf, isAdmin } = victim
+    await victim.join('viewer')
+    expect((await admin.open(adminPath(victim))).html).toContain(`name="email" value="${email}"`)
+    await victim.rename(`eve-${id}@example.com`)
+    await victim.verify()
+    const shown = { email, role: 'owner' }
+    expect((await admin.send(`${adminPath(victim)}/give-admin`, shown)).status).toBe(409)
+    expect((await owner.send(`/console/team/${id}`, shown)).status).toBe(422)
+    expect([isAdmin(), roleOf()]).toEqual([false, 'viewer'])
   })
-})
 
-describe('an owner of a tenant', () => {
-  test('gives a member who is not verified no more rights, and is told why', async () => {
-    await using fixture = await bootUnverified()
-    const { send, owner, id, operator, tenantId } = fixture
-    await operator('create', '--tenant', tenantId, '--role', 'member')
-    const ways = fixture.waysIn()
-    const refused = await send(owner, `/console/team/${id}`, { email: EMAIL, role: 'owner' })
-    expect([refused.status, refused.body]).toEqual([
-      422,
-      expect.stringContaining('This address is not verified'),
-    ])
-    expect([fixture.roleOf(), fixture.waysIn()]).toEqual(['member', ways])
-    expect((await send(owner, `/console/team/${id}`, { role: 'viewer' })).status).toBe(303)
-    expect(fixture.roleOf()).toBe('viewer')
+  test('is not granted by owners of a tenant, who can only reduce the role', async () => {
+    const { owner, id, email, join, methods, roleOf } = await bootVictim()
+    await join('member')
+    const before = methods()
+    const path = `/console/team/${id}`
+    const { status, text } = await owner.send(path, { email, role: 'owner' })
+    expect([status, text]).toEqual([422, expect.stringContaining('This address is not verified')])
+    expect([roleOf(), methods()]).toEqual(['member', before])
+    expect((await owner.send(path, { role: 'viewer' })).status).toBe(303)
+    expect(roleOf()).toBe('viewer')
   })
 })
 
-describe('a login link', () => {
-  test('that was printed leaves no other way in, and verifies nothing', async () => {
-    await using fixture = await bootUnverified()
-    const eve = await fixture.signIn()
-    const printed = (await fixture.operator('login-link', '--json')).json().url
-    const victim = newHttpBrowser()
-    const page = await victim.press(await victim.visit(pathTo(fixture, printed)), 'Sign in')
+describe('A sign-in link', () => {
+  const printed = async ({ app, operator }: Fixture) =>
+    app.url + new URL((await operator('login-link', '--json')).json().url).pathname
+
+  test('that was printed removes all other sign-in methods, and verifies nothing', async () => {
+    const victim = await bootVictim()
+    const eve = await victim.signIn()
+    const browser = newHttpBrowser()
+    const page = await browser.press(await browser.visit(await printed(victim)), 'Sign in')
     expect(page.text).toContain('Set a new password.')
-    expect(await eve.isIn()).toBe(false)
-    expect(fixture.waysIn()).toEqual({ ...NO_WAYS, sessions: 1 })
-    expect(fixture.isVerified()).toBe(false)
+    expect([await eve.isIn(), victim.isVerified()]).toEqual([false, false])
+    expect(victim.methods()).toEqual({ ...WIPED, sessions: 1 })
   })
 
-  test('that was mailed does the same, and verifies the address', async () => {
-    await using fixture = await bootUnverified({ env: WITH_MAIL })
-    const { send, admin, id } = fixture
-    const eve = await fixture.signIn()
-    await send(admin, `/console/admin/operators/${id}/login-link`)
-    const victim = newHttpBrowser()
-    await victim.press(await victim.visit(mailedLink(fixture, EMAIL)), 'Sign in')
-    expect([await eve.isIn(), await fixture.isIn(victim)]).toEqual([false, true])
-    expect([fixture.waysIn(), fixture.isVerified()]).toEqual([{ ...NO_WAYS, sessions: 1 }, true])
+  test('that was emailed also verifies the address', async () => {
+    const victim = await bootVictim(mailing)
+    const eve = await victim.signIn()
+    await victim.admin.send(`${adminPath(victim)}/login-link`)
+    const browser = newHttpBrowser()
+    await browser.press(await browser.visit(linkTo(mailing, victim.email)), 'Sign in')
+    expect([await eve.isIn(), await victim.isIn(browser)]).toEqual([false, true])
+    expect([victim.methods(), victim.isVerified()]).toEqual([{ ...WIPED, sessions: 1 }, true])
   })
 
-  test('that was printed is void once the account has another address', async () => {
-    await using fixture = await bootUnverified()
-    const { app, id, operator } = fixture
-    const printed = (await operator('login-link', '--json')).json().url
-    app.clock.jump(60_000)
-    await app.db.commit(() => {
-      const eve = app.gate.people.existing(SYSTEM_TENANT_ID, id)
-      app.gate.people.change(eve, { kind: 'system' }, { traits: { email: 'eve@example.com' } })
-    })
-    const victim = newHttpBrowser()
-    const page = await victim.press(await victim.visit(pathTo(fixture, printed)), 'Sign in')
-    expect([page.status, await fixture.isIn(victim)]).toEqual([409, false])
-  })
-
-  test('that was mailed is void once the account has another address', async () => {
-    await using fixture = await bootUnverified({ env: WITH_MAIL })
-    const { app, send, admin, id } = fixture
-    await send(admin, `/console/admin/operators/${id}/login-link`)
-    await app.db.commit(() => {
-      const eve = app.gate.people.existing(SYSTEM_TENANT_ID, id)
-      app.gate.people.change(eve, { kind: 'system' }, { traits: { email: 'eve@example.com' } })
-    })
-    const link = mailedLink(fixture, EMAIL)
+  test.each(['printed', 'emailed'])('that was %s ends with a new address', async (how) => {
+    const victim = await bootVictim(how === 'printed' ? app : mailing)
+    if (how === 'emailed') await victim.admin.send(`${adminPath(victim)}/login-link`)
+    const link = how === 'printed' ? await printed(victim) : linkTo(mailing, victim.email)
+    victim.app.clock.jump(MINUTE)
+    await victim.rename(`eve-${victim.id}@example.com`)
     expect((await fetch(link, { method: 'POST', redirect: 'manual' })).status).toBe(409)
-    expect(fixture.isVerified()).toBe(false)
+    expect([victim.isVerified(), victim.methods().password]).toEqual([false, true])
+    victim.app.clock.jump(-MINUTE)
   })
 })
 
-describe('an invitation', () => {
-  test('that an account accepts which is not verified leaves it to who accepts alone', async () => {
-    await using fixture = await bootUnverified()
-    const eve = await fixture.signIn()
-    const link = await fixture.app.operators.links.issueSignIn({ kind: 'cli' }, fixture.id)
-    const other = await fixture.signIn()
-    const { url } = await fixture.invite('somebody@example.com', 'owner')
-    const form = await other.visit(pathTo(fixture, url))
-    expect(form.text).toContain(
-      'Your email address is not verified. Accepting removes the password',
-    )
-
+describe('An invitation', () => {
+  test('accepted by an unverified account leaves it to the session that accepts', async () => {
+    const { signIn, id, invite, roleOf, methods } = await bootVictim()
+    const eve = await signIn()
+    const link = await app.operators.links.issueSignIn({ kind: 'cli' }, id)
+    const other = await signIn()
+    const form = await other.visit(await invite('other@example.com', 'owner'))
+    expect(form.text).toContain('email address is not verified. Accepting removes the password')
     const page = await other.press(form, 'Accept invitation')
-
     expect(page.text).toContain('Current tenant: Acme')
-    expect([await other.isIn(), await eve.isIn(), fixture.roleOf()]).toEqual([true, false, 'owner'])
-    expect(fixture.waysIn()).toEqual({ ...NO_WAYS, sessions: 1 })
-    expect(fixture.app.operators.links.peek(link)).toBeUndefined()
+    expect([await other.isIn(), await eve.isIn(), roleOf()]).toEqual([true, false, 'owner'])
+    expect(methods()).toEqual({ ...WIPED, sessions: 1 })
+    expect(app.operators.links.peek(link)).toBeUndefined()
   })
 
-  test('is accepted with no account that is not verified, where mail can verify it', async () => {
-    await using fixture = await bootUnverified({ env: WITH_MAIL })
-    const eve = await fixture.signIn()
-    const ways = fixture.waysIn()
-    const email = 'eve@example.com'
-    await fixture.send(fixture.owner, '/console/team/invite', { email, role: 'owner' })
-    const link = mailedLink(fixture, email)
+  test('cannot be accepted by an unverified account where email can verify it', async () => {
+    const { signIn, id, tenantId, inviteByMail, roleOf, methods } = await bootVictim(mailing)
+    const eve = await signIn()
+    const before = methods()
+    const email = `other-${id}@example.com`
+    const link = await inviteByMail(email)
     const page = await eve.visit(link)
     expect(page.text).toContain('Verify it, then open the invitation again.')
     expect(page.text).not.toContain('Accept invitation')
-
-    const body = new URLSearchParams({ account: fixture.id })
+    const body = new URLSearchParams({ account: id })
     const sent = await eve.visit(link, { method: 'POST', body })
-
-    expect([sent.status, fixture.roleOf(), fixture.waysIn()]).toEqual([409, undefined, ways])
-    expect(fixture.app.operators.invitations.list(fixture.tenantId)).toMatchObject([{ email }])
+    expect([sent.status, roleOf(), methods()]).toEqual([409, undefined, before])
+    expect(mailing.operators.invitations.list(tenantId)).toMatchObject([{ email }])
   })
 
-  test('that was mailed verifies the address of who accepts it', async () => {
-    await using fixture = await bootUnverified({ env: WITH_MAIL })
-    const owned = await fixture.signIn()
-    await fixture.send(fixture.owner, '/console/team/invite', { email: EMAIL, role: 'viewer' })
-    const form = await owned.visit(mailedLink(fixture, EMAIL))
+  test('by email verifies the address of who accepts it', async () => {
+    const victim = await bootVictim(mailing)
+    const { email, signIn, inviteByMail, isVerified, methods, roleOf } = victim
+    const owned = await signIn()
+    const form = await owned.visit(await inviteByMail(email))
     expect(form.text).not.toContain('not verified')
     await owned.press(form, 'Accept invitation')
-    expect([fixture.isVerified(), fixture.waysIn().password, fixture.roleOf()]).toEqual([
-      true,
-      true,
-      'viewer',
-    ])
+    expect([isVerified(), methods().password, roleOf()]).toEqual([true, true, 'viewer'])
+
+    const newcomer = `new-${victim.id}@example.com`
+    const browser = newHttpBrowser()
+    const page = await browser.visit(await inviteByMail(newcomer))
+    await browser.press(page, 'Create account and join', { name: 'New', password })
+    const { id = '' } = mailing.gate.gateOperators.find(newcomer) ?? {}
+    expect([isVerified(id), roleOf(id)]).toEqual([true, 'viewer'])
   })
 
-  test('that was mailed verifies the address of a newcomer, and is shown to no one else', async () => {
-    await using fixture = await bootUnverified({ env: WITH_MAIL })
-    const email = 'new@example.com'
-    const send = () =>
-      fixture.send(fixture.owner, '/console/team/invite', { email, role: 'viewer' })
-    const invited = await send()
-    expect(invited.body).not.toContain('/console/invitation/')
-    // No second mail goes out so soon, and no link is shown in its place.
-    const again = await send()
-    expect([again.status, again.body]).toEqual([422, expect.not.stringContaining('/invitation/')])
-    const operator = newHttpBrowser()
-    const form = await operator.visit(mailedLink(fixture, email))
-    const typed = { name: 'New', password: 'correct horse battery' }
-    await operator.press(form, 'Create account and join', typed)
-    const { id = '' } = fixture.app.gate.gateOperators.find(email) ?? {}
-    expect([fixture.isVerified(id), fixture.roleOf(id)]).toEqual([true, 'viewer'])
-  })
-
-  test('looks the same before sign-in for an operator and a stranger', async () => {
-    await using fixture = await bootUnverified()
-    const { email: known } = await newOperator(fixture.app, { email: 'known@example.com' })
-    const seenBy = async (email: string) => {
-      const path = pathTo(fixture, (await fixture.invite(email)).url)
-      const operator = newHttpBrowser()
-      const form = await operator.visit(path)
+  test('does not reveal before sign-in whether its address has an account', async () => {
+    const { invite } = await bootVictim()
+    const { email } = await app.signIn()
+    const seenWith = async (email: string) => {
+      const link = await invite(email)
+      const browser = newHttpBrowser()
+      const form = await browser.visit(link)
       const pages = [form]
       const wrong: Record<string, string>[] = [{ password: 'short' }, { name: 'x'.repeat(300) }]
       for (const typed of wrong)
-        pages.push(await operator.press(form, 'Create account and join', typed))
-      const token = path.split('/').at(-1) ?? ''
+        pages.push(await browser.press(form, 'Create account and join', typed))
+      const token = link.split('/').at(-1) ?? ''
       return pages.map(({ status, html }) => [
         status,
         html.replaceAll(token, 'TOKEN').replaceAll(email, 'EMAIL'),
       ])
     }
-    expect(await seenBy(known)).toEqual(await seenBy('strange@example.com'))
+    expect(await seenWith(email)).toEqual(await seenWith('strange@example.com'))
   })
 
-  test('leads to the sign-in where its address has an account, and stays good', async () => {
-    await using fixture = await bootUnverified()
-    const { url } = await fixture.invite(EMAIL)
-    const operator = newHttpBrowser()
-    const form = await operator.visit(pathTo(fixture, url))
+  test('leads to the sign-in page where its address has an account, and stays valid', async () => {
+    const { email, tenantId, invite, roleOf } = await bootVictim()
+    const browser = newHttpBrowser()
+    const form = await browser.visit(await invite(email))
     const typed = { name: 'New', password: 'another horse battery' }
-    const login = await operator.press(form, 'Create account and join', typed)
+    const login = await browser.press(form, 'Create account and join', typed)
     expect(new URL(login.url).pathname).toBe('/auth/self-service/login')
-    expect(login.text).not.toContain(EMAIL)
-    expect([
-      fixture.roleOf(),
-      fixture.app.operators.invitations.list(fixture.tenantId),
-    ]).toMatchObject([undefined, [{ email: EMAIL }]])
+    expect(login.text).not.toContain(email)
+    const { invitations } = app.operators
+    expect([roleOf(), invitations.list(tenantId)]).toMatchObject([undefined, [{ email }]])
   })
 })
 
-describe('an address that is not verified', () => {
-  const PAGES: [string, 'admin' | 'owner', (fixture: UnverifiedFixture) => string][] = [
-    ['the list of operators', 'admin', () => '/console/admin/operators'],
-    ['an operator', 'admin', ({ id }) => `/console/admin/operators/${id}`],
-    ['a tenant', 'admin', ({ tenantId }) => `/console/admin/tenants/${tenantId}`],
-    ['the team', 'owner', () => '/console/team'],
-    ['a member', 'owner', ({ id }) => `/console/team/${id}`],
-  ]
+test.each<[string, 'admin' | 'owner', (victim: Fixture) => string]>([
+  ['the list of operators', 'admin', ({ email }) => `/console/admin/operators?q=${email}`],
+  ['the operator', 'admin', adminPath],
+  ['the tenant', 'admin', ({ tenantId }) => `/console/admin/tenants/${tenantId}`],
+  ['the team', 'owner', () => '/console/team'],
+  ['the member', 'owner', ({ id }) => `/console/team/${id}`],
+])('An unverified address is marked on the page of %s', async (_, by, pathIn) => {
+  const victim = await bootVictim()
+  await victim.join('viewer')
+  const reader: SignedIn = victim[by]
+  const page = async () => (await reader.open(pathIn(victim))).text
+  expect(await page()).toContain('(not verified)')
+  await victim.verify()
+  expect(await page()).not.toContain('(not verified)')
+})
 
-  test.each(PAGES)('is marked on the page of %s, until it is', async (_, by, pathIn) => {
-    await using fixture = await bootUnverified()
-    await fixture.operator('create', '--tenant', fixture.tenantId, '--role', 'viewer')
-    const page = () => fixture.see(fixture[by], pathIn(fixture))
-    expect(await page()).toContain('(not verified)')
-    await fixture.app.db.commit(() => fixture.app.gate.gateOperators.verify(fixture.id))
-    expect(await page()).not.toContain('(not verified)')
-  })
-
-  test('is verified from the account, by a code that goes there and a sign-in', async () => {
-    await using fixture = await bootUnverified({ env: WITH_MAIL })
-    const operator = await fixture.signIn()
-    expect(operator.page.text).toContain('(not verified)')
-    const form = await operator.press(operator.page, 'Verify email')
-    const sent = await operator.press(form, 'method=code', { email: EMAIL })
-    const [, code = ''] = /^ {4}(\d{6})$/m.exec(mailTo(fixture, EMAIL)) ?? []
-    const login = await operator.press(
-      await operator.press(sent, 'method=code', { code }),
-      'Sign in to verify',
-    )
-    await operator.press(login, 'method=password', fixture.typed)
-    const account = await operator.visit(`${fixture.app.url}/console/account`)
-    expect([account.text.includes('not verified'), fixture.isVerified()]).toEqual([false, true])
-  })
+test('An address is verified from the account with a code and a sign-in', async () => {
+  const { email, signIn, isVerified } = await bootVictim(mailing)
+  const browser = await signIn()
+  expect(browser.page.text).toContain('(not verified)')
+  const form = await browser.press(browser.page, 'Verify email')
+  const sent = await browser.press(form, 'method=code', { email })
+  const [, code = ''] = /^ {4}(\d{6})$/m.exec(mailTo(mailing, email)) ?? []
+  const typed = await browser.press(sent, 'method=code', { code })
+  const login = await browser.press(typed, 'Sign in to verify')
+  await browser.press(login, 'method=password', { identifier: email, password })
+  const account = await browser.visit(`${mailing.url}/console/account`)
+  expect([account.text.includes('not verified'), isVerified()]).toEqual([false, true])
 })

@@ -1,10 +1,10 @@
-/** One command of a transcript, and what it is said to print. */
+/** A command of a transcript with its output. */
 export interface Shown {
   command: string
   output: string
 }
 
-/** A block of `console`: commands begin with `$ `, and go on while a quote is open or after `\`. */
+/** Reads a block of `console`: commands start with `$ ` and continue after `\` or an open quote. */
 export function readConsole(block: string): Shown[] {
   const shown: Shown[] = []
   for (const line of block.split('\n')) {
@@ -19,7 +19,7 @@ export function readConsole(block: string): Shown[] {
 const goesOn = (command: string): boolean =>
   command.endsWith('\\') || (command.split("'").length - 1) % 2 === 1
 
-/** What differs from run to run: ids, tokens and secrets are the same wherever they come again. */
+/** Ids, tokens and secrets, which differ from run to run. */
 const NAME =
   /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|gat_\w+_at_\w+…|whsec_[\w+/]+=*/g
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
@@ -31,17 +31,14 @@ const KINDS: [RegExp, string][] = [
 
 export type Names = ReturnType<typeof createNames>
 
-/** What the names of a transcript are called in the run at hand. */
+/** Maps the names of a transcript to those of the current run. */
 export function createNames() {
   const actual = new Map<string, string>()
 
   const translate = (text: string): string =>
     text.replaceAll(NAME, (name) => actual.get(name) ?? name)
 
-  /**
-   * Whether the output is as shown, where `…` stands for anything and a time for any time. A name
-   * that comes for the first time is learnt.
-   */
+  /** Whether the output is as shown: `…` is any text, a time any time, a new name any name. */
   function matches({ output }: Shown, printed: string): boolean {
     const learnt: string[] = []
     const parts = output.split(new RegExp(`(${NAME.source}|${TIME.source}|…)`))

@@ -8,11 +8,11 @@ import type { TestApp } from './app.ts'
 
 export interface NewOperator {
   email?: string
-  /** With the right to run the installation. */
+  /** Whether the operator is an admin of the installation. */
   isAdmin?: boolean
-  /** Tenants by their id, and what the operator is there. */
+  /** Roles by tenant id. */
   roles?: Record<string, Role>
-  /** Whether the address was ever proven; it was unless this says otherwise. */
+  /** Whether the address is verified; true by default. */
   isVerified?: boolean
 }
 
@@ -21,7 +21,7 @@ export type OperatorSession = Awaited<ReturnType<Operator['signIn']>>
 
 let made = 0
 
-/** Somebody who may use the console, put straight into the stores: no flow, no mail, no password. */
+/** An operator of the console, inserted into the stores without sign-up, email or password. */
 export async function newOperator(app: TestApp, options: NewOperator = {}) {
   const {
     email = `operator-${++made}@example.com`,
@@ -52,7 +52,7 @@ export async function newOperator(app: TestApp, options: NewOperator = {}) {
 
   const now = () => gate.people.existing(SYSTEM_TENANT_ID, id)
 
-  /** A session of their own, as one factor opens it. */
+  /** A new session, opened with one factor. */
   async function signIn() {
     const { token, session } = await db.commit(() =>
       gate.sessions.open(now(), {
@@ -69,14 +69,14 @@ export async function newOperator(app: TestApp, options: NewOperator = {}) {
       cookie,
       headers: { cookie },
       api: sessionClient(app, cookie),
-      /** What the switcher of tenants does; null for the installation. */
+      /** Switches to a tenant; null for the installation. */
       actIn: (tenantId: string | null) =>
         db.commit(() => store.putScope({ sessionId: session.id, tenantId })),
       end: () => db.commit(() => people.sessions.revoke(SYSTEM_TENANT_ID, session.id, clock.now())),
     }
   }
 
-  /** An authenticator, so that a session of one factor owes the second. */
+  /** Adds an authenticator, so that sessions need a second factor. */
   const enrol = () =>
     db.commit(() => {
       const at = clock.now()
@@ -85,7 +85,7 @@ export async function newOperator(app: TestApp, options: NewOperator = {}) {
       people.credentials.put({ tenantId: SYSTEM_TENANT_ID, identityId: id, ...totp, ...times })
     })
 
-  /** What a code of the authenticator does for a session. */
+  /** Adds the second factor to a session. */
   const showSecondFactor = (sessionId: string) =>
     db.commit(() => {
       const row = gate.sessions.alive(SYSTEM_TENANT_ID, sessionId)
@@ -109,7 +109,7 @@ export async function newOperator(app: TestApp, options: NewOperator = {}) {
   }
 }
 
-/** Speaks JSON with a session, as a program that was given its cookie does. */
+/** A JSON client that uses a session, as a program with its cookie does. */
 export function sessionClient(app: Pick<TestApp, 'raw'>, cookie: string) {
   const send = (method: string) => (path: string, body?: unknown) =>
     app.raw(path, {

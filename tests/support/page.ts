@@ -5,24 +5,24 @@ const DOCS = join(import.meta.dir, '..', '..', 'docs')
 
 export type Page = Awaited<ReturnType<typeof openPage>>
 
-/** A page of docs/, taken apart. */
+/** A page of docs/ in parts. */
 export async function openPage(name: string) {
   const text = await Bun.file(join(DOCS, name)).text()
 
-  /** All blocks of code in this language, from top to bottom. */
+  /** All code blocks in a language, from top to bottom. */
   const blocks = (language: string): string[] =>
     [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
       .filter(([, itsLanguage]) => itsLanguage === language)
       .map(([, , block]) => block as string)
 
-  /** The one block in this language that has `words` in it. */
+  /** The only code block in a language that contains `words`. */
   function block(language: string, words: string): string {
     const found = blocks(language).filter((block) => block.includes(words))
     expect(found).toHaveLength(1)
     return found[0] as string
   }
 
-  /** The cells of the rows of the one table that has a header row like this. */
+  /** The cells of the only table whose header starts with these names. */
   function table(...names: string[]): string[][] {
     const lines = text.split('\n')
     const heads = lines.flatMap((line, index) =>
@@ -44,5 +44,5 @@ const cellsOf = (row: string): string[] =>
         .map((cell) => cell.trim())
     : []
 
-/** A cell without its marks of code. */
+/** A cell without code marks. */
 export const plain = (cell = ''): string => cell.replaceAll('`', '')

@@ -4,26 +4,25 @@ import { appCode } from './authenticator.ts'
 import { LOOKS, type Look, screenshot, scrollsSideways, seriousFindings } from './browser.ts'
 import type { RelyingApp } from './relying-app.ts'
 
-/** How somebody looks at pages. */
+/** The browser of a person. */
 export interface Eyes {
   look?: Look
-  /** Of the browser, as it stands in Accept-Language. */
+  /** Sent in Accept-Language. */
   language?: 'en-GB' | 'de-DE'
   javaScript?: boolean
 }
 
 export type Person = Awaited<ReturnType<typeof newPerson>>
 
-/** Good wherever it is set. */
+/** A password that every form accepts. */
 export const PASSWORD = 'correct horse battery'
 
-/** The longest that a page may take to show what is waited for, on a machine with much to do. */
+/** The longest wait for a page, on a busy machine. */
 const PATIENCE_MS = 20_000
 
 /**
- * Somebody with a browser of their own, who uses an app and does what people do: reads, types and
- * presses. Whatever they wait for is on the page that comes next, never a time. Leaves with the
- * scope: `await using ada = await newPerson(…)`.
+ * A user of an app with an own browser: reads, types and presses buttons. Waits for what a page
+ * shows, never for a time. Ends with the scope: `await using ada = await newPerson(…)`.
  */
 export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = {}) {
   const { look = LOOKS[0], language = 'en-GB', javaScript = true } = eyes
@@ -37,17 +36,17 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
   context.setDefaultTimeout(PATIENCE_MS)
   return at(await context.newPage())
 
-  /** The same person at one of their tabs. */
+  /** The same person in one of the tabs. */
   function at(page: Page) {
     const field = (label: string, within: Locator | Page = page) =>
       within.getByLabel(label, { exact: true })
 
-    /** Into the fields of these labels. */
+    /** Fills in fields by their labels. */
     async function types(values: Record<string, string>, within?: Locator) {
       for (const [label, value] of Object.entries(values)) await field(label, within).fill(value)
     }
 
-    /** What a screen reader says of a field after its label. */
+    /** The description of a field, as a screen reader reads it. */
     const remarkOn = (label: string): Promise<string> =>
       field(label).evaluate((input) => {
         const id = input.getAttribute('aria-describedby')
@@ -59,22 +58,22 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
 
     const follows = (link: string) => page.getByRole('link', { name: link, exact: true }).click()
 
-    /** Waits until the page is that of this heading. */
+    /** Waits for the page with a heading. */
     const reads = (heading: string) =>
       page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
 
-    /** Waits until the page says so. */
+    /** Waits for a text on the page. */
     const isTold = (text: string) => page.getByText(text).first().waitFor()
 
-    /** A part of the page that has a heading of its own. */
+    /** A section of the page by its heading. */
     const section = (name: string) => page.getByRole('region', { name, exact: true })
 
     const opensApp = () => page.goto(app.url)
 
-    /** By a link of the app, to a hosted page. */
+    /** Follows a link of the app to a hosted page. */
     const starts = (kind: string) => page.goto(`${app.url}/start/${kind}`)
 
-    /** Waits until the app says who is there. */
+    /** Waits until the app shows the signed-in user. */
     async function isSignedInAs(email: string) {
       await page.waitForURL(`${app.url}/`)
       await isTold(`Signed in as ${email}`)
@@ -97,11 +96,11 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
       await reads('Your Paper shop account')
     }
 
-    /** The key that settings show for typing it into an app. */
+    /** The authenticator key that settings show. */
     const shownKey = async (): Promise<string> =>
       ((await page.locator('.key').textContent()) ?? '').replaceAll(/\s/g, '')
 
-    /** Sets an authenticator up, with the code that it shows now; answers with its secret. */
+    /** Sets up an authenticator; answers with its secret. */
     async function enrols(): Promise<string> {
       await opensSettings()
       const secret = await shownKey()
@@ -112,7 +111,7 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
       return secret
     }
 
-    /** What the app keeps of a sign-in. */
+    /** The session token that the app keeps. */
     async function token(): Promise<string> {
       const cookies = await context.cookies(app.url)
       return cookies.find(({ name }) => name === app.cookie)?.value ?? ''
@@ -137,12 +136,12 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
       shownKey,
       enrols,
       token,
-      /** All that the page says, apart from what leads to other pages. */
+      /** The text of the page without its navigation. */
       reading: async (): Promise<string> => (await page.locator('main').textContent()) ?? '',
-      /** Checks that the page as it is now can be used by everybody, and keeps a picture of it. */
+      /** Checks accessibility and width of the page, and takes a screenshot. */
       looks: (name: string) => looks(page, name),
       newTab: async () => at(await context.newPage()),
-      /** The context stays: the browser is one process, which ends with the first that is closed. */
+      /** The context stays open: closing one ends the browser, which is a single process. */
       [Symbol.asyncDispose]: async () => {
         for (const open of context.pages()) await open.close()
       },
@@ -152,7 +151,7 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
   async function looks(page: Page, name: string) {
     await page.waitForLoadState()
     expect([name, await scrollsSideways(page)]).toEqual([name, false])
-    // It waits for timers, which there are none of without scripts.
+    // It needs timers, which do not run without scripts.
     if (javaScript) expect([name, await seriousFindings(page)]).toEqual([name, []])
     const tall = await page.evaluate(() => document.documentElement.scrollHeight)
     if (tall > height) await page.setViewportSize({ width, height: tall })

@@ -106,68 +106,51 @@ const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"'
 const unescaped = (text: string) =>
   text.replaceAll(/&(amp|lt|gt|quot|#39);/g, (whole, name) => ENTITIES[name] ?? whole)
 
-describe('a flow is drawn', () => {
-  test.each([
-    ['text', 'text'],
-    ['password', 'password'],
-    ['email', 'email'],
-    ['tel', 'tel'],
-    ['number', 'number'],
-    ['url', 'url'],
-    ['date', 'date'],
-    ['datetime-local', 'datetime-local'],
-    ['file', 'text'],
-  ])('with a node of the type %s as a labelled field of the type %s', async (type, expected) => {
-    const node = input('default', { name: 'traits.x y', type, required: true }, 'What it is')
-    const { one } = await drawn([csrf(), node])
-
-    const { attributes } = one('input', { name: 'traits.x y' })
-    expect(attributes).toMatchObject({ type: expected, required: expect.any(String) })
-    expect(attributes.id).toMatch(/^[\w-]+$/)
-    expect(one('label', { for: attributes.id as string }).text).toBe('What it is')
+describe('A page has', () => {
+  test('a labelled field for every type of node', async () => {
+    for (const type of 'text password email tel number url date datetime-local file'.split(' ')) {
+      const node = input('default', { name: 'traits.x y', type, required: true }, 'What it is')
+      const { one } = await drawn([csrf(), node])
+      const { attributes } = one('input', { name: 'traits.x y' })
+      expect(attributes).toMatchObject({
+        type: type === 'file' ? 'text' : type,
+        required: expect.any(String),
+      })
+      expect(attributes.id).toMatch(/^[\w-]+$/)
+      expect(one('label', { for: attributes.id as string }).text).toBe('What it is')
+    }
   })
 
-  test('with what a field says of itself: value, pattern, length, disabled, autocomplete', async () => {
+  test('fields with the attributes of their nodes', async () => {
+    const given = { value: 'Ada', pattern: '[A-Z].*', autocomplete: 'name' }
     const { one } = await drawn([
-      input('default', {
-        name: 'traits.name',
-        value: 'Ada',
-        pattern: '[A-Z].*',
-        maxlength: 20,
-        disabled: true,
-        autocomplete: 'name',
-      }),
-    ])
-
-    expect(one('input', { name: 'traits.name' }).attributes).toMatchObject({
-      value: 'Ada',
-      pattern: '[A-Z].*',
-      maxlength: '20',
-      disabled: expect.any(String),
-      autocomplete: 'name',
-    })
-    expect(one('label').text).toContain('traits.name')
-  })
-
-  test('with a tick that is sent as true, and is set where the value says so', async () => {
-    const { one } = await drawn([
+      input('default', { name: 'traits.name', ...given, maxlength: 20, disabled: true }),
       input('default', { name: 'traits.a', type: 'checkbox', value: 'true' }),
       input('default', { name: 'traits.b', type: 'checkbox', value: '' }),
     ])
-
-    const ticked = one('input', { name: 'traits.a' }).attributes
-    const empty = one('input', { name: 'traits.b' }).attributes
-    expect([ticked.type, ticked.value, 'checked' in ticked]).toEqual(['checkbox', 'true', true])
-    expect([empty.type, empty.value, 'checked' in empty]).toEqual(['checkbox', 'true', false])
+    expect(one('input', { name: 'traits.name' }).attributes).toMatchObject({
+      ...given,
+      maxlength: '20',
+      disabled: expect.any(String),
+    })
+    const id = one('input', { name: 'traits.name' }).attributes.id as string
+    expect(one('label', { for: id }).text).toContain('traits.name')
+    for (const [name, isChecked] of [
+      ['traits.a', true],
+      ['traits.b', false],
+    ] as const) {
+      const { type, value, ...rest } = one('input', { name }).attributes
+      expect([type, value, 'checked' in rest]).toEqual(['checkbox', 'true', isChecked])
+    }
   })
 
-  test('with pictures, words and links where they stand', async () => {
-    const { tags } = await drawn([
+  test('pictures, texts and links where their nodes are, and no passwords', async () => {
+    const { tags, html } = await drawn([
       text('code', 'a', says(1, 'first')),
       picture('data:image/png;base64,AA=='),
       link('https://app.example.com/', 'last'),
+      input('password', { name: 'password', type: 'password', value: 'correct horse' }),
     ])
-
     const seen = tags.filter(
       ({ tag, text, attributes }) =>
         tag === 'img' || (tag === 'p' && text === 'first') || attributes.href?.startsWith('https'),
@@ -179,180 +162,144 @@ describe('a flow is drawn', () => {
       height: '256',
       alt: 'QR code for your authenticator app',
     })
-  })
-
-  test('with a password never shown again, whatever the node holds', async () => {
-    const { html } = await drawn([
-      input('password', { name: 'password', type: 'password', value: 'correct horse' }),
-    ])
-
     expect(html).not.toContain('correct horse')
   })
 
-  test('with large numeric fields for codes, and names for password managers', async () => {
+  test('numeric fields for codes, and names for password managers', async () => {
     const sent = await drawn(loginCodeNodes())
+    const numeric = { inputmode: 'numeric', autocomplete: 'one-time-code' }
     expect(sent.one('input', { name: 'code' }).attributes).toMatchObject({
-      inputmode: 'numeric',
-      autocomplete: 'one-time-code',
+      ...numeric,
       pattern: '[0-9]+',
       maxlength: '6',
       class: 'code',
     })
-
-    const second = await drawn(secondFactorNodes())
-    expect(second.one('input', { name: 'totp_code' }).attributes).toMatchObject({
-      inputmode: 'numeric',
-      autocomplete: 'one-time-code',
-    })
-    expect(second.one('input', { name: 'lookup_secret' }).attributes).not.toHaveProperty(
-      'inputmode',
-    )
-
+    const { one } = await drawn(secondFactorNodes())
+    expect(one('input', { name: 'totp_code' }).attributes).toMatchObject(numeric)
+    expect(one('input', { name: 'lookup_secret' }).attributes).not.toHaveProperty('inputmode')
     const first = await draw(login)
     expect(first.one('input', { name: 'identifier' }).attributes.autocomplete).toBe('username')
   })
 
-  test('with the button of a provider that nobody knows', async () => {
-    const { one } = await drawn([csrf(), submit('oidc', 'provider', 'constructor', 'Enter')])
-
+  test('a button for every provider, also unknown ones and those with odd names', async () => {
+    const ids = Object.keys(PROVIDER_NAMES) as (keyof typeof PROVIDER_NAMES)[]
+    const known = await drawn([csrf(), ...ids.map((id) => provider(id))])
+    for (const id of ids)
+      expect(known.one('button', { value: id }).text).toEndWith(
+        `Sign in with ${PROVIDER_NAMES[id]}`,
+      )
+    const { one, all } = await drawn([
+      csrf(),
+      submit('oidc', 'provider', 'constructor', 'Enter'),
+      submit('totp', 'constructor', 'true', 'Do it'),
+    ])
     expect(one('button', { value: 'constructor' }).text).toBe('CEnter')
-  })
-
-  test('with a button that has an odd name as any other', async () => {
-    const { one, all } = await drawn([csrf(), submit('totp', 'constructor', 'true', 'Do it')])
-
     expect(one('button', { name: 'constructor' }).text).toBe('Do it')
     expect(all('details')).toEqual([])
   })
 
-  test('with the whole label of a provider, also where only its name is seen', async () => {
-    const ids = Object.keys(PROVIDER_NAMES) as (keyof typeof PROVIDER_NAMES)[]
-    const { one } = await drawn([csrf(), ...ids.map((id) => provider(id))])
-
-    for (const id of ids)
-      expect(one('button', { value: id }).text).toEndWith(`Sign in with ${PROVIDER_NAMES[id]}`)
-  })
-
-  test('with the key of an authenticator in fours, and whole without the gaps', async () => {
+  test('the authenticator key in groups of four, and recovery codes one by one', async () => {
     const { tags } = await drawn(newSettingsNodes(), { kind: 'settings' })
-
     const key = tags.find(({ attributes }) => attributes.class === 'key')
-    const fours = tags.filter(({ tag, text }) => tag === 'span' && /^[A-Z2-7]{4}$/.test(text))
-    expect(key?.text).toBe('JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP')
-    expect(fours).toHaveLength(8)
-  })
-
-  test('with recovery codes one by one, whether messages, words or text', async () => {
+    const groups = tags.filter(({ tag, text }) => tag === 'span' && /^[A-Z2-7]{4}$/.test(text))
+    expect([key?.text, groups.length]).toEqual(['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', 8])
     const kept = await drawn(keptSettingsNodes(), { kind: 'settings' })
     expect(kept.all('li').map(({ text }) => text)).toEqual([...CODES, 'Already used'])
-
     const odd = says(1050015, 'codes', 'info', { secrets: ['plain', null, 7, {}] })
     const { all } = await drawn([text('lookup_secret', 'lookup_secret_codes', odd)])
     expect(all('li').map(({ text }) => text)).toEqual(['plain', '', '', ''])
   })
 })
 
-describe('forms', () => {
-  test('go to the action of the flow, by POST', async () => {
-    const { all } = await draw(login)
+describe('Forms', () => {
+  const HIDDEN = `(csrf_token=${CSRF})`
+  const ADDRESSED = `${HIDDEN} (identifier=ada@example.com)`
 
+  test.each<[string, Promise<{ shapes: string[] }>, string[]]>([
+    [
+      'one for all methods with the address, another for providers',
+      draw(login),
+      [
+        `${HIDDEN} identifier password [method=password] [method=code]`,
+        `${HIDDEN} [provider=github] [provider=google] [provider=apple]`,
+      ],
+    ],
+    [
+      'one for a code, another to request a new one',
+      drawn(loginCodeNodes()),
+      [`${ADDRESSED} code [method=code]`, `${ADDRESSED} (method=code) [resend=code]`],
+    ],
+    [
+      'the same for recovery',
+      draw(recoveryCode),
+      [`${HIDDEN} code [method=code]`, `${HIDDEN} (method=code) [email=ada@example.com]`],
+    ],
+    ['an address for recovery', draw(recovery), [`${HIDDEN} email [method=code]`]],
+    [
+      'hidden fields for methods without own fields',
+      drawn([
+        csrf(),
+        input('default', { name: 'identifier', type: 'hidden', value: 'ada@example.com' }),
+        input('password', { name: 'password', type: 'password' }),
+        submit('password', 'method', 'password', 'Sign in'),
+        submit('code', 'address', 'ada@example.com', 'Send a code'),
+      ]),
+      [`${ADDRESSED} password [method=password]`, `${ADDRESSED} [address=ada@example.com]`],
+    ],
+    [
+      'a missing field together with the provider that needs it',
+      draw(flowFixtures()['registration-address']),
+      [`${HIDDEN} traits.email [provider=github]`],
+    ],
+    [
+      'one for each part of the settings',
+      drawn(newSettingsNodes(), { kind: 'settings' }),
+      [
+        `${HIDDEN} traits.email [method=profile]`,
+        `${HIDDEN} password [method=password]`,
+        `${HIDDEN} [unlink=github] [link=google] [link=microsoft]`,
+        `${HIDDEN} totp_code [method=totp]`,
+        `${HIDDEN} [lookup_secret_regenerate=true]`,
+      ],
+    ],
+    ['none without fields', drawn([csrf(), link('https://app.example.com/', 'Continue')]), []],
+  ])('are %s', async (_, page, shapes) => {
+    expect((await page).shapes).toEqual(shapes)
+  })
+
+  test('go to the action of the flow by POST; an empty password does not block a code', async () => {
+    const { all, one } = await draw(login)
     for (const { attributes } of all('form'))
       expect([attributes.action, attributes.method]).toEqual([
         'https://gate.example.org/auth/self-service/login?flow=0197d6c2',
         'post',
       ])
-  })
-
-  test('methods that share the address share a form, and providers have one of their own', async () => {
-    const { shapes } = await draw(login)
-
-    expect(shapes).toEqual([
-      `(csrf_token=${CSRF}) identifier password [method=password] [method=code]`,
-      `(csrf_token=${CSRF}) [provider=github] [provider=google] [provider=apple]`,
-    ])
-  })
-
-  test('the button for a code is not held up by an empty password, the one for the password is', async () => {
-    const { one } = await draw(login)
-
     expect(one('button', { value: 'code' }).attributes).toHaveProperty('formnovalidate')
     expect(one('button', { value: 'password' }).attributes).not.toHaveProperty('formnovalidate')
+    const address = await draw(flowFixtures()['registration-address'])
+    expect(address.one('button').attributes.class).toBe('primary provider')
   })
 
-  test('another code is asked for apart from the field for the code', async () => {
-    const { shapes } = await drawn(loginCodeNodes())
-    expect(shapes).toEqual([
-      `(csrf_token=${CSRF}) (identifier=ada@example.com) code [method=code]`,
-      `(csrf_token=${CSRF}) (identifier=ada@example.com) (method=code) [resend=code]`,
-    ])
-
-    expect((await draw(recoveryCode)).shapes).toEqual([
-      `(csrf_token=${CSRF}) code [method=code]`,
-      `(csrf_token=${CSRF}) (method=code) [email=ada@example.com]`,
-    ])
-    expect((await draw(recovery)).shapes).toEqual([`(csrf_token=${CSRF}) email [method=code]`])
+  test('for a recovery code are folded until it is used or alone', async () => {
+    const foldsIn = async (nodes: Node[], rest: object = {}) =>
+      (await drawn(nodes, rest)).all('details').length
+    const nodes = secondFactorNodes()
+    expect(await foldsIn(nodes)).toBe(1)
+    expect(await foldsIn(nodes, { flow: { active: 'lookup_secret' } })).toBe(0)
+    expect(await foldsIn(secondFactorNodes([says(4000016, 'wrong', 'error')]))).toBe(0)
+    expect(await foldsIn(nodes.filter(({ group }) => group !== 'totp'))).toBe(0)
   })
 
-  test('a method with no fields of its own gets what is sent along unseen', async () => {
-    const { shapes } = await drawn([
-      csrf(),
-      input('default', { name: 'identifier', type: 'hidden', value: 'ada@example.com' }),
-      input('password', { name: 'password', type: 'password' }),
-      submit('password', 'method', 'password', 'Sign in'),
-      submit('code', 'address', 'ada@example.com', 'Send a code'),
-    ])
-
-    expect(shapes).toEqual([
-      `(csrf_token=${CSRF}) (identifier=ada@example.com) password [method=password]`,
-      `(csrf_token=${CSRF}) (identifier=ada@example.com) [address=ada@example.com]`,
-    ])
-  })
-
-  test('a field for want of which a provider cannot go on is sent with the provider', async () => {
-    const { shapes, one } = await draw(flowFixtures()['registration-address'])
-
-    expect(shapes).toEqual([`(csrf_token=${CSRF}) traits.email [provider=github]`])
-    expect(one('button').attributes.class).toBe('primary provider')
-  })
-
-  test('each second factor has its own, the recovery code behind a fold until it is used', async () => {
-    const folded = await drawn(secondFactorNodes())
-    expect(folded.shapes).toEqual([
-      `(csrf_token=${CSRF}) totp_code [method=totp]`,
-      `(csrf_token=${CSRF}) lookup_secret [method=lookup_secret]`,
-    ])
-    expect(folded.all('details')).toHaveLength(1)
-
-    const used = await drawn(secondFactorNodes(), { flow: { active: 'lookup_secret' } })
-    expect(used.all('details')).toHaveLength(0)
-    const wrong = await drawn(secondFactorNodes([says(4000016, 'wrong', 'error')]))
-    expect(wrong.all('details')).toHaveLength(0)
-    const alone = await drawn(secondFactorNodes().filter(({ group }) => group !== 'totp'))
-    expect(alone.all('details')).toHaveLength(0)
-  })
-
-  test('each part of the settings has its own, under a heading', async () => {
-    const { shapes, all } = await drawn(newSettingsNodes(), { kind: 'settings' })
-
-    expect(shapes).toEqual([
-      `(csrf_token=${CSRF}) traits.email [method=profile]`,
-      `(csrf_token=${CSRF}) password [method=password]`,
-      `(csrf_token=${CSRF}) [unlink=github] [link=google] [link=microsoft]`,
-      `(csrf_token=${CSRF}) totp_code [method=totp]`,
-      `(csrf_token=${CSRF}) [lookup_secret_regenerate=true]`,
-    ])
-    expect(all('h2').map(({ text }) => text)).toEqual([
+  test('of settings have headings, mark removals, and ask before what cannot be undone', async () => {
+    const added = await drawn(newSettingsNodes(), { kind: 'settings' })
+    expect(added.all('h2').map(({ text }) => text)).toEqual([
       'Profile',
       'Password',
       'Connected accounts',
       'Authenticator app',
       'Recovery codes',
     ])
-  })
-
-  test('removing is marked as such, and what cannot be taken back asks first', async () => {
     const { one, all } = await drawn(keptSettingsNodes(), { kind: 'settings' })
-
     expect(one('button', { name: 'unlink', value: 'github' }).attributes.class).toBe('danger')
     expect(one('button', { name: 'totp_unlink' }).attributes.class).toBe('danger')
     expect(one('summary').text).toBe('Remove authenticator app')
@@ -361,115 +308,81 @@ describe('forms', () => {
       "I've saved my recovery codes",
     ])
   })
-
-  test('nothing to send makes no form', async () => {
-    const { all } = await drawn([csrf(), link('https://app.example.com/', 'Continue')])
-
-    expect(all('form')).toEqual([])
-    expect(all('input')).toEqual([])
-  })
 })
 
-describe('what is said', () => {
+describe('Messages', () => {
   const error = says(4000001, 'An error of this node.', 'error')
 
-  const carriers: [string, Node][] = [
-    ['a field', input('default', { name: 'identifier' }, 'Address', [error])],
-    ['a tick', input('default', { name: 'traits.a', type: 'checkbox' }, 'Tick', [error])],
-    ['a hidden field', input('default', { name: 'csrf_token', type: 'hidden' }, '', [error])],
-    ['a button', { ...submit('password', 'method', 'password', 'Go'), messages: [error] }],
-    ['a provider', { ...provider('github'), messages: [error] }],
-    ['words', { ...text('code', 'a', says(1, 'words')), messages: [error] }],
-    ['a picture', { ...picture('data:image/png;base64,'), messages: [error] }],
-    ['a link', { ...link('https://app.example.com/', 'on'), messages: [error] }],
-  ]
-
-  test.each(carriers)('of %s is seen once', async (_, node) => {
-    const { html } = await drawn([csrf(), node])
-
-    expect(html.split(error.text)).toHaveLength(2)
+  test('of every kind of node are shown once', async () => {
+    for (const node of [
+      input('default', { name: 'identifier' }, 'Address', [error]),
+      input('default', { name: 'traits.a', type: 'checkbox' }, 'Tick', [error]),
+      input('default', { name: 'csrf_token', type: 'hidden' }, '', [error]),
+      { ...submit('password', 'method', 'password', 'Go'), messages: [error] },
+      { ...provider('github'), messages: [error] },
+      { ...text('code', 'a', says(1, 'words')), messages: [error] },
+      { ...picture('data:image/png;base64,'), messages: [error] },
+      { ...link('https://app.example.com/', 'on'), messages: [error] },
+    ])
+      expect((await drawn([csrf(), node])).html.split(error.text)).toHaveLength(2)
   })
 
-  test('of a field is tied to it, and marks it only if it is an error', async () => {
+  test('of a field are tied to it, and only errors mark it', async () => {
     const hint = says(1, 'At least 8 characters.')
     const { one } = await drawn([
       input('default', { name: 'identifier' }, 'Address', [error, hint]),
       input('password', { name: 'password', type: 'password' }, 'Password', [hint]),
       input('default', { name: 'traits.quiet' }, 'Quiet'),
     ])
-
     const wrong = one('input', { name: 'identifier' }).attributes
-    const remarks = one('div', { id: wrong['aria-describedby'] as string })
     expect(wrong['aria-invalid']).toBe('true')
-    expect(remarks.text).toBe(`${error.text}${hint.text}`)
-
+    expect(one('div', { id: wrong['aria-describedby'] as string }).text).toBe(
+      error.text + hint.text,
+    )
     const right = one('input', { name: 'password' }).attributes
     expect(right['aria-describedby']).toBeDefined()
     expect(right).not.toHaveProperty('aria-invalid')
     expect(one('input', { name: 'traits.quiet' }).attributes).not.toHaveProperty('aria-describedby')
   })
 
-  test('of the whole stands on top: errors as alerts, the rest as status', async () => {
+  test('of the flow are above the forms with their roles, and errors are in the title', async () => {
     const messages: Message[] = [
       says(4000006, 'It is wrong.', 'error'),
       says(1050001, 'It is saved.', 'success'),
       says(1010014, 'It is on its way.'),
     ]
-    const { tags } = await drawn(loginNodes(), { messages })
-
-    const roles = Object.fromEntries(
-      tags
-        .filter(({ attributes }) => attributes.role)
-        .map((tag) => [tag.text, tag.attributes.role]),
-    )
-    expect(roles).toEqual({
-      'It is wrong.': 'alert',
-      'It is saved.': 'status',
-      'It is on its way.': 'status',
-    })
+    const { tags, one } = await drawn(loginNodes(), { messages })
     const firstForm = tags.findIndex(({ tag }) => tag === 'form')
-    for (const { text } of messages)
-      expect(tags.findIndex((tag) => tag.text === text)).toBeLessThan(firstForm)
-  })
-
-  test('is in the title, too, if there is something to correct', async () => {
-    const wrong = await drawn(loginNodes(), { messages: [error] })
-    expect(wrong.one('title').text).toBe('Error: Sign in to Acme')
-
+    const roles = tags.slice(0, firstForm).filter(({ attributes }) => attributes.role)
+    expect(roles.map(({ text, attributes }) => [text, attributes.role])).toEqual([
+      ['It is on its way.', 'status'],
+      ['It is wrong.', 'alert'],
+      ['It is saved.', 'status'],
+    ])
+    expect(one('title').text).toBe('Error: Sign in to Acme')
     const right = await drawn(loginNodes(), { messages: [says(1, 'A hint.')] })
     expect(right.one('title').text).toBe('Sign in to Acme')
   })
 })
 
-describe('typing goes at first', () => {
-  const focused = async (page: FlowPage | undefined) =>
-    (await draw(page)).tags
-      .filter(({ attributes }) => 'autofocus' in attributes)
-      .map(({ attributes }) => attributes.name)
-
-  test('to the first empty field, and to no other', async () => {
-    expect(await focused(login)).toEqual(['identifier'])
-    expect(await focused(flowFixtures()['login-refused'])).toEqual(['password'])
-    expect(await focused(flowFixtures()['login-second-factor'])).toEqual(['totp_code'])
-  })
-
-  test('to what has to be corrected, even if something else is empty', async () => {
-    expect(await focused(flowFixtures().registration)).toEqual(['password'])
-    expect(await focused(flowFixtures()['login-recovery-code'])).toEqual(['lookup_secret'])
-    expect(await focused(flowFixtures()['settings-wrong'])).toEqual(['traits.email'])
-  })
-
-  test('nowhere on settings that are fine, and on notices', async () => {
-    expect(await focused(flowFixtures()['settings-new'])).toEqual([])
-    for (const notice of noticeFixtures())
-      expect((await draw(notice)).html).not.toContain('autofocus')
-  })
+test.each([
+  ['login', ['identifier']],
+  ['login-refused', ['password']],
+  ['login-second-factor', ['totp_code']],
+  ['registration', ['password']],
+  ['login-recovery-code', ['lookup_secret']],
+  ['settings-wrong', ['traits.email']],
+  ['settings-new', []],
+])('The page %s focuses %j: what is wrong, else the first empty field', async (name, focused) => {
+  const { tags } = await draw(flowFixtures()[name])
+  const found = tags.filter(({ attributes }) => 'autofocus' in attributes)
+  expect(found.map(({ attributes }) => attributes.name ?? '')).toEqual(focused)
 })
 
-describe('a stranger', () => {
+describe('Text of strangers', () => {
   const MARKUP = `"'><script>alert(1)</script><img src=x onerror=alert(1)>&`
 
-  test('puts no markup into a page, wherever it comes from', async () => {
+  test('is never markup', async () => {
     const message = says(1, MARKUP, 'error', { secret: MARKUP, provider: MARKUP })
     const nodes: Node[] = [
       input('default', { name: 'csrf_token', type: 'hidden', value: MARKUP }),
@@ -484,86 +397,70 @@ describe('a stranger', () => {
       link(MARKUP, MARKUP),
     ]
     for (const kind of ['login', 'settings'] as const) {
-      const page = await drawn(nodes, {
-        kind,
-        tenantName: MARKUP,
-        messages: [message],
-        links: [{ kind: 'recovery', url: MARKUP }],
-      })
-
-      expect(page.all('script')).toEqual([])
-      expect(page.all('img')).toHaveLength(1)
+      const links = [{ kind: 'recovery' as const, url: MARKUP }]
+      const page = await drawn(nodes, { kind, tenantName: MARKUP, messages: [message], links })
+      expect([page.all('script'), page.all('img').length]).toEqual([[], 1])
       const names = page.tags.flatMap(({ attributes }) => Object.keys(attributes))
-      expect(names.filter((name) => name.startsWith('on') || name === 'style')).toEqual([])
+      expect(names.filter((name) => /^on|^style$/.test(name))).toEqual([])
       expect(page.one('input', { name: MARKUP }).attributes.value).toBe(MARKUP)
     }
   })
 
-  test('cannot have a link that runs something', async () => {
-    for (const url of ['javascript:alert(1)', ' java\tscript:alert(1)', 'data:text/html,x']) {
+  test.each(['javascript:alert(1)', ' java\tscript:alert(1)', 'data:text/html,x'])(
+    'is no link: %j',
+    async (url) => {
       const page = await drawn([link(url, 'Go')], { links: [{ kind: 'login', url }] })
       expect(page.all('a').map(({ attributes }) => 'href' in attributes)).toEqual([false, false])
-    }
-  })
+    },
+  )
 
-  test('with a long name, or one turned round, keeps to a line or two', async () => {
+  test('is shortened and can not change the direction', async () => {
     const page = await draw(flowFixtures().hostile)
     const name = page.one('bdi').text
-
-    expect(name).toStartWith('<script>alert(1)</script>')
-    expect(name.length).toBeLessThan(400)
-    expect(name).toEndWith('…')
+    expect(name).toMatch(/^<script>alert\(1\)<\/script>.*…$/s)
     expect(name).not.toMatch(/[\u202a-\u202e\u2066-\u2069\n]/)
-    expect(page.one('title').text.length).toBeLessThan(400)
+    for (const { length } of [name, page.one('title').text]) expect(length).toBeLessThan(400)
     expect(page.html.length).toBeLessThan(8_000)
-
     const notice = await draw({ ...(noticeFixtures()[0] as NoticePage), tenantName: HOSTILE_NAME })
     expect(notice.one('bdi').text).toBe(name)
   })
 
-  test('with marks heaped upon a letter stays within the line', async () => {
-    const page = await drawn(loginNodes(), { tenantName: `A${'\u0301'.repeat(40)}cme` })
-
-    expect(page.one('bdi').text.normalize('NFD')).toBe(`A${'\u0301'.repeat(3)}cme`)
-  })
-
-  test('with a name of nothing that can be seen still has a page', async () => {
-    const page = await drawn(loginNodes(), { tenantName: '\u200b \u202e' })
-
-    expect(page.one('h1').text).toBe('Sign in to …')
-  })
-
-  test('is called as is when the name is an honest one', async () => {
-    for (const tenantName of [
-      'Acme',
-      'Größe & Söhne',
-      'شركة',
-      '株式会社',
-      '👨‍👩‍👧 Home',
-      '$& {tenant}',
-    ])
-      expect((await drawn(loginNodes(), { tenantName })).one('h1').text).toBe(
-        `Sign in to ${tenantName}`,
-      )
+  test.each([
+    ['Acme', 'Acme'],
+    ['Größe & Söhne', 'Größe & Söhne'],
+    ['شركة', 'شركة'],
+    ['株式会社', '株式会社'],
+    ['👨‍👩‍👧 Home', '👨‍👩‍👧 Home'],
+    ['$& {tenant}', '$& {tenant}'],
+    ['\u200b \u202e', '…'],
+    [`A${'\u0301'.repeat(40)}cme`, `A${'\u0301'.repeat(3)}cme`.normalize('NFC')],
+  ])('as the tenant name %j is shown as %j', async (tenantName, shown) => {
+    const { one } = await drawn(loginNodes(), { tenantName })
+    expect(one('h1').text.normalize('NFC')).toBe(`Sign in to ${shown}`)
   })
 })
 
-describe('language', () => {
-  test('of the page is that of the flow', async () => {
-    const page = await draw(flowFixtures().german)
+describe('Headings', () => {
+  const sent = { flow: { state: 'sent_email' as const } }
+  const passed = { flow: { state: 'passed_challenge' as const } }
 
-    expect(page.one('html').attributes.lang).toBe('de')
-    expect(page.one('h1').text).toBe('Bei Bäckerei Müller & Söhne anmelden')
-    expect(page.one('title').text).toBe('Bei Bäckerei Müller & Söhne anmelden')
-    expect(page.tags.some(({ text }) => text === 'oder')).toBe(true)
-    expect(page.all('a').map(({ text }) => text)).toEqual([
-      'Konto erstellen',
-      'Passwort vergessen?',
-    ])
-    expect((await draw(login)).one('html').attributes.lang).toBe('en')
+  test.each<[string, Partial<Parameters<typeof flowPage>[0]>]>([
+    ['Sign in to Acme', {}],
+    ['Enter the code from Acme', sent],
+    ['Sign in to Acme again', { flow: { refresh: true } }],
+    ['Two-factor authentication for Acme', { flow: { requested_aal: 'aal2' } }],
+    ['Create your Acme account', { kind: 'registration' }],
+    ['Recover your Acme account', { kind: 'recovery' }],
+    ['Enter the code from Acme', { kind: 'recovery', ...sent }],
+    ['Welcome back to Acme', { kind: 'recovery', ...passed }],
+    ['Verify your email address for Acme', { kind: 'verification' }],
+    ['Email address verified for Acme', { kind: 'verification', ...passed }],
+    ['Your Acme account', { kind: 'settings' }],
+  ])('say which step it is: %s', async (heading, page) => {
+    expect((await drawn([csrf()], page)).one('h1').text).toBe(heading)
   })
 
-  test('every heading that the pages have differs from language to language', async () => {
+  test('are translated on every page, with the language of the flow', async () => {
     for (const page of Object.values(flowFixtures())) {
       const headings = LANGUAGES.map(async (language) => {
         const { all } = await draw({ ...page, language })
@@ -571,82 +468,38 @@ describe('language', () => {
       })
       expect(new Set(await Promise.all(headings)).size).toBe(LANGUAGES.length)
     }
-  })
-
-  test('the page of each step says which it is', async () => {
-    const headings = async (states: Partial<Parameters<typeof flowPage>[0]>[]) =>
-      Promise.all(states.map(async (state) => (await drawn([csrf()], state)).one('h1').text))
-    const sent = { flow: { state: 'sent_email' as const } }
-    const passed = { flow: { state: 'passed_challenge' as const } }
-
-    expect(
-      await headings([
-        {},
-        sent,
-        { flow: { refresh: true } },
-        { flow: { requested_aal: 'aal2' } },
-        { kind: 'registration' },
-        { kind: 'recovery' },
-        { kind: 'recovery', ...sent },
-        { kind: 'recovery', ...passed },
-        { kind: 'verification' },
-        { kind: 'verification', ...passed },
-        { kind: 'settings' },
-      ]),
-    ).toEqual([
-      'Sign in to Acme',
-      'Enter the code from Acme',
-      'Sign in to Acme again',
-      'Two-factor authentication for Acme',
-      'Create your Acme account',
-      'Recover your Acme account',
-      'Enter the code from Acme',
-      'Welcome back to Acme',
-      'Verify your email address for Acme',
-      'Email address verified for Acme',
-      'Your Acme account',
-    ])
+    const page = await draw(flowFixtures().german)
+    expect(page.one('html').attributes.lang).toBe('de')
+    for (const tag of ['h1', 'title'])
+      expect(page.one(tag).text).toBe('Bei Bäckerei Müller & Söhne anmelden')
+    expect(page.tags.some(({ text }) => text === 'oder')).toBe(true)
+    const links = page.all('a').map(({ text }) => text)
+    expect(links).toEqual(['Konto erstellen', 'Passwort vergessen?'])
   })
 })
 
-describe('a notice', () => {
-  test.each(noticeFixtures())('that says $notice has words and a status', async (page) => {
-    const { one, status } = await draw(page)
-
-    expect(status).toBe(page.status)
-    expect(one('h1').text).not.toBe('')
+test('A notice has words, a status and a title with the tenant, and focuses nothing', async () => {
+  for (const page of noticeFixtures()) {
+    const { one, status, html } = await draw(page)
+    expect([status, html.includes('autofocus')]).toEqual([page.status, false])
     const german = await draw({ ...page, language: 'de' })
-    expect(german.one('h1').text).not.toBe(one('h1').text)
+    expect(['', german.one('h1').text]).not.toContain(one('h1').text)
     expect(german.one('html').attributes.lang).toBe('de')
-  })
-
-  test('names the tenant if it is known', async () => {
-    const [known] = noticeFixtures() as [NoticePage]
-
-    expect((await draw(known)).one('title').text).toBe("You're signed in · Acme")
-    expect((await draw({ ...known, tenantName: null })).one('title').text).toBe("You're signed in")
-  })
+  }
+  const [known] = noticeFixtures() as [NoticePage]
+  expect((await draw(known)).one('title').text).toBe("You're signed in · Acme")
+  expect((await draw({ ...known, tenantName: null })).one('title').text).toBe("You're signed in")
 })
 
-describe('the answer', () => {
+describe('The answer', () => {
   const policyOf = async (formTargets: string[]) =>
     (await drawn(loginNodes(), { formTargets })).headers.get('content-security-policy')
 
-  test('has the status of the page, and is HTML', async () => {
-    const { status, headers } = await drawn(loginNodes(), { status: 422 })
-
-    expect(status).toBe(422)
-    expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
-  })
-
-  test('allows a style sheet and pictures, no script at all, and forms to https and home', async () => {
+  test('allows no scripts, and forms only to its own origin, https and named origins', async () => {
     expect(await policyOf([])).toBe(
       "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'none'; " +
         "form-action 'self' https: https://gate.example.org; base-uri 'none'; frame-ancestors 'none'",
     )
-  })
-
-  test('lets forms lead to the origins named, and to nothing that is none', async () => {
     const policy = await policyOf([
       'http://localhost:3000',
       'http://a;script-src *',
@@ -658,38 +511,33 @@ describe('the answer', () => {
       '*',
       '',
     ])
-
     expect(policy).toContain(
       "; form-action 'self' https: https://gate.example.org http://localhost:3000; base-uri",
     )
     expect(policy?.match(/script-src/g)).toHaveLength(1)
   })
 
-  test('comes with what every answer carries, and keeps its own policy', async () => {
+  test('has the status of the page and the security headers of every page, and its assets exist', async () => {
     await using app = await bootTestApp()
     app.app.get('/pages-of-flows', () => pages.flow(flowPage({ nodes: loginNodes(), status: 422 })))
-
     const { status, headers, body } = await app.raw('/pages-of-flows')
-
-    expect(status).toBe(422)
-    expect(body).toStartWith('<!doctype html><html lang="en">')
-    expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect([status, body]).toEqual([422, expect.stringMatching(/^<!doctype html><html lang="en">/)])
+    for (const [name, value] of [
+      ['content-type', 'text/html; charset=utf-8'],
+      ['cache-control', 'no-store'],
+      ['referrer-policy', 'no-referrer'],
+      ['x-frame-options', 'DENY'],
+      ['x-content-type-options', 'nosniff'],
+    ] as const)
+      expect(headers.get(name)).toBe(value)
     expect(headers.get('content-security-policy')).toContain("script-src 'none'")
-    expect(headers.get('cache-control')).toBe('no-store')
-    expect(headers.get('referrer-policy')).toBe('no-referrer')
-    expect(headers.get('x-frame-options')).toBe('DENY')
-    expect(headers.get('x-content-type-options')).toBe('nosniff')
-  })
-
-  test('names its assets from the root, and they are there', async () => {
-    await using app = await bootTestApp()
     const { all } = await draw(login)
-
     const assets = all('link').map(({ attributes }) => attributes.href as string)
     expect(assets.length).toBeGreaterThan(1)
     for (const path of assets) {
       expect(path).toStartWith('/assets/')
-      expect((await app.raw(path)).status).toBe(200)
+      const { status, headers } = await app.raw(path)
+      expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=300'])
     }
   })
 })

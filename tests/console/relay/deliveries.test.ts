@@ -150,6 +150,20 @@ describe('A failed delivery', () => {
   })
 })
 
+test('A delivery in progress says so', async () => {
+  const { owner, target, relay, endpoint } = await app.newTenant()
+  const answer = Promise.withResolvers<Response>()
+  target.answers(() => answer.promise)
+  await endpoint()
+  await relay.post('/v1/relay/messages', { event_type: 'order.paid', payload: {} })
+  while (target.requests.length === 0) await Bun.sleep(1)
+  const [id] = (await owner.open(PAGE)).rows
+  expect((await owner.open(`${PAGE}/${id}`)).text).toContain('Delivering')
+  answer.resolve(new Response(''))
+  await app.clock.settled()
+  expect((await owner.open(`${PAGE}/${id}`)).text).toContain('Delivered now')
+})
+
 describe('An attempt', () => {
   test('is selected by the address, else it is the last', async () => {
     const { see, retry, owner, path } = await delivered([

@@ -115,6 +115,7 @@ describe('A new endpoint', () => {
     const { owner, relay } = await app.newTenant()
     const created = await owner.send(PAGE, {
       ...FIELDS,
+      description: 'x'.repeat(500),
       event_types: 'order.*, user.created\ninvoice.paid',
       channels: 'eu',
       headers: 'X-Team: orders\nAuthorization: Bearer abc',

@@ -83,9 +83,10 @@ describe('A message', () => {
     await endpoint()
     await endpoint({ url: new URL('/bad', target.url).href })
     const other = await endpoint({ event_types: ['user.*'] })
-    const id = await message()
+    const id = await message({ idempotency_key: 'order-42' })
     const { text, html } = await owner.open(`${PAGE}/${id}`)
     for (const words of [
+      'Idempotency key order-42',
       'Delivered to 1 of 2 endpoints, 1 retrying',
       'Not delivered to 1 endpoint',
       'The endpoint was subscribed to user.*, not to order.paid',

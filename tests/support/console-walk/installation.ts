@@ -12,9 +12,8 @@ export type Installation = Awaited<ReturnType<typeof startInstallation>>
 const STARTS_WITHIN_MS = 30_000
 
 /**
- * A server as it is right after its first start: nobody has set it up. Its configuration opens this
- * machine, where something waits to be called, and has an account for it at a provider. The
- * executable where one was compiled for the tests, else the sources. Ends with the scope.
+ * A server after its first start, before set-up, that may call this machine and has a sign-in
+ * provider. Runs the executable if one was compiled, else the sources. Ends with the scope.
  */
 export async function startInstallation() {
   await using ends = new AsyncDisposableStack()
@@ -55,9 +54,9 @@ export async function startInstallation() {
   return {
     url: urlIn(said()) as string,
     folder: folder.path,
-    /** As the log has it. */
+    /** From the log. */
     setUpUrl: setUpUrl() as string,
-    /** What jobs call and events go to. */
+    /** Receives the requests of jobs and webhooks. */
     target,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   }

@@ -12,31 +12,30 @@ import { createPace, type Pace } from './pace.ts'
 
 export type Newcomer = Awaited<ReturnType<typeof newNewcomer>>
 
-/** The longest that a page may take to show what is waited for, on a machine with much to do. */
+/** The longest wait for a page, on a busy machine. */
 const PATIENCE_MS = 20_000
 
-/** After so long without what they wait for, people load the page again. */
+/** People reload a page that does not show what they wait for after this time. */
 const BEFORE_RELOAD_MS = 1_500
 
 interface Person {
   look?: Look
-  /** Of another, whose time it is as well. */
+  /** Shared with another person whose time counts as well. */
   pace?: Pace
 }
 
 /**
- * Somebody who has never seen the console, and has a browser to themselves: as one process, it sends
- * along the cookies of its first context with whatever scripts ask for. Finds things by what they are
- * called, reads what is new on each page that they come to, and takes the time that this takes.
+ * A person who has never seen the console: finds things by name and reads what is new on each page.
+ * Has an own browser, because as one process it sends the cookies of its first context for scripts.
  */
 export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Person = {}) {
   const { width, height, colorScheme } = look
   const browser = await launchBrowser()
   const context = await browser.newContext({ viewport: { width, height }, colorScheme })
   context.setDefaultTimeout(PATIENCE_MS)
-  /** What the browser had to object to: refused by the policy, not found, thrown. */
+  /** Errors that the browser reported. */
   const complaints: string[] = []
-  /** Where they have been, without what is behind the path. */
+  /** Visited URLs without query and fragment. */
   const visited: string[] = []
   context.on('page', watch)
   return at(await context.newPage())
@@ -51,17 +50,17 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
     })
   }
 
-  /** The same person at one of their tabs. */
+  /** The same person in one of the tabs. */
   function at(page: Page) {
     const main = page.getByRole('main')
 
-    /** The page of this heading has come, and is read. */
+    /** Waits for the page with a heading and reads it. */
     async function reads(heading: string | RegExp) {
       await page.getByRole('heading', { level: 1, name: heading }).waitFor()
       pace.reads((await main.allInnerTexts()).join('\n'))
     }
 
-    /** The first of those that are called alike: a page that is empty offers its action twice. */
+    /** Clicks the first match: an empty page offers its action twice. */
     async function clicks(what: Locator) {
       pace.clicks()
       await what.first().click()
@@ -76,21 +75,21 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
     const sidebar = page.getByRole('navigation', { name: 'Console' })
     const menu = page.getByRole('button', { name: 'Menu', exact: true })
 
-    /** By the sidebar, which is there on every page, on small screens behind a button. */
+    /** Uses the sidebar, which is behind a button on small screens. */
     async function goesTo(entry: string) {
       if (await menu.isVisible()) await clicks(menu)
       await clicks(sidebar.getByRole('link', { name: entry, exact: true }))
-      // Behind its button the sidebar is there, and has no role.
+      // The sidebar has no role while it is behind its button.
       const current = page.locator('nav a[aria-current=page]').filter({ hasText: entry })
       await current.waitFor({ state: 'attached' })
       await page.waitForLoadState()
       pace.reads((await main.allInnerTexts()).join('\n'))
     }
 
-    /** What the sidebar leads to, as it is called there. */
+    /** The names of the links in the sidebar. */
     const entries = () => sidebar.getByRole('link').allInnerTexts()
 
-    /** Into the fields of these labels, which may say that they are optional. */
+    /** Fills in fields by their labels, which may end in "optional". */
     async function types(values: Record<string, string>) {
       for (const [label, value] of Object.entries(values)) {
         pace.types(value)
@@ -100,14 +99,14 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
 
     const field = (label: string): Locator => page.getByLabel(new RegExp(`^${label}( optional)?$`))
 
-    /** One of several, by the words that stand beside it. */
+    /** Selects a radio button by its label. */
     const chooses = (option: string) =>
       clicks(page.getByRole('radio', { name: new RegExp(`^${option}\\b`) }))
 
-    /** Waits until the page says so. */
+    /** Waits for a text on the page. */
     const isTold = (text: string | RegExp) => page.getByText(text).first().waitFor()
 
-    /** The same of what happens elsewhere: the page follows by itself, or is loaded again. */
+    /** Waits for a text that comes later: the page updates itself or is reloaded. */
     async function isToldInTheEnd(text: string | RegExp) {
       const said = page.getByText(text).first()
       const isThere = () =>
@@ -123,7 +122,7 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
       }
     }
 
-    /** Where the page lets them change something, or go to a form that does. */
+    /** Actions of the forms on the page, and links to forms. */
     const offers = async () => [
       ...(await main
         .locator('form[method=post]')
@@ -133,26 +132,26 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
         .evaluateAll((links) => links.map((link) => link.getAttribute('href')))),
     ]
 
-    /** Says that what is shown once is kept, and goes on. */
+    /** Confirms that a secret is saved, and continues. */
     async function keepsTheSecret() {
       await clicks(page.getByRole('checkbox', { name: /^I've saved the/ }))
       await presses('Continue')
     }
 
-    /** To be used elsewhere. */
+    /** Copies a text of the page. */
     async function copies(what: Locator): Promise<string> {
       pace.pastes()
       return (await what.first().textContent()) ?? ''
     }
 
-    /** Follows a link that opens beside the page. */
+    /** Follows a link that opens a new tab. */
     async function opensBeside(link: string) {
       const opened = context.waitForEvent('page')
       await follows(link)
       return at(await opened)
     }
 
-    /** Keeps a picture of the page, on which nothing sticks out. */
+    /** Checks the width of the page and takes a screenshot. */
     async function looks(name: string) {
       await page.waitForLoadState()
       expect([name, await scrollsSideways(page)]).toEqual([name, false])
@@ -163,7 +162,7 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
       if (tall > height) await page.setViewportSize({ width, height })
     }
 
-    /** The same of a page that comes only once: it is good for everybody as well. */
+    /** Also checks the accessibility of the page. */
     async function examines(name: string) {
       await looks(name)
       expect([name, await seriousFindings(page)]).toEqual([name, []])
@@ -189,9 +188,9 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
       keepsTheSecret,
       looks,
       examines,
-      /** By a link that somebody has sent, or the log has. */
+      /** Opens a link from outside the console. */
       opens: (url: string) => page.goto(url),
-      /** Looks at the same pages on another screen from now on. */
+      /** Switches to another screen. */
       changesTo: async (next: Look) => {
         await page.setViewportSize({ width: next.width, height: next.height })
         await page.emulateMedia({ colorScheme: next.colorScheme })

@@ -1,7 +1,4 @@
-/**
- * How long people take for what they do, by the times of the keystroke-level model: for hands that
- * type neither well nor badly, and for eyes that go once over each line that they have not seen.
- */
+/** Times of the keystroke-level model for average typing, and for reading each new line once. */
 const KEYSTROKE_MS = 280
 const POINTING_MS = 1_300
 const THINKING_MS = 1_350
@@ -9,7 +6,7 @@ const WORD_MS = 130
 
 export type Pace = ReturnType<typeof createPace>
 
-/** Adds up what a person has taken, beside what their machine has. */
+/** Adds up the time that a person takes, apart from that of the machine. */
 export function createPace() {
   let took = 0
   const known = new Set<string>()
@@ -19,7 +16,7 @@ export function createPace() {
   return {
     clicks: () => takes(THINKING_MS + POINTING_MS),
     types: (text: string) => takes(THINKING_MS + POINTING_MS + text.length * KEYSTROKE_MS),
-    /** Pasted, of which the length does not matter. */
+    /** Pasting takes the same for any length. */
     pastes: () => takes(THINKING_MS + POINTING_MS + 4 * KEYSTROKE_MS),
     reads: (text: string) => {
       const lines = text.split('\n').filter((line) => !known.has(line))
