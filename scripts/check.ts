@@ -1,21 +1,20 @@
 /**
- * Everything that has to hold, one step after the other: `bun run test`. Ends with the line
- * `N passed, N failed`, where each test and each other step counts one.
+ * Everything that has to hold: `bun run test`. With `--fast`, everything but `tests/slow` and what
+ * these tests need: `bun run test:fast`. Ends with the line `N passed, N failed`, where each test and
+ * each other step counts as one.
  */
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 
+const { fast } = parseArgs({ options: { fast: { type: 'boolean', default: false } } }).values
 const root = join(import.meta.dir, '..')
 const scratch = mkdtempSync(join(isUsable('/dev/shm') ? '/dev/shm' : tmpdir(), 'gatehouse-tests-'))
-// Some tests run commands as somebody else.
+// Some tests run commands as another user.
 chmodSync(scratch, 0o755)
-const report = join(scratch, 'report.xml')
 
-/**
- * Memory, where there is enough of it: thousands of databases are made, synced and thrown away. Some
- * tests run what they have put into their folder.
- */
+/** Whether a file system in memory is large enough for thousands of databases, and runs programs. */
 function isUsable(path: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(path)
@@ -32,32 +31,31 @@ interface Tally {
   failed: number
 }
 
-async function succeeds(
-  title: string,
-  command: string[],
-  env: Record<string, string> = {},
-): Promise<boolean> {
+async function succeeds(title: string, command: string[]): Promise<boolean> {
   console.log(`\n== ${title}: ${command.join(' ')}`)
+  const startedAt = performance.now()
   const { exited } = Bun.spawn(command, {
     cwd: root,
-    env: { ...process.env, TMPDIR: scratch, ...env },
+    env: { ...process.env, TMPDIR: scratch, TEST_COMPILED: '1' },
     stdio: ['ignore', 'inherit', 'inherit'],
   })
-  return (await exited) === 0
+  const isGood = (await exited) === 0
+  console.log(`== ${title}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
+  return isGood
 }
 
-const step = async (title: string, command: string[]): Promise<Tally> =>
+const step = async (title: string, ...command: string[]): Promise<Tally> =>
   (await succeeds(title, command)) ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }
 
 /**
- * Three files at a time, each in an environment of its own: much of what tests do is to wait, and more
- * at once would make all of them slow. The timeout is for what hangs: no test is held against the
- * clock. The runner's own report says how many tests there were; a crash counts as a failure.
+ * The timeout is for what hangs: no test is held against the clock. The runner's own report says how
+ * many tests there were; a crash counts as a failure.
  */
-async function tests(): Promise<Tally> {
+async function tests(title: string, ...options: string[]): Promise<Tally> {
+  const report = join(scratch, 'report.xml')
+  rmSync(report, { force: true })
   const reporter = ['--reporter=junit', `--reporter-outfile=${report}`]
-  const command = ['bun', 'test', '--parallel=3', '--timeout=30000', ...reporter]
-  const green = await succeeds('tests', command, { TEST_COMPILED: '1' })
+  const green = await succeeds(title, ['bun', 'test', '--timeout=30000', ...reporter, ...options])
   const text = await Bun.file(report)
     .text()
     .catch(() => '')
@@ -71,13 +69,30 @@ async function tests(): Promise<Tally> {
   return { passed, failed }
 }
 
+/** Without isolation, the files of a worker share the modules of the application: half the work. */
+const fastTests = () =>
+  tests(
+    'tests',
+    `--parallel=${availableParallelism()}`,
+    '--no-isolate',
+    '--path-ignore-patterns=**/slow/**',
+  )
+
+/** One more than cores, because processes and browsers are waited for. */
+const slowTests = () =>
+  tests('slow tests', `--parallel=${availableParallelism() + 1}`, './tests/slow')
+
 const tallies = [
-  await step('types', ['tsc', '--noEmit', '-p', '.']),
-  await step('lint and format', ['biome', 'check', '.']),
-  await step('compile', ['bun', 'scripts/build.ts']),
-  await step('browser', ['bun', 'tests/support/unpack-browser.ts']),
-  await tests(),
+  await step('types', 'tsc', '--noEmit', '-p', '.'),
+  await step('lint and format', 'biome', 'check', '.'),
+  await fastTests(),
 ]
+if (!fast)
+  tallies.push(
+    await step('compile', 'bun', 'scripts/build.ts'),
+    await step('browser', 'bun', 'tests/support/unpack-browser.ts'),
+    await slowTests(),
+  )
 rmSync(scratch, { recursive: true, force: true })
 const sum = (name: keyof Tally) => tallies.reduce((total, tally) => total + tally[name], 0)
 console.log(`\n${sum('passed')} passed, ${sum('failed')} failed`)

@@ -76,6 +76,7 @@ const Operation = ({ base, anchor, method, path, operation }: Entry & { base: st
       <p class="endpoint">
         <Method name={method} /> <code>{path}</code>
       </p>
+      <Scopes {...operation} />
       {operation.description && (
         <p>
           <Prose text={operation.description} />
@@ -100,6 +101,16 @@ const Operation = ({ base, anchor, method, path, operation }: Entry & { base: st
         </pre>
       </details>
     </article>
+  )
+}
+
+const Scopes = ({ security = [] }: ApiOperation) => {
+  const scopes = security.flatMap(({ apiKey = [] }) => apiKey)
+  if (scopes.length === 0) return null
+  return (
+    <p class="note">
+      Scope: <Prose text={scopes.map((scope) => `\`${scope}\``).join(' or ')} />
+    </p>
   )
 }
 
@@ -243,9 +254,11 @@ const exampleOf = ({ properties = {}, required = [] }: JsonSchema): Record<strin
       .map(([name, schema]) => [name, exampleValue(name, schema)]),
   )
 
-function exampleValue(name: string, schema: JsonSchema): unknown {
+/** A valid value: its example, or one made of its required properties. */
+export function exampleValue(name: string, schema: JsonSchema): unknown {
   const known = schema.examples?.[0] ?? schema.const ?? schema.enum?.[0]
   if (known !== undefined) return known
+  if (schema.anyOf?.[0]) return exampleValue(name, schema.anyOf[0])
   if (schema.type === 'object') return exampleOf(schema)
   if (schema.type === 'array') return [exampleValue(name, schema.items ?? {})]
   return schema.type === 'boolean' ? true : name

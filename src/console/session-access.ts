@@ -79,7 +79,7 @@ export function createSessionAccess(parts: {
 
   return createScoped<Caller>({
     name: `${engine} by session`,
-    security: 'session',
+    securityOf: () => [{ session: [] }],
     door: { known: (request) => admitted.get(request), open, renew },
     startAging,
     turns,

@@ -77,7 +77,7 @@ export function createAccess({ keys, contexts, turns, addressOf, maxBody }: Part
   const callerOfForm = (request: Request, scope: EngineScope | undefined) =>
     scope && callerIfAny(request, engineOf(scope), scope)
 
-  return createScoped({ name: 'access', security: 'apiKey', door, startAging, turns, maxBody })
+  return createScoped({ name: 'access', securityOf: keyWith, door, startAging, turns, maxBody })
     .macro('scopeOfBodyKey', (scope: RouteScope) => {
       const anyOf = scopesOf(scope)
       return {
@@ -108,12 +108,15 @@ export function createAccess({ keys, contexts, turns, addressOf, maxBody }: Part
 export const createKeyAccess = ({ keys, contexts, turns, maxBody }: KeyParts): Scoped =>
   createScoped<Caller>({
     name: 'access by key',
-    security: 'apiKey',
+    securityOf: keyWith,
     door: createKeyDoor({ keys, contexts }),
     startAging: contexts.startAging,
     turns,
     maxBody,
   })
+
+/** One entry for each scope: in OpenAPI, any entry of the list is enough. */
+const keyWith = (scopes: AnyOf<EngineScope>) => scopes.map((scope) => ({ apiKey: [scope] }))
 
 function createKeyDoor({ keys, contexts }: Pick<Parts, 'keys' | 'contexts'>): Door<KeyCaller> {
   const { authenticate } = createHolders(keys)

@@ -16,7 +16,8 @@ export interface ApiOperation {
   summary?: string
   description?: string
   tags?: string[]
-  security?: Record<string, unknown>[]
+  /** Any entry is enough. An entry names a credential and the scopes that it must have. */
+  security?: Record<string, string[]>[]
   parameters?: { name: string; in: string; required?: boolean; schema?: JsonSchema }[]
   requestBody?: { required?: boolean; content?: Record<string, { schema?: JsonSchema }> }
   responses?: Record<
@@ -89,7 +90,7 @@ function describe(app: AnyElysia, baseUrl: string, sessionCookie: string): ApiDo
     components: {
       ...components,
       securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key.' },
+        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key with the scope.' },
         session: {
           type: 'apiKey',
           in: 'cookie',

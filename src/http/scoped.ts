@@ -51,14 +51,14 @@ export type Scoped<C extends Caller = Caller> = ReturnType<typeof createScoped<C
 export function createScoped<C extends Caller>(parts: {
   /** Name of the plugin, which must be unique. */
   name: string
-  /** Name of the credential in the OpenAPI document. */
-  security: string
+  /** The credential in the OpenAPI document, for a route that requires any of these scopes. */
+  securityOf: (scopes: AnyOf<EngineScope>) => Record<string, EngineScope[]>[]
   door: Door<C>
   startAging: StartAging
   turns: Turns
   maxBody: number
 }) {
-  const { name, security, door, startAging, turns, maxBody } = parts
+  const { name, securityOf, door, startAging, turns, maxBody } = parts
 
   const admit = (request: Request, demand: Demand): Admitted<C> =>
     door.known(request) ?? door.open(request, demand)
@@ -82,9 +82,9 @@ export function createScoped<C extends Caller>(parts: {
   }
 
   /** Authorizes while parsing for routes with a body, otherwise before validation. */
-  function hooks(demandOf: (request: Request) => Demand) {
+  function hooks(scopes: AnyOf<EngineScope>, demandOf: (request: Request) => Demand) {
     return {
-      detail: { security: [{ [security]: [] }] },
+      detail: { security: securityOf(scopes) },
       parse: ({ request }: { request: Request }) => {
         const demand = demandOf(request)
         return readBody(request, admit(request, demand), demand)
@@ -99,11 +99,11 @@ export function createScoped<C extends Caller>(parts: {
   return new Elysia({ name })
     .macro('scope', (scope: RouteScope) => {
       const scopes = scopesOf(scope)
-      return hooks(({ method }) => ({ scopes, effect: effectOf(method) }))
+      return hooks(scopes, ({ method }) => ({ scopes, effect: effectOf(method) }))
     })
     .macro('scopeToRead', (scope: RouteScope) => {
-      const demand: Demand = { scopes: scopesOf(scope), effect: 'read' }
-      return hooks(() => demand)
+      const scopes = scopesOf(scope)
+      return hooks(scopes, () => ({ scopes, effect: 'read' }))
     })
 }
 

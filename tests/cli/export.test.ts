@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from 'node:path'
 import { mintToken } from '../engines/gate/fixture.ts'
 import { bootFlows } from '../engines/gate/sign-in/flows/fixture.ts'
-import { bootContract } from '../engines/passepartout/contract.ts'
+import { bootPassepartout } from '../engines/passepartout/fixture.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startTarget } from '../support/target.ts'
@@ -238,8 +238,8 @@ describe('the data about one person', async () => {
   })
 
   test('of a messenger account has its sign-ins alone', async () => {
-    const contract = await bootContract()
-    const acme = await contract.party()
+    const contract = await bootPassepartout()
+    const acme = await contract.newTenant()
     for (const first_name of ['Ada', 'Bob'])
       await contract.signIn(acme, contract.botApi.person({ first_name }))
     const { id } = contract.app.db.client

@@ -1,225 +1,165 @@
 import { describe, expect, test } from 'bun:test'
-import { settingFlags } from '../../src/config/index.ts'
-import { absent, configOf, errorsOf, load, originsOf } from './support.ts'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { formatErrors, loadConfig, settingFlags } from '../../src/config/index.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { absent, configOf, errorsOf, load, originsOf, type Setup } from './fixture.ts'
 
 const port = (number: number) => `[server]\nport = ${number}\n`
+const A_PORT = 'must be a whole number from 0 to 65535'
 
-describe('the file is the first of', () => {
+describe('The file', () => {
   const env = { GATEHOUSE_CONFIG: '/env.toml' }
+  const system = { '/etc/gatehouse/gatehouse.toml': port(4) }
   const files = {
     '/app/flag.toml': port(1),
     '/env.toml': port(2),
     '/app/gatehouse.toml': port(3),
-    '/etc/gatehouse/gatehouse.toml': port(4),
+    ...system,
   }
-  const { '/app/gatehouse.toml': _, ...filesElsewhere } = files
-
-  test('the one named by --config, from the working directory', () => {
-    const result = load({ files, env, flags: { config: 'flag.toml' } })
-
-    expect(result).toMatchObject({ ok: true, file: 'flag.toml', config: { server: { port: 1 } } })
+  test.each<[number, string | undefined, Setup]>([
+    [1, 'flag.toml', { files, env, flags: { config: 'flag.toml' } }],
+    [2, '/env.toml', { files, env }],
+    [3, 'gatehouse.toml', { files }],
+    [3, 'gatehouse.toml', { files, env: { GATEHOUSE_CONFIG: '' } }],
+    [4, '/etc/gatehouse/gatehouse.toml', { files: system }],
+    [8420, undefined, {}],
+    [8420, undefined, { readFile: () => absent('ENOTDIR') }],
+  ])('is the first of option, variable, working directory and /etc: %d', (number, file, setup) => {
+    const result = load(setup)
+    expect(result).toMatchObject({ ok: true, config: { server: { port: number } }, warnings: [] })
+    expect(result.file).toBe(file as string)
   })
 
-  test('the one named by GATEHOUSE_CONFIG', () => {
-    expect(configOf({ files, env }).server.port).toBe(2)
-  })
-
-  test('gatehouse.toml in the working directory', () => {
-    expect(configOf({ files }).server.port).toBe(3)
-    expect(configOf({ files, env: { GATEHOUSE_CONFIG: '' } }).server.port).toBe(3)
-  })
-
-  test('/etc/gatehouse/gatehouse.toml', () => {
-    const result = load({ files: filesElsewhere })
-
-    expect(result).toMatchObject({
-      file: '/etc/gatehouse/gatehouse.toml',
-      config: { server: { port: 4 } },
-    })
-  })
-
-  test('none', () => {
-    const result = load({})
-
-    expect(result).toMatchObject({ ok: true, config: { server: { port: 8420 } }, warnings: [] })
-    expect(result.file).toBeUndefined()
-  })
-})
-
-describe('a file that is named must be there', () => {
-  test('by --config', () => {
+  test('must be readable if it is named or exists', () => {
     expect(errorsOf({ flags: { config: 'x.toml' }, toml: '' })).toEqual([
       '--config: cannot read x.toml: no such file',
     ])
-  })
-
-  test('by GATEHOUSE_CONFIG', () => {
     expect(errorsOf({ env: { GATEHOUSE_CONFIG: '/x.toml' }, toml: '' })).toEqual([
       'GATEHOUSE_CONFIG: cannot read /x.toml: no such file',
     ])
-  })
-
-  test('a file in a usual place that cannot be read is not passed over', () => {
     expect(errorsOf({ readFile: () => absent('EACCES') })).toEqual([
       'gatehouse.toml: cannot read gatehouse.toml: permission denied',
     ])
   })
+
+  test('is read from disk as UTF-8', () => {
+    using folder = temporaryFolder()
+    const from = (config: string) => {
+      const result = loadConfig({ flags: { config }, env: {}, cwd: folder.path })
+      return result.ok ? result.config.mail.from : formatErrors(result.errors)
+    }
+    const [good, latin] = ['good.toml', 'latin.toml'].map((name) => join(folder.path, name))
+    writeFileSync(`${good}`, '\ufeff[mail]\nfrom = "Pförtner <gate@example.org>"\n')
+    writeFileSync(`${latin}`, Buffer.from('# caf\xe9', 'latin1'))
+    expect(from('good.toml')).toBe('Pförtner <gate@example.org>')
+    expect(from('latin.toml')).toBe('--config: cannot read latin.toml: it is not UTF-8 text\n')
+    expect(from('.')).toBe('--config: cannot read .: it is a directory\n')
+    expect(from('a\u0000b')).toStartWith('--config: cannot read a\u0000b: ')
+  })
+
+  test('may have Windows line ends and a byte order mark', () => {
+    const toml = '\ufeff[server]\r\nport = 81\r\n'
+    expect(configOf({ toml }).server.port).toBe(81)
+    const [error] = errorsOf({ toml: `${toml}host = 5\r\n` })
+    expect(error).toStartWith('gatehouse.toml:3: [server] host: ')
+  })
 })
 
-describe('an option wins over a variable, a variable over the file, the file over the default', () => {
+describe('An option wins over a variable, a variable over the file, the file over the default', () => {
   const flags = { 'server-port': '1' }
   const env = { GATEHOUSE_SERVER_PORT: '2' }
   const toml = `# mine\n${port(3)}`
 
-  test.each([
+  test.each<[number, string, string, Setup]>([
     [1, 'flag', '--server-port', { flags, env, toml }],
     [2, 'environment', 'GATEHOUSE_SERVER_PORT', { env, toml }],
-    [2, 'environment', 'GATEHOUSE_SERVER_PORT', { env }],
-    [3, 'file', 'gatehouse.toml:3', { toml }],
+    [3, 'file', 'gatehouse.toml:3', { toml, flags: { 'server-port': undefined } }],
     [8420, 'default', '', {}],
   ])('%d from %s %s', (number, source, at, setup) => {
     expect(configOf(setup).server.port).toBe(number)
     expect(originsOf(setup).get('server.port')).toEqual({ source, at } as never)
+    const others = [...originsOf(setup)].filter(([key]) => key !== 'server.port')
+    expect(new Set(others.map(([, { source }]) => source))).toEqual(new Set(['default']))
   })
 
-  test('every setting has an origin', () => {
-    const origins = originsOf({ toml })
-
-    expect(origins.get('gate.providers.apple.issuer')).toEqual({ source: 'default', at: '' })
-    expect([...origins.values()].filter(({ source }) => source === 'file')).toHaveLength(1)
-  })
-
-  test('what is overruled is checked all the same', () => {
+  test('and the overridden value is checked too', () => {
     expect(errorsOf({ flags, toml: port(99_999) })).toHaveLength(1)
   })
 })
 
-describe('an option', () => {
-  test('is named after its setting', () => {
+describe('An option', () => {
+  test('is named after its setting, and exists for all but secrets', () => {
     const flags = { 'data-dir': '/data', 'clockwork-retry-delays': '1s,2s', config: undefined }
-
-    const config = configOf({ flags })
-
-    expect(config.dataDir).toBe('/data')
-    expect(config.clockwork.retryDelaysMs).toEqual([1000, 2000])
-  })
-
-  test('that is not given changes nothing', () => {
-    expect(configOf({ flags: { 'server-port': undefined } }).server.port).toBe(8420)
-  })
-
-  test('out of bounds is refused by its name', () => {
-    expect(errorsOf({ flags: { 'server-port': 'x' } })).toEqual([
-      '--server-port: must be a whole number from 0 to 65535',
-    ])
-  })
-
-  test('that nobody knows is refused with a hint', () => {
-    expect(errorsOf({ flags: { 'server-prot': '1', colour: 'red' } })).toEqual([
-      '--server-prot: unknown option; did you mean --server-port?',
-      '--colour: unknown option',
-    ])
-  })
-
-  test('is there for every setting but the secrets', () => {
+    expect(configOf({ flags })).toMatchObject({
+      dataDir: '/data',
+      clockwork: { retryDelaysMs: [1000, 2000] },
+    })
     const names = settingFlags.map(({ name }) => name)
-
     expect(names).toContain('server-port')
     expect(names).toContain('gate-providers-github-client-id')
     expect(names.filter((name) => /secret|smtp/.test(name))).toEqual([])
   })
 
-  test('never carries a secret', () => {
-    expect(errorsOf({ flags: { 'mail-smtp-url': 'smtp://u:p@mail' } })).toEqual([
-      '--mail-smtp-url: unknown option',
-    ])
+  test.each([
+    ['server-port', 'x', A_PORT],
+    ['server-prot', '1', 'unknown option; did you mean --server-port?'],
+    ['colour', 'red', 'unknown option'],
+    ['constructor', '2', 'unknown option'],
+    ['mail-smtp-url', 'smtp://u:p@mail', 'unknown option'],
+  ])('is refused: --%s %s', (name, value, problem) => {
+    expect(errorsOf({ flags: { [name]: value } })).toEqual([`--${name}: ${problem}`])
   })
 })
 
-describe('what is unknown in a file is refused with its line and the nearest name', () => {
-  test.each<[string, string, string]>([
+describe('An unknown name in a file is refused with its line and the nearest name', () => {
+  test.each([
+    ['[server]\nprot = 1', '2: [server] prot: unknown setting; did you mean port?'],
+    ['dat_dir = "x"', '1: dat_dir: unknown setting; did you mean data_dir?'],
+    ['server.prot = 1', '1: [server] prot: unknown setting; did you mean port?'],
+    ['server = { prot = 1 }', '1: [server] prot: unknown setting; did you mean port?'],
     [
-      'a setting',
-      '[server]\nprot = 1',
-      'gatehouse.toml:2: [server] prot: unknown setting; did you mean port?',
-    ],
-    [
-      'a setting at the top',
-      'dat_dir = "x"',
-      'gatehouse.toml:1: dat_dir: unknown setting; did you mean data_dir?',
-    ],
-    [
-      'a setting in a dotted key',
-      'server.prot = 1',
-      'gatehouse.toml:1: [server] prot: unknown setting; did you mean port?',
-    ],
-    [
-      'a setting in an inline table',
-      'server = { prot = 1 }',
-      'gatehouse.toml:1: [server] prot: unknown setting; did you mean port?',
-    ],
-    [
-      'a setting under another heading',
       '[server]\nsignup = "open"',
-      'gatehouse.toml:2: [server] signup: unknown setting; did you mean [console] signup?',
+      '2: [server] signup: unknown setting; did you mean [console] signup?',
     ],
+    // Several tables have it.
+    ['timeout = "1s"', '1: timeout: unknown setting'],
+    ['[server]\n\ncolour = 1', '3: [server] colour: unknown setting'],
     [
-      'a setting that several tables have',
-      'timeout = "1s"',
-      'gatehouse.toml:1: timeout: unknown setting',
-    ],
-    [
-      'a setting like none',
-      '[server]\n\ncolour = 1',
-      'gatehouse.toml:3: [server] colour: unknown setting',
-    ],
-    [
-      'the name of a file with a secret',
       '[mail]\nsmtp_url_fil = "x"',
-      'gatehouse.toml:2: [mail] smtp_url_fil: unknown setting; did you mean smtp_url_file?',
+      '2: [mail] smtp_url_fil: unknown setting; did you mean smtp_url_file?',
     ],
+    // Only a secret may be in a file.
+    ['[server]\nport_file = "x"', '2: [server] port_file: unknown setting'],
+    ['\n[servr]\nport = 1', '2: [servr]: unknown table; did you mean [server]?'],
+    ['[colours]', '1: [colours]: unknown table'],
+    ['[[servr]]\n[[servr]]', '1: [servr]: unknown table; did you mean [server]?'],
     [
-      'a file for what is no secret',
-      '[server]\nport_file = "x"',
-      'gatehouse.toml:2: [server] port_file: unknown setting',
-    ],
-    [
-      'a table',
-      '\n[servr]\nport = 1',
-      'gatehouse.toml:2: [servr]: unknown table; did you mean [server]?',
-    ],
-    ['a table like none', '[colours]', 'gatehouse.toml:1: [colours]: unknown table'],
-    [
-      'a list of tables',
-      '[[servr]]\n[[servr]]',
-      'gatehouse.toml:1: [servr]: unknown table; did you mean [server]?',
-    ],
-    [
-      'a deeper table',
       '[gate.pasword]\nqueue = 1',
-      'gatehouse.toml:1: [gate.pasword]: unknown table; did you mean [gate.password]?',
+      '1: [gate.pasword]: unknown table; did you mean [gate.password]?',
     ],
     [
-      'a provider',
       '[gate.providers.githab]',
-      'gatehouse.toml:1: [gate.providers.githab]: unknown table; did you mean [gate.providers.github]?',
+      '1: [gate.providers.githab]: unknown table; did you mean [gate.providers.github]?',
     ],
     [
-      'a setting of a provider',
       '[gate.providers.github]\nclientid = "a"',
-      'gatehouse.toml:2: [gate.providers.github] clientid: unknown setting; did you mean client_id?',
+      '2: [gate.providers.github] clientid: unknown setting; did you mean client_id?',
     ],
-    ['a quoted key', '"server.port" = 1', 'gatehouse.toml:1: "server.port": unknown setting'],
-    [
-      'a key with control characters',
-      '"\\u001b[31m" = 1',
-      'gatehouse.toml:1: "\\u001b[31m": unknown setting',
-    ],
-  ])('%s', (_, toml, complaint) => {
-    expect(errorsOf({ toml })).toEqual([complaint])
+    ['"server.port" = 1', '1: "server.port": unknown setting'],
+    ['"\\u001b[31m" = 1', '1: "\\u001b[31m": unknown setting'],
+    ['__proto__ = 1', '1: __proto__: unknown setting'],
+    ['[__proto__]\nport = 1', '1: [__proto__]: unknown table'],
+    ['[__proto__.polluted]', '1: [__proto__]: unknown table'],
+    ['constructor = 1', '1: constructor: unknown setting'],
+    ['toString = 1', '1: toString: unknown setting'],
+    ['server.__proto__.port = 1', '1: [server.__proto__]: unknown table'],
+  ])('%j', (toml, error) => {
+    expect(errorsOf({ toml })).toEqual([`gatehouse.toml:${error}`])
+    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
   })
 
-  test('a table is no setting and a setting no table', () => {
+  test('and so is a setting as table or a table as setting', () => {
     expect(errorsOf({ toml: 'server = 1\n[data_dir]\nx = 1\n[[gate]]' })).toEqual([
       'gatehouse.toml:1: [server]: must be a table',
       'gatehouse.toml:2: data_dir: must be a path',
@@ -228,75 +168,80 @@ describe('what is unknown in a file is refused with its line and the nearest nam
   })
 })
 
-test('all errors are told at once, those of options and variables too', () => {
+test.each([
+  ['a = 1\na = 2', 2, 1],
+  ['[log]\n[brand]\n[log]', 3, 2],
+  ['[log]\nlevel = "\u0000"', 2, 10],
+  ['a = 99999999999999999999', 1, 5],
+  ['a = "x', 1, 5],
+])('Invalid TOML is refused with its place: %j', (toml, line, column) => {
+  const errors = errorsOf({ toml })
+  expect(errors).toHaveLength(1)
+  expect(errors[0]).toStartWith(`gatehouse.toml:${line}: not valid TOML: `)
+  expect(errors[0]).toEndWith(`(column ${column})`)
+})
+
+test('The error of an invalid file is the only one and quotes no secret of it', () => {
+  const errors = errorsOf({
+    env: { GATEHOUSE_MAIL_SMTP_URL: 'smtp://mail' },
+    toml: '[mail]\nsmtp_url = "smtp://u:hunter2@mail" x',
+  })
+  expect(errors).toHaveLength(1)
+  expect(errors.join()).not.toContain('hunter2')
+})
+
+test('All errors are reported at once and name their setting for programs', () => {
   const toml = '[server]\nport = 70000\nmax_body = "1PB"\n\n[relai]\n\n[log]\nlevel = 5\n'
   const env = { GATEHOUSE_METRICS_ENABLED: 'yes', GATEHOUSE_DATA_DIR_FILE: '/nowhere' }
-
-  expect(errorsOf({ toml, env, flags: { 'brand-prefix': 'A' } })).toEqual([
+  const setup = { toml, env, flags: { 'brand-prefix': 'A' } }
+  expect(errorsOf(setup)).toEqual([
     '--brand-prefix: must be a lowercase letter and up to 15 lowercase letters or digits',
     'GATEHOUSE_DATA_DIR_FILE: cannot read /nowhere: no such file',
     'GATEHOUSE_METRICS_ENABLED: must be true or false',
-    'gatehouse.toml:2: [server] port: must be a whole number from 0 to 65535',
+    `gatehouse.toml:2: [server] port: ${A_PORT}`,
     'gatehouse.toml:3: [server] max_body: must be a size from 1KB to 100MB',
     'gatehouse.toml:5: [relai]: unknown table; did you mean [relay]?',
     'gatehouse.toml:8: [log] level: must be "debug", "info", "warn" or "error"',
   ])
-})
-
-test('an error names its setting for programs', () => {
-  const result = load({ toml: port(-1) })
-
-  expect(result).toMatchObject({
+  const error = { at: 'gatehouse.toml:2', key: 'server.port' }
+  expect(load(setup)).toMatchObject({
     ok: false,
-    errors: [{ at: 'gatehouse.toml:2', key: 'server.port' }],
+    errors: expect.arrayContaining([expect.objectContaining(error)]),
   })
 })
 
-describe('a secret may stand in a file of its own', () => {
-  const toml = '[gate.providers.github]\nclient_id = "a"\nclient_secret_file = "secrets/github"\n'
+describe('A secret may be in a file of its own', () => {
+  const table = 'gate.providers.github'
+  const toml = `[${table}]\nclient_id = "a"\nclient_secret_file = "secrets/github"\n`
+  const where = `gatehouse.toml:3: [${table}]`
+  const withText = (text: string) => ({ toml, files: { '/app/secrets/github': text } })
 
   test('which is read from the working directory, without the line break at its end', () => {
-    const config = configOf({ toml, files: { '/app/secrets/github': 's3cret \r\n' } })
-
-    expect(config.gate.providers.github.clientSecret).toBe('s3cret ')
+    const setup = withText('s3cret \r\n')
+    expect(configOf(setup).gate.providers.github.clientSecret).toBe('s3cret ')
+    const origin = { source: 'file', at: 'gatehouse.toml:3' } as const
+    expect(originsOf(setup).get(`${table}.client_secret`)).toEqual(origin)
   })
 
-  test('and counts as set by the file', () => {
-    const origins = originsOf({ toml, files: { '/app/secrets/github': 's3cret' } })
-
-    expect(origins.get('gate.providers.github.client_secret')).toEqual({
-      source: 'file',
-      at: 'gatehouse.toml:3',
-    })
-  })
-
-  const where = 'gatehouse.toml:3: [gate.providers.github] client_secret_file: '
-
-  test('which must be there', () => {
-    expect(errorsOf({ toml })).toEqual([`${where}cannot read secrets/github: no such file`])
-  })
-
-  test('which must hold something', () => {
-    expect(errorsOf({ toml, files: { '/app/secrets/github': '\n' } })).toEqual([
-      `${where}secrets/github is empty`,
-    ])
-  })
-
-  test('which must hold one line', () => {
-    expect(errorsOf({ toml, files: { '/app/secrets/github': 'a\nb\n' } })).toEqual([
-      'gatehouse.toml:3: [gate.providers.github] client_secret: must be 1 to 4000 characters on one line',
-    ])
-  })
-
-  test('but not in both places', () => {
-    expect(errorsOf({ toml: `${toml}client_secret = "b"` })).toEqual([
-      `${where}client_secret is also set: remove one of them`,
-    ])
-  })
-
-  test('whose name is a text', () => {
-    expect(errorsOf({ toml: '[mail]\nsmtp_url_file = 1' })).toEqual([
-      'gatehouse.toml:2: [mail] smtp_url_file: must be a path',
-    ])
+  test.each<[string, Setup, string]>([
+    ['which exists', { toml }, 'client_secret_file: cannot read secrets/github: no such file'],
+    ['which is not empty', withText('\n'), 'client_secret_file: secrets/github is empty'],
+    [
+      'with one line',
+      withText('a\nb\n'),
+      'client_secret: must be 1 to 4000 characters on one line',
+    ],
+    [
+      'and not in both places',
+      { toml: `${toml}client_secret = "b"` },
+      'client_secret_file: client_secret is also set: remove one of them',
+    ],
+    [
+      'whose name is text',
+      { toml: `[${table}]\nclient_id = "a"\nclient_secret_file = 1` },
+      'client_secret_file: must be a path',
+    ],
+  ])('%s', (_, setup, error) => {
+    expect(errorsOf(setup)).toEqual([`${where} ${error}`])
   })
 })

@@ -1,76 +1,76 @@
 import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { parse } from 'smol-toml'
 import { leaves } from '../../src/config/catalogue.ts'
-import { describeConfig, formatRows } from '../../src/config/index.ts'
-import { load, type Setup } from './support.ts'
+import { describeConfig, formatRows, renderExample } from '../../src/config/index.ts'
+import { load, type Setup } from './fixture.ts'
 
-const rowsOf = (setup: Setup) => {
+const rowsOf = (setup: Setup = {}) => {
   const result = load(setup)
   if (!result.ok) throw new Error(JSON.stringify(result.errors))
+  expect(result.warnings).toEqual([])
   return describeConfig(result.config, result.origin)
 }
 
-test('each setting is shown as a file would have it, with where it comes from', () => {
+test('Each setting is shown as in a file, with its origin', () => {
   const rows = rowsOf({
     toml: '[clockwork]\nretry_delays = ["90s", "2h"]\n',
     env: { GATEHOUSE_SERVER_MAX_BODY: '2048KB' },
     flags: { 'server-port': '80' },
   })
-
-  expect(rows).toContainEqual({
-    key: 'clockwork.retry_delays',
-    value: ['90s', '2h'],
-    origin: 'file gatehouse.toml:2',
-  })
-  expect(rows).toContainEqual({
-    key: 'server.max_body',
-    value: '2MB',
-    origin: 'environment GATEHOUSE_SERVER_MAX_BODY',
-  })
-  expect(rows).toContainEqual({ key: 'server.port', value: 80, origin: 'flag --server-port' })
-  expect(rows).toContainEqual({ key: 'metrics.enabled', value: false, origin: 'default' })
-  expect(rows).toContainEqual({ key: 'server.base_url', value: null, origin: 'default' })
+  const shown = rows.map(({ key, value, origin }) => [key, value, origin])
+  for (const row of [
+    ['clockwork.retry_delays', ['90s', '2h'], 'file gatehouse.toml:2'],
+    ['server.max_body', '2MB', 'environment GATEHOUSE_SERVER_MAX_BODY'],
+    ['server.port', 80, 'flag --server-port'],
+    ['metrics.enabled', false, 'default'],
+    ['server.base_url', null, 'default'],
+  ])
+    expect(shown).toContainEqual(row as never)
+  const keys = leaves.map(({ key }) => key).filter((key) => !key.startsWith('gate.providers.'))
+  expect(rows.map(({ key }) => key)).toEqual(keys)
 })
 
-test('the order is that of the file', () => {
-  const shown = rowsOf({}).map(({ key }) => key)
-
-  const rest = leaves.map(({ key }) => key).filter((key) => !key.startsWith('gate.providers.'))
-  expect(shown).toEqual(rest)
-  expect(shown[0]).toBe('data_dir')
-})
-
-test('only providers that somebody set up are shown, those whole', () => {
-  const toml = '[gate.providers.slack]\nclient_id = "a"\nclient_secret = "b"'
-
-  const keys = rowsOf({ toml }).map(({ key }) => key)
-
-  expect(keys).toContain('gate.providers.slack.jwks_url')
-  expect(keys.join()).not.toContain('github')
-})
-
-test('a secret is never shown, but that it is set', () => {
+test('A provider is shown if it is set up, and a secret never', () => {
   const toml =
     '[gate.providers.slack]\nclient_id = "a"\nclient_secret = "hunter2"\n' +
     '[mail]\nfrom = "a@b"\nsmtp_url = "smtp://u:hunter2@mail"'
-
   const rows = rowsOf({ toml })
-
-  expect(JSON.stringify(rows)).not.toContain('hunter2')
-  expect(rows).toContainEqual({
-    key: 'mail.smtp_url',
-    value: '[redacted]',
-    origin: 'file gatehouse.toml:6',
-  })
-  expect(rowsOf({}).find(({ key }) => key === 'mail.smtp_url')?.value).toBeNull()
+  expect(rows.map(({ key }) => key)).toContain('gate.providers.slack.jwks_url')
+  expect(JSON.stringify(rows)).not.toMatch(/hunter2|github/)
+  const row = { key: 'mail.smtp_url', value: '[redacted]', origin: 'file gatehouse.toml:6' }
+  expect(rows).toContainEqual(row)
+  expect(rowsOf().find(({ key }) => key === 'mail.smtp_url')?.value).toBeNull()
 })
 
-test('as text it is a file that gives the same configuration', () => {
+test('The text is a file that gives the same configuration', () => {
   const rows = rowsOf({ toml: '[outbound]\nallow = ["nas:80", "*.lan"]\n' })
-
   const text = formatRows(rows)
-
   expect(text).toContain('outbound.allow = ["nas:80", "*.lan"]  # file gatehouse.toml:2\n')
   expect(parse(text)).toMatchObject({ server: { port: 8420 } })
   expect(rowsOf({ toml: text }).map(({ value }) => value)).toEqual(rows.map(({ value }) => value))
+})
+
+/** To renew it, delete the file and run `bun src/main.ts config init gatehouse.example.toml`. */
+const example = readFileSync(new URL('../../gatehouse.example.toml', import.meta.url), 'utf8')
+
+test('The example in the repository is current, changes nothing and shows every default', () => {
+  expect(example).toBe(renderExample())
+  expect(rowsOf({ toml: example })).toEqual(rowsOf())
+  const values = (toml?: string) =>
+    rowsOf({ toml })
+      .filter(({ key }) => !key.startsWith('gate.providers.'))
+      .map(({ key, value }) => ({ key, value }))
+  expect(values(example.replaceAll(/^#(?=\w)/gm, ''))).toEqual(values())
+})
+
+test('The example has help above each setting, one provider for all, and no long line', () => {
+  const lines = example.split('\n')
+  for (const [index, line] of lines.entries()) {
+    expect(line.length).toBeLessThanOrEqual(100)
+    if (/^(#\w|\[)/.test(line)) expect(lines[index - 1]).toStartWith('# ')
+  }
+  const shown = leaves.filter(({ key }) => !/^gate\.providers\.(?!github\.)/.test(key))
+  expect(example.match(/^#\w+ = /gm)).toHaveLength(shown.length)
+  expect(example.match(/^\[gate\.providers\..*/gm)).toEqual(['[gate.providers.github]'])
 })

@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Role } from '../../src/console/operators/rights.ts'
-import { bootFixture, type Fixture } from '../engines/passepartout/fixture.ts'
-import { startLogin } from '../engines/passepartout/walk.ts'
+import { bootPassepartout, type Fixture } from '../engines/passepartout/fixture.ts'
 import { formBody } from '../support/form.ts'
 import { newOperator } from '../support/operator.ts'
 import { audited } from './console-fixture.ts'
 
 let fixture: Fixture
 beforeAll(async () => {
-  fixture = await bootFixture()
+  fixture = await bootPassepartout()
 })
 afterAll(() => fixture.stop())
 
@@ -37,7 +36,7 @@ async function tenantWithoutBots() {
 }
 
 async function tenantWithBots() {
-  const { id: tenantId, ...tenant } = await fixture.signingTenant()
+  const { id: tenantId, ...tenant } = await fixture.newTenant()
   return { ...tenant, tenantId, owner: await operator({ [tenantId]: 'owner' }) }
 }
 
@@ -56,7 +55,7 @@ describe('who may do what', () => {
   const FORMS = ['/live/token', '/live/settings', '/live/enable', '/live/disable', '/live/try']
 
   test('everybody in the tenant looks, owners and members change, owners remove', async () => {
-    const { id } = await fixture.signingTenant()
+    const { id } = await fixture.newTenant()
     const statuses = async (role: Role) => {
       const { see, send } = await operator({ [id]: role })
       const looks = [await see(), await see('/live'), await see('/test')]
@@ -90,7 +89,7 @@ describe('who may do what', () => {
   })
 
   test('viewers are shown no form', async () => {
-    const { id } = await fixture.signingTenant()
+    const { id } = await fixture.newTenant()
     const viewer = await operator({ [id]: 'viewer' })
     expect((await viewer.see('/live')).body).not.toContain('/console/bots/live/')
     expect((await viewer.see()).body).not.toContain('/console/bots/live/')
@@ -238,7 +237,7 @@ describe('a test login', () => {
     const { owner, live } = await tenantWithBots()
     expect(placeOf(await owner.send('/live/try'))).toStartWith('/console/logins/')
     // What an app starts stays what it was.
-    expect(await startLogin(fixture, live)).toMatchObject({ link: expect.stringContaining('t.me') })
+    expect((await live.start()).deep_link).toContain('t.me')
   })
 })
 

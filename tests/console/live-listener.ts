@@ -1,11 +1,13 @@
-/** One message of a stream, as a browser takes it apart. */
-export interface StreamMessage {
+/** One message of a stream. */
+interface StreamMessage {
   id: string
   event: string
   data: string
 }
 
-/** Somebody who holds a stream open and writes down what comes. */
+export type Listener = Awaited<ReturnType<typeof listen>>
+
+/** Holds a stream open and keeps what arrives. */
 export async function listen(url: string, headers: Record<string, string> = {}) {
   const ended = new AbortController()
   const response = await fetch(url, {
@@ -14,7 +16,6 @@ export async function listen(url: string, headers: Record<string, string> = {}) 
     signal: ended.signal,
   })
   const messages: StreamMessage[] = []
-  let text = ''
   let comments = 0
   let isOver = false
   let wake = () => {}
@@ -22,6 +23,7 @@ export async function listen(url: string, headers: Record<string, string> = {}) 
 
   async function read() {
     const decoder = new TextDecoder()
+    let text = ''
     try {
       for await (const chunk of response.body ?? []) {
         text += decoder.decode(chunk as Uint8Array, { stream: true })
@@ -37,24 +39,28 @@ export async function listen(url: string, headers: Record<string, string> = {}) 
   }
 
   function take(block: string) {
-    const message: StreamMessage = { id: '', event: '', data: '' }
-    const data: string[] = []
-    for (const line of block.split('\n')) {
-      if (line.startsWith(':')) comments++
-      if (line.startsWith('data: ')) data.push(line.slice(6))
-      if (line.startsWith('id: ')) message.id = line.slice(4)
-      if (line.startsWith('event: ')) message.event = line.slice(7)
-    }
-    if (data.length > 0) messages.push({ ...message, data: data.join('\n') })
+    const lines = block.split('\n')
+    comments += lines.filter((line) => line.startsWith(':')).length
+    const valuesOf = (name: string) =>
+      lines
+        .filter((line) => line.startsWith(`${name}: `))
+        .map((line) => line.slice(name.length + 2))
+    const data = valuesOf('data')
+    const [id = ''] = valuesOf('id')
+    const [event = ''] = valuesOf('event')
+    if (data.length > 0) messages.push({ id, event, data: data.join('\n') })
   }
 
-  /** Waits until something holds of what has come. */
+  const change = () =>
+    new Promise<void>((resolve) => {
+      wake = resolve
+    })
+
+  /** Waits until a condition holds for what has arrived. */
   async function until(holds: () => boolean): Promise<void> {
     while (!holds()) {
       if (isOver) throw new Error(`the stream has ended: ${JSON.stringify(messages).slice(0, 500)}`)
-      await new Promise<void>((resolve) => {
-        wake = resolve
-      })
+      await change()
     }
   }
 
@@ -63,23 +69,17 @@ export async function listen(url: string, headers: Record<string, string> = {}) 
     headers: response.headers,
     messages,
     comments: () => comments,
-    /** All that came, one after the other. */
     text: () => messages.map(({ data }) => data).join('\n'),
     lastId: () => messages.at(-1)?.id ?? '',
     until,
-    /** Resolves when the server has ended it. */
+    /** Waits for the server to end it. */
     end: async () => {
-      while (!isOver)
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
+      while (!isOver) await change()
     },
     leave: () => ended.abort(),
   }
 }
 
-export type Listener = Awaited<ReturnType<typeof listen>>
-
-/** Where the page's own stream goes on from what it shows. */
+/** The address of a page's stream. */
 export const streamIn = (html: string): string =>
   /hx-sse:connect="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? ''

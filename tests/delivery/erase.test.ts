@@ -15,7 +15,7 @@ const erase = ({ app, acme }: GateFixture, limit = 500, about = ANNA) =>
 const rows = ({ app }: GateFixture) =>
   ['messages', 'deliveries', 'attempts'].map((table) => count(app, table))
 
-test('what is about somebody goes, with its deliveries and attempts', async () => {
+test('Erasing removes the messages about an identity with their deliveries and attempts', async () => {
   await using fixture = await bootGate()
   await using target = startTarget()
   await fixture.createEndpoint(target.url)
@@ -29,7 +29,7 @@ test('what is about somebody goes, with its deliveries and attempts', async () =
   expect(rows(fixture)).toEqual([0, 0, 0])
 })
 
-test('what is about others, about nobody or another tenant stays', async () => {
+test('Messages about other identities, no identity or of other tenants stay', async () => {
   await using fixture = await bootGate()
   const { app, clock } = fixture
   const other = await app.tenant('Other')
@@ -47,7 +47,7 @@ test('what is about others, about nobody or another tenant stays', async () => {
   expect(count(app, 'messages')).toBe(3)
 })
 
-test('a type that is kept stays, and leaves nothing to be done', async () => {
+test('An event type that is kept stays, and the erasure is complete', async () => {
   await using fixture = await bootGate()
   await fixture.publish({ about: ANNA })
   const kept = await fixture.publish({ about: ANNA, type: 'identity.deleted' })
@@ -58,7 +58,7 @@ test('a type that is kept stays, and leaves nothing to be done', async () => {
   expect(count(fixture.app, 'messages')).toBe(1)
 })
 
-test('what is still on its way stays until it has ended', async () => {
+test('A pending delivery stays until it has ended', async () => {
   await using fixture = await bootGate()
   await using target = startTarget()
   const held = holdAnswers(target)
@@ -78,7 +78,7 @@ test('what is still on its way stays until it has ended', async () => {
   expect(rows(fixture)).toEqual([0, 0, 0])
 })
 
-test('what keeps others from going does so for itself alone', async () => {
+test('A pending delivery keeps no other from being erased', async () => {
   await using fixture = await bootGate()
   await using target = startTarget()
   await fixture.createEndpoint(target.url)
@@ -94,7 +94,7 @@ test('what keeps others from going does so for itself alone', async () => {
   await rest(fixture.app)
 })
 
-test('a slice takes so many rows and no more, until none is left', async () => {
+test('A slice removes up to its limit of rows', async () => {
   await using fixture = await bootGate()
   await using target = startTarget()
   await fixture.createEndpoint(target.url)
@@ -117,7 +117,7 @@ test('a slice takes so many rows and no more, until none is left', async () => {
   ])
 })
 
-test('only the index of what is about somebody is looked at', async () => {
+test('Erasing reads only the index of messages about an identity', async () => {
   const { plans, planWith } = await plansOf(createStore)
 
   const ofErasing = plans.filter(({ statement }) => statement.includes('"about" = ?'))

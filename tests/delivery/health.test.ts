@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import {
   afterFailure,
   afterSuccess,
@@ -21,7 +21,7 @@ const failing = (times: number, from: Health = HEALTHY, now = NOW): Health =>
 
 const tripped = (health: Health = HEALTHY) => failing(5, health)
 
-/** Opens, and fails its one attempt after each pause, so many times. */
+/** Open after this many failed trials. */
 function trippedAgain(times: number): Health {
   let health = tripped()
   for (let n = 0; n < times; n++)
@@ -29,128 +29,75 @@ function trippedAgain(times: number): Health {
   return health
 }
 
-describe('the breaker', () => {
-  test('stays closed until so many failures have come in a row', () => {
-    expect(isOpen(failing(4))).toBe(false)
-    expect(isOpen(failing(5))).toBe(true)
-    expect(failing(4)).toMatchObject({ failures: 4, openUntil: null, window: null })
-  })
-
-  test('counts from nothing again after a success', () => {
-    expect(isOpen(failing(4, afterSuccess(failing(4))))).toBe(false)
-  })
-
-  test('opens at the first failure where the configuration says 1', () => {
-    expect(isOpen(afterFailure(HEALTHY, NOW, { breakerFailures: 1 }))).toBe(true)
-  })
-
-  test('opens for 30 seconds first', () => {
-    expect(tripped()).toMatchObject({ openUntil: NOW + 30 * SECOND, trips: 1, window: 1 })
-  })
-
-  test('stays as it is when attempts that began before it opened fail as well', () => {
-    const late = failing(11, tripped(), NOW + 20 * SECOND)
-
-    expect(late).toMatchObject({ openUntil: NOW + 30 * SECOND, trips: 1, failedAttempts: 16 })
-  })
-
-  test.each([
-    [1, 60 * SECOND],
-    [2, 2 * MINUTE],
-    [3, 4 * MINUTE],
-    [4, 8 * MINUTE],
-    [5, 10 * MINUTE],
-    [6, 10 * MINUTE],
-    [2000, 10 * MINUTE],
-  ])('after %i failed trials it waits %i ms', (times, pause) => {
-    const before = trippedAgain(times - 1)
-
-    const after = trippedAgain(times)
-
-    expect((after.openUntil as number) - (before.openUntil as number)).toBe(pause)
-  })
-
-  test('lets one attempt through after its pause, and one failure is enough to open it', () => {
-    const trial = halfOpen(tripped())
-
-    expect(trial).toMatchObject({ openUntil: null, window: 1 })
-    expect(isOpen(afterFailure(trial, NOW, RULES))).toBe(true)
-  })
-
-  test('knows of a failed trial that it is one more failure in a row', () => {
-    expect(trippedAgain(1).failures).toBe(6)
-    expect(trippedAgain(1).failedAttempts).toBe(6)
-  })
-
-  test('is closed by the success of an attempt from before it opened, with a slow start', () => {
-    expect(afterSuccess(tripped())).toEqual({ ...HEALTHY, window: 1, trips: 1 })
-  })
+test('The breaker opens for 30 seconds after five failures in a row', () => {
+  expect(isOpen(failing(4))).toBe(false)
+  expect(failing(4)).toMatchObject({ failures: 4, openUntil: null, window: null })
+  expect(isOpen(failing(4, afterSuccess(failing(4))))).toBe(false)
+  expect(isOpen(tripped())).toBe(true)
+  expect(tripped()).toMatchObject({ openUntil: NOW + 30 * SECOND, trips: 1, window: 1 })
+  expect(isOpen(afterFailure(HEALTHY, NOW, { breakerFailures: 1 }))).toBe(true)
 })
 
-describe('the slow start', () => {
-  test('doubles with each success until the usual number is reached', () => {
-    const windows: (number | null)[] = []
-    let health = halfOpen(tripped())
-    while (health.window !== null) {
-      windows.push(health.window)
-      health = afterSuccess(health)
-    }
-
-    expect(windows).toEqual([1, 2, 4, 8])
-    expect(health).toEqual(HEALTHY)
-  })
-
-  test('that breaks down makes the next pause longer than the one before', () => {
-    const recovering = afterSuccess(afterSuccess(halfOpen(tripped())))
-
-    const broken = failing(5, recovering)
-
-    expect(broken).toMatchObject({ openUntil: NOW + 60 * SECOND, trips: 2, window: 1 })
-  })
-
-  test('that is gone through makes the next pause a short one again', () => {
-    let health = halfOpen(trippedAgain(4))
-    while (health.window !== null) health = afterSuccess(health)
-
-    expect(tripped(health)).toMatchObject({ openUntil: NOW + 30 * SECOND, trips: 1 })
-  })
-
-  test('does not concern an endpoint that has been well all along', () => {
-    expect(afterSuccess(HEALTHY)).toEqual(HEALTHY)
-  })
+test('Attempts from before it opened change nothing by failing, and close it by succeeding', () => {
+  const late = failing(11, tripped(), NOW + 20 * SECOND)
+  expect(late).toMatchObject({ openUntil: NOW + 30 * SECOND, trips: 1, failedAttempts: 16 })
+  expect(afterSuccess(tripped())).toEqual({ ...HEALTHY, window: 1, trips: 1 })
 })
 
-describe('since when an endpoint fails', () => {
-  test('is the time of the first failure, however many follow', () => {
-    const health = afterFailure(failing(3), NOW + DAY, RULES)
-
-    expect(health).toMatchObject({ failingSince: NOW, failedAttempts: 4 })
-  })
-
-  test('is forgotten with a success', () => {
-    expect(afterSuccess(failing(3))).toMatchObject({ failingSince: null, failedAttempts: 0 })
-  })
+test.each([
+  [1, 60 * SECOND],
+  [2, 2 * MINUTE],
+  [4, 8 * MINUTE],
+  [5, 10 * MINUTE],
+  [2000, 10 * MINUTE],
+])('After %i failed trials it opens for %i ms', (times, pause) => {
+  const before = trippedAgain(times - 1).openUntil as number
+  expect((trippedAgain(times).openUntil as number) - before).toBe(pause)
 })
 
-describe('an endpoint is given up', () => {
-  const now = NOW + 6 * DAY
-  const lost: Health = { ...HEALTHY, failedAttempts: 20, failingSince: now - 12 * HOUR }
-  const good = now - 5 * DAY
+test('A half-open breaker allows one attempt, whose failure opens it again', () => {
+  const trial = halfOpen(tripped())
+  expect(trial).toMatchObject({ openUntil: null, window: 1 })
+  const failed = afterFailure(trial, NOW, RULES)
+  expect(isOpen(failed)).toBe(true)
+  expect(failed).toMatchObject({ failures: 6, failedAttempts: 6 })
+})
 
-  test('after 5 days without success and 20 failures over 12 hours', () => {
-    expect(isHopeless(lost, now, () => good)).toBe(true)
-  })
+test('After a success, the number of parallel attempts doubles until all are allowed', () => {
+  const windows: (number | null)[] = []
+  let health = halfOpen(trippedAgain(4))
+  while (health.window !== null) {
+    windows.push(health.window)
+    health = afterSuccess(health)
+  }
+  expect(windows).toEqual([1, 2, 4, 8])
+  expect(health).toEqual(HEALTHY)
+  expect(tripped(health)).toMatchObject({ openUntil: NOW + 30 * SECOND, trips: 1 })
+  expect(afterSuccess(HEALTHY)).toEqual(HEALTHY)
+})
 
-  test.each<[string, Health, number]>([
-    ['19 failures', { ...lost, failedAttempts: 19 }, good],
-    [
-      'a millisecond less than 12 hours of them',
-      { ...lost, failingSince: now - 12 * HOUR + 1 },
-      good,
-    ],
-    ['a success a millisecond less than 5 days ago', lost, good + 1],
-    ['no failure at all', HEALTHY, good],
-  ])('but not with %s', (_, health, lastGoodAt) => {
-    expect(isHopeless(health, now, () => lastGoodAt)).toBe(false)
-  })
+test('Failing again during that makes the next pause longer', () => {
+  const recovering = afterSuccess(afterSuccess(halfOpen(tripped())))
+  const again = { openUntil: NOW + 60 * SECOND, trips: 2, window: 1 }
+  expect(failing(5, recovering)).toMatchObject(again)
+})
+
+test('The first failure since the last success is remembered', () => {
+  const health = afterFailure(failing(3), NOW + DAY, RULES)
+  expect(health).toMatchObject({ failingSince: NOW, failedAttempts: 4 })
+  expect(afterSuccess(health)).toMatchObject({ failingSince: null, failedAttempts: 0 })
+})
+
+const later = NOW + 6 * DAY
+const lost: Health = { ...HEALTHY, failedAttempts: 20, failingSince: later - 12 * HOUR }
+const good = later - 5 * DAY
+
+test.each<[boolean, string, Health, number]>([
+  [true, '20 failures over 12 hours, 5 days after the last success', lost, good],
+  [false, '19 failures', { ...lost, failedAttempts: 19 }, good],
+  [false, 'less than 12 hours', { ...lost, failingSince: later - 12 * HOUR + 1 }, good],
+  [false, 'less than 5 days', lost, good + 1],
+  [false, 'no failure', HEALTHY, good],
+])('An endpoint is disabled: %p after %s', (isDisabled, _, health, lastGoodAt) => {
+  expect(isHopeless(health, later, () => lastGoodAt)).toBe(isDisabled)
 })

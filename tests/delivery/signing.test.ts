@@ -3,132 +3,163 @@ import { createHmac } from 'node:crypto'
 import * as standardWebhooks from 'standardwebhooks'
 import * as svix from 'svix'
 import { sign } from '../../src/delivery/signing.ts'
-import { newSecret, secretBytes } from '../../src/delivery/signing-secrets.ts'
+import {
+  checkSecret,
+  liveSecrets,
+  newSecret,
+  rotate,
+  type SigningSecret,
+} from '../../src/delivery/signing-secrets.ts'
+import { refusalOf, ruleOf } from '../engines/gate/identities/documents/support.ts'
 
 const BODY = '{"type":"user.created","data":{"name":"Zoë 🙂","n":1.0}}'
 const ID = 'msg_1'
 const TIMESTAMP = 1_900_000_000
 
-/** What the receiver gets, with the libraries' clock set to the moment of the attempt. */
-function received(body: string, secrets: string[], verify: (headers: Headers) => unknown) {
-  const { standard } = sign({ id: ID, timestamp: TIMESTAMP, body, secrets })
+const signed = (body: string | Uint8Array, secrets: string[]) =>
+  sign({ id: ID, timestamp: TIMESTAMP, body, secrets })
+
+/** Verifies with one of the public libraries, whose clock is set to the attempt. */
+function verify(Library: typeof svix.Webhook, secret: string, body: string, secrets: string[]) {
   setSystemTime(TIMESTAMP * 1000)
   try {
-    return verify({
-      'webhook-id': ID,
-      'webhook-timestamp': `${TIMESTAMP}`,
-      'webhook-signature': standard,
-    })
+    const headers = { 'webhook-id': ID, 'webhook-timestamp': `${TIMESTAMP}` }
+    const all = { ...headers, 'webhook-signature': signed(BODY, secrets).standard }
+    return new Library(secret).verify(body, all)
   } finally {
     setSystemTime()
   }
 }
 
-type Headers = Record<string, string>
+const [current, old, foreign] = [newSecret(), newSecret(), newSecret()]
 
-/** Written from the receiver's side: splits the header and tries each digest. */
-function verifyService(header: string, body: string | Uint8Array, secret: string): boolean {
-  const fields = header.split(',').map((field) => field.split('='))
-  const time = fields.find(([name]) => name === 't')?.[1]
-  const mac = createHmac('sha256', Buffer.from(secret, 'utf8'))
-  mac.update(Buffer.concat([Buffer.from(`${time}.`), Buffer.from(body)]))
-  const expected = mac.digest('hex')
-  return fields.some(([name, value]) => name === 'v1' && value === expected)
-}
-
-describe('the standard signature', () => {
-  test('is that of the published vector', () => {
-    const { standard } = sign({
-      id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
-      timestamp: 1_614_265_330,
-      body: '{"test": 2432232314}',
-      secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
-    })
-    expect(standard).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
+test('The standard signature is that of the published example', () => {
+  const { standard } = sign({
+    id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    timestamp: 1_614_265_330,
+    body: '{"test": 2432232314}',
+    secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
   })
+  expect(standard).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
+})
 
-  const [current, old, foreign] = [newSecret(), newSecret(), newSecret()]
-  const secrets = [current, old]
-
-  test.each([
-    ['current', current],
-    ['old', old],
-  ])('convinces the library of Standard Webhooks by the %s key', (_, secret) => {
-    const webhook = new standardWebhooks.Webhook(secret)
-    expect(received(BODY, secrets, (headers) => webhook.verify(BODY, headers))).toEqual(
-      JSON.parse(BODY),
-    )
-  })
-
-  test.each([
-    ['current', current],
-    ['old', old],
-  ])('convinces the library of Svix by the %s key', (_, secret) => {
-    const webhook = new svix.Webhook(secret)
-    expect(() => received(BODY, secrets, (headers) => webhook.verify(BODY, headers))).not.toThrow()
-  })
-
-  test('fails with a key that was not signed with, and for another body', () => {
-    const verify = (secret: string, body: string) =>
-      received(BODY, secrets, (headers) => new svix.Webhook(secret).verify(body, headers))
-    expect(() => verify(foreign, BODY)).toThrow('No matching signature')
-    expect(() => verify(current, `${BODY} `)).toThrow('No matching signature')
-  })
-
-  test.each([24, 64, 75])('verifies with a key of %d bytes', (count) => {
-    const secret = `whsec_${Buffer.alloc(count, 0xfe).toString('base64')}`
-    const webhook = new standardWebhooks.Webhook(secret)
-    expect(() => received(BODY, [secret], (headers) => webhook.verify(BODY, headers))).not.toThrow()
-  })
-
-  test('is one entry for each secret, in their order, with blanks between', () => {
-    const expected = [current, old].map((secret) => {
-      const mac = createHmac('sha256', secretBytes(secret)).update(`${ID}.${TIMESTAMP}.${BODY}`)
-      return `v1,${mac.digest('base64')}`
-    })
-    expect(sign({ id: ID, timestamp: TIMESTAMP, body: BODY, secrets }).standard).toBe(
-      expected.join(' '),
-    )
+describe.each([
+  ['Standard Webhooks', standardWebhooks.Webhook as unknown as typeof svix.Webhook],
+  ['Svix', svix.Webhook],
+])('The library of %s', (_, Library) => {
+  test('accepts each current secret of any length, and no other secret or body', () => {
+    const secrets = [current, old]
+    for (const secret of secrets) verify(Library, secret, BODY, secrets)
+    expect(() => verify(Library, foreign, BODY, secrets)).toThrow('No matching signature')
+    expect(() => verify(Library, current, `${BODY} `, secrets)).toThrow('No matching signature')
+    for (const count of [24, 64, 75]) {
+      const secret = `whsec_${Buffer.alloc(count, 0xfe).toString('base64')}`
+      verify(Library, secret, BODY, [secret])
+    }
   })
 })
 
-describe('the service signature', () => {
-  const [current, old, foreign] = [newSecret(), newSecret(), newSecret()]
-  const signed = (body: string | Uint8Array, secrets: string[]) =>
-    sign({ id: ID, timestamp: TIMESTAMP, body, secrets }).service
-
-  test('names the time and one hexadecimal digest for each secret', () => {
-    expect(signed(BODY, [current])).toMatch(/^t=1900000000,v1=[0-9a-f]{64}$/)
-    expect(signed(BODY, [current, old])).toMatch(/^t=1900000000,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/)
-    expect(signed(BODY, [current, old])).toStartWith(signed(BODY, [current]))
-  })
-
-  test('verifies with the current and the old secret, each taken as the text that it is', () => {
-    const header = signed(BODY, [current, old])
-    expect(verifyService(header, BODY, current)).toBe(true)
-    expect(verifyService(header, BODY, old)).toBe(true)
-    expect(verifyService(header, BODY, foreign)).toBe(false)
-    expect(verifyService(header, BODY, current.slice('whsec_'.length))).toBe(false)
-    expect(verifyService(header, `${BODY} `, current)).toBe(false)
-  })
-
-  test('depends on the time but not on the message id', () => {
-    const of = (id: string, timestamp: number) =>
-      sign({ id, timestamp, body: BODY, secrets: [current] }).service
-    expect(of('a', 1)).toBe(of('b', 1))
-    expect(of('a', 1).slice(-64)).not.toBe(of('a', 2).slice(-64))
-  })
-
-  test('covers bytes that are no UTF-8', () => {
-    const body = Uint8Array.of(0, 0xff, 0xfe, 0x80)
-    expect(verifyService(signed(body, [current]), body, current)).toBe(true)
-  })
+test('The service signature has a digest per secret, over time and bytes', () => {
+  const digest = (secret: string, body: string | Uint8Array) =>
+    createHmac('sha256', secret).update(`${TIMESTAMP}.`).update(body).digest('hex')
+  const both = `t=1900000000,v1=${digest(current, BODY)},v1=${digest(old, BODY)}`
+  expect(signed(BODY, [current, old]).service).toBe(both)
+  const bytes = Uint8Array.of(0, 0xff, 0xfe, 0x80)
+  expect(signed(bytes, [old]).service).toBe(`t=1900000000,v1=${digest(old, bytes)}`)
 })
 
-test.each(['', '{}', BODY, 'é'.repeat(70_000)])('text and its UTF-8 are signed alike', (text) => {
-  const secrets = [newSecret(), newSecret()]
-  const bytes = new TextEncoder().encode(text)
-  expect(sign({ id: ID, timestamp: TIMESTAMP, body: bytes, secrets })).toEqual(
-    sign({ id: ID, timestamp: TIMESTAMP, body: text, secrets }),
+test.each(['', '{}', BODY, 'é'.repeat(70_000)])('Text is signed as UTF-8', (text) => {
+  expect(signed(new TextEncoder().encode(text), [current, old])).toEqual(
+    signed(text, [current, old]),
   )
+})
+
+const base64 = (count: number) => Buffer.alloc(count, 0xfb).toString('base64')
+
+test('A new secret is whsec_ and 32 random bytes', () => {
+  expect(current).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  expect(new Set(Array.from({ length: 1000 }, newSecret)).size).toBe(1000)
+})
+
+test.each([
+  [current, undefined],
+  ...[24, 25, 26, 64, 75].map((count) => [`whsec_${base64(count)}`, undefined] as const),
+  ['whsec_', 'secret range'],
+  [`whsec_${base64(23)}`, 'secret range'],
+  [`whsec_${base64(76)}`, 'secret range'],
+  ['', 'secret format'],
+  [base64(32), 'secret format'],
+  [`whsk_${base64(32)}`, 'secret format'],
+  [`WHSEC_${base64(32)}`, 'secret format'],
+  [`whsec_${Buffer.alloc(32, 0xfb).toString('base64url')}`, 'secret format'],
+  [`whsec_${base64(32).replaceAll('+', '-')}`, 'secret format'],
+  [`whsec_${base64(32).replace('=', '')}`, 'secret format'],
+  [`whsec_${base64(32)}=`, 'secret format'],
+  [`whsec_${'A'.repeat(42)}B=`, 'secret format'],
+  [`whsec_${base64(32)} `, 'secret format'],
+  [`whsec_${base64(32)}\n`, 'secret format'],
+  [`whsec_é${base64(32).slice(1)}`, 'secret format'],
+])('The given secret %j: %s', (secret, rule) => {
+  expect(ruleOf(() => checkSecret(secret))).toBe(rule)
+})
+
+test('A refused secret is not repeated in the message', () => {
+  const refusal = refusalOf(() => checkSecret('whsec_swordfish'))
+  expect(refusal?.message).not.toContain('swordfish')
+})
+
+describe('Rotation', () => {
+  const NOW = 1_000_000
+  const HOUR = 3_600_000
+  const grace = { now: NOW, graceMs: HOUR }
+  const noGrace = { now: NOW, graceMs: 0 }
+  const live = (secret: string): SigningSecret => ({ secret, expiresAt: null })
+  const until = (secret: string, expiresAt: number): SigningSecret => ({ secret, expiresAt })
+
+  test.each([
+    ['the first secret', [], 'a', grace, [live('a')]],
+    ['a grace period', [live('a')], 'b', grace, [live('b'), until('a', NOW + HOUR)]],
+    ['no grace period', [live('a')], 'b', noGrace, [live('b')]],
+    [
+      'older secrets, and one that has expired',
+      [live('d'), until('c', NOW + 1), until('b', NOW)],
+      'e',
+      grace,
+      [live('e'), until('d', NOW + HOUR), until('c', NOW + 1)],
+    ],
+    [
+      'the previous secret',
+      [live('b'), until('a', NOW + 5)],
+      'a',
+      grace,
+      [live('a'), until('b', NOW + HOUR)],
+    ],
+    [
+      'the current secret',
+      [live('b'), until('a', NOW + 5)],
+      'b',
+      grace,
+      [live('b'), until('a', NOW + 5)],
+    ],
+  ])('with %s', (_, held, secret, options, expected) => {
+    expect(rotate(Object.freeze(held), secret, options)).toEqual(expected)
+  })
+
+  test('keeps up to five secrets', () => {
+    const four = [live('d'), until('c', NOW + 3), until('b', NOW + 2), until('a', NOW + 1)]
+    const five = rotate(four, 'e', grace)
+    expect(five).toHaveLength(5)
+    const refused = expect.objectContaining({ kind: 'conflict', field: 'secret' })
+    expect(() => rotate(five, 'f', grace)).toThrow(refused)
+    expect(rotate(five, 'f', noGrace)).toEqual([live('f')])
+    expect(rotate(five, 'f', { now: NOW + 1, graceMs: HOUR })).toHaveLength(5)
+  })
+
+  test('signs with the current secret first, and with the others until they expire', () => {
+    const held = [until('a', NOW), until('b', NOW + 1), live('d'), until('c', NOW + 2)]
+    expect(liveSecrets(held, NOW - 1)).toEqual(['d', 'a', 'b', 'c'])
+    expect(liveSecrets(held, NOW)).toEqual(['d', 'b', 'c'])
+    expect(liveSecrets(held, NOW + 2)).toEqual(['d'])
+    expect(liveSecrets([], NOW)).toEqual([])
+  })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { firstState, handlingOf, requireActive, stepAt } from '../../src/delivery/paused.ts'
 import { DELIVERY_QUEUES, type Step } from '../../src/delivery/store/rows.ts'
 import {
   cancelled,
@@ -11,10 +12,11 @@ import {
 const NOW = 1_000_000
 const CREATED = 500_000
 const SCHEDULE = { retryDelaysMs: [5000, 60_000], jitter: 0.2, random: () => 0 }
+const { first, again } = DELIVERY_QUEUES
 
 type Row = Parameters<typeof stepAfter>[0]
 
-/** A delivery with its first attempt under way. */
+/** A delivery during its first attempt. */
 const leased = (change: Partial<Row> = {}): Row => ({
   seq: 1,
   id: 'delivery',
@@ -24,7 +26,7 @@ const leased = (change: Partial<Row> = {}): Row => ({
   endpointId: 'endpoint',
   format: 'standard',
   state: 'leased',
-  queue: DELIVERY_QUEUES.first,
+  queue: first,
   run: 1,
   attempts: 0,
   tries: 0,
@@ -38,18 +40,17 @@ const leased = (change: Partial<Row> = {}): Row => ({
   ...change,
 })
 
-const outcome = (result: Outcome['result'], change: Partial<Outcome> = {}): Outcome => ({
-  result,
-  refuses: null,
-  retryAfterMs: null,
-  endedAt: NOW,
-  ...change,
-})
+const after = (
+  row: Partial<Row>,
+  result: Outcome['result'],
+  change: Partial<Outcome> = {},
+  schedule = SCHEDULE,
+): Step => {
+  const outcome = { result, refuses: null, retryAfterMs: null, endedAt: NOW, ...change }
+  return stepAfter(leased(row), outcome, schedule)
+}
 
-const after = (row: Partial<Row>, ended: Outcome, schedule = SCHEDULE): Step =>
-  stepAfter(leased(row), ended, schedule)
-
-/** A resend of a delivery that waits for its second retry. */
+/** A resend during the wait for the second retry. */
 const RESEND: Partial<Row> = {
   trigger: 'resend',
   attempts: 2,
@@ -57,186 +58,131 @@ const RESEND: Partial<Row> = {
   dueAt: NOW - 10,
   resumeAt: NOW + 40_000,
 }
+const LAST: Partial<Row> = { attempts: 2, tries: 2 }
 
-describe('an attempt of the schedule', () => {
-  test('that succeeds ends the delivery', () => {
-    expect(after({ attempts: 1, tries: 1 }, outcome('succeeded'))).toMatchObject({
-      state: 'succeeded',
-      attempts: 2,
-      endedAt: NOW,
-    })
-  })
-
-  test('that fails is followed by the next, in the line of those that are tried again', () => {
-    expect(after({}, outcome('failed'))).toMatchObject({
+test.each<[string, Partial<Row>, Outcome['result'], Partial<Outcome>, Partial<Step>]>([
+  [
+    'A success ends the delivery',
+    { attempts: 1, tries: 1 },
+    'succeeded',
+    {},
+    { state: 'succeeded', attempts: 2, endedAt: NOW },
+  ],
+  [
+    'A failure is retried, behind first attempts',
+    {},
+    'failed',
+    {},
+    {
       state: 'waiting',
-      queue: DELIVERY_QUEUES.again,
+      queue: again,
       trigger: 'schedule',
       attempts: 1,
       tries: 1,
       dueAt: NOW + 5000,
       endedAt: null,
-    })
-  })
-
-  test('counts by its place in the run, not by all attempts there were', () => {
-    expect(after({ attempts: 7, tries: 1 }, outcome('failed'))).toMatchObject({
-      attempts: 8,
-      tries: 2,
-      dueAt: NOW + 60_000,
-    })
-  })
-
-  test('that is the last and fails ends the delivery', () => {
-    expect(after({ attempts: 2, tries: 2 }, outcome('failed'))).toMatchObject({
-      state: 'failed',
-      attempts: 3,
-      tries: 3,
-      endedAt: NOW,
-    })
-  })
-
-  test('that is the only one ends it at once', () => {
-    expect(after({}, outcome('failed'), { ...SCHEDULE, retryDelaysMs: [] })).toMatchObject({
-      state: 'failed',
-      attempts: 1,
-    })
-  })
-
-  test('waits as long as the receiver asks', () => {
-    expect(after({}, outcome('failed', { retryAfterMs: 30_000 })).dueAt).toBe(NOW + 30_000)
-    expect(after({}, outcome('failed', { retryAfterMs: 1000 })).dueAt).toBe(NOW + 5000)
-  })
-
-  test('is put off by the share of chance that its schedule has', () => {
-    const late = { ...SCHEDULE, random: () => 0.5 }
-
-    expect(after({}, outcome('failed'), late).dueAt).toBe(NOW + 5500)
-    expect(after({}, outcome('failed'), { ...late, jitter: 0 }).dueAt).toBe(NOW + 5000)
-  })
-
-  test('of a replay stays one of a replay when it is tried again', () => {
-    expect(after({ trigger: 'replay' }, outcome('failed')).trigger).toBe('replay')
-  })
-})
-
-describe('what was interrupted', () => {
-  test.each([
-    ['a first attempt', {}],
-    ['a retry', { queue: DELIVERY_QUEUES.again, attempts: 1, tries: 1 }],
-    ['a resend', RESEND],
-    ['an attempt during which a resend was asked for', { wanted: 'resend' as const }],
-  ])('goes on at once with nothing counted: %s', (_, row: Partial<Row>) => {
-    const { state, ...same } = after(row, outcome('interrupted'))
-
-    expect(state).toBe('ready')
-    expect(leased(row)).toMatchObject(same)
-  })
-
-  test('is cancelled where that was asked for', () => {
-    expect(after({ wanted: 'cancel' }, outcome('interrupted'))).toMatchObject({
-      state: 'cancelled',
-      attempts: 0,
-      wanted: null,
-      endedAt: NOW,
-    })
-  })
-})
-
-describe('a receiver that wants no more', () => {
-  test('of anything: the delivery has failed, whatever the schedule holds', () => {
-    expect(after({}, outcome('failed', { refuses: 'all' }))).toMatchObject({
-      state: 'failed',
-      attempts: 1,
-      endedAt: NOW,
-    })
-  })
-
-  test('of this message: the delivery is cancelled', () => {
-    expect(after({}, outcome('failed', { refuses: 'message' }))).toMatchObject({
-      state: 'cancelled',
-      attempts: 1,
-      endedAt: NOW,
-    })
-  })
-
-  test.each(['all', 'message'] as const)('(%s) has got it when it says so in a 2xx', (refuses) => {
-    expect(after({}, outcome('succeeded', { refuses })).state).toBe('succeeded')
-  })
-})
-
-describe('a resend of a delivery that waits', () => {
-  test('takes place now, and keeps the time of the schedule', () => {
-    const waiting = leased({
+    },
+  ],
+  [
+    'A delay depends on the attempts of the run, not on all attempts',
+    { attempts: 7, tries: 1 },
+    'failed',
+    {},
+    { attempts: 8, tries: 2, dueAt: NOW + 60_000 },
+  ],
+  [
+    'The last failure ends it',
+    LAST,
+    'failed',
+    {},
+    { state: 'failed', attempts: 3, tries: 3, endedAt: NOW },
+  ],
+  [
+    'A long Retry-After is respected',
+    {},
+    'failed',
+    { retryAfterMs: 30_000 },
+    { dueAt: NOW + 30_000 },
+  ],
+  ['A short Retry-After is not', {}, 'failed', { retryAfterMs: 1000 }, { dueAt: NOW + 5000 }],
+  ['A replay stays a replay', { trigger: 'replay' }, 'failed', {}, { trigger: 'replay' }],
+  [
+    'A receiver that wants nothing more ends it',
+    {},
+    'failed',
+    { refuses: 'all' },
+    { state: 'failed', attempts: 1, endedAt: NOW },
+  ],
+  [
+    "A receiver that doesn't want the message cancels it",
+    {},
+    'failed',
+    { refuses: 'message' },
+    { state: 'cancelled', attempts: 1, endedAt: NOW },
+  ],
+  [
+    'A success that refuses more is a success',
+    {},
+    'succeeded',
+    { refuses: 'all' },
+    { state: 'succeeded' },
+  ],
+  [
+    'One that refuses the message, too',
+    {},
+    'succeeded',
+    { refuses: 'message' },
+    { state: 'succeeded' },
+  ],
+  [
+    'A failed resend leaves the schedule, whatever Retry-After says',
+    RESEND,
+    'failed',
+    { retryAfterMs: 90_000 },
+    {
       state: 'waiting',
-      queue: DELIVERY_QUEUES.again,
-      tries: 2,
-      dueAt: NOW + 40_000,
-    })
-
-    expect(resendNow(waiting, NOW)).toMatchObject({
-      state: 'ready',
-      queue: DELIVERY_QUEUES.first,
-      trigger: 'resend',
-      dueAt: NOW,
-      resumeAt: NOW + 40_000,
-      tries: 2,
-    })
-  })
-
-  test('keeps that time also when it is asked for twice', () => {
-    const once = resendNow(leased({ dueAt: NOW + 40_000 }), NOW)
-
-    expect(resendNow(once, NOW + 5)).toMatchObject({ dueAt: NOW + 5, resumeAt: NOW + 40_000 })
-  })
-
-  test('leaves the schedule as it was when it fails, whatever the receiver asks for', () => {
-    expect(after(RESEND, outcome('failed', { retryAfterMs: 90_000 }))).toMatchObject({
-      state: 'waiting',
-      queue: DELIVERY_QUEUES.again,
+      queue: again,
       trigger: 'schedule',
       attempts: 3,
       tries: 2,
       dueAt: NOW + 40_000,
       resumeAt: null,
-    })
-  })
-
-  test('ends the delivery when it succeeds', () => {
-    expect(after(RESEND, outcome('succeeded'))).toMatchObject({
-      state: 'succeeded',
-      attempts: 3,
-      resumeAt: null,
-      endedAt: NOW,
-    })
-  })
-})
-
-describe('a resend that is asked for while an attempt is under way', () => {
-  test('follows it, and the schedule goes on after both', () => {
-    expect(after({ wanted: 'resend' }, outcome('failed'))).toMatchObject({
-      state: 'ready',
-      trigger: 'resend',
-      tries: 1,
-      dueAt: NOW,
-      resumeAt: NOW + 5000,
-      wanted: null,
-    })
-  })
-
-  test('follows a resend as well, which keeps the time of the schedule', () => {
-    expect(after({ ...RESEND, wanted: 'resend' }, outcome('failed'))).toMatchObject({
+    },
+  ],
+  [
+    'A successful resend ends it',
+    RESEND,
+    'succeeded',
+    {},
+    { state: 'succeeded', attempts: 3, resumeAt: null, endedAt: NOW },
+  ],
+  [
+    'A resend requested during an attempt follows it, before the schedule',
+    { wanted: 'resend' },
+    'failed',
+    {},
+    { state: 'ready', trigger: 'resend', tries: 1, dueAt: NOW, resumeAt: NOW + 5000, wanted: null },
+  ],
+  [
+    'A resend requested during a resend follows it, too',
+    { ...RESEND, wanted: 'resend' },
+    'failed',
+    {},
+    {
       state: 'ready',
       trigger: 'resend',
       tries: 2,
       dueAt: NOW,
       resumeAt: NOW + 40_000,
       wanted: null,
-    })
-  })
-
-  test('is a new run when that attempt was the last', () => {
-    expect(after({ attempts: 2, tries: 2, wanted: 'resend' }, outcome('failed'))).toMatchObject({
+    },
+  ],
+  [
+    'A resend requested during the last attempt is a new run',
+    { ...LAST, wanted: 'resend' },
+    'failed',
+    {},
+    {
       state: 'ready',
       trigger: 'resend',
       run: 2,
@@ -244,71 +190,128 @@ describe('a resend that is asked for while an attempt is under way', () => {
       tries: 0,
       wanted: null,
       endedAt: null,
-    })
-  })
-
-  test('is not needed any more when that attempt succeeds', () => {
-    expect(after({ wanted: 'resend' }, outcome('succeeded'))).toMatchObject({
-      state: 'succeeded',
-      wanted: null,
-    })
-  })
+    },
+  ],
+  [
+    'A resend requested during a successful attempt is unnecessary',
+    { wanted: 'resend' },
+    'succeeded',
+    {},
+    { state: 'succeeded', wanted: null },
+  ],
+  [
+    'A delivery cancelled during an attempt is not retried',
+    { wanted: 'cancel' },
+    'failed',
+    {},
+    { state: 'cancelled', attempts: 1, wanted: null, endedAt: NOW },
+  ],
+  [
+    'It succeeds if the attempt does',
+    { wanted: 'cancel' },
+    'succeeded',
+    {},
+    { state: 'succeeded' },
+  ],
+  [
+    'It is cancelled if the attempt is interrupted',
+    { wanted: 'cancel' },
+    'interrupted',
+    {},
+    { state: 'cancelled', attempts: 0, wanted: null, endedAt: NOW },
+  ],
+])('%s', (_, row, result, change, step) => {
+  expect(after(row, result, change)).toMatchObject(step)
 })
 
-describe('a delivery that is cancelled while an attempt is under way', () => {
-  test('is not tried again', () => {
-    expect(after({ wanted: 'cancel' }, outcome('failed'))).toMatchObject({
-      state: 'cancelled',
-      attempts: 1,
-      wanted: null,
-      endedAt: NOW,
-    })
-  })
-
-  test('has succeeded all the same when that attempt does', () => {
-    expect(after({ wanted: 'cancel' }, outcome('succeeded')).state).toBe('succeeded')
-  })
+test('The only attempt of a schedule ends the delivery', () => {
+  const once = { ...SCHEDULE, retryDelaysMs: [] }
+  expect(after({}, 'failed', {}, once)).toMatchObject({ state: 'failed', attempts: 1 })
 })
 
-describe('a delivery that has ended', () => {
+test('A retry is delayed by the jitter of its schedule', () => {
+  const late = { ...SCHEDULE, random: () => 0.5 }
+  expect(after({}, 'failed', {}, late).dueAt).toBe(NOW + 5500)
+  expect(after({}, 'failed', {}, { ...late, jitter: 0 }).dueAt).toBe(NOW + 5000)
+})
+
+test.each<[string, Partial<Row>]>([
+  ['A first attempt', {}],
+  ['A retry', { queue: again, attempts: 1, tries: 1 }],
+  ['A resend', RESEND],
+  ['An attempt with a requested resend', { wanted: 'resend' }],
+])('%s that is interrupted is repeated without being counted', (_, row) => {
+  const { state, ...same } = after(row, 'interrupted')
+  expect(state).toBe('ready')
+  expect(leased(row)).toMatchObject(same)
+})
+
+test('A resend of a waiting delivery is sent now, and keeps the time of the schedule', () => {
+  const waiting = leased({ state: 'waiting', queue: again, tries: 2, dueAt: NOW + 40_000 })
+  const once = resendNow(waiting, NOW)
+  const sent = { state: 'ready', queue: first, trigger: 'resend', tries: 2 }
+  expect(once).toMatchObject({ ...sent, dueAt: NOW, resumeAt: NOW + 40_000 })
+  const twice = { dueAt: NOW + 5, resumeAt: NOW + 40_000 }
+  expect(resendNow(once as Row, NOW + 5)).toMatchObject(twice)
+})
+
+describe('A delivery that has ended', () => {
   const ended = { ...leased({ attempts: 3, tries: 3, endedAt: NOW - 1 }), state: 'failed' as const }
 
-  test('begins a new run at once when it is sent again, with its whole schedule before it', () => {
+  test('starts a new run with the whole schedule when it is resent', () => {
     const run = newRun(ended, 'resend', NOW)
-
     expect(run).toMatchObject({
-      state: 'ready',
-      queue: DELIVERY_QUEUES.first,
-      run: 2,
-      attempts: 3,
-      tries: 0,
-      dueAt: NOW,
-      resumeAt: null,
-      endedAt: null,
+      ...{ state: 'ready', queue: first, run: 2, attempts: 3, tries: 0 },
+      ...{ dueAt: NOW, resumeAt: null, endedAt: null },
     })
-    expect(after({ ...run, state: 'leased' }, outcome('failed'))).toMatchObject({
-      state: 'waiting',
-      trigger: 'schedule',
-      attempts: 4,
-      tries: 1,
-      dueAt: NOW + 5000,
+    expect(after({ ...run, state: 'leased' }, 'failed')).toMatchObject({
+      ...{ state: 'waiting', trigger: 'schedule', attempts: 4, tries: 1, dueAt: NOW + 5000 },
     })
   })
 
-  test('waits for its turn, behind first attempts, when it is replayed', () => {
-    expect(newRun(ended, 'replay', NOW + 100)).toMatchObject({
-      state: 'waiting',
-      queue: DELIVERY_QUEUES.again,
-      run: 2,
-      dueAt: NOW + 100,
-    })
+  test('waits behind first attempts when it is replayed', () => {
+    const run = { state: 'waiting', queue: again, run: 2, dueAt: NOW + 100 }
+    expect(newRun(ended, 'replay', NOW + 100)).toMatchObject(run)
   })
 })
 
-test('what is cancelled keeps its count of attempts', () => {
-  expect(cancelled(leased({ attempts: 4 }), NOW)).toMatchObject({
-    state: 'cancelled',
-    attempts: 4,
-    endedAt: NOW,
-  })
+test('A cancelled delivery keeps its number of attempts', () => {
+  const step = { state: 'cancelled', attempts: 4, endedAt: NOW }
+  expect(cancelled(leased({ attempts: 4 }), NOW)).toMatchObject(step)
+})
+
+const active = { isActive: true }
+const paused = { isActive: false }
+
+test('Deliveries of a paused endpoint are held, those of a deleted one cancelled', () => {
+  expect([active, paused, undefined].map(handlingOf)).toEqual(['send', 'hold', 'cancel'])
+  requireActive(active, 'resend')
+  for (const action of ['resend', 'replay'] as const)
+    for (const endpoint of [paused, undefined])
+      expect(() => requireActive(endpoint, action)).toThrow(
+        expect.objectContaining({ kind: 'conflict' }),
+      )
+})
+
+test.each([
+  [true, false, 0, 'ready'],
+  [true, false, 1, 'waiting'],
+  [false, false, 0, 'held'],
+  [false, false, 1, 'held'],
+  [true, true, 0, 'held'],
+  [false, true, 1, 'held'],
+] as const)(
+  'New deliveries: active %p, breaker open %p, delay %d: %s',
+  (isActive, isBreakerOpen, firstDelayMs, state) => {
+    expect(firstState({ isActive, isBreakerOpen }, { firstDelayMs })).toBe(state)
+  },
+)
+
+test('After an attempt, an endpoint that was paused or deleted gets no retry', () => {
+  const step = { state: 'waiting', dueAt: 5, endedAt: null, wanted: null } as Step
+  const ended = { state: 'succeeded', dueAt: 5, endedAt: 7, wanted: null } as Step
+  expect(stepAt(active, step, 9)).toBe(step)
+  expect(stepAt(paused, step, 9)).toEqual({ ...step, state: 'held' })
+  expect(stepAt(undefined, step, 9)).toMatchObject({ state: 'cancelled', endedAt: 9 })
+  for (const endpoint of [active, paused, undefined]) expect(stepAt(endpoint, ended, 9)).toBe(ended)
 })

@@ -1,164 +1,218 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { t, ValidationError } from 'elysia'
-import { parseJson, readText } from '../../src/http/body.ts'
+import { parseJson, readFields, readText } from '../../src/http/body.ts'
 import { asInvalid } from '../../src/http/validation.ts'
 import { bootTestApp } from '../support/app.ts'
 
-const request = (body: BodyInit | null, contentType: string | null = 'application/json') => {
+const JSON_TYPE = 'application/json'
+const FORM = 'application/x-www-form-urlencoded'
+
+function request(body: BodyInit | null, type: string | null, coding?: string) {
   const built = new Request('http://localhost/', { method: 'POST', body })
-  if (contentType === null) built.headers.delete('content-type')
-  else built.headers.set('content-type', contentType)
+  if (type === null) built.headers.delete('content-type')
+  else built.headers.set('content-type', type)
+  if (coding !== undefined) built.headers.set('content-encoding', coding)
   return built
 }
 
-const readJson = async (request: Request, limit: number) =>
-  parseJson(await readText(request, limit))
+const readJson = async (
+  body: BodyInit | null,
+  type: string | null = JSON_TYPE,
+  limit = 2_000_000,
+) => parseJson(await readText(request(body, type), limit))
 
-test('JSON is read, and nothing is null', async () => {
-  expect(await readJson(request('{"a":[1,null]}'), 100)).toEqual({ a: [1, null] })
-  expect(await readJson(request(null), 100)).toBeNull()
-  expect(await readJson(request(''), 100)).toBeNull()
-})
+const readForm = (body: BodyInit | null, type: string | null = FORM, limit = 2_000_000) =>
+  readFields(request(body, type), limit)
 
-test('the text is what was sent, spelling and all; only a byte order mark goes', async () => {
-  const text = ' {"a": 1.0, "a":1e400, "\\u0061":"\\/é"}\n'
-  expect(await readText(request(text), 100)).toBe(text)
-  expect(await readText(request(`\ufeff${text}`), 100)).toBe(text)
-  expect(await readText(request(null), 100)).toBe('')
-  expect(await readText(request('', 'text/plain'), 100)).toBe('')
-})
+const READERS = [
+  ['JSON', readJson, JSON_TYPE],
+  ['a form', readForm, FORM],
+] as const
 
-test('types that end in +json, and parameters, are JSON too', async () => {
-  for (const type of [
-    'application/json; charset=utf-8',
-    'APPLICATION/JSON',
-    'application/json-patch+json',
-    'application/merge-patch+json',
-  ])
-    expect(await readJson(request('1', type), 100)).toBe(1)
-})
+describe.each(READERS)('A body of %s', (_, read, type) => {
+  test('is limited in bytes, before anything else is wrong with it', async () => {
+    for (const sent of [type, 'text/plain'])
+      await expect(read('é'.repeat(51), sent, 100)).rejects.toMatchObject({ kind: 'too_large' })
+    const endless = new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(4)) })
+    await expect(read(endless, type, 10)).rejects.toMatchObject({ kind: 'too_large' })
+  })
 
-test('another content type, or none, is told apart from bad syntax', async () => {
-  for (const type of [
+  test.each([
     'text/plain',
-    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
     'application/jsonx',
     'text/json',
     null,
-  ])
-    await expect(readJson(request('{}', type), 100)).rejects.toMatchObject({
-      kind: 'unsupported_media_type',
+  ])('has no other type: %s', async (other) => {
+    const body = new TextEncoder().encode('{}')
+    await expect(read(body, other)).rejects.toMatchObject({ kind: 'unsupported_media_type' })
+  })
+
+  test('is UTF-8, and complete', async () => {
+    for (const bytes of [
+      [0x22, 0xff, 0x22],
+      [0x61, 0x3d, 0xed, 0xa0, 0x80],
+      [0x61, 0x3d, 0xc3],
+    ])
+      await expect(read(new Uint8Array(bytes))).rejects.toMatchObject({ kind: 'invalid' })
+    const broken = new ReadableStream({
+      start: (to) => to.enqueue(new TextEncoder().encode('1')),
+      pull: (to) => to.error(new Error('reset')),
     })
-  await expect(readJson(request('{"a":'), 100)).rejects.toMatchObject({
-    kind: 'invalid',
-    message: expect.stringMatching(/^body: must be JSON/),
+    await expect(read(broken)).rejects.toMatchObject({ kind: 'invalid' })
   })
 })
 
-test('size comes before type and syntax, counted in bytes', async () => {
-  await expect(readJson(request('é'.repeat(51), 'text/plain'), 100)).rejects.toMatchObject({
-    kind: 'too_large',
+test.each(['gzip', 'br', 'identity, gzip', ''])(
+  'No body has the content coding %j',
+  async (coding) => {
+    const refused = { kind: 'unsupported_media_type' }
+    await expect(readText(request('{}', JSON_TYPE, coding), 100)).rejects.toMatchObject(refused)
+    await expect(readFields(request('a=1', FORM, coding), 100)).rejects.toMatchObject(refused)
+  },
+)
+
+describe('JSON', () => {
+  test('is parsed, and nothing is null', async () => {
+    expect(await readJson('{"a":[1,null]}')).toEqual({ a: [1, null] })
+    for (const body of [null, '']) expect(await readJson(body)).toBeNull()
+    await expect(readJson('{"a":')).rejects.toMatchObject({ kind: 'invalid' })
   })
-  expect(await readJson(request(JSON.stringify('é'.repeat(49))), 100)).toBe('é'.repeat(49))
-})
 
-test('a character split between two pieces stays whole', async () => {
-  const bytes = new TextEncoder().encode('"héé"')
-  const pieces = new ReadableStream({
-    start(controller) {
-      for (const byte of bytes) controller.enqueue(new Uint8Array([byte]))
-      controller.close()
-    },
+  test('is passed on as it was sent, without a byte order mark', async () => {
+    const text = ' {"a": 1.0, "a":1e400, "\\u0061":"\\/é"}\n'
+    for (const sent of [text, `\ufeff${text}`])
+      expect(await readText(request(sent, JSON_TYPE), 100)).toBe(text)
+    expect(await readText(request('', 'text/plain'), 100)).toBe('')
   })
 
-  expect(await readJson(request(pieces), 100)).toBe('héé')
+  test.each([
+    'application/json; charset=utf-8',
+    'APPLICATION/JSON',
+    'application/merge-patch+json',
+  ])('may have the type %s', async (type) => expect(await readJson('1', type)).toBe(1))
+
+  test('may be split within a character', async () => {
+    const bytes = [...new TextEncoder().encode('"héé"')].map((byte) => new Uint8Array([byte]))
+    expect(await readJson(new Blob(bytes).stream())).toBe('héé')
+  })
+
+  test('has at most 64 levels, and is not parsed to count them', async () => {
+    const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+    expect(await readJson(nested(64))).toBeArray()
+    for (const text of [
+      nested(65),
+      '['.repeat(1_000_000),
+      `{"payload":${'{"a":['.repeat(150_000)}`,
+      `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`,
+    ])
+      await expect(readJson(text)).rejects.toThrow('deeper than 64 levels')
+    const text = `${'['.repeat(1_000_000)}\\"{`
+    expect(await readJson(JSON.stringify({ text }))).toEqual({ text })
+    expect(await readJson(`[${Array(300_000).fill('[]').join()}]`)).toHaveLength(300_000)
+  })
+
+  test('has no half of a surrogate pair', async () => {
+    for (const text of ['"a\\ud800b"', '{"\\udfff":1}', '[["\\ud800"]]'])
+      await expect(readJson(text)).rejects.toThrow('surrogate')
+    expect(await readJson('"\\ud83d\\ude00"')).toBe('😀')
+  })
 })
 
-test('a body may be 64 levels deep and no deeper', async () => {
-  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+describe('The fields of a form', () => {
+  test.each<[string, object]>([
+    ['', {}],
+    ['a=1&b=2', { a: '1', b: '2' }],
+    ['a', { a: '' }],
+    ['a=1=2', { a: '1=2' }],
+    ['a=1&&b=2&', { a: '1', b: '2' }],
+    ['a=%C3%A9+%2B+b%20c', { a: 'é + b c' }],
+    ['a=%zz', { a: '%zz' }],
+    ['=x', { '': 'x' }],
+    // The last value of a name counts.
+    ['a=1&a=', { a: '' }],
+    ['a=1&b=2&a=3', { a: '3', b: '2' }],
+    ['a=1&a.b=2', { a: { b: '2' } }],
+    ['a.b=1&a=2', { a: '2' }],
+    ['a.b=1&a=2&a.c=3', { a: { c: '3' } }],
+    // A list keeps all values.
+    ['a[]=1&a[]=2', { a: ['1', '2'] }],
+    ['a[]=1&a=2', { a: '2' }],
+    ['a=1&a[]=2', { a: ['2'] }],
+    ['a.b[]=1&a.b[]=2', { a: { b: ['1', '2'] } }],
+    // One dot leads into an object.
+    ['a.b=1&x=2&a.c=3', { a: { b: '1', c: '3' }, x: '2' }],
+    ['a.b.c=1', { a: { 'b.c': '1' } }],
+    ['.a=1', { '': { a: '1' } }],
+    ['a%2Eb=1', { a: { b: '1' } }],
+    ['a[b]=1', { 'a[b]': '1' }],
+  ])('of %s', async (body, fields) => {
+    expect({ ...(await readForm(body)) }).toEqual(fields as never)
+  })
 
-  expect(await readJson(request(nested(64)), 1000)).toBeArray()
-  await expect(readJson(request(nested(66)), 1000)).rejects.toThrow('deeper than 64 levels')
-  await expect(
-    readJson(request(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`), 1_000_000),
-  ).rejects.toMatchObject({ kind: 'invalid' })
-})
+  test('are own properties, whatever their names', async () => {
+    const fields = await readForm('__proto__=1&constructor=2&a.__proto__=3&__proto__.polluted=4')
+    expect(Object.keys(fields).sort()).toEqual(['__proto__', 'a', 'constructor'])
+    expect(Object.getOwnPropertyDescriptor(fields, '__proto__')?.value).toEqual({ polluted: '4' })
+    expect(Object.keys(fields.a as object)).toEqual(['__proto__'])
+    expect('polluted' in {} || 'polluted' in fields).toBe(false)
+  })
 
-test('text that is not UTF-8, or half a surrogate pair, is refused instead of replaced', async () => {
-  const bytes = new Uint8Array([0x22, 0xff, 0x22])
-  await expect(readJson(request(bytes), 100)).rejects.toThrow('must be UTF-8')
-  for (const text of ['"a\\ud800b"', '{"\\udfff":1}', '[["\\ud800"]]'])
-    await expect(readJson(request(text), 100)).rejects.toThrow('surrogate')
-  expect(await readJson(request('"\\ud83d\\ude00"'), 100)).toBe('😀')
-})
+  test('are at most 200', async () => {
+    const names = (count: number) => Array.from({ length: count }, (_, at) => `a.n${at}=x`)
+    expect(Object.keys((await readForm(names(200).join('&'))).a as object)).toHaveLength(200)
+    for (const fields of [names(201), names(100_000), Array(201).fill('a=1'), Array(201).fill('a')])
+      await expect(readForm(fields.join('&'))).rejects.toMatchObject({ kind: 'invalid' })
+    expect({ ...(await readForm('&'.repeat(1_000_000))) }).toEqual({})
+  })
 
-test('a content coding is refused, plain or not', async () => {
-  const coded = request('{}')
-  coded.headers.set('content-encoding', 'gzip')
-
-  await expect(readJson(coded, 100)).rejects.toThrow(
-    'Content-Encoding: must not be set, unlike gzip',
+  test.each([`${FORM};charset=UTF-8`, ` ${FORM} ; charset=utf-8`, FORM.toUpperCase()])(
+    'may have the type %s',
+    async (type) => expect({ ...(await readForm('a=1', type)) }).toEqual({ a: '1' }),
   )
-})
 
-test('nesting without end is a refusal and not a crash', async () => {
-  await expect(readJson(request('['.repeat(900_000)), 1_000_000)).rejects.toMatchObject({
-    kind: 'invalid',
+  test('may be sent as a JSON object, or not at all', async () => {
+    const text = '{"a":1,"b":null,"c":{"d":["e"]},"f.g":true,"__proto__":{"polluted":1}}'
+    const fields = await readForm(text, JSON_TYPE)
+    expect(Object.keys(fields).sort()).toEqual(['__proto__', 'a', 'b', 'c', 'f.g'])
+    expect(fields.polluted).toBeUndefined()
+    for (const body of [null, '', 'null']) expect(await readForm(body, JSON_TYPE)).toEqual({})
+    expect(await readForm('', 'text/plain')).toEqual({})
+    for (const other of ['[]', '"a"', '1', 'true'])
+      await expect(readForm(other, JSON_TYPE)).rejects.toMatchObject({ kind: 'invalid' })
   })
 })
 
-test('a body that is too deep is refused before anybody parses it', async () => {
-  for (const text of ['['.repeat(1_000_000), `{"payload":${'{"a":['.repeat(150_000)}`])
-    await expect(readJson(request(text), 2_000_000)).rejects.toThrow(
-      'body: must not be nested deeper than 64 levels',
-    )
-})
-
-test('brackets in a string are text, and so many lists beside one another are not deep', async () => {
-  const text = `${'['.repeat(1_000_000)}\\"{`
-  expect(await readJson(request(JSON.stringify({ text })), 2_000_000)).toEqual({ text })
-  const lists = `[${Array(300_000).fill('[]').join()},"\\u0061"]`
-  expect(await readJson(request(lists), 2_000_000)).toHaveLength(300_001)
-})
-
-test('of all that is wrong with a value only the first is looked for', () => {
-  const schema = t.Object({ channels: t.Array(t.String(), { maxItems: 10 }) })
-  let looked = 0
-  const channels = new Proxy(Array(5000).fill(1), {
-    get(list, name) {
-      if (typeof name === 'string' && /^\d+$/.test(name)) looked++
-      return Reflect.get(list, name)
-    },
-  })
-  const error = new ValidationError('body', schema, { channels })
-  looked = 0
-
-  expect(asInvalid(error).message).toBe('channels: must be a list of at most 10 items')
-  expect(looked).toBe(0)
-})
-
-test('half a million wrong items of a list are refused like one', async () => {
-  await using app = await bootTestApp()
-  const { key } = await (await app.tenant()).key('relay', 'live')
-  const post = (channels: string) =>
-    app.raw('/v1/relay/messages', {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: `{"event_type":"a.b","payload":{},"channels":${channels}}`,
-    })
-
-  for (const channels of [`[${Array(500_000).fill(1).join()}]`, `[${Array(11).fill(1).join()}]`])
-    expect(await post(channels)).toMatchObject({
-      status: 400,
-      body: {
-        error: {
-          code: 'invalid_payload',
-          message: 'channels: must be a list of up to 10 channels',
-        },
+describe('Validation', () => {
+  test('looks no further than the first error of a value', () => {
+    const schema = t.Object({ channels: t.Array(t.String(), { maxItems: 10 }) })
+    let looked = 0
+    const channels = new Proxy(Array(5000).fill(1), {
+      get(list, name) {
+        if (typeof name === 'string' && /^\d+$/.test(name)) looked++
+        return Reflect.get(list, name)
       },
     })
-  expect(await post('[1]')).toMatchObject({
-    status: 400,
-    body: { error: { message: 'channels.0: must be the name of a channel' } },
+    const error = new ValidationError('body', schema, { channels })
+    looked = 0
+    expect(asInvalid(error)).toMatchObject({ field: 'channels' })
+    expect(looked).toBe(0)
+  })
+
+  test('refuses half a million wrong items as quickly as one', async () => {
+    await using app = await bootTestApp()
+    const { key } = await (await app.tenant()).key('relay', 'live')
+    for (const [count, field] of [
+      [500_000, 'channels'],
+      [11, 'channels'],
+      [1, 'channels.0'],
+    ] as const) {
+      const channels = Array(count).fill(1)
+      const message = { event_type: 'a.b', payload: {}, channels }
+      expect(await app.client(key).post('/v1/relay/messages', message)).toMatchObject({
+        status: 400,
+        body: { error: { message: expect.stringMatching(RegExp(`^${field}: `)) } },
+      })
+    }
   })
 })

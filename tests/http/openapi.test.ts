@@ -34,7 +34,7 @@ test('the document has every route of the API, with its answers', async () => {
     'schedule',
     'url',
   ])
-  expect(create.security).toEqual([{ apiKey: [] }])
+  expect(create.security).toEqual([{ apiKey: ['clockwork'] }])
 })
 
 test('every route of an engine says what it does and what it answers', async () => {

@@ -1,25 +1,34 @@
 import { expect, test } from 'bun:test'
 import { checkDigits, randomBase62, sha256 } from '../../src/platform/crypto.ts'
+import { random } from '../../src/platform/random.ts'
+
+/** How often each value occurs. */
+const countsOf = (values: Iterable<string | number>) =>
+  [...Map.groupBy(values, (value) => value).values()].map((group) => group.length)
 
 test('SHA-256 agrees with its published vector', () => {
   expect(sha256('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
 })
 
-test('random text has the asked length and uses each of 62 characters about equally', () => {
+test('Random text has the given length and uses 62 characters about equally', () => {
   const text = randomBase62(62_000)
-  const counts = new Map<string, number>()
-  for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1)
-
   expect(text).toMatch(/^[0-9A-Za-z]{62000}$/)
-  expect(counts.size).toBe(62)
-  for (const count of counts.values()) {
-    expect(count).toBeGreaterThan(800)
-    expect(count).toBeLessThan(1200)
-  }
+  const counts = countsOf(text)
+  expect(counts).toHaveLength(62)
+  expect(Math.min(...counts)).toBeGreaterThan(800)
+  expect(Math.max(...counts)).toBeLessThan(1200)
 })
 
-test('check digits are CRC-32 in six base62 digits, and change with every changed character', () => {
-  expect(checkDigits('123456789')).toBe(base62(0xcbf43926))
+test('Random numbers are spread evenly from 0 to below 1', () => {
+  const counts = countsOf(Array.from({ length: 100_000 }, () => Math.floor(random() * 10)))
+  expect(counts).toHaveLength(10)
+  // 10,000 each, give or take ten standard deviations.
+  for (const count of counts) expect(Math.abs(count - 10_000)).toBeLessThan(950)
+})
+
+test('Check digits are CRC-32 in six base62 digits and change with every character', () => {
+  // The published check value, 0xcbf43926.
+  expect(checkDigits('123456789')).toBe('3jZRME')
   expect(checkDigits('')).toBe('000000')
   const text = randomBase62(37)
   for (let at = 0; at < text.length; at++) {
@@ -27,8 +36,3 @@ test('check digits are CRC-32 in six base62 digits, and change with every change
     expect(checkDigits(changed)).not.toBe(checkDigits(text))
   }
 })
-
-function base62(value: number): string {
-  const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-  return value === 0 ? '' : (base62(Math.floor(value / 62)) + digits[value % 62]).padStart(1)
-}

@@ -4,31 +4,17 @@ import { join } from 'node:path'
 import { giveName } from '../../src/platform/files.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-test('a draft takes a name that is free', () => {
+test('A draft takes a free name, and no taken one, not even of a broken link', () => {
   using folder = temporaryFolder()
-  const [draft, name] = [join(folder.path, 'draft'), join(folder.path, 'name')]
-  writeFileSync(draft, 'new')
+  const at = (name: string) => join(folder.path, name)
+  writeFileSync(at('draft'), 'new')
+  writeFileSync(at('taken'), 'old')
+  symlinkSync(at('nowhere'), at('link'))
+  for (const name of ['taken', 'link'])
+    expect(() => giveName(at('draft'), at(name))).toThrow(`${at(name)} already exists`)
+  expect(readFileSync(at('taken'), 'utf8')).toBe('old')
 
-  giveName(draft, name)
-
-  expect(readFileSync(name, 'utf8')).toBe('new')
-  expect(existsSync(draft)).toBe(false)
-})
-
-test('a name that is taken stays as it is, be it by a link that leads nowhere', () => {
-  using folder = temporaryFolder()
-  const [draft, name, link] = ['draft', 'name', 'link'].map((one) => join(folder.path, one)) as [
-    string,
-    string,
-    string,
-  ]
-  writeFileSync(draft, 'new')
-  writeFileSync(name, 'old')
-  symlinkSync(join(folder.path, 'nowhere'), link)
-
-  for (const taken of [name, link])
-    expect(() => giveName(draft, taken)).toThrow(`${taken} already exists`)
-
-  expect(readFileSync(name, 'utf8')).toBe('old')
-  expect(readFileSync(draft, 'utf8')).toBe('new')
+  giveName(at('draft'), at('free'))
+  expect(readFileSync(at('free'), 'utf8')).toBe('new')
+  expect(existsSync(at('draft'))).toBe(false)
 })

@@ -1,49 +1,47 @@
 import { expect, test } from 'bun:test'
 import { memberText } from '../../src/platform/json-text.ts'
 
-test('a member is given as it is spelled, without the space around it', () => {
+test('A member keeps its spelling, without the space around it', () => {
   const json = ' {\n"a" : 1.0,\t"b":{ "x" : [ 1E2 , -0 ] } , "c":"\\u0061\\/"\r\n, "d": true } '
-
   expect(memberText(json, 'a')).toBe('1.0')
   expect(memberText(json, 'b')).toBe('{ "x" : [ 1E2 , -0 ] }')
   expect(memberText(json, 'c')).toBe('"\\u0061\\/"')
   expect(memberText(json, 'd')).toBe('true')
   expect(memberText(json, 'x')).toBeUndefined()
+  const numbers = '{"id":12345678901234567890,"price":1.10,"huge":1e400}'
+  expect(memberText(`{"payload":${numbers}}`, 'payload')).toBe(numbers)
 })
 
-test('numbers that a parser would change keep their digits', () => {
-  const json = '{"payload":{"id":12345678901234567890,"price":1.10,"huge":1e400}}'
-
-  expect(memberText(json, 'payload')).toBe('{"id":12345678901234567890,"price":1.10,"huge":1e400}')
-})
-
-test('brackets, quotes and backslashes in strings are no structure', () => {
+test('Brackets, quotes and backslashes in strings are no structure', () => {
   const values = ['"}"', '"]["', '"\\""', '"\\\\"', '"\\\\\\""', '["\\\\","}"]', '{"}":"{\\""}']
   for (const value of values)
     expect(memberText(`{"x":${value},"payload":${value},"y":${value}}`, 'payload')).toBe(value)
 })
 
-test('a key may be spelled with escapes, and is not one when it is a value or lies deeper', () => {
-  expect(memberText('{"p\\u0061yload":1}', 'payload')).toBe('1')
-  expect(memberText('{"\\u0070\\u0061yload":1,"a\\/b":2}', 'a/b')).toBe('2')
-  expect(memberText('{"a":"payload","b":{"payload":1},"c":["payload"]}', 'payload')).toBeUndefined()
-  expect(memberText('{"payloa\\u0064x":1,"payload ":2,"Payload":3}', 'payload')).toBeUndefined()
-  expect(memberText('{"a\\\\nb":1}', 'a\nb')).toBeUndefined()
-  expect(memberText('{"":1}', '')).toBe('1')
+test.each([
+  // A key may be spelled with escapes.
+  ['{"p\\u0061yload":1}', 'payload', '1'],
+  ['{"\\u0070\\u0061yload":1,"a\\/b":2}', 'a/b', '2'],
+  ['{"":1}', '', '1'],
+  // A value or a deeper key is no key.
+  ['{"a":"payload","b":{"payload":1},"c":["payload"]}', 'payload', undefined],
+  ['{"payloa\\u0064x":1,"payload ":2,"Payload":3}', 'payload', undefined],
+  ['{"a\\\\nb":1}', 'a\nb', undefined],
+  // The last member of a name counts.
+  ['{"a":1,"b":2,"a":3}', 'a', '3'],
+  ['{"a":1,"\\u0061":[2],"b":3}', 'a', '[2]'],
+  ['{"__proto__":1,"__proto__":{"x":2}}', '__proto__', '{"x":2}'],
+  // Only an object has members.
+  ['null', 'a', undefined],
+  ['1', 'a', undefined],
+  ['"{\\"a\\":1}"', 'a', undefined],
+  ['[{"a":1}]', 'a', undefined],
+  [' { } ', 'a', undefined],
+])('In %s the member %j is %p', (json, name, text) => {
+  expect(memberText(json, name)).toBe(text as string)
 })
 
-test('of members by the same name the last one counts, however it is spelled', () => {
-  expect(memberText('{"a":1,"b":2,"a":3}', 'a')).toBe('3')
-  expect(memberText('{"a":1,"\\u0061":[2],"b":3}', 'a')).toBe('[2]')
-  expect(memberText('{"__proto__":1,"__proto__":{"x":2}}', '__proto__')).toBe('{"x":2}')
-})
-
-test('what is not an object has no members', () => {
-  for (const json of ['null', '1', '"{\\"a\\":1}"', '[{"a":1}]', '{}', ' { } '])
-    expect(memberText(json, 'a')).toBeUndefined()
-})
-
-test('of 5,000 random objects each member parses to what the parser makes of the whole', () => {
+test('Each member of 5,000 random objects parses as it does within the whole', () => {
   const random = seeded(20261121)
   let members = 0
   for (let round = 0; round < 5000; round++) {
@@ -77,47 +75,9 @@ function seeded(seed: number): Random {
   }
 }
 
-const NAMES = [
-  'payload',
-  '__proto__',
-  'constructor',
-  '',
-  'a',
-  'a"b',
-  'a\\',
-  '}',
-  '0',
-  'é😀',
-  'a\nb',
-]
-const PIECES = [
-  'a',
-  '"',
-  '\\',
-  '{',
-  '}',
-  '[',
-  ']',
-  ',',
-  ':',
-  ' ',
-  '\n',
-  'é',
-  '😀',
-  '\\"',
-  'payload',
-]
-const SCALARS = [
-  'null',
-  'true',
-  'false',
-  '0',
-  '-0',
-  '1.0',
-  '1E2',
-  '-1.5e-7',
-  '12345678901234567890',
-]
+const NAMES = [...'payload __proto__ constructor a a"b a\\ } 0 é😀'.split(' '), '', 'a\nb']
+const PIECES = [...'a " \\ { } [ ] , : é 😀 \\" payload'.split(' '), ' ', '\n']
+const SCALARS = 'null true false 0 -0 1.0 1E2 -1.5e-7 12345678901234567890'.split(' ')
 const SPACES = ['', '', '', ' ', '\n', '\t', '\r\n  ']
 
 const pick = <T>(random: Random, from: readonly T[]): T =>

@@ -3,67 +3,57 @@ import { SLICE } from '../../src/platform/retention.ts'
 import { bootTestApp } from '../support/app.ts'
 
 const CLI = { kind: 'cli' } as const
+const DAY_MS = 86_400_000
 
-test('rules delete in slices until nothing is left, once a minute', async () => {
+test('A rule deletes in slices until nothing is left, once a minute', async () => {
   await using app = await bootTestApp()
   const slices: number[] = []
   let rows = SLICE * 2 + 7
-  app.platform.retention.add({
-    name: 'test',
-    deleteSlice: (_, limit) => {
-      const deleted = Math.min(rows, limit)
-      rows -= deleted
-      slices.push(deleted)
-      return deleted
-    },
-  })
+  const deleteSlice = (_: number, limit: number) => {
+    const deleted = Math.min(rows, limit)
+    rows -= deleted
+    slices.push(deleted)
+    return deleted
+  }
+  app.platform.retention.add({ name: 'test', deleteSlice })
 
   await app.clock.advance(60_000)
   while (rows > 0) {
     await app.clock.advance(20)
     await new Promise((resolve) => setImmediate(resolve))
   }
-
   expect(slices).toEqual([SLICE, SLICE, 7])
-  expect(rows).toBe(0)
 })
 
-test('one rule that fails is logged and keeps no other from its work', async () => {
+test('A rule that fails is logged, and the others go on', async () => {
   await using app = await bootTestApp()
-  let worked = false
+  let hasWorked = false
+  const broken = () => {
+    throw new Error('no such table')
+  }
+  const well = () => {
+    hasWorked = true
+    return 0
+  }
   app.platform.retention.add(
-    {
-      name: 'broken',
-      deleteSlice: () => {
-        throw new Error('no such table')
-      },
-    },
-    {
-      name: 'well',
-      deleteSlice: () => {
-        worked = true
-        return 0
-      },
-    },
+    { name: 'broken', deleteSlice: broken },
+    { name: 'well', deleteSlice: well },
   )
-
   await app.platform.retention.sweep()
-
-  expect(worked).toBe(true)
+  expect(hasWorked).toBe(true)
   expect(app.log.join()).toContain('no such table')
 })
 
-test('audit rows go when they are older than the configured time, and not before', async () => {
+test('Audit rows are deleted after the configured time', async () => {
   await using app = await bootTestApp({ flags: { 'retention-audit': '30d' } })
-  const count = () =>
-    app.db.client.query<{ n: number }, []>('SELECT count(*) AS n FROM audit_log').get()?.n
+  const count = () => app.db.client.query('SELECT 1 FROM audit_log').all().length
   await app.platform.tenants.create(CLI, { name: 'Old', plan: 'free' })
-  app.clock.jump(20 * 86_400_000)
+  app.clock.jump(20 * DAY_MS)
   await app.platform.tenants.create(CLI, { name: 'New', plan: 'free' })
 
   await app.platform.retention.sweep()
   expect(count()).toBe(2)
-  app.clock.jump(10 * 86_400_000 + 1)
+  app.clock.jump(10 * DAY_MS + 1)
   await app.platform.retention.sweep()
   expect(count()).toBe(1)
 })

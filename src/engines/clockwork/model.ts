@@ -35,7 +35,7 @@ export type CronJobChange = typeof CronJobChange.static
 
 export const NewDelayedJob = lenient({
   name: Name,
-  run_at: Moment,
+  run_at: t.String({ ...Moment, examples: ['2036-01-31T12:00:00Z'] }),
   url: Url,
   method: optional(MethodName),
   headers: optional(Headers),

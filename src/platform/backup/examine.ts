@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { StorageError } from '../../db/errors.ts'
 import { type Migration, migrate, migrationStatus, SchemaError } from '../../db/migrate.ts'
 import { invalid } from '../errors.ts'
-import { readMasterKey } from '../sealing/key-file.ts'
+import { type KeyFile, MasterKeyError, readMasterKey } from '../sealing/key-file.ts'
 import { misfit } from '../sealing/open-key-ring.ts'
 import { actorsIn, installationOf, masterKeysOf, schemaOf, shapeOf } from './contents.ts'
 import { reading } from './database-file.ts'
@@ -99,13 +99,22 @@ function refuseOtherThanDescribed(client: Database, { schema, installation }: Ma
 }
 
 function refuseMisfit(folder: string, known: string[]) {
-  const key = readMasterKey(folder)
+  const key = keyIn(folder)
   if (misfit({ dataDir: folder, key, known }))
     throw invalid(
       `the master key in the archive (${key?.id}) does not match its database, ` +
         `which was sealed with ${known.join(' or ')}`,
       { rule: 'mismatch' },
     )
+}
+
+/** Errors name the archive, as for the database. */
+function keyIn(folder: string): KeyFile | undefined {
+  try {
+    return readMasterKey(folder)
+  } catch (error) {
+    throw error instanceof MasterKeyError ? damaged('its master key is not valid') : error
+  }
 }
 
 const damaged = (what: string) => invalid(`the archive is damaged: ${what}`, { rule: 'damaged' })

@@ -1,134 +1,104 @@
 import { describe, expect, test } from 'bun:test'
 import { loadConfig, PROVIDERS } from '../../../src/config/index.ts'
 import { requiredSettings } from '../../../src/console/pages/gate/sign-in/required-settings.ts'
-import { audited } from '../console-fixture.ts'
-import { type GateFixture, gateFixture, HOSTILE, READERS, wayOn } from './gate-fixture.ts'
+import { useConsole } from '../fixture.ts'
 
-const PATH = '/console/sign-in'
+const PAGE = '/console/sign-in'
 
-const auditedBy = ({ db, acme }: GateFixture, action: string) =>
-  audited({ db }, action)
-    .filter(({ tenant_id: tenantId }) => tenantId === acme.id)
-    .map(({ actor_kind: kind, actor_id: id }) => [kind, id])
+const app = await useConsole()
 
-describe('the page on signing in', () => {
-  test('is for all who belong to the tenant', async () => {
-    await using fixture = await gateFixture()
-    expect(await fixture.statuses(PATH)).toEqual(READERS)
-    expect((await (await fixture.operator('viewer')).open(PATH)).body).not.toContain('Enable<')
-  })
-
-  test('names all providers, and what the configuration lacks for each', async () => {
-    await using fixture = await gateFixture()
-    const { body } = await (await fixture.operator('viewer')).open(PATH)
-    expect(body.match(/Missing client_id, client_secret</g)).toHaveLength(10)
-    expect(body.match(/Missing client_id, team_id, key_id, private_key</g)).toHaveLength(1)
-    expect(body).not.toContain('github-tenant')
-  })
-
-  test('switches a provider on and off, and tells when it is not configured', async () => {
-    await using fixture = await gateFixture()
-    const member = await fixture.operator('member')
-    const answer = await member.send(`${PATH}/providers/github/on`, { back: 'list' })
-    expect(wayOn(answer)).toEqual([303, `${PATH}?done=on`])
-    const enabled = async () => {
-      const { body } = await fixture.apiOfAcme.get('/v1/gate/settings/oidc-providers')
-      return body.providers.filter((one: { enabled: boolean }) => one.enabled)
-    }
-    expect(await enabled()).toEqual([{ provider: 'github', enabled: true }])
-    expect((await member.open(PATH)).body).toContain('Enabled, but not configured: GitHub.')
-    expect(wayOn(await member.send(`${PATH}/providers/github/off`))).toEqual([
-      303,
-      `${PATH}/providers/github?done=off`,
-    ])
-    expect(await enabled()).toEqual([])
-    expect(auditedBy(fixture, 'providers.changed')).toEqual([
-      ['operator', member.id],
-      ['operator', member.id],
-    ])
-    expect((await member.send(`${PATH}/providers/github-tenant/on`)).status).toBe(404)
-    expect((await member.send(`${PATH}/methods/toString/on`)).status).toBe(404)
-  })
-
-  test('switches codes by mail and the second factor', async () => {
-    await using fixture = await gateFixture()
-    const member = await fixture.operator('member')
-    await member.send(`${PATH}/methods/code/on`)
-    await member.send(`${PATH}/methods/second-factor/on`)
-    const security = () => fixture.apiOfAcme.get('/v1/gate/settings/security')
-    expect((await security()).body).toEqual({ passwordless_enabled: true, mfa_enabled: true })
-    expect((await member.open(PATH)).body).toContain('Enabled, but not configured: Email code.')
-    await member.send(`${PATH}/methods/second-factor/off`)
-    expect((await security()).body).toEqual({ passwordless_enabled: true, mfa_enabled: false })
-    expect(auditedBy(fixture, 'security.changed')).toHaveLength(3)
-    const other = await fixture.apiOfOther.get('/v1/gate/settings/security')
-    expect(other.body).toEqual({ passwordless_enabled: false, mfa_enabled: false })
-  })
-
-  test('keeps return URLs, one a line', async () => {
-    await using fixture = await gateFixture()
-    const member = await fixture.operator('member')
-    const urls = 'https://a.example/in\r\n\r\n  https://b.example \r\n'
-    const answer = await member.send(`${PATH}/return-urls`, { urls })
-    expect(wayOn(answer)).toEqual([303, `${PATH}?done=urls`])
-    expect((await fixture.apiOfAcme.get('/v1/gate/settings/return-urls')).body).toEqual({
-      return_urls: ['https://a.example/in', 'https://b.example'],
-    })
-    expect(auditedBy(fixture, 'return_urls.changed')).toEqual([['operator', member.id]])
-    expect((await (await fixture.operator('viewer')).open(PATH)).body).toContain(
-      'https://b.example',
-    )
-  })
-
-  test.each([
-    ['https://a.example\r\n\r\njavascript:alert(1)', 'Line 3 must be an http or https URL.'],
-    [`https://a.example\n${HOSTILE}`, 'Line 2 must have at most 500 characters.'],
-    [Array(101).fill('https://a.example').join('\n'), 'Must have at most 100 URLs.'],
-  ])('says which line is none, and keeps what was typed', async (urls, message) => {
-    await using fixture = await gateFixture()
-    const { send } = await fixture.operator('member')
-    const { status, body } = await send(`${PATH}/return-urls`, { urls })
-    expect([status, body]).toEqual([422, expect.stringContaining(message)])
-    expect(body).toContain('id="field-urls-error"')
-    expect(body).toContain(urls.slice(-100).split('\n').at(-1))
-    expect(body).not.toContain('<script>alert')
-  })
-
-  test('is looked at, not changed, by viewers', async () => {
-    await using fixture = await gateFixture()
-    const { send } = await fixture.operator('viewer')
-    for (const action of ['providers/github/on', 'methods/code/off', 'return-urls', 'try'])
-      expect((await send(`${PATH}/${action}`)).status).toBe(403)
-  })
+test('All providers are listed with their missing settings', async () => {
+  const { as } = await app.newTenant()
+  const { html, text } = await (await as('viewer')).open(PAGE)
+  expect(html.match(/Missing client_id, client_secret</g)).toHaveLength(10)
+  expect(html.match(/Missing client_id, team_id, key_id, private_key</g)).toHaveLength(1)
+  expect(html).not.toContain('github-tenant')
+  expect(text).not.toContain('Enable ')
 })
 
-describe('the page of a provider', () => {
-  test.each(PROVIDERS)('of %s says what it takes, and where people come back to', async (id) => {
-    await using fixture = await gateFixture()
-    const { open } = await fixture.operator('viewer')
-    const { status, body } = await open(`${PATH}/providers/${id}`)
-    expect(status).toBe(200)
-    expect(body).toContain(`/auth/self-service/methods/oidc/callback/${id}<`)
-    expect(body).toContain(`[gate.providers.${id}]`)
-    expect(body).toContain(id === 'apple' ? 'private_key = ' : 'client_secret = ')
-    expect(body).toContain('Missing')
-    expect(body).not.toContain('Enable<')
-  })
+test('A provider is enabled and disabled, with a warning while it is not configured', async () => {
+  const { as, gate } = await app.newTenant()
+  const member = await as('member')
+  const enabled = async () => {
+    const { body } = await gate.get('/v1/gate/settings/oidc-providers')
+    return body.providers.filter((one: { enabled: boolean }) => one.enabled)
+  }
+  const on = await member.send(`${PAGE}/providers/github/on`, { back: 'list' })
+  expect(on.location).toBe(`${PAGE}?done=on`)
+  expect(await enabled()).toEqual([{ provider: 'github', enabled: true }])
+  expect((await member.open(PAGE)).text).toContain('Enabled, but not configured: GitHub.')
+  const off = await member.send(`${PAGE}/providers/github/off`)
+  expect(off.location).toBe(`${PAGE}/providers/github?done=off`)
+  expect(await enabled()).toEqual([])
+  expect(member.audited('providers.changed')).toHaveLength(2)
+  for (const unknown of ['providers/github-tenant', 'methods/toString'])
+    expect((await member.send(`${PAGE}/${unknown}/on`)).status).toBe(404)
+})
 
-  test('is for all who belong to the tenant, and of providers there are', async () => {
-    await using fixture = await gateFixture()
-    expect(await fixture.statuses(`${PATH}/providers/gitlab`)).toEqual(READERS)
-    const { open } = await fixture.operator('owner')
+test('Email codes and two-factor authentication are enabled and disabled', async () => {
+  const { owner, gate } = await app.newTenant()
+  const security = async () => Object.values((await gate.get('/v1/gate/settings/security')).body)
+  await owner.send(`${PAGE}/methods/code/on`)
+  await owner.send(`${PAGE}/methods/second-factor/on`)
+  expect(await security()).toEqual([true, true])
+  expect((await owner.open(PAGE)).text).toContain('Enabled, but not configured: Email code.')
+  await owner.send(`${PAGE}/methods/second-factor/off`)
+  const { body } = await gate.get('/v1/gate/settings/security')
+  expect(body).toEqual({ passwordless_enabled: true, mfa_enabled: false })
+  expect(owner.audited('security.changed')).toHaveLength(3)
+})
+
+test('Return URLs are saved, one on a line', async () => {
+  const { owner, as, gate } = await app.newTenant()
+  const urls = 'https://a.example/in\r\n\r\n  https://b.example \r\n'
+  expect((await owner.send(`${PAGE}/return-urls`, { urls })).location).toBe(`${PAGE}?done=urls`)
+  expect((await gate.get('/v1/gate/settings/return-urls')).body).toEqual({
+    return_urls: ['https://a.example/in', 'https://b.example'],
+  })
+  expect(owner.audited('return_urls.changed')).toHaveLength(1)
+  expect((await (await as('viewer')).open(PAGE)).text).toContain('https://b.example')
+})
+
+test.each([
+  ['https://a.example\r\n\r\njavascript:alert(1)', 'Line 3 must be an http or https URL.'],
+  [`https://a.example\n${'x'.repeat(501)}`, 'Line 2 must have at most 500 characters.'],
+  [Array(101).fill('https://a.example').join('\n'), 'Must have at most 100 URLs.'],
+])('Wrong return URLs come back with the line of the error', async (urls, message) => {
+  const { owner } = await app.newTenant()
+  const { status, wrong, text, html } = await owner.send(`${PAGE}/return-urls`, { urls })
+  expect([status, wrong, text]).toEqual([422, ['urls'], expect.stringContaining(message)])
+  expect(html).toContain(urls.split('\n').at(-1))
+})
+
+describe('The page of a provider', () => {
+  test('says what to configure and which callback URL to register', async () => {
+    const { as } = await app.newTenant()
+    const viewer = await as('viewer')
+    for (const id of PROVIDERS) {
+      const { status, html } = await viewer.open(`${PAGE}/providers/${id}`)
+      expect([id, status]).toEqual([id, 200])
+      for (const part of [
+        `/auth/self-service/methods/oidc/callback/${id}<`,
+        `[gate.providers.${id}]`,
+        id === 'apple' ? 'private_key = ' : 'client_secret = ',
+        'Missing',
+      ])
+        expect(html).toContain(part)
+      expect(html).not.toContain('Enable<')
+    }
     for (const id of ['github-tenant', 'toString', '%3Cscript%3E'])
-      expect((await open(`${PATH}/providers/${id}`)).status).toBe(404)
+      expect((await viewer.open(`${PAGE}/providers/${id}`)).status).toBe(404)
   })
 
-  test('gets no secret to show', () => {
+  test('gets no secrets', () => {
     const env = {
       GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_ID: 'a',
       GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_SECRET: 'the-secret',
     }
-    const loaded = loadConfig({ flags: {}, env, cwd: '/nowhere', readFile: missing })
+    const readFile = (path: string) => {
+      throw Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' })
+    }
+    const loaded = loadConfig({ flags: {}, env, cwd: '/nowhere', readFile })
     expect(loaded.ok && requiredSettings(loaded.config, 'github')).toEqual([
       { name: 'client_id', isSet: true, value: 'a' },
       { name: 'client_secret', isSet: true },
@@ -136,20 +106,11 @@ describe('the page of a provider', () => {
   })
 })
 
-function missing(path: string): never {
-  throw Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' })
-}
-
-describe('a trial', () => {
-  test('leads to the page that the people of the tenant see', async () => {
-    await using fixture = await gateFixture()
-    const { send } = await fixture.operator('member')
-    const answer = await send(`${PATH}/try`)
-    const place = new URL(answer.headers.get('location') ?? '')
-    expect([answer.status, place.pathname]).toEqual([303, '/auth/self-service/login'])
-    const page = await fixture.raw(place.pathname + place.search, {
-      headers: { accept: 'text/html' },
-    })
-    expect([page.status, page.body]).toEqual([200, expect.stringContaining('Acme')])
-  })
+test('"Try it" leads to the sign-in page of the tenant', async () => {
+  const { owner } = await app.newTenant('Try it Ltd')
+  const { status, location } = await owner.send(`${PAGE}/try`)
+  const { pathname, search } = new URL(location ?? '')
+  expect([status, pathname]).toEqual([303, '/auth/self-service/login'])
+  const page = await owner.open(pathname + search)
+  expect([page.status, page.text]).toEqual([200, expect.stringContaining('Try it Ltd')])
 })

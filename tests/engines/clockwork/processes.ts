@@ -40,16 +40,25 @@ export async function bootProcess({ dataDir, now, pid, othersRun }: ProcessOptio
     keyPrefix: 'svc',
     metering: testConfig().metering,
     process,
+    random: () => 0,
   }
   const platform = createPlatform(parts)
-  const { app, clockwork, start, stop } = createApp(platform, testConfig())
+  const { app, clockwork, delivery, start, stop } = createApp(platform, testConfig())
   await start()
-  clock.settled = () => clockwork.loop.idle()
+  clock.settled = async () => void (await Promise.all([clockwork.loop.idle(), delivery.idle()]))
 
   async function end() {
     await stop(0)
     db.close()
   }
 
-  return { app, db, clock, clockwork, [Symbol.asyncDispose]: end }
+  return {
+    app,
+    db,
+    clock,
+    clockwork,
+    delivery,
+    stop: () => stop(0),
+    [Symbol.asyncDispose]: end,
+  }
 }

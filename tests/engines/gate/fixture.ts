@@ -1,7 +1,9 @@
 import { afterAll, expect } from 'bun:test'
 import type { IdentityRow } from '../../../src/engines/gate/identities/store.ts'
 import { createStore } from '../../../src/engines/gate/store.ts'
-import { bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
+import { type Answer, bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
+import type { Target } from '../../support/target.ts'
+import { expectDescribed } from '../relay/support.ts'
 
 export { ACTOR, count, DAY, HOUR, MINUTE, SECOND, UNKNOWN_ID } from '../relay/support.ts'
 
@@ -16,34 +18,95 @@ export const AUTHORIZE = '/v1/gate/authorize'
 export const SETTINGS = '/v1/gate/settings'
 export const WEBHOOKS = '/v1/gate/settings/webhooks'
 
+/** When the clock of a test starts. */
+export const START = '2026-03-01T12:00:30.000Z'
+
+export const ID = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-\w{12}$/)
+
 export type Fixture = Awaited<ReturnType<typeof bootGate>>
 export type Gate = ReturnType<typeof gateOf>
+export type Tenant = Awaited<ReturnType<Fixture['newTenant']>>
+
+/**
+ * The gate of a test file, booted once; see `useApp`. Each test takes a tenant with `newTenant`,
+ * whose answers are all compared with the API document.
+ */
+export async function useGate(options: TestAppOptions = {}) {
+  const gate = await bootGate(options)
+  afterAll(gate.app.stop)
+  return gate
+}
 
 /** An application with one tenant that has a live key of gate with all scopes. */
 export async function bootGate(options: TestAppOptions = {}) {
   const app = await bootTestApp(options)
   const acme = await app.tenant('Acme')
   const { key } = await acme.key('gate', 'live')
+  const withKey = (key: string) => ({ key, ...gateOf(app, describedClient(app, key)) })
   return {
     app,
     clock: app.clock,
+    /** The time of the clock as the API shows it. */
+    now: () => new Date(app.clock.now()).toISOString(),
     acme,
     key,
     ...gateOf(app, app.client(key)),
+    withKey,
+    /** One more tenant with a live key of gate. */
+    newTenant: async (name = 'Other') => {
+      const { id, key: newKey } = await app.tenant(name)
+      const { id: keyId, key } = await newKey('gate', 'live')
+      return { id, newKey, keyId, ...withKey(key) }
+    },
     [Symbol.asyncDispose]: () => app.stop(),
   }
 }
 
-/** The gate of a test file, booted once; see `useApp`. Each test takes a tenant with `newTenant`. */
-export async function useGate(options: TestAppOptions = {}) {
-  const gate = await bootGate(options)
-  afterAll(gate.app.stop)
-  return { ...gate, newTenant: (name?: string) => bootParty(gate.app, name) }
+/** One more tenant with a live key of gate. */
+export async function bootParty(app: TestApp, name = 'Other') {
+  const tenant = await app.tenant(name)
+  const { id: keyId, key } = await tenant.key('gate', 'live')
+  return { id: tenant.id, newKey: tenant.key, keyId, key, ...gateOf(app, app.client(key)) }
 }
+
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+
+/** A client whose answers are compared with the API document. */
+export function describedClient(app: TestApp, key: string): Api {
+  const client = app.client(key)
+  const call = (method: Method) => async (path: string, body?: unknown) => {
+    const answer = await client[method](path, body)
+    await expectAsDescribed(app, method, path, answer)
+    return answer
+  }
+  return {
+    get: call('get'),
+    post: call('post'),
+    put: call('put'),
+    patch: call('patch'),
+    delete: call('delete'),
+  }
+}
+
+const documents = new WeakMap<TestApp, Json>()
+
+export async function expectAsDescribed(app: TestApp, method: Method, path: string, answer: Answer) {
+  if (!documents.has(app)) documents.set(app, (await app.raw('/openapi.json')).body)
+  expectDescribed(documents.get(app), method, path, withoutFreeForm(path, answer))
+}
+
+/** The answer without the members whose content is up to the tenant. */
+export function withoutFreeForm(path: string, { body, ...answer }: Answer): Answer {
+  const isFree = path.endsWith('/metadata') && answer.status === 200
+  const emptied = (name: string, value: unknown) => (FREE.has(name) ? {} : value)
+  return { ...answer, body: JSON.parse(JSON.stringify(isFree ? {} : body), emptied) }
+}
+
+const FREE = new Set(['custom_data', 'metadata_public'])
 
 let people = 0
 
-/** Gate as one key sees it, with what a test does not care about filled in. */
+/** Gate as one key sees it, with defaults for what a test does not need to choose. */
 export function gateOf(app: TestApp, api: Api) {
   async function createIdentity(fields: Json = {}): Promise<Json> {
     const { traits, ...others } = fields
@@ -84,7 +147,7 @@ export function gateOf(app: TestApp, api: Api) {
     patch,
     setState,
     createWebhook,
-    /** Signs somebody in: what a flow does once it knows who it is. */
+    /** Opens a session, as a completed sign-in does. */
     openSession: ({ id }: { id: string }, signIn: Json = {}) => openSession(app, id, signIn),
     whoami: (token: string, headers: Record<string, string> = {}) =>
       app.raw(`${SESSIONS}/whoami`, { headers: { 'x-session-token': token, ...headers } }),
@@ -98,7 +161,7 @@ const SIGN_IN = {
   userAgent: 'test',
 }
 
-/** Of whichever tenant: the token, and the session as its owner sees it. */
+/** In the identity's tenant. Returns the token, and the session as its owner sees it. */
 async function openSession(app: TestApp, identityId: string, signIn: Json) {
   const { identities } = createStore(app.db)
   const tenantId = identities.ownerOf(identityId) as string
@@ -108,23 +171,12 @@ async function openSession(app: TestApp, identityId: string, signIn: Json) {
 
 /** An access token made with a key. */
 export async function mintToken(app: TestApp, key: string, fields: Json = {}): Promise<Json> {
-  const answer = await app.raw(TOKENS, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ api_key: key, subject: 'svc-1', ...fields }),
-  })
+  const answer = await askForToken(app, { api_key: key, subject: 'svc-1', ...fields })
   expect(answer).toMatchObject({ status: 200 })
   return answer.body
 }
 
-/** One more tenant with a live key of gate. */
-export async function bootParty(app: TestApp, name = 'Other') {
-  const tenant = await app.tenant(name)
-  const { id: keyId, key } = await tenant.key('gate', 'live')
-  return { id: tenant.id, newKey: tenant.key, keyId, key, ...gateOf(app, app.client(key)) }
-}
-
-/** The answer to a request for a token, whatever it is. */
+/** The answer to a request for a token. */
 export const askForToken = (app: TestApp, body: Json, headers: Record<string, string> = {}) =>
   app.raw(TOKENS, {
     method: 'POST',
@@ -132,16 +184,58 @@ export const askForToken = (app: TestApp, body: Json, headers: Record<string, st
     body: JSON.stringify(body),
   })
 
-/** A refusal on the routes whose errors carry a code. */
-export const coded = (status: number, code: string, words: string) => ({
+/** An error of the routes whose errors have a code. */
+export const coded = (status: number, code: string, words = '') => ({
   status,
   body: {
     error: { code, message: expect.stringContaining(words), request_id: expect.any(String) },
   },
 })
 
-/** A refusal on the others. */
-export const plain = (status: number, words: string) => ({
+/** An error of the other routes. */
+export const plain = (status: number, words = '') => ({
   status,
   body: { error: expect.stringContaining(words) },
 })
+
+export const personPath = ({ id }: { id: string }, rest = '') => `${IDENTITIES}/${id}${rest}`
+
+/** The events that a webhook has received, in order. */
+export const told = ({ requests }: Target): Json[] => requests.map(({ body }) => JSON.parse(body))
+
+export const typesTold = (target: Target): string[] =>
+  told(target).map(({ event_type }) => event_type)
+
+/** The rows of the audit log about an object, oldest first. */
+export const auditOf = ({ db }: Pick<TestApp, 'db'>, object: string): Json[] =>
+  db.client
+    .query('select action, actor_kind, actor_id, detail from audit_log where object = ?')
+    .all(object)
+    .map((row: Json) => ({ ...row, detail: JSON.parse(row.detail) }))
+
+export const actionsOn = (app: TestApp, object: string): string[] =>
+  auditOf(app, object).map(({ action }) => action)
+
+export const rowsOf = ({ db }: Pick<TestApp, 'db'>, table: string): Json[] =>
+  db.client.query(`select * from ${table}`).all()
+
+/** The number of rows that contain a text, by table. */
+export function tablesWith({ db }: Pick<TestApp, 'db'>, text: string): Record<string, number> {
+  const tables = db.client.query("select name from sqlite_master where type = 'table'").all() as {
+    name: string
+  }[]
+  const isIn = (cell: unknown) =>
+    (cell instanceof Uint8Array ? Buffer.from(cell).toString('latin1') : `${cell}`).includes(text)
+  const counts = tables.map(({ name }) => [
+    name,
+    rowsOf({ db }, name).filter((row) => Object.values(row).some(isIn)).length,
+  ])
+  return Object.fromEntries(counts.filter(([, count]) => count !== 0))
+}
+
+/** An object that takes exactly this many bytes of JSON. */
+export const ofBytes = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) })
+
+/** An object with this many levels. */
+export const nested = (levels: number): Json =>
+  JSON.parse(`${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`)

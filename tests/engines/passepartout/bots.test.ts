@@ -1,617 +1,356 @@
 import { describe, expect, test } from 'bun:test'
 import { dirname } from 'node:path'
-import { asc, eq } from 'drizzle-orm'
 import { openDatabase } from '../../../src/db/open.ts'
 import { createBots } from '../../../src/engines/passepartout/bots.ts'
 import { createOfflineBots } from '../../../src/engines/passepartout/index.ts'
-import type { BotRow } from '../../../src/engines/passepartout/store/bots.ts'
 import { createStore } from '../../../src/engines/passepartout/store/index.ts'
 import { createTelegram } from '../../../src/engines/passepartout/telegram/client.ts'
 import { createOwnership } from '../../../src/engines/passepartout/telegram/ownership.ts'
+import {
+  isOurWebhook,
+  isTelegramItself,
+  webhookObjection,
+} from '../../../src/engines/passepartout/telegram/webhook-url.ts'
 import { createAudit } from '../../../src/platform/audit/index.ts'
 import { AppError } from '../../../src/platform/errors.ts'
-import { auditLog } from '../../../src/platform/schema.ts'
 import { createSealing } from '../../../src/platform/sealing/index.ts'
 import { openKeyRing } from '../../../src/platform/sealing/open-key-ring.ts'
 import { until } from '../../support/binary.ts'
 import { testConfig } from '../../support/config.ts'
-import { bootFixture, type Fixture } from './fixture.ts'
+import { bootPassepartout, type Json, START, usePassepartout } from './fixture.ts'
 
-const START = '/v1/passepartout/login/start'
-const ELSEWHERE = 'https://bots.example/hook/of-secrets'
+const FOREIGN = 'https://bots.example/hook/of-secrets'
 
-type Office = Fixture['app']['passepartout']['bots']
+const fixture = await usePassepartout()
+const { actor, app, bots, botApi, callsBy } = fixture
+const store = createStore(app.db)
 
-/** A fixture with one tenant that has no bot yet. */
-async function bootEmpty() {
-  const fixture = await bootFixture()
-  const { app, actor } = fixture
-  const { bots } = app.passepartout
-  const store = createStore(app.db)
-  const tenant = await app.tenant()
-  const owner = ownerOf(tenant.id)
+type Office = typeof bots
+
+/** A tenant whose live bot is set to be used as `transport` says, but not enabled. */
+async function configured(transport: 'polling' | 'webhook' = 'polling', webhook?: string) {
+  const tenant = await fixture.newTenantWithoutBots()
+  const { owner } = tenant
+  const bot = botApi.bot()
+  if (webhook !== undefined) bot.ownedByWebhook(webhook)
+  const set = (change: Parameters<Office['set']>[2]) => bots.set(actor, owner, change)
+  await set({ token: bot.token, transport })
   return {
-    ...fixture,
-    bots,
-    tenant,
-    owner,
-    row: (of = owner): BotRow => {
-      const row = store.bots.find(of.tenantId, of.environment)
-      if (!row) throw new Error(`there is no ${of.environment} bot`)
-      return row
-    },
-    rows: () => store.bots.all(),
-    set: (change: Parameters<Office['set']>[2], of = owner) => bots.set(actor, of, change),
+    ...{ ...tenant, bot, set },
     enable: (options?: Parameters<Office['enable']>[2]) => bots.enable(actor, owner, options),
-    audited: () =>
-      app.db.orm
-        .select()
-        .from(auditLog)
-        .where(eq(auditLog.tenantId, tenant.id))
-        .orderBy(asc(auditLog.seq))
-        .all()
-        .filter(({ action }) => action.startsWith('bot.')),
+    disable: () => bots.disable(actor, owner),
+    remove: () => bots.remove(actor, owner),
+    row: () => store.bots.find(tenant.id, 'live') ?? expect.unreachable(),
+    audited: (): Json[] =>
+      app.db.client
+        .query(`select * from audit_log where tenant_id = ? and action like 'bot.%' order by seq`)
+        .all(tenant.id),
   }
 }
 
-const ownerOf = (tenantId: string, environment: 'live' | 'test' = 'live') => ({
-  tenantId,
-  environment,
-})
+/** The same, in use. */
+async function enabled(transport: 'polling' | 'webhook' = 'polling') {
+  const tenant = await configured(transport)
+  await tenant.enable()
+  if (transport === 'webhook') await until(() => tenant.bot.webhook !== undefined)
+  else await botApi.waitForPoller(tenant.bot)
+  return tenant
+}
 
 const secretOf = (token: string) => token.slice(token.indexOf(':') + 1)
 
-async function refusalOf(work: Promise<unknown>): Promise<AppError> {
-  const error = await work.then(
+const refusalOf = (work: Promise<unknown>): Promise<AppError> =>
+  work.then(
     () => expect.unreachable('was not refused'),
-    (reason: unknown) => reason,
+    (error) => (error instanceof AppError ? error : Promise.reject(error)),
   )
-  if (!(error instanceof AppError)) throw error
-  return error
-}
 
-describe('audit', () => {
-  test('each change says who did what to which bot, and holds no secret', async () => {
-    await using fixture = await bootEmpty()
-    const { bots, actor, owner } = fixture
-    const bot = fixture.botApi.bot()
-    await fixture.set({ token: bot.token })
-    await fixture.set({ match: 'required', transport: 'webhook' })
-    await fixture.set({ transport: 'polling' })
-    await fixture.enable()
-    await bots.disable(actor, owner)
-    await bots.remove(actor, owner)
+test('each change is audited, without the token', async () => {
+  const { audited, bot, set, ...tenant } = await configured()
+  await set({ match: 'required', transport: 'webhook' })
+  await tenant.enable()
+  await tenant.disable()
+  await tenant.remove()
 
-    const rows = fixture.audited()
-
-    const object = `passepartout:bot:${fixture.row().id}`
-    for (const row of rows) expect(row).toMatchObject({ object, actorKind: 'cli', source: 'test' })
-    const known = { environment: 'live', username: bot.username }
-    expect(rows.map(({ action, detail }) => [action, JSON.parse(detail)])).toEqual([
-      ['bot.changed', { ...known, is_new_token: true }],
-      ['bot.changed', { ...known, match: 'required', transport: 'webhook', is_new_token: false }],
-      ['bot.changed', { ...known, transport: 'polling', is_new_token: false }],
-      ['bot.enabled', known],
-      ['bot.disabled', known],
-      ['bot.removed', known],
-    ])
-    expect(JSON.stringify(rows)).not.toContain(secretOf(bot.token))
-  })
-
-  test('a refusal leaves no row, neither of the log nor of the bot', async () => {
-    await using fixture = await bootEmpty()
-    const other = await fixture.app.tenant('Other')
-    const bot = fixture.botApi.bot()
-    await fixture.set({ token: bot.token }, ownerOf(other.id))
-
-    expect(await refusalOf(fixture.set({ token: bot.token }))).toMatchObject({ code: 'bot_in_use' })
-    expect(await refusalOf(fixture.set({ token: '' }))).toMatchObject({ kind: 'invalid' })
-    expect(await refusalOf(fixture.enable())).toMatchObject({ code: 'bot_not_configured' })
-
-    expect(fixture.audited()).toEqual([])
-    expect(fixture.rows()).toMatchObject([{ tenantId: other.id }])
-  })
+  const known = { environment: 'live', username: bot.username }
+  const object = `passepartout:bot:${tenant.row().id}`
+  for (const row of audited()) expect(row).toMatchObject({ object, actor_kind: 'cli' })
+  expect(audited().map(({ action, detail }) => [action, JSON.parse(detail)])).toEqual([
+    ['bot.changed', { ...known, transport: 'polling', is_new_token: true }],
+    ['bot.changed', { ...known, match: 'required', transport: 'webhook', is_new_token: false }],
+    ['bot.enabled', known],
+    ['bot.disabled', known],
+    ['bot.removed', known],
+  ])
+  expect(JSON.stringify(audited())).not.toContain(secretOf(bot.token))
+  expect(bots.list(tenant.id)).toMatchObject([{ username: null, token: null }])
 })
 
 describe('a token', () => {
-  test('lies in the row sealed, for this bot alone', async () => {
-    await using fixture = await bootEmpty()
-    const bot = fixture.botApi.bot()
-    await fixture.set({ token: bot.token })
-    const other = await fixture.app.tenant('Other')
-    await fixture.set({ token: fixture.botApi.bot().token }, ownerOf(other.id))
-
-    expect(JSON.stringify(fixture.rows())).not.toContain(secretOf(bot.token))
-    const moved = { ...fixture.row(ownerOf(other.id)), token: fixture.row().token }
-    expect(() => fixture.bots.apiOf(moved)).toThrow()
-    expect((await fixture.bots.apiOf(fixture.row()).getMe()).username).toBe(bot.username)
+  test('is sealed for its bot', async () => {
+    const [mine, other] = [await configured(), await configured()]
+    expect(JSON.stringify(store.bots.all())).not.toContain(secretOf(mine.bot.token))
+    expect(() => bots.apiOf({ ...other.row(), token: mine.row().token })).toThrow()
+    expect((await bots.apiOf(mine.row()).getMe()).username).toBe(mine.bot.username)
   })
 
-  test('that replaces another of the same bot keeps where it has read to, and who people are', async () => {
-    await using fixture = await bootFixture()
-    const acme = await fixture.signingTenant()
-    const ada = fixture.botApi.person()
-    const { bots } = fixture.app.passepartout
-    const find = () => createStore(fixture.app.db).bots.find(acme.id, 'live')
-    const signIn = async () => {
-      const { body } = await acme.live.post(START)
-      ada.follow(body.deep_link)
-      const question = await ada.waitForMessage(
-        acme.bot,
-        ({ buttons, data }) => buttons.length > 0 && !known.has(data.join()),
-      )
-      known.add(question.data.join())
-      ada.tap(question, 'Approve')
-      const statusPath = `/v1/passepartout/login/status?nonce=${body.nonce}`
-      await until(async () => (await acme.live.get(statusPath)).body.status === 'completed')
-      return (await acme.live.get(statusPath)).body.user
-    }
-    const known = new Set<string>()
-    const before = await signIn()
-    const lastPoll = () => fixture.botApi.callsOf('getUpdates').at(-1)
-    const isHeld = () => lastPoll()?.status === undefined
-    await until(() => isHeld() && lastPoll()?.params.offset === find()?.updateOffset)
-    const offset = find()?.updateOffset
-    expect(offset).toBeNumber()
-    const token = acme.bot.revokeToken()
-
-    await bots.set(fixture.actor, ownerOf(acme.id), { token })
-
-    expect(find()).toMatchObject({ updateOffset: offset, isEnabled: true, health: 'ok' })
-    await fixture.botApi.waitForPoller(acme.bot)
-    expect(lastPoll()).toMatchObject({ token, params: { offset } })
-    expect((await signIn()).id).toBe(before.id)
-
-    await bots.set(fixture.actor, ownerOf(acme.id), { token: fixture.botApi.bot().token })
-    expect(find()?.updateOffset).toBeNull()
+  test('that is malformed is refused before Telegram is asked', async () => {
+    const { bot, set } = await configured()
+    const calls = botApi.calls.length
+    for (const token of ['', 'nonsense', '123456', 'abc:def', '1:a/../b'])
+      expect(await refusalOf(set({ token }))).toMatchObject({ field: 'token', rule: 'format' })
+    expect(botApi.calls).toHaveLength(calls)
+    const unknown = `${bot.id}:${'x'.repeat(35)}`
+    expect(await refusalOf(set({ token: unknown }))).toMatchObject({ field: 'token' })
   })
 
-  test('that Telegram accepts no longer ends sign-ins; a new one takes them up again', async () => {
-    await using fixture = await bootFixture()
-    const acme = await fixture.signingTenant()
-    const token = acme.bot.revokeToken()
-    await until(async () => (await acme.live.post(START)).status === 409)
-    expect((await acme.live.post(START)).body.error).toMatchObject({ code: 'bot_not_configured' })
-    expect(fixture.app.passepartout.bots.list(acme.id)).toMatchObject([
-      { environment: 'live', status: 'invalid_token', issue: expect.any(String) },
-      { environment: 'test', status: 'ok' },
-    ])
-
-    await fixture.app.passepartout.bots.set(fixture.actor, ownerOf(acme.id), { token })
-
-    expect((await acme.live.post(START)).status).toBe(200)
-    await fixture.botApi.waitForPoller(acme.bot)
-  })
-})
-
-describe('sign-ins go through a bot', () => {
-  test('once it is enabled, and no longer once it is disabled or removed', async () => {
-    await using fixture = await bootEmpty()
-    const { bots, actor, owner, tenant } = fixture
-    const live = fixture.app.client((await tenant.key('passepartout', 'live')).key)
-    const start = async () => {
-      const { status, body } = await live.post(START)
-      return status === 200 ? 200 : [status, body.error.code]
-    }
-    const REFUSED = [409, 'bot_not_configured']
-    const bot = fixture.botApi.bot()
-
-    expect(await start()).toEqual(REFUSED)
-    await fixture.set({ token: bot.token })
-    expect(await start()).toEqual(REFUSED)
-    await fixture.enable()
-    expect(await start()).toBe(200)
-    await bots.disable(actor, owner)
-    expect(await start()).toEqual(REFUSED)
-    await fixture.enable()
-    expect(await start()).toBe(200)
-    await bots.remove(actor, owner)
-    expect(await start()).toEqual(REFUSED)
-    await fixture.set({ token: bot.token })
-    expect(await start()).toEqual(REFUSED)
+  test('of the same bot continues where that was, even after it was removed', async () => {
+    const { bot, row, set, ...tenant } = await enabled()
+    const ada = botApi.person()
+    ada.say(bot, 'Hello')
+    await ada.waitForMessage(bot)
+    const lastPoll = () => callsBy(bot, 'getUpdates').at(-1)
+    await until(() => row().updateOffset !== null && lastPoll()?.status === undefined)
+    const { id, updateOffset } = row()
+    const token = bot.revokeToken()
+    await set({ token })
+    await botApi.waitForPoller(bot)
+    expect(lastPoll()?.params.offset).toBe(updateOffset)
+    expect(row()).toMatchObject({ id, updateOffset, isEnabled: true, health: 'ok' })
+    await tenant.remove()
+    await set({ token })
+    expect(row()).toMatchObject({ id, updateOffset, isEnabled: false })
   })
 
-  test('of their own environment alone', async () => {
-    await using fixture = await bootEmpty()
-    await fixture.set({ token: fixture.botApi.bot().token })
-    await fixture.enable()
-    const test = fixture.app.client((await fixture.tenant.key('passepartout', 'test')).key)
-
-    expect((await test.post(START)).status).toBe(409)
-    await fixture.bots.enable(fixture.actor, ownerOf(fixture.tenant.id, 'test'))
-    expect((await test.post(START)).status).toBe(200)
-  })
-
-  test('which is polled from when it is enabled, until it is disabled', async () => {
-    await using fixture = await bootEmpty()
-    const bot = fixture.botApi.bot()
-    await fixture.set({ token: bot.token })
-    expect(fixture.botApi.callsOf('getUpdates')).toEqual([])
-    await fixture.enable()
-    await fixture.botApi.waitForPoller(bot)
-    await fixture.bots.disable(fixture.actor, fixture.owner)
-    await until(() => fixture.botApi.pollers(bot) === 0)
-  })
-})
-
-describe('nothing changes', () => {
-  test.each(['getMe', 'getWebhookInfo'])(
-    'when Telegram is too slow to set (%s)',
-    async (method) => {
-      await using fixture = await bootEmpty()
-      const bot = fixture.botApi.bot()
-      using _fault = fixture.botApi.fail({ method, delayMs: 60_000 })
-
-      const refusal = refusalOf(fixture.set({ token: bot.token }))
-      await fixture.botApi.waitForCall(method)
-      await fixture.app.clock.advance(10_000)
-
-      expect(await refusal).toMatchObject({
-        code: 'messenger_unavailable',
-        message: expect.stringContaining('did not respond completely in time'),
-      })
-      expect(fixture.rows()).toEqual([])
-      expect(fixture.audited()).toEqual([])
-    },
-  )
-
-  test('when Telegram is too slow to enable', async () => {
-    await using fixture = await bootEmpty()
-    const bot = fixture.botApi.bot()
-    await fixture.set({ token: bot.token })
-    const before = fixture.rows()
-    using fault = fixture.botApi.fail({ method: 'getWebhookInfo', delayMs: 60_000 })
-
-    const refusal = refusalOf(fixture.enable())
-    await until(() => fault.hits() > 0)
-    await fixture.app.clock.advance(10_000)
-
-    expect(await refusal).toMatchObject({ code: 'messenger_unavailable' })
-    expect(fixture.rows()).toEqual(before)
-  })
-
-  test('when the webhook of another system cannot be taken away', async () => {
-    await using fixture = await bootEmpty()
-    const bot = fixture.botApi.bot()
-    bot.ownedByWebhook(ELSEWHERE)
-    await fixture.set({ token: bot.token })
-    using _fault = fixture.botApi.fail({ method: 'deleteWebhook', status: 500 })
-
-    const refusal = await refusalOf(fixture.enable({ takeOver: true }))
-
-    expect(refusal).toMatchObject({ code: 'messenger_unavailable' })
-    expect(fixture.row()).toMatchObject({ isEnabled: false })
-    expect(fixture.audited().map(({ action }) => action)).toEqual(['bot.changed'])
-  })
-
-  test('when the token of a bot that is in use is refused: it goes on as it was', async () => {
-    await using fixture = await bootEmpty()
-    const bot = fixture.botApi.bot()
-    await fixture.set({ token: bot.token })
-    await fixture.enable()
-    await fixture.botApi.waitForPoller(bot)
-    const before = fixture.rows()
-
-    expect(await refusalOf(fixture.set({ token: '1:AAFnone' }))).toMatchObject({ kind: 'invalid' })
-    expect(fixture.rows()).toEqual(before)
-  })
-})
-
-describe('a bot is not enabled', () => {
-  test('that was removed while it was asked about', async () => {
-    await using fixture = await bootEmpty()
-    await fixture.set({ token: fixture.botApi.bot().token })
-    const asked = fixture.botApi.callsOf('getWebhookInfo').length
-    using _fault = fixture.botApi.fail({ method: 'getWebhookInfo', delayMs: 300, times: 1 })
-
-    const refusal = refusalOf(fixture.enable())
-    await until(() => fixture.botApi.callsOf('getWebhookInfo').length > asked)
-    await fixture.bots.remove(fixture.actor, fixture.owner)
-
-    expect(await refusal).toMatchObject({ code: 'bot_not_configured' })
-    expect(fixture.row()).toMatchObject({ isEnabled: false, token: null })
-  })
-})
-
-describe('two at once', () => {
-  test('set the bot of one tenant: it is one bot, whole', async () => {
-    await using fixture = await bootEmpty()
-    const candidates = [fixture.botApi.bot(), fixture.botApi.bot()]
-
-    await Promise.all(candidates.map(({ token }) => fixture.set({ token })))
-
-    expect(fixture.rows()).toHaveLength(1)
-    const { platformBotId, username } = fixture.row()
-    const kept = candidates.find(({ id }) => `${id}` === platformBotId)
-    expect(username).toBe(kept?.username ?? 'one of the two')
-    expect((await fixture.bots.apiOf(fixture.row()).getMe()).username).toBe(username ?? '')
-    expect(fixture.audited()).toHaveLength(2)
-  })
-
-  test('set one bot for two tenants: one is refused', async () => {
-    await using fixture = await bootEmpty()
-    const other = await fixture.app.tenant('Other')
-    const { token } = fixture.botApi.bot()
-
-    const outcomes = await Promise.allSettled([
-      fixture.set({ token }),
-      fixture.set({ token }, ownerOf(other.id)),
-    ])
-
-    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
-    expect(fixture.rows()).toHaveLength(1)
-  })
-
-  test('change different things of a bot: both hold', async () => {
-    await using fixture = await bootEmpty()
-    const bot = fixture.botApi.bot()
-    await fixture.set({ token: bot.token })
-
-    await Promise.all([
-      fixture.set({ match: 'required' }),
-      fixture.set({ token: bot.token }),
-      fixture.set({ transport: 'webhook' }),
-      fixture.enable(),
-    ])
-
-    expect(fixture.row()).toMatchObject({
-      match: 'required',
-      transport: 'webhook',
-      isEnabled: true,
-    })
-  })
-})
-
-describe('a bot that Telegram calls by a webhook', () => {
-  /** One that is enabled, once Telegram knows where to call. */
-  async function called() {
-    const fixture = await bootEmpty()
-    const bot = fixture.botApi.bot()
-    await fixture.set({ token: bot.token, transport: 'webhook' })
+  test('of another bot begins anew, and removes the webhook of the former', async () => {
+    const { bot, row, set } = await enabled('webhook')
+    const { id } = row()
+    await set({ token: botApi.bot().token })
+    expect(row().id).not.toBe(id)
+    expect(row()).toMatchObject({ updateOffset: null, isEnabled: true })
     expect(bot.webhook).toBeUndefined()
-    await fixture.enable()
-    await until(() => bot.webhook !== undefined)
-    return { ...fixture, bot }
-  }
+  })
 
-  test('is told where, with a secret, and what to bring', async () => {
-    await using fixture = await called()
+  test('of a bot that another tenant or system uses is refused', async () => {
+    const [mine, other] = [await enabled(), await configured()]
+    const before = [mine.row(), mine.audited()]
+    expect(await refusalOf(mine.set({ token: other.bot.token }))).toMatchObject({
+      code: 'bot_in_use',
+    })
+    const foreign = botApi.bot()
+    foreign.ownedByWebhook(FOREIGN)
+    const refusal = await refusalOf(mine.set({ token: foreign.token }))
+    expect(refusal).toMatchObject({
+      code: 'bot_in_use',
+      message: expect.stringContaining('bots.example'),
+    })
+    expect([mine.row(), mine.audited()]).toEqual(before)
+  })
+})
 
-    expect(fixture.botApi.callsOf('setWebhook')).toMatchObject([
+describe('a bot changes nothing', () => {
+  test.each([
+    ['set', 'getMe'],
+    ['set', 'getWebhookInfo'],
+    ['enable', 'getWebhookInfo'],
+  ] as const)('when Telegram is too slow to %s (%s)', async (verb, method) => {
+    const { audited, bot, row, set, enable } = await configured()
+    const before = [row(), audited()]
+    using fault = botApi.fail({ method, bot, delayMs: 60_000 })
+    const refusal = refusalOf(verb === 'set' ? set({ token: bot.token }) : enable())
+    await until(() => fault.hits() > 0)
+    await app.clock.advance(10_000)
+    expect(await refusal).toMatchObject({
+      code: 'messenger_unavailable',
+      message: expect.stringContaining('did not respond completely in time'),
+    })
+    expect([row(), audited()]).toEqual(before)
+  })
+
+  test('when the webhook of another system cannot be removed', async () => {
+    const { bot, enable, row } = await configured('polling', FOREIGN)
+    expect(await refusalOf(enable())).toMatchObject({ code: 'bot_in_use' })
+    const fault = botApi.fail({ method: 'deleteWebhook', bot, status: 500 })
+    const refusal = await refusalOf(enable({ takeOver: true }))
+    expect(refusal).toMatchObject({ code: 'messenger_unavailable' })
+    expect(row()).toMatchObject({ isEnabled: false })
+    fault.end()
+    const { warnings } = await enable({ takeOver: true })
+    expect(warnings).toEqual([expect.stringContaining('bots.example')])
+    expect(bot.webhook).toBeUndefined()
+  })
+
+  test('when it is removed while Telegram is asked about it', async () => {
+    const { bot, enable, remove, row } = await configured()
+    const fault = botApi.fail({ method: 'getWebhookInfo', bot, delayMs: 300, times: 1 })
+    const refusal = refusalOf(enable())
+    await until(() => fault.hits() === 1)
+    await remove()
+    expect(await refusal).toMatchObject({ code: 'bot_not_configured' })
+    expect(row()).toMatchObject({ isEnabled: false, token: null })
+  })
+
+  test('in the wrong environment, or for a tenant that does not exist', async () => {
+    const { id, owner } = await fixture.newTenantWithoutBots()
+    const sandbox = { tenantId: id, environment: 'test' } as const
+    const { token } = botApi.bot()
+    for (const [work, refusal] of [
+      [() => bots.set(actor, owner, { match: 'required' }), { field: 'token', rule: 'required' }],
+      [() => bots.set(actor, sandbox, { token }), { rule: 'not_allowed' }],
+      [() => bots.set(actor, sandbox, { transport: 'webhook' }), { rule: 'not_allowed' }],
+      [() => bots.enable(actor, owner), { code: 'bot_not_configured' }],
+      [() => bots.disable(actor, sandbox), { kind: 'not_found' }],
+      [() => bots.enable(actor, { ...sandbox, tenantId: 'x' }), { kind: 'not_found' }],
+    ] as const)
+      expect(await refusalOf(work())).toMatchObject(refusal)
+    expect(bots.list(id)).toEqual([])
+  })
+})
+
+describe('of two changes at once', () => {
+  test('to different things both hold', async () => {
+    const { bot, enable, row, set } = await configured()
+    const changes = [{ match: 'required' }, { token: bot.token }, { transport: 'webhook' }] as const
+    await Promise.all([...changes.map(set), enable()])
+    expect(row()).toMatchObject({ match: 'required', transport: 'webhook', isEnabled: true })
+  })
+
+  test('to the token one wins, and one bot is for one tenant', async () => {
+    const { id, row, set } = await configured()
+    const candidates = [botApi.bot(), botApi.bot()]
+    await Promise.all(candidates.map(({ token }) => set({ token })))
+    expect(bots.list(id)).toHaveLength(1)
+    expect(candidates.map(({ username }) => username)).toContain(row().username as string)
+    expect((await bots.apiOf(row()).getMe()).username).toBe(row().username as string)
+
+    const other = await configured()
+    const { token } = botApi.bot()
+    const outcomes = await Promise.allSettled([set({ token }), other.set({ token })])
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+  })
+})
+
+describe('a bot with a webhook', () => {
+  test('is set up with a secret and the updates that are needed', async () => {
+    const { audited, bot, row } = await enabled('webhook')
+    expect(callsBy(bot, 'setWebhook')).toMatchObject([
       {
-        status: 200,
         params: {
-          url: expect.stringMatching(
-            new RegExp(`^http://.*/v1/passepartout/telegram/${fixture.row().id}$`),
-          ),
+          url: expect.stringMatching(new RegExp(`/v1/passepartout/telegram/${row().id}$`)),
           secret_token: expect.stringMatching(/^[\w-]{32,256}$/),
           allowed_updates: ['message', 'callback_query'],
           drop_pending_updates: false,
         },
       },
     ])
-    expect(fixture.botApi.callsOf('getUpdates')).toEqual([])
-    expect(JSON.stringify(fixture.rows())).not.toContain(fixture.bot.webhook?.secret)
-    expect(JSON.stringify(fixture.audited())).not.toContain(fixture.bot.webhook?.secret)
+    expect(callsBy(bot, 'getUpdates')).toEqual([])
+    expect(JSON.stringify([row(), audited()])).not.toContain(bot.webhook?.secret as string)
   })
 
-  test('is told another secret after a change', async () => {
-    await using fixture = await called()
-    const before = fixture.bot.webhook?.secret
-
-    await fixture.set({ match: 'required' })
-
-    await until(() => fixture.bot.webhook?.secret !== before)
+  test('gets another secret with each change, and keeps its own webhook', async () => {
+    const { bot, enable, set } = await enabled('webhook')
+    const before = bot.webhook?.secret
+    expect((await set({ token: bot.token })).warnings).toEqual([])
+    expect((await enable()).warnings).toEqual([])
+    expect(callsBy(bot, 'deleteWebhook')).toEqual([])
+    await until(() => bot.webhook?.secret !== before)
   })
 
-  test('is no longer called once it is polled', async () => {
-    await using fixture = await called()
-
-    await fixture.set({ transport: 'polling' })
-
-    await fixture.botApi.waitForCall('deleteWebhook')
-    await until(() => fixture.bot.webhook === undefined)
-    await until(async () => {
-      await fixture.app.clock.advance(1000)
-      return fixture.botApi.pollers(fixture.bot) === 1
-    })
-    expect(fixture.row()).toMatchObject({ health: 'ok' })
+  test('loses it when it is polled', async () => {
+    const { bot, row, set } = await enabled('webhook')
+    await set({ transport: 'polling' })
+    await fixture.turnUntil(() => botApi.pollers(bot) === 1)
+    expect(bot.webhook).toBeUndefined()
+    expect(row()).toMatchObject({ health: 'ok' })
   })
 
-  test.each(['disable', 'remove'] as const)('nor after %s', async (verb) => {
-    await using fixture = await called()
-
-    await fixture.bots[verb](fixture.actor, fixture.owner)
-
-    expect(fixture.bot.webhook).toBeUndefined()
-  })
-
-  test.each(['disable', 'remove'] as const)('%s succeeds while Telegram does not', async (verb) => {
-    await using fixture = await called()
-    using _fault = fixture.botApi.fail({ status: 500 })
-
-    expect(await fixture.bots[verb](fixture.actor, fixture.owner)).toMatchObject({ enabled: false })
-    expect(fixture.row()).toMatchObject({ isEnabled: false })
-  })
-
-  test('keeps the webhook of another system that was never taken over', async () => {
-    await using fixture = await bootEmpty()
-    const bot = fixture.botApi.bot()
-    bot.ownedByWebhook(ELSEWHERE)
-    await fixture.set({ token: bot.token, transport: 'webhook' })
-
-    await fixture.bots.disable(fixture.actor, fixture.owner)
-    await fixture.bots.remove(fixture.actor, fixture.owner)
-
-    expect(bot.webhook?.url).toBe(ELSEWHERE)
+  test.each(['disable', 'remove'] as const)('loses it by %s, and no other', async (verb) => {
+    const { bot, ...mine } = await enabled('webhook')
+    await mine[verb]()
+    expect(bot.webhook).toBeUndefined()
+    const foreign = await configured('webhook', FOREIGN)
+    await foreign[verb]()
+    expect(foreign.bot.webhook?.url).toBe(FOREIGN)
+    const unreachable = await enabled('webhook')
+    using _fault = botApi.fail({ bot: unreachable.bot, status: 500 })
+    expect(await unreachable[verb]()).toMatchObject({ enabled: false })
   })
 })
 
-describe('a webhook of ours', () => {
-  test('is no warning, and no reason not to enable', async () => {
-    await using fixture = await bootEmpty()
-    const bot = fixture.botApi.bot()
-    await fixture.set({ token: bot.token, transport: 'webhook' })
-    await fixture.enable()
-    await until(() => bot.webhook !== undefined)
+describe('a webhook', () => {
+  test.each([
+    ...['', ':443', ':80', ':88', ':8443', '/below'].map(
+      (rest) => [`https://gate.example${rest}`, true] as const,
+    ),
+    ...['http://gate.example', 'http://gate.example:443', 'https://gate.example:444'].map(
+      (url) => [url, false] as const,
+    ),
+  ])('at %s is called by Telegram: %j', async (baseUrl, isCalled) => {
+    expect(webhookObjection(baseUrl, false) === undefined).toBe(isCalled)
+    expect(webhookObjection(baseUrl, true)).toBeUndefined()
+  })
 
-    expect((await fixture.set({ token: bot.token })).warnings).toEqual([])
-    expect((await fixture.enable()).warnings).toEqual([])
-    expect(fixture.botApi.callsOf('deleteWebhook')).toEqual([])
+  test.each([
+    ['https://gate.example/v1/passepartout/telegram/other', 'b1', true],
+    ['https://old.example/v1/passepartout/telegram/b1', 'b1', true],
+    ['https://old.example/v1/passepartout/telegram/b1', undefined, false],
+    ['https://old.example/v1/passepartout/telegram/b2', 'b1', false],
+    ['nonsense', 'b1', false],
+  ])('at %s is ours for %s: %j', (url, botId, isOurs) => {
+    expect(isOurWebhook(url, botId, 'https://gate.example')).toBe(isOurs)
+  })
+
+  test('that Telegram cannot call is refused, for a bot in use at once', async () => {
+    expect(isTelegramItself('https://api.telegram.org')).toBe(true)
+    expect(isTelegramItself('http://127.0.0.1:8081')).toBe(false)
+    const { db, clock, audit, sealing, tenants } = app.platform
+    const connect = createTelegram({ clock, apiRoot: botApi.url })
+    const baseUrl = () => 'http://gate.example'
+    const ownership = createOwnership({ connect, baseUrl, isOwnServer: false })
+    const office = createBots({ db, clock, audit, sealing, store, tenants, connect, ownership })
+    const refused = { field: 'transport', rule: 'not_allowed' }
+    const disabled = await configured('webhook')
+    expect(await refusalOf(office.enable(actor, disabled.owner))).toMatchObject(refused)
+    const { owner, row } = await enabled()
+    const refusal = await refusalOf(office.set(actor, owner, { transport: 'webhook' }))
+    expect(refusal).toMatchObject(refused)
+    expect(row()).toMatchObject({ transport: 'polling', isEnabled: true })
   })
 })
 
-describe('Telegram calls https on its own ports', () => {
-  /** The office as it is with Telegram itself, or with a Bot API server of one's own. */
-  function officeAt(fixture: Fixture, baseUrl: string, isOwnServer: boolean): Office {
-    const { db, clock, audit, sealing, tenants } = fixture.app.platform
-    const connect = createTelegram({ clock, apiRoot: fixture.botApi.url })
-    const store = createStore(db)
-    const ownership = createOwnership({ connect, baseUrl: () => baseUrl, isOwnServer })
-    return createBots({ db, clock, audit, sealing, store, tenants, connect, ownership })
-  }
+test('a running server notices changes of another process', async () => {
+  await using own = await bootPassepartout()
+  const dataDir = dirname(own.app.db.client.filename)
+  const db = openDatabase({ dataDir, synchronous: 'full' })
+  const { clock, tenants } = own.app.platform
+  const sealing = createSealing(await openKeyRing({ db, clock, dataDir }))
+  const config = testConfig({ 'passepartout-telegram-api-root': own.botApi.url })
+  const parts = { db, clock, audit: createAudit({ db, clock }), sealing, tenants }
+  const other = createOfflineBots(parts, config, () => 'http://127.0.0.1:8080')
+  const { id, live, owner } = await own.newTenantWithoutBots()
+  const [bot, next] = [own.botApi.bot(), own.botApi.bot()]
+  const status = async () => (await live.post(START)).status
+  const look = () => own.clock.advance(1000)
 
-  async function enableAt(baseUrl: string, isOwnServer: boolean) {
-    await using fixture = await bootEmpty()
-    const office = officeAt(fixture, baseUrl, isOwnServer)
-    const { token } = fixture.botApi.bot()
-    await office.set(fixture.actor, fixture.owner, { token, transport: 'webhook' })
-    return await office.enable(fixture.actor, fixture.owner).then(
-      ({ bot }) => bot.enabled,
-      ({ kind, message }: AppError) => `${kind} ${message}`,
-    )
-  }
-
-  const good = ['', ':443', ':80', ':88', ':8443'].map((port) => `https://gate.example${port}`)
-  test.each([...good, 'https://gate.example/below'])('%s is one that it calls', async (baseUrl) => {
-    expect(await enableAt(baseUrl, false)).toBe(true)
-  })
-
-  const bad = ['http://gate.example', 'http://gate.example:443', 'https://gate.example:444']
-  test.each(bad)('%s is none, and the bot stays as it is', async (baseUrl) => {
-    expect(await enableAt(baseUrl, false)).toMatch(/^invalid transport: must be polling: /)
-  })
-
-  test.each(bad)('a Bot API server of one’s own calls %s', async (baseUrl) => {
-    expect(await enableAt(baseUrl, true)).toBe(true)
-  })
-
-  test('a bot that is in use is not changed to one that it cannot call', async () => {
-    await using fixture = await bootEmpty()
-    const office = officeAt(fixture, 'http://gate.example', false)
-    await office.set(fixture.actor, fixture.owner, { token: fixture.botApi.bot().token })
-    await office.enable(fixture.actor, fixture.owner)
-
-    const refusal = await refusalOf(
-      office.set(fixture.actor, fixture.owner, { transport: 'webhook' }),
-    )
-
-    expect(refusal).toMatchObject({ kind: 'invalid', message: expect.stringContaining('poll') })
-    expect(fixture.row()).toMatchObject({ transport: 'polling', isEnabled: true })
-  })
-})
-
-describe('a running application', () => {
-  /** What a command of its own process does, beside it on the same data directory. */
-  async function beside(fixture: Fixture) {
-    const dataDir = dirname(fixture.app.db.client.filename)
-    const db = openDatabase({ dataDir, synchronous: 'full' })
-    const { clock, tenants } = fixture.app.platform
-    const audit = createAudit({ db, clock })
-    const sealing = createSealing(await openKeyRing({ db, clock, dataDir }))
-    const config = testConfig({ 'passepartout-telegram-api-root': fixture.botApi.url })
-    const parts = { db, clock, audit, sealing, tenants }
-    return {
-      bots: createOfflineBots(parts, config, () => 'http://127.0.0.1:8080'),
-      [Symbol.dispose]: () => db.close(),
-    }
-  }
-
-  test('notices what another process changes, at the next call and at the next look', async () => {
-    await using fixture = await bootEmpty()
-    using other = await beside(fixture)
-    const { actor, owner, tenant } = fixture
-    const live = fixture.app.client((await tenant.key('passepartout', 'live')).key)
-    const status = async () => (await live.post(START)).status
-    const bot = fixture.botApi.bot()
-    const look = () => fixture.app.clock.advance(1000)
-
-    expect(await status()).toBe(409)
-    await other.bots.set(actor, owner, { token: bot.token })
-    await other.bots.enable(actor, owner)
-    expect(await status()).toBe(200)
-    await look()
-    await fixture.botApi.waitForPoller(bot)
-
-    await other.bots.set(actor, owner, { match: 'required' })
-    expect((await live.post(START)).body).toHaveProperty('match_code')
-
-    const next = fixture.botApi.bot()
-    await other.bots.set(actor, owner, { token: next.token })
-    expect((await live.post(START)).body.deep_link).toContain(`/${next.username}?start=`)
-    await look()
-    await fixture.botApi.waitForPoller(next)
-    await until(() => fixture.botApi.pollers(bot) === 0)
-
-    await other.bots.disable(actor, owner)
-    expect(await status()).toBe(409)
-    await look()
-    await until(() => fixture.botApi.pollers(next) === 0)
-
-    await other.bots.remove(actor, owner)
-    expect(fixture.bots.list(tenant.id)).toMatchObject([{ status: 'not_configured' }])
-  })
-
-  test('and its rival: a bot set there is refused here', async () => {
-    await using fixture = await bootEmpty()
-    using other = await beside(fixture)
-    const rival = await fixture.app.tenant('Rival')
-    const { token } = fixture.botApi.bot()
-
-    await other.bots.set(fixture.actor, ownerOf(rival.id), { token })
-
-    expect(await refusalOf(fixture.set({ token }))).toMatchObject({ code: 'bot_in_use' })
-  })
-})
-
-describe('a token that is set in the place of another', () => {
-  test('of a bot that was removed is the same bot again, and what was begun goes on', async () => {
-    await using fixture = await bootEmpty()
-    const { token } = fixture.botApi.bot()
-    await fixture.set({ token })
-    const before = fixture.row()
-
-    await fixture.bots.remove(fixture.actor, fixture.owner)
-    expect(fixture.bots.list(fixture.owner.tenantId)).toMatchObject([
-      { username: null, token: null },
-    ])
-    await fixture.set({ token })
-
-    expect(fixture.row()).toMatchObject({ id: before.id, username: before.username })
-  })
-
-  test('of another bot that others receive is refused while one is in use', async () => {
-    await using fixture = await bootEmpty()
-    await fixture.set({ token: fixture.botApi.bot().token })
-    await fixture.enable()
-    const other = fixture.botApi.bot()
-    other.ownedByWebhook('https://bots.example/hook')
-
-    const refusal = await refusalOf(fixture.set({ token: other.token }))
-
-    expect(refusal).toMatchObject({ code: 'bot_in_use' })
-    expect(refusal.message).toContain('bots.example')
-    expect(fixture.row()).toMatchObject({ isEnabled: true })
-  })
-
-  test('that cannot be one is refused before Telegram is asked', async () => {
-    await using fixture = await bootEmpty()
-
-    for (const token of ['', 'nonsense', '123456', 'abc:def', '1:a/../b'])
-      expect((await refusalOf(fixture.set({ token }))).message).toStartWith(
-        'token: must be the token',
-      )
-
-    expect(fixture.botApi.calls).toEqual([])
-  })
+  expect(await status()).toBe(409)
+  await other.set(actor, owner, { token: bot.token })
+  expect(await status()).toBe(409)
+  await other.enable(actor, owner)
+  expect(await status()).toBe(200)
+  await look()
+  await own.botApi.waitForPoller(bot)
+  await other.set(actor, owner, { match: 'required' })
+  expect(await live.start()).toHaveProperty('match_code')
+  await other.set(actor, owner, { token: next.token })
+  expect((await live.start()).deep_link).toContain(`/${next.username}?start=`)
+  await look()
+  await own.botApi.waitForPoller(next)
+  await until(() => own.botApi.pollers(bot) === 0)
+  await other.disable(actor, owner)
+  expect(await status()).toBe(409)
+  await look()
+  await until(() => own.botApi.pollers(next) === 0)
+  await other.remove(actor, owner)
+  expect(own.bots.list(id)).toMatchObject([{ status: 'not_configured' }])
+  db.close()
 })

@@ -1,657 +1,216 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { BotMessage, Person } from '../../support/bot-api/index.ts'
-import { bootFixture, type Fixture } from './fixture.ts'
+import { describe, expect, test } from 'bun:test'
+import { createTexts } from '../../../src/engines/passepartout/texts/index.ts'
+import type { Person } from '../../support/bot-api/index.ts'
 import {
-  attemptsOf,
-  botRow,
+  bootPassepartout,
   CLIENT,
-  callsBy,
-  expectNobody,
-  expectSignedIn,
-  heard,
+  type Fixture,
   LIFETIME,
   type Login,
   MINUTE,
-  pass,
-  pressedStart,
-  rowsOf,
   SECOND,
   START,
-  startLogin,
-  statusOf,
-  type Tenant,
-  turnUntil,
+  usePassepartout,
   wrongNumber,
-} from './walk.ts'
+} from './fixture.ts'
 
-const BEGIN_AGAIN = 'To sign in, go back to the app and start again.'
-const EXPIRED = `This sign-in to Acme has expired.\n${BEGIN_AGAIN}`
-const DENIED =
-  "You denied a sign-in to Acme at 12:00 UTC.\nNo one was signed in. You don't need to do anything else."
-const MISMATCHED =
-  'Wrong number. The sign-in to Acme was denied.\nIf it was you, go back to the app and start again.'
-const APPROVED = 'You signed in to Acme at 12:00 UTC.\nGo back to the app.'
-const OVER = 'This sign-in has already been answered.'
-const NOT_YOURS = 'This sign-in belongs to someone else.'
+const texts = createTexts('en')
+const AT = { app: 'Acme', at: Date.parse('2026-03-01T12:00:30Z') }
+const outcome = (kind: Parameters<typeof texts.outcome>[0]) => texts.outcome(kind, AT)
+const reply = (kind: Parameters<typeof texts.reply>[0]) => texts.reply(kind, AT)
+const SIGNED_IN = texts.notice('approved')
+const OVER = texts.notice('over')
+const DENY_OR_APPROVE = [['Deny', 'Approve']]
 
-/** For those whose time stands still; tenants see nothing of each other. */
-let shared: Fixture
-beforeAll(async () => {
-  shared = await bootFixture()
-})
-afterAll(() => shared.stop())
+const shared = await usePassepartout()
 
-const boot = () => newcomers(shared)
-
-/** For those who turn the clock. */
-async function bootOwn() {
-  const fixture = await bootFixture()
-  return { ...(await newcomers(fixture)), [Symbol.asyncDispose]: fixture.stop }
+/** A tenant, two people, and a sign-in that Ada has opened. */
+async function opened(client?: object, fixture: Fixture = shared) {
+  const acme = await fixture.newTenant()
+  const [ada, bob] = [fixture.botApi.person(), fixture.botApi.person({ first_name: 'Bob' })]
+  const { login, question } = await fixture.ask(acme, ada, client)
+  const reads = (person: Person) =>
+    person.chat(acme.bot).map(({ text }) => text.replace(/\d\d:\d\d UTC/, '12:00 UTC'))
+  return { acme, ada, bob, login, question, reads }
 }
 
-/** A tenant, two people, and what they see and do. */
-async function newcomers(fixture: Fixture) {
-  const acme = await fixture.signingTenant()
-  const ada = fixture.botApi.person({ first_name: 'Ada', language_code: 'en' })
-  const bob = fixture.botApi.person({ first_name: 'Bob', language_code: 'en' })
-
-  /** A sign-in that Ada has opened. */
-  async function opened(body?: unknown) {
-    const login = await startLogin(fixture, acme.live, body)
-    const prompt = await pressedStart(ada, acme.bot, login)
-    return { login, prompt }
-  }
-
-  /** The moment's notice that a tap was answered with, once what it did is done. */
-  async function notice(person: Person, message: BotMessage, button: string | number) {
-    const answer = await fixture.botApi.waitForAnswer(person.tap(message, button))
-    await fixture.app.passepartout.idle()
-    return answer.text
-  }
-
-  async function forged(person: Person, message: BotMessage, data: string) {
-    const answer = await fixture.botApi.waitForAnswer(person.tapData(message, data))
-    await fixture.app.passepartout.idle()
-    return answer.text
-  }
-
-  /** What somebody reads in the chat with the bot. */
-  const reads = (person: Person, { bot }: Tenant = acme) => person.chat(bot).map(({ text }) => text)
-
-  const { app, actor, botApi } = fixture
-  return { fixture, app, actor, botApi, acme, ada, bob, opened, notice, forged, reads }
-}
-
-describe('who presses Start and does no more signs nobody in', () => {
-  test('the question stands until it expires, and then says so', async () => {
-    await using here = await bootOwn()
-    const { fixture, acme, ada, opened, reads } = here
-    const { login, prompt } = await opened()
-
-    expect(prompt.buttons).toEqual([['Deny', 'Approve']])
-    await expectNobody(fixture, login)
-    await pass(fixture, LIFETIME - SECOND)
-    await expectNobody(fixture, login)
-    expect(ada.lastMessage(acme.bot)?.buttons).toEqual([['Deny', 'Approve']])
-    await pass(fixture, SECOND)
-    await expectNobody(fixture, login, 'nonce_expired')
-    await turnUntil(fixture, () => reads(ada).includes(EXPIRED))
-    expect(ada.chat(acme.bot)).toMatchObject([{ text: EXPIRED, buttons: [], edits: 1 }])
-    await expectNobody(fixture, login, 'nonce_expired')
+describe('a sign-in that is only opened signs no one in', () => {
+  test('its question stands until it expires, and then says so', async () => {
+    await using own = await bootPassepartout()
+    const { acme, ada, login, question, reads } = await opened(undefined, own)
+    expect(question.buttons).toEqual(DENY_OR_APPROVE)
+    await own.pass(LIFETIME - SECOND)
+    await own.expectNobody(login)
+    expect(ada.lastMessage(acme.bot)?.buttons).toEqual(DENY_OR_APPROVE)
+    await own.pass(SECOND)
+    await own.expectNobody(login, 'nonce_expired')
+    await own.turnUntil(() => reads(ada).includes(outcome('expired')))
+    expect(ada.chat(acme.bot)).toMatchObject([{ buttons: [], edits: 1 }])
   })
 
-  test('a tap that comes too late is told so', async () => {
-    await using here = await bootOwn()
-    const { fixture, app, ada, opened, notice, reads } = here
-    const { login, prompt } = await opened()
-
-    app.clock.jump(LIFETIME)
-    expect(await notice(ada, prompt, 'Approve')).toBe('This sign-in has expired. Start again.')
-    await expectNobody(fixture, login, 'nonce_expired')
-    await turnUntil(fixture, () => reads(ada).includes(EXPIRED))
-    await expectNobody(fixture, login, 'nonce_expired')
-  })
-
-  test('a link that expired is told so, and asks nothing', async () => {
-    await using here = await bootOwn()
-    const { fixture, app, acme, ada, reads } = here
-    const login = await startLogin(fixture, acme.live)
-
-    app.clock.jump(LIFETIME)
-    await pressedStart(ada, acme.bot, login)
-    expect(reads(ada)).toEqual([`This link has expired.\n${BEGIN_AGAIN}`])
-    await expectNobody(fixture, login, 'nonce_expired')
+  test('a tap or a link that comes too late is told so', async () => {
+    await using own = await bootPassepartout()
+    const { acme, ada, bob, login, question, reads } = await opened(undefined, own)
+    const unopened = await acme.live.start()
+    own.clock.jump(LIFETIME)
+    expect(await own.tap(ada, question, 'Approve')).toBe(texts.notice('expired'))
+    await own.turnUntil(() => reads(ada).includes(outcome('expired')))
+    await own.open(acme.bot, bob, unopened)
+    expect(reads(bob)).toEqual([reply('expired_link')])
+    for (const each of [login, unopened]) await own.expectNobody(each, 'nonce_expired')
   })
 })
 
-describe('an answer that is not the right one ends the sign-in:', () => {
-  test('a wrong number', async () => {
-    const here = await boot()
-    const { fixture, acme, ada, opened, notice } = here
-    const { login, prompt } = await opened({ client: CLIENT })
+describe('a wrong answer ends the sign-in', () => {
+  const { expectNobody, tap } = shared
 
-    expect(prompt.buttons).toEqual([
-      [expect.any(String), expect.any(String), expect.any(String)],
-      ['Deny'],
-    ])
-    expect(prompt.buttons[0]).toContain(login.code)
-    expect(await notice(ada, prompt, wrongNumber(prompt, login))).toBe(
-      'Wrong number. Sign-in denied.',
-    )
-    await expectNobody(fixture, login, 'login_denied')
-    expect(ada.chat(acme.bot)).toMatchObject([{ text: MISMATCHED, buttons: [] }])
+  test('a wrong number, after which the right one is too late', async () => {
+    const { ada, login, question, reads } = await opened(CLIENT)
+    const notice = await tap(ada, question, wrongNumber(question, login))
+    expect(notice).toBe(texts.notice('mismatched'))
+    expect(await tap(ada, question, login.match_code)).toBe(OVER)
+    await expectNobody(login, 'login_denied')
+    expect(reads(ada)).toEqual([outcome('mismatched')])
   })
 
-  test.each([undefined, { client: CLIENT }])('Deny, to a start with %j', async (body) => {
-    await using here = await bootOwn()
-    const { fixture, acme, ada, opened, notice } = here
-    const { login, prompt } = await opened(body)
+  test.each([undefined, CLIENT])('Deny, to a start with %j, for good', async (client) => {
+    await using own = await bootPassepartout()
+    const { acme, ada, login, question, reads } = await opened(client, own)
+    expect(await own.tap(ada, question, 'Deny')).toBe(texts.notice('denied'))
+    await own.pass(LIFETIME + MINUTE)
+    await own.expectNobody(login, 'login_denied')
+    expect(reads(ada)).toEqual([outcome('denied')])
+    expect(ada.chat(acme.bot)).toMatchObject([{ buttons: [], edits: 1 }])
+  })
 
-    expect(await notice(ada, prompt, 'Deny')).toBe('Sign-in denied.')
-    await expectNobody(fixture, login, 'login_denied')
-    expect(ada.chat(acme.bot)).toMatchObject([{ text: DENIED, buttons: [] }])
-    await pass(fixture, LIFETIME + MINUTE)
-    await expectNobody(fixture, login, 'login_denied')
-    expect(ada.chat(acme.bot)).toMatchObject([{ text: DENIED, buttons: [], edits: 1 }])
+  test.each([
+    ['approve', CLIENT],
+    ['00', CLIENT],
+    // No question has a number with a leading zero.
+    ['07', CLIENT],
+    ['42', undefined],
+  ])('the forged choice %s to a start with %j', async (choice, client) => {
+    const { ada, login, question, reads } = await opened(client)
+    await tap(ada, question, { data: `${choice}.${login.attemptId}` })
+    await expectNobody(login, 'login_denied')
+    expect(reads(ada)).toEqual([outcome('mismatched')])
   })
 })
 
-describe('whoever opens a link second is not asked:', () => {
-  test('before it was answered, and the first one completes', async () => {
-    const here = await boot()
-    const { fixture, acme, ada, bob, opened, notice, reads } = here
-    const { login, prompt } = await opened()
+describe('only the person who opened the link first is asked', () => {
+  const { botApi, expectNobody, expectSignedIn, heard, open, tap } = shared
 
-    await pressedStart(bob, acme.bot, login)
-    expect(reads(bob)).toEqual([
-      `This link was already opened by someone else, so it doesn't work for you.\n${BEGIN_AGAIN}`,
-    ])
-    await expectNobody(fixture, login)
-    expect(await notice(ada, prompt, 'Approve')).toBe("You're signed in.")
-    await expectSignedIn(fixture, login, ada)
-    expect(reads(ada)).toEqual([APPROVED])
+  test('the second one is told so, and the first completes', async () => {
+    const { acme, ada, bob, login, question, reads } = await opened()
+    await open(acme.bot, bob, login)
+    expect(reads(bob)).toEqual([reply('taken_link')])
+    await expectNobody(login)
+    expect(await tap(ada, question, 'Approve')).toBe(SIGNED_IN)
+    await expectSignedIn(login, ada)
+    expect(reads(ada)).toEqual([outcome('approved')])
   })
 
-  test.each(['Approve', 'Deny'])('after the first one tapped %s', async (answer) => {
-    const here = await boot()
-    const { fixture, acme, ada, bob, opened, notice, reads } = here
-    const { login, prompt } = await opened()
-    await notice(ada, prompt, answer)
-
-    await pressedStart(bob, acme.bot, login)
-    expect(reads(bob)).toEqual([`This sign-in has ended.\n${BEGIN_AGAIN}`])
-    if (answer === 'Approve') await expectSignedIn(fixture, login, ada)
-    else await expectNobody(fixture, login, 'login_denied')
+  test.each(['Approve', 'Deny'])('after %s the link does nothing, for either', async (button) => {
+    const { acme, ada, bob, login, question, reads } = await opened()
+    await tap(ada, question, button)
+    for (const person of [ada, bob]) {
+      await open(acme.bot, person, login)
+      expect(reads(person).at(-1)).toBe(reply('answered_link'))
+    }
+    if (button === 'Approve') await expectSignedIn(login, ada)
+    else await expectNobody(login, 'login_denied')
   })
 
-  test('two at once: one of them is asked', async () => {
-    const here = await boot()
-    const { fixture, botApi, acme, ada, bob, reads } = here
-    const login = await startLogin(fixture, acme.live)
-
+  test('of two at once one is asked', async () => {
+    const { acme, ada, bob, reads } = await opened()
+    const login = await acme.live.start()
     botApi.hold(acme.bot)
-    ada.follow(login.link)
-    bob.follow(login.link)
+    ada.follow(login.deep_link)
+    bob.follow(login.deep_link)
     botApi.release(acme.bot)
-    await heard(fixture, acme.bot)
-    await Promise.all([ada, bob].map((one) => one.waitForMessage(acme.bot)))
-    expect(ada.chat(acme.bot)).toMatchObject([{ buttons: [['Deny', 'Approve']] }])
-    expect(reads(bob)).toEqual([expect.stringContaining('was already opened by someone else')])
+    await heard(acme.bot)
+    const question = await ada.waitForMessage(acme.bot, ({ data }) =>
+      data.join().includes(login.attemptId),
+    )
+    expect(question.buttons).toEqual(DENY_OR_APPROVE)
+    expect(reads(bob)).toEqual([reply('taken_link')])
   })
 })
 
-test('a link that was answered does nothing for the one who answered it', async () => {
-  const here = await boot()
-  const { fixture, acme, ada, opened, notice, reads } = here
-  const { login, prompt } = await opened()
-  await notice(ada, prompt, 'Deny')
-
-  await pressedStart(ada, acme.bot, login)
-  expect(reads(ada)).toEqual([DENIED, `This sign-in has ended.\n${BEGIN_AGAIN}`])
-  await expectNobody(fixture, login, 'login_denied')
-})
-
-describe('what does not come from one human alone with the bot is not heard:', () => {
-  const human = { id: 5_300_000_000, is_bot: false, first_name: 'Ada' }
-  const channel = { id: -1_001_234, type: 'channel', title: 'News' }
-
-  test('a link that is opened in a group, and taps there', async () => {
-    const here = await boot()
-    const { fixture, botApi, acme, bob } = here
-    const login = await startLogin(fixture, acme.live)
-
-    const group = bob.startInGroup(acme.bot, login.payload)
+test('updates from groups and bots are ignored', async () => {
+  const { attemptsOf, botApi, callsBy, expectNobody, heard } = shared
+  const { acme, ada, bob, login } = await opened()
+  const unopened = await acme.live.start()
+  const group = bob.startInGroup(acme.bot, unopened.payload)
+  const taps = [
+    { is_bot: false, chat: { id: group, type: 'supergroup' }, data: unopened.attemptId },
+    { is_bot: true, chat: { id: ada.id, type: 'private' }, data: login.attemptId },
+  ]
+  for (const { is_bot, chat, data } of taps)
     botApi.deliver(acme.bot, {
       callback_query: {
         id: '1',
-        from: human,
-        message: { message_id: 1, date: 1, chat: { id: group, type: 'supergroup', title: 'N' } },
-        data: `approve.${login.attemptId}`,
+        from: { id: ada.id, is_bot, first_name: 'Ada' },
+        message: { message_id: 1, date: 1, chat },
+        data: `approve.${data}`,
       },
     })
-    await heard(fixture, acme.bot)
-    await expectNobody(fixture, login)
-    expect(botApi.messages(acme.bot, group)).toEqual([])
-    expect(attemptsOf(fixture, acme)).toMatchObject([{ state: 'pending', opener_id: null }])
-    expect(callsBy(fixture, acme.bot, 'answerCallbackQuery')).toEqual([])
-    expect(callsBy(fixture, acme.bot, 'sendMessage')).toHaveLength(1)
-  })
-
-  test.each([
-    ['a post in a channel', { from: undefined, chat: channel, sender_chat: channel }],
-    ['a post in a channel, with an author', { from: human, chat: channel, sender_chat: channel }],
-    ['a bot', { from: { ...human, is_bot: true }, chat: { id: human.id, type: 'private' } }],
-    ['nobody', { chat: { id: human.id, type: 'private' } }],
-    ['somebody in the chat of somebody else', { from: human, chat: { id: 77, type: 'private' } }],
-  ])('%s', async (_who, about) => {
-    const here = await boot()
-    const { fixture, botApi, acme } = here
-    const login = await startLogin(fixture, acme.live)
-    const text = `/start ${login.payload}`
-
-    for (const kind of ['message', 'channel_post', 'edited_message', 'business_message'])
-      botApi.deliver(acme.bot, { [kind]: { message_id: 1, date: 1, text, ...about } })
-    await heard(fixture, acme.bot)
-    await expectNobody(fixture, login)
-    expect(attemptsOf(fixture, acme)).toMatchObject([{ state: 'pending', opener_id: null }])
-    expect(callsBy(fixture, acme.bot, 'sendMessage')).toHaveLength(1)
-  })
-
-  test('a tap by a bot on a question that stands', async () => {
-    const here = await boot()
-    const { fixture, botApi, acme, ada, opened } = here
-    const { login } = await opened()
-    const { id, first_name } = ada
-
-    botApi.deliver(acme.bot, {
-      callback_query: {
-        id: '1',
-        from: { id, is_bot: true, first_name },
-        message: { message_id: 1, date: 1, chat: { id, type: 'private' } },
-        data: `approve.${login.attemptId}`,
-      },
-    })
-    await heard(fixture, acme.bot)
-    await expectNobody(fixture, login)
-  })
+  await heard(acme.bot)
+  for (const each of [login, unopened]) await expectNobody(each)
+  expect(botApi.messages(acme.bot, group)).toEqual([])
+  expect(attemptsOf(acme)[1]).toMatchObject({ state: 'pending', opener_id: null })
+  expect(callsBy(acme.bot, 'answerCallbackQuery')).toEqual([])
 })
 
-describe('what comes again happens once:', () => {
-  test('the same press of Start', async () => {
-    const here = await boot()
-    const { fixture, botApi, acme, ada, opened } = here
-    await opened()
+describe('an update that comes again has no second effect', () => {
+  const { attemptsOf, botApi, expectNobody, expectSignedIn, heard, tap } = shared
 
+  test('a press of Start', async () => {
+    const { acme, ada } = await opened()
     botApi.redeliver(acme.bot)
-    await heard(fixture, acme.bot)
+    await heard(acme.bot)
     expect(ada.chat(acme.bot)).toHaveLength(1)
-    expect(attemptsOf(fixture, acme)).toMatchObject([{ prompts: 1 }])
+    expect(attemptsOf(acme)).toMatchObject([{ prompts: 1 }])
   })
 
-  test.each([
-    ['Approve', undefined],
-    ['Deny', 'login_denied'],
-  ])('the same tap on %s', async (button, code) => {
-    const here = await boot()
-    const { fixture, botApi, acme, ada, opened, notice } = here
-    const { login, prompt } = await opened()
-    await notice(ada, prompt, button)
-    const before = await login.status()
-
+  test.each(['Approve', 'Deny'])('a tap on %s, and a second tap is told so', async (button) => {
+    const { acme, ada, login, question } = await opened()
+    await tap(ada, question, button)
+    const { body } = await login.status()
     botApi.redeliver(acme.bot, 2)
-    await heard(fixture, acme.bot)
-    expect(await login.status()).toMatchObject({
-      status: before.status,
-      body: before.body.error ? {} : before.body,
-    })
-    if (code === undefined) await expectSignedIn(fixture, login, ada)
-    else await expectNobody(fixture, login, code)
+    await heard(acme.bot)
+    for (const other of ['Deny', 'Approve']) expect(await tap(ada, question, other)).toBe(OVER)
+    if (button === 'Approve') {
+      expect((await login.status()).body).toEqual(body)
+      await expectSignedIn(login, ada)
+    } else await expectNobody(login, 'login_denied')
     expect(ada.chat(acme.bot)).toMatchObject([{ edits: 1 }])
   })
 
-  test.each([
-    ['Approve', 'Approve'],
-    ['Approve', 'Deny'],
-  ])('%s, then %s on the same question: one token, and the second is told', async (first, then) => {
-    const here = await boot()
-    const { fixture, ada, opened, notice, reads } = here
-    const { login, prompt } = await opened()
-
-    expect(await notice(ada, prompt, first)).toBe("You're signed in.")
-    const completed = await login.status()
-    expect(await notice(ada, prompt, then)).toBe(OVER)
-    expect((await login.status()).body).toEqual(completed.body)
-    await expectSignedIn(fixture, login, ada)
-    expect(reads(ada)).toEqual([APPROVED])
-  })
-
-  test('Approve after Deny', async () => {
-    const here = await boot()
-    const { fixture, ada, opened, notice, reads } = here
-    const { login, prompt } = await opened()
-
-    await notice(ada, prompt, 'Deny')
-    expect(await notice(ada, prompt, 'Approve')).toBe(OVER)
-    await expectNobody(fixture, login, 'login_denied')
-    expect(reads(ada)).toEqual([DENIED])
-  })
-
-  test('the right number after a wrong one', async () => {
-    const here = await boot()
-    const { fixture, ada, opened, notice, reads } = here
-    const { login, prompt } = await opened({ client: CLIENT })
-
-    await notice(ada, prompt, wrongNumber(prompt, login))
-    expect(await notice(ada, prompt, login.code)).toBe(OVER)
-    await expectNobody(fixture, login, 'login_denied')
-    expect(reads(ada)).toEqual([MISMATCHED])
-  })
-})
-
-describe('a forged tap', () => {
-  test.each([
-    'approve',
-    '00',
-    // No question has it among its numbers: they begin at ten.
-    '07',
-  ])('of «%s» ends what asks for a number', async (choice) => {
-    const here = await boot()
-    const { fixture, ada, opened, forged, reads } = here
-    const { login, prompt } = await opened({ client: CLIENT })
-
-    expect(await forged(ada, prompt, `${choice}.${login.attemptId}`)).toBe(
-      'Wrong number. Sign-in denied.',
-    )
-    await expectNobody(fixture, login, 'login_denied')
-    expect(reads(ada)).toEqual([MISMATCHED])
-  })
-
-  test('of a number ends what asks for none', async () => {
-    const here = await boot()
-    const { fixture, ada, opened, forged, reads } = here
-    const { login, prompt } = await opened()
-
-    await forged(ada, prompt, `42.${login.attemptId}`)
-    await expectNobody(fixture, login, 'login_denied')
-    expect(reads(ada)).toEqual([MISMATCHED])
-  })
-
-  test('on what somebody else has opened does nothing', async () => {
-    const here = await boot()
-    const { fixture, acme, ada, bob, opened, forged, notice } = here
-    const { login, prompt } = await opened()
-    const own = await startLogin(fixture, acme.live)
-    const ownPrompt = await pressedStart(bob, acme.bot, own)
-
-    expect(await forged(bob, ownPrompt, `approve.${login.attemptId}`)).toBe(NOT_YOURS)
-    expect(await forged(bob, ownPrompt, `deny.${login.attemptId}`)).toBe(NOT_YOURS)
-    await expectNobody(fixture, login)
-    await expectNobody(fixture, own)
-    await notice(ada, prompt, 'Approve')
-    await expectSignedIn(fixture, login, ada)
-  })
-
-  test('on what nobody has opened does nothing', async () => {
-    const here = await boot()
-    const { fixture, acme, ada, opened, forged } = here
-    const { prompt } = await opened()
-    const other = await startLogin(fixture, acme.live)
-
-    expect(await forged(ada, prompt, `approve.${other.attemptId}`)).toBe(OVER)
-    await expectNobody(fixture, other)
-    expect(attemptsOf(fixture, acme)).toMatchObject([{ state: 'opened' }, { state: 'pending' }])
-  })
-
-  test.each(['approve', 'deny'])(
-    'of «%s» through the bot of another tenant, or on a sign-in of the sandbox, does nothing',
-    async (choice) => {
-      const here = await boot()
-      const { fixture, app, acme, ada, opened, forged } = here
-      const { login } = await opened()
-      const other = await fixture.signingTenant('Other')
-      const elsewhere = await startLogin(fixture, other.live)
-      const prompt = await pressedStart(ada, other.bot, elsewhere)
-      const sandboxed = await startLogin(fixture, acme.test)
-      await app.raw(new URL(sandboxed.link).pathname, {
-        method: 'POST',
-        body: new URLSearchParams({ choice: 'start', person: 'ada' }),
-      })
-
-      expect(await forged(ada, prompt, `${choice}.${login.attemptId}`)).toBe(OVER)
-      expect(await forged(ada, prompt, `${choice}.${sandboxed.attemptId}`)).toBe(OVER)
-      const own = ada.lastMessage(acme.bot)
-      if (!own) throw new Error('there is no question')
-      expect(await forged(ada, own, `${choice}.${sandboxed.attemptId}`)).toBe(OVER)
-      for (const each of [login, elsewhere, sandboxed]) await expectNobody(fixture, each)
-    },
-  )
-
-  test('of anything else does nothing', async () => {
-    const here = await boot()
-    const { fixture, botApi, acme, ada, opened, notice } = here
-    const { login, prompt } = await opened()
-    const id = login.attemptId
-
-    const taps = [
-      'approve',
-      id,
-      `approve.${id} `,
-      ` approve.${id}`,
-      `APPROVE.${id}`,
-      `approve.${id.toUpperCase()}`,
-      `approve.${id}.${id.slice(0, 5)}`,
-      `approve.${id.replaceAll('-', '_')}`,
-      `approve\n.${id}`,
-      `approved.${id}`,
-      `deny.approve.${id}`.slice(0, 64),
-      `opened.${id}`,
-      `approve.' or '1'='1`,
-      `approve.${'0'.repeat(36)}`,
-      '{"choice":"approve"}',
-      '\u0000',
-      '∞.∞',
-    ].map((data) => ada.tapData(prompt, data))
-    await heard(fixture, acme.bot)
-    await expectNobody(fixture, login)
-    const told = taps.flatMap((tap) => botApi.answersTo(tap).map(({ text }) => text))
-    expect(new Set(told)).toEqual(new Set([OVER]))
-    await notice(ada, prompt, 'Approve')
-    await expectSignedIn(fixture, login, ada)
-  })
-
-  test('without data, or with more than a button can carry, does nothing', async () => {
-    const here = await boot()
-    const { fixture, botApi, acme, ada, opened } = here
-    const { login, prompt } = await opened()
-    const about = {
-      from: { id: ada.id, is_bot: false, first_name: 'Ada' },
-      message: { message_id: prompt.message_id, date: 1, chat: { id: ada.id, type: 'private' } },
+  test('two taps in one batch: the first counts, in whatever order they come', async () => {
+    for (const isShuffled of [false, true]) {
+      const { acme, ada, login, question } = await opened()
+      botApi.hold(acme.bot)
+      const taps = [ada.tap(question, 'Approve'), ada.tap(question, 'Deny')]
+      botApi.shuffle(acme.bot, isShuffled)
+      botApi.release(acme.bot)
+      const notices = await Promise.all(taps.map((each) => botApi.waitForAnswer(each)))
+      expect(notices.map(({ text }) => text)).toEqual([SIGNED_IN, OVER])
+      await expectSignedIn(login, ada)
     }
-
-    for (const data of [undefined, null, 7, [`approve.${login.attemptId}`], 'x'.repeat(65)])
-      botApi.deliver(acme.bot, { callback_query: { id: '1', ...about, data } })
-    await heard(fixture, acme.bot)
-    await expectNobody(fixture, login)
-  })
-})
-
-test('a tap by somebody else on a message that was passed on does nothing to the sign-in', async () => {
-  const here = await boot()
-  const { fixture, botApi, acme, ada, bob, opened, notice } = here
-  const { login, prompt } = await opened()
-  bob.say(acme.bot, 'Hello')
-  await bob.waitForMessage(acme.bot)
-
-  // As it is in Bob's own chat, and as it is in that of Ada.
-  botApi.deliver(acme.bot, {
-    callback_query: {
-      id: '1',
-      from: { id: bob.id, is_bot: false, first_name: 'Bob' },
-      message: { message_id: prompt.message_id, date: 1, chat: { id: bob.id, type: 'private' } },
-      data: `approve.${login.attemptId}`,
-    },
-  })
-  bob.tap(prompt, 'Approve')
-  bob.tap(prompt, 'Deny')
-  await heard(fixture, acme.bot)
-  await expectNobody(fixture, login)
-  expect(ada.lastMessage(acme.bot)).toMatchObject({ buttons: [['Deny', 'Approve']], edits: 0 })
-  expect(await notice(ada, prompt, 'Approve')).toBe("You're signed in.")
-  await expectSignedIn(fixture, login, ada)
-})
-
-test('keys of another tenant, and of the other environment, see nothing of it', async () => {
-  const here = await boot()
-  const { fixture, acme, ada, opened, notice } = here
-  const other = await fixture.signingTenant('Other')
-  const { login, prompt } = await opened()
-
-  const strangers = [other.live, other.test, acme.test]
-  const seen = () =>
-    Promise.all(
-      strangers.map(async (client) => {
-        const { status, body } = await client.get(statusOf(login.nonce))
-        return [status, body.error.code]
-      }),
-    )
-  const nothing = strangers.map(() => [404, 'not_found'])
-  expect(await seen()).toEqual(nothing)
-  await notice(ada, prompt, 'Approve')
-  expect(await seen()).toEqual(nothing)
-  await expectSignedIn(fixture, login, ada)
-})
-
-test('a link that is brought to another bot does not work there, and goes on working', async () => {
-  const here = await boot()
-  const { fixture, acme, ada, notice, reads } = here
-  const other = await fixture.signingTenant('Other')
-  const login = await startLogin(fixture, acme.live)
-
-  ada.start(other.bot, login.payload)
-  await ada.waitForMessage(other.bot)
-  expect(reads(ada, other)).toEqual([`This link doesn't work.\n${BEGIN_AGAIN}`])
-  await expectNobody(fixture, login)
-  const prompt = await pressedStart(ada, acme.bot, login)
-  await notice(ada, prompt, 'Approve')
-  await expectSignedIn(fixture, login, ada)
-})
-
-test('a link of the sandbox does not work with the bot of the live environment', async () => {
-  const here = await boot()
-  const { fixture, acme, ada, reads } = here
-  const login = await startLogin(fixture, acme.test)
-
-  ada.start(acme.bot, login.payload)
-  await ada.waitForMessage(acme.bot)
-  expect(reads(ada)).toEqual([`This link doesn't work.\n${BEGIN_AGAIN}`])
-  await expectNobody(fixture, login)
-})
-
-describe('a payload that is not that of the link does not work:', () => {
-  const flipped = (text: string) => `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`
-
-  test.each<[string, (login: Login) => string]>([
-    ['one character is another', ({ payload }) => flipped(payload)],
-    ['the last is missing', ({ payload }) => payload.slice(0, -1)],
-    ['one too many', ({ payload }) => `${payload}A`],
-    ['nothing but small letters', ({ payload }) => payload.toLowerCase()],
-    ['what the app asks by', ({ nonce }) => nonce],
-    ['the id of the attempt', ({ attemptId }) => attemptId],
-    ['nothing of the sort', () => 'login'],
-  ])('%s', async (_how, mangled) => {
-    const here = await boot()
-    const { fixture, acme, ada, reads } = here
-    const login = await startLogin(fixture, acme.live)
-
-    ada.start(acme.bot, mangled(login))
-    await ada.waitForMessage(acme.bot)
-    expect(reads(ada)).toEqual([`This link doesn't work.\n${BEGIN_AGAIN}`])
-    await expectNobody(fixture, login)
-    expect(attemptsOf(fixture, acme)).toMatchObject([{ state: 'pending' }])
   })
 
-  test.each<[string, (login: Login) => string]>([
-    ['more words behind it', ({ payload }) => `/start ${payload} please`],
-    ['two spaces in front of it', ({ payload }) => `/start  ${payload}`],
-    ['a line of its own', ({ payload }) => `/start\n${payload}`],
-    ['another command', ({ payload }) => `/login ${payload}`],
-    ['no command', ({ payload }) => payload],
-    ['no payload', () => '/start'],
-  ])('%s is but something said', async (_how, text) => {
-    const here = await boot()
-    const { fixture, acme, ada, reads } = here
-    const login = await startLogin(fixture, acme.live)
-
-    ada.say(acme.bot, text(login))
-    await ada.waitForMessage(acme.bot)
-    expect(reads(ada)).toEqual([
-      'This bot signs you in to Acme.\nTo sign in, start in the app and follow its link to this bot.',
-    ])
-    await expectNobody(fixture, login)
-  })
-
-  test('the payload is no nonce', async () => {
-    const here = await boot()
-    const { fixture, acme, ada, opened, notice } = here
-    const { login, prompt } = await opened()
-    await notice(ada, prompt, 'Approve')
-
-    const { status, body } = await acme.live.get(statusOf(login.payload))
-    expect([status, body.error.code]).toEqual([404, 'not_found'])
-    await expectSignedIn(fixture, login, ada)
-  })
-})
-
-describe('of two approvals at once one counts:', () => {
-  test('two taps in one batch', async () => {
-    const here = await boot()
-    const { fixture, botApi, acme, ada, opened, reads } = here
-    const { login, prompt } = await opened()
-
+  test('a tap that came by polling and comes by webhook, or twice by webhook', async () => {
+    const { actor, app, botRow, bots, rows } = shared
+    const { acme, ada, login, question } = await opened()
+    await tap(ada, question, 'Approve')
+    const { body } = await login.status()
     botApi.hold(acme.bot)
-    const taps = [ada.tap(prompt, 'Approve'), ada.tap(prompt, 'Approve')]
-    botApi.release(acme.bot)
-    const notices = await Promise.all(taps.map((tap) => botApi.waitForAnswer(tap)))
-    expect(notices.map(({ text }) => text)).toEqual(["You're signed in.", OVER])
-    await expectSignedIn(fixture, login, ada)
-    await ada.waitForMessage(acme.bot, ({ buttons }) => buttons.length === 0)
-    expect(reads(ada)).toEqual([APPROVED])
-  })
-
-  test('taps of Approve and Deny in one batch: the one that was first', async () => {
-    const here = await boot()
-    const { fixture, botApi, acme, ada, opened } = here
-    const { login, prompt } = await opened()
-
-    botApi.hold(acme.bot)
-    const taps = [ada.tap(prompt, 'Deny'), ada.tap(prompt, 'Approve')]
-    botApi.shuffle(acme.bot, true)
-    botApi.release(acme.bot)
-    const notices = await Promise.all(taps.map((tap) => botApi.waitForAnswer(tap)))
-    expect(notices.map(({ text }) => text)).toEqual(['Sign-in denied.', OVER])
-    await expectNobody(fixture, login, 'login_denied')
-  })
-
-  test('one that came by polling and then by the webhook, and two that the webhook brings', async () => {
-    const here = await boot()
-    const { fixture, app, actor, botApi, acme, ada, opened, notice } = here
-    const { login, prompt } = await opened()
-    await notice(ada, prompt, 'Approve')
-    const completed = await login.status()
-
-    // Telegram itself would bring it to the new webhook: here, the test does.
-    botApi.hold(acme.bot)
-    await app.passepartout.bots.set(
-      actor,
-      { tenantId: acme.id, environment: 'live' },
-      { transport: 'webhook' },
-    )
-    const { params } = await botApi.waitForCall(
-      'setWebhook',
-      ({ token }) => token === acme.bot.token,
-    )
-    const id = String(botRow(fixture, acme.bot).id)
-    const tap = (update_id: number) =>
+    await bots.set(actor, acme.owner, { transport: 'webhook' })
+    const isOfBot = ({ token }: { token: string }) => token === acme.bot.token
+    const { params } = await botApi.waitForCall('setWebhook', isOfBot)
+    const { id } = botRow(acme.bot)
+    const push = (update_id: number) =>
       app.raw(`/v1/passepartout/telegram/${id}`, {
         method: 'POST',
         headers: {
@@ -668,49 +227,156 @@ describe('of two approvals at once one counts:', () => {
           },
         }),
       })
-    const last = Number(
-      rowsOf(app, 'updates', `where bot_id = '${id}' order by update_id desc`)[0]?.update_id,
-    )
-    const answers = await Promise.all([tap(last), tap(last), tap(last + 1), tap(last + 1)])
+    const last = rows('updates', `where bot_id = '${id}' order by update_id desc`)[0].update_id
+    const answers = await Promise.all([last, last, last + 1, last + 1].map(push))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
-    expect((await login.status()).body).toEqual(completed.body)
-    await expectSignedIn(fixture, login, ada)
+    expect((await login.status()).body).toEqual(body)
+    await expectSignedIn(login, ada)
   })
 })
 
-describe('a bot that is disabled in the middle of it', () => {
-  test('hears no answer: the sign-in stays pending until it expires', async () => {
-    await using here = await bootOwn()
-    const { fixture, app, actor, botApi, acme, ada, opened } = here
-    const { login, prompt } = await opened()
-    const owner = { tenantId: acme.id, environment: 'live' } as const
+describe('a forged tap does nothing', () => {
+  const { app, ask, attemptsOf, botApi, choose, expectNobody, expectSignedIn, heard, tap } = shared
 
-    await app.passepartout.bots.disable(actor, owner)
-    await turnUntil(fixture, () => botApi.pollers(acme.bot) === 0)
-    const tap = ada.tap(prompt, 'Approve')
-    await pass(fixture, 10 * SECOND)
-    await expectNobody(fixture, login)
-    expect((await acme.live.post(START)).body.error.code).toBe('bot_not_configured')
-    expect(botApi.pollers(acme.bot)).toBe(0)
-
-    await pass(fixture, LIFETIME)
-    await expectNobody(fixture, login, 'nonce_expired')
-    await app.passepartout.bots.enable(actor, owner)
-    expect((await botApi.waitForAnswer(tap)).text).toBe('This sign-in has expired. Start again.')
-    await expectNobody(fixture, login, 'nonce_expired')
+  test('to a sign-in that another person has opened, or no one', async () => {
+    const { acme, ada, bob, login, question } = await opened()
+    const own = await ask(acme, bob)
+    const unopened = await acme.live.start()
+    for (const choice of ['approve', 'deny']) {
+      const notice = await tap(bob, own.question, { data: `${choice}.${login.attemptId}` })
+      expect(notice).toBe(texts.notice('not_yours'))
+      const data = `${choice}.${unopened.attemptId}`
+      expect(await tap(ada, question, { data })).toBe(OVER)
+    }
+    for (const each of [login, own.login, unopened]) await expectNobody(each)
+    expect(attemptsOf(acme).map(({ state }) => state)).toEqual(['opened', 'opened', 'pending'])
+    await tap(ada, question, 'Approve')
+    await expectSignedIn(login, ada)
   })
 
-  test('hears what waited for it when it is enabled in time', async () => {
-    const here = await boot()
-    const { fixture, app, actor, botApi, acme, ada, opened } = here
-    const { login, prompt } = await opened()
-    const owner = { tenantId: acme.id, environment: 'live' } as const
+  test.each(['approve', 'deny'])('of %s through another bot, or in the sandbox', async (choice) => {
+    const { acme, ada, login, question } = await opened()
+    const other = await shared.newTenant('Other')
+    const elsewhere = await ask(other, ada)
+    const sandboxed = await acme.test.start()
+    await choose(sandboxed, 'start')
+    for (const [message, { attemptId }] of [
+      [elsewhere.question, login],
+      [elsewhere.question, sandboxed],
+      [question, sandboxed],
+    ] as const)
+      expect(await tap(ada, message, { data: `${choice}.${attemptId}` })).toBe(OVER)
+    for (const each of [login, elsewhere.login, sandboxed]) await expectNobody(each)
+  })
 
-    await app.passepartout.bots.disable(actor, owner)
-    await turnUntil(fixture, () => botApi.pollers(acme.bot) === 0)
-    const tap = ada.tap(prompt, 'Approve')
-    await app.passepartout.bots.enable(actor, owner)
-    expect((await botApi.waitForAnswer(tap)).text).toBe("You're signed in.")
-    await expectSignedIn(fixture, login, ada)
+  test('with data that no button has', async () => {
+    const { acme, ada, login, question } = await opened()
+    const id = login.attemptId
+    const taps = [
+      ...['approve', id, `approve.${id} `, ` approve.${id}`, `APPROVE.${id}`, `approved.${id}`],
+      ...[`approve.${id.toUpperCase()}`, `approve.${id}.${id.slice(0, 5)}`, `opened.${id}`],
+      ...[`approve.${id.replaceAll('-', '_')}`, `approve\n.${id}`, `deny.approve.${id}`],
+      ...[`approve.' or '1'='1`, `approve.${'0'.repeat(36)}`, '{"choice":"approve"}', '\0', '∞.∞'],
+    ].map((data) => ada.tapData(question, data.slice(0, 64)))
+    await heard(acme.bot)
+    await expectNobody(login)
+    const told = taps.flatMap((each) => botApi.answersTo(each).map(({ text }) => text))
+    expect(new Set(told)).toEqual(new Set([OVER]))
+    await tap(ada, question, 'Approve')
+    await expectSignedIn(login, ada)
+  })
+
+  test('on a forwarded message', async () => {
+    const { acme, ada, bob, login, question } = await opened()
+    bob.say(acme.bot, 'Hello')
+    await bob.waitForMessage(acme.bot)
+    botApi.deliver(acme.bot, {
+      callback_query: {
+        id: '1',
+        from: { id: bob.id, is_bot: false, first_name: 'Bob' },
+        message: {
+          message_id: question.message_id,
+          date: 1,
+          chat: { id: bob.id, type: 'private' },
+        },
+        data: `approve.${login.attemptId}`,
+      },
+    })
+    bob.tap(question, 'Approve')
+    bob.tap(question, 'Deny')
+    await heard(acme.bot)
+    await app.passepartout.idle()
+    await expectNobody(login)
+    expect(ada.lastMessage(acme.bot)).toMatchObject({ buttons: DENY_OR_APPROVE, edits: 0 })
+    expect(await tap(ada, question, 'Approve')).toBe(SIGNED_IN)
+  })
+})
+
+describe('a link works unchanged, with its own bot', () => {
+  const { attemptsOf, expectNobody, expectSignedIn, newTenant, open, tap } = shared
+  const flipped = (text: string) => `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`
+
+  test('not with the bot of another tenant; with its own it goes on working', async () => {
+    const [acme, other] = [await newTenant(), await newTenant('Other')]
+    const ada = shared.botApi.person()
+    const login = await acme.live.start()
+    ada.start(other.bot, login.payload)
+    expect((await ada.waitForMessage(other.bot)).text).toBe(reply('unknown_link'))
+    await expectNobody(login)
+    await tap(ada, await open(acme.bot, ada, login), 'Approve')
+    await expectSignedIn(login, ada)
+    const { status, body } = await acme.live.status(login.payload)
+    expect([status, body.error.code]).toEqual([404, 'not_found'])
+  })
+
+  const payloads: [string, (login: Login) => string][] = [
+    ['with one other character', ({ payload }) => flipped(payload)],
+    ['without its last character', ({ payload }) => payload.slice(0, -1)],
+    ['with one character more', ({ payload }) => `${payload}A`],
+    ['in lower case', ({ payload }) => payload.toLowerCase()],
+    ['that is the nonce', ({ nonce }) => nonce],
+    ['that is the id of the attempt', ({ attemptId }) => attemptId],
+  ]
+  test('not with another payload', async () => {
+    const acme = await newTenant()
+    const login = await acme.live.start()
+    const sandboxed = await acme.test.start()
+    const wrong = payloads.map(([what, of]) => [what, of(login)] as const)
+    for (const [what, payload] of [...wrong, ['of the sandbox', sandboxed.payload] as const]) {
+      const ada = shared.botApi.person()
+      ada.start(acme.bot, payload)
+      const { text } = await ada.waitForMessage(acme.bot)
+      expect([what, text]).toEqual([what, reply('unknown_link')])
+    }
+    await expectNobody(login)
+    expect(attemptsOf(acme)[0]).toMatchObject({ state: 'pending' })
+  })
+})
+
+describe('the sign-in of a bot that is disabled meanwhile', () => {
+  test('stays pending until it expires', async () => {
+    await using own = await bootPassepartout()
+    const { acme, ada, login, question } = await opened(undefined, own)
+    await own.bots.disable(own.actor, acme.owner)
+    await own.turnUntil(() => own.botApi.pollers(acme.bot) === 0)
+    const tapped = ada.tap(question, 'Approve')
+    await own.pass(10 * SECOND)
+    await own.expectNobody(login)
+    expect((await acme.live.post(START)).body.error.code).toBe('bot_not_configured')
+    await own.pass(LIFETIME)
+    await own.bots.enable(own.actor, acme.owner)
+    expect((await own.botApi.waitForAnswer(tapped)).text).toBe(texts.notice('expired'))
+    await own.expectNobody(login, 'nonce_expired')
+  })
+
+  test('is completed by a tap that waited until the bot was enabled again', async () => {
+    const { actor, botApi, bots, expectSignedIn, turnUntil } = shared
+    const { acme, ada, login, question } = await opened()
+    await bots.disable(actor, acme.owner)
+    await turnUntil(() => botApi.pollers(acme.bot) === 0)
+    const tapped = ada.tap(question, 'Approve')
+    await bots.enable(actor, acme.owner)
+    expect((await botApi.waitForAnswer(tapped)).text).toBe(SIGNED_IN)
+    await expectSignedIn(login, ada)
   })
 })

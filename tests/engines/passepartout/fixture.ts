@@ -1,35 +1,302 @@
-import { bootTestApp, type TestAppOptions } from '../../support/app.ts'
-import { startBotApi } from '../../support/bot-api/index.ts'
+import { afterAll, expect } from 'bun:test'
+import { sha256 } from '../../../src/platform/crypto.ts'
+import { type Answer, bootTestApp, type TestAppOptions } from '../../support/app.ts'
+import { until } from '../../support/binary.ts'
+import {
+  type BotMessage,
+  type Person,
+  startBotApi,
+  type TestBot,
+} from '../../support/bot-api/index.ts'
+import { expectDescribed } from '../../support/described.ts'
+
+export const START = '/v1/passepartout/login/start'
+export const STATUS = '/v1/passepartout/login/status'
+export const INTROSPECT = '/v1/passepartout/tokens/introspect'
+export const REVOKE = '/v1/passepartout/tokens/revoke'
+export const USERS = '/v1/passepartout/users'
+
+export const SECOND = 1000
+export const MINUTE = 60 * SECOND
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
+
+/** Lifetime of a nonce by default. */
+export const LIFETIME = 5 * MINUTE
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+export const NEVER = new AbortController().signal
+
+/** A client of which the app tells something; the bot then asks for the number. */
+export const CLIENT = { label: 'Shop', ip: '203.0.113.7' }
 
 const ACTOR = { kind: 'cli', source: 'test' } as const
 
-export type Fixture = Awaited<ReturnType<typeof bootFixture>>
+export const statusOf = (nonce: string, wait?: number) =>
+  `${STATUS}?nonce=${encodeURIComponent(nonce)}${wait === undefined ? '' : `&wait=${wait}`}`
 
-/** The application, a Bot API server, and a tenant whose bots are in use. */
-export async function bootFixture(options: TestAppOptions = {}) {
+// biome-ignore lint/suspicious/noExplicitAny: bodies are checked by the tests that read them
+export type Json = any
+
+export type Fixture = Awaited<ReturnType<typeof bootPassepartout>>
+export type Tenant = Awaited<ReturnType<Fixture['newTenant']>>
+
+/** A sign-in as its app knows it, and what only the server knows. */
+export interface Login {
+  nonce: string
+  deep_link: string
+  expires_at: string
+  match_code: string
+  payload: string
+  attemptId: string
+  tenantId: string
+  status: () => Promise<Answer>
+}
+
+/** The messenger login of a test file, booted once; see `useApp`. Each test takes a tenant. */
+export async function usePassepartout(options: TestAppOptions = {}) {
+  const fixture = await bootPassepartout(options)
+  afterAll(fixture.stop)
+  return fixture
+}
+
+/** The application and a Bot API server. Every answer has to be one that the API document has. */
+export async function bootPassepartout(options: TestAppOptions = {}) {
   const botApi = startBotApi()
   const flags = { 'passepartout-telegram-api-root': botApi.url, ...options.flags }
   const app = await bootTestApp({ ...options, flags })
+  const { bots } = app.passepartout
+  const document: Json = (await app.raw('/openapi.json')).body
 
-  /** A tenant with a live bot of its own, one in the sandbox, and a key for each. */
-  async function signingTenant(name = 'Acme') {
-    const tenant = await app.tenant(name)
+  async function raw(path: string, init: RequestInit = {}): Promise<Answer> {
+    const answer = await app.raw(path, init)
+    expectDescribed(document, (init.method ?? 'GET').toLowerCase(), path, answer)
+    if (answer.status >= 400) expectRefused(answer, answer.status, answer.body.error.code)
+    return answer
+  }
+
+  /** Speaks JSON with a key. */
+  function speak(key: string) {
+    const authorization = `Bearer ${key}`
+    const get = (path: string, signal: AbortSignal = NEVER) =>
+      raw(path, { headers: { authorization }, signal })
+    const post = (path: string, body?: unknown) =>
+      body === undefined
+        ? raw(path, { method: 'POST', headers: { authorization } })
+        : postText(path, JSON.stringify(body))
+    /** Posts a body as it is spelled. */
+    const postText = (path: string, body: string, type = 'application/json') =>
+      raw(path, { method: 'POST', headers: { authorization, 'content-type': type }, body })
+    const status = (nonce: string, wait?: number) => get(statusOf(nonce, wait))
+
+    async function start(client?: Json): Promise<Login> {
+      const body = bodyOf(await post(START, client && { client }), 200)
+      const [attempt] = rows('attempts', `where nonce_hash = '${sha256(body.nonce)}'`)
+      return {
+        ...body,
+        payload: body.deep_link.slice(-43),
+        attemptId: attempt.id,
+        tenantId: attempt.tenant_id,
+        status: () => status(body.nonce),
+      }
+    }
+
+    return {
+      get,
+      delete: (path: string) => raw(path, { method: 'DELETE', headers: { authorization } }),
+      post,
+      postText,
+      start,
+      status,
+      introspect: async (token: unknown): Promise<Json> =>
+        bodyOf(await post(INTROSPECT, { access_token: token }), 200),
+      revoke: (token: unknown) => post(REVOKE, { access_token: token }),
+    }
+  }
+
+  type Api = ReturnType<typeof speak>
+
+  /** A tenant with keys and no bot. */
+  async function newTenantWithoutBots(name = 'Acme') {
+    const { id, key } = await app.tenant(name)
+    const { key: liveKey } = await key('passepartout', 'live')
+    const { key: testKey } = await key('passepartout', 'test')
+    const owner = { tenantId: id, environment: 'live' } as const
+    return { id, key, owner, liveKey, testKey, live: speak(liveKey), test: speak(testKey) }
+  }
+
+  /** A tenant with a live bot and a test bot in use. */
+  async function newTenant(name = 'Acme') {
+    const tenant = await newTenantWithoutBots(name)
     const bot = botApi.bot({ name })
-    const owner = { tenantId: tenant.id, environment: 'live' } as const
-    const { bots } = app.passepartout
-    await bots.set(ACTOR, owner, { token: bot.token })
-    await bots.enable(ACTOR, owner)
+    await bots.set(ACTOR, tenant.owner, { token: bot.token })
+    await bots.enable(ACTOR, tenant.owner)
     await bots.enable(ACTOR, { tenantId: tenant.id, environment: 'test' })
     await botApi.waitForPoller(bot)
-    const live = app.client((await tenant.key('passepartout', 'live')).key)
-    const test = app.client((await tenant.key('passepartout', 'test')).key)
-    return { ...tenant, bot, live, test }
+    return { ...tenant, bot }
   }
+
+  /** Chooses on the page of the test bot. */
+  function choose({ deep_link }: Pick<Login, 'deep_link'>, choice: string, person = 'ada') {
+    const body = new URLSearchParams({ choice, person })
+    return app.raw(new URL(deep_link).pathname, { method: 'POST', body })
+  }
+
+  async function signInToSandbox({ test }: { test: Api }, person = 'ada') {
+    const login = await test.start()
+    expect(await choose(login, 'approve', person)).toMatchObject({ status: 303 })
+    return { ...login, ...tokenOf(await login.status()) }
+  }
+
+  /** Follows the link. Resolves with the bot's reply, a question or not. */
+  async function open(bot: TestBot, person: Person, login: Pick<Login, 'deep_link'>) {
+    const before = person.chat(bot).length
+    person.follow(login.deep_link)
+    return await person.waitForMessage(bot, () => person.chat(bot).length > before)
+  }
+
+  /** Starts a sign-in and opens its link. */
+  async function ask({ live, bot }: { live: Api; bot: TestBot }, person: Person, client?: Json) {
+    const login = await live.start(client)
+    return { login, question: await open(bot, person, login) }
+  }
+
+  /** Taps a button, or sends the data of a forged one. Resolves with the notice that is shown. */
+  async function tap(person: Person, message: BotMessage, button: string | { data: string }) {
+    const tapped =
+      typeof button === 'string'
+        ? person.tap(message, button)
+        : person.tapData(message, button.data)
+    const { text } = await botApi.waitForAnswer(tapped)
+    await app.passepartout.idle()
+    return text
+  }
+
+  /** Follows the link and taps. */
+  async function answer(bot: TestBot, person: Person, deepLink: string, button: string) {
+    return await tap(person, await open(bot, person, { deep_link: deepLink }), button)
+  }
+
+  /** A whole sign-in through Telegram. */
+  async function signIn(tenant: { live: Api; bot: TestBot }, person: Person) {
+    const { login, question } = await ask(tenant, person)
+    await tap(person, question, question.buttons.flat()[1] as string)
+    return { ...login, ...tokenOf(await login.status()) }
+  }
+
+  const rows = (table: string, rest = ''): Json[] =>
+    app.db.client.query(`select * from passepartout_${table} ${rest}`).all()
+  const attemptsOf = ({ id }: { id: string }) =>
+    rows('attempts', `where tenant_id = '${id}' order by seq`)
+  const botRow = ({ id }: TestBot): Json => rows('bots', `where platform_bot_id = '${id}'`)[0]
+
+  const callsBy = ({ token }: { token: string }, method: string) =>
+    botApi.callsOf(method).filter((call) => call.token === token)
+
+  /** The pending attempt signed no one in; with `code`, the app is told so. */
+  async function expectNobody(login: Login, code?: string) {
+    const { status, body } = await login.status()
+    if (code === undefined) expect(body).toEqual({ status: 'pending' })
+    else expect([status, body.error?.code]).toEqual([404, code])
+    const where = `where tenant_id = '${login.tenantId}'`
+    expect(rows('tokens', where)).toEqual([])
+    for (const attempt of rows('attempts', where))
+      expect(attempt).toMatchObject({ access_token: null, person_id: null })
+  }
+
+  /** Exactly this person was signed in, once. */
+  async function expectSignedIn(login: Login, { id }: Person) {
+    expect((await login.status()).body).toMatchObject({
+      status: 'completed',
+      user: { platform: 'telegram', platform_user_id: `${id}` },
+    })
+    expect(rows('tokens', `where tenant_id = '${login.tenantId}'`)).toHaveLength(1)
+  }
+
+  /** Resolves once the bot has received and answered everything until now. */
+  async function heard(bot: TestBot) {
+    const witness = botApi.person({ first_name: 'Witness' })
+    witness.say(bot, 'Anybody there?')
+    await turnUntil(() => witness.chat(bot).length > 0)
+    await app.passepartout.idle()
+  }
+
+  /** Lets time pass by the wall clock, and the last seconds for timers too. */
+  async function pass(ms: number) {
+    const last = Math.min(ms, 6 * SECOND)
+    app.clock.jump(ms - last)
+    await app.clock.advance(last)
+  }
+
+  /** Turns the clock in small steps until the condition holds. */
+  const turnUntil = (holds: () => boolean, stepMs = 250) =>
+    until(
+      async () => {
+        if (holds()) return true
+        await app.clock.advance(stepMs)
+        return false
+      },
+      () => `${holds}`,
+      5_000,
+    )
+
+  /** A metric by its name with labels. */
+  async function metric(name: string): Promise<number | undefined> {
+    const lines: string[] = (await app.raw('/metrics')).body.split('\n')
+    const line = lines.find((each) => each.startsWith(`gatehouse_${name} `))
+    return line === undefined ? undefined : Number(line.split(' ').at(-1))
+  }
+
+  const waitForHeld = (count: number) => until(async () => (await metric('logins_held')) === count)
 
   async function stop() {
     await app.stop()
     await botApi[Symbol.asyncDispose]()
   }
 
-  return { app, botApi, actor: ACTOR, signingTenant, stop, [Symbol.asyncDispose]: stop }
+  return {
+    ...{ app, clock: app.clock, bots, botApi, document, actor: ACTOR, raw, speak },
+    ...{ newTenant, newTenantWithoutBots, choose, signInToSandbox, open, ask, tap, answer, signIn },
+    ...{ rows, attemptsOf, botRow, callsBy, expectNobody, expectSignedIn, heard, pass, turnUntil },
+    ...{ metric, waitForHeld, stop, [Symbol.asyncDispose]: stop },
+  }
+}
+
+function bodyOf({ status, body }: Answer, expected: number): Json {
+  expect({ status, body }).toEqual({ status: expected, body: expect.anything() })
+  return body
+}
+
+function tokenOf(answer: Answer) {
+  const { access_token: token, user } = bodyOf(answer, 200)
+  return { token: token as string, user: user as Json }
+}
+
+/** A number of the question that is not the right one. */
+export const wrongNumber = ({ buttons }: BotMessage, { match_code }: Login): string =>
+  buttons[0]?.find((label) => label !== match_code) as string
+
+/** The refusal, with a message that contains these words. */
+export function expectRefused(answer: Answer, status: number, code: string, words = '') {
+  const request_id = answer.headers.get('x-request-id')
+  const message = expect.stringContaining(words)
+  expect({ status: answer.status, body: answer.body }).toEqual({
+    status,
+    body: { error: { code, message, request_id } },
+  })
+  expect(answer.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null)
+}
+
+/** The tables that contain a text. */
+export function tablesWith({ app }: Pick<Fixture, 'app'>, text: string): string[] {
+  const { client } = app.db
+  const namesOf = (sql: string) =>
+    client
+      .query<{ name: string }, []>(sql)
+      .all()
+      .map(({ name }) => name)
+  return namesOf(`select name from sqlite_schema where type = 'table'`).filter((table) => {
+    const columns = namesOf(`pragma table_info("${table}")`)
+    const any = columns.map((column) => `instr("${column}", ?1) > 0`).join(' or ')
+    return client.query(`select 1 from "${table}" where ${any}`).get(text) !== null
+  })
 }

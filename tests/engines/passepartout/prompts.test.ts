@@ -1,556 +1,372 @@
 import { describe, expect, test } from 'bun:test'
-import type { TestApp } from '../../support/app.ts'
 import { until } from '../../support/binary.ts'
 import type { Call, FaultFields } from '../../support/bot-api/index.ts'
-import { bootFixture } from './fixture.ts'
-import {
-  attemptsOf,
-  callsBy,
-  expectNobody,
-  expectSignedIn,
-  heard,
-  LIFETIME,
-  type Login,
-  pass,
-  pressedStart,
-  rowsOf,
-  SECOND,
-  startLogin,
-  turnUntil,
-} from './walk.ts'
+import { bootPassepartout, LIFETIME, type Login, MINUTE, SECOND } from './fixture.ts'
 
-const APPROVED = /^You signed in to Acme/
-const EXPIRED = /^This sign-in to Acme has expired/
-const QUESTION = /^Sign in to Acme\?/
+const APPROVED = expect.stringMatching(/^You signed in to Acme/)
+const EXPIRED = expect.stringMatching(/^This sign-in to Acme has expired/)
 
-/** Turns the clock although something is under way that only ends by it. */
-async function patiently({ clock }: TestApp, turn: () => Promise<void>) {
-  const { settled } = clock
-  clock.settled = async () => {}
-  await turn()
-  clock.settled = settled
-}
-
-/** A tenant, and somebody who has spoken to its bot before. */
+/** An application of its own for each test, because the clock is turned and all prompts counted. */
 async function boot() {
-  const fixture = await bootFixture()
-  const { app, botApi } = fixture
-  const acme = await fixture.signingTenant()
-  const owner = { tenantId: acme.id, environment: 'live' } as const
-  const ada = botApi.person({ first_name: 'Ada', language_code: 'en' })
-  const fail = (fields: FaultFields) => botApi.fail({ bot: acme.bot, ...fields })
-
-  const calls = (method: string) => callsBy(fixture, acme.bot, method)
+  const fixture = await bootPassepartout()
+  const { app, botApi, callsBy, clock } = fixture
+  const acme = await fixture.newTenant()
+  const ada = botApi.person()
+  const calls = (method: string) => callsBy(acme.bot, method)
   const ended = (method: string) => calls(method).filter(({ status }) => status !== undefined)
+  const chat = () => ada.chat(acme.bot)
 
-  /** Resolves when a call has ended for the `count`th time, and what came of it is on disk. */
+  /** Calls of the method go wrong, once unless told otherwise. */
+  const fail = (method: string, fields: FaultFields) =>
+    botApi.fail({ bot: acme.bot, method, times: 1, ...fields })
+
+  /** Resolves when a call has ended for the `count`th time and its result is stored. */
   async function called(method: string, count: number) {
-    await until(
-      () => ended(method).length >= count,
-      () => `${count} calls of ${method}`,
-      4_000,
-    )
+    await until(() => ended(method).length >= count)
     await app.passepartout.idle()
     expect(calls(method)).toHaveLength(count)
   }
 
   /** The `count`th call comes after `ms`, and not before. */
   async function calledAfter(ms: number, method: string, count: number) {
-    await app.clock.advance(ms - 1)
+    await clock.advance(ms - 1)
     await app.passepartout.idle()
     expect(calls(method)).toHaveLength(count - 1)
-    await app.clock.advance(1)
+    await clock.advance(1)
     await called(method, count)
   }
 
-  const started = () => startLogin(fixture, acme.live)
-
-  async function asked() {
-    const login = await started()
-    return { login, prompt: await pressedStart(ada, acme.bot, login) }
+  /** Follows the link of a new sign-in; the question may not arrive. */
+  async function follow() {
+    const login = await acme.live.start()
+    ada.follow(login.deep_link)
+    return login
   }
 
-  async function approved() {
-    const { login, prompt } = await asked()
-    await botApi.waitForAnswer(ada.tap(prompt, 'Approve'))
-    return { login, prompt }
+  const ask = (person = ada) => fixture.ask(acme, person)
+
+  async function approve() {
+    const { login, question } = await ask()
+    await botApi.waitForAnswer(ada.tap(question, 'Approve'))
+    return { login, question }
   }
 
-  /** There is nothing that would be sent or changed some time. */
+  /** Nothing is left to be sent or changed. */
   async function expectNothingLeft() {
     await app.passepartout.idle()
-    expect(rowsOf(app, 'prompts')).toEqual([])
+    expect(fixture.rows('prompts')).toEqual([])
   }
 
-  /** Answers by the last message, which then says so, and nothing is left. */
+  /** The last question can be answered, and then shows the outcome. */
   async function expectToWork(login: Login) {
-    const last = ada.lastMessage(acme.bot)
-    if (!last) throw new Error('there is no question')
-    expect(last.text).toMatch(QUESTION)
-    const { text } = await botApi.waitForAnswer(ada.tap(last, 'Approve'))
-    expect(text).toBe("You're signed in.")
-    await expectSignedIn(fixture, login, ada)
-    await ada.waitForMessage(acme.bot, (message) => APPROVED.test(message.text))
+    await fixture.tap(ada, chat().at(-1) ?? expect.unreachable(), 'Approve')
+    await fixture.expectSignedIn(login, ada)
+    await until(() => chat().at(-1)?.text.startsWith('You signed in') ?? false)
     await expectNothingLeft()
   }
 
   return {
-    ...fixture,
-    fixture,
-    acme,
-    owner,
-    ada,
-    fail,
-    calls,
-    called,
-    calledAfter,
-    started,
-    asked,
-    approved,
-    expectNothingLeft,
-    expectToWork,
+    ...{ ...fixture, acme, ada, calls, chat, fail, called, calledAfter, follow, ask, approve },
+    ...{ expectNothingLeft, expectToWork },
   }
 }
 
+type Booted = Awaited<ReturnType<typeof boot>>
+
+/** Turns the clock although something is under way that ends only by that. */
+async function impatiently({ clock }: Booted, turn: () => Promise<void>) {
+  const { settled } = clock
+  clock.settled = async () => {}
+  await turn()
+  clock.settled = settled
+}
+
 describe('a question that could not be sent', () => {
-  test('that Telegram limits is sent when Telegram said, and not before', async () => {
+  test.each<[string, FaultFields, waitMs: number]>([
+    ['a cut connection', { drop: true }, SECOND],
+    ['a page', { garbage: true }, SECOND],
+    ['a page with an error', { garbage: true, status: 503 }, SECOND],
+    ['the refusal of a proxy', { garbage: true, status: 403 }, SECOND],
+    ['an error', { status: 500 }, SECOND],
+    ['a rate limit of 20 s', { retryAfter: 20 }, 20 * SECOND],
+    ['a rate limit shorter than usual', { retryAfter: 0.01 }, SECOND],
+  ])('because of %s is sent again', async (_, fault, waitMs) => {
     await using here = await boot()
-    const { ada, fail, started, called, calledAfter, expectToWork } = here
-    const login = await started()
-
-    fail({ method: 'sendMessage', retryAfter: 20, times: 1 })
-    ada.follow(login.link)
-    await called('sendMessage', 1)
-    await calledAfter(20 * SECOND, 'sendMessage', 2)
-    await expectToWork(login)
-  })
-
-  test('is not sent sooner than usual, however soon Telegram says', async () => {
-    await using here = await boot()
-    const { ada, fail, started, called, calledAfter, expectToWork } = here
-    const login = await started()
-
-    fail({ method: 'sendMessage', retryAfter: 0.01, times: 1 })
-    ada.follow(login.link)
-    await called('sendMessage', 1)
-    await calledAfter(SECOND, 'sendMessage', 2)
-    await expectToWork(login)
+    here.fail('sendMessage', fault)
+    const login = await here.follow()
+    await here.called('sendMessage', 1)
+    expect(here.chat()).toEqual([])
+    await here.calledAfter(waitMs, 'sendMessage', 2)
+    await here.expectToWork(login)
+    expect(here.chat()).toHaveLength(1)
   })
 
   test('is sent again after 1, 2, 5, 15 and then each 30 seconds', async () => {
     await using here = await boot()
-    const { fixture, ada, acme, fail, started, called, calledAfter, expectToWork } = here
-    const login = await started()
-
-    fail({ method: 'sendMessage', status: 502, times: 7 })
-    ada.follow(login.link)
-    await called('sendMessage', 1)
+    here.fail('sendMessage', { status: 502, times: 7 })
+    const login = await here.follow()
+    await here.called('sendMessage', 1)
     for (const [n, seconds] of [1, 2, 5, 15, 30, 30, 30].entries())
-      await calledAfter(seconds * SECOND, 'sendMessage', n + 2)
-    expect(ada.chat(acme.bot)).toHaveLength(1)
+      await here.calledAfter(seconds * SECOND, 'sendMessage', n + 2)
     // The poll that was held has timed out meanwhile.
-    await turnUntil(fixture, () => fixture.botApi.pollers(acme.bot) > 0)
-    await expectToWork(login)
+    await here.turnUntil(() => here.botApi.pollers(here.acme.bot) > 0)
+    await here.expectToWork(login)
   })
 
-  test.each<[string, FaultFields]>([
-    ['the connection is cut', { drop: true }],
-    ['a page comes in place of an answer', { garbage: true }],
-    ['a page comes with an error', { garbage: true, status: 503 }],
-    ['a proxy refuses in words of its own', { garbage: true, status: 403 }],
-    ['Telegram is in trouble', { status: 500 }],
-  ])('as %s is sent once more', async (_why, fault) => {
-    await using here = await boot()
-    const { acme, ada, fail, started, called, calledAfter, expectToWork } = here
-    const login = await started()
+  test.each<FaultFields>([{ drop: true }, { garbage: true }])(
+    'as far as is known (%j) is sent twice',
+    async (fault) => {
+      await using here = await boot()
+      here.fail('sendMessage', { ...fault, worksAnyway: true })
+      const login = await here.follow()
+      await here.called('sendMessage', 1)
+      await here.calledAfter(SECOND, 'sendMessage', 2)
+      await here.expectToWork(login)
+      const [stale] = here.chat()
+      await here.tap(here.ada, stale ?? expect.unreachable(), 'Deny')
+      const shown = { text: APPROVED, buttons: [] }
+      expect(here.chat()).toMatchObject([shown, shown])
+    },
+  )
 
-    fail({ method: 'sendMessage', ...fault, times: 1 })
-    ada.follow(login.link)
-    await called('sendMessage', 1)
-    expect(ada.chat(acme.bot)).toEqual([])
-    await calledAfter(SECOND, 'sendMessage', 2)
-    await expectToWork(login)
-    expect(ada.chat(acme.bot)).toHaveLength(1)
+  test('within ten seconds is sent again', async () => {
+    await using here = await boot()
+    here.fail('sendMessage', { delayMs: 60_000 })
+    const login = await here.follow()
+    await here.botApi.waitForCall('sendMessage')
+    await impatiently(here, () => here.clock.advance(10 * SECOND))
+    await here.app.passepartout.idle()
+    await here.clock.advance(SECOND)
+    await here.ada.waitForMessage(here.acme.bot)
+    expect(here.calls('sendMessage')).toHaveLength(2)
+    await here.expectToWork(login)
   })
 
-  test.each<[string, FaultFields]>([
-    ['cut', { drop: true }],
-    ['garbage', { garbage: true }],
-  ])('as far as anybody knows, since the answer was %s, is put twice', async (_what, fault) => {
+  test('before the sign-in expires is never sent', async () => {
     await using here = await boot()
-    const { acme, ada, fail, started, called, calledAfter, botApi, expectToWork } = here
-    const login = await started()
-
-    fail({ method: 'sendMessage', ...fault, worksAnyway: true, times: 1 })
-    ada.follow(login.link)
-    await called('sendMessage', 1)
-    await calledAfter(SECOND, 'sendMessage', 2)
-    await expectToWork(login)
-    const [stale, last] = ada.chat(acme.bot)
-    expect(last?.text).toMatch(APPROVED)
-    if (!stale) throw new Error('there is no first question')
-    const late = await botApi.waitForAnswer(ada.tap(stale, 'Deny'))
-    expect(late.text).toBe('This sign-in has already been answered.')
-    // Nobody knew of this one, and now it asks no more either.
-    await until(() => ada.chat(acme.bot).every(({ buttons }) => buttons.length === 0))
-    expect(ada.chat(acme.bot)[0]?.text).toMatch(APPROVED)
+    here.fail('sendMessage', { retryAfter: 3000 })
+    const login = await here.follow()
+    await here.called('sendMessage', 1)
+    await here.pass(LIFETIME)
+    await here.expectNobody(login, 'nonce_expired')
+    await here.pass(3000 * SECOND)
+    await here.turnUntil(() => here.rows('prompts').length === 0)
+    expect(here.calls('sendMessage')).toHaveLength(1)
+    expect(here.chat()).toEqual([])
   })
 
-  test('within ten seconds is sent once more', async () => {
+  test.each([400, 401, 404, 409])('because of a refusal with %d is given up', async (status) => {
     await using here = await boot()
-    const { app, acme, ada, fail, started, botApi, calls, expectToWork } = here
-    const login = await started()
-
-    fail({ method: 'sendMessage', delayMs: 60_000, times: 1 })
-    ada.follow(login.link)
-    await botApi.waitForCall('sendMessage')
-    await patiently(app, () => app.clock.advance(10 * SECOND))
-    await app.passepartout.idle()
-    await app.clock.advance(SECOND)
-    await ada.waitForMessage(acme.bot)
-    expect(calls('sendMessage')).toHaveLength(2)
-    await expectToWork(login)
+    here.fail('sendMessage', { status })
+    const login = await here.follow()
+    await here.called('sendMessage', 1)
+    await here.expectNothingLeft()
+    await here.expectNobody(login)
+    expect(here.app.log.join()).toContain('sign-in message not delivered')
   })
 
-  test('to somebody who has blocked the bot is given up, and put anew when they come back', async () => {
+  test('to a person who has blocked the bot is sent when they press Start again', async () => {
     await using here = await boot()
-    const { fixture, botApi, acme, ada, started, called, expectNothingLeft, expectToWork } = here
-    const login = await started()
-
+    const { acme, ada, botApi } = here
     botApi.hold(acme.bot)
-    ada.follow(login.link)
+    const login = await here.follow()
     ada.block(acme.bot)
     botApi.release(acme.bot)
-    await called('sendMessage', 1)
-    expect(here.calls('sendMessage')[0]?.status).toBe(403)
-    await expectNothingLeft()
-    await expectNobody(fixture, login)
-    expect(attemptsOf(fixture, acme)).toMatchObject([{ state: 'opened' }])
-
-    await pressedStart(ada, acme.bot, login)
-    await expectToWork(login)
+    await here.called('sendMessage', 1)
+    await here.expectNothingLeft()
+    expect(here.attemptsOf(acme)).toMatchObject([{ state: 'opened' }])
+    await here.open(acme.bot, ada, login)
+    await here.expectToWork(login)
   })
 
-  test('and is not heeded before it expires is never sent', async () => {
+  test('by one bot delays no other', async () => {
     await using here = await boot()
-    const { fixture, ada, acme, fail, started, called, calls, expectNothingLeft } = here
-    const login = await started()
-
-    fail({ method: 'sendMessage', retryAfter: 3000, times: 1 })
-    ada.follow(login.link)
-    await called('sendMessage', 1)
-    await pass(fixture, LIFETIME)
-    await expectNobody(fixture, login, 'nonce_expired')
-    await pass(fixture, 3000 * SECOND)
-    await turnUntil(fixture, () => rowsOf(fixture.app, 'prompts').length === 0)
-    expect(calls('sendMessage')).toHaveLength(1)
-    expect(ada.chat(acme.bot)).toEqual([])
-    await expectNothingLeft()
-  })
-
-  test.each([400, 401, 404, 409])('by a refusal with %d is given up', async (status) => {
-    await using here = await boot()
-    const { fixture, ada, fail, started, called, expectNothingLeft } = here
-    const login = await started()
-
-    fail({ method: 'sendMessage', status, times: 1 })
-    ada.follow(login.link)
-    await called('sendMessage', 1)
-    await expectNothingLeft()
-    await expectNobody(fixture, login)
-    expect(fixture.app.log.some((line) => line.includes('sign-in message not delivered'))).toBe(
-      true,
-    )
-  })
-
-  test('for a long time by one bot keeps no other waiting', async () => {
-    await using here = await boot()
-    const { fixture, app, botApi, ada, calls, fail, started } = here
-    const other = await fixture.signingTenant('Other')
-    const bob = botApi.person()
-
-    fail({ method: 'sendMessage', delayMs: 60_000 })
-    ada.follow((await started()).link)
-    await botApi.waitForCall('sendMessage')
-    await pressedStart(bob, other.bot, await startLogin(fixture, other.live))
-    expect(calls('sendMessage')).toMatchObject([{ status: undefined }])
-    await patiently(app, () => app.clock.advance(10 * SECOND))
+    const other = await here.newTenant('Other')
+    here.fail('sendMessage', { delayMs: 60_000 })
+    await here.follow()
+    await here.botApi.waitForCall('sendMessage')
+    const login = await other.live.start()
+    expect((await here.open(other.bot, here.ada, login)).buttons).toHaveLength(1)
+    expect(here.calls('sendMessage')).toMatchObject([{ status: undefined }])
+    await impatiently(here, () => here.clock.advance(10 * SECOND))
   })
 })
 
-describe('a question that has been answered', () => {
-  test.each<[string, FaultFields]>([
-    ['cut', { drop: true }],
-    ['garbage', { garbage: true }],
-    ['an error', { status: 502 }],
-    ['that there were too many', { retryAfter: 1 }],
-  ])('is changed later, where the answer to that is %s', async (_what, fault) => {
+describe('an answered question', () => {
+  test.each<[string, FaultFields, waitMs: number]>([
+    ['a cut connection', { drop: true }, SECOND],
+    ['a page', { garbage: true }, SECOND],
+    ['an error', { status: 502 }, SECOND],
+    ['a rate limit', { retryAfter: 25 }, 25 * SECOND],
+    ['a lost answer', { garbage: true, worksAnyway: true }, SECOND],
+  ])('shows its outcome later after %s', async (_, fault, waitMs) => {
     await using here = await boot()
-    const { fixture, acme, ada, fail, approved, called, calledAfter, expectNothingLeft } = here
-
-    fail({ method: 'editMessageText', ...fault, times: 1 })
-    const { login } = await approved()
-    await called('editMessageText', 1)
-    await expectSignedIn(fixture, login, ada)
-    expect(ada.lastMessage(acme.bot)?.text).toMatch(QUESTION)
-    await calledAfter(SECOND, 'editMessageText', 2)
-    expect(ada.lastMessage(acme.bot)).toMatchObject({
-      text: expect.stringMatching(APPROVED),
-      buttons: [],
-    })
-    await expectNothingLeft()
+    here.fail('editMessageText', fault)
+    const { login } = await here.approve()
+    await here.called('editMessageText', 1)
+    await here.expectSignedIn(login, here.ada)
+    await here.calledAfter(waitMs, 'editMessageText', 2)
+    expect(here.chat()).toMatchObject([{ text: APPROVED, buttons: [], edits: 1 }])
+    await here.expectNothingLeft()
   })
 
-  test('waits as long as Telegram says', async () => {
+  test.each([400, 403])('stays as it is after a refusal with %d', async (status) => {
     await using here = await boot()
-    const { fail, approved, called, calledAfter, expectNothingLeft } = here
-
-    fail({ method: 'editMessageText', retryAfter: 25, times: 1 })
-    await approved()
-    await called('editMessageText', 1)
-    await calledAfter(25 * SECOND, 'editMessageText', 2)
-    await expectNothingLeft()
+    here.fail('editMessageText', { status })
+    const { login } = await here.approve()
+    await here.called('editMessageText', 1)
+    await here.expectNothingLeft()
+    await here.expectSignedIn(login, here.ada)
   })
 
-  test('has been changed already, though nobody knew: that is well', async () => {
+  test('shows the outcome of its own person', async () => {
     await using here = await boot()
-    const { acme, ada, fail, approved, called, calledAfter, calls, expectNothingLeft } = here
-
-    fail({ method: 'editMessageText', garbage: true, worksAnyway: true, times: 1 })
-    await approved()
-    await called('editMessageText', 1)
-    await calledAfter(SECOND, 'editMessageText', 2)
-    expect(calls('editMessageText')[1]?.status).toBe(400)
-    expect(ada.chat(acme.bot)).toMatchObject([{ text: expect.stringMatching(APPROVED), edits: 1 }])
-    await expectNothingLeft()
-  })
-
-  test.each([400, 403])('stays as it is where a change is refused with %d', async (status) => {
-    await using here = await boot()
-    const { fixture, ada, fail, approved, called, expectNothingLeft } = here
-
-    fail({ method: 'editMessageText', status, times: 1 })
-    const { login } = await approved()
-    await called('editMessageText', 1)
-    await expectNothingLeft()
-    await expectSignedIn(fixture, login, ada)
-  })
-
-  test('by whoever has blocked the bot meanwhile stays as it is', async () => {
-    await using here = await boot()
-    const { botApi, acme, ada, asked, called, expectNothingLeft } = here
-    const { prompt } = await asked()
-
-    botApi.hold(acme.bot)
-    ada.tap(prompt, 'Deny')
-    ada.block(acme.bot)
-    botApi.release(acme.bot)
-    await called('editMessageText', 1)
-    await expectNothingLeft()
+    const bob = here.botApi.person({ first_name: 'Bob', language_code: 'de' })
+    const { login } = await here.approve()
+    const own = await here.ask(bob)
+    await here.tap(bob, own.question, 'Ablehnen')
+    expect(here.chat()).toMatchObject([{ text: APPROVED }])
+    const denied = expect.stringMatching(/^Du hast/)
+    expect(bob.chat(here.acme.bot)).toMatchObject([{ text: denied }])
+    await here.expectSignedIn(login, here.ada)
+    expect((await own.login.status()).body.error.code).toBe('login_denied')
   })
 })
 
 describe('a question that is still being sent', () => {
-  const SLOW = { method: 'sendMessage', delayMs: 150, times: 1 } as const
-  /** It is not over when the test goes on. */
   const isUnderWay = ({ status }: Call) => status === undefined
 
-  test('while another one is answered is changed right after', async () => {
-    await using here = await boot()
-    const { fixture, botApi, acme, ada, fail, asked, expectNothingLeft } = here
-    const { login, prompt } = await asked()
+  async function sending(here: Booted, login: Login) {
+    here.fail('sendMessage', { delayMs: 150 })
+    here.ada.follow(login.deep_link)
+    await here.botApi.waitForCall('sendMessage', isUnderWay)
+  }
 
-    fail(SLOW)
-    ada.follow(login.link)
-    await botApi.waitForCall('sendMessage', isUnderWay)
-    await botApi.waitForAnswer(ada.tap(prompt, 'Approve'))
-    expect(ada.chat(acme.bot)).toHaveLength(1)
-    await ada.waitForMessage(
-      acme.bot,
-      ({ message_id, text }) => message_id !== prompt.message_id && APPROVED.test(text),
-    )
-    await expectSignedIn(fixture, login, ada)
-    expect(ada.chat(acme.bot)).toMatchObject(
-      Array(2).fill({ text: expect.stringMatching(APPROVED), buttons: [], edits: 1 }),
-    )
-    await expectNothingLeft()
+  test('when another one is answered shows the outcome at once', async () => {
+    await using here = await boot()
+    const { login, question } = await here.ask()
+    await sending(here, login)
+    await here.botApi.waitForAnswer(here.ada.tap(question, 'Approve'))
+    expect(here.chat()).toHaveLength(1)
+    await until(() => here.chat().length === 2 && here.chat().every(({ edits }) => edits === 1))
+    expect(here.chat()).toMatchObject(Array(2).fill({ text: APPROVED, buttons: [] }))
+    await here.expectSignedIn(login, here.ada)
+    await here.expectNothingLeft()
   })
 
-  test('when it expires is changed right after', async () => {
+  test('when it expires, says so at once', async () => {
     await using here = await boot()
-    const { fixture, app, botApi, acme, ada, fail, started, expectNothingLeft } = here
-    const login = await started()
-
-    fail(SLOW)
-    ada.follow(login.link)
-    await botApi.waitForCall('sendMessage', isUnderWay)
-    app.clock.jump(LIFETIME)
-    await ada.waitForMessage(acme.bot, ({ text }) => EXPIRED.test(text))
-    await expectNobody(fixture, login, 'nonce_expired')
-    await expectNothingLeft()
+    const login = await here.acme.live.start()
+    await sending(here, login)
+    here.clock.jump(LIFETIME)
+    await until(() => here.chat()[0]?.edits === 1)
+    expect(here.chat()).toMatchObject([{ text: EXPIRED }])
+    await here.expectNobody(login, 'nonce_expired')
+    await here.expectNothingLeft()
   })
 
-  test('when its bot is disabled says in the end that it has expired', async () => {
+  test('when its bot is disabled, says in the end that it has expired', async () => {
     await using here = await boot()
-    const { fixture, app, actor, owner, botApi, acme, ada, fail, started, expectNothingLeft } = here
-    const login = await started()
-
-    fail(SLOW)
-    ada.follow(login.link)
-    await botApi.waitForCall('sendMessage', isUnderWay)
-    await app.passepartout.bots.disable(actor, owner)
-    await ada.waitForMessage(acme.bot)
-    await pass(fixture, LIFETIME)
-    await expectNobody(fixture, login, 'nonce_expired')
-    await ada.waitForMessage(acme.bot, ({ text }) => EXPIRED.test(text))
-    await expectNothingLeft()
+    await sending(here, await here.acme.live.start())
+    await here.bots.disable(here.actor, here.acme.owner)
+    await here.ada.waitForMessage(here.acme.bot)
+    await here.pass(LIFETIME)
+    await until(() => here.chat()[0]?.edits === 1)
+    expect(here.chat()).toMatchObject([{ text: EXPIRED }])
+    await here.expectNothingLeft()
   })
 })
 
-describe('a question that nobody answers', () => {
-  test('says that it has expired, once', async () => {
+describe('an expired question', () => {
+  test('says so once, in each of its messages', async () => {
     await using here = await boot()
-    const { fixture, acme, ada, asked, called, expectNothingLeft } = here
-    const { login } = await asked()
-    await pressedStart(ada, acme.bot, login)
-
-    await pass(fixture, LIFETIME)
-    await called('editMessageText', 2)
-    expect(ada.chat(acme.bot)).toMatchObject(
-      Array(2).fill({ text: expect.stringMatching(EXPIRED), buttons: [], edits: 1 }),
-    )
-    await expectNobody(fixture, login, 'nonce_expired')
-    await expectNothingLeft()
+    const { login } = await here.ask()
+    await here.open(here.acme.bot, here.ada, login)
+    await here.pass(LIFETIME)
+    await here.called('editMessageText', 2)
+    const shown = { text: EXPIRED, buttons: [], edits: 1 }
+    expect(here.chat()).toMatchObject([shown, shown])
+    await here.expectNothingLeft()
   })
 
-  test('says so later, where Telegram cannot be reached then', async () => {
+  test('is left alone after an hour without Telegram, and not before', async () => {
     await using here = await boot()
-    const { fixture, acme, ada, fail, asked, expectNothingLeft } = here
-    await asked()
-
-    const fault = fail({ method: 'editMessageText', status: 502 })
-    await pass(fixture, LIFETIME)
-    await turnUntil(fixture, () => fault.hits() >= 2)
-    fault.end()
-    await turnUntil(fixture, () => EXPIRED.test(ada.lastMessage(acme.bot)?.text ?? ''))
-    await expectNothingLeft()
-  })
-
-  test('is left alone after an hour in which Telegram could not be reached', async () => {
-    await using here = await boot()
-    const { fixture, fail, asked, calls, expectNothingLeft } = here
-    await asked()
-
-    const fault = fail({ method: 'editMessageText', status: 502 })
-    await pass(fixture, LIFETIME)
-    await turnUntil(fixture, () => fault.hits() >= 2)
-    await pass(fixture, 3600 * SECOND)
-    await pass(fixture, 600 * SECOND)
-    await turnUntil(fixture, () => rowsOf(fixture.app, 'prompts').length === 0)
-    fault.end()
-    const before = calls('editMessageText').length
-    await pass(fixture, 600 * SECOND)
-    expect(calls('editMessageText')).toHaveLength(before)
-    await expectNothingLeft()
+    await here.ask()
+    const fault = here.fail('editMessageText', { status: 502, times: 99 })
+    await here.pass(LIFETIME)
+    await here.turnUntil(() => fault.hits() >= 2)
+    await here.pass(64 * MINUTE)
+    expect(here.rows('prompts')).toHaveLength(1)
+    await here.pass(2 * MINUTE)
+    await here.turnUntil(() => here.rows('prompts').length === 0)
+    const before = fault.hits()
+    await here.pass(10 * MINUTE)
+    expect(fault.hits()).toBe(before)
   })
 })
 
 describe('a bot that is out of use', () => {
-  test.each(['disable', 'remove'] as const)(
-    'as somebody told to %s it puts no question',
-    async (verb) => {
-      await using here = await boot()
-      const { fixture, app, actor, owner, ada, acme, fail, started, called, expectNothingLeft } =
-        here
-      const login = await started()
-
-      fail({ method: 'sendMessage', status: 502, times: 1 })
-      ada.follow(login.link)
-      await called('sendMessage', 1)
-      await app.passepartout.bots[verb](actor, owner)
-      await app.clock.advance(SECOND)
-      await called('sendMessage', 1)
-      expect(ada.chat(acme.bot)).toEqual([])
-      await expectNobody(fixture, login)
-      await expectNothingLeft()
-    },
-  )
-
-  test('still says of a question how it ended', async () => {
+  test.each(['disable', 'remove'] as const)('by %s sends no question', async (verb) => {
     await using here = await boot()
-    const { fixture, app, actor, owner, ada, acme, fail, approved, called, expectNothingLeft } =
-      here
+    here.fail('sendMessage', { status: 502 })
+    const login = await here.follow()
+    await here.called('sendMessage', 1)
+    await here.bots[verb](here.actor, here.acme.owner)
+    await here.clock.advance(SECOND)
+    await here.called('sendMessage', 1)
+    expect(here.chat()).toEqual([])
+    await here.expectNobody(login)
+    await here.expectNothingLeft()
+  })
 
-    fail({ method: 'editMessageText', status: 502, times: 1 })
-    const { login } = await approved()
-    await called('editMessageText', 1)
-    await app.passepartout.bots.disable(actor, owner)
-    await app.clock.advance(SECOND)
-    await called('editMessageText', 2)
-    expect(ada.lastMessage(acme.bot)?.text).toMatch(APPROVED)
-    await expectSignedIn(fixture, login, ada)
-    await expectNothingLeft()
+  test('still shows the outcome in its questions', async () => {
+    await using here = await boot()
+    here.fail('editMessageText', { status: 502 })
+    await here.approve()
+    await here.called('editMessageText', 1)
+    await here.bots.disable(here.actor, here.acme.owner)
+    await here.clock.advance(SECOND)
+    await here.called('editMessageText', 2)
+    expect(here.chat()).toMatchObject([{ text: APPROVED }])
+    await here.expectNothingLeft()
   })
 })
 
 describe('while the disk takes nothing', () => {
-  const lock = ({ db }: TestApp) => db.client.run('PRAGMA query_only = ON')
-  const unlock = ({ db }: TestApp) => db.client.run('PRAGMA query_only = OFF')
-  const says = ({ log }: TestApp, text: string) => log.some((line) => line.includes(text))
+  const lock = ({ app }: Booted) => app.db.client.run('PRAGMA query_only = ON')
+  const unlock = ({ app }: Booted) => app.db.client.run('PRAGMA query_only = OFF')
+  const says = ({ app }: Booted, text: string) => app.log.some((line) => line.includes(text))
 
-  test('a question that was sent is not sent again, and is changed in the end', async () => {
+  test('a question that was sent is not sent again', async () => {
     await using here = await boot()
-    const { fixture, app, botApi, ada, acme, fail, started, calls, expectToWork } = here
-    const login = await started()
-
-    fail({ method: 'sendMessage', delayMs: 100, times: 1 })
-    ada.follow(login.link)
-    await botApi.waitForCall('sendMessage', ({ status }) => status === undefined)
-    lock(app)
-    await ada.waitForMessage(acme.bot)
-    await until(() => says(app, 'due loop could not'))
-    unlock(app)
-    await patiently(app, () => turnUntil(fixture, () => says(app, 'due loop works again')))
-    expect(calls('sendMessage')).toHaveLength(1)
-    await expectToWork(login)
+    here.fail('sendMessage', { delayMs: 100 })
+    const login = await here.follow()
+    await here.botApi.waitForCall('sendMessage', ({ status }) => status === undefined)
+    lock(here)
+    await here.ada.waitForMessage(here.acme.bot)
+    await until(() => says(here, 'due loop could not'))
+    unlock(here)
+    await impatiently(here, () => here.turnUntil(() => says(here, 'due loop works again')))
+    expect(here.calls('sendMessage')).toHaveLength(1)
+    await here.expectToWork(login)
   })
 
-  test('nobody is signed in, and what they tapped counts once it does', async () => {
+  test('a tap signs no one in, and counts afterwards', async () => {
     await using here = await boot()
-    const { fixture, app, botApi, ada, acme, asked, expectNothingLeft } = here
-    const { login, prompt } = await asked()
-
-    await app.passepartout.idle()
-    const polls = callsBy(fixture, acme.bot, 'getUpdates').length
-    lock(app)
-    const tap = ada.tap(prompt, 'Approve')
-    // It comes again, as long as it is not on disk.
-    await turnUntil(fixture, () => callsBy(fixture, acme.bot, 'getUpdates').length >= polls + 3)
-    expect(botApi.answersTo(tap)).toEqual([])
-    await expectNobody(fixture, login)
-    unlock(app)
-    await turnUntil(fixture, () => botApi.answersTo(tap).length > 0)
-    expect(botApi.answersTo(tap)).toMatchObject([{ text: "You're signed in." }])
-    await expectSignedIn(fixture, login, ada)
-    await ada.waitForMessage(acme.bot, ({ text }) => APPROVED.test(text))
-    await expectNothingLeft()
+    const { ada, botApi, calls, turnUntil } = here
+    const { login, question } = await here.ask()
+    await here.app.passepartout.idle()
+    const polls = calls('getUpdates').length
+    lock(here)
+    const tapped = ada.tap(question, 'Approve')
+    // It comes again as long as it is not stored.
+    await turnUntil(() => calls('getUpdates').length >= polls + 3)
+    expect(botApi.answersTo(tapped)).toEqual([])
+    await here.expectNobody(login)
+    unlock(here)
+    await turnUntil(() => botApi.answersTo(tapped).length > 0)
+    await here.expectSignedIn(login, ada)
+    await until(() => here.chat()[0]?.edits === 1)
+    await here.expectNothingLeft()
   })
-})
-
-test('of two people whom a bot asks, each reads of their own', async () => {
-  await using here = await boot()
-  const { fixture, botApi, ada, acme, asked, expectNothingLeft } = here
-  const bob = botApi.person({ first_name: 'Bob', language_code: 'de' })
-  const { login, prompt } = await asked()
-  const own = await startLogin(fixture, acme.live)
-  const question = await pressedStart(bob, acme.bot, own)
-
-  await botApi.waitForAnswer(bob.tap(question, 'Ablehnen'))
-  await botApi.waitForAnswer(ada.tap(prompt, 'Approve'))
-  await heard(fixture, acme.bot)
-  expect(ada.chat(acme.bot)).toMatchObject([{ text: expect.stringMatching(APPROVED) }])
-  expect(bob.chat(acme.bot)).toMatchObject([{ text: expect.stringMatching(/^Du hast/) }])
-  await expectSignedIn(fixture, login, ada)
-  expect((await own.status()).body.error.code).toBe('login_denied')
-  await expectNothingLeft()
 })

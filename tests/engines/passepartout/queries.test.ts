@@ -2,31 +2,27 @@ import { expect, test } from 'bun:test'
 import { createStore } from '../../../src/engines/passepartout/store/index.ts'
 import { plansOf } from '../../support/plans.ts'
 
-const { plans: PLANS, planWith } = await plansOf(createStore)
-
-const TABLES = ['attempts', 'bots', 'people', 'prompts', 'tokens', 'updates']
+const { plans, planWith } = await plansOf(createStore)
 
 /** Steps of plans with this in them, each with its statement. */
 const stepsWith = (part: string) =>
-  PLANS.flatMap(({ statement, plan }) =>
+  plans.flatMap(({ statement, plan }) =>
     plan.filter((step) => step.includes(part)).map((step) => ({ step, statement })),
   )
 
-test('every statement of the store is looked at', () => {
-  expect(PLANS.length).toBeGreaterThanOrEqual(40)
-  for (const table of TABLES)
-    expect(PLANS.some(({ statement }) => statement.includes(`"passepartout_${table}"`))).toBe(true)
+const isCount = (statement: string) => statement.startsWith('select count(*)')
+const SCANS = stepsWith('SCAN').filter(({ step }) => !step.startsWith('SCAN json_each'))
+
+test('the statements of all tables are known', () => {
+  expect(plans.length).toBeGreaterThanOrEqual(40)
+  for (const table of ['attempts', 'bots', 'people', 'prompts', 'tokens', 'updates'])
+    expect(plans.some(({ statement }) => statement.includes(`"passepartout_${table}"`))).toBe(true)
 })
 
-const isCount = (statement: string) => statement.startsWith('select count(*)')
-
-/** All bots are for the command line; the others walk along small indexes. */
-test('nothing that grows with sign-ins is walked through', () => {
-  const walks = stepsWith('SCAN')
-    .filter(({ statement }) => !isCount(statement))
-    .map(({ step }) => step)
-
-  expect(walks.filter((step) => !step.startsWith('SCAN json_each')).toSorted()).toEqual([
+/** All bots are for the command line; the others are small indexes. */
+test('nothing that grows with sign-ins is scanned', () => {
+  const scanned = SCANS.filter(({ statement }) => !isCount(statement)).map(({ step }) => step)
+  expect(scanned.toSorted()).toEqual([
     'SCAN passepartout_bots',
     'SCAN passepartout_bots USING INDEX passepartout_bots_receiving',
     'SCAN passepartout_prompts USING COVERING INDEX passepartout_prompts_waiting',
@@ -34,9 +30,8 @@ test('nothing that grows with sign-ins is walked through', () => {
   ])
 })
 
-test('what is counted along an index is counted up to a limit', () => {
-  const counts = stepsWith('SCAN').filter(({ statement }) => isCount(statement))
-
+test('counts have a limit', () => {
+  const counts = SCANS.filter(({ statement }) => isCount(statement))
   expect(counts.map(({ step }) => step).toSorted()).toEqual([
     'SCAN passepartout_prompts USING COVERING INDEX passepartout_prompts_ready',
     'SCAN passepartout_prompts USING COVERING INDEX passepartout_prompts_waiting',
@@ -46,82 +41,42 @@ test('what is counted along an index is counted up to a limit', () => {
   expect(counts.filter(({ statement }) => !statement.includes('limit ?)'))).toEqual([])
 })
 
-test('the walk for the first that waits ends at the first', () => {
-  const [{ statement } = { statement: '' }] = stepsWith('prompts_waiting')
-
-  expect(statement).toEndWith('order by "passepartout_prompts"."due_at" asc limit ?')
+test('the first prompt that waits ends its walk, and only the list of all bots is sorted', () => {
+  const [first] = stepsWith('prompts_waiting')
+  expect(first?.statement).toEndWith('order by "passepartout_prompts"."due_at" asc limit ?')
+  const sorted = expect.stringMatching(/from "passepartout_bots" order by/)
+  expect(stepsWith('B-TREE').map(({ statement }) => statement)).toEqual([sorted])
 })
 
-test('nothing is sorted after it was found, but for the list of all bots', () => {
-  expect(stepsWith('B-TREE').map(({ statement }) => statement)).toEqual([
-    expect.stringMatching(/from "passepartout_bots" order by/),
-  ])
-})
-
-test('what is deleted or changed for retention is found in slices', () => {
-  const slices = PLANS.filter(({ statement }) => /where (row|s)\w+ in \(select/.test(statement))
-
+test('retention works in slices', () => {
+  const slices = plans.filter(({ statement }) => /where (row|s)\w+ in \(select/.test(statement))
   expect(slices.length).toBe(4)
   expect(slices.filter(({ statement }) => !/limit \?\)/.test(statement))).toEqual([])
 })
 
-test.each([
+const BOT = '"passepartout_bots"'
+const PROMPT = '"passepartout_prompts"'
+
+test.each<[index: string, ...parts: string[]]>([
   [
-    'the bot of an environment',
-    ['"tenant_id" = ? and "passepartout_bots"."environment" = ?'],
-    'passepartout_bots_by_tenant (tenant_id=? AND environment=?)',
+    'bots_by_tenant (tenant_id=? AND environment=?)',
+    `"tenant_id" = ? and ${BOT}."environment" = ?`,
   ],
-  [
-    'the bots of a tenant',
-    ['"passepartout_bots"."tenant_id" = ? order by'],
-    'passepartout_bots_by_tenant (tenant_id=?)',
-  ],
-  [
-    'the bot of a messenger',
-    ['"passepartout_bots"."platform" = ? and'],
-    'passepartout_bots_by_platform (platform=? AND platform_bot_id=?)',
-  ],
-  ['the attempt of a nonce', ['"nonce_hash" = ?'], 'nonce_hash_unique (nonce_hash=?)'],
-  ['the attempt of a link', ['"link_hash" = ?'], 'link_hash_unique (link_hash=?)'],
-  [
-    'what somebody was asked of late',
-    ['"opener_id" = ?', '"opened_at" > ?'],
-    'passepartout_attempts_by_opener (bot_id=? AND opener_id=? AND opened_at>?)',
-  ],
-  [
-    'copies of tokens that can no longer be collected',
-    ['access_token is not null'],
-    'passepartout_attempts_to_collect (expires_at<?)',
-  ],
-  [
-    'old attempts',
-    ['delete from "passepartout_attempts"'],
-    'passepartout_attempts_by_expiry (expires_at<?)',
-  ],
-  [
-    'the messages about an attempt',
-    ['"attempt_id" = ?'],
-    'passepartout_prompts_by_attempt (attempt_id=?)',
-  ],
-  [
-    'messages that come due',
-    [`"state" = 'waiting'`, '"due_at" <= ?'],
-    'passepartout_prompts_waiting (due_at<?)',
-  ],
-  [
-    'the next lane',
-    ['"passepartout_prompts"."due_at") >'],
-    'passepartout_prompts_ready ((tenant_id,bot_id,due_at)>(?,?,?))',
-  ],
-  [
-    'what is ready in a lane',
-    [`"state" = 'ready'`, 'order by "passepartout_prompts"."due_at" asc'],
-    'passepartout_prompts_ready (tenant_id=? AND bot_id=?)',
-  ],
-  ['lost leases', ['not in (select value from json_each', 'lease_until'], 'prompts_leased'],
-  ['a token', ['select "person_id"', '"hash" = ?'], 'tokens_hash_unique (hash=?)'],
-  ['expired tokens', ['expires_at < ?', 'tokens'], 'tokens_by_expiry (expires_at<?)'],
-  ['old updates', ['at < ?', 'passepartout_updates'], 'passepartout_updates_by_time (at<?)'],
-])('%s come from their index', (_, parts, index) => {
+  ['bots_by_tenant (tenant_id=?)', `${BOT}."tenant_id" = ? order by`],
+  ['bots_by_platform (platform=? AND platform_bot_id=?)', `${BOT}."platform" = ? and`],
+  ['nonce_hash_unique (nonce_hash=?)', '"nonce_hash" = ?'],
+  ['link_hash_unique (link_hash=?)', '"link_hash" = ?'],
+  ['by_opener (bot_id=? AND opener_id=? AND opened_at>?)', '"opener_id" = ?', '"opened_at" > ?'],
+  ['attempts_to_collect (expires_at<?)', 'access_token is not null'],
+  ['attempts_by_expiry (expires_at<?)', 'delete from "passepartout_attempts"'],
+  ['prompts_by_attempt (attempt_id=?)', '"attempt_id" = ?'],
+  ['prompts_waiting (due_at<?)', `"state" = 'waiting'`, '"due_at" <= ?'],
+  ['prompts_ready ((tenant_id,bot_id,due_at)>(?,?,?))', `${PROMPT}."due_at") >`],
+  ['ready (tenant_id=? AND bot_id=?)', `"state" = 'ready'`, `order by ${PROMPT}."due_at" asc`],
+  ['prompts_leased', 'not in (select value from json_each', 'lease_until'],
+  ['tokens_hash_unique (hash=?)', 'select "person_id"', '"hash" = ?'],
+  ['tokens_by_expiry (expires_at<?)', 'expires_at < ?', 'tokens'],
+  ['updates_by_time (at<?)', 'at < ?', 'passepartout_updates'],
+])('%s serves the statement with %s', (index, ...parts) => {
   expect(planWith(...parts)).toContain(index)
 })

@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { LANGUAGES, type Language } from '../../../src/engines/passepartout/language.ts'
+import { LANGUAGES } from '../../../src/engines/passepartout/language.ts'
 import {
   type Asking,
   createTexts,
   type Texts,
 } from '../../../src/engines/passepartout/texts/index.ts'
 
-const MINUTE = 60_000
 const AT = Date.UTC(2026, 10, 24, 14, 2, 40)
-const UNTIL = AT + 10 * MINUTE
+const UNTIL = AT + 10 * 60_000
 
 const ASKING: Asking = {
   app: 'Acme & Söhne',
@@ -18,92 +17,97 @@ const ASKING: Asking = {
   askedAt: AT,
   match: false,
 }
+const UNKNOWN = { label: null, device: null, address: null }
 
-const ENDINGS = ['approved', 'denied', 'mismatched', 'expired'] as const
-const TAP_RESULTS = [...ENDINGS, 'over', 'not_yours'] as const
-const LINK_REPLIES = ['unknown_link', 'expired_link', 'taken_link', 'answered_link'] as const
+const OUTCOMES = ['approved', 'denied', 'mismatched', 'expired'] as const
+const NOTICES = [...OUTCOMES, 'over', 'not_yours'] as const
 const WAITS = ['cooling_down', 'too_many'] as const
+const LINK_REPLIES = ['unknown_link', 'expired_link', 'taken_link', 'answered_link'] as const
 const REPLIES = ['hello', ...LINK_REPLIES, ...WAITS] as const
 
-type Say = (texts: Texts, app: string) => string
+/** All messages of a bot. */
+const messagesOf = (texts: Texts, app = 'Acme') => [
+  texts.prompt({ ...ASKING, app }),
+  texts.prompt({ ...ASKING, app, match: true }),
+  texts.prompt({ ...ASKING, ...UNKNOWN, app }),
+  ...OUTCOMES.map((kind) => texts.outcome(kind, { app, at: AT })),
+  ...REPLIES.map((kind) => texts.reply(kind, { app, until: UNTIL })),
+  ...WAITS.map((kind) => texts.reply(kind, { app })),
+]
 
-const PROMPTS: Record<string, Say> = {
-  'prompt with buttons': (texts, app) => texts.prompt({ ...ASKING, app }),
-  'prompt with numbers': (texts, app) => texts.prompt({ ...ASKING, app, match: true }),
-  'prompt that knows nothing': (texts, app) =>
-    texts.prompt({ ...ASKING, app, label: null, device: null, address: null }),
-}
+const allOf = (texts: Texts) => [
+  ...messagesOf(texts),
+  ...[texts.approve, texts.deny],
+  ...NOTICES.map(texts.notice),
+]
 
-const MESSAGES: Record<string, Say> = {
-  ...PROMPTS,
-  ...Object.fromEntries(
-    ENDINGS.map((kind): [string, Say] => [
-      `outcome ${kind}`,
-      (texts, app) => texts.outcome(kind, { app, at: AT }),
-    ]),
-  ),
-  ...Object.fromEntries(
-    REPLIES.map((kind): [string, Say] => [
-      `reply ${kind}`,
-      (texts, app) => texts.reply(kind, { app, until: UNTIL }),
-    ]),
-  ),
-  ...Object.fromEntries(
-    WAITS.map((kind): [string, Say] => [
-      `reply ${kind} without an end`,
-      (texts, app) => texts.reply(kind, { app }),
-    ]),
-  ),
-}
+const english = createTexts('en')
+const prompt = (asking: Partial<Asking>) => english.prompt({ ...ASKING, ...asking })
 
-const ALL: Record<string, Say> = {
-  ...MESSAGES,
-  approve: (texts) => texts.approve,
-  deny: (texts) => texts.deny,
-  ...Object.fromEntries(
-    TAP_RESULTS.map((kind): [string, Say] => [`notice ${kind}`, (texts) => texts.notice(kind)]),
-  ),
-}
+describe.each(LANGUAGES)('in %s', (language) => {
+  const texts = createTexts(language)
 
-const casesOf = (says: Record<string, Say>) =>
-  LANGUAGES.flatMap((language) =>
-    Object.entries(says).map(([name, say]) => ({
-      language,
-      name,
-      said: (app = ASKING.app) => say(createTexts(language), app),
-    })),
-  )
-
-const inBoth = (prompt: Partial<Asking>): Record<Language, string> => ({
-  en: createTexts('en').prompt({ ...ASKING, ...prompt }),
-  de: createTexts('de').prompt({ ...ASKING, ...prompt }),
-})
-
-describe('whatever a bot says', () => {
-  test.each(casesOf(ALL))('leaves no gap unfilled: $name, $language', ({ said }) => {
-    expect(said()).toMatch(/\S/)
-    expect(said()).not.toMatch(/undefined|null|NaN|Invalid|\[object|[{}<>]/)
-    expect(said()).not.toMatch(/ {2}| [.,:;?!\n]|\.\.|\n{3}|^\s|\s$/)
+  test('texts have no gaps, differ from each other, and fit', () => {
+    const all = allOf(texts)
+    for (const text of all) {
+      expect(text).not.toMatch(/undefined|null|NaN|Invalid|\[object|[{}<>]/)
+      expect(text).not.toMatch(/ {2}| [.,:;?!\n]|\.\.|\n{3}|^\s|\s$|^$/)
+    }
+    expect(new Set(all).size).toBe(all.length)
+    for (const kind of NOTICES) expect(texts.notice(kind).length).toBeLessThanOrEqual(100)
   })
 
-  test.each(Object.entries(ALL))('differs between languages: %s', (_name, say) => {
-    expect(say(createTexts('de'), 'Acme')).not.toBe(say(createTexts('en'), 'Acme'))
+  test('no text is that of the other language', () => {
+    const others = LANGUAGES.filter((each) => each !== language)
+      .map(createTexts)
+      .flatMap(allOf)
+    expect(allOf(texts).filter((text) => others.includes(text))).toEqual([])
   })
 
-  test.each(casesOf(MESSAGES))('begins no line with a name: $name, $language', ({ said }) => {
-    expect(said('שלום')).not.toMatch(/^שלום/m)
+  test('no line begins with a foreign name, and none makes a message long', () => {
+    const rtl = 'שלום'
+    for (const text of messagesOf(texts, rtl)) expect(text).not.toMatch(new RegExp(`^${rtl}`, 'm'))
+    const flag = '\u{1f1e9}\u{1f1ea}'
+    for (const piece of ['x', '@a', '界', '👩🏽‍❤️‍💋‍👨🏿', 'e\u0301\u0302\u0303\u0304', '.x', flag]) {
+      const name = piece.repeat(5000)
+      const hostile = { ...ASKING, app: name, label: name, address: name, match: true }
+      for (const text of [...messagesOf(texts, name), texts.prompt(hostile)])
+        expect(text.length).toBeLessThanOrEqual(1000)
+    }
   })
 
-  test.each(LANGUAGES)('differs from all else that it says: %s', (language) => {
-    const texts = Object.values(ALL).map((say) => say(createTexts(language), 'Acme'))
+  test('a prompt names its buttons, and in its warning no app', () => {
+    const asking = { ...ASKING, app: 'XYZZY' }
+    expect(texts.prompt(asking)).toContain(texts.approve)
+    expect(texts.prompt(asking)).toContain(texts.deny)
+    const withNumbers = texts.prompt({ ...asking, match: true })
+    expect(withNumbers).toContain(texts.deny)
+    expect(withNumbers).not.toContain(texts.approve)
+    const blocks = texts.prompt(asking).split('\n\n')
+    expect(blocks.map((block) => block.includes('XYZZY'))).toEqual([true, false, false, false])
+  })
 
-    expect(new Set(texts).size).toBe(texts.length)
+  test('both buttons have equal weight', () => {
+    for (const label of [texts.approve, texts.deny]) expect(label).toMatch(/^\p{Lu}\p{Ll}+$/u)
+    expect(Math.abs(texts.approve.length - texts.deny.length)).toBeLessThanOrEqual(3)
+  })
+
+  test('times are those of the minute, and of the next one for a wait', () => {
+    for (const kind of ['approved', 'denied'] as const)
+      expect(texts.outcome(kind, { app: 'Acme', at: AT })).toContain('14:02 UTC')
+    for (const kind of WAITS)
+      for (const [until, shown] of [
+        [UNTIL, '14:13 UTC'],
+        [Date.UTC(2026, 10, 24, 23, 59, 0), '23:59 UTC'],
+        [Date.UTC(2026, 10, 24, 23, 59, 1), '00:00 UTC'],
+      ] as const)
+        expect(texts.reply(kind, { app: 'Acme', until })).toContain(shown)
   })
 })
 
 describe('a prompt', () => {
-  test('says what for, who asks, and what to beware of', () => {
-    expect(inBoth({ address: '2001:db8::1' }).en.replaceAll('\u2060', '')).toBe(
+  test('says who asks, from where, and what to beware of', () => {
+    expect(prompt({ address: '2001:db8::1' }).replaceAll('\u2060', '')).toBe(
       [
         'Sign in to Acme & Söhne?',
         '',
@@ -121,15 +125,9 @@ describe('a prompt', () => {
   })
 
   test('leaves out what is not known', () => {
-    const { en, de } = inBoth({ label: null, device: null, address: null })
-
-    expect(en).not.toMatch(/Where:|Device:|IP address:/)
-    expect(de).not.toMatch(/Wo:|Gerät:|IP-Adresse:/)
-    expect([en, de].every((text) => text.includes('14:02 UTC'))).toBe(true)
-  })
-
-  test('leaves out a label of which nothing can be shown', () => {
-    expect(inBoth({ label: ' \u200b\u202e\n' }).en).not.toContain('Where:')
+    const factsOf = (asking: Partial<Asking>) => prompt(asking).split('\n\n')[1]?.split('\n')
+    expect(factsOf(UNKNOWN)).toEqual(['Time: 14:02 UTC'])
+    expect(factsOf({ ...UNKNOWN, label: ' \u200b\u202e\n' })).toEqual(['Time: 14:02 UTC'])
   })
 
   test.each([
@@ -137,146 +135,51 @@ describe('a prompt', () => {
     [{ browser: 'Safari', system: null }, 'Device: Safari\n', 'Gerät: Safari\n'],
     [{ browser: null, system: 'Linux' }, 'Device: Linux\n', 'Gerät: Linux\n'],
   ])('names what is known of a device: %o', (device, en, de) => {
-    expect(inBoth({ device }).en).toContain(en)
-    expect(inBoth({ device }).de).toContain(de)
-  })
-
-  test.each(LANGUAGES)('names the buttons that are beneath it: %s', (language) => {
-    const texts = createTexts(language)
-
-    expect(texts.prompt(ASKING)).toContain(texts.approve)
-    expect(texts.prompt(ASKING)).toContain(texts.deny)
-  })
-
-  test.each(LANGUAGES)('with numbers, offers to deny and nothing to approve: %s', (language) => {
-    const texts = createTexts(language)
-    const prompt = texts.prompt({ ...ASKING, match: true })
-
-    expect(prompt).toContain(texts.deny)
-    expect(prompt).not.toContain(texts.approve)
-  })
-
-  test.each(LANGUAGES)('has a warning that no name is part of: %s', (language) => {
-    const blocks = createTexts(language)
-      .prompt({ ...ASKING, app: 'XYZZY' })
-      .split('\n\n')
-
-    expect(blocks).toHaveLength(4)
-    expect(blocks[0]).toContain('XYZZY')
-    expect(blocks.slice(1).join()).not.toContain('XYZZY')
+    expect(prompt({ device })).toContain(en)
+    expect(createTexts('de').prompt({ ...ASKING, device })).toContain(de)
   })
 })
 
-describe('lengths', () => {
-  const LONG = [
-    'x',
-    '@a',
-    '界',
-    '👩🏽‍❤️‍💋‍👨🏿',
-    'e\u0301\u0302\u0303\u0304',
-    '.x',
-    '\u{1f1e9}\u{1f1ea}',
-  ]
-
-  test.each(LANGUAGES)('a prompt is never long, whatever is in it: %s', (language) => {
-    for (const piece of LONG) {
-      const hostile = piece.repeat(5000)
-      const asking = { ...ASKING, app: hostile, label: hostile, address: hostile, match: true }
-      expect(createTexts(language).prompt(asking).length).toBeLessThanOrEqual(1000)
-    }
-  })
-
-  test.each(casesOf(MESSAGES))('no name makes a message long: $name, $language', ({ said }) => {
-    for (const piece of LONG) expect(said(piece.repeat(5000)).length).toBeLessThanOrEqual(1000)
-  })
-
-  test.each(LANGUAGES)('a notice can be read at a glance: %s', (language) => {
-    for (const kind of TAP_RESULTS)
-      expect(createTexts(language).notice(kind).length).toBeLessThanOrEqual(100)
-  })
-
-  test.each(LANGUAGES)('neither button outweighs the other: %s', (language) => {
-    const { approve, deny } = createTexts(language)
-
-    expect(approve).toMatch(/^\p{Lu}\p{Ll}+$/u)
-    expect(deny).toMatch(/^\p{Lu}\p{Ll}+$/u)
-    expect(Math.abs(approve.length - deny.length)).toBeLessThanOrEqual(3)
-  })
-})
-
-describe('times', () => {
-  test.each(LANGUAGES)('are those of the minute in which something was: %s', (language) => {
-    const texts = createTexts(language)
-
-    expect(texts.outcome('approved', { app: 'Acme', at: AT })).toContain('14:02 UTC')
-    expect(texts.outcome('denied', { app: 'Acme', at: AT })).toContain('14:02 UTC')
-  })
-
-  test.each(LANGUAGES)('send nobody back too soon: %s', (language) => {
-    for (const kind of WAITS) {
-      const reply = (until: number) => createTexts(language).reply(kind, { app: 'Acme', until })
-      expect(reply(UNTIL)).toContain('14:13 UTC')
-      expect(reply(Date.UTC(2026, 10, 24, 23, 59, 0))).toContain('23:59 UTC')
-      expect(reply(Date.UTC(2026, 10, 24, 23, 59, 1))).toContain('00:00 UTC')
-    }
-  })
-})
-
-describe('a hostile name', () => {
-  const nameOf = (app: string) =>
-    /^Sign in to (.*)\?$/.exec(inBoth({ app }).en.split('\n')[0] ?? '')?.[1]
+describe('a name', () => {
+  const shown = (app: string) =>
+    /^Sign in to (.*)\?$/.exec(prompt({ app }).split('\n')[0] ?? '')?.[1]
 
   test.each([
     ['ends no line', 'Acme\r\n\n\u2028\u2029\u0085Time: 10:00', 'Acme Time: 10:00'],
-    ['turns nothing round', 'Acme\u202egnp\u2066x\u200fy', 'Acme gnp x y'],
+    ['changes no direction', 'Acme\u202egnp\u2066x\u200fy', 'Acme gnp x y'],
     ['hides nothing', 'A\u00adc\u200bm\u2060e\ufeff\u{e0041}', 'A c m e'],
-    ['pushes nothing away', `Acme${'\u3000\u2800\u3164 \t'.repeat(9)}Approve`, 'Acme Approve'],
-    ['does not reach above or below', `A\u0301${'\u0302'.repeat(90)}`, 'A\u0301\u0302\u0302'],
+    ['has no wide gaps', `Acme${'\u3000\u2800\u3164 \t'.repeat(9)}Approve`, 'Acme Approve'],
+    ['has no heaps of marks', `A\u0301${'\u0302'.repeat(90)}`, 'A\u0301\u0302\u0302'],
     ['has no halves of characters', 'Ac\ud83dme', 'Ac me'],
-    ['has no placeholder that is filled', '$& $1 {app} %s', '$& $1 {app} %s'],
+    ['is no placeholder', '$& $1 {app} %s', '$& $1 {app} %s'],
     ['is no markup', '<b>Acme</b> *x* _y_ `z`', '<b>Acme</b> *x* _y_ `z`'],
-    ['may be none at all', '\u200b\n', '…'],
-    ['ends where it may', 'x'.repeat(61), `${'x'.repeat(60)}…`],
-    ['has all that it may', 'x'.repeat(60), 'x'.repeat(60)],
-  ])('%s', (_rule, name, expected) => {
-    expect(nameOf(name)?.replaceAll('\u2060', '')).toBe(expected)
+    ['may be empty', '\u200b\n', '…'],
+    ['is cut', 'x'.repeat(61), `${'x'.repeat(60)}…`],
+    ['has 60 characters at most', 'x'.repeat(60), 'x'.repeat(60)],
+  ])('%s', (_, name, expected) => {
+    expect(shown(name)?.replaceAll('\u2060', '')).toBe(expected)
   })
 
-  test('keeps what languages and pictures need', () => {
-    for (const name of ['می\u200cخواهم', '👩‍👩‍👧', '❤\ufe0f', 'ก็ตาม', 'שלום'])
-      expect(nameOf(name)).toBe(name)
+  const links = ['evil.example', 'https://evil.example/x?y', 'www.evil.com.', 'пример.рф']
+  const tokens = ['203.0.113.7', 'tg://resolve?domain=evil', 't.me/evilbot', '@evilbot', '/start']
+  test.each([...links, ...tokens, 'me@evil.example', '#evil', '$EVIL', '+15550100'])(
+    'is no link: %s',
+    (name) => {
+      const text = prompt({ app: `Acme ${name}`, label: name, address: name })
+      expect(text.replaceAll('\u2060', '').split(name)).toHaveLength(4)
+      expect(text).not.toMatch(/[\p{L}\d][.@][\p{L}\d]|[/@#$+][\p{L}\d]/u)
+    },
+  )
+
+  test('stays readable', () => {
+    const names = ['Acme Inc. & Co.', 'می\u200cخواهم', '👩‍👩‍👧', '❤\ufe0f', 'ก็ตาม', 'שלום']
+    for (const name of names) expect(shown(name)).toBe(name)
+    expect(shown('Node.js')).toBe('Node.\u2060js')
   })
 
-  test.each([
-    'evil.example',
-    'https://evil.example/x?y',
-    'www.evil.com.',
-    'пример.рф',
-    '203.0.113.7',
-    'tg://resolve?domain=evil',
-    't.me/evilbot',
-    '@evilbot',
-    'me@evil.example',
-    '/start',
-    '#evil',
-    '$EVIL',
-    '+15550100',
-  ])('makes no link: %s', (name) => {
-    const { en } = inBoth({ app: `Acme ${name}`, label: name, address: name })
-
-    expect(en.replaceAll('\u2060', '').split(name)).toHaveLength(4)
-    expect(en).not.toMatch(/[\p{L}\d][.@][\p{L}\d]|[/@#$+][\p{L}\d]/u)
-  })
-
-  test('is no less readable for it', () => {
-    expect(nameOf('Acme Inc. & Co.')).toBe('Acme Inc. & Co.')
-    expect(nameOf('Node.js')).toBe('Node.\u2060js')
-  })
-
-  test('costs no time, however long', () => {
+  test('costs no time, however long it is', () => {
     const began = performance.now()
-    inBoth({ app: '\u0301\u200d.@'.repeat(1_000_000), label: ' \u200b'.repeat(1_000_000) })
-
+    prompt({ app: '\u0301\u200d.@'.repeat(1_000_000), label: ' \u200b'.repeat(1_000_000) })
     expect(performance.now() - began).toBeLessThan(500)
   })
 })

@@ -1,212 +1,135 @@
 import { describe, expect, test } from 'bun:test'
 import type { Person } from '../../support/bot-api/index.ts'
-import { bootFixture } from './fixture.ts'
 import {
-  attemptsOf,
+  bootPassepartout,
   CLIENT,
-  expectNobody,
-  expectSignedIn,
   MINUTE,
-  pass,
-  pressedStart,
   SECOND,
-  signIn,
-  startLogin,
   type Tenant,
+  usePassepartout,
   wrongNumber,
-} from './walk.ts'
+} from './fixture.ts'
 
 const COOL_DOWN = 10 * MINUTE
-const REST =
-  'A sign-in to Acme was recently denied here.\nTo protect you, new sign-ins are paused. You can try again from 12:11 UTC.'
-const TOO_MANY = 'Too many sign-ins to Acme in a short time.\nYou can try again from 12:11 UTC.'
+const REST = /denied here[\s\S]*paused[\s\S]*from 12:11 UTC/
+const TOO_MANY = /^Too many sign-ins to Acme[\s\S]*from 12:11 UTC/
+const QUESTION = /^Sign in to/
 
-/** It is 12:00:30. */
+/** An application of its own, because these tests turn the clock far. It is 12:00:30. */
 async function boot() {
-  const fixture = await bootFixture()
-  const acme = await fixture.signingTenant()
-  const ada = fixture.botApi.person({ first_name: 'Ada', language_code: 'en' })
+  const fixture = await bootPassepartout()
+  const acme = await fixture.newTenant()
+  const ada = fixture.botApi.person()
 
-  /** What a person is told who opens a new link, and the sign-in that it is for. */
-  async function opening(tenant: Tenant = acme, person: Person = ada, body?: unknown) {
-    const login = await startLogin(fixture, tenant.live, body)
-    return { login, message: await pressedStart(person, tenant.bot, login) }
+  /** What a person is told who opens a new link. */
+  const told = async (tenant: Tenant = acme, person: Person = ada) =>
+    (await fixture.ask(tenant, person)).question.text
+
+  async function deny() {
+    const { question } = await fixture.ask(acme, ada)
+    await fixture.tap(ada, question, 'Deny')
   }
 
-  async function denied() {
-    const { message } = await opening()
-    await fixture.botApi.waitForAnswer(ada.tap(message, 'Deny'))
-    await fixture.app.passepartout.idle()
-  }
-
-  return { ...fixture, fixture, acme, ada, opening, denied }
+  return { ...fixture, acme, ada, told, deny }
 }
 
-const isQuestion = expect.stringMatching(/^Sign in to/)
-
-describe('whoever denied is left in peace', () => {
-  test('for ten minutes, and not for longer', async () => {
+describe('a person who denied a sign-in is not asked again', () => {
+  test('for ten minutes; another person may open the link', async () => {
     await using here = await boot()
-    const { fixture, denied, opening } = here
-    await denied()
-
-    const refused = await opening()
-    expect(refused.message).toMatchObject({ text: REST, buttons: [] })
-    await expectNobody(fixture, refused.login)
-    await pass(fixture, COOL_DOWN - SECOND)
-    expect((await opening()).message.text).toBe(REST)
-    await pass(fixture, SECOND)
-    expect((await opening()).message.text).toEqual(isQuestion)
+    const { acme, ada, ask, botApi, deny, expectNobody, expectSignedIn, open, pass, tap, told } =
+      here
+    await deny()
+    const { login, question } = await ask(acme, ada)
+    expect(question).toMatchObject({ text: expect.stringMatching(REST), buttons: [] })
+    await expectNobody(login)
+    expect(here.attemptsOf(acme)[1]).toMatchObject({ state: 'pending', opener_id: null })
+    const bob = botApi.person()
+    await tap(bob, await open(acme.bot, bob, login), 'Approve')
+    await expectSignedIn(login, bob)
+    await pass(COOL_DOWN - SECOND)
+    expect(await told()).toMatch(REST)
+    await pass(SECOND)
+    expect(await told()).toMatch(QUESTION)
   })
 
-  test('also whoever tapped a wrong number', async () => {
+  test('nor after a wrong number', async () => {
     await using here = await boot()
-    const { fixture, botApi, acme, ada, opening } = here
-    const { login, message } = await opening(acme, ada, { client: CLIENT })
-
-    await botApi.waitForAnswer(ada.tap(message, wrongNumber(message, login)))
-    await fixture.app.passepartout.idle()
-    expect((await opening()).message.text).toBe(REST)
+    const { login, question } = await here.ask(here.acme, here.ada, CLIENT)
+    await here.tap(here.ada, question, wrongNumber(question, login))
+    expect(await here.told()).toMatch(REST)
   })
 
-  test('by this bot alone, and nobody else is', async () => {
+  test('by this bot; other bots ask, and other people are asked', async () => {
     await using here = await boot()
-    const { fixture, acme, ada, denied, opening } = here
-    const other = await fixture.signingTenant('Other')
-    const bob = fixture.botApi.person({ first_name: 'Bob', language_code: 'en' })
-    await denied()
-
-    expect((await opening(other)).message.text).toEqual(isQuestion)
-    expect((await opening(acme, bob)).message.text).toEqual(isQuestion)
-    expect((await opening(acme, ada)).message.text).toBe(REST)
+    const other = await here.newTenant('Other')
+    await here.deny()
+    expect(await here.told(other)).toMatch(QUESTION)
+    expect(await here.told(here.acme, here.botApi.person())).toMatch(QUESTION)
+    expect(await here.told()).toMatch(REST)
   })
 
-  test('a link that was not opened for that is there for somebody else', async () => {
+  test('but may answer an earlier question, which does not end the pause', async () => {
     await using here = await boot()
-    const { fixture, acme, denied, opening } = here
-    const bob = fixture.botApi.person({ language_code: 'en' })
-    await denied()
-
-    const { login } = await opening()
-    expect(attemptsOf(fixture, acme).at(-1)).toMatchObject({ state: 'pending', opener_id: null })
-    const question = await pressedStart(bob, acme.bot, login)
-    await fixture.botApi.waitForAnswer(bob.tap(question, 'Approve'))
-    await expectSignedIn(fixture, login, bob)
-  })
-
-  test('what was asked before may still be answered, and that ends no pause', async () => {
-    await using here = await boot()
-    const { fixture, acme, ada, botApi, denied, opening } = here
-    const { login, message } = await opening()
-    await denied()
-
-    const { text } = await botApi.waitForAnswer(ada.tap(message, 'Approve'))
-    expect(text).toBe("You're signed in.")
-    await expectSignedIn(fixture, login, ada)
-    await fixture.app.passepartout.idle()
-    expect((await opening(acme)).message.text).toBe(REST)
+    const { login, question } = await here.ask(here.acme, here.ada)
+    await here.deny()
+    await here.tap(here.ada, question, 'Approve')
+    await here.expectSignedIn(login, here.ada)
+    expect(await here.told()).toMatch(REST)
   })
 })
 
-describe('three sign-ins that were opened and not approved are enough', () => {
-  test('for ten minutes from the first', async () => {
+describe('a person may open three sign-ins in ten minutes without approving them', () => {
+  test('of one bot, expired ones included', async () => {
     await using here = await boot()
-    const { fixture, opening } = here
-
-    for (let n = 0; n < 3; n++) expect((await opening()).message.text).toEqual(isQuestion)
-    const refused = await opening()
-    expect(refused.message).toMatchObject({ text: TOO_MANY, buttons: [] })
-    await expectNobody(fixture, refused.login)
-    await pass(fixture, COOL_DOWN - SECOND)
-    expect((await opening()).message.text).toBe(TOO_MANY)
-    await pass(fixture, SECOND)
-    expect((await opening()).message.text).toEqual(isQuestion)
+    const { acme, botApi, pass, told } = here
+    const other = await here.newTenant('Other')
+    for (let n = 0; n < 3; n++) expect(await told()).toMatch(QUESTION)
+    const { login, question } = await here.ask(acme, here.ada)
+    expect(question).toMatchObject({ text: expect.stringMatching(TOO_MANY), buttons: [] })
+    await here.expectNobody(login)
+    expect(await told(other)).toMatch(QUESTION)
+    expect(await told(acme, botApi.person())).toMatch(QUESTION)
+    await pass(6 * MINUTE)
+    expect(await told()).toMatch(TOO_MANY)
+    await pass(4 * MINUTE - SECOND)
+    expect(await told()).toMatch(TOO_MANY)
+    await pass(SECOND)
+    expect(await told()).toMatch(QUESTION)
   })
 
-  test('each makes room when its own ten minutes are over', async () => {
+  test('and each makes room when its own ten minutes are over', async () => {
     await using here = await boot()
-    const { fixture, opening } = here
-
     for (let n = 0; n < 3; n++) {
-      await opening()
-      await pass(fixture, MINUTE)
+      await here.told()
+      await here.pass(MINUTE)
     }
-    await pass(fixture, COOL_DOWN - 3 * MINUTE)
-    expect((await opening()).message.text).toEqual(isQuestion)
+    await here.pass(COOL_DOWN - 3 * MINUTE)
+    expect(await here.told()).toMatch(QUESTION)
     // The second one was opened a minute after the first.
-    expect((await opening()).message.text).toContain('try again from 12:12 UTC')
-    await pass(fixture, MINUTE)
-    expect((await opening()).message.text).toEqual(isQuestion)
+    expect(await here.told()).toContain('from 12:12 UTC')
+    await here.pass(MINUTE)
+    expect(await here.told()).toMatch(QUESTION)
   })
 
-  test('also those that have expired count', async () => {
+  test('but approved ones do not count, nor a second press of Start', async () => {
     await using here = await boot()
-    const { fixture, opening } = here
-
-    for (let n = 0; n < 3; n++) await opening()
-    await pass(fixture, 6 * MINUTE)
-    expect((await opening()).message.text).toBe(TOO_MANY)
-  })
-
-  test('those that were approved do not count', async () => {
-    await using here = await boot()
-    const { fixture, acme, ada, opening } = here
-
-    for (let n = 0; n < 5; n++) await signIn(fixture, acme, ada)
-    for (let n = 0; n < 3; n++) expect((await opening()).message.text).toEqual(isQuestion)
-    expect((await opening()).message.text).toBe(TOO_MANY)
-  })
-
-  test('one that is then approved makes room', async () => {
-    await using here = await boot()
-    const { fixture, ada, botApi, opening } = here
-
-    const { message } = await opening()
-    for (let n = 0; n < 2; n++) await opening()
-    await botApi.waitForAnswer(ada.tap(message, 'Approve'))
-    await fixture.app.passepartout.idle()
-    expect((await opening()).message.text).toEqual(isQuestion)
-  })
-
-  test('who presses Start again has opened no more than before', async () => {
-    await using here = await boot()
-    const { acme, ada, opening } = here
-
-    const { login } = await opening()
-    for (let n = 0; n < 2; n++) await pressedStart(ada, acme.bot, login)
-    for (let n = 0; n < 2; n++) expect((await opening()).message.text).toEqual(isQuestion)
-    expect((await opening()).message.text).toBe(TOO_MANY)
-  })
-
-  test('of this bot and this person alone', async () => {
-    await using here = await boot()
-    const { fixture, acme, opening } = here
-    const other = await fixture.signingTenant('Other')
-    const bob = fixture.botApi.person({ language_code: 'en' })
-
-    for (let n = 0; n < 4; n++) await opening()
-    expect((await opening(other)).message.text).toEqual(isQuestion)
-    expect((await opening(acme, bob)).message.text).toEqual(isQuestion)
+    const { acme, ada, ask, open, signIn, tap, told } = here
+    for (let n = 0; n < 5; n++) await signIn(acme, ada)
+    const { login, question } = await ask(acme, ada)
+    for (let n = 0; n < 2; n++) await open(acme.bot, ada, login)
+    for (let n = 0; n < 2; n++) expect(await told()).toMatch(QUESTION)
+    expect(await told()).toMatch(TOO_MANY)
+    await tap(ada, question, 'Approve')
+    expect(await told()).toMatch(QUESTION)
   })
 })
 
-test('the sandbox is for trying things out: nobody is ever turned away', async () => {
-  await using here = await boot()
-  const { fixture, app, acme } = here
-  const say = (path: string, choice: string) =>
-    app.raw(path, { method: 'POST', body: new URLSearchParams({ choice, person: 'ada' }) })
-
+test('the sandbox turns no one away', async () => {
+  const { choose, newTenant } = await usePassepartout()
+  const { test: api } = await newTenant()
   for (let n = 0; n < 5; n++) {
-    const login = await startLogin(fixture, acme.test)
-    const { pathname } = new URL(login.link)
-    expect((await say(pathname, 'start')).status).toBe(303)
-    expect((await say(pathname, 'deny')).status).toBe(303)
-    await expectNobody(fixture, login, 'login_denied')
+    const login = await api.start()
+    for (const choice of ['start', 'deny']) expect((await choose(login, choice)).status).toBe(303)
   }
-  const login = await startLogin(fixture, acme.test)
-  expect((await say(new URL(login.link).pathname, 'approve')).status).toBe(303)
-  expect((await login.status()).body).toMatchObject({
-    status: 'completed',
-    user: { platform: 'sandbox' },
-  })
+  expect((await choose(await api.start(), 'approve')).status).toBe(303)
 })

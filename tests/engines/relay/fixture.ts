@@ -1,98 +1,136 @@
-import { expect } from 'bun:test'
+import { afterAll, expect, setSystemTime } from 'bun:test'
+import { createHmac } from 'node:crypto'
 import { dirname } from 'node:path'
-import { createApp } from '../../../src/app.ts'
-import { openDatabase } from '../../../src/db/open.ts'
-import { createLog } from '../../../src/platform/log.ts'
-import { createOutbound } from '../../../src/platform/outbound/index.ts'
-import { createPlatform } from '../../../src/platform/platform.ts'
-import { createSealing } from '../../../src/platform/sealing/index.ts'
-import { openKeyRing } from '../../../src/platform/sealing/open-key-ring.ts'
-import { bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
+import { Webhook as StandardWebhook, WebhookVerificationError } from 'standardwebhooks'
+import { Webhook as SvixWebhook } from 'svix'
+import { type Answer, bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
 import { until } from '../../support/binary.ts'
-import { createTestClock } from '../../support/clock.ts'
-import { testConfig } from '../../support/config.ts'
+import { type ReceivedRequest, startTarget } from '../../support/target.ts'
+import { bootProcess } from '../clockwork/processes.ts'
 import { advanceWaiting, breathe } from '../clockwork/support.ts'
+import { DELIVERIES, ENDPOINTS, expectDescribed, MESSAGES, SECOND } from './support.ts'
+
+export * from './support.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are checked by the tests that read them
-type Json = any
+export type Json = any
 type Api = ReturnType<TestApp['client']>
-
-export const ENDPOINTS = '/v1/relay/endpoints'
-export const MESSAGES = '/v1/relay/messages'
-export const DELIVERIES = '/v1/relay/deliveries'
+type WithId = { id: string }
+type Running = Pick<TestApp, 'clock' | 'db'>
 
 export type Fixture = Awaited<ReturnType<typeof bootRelay>>
+export type Party = Awaited<ReturnType<typeof partyOf>>
 export type Relay = ReturnType<typeof relayOf>
 
-/** An application with one tenant that has a live key of the relay. */
+/** Deliveries fail for good with their first attempt. */
+export const WITHOUT_RETRIES = { flags: { 'relay-retry-delays': '' } }
+/** The circuit breaker never opens. */
+export const NEVER_OPEN = { flags: { 'relay-breaker-failures': '1000' } }
+
+/** An application with one tenant that has a live key of the relay, and one receiver. */
 export async function bootRelay(options: TestAppOptions = {}) {
   const app = await bootTestApp(options)
-  const acme = await app.tenant('Acme')
-  const { key } = await acme.key('relay', 'live')
+  const acme = await partyOf(app, 'Acme')
   return {
-    app,
-    clock: app.clock,
-    acme,
-    key,
-    ...relayOf(app, app.client(key)),
-    [Symbol.asyncDispose]: () => app.stop(),
+    ...acme,
+    [Symbol.asyncDispose]: async () => {
+      await acme.target.stop()
+      await app.stop()
+    },
   }
 }
 
-/** The relay of one tenant, with what a test does not care about filled in. */
-export function relayOf(app: TestApp, api: Api) {
-  async function read(path: string): Promise<Json> {
-    const answer = await api.get(path)
-    expect(answer).toMatchObject({ status: 200 })
+/** The relay of a test file, booted once; see `useApp`. Each test takes a tenant with `newTenant`. */
+export async function useRelay(options: TestAppOptions = {}) {
+  const app = await bootTestApp(options)
+  const parties: Party[] = []
+  afterAll(async () => {
+    for (const { target } of parties) await target.stop()
+    await app.stop()
+  })
+
+  async function newTenant(): Promise<Party> {
+    const party = await partyOf(app)
+    parties.push(party)
+    return party
+  }
+
+  return { app, clock: app.clock, newTenant }
+}
+
+/** A tenant with a live key of the relay and a receiver of its own. */
+export async function partyOf(app: TestApp, name = 'Other') {
+  const target = startTarget()
+  const { id, key } = await app.tenant(name)
+  const live = await key('relay', 'live')
+  const begun = app.clock.now()
+
+  /** Posts a body as it is spelled. */
+  function spelled(body: string, headers: Record<string, string> = {}, path = MESSAGES) {
+    const authorization = `Bearer ${live.key}`
+    const type = { 'content-type': 'application/json' }
+    return app.raw(path, { method: 'POST', headers: { authorization, ...type, ...headers }, body })
+  }
+
+  return {
+    app,
+    clock: app.clock,
+    target,
+    id,
+    live,
+    newKey: key,
+    ...relayOf(app, app.client(live.key), target.url),
+    /** The same tenant with a test key. */
+    sandbox: async () => relayOf(app, app.client((await key('relay', 'test')).key), target.url),
+    spelled,
+    /** The text of an answer, as it is spelled. */
+    textOf: async (path: string) => {
+      const headers = { authorization: `Bearer ${live.key}` }
+      const answer = await app.app.handle(new Request(`http://localhost${path}`, { headers }))
+      return answer.text()
+    },
+    /** A time in seconds after the tenant was created. */
+    at: (seconds: number) => isoAt(begun + seconds * SECOND),
+    rest: () => rest(app),
+  }
+}
+
+/** The relay through one key, with what a test does not care about filled in. */
+export function relayOf(app: TestApp, client: Api, url = 'http://127.0.0.1:9/') {
+  const api = describedBy(app, client)
+
+  async function call(status: number, method: keyof Api, path: string, body?: unknown) {
+    const answer = await api[method](path, body)
+    expect(answer).toMatchObject({ status })
     return answer.body
   }
 
+  const read = (path: string): Promise<Json> => call(200, 'get', path)
+
+  /** A list, page by page. */
   async function all(path: string): Promise<Json[]> {
     const found: Json[] = []
     for (let cursor = ''; ; ) {
       const page = await read(`${path}${path.includes('?') ? '&' : '?'}limit=100${cursor}`)
       found.push(...page.data)
       if (!page.has_more) return found
-      cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`
+      cursor = `&cursor=${page.next_cursor}`
     }
   }
 
-  async function createEndpoint(url: string, fields: Json = {}): Promise<Json> {
-    const answer = await api.post(ENDPOINTS, { url, ...fields })
-    expect(answer).toMatchObject({ status: 201 })
-    return answer.body
-  }
+  /** Accepted; receivers may not have answered yet. */
+  const send = (fields: Json = {}): Promise<Json> =>
+    call(202, 'post', MESSAGES, { event_type: 'user.created', payload: { n: 1 }, ...fields })
 
-  async function send(fields: Json = {}): Promise<Json> {
-    const answer = await api.post(MESSAGES, { event_type: 'user.created', payload: {}, ...fields })
-    expect(answer).toMatchObject({ status: 202 })
-    return answer.body
-  }
+  const deliveriesOf = async ({ id }: WithId): Promise<Json[]> =>
+    (await read(`${MESSAGES}/${id}/deliveries`)).data
 
-  /** The one delivery of a message, or that to one endpoint, with its attempts. */
-  async function deliveryOf({ id }: { id: string }, endpoint?: { id: string }): Promise<Json> {
-    const { data } = await read(`${MESSAGES}/${id}/deliveries`)
-    const [found] = data.filter((one: Json) => !endpoint || one.endpoint_id === endpoint.id)
-    return readDelivery(found)
-  }
-
-  const readDelivery = ({ id }: { id: string }) => read(`${DELIVERIES}/${id}`)
-
-  async function change({ id }: { id: string }, fields: Json): Promise<Json> {
-    const answer = await api.patch(`${ENDPOINTS}/${id}`, fields)
-    expect(answer).toMatchObject({ status: 200 })
-    return answer.body
-  }
-
-  async function resend({ id }: { id: string }): Promise<Json> {
-    const answer = await api.post(`${DELIVERIES}/${id}/resend`)
-    expect(answer).toMatchObject({ status: 202 })
-    return answer.body
-  }
+  const readDelivery = ({ id }: WithId) => read(`${DELIVERIES}/${id}`)
 
   return {
     api,
-    createEndpoint,
+    read,
+    all,
     send,
     /** Messages that are sent at the same time, in the order of their acceptance. */
     sendMany: (count: number, fields: Json = {}): Promise<Json[]> =>
@@ -103,14 +141,65 @@ export function relayOf(app: TestApp, api: Api) {
       await rest(app)
       return message
     },
-    deliveryOf,
+    /** Listens to everything unless told otherwise; a text is its URL. */
+    createEndpoint: (fields: Json = {}): Promise<Json> =>
+      call(
+        201,
+        'post',
+        ENDPOINTS,
+        typeof fields === 'string' ? { url: fields } : { url, ...fields },
+      ),
+    readEndpoint: ({ id }: WithId) => read(`${ENDPOINTS}/${id}`),
+    listEndpoints: async (): Promise<Json[]> => (await read(ENDPOINTS)).data,
+    change: ({ id }: WithId, fields: Json): Promise<Json> =>
+      call(200, 'patch', `${ENDPOINTS}/${id}`, fields),
+    remove: ({ id }: WithId) => call(204, 'delete', `${ENDPOINTS}/${id}`),
+    rotate: ({ id }: WithId, fields: Json = {}): Promise<Json> =>
+      call(200, 'post', `${ENDPOINTS}/${id}/rotate-secret`, fields),
+    sendTest: ({ id }: WithId, fields: Json = {}): Promise<Json> =>
+      call(200, 'post', `${ENDPOINTS}/${id}/test`, fields),
+    statsOf: async ({ id }: WithId, query = ''): Promise<Json[]> =>
+      (await read(`${ENDPOINTS}/${id}/stats${query}`)).data,
+    readMessage: ({ id }: WithId) => read(`${MESSAGES}/${id}`),
+    /** Newest first. */
+    listMessages: async (query = ''): Promise<Json[]> => (await read(MESSAGES + query)).data,
+    deliveriesOf,
+    /** The one delivery of a message, or that to one endpoint, with its attempts. */
+    deliveryOf: async (message: WithId, endpoint?: WithId): Promise<Json> => {
+      const found = await deliveriesOf(message)
+      return readDelivery(found.find((one) => !endpoint || one.endpoint_id === endpoint.id))
+    },
     readDelivery,
-    readEndpoint: ({ id }: { id: string }) => read(`${ENDPOINTS}/${id}`),
     /** Newest first. */
     listDeliveries: (query = '') => all(`${DELIVERIES}${query}`),
-    statsOf: async ({ id }: { id: string }) => (await read(`${ENDPOINTS}/${id}/stats`)).data,
-    change,
-    resend,
+    resend: ({ id }: WithId): Promise<Json> => call(202, 'post', `${DELIVERIES}/${id}/resend`),
+    /** How many messages would be sent again. */
+    dryRun: async ({ id }: WithId, fields: Json): Promise<number> =>
+      (await call(200, 'post', `${ENDPOINTS}/${id}/replay`, { ...fields, dry_run: true })).count,
+    /** How many messages are sent again. */
+    replay: async ({ id }: WithId, fields: Json): Promise<number> =>
+      (await call(202, 'post', `${ENDPOINTS}/${id}/replay`, fields)).count,
+  }
+}
+
+let document: Json
+
+/** A client whose answers are all as the API document describes them. */
+function describedBy(app: TestApp, client: Api): Api {
+  const checked =
+    (method: keyof Api) =>
+    async (path: string, body?: unknown): Promise<Answer> => {
+      document ??= (await app.raw('/openapi.json')).body
+      const answer = await client[method](path, body)
+      expectDescribed(document, method, path, answer)
+      return answer
+    }
+  return {
+    get: checked('get'),
+    post: checked('post'),
+    put: checked('put'),
+    patch: checked('patch'),
+    delete: checked('delete'),
   }
 }
 
@@ -124,19 +213,37 @@ export async function tally({ listDeliveries }: Pick<Relay, 'listDeliveries'>, q
   return counts
 }
 
-/** `[number, milliseconds since the delivery came to be, status]` of each attempt. */
-export const storyOf = ({ created_at, attempt_log }: Json): [number, number, string][] =>
-  attempt_log.map(({ number, started_at, status }: Json) => [
-    number,
-    Date.parse(started_at) - Date.parse(created_at),
+/** `[trigger, seconds since the delivery was created, status]` of each attempt. */
+export const storyOf = ({ created_at, attempt_log }: Json): [string, number, string][] =>
+  attempt_log.map(({ trigger, started_at, status }: Json) => [
+    trigger,
+    (Date.parse(started_at) - Date.parse(created_at)) / SECOND,
     status,
   ])
 
-/**
- * Resolves when nothing goes on that is not waiting for the clock: one line of deliveries may
- * have made work for the other, and the end of an attempt for the parking of deliveries.
- */
-export async function rest(app: Pick<TestApp, 'clock' | 'db'>) {
+/** `type` of each request as it arrived in the standard format. */
+export const typesOf = (requests: ReceivedRequest[]): string[] =>
+  requests.map(({ body }) => JSON.parse(body).type)
+
+export const isoAt = (ms: number): string => new Date(ms).toISOString()
+
+/** An answer without a body. */
+export const answerWith = (status: number, headers: Record<string, string> = {}) => {
+  return () => new Response('', { status, headers })
+}
+
+/** A refusal. The message is fixed only where the contract fixes it. */
+export const refusal = (status: number, code: string, message: string = expect.any(String)) => ({
+  status,
+  body: { error: { code, message, request_id: expect.any(String) } },
+})
+
+/** The refusal of a field, whose name begins the message, once. */
+export const refused = (field: string, code = 'invalid_payload') =>
+  refusal(400, code, expect.stringMatching(new RegExp(`^${field}\\b(?!: ${field}: )`)))
+
+/** Resolves when nothing is under way that does not wait for the clock. */
+export async function rest(app: Running) {
   for (let round = 0; round < 3; round++) {
     await app.clock.settled()
     await breathe(app)
@@ -150,15 +257,14 @@ const APPROACH_MS = 6000
  * Turns to a time that may be days ahead: over the empty part the wall clock alone is set, the
  * last seconds pass as they do.
  */
-export async function leapTo(app: Pick<TestApp, 'clock' | 'db'>, at: number) {
+export async function leapTo(app: Running, at: number) {
   const gap = at - app.clock.now() - APPROACH_MS
   if (gap > 0) app.clock.jump(gap)
   await app.clock.advanceTo(at)
   await rest(app)
 }
 
-export const leap = (app: Pick<TestApp, 'clock' | 'db'>, ms: number) =>
-  leapTo(app, app.clock.now() + ms)
+export const leap = (app: Running, ms: number) => leapTo(app, app.clock.now() + ms)
 
 /** Turns the clock in small steps while a receiver takes real time to answer. */
 export async function turnUntil(app: TestApp, holds: () => boolean | Promise<boolean>) {
@@ -180,42 +286,85 @@ export async function stillness(app: Pick<TestApp, 'db'>, requests: () => number
 }
 
 /** One more process on the data of a running one. */
-export async function bootBeside(
-  { app: { db, clock } }: Pick<Fixture, 'app'>,
+export const bootBeside = (
+  { app: { db, clock } }: { app: Running },
   { othersRun = true, pid = 2 } = {},
+) => bootProcess({ dataDir: dirname(db.file), now: clock.now(), pid, othersRun })
+
+/** Writes further endpoints by copying one: what a thousand requests would come to. */
+export const copyEndpoint = (app: Pick<TestApp, 'db'>, { id }: WithId, copies: number) =>
+  copyRows(app, 'endpoints', copies, { id: "id || '-' || i" }, `id = '${id}'`)
+
+/** Writes further messages by copying one. */
+export const copyMessage = (app: Pick<TestApp, 'db'>, { id }: WithId, copies: number) =>
+  copyRows(app, 'messages', copies, { id: "id || '-' || i" }, `id = '${id}'`)
+
+/** Copies the rows that a condition selects. `changed` has an expression for each column that differs. */
+export function copyRows(
+  { db }: Pick<TestApp, 'db'>,
+  table: string,
+  copies: number,
+  changed: Record<string, string>,
+  condition: string,
 ) {
-  const dataDir = dirname(db.file)
-  const own = createTestClock(new Date(clock.now()).toISOString())
-  const second = openDatabase({ dataDir, synchronous: 'full' })
-  const sealing = createSealing(await openKeyRing({ db: second, clock: own, dataDir }))
-  const platform = createPlatform({
-    db: second,
-    clock: own,
-    log: createLog({ level: 'error', format: 'json', now: own.now, write: console.error }),
-    outbound: createOutbound({
-      clock: own,
-      allow: ['127.0.0.0/8'],
-      timeoutMs: 30_000,
-      maxResponseBytes: 64 * 1024,
-    }),
-    sealing,
-    keyPrefix: 'svc',
-    metering: testConfig().metering,
-    process: { version: 'test', host: 'test', pid, isRunning: () => othersRun },
-    random: () => 0,
-  })
-  const { app, delivery, start, stop } = createApp(platform, testConfig())
-  await start()
-  own.settled = async () => void (await delivery.idle())
+  const rows = db.client.query(`pragma table_info(${table})`).all() as { name: string }[]
+  const same = rows.map(({ name }) => name).filter((name) => name !== 'seq' && !(name in changed))
+  db.client.run(
+    `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
+     insert into ${table} (${[...Object.keys(changed), ...same]})
+     select ${[...Object.values(changed), ...same]} from ${table}, n where ${condition}`,
+    [copies],
+  )
+}
+
+/**
+ * A request as its receiver verifies it, at the time at which it was sent: the public libraries
+ * read the machine's clock.
+ */
+export function received(request: ReceivedRequest | undefined) {
+  if (!request) throw new Error('nothing arrived')
+  const { headers, body } = request
+  setSystemTime(new Date(Number(headers.get('webhook-timestamp')) * SECOND))
+  const plain = Object.fromEntries(headers)
   return {
-    app,
-    db: second,
-    clock: own,
-    delivery,
-    stop: () => stop(0),
-    [Symbol.asyncDispose]: async () => {
-      await stop(0)
-      second.close()
-    },
+    standard: (secret: string) =>
+      isAccepted(() => void new StandardWebhook(secret).verify(body, plain)),
+    svix: (secret: string) => isAccepted(() => void new SvixWebhook(secret).verify(body, plain)),
+    service: (secret: string, name = 'x-service-signature') =>
+      isServiceSignature(plain[name], body, secret),
+    [Symbol.dispose]: () => void setSystemTime(),
   }
+}
+
+function isAccepted(verify: () => void): boolean {
+  try {
+    verify()
+    return true
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return false
+    throw error
+  }
+}
+
+/** The scheme as its documentation has it, apart from our own code. */
+export function isServiceSignature(
+  header: string | undefined,
+  body: string,
+  secret: string,
+): boolean {
+  const parts = (header ?? '').split(',').map((part) => part.split('='))
+  const valuesOf = (name: string) => parts.filter(([key]) => key === name).map(([, value]) => value)
+  const [timestamp] = valuesOf('t')
+  const expected = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')
+  return valuesOf('v1').includes(expected)
+}
+
+/** The secrets that a request is signed with, in all three schemes alike. */
+export function signedWith(request: ReceivedRequest | undefined, secrets: string[]): string[] {
+  using check = received(request)
+  const by = (verify: (secret: string) => boolean) => secrets.filter((secret) => verify(secret))
+  const signers = by(check.standard)
+  expect(by(check.svix)).toEqual(signers)
+  expect(by((secret) => check.service(secret))).toEqual(signers)
+  return signers
 }

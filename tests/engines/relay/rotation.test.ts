@@ -1,267 +1,177 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import {
-  bootFixture,
+  answerWith,
+  bootRelay,
   DAY,
   ENDPOINTS,
-  type Fixture,
   HOUR,
   isoAt,
   type Json,
+  type Party,
   refusal,
+  refused,
   SECOND,
   START,
   signedWith,
-} from './management.ts'
+  useRelay,
+} from './fixture.ts'
+
+const { newTenant } = await useRelay()
 
 const secretOf = (fill: number, bytes = 32) =>
   `whsec_${Buffer.alloc(bytes, fill).toString('base64')}`
 
-/** Those of the secrets that sign what is sent now. */
-async function signersNow({ publish, target }: Fixture, secrets: string[]) {
+/** The secrets that sign what is sent now. */
+async function signersNow({ deliver, target }: Party, secrets: string[]) {
   const before = target.requests.length
-  await publish()
+  await deliver()
   return signedWith(target.requests[before], secrets)
 }
 
-/** The hours pass without the loops being asked at every step. */
-async function pass({ clock }: Fixture, ms: number) {
+/** The time passes without the loops being asked at every step. */
+async function pass({ clock }: Party, ms: number) {
   clock.jump(ms - 1)
   await clock.advance(1)
 }
 
-describe('during the grace time', () => {
-  test('old and new secret sign, the new one first; after it only the new one', async () => {
-    await using fixture = await bootFixture()
-    const { createEndpoint, rotate } = fixture
-    const endpoint = await createEndpoint()
-    const next = await rotate(endpoint, { grace_seconds: 3600 })
-    const both = [endpoint.secret, next.secret]
-    expect(next).toEqual({
+/** Rotates four times; all five secrets. */
+async function rotatedFourTimes({ rotate }: Party, endpoint: Json): Promise<string[]> {
+  const secrets = [endpoint.secret]
+  for (let n = 0; n < 4; n++) secrets.push((await rotate(endpoint)).secret)
+  return secrets
+}
+
+describe('during the grace period', () => {
+  test.each([
+    ['an hour', { grace_seconds: 3600 }, HOUR],
+    ['a day unless told otherwise', {}, DAY],
+    ['a day without a body', undefined, DAY],
+    ['a week at most', { grace_seconds: 604_800 }, 7 * DAY],
+  ])('of %s both secrets sign, the new one first', async (_, fields, grace) => {
+    await using relay = await bootRelay()
+    const endpoint = await relay.createEndpoint()
+    const { body } = await relay.api.post(`${ENDPOINTS}/${endpoint.id}/rotate-secret`, fields)
+    const both = [endpoint.secret, body.secret]
+    expect(body).toEqual({
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
-      previous_expires_at: isoAt(START + HOUR),
+      previous_expires_at: isoAt(START + grace),
     })
-    expect(next.secret).not.toBe(endpoint.secret)
 
-    expect(await signersNow(fixture, both)).toEqual(both)
-    await pass(fixture, HOUR - SECOND)
-    expect(await signersNow(fixture, both)).toEqual(both)
-    await pass(fixture, SECOND)
-    expect(await signersNow(fixture, both)).toEqual([next.secret])
+    expect(await signersNow(relay, both)).toEqual(both)
+    const { headers } = relay.target.requests[0] as { headers: Headers }
+    expect(headers.get('webhook-signature')).toMatch(/^v1,[^ ]+ v1,[^ ]+$/)
+    expect(headers.get('x-service-signature')).toMatch(/^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/)
+    await pass(relay, grace - SECOND)
+    expect(await signersNow(relay, both)).toEqual(both)
+    await pass(relay, SECOND)
+    expect(await signersNow(relay, both)).toEqual([body.secret])
   })
 
-  test('both headers carry a signature of each', async () => {
-    await using fixture = await bootFixture()
-    const { createEndpoint, rotate, publish, target } = fixture
-    await rotate(await createEndpoint())
-
-    await publish()
-
-    const headers = target.requests[0]?.headers
-    expect(headers?.get('webhook-signature')).toMatch(/^v1,[^ ]+ v1,[^ ]+$/)
-    expect(headers?.get('x-service-signature')).toMatch(/^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/)
-  })
-
-  test('a retry of what was first sent before it is signed with both', async () => {
-    await using fixture = await bootFixture()
-    const { createEndpoint, rotate, publish, target, clock } = fixture
+  test('a retry and a test event are signed with both', async () => {
+    const { createEndpoint, deliver, rotate, sendTest, target, clock } = await newTenant()
     const endpoint = await createEndpoint()
-    target.answers(({ headers }) => {
-      return new Response('', { status: headers.get('x-service-attempt') === '1' ? 500 : 200 })
-    })
-    await publish()
+    target.answers(answerWith(500))
+    await deliver()
 
     const { secret } = await rotate(endpoint)
-    await clock.advance(10 * SECOND)
-
-    const both = [endpoint.secret, secret]
-    expect(signedWith(target.requests[0], both)).toEqual([endpoint.secret])
-    expect(signedWith(target.requests[1], both)).toEqual(both)
-  })
-
-  test('a test event is signed with both', async () => {
-    await using fixture = await bootFixture()
-    const { createEndpoint, rotate, sendTest, target } = fixture
-    const endpoint = await createEndpoint()
-    const { secret } = await rotate(endpoint)
-
+    await clock.advance(5 * SECOND)
     await sendTest(endpoint)
 
-    expect(signedWith(target.requests[0], [endpoint.secret, secret])).toHaveLength(2)
+    const both = [endpoint.secret, secret]
+    const signers = target.requests.map((request) => signedWith(request, both))
+    expect(signers).toEqual([[endpoint.secret], both, both])
   })
-})
-
-test.each([
-  ['an empty body', {}],
-  ['no body at all', undefined],
-])('with %s the grace time is a day', async (_, body) => {
-  await using fixture = await bootFixture()
-  const { api, createEndpoint } = fixture
-  const endpoint = await createEndpoint()
-
-  const answer = await api.post(`${ENDPOINTS}/${endpoint.id}/rotate-secret`, body)
-
-  expect(answer).toMatchObject({ status: 200, body: { previous_expires_at: isoAt(START + DAY) } })
-})
-
-test('without a grace time the old secret signs nothing more', async () => {
-  await using fixture = await bootFixture()
-  const { createEndpoint, rotate } = fixture
-  const endpoint = await createEndpoint()
-
-  const { secret, previous_expires_at } = await rotate(endpoint, { grace_seconds: 0 })
-
-  expect(previous_expires_at).toBeNull()
-  expect(await signersNow(fixture, [endpoint.secret, secret])).toEqual([secret])
-})
-
-test('the longest grace time is a week', async () => {
-  await using fixture = await bootFixture()
-  const { createEndpoint, rotate } = fixture
-  const endpoint = await createEndpoint()
-
-  const { secret } = await rotate(endpoint, { grace_seconds: 604_800 })
-
-  await pass(fixture, 7 * DAY - SECOND)
-  expect(await signersNow(fixture, [endpoint.secret, secret])).toHaveLength(2)
-  await pass(fixture, SECOND)
-  expect(await signersNow(fixture, [endpoint.secret, secret])).toEqual([secret])
 })
 
 describe('several rotations', () => {
-  test('let no old secret outlive the grace time of the last one', async () => {
-    await using fixture = await bootFixture()
-    const { createEndpoint, rotate } = fixture
+  test('let no old secret outlive the grace period of the last one', async () => {
+    await using relay = await bootRelay()
+    const { createEndpoint, rotate } = relay
     const endpoint = await createEndpoint()
     const second = await rotate(endpoint, { grace_seconds: 7200 })
     const third = await rotate(endpoint, { grace_seconds: 3600 })
     const all = [endpoint.secret, second.secret, third.secret]
 
-    expect(await signersNow(fixture, all)).toEqual(all)
-    await pass(fixture, HOUR - 1000)
-    expect(await signersNow(fixture, all)).toEqual(all)
-    await pass(fixture, 1000)
-    expect(await signersNow(fixture, all)).toEqual([third.secret])
+    await pass(relay, HOUR - 1000)
+    expect(await signersNow(relay, all)).toEqual(all)
+    await pass(relay, 1000)
+    expect(await signersNow(relay, all)).toEqual([third.secret])
   })
 
-  test('may keep five in use; one more is a conflict that changes nothing', async () => {
-    await using fixture = await bootFixture()
-    const { api, createEndpoint, rotate } = fixture
+  test('keep at most five secrets, until one expires or there is no grace period', async () => {
+    await using relay = await bootRelay()
+    const { api, createEndpoint, rotate } = relay
     const endpoint = await createEndpoint()
-    const secrets = [endpoint.secret]
-    for (let n = 0; n < 4; n++) secrets.push((await rotate(endpoint)).secret)
+    const secrets = await rotatedFourTimes(relay, endpoint)
 
-    const answer = await api.post(`${ENDPOINTS}/${endpoint.id}/rotate-secret`, {
-      secret: secretOf(9),
-    })
+    const body = { secret: secretOf(9) }
+    const answer = await api.post(`${ENDPOINTS}/${endpoint.id}/rotate-secret`, body)
+    expect(answer).toMatchObject(refusal(409, 'conflict'))
+    expect(await signersNow(relay, [...secrets, secretOf(9)])).toEqual(secrets)
 
-    expect(answer).toMatchObject(refusal(409, 'conflict', 'secret', '5'))
-    expect(await signersNow(fixture, [...secrets, secretOf(9)])).toEqual(secrets)
-  })
-
-  test('go on once one of the five has expired', async () => {
-    await using fixture = await bootFixture()
-    const { createEndpoint, rotate } = fixture
-    const endpoint = await createEndpoint()
-    await rotate(endpoint, { grace_seconds: 60 })
-    for (let n = 0; n < 3; n++) await rotate(endpoint)
-
-    await pass(fixture, 60 * SECOND)
-    const { secret } = await rotate(endpoint)
-
-    expect(await signersNow(fixture, [endpoint.secret, secret])).toEqual([secret])
-  })
-
-  test('without a grace time leave only the new one, as after a leak', async () => {
-    await using fixture = await bootFixture()
-    const { createEndpoint, rotate } = fixture
-    const endpoint = await createEndpoint()
-    const secrets = [endpoint.secret]
-    for (let n = 0; n < 4; n++) secrets.push((await rotate(endpoint)).secret)
-
-    const { secret } = await rotate(endpoint, { grace_seconds: 0 })
-
-    expect(await signersNow(fixture, [...secrets, secret])).toEqual([secret])
+    const { secret, previous_expires_at } = await rotate(endpoint, { grace_seconds: 0 })
+    expect(previous_expires_at).toBeNull()
+    expect(await signersNow(relay, [...secrets, secret])).toEqual([secret])
+    await rotatedFourTimes(relay, endpoint)
+    await pass(relay, DAY)
+    const last = await rotate(endpoint)
+    expect(await signersNow(relay, [endpoint.secret, last.secret])).toEqual([last.secret])
   })
 })
 
 describe('an imported secret', () => {
   test('becomes the current one', async () => {
-    await using fixture = await bootFixture()
-    const { createEndpoint, rotate } = fixture
-    const endpoint = await createEndpoint()
+    const party = await newTenant()
+    const endpoint = await party.createEndpoint()
 
-    expect(await rotate(endpoint, { secret: secretOf(3), grace_seconds: 0 })).toEqual({
-      secret: secretOf(3),
-      previous_expires_at: null,
-    })
+    const fields = { secret: secretOf(3), grace_seconds: 0 }
+    const expected = { secret: secretOf(3), previous_expires_at: null }
+    expect(await party.rotate(endpoint, fields)).toEqual(expected)
 
-    expect(await signersNow(fixture, [endpoint.secret, secretOf(3)])).toEqual([secretOf(3)])
+    expect(await signersNow(party, [endpoint.secret, secretOf(3)])).toEqual([secretOf(3)])
   })
 
-  test('that comes back while it is retiring stays, and is signed with once', async () => {
-    await using fixture = await bootFixture()
-    const { createEndpoint, rotate, publish, target } = fixture
+  test('that comes back during its grace period stays, and signs once', async () => {
+    await using relay = await bootRelay()
+    const { createEndpoint, rotate, deliver, target } = relay
     const endpoint = await createEndpoint()
     const { secret } = await rotate(endpoint, { grace_seconds: 3600 })
 
     await rotate(endpoint, { secret: endpoint.secret, grace_seconds: 3600 })
-    await publish()
+    await deliver()
     expect(target.requests[0]?.headers.get('webhook-signature')?.split(' ')).toHaveLength(2)
 
-    await pass(fixture, HOUR)
-    expect(await signersNow(fixture, [endpoint.secret, secret])).toEqual([endpoint.secret])
+    await pass(relay, HOUR)
+    expect(await signersNow(relay, [endpoint.secret, secret])).toEqual([endpoint.secret])
   })
 
-  test('that is the current one already leaves nothing that could expire', async () => {
-    await using fixture = await bootFixture()
-    const { createEndpoint, rotate } = fixture
-    const endpoint = await createEndpoint()
+  test('that is the current one never expires', async () => {
+    await using relay = await bootRelay()
+    const endpoint = await relay.createEndpoint()
+    const { secret } = endpoint
 
-    expect(await rotate(endpoint, { secret: endpoint.secret })).toEqual({
-      secret: endpoint.secret,
-      previous_expires_at: null,
-    })
+    const expected = { secret, previous_expires_at: null }
+    expect(await relay.rotate(endpoint, { secret })).toEqual(expected)
 
-    await pass(fixture, 2 * DAY)
-    expect(await signersNow(fixture, [endpoint.secret])).toEqual([endpoint.secret])
+    await pass(relay, 2 * DAY)
+    expect(await signersNow(relay, [secret])).toEqual([secret])
   })
 })
 
-describe('refused, without repeating the secret, and nothing changes', () => {
-  let fixture: Fixture
-  let endpoint: Json
-  beforeAll(async () => {
-    fixture = await bootFixture()
-    endpoint = await fixture.createEndpoint()
-  })
-  afterAll(() => fixture.end())
+test.each([
+  ['secret', ['abc', secretOf(1).slice('whsec_'.length), secretOf(251).replaceAll('+', '-')]],
+  ['secret', [secretOf(1).replace('=', ''), secretOf(1, 23), secretOf(1, 76), 5, null]],
+  ['grace_seconds', [-1, 604_801, 1.5, '60']],
+])('a refused %s is not repeated, and changes nothing', async (field, values) => {
+  const party = await newTenant()
+  const endpoint = await party.createEndpoint()
 
-  test.each([
-    [{ secret: 'abc' }, 'secret', 'whsec_'],
-    [{ secret: Buffer.alloc(32).toString('base64') }, 'secret', 'whsec_'],
-    [{ secret: secretOf(251).replaceAll('+', '-') }, 'secret', 'base64'],
-    [{ secret: secretOf(1).replace('=', '') }, 'secret', 'base64'],
-    [{ secret: secretOf(1, 23) }, 'secret', '24 to 75'],
-    [{ secret: secretOf(1, 76) }, 'secret', '24 to 75'],
-    [{ secret: 5 }, 'secret', 'whsec_'],
-    [{ secret: null }, 'secret', 'whsec_'],
-    [{ grace_seconds: -1 }, 'grace_seconds', '0 to 604800'],
-    [{ grace_seconds: 604_801 }, 'grace_seconds', '0 to 604800'],
-    [{ grace_seconds: 1.5 }, 'grace_seconds', 'whole number'],
-    [{ grace_seconds: '60' }, 'grace_seconds', 'whole number'],
-    [[], 'object'],
-  ] as [{ secret?: string } | [], ...string[]][])('%j', async (body, ...words) => {
-    const answer = await fixture.api.post(`${ENDPOINTS}/${endpoint.id}/rotate-secret`, body)
-
-    if ('secret' in body && typeof body.secret === 'string')
-      expect(JSON.stringify(answer.body)).not.toContain(body.secret)
-    expect(answer).toMatchObject(refusal(400, 'invalid_payload', ...words))
-    expect(await signersNow(fixture, [endpoint.secret])).toEqual([endpoint.secret])
-  })
-
-  test('an endpoint that there is not', async () => {
-    expect(await fixture.api.post(`${ENDPOINTS}/nothing/rotate-secret`, {})).toMatchObject(
-      refusal(404, 'not_found', 'endpoint'),
-    )
-  })
+  for (const value of values) {
+    const path = `${ENDPOINTS}/${endpoint.id}/rotate-secret`
+    const answer = await party.api.post(path, { [field]: value })
+    const text = JSON.stringify(answer.body)
+    expect({ value, ...answer }).toMatchObject({ value, ...refused(field) })
+    if (typeof value === 'string') expect(text).not.toContain(value)
+  }
+  expect(await signersNow(party, [endpoint.secret])).toEqual([endpoint.secret])
 })

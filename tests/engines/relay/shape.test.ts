@@ -83,8 +83,8 @@ function hasFormat(format: unknown, text: string): boolean {
   return format === 'uri' && URL.canParse(text)
 }
 
-describe('the schema of an event type says what all of its payloads have in common', () => {
-  test('a property that no payload was without is required', () => {
+describe('the schema has what all payloads of a type have in common', () => {
+  test('a property that is in every payload is required', () => {
     expect(
       schemaOf({ id: 'a', total: 12, paid: true }, { id: 'b', total: 12.5, note: 'x' }),
     ).toEqual({
@@ -100,43 +100,25 @@ describe('the schema of an event type says what all of its payloads have in comm
     })
   })
 
-  test.each<[string, unknown[], unknown]>([
-    ['whole numbers are integers', [1, -2, 1e300], { type: 'integer' }],
-    ['one fraction makes them numbers', [1, 2.5, 3], { type: 'number' }],
-    [
-      'several types make a list, null last',
-      [null, 1, 'a'],
-      { type: ['integer', 'string', 'null'] },
-    ],
-    ['an array that was always empty says nothing of items', [[], []], { type: 'array' }],
-    [
-      'items share a schema',
-      [[1, 'a'], [null]],
-      { type: 'array', items: { type: ['integer', 'string', 'null'] } },
-    ],
-    [
-      'what only some items have is not required',
-      [[{ sku: 'a', price: 1 }, { sku: 'b' }]],
-      {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: { sku: { type: 'string' }, price: { type: 'integer' } },
-          required: ['sku'],
-        },
-      },
-    ],
-    ['an object without properties has none', [{}], { type: 'object', properties: {} }],
-    [
-      'null before an object does not make its properties optional',
-      [null, { zip: '1' }],
-      { type: ['object', 'null'], properties: { zip: { type: 'string' } }, required: ['zip'] },
-    ],
-  ])('%s', (_, values, schema) => {
-    expect(propertyOf(...values)).toEqual(schema)
+  const arrayOf = (items: Schema) => ({ type: 'array', items })
+  const [string, integer] = [{ type: 'string' }, { type: 'integer' }]
+  const item = { type: 'object', properties: { sku: string, price: integer }, required: ['sku'] }
+  const address = { properties: { zip: string }, required: ['zip'] }
+  test.each<[values: unknown[], schema: unknown]>([
+    [[1, -2, 1e300], integer],
+    [[1, 2.5, 3], { type: 'number' }],
+    [[null, 1, 'a'], { type: ['integer', 'string', 'null'] }],
+    [[[], []], { type: 'array' }],
+    [[[1, 'a'], [null]], arrayOf({ type: ['integer', 'string', 'null'] })],
+    [[[{ sku: 'a', price: 1 }, { sku: 'b' }]], arrayOf(item)],
+    [[{}], { type: 'object', properties: {} }],
+    [[null, { zip: '1' }], { type: ['object', 'null'], ...address }],
+    [[[...Array(5000).fill(1), 'x']], arrayOf({ type: ['integer', 'string'] })],
+  ])('of %j', (values, schema) => {
+    expect(propertyOf(...values)).toEqual(schema as never)
   })
 
-  test('any text can be a key', () => {
+  test('any text can be a key, also a name that every object inherits', () => {
     const keys = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '', 'a.b', '1', 'ключ']
     const payload = parsed(`{${keys.map((key) => `${JSON.stringify(key)}:1`).join()}}`)
     const { shape } = learn(undefined, payload)
@@ -144,15 +126,10 @@ describe('the schema of an event type says what all of its payloads have in comm
     expect(Object.keys(schema.properties as object).toSorted()).toEqual(keys.toSorted())
     expect((schema.required as string[]).toSorted()).toEqual(keys.toSorted())
     expect(learn(shape, payload).shape).toBe(shape)
-    const fewer = learn(shape, {})
-    expect(fewer.drift.filter(({ change }) => change === 'missing')).toHaveLength(keys.length)
+    expect(told(learn(shape, {}).drift)).toHaveLength(keys.length)
     expect(told(driftOf({}, payload))).toContain('__proto__ added')
-    expect(({} as Record<string, unknown>).types).toBeUndefined()
-  })
-
-  test('names that every object inherits are not taken for properties', () => {
     expect(told(driftOf({ id: 1 }, parsed('{"id":1,"toString":1}')))).toEqual(['toString added'])
-    expect(told(driftOf(parsed('{"valueOf":1}'), {}))).toEqual(['valueOf missing'])
+    expect(({} as Record<string, unknown>).types).toBeUndefined()
   })
 })
 
@@ -165,94 +142,71 @@ describe('a format is named as long as every string has it', () => {
   ])('%s', (format, texts) => {
     expect(propertyOf(...texts)).toEqual({ type: 'string', format })
     expect(propertyOf(null, ...texts)).toEqual({ type: ['string', 'null'], format })
-    expect(propertyOf(...texts, 'other')).toEqual({ type: 'string' })
-    expect(propertyOf('', ...texts)).toEqual({ type: 'string' })
+    for (const other of ['other', '']) {
+      expect(propertyOf(...texts, other)).toEqual({ type: 'string' })
+      expect(propertyOf(other, ...texts)).toEqual({ type: 'string' })
+      expect(driftOf({ at: texts[0] }, { at: other })).toEqual([])
+    }
   })
 
-  test.each([
-    '2026-11-21',
-    '2026-02-30T10:00:00Z',
-    '2023-02-29T10:00:00Z',
-    '2026-13-01T10:00:00Z',
-    '2026-11-21T10:00:00',
-    '2026-11-21T24:00:00Z',
-    '6f1c1f0e0d5b4b7e9d335a1f0f4f8f10',
-    'ann@localhost',
-    'ann@@example.com',
-    'note: hello',
-    'urn:a:b',
-    'https://example.com/a b',
-    'https://example.com/%zz',
-    `https://example.com/${'a'.repeat(3000)}`,
-  ])('%s has none', (text) => {
-    expect(propertyOf(text)).toEqual({ type: 'string' })
-  })
-
-  test('losing it changes the schema and is no drift', () => {
-    const known = learnAll([{ at: '2026-11-21T10:00:00Z' }])
-    const { shape, drift } = learn(known, { at: 'soon' })
-    expect(shape).not.toBe(known)
-    expect(drift).toEqual([])
+  test('any other text has none', () => {
+    for (const text of [
+      ...['2026-11-21', '2026-02-30T10:00:00Z', '2023-02-29T10:00:00Z', '2026-13-01T10:00:00Z'],
+      ...['2026-11-21T10:00:00', '2026-11-21T24:00:00Z', '6f1c1f0e0d5b4b7e9d335a1f0f4f8f10'],
+      ...['ann@localhost', 'ann@@example.com', 'note: hello', 'urn:a:b'],
+      ...['https://a.com/a b', 'https://a.com/%zz', `https://a.com/${'a'.repeat(3000)}`],
+    ])
+      expect([text, propertyOf(text)]).toEqual([text, { type: 'string' }])
   })
 })
 
 describe('drift', () => {
-  test('the first payload has none', () => {
-    expect(driftOf({ a: 1, items: [{ b: 1 }, { c: 'x' }, 3] })).toEqual([])
+  const added = { change: 'added', breaking: false }
+  const missing = { change: 'missing', breaking: true }
+  const retyped = { change: 'retyped', breaking: true }
+  const prices = record(300, (index) => [`p${index}`, index])
+
+  test.each<[payloads: object[], drift: object[]]>([
+    [[{ a: 1, items: [{ b: 1 }, { c: 'x' }, 3] }], []],
+    [[{ a: 1 }, { a: 1, b: null }], [{ ...added, path: 'b', now: 'null' }]],
+    [[{ a: 'x' }, {}], [{ ...missing, path: 'a', was: 'string' }]],
+    [[{ a: 'x' }, { a: null }], [{ ...retyped, path: 'a', was: 'string', now: 'null' }]],
+    [
+      [{ a: 'x' }, { a: null }, { a: 1 }],
+      [{ ...retyped, path: 'a', was: 'string or null', now: 'integer' }],
+    ],
+    [[{ a: 1 }, { a: 1.5 }], []],
+    [[{ a: 1.5 }, { a: 1 }], []],
+    [[{ a: 1 }, { a: 1.5 }, { a: '1' }], [{ ...retyped, path: 'a', was: 'number', now: 'string' }]],
+    [[{}, { a: { b: { c: 1 } } }], [{ ...added, path: 'a', now: 'object' }]],
+    [[{ a: null }, { a: { b: 1 } }], [{ ...retyped, path: 'a', was: 'null', now: 'object' }]],
+    [[{ a: [] }, { a: [{ b: 1 }] }], []],
+    [[{ a: [{ b: 1 }] }, { a: [] }], []],
+    [
+      [{ a: [{ price: 1 }, { price: 2 }] }, { a: [{ price: 1, tax: 1 }, { tax: 'x' }, {}] }],
+      [
+        { ...missing, path: 'a[].price', was: 'integer' },
+        { ...added, path: 'a[].tax', now: 'integer or string' },
+      ],
+    ],
+    [[{ a: 1 }, []], [{ ...retyped, path: '', was: 'object', now: 'array' }]],
+    [[{ prices: { a: 1 } }, { prices }], []],
+    [[{ prices }, { prices: { other: 1 } }], []],
+    [
+      [{ prices }, { prices: { other: '1' } }],
+      [{ ...retyped, path: 'prices.*', was: 'integer', now: 'string' }],
+    ],
+  ])('of %j', (payloads, drift) => {
+    expect(driftOf(...payloads)).toEqual(drift as never)
   })
 
-  test('a new property breaks nothing', () => {
-    expect(driftOf({ a: 1 }, { a: 1, b: null })).toEqual([
-      { path: 'b', change: 'added', now: 'null', breaking: false },
-    ])
-  })
-
-  test('a property that is absent for the first time breaks', () => {
-    expect(driftOf({ a: 'x' }, {})).toEqual([
-      { path: 'a', change: 'missing', was: 'string', breaking: true },
-    ])
-  })
-
-  test('a type that is new at its place breaks, null as well', () => {
-    expect(driftOf({ a: 'x' }, { a: null })).toEqual([
-      { path: 'a', change: 'retyped', was: 'string', now: 'null', breaking: true },
-    ])
-    expect(driftOf({ a: 'x' }, { a: null }, { a: 1 })).toEqual([
-      { path: 'a', change: 'retyped', was: 'string or null', now: 'integer', breaking: true },
-    ])
-  })
-
-  test('each is told once', () => {
+  test('is told once', () => {
     const first = { a: 1, b: 1 }
     for (const other of [{ a: 1 }, { a: 1, b: 'x' }, { a: 1, b: 1, c: 1 }]) {
       expect(driftOf(first, other)).toHaveLength(1)
       expect(driftOf(first, other, other)).toEqual([])
       expect(driftOf(first, other, first, other)).toEqual([])
     }
-  })
-
-  test('fractions among whole numbers are none, strings are', () => {
-    expect(driftOf({ a: 1 }, { a: 1.5 })).toEqual([])
-    expect(driftOf({ a: 1.5 }, { a: 1 })).toEqual([])
-    expect(told(driftOf({ a: 1 }, { a: 1.5 }, { a: '1' }))).toEqual(['a retyped'])
-  })
-
-  test('what is inside a new place is not told again', () => {
-    expect(told(driftOf({}, { a: { b: { c: 1 } } }))).toEqual(['a added'])
-    expect(told(driftOf({ a: null }, { a: { b: 1 } }))).toEqual(['a retyped'])
-  })
-
-  test('the first items of an array that was always empty are none', () => {
-    expect(driftOf({ a: [] }, { a: [{ b: 1 }] })).toEqual([])
-  })
-
-  test('items are told of once for all of them', () => {
-    const known = { items: [{ price: 1 }, { price: 2 }] }
-    expect(driftOf(known, { items: [{ price: 1, tax: 1 }, { tax: 'x' }, {}] })).toEqual([
-      { path: 'items[].price', change: 'missing', was: 'integer', breaking: true },
-      { path: 'items[].tax', change: 'added', now: 'integer or string', breaking: false },
-    ])
-    expect(told(driftOf(known, { items: [] }))).toEqual([])
   })
 
   test.each([
@@ -264,17 +218,11 @@ describe('drift', () => {
     [{ größe: 1 }, 'größe'],
     [[{ a: 1 }], '[].a'],
   ])('the path of the number in %j is %s', (payload, path) => {
-    const drift = driftOf(payload, parsed(JSON.stringify(payload).replace('1', '"x"')))
-    expect(drift).toEqual([
-      { path, change: 'retyped', was: 'integer', now: 'string', breaking: true },
-    ])
+    const other = parsed(JSON.stringify(payload).replace('1', '"x"'))
+    expect(told(driftOf(payload, other))).toEqual([`${path} retyped`])
   })
 
-  test('a payload that is no object any more is told with an empty path', () => {
-    expect(told(driftOf({ a: 1 }, []))).toEqual([' retyped'])
-  })
-
-  test('of more than 100 the breaking ones are kept, in paths of 500 characters', () => {
+  test('of more than 100 changes has the breaking ones, with paths of 500 characters', () => {
     const first = { inner: record(150, (index) => [`old${index}`, index]) }
     const other = { ...record(80, (index) => [`new${index}`, index]), inner: {} }
     const drift = driftOf(first, other)
@@ -287,45 +235,32 @@ describe('drift', () => {
   })
 })
 
-describe('a payload that teaches nothing leaves the very same shape', () => {
-  test.each([
-    ['the same payload', { a: 1, b: [{ c: 'x' }], d: null }],
-    ['other values of the same types', { d: null, b: [{ c: '' }, { c: 'y' }], a: 2 }],
-    ['an empty array', { a: 1, b: [], d: null }],
-  ])('%s', (_, payload) => {
-    const shape = learnAll([{ a: 1, b: [{ c: 'x' }], d: null }])
-    expect(learn(shape, payload).shape).toBe(shape)
-  })
-
-  test('one that does leaves the known shape as it was', () => {
-    const known = learnAll([{ a: { b: [1] } }])
-    const before = canonical(known)
-    learn(known, { a: { b: ['x'], c: 1 }, d: 1 })
-    expect(canonical(known)).toBe(before)
-  })
+test('a payload that teaches nothing leaves the same shape, and one that does leaves the known one', () => {
+  const known = learnAll([{ a: 1, b: [{ c: 'x' }], d: null }])
+  const before = canonical(known)
+  for (const payload of [
+    { a: 1, b: [{ c: 'x' }], d: null },
+    { d: null, b: [{ c: '' }, { c: 'y' }], a: 2 },
+    { a: 1, b: [], d: null },
+  ])
+    expect(learn(known, payload).shape).toBe(known)
+  expect(learn(known, { a: { b: ['x'] }, e: 1 }).shape).not.toBe(known)
+  expect(canonical(known)).toBe(before)
 })
 
 describe('bounds', () => {
   const values = { type: 'object', additionalProperties: { type: 'integer' } }
+  const keys = (size: number, name = 'k') => record(size, (index) => [`${name}${index}`, index])
 
-  test('200 properties are properties, 201 are a map', () => {
-    const keys = (size: number) => record(size, (index) => [`k${index}`, index])
+  test('200 properties are properties, 201 or a key of more than 200 characters are a map', () => {
     expect(propertyOf(keys(200))).toMatchObject({ required: Object.keys(keys(200)) })
-    expect(propertyOf(keys(201))).toEqual(values)
-    expect(
-      propertyOf(
-        keys(150),
-        record(51, (index) => [`other${index}`, 1]),
-      ),
-    ).toEqual(values)
-  })
-
-  test('a key of more than 200 characters makes a map', () => {
     expect(propertyOf({ ['k'.repeat(200)]: 1 })).toMatchObject({ type: 'object', properties: {} })
+    expect(propertyOf(keys(201))).toEqual(values)
+    expect(propertyOf(keys(150), keys(51, 'other'))).toEqual(values)
     expect(propertyOf({ id: 1, ['k'.repeat(201)]: 1 })).toEqual(values)
   })
 
-  test('the values of a map share a shape, whichever key they came with', () => {
+  test('the values of a map share a shape', () => {
     const users = record(300, (index) => [`u${index}`, index % 2 ? { a: 1 } : { a: 1, b: 'x' }])
     expect(propertyOf({ one: { a: 1, b: 'x' } }, users)).toEqual({
       type: 'object',
@@ -337,44 +272,22 @@ describe('bounds', () => {
     })
   })
 
-  test('keys of a map are no drift, another type of its values is', () => {
-    const prices = record(300, (index) => [`p${index}`, index])
-    expect(driftOf({ prices: { a: 1 } }, { prices })).toEqual([])
-    expect(driftOf({ prices }, { prices: { other: 1 } })).toEqual([])
-    expect(told(driftOf({ prices }, { prices: { other: '1' } }))).toEqual(['prices.* retyped'])
-  })
-
-  test('below the twelfth level nothing is kept', () => {
+  test('nothing below the twelfth level is kept', () => {
     const nested = (depth: number): object => (depth === 1 ? {} : { a: nested(depth - 1) })
-    const shape = learnAll([nested(12)])
-    expect(learn(shape, nested(64)).drift).toEqual([])
+    expect(learn(learnAll([nested(12)]), nested(64)).drift).toEqual([])
     expect(JSON.stringify(learnAll([nested(64)])).match(/"properties"/g)).toHaveLength(11)
     expect(accepts(schemaOf(nested(64)), nested(64))).toBe(true)
   })
 
-  test('of more than 1,000 places the deepest level is given up', () => {
+  test('of more than 1,000 places the deepest level is given up for good', () => {
     const rows = record(100, (row) => [`r${row}`, record(10, (cell) => [`c${cell}`, cell])])
-    const schema = propertyOf(rows) as { properties: Record<string, Schema> }
+    const other = { ...rows, r0: { any: 'thing' } }
+    const schema = propertyOf(rows, other) as { properties: Record<string, Schema> }
     expect(Object.keys(schema.properties)).toHaveLength(100)
     expect(schema.properties.r0).toEqual({ type: 'object' })
     const shape = learnAll([{ rows }])
-    const other = { ...rows, r0: { any: 'thing' } }
     expect(learn(shape, { rows: other }).shape).toBe(shape)
-  })
-
-  test('what was given up is not begun again with a smaller payload', () => {
-    const rows = record(100, (row) => [`r${row}`, record(10, (cell) => [`c${cell}`, cell])])
-    const schema = propertyOf(rows, { r0: { any: 'thing' } }) as { properties: Schema }
-    expect(schema.properties.r0).toEqual({ type: 'object' })
     expect(accepts(schema, rows)).toBe(true)
-  })
-
-  test('every item of an array counts, or the schema would be wrong about the last', () => {
-    const many = Array.from({ length: 5000 }, () => 1 as unknown)
-    expect(propertyOf([...many, 'x'])).toEqual({
-      type: 'array',
-      items: { type: ['integer', 'string'] },
-    })
   })
 
   const HOSTILE: [string, object][] = [
@@ -416,22 +329,14 @@ describe('a shape is stored as JSON', () => {
   })
 
   test.each([
-    '',
-    '{',
-    'null',
-    '[]',
-    '{}',
-    '{"types":0}',
-    '{"types":128}',
-    '{"types":"16"}',
-    '{"types":16,"properties":[]}',
-    '{"types":16,"properties":{"a":{}}}',
+    ...['', '{', 'null', '[]', '{}', '{"types":0}', '{"types":128}', '{"types":"16"}'],
+    ...['{"types":16,"properties":[]}', '{"types":16,"properties":{"a":{}}}'],
     `${'{"types":32,"items":'.repeat(13)}{"types":1}${'}'.repeat(13)}`,
   ])('%s is no shape', (text) => {
     expect(asShape(text)).toBeUndefined()
   })
 
-  test('how many properties there are is counted, not believed', () => {
+  test('the number of properties is counted, not believed', () => {
     const text = JSON.stringify(learnAll([{ a: 1, b: 1 }])).replace('"required":2', '"required":9')
     const shape = asShape(text)
     expect(learn(shape, { a: 1, b: 1 }).shape).toBe(shape as Shape)
@@ -498,43 +403,33 @@ describe('any 200 payloads', () => {
     return items.map(() => rest.splice(random(rest.length), 1)[0] as Item)
   }
 
-  const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8]
+  const SEEDS = [1, 2, 3]
 
-  test.each(SEEDS)('are accepted, in any order with the same outcome: seed %d', (seed) => {
-    const payloads = payloadsOf(seed, 3, fewKeys)
-    const shape = learnAll(payloads)
-    expect(JSON.stringify(shape)).not.toContain('"open"')
-    const schema = toJsonSchema(shape)
-    for (const payload of payloads) {
-      expect(accepts(schema, payload)).toBe(true)
-      expect(learn(shape, payload).shape).toBe(shape)
-    }
-    for (let round = 0; round < 4; round++) {
-      expect(canonical(learnAll(shuffled(payloads, seeded(seed + round))))).toBe(canonical(shape))
+  test.each(SEEDS)('are accepted, within the bounds and beyond: seed %d', (seed) => {
+    for (const payloads of [payloadsOf(seed, 3, fewKeys), payloadsOf(seed, 5, manyKeys)]) {
+      const shape = learnAll(payloads)
+      expect(bytesOf(shape)).toBeLessThanOrEqual(64 * 1024)
+      const schema = toJsonSchema(shape)
+      for (const payload of payloads) {
+        expect(accepts(schema, payload)).toBe(true)
+        expect(learn(shape, payload).shape).toBe(shape)
+      }
     }
   })
 
-  test.each(SEEDS)('grow into maps with the same outcome: seed %d', (seed) => {
-    const wide = (random: Random) => `${random(260)}`
-    const insides = payloadsOf(seed, 2, fewKeys)
-    const payloads = payloadsOf(seed, 1, wide).map((map, index) => {
+  test.each(SEEDS)('have the same outcome in any order, maps included: seed %d', (seed) => {
+    const insides = payloadsOf(seed, 3, fewKeys)
+    const maps = payloadsOf(seed, 1, (random) => `${random(260)}`).map((map, index) => {
       const [key = '0'] = Object.keys(map)
       return { map: { ...map, [key]: insides[index], 0: { id: 1, 7: 'x' } } }
     })
-    const shape = learnAll(payloads)
-    expect(JSON.stringify(shape)).toContain('"values"')
-    expect(canonical(learnAll(shuffled(payloads, seeded(seed))))).toBe(canonical(shape))
-  })
-
-  test.each(SEEDS)('are accepted beyond the bounds too: seed %d', (seed) => {
-    const payloads = payloadsOf(seed, 5, manyKeys)
-    const shape = learnAll(payloads)
-    expect(bytesOf(shape)).toBeLessThanOrEqual(64 * 1024)
-    const schema = toJsonSchema(shape)
-    for (const payload of payloads) {
-      expect(accepts(schema, payload)).toBe(true)
-      expect(learn(shape, payload).shape).toBe(shape)
-    }
+    expect(JSON.stringify(learnAll(insides))).not.toContain('"open"')
+    expect(JSON.stringify(learnAll(maps))).toContain('"values"')
+    for (const payloads of [insides, maps])
+      for (const round of [0, 1])
+        expect(canonical(learnAll(shuffled(payloads, seeded(seed + round))))).toBe(
+          canonical(learnAll(payloads)),
+        )
   })
 
   test.each(SEEDS)('give another shape only if it says something else: seed %d', (seed) => {

@@ -1,30 +1,33 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { closedPort } from '../clockwork/raw-target.ts'
 import { advanceWaiting, holdAnswers } from '../clockwork/support.ts'
 import {
   answerWith,
-  bootFixture,
+  bootRelay,
   count,
   ENDPOINTS,
-  type Fixture,
-  isoAt,
+  EVENT_TYPES,
   type Json,
-  MESSAGES,
-  manage,
   refusal,
+  refused,
   SECOND,
-  START,
-} from './management.ts'
+  signedWith,
+  useRelay,
+} from './fixture.ts'
 
-describe('the live answer is told', () => {
+const { app, newTenant } = await useRelay()
+
+const dataOf = ({ request }: Json) => JSON.parse(request.body).data
+
+describe('a test event answers with what happened', () => {
   test('for a success, with the request as it was sent', async () => {
-    await using fixture = await bootFixture()
-    const { createEndpoint, sendTest, target } = fixture
+    const { createEndpoint, sendTest, target, at } = await newTenant()
     target.answers(() => new Response('thanks', { status: 201, headers: { 'X-Trace': 'abc' } }))
     const endpoint = await createEndpoint({ headers: { 'X-Team': 'blue', Authorization: 'top' } })
 
     const result = await sendTest(endpoint)
 
+    const [request] = target.requests
     expect(result).toMatchObject({
       succeeded: true,
       duration_ms: 0,
@@ -35,56 +38,47 @@ describe('the live answer is told', () => {
         url: target.url,
         headers: {
           'Content-Type': 'application/json',
+          'webhook-id': request?.headers.get('webhook-id'),
           'X-Service-Event-Type': 'webhook.test',
           'X-Service-Attempt': '1',
           'X-Service-Trigger': 'test',
           'X-Team': 'blue',
           Authorization: '********',
         },
-        body: target.requests[0]?.body,
+        body: request?.body,
       },
       response: { status: 201, body: 'thanks' },
       error: null,
     })
     expect(result.response.headers).toContainEqual(['X-Trace', 'abc'])
-    expect(target.requests[0]?.headers.get('authorization')).toBe('top')
-    expect(target.requests[0]?.headers.get('webhook-id')).toBe(result.request.headers['webhook-id'])
-    expect(JSON.parse(target.requests[0]?.body ?? '')).toEqual({
+    expect(request?.headers.get('authorization')).toBe('top')
+    const data = { message: expect.any(String) }
+    expect(JSON.parse(request?.body ?? '')).toEqual({
       type: 'webhook.test',
-      timestamp: isoAt(START),
-      data: { message: expect.any(String) },
+      timestamp: at(0),
+      data,
     })
+    expect(signedWith(request, [endpoint.secret])).toEqual([endpoint.secret])
   })
 
-  test.each([400, 404, 429, 500, 503])('for an answer of %i', async (status) => {
-    await using fixture = await bootFixture()
-    const { createEndpoint, sendTest, target } = fixture
-    target.answers(() => new Response('no', { status }))
+  test.each([
+    [404, 'status'],
+    [429, 'status'],
+    [500, 'status'],
+    [410, 'gone'],
+    [307, 'redirect'],
+  ])('for the status %i', async (status, code) => {
+    const { createEndpoint, sendTest, target } = await newTenant()
+    target.answers(() => new Response('no', { status, headers: { location: '/other' } }))
 
-    expect(await sendTest(await createEndpoint())).toMatchObject({
-      succeeded: false,
-      response: { status, body: 'no' },
-      error: { code: 'status', message: `status ${status}` },
-    })
-    expect(target.requests).toHaveLength(1)
-  })
+    const result = await sendTest(await createEndpoint())
 
-  test('for a redirect, which is not followed', async () => {
-    await using fixture = await bootFixture()
-    const { createEndpoint, sendTest, target } = fixture
-    target.answers(answerWith(307, { location: `${target.url}/other` }))
-
-    expect(await sendTest(await createEndpoint())).toMatchObject({
-      succeeded: false,
-      response: { status: 307 },
-      error: { code: 'redirect', message: expect.stringContaining(`${target.url}/other`) },
-    })
+    expect(result).toMatchObject({ succeeded: false, response: { status }, error: { code } })
     expect(target.requests).toHaveLength(1)
   })
 
   test('for a receiver that does not answer in time', async () => {
-    await using fixture = await bootFixture()
-    const { app, createEndpoint, sendTest, target } = fixture
+    const { createEndpoint, sendTest, target } = await newTenant()
     const held = holdAnswers(target)
     const endpoint = await createEndpoint()
 
@@ -99,190 +93,115 @@ describe('the live answer is told', () => {
       address: '127.0.0.1',
       request: { url: endpoint.url },
       response: null,
-      error: { code: 'timeout', message: expect.stringContaining('15 s') },
+      error: { code: 'timeout' },
     })
   })
 
-  test('for a port on which nobody listens', async () => {
-    await using fixture = await bootFixture()
-    const { createEndpoint, sendTest } = fixture
-    const endpoint = await createEndpoint({ url: await closedPort() })
-
-    expect(await sendTest(endpoint)).toMatchObject({
-      succeeded: false,
-      address: '127.0.0.1',
-      request: { url: endpoint.url },
-      response: null,
-      error: { code: 'connect', message: expect.stringMatching(/\w+ \w+/) },
+  test('for a URL that cannot be called', async () => {
+    await using relay = await bootRelay({
+      resolve: async (name) => {
+        if (name === 'inward.example.com') return [{ address: '192.168.1.1', family: 4 }]
+        throw Object.assign(new Error('no'), { code: 'ENOTFOUND' })
+      },
     })
-  })
-
-  test('for a name that leads inward, which is not called', async () => {
-    await using fixture = await bootFixture({
-      resolve: async () => [{ address: '192.168.1.1', family: 4 }],
-    })
-    const { createEndpoint, sendTest } = fixture
-    const endpoint = await createEndpoint({ url: 'https://inward.example.com/' })
-
-    expect(await sendTest(endpoint)).toMatchObject({
-      succeeded: false,
-      address: null,
-      response: null,
-      error: { code: 'blocked', message: expect.stringContaining('192.168.1.1') },
-    })
-  })
-
-  test('for a name that there is not', async () => {
-    await using fixture = await bootFixture({
-      resolve: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })),
-    })
-    const { createEndpoint, sendTest } = fixture
-    const endpoint = await createEndpoint({ url: 'https://gone.example.com/' })
-
-    expect(await sendTest(endpoint)).toMatchObject({
-      succeeded: false,
-      error: { code: 'dns', message: expect.stringContaining('gone.example.com') },
-    })
+    for (const [url, code, address] of [
+      [await closedPort(), 'connect', '127.0.0.1'],
+      ['https://inward.example.com/', 'blocked', null],
+      ['https://gone.example.com/', 'dns', null],
+    ] as const)
+      expect(await relay.sendTest(await relay.createEndpoint(url))).toMatchObject({
+        succeeded: false,
+        address,
+        request: { url },
+        response: null,
+        error: { code },
+      })
   })
 })
 
-test('an inactive endpoint is tested all the same', async () => {
-  await using fixture = await bootFixture()
-  const { createEndpoint, sendTest, readEndpoint } = fixture
-  const endpoint = await createEndpoint({ active: false })
+test('a test event goes to endpoints that are paused, listen to nothing or have a test key', async () => {
+  const { api, createEndpoint, readEndpoint, sandbox, sendTest, target } = await newTenant()
+  const paused = await createEndpoint({ active: false, event_types: ['a'], channels: ['eu'] })
+  expect(await sendTest(paused, { event_type: 'b' })).toMatchObject({ succeeded: true })
+  expect(await readEndpoint(paused)).toMatchObject({ active: false })
 
-  expect(await sendTest(endpoint)).toMatchObject({ succeeded: true })
-  expect(await readEndpoint(endpoint)).toMatchObject({ active: false })
+  const test = await sandbox()
+  const endpoint = await test.createEndpoint()
+  await test.deliver()
+  expect(await test.sendTest(endpoint)).toMatchObject({ succeeded: true })
+  expect(target.requests).toHaveLength(2)
+
+  const answer = await api.post(`${ENDPOINTS}/${paused.id}/test`)
+  expect(answer).toMatchObject({ status: 200, body: { succeeded: true } })
 })
 
-test('an endpoint of a test key is sent its test event, and nothing else', async () => {
-  await using fixture = await bootFixture()
-  const { app, acme, target } = fixture
-  const sandbox = manage(app, (await acme.key('relay', 'test')).key, target.url)
-  const endpoint = await sandbox.createEndpoint()
-
-  await sandbox.publish()
-  expect(target.requests).toHaveLength(0)
-  expect(await sandbox.sendTest(endpoint)).toMatchObject({ succeeded: true })
-
-  expect(target.requests).toHaveLength(1)
-})
-
-test('without a body at all the usual event is sent', async () => {
-  await using fixture = await bootFixture()
-  const { api, createEndpoint } = fixture
-  const { id } = await createEndpoint()
-
-  expect(await api.post(`${ENDPOINTS}/${id}/test`)).toMatchObject({
-    status: 200,
-    body: { succeeded: true, request: { headers: { 'X-Service-Event-Type': 'webhook.test' } } },
-  })
-})
-
-describe('what is sent', () => {
-  const dataOf = ({ request }: Json) => JSON.parse(request.body).data
-
-  test('is an own payload, as it was spelled', async () => {
-    await using fixture = await bootFixture()
-    const { app, live, createEndpoint, target } = fixture
+describe('a test event has', () => {
+  test('the given payload as it is spelled', async () => {
+    const { createEndpoint, spelled, target } = await newTenant()
     const { id } = await createEndpoint({ format: 'raw' })
 
-    const answer = await app.raw(`${ENDPOINTS}/${id}/test`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${live.key}`, 'content-type': 'application/json' },
-      body: '{"payload": { "n": 1.0 }, "event_type": "order.paid"}',
-    })
+    const body = '{"payload": { "n": 1.0 }, "event_type": "order.paid"}'
+    const answer = await spelled(body, {}, `${ENDPOINTS}/${id}/test`)
 
     expect(answer).toMatchObject({ status: 200, body: { succeeded: true } })
     expect(target.requests[0]?.body).toBe('{ "n": 1.0 }')
     expect(target.requests[0]?.headers.get('x-service-event-type')).toBe('order.paid')
   })
 
-  test('is a sample of the type where one was seen', async () => {
-    await using fixture = await bootFixture()
-    const { createEndpoint, sendTest, publish } = fixture
-    const endpoint = await createEndpoint()
-    await publish({ event_type: 'order.paid', payload: { order: 7 } })
+  test('a sample of its type, if one was seen in its environment', async () => {
+    const { createEndpoint, deliver, sandbox, sendTest } = await newTenant()
+    const [endpoint, paid] = [await createEndpoint(), { event_type: 'order.paid' }]
+    await (await sandbox()).deliver({ ...paid, payload: { order: 'test' } })
+    expect(dataOf(await sendTest(endpoint, paid))).toEqual({ message: expect.any(String) })
 
-    expect(dataOf(await sendTest(endpoint, { event_type: 'order.paid' }))).toEqual({ order: 7 })
-    expect(dataOf(await sendTest(endpoint, { event_type: 'order.lost' }))).not.toHaveProperty(
-      'order',
-    )
-    expect(
-      dataOf(await sendTest(endpoint, { event_type: 'order.paid', payload: { mine: true } })),
-    ).toEqual({ mine: true })
+    await deliver({ ...paid, payload: { order: 7 } })
+
+    expect(dataOf(await sendTest(endpoint, paid))).toEqual({ order: 7 })
+    const own = { mine: true }
+    expect(dataOf(await sendTest(endpoint, { ...paid, payload: own }))).toEqual(own)
+    const other = await sendTest(endpoint, { event_type: 'order.lost' })
+    expect(dataOf(other)).not.toHaveProperty('order')
   })
 
-  test('is no sample of the other environment', async () => {
-    await using fixture = await bootFixture()
-    const { app, acme, createEndpoint, sendTest, target } = fixture
-    const sandbox = manage(app, (await acme.key('relay', 'test')).key, target.url)
-    await sandbox.publish({ event_type: 'order.paid', payload: { order: 7 } })
+  test.each(['standard', 'raw', 'cloudevents'])('the format %s', async (format) => {
+    const { createEndpoint, sendTest, target } = await newTenant()
 
-    const result = await sendTest(await createEndpoint(), { event_type: 'order.paid' })
-
-    expect(dataOf(result)).not.toHaveProperty('order')
-  })
-
-  test.each(['standard', 'raw', 'cloudevents'])('has the format %s', async (format) => {
-    await using fixture = await bootFixture()
-    const { createEndpoint, sendTest, target } = fixture
-    const endpoint = await createEndpoint({ format })
-
-    const { request } = await sendTest(endpoint, { payload: { n: 1 } })
+    const { request } = await sendTest(await createEndpoint({ format }), { payload: { n: 1 } })
 
     const body = JSON.parse(target.requests[0]?.body ?? '')
     expect(format === 'raw' ? body : body.data).toEqual({ n: 1 })
     expect(request.body).toBe(target.requests[0]?.body)
     expect(request.headers['Content-Type']).toBe(target.requests[0]?.headers.get('content-type'))
   })
-
-  test('goes past what the endpoint listens to', async () => {
-    await using fixture = await bootFixture()
-    const { createEndpoint, sendTest } = fixture
-    const endpoint = await createEndpoint({ event_types: ['a'], channels: ['eu'] })
-
-    expect(await sendTest(endpoint, { event_type: 'b' })).toMatchObject({ succeeded: true })
-  })
 })
 
-describe('a test leaves no trace', () => {
-  test('in messages, deliveries, event types and counters', async () => {
-    await using fixture = await bootFixture()
-    const { app, api, createEndpoint, sendTest, statsOf, target } = fixture
-    const endpoint = await createEndpoint()
-    await sendTest(endpoint, { event_type: 'order.paid', payload: { n: 1 } })
-    target.answers(answerWith(500))
-    await sendTest(endpoint)
-
-    for (const table of ['messages', 'deliveries', 'attempts', 'endpoint_hours'])
-      expect(`${table} ${count(app, table)}`).toBe(`${table} 0`)
-    expect((await api.get(MESSAGES)).body.data).toEqual([])
-    expect((await api.get('/v1/relay/event-types')).body.data).toEqual([])
-    expect(await statsOf(endpoint)).toEqual([])
-  })
-
-  test('in the health of the endpoint, whatever was answered', async () => {
-    await using fixture = await bootFixture()
-    const { createEndpoint, sendTest, readEndpoint, publish, target } = fixture
+describe('a test event leaves no trace', () => {
+  test('in lists, statistics and the health of the endpoint, whatever was answered', async () => {
+    const party = await newTenant()
+    const { id, createEndpoint, deliver, readEndpoint, sendTest, statsOf, target } = party
     const { secret: _, ...endpoint } = await createEndpoint()
+    await sendTest(endpoint, { event_type: 'order.paid', payload: { n: 1 } })
     target.answers(answerWith(500))
     for (let n = 0; n < 6; n++) await sendTest(endpoint)
     target.answers(answerWith(410))
-    expect(await sendTest(endpoint)).toMatchObject({ error: { code: 'gone' } })
+    await sendTest(endpoint)
 
+    for (const table of ['messages', 'deliveries', 'relay_event_types'])
+      expect(count(app, `${table} where tenant_id = '${id}'`)).toBe(0)
+    expect((await party.read(EVENT_TYPES)).data).toEqual([])
+    expect(await statsOf(endpoint)).toEqual([])
     expect(await readEndpoint(endpoint)).toEqual(endpoint)
     target.answers(answerWith(200))
-    await publish()
-    expect(target.requests).toHaveLength(8)
+    await deliver()
+    expect(target.requests).toHaveLength(9)
   })
 
-  test('does not close an open breaker', async () => {
-    await using fixture = await bootFixture({ flags: { 'relay-breaker-failures': '1' } })
-    const { createEndpoint, sendTest, readEndpoint, publish, target } = fixture
+  test('in an open breaker', async () => {
+    await using relay = await bootRelay({ flags: { 'relay-breaker-failures': '1' } })
+    const { createEndpoint, sendTest, readEndpoint, deliver, target } = relay
     const endpoint = await createEndpoint()
     target.answers(answerWith(500))
-    await publish()
+    await deliver()
     const before = await readEndpoint(endpoint)
     expect(before.health).toMatchObject({ breaker: 'open' })
 
@@ -293,64 +212,38 @@ describe('a test leaves no trace', () => {
   })
 })
 
-describe('four tests of a tenant may be under way at once', () => {
-  test('a fifth is refused until one has its answer; other tenants do not notice', async () => {
-    await using fixture = await bootFixture()
-    const { app, api, createEndpoint, sendTest, target } = fixture
-    const held = holdAnswers(target)
-    const endpoint = await createEndpoint()
-    const other = manage(app, (await (await app.tenant('Other')).key('relay')).key, target.url)
-    const otherEndpoint = await other.createEndpoint()
+test('a tenant may have four tests under way, whatever others do', async () => {
+  const { api, createEndpoint, sendTest, target } = await newTenant()
+  const other = await newTenant()
+  const held = holdAnswers(target)
+  const endpoint = await createEndpoint()
+  const foreign = await other.createEndpoint(target.url)
 
-    const four = Array.from({ length: 4 }, () => sendTest(endpoint))
-    await held.arrived(4)
-    expect(await api.post(`${ENDPOINTS}/${endpoint.id}/test`, {})).toMatchObject(
-      refusal(429, 'rate_limited', '4 tests'),
-    )
-    const others = other.sendTest(otherEndpoint)
-    await held.arrived(5)
-    held.release(200, 1)
-    expect(await four[0]).toMatchObject({ succeeded: true })
-    const fifth = sendTest(endpoint)
-    await held.arrived(6)
-    held.release()
+  const four = Array.from({ length: 4 }, () => sendTest(endpoint))
+  await held.arrived(4)
+  expect(await api.post(`${ENDPOINTS}/${endpoint.id}/test`, {})).toMatchObject(
+    refusal(429, 'rate_limited'),
+  )
+  const others = other.sendTest(foreign)
+  await held.arrived(5)
+  held.release(200, 1)
+  expect(await four[0]).toMatchObject({ succeeded: true })
+  const fifth = sendTest(endpoint)
+  await held.arrived(6)
+  held.release()
 
-    for (const test of [...four, others, fifth]) expect(await test).toMatchObject({ error: null })
-    expect(target.requests).toHaveLength(6)
-  })
+  for (const test of [...four, others, fifth]) expect(await test).toMatchObject({ error: null })
 })
 
-describe('refused, naming field and rule', () => {
-  let fixture: Fixture
-  let id: string
-  beforeAll(async () => {
-    fixture = await bootFixture()
-    id = (await fixture.createEndpoint()).id
-  })
-  afterAll(() => fixture.end())
-
-  test.each([
-    [{ event_type: 'a b' }, 'event_type'],
-    [{ event_type: '' }, 'event_type'],
-    [{ event_type: 'a.' }, 'event_type'],
-    [{ event_type: 'user.*' }, 'event_type'],
-    [{ event_type: 'a'.repeat(257) }, 'event_type', '256'],
-    [{ event_type: 5 }, 'event_type'],
-    [{ payload: 'text' }, 'payload', 'object'],
-    [{ payload: [] }, 'payload', 'object'],
-    [{ payload: null }, 'payload', 'object'],
-    [[], 'object'],
-    ['text', 'object'],
-  ] as [unknown, ...string[]][])('%j', async (body, ...words) => {
-    expect(await fixture.api.post(`${ENDPOINTS}/${id}/test`, body)).toMatchObject(
-      refusal(400, 'invalid_payload', ...words),
-    )
-    expect(fixture.target.requests).toHaveLength(0)
-  })
-
-  test('an endpoint that there is not', async () => {
-    expect(await fixture.api.post(`${ENDPOINTS}/nothing/test`, {})).toMatchObject(
-      refusal(404, 'not_found', 'endpoint'),
-    )
-  })
+test.each([
+  ['event_type', ['a b', '', 'a.', 'user.*', 'a'.repeat(257), 5]],
+  ['payload', ['text', [], null]],
+])('a test event with a bad %s is refused', async (field, values) => {
+  const { api, createEndpoint, target } = await newTenant()
+  const { id } = await createEndpoint()
+  for (const value of values) {
+    const answer = await api.post(`${ENDPOINTS}/${id}/test`, { [field]: value })
+    expect({ value, ...answer }).toMatchObject({ value, ...refused(field) })
+  }
+  expect(target.requests).toEqual([])
 })

@@ -23,7 +23,7 @@ import type { Process } from '../../../src/platform/process.ts'
 import { loadMasterKey, masterKeyFile } from '../../../src/platform/sealing/key-file.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 
-/** The process that backs up and restores; of the others on its host none runs. */
+/** The process that backs up and restores. No other process of its host runs. */
 export const PROCESS: Process = {
   version: '1.2.3',
   host: 'here ns',
@@ -39,6 +39,12 @@ export const hurried: Clock = {
     return () => clearImmediate(immediate)
   },
 }
+
+/** A process that stores row after row in a data directory and prints the number of each. */
+export const startWriter = (dataDir: string) =>
+  Bun.spawn([process.execPath, join(import.meta.dir, 'writer.script.ts'), dataDir], {
+    stdout: 'pipe',
+  })
 
 /**
  * A data directory with a database and the key that it was sealed with. The database is open until
@@ -60,7 +66,7 @@ export function createHome() {
   client.query('INSERT INTO master_keys VALUES (?, 0)').run(key.id)
   const db = { client, file, close: () => client.close() }
 
-  /** Something to tell one time from another. */
+  /** Tells one state of the database from another. */
   const addTenant = (name: string) =>
     db.client
       .query("INSERT INTO tenants VALUES (?, ?, 'free', 'active', NULL, 0, 0)")
@@ -73,9 +79,9 @@ export function createHome() {
   }
 
   /** With the server stopped. */
-  const restoreFrom = (...args: DropFirst<Parameters<typeof restore>>) => {
+  const restoreFrom = (source: string | Uint8Array, more: RestoreOptions = {}) => {
     db.close()
-    return restore(dataDir, ...args)
+    return restore(dataDir, source, more)
   }
 
   return {
@@ -93,37 +99,32 @@ export function createHome() {
   }
 }
 
-type DropFirst<List extends unknown[]> = List extends [unknown, ...infer Rest] ? Rest : never
+type RestoreOptions = Partial<Parameters<typeof restoreArchive>[0]>
 
-export function restore(
-  dataDir: string,
-  source: string | Uint8Array,
-  more: Partial<Parameters<typeof restoreArchive>[0]> = {},
-) {
+export function restore(dataDir: string, source: string | Uint8Array, more: RestoreOptions = {}) {
   const open = () =>
     typeof source === 'string' ? createReadStream(source) : Readable.from([source])
   const parts = { open, dataDir, migrations, clock: hurried, process: PROCESS }
   return restoreArchive({ ...parts, ...more })
 }
 
-/** Names of the tenants in the database of a data directory, as serving would find them. */
+/** Names of the tenants in the database of a data directory. */
 export function tenantsIn(dataDir: string): string[] {
   if (!databaseExists(dataDir)) throw new Error(`there is no database in ${dataDir}`)
-  const client = new Database(databaseFile(dataDir))
-  try {
-    return client
-      .query<{ name: string }, []>('SELECT name FROM tenants ORDER BY name')
-      .all()
-      .map(({ name }) => name)
-  } finally {
-    client.close()
-  }
+  using client = new Database(databaseFile(dataDir))
+  const names = client.query<{ name: string }, []>('SELECT name FROM tenants ORDER BY name')
+  return names.all().map(({ name }) => name)
 }
 
 export interface Piece {
   header: Partial<Header> & Pick<Header, 'name'>
   body: Uint8Array
 }
+
+export const piece = (name: string, body: string | Uint8Array): Piece => ({
+  header: { name },
+  body: Buffer.from(body),
+})
 
 /** What an archive holds, as any other reader of tar sees it. */
 export async function piecesOf(file: string): Promise<Piece[]> {
@@ -149,8 +150,8 @@ export async function packed(pieces: readonly Piece[]): Promise<Uint8Array> {
 export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
 /**
- * Every file below a folder with its hash: what was not touched is as before. Whoever reads a
- * database leaves an empty log beside it.
+ * Every file below a folder with its hash, to compare before and after. Reading a database leaves an
+ * empty log beside it, which does not count.
  */
 export const fingerprint = (folder: string): Record<string, string> =>
   Object.fromEntries(
@@ -166,7 +167,7 @@ export const modeOf = (path: string) => statSync(path).mode & 0o777
 /** The database of an archive, unpacked and opened. */
 export async function databaseIn(file: string, folder: string): Promise<Database> {
   const [, database] = await piecesOf(file)
-  const copy = join(folder, `looked-into-${crypto.randomUUID()}.db`)
+  const copy = join(folder, `unpacked-${crypto.randomUUID()}.db`)
   writeFileSync(copy, database?.body ?? '')
   return new Database(copy)
 }

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
-import { describe, expect, test } from 'bun:test'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { migrations } from '../../../drizzle/index.ts'
@@ -12,48 +12,76 @@ import {
   createHome,
   fingerprint,
   hurried,
+  keyIn,
   type Piece,
   PROCESS,
   packed,
+  piece,
   piecesOf,
   restore,
   sha256,
 } from './fixture.ts'
 
-const as = (name: string, body: string | Uint8Array): Piece => ({
-  header: { name },
-  body: Buffer.from(body),
-})
+const home = createHome()
+afterAll(() => home[Symbol.dispose]())
+home.addTenant('needle')
+const { file } = await home.backUp('a.tar.gz')
+home.db.close()
+const before = fingerprint(home.path)
+const ARCHIVE = readFileSync(file)
+const [MANIFEST, DATABASE, KEY] = (await piecesOf(file)) as [Piece, Piece, Piece]
 
-/** An archive with another manifest, and a database changed by `work` that it describes. */
-async function archiveWith(
-  home: ReturnType<typeof createHome>,
-  change: object,
-  work: (client: Database) => void = () => {},
-): Promise<Uint8Array> {
-  const { file } = await home.backUp(`${crypto.randomUUID()}.tar.gz`)
-  const [manifest, database, ...rest] = await piecesOf(file)
-  const copy = join(home.path, 'spoiled.db')
-  writeFileSync(copy, database?.body ?? '')
+const manifest = (changes: object): Piece =>
+  piece('manifest.json', JSON.stringify({ ...JSON.parse(`${MANIFEST.body}`), ...changes }))
+
+const withManifest = (changes: object): Piece[] => [manifest(changes), DATABASE, KEY]
+
+/** Another database, with a manifest that describes it. */
+const withBody = (body: Uint8Array): Piece[] => [
+  manifest({ database: { bytes: body.length, sha256: sha256(body) } }),
+  piece('gatehouse.db', body),
+  KEY,
+]
+
+/** The database changed by SQL. */
+function withSql(sql: string, ...values: string[]): Piece[] {
+  using folder = temporaryFolder()
+  const copy = join(folder.path, 'copy.db')
+  writeFileSync(copy, DATABASE.body)
   const client = new Database(copy)
-  work(client)
+  if (values.length > 0) client.query(sql).run(...values)
+  else client.run(sql)
   client.close()
-  return repacked(manifest, readFileSync(copy), change, rest)
+  return withBody(readFileSync(copy))
 }
 
-function repacked(
-  manifest: Piece | undefined,
-  body: Uint8Array,
-  change: object,
-  rest: readonly Piece[],
-): Promise<Uint8Array> {
-  const described = {
-    ...JSON.parse(`${manifest?.body}`),
-    database: { bytes: body.length, sha256: sha256(body) },
-    ...change,
-  }
-  return packed([as('manifest.json', JSON.stringify(described)), as('gatehouse.db', body), ...rest])
+const withKey = (text: string, isNamed: boolean): Piece[] => {
+  const named = { master_key: { id: 'other', sha256: sha256(Buffer.from(text)) } }
+  return [isNamed ? manifest(named) : MANIFEST, DATABASE, piece('master.key', text)]
 }
+
+function foreignKey() {
+  using other = createHome()
+  return keyIn(other.dataDir)
+}
+
+/** One byte of an indexed name differs from its index. */
+function withDamagedIndex() {
+  const body = Buffer.from(DATABASE.body)
+  body.write('noodle', body.indexOf('needle'))
+  return withBody(body)
+}
+
+const flipped = (body: Uint8Array) => {
+  const copy = Buffer.from(body)
+  copy[copy.length >> 1] = (copy[copy.length >> 1] ?? 0) ^ 1
+  return copy
+}
+
+const linkTo = (linkname: string): Piece => ({
+  header: { name: 'master.key', type: 'symlink', linkname },
+  body: Buffer.alloc(0),
+})
 
 const check = (archive: Uint8Array, workIn: string) =>
   checkArchive({
@@ -64,120 +92,128 @@ const check = (archive: Uint8Array, workIn: string) =>
     process: PROCESS,
   })
 
-/** What is said of an archive, by the check as by the restore, which touches nothing. */
-async function refusalOf(home: ReturnType<typeof createHome>, archive: Uint8Array) {
+/** The message with which both the check and the restore refuse an archive. Neither changes a file. */
+async function refusalOf(archive: Uint8Array): Promise<string> {
   using folder = temporaryFolder()
-  const refusal = await check(archive, folder.path).catch(String)
-  home.db.close()
-  const before = fingerprint(home.dataDir)
-  expect(await restore(home.dataDir, archive).catch(String)).toBe(`${refusal}`)
-  expect(fingerprint(home.dataDir)).toEqual(before)
-  return `${refusal}`
+  const refusal = await check(archive, folder.path).then(() => 'accepted', String)
+  expect(await restore(home.dataDir, archive).then(() => 'accepted', String)).toBe(
+    refusal.replace(folder.path, home.dataDir),
+  )
+  expect(fingerprint(home.path)).toEqual(before)
+  return refusal
 }
 
+const HASH = '0'.repeat(64)
 const ESCAPE = '\u001b]0;pwned\u0007\u009b2J'
+const OTHER_INDEX = 'CREATE UNIQUE INDEX backups_by_time ON backups (started_at)'
 
-describe('nothing in an archive speaks to a terminal', () => {
-  test.each([
-    ['the version that made it', { app_version: `0.1${ESCAPE}` }],
-    ['its installation', { installation: `i${ESCAPE}` }],
-    ['a step of its schema', { schema: [{ id: `0000${ESCAPE}`, hash: '0'.repeat(64) }] }],
-    ['its master key', { master_key: { id: ESCAPE, sha256: '0'.repeat(64) } }],
-  ])('from its manifest: %s', async (_, change) => {
-    using home = createHome()
-
-    expect(await refusalOf(home, await archiveWith(home, change))).toContain(
-      'the archive is not a Gatehouse backup: its manifest cannot be read',
-    )
-  })
-
-  test.each([
-    ['a later step', 'INSERT INTO _migrations VALUES (?1, ?1, 0, ?1)', 'newer than this'],
-    ['a master key', 'UPDATE master_keys SET id = ?1', 'lists an invalid master key id'],
-  ])('from its database: %s', async (_, sql, said) => {
-    using home = createHome()
-    const spoil = (client: Database) => void client.query(sql).run(`9${ESCAPE}`)
-
-    const refusal = await refusalOf(home, await archiveWith(home, {}, spoil))
-
-    expect(refusal).toContain(said)
-    expect(refusal).not.toMatch(/\p{Cc}/u)
-  })
-
-  test('from its schema', async () => {
-    using home = createHome()
-    const spoil = (client: Database) => client.run(`CREATE VIEW "x${ESCAPE}" AS SELECT 1`)
-
-    const refusal = await refusalOf(home, await archiveWith(home, {}, spoil))
-
-    expect(refusal).toEndWith('contains something that Gatehouse never creates: view x]0;pwned2J')
-  })
-})
-
-describe('an archive whose database cannot be served is refused', () => {
-  test.each([
-    ['a table less', 'DROP TABLE backups', 'lacks the table backups'],
-    ['a column less', 'ALTER TABLE backups DROP COLUMN bytes', 'lacks the table backups'],
-    ['an index less', 'DROP INDEX backups_by_time', 'lacks the index backups_by_time of backups'],
+describe('A damaged or foreign archive is refused, and no file changes', () => {
+  const cases: [title: string, pieces: Piece[], message: string][] = [
+    ['no manifest', [DATABASE, KEY], 'instead of manifest.json'],
+    ['a manifest of text', [piece('manifest.json', 'hello'), DATABASE, KEY], 'manifest'],
+    ['an empty manifest', [piece('manifest.json', '{}'), DATABASE, KEY], 'manifest'],
+    ['a later format', withManifest({ format: 2 }), 'format 2'],
+    ['a huge manifest', [piece('manifest.json', ' '.repeat(5_000_000))], 'too large'],
+    ['another schema', withManifest({ schema: [] }), 'describes a different database'],
+    ['another installation', withManifest({ installation: 'x' }), 'describes a different database'],
     [
-      'another index under this name',
-      'DROP INDEX backups_by_time; CREATE UNIQUE INDEX backups_by_time ON backups (started_at)',
-      'its database lacks the index backups_by_time of backups, or has a different one',
+      'too many schema steps',
+      withManifest({ schema: Array(10_001).fill({ id: 'x', hash: HASH }) }),
+      'its manifest cannot be read',
+    ],
+    ['no database', [MANIFEST], 'gatehouse.db is missing'],
+    ['no key', [MANIFEST, DATABASE], 'master.key is missing'],
+    ['a flipped bit', [MANIFEST, piece('gatehouse.db', flipped(DATABASE.body)), KEY], 'match'],
+    ['a short database', [MANIFEST, piece('gatehouse.db', 'x'), KEY], 'differs from the manifest'],
+    ['another key', withKey(foreignKey(), false), 'does not match'],
+    ['another key that is named', withKey(foreignKey(), true), 'which was sealed with'],
+    ['an invalid key', withKey('hello', true), 'master key is not valid'],
+    ['a path outside', [MANIFEST, DATABASE, KEY, piece('../escaped', 'x')], '"../escaped"'],
+    ['a database outside', [MANIFEST, piece('../gatehouse.db', 'x'), KEY], '"../gatehouse.db"'],
+    ['an absolute path', [piece('/etc/passwd', 'x'), MANIFEST, DATABASE, KEY], '"/etc/passwd"'],
+    ['another file', [MANIFEST, DATABASE, KEY, piece('readme', 'x')], 'contains "readme"'],
+    ['a second database', [MANIFEST, DATABASE, KEY, DATABASE], 'is not part of a backup'],
+    ['a link as key', [MANIFEST, DATABASE, linkTo('/etc/passwd')], 'instead of master.key'],
+    [
+      'a database larger than the disk',
+      withManifest({ database: { bytes: 2 ** 52, sha256: HASH } }),
+      'the database needs',
     ],
     [
-      'a view in the place of a table',
-      'DROP TABLE backups; CREATE VIEW backups AS SELECT 1',
-      'contains something that Gatehouse never creates: view backups',
+      'a later schema',
+      withSql("INSERT INTO _migrations VALUES ('9999_later', 'h', 0, '9.0.0')"),
+      'migrated by gatehouse 9.0.0, which is newer',
     ],
+    [
+      'dangling references',
+      withSql("INSERT INTO usage_days VALUES ('none', '2026-01-01', 'gate', 'live', 0)"),
+      'usage_days refers to missing rows of tenants',
+    ],
+    ['an index without a row', withDamagedIndex(), 'database in the archive is damaged'],
+    ['no SQLite database', withBody(Buffer.from('hello')), 'database cannot be read'],
+    ['a cut database', withBody(DATABASE.body.subarray(0, 6000)), 'database cannot be read'],
+    ['a missing table', withSql('DROP TABLE backups'), 'lacks the table backups'],
+    [
+      'a missing column',
+      withSql('ALTER TABLE backups DROP COLUMN bytes'),
+      'lacks the table backups',
+    ],
+    ['a missing index', withSql('DROP INDEX backups_by_time'), 'lacks the index backups_by_time'],
+    ['another index', withSql(`DROP INDEX backups_by_time; ${OTHER_INDEX}`), 'lacks the index'],
+    ['a view as table', withSql('DROP TABLE backups; CREATE VIEW backups AS SELECT 1'), 'view'],
     [
       'a trigger',
-      'CREATE TRIGGER t AFTER INSERT ON tenants BEGIN DELETE FROM tenants; END',
-      'contains something that Gatehouse never creates: trigger t',
+      withSql('CREATE TRIGGER t AFTER INSERT ON tenants BEGIN DELETE FROM tenants; END'),
+      'never creates: trigger t',
     ],
+    ['a virtual table', withSql('CREATE VIRTUAL TABLE v USING fts5(x)'), 'never creates: table v'],
     [
-      'a virtual table',
-      'CREATE VIRTUAL TABLE v USING fts5(x)',
-      'contains something that Gatehouse never creates: table v',
-    ],
-    [
-      'a ledger of other columns',
-      'DROP TABLE _migrations; CREATE TABLE _migrations (x)',
+      'another migration ledger',
+      withSql('DROP TABLE _migrations; CREATE TABLE _migrations (x)'),
       'cannot be read',
     ],
-  ])('%s', async (_, sql, said) => {
-    using home = createHome()
-
-    const refusal = await refusalOf(home, await archiveWith(home, {}, (client) => client.run(sql)))
-
-    expect(refusal).toContain('the archive is damaged: its database ')
-    expect(refusal).toContain(said)
-  })
-
-  test.each(['no database', 'a database that ends in the middle'])('%s', async (kind) => {
-    using home = createHome()
-    const [manifest, database, ...rest] = await piecesOf((await home.backUp('a.tar.gz')).file)
-    const body = database?.body ?? new Uint8Array()
-    const spoiled = kind === 'no database' ? Buffer.from('hello') : body.subarray(0, 6000)
-
-    const refusal = await refusalOf(home, await repacked(manifest, spoiled, {}, rest))
-
-    expect(refusal).toEndWith('the archive is damaged: its database cannot be read')
+  ]
+  test.each(cases)('%s', async (_, pieces, message) => {
+    const refusal = await refusalOf(await packed(pieces))
+    expect(refusal).toContain(message)
     expect(refusal).not.toContain('gatehouse-work')
+    expect(existsSync('/tmp/escaped')).toBe(false)
+  })
+
+  test('bytes that are cut anywhere, or are no archive', async () => {
+    for (const end of [0, 10, 100, ARCHIVE.length >> 1, ARCHIVE.length - 5])
+      expect(await refusalOf(ARCHIVE.subarray(0, end))).toContain('damaged')
+    expect(await refusalOf(Buffer.from('hello'))).toContain('damaged')
   })
 })
 
-test('tables of a replicator and of the planner are in nobody’s way', async () => {
-  using home = createHome()
-  const archive = await archiveWith(home, {}, (client) => {
-    client.run('CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)')
-    client.run('CREATE TABLE _litestream_lock (id INTEGER)')
-    client.run('ANALYZE')
-  })
-
-  expect(await check(archive, home.path)).toMatchObject({ app_version: '1.2.3' })
+test.each([
+  ['the version', withManifest({ app_version: `0.1${ESCAPE}` }), 'manifest cannot be read'],
+  ['the installation', withManifest({ installation: `i${ESCAPE}` }), 'manifest cannot be read'],
+  ['a step', withManifest({ schema: [{ id: ESCAPE, hash: HASH }] }), 'manifest cannot be read'],
+  ['a key', withManifest({ master_key: { id: ESCAPE, sha256: HASH } }), 'manifest cannot be read'],
+  [
+    'a later step',
+    withSql('INSERT INTO _migrations VALUES (?1, ?1, 0, ?1)', `9${ESCAPE}`),
+    'newer',
+  ],
+  ['a sealing key', withSql('UPDATE master_keys SET id = ?1', ESCAPE), 'invalid master key id'],
+  ['a view', withSql(`CREATE VIEW "x${ESCAPE}" AS SELECT 1`), 'view x]0;pwned2J'],
+])('A refusal prints no control character of %s', async (_, pieces, message) => {
+  const refusal = await refusalOf(await packed(pieces))
+  expect(refusal).toContain(message)
+  expect(refusal).not.toMatch(/\p{Cc}/u)
 })
 
-test('an archive of every earlier step is sound, and so is one of a database before the first', async () => {
+test('Tables of a replicator and of the query planner are accepted', async () => {
+  using folder = temporaryFolder()
+  const tables = `CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
+    CREATE TABLE _litestream_lock (id INTEGER); ANALYZE`
+  const manifest = await check(await packed(withSql(tables)), folder.path)
+  expect(manifest).toMatchObject({ app_version: '1.2.3' })
+})
+
+test('An archive of every earlier schema is accepted, and one from before the first', async () => {
   using folder = temporaryFolder()
   for (let count = -1; count < migrations.length; count++) {
     const dataDir = join(folder.path, `data-${count}`)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import {
   chownSync,
-  existsSync,
+  linkSync,
   mkdirSync,
   readFileSync,
   rmSync,
@@ -12,70 +12,64 @@ import {
 import { join } from 'node:path'
 import { restoreMarker } from '../../../src/db/open.ts'
 import { handOver } from '../../../src/platform/backup/exchange.ts'
+import { ownLike } from '../../../src/platform/backup/files.ts'
 import { mark } from '../../../src/platform/backup/marker.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { createHome, PROCESS, tenantsIn } from './fixture.ts'
 
-/** Root restores into a directory that another account writes to. */
+/** Root restores into a directory that another account can write to. */
 
+const isRoot = process.getuid?.() === 0
 const BY = { host: PROCESS.host, pid: PROCESS.pid, at: 0 }
-const GOOD = { previous: 'before-restore-2026-11-22T06-40-02Z', files: ['gatehouse.db'], by: BY }
+const PREVIOUS = 'before-restore-2026-11-22T06-40-02Z'
+const GOOD = { previous: PREVIOUS, files: ['gatehouse.db'], by: BY }
 
-describe('a marker that no restore has written is refused, and nothing is touched', () => {
-  const cases: [string, object][] = [
-    ['a folder elsewhere', { previous: '../victim' }],
-    ['an absolute one', { previous: '/tmp/victim' }],
-    ['the data directory itself', { previous: '.' }],
-    ['none', { previous: '' }],
-    ['another folder of the data', { previous: 'backups' }],
-    ['one behind a good name', { previous: `${GOOD.previous}/../../victim` }],
-    ['a second line', { previous: `${GOOD.previous}\n` }],
-    ['a file that is none of ours', { files: ['gatehouse.db', '../victim'] }],
-    ['the same file twice', { files: ['gatehouse.db', 'gatehouse.db'] }],
-    ['words for the terminal', { by: { ...BY, host: '\u001b]0;pwned\u0007' } }],
-    ['others for the terminal', { by: { ...BY, host: '\u009b2J' } }],
-  ]
-  test.each(cases)('%s', async (_, change) => {
-    using home = createHome()
-    home.addTenant('before')
-    const { file } = await home.backUp('a.tar.gz')
-    home.addTenant('after')
-    const victim = join(home.path, 'victim')
-    mkdirSync(victim)
-    if (process.getuid?.() === 0) chownSync(home.dataDir, 1234, 1234)
-    const marker = restoreMarker(home.dataDir)
-    const written = JSON.stringify({ ...GOOD, ...change })
-    writeFileSync(marker, written)
-
-    await expect(home.restore(file)).rejects.toThrow(
-      `${marker} cannot be read. Make sure that the database and master.key belong together, then remove it`,
-    )
-
-    expect(readFileSync(marker, 'utf8')).toBe(written)
-    expect(statSync(victim).uid).toBe(process.getuid?.() ?? 0)
-    rmSync(marker)
-    expect(tenantsIn(home.dataDir)).toEqual(['after', 'before'])
-  })
-})
-
-test('the second folder of a second is one of ours, and a restore cut short is completed', async () => {
+test.each([
+  ['a folder elsewhere', { previous: '../victim' }],
+  ['an absolute folder', { previous: '/tmp/victim' }],
+  ['the data directory', { previous: '.' }],
+  ['no folder', { previous: '' }],
+  ['another folder of the data', { previous: 'backups' }],
+  ['a path behind a good name', { previous: `${PREVIOUS}/../../victim` }],
+  ['a second line', { previous: `${PREVIOUS}\n` }],
+  ['another file', { files: ['gatehouse.db', '../victim'] }],
+  ['a file twice', { files: ['gatehouse.db', 'gatehouse.db'] }],
+  ['a terminal title', { by: { ...BY, host: '\u001b]0;pwned\u0007' } }],
+  ['a terminal command', { by: { ...BY, host: '\u009b2J' } }],
+])('A forged marker is refused, and nothing changes: %s', async (_, change) => {
   using home = createHome()
   const { file } = await home.backUp('a.tar.gz')
   home.addTenant('after')
-  writeFileSync(
-    restoreMarker(home.dataDir),
-    JSON.stringify({ ...GOOD, previous: `${GOOD.previous}-2` }),
-  )
+  const victim = join(home.path, 'victim')
+  mkdirSync(victim)
+  if (isRoot) chownSync(home.dataDir, 1234, 1234)
+  const marker = restoreMarker(home.dataDir)
+  const written = JSON.stringify({ ...GOOD, ...change })
+  writeFileSync(marker, written)
 
-  const { previous = '' } = await home.restore(file)
+  await expect(home.restore(file)).rejects.toThrow(`${marker} cannot be read`)
 
-  expect(previous).toBe(join(home.dataDir, `${GOOD.previous}-2`))
-  expect(existsSync(join(previous, 'gatehouse.db'))).toBe(true)
+  expect(readFileSync(marker, 'utf8')).toBe(written)
+  expect(statSync(victim).uid).toBe(process.getuid?.() ?? 0)
+  rmSync(marker)
+  expect(tenantsIn(home.dataDir)).toEqual(['after'])
+})
+
+test('A marker with the second folder of a second is valid, and the restore is completed', async () => {
+  using home = createHome()
+  const { file } = await home.backUp('a.tar.gz')
+  home.addTenant('after')
+  const previous = `${PREVIOUS}-2`
+  writeFileSync(restoreMarker(home.dataDir), JSON.stringify({ ...GOOD, previous }))
+
+  expect((await home.restore(file)).previous).toBe(join(home.dataDir, previous))
+
+  expect(tenantsIn(join(home.dataDir, previous))).toEqual(['after'])
   expect(tenantsIn(home.dataDir)).toEqual([])
 })
 
-describe('a folder that the account has exchanged for another while root worked in it', () => {
-  test.skipIf(process.getuid?.() !== 0)('gives it no files but those of an archive', () => {
+describe('An account that exchanges files while root works', () => {
+  test.skipIf(!isRoot)('becomes the owner of files of an archive alone', () => {
     using folder = temporaryFolder()
     const exchanged = join(folder.path, 'exchanged')
     mkdirSync(exchanged)
@@ -88,7 +82,19 @@ describe('a folder that the account has exchanged for another while root worked 
     expect(statSync(join(exchanged, 'shadow')).uid).toBe(0)
   })
 
-  test('has nothing written over that a link in it leads to', () => {
+  test.skipIf(!isRoot)('becomes the owner of nothing that a link leads to', () => {
+    using folder = temporaryFolder()
+    const target = join(folder.path, 'target')
+    writeFileSync(target, '')
+    chownSync(folder.path, 1234, 1234)
+    for (const [name, make] of Object.entries({ symbolic: symlinkSync, hard: linkSync })) {
+      make(target, join(folder.path, name))
+      expect(() => ownLike(join(folder.path, name), folder.path)).toThrow()
+    }
+    expect(statSync(target).uid).toBe(0)
+  })
+
+  test('lets root write through no link', () => {
     using folder = temporaryFolder()
     const [exchanged, victim] = [join(folder.path, 'exchanged'), join(folder.path, 'victim')]
     mkdirSync(exchanged)

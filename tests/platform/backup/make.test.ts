@@ -2,10 +2,10 @@ import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
+import { actorsIn } from '../../../src/platform/backup/contents.ts'
 import { AppError } from '../../../src/platform/errors.ts'
 import type { Process } from '../../../src/platform/process.ts'
 import {
-  type MasterKey,
   MasterKeyError,
   masterKeyFile,
   newMasterKey,
@@ -13,9 +13,18 @@ import {
   replaceKeyFile,
 } from '../../../src/platform/sealing/key-file.ts'
 import { until } from '../../support/binary.ts'
-import { createHome, databaseIn, hurried, modeOf, PROCESS, piecesOf, sha256 } from './fixture.ts'
+import {
+  createHome,
+  databaseIn,
+  hurried,
+  modeOf,
+  PROCESS,
+  piecesOf,
+  sha256,
+  startWriter,
+} from './fixture.ts'
 
-test('a backup is one archive for its owner alone: manifest, database and key, in this order', async () => {
+test('A backup is one archive of manifest, database and key that only its owner can read', async () => {
   using home = createHome()
 
   const made = await home.backUp('a.tar.gz')
@@ -27,7 +36,7 @@ test('a backup is one archive for its owner alone: manifest, database and key, i
     ['gatehouse.db', 0o600],
     ['master.key', 0o600],
   ])
-  const [manifest, database, key] = pieces.map(({ body }) => body)
+  const [manifest, database, key] = pieces.map(({ body }) => Buffer.from(body))
   expect(JSON.parse(`${manifest}`)).toEqual({
     format: 1,
     app_version: '1.2.3',
@@ -43,15 +52,19 @@ test('a backup is one archive for its owner alone: manifest, database and key, i
   expect(readdirSync(home.path).sort()).toEqual(['a.tar.gz', 'data'])
 })
 
-test('the copy has every table, index and counter of the original, and is sound', async () => {
+test('The copy has every table, index and counter, and nothing that was deleted', async () => {
   using home = createHome()
   const { client } = home.db
-  client.run('PRAGMA user_version = 7')
-  home.addTenant('t')
-  client.run(
-    "INSERT INTO messages (seq, id, tenant_id, stream, type, payload, accepted_at) VALUES (9, 'm', 't', 'relay', 'x', '{}', 0)",
-  )
-  client.run('DELETE FROM messages')
+  for (const sql of [
+    'PRAGMA user_version = 7',
+    'PRAGMA secure_delete = OFF',
+    "INSERT INTO tenants VALUES ('t', 'forget-me-please', 'free', 'active', NULL, 0, 0)",
+    "UPDATE tenants SET name = 't'",
+    `INSERT INTO messages (seq, id, tenant_id, stream, type, payload, accepted_at)
+      VALUES (9, 'm', 't', 'relay', 'x', '{}', 0)`,
+    'DELETE FROM messages',
+  ])
+    client.run(sql)
   const schema = 'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name'
 
   const { file } = await home.backUp('a.tar.gz')
@@ -61,12 +74,25 @@ test('the copy has every table, index and counter of the original, and is sound'
   expect(copy.query('PRAGMA user_version').get()).toEqual({ user_version: 7 })
   expect(copy.query('SELECT * FROM sqlite_sequence').all()).toEqual([{ name: 'messages', seq: 9 }])
   expect(copy.query('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
+  expect(Buffer.from(copy.serialize()).includes('forget-me-please')).toBe(false)
 })
 
-test('all that was stored before a backup began is in it, while another process goes on writing', async () => {
+test('Views, triggers and virtual tables of the operator are left out of the copy alone', async () => {
   using home = createHome()
-  const script = join(import.meta.dir, 'writer.script.ts')
-  const writer = Bun.spawn([process.execPath, script, home.dataDir], { stdout: 'pipe' })
+  const { client } = home.db
+  client.run('CREATE VIEW "my ""things" AS SELECT * FROM tenants')
+  client.run('CREATE TRIGGER mine AFTER INSERT ON tenants BEGIN SELECT 1; END')
+  client.run('CREATE VIRTUAL TABLE found USING fts5(text)')
+
+  using copy = await databaseIn((await home.backUp('a.tar.gz')).file, home.path)
+
+  expect(actorsIn(copy)).toEqual([])
+  expect(actorsIn(client)).toHaveLength(3)
+})
+
+test('A backup has everything stored before it began while another process keeps writing', async () => {
+  using home = createHome()
+  const writer = startWriter(home.dataDir)
   let stored = 0
   const heard = (async () => {
     const decoder = new TextDecoder()
@@ -91,99 +117,75 @@ test('all that was stored before a backup began is in it, while another process 
   await heard
 })
 
-test('what was deleted is not in the copy', async () => {
-  using home = createHome()
-  home.addTenant('forget-me-please')
-  home.db.client.run('PRAGMA secure_delete = OFF')
-  home.db.client.run("DELETE FROM tenants WHERE name = 'forget-me-please'")
-
-  const [, database] = await piecesOf((await home.backUp('a.tar.gz')).file)
-
-  expect(Buffer.from(database?.body ?? []).includes('forget-me-please')).toBe(false)
-})
-
-test('a backup goes to a stream too', async () => {
+test('A backup can be written to a stream, and a broken stream leaves nothing behind', async () => {
   using home = createHome()
   const chunks: Buffer[] = []
   const stream = new Writable({
-    write(chunk, _, done) {
-      chunks.push(chunk)
-      done()
-    },
+    write: (chunk, _, done) => done(void chunks.push(chunk) as undefined),
   })
-
   const made = await home.backUp('-', { to: { stream, workIn: home.path } })
-
   expect(sha256(Buffer.concat(chunks))).toBe(made.sha256)
   expect(readdirSync(home.path)).toEqual(['data'])
-})
 
-test('a stream that takes no more ends the backup, and leaves nothing behind', async () => {
-  using home = createHome()
-  const stream = new Writable({ write: (_chunk, _, done) => done(new Error('no reader')) })
-
-  await expect(home.backUp('-', { to: { stream, workIn: home.path } })).rejects.toThrow('no reader')
+  const broken = new Writable({ write: (_chunk, _, done) => done(new Error('no reader')) })
+  const refused = home.backUp('-', { to: { stream: broken, workIn: home.path } })
+  await expect(refused).rejects.toThrow('no reader')
   await until(() => readdirSync(home.path).length === 1)
 })
 
-test('no file is replaced, and no directory made', async () => {
+test('A backup replaces no file and creates no directory', async () => {
   using home = createHome()
-  await home.backUp('a.tar.gz')
-  const first = readFileSync(join(home.path, 'a.tar.gz'))
+  const { file } = await home.backUp('a.tar.gz')
+  const first = readFileSync(file)
 
   await expect(home.backUp('a.tar.gz')).rejects.toThrow('already exists')
   await expect(home.backUp('none/a.tar.gz')).rejects.toThrow(AppError)
-  expect(readFileSync(join(home.path, 'a.tar.gz'))).toEqual(first)
+  expect(readFileSync(file)).toEqual(first)
 })
 
-test('what killed backups have left is removed, and that of running ones is not', async () => {
+test('Work folders of dead processes are removed, those of running processes after two days', async () => {
   using home = createHome()
   const process = { ...PROCESS, pid: 77, isRunning: (pid: number) => pid === 99 }
-  const leftBy = async (maker: Partial<Process>) => {
-    const names = new Set<string>()
-    const stream = new Writable({
-      write(_chunk, _, done) {
-        for (const name of works()) names.add(name)
-        done()
-      },
-    })
-    await home.backUp('-', { to: { stream, workIn: home.path }, process: { ...process, ...maker } })
-    return [...names][0] ?? ''
-  }
   const works = () => readdirSync(home.path).filter((name) => name.startsWith('.gatehouse'))
+  /** Makes the work folder that a killed backup would leave. */
+  const leftBy = async (maker: Partial<Process>) => {
+    let [name = ''] = ['']
+    const write = (_: unknown, __: string, done: () => void) => {
+      name ||= works().at(-1) ?? ''
+      done()
+    }
+    const to = { stream: new Writable({ write }), workIn: home.path }
+    await home.backUp('-', { to, process: { ...process, ...maker } })
+    return name
+  }
   const dead = await leftBy({ pid: 98 })
-  const running = await leftBy({ pid: 99 })
-  const elsewhere = await leftBy({ host: 'there' })
-  for (const name of [dead, running, elsewhere]) mkdirSync(join(home.path, name))
+  const living = [await leftBy({ pid: 99 }), await leftBy({ host: 'there' })]
+  for (const name of [dead, ...living]) mkdirSync(join(home.path, name))
   writeFileSync(join(home.path, dead, 'gatehouse.db'), 'half a copy')
 
   await home.backUp('a.tar.gz', { process })
+  expect(works().toSorted()).toEqual(living.toSorted())
 
-  expect(works().toSorted()).toEqual([running, elsewhere].toSorted())
-
-  // By now another program has the number.
   const twoDaysAgo = Date.now() / 1000 - 2 * 24 * 60 * 60
-  for (const name of [running, elsewhere]) utimesSync(join(home.path, name), twoDaysAgo, twoDaysAgo)
+  for (const name of living) utimesSync(join(home.path, name), twoDaysAgo, twoDaysAgo)
   await home.backUp('b.tar.gz', { process })
   expect(works()).toEqual([])
 })
 
-test('a disk that takes not even the files by which processes share a database is no obstacle', async () => {
+test('A disk without room for the shared-memory file of the log can be backed up', async () => {
   using home = createHome()
   home.addTenant('there')
   home.db.close()
   for (const end of ['-wal', '-shm']) rmSync(`${home.db.file}${end}`, { force: true })
   mkdirSync(`${home.db.file}-shm`)
 
-  const { file } = await home.backUp('a.tar.gz')
+  using copy = await databaseIn((await home.backUp('a.tar.gz')).file, home.path)
 
-  using copy = await databaseIn(file, home.path)
   expect(copy.query('SELECT name FROM tenants').all()).toEqual([{ name: 'there' }])
 })
 
-test('without the key, or where there is none yet, the archive has none', async () => {
+test('The archive has no key on request, or where there is none yet', async () => {
   using home = createHome()
-
   const without = await home.backUp('a.tar.gz', { withKey: false })
   home.db.client.run('DELETE FROM master_keys')
   rmSync(masterKeyFile(home.dataDir))
@@ -197,9 +199,8 @@ test('without the key, or where there is none yet, the archive has none', async 
   }
 })
 
-test('a key that does not open the database, or that is missing, is no backup', async () => {
+test('Without the key that opens the database there is no backup', async () => {
   using home = createHome()
-
   replaceKeyFile(home.dataDir, [newMasterKey()])
   await expect(home.backUp('a.tar.gz')).rejects.toThrow(MasterKeyError)
   rmSync(masterKeyFile(home.dataDir))
@@ -207,24 +208,19 @@ test('a key that does not open the database, or that is missing, is no backup', 
   expect(readdirSync(home.path)).toEqual(['data'])
 })
 
-test('a key that is replaced meanwhile makes no archive whose key does not fit', async () => {
+test('A key that is replaced during the backup still fits the archived database', async () => {
   using home = createHome()
   const next = newMasterKey()
-  const rename = (key: MasterKey) =>
-    home.db.client.query('UPDATE master_keys SET id = ?').run(key.id)
-  // The database has been copied, and knows the old one still, when the file has the new one only.
+  // The copy of the database still names the old key, and the file has only the new one.
   replaceKeyFile(home.dataDir, [next])
   let waits = 0
-  const clock = {
-    ...hurried,
-    after: (ms: number, fn: () => void) => {
-      waits++
-      rename(next)
-      return hurried.after(ms, fn)
-    },
+  const after = (ms: number, fn: () => void) => {
+    waits++
+    home.db.client.query('UPDATE master_keys SET id = ?').run(next.id)
+    return hurried.after(ms, fn)
   }
 
-  const { file } = await home.backUp('a.tar.gz', { clock })
+  const { file } = await home.backUp('a.tar.gz', { clock: { ...hurried, after } })
 
   expect(waits).toBe(1)
   const [manifest, , key] = await piecesOf(file)
@@ -232,11 +228,10 @@ test('a key that is replaced meanwhile makes no archive whose key does not fit',
   expect(`${key?.body}`).toBe(readFileSync(masterKeyFile(home.dataDir), 'utf8'))
 })
 
-test('while a key is being replaced, the archive has both', async () => {
+test('During a rotation the archive has both keys', async () => {
   using home = createHome()
   const next = newMasterKey()
-  const old = readMasterKey(home.dataDir)
-  if (!old) throw new Error('there is a key')
+  const old = readMasterKey(home.dataDir) ?? expect.unreachable()
   replaceKeyFile(home.dataDir, [next, old])
   home.db.client.query('INSERT INTO master_keys VALUES (?, 1)').run(next.id)
 

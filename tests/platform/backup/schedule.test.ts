@@ -1,17 +1,16 @@
 import { describe, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { migrations } from '../../../drizzle/index.ts'
 import { migrate } from '../../../src/db/migrate.ts'
 import { openDatabase } from '../../../src/db/open.ts'
-import { archiveInChild, type MakeArchive } from '../../../src/platform/backup/child.ts'
+import type { MakeArchive } from '../../../src/platform/backup/child.ts'
 import { createBackups } from '../../../src/platform/backup/schedule.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { createMetrics } from '../../../src/platform/metrics/index.ts'
-import { until } from '../../support/binary.ts'
 import { createTestClock } from '../../support/clock.ts'
 import { temporaryFolder } from '../../support/folder.ts'
-import { createHome, piecesOf, sha256 } from './fixture.ts'
+import { createHome, restore } from './fixture.ts'
 
 const START = '2026-11-22T05:12:38.000Z'
 const SECOND = 1000
@@ -19,77 +18,70 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-const SETTINGS = { enabled: true, everyMs: DAY, keep: 3 }
+const named = (time: string) => `gatehouse-2026-${time}Z.tar.gz`
 
-interface Running {
-  stop: (graceMs: number) => Promise<void>
-  atRest: () => Promise<void>
+/** Writes a file at once. */
+const quick: MakeArchive = async (dataDir, file) => {
+  if (dirname(file) === join(dataDir, 'backups')) mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, 'archive')
+  return { bytes: 7 }
 }
 
-const never = new Promise<never>(() => {})
+const failing: MakeArchive = () => Promise.reject(new Error('no room'))
 
-/** Processes on one data directory, with a clock that the test turns. */
-function createFixture(settings: Partial<typeof SETTINGS> & { directory?: string } = {}) {
+/** Ends when it is aborted. */
+const hanging: MakeArchive = (_dataDir, _file, signal) =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('cut short')))
+  })
+
+type Settings = { enabled?: boolean; everyMs?: number; keep?: number; directory?: string }
+
+/** Processes on one data directory, which is a new one unless given. */
+function createFixture(settings: Settings = {}, given?: string) {
   const folder = temporaryFolder()
-  const dataDir = folder.path
+  const dataDir = given ?? folder.path
   const clock = createTestClock(START)
   const db = openDatabase({ dataDir, synchronous: 'normal' })
   migrate(db.client, { migrations, backupDir: join(dataDir, 'b'), appVersion: '1', now: 0 })
   const lines: string[] = []
   const write = (line: string) => void lines.push(line)
   const log = createLog({ level: 'debug', format: 'json', now: clock.now, write })
-  const living = new Set<string>()
-  const running = new Map<string, Running>()
+  const running = new Map<string, { stop: () => Promise<void>; atRest: () => Promise<void> }>()
 
-  /** Writes the file that it is asked for, at once. */
-  const quick: MakeArchive = async (dir, file) => {
-    if (dirname(file) === join(dir, 'backups')) mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, 'archive')
-    return { bytes: 7 }
-  }
-
-  /** `hung` comes true when a backup is under way that does not end by itself. */
-  async function boot(name: string, makeArchive: MakeArchive = quick, hung: Promise<void> = never) {
+  /** `hangs` says that a backup never ends by itself: the clock goes on once it has begun. */
+  async function boot(name: string, makeArchive: MakeArchive = quick, { hangs = false } = {}) {
     const metrics = createMetrics()
-    const deaths: (() => void)[] = []
-    const instances = {
-      self: name,
-      alive: () => [...living],
-      onDeath: (listener: () => void) => void deaths.push(listener),
-    }
-    living.add(name)
+    const begun = Promise.withResolvers<void>()
+    const listeners: (() => void)[] = []
     const backups = createBackups({
       db,
       clock,
       log,
       metrics,
-      instances,
-      settings: { ...SETTINGS, ...settings },
-      makeArchive,
+      instances: {
+        self: name,
+        alive: () => [...running.keys()],
+        onDeath: (listener: () => void) => void listeners.push(listener),
+      },
+      settings: { enabled: true, everyMs: DAY, keep: 3, ...settings },
+      makeArchive: (...args) => {
+        if (hangs) begun.resolve()
+        return makeArchive(...args)
+      },
     })
-    running.set(name, { stop: backups.stop, atRest: () => Promise.race([backups.idle(), hung]) })
+    running.set(name, {
+      stop: () => backups.stop(0),
+      atRest: () => Promise.race([backups.idle(), begun.promise]),
+    })
     backups.start()
     await clock.settled()
-    return {
-      ...backups,
-      metrics,
-      /** Without a word: the others find out. */
-      die: () => living.delete(name) && running.delete(name),
-      hearOfDeath: async () => {
-        for (const tell of deaths) tell()
-        await clock.settled()
-      },
+    const hearOfDeath = async (dead: string) => {
+      running.delete(dead)
+      for (const listener of listeners) listener()
+      await clock.settled()
     }
-  }
-
-  /** With a backup that does not end by itself: come to rest once it is under way. */
-  function bootHanging(name: string, makeArchive: MakeArchive = () => never) {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const making: MakeArchive = (...args) => {
-      resolve()
-      return makeArchive(...args)
-    }
-    return boot(name, making, promise)
+    return { ...backups, metrics: () => metrics.render(), hearOfDeath }
   }
 
   clock.settled = async () => {
@@ -102,237 +94,186 @@ function createFixture(settings: Partial<typeof SETTINGS> & { directory?: string
         'SELECT owner, file, error, ended_at FROM backups ORDER BY started_at, id',
       )
       .all()
+  const directory = settings.directory ?? join(dataDir, 'backups')
+  const files = () => (existsSync(directory) ? readdirSync(directory).toSorted() : [])
 
-  return {
-    dataDir,
-    clock,
-    db,
-    lines,
-    boot,
-    bootHanging,
-    rows,
-    files: (directory = join(dataDir, 'backups')) =>
-      existsSync(directory) ? readdirSync(directory).toSorted() : [],
-    [Symbol.asyncDispose]: async () => {
-      await Promise.all([...running.values()].map(({ stop }) => stop(0)))
-      db.close()
-      folder[Symbol.dispose]()
-    },
+  async function close() {
+    await Promise.all([...running.values()].map(({ stop }) => stop()))
+    db.close()
+    folder[Symbol.dispose]()
   }
+  return { dataDir, clock, db, lines, boot, rows, files, [Symbol.asyncDispose]: close }
 }
 
-test('the first is made at once and the next when it is due, named after their times', async () => {
-  await using fixture = createFixture()
-  const process = await fixture.boot('a')
-  await fixture.clock.settled()
-
-  expect(fixture.files()).toEqual(['gatehouse-2026-11-22T05-12-38Z.tar.gz'])
-  await fixture.clock.advance(DAY - 1)
-  expect(fixture.files()).toHaveLength(1)
-  await fixture.clock.advance(MINUTE)
-  expect(fixture.files()).toEqual([
-    'gatehouse-2026-11-22T05-12-38Z.tar.gz',
-    'gatehouse-2026-11-23T05-12-38Z.tar.gz',
-  ])
-  expect(process.list(10)).toMatchObject([
-    { origin: 'schedule', owner: 'a', bytes: 7, error: null },
-    { bytes: 7 },
-  ])
-  expect(process.latest()).toMatchObject({ startedAt: Date.parse(START) + DAY })
-})
-
-test('one that somebody asks for is made at once, and the next a period later', async () => {
-  await using fixture = createFixture()
-  const { makeNow, idle } = await fixture.boot('a')
-  await fixture.clock.settled()
-  await fixture.clock.advance(HOUR)
-  const noted: string[] = []
-  await makeNow((file) => noted.push(basename(file)))
-  await idle()
-  expect(noted).toEqual(['gatehouse-2026-11-22T06-12-38Z.tar.gz'])
-  expect(fixture.files()).toEqual(['gatehouse-2026-11-22T05-12-38Z.tar.gz', ...noted])
-  await fixture.clock.advance(DAY - MINUTE)
-  expect(fixture.files()).toHaveLength(2)
-  await fixture.clock.advance(2 * MINUTE)
-  expect(fixture.files()).toHaveLength(3)
-})
-
-test('one that somebody asks for is refused while one is being made, here or elsewhere', async () => {
-  await using fixture = createFixture({ enabled: false })
-  const untilCut: MakeArchive = (_dir, _file, signal) =>
-    new Promise((_, reject) => {
-      signal.addEventListener('abort', () => reject(new Error('cut short')))
-    })
-  const here = await fixture.bootHanging('a', untilCut)
-  const elsewhere = await fixture.boot('b')
-  await here.makeNow()
-  for (const { makeNow } of [here, elsewhere])
-    await expect(makeNow()).rejects.toMatchObject({ kind: 'conflict' })
-  expect(fixture.rows()).toMatchObject([{ owner: 'a', ended_at: null }])
-})
-
-test('one that somebody asks for twice within a second is made once', async () => {
-  await using fixture = createFixture({ enabled: false })
-  const { makeNow, idle } = await fixture.boot('a')
-  await makeNow()
-  await idle()
-  await expect(makeNow()).rejects.toMatchObject({ kind: 'conflict' })
-  await fixture.clock.advance(SECOND)
-  await makeNow()
-  await idle()
-  expect(fixture.rows()).toMatchObject([{ error: null }, { error: null }])
-})
-
-test('one that somebody asks for is not begun where that cannot be noted', async () => {
-  await using fixture = createFixture({ enabled: false })
-  const { makeNow, idle } = await fixture.boot('a')
-  const refused = makeNow(() => {
-    throw new Error('no room for the note')
-  })
-  await expect(refused).rejects.toThrow('no room for the note')
-  await idle()
-  expect([fixture.rows(), fixture.files()]).toEqual([[], []])
-  await makeNow()
-  await idle()
-  expect(fixture.files()).toHaveLength(1)
-})
-
-test('none is made unless it is switched on', async () => {
-  await using fixture = createFixture({ enabled: false })
-  await fixture.boot('a')
-  await fixture.clock.advance(2 * DAY)
-
-  expect(fixture.files()).toEqual([])
-})
-
-test('a restart makes none before its time, and one alone after an outage', async () => {
-  await using fixture = createFixture()
-  const first = await fixture.boot('a')
-  await fixture.clock.settled()
-  await first.stop(0)
-
-  await fixture.clock.advance(HOUR)
-  const second = await fixture.boot('b')
-  await fixture.clock.advance(HOUR)
-  expect(fixture.files()).toHaveLength(1)
-  await second.stop(0)
-
-  await fixture.clock.advance(5 * DAY)
-  await fixture.boot('c')
-  await fixture.clock.advance(HOUR)
-  expect(fixture.files()).toHaveLength(2)
-})
-
-test('after a clock was set back one is made, and the next when that is due', async () => {
-  await using fixture = createFixture()
-  await fixture.boot('a')
-  fixture.clock.jump(-30 * DAY)
-
-  await fixture.clock.advance(HOUR)
-  expect(fixture.files()).toHaveLength(2)
-  await fixture.clock.advance(DAY)
-  expect(fixture.files()).toHaveLength(3)
-})
-
-test('of several processes one makes each', async () => {
-  await using fixture = createFixture()
-  await Promise.all(['a', 'b', 'c'].map((name) => fixture.boot(name)))
-  await fixture.clock.advance(3 * DAY + HOUR)
-
-  expect(fixture.rows()).toHaveLength(4)
-  expect(new Set(fixture.rows().map(({ file }) => file)).size).toBe(4)
-})
-
-describe('what a process that died has left open', () => {
-  test('is closed and made by another, as soon as the death is known', async () => {
+describe('The schedule', () => {
+  test('makes the first backup at once and the next when it is due, named after their times', async () => {
     await using fixture = createFixture()
-    const dying = await fixture.bootHanging('dying')
+    const { list, latest } = await fixture.boot('a')
+
+    expect(fixture.files()).toEqual([named('11-22T05-12-38')])
+    await fixture.clock.advance(DAY - 1)
+    expect(fixture.files()).toHaveLength(1)
+    await fixture.clock.advance(MINUTE)
+    expect(fixture.files()).toEqual([named('11-22T05-12-38'), named('11-23T05-12-38')])
+    const row = { origin: 'schedule', owner: 'a', bytes: 7, error: null }
+    expect(list(10)).toMatchObject([row, row])
+    expect(latest()).toMatchObject({ startedAt: Date.parse(START) + DAY })
+  })
+
+  test('makes none where it is off', async () => {
+    await using fixture = createFixture({ enabled: false })
+    await fixture.boot('a')
+    await fixture.clock.advance(2 * DAY)
+    expect(fixture.files()).toEqual([])
+  })
+
+  test('makes none before its time after a restart, and one after an outage', async () => {
+    await using fixture = createFixture()
+    const first = await fixture.boot('a')
+    await first.stop(0)
+    await fixture.clock.advance(HOUR)
+    const second = await fixture.boot('b')
+    await fixture.clock.advance(HOUR)
+    expect(fixture.files()).toHaveLength(1)
+
+    await second.stop(0)
+    await fixture.clock.advance(5 * DAY)
+    await fixture.boot('c')
+    await fixture.clock.advance(HOUR)
+    expect(fixture.files()).toHaveLength(2)
+  })
+
+  test('makes one when the clock was set back, and counts none of the future as the latest', async () => {
+    await using fixture = createFixture()
+    const { list, latest, metrics } = await fixture.boot('a')
+    expect(list(10)).toEqual([latest() ?? expect.unreachable()])
+    fixture.clock.jump(-30 * DAY)
+    expect([list(10), latest()]).toEqual([[], undefined])
+    expect(metrics()).toContain('gatehouse_backup_last_success_timestamp_seconds 0')
+
+    await fixture.clock.advance(HOUR)
+    expect(fixture.files()).toHaveLength(2)
+    await fixture.clock.advance(DAY)
+    expect(fixture.files()).toHaveLength(3)
+  })
+
+  test('makes each backup once with several processes', async () => {
+    await using fixture = createFixture()
+    await Promise.all(['a', 'b', 'c'].map((name) => fixture.boot(name)))
+    await fixture.clock.advance(3 * DAY + HOUR)
+    expect(new Set(fixture.rows().map(({ file }) => file)).size).toBe(4)
+    expect(fixture.rows()).toHaveLength(4)
+  })
+})
+
+describe('A manual backup', () => {
+  test('is made at once, and the next of the schedule a period later', async () => {
+    await using fixture = createFixture()
+    const { makeNow, idle } = await fixture.boot('a')
+    await fixture.clock.advance(HOUR)
+    const noted: string[] = []
+    await makeNow((file) => noted.push(basename(file)))
+    await idle()
+    expect(noted).toEqual([named('11-22T06-12-38')])
+    expect(fixture.files()).toEqual([named('11-22T05-12-38'), ...noted])
+    await fixture.clock.advance(DAY - MINUTE)
+    expect(fixture.files()).toHaveLength(2)
+    await fixture.clock.advance(2 * MINUTE)
+    expect(fixture.files()).toHaveLength(3)
+  })
+
+  test('is a conflict during another one in any process, and within the same second', async () => {
+    await using fixture = createFixture({ enabled: false })
+    const quickly = await fixture.boot('a')
+    await quickly.makeNow()
+    await quickly.idle()
+    await expect(quickly.makeNow()).rejects.toMatchObject({ kind: 'conflict' })
+    await fixture.clock.advance(SECOND)
+
+    const slowly = await fixture.boot('b', hanging, { hangs: true })
+    await slowly.makeNow()
+    for (const { makeNow } of [quickly, slowly])
+      await expect(makeNow()).rejects.toMatchObject({ kind: 'conflict' })
+    expect(fixture.rows()).toMatchObject([{ error: null }, { owner: 'b', ended_at: null }])
+  })
+
+  test('is not begun when it cannot be noted', async () => {
+    await using fixture = createFixture({ enabled: false })
+    const { makeNow, idle } = await fixture.boot('a')
+    const refused = makeNow(() => {
+      throw new Error('no room for the note')
+    })
+    await expect(refused).rejects.toThrow('no room for the note')
+    await idle()
+    expect([fixture.rows(), fixture.files()]).toEqual([[], []])
+    await makeNow()
+    await idle()
+    expect(fixture.files()).toHaveLength(1)
+  })
+})
+
+describe('The backup of a dead process', () => {
+  test('is closed and made again by another process', async () => {
+    await using fixture = createFixture()
+    await fixture.boot('dying', hanging, { hangs: true })
     const other = await fixture.boot('other')
     await fixture.clock.advance(MINUTE)
     expect(fixture.rows()).toMatchObject([{ owner: 'dying', ended_at: null }])
 
-    dying.die()
-    await other.hearOfDeath()
+    await other.hearOfDeath('dying')
 
+    const error = 'interrupted: the process that made the backup stopped'
     expect(fixture.rows()).toMatchObject([
-      { owner: 'dying', error: 'interrupted: the process that made the backup stopped' },
+      { owner: 'dying', error },
       { owner: 'other', error: null },
     ])
   })
 
-  test('counts as good when its file is there', async () => {
+  test('counts as a success if its file exists', async () => {
     await using fixture = createFixture()
-    const dying = await fixture.bootHanging('dying', (_, file) => {
-      mkdirSync(dirname(file))
-      writeFileSync(file, 'archive')
-      return never
-    })
+    const hangAtEnd: MakeArchive = (...args) => quick(...args).then(() => hanging(...args))
+    await fixture.boot('dying', hangAtEnd, { hangs: true })
     const other = await fixture.boot('other')
-    dying.die()
-    await other.hearOfDeath()
-
+    await other.hearOfDeath('dying')
     expect(fixture.rows()).toMatchObject([{ owner: 'dying', error: null }])
     expect(other.latest()).toMatchObject({ owner: 'dying', bytes: 7 })
   })
 })
 
-describe('a backup that fails', () => {
-  test('is told, and tried again after a quarter of an hour', async () => {
+describe('A backup that fails', () => {
+  test('is logged and counted, and tried again after 15 minutes', async () => {
     await using fixture = createFixture()
-    let tries = 0
-    const process = await fixture.boot('a', async () => {
-      tries++
-      throw new Error('no room')
-    })
+    const { latest, metrics } = await fixture.boot('a', failing)
     await fixture.clock.advance(14 * MINUTE)
-    expect(tries).toBe(1)
+    expect(fixture.rows()).toHaveLength(1)
     await fixture.clock.advance(2 * MINUTE)
-    expect(tries).toBe(2)
 
     expect(fixture.rows()).toMatchObject([{ error: 'no room' }, { error: 'no room' }])
     expect(fixture.lines.filter((line) => line.includes('backup failed'))).toHaveLength(2)
-    expect(process.latest()).toBeUndefined()
-    const metrics = process.metrics.render()
-    expect(metrics).toContain('gatehouse_backups_total{result="failure"} 2')
-    expect(metrics).toContain('gatehouse_backup_last_success_timestamp_seconds 0')
+    expect(latest()).toBeUndefined()
+    expect(metrics()).toContain('gatehouse_backups_total{result="failure"} 2')
+    expect(metrics()).toContain('gatehouse_backup_last_success_timestamp_seconds 0')
   })
 
-  test('is tried again when the next would be due, where that is sooner', async () => {
+  test('is tried again when the next is due if that is sooner', async () => {
     await using fixture = createFixture({ everyMs: MINUTE })
-    let tries = 0
-    await fixture.boot('a', async () => {
-      tries++
-      throw new Error('no room')
-    })
+    await fixture.boot('a', failing)
     await fixture.clock.advance(3 * MINUTE + SECOND)
-
-    expect(tries).toBe(4)
-  })
-
-  test('leaves the process and its schedule as they were', async () => {
-    await using fixture = createFixture({ directory: '/dev/null/nowhere' })
-    const process = await fixture.boot('a')
-    await fixture.clock.settled()
-    expect(fixture.rows()).toMatchObject([{ error: expect.stringContaining('ENOTDIR') }])
-
-    expect(process.metrics.render()).toContain('gatehouse_backups_total{result="failure"} 1')
+    expect(fixture.rows()).toHaveLength(4)
   })
 })
 
-test('one that was made but could not be noted is no failure: the next look finds it good, and it counts once', async () => {
+test('A backup that was made but not stored is found good at the next check and counts once', async () => {
   await using fixture = createFixture()
   const { client } = fixture.db
-  const process = await fixture.boot('a', async (_, file) => {
-    mkdirSync(dirname(file))
-    writeFileSync(file, 'archive')
-    client.run(
-      "CREATE TEMP TRIGGER full BEFORE UPDATE ON backups BEGIN SELECT RAISE(ABORT, 'no room'); END",
-    )
-    return { bytes: 7 }
+  const trigger = "BEFORE UPDATE ON backups BEGIN SELECT RAISE(ABORT, 'no room'); END"
+  const process = await fixture.boot('a', (...args) => {
+    client.run(`CREATE TEMP TRIGGER full ${trigger}`)
+    return quick(...args)
   })
   expect(fixture.rows()).toMatchObject([{ ended_at: null, error: null }])
   expect(fixture.lines).toEqual([expect.stringContaining('backup schedule failed')])
-  expect(process.metrics.render()).not.toContain('gatehouse_backups_total{result="success"} 1')
+  expect(process.metrics()).not.toContain('gatehouse_backups_total{result="success"} 1')
 
   client.run('DROP TRIGGER full')
   await fixture.clock.advance(MINUTE)
@@ -341,145 +282,114 @@ test('one that was made but could not be noted is no failure: the next look find
   expect(process.latest()).toMatchObject({ owner: 'a', bytes: 7 })
   await fixture.clock.advance(HOUR)
   expect(fixture.files()).toHaveLength(1)
-  const metrics = process.metrics.render()
-  expect(metrics).toContain('gatehouse_backups_total{result="success"} 1')
-  expect(metrics).toContain('gatehouse_backups_total{result="failure"} 0')
+  expect(process.metrics()).toContain('gatehouse_backups_total{result="success"} 1')
+  expect(process.metrics()).toContain('gatehouse_backups_total{result="failure"} 0')
 })
 
-test('the newest are kept, and nothing goes that the schedule did not make', async () => {
+test('The newest archives of the schedule are kept, and foreign files stay', async () => {
   await using fixture = createFixture()
   const directory = join(fixture.dataDir, 'backups')
   mkdirSync(directory)
   const others = [
-    'before-0004_operations-2026-01-01T00-00-00-000Z-1.db',
-    'gatehouse-2020-01-01T00-00-00Z.tar.gz',
+    'before-0004_x-2026-01-01T00-00-00-000Z-1.db',
+    named('01-01T00-00-00'),
     'notes.txt',
   ]
   for (const name of others) writeFileSync(join(directory, name), '')
-  const process = await fixture.boot('a')
+  const { metrics } = await fixture.boot('a')
   await fixture.clock.advance(5 * DAY + HOUR)
 
-  expect(fixture.files().filter((name) => !others.includes(name))).toEqual([
-    'gatehouse-2026-11-25T05-12-38Z.tar.gz',
-    'gatehouse-2026-11-26T05-12-38Z.tar.gz',
-    'gatehouse-2026-11-27T05-12-38Z.tar.gz',
-  ])
-  expect(fixture.files()).toEqual(expect.arrayContaining(others))
-  expect(process.metrics.render()).toContain('gatehouse_backups_total{result="success"} 6')
-  expect(process.metrics.render()).toContain(
-    `gatehouse_backup_last_success_timestamp_seconds ${Date.parse('2026-11-27T05:12:38Z') / SECOND}`,
-  )
+  const kept = [25, 26, 27].map((day) => named(`11-${day}T05-12-38`))
+  expect(fixture.files()).toEqual([...others, ...kept].toSorted())
+  expect(metrics()).toContain('gatehouse_backups_total{result="success"} 6')
+  const last = Date.parse('2026-11-27T05:12:38Z') / SECOND
+  expect(metrics()).toContain(`gatehouse_backup_last_success_timestamp_seconds ${last}`)
 })
 
-test('the one just made stays, though a clock that was ahead has dated others later', async () => {
+test('The new archive stays even if a clock that was ahead has dated others later', async () => {
   await using fixture = createFixture({ keep: 2 })
   await fixture.boot('a')
   await fixture.clock.advance(2 * DAY + HOUR)
   fixture.clock.jump(-300 * DAY)
   await fixture.clock.advance(HOUR)
-
-  // By the old order the newest two would be those of the future.
-  expect(fixture.files()).toEqual([
-    'gatehouse-2026-01-28T06-13-38Z.tar.gz',
-    'gatehouse-2026-11-24T05-12-38Z.tar.gz',
-  ])
+  expect(fixture.files()).toEqual([named('01-28T06-13-38'), named('11-24T05-12-38')])
   await fixture.clock.advance(DAY)
-  expect(fixture.files()).toEqual([
-    'gatehouse-2026-01-28T06-13-38Z.tar.gz',
-    'gatehouse-2026-01-29T06-13-38Z.tar.gz',
-  ])
+  expect(fixture.files()).toEqual([named('01-28T06-13-38'), named('01-29T06-13-38')])
 })
 
-test('rows go after 90 days, but for the last success and those whose file is kept', async () => {
+test('Rows are deleted after 90 days, except the last success and those of kept files', async () => {
   await using fixture = createFixture({ keep: 2 })
   const { retention } = await fixture.boot('a')
   await fixture.clock.advance(4 * DAY + HOUR)
   const sweep = (ms: number) =>
     fixture.db.commit(() => retention.deleteSlice(fixture.clock.now() + ms, 500))
-
-  expect(await sweep(80 * DAY)).toBe(0)
-  expect(await sweep(200 * DAY)).toBe(3)
-  expect(await sweep(200 * DAY)).toBe(0)
+  expect([await sweep(80 * DAY), await sweep(200 * DAY), await sweep(200 * DAY)]).toEqual([0, 3, 0])
   expect(fixture.rows().map(({ file }) => basename(file))).toEqual(fixture.files())
 })
 
-test('a process that stops gives up the backup under way', async () => {
+test('A process that stops aborts its backup', async () => {
   await using fixture = createFixture()
-  const stopping = await fixture.bootHanging(
-    'a',
-    (_, __, signal) =>
-      new Promise((_, reject) => {
-        signal.addEventListener('abort', () => reject(new Error('cut short')))
-      }),
-  )
-
-  await stopping.stop(0)
-
+  const { stop } = await fixture.boot('a', hanging, { hangs: true })
+  await stop(0)
   expect(fixture.rows()).toMatchObject([{ error: 'cut short' }])
 })
 
-test('a process of its own makes the archive, or says why it cannot', async () => {
-  using home = createHome()
-  const file = join(home.path, 'a.tar.gz')
-  const { signal } = new AbortController()
+describe('An installation deletes only archives that it made itself', () => {
+  const EARLIER = [20, 21, 22].map((day) => named(`11-${day}T05-12-30`))
 
-  const { bytes } = await archiveInChild(home.dataDir, file, signal)
+  /** Archives of the schedule of `home`: an abandoned one, two good ones and one under way. */
+  function madeBefore(home: ReturnType<typeof createHome>, directory: string) {
+    mkdirSync(directory, { recursive: true })
+    const insert = "INSERT INTO backups VALUES (?, 'schedule', 'i', ?, ?, ?, ?, ?)"
+    const add = home.db.client.query(insert)
+    const [abandoned = '', ...good] = EARLIER.map((name) => join(directory, name))
+    for (const [at, file] of good.entries()) add.run(`good-${at}`, at, at, file, 7, null)
+    const error = 'interrupted: the process that made the backup stopped'
+    add.run('abandoned', 5, 5, abandoned, null, error)
+    const underWay = join(directory, named('11-22T05-13-00'))
+    add.run('open', 6, null, underWay, null, null)
+    for (const name of EARLIER) writeFileSync(join(directory, name), 'archive')
+    return underWay
+  }
 
-  expect(bytes).toBe(Bun.file(file).size)
-  expect((await piecesOf(file)).map(({ header }) => header.name)).toContain('master.key')
-  await expect(archiveInChild(home.dataDir, file, signal)).rejects.toThrow('already exists')
-}, 30_000)
+  /** Lets the schedule make two archives, of which it keeps one. */
+  async function makeTwo(dataDir: string, directory?: string) {
+    await using fixture = createFixture({ everyMs: MINUTE, keep: 1, directory }, dataDir)
+    const { list } = await fixture.boot('me')
+    await fixture.clock.advance(MINUTE)
+    return list(10)
+  }
 
-test('that process makes the directory among the data, and no other', async () => {
-  using home = createHome()
-  const { signal } = new AbortController()
-  const missing = join(home.path, 'mnt', 'usb')
+  test.each([true, false])('in a restored copy that shares the directory: %p', async (isShared) => {
+    using home = createHome()
+    const directory = join(home.path, 'archives')
+    const underWay = madeBefore(home, directory)
+    const { file } = await home.backUp('a.tar.gz')
+    writeFileSync(underWay, 'archive')
+    const copy = join(home.path, 'copy')
+    await restore(copy, file)
 
-  await archiveInChild(home.dataDir, join(home.dataDir, 'backups', 'a.tar.gz'), signal)
-  await expect(archiveInChild(home.dataDir, join(missing, 'a.tar.gz'), signal)).rejects.toThrow(
-    `directory ${missing} does not exist. Mount or create it first`,
-  )
+    const made = await makeTwo(copy, isShared ? directory : undefined)
 
-  expect(existsSync(join(home.path, 'mnt'))).toBe(false)
-}, 30_000)
+    expect(readdirSync(directory)).toEqual(expect.arrayContaining([...EARLIER, basename(underWay)]))
+    expect(made.map((row) => existsSync(row.file))).toEqual([true, false])
+  })
 
-test('that process leaves the log of a database to its server and its replicator', async () => {
-  using home = createHome()
-  const file = join(home.path, 'a.tar.gz')
-  const { client } = home.db
-  client.run('PRAGMA wal_autocheckpoint = 0')
-  client
-    .query("INSERT INTO backups VALUES ('b', 'schedule', 'i', 0, NULL, ?, NULL, NULL)")
-    .run(file)
-  const log = () => sha256(readFileSync(`${home.db.file}-wal`))
-  const before = log()
+  test('after a restore in place', async () => {
+    using home = createHome()
+    const directory = join(home.dataDir, 'backups')
+    madeBefore(home, directory)
+    await home.restore((await home.backUp('a.tar.gz')).file)
+    await makeTwo(home.dataDir)
+    expect(readdirSync(directory).toSorted()).toEqual([...EARLIER, named('11-22T05-13-38')])
+  })
 
-  await archiveInChild(home.dataDir, file, new AbortController().signal)
-
-  expect(log()).toBe(before)
-}, 30_000)
-
-test('a backup that is cut short leaves no copy behind', async () => {
-  using home = createHome()
-  home.db.client.run('CREATE TABLE large (x); INSERT INTO large VALUES (randomblob(4000000))')
-  const controller = new AbortController()
-  const made = archiveInChild(home.dataDir, join(home.path, 'a.tar.gz'), controller.signal)
-  made.catch(() => {})
-  await until(() => readdirSync(home.path).some((name) => name.startsWith('.gatehouse-work')))
-
-  controller.abort()
-
-  await expect(made).rejects.toThrow()
-  expect(readdirSync(home.path).filter((name) => name.startsWith('.'))).toEqual([])
-}, 30_000)
-
-test('what a clock that was ahead has dated does not count as the last one', async () => {
-  await using fixture = createFixture()
-  const { latest, list, metrics } = await fixture.boot('a')
-  expect(list(10)).toEqual([latest() ?? expect.unreachable()])
-  fixture.clock.jump(-300 * DAY)
-
-  expect(list(10)).toEqual([])
-  expect(latest()).toBeUndefined()
-  expect(metrics.render()).toContain('gatehouse_backup_last_success_timestamp_seconds 0')
+  test.each([true, false])('in the current directory: %p', async (isCurrent) => {
+    using home = createHome()
+    const directory = join(home.path, 'archives')
+    madeBefore(home, directory)
+    await makeTwo(home.dataDir, isCurrent ? directory : undefined)
+    const expected = isCurrent ? [named('11-22T05-13-38')] : EARLIER
+    expect(readdirSync(directory).toSorted()).toEqual(expected)
+  })
 })

@@ -7,23 +7,28 @@ export interface Identity {
 }
 
 const DAY_MS = 86_400_000
+
 const COMMON = { keyType: 'ec', algorithm: 'sha256' } as const
 
+const days = ([from, to]: [number, number]) => ({
+  notBeforeDate: new Date(Date.now() + from * DAY_MS),
+  notAfterDate: new Date(Date.now() + to * DAY_MS),
+})
+
 export async function createAuthority(name = 'Test authority'): Promise<Identity> {
-  return toIdentity(
-    await generate([{ name: 'commonName', value: name }], {
-      ...COMMON,
-      ...days(-30, 30),
-      extensions: [
-        { name: 'basicConstraints', cA: true, critical: true },
-        { name: 'keyUsage', keyCertSign: true, critical: true },
-      ],
-    }),
-  )
+  const { private: key, cert } = await generate([{ name: 'commonName', value: name }], {
+    ...COMMON,
+    ...days([-30, 30]),
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, critical: true },
+    ],
+  })
+  return { key, cert }
 }
 
 interface Wanted {
-  /** Signs for itself when left out. */
+  /** A self-signed certificate without. */
   authority?: Identity
   name?: string
   ip?: string
@@ -36,22 +41,11 @@ export async function createIdentity({ authority, name, ip, valid = [-1, 1] }: W
     ...(name ? [{ type: 2 as const, value: name }] : []),
     ...(ip ? [{ type: 7 as const, ip }] : []),
   ]
-  return toIdentity(
-    await generate([{ name: 'commonName', value: 'Test server' }], {
-      ...COMMON,
-      ...days(...valid),
-      ...(authority && { ca: authority }),
-      extensions: [{ name: 'subjectAltName', altNames }],
-    }),
-  )
+  const { private: key, cert } = await generate([{ name: 'commonName', value: 'Test server' }], {
+    ...COMMON,
+    ...days(valid),
+    ...(authority && { ca: authority }),
+    extensions: [{ name: 'subjectAltName', altNames }],
+  })
+  return { key, cert }
 }
-
-const days = (from: number, to: number) => ({
-  notBeforeDate: new Date(Date.now() + from * DAY_MS),
-  notAfterDate: new Date(Date.now() + to * DAY_MS),
-})
-
-const toIdentity = (pems: { private: string; cert: string }): Identity => ({
-  key: pems.private,
-  cert: pems.cert,
-})

@@ -9,7 +9,7 @@ const NXDOMAIN = 3
 
 const FAILS = 'fails'
 
-/** The addresses of each name, `fails` in place of those of IPv6, or `silent` for no answer at all. */
+/** The addresses of each name, where `fails` stands for those of IPv6, or `silent` for no answer. */
 export type Records = Record<string, string[] | 'silent'>
 
 /** A name server on loopback. A name that it has no record of does not exist. */

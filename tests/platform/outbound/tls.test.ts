@@ -1,161 +1,115 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createAuthority, createIdentity, type Identity } from './certificates.ts'
-import { answer, failure, get, loopback, reply, startTarget, startTlsTarget } from './support.ts'
+import { answer, failure, get, loopback, reply, startTarget, startTlsTarget } from './fixture.ts'
 
 const NAME = 'pinned.example.test'
-let authority: Identity
-let stranger: Identity
-let impostor: Identity
-let named: Identity
+const OTHER = 'other.example.test'
+const authority = await createAuthority()
+const stranger = await createAuthority('Another authority')
+const impostor = await createAuthority()
+const named = await createIdentity({ authority, name: NAME })
+const outbound = loopback({ ca: authority.cert })
 
-beforeAll(async () => {
-  authority = await createAuthority()
-  stranger = await createAuthority('Another authority')
-  impostor = await createAuthority()
-  named = await createIdentity({ authority, name: NAME })
+const callTo = (host: string, { port }: { port: number }) =>
+  outbound.send(get(`https://${host}:${port}/`))
+
+test('A name that does not resolve is reached at its pinned address', async () => {
+  const target = await startTlsTarget(named)
+  const result = reply(await callTo(NAME, target))
+  expect(result).toMatchObject({ status: 200, text: 'over tls', address: '127.0.0.1' })
+  expect(result.timings.tls).toBeGreaterThan(0)
+  expect(reply(await callTo(`${NAME.toUpperCase()}.`, target)).status).toBe(200)
+  expect(target.seen).toEqual({ requests: 2, names: [NAME, NAME] })
 })
 
-const trusting = () => loopback({ ca: authority.cert })
-
-describe('a checked address is dialled, and the certificate judged by the name', () => {
-  test('a name that does not resolve is reached at the address it was pinned to', async () => {
-    const target = await startTlsTarget(named)
-
-    const result = reply(await trusting().send(get(`https://${NAME}:${target.port}/`)))
-
-    expect(result).toMatchObject({ status: 200, text: 'over tls', address: '127.0.0.1' })
-    expect(result.timings.tls).toBeGreaterThan(0)
-    expect(target.seen).toEqual({ requests: 1, names: [NAME] })
-  })
-
-  test('spelling does not matter: upper case and a trailing dot', async () => {
-    const target = await startTlsTarget(named)
-
-    const result = await trusting().send(get(`https://${NAME.toUpperCase()}.:${target.port}/`))
-
-    expect(reply(result).status).toBe(200)
-    expect(target.seen.names).toEqual([NAME])
-  })
-
-  test('a wildcard certificate covers one label', async () => {
-    const target = await startTlsTarget(await createIdentity({ authority, name: '*.example.test' }))
-
-    const one = await trusting().send(get(`https://${NAME}:${target.port}/`))
-    const two = await trusting().send(get(`https://a.${NAME}:${target.port}/`))
-
-    expect(reply(one).status).toBe(200)
-    expect(failure(two).message).toBe(`TLS: the certificate is not valid for a.${NAME}`)
-  })
-
-  test('a URL with a literal address needs a certificate for that address', async () => {
-    const right = await startTlsTarget(await createIdentity({ authority, ip: '127.0.0.1' }))
-    const wrong = await startTlsTarget(named)
-
-    const accepted = await trusting().send(get(`https://127.0.0.1:${right.port}/`))
-    const refused = await trusting().send(get(`https://127.0.0.1:${wrong.port}/`))
-
-    expect(reply(accepted).status).toBe(200)
-    expect(failure(refused).message).toBe('TLS: the certificate is not valid for 127.0.0.1')
-  })
+const NOT_VALID = 'TLS: the certificate is not valid for'
+const UNTRUSTED = 'TLS: the certificate is not signed by a trusted authority'
+test.each<[title: string, host: string, Parameters<typeof createIdentity>[0], string | undefined]>([
+  ['a wildcard covers one label', NAME, { authority, name: '*.example.test' }, undefined],
+  ['and no second', `a.${NAME}`, { authority, name: '*.example.test' }, `${NOT_VALID} a.${NAME}`],
+  ['an address', '127.0.0.1', { authority, ip: '127.0.0.1' }, undefined],
+  ['a name for an address', '127.0.0.1', { authority, name: NAME }, `${NOT_VALID} 127.0.0.1`],
+  ['an address for a name', NAME, { authority, ip: '127.0.0.1' }, `${NOT_VALID} ${NAME}`],
+  ['another name', NAME, { authority, name: OTHER }, `${NOT_VALID} ${NAME}`],
+  ['an unknown authority', NAME, { authority: stranger, name: NAME }, UNTRUSTED],
+  ['an authority with a trusted name', NAME, { authority: impostor, name: NAME }, UNTRUSTED],
+  ['self-signed', NAME, { name: NAME }, 'TLS: the certificate is self-signed'],
+  ['expired', NAME, { authority, name: NAME, valid: [-2, -1] }, 'TLS: the certificate has expired'],
+  [
+    'early',
+    NAME,
+    { authority, name: NAME, valid: [1, 2] },
+    'TLS: the certificate is not valid yet',
+  ],
+])('A certificate has to prove the name or address: %s', async (_, host, wanted, message) => {
+  const target = await startTlsTarget(await createIdentity(wanted))
+  const result = await callTo(host, target)
+  if (message === undefined) expect(reply(result).status).toBe(200)
+  else expect(failure(result)).toMatchObject({ reason: 'tls', message, address: '127.0.0.1' })
+  expect(target.seen.requests).toBe(message === undefined ? 1 : 0)
 })
 
-describe('a certificate that does not prove the name ends the call before anything is sent', () => {
-  const refusals: [title: string, identity: () => Promise<Identity>, message: string][] = [
-    [
-      'for another name',
-      () => createIdentity({ authority, name: 'other.example.test' }),
-      `TLS: the certificate is not valid for ${NAME}`,
-    ],
-    [
-      'only for the address',
-      () => createIdentity({ authority, ip: '127.0.0.1' }),
-      `TLS: the certificate is not valid for ${NAME}`,
-    ],
-    [
-      'of an unknown authority',
-      () => createIdentity({ authority: stranger, name: NAME }),
-      'TLS: the certificate is not signed by a trusted authority',
-    ],
-    [
-      'of an authority that took the name of a trusted one',
-      () => createIdentity({ authority: impostor, name: NAME }),
-      'TLS: the certificate is not signed by a trusted authority',
-    ],
-    [
-      'that is self-signed',
-      () => createIdentity({ name: NAME }),
-      'TLS: the certificate is self-signed',
-    ],
-    [
-      'that has expired',
-      () => createIdentity({ authority, name: NAME, valid: [-2, -1] }),
-      'TLS: the certificate has expired',
-    ],
-    [
-      'that is not valid yet',
-      () => createIdentity({ authority, name: NAME, valid: [1, 2] }),
-      'TLS: the certificate is not valid yet',
-    ],
-  ]
+test('A good call opens no door for a bad one to the same address', async () => {
+  const target = await startTlsTarget(named)
+  reply(await callTo(NAME, target))
+  expect(failure(await callTo(OTHER, target)).reason).toBe('tls')
+  expect(target.seen.requests).toBe(1)
+})
 
-  test.each(refusals)('%s', async (_, identity, message) => {
-    const target = await startTlsTarget(await identity())
+test('A target without TLS is told apart from one whose handshake never ends', async () => {
+  const greet = (socket: { write: (text: string) => unknown }) =>
+    void socket.write('220 mail.example\r\n')
+  using clear = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { open: greet, data() {} } })
+  const message = 'TLS: the server does not use TLS'
+  expect(failure(await callTo(NAME, clear))).toMatchObject({ reason: 'tls', message })
 
-    const result = await trusting().send(get(`https://${NAME}:${target.port}/`))
-
-    expect(failure(result)).toMatchObject({ reason: 'tls', message, address: '127.0.0.1' })
-    expect(target.seen.requests).toBe(0)
-  })
-
-  test('the authority counts only where the operator added it', async () => {
-    const target = await startTlsTarget(named)
-
-    const result = await loopback().send(get(`https://${NAME}:${target.port}/`))
-
-    expect(failure(result).reason).toBe('tls')
-    expect(target.seen.requests).toBe(0)
-  })
-
-  test('a good call opens no door for a bad one to the same address', async () => {
-    const target = await startTlsTarget(named)
-    const outbound = trusting()
-
-    const good = await outbound.send(get(`https://${NAME}:${target.port}/`))
-    const bad = await outbound.send(get(`https://other.example.test:${target.port}/`))
-
-    expect(reply(good).status).toBe(200)
-    expect(failure(bad).reason).toBe('tls')
-    expect(target.seen.requests).toBe(1)
+  const { port } = await startTarget(() => {})
+  const silent = loopback({ timeoutMs: 150 }).send(get(`https://${NAME}:${port}/`))
+  expect(failure(await silent)).toMatchObject({
+    reason: 'timeout',
+    message: 'no complete response within 0.2 s (during the TLS handshake)',
   })
 })
 
-describe('a target that does not speak TLS is told apart', () => {
-  test('one that answers in clear text', async () => {
-    const target = await startTarget(answer('never'))
-    const clear = Bun.listen({
-      hostname: '127.0.0.1',
-      port: 0,
-      socket: { open: (socket) => void socket.write('220 mail.example\r\n'), data() {} },
-    })
-
-    const result = await loopback().send(get(`https://${NAME}:${clear.port}/`))
-
-    expect(failure(result)).toMatchObject({
-      reason: 'tls',
-      message: 'TLS: the server does not use TLS',
-    })
-    expect(target.requests).toEqual([])
-    clear.stop(true)
+/** Runs fetch.script.ts with the client and an environment that turns all checks off. */
+async function fetchFrom(client: string, proxy: string, ca: string, urls: string[]) {
+  const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY']
+  const proxies = [...names, ...names.map((name) => name.toLowerCase())].map((it) => [it, proxy])
+  const others = { NODE_USE_ENV_PROXY: '1', NODE_TLS_REJECT_UNAUTHORIZED: '0' }
+  const script = new URL('./fetch.script.ts', import.meta.url).pathname
+  const child = Bun.spawn([process.execPath, script, client, ca, ...urls], {
+    env: { ...Object.fromEntries(proxies), ...others },
+    stdout: 'pipe',
+    timeout: 8000,
   })
+  const text = await new Response(child.stdout).text()
+  // It comes to its end by itself, also after calls that ran into their deadline.
+  expect(await child.exited).toBe(0)
+  return JSON.parse(text)
+}
 
-  test('one that never answers the handshake runs into the deadline', async () => {
-    const target = await startTarget(() => {})
+test.each(['outbound', 'bounded'])(
+  'No environment puts a proxy between or turns certificates off (%s)',
+  async (client) => {
+    const proxy = await startTarget(answer('through the proxy'))
+    const plain = await startTarget(answer('direct'))
+    const identities: Identity[] = [
+      await createIdentity({ authority, ip: '127.0.0.1' }),
+      await createIdentity({ authority, name: OTHER }),
+      await createIdentity({ ip: '127.0.0.1' }),
+    ]
+    const targets = await Promise.all(identities.map((identity) => startTlsTarget(identity)))
+    const urls = [plain.url, ...targets.map(({ port }) => `https://127.0.0.1:${port}/`)]
+    const silent = await startTarget(() => {})
+    if (client === 'outbound') urls.push(silent.url, `https://127.0.0.1:${silent.port}/`)
 
-    const result = await loopback({ timeoutMs: 150 }).send(get(`https://${NAME}:${target.port}/`))
-
-    expect(failure(result)).toMatchObject({
-      reason: 'timeout',
-      message: 'no complete response within 0.2 s (during the TLS handshake)',
-    })
-  })
-})
+    const trusting = await fetchFrom(client, proxy.url, authority.cert, urls)
+    expect(trusting.slice(0, 4)).toEqual([200, 200, 'tls', 'tls'])
+    expect(new Set(trusting.slice(4))).toEqual(new Set(client === 'outbound' ? ['timeout'] : []))
+    const others = await fetchFrom(client, proxy.url, '', urls.slice(0, 4))
+    expect(others).toEqual([200, 'tls', 'tls', 'tls'])
+    expect([proxy.requests.length, plain.requests.length]).toEqual([0, 2])
+    expect(targets.map(({ seen }) => seen.requests)).toEqual([1, 0, 0])
+  },
+  20_000,
+)

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { personalData } from '../../../src/engines/passepartout/store/personal-data.ts'
 import { openSnapshot } from '../../../src/platform/portable/snapshot.ts'
-import { bootContract, type Contract, type Party } from '../../engines/passepartout/contract.ts'
+import { bootPassepartout, type Fixture, type Tenant } from '../../engines/passepartout/fixture.ts'
 
-let contract: Contract
-let acme: Party
+let contract: Fixture
+let acme: Tenant
 beforeAll(async () => {
-  contract = await bootContract()
-  acme = await contract.party()
+  contract = await bootPassepartout()
+  acme = await contract.newTenant()
 })
 afterAll(() => contract.stop())
 

@@ -9,11 +9,10 @@ import {
   withToken,
 } from '../../engines/gate/sign-in/flows/acts.ts'
 import { bootSocial, startFakes } from '../../engines/gate/sign-in/flows/social-fixture.ts'
-import { bootFixture } from '../../engines/passepartout/fixture.ts'
-import { signIn } from '../../engines/passepartout/walk.ts'
+import { bootPassepartout } from '../../engines/passepartout/fixture.ts'
 import type { TestApp } from '../../support/app.ts'
 import { newAccount } from '../../support/social/index.ts'
-import { ACTOR, rotationOn, turned } from './resealing-support.ts'
+import { ACTOR, rotationOn, turned } from './fixture.ts'
 
 type Held = Pick<TestApp, 'db' | 'clock'>
 
@@ -73,17 +72,17 @@ async function expectAllResealed(app: Held): Promise<string[]> {
 test('each column that anything is sealed in is on the list, and is resealed by it', async () => {
   const fakes = await startFakes()
   const social = await bootSocial(fakes)
-  const messenger = await bootFixture()
+  const messenger = await bootPassepartout()
 
   await social.security({ mfa_enabled: true })
   const { token } = await enrolled(social)
   const codes = await recoveryCodes(social, token)
   await social.settings(token)
-  await social.comeWith('google', newAccount())
-  await social.leave(await social.begin('login'), 'google')
+  await social.signInWith('google', newAccount())
+  await social.authorizeUrl(await social.begin('login'), 'google')
   await social.begin('recovery')
-  const acme = await messenger.signingTenant()
-  const login = await signIn(messenger, acme, messenger.botApi.person())
+  const acme = await messenger.newTenant()
+  const login = await messenger.signIn(acme, messenger.botApi.person())
 
   const found = [
     ...(await expectAllResealed(social.app)),

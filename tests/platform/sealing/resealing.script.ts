@@ -7,7 +7,7 @@
  */
 import { type Db, openDatabase } from '../../../src/db/open.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
-import { ACTOR, openPost, rotationOn } from './resealing-support.ts'
+import { ACTOR, openPost, rotationOn } from './fixture.ts'
 
 const [mode = '', dataDir = '', moment = '', at = '0'] = process.argv.slice(2)
 const db = openDatabase({ dataDir, synchronous: 'full' })

@@ -12,7 +12,7 @@ import {
 import { ringOf } from '../../../src/platform/sealing/key-ring.ts'
 import { misfit } from '../../../src/platform/sealing/open-key-ring.ts'
 import { until } from '../../support/binary.ts'
-import { createInstallation, isWhole, openPost } from './resealing-support.ts'
+import { createInstallation, isWhole, openPost } from './fixture.ts'
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 

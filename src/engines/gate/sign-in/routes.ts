@@ -33,6 +33,7 @@ const Submitted = {
   ...refused,
   ...spent,
   429: t.Union([Flow, PlainErrors[429]]),
+  401: t.Union([Refusal, PlainErrors[401]]),
   403: t.Union([Refusal, PlainErrors[403]]),
   404: Refusal,
   410: Refusal,

@@ -58,7 +58,7 @@ export function endpointRoutes(parts: { endpoints: RelayEndpoints; access: Acces
             'Changes only the given fields. Replaces lists and `headers` as a whole. Deliveries to a paused endpoint are held.',
         },
         body: EndpointChange,
-        response: { 200: Endpoint, ...badBody, ...refused, 404: Unknown },
+        response: { 200: Endpoint, ...badBody, ...refused, 404: Unknown, 409: Conflict },
       },
     )
     .delete(
@@ -103,7 +103,14 @@ export function endpointRoutes(parts: { endpoints: RelayEndpoints; access: Acces
           description: 'Waits for the response. The event is not stored.',
         },
         body: t.Nullable(TestRequest),
-        response: { 200: TestResult, ...badBody, ...refused, ...spent, 404: Unknown },
+        response: {
+          200: TestResult,
+          ...badBody,
+          ...refused,
+          ...spent,
+          404: Unknown,
+          409: Conflict,
+        },
       },
     )
     .post(

@@ -5,29 +5,27 @@ import { rest } from '../../relay/fixture.ts'
 import { copyMessage } from '../../relay/management.ts'
 import {
   AUTHORIZE,
-  bootParty,
+  auditOf,
+  bootGate,
+  type Fixture,
+  ID,
   IDENTITIES,
   type Json,
   mintToken,
-  SESSIONS,
-  TOKENS,
-} from '../fixture.ts'
-import { connect, nextCode, recoveryCodes } from '../sign-in/flows/acts.ts'
-import { newBrowser } from '../sign-in/flows/browser.ts'
-import { csrfOf, type FlowFixture, flowsOf, PASSWORD, pathOf } from '../sign-in/flows/fixture.ts'
-import {
-  auditOf,
-  bootPeople,
-  type Fixture,
-  ID,
   personPath,
   rowsOf,
   SECOND,
-  START,
+  SESSIONS,
+  TOKENS,
   tablesWith,
   told,
   typesTold,
-} from './people.ts'
+} from '../fixture.ts'
+import { connect, nextCode, recoveryCodes } from '../sign-in/flows/acts.ts'
+import { newBrowser } from '../sign-in/flows/browser.ts'
+import { csrfOf, flowParty, flowsOf, PASSWORD, pathOf } from '../sign-in/flows/fixture.ts'
+
+// Every test boots its own application, because it looks into all rows of all tables.
 
 const EMAIL = 'forgotten@example.com'
 
@@ -36,12 +34,11 @@ async function remove({ api }: Pick<Fixture, 'api'>, person: Json) {
   expect({ status, body }).toEqual({ status: 204, body: '' })
 }
 
-/** Deletions of which something is left to do. */
 const openErasures = ({ app }: Pick<Fixture, 'app'>) =>
   rowsOf(app, 'gate_erasures').filter(({ completed_at }) => completed_at === null)
 
-/** A person of whom there is something in every place that there can be. */
-async function known(fixture: Fixture, email = EMAIL) {
+/** An identity with data in every table. */
+async function createKnown(fixture: Fixture, email = EMAIL) {
   const person = await fixture.createIdentity({
     traits: { email, custom_data: { alias: `alias of ${email}` } },
     metadata_public: { contact: email },
@@ -49,25 +46,20 @@ async function known(fixture: Fixture, email = EMAIL) {
   })
   const { token, session } = await fixture.openSession(person)
   const { access_token } = await mintToken(fixture.app, fixture.key, { subject: person.id })
-  expect(await fixture.api.post(personPath(person, '/resend-verification'))).toMatchObject({
-    status: 202,
-  })
-  expect(
-    await fixture.api.post(AUTHORIZE, {
-      subject: person.id,
-      action: 'identity.read',
-      resource: `identity:${person.id}`,
-    }),
-  ).toMatchObject({ status: 200, body: { allowed: true } })
+  const resent = await fixture.api.post(personPath(person, '/resend-verification'))
+  expect(resent).toMatchObject({ status: 202 })
+  const resource = `identity:${person.id}`
+  const question = { subject: person.id, action: 'identity.read', resource }
+  expect((await fixture.api.post(AUTHORIZE, question)).body.allowed).toBe(true)
   await rest(fixture.app)
-  return { person, token, session, access_token }
+  return { person, token, session, access_token, question }
 }
 
-describe('a deleted person', () => {
+describe('A deleted identity', () => {
   test('is gone from every route', async () => {
-    await using fixture = await bootPeople()
-    const { person, token, session, access_token } = await known(fixture)
-
+    await using fixture = await bootGate()
+    const { api } = fixture
+    const { person, token, session, access_token, question } = await createKnown(fixture)
     await remove(fixture, person)
 
     for (const [method, tail, body] of [
@@ -81,63 +73,63 @@ describe('a deleted person', () => {
       ['delete', '/sessions'],
       ['post', '/resend-verification'],
     ] as const)
-      expect(await fixture.api[method](personPath(person, tail), body)).toMatchObject({
-        status: 404,
-        body: { error: 'identity not found' },
-      })
-    expect(await fixture.api.delete(`${SESSIONS}/${session.id}`)).toMatchObject({ status: 404 })
+      expect(await api[method](personPath(person, tail), body)).toMatchObject({ status: 404 })
+    expect(await api.delete(`${SESSIONS}/${session.id}`)).toMatchObject({ status: 404 })
     expect(await fixture.whoami(token)).toMatchObject({ status: 401 })
-    const introspected = await fixture.api.post(`${TOKENS}/introspect`, { access_token })
+    const introspected = await api.post(`${TOKENS}/introspect`, { access_token })
     expect(introspected).toMatchObject({ status: 200, body: { active: false } })
     for (const query of ['', `?email=${EMAIL}`, '?search=forgotten'])
-      expect((await fixture.api.get(IDENTITIES + query)).body.data).toEqual([])
-    const question = { subject: person.id, action: 'identity.read', resource: 'identity:x' }
-    expect((await fixture.api.post(AUTHORIZE, question)).body.allowed).toBe(false)
+      expect((await api.get(IDENTITIES + query)).body.data).toEqual([])
+    expect((await api.post(AUTHORIZE, question)).body.allowed).toBe(false)
   })
 
-  test('is told to webhooks by the id alone, and noted in the audit log', async () => {
-    await using fixture = await bootPeople()
+  test('requested four times at once is deleted and reported once, without its data', async () => {
+    await using fixture = await bootGate()
     await using target = await startTarget()
+    const { api, acme, now } = fixture
     const person = await fixture.createIdentity({ traits: { email: EMAIL } })
     await fixture.createWebhook(target.url)
-
-    await remove(fixture, person)
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => api.delete(personPath(person))),
+    )
     await rest(fixture.app)
 
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 404, 404, 404])
     expect(told(target)).toEqual([
       {
         event_id: ID,
         event_type: 'identity.deleted',
-        tenant_id: fixture.acme.id,
-        created_at: START,
+        tenant_id: acme.id,
+        created_at: now(),
         data: { identity_id: person.id, payload: {} },
       },
     ])
+    const row = { actor_kind: 'key', actor_id: expect.any(String), detail: {} }
     expect(auditOf(fixture.app, `identity:${person.id}`)).toEqual([
-      expect.objectContaining({ action: 'identity.created', detail: {} }),
-      { action: 'identity.deleted', actor_kind: 'key', actor_id: expect.any(String), detail: {} },
+      { action: 'identity.created', ...row },
+      { action: 'identity.deleted', ...row },
     ])
   })
 
-  test('leaves no address anywhere, and the id where it has to be answered for alone', async () => {
-    await using fixture = await bootPeople()
-    // A receiver that says everything back: what it answers is in the log of deliveries.
+  test('leaves its address nowhere, and its id only where deletion must be provable', async () => {
+    await using fixture = await bootGate()
+    const { app } = fixture
+    // It answers with the request, so that the delivery log contains the address, too.
     await using target = await startTarget(({ body }) => new Response(body))
     await fixture.createWebhook(target.url)
-    const { person } = await known(fixture)
+    const { person } = await createKnown(fixture)
     await fixture.setState(person, 'inactive')
-    await rest(fixture.app)
-    const before = tablesWith(fixture.app, EMAIL)
-    const places = ['gate_identities', 'gate_addresses', 'gate_codes', 'mails', 'messages']
-    for (const table of [...places, 'attempts']) expect(before).toHaveProperty(table)
-    expect(tablesWith(fixture.app, person.id)).toHaveProperty('gate_access_tokens')
-
+    await rest(app)
+    const before = tablesWith(app, EMAIL)
+    const tables = ['gate_identities', 'gate_addresses', 'gate_codes', 'mails', 'messages']
+    for (const table of [...tables, 'attempts']) expect(before).toHaveProperty(table)
+    expect(tablesWith(app, person.id)).toHaveProperty('gate_access_tokens')
     await remove(fixture, person)
-    await rest(fixture.app)
+    await rest(app)
 
-    expect(tablesWith(fixture.app, EMAIL)).toEqual({})
-    expect(tablesWith(fixture.app, 'forgotten')).toEqual({})
-    expect(tablesWith(fixture.app, person.id)).toEqual({
+    expect(tablesWith(app, EMAIL)).toEqual({})
+    expect(tablesWith(app, 'forgotten')).toEqual({})
+    expect(tablesWith(app, person.id)).toEqual({
       audit_log: expect.any(Number),
       gate_decisions: 1,
       gate_erasures: 1,
@@ -145,91 +137,70 @@ describe('a deleted person', () => {
       attempts: 1,
     })
     expect(openErasures(fixture)).toEqual([])
-    expect(rowsOf(fixture.app, 'messages').map(({ type }) => type)).toEqual(['identity.deleted'])
-    expect(rowsOf(fixture.app, 'deliveries')).toHaveLength(1)
+    expect(rowsOf(app, 'messages').map(({ type }) => type)).toEqual(['identity.deleted'])
+    expect(rowsOf(app, 'deliveries')).toHaveLength(1)
     for (const table of ['gate_sessions', 'gate_credentials', 'gate_flows', 'gate_codes'])
-      expect(rowsOf(fixture.app, table)).toEqual([])
-    const details = auditOf(fixture.app, `identity:${person.id}`).map(({ detail }) => detail)
-    expect(details).toContainEqual({ state: 'inactive' })
+      expect(rowsOf(app, table)).toEqual([])
   })
 
-  test('takes nobody along, of this tenant or another', async () => {
-    await using fixture = await bootPeople()
-    const { person } = await known(fixture)
-    const other = await known(fixture, 'kept@example.com')
-    const globex = await fixture.party()
+  test('takes nothing of other identities along, not even with the same address', async () => {
+    await using fixture = await bootGate()
+    const { app } = fixture
+    const { person, token } = await createKnown(fixture)
+    const other = await createKnown(fixture, 'kept@example.com')
+    const globex = await fixture.newTenant()
     const same = await globex.createIdentity({ traits: { email: EMAIL } })
-    const before = tablesWith(fixture.app, other.person.id)
-    const addresses = tablesWith(fixture.app, 'kept@example.com')
-
+    const before = [other.person.id, 'kept@example.com'].map((text) => tablesWith(app, text))
     await remove(fixture, person)
 
-    expect(await fixture.readIdentity(other.person)).toMatchObject({ id: other.person.id })
+    const after = [other.person.id, 'kept@example.com'].map((text) => tablesWith(app, text))
+    expect(after).toEqual(before)
     expect(await fixture.whoami(other.token)).toMatchObject({ status: 200 })
     expect(await globex.readIdentity(same)).toEqual(same)
-    expect(tablesWith(fixture.app, other.person.id)).toEqual(before)
-    expect(tablesWith(fixture.app, 'kept@example.com')).toEqual(addresses)
-    expect(tablesWith(fixture.app, person.id)).not.toHaveProperty('mails')
-  })
-
-  test('makes room for the next one with the address, who inherits nothing', async () => {
-    await using fixture = await bootPeople()
-    const { person, token } = await known(fixture)
-    await remove(fixture, person)
 
     const next = await fixture.createIdentity({ traits: { email: EMAIL } })
-
-    expect(next.id).not.toBe(person.id)
-    expect(next).toMatchObject({
-      metadata_public: {},
-      credentials: {},
-      verifiable_addresses: [{ verified: false, status: 'pending' }],
-    })
+    const verifiable_addresses = [{ verified: false, status: 'pending' }]
+    expect(next).toMatchObject({ metadata_public: {}, credentials: {}, verifiable_addresses })
     expect(next.traits).not.toHaveProperty('custom_data')
     expect((await fixture.api.get(personPath(next, '/sessions'))).body).toEqual([])
     expect(await fixture.whoami(token)).toMatchObject({ status: 401 })
   })
 
-  test('of several who ask for it at once, one deletes them', async () => {
-    await using fixture = await bootPeople()
-    await using target = await startTarget()
-    const person = await fixture.createIdentity()
-    await fixture.createWebhook(target.url)
-
-    const answers = await Promise.all(
-      Array.from({ length: 4 }, () => fixture.api.delete(personPath(person))),
-    )
-    await rest(fixture.app)
-
-    expect(answers.map(({ status }) => status).sort()).toEqual([204, 404, 404, 404])
-    expect(typesTold(target)).toEqual(['identity.deleted'])
-  })
-
-  test('of whom there is more than goes at once is gone after the next clean-up', async () => {
-    await using fixture = await bootPeople()
+  test('with more data than one slice is erased by the next retention run', async () => {
+    await using fixture = await bootGate()
+    const { app } = fixture
     const person = await fixture.createIdentity({ traits: { email: EMAIL } })
-    copyMessage(fixture.app, rowsOf(fixture.app, 'messages')[0], 1200)
-    const left = () => tablesWith(fixture.app, EMAIL).messages ?? 0
+    copyMessage(app, rowsOf(app, 'messages')[0], 1200)
+    const left = () => tablesWith(app, EMAIL).messages ?? 0
     expect(left()).toBe(1201)
-
     await remove(fixture, person)
-    const { length: first } = openErasures(fixture)
-    const after = left()
-    await sweepThrough(fixture)
+    expect(openErasures(fixture)).toHaveLength(1)
+    expect(left()).toBeGreaterThan(0)
+    expect(left()).toBeLessThan(1201)
 
-    expect(first).toBe(1)
-    expect(after).toBeGreaterThan(0)
-    expect(after).toBeLessThan(1201)
-    expect(tablesWith(fixture.app, EMAIL)).toEqual({})
+    await sweepThrough(fixture)
+    expect(tablesWith(app, EMAIL)).toEqual({})
     expect(openErasures(fixture)).toEqual([])
   })
 })
 
-/** In the middle of everything that somebody can be in the middle of. */
-async function busy() {
-  const people = await bootPeople()
-  const flows = flowsOf(people.app, { tenantId: people.acme.id, ...people })
-  const fixture: FlowFixture = { ...people, ...flows }
+/** Runs retention, which pauses between its slices. */
+async function sweepThrough({ app, clock }: Fixture) {
+  let isDone = false
+  const sweep = app.platform.retention.sweep().finally(() => {
+    isDone = true
+  })
+  while (!isDone) {
+    await clock.advance(20)
+    await breathe(app)
+  }
+  await sweep
+}
+
+/** An identity with every kind of unfinished flow. */
+async function bootBusy() {
+  const gate = await bootGate()
+  const fixture = { ...gate, ...flowsOf(gate.app, { tenantId: gate.acme.id, ...gate }) }
   await fixture.security({ mfa_enabled: true, passwordless_enabled: true })
   const { session_token: token, identity } = await fixture.register(EMAIL)
   const secret = await fixture.enrol(token)
@@ -237,211 +208,178 @@ async function busy() {
   await connect(fixture, identity, 'github', `subject of ${EMAIL}`)
   const headers = { 'x-session-token': token }
 
-  const byMail = async (kind: string, field: string, header = {}, query = '') => {
+  const byMail = async (kind: string, field: string) => {
     fixture.clock.jump(31 * SECOND)
-    const flow = await fixture.start(kind, header, query)
+    const flow = await fixture.start(kind)
     await fixture.sendWell(flow, { method: 'code', [field]: EMAIL })
     return { flow, code: fixture.codeFor(EMAIL) }
   }
-  const mailed = {
-    login: await byMail('login', 'identifier'),
-    recovery: await byMail('recovery', 'email'),
-    verification: await byMail('verification', 'email'),
-  }
+  const mailed = [
+    await byMail('login', 'identifier'),
+    await byMail('recovery', 'email'),
+    await byMail('verification', 'email'),
+  ]
   const done = await fixture.tryPassword(EMAIL)
-  const owing: string = done.body.continue_with.at(-1).redirect_browser_to
   const settings = await fixture.settings(token)
   const refresh = await fixture.start('login', headers, '?refresh=true')
-  const second = (await fixture.read(owing)).body
-  return { fixture, identity, secret, mailed, second, settings, refresh, headers }
+  const second = (await fixture.read(done.body.continue_with.at(-1).redirect_browser_to)).body
+  return { ...fixture, identity, secret, mailed, second, settings, refresh, headers }
 }
 
-describe('a deleted person who was in the middle of something', () => {
-  test('leaves nothing of it, and nothing of what they signed in with', async () => {
-    const { fixture, identity } = await busy()
-    await using _ = fixture
-    const before = tablesWith(fixture.app, identity.id)
-    for (const table of ['gate_credentials', 'gate_social_links', 'gate_flows', 'gate_codes'])
-      expect(before).toHaveProperty(table)
-    expect(tablesWith(fixture.app, EMAIL)).toHaveProperty('gate_flows')
-
+describe('An identity deleted in the middle of its flows', () => {
+  test('leaves no flow and no way to sign in', async () => {
+    await using fixture = await bootBusy()
+    const { app, identity } = fixture
+    const tables = ['gate_credentials', 'gate_social_links', 'gate_codes']
+    for (const table of [...tables, 'gate_flows'])
+      expect(tablesWith(app, identity.id)).toHaveProperty(table)
     await remove(fixture, identity)
-    await rest(fixture.app)
+    await rest(app)
 
-    for (const table of ['gate_credentials', 'gate_social_links', 'gate_codes', 'gate_sessions'])
-      expect(rowsOf(fixture.app, table)).toEqual([])
-    expect(tablesWith(fixture.app, EMAIL)).toEqual({})
-    expect(tablesWith(fixture.app, identity.id)).not.toHaveProperty('gate_flows')
+    for (const table of [...tables, 'gate_sessions']) expect(rowsOf(app, table)).toEqual([])
+    expect(tablesWith(app, EMAIL)).toEqual({})
+    expect(tablesWith(app, identity.id)).not.toHaveProperty('gate_flows')
     expect(openErasures(fixture)).toEqual([])
   })
 
-  test('finds it ended, and never an error of ours', async () => {
-    const { fixture, identity, secret, mailed, second, settings, refresh, headers } = await busy()
-    await using _ = fixture
-    const browser = newBrowser(fixture.app)
+  test('finds them ended, without a server error', async () => {
+    await using fixture = await bootBusy()
+    const { app, secret, mailed, second, settings, refresh, headers } = fixture
+    const browser = newBrowser(app)
     const page = await browser.visit(settings.hosted_url)
-
-    await remove(fixture, identity)
+    await remove(fixture, fixture.identity)
 
     for (const { hosted_url } of [settings, second, refresh]) {
-      expect(await fixture.app.raw(pathOf(hosted_url), { headers })).toMatchObject({ status: 404 })
+      expect(await app.raw(pathOf(hosted_url), { headers })).toMatchObject({ status: 404 })
       expect(await browser.visit(hosted_url)).toMatchObject({ status: 404, forms: [] })
     }
-    const sent = await browser.press(page, ['method', 'password'], { password: 'a new word here' })
-    expect(sent.status).toBe(404)
+    const pressed = await browser.press(page, ['method', 'password'], { password: 'a new word' })
+    expect(pressed.status).toBe(404)
+    const password = { method: 'password', password: PASSWORD }
     const totp = { method: 'totp', totp_code: nextCode(fixture, secret) }
-    const proof = { method: 'password', password: PASSWORD }
     for (const [flow, fields] of [
-      [settings, proof],
+      [settings, password],
       [second, totp],
-      [refresh, proof],
-    ] as [Json, Json][])
+      [refresh, password],
+    ])
       expect(await fixture.send(flow, fields, headers)).toMatchObject({ status: 404 })
-    for (const { flow, code } of Object.values(mailed)) {
+    for (const { flow, code } of mailed) {
       const { status } = await fixture.send(flow, { method: 'code', code })
       expect([404, 422]).toContain(status)
     }
     expect(await fixture.tryPassword(EMAIL)).toMatchObject({ status: 422 })
-    expect(fixture.app.log.filter((line) => line.includes('"level":"error"'))).toEqual([])
+    expect(app.log.filter((line) => line.includes('"level":"error"'))).toEqual([])
   })
 
-  test('is told of to nobody who brings back a code for their session', async () => {
-    const { fixture, identity } = await busy()
-    await using _ = fixture
-    const { key } = fixture
+  test("can't exchange a code for a session", async () => {
+    await using gate = await bootGate()
+    const fixture = { ...gate, ...flowsOf(gate.app, { tenantId: gate.acme.id, ...gate }) }
     const headers = { 'x-return-to': 'https://app.example.com/' }
     const { hosted_url, id } = await fixture.start('registration', headers)
-    const browser = newBrowser(fixture.app)
-    const typed = { 'traits.email': 'fresh@example.com', password: PASSWORD }
+    const browser = newBrowser(gate.app)
+    const typed = { 'traits.email': EMAIL, password: PASSWORD }
     const page = await browser.visit(hosted_url)
     const { location } = await browser.press(page, ['method', 'password'], typed)
     const code = new URL(location).searchParams.get('code')
-    const [fresh] = (await fixture.api.get(`${IDENTITIES}?email=fresh@example.com`)).body.data
+    const [fresh] = (await gate.api.get(`${IDENTITIES}?email=${EMAIL}`)).body.data
+    await remove(gate, fresh)
 
-    await remove(fixture, fresh)
-
-    const answer = await fixture.app.client(key).post(`${SESSIONS}/exchange`, { flow: id, code })
+    const answer = await gate.api.post(`${SESSIONS}/exchange`, { flow: id, code })
     expect([400, 404]).toContain(answer.status)
     expect(Object.keys(answer.body)).toEqual(['error'])
-    expect(await fixture.readIdentity(identity)).toMatchObject({ id: identity.id })
   })
 
-  test('leaves the flows of others with the same address at another tenant', async () => {
-    const { fixture, identity } = await busy()
-    await using _ = fixture
-    const { id: tenantId, ...globex } = await bootParty(fixture.app, 'Globex')
-    const other = flowsOf(fixture.app, { tenantId, ...globex })
+  test("leaves another tenant's flows of the same address", async () => {
+    await using fixture = await bootBusy()
+    const { app } = fixture
+    const other = await flowParty(app)
     const { session_token } = await other.register(EMAIL)
     fixture.clock.jump(31 * SECOND)
     const recovery = await other.start('recovery')
     await other.sendWell(recovery, { method: 'code', email: EMAIL })
     const settings = await other.settings(session_token)
+    await remove(fixture, fixture.identity)
 
-    await remove(fixture, identity)
-
-    const token = { 'x-session-token': session_token }
-    expect(await fixture.app.raw(pathOf(settings.ui.action), { headers: token })).toMatchObject({
-      status: 200,
-    })
-    const code = other.codeFor(EMAIL)
+    const headers = { 'x-session-token': session_token }
+    const page = await app.raw(pathOf(settings.ui.action), { headers })
+    expect(page).toMatchObject({ status: 200 })
     expect(csrfOf(recovery)).toBeString()
-    expect((await other.sendWell(recovery, { method: 'code', code })).state).toBe(
-      'passed_challenge',
-    )
+    const recovered = await other.sendWell(recovery, { method: 'code', code: other.codeFor(EMAIL) })
+    expect(recovered.state).toBe('passed_challenge')
   })
 })
 
-/** A clean-up that rests between its slices. */
-async function sweepThrough({ app, clock }: Fixture) {
-  let isOver = false
-  const sweep = app.platform.retention.sweep().then(() => {
-    isOver = true
-  })
-  while (!isOver) {
-    await clock.advance(20)
-    await breathe(app)
+/** A deleted identity whose first event could not be delivered yet. */
+async function bootFailing() {
+  const fixture = await bootGate()
+  const isCreated = (body: string) => JSON.parse(body).event_type === 'identity.created'
+  const target = startTarget(
+    ({ body }) => new Response('', { status: isCreated(body) ? 503 : 200 }),
+  )
+  await fixture.createWebhook(target.url)
+  const person = await fixture.createIdentity({ traits: { email: EMAIL } })
+  await rest(fixture.app)
+  await remove(fixture, person)
+  await rest(fixture.app)
+  const end = async () => {
+    await target.stop()
+    await fixture.app.stop()
   }
-  await sweep
+  return { ...fixture, target, [Symbol.asyncDispose]: end }
 }
 
-describe('an event that is still on its way when its person is deleted', () => {
-  const bootFailing = async () => {
-    const fixture = await bootPeople()
-    const target = startTarget(({ body }) =>
-      JSON.parse(body).event_type === 'identity.created'
-        ? new Response('not now', { status: 503 })
-        : new Response(),
-    )
-    await fixture.createWebhook(target.url)
-    const person = await fixture.createIdentity({ traits: { email: EMAIL } })
-    await rest(fixture.app)
-    await remove(fixture, person)
-    await rest(fixture.app)
-    const end = () => Promise.all([target.stop(), fixture.end()])
-    return { fixture, target, person, [Symbol.asyncDispose]: async () => void (await end()) }
-  }
-
-  test('is delivered first, and erased by the next clean-up', async () => {
-    await using failing = await bootFailing()
-    const { fixture, target, person } = failing
+describe('A pending event of a deleted identity', () => {
+  test('is delivered, and erased by the next retention run', async () => {
+    await using fixture = await bootFailing()
+    const { app, target, clock } = fixture
+    const sweep = () => app.platform.retention.sweep()
     expect(typesTold(target)).toEqual(['identity.created', 'identity.deleted'])
-    expect(await fixture.api.get(personPath(person))).toMatchObject({ status: 404 })
-    await fixture.app.platform.retention.sweep()
+    expect(tablesWith(app, EMAIL)).toEqual({ messages: 1 })
+    await sweep()
     expect(openErasures(fixture)).toHaveLength(1)
 
     target.answers(() => new Response())
-    await fixture.clock.advance(SECOND)
-    await rest(fixture.app)
-    expect(typesTold(target)).toEqual(['identity.created', 'identity.deleted', 'identity.created'])
+    await clock.advance(SECOND)
+    await rest(app)
+    expect(told(target)).toHaveLength(3)
     expect(told(target)[2]).toEqual(told(target)[0])
-    await fixture.app.platform.retention.sweep()
-
-    expect(tablesWith(fixture.app, EMAIL)).toEqual({})
-    expect(rowsOf(fixture.app, 'messages').map(({ type }) => type)).toEqual(['identity.deleted'])
+    await sweep()
+    expect(tablesWith(app, EMAIL)).toEqual({})
+    expect(rowsOf(app, 'messages').map(({ type }) => type)).toEqual(['identity.deleted'])
     expect(openErasures(fixture)).toEqual([])
   })
 
-  test('is erased once it is given up, too', async () => {
-    await using failing = await bootFailing()
-    const { fixture, target } = failing
-
+  test('is erased once its delivery has failed', async () => {
+    await using fixture = await bootFailing()
+    const { app, target } = fixture
     await fixture.clock.advance(3 * SECOND)
-    await rest(fixture.app)
+    await rest(app)
     expect(typesTold(target).filter((type) => type === 'identity.created')).toHaveLength(3)
-    await fixture.app.platform.retention.sweep()
-
-    expect(tablesWith(fixture.app, EMAIL)).toEqual({})
+    await app.platform.retention.sweep()
+    expect(tablesWith(app, EMAIL)).toEqual({})
     expect(openErasures(fixture)).toEqual([])
-  })
-
-  test('is known to nothing else meanwhile', async () => {
-    await using failing = await bootFailing()
-
-    expect(tablesWith(failing.fixture.app, EMAIL)).toEqual({ messages: 1 })
   })
 })
 
-test('the clean-up within a minute takes up a deletion that a crash cut short', async () => {
-  await using fixture = await bootPeople()
+test('Retention completes an erasure that a crash interrupted', async () => {
+  await using fixture = await bootGate()
   await using target = await startTarget()
+  const { app, acme } = fixture
   await fixture.createWebhook(target.url)
-  const { person, token, access_token } = await known(fixture)
-  const { db } = fixture.app
-  await db.commit(() => {
-    db.client.run('delete from gate_identities where id = ?', [person.id])
-    db.client.run(
-      'insert into gate_erasures (identity_id, tenant_id, requested_at) values (?, ?, 0)',
-      [person.id, fixture.acme.id],
-    )
+  const { person, token, access_token } = await createKnown(fixture)
+  const { client } = app.db
+  await app.db.commit(() => {
+    client.run('delete from gate_identities where id = ?', [person.id])
+    const columns = 'identity_id, tenant_id, requested_at'
+    client.run(`insert into gate_erasures (${columns}) values (?, ?, 0)`, [person.id, acme.id])
   })
-  expect(Object.keys(tablesWith(fixture.app, EMAIL)).sort()).toEqual(['mails', 'messages'])
+  expect(Object.keys(tablesWith(app, EMAIL)).sort()).toEqual(['mails', 'messages'])
   expect(await fixture.whoami(token)).toMatchObject({ status: 401 })
   const introspected = await fixture.api.post(`${TOKENS}/introspect`, { access_token })
-  expect(introspected).toMatchObject({ status: 200, body: { active: false } })
+  expect(introspected.body.active).toBe(false)
 
-  await fixture.app.platform.retention.sweep()
-
-  expect(tablesWith(fixture.app, EMAIL)).toEqual({})
-  expect(tablesWith(fixture.app, person.id)).not.toHaveProperty('gate_access_tokens')
+  await app.platform.retention.sweep()
+  expect(tablesWith(app, EMAIL)).toEqual({})
+  expect(tablesWith(app, person.id)).not.toHaveProperty('gate_access_tokens')
   expect(openErasures(fixture)).toEqual([])
 })

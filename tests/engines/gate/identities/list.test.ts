@@ -1,48 +1,54 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { count } from '../../relay/support.ts'
-import { IDENTITIES, type Json } from '../fixture.ts'
-import { bootPeople, type Fixture, personPath } from './people.ts'
+import { describe, expect, test } from 'bun:test'
+import {
+  bootGate,
+  count,
+  type Fixture,
+  IDENTITIES,
+  type Json,
+  personPath,
+  plain,
+  type Tenant,
+  useGate,
+} from '../fixture.ts'
 
+const gate = await useGate()
 const PEOPLE = 45
 
-/** One tenant with 45 people, every third of them inactive, for all that change nobody. */
-let fixture: Fixture
-/** Newest first. */
-let people: Json[]
-beforeAll(async () => {
-  fixture = await bootPeople()
-  people = await populate(fixture)
-  await (await fixture.party()).createIdentity({ traits: { email: 'p00@example.com' } })
-})
-afterAll(() => fixture.end())
-
-const addressOf = (n: number) => `p${`${n}`.padStart(2, '0')}@example.com`
-
-/** Their addresses run against the order in which they came. */
-async function populate({ createIdentity }: Fixture): Promise<Json[]> {
+/** 45 identities, newest first; every third is inactive, and addresses are in reverse order. */
+async function populate({ createIdentity }: Pick<Tenant, 'createIdentity'>): Promise<Json[]> {
   const found: Json[] = []
   for (let n = 0; n < PEOPLE; n++) {
+    const email = `p${`${PEOPLE - n}`.padStart(2, '0')}@example.com`
     const state = n % 3 === 0 ? 'inactive' : 'active'
-    found.unshift(await createIdentity({ traits: { email: addressOf(PEOPLE - n) }, state }))
+    found.unshift(await createIdentity({ traits: { email }, state }))
   }
   return found
 }
+
+/** For tests that change none of them. */
+const acme = await gate.newTenant()
+const people = await populate(acme)
+const other = await gate.newTenant()
+for (const email of ['p00@example.com', 'p99@example.com'])
+  await other.createIdentity({ traits: { email } })
+
+type Reader = Pick<Tenant, 'api'>
 
 const idsOf = (list: Json[]): string[] => list.map(({ id }) => id)
 const byAddress = (one: Json, other: Json) => (one.traits.email < other.traits.email ? -1 : 1)
 const isActive = ({ state }: Json) => state === 'active'
 
-async function read(from: Pick<Fixture, 'api'>, query = ''): Promise<Json> {
-  const answer = await from.api.get(`${IDENTITIES}?${query}`)
+async function read({ api }: Reader, query = ''): Promise<Json> {
+  const answer = await api.get(`${IDENTITIES}?${query}`)
   expect(answer).toMatchObject({ status: 200 })
   return answer.body
 }
 
-/** The sizes of all pages, and what was on them. */
+/** The sizes of all pages and their identities; `between` runs after each page but the last. */
 async function walk(
   query: string,
-  from: Pick<Fixture, 'api'> = fixture,
-  between: (seen: Json[]) => Promise<void> = async () => {},
+  from: Reader = acme,
+  between: (seen: Json[]) => Promise<unknown> = async () => {},
 ) {
   const sizes: number[] = []
   const seen: Json[] = []
@@ -57,61 +63,40 @@ async function walk(
   }
 }
 
-describe('the list of identities', () => {
-  test('has the newest first, twenty on a page, each as it is read', async () => {
-    const page = await read(fixture)
-
-    expect(page).toEqual({
-      data: people.slice(0, 20),
-      has_more: true,
-      next_cursor: expect.any(String),
-    })
-  })
-
-  test('is empty where there is nobody', async () => {
-    expect(await read(await fixture.party())).toEqual({
-      data: [],
-      has_more: false,
-      next_cursor: null,
-    })
+describe('The list of identities', () => {
+  test('has the newest first, 20 on a page, and can be empty', async () => {
+    const next_cursor = expect.any(String)
+    expect(await read(acme)).toEqual({ data: people.slice(0, 20), has_more: true, next_cursor })
+    const empty = { data: [], has_more: false, next_cursor: null }
+    expect(await read(await gate.newTenant())).toEqual(empty)
   })
 
   test.each([
-    [1, Array(45).fill(1)],
-    [7, [7, 7, 7, 7, 7, 7, 3]],
-    [9, [9, 9, 9, 9, 9]],
-    [20, [20, 20, 5]],
-    [44, [44, 1]],
-    [45, [45]],
-    [46, [45]],
-    [1000, [45]],
-  ])('walked %d at a time has everybody once', async (limit, sizes) => {
-    const walked = await walk(`limit=${limit}`)
-
+    ['limit=1', Array(45).fill(1)],
+    ['limit=9', [9, 9, 9, 9, 9]],
+    ['limit=44', [44, 1]],
+    ['limit=45', [45]],
+    ['limit=1000', [45]],
+    ['search=p&limit=10', [10, 10, 10, 10, 5]],
+    ['state=active&limit=4', [4, 4, 4, 4, 4, 4, 4, 2]],
+    ['state=inactive&search=p&limit=5', [5, 5, 5]],
+  ])('has each identity once when read with %s', async (query, sizes) => {
+    const state = /state=(\w+)/.exec(query)?.[1]
+    const wanted = people.filter((person) => !state || person.state === state)
+    const walked = await walk(query)
     expect(walked.sizes).toEqual(sizes)
-    expect(walked.seen).toEqual(people)
+    expect(walked.seen).toEqual(query.includes('search') ? wanted.toSorted(byAddress) : wanted)
   })
 
-  test.each(['active', 'inactive'])('of %s people has those alone, newest first', async (state) => {
-    const wanted = people.filter((person) => person.state === state)
-
-    const { sizes, seen } = await walk(`state=${state}&limit=4`)
-
-    expect(idsOf(seen)).toEqual(idsOf(wanted))
-    expect(sizes).toHaveLength(Math.ceil(wanted.length / 4))
-  })
-
-  test('counts at most a hundred on a page', async () => {
-    await using own = await bootPeople()
-    const person = await own.createIdentity()
-    multiply(own, person, 150)
-
+  test('has at most 100 on a page', async () => {
+    await using own = await bootGate()
+    copyIdentity(own, await own.createIdentity(), 150)
     expect((await walk('limit=1000', own)).sizes).toEqual([100, 51])
   })
 })
 
-/** So many more people like one of them, of whom nothing but that is known. */
-function multiply({ app: { db } }: Fixture, { id }: Json, copies: number) {
+/** Adds rows like that of one identity. */
+function copyIdentity({ app: { db } }: Fixture, { id }: Json, copies: number) {
   const columns =
     'tenant_id, schema_id, state, state_changed_at, traits, metadata_public, ' +
     'session_generation, token_generation, created_at, updated_at'
@@ -124,56 +109,27 @@ function multiply({ app: { db } }: Fixture, { id }: Json, copies: number) {
   )
 }
 
-describe('a person is found by their whole address', () => {
-  test.each(['p07@example.com', 'P07@EXAMPLE.com', ' p07@example.com '])(
-    'spelled %j',
-    async (email) => {
-      const page = await read(fixture, `email=${encodeURIComponent(email)}`)
-
-      expect(idsOf(page.data)).toEqual(
-        idsOf(people.filter(({ traits }) => traits.email === 'p07@example.com')),
-      )
-      expect(page).toMatchObject({ has_more: false, next_cursor: null })
-    },
-  )
-
-  test.each(['p07@example.co', 'p07@example.com.', 'q@example.com', '%40@example.com'])(
-    'and not by %s',
-    async (email) => {
-      const { status, body } = await fixture.api.get(`${IDENTITIES}?email=${email}`)
-
-      expect(body.data ?? []).toEqual([])
-      expect([200, 400]).toContain(status)
-    },
-  )
-
-  test('in the state that is asked for, and in no other', async () => {
-    const [active] = people.filter(isActive)
-    const ask = (state: string) => read(fixture, `email=${active.traits.email}&state=${state}`)
-
-    expect((await ask('active')).data).toEqual([active])
-    expect((await ask('inactive')).data).toEqual([])
-  })
-
-  test('if it begins as is searched for besides', async () => {
-    expect((await read(fixture, 'email=p07@example.com&search=p0')).data).toHaveLength(1)
-    expect((await read(fixture, 'email=p07@example.com&search=p1')).data).toEqual([])
-  })
-
-  test('of this tenant alone', async () => {
-    expect((await read(fixture, 'email=p00@example.com')).data).toEqual([])
-  })
+test.each([
+  ['email=p07@example.com', 1],
+  ['email=%20P07@EXAMPLE.com', 1],
+  ['email=p07@example.co', 0],
+  ['email=q@example.com', 0],
+  ['email=p00@example.com', 0],
+  ['email=p07@example.com&state=active', 1],
+  ['email=p07@example.com&state=inactive', 0],
+  ['email=p07@example.com&search=p0', 1],
+  ['email=p07@example.com&search=p1', 0],
+])('%s finds %d by the whole address', async (query, matches) => {
+  const page = await read(acme, query)
+  const wanted = people.filter(({ traits }) => traits.email === 'p07@example.com')
+  expect(page).toEqual({ data: wanted.slice(0, matches), has_more: false, next_cursor: null })
 })
 
-describe('a search', () => {
+describe('A search', () => {
   test.each([
-    ['p', PEOPLE],
     ['P', PEOPLE],
-    ['p0', 9],
     ['%20p0', 9],
     ['p1', 10],
-    ['p4', 6],
-    ['p45', 1],
     ['p45@example.com', 1],
     ['p45@example.com.au', 0],
     ['0', 0],
@@ -184,189 +140,93 @@ describe('a search', () => {
     ['p4%00', 0],
     ['%F4%8F%BF%BF', 0],
     ["p'--", 0],
-  ])('for %s finds whose address begins so, by address', async (text, matches) => {
-    const { data } = await read(fixture, `search=${text}&limit=100`)
-
+  ])('for %s finds %d by the beginning of the address', async (text, matches) => {
+    const { data } = await read(acme, `search=${text}&limit=100`)
     const start = decodeURIComponent(text).trim().toLowerCase()
-    const wanted = people.filter(({ traits }) => traits.email.startsWith(start)).toSorted(byAddress)
+    const wanted = people.filter(({ traits }) => traits.email.startsWith(start))
     expect(wanted).toHaveLength(matches)
-    expect(data).toEqual(wanted)
+    expect(data).toEqual(wanted.toSorted(byAddress))
   })
 
-  test('can be walked', async () => {
-    const { sizes, seen } = await walk('search=p&limit=10')
-
-    expect(sizes).toEqual([10, 10, 10, 10, 5])
-    expect(idsOf(seen)).toEqual(idsOf(people.toSorted(byAddress)))
-  })
-
-  test.each(['active', 'inactive'])('finds the %s alone where that is asked', async (state) => {
-    const { seen } = await walk(`search=p&state=${state}&limit=4`)
-
-    const wanted = people.filter((person) => person.state === state)
-    expect(idsOf(seen)).toEqual(idsOf(wanted.toSorted(byAddress)))
-  })
-
-  test('finds letters in whatever pieces they come, and other scripts', async () => {
-    const other = await fixture.party()
-    const jose = await other.createIdentity({ traits: { email: 'jos\u00e9@example.com' } })
-    const chinese = await other.createIdentity({ traits: { email: '用户@例子.广告' } })
+  test('finds decomposed letters and other scripts', async () => {
+    const tenant = await gate.newTenant()
+    const jose = await tenant.createIdentity({ traits: { email: 'jos\u00e9@example.com' } })
+    const chinese = await tenant.createIdentity({ traits: { email: '用户@例子.广告' } })
     const find = async (text: string) =>
-      idsOf((await read(other, `search=${encodeURIComponent(text)}`)).data)
-
+      idsOf((await read(tenant, `search=${encodeURIComponent(text)}`)).data)
     expect(await find('JOSE\u0301')).toEqual([jose.id])
-    expect(await find('jos')).toEqual([jose.id])
-    expect(await find('用')).toEqual([chinese.id])
     expect(await find('用户@例')).toEqual([chinese.id])
   })
 
-  test.each(['', '%20', '%09%0a'])('for %j is refused', async (text) => {
-    expect(await fixture.api.get(`${IDENTITIES}?search=${text}`)).toMatchObject({
-      status: 400,
-      body: { error: 'search: must be the beginning of an address' },
-    })
-  })
-
-  test('for few among many finds them on the first page', async () => {
-    await using own = await bootPeople()
+  test('for a state that few of many have finds them on the first page', async () => {
+    await using own = await bootGate()
     const rare = await own.createIdentity({ traits: { email: 'xz@example.com' } })
-    const common = await own.createIdentity({ state: 'inactive' })
-    multiply(own, common, 1999)
-    own.app.db.client.run("update gate_identities set email = 'x' || email where id <> ?", [
-      rare.id,
-    ])
+    copyIdentity(own, await own.createIdentity({ state: 'inactive' }), 1999)
+    const { client } = own.app.db
+    client.run("update gate_identities set email = 'x' || email where id <> ?", [rare.id])
     expect(count(own.app, "gate_identities where email like 'x%'")).toBe(2001)
-
-    const { sizes, seen } = await walk('search=x&state=active', own)
-
-    expect(sizes).toEqual([1])
-    expect(seen).toEqual([rare])
+    expect(await walk('search=x&state=active', own)).toEqual({ sizes: [1], seen: [rare] })
   })
 })
 
-describe('while a list is walked', () => {
-  test('those who are deleted are missing, and nobody else', async () => {
-    await using own = await bootPeople()
-    const all = await populate(own)
+describe('Between two pages', () => {
+  test('deleted identities disappear, and only they', async () => {
+    const tenant = await gate.newTenant()
+    const all = await populate(tenant)
     const ahead: string[] = []
-
-    const { seen } = await walk('limit=11', own, async (seen) => {
+    const { seen } = await walk('limit=11', tenant, async (seen) => {
       const last = all.findIndex(({ id }) => id === seen.at(-1).id)
-      await own.api.delete(personPath(all[last]))
-      await own.api.delete(personPath(all[last + 3]))
+      await tenant.api.delete(personPath(all[last]))
+      await tenant.api.delete(personPath(all[last + 3]))
       ahead.push(all[last + 3].id)
     })
-
     expect(ahead).toHaveLength(3)
     expect(idsOf(seen)).toEqual(idsOf(all).filter((id) => !ahead.includes(id)))
   })
 
-  test('those who come are left out, and nobody is shown twice', async () => {
-    await using own = await bootPeople()
-    const all = await populate(own)
-
-    const { seen } = await walk('limit=10', own, async () => void (await own.createIdentity()))
-
-    expect(idsOf(seen)).toEqual(idsOf(all))
-    expect((await walk('limit=100', own)).seen).toHaveLength(PEOPLE + 4)
-  })
-
-  test('those who change their state are in it if it is theirs when their turn comes', async () => {
-    await using own = await bootPeople()
-    const all = await populate(own)
+  test('new identities and changed states neither shift nor repeat the others', async () => {
+    const tenant = await gate.newTenant()
+    const all = await populate(tenant)
     const oldest = all.at(-2)
-    expect(oldest.state).toBe('active')
-
-    const { seen } = await walk('state=active&limit=10', own, async () => {
-      await own.setState(all.find(isActive), 'inactive')
-      await own.setState(oldest, 'inactive')
+    const { seen } = await walk('state=active&limit=10', tenant, async () => {
+      await tenant.createIdentity()
+      await tenant.setState(all.find(isActive), 'inactive')
+      await tenant.setState(oldest, 'inactive')
     })
-
     const wanted = all.filter((person) => isActive(person) && person.id !== oldest.id)
     expect(idsOf(seen)).toEqual(idsOf(wanted))
   })
 })
 
-describe('what is asked of a list', () => {
-  test.each(['0', '-1', '1.5', 'abc', '1e2', '', '%205', '0x10', '+5', 'NaN', '١'])(
-    'can have no limit of %j',
-    async (limit) => {
-      for (const filter of ['', '&state=active', '&search=p', '&email=p01@example.com'])
-        expect(await fixture.api.get(`${IDENTITIES}?limit=${limit}${filter}`)).toMatchObject({
-          status: 400,
-          body: { error: 'limit: must be a whole number of at least 1' },
-        })
-    },
-  )
-
-  test.each(['', 'x', 'null', '0', '1', 'MTIzNDU2Nzg5', '%00', '../../..', '😀'])(
-    'can have no cursor %j that nobody was given',
-    async (cursor) => {
-      for (const filter of ['', '&state=active', '&search=p', '&email=p01@example.com'])
-        expect(
-          await fixture.api.get(`${IDENTITIES}?cursor=${encodeURIComponent(cursor)}${filter}`),
-        ).toMatchObject({ status: 400, body: { error: 'cursor: must be a cursor from this list' } })
-    },
-  )
-
-  test.each(['ACTIVE', 'deleted', '', 'active,inactive', '0'])(
-    'can have no state %j',
-    async (state) => {
-      expect(await fixture.api.get(`${IDENTITIES}?state=${state}`)).toMatchObject({
-        status: 400,
-        body: { error: 'state: must be one of active, inactive' },
-      })
-    },
-  )
-
-  test.each(['', 'x', '@', 'a@', '@b', 'a b@c.d', 'a@b@c', `${'a'.repeat(65)}@b.c`])(
-    'can have no address %j',
-    async (email) => {
-      expect(
-        await fixture.api.get(`${IDENTITIES}?email=${encodeURIComponent(email)}`),
-      ).toMatchObject({ status: 400, body: { error: 'email: must be an email address' } })
-    },
-  )
+test.each([
+  ['state', 'ACTIVE'],
+  ['state', 'deleted'],
+  ['state', 'active,inactive'],
+  ['email', 'x'],
+  ['email', ''],
+  ['search', ''],
+  ['search', '%20%0a'],
+  ['email=p01@example.com&limit', '0'],
+  ['email=p01@example.com&cursor', 'x'],
+  ['search=p&cursor', 'MTIz'],
+])('The query %s=%s is refused', async (name, value) => {
+  const answer = await acme.api.get(`${IDENTITIES}?${name}=${value}`)
+  expect(answer).toMatchObject(plain(400, `${name.split('&').at(-1)}: `))
 })
 
-describe('a cursor', () => {
-  const firstOf = async (from: Fixture | Awaited<ReturnType<Fixture['party']>>, query: string) =>
+test('A cursor fits only its own kind of list, of its own tenant', async () => {
+  const cursorOf = async (from: Reader, query: string) =>
     (await read(from, `limit=1&${query}`)).next_cursor as string
+  const statusOf = async (query: string, cursor: string) =>
+    (await acme.api.get(`${IDENTITIES}?${query}&cursor=${cursor}`)).status
+  const newest = await cursorOf(acme, '')
+  const search = await cursorOf(acme, 'search=p')
 
-  test('of one list is refused by the other', async () => {
-    const newest = await firstOf(fixture, '')
-    const search = await firstOf(fixture, 'search=p')
-
-    for (const query of [`cursor=${search}`, `search=p&cursor=${newest}`])
-      expect(await fixture.api.get(`${IDENTITIES}?${query}`)).toMatchObject({ status: 400 })
-    for (const query of [`cursor=${newest}`, `search=p&cursor=${search}`])
-      expect(await fixture.api.get(`${IDENTITIES}?${query}`)).toMatchObject({ status: 200 })
-  })
-
-  test.each(['', 'search=p'])('of another tenant is refused, with %j', async (query) => {
-    const other = await fixture.party()
-    for (const email of ['p1@example.com', 'p2@example.com'])
-      await other.createIdentity({ traits: { email } })
-    const cursor = await firstOf(other, query)
-
-    expect(await fixture.api.get(`${IDENTITIES}?${query}&cursor=${cursor}`)).toMatchObject({
-      status: 400,
-    })
-    expect(await other.api.get(`${IDENTITIES}?${query}&cursor=${cursor}`)).toMatchObject({
-      status: 200,
-    })
-  })
-
-  test.each(['', 'search=p'])(
-    'is refused when a letter of it is changed, with %j',
-    async (query) => {
-      const cursor = await firstOf(fixture, query)
-      const changed = `${cursor[0] === 'A' ? 'B' : 'A'}${cursor.slice(1)}`
-
-      for (const bad of [changed, cursor.slice(1), cursor.slice(0, -1), `${cursor}A`])
-        expect(await fixture.api.get(`${IDENTITIES}?${query}&cursor=${bad}`)).toMatchObject({
-          status: 400,
-        })
-    },
-  )
+  expect(await statusOf('', newest)).toBe(200)
+  expect(await statusOf('search=p', search)).toBe(200)
+  expect(await statusOf('', search)).toBe(400)
+  expect(await statusOf('search=p', newest)).toBe(400)
+  expect(await statusOf('email=p01@example.com', newest)).toBe(400)
+  for (const query of ['', 'search=p'])
+    expect(await statusOf(query, await cursorOf(other, query))).toBe(400)
 })

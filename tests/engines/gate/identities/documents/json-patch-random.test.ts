@@ -15,7 +15,7 @@ interface Step {
   value?: Json
 }
 
-const CASES = 6000
+const CASES = 3000
 
 const ROOMY: PatchRules = {
   refusal: () => undefined,
@@ -24,7 +24,7 @@ const ROOMY: PatchRules = {
   mostLevels: 64,
 }
 
-// The reference: nothing is ever changed, each step makes a new document or undefined.
+// The reference implementation: each step returns a new document, or undefined if it fails.
 
 const decoded = (pointer: string): string[] =>
   pointer
@@ -44,7 +44,7 @@ const found = (value: Json | undefined, tokens: string[]): Json | undefined =>
     value,
   )
 
-/** With the container that the last token belongs to made anew by `change`. */
+/** The document with the container of the last token replaced by `change`. */
 function rebuilt(
   value: Json | undefined,
   [token, ...rest]: string[],
@@ -109,7 +109,7 @@ function stepped(document: Json, { op, path, from = '', value = null }: Step): J
   return there !== undefined && Bun.deepEquals(there, value) ? document : undefined
 }
 
-// What is thrown at both.
+// The random input of both.
 
 const NAMES = [
   'a',
@@ -145,7 +145,7 @@ const objectOf = (random: Random, values: Json[]): JsonObject =>
 
 const encoded = (token: string) => token.replace(/[~/]/g, (c) => (c === '~' ? '~0' : '~1'))
 
-/** Where something is, and where something could be added. */
+/** Pointers to existing values, and to positions where a value can be added. */
 function placesIn(value: Json, at = ''): { taken: string[]; free: string[] } {
   if (typeof value !== 'object' || value === null) return { taken: [], free: [] }
   const inner = entriesOf(value).map(([name, item]) => {
@@ -160,7 +160,7 @@ function placesIn(value: Json, at = ''): { taken: string[]; free: string[] } {
   }
 }
 
-/** Mostly one where the operation makes sense. */
+/** Usually a pointer for which the operation makes sense. */
 function randomPlace(random: Random, places: string[]): string {
   const place = places.length === 0 ? '/a' : oneOf(random, places)
   return random(12) === 0 ? `${place}/${encoded(oneOf(random, NAMES))}` : place
@@ -182,7 +182,7 @@ function randomStep(random: Random, document: Json): Step {
 interface Case {
   document: JsonObject
   steps: Step[]
-  /** What comes of the document, step by step, up to the last or to the one that fails. */
+  /** The document after each step, up to the last one or the one that fails. */
   states: Json[]
   fails: boolean
 }
@@ -207,7 +207,7 @@ function randomCase(random: Random): Case {
 
 const sizeOf = (value: Json) => Buffer.byteLength(JSON.stringify(value))
 
-test(`${CASES} random patches do what the reference does, or fail where it fails`, () => {
+test(`${CASES} random patches have the same result as the reference implementation`, () => {
   const random = seeded(6902)
   const ended = { well: 0, badly: 0 }
   for (let round = 0; round < CASES; round++) {
@@ -216,19 +216,19 @@ test(`${CASES} random patches do what the reference does, or fail where it fails
       expect(applyJsonPatch(document, steps, ROOMY)).toEqual(
         states[states.length - 1] as JsonObject,
       ),
-    )
+    )?.message
     if (fails) expect(refusal).toStartWith(`operation ${steps.length - 1} (${steps.at(-1)?.op} `)
     else expect(refusal).toBeUndefined()
     ended[fails ? 'badly' : 'well']++
   }
-  // Neither all of one kind nor hardly any of the other.
+  // Both outcomes are common.
   expect(ended.well).toBeGreaterThan(CASES / 4)
   expect(ended.badly).toBeGreaterThan(CASES / 10)
 })
 
 const NO_ROOM = /would make the document larger than|copies and moves further down, more/
 
-test(`${CASES} random patches keep within their room, and only want of it refuses them`, () => {
+test(`${CASES} random patches stay within the size limit, and only that limit refuses them`, () => {
   const random = seeded(6901)
   const ended = { well: 0, badly: 0 }
   for (let round = 0; round < CASES; round++) {
@@ -237,9 +237,11 @@ test(`${CASES} random patches keep within their room, and only want of it refuse
     const sizes = states.map(sizeOf)
     const largest = Math.max(...sizes)
     const mostBytes = Math.max(sizes[0] as number, 40) + random(100)
-    const refusal = refusalOf(() => applyJsonPatch(document, steps, { ...ROOMY, mostBytes }))
+    const refusal = refusalOf(() =>
+      applyJsonPatch(document, steps, { ...ROOMY, mostBytes }),
+    )?.message
     if (refusal !== undefined || largest > mostBytes) expect(refusal).toMatch(NO_ROOM)
-    // A byte for each step is what it may be out by.
+    // The size is exact to one byte per step.
     if (refusal?.includes('larger')) expect(largest).toBeGreaterThan(mostBytes - steps.length)
     ended[refusal === undefined ? 'well' : 'badly']++
   }

@@ -1,135 +1,159 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import {
   checkJsonObject,
-  isJsonObject,
   jsonBytes,
   levelsOf,
 } from '../../../../../src/engines/gate/identities/documents/json.ts'
+import { mergePatch } from '../../../../../src/engines/gate/identities/documents/merge-patch.ts'
+import {
+  isPointer,
+  readPointer,
+  showPointer,
+} from '../../../../../src/engines/gate/identities/documents/pointer.ts'
 import { saysTheSame } from '../../../../../src/engines/gate/identities/documents/same.ts'
-import { nested, refusalOf } from './support.ts'
+import { frozen, nested, refusalOf, ruleOf } from './support.ts'
 
-const refusal = (json: string, mostBytes = 65_536) =>
-  refusalOf(() => checkJsonObject(JSON.parse(json), 'traits.custom_data', { mostBytes }))
+const check = (value: unknown, mostBytes = 65_536) =>
+  ruleOf(() => checkJsonObject(value, 'data', { mostBytes }))
 
-describe('an object can be kept', () => {
-  test.each([
-    '{}',
-    '{"a":null,"b":[true,"x",1.5,{"c":[]}]}',
-    '{"n":[9007199254740991,-9007199254740991,0.1,-0,1e15,5e-324,0.1234567890123456789]}',
-    '{"constructor":1,"prototype":{},"toString":2,"hasOwnProperty":3,"_proto_":4,"__proto":5}',
-    '{"":{"":""},"a.b":1,"é":"\u{1f600}"}',
-  ])('%s', (json) => expect(refusal(json)).toBeUndefined())
-})
+test.each([
+  ['{"a":null,"b":[true,"x",1.5,{"c":[]}],"":{"":""},"a.b":"\u{1f600}"}', undefined],
+  ['{"n":[9007199254740991,-9007199254740991,0.1,-0,1e15,5e-324]}', undefined],
+  ['{"constructor":1,"prototype":{},"toString":2,"_proto_":4,"__proto":5}', undefined],
+  ['null', 'data type'],
+  ['[{}]', 'data type'],
+  ['"{}"', 'data type'],
+  ['{"a":{"b":9007199254740992}}', 'data.a.b range'],
+  ['{"a":[0,{"b":-9007199254740992}]}', 'data.a.1.b range'],
+  ['{"a":1e300}', 'data.a range'],
+  ['{"a":[-1e400]}', 'data.a.0 range'],
+  ['{"__proto__":null}', 'data.__proto__ reserved'],
+  ['{"a":[{"b":{"\\u005f_proto__":{"isAdmin":true}}}]}', 'data.a.0.b.__proto__ reserved'],
+])('%s is stored or refused: %s', (json, rule) => expect(check(JSON.parse(json))).toBe(rule))
 
-describe('no object', () => {
-  test.each(['null', '[]', '[{}]', '"{}"', '1', 'true'])('%s', (json) => {
-    expect(refusal(json)).toBe('traits.custom_data: must be a JSON object')
-    expect(isJsonObject(JSON.parse(json))).toBe(false)
-  })
+test('A missing object is refused', () => expect(check(undefined)).toBe('data type'))
 
-  test('undefined', () => {
-    expect(refusalOf(() => checkJsonObject(undefined, 'metadata_public', { mostBytes: 9 }))).toBe(
-      'metadata_public: must be a JSON object',
-    )
-  })
-})
-
-describe('a number that would come back as another is refused, and named', () => {
-  test.each([
-    ['{"a":{"b":9007199254740992}}', 'a.b: would lose digits as a number; send it as a string'],
-    ['{"a":{"b":9007199254740993}}', 'a.b: would lose digits as a number; send it as a string'],
-    [
-      '{"a":[0,{"b":-9007199254740992}]}',
-      'a.1.b: would lose digits as a number; send it as a string',
-    ],
-    [
-      '{"a":123456789012345678901234567890}',
-      'a: would lose digits as a number; send it as a string',
-    ],
-    ['{"a":1e300}', 'a: would lose digits as a number; send it as a string'],
-    ['{"a":[1e400]}', 'a.0: is too large for a number; send it as a string'],
-    ['{"a":-1e400}', 'a: is too large for a number; send it as a string'],
-  ])('%s', (json, message) => expect(refusal(json)).toBe(`traits.custom_data.${message}`))
-})
-
-describe('a member named __proto__ is refused at any depth', () => {
-  test.each([
-    ['{"__proto__":{}}', '__proto__'],
-    ['{"__proto__":null}', '__proto__'],
-    ['{"a":[{"b":{"__proto__":{"isAdmin":true}}}]}', 'a.0.b.__proto__'],
-    ['{"\\u005f_proto__":1}', '__proto__'],
-  ])('%s', (json, member) =>
-    expect(refusal(json)).toBe(`traits.custom_data.${member}: is a reserved member name`),
-  )
-})
-
-test('the size is that of the JSON in UTF-8', () => {
+test('The size is measured in bytes of UTF-8', () => {
   expect(jsonBytes({ a: 'é\n' })).toBe(12)
-  expect(refusal('{"a":"é\\n"}', 12)).toBeUndefined()
-  expect(refusal('{"a":"é\\n"}', 11)).toBe('traits.custom_data: must be at most 11 bytes as JSON')
-  expect(refusal(JSON.stringify({ a: 'x'.repeat(65_536 - 8) }))).toBeUndefined()
-  expect(refusal(JSON.stringify({ a: 'x'.repeat(65_536 - 7) }))).toBe(
-    'traits.custom_data: must be at most 65536 bytes as JSON',
+  expect(check({ a: 'é\n' }, 12)).toBeUndefined()
+  expect(check({ a: 'é\n' }, 11)).toBe('data too_large')
+})
+
+test('An object may have 64 levels', () => {
+  expect(check({ a: JSON.parse(nested(63)) })).toBeUndefined()
+  expect(check({ a: JSON.parse(nested(64)) })).toEndWith('.0.0.0 too_deep')
+})
+
+test('A long name is truncated in the error', () => {
+  const refusal = refusalOf(() =>
+    checkJsonObject({ ['a'.repeat(5000)]: 1e300 }, 'data', { mostBytes: 9000 }),
   )
+  expect(refusal?.field).toBe(`data.${'a'.repeat(100)}`)
 })
 
-test('nesting ends at 64 levels, the object being the first', () => {
-  expect(refusal(`{"a":${nested(63)}}`)).toBeUndefined()
-  expect(refusal(`{"a":${nested(64)}}`)).toContain(
-    '.0.0.0: must not be nested deeper than 64 levels',
-  )
+test.each([
+  ['x', 0],
+  [null, 0],
+  [{}, 1],
+  [[1, [2], { a: { b: [] } }, 3], 4],
+])('%j has %d levels', (value, levels) => expect(levelsOf(value)).toBe(levels))
+
+test.each([
+  ['{"a":1,"b":{"c":2,"d":3}}', '{"b":{"d":3,"c":2},"a":1}', true],
+  ['1.0', '1', true],
+  ['0', '-0', true],
+  ['"\\u0061\\/"', '"a/"', true],
+  ['[]', '[]', true],
+  ['null', 'null', true],
+  ['1', '"1"', false],
+  ['0', 'false', false],
+  ['0', 'null', false],
+  ['""', 'null', false],
+  ['[]', '{}', false],
+  ['[]', 'null', false],
+  ['{}', 'null', false],
+  ['[1,2]', '[2,1]', false],
+  ['[1]', '[1,1]', false],
+  ['[1]', '{"0":1}', false],
+  ['{"a":1}', '{"a":1,"b":1}', false],
+  ['{"a":null}', '{"b":null}', false],
+  ['{"a":1}', '{"toString":1}', false],
+  ['{"a":{}}', '{"__proto__":{}}', false],
+  ['{"a":{}}', '{"a":[]}', false],
+  ['"\u00e9"', '"e\u0301"', false],
+])('%s equals %s: %p', (one, other, isSame) => {
+  expect(saysTheSame(JSON.parse(one), JSON.parse(other))).toBe(isSame)
+  expect(saysTheSame(JSON.parse(other), JSON.parse(one))).toBe(isSame)
 })
 
-test('a long name is cut off in the message', () => {
-  expect(refusal(JSON.stringify({ ['a'.repeat(5000)]: 1e300 }))).toBe(
-    `traits.custom_data.${'a'.repeat(100)}: would lose digits as a number; send it as a string`,
-  )
+test.each([
+  ['', []],
+  ['/foo/0', ['foo', '0']],
+  ['/', ['']],
+  ['/a~1b', ['a/b']],
+  ['/c%d', ['c%d']],
+  ['/i\\j k"l', ['i\\j k"l']],
+  ['/m~0n', ['m~n']],
+  ['/~01', ['~1']],
+  ['/~10', ['/0']],
+  ['/~00~11', ['~0/1']],
+  ['/a//b/', ['a', '', 'b', '']],
+  ['/é/\u{1f600}', ['é', '\u{1f600}']],
+])('The pointer %p is read and written again', (text, tokens) => {
+  expect(isPointer(text)).toBe(true)
+  expect(readPointer(text)).toEqual(tokens)
+  expect(showPointer(tokens)).toBe(text)
 })
 
-test('levels are those of objects and arrays', () => {
-  expect(levelsOf('x')).toBe(0)
-  expect(levelsOf(null)).toBe(0)
-  expect(levelsOf({})).toBe(1)
-  expect(levelsOf([1, [2], { a: { b: [] } }, 3])).toBe(4)
+test.each(['foo', 'foo/bar', ' /foo', '#/foo', '/a~', '/~', '/a~2b', '/a/~x', '/~~0', '~0'])(
+  '%p is not a pointer',
+  (text) => expect(isPointer(text)).toBe(false),
+)
+
+test('A long pointer is truncated in messages', () => {
+  expect(showPointer(['a'.repeat(300)])).toBe(`/${'a'.repeat(199)}…`)
+  expect(showPointer(['a'.repeat(199)])).toBe(`/${'a'.repeat(199)}`)
 })
 
-describe('values say the same whatever the order of members', () => {
-  test.each([
-    ['{"a":1,"b":{"c":2,"d":3}}', '{"b":{"d":3,"c":2},"a":1}'],
-    ['1.0', '1'],
-    ['0', '-0'],
-    ['1e2', '100'],
-    ['"\\u0061\\/"', '"a/"'],
-    ['[]', '[]'],
-    ['null', 'null'],
-  ])('%s and %s', (one, other) => {
-    expect(saysTheSame(JSON.parse(one), JSON.parse(other))).toBe(true)
-    expect(saysTheSame(JSON.parse(other), JSON.parse(one))).toBe(true)
-  })
+test.each([
+  // RFC 7396, appendix A.
+  ['{"a":"b"}', '{"a":"c"}', '{"a":"c"}'],
+  ['{"a":"b"}', '{"b":"c"}', '{"a":"b","b":"c"}'],
+  ['{"a":"b"}', '{"a":null}', '{}'],
+  ['{"a":"b","b":"c"}', '{"a":null}', '{"b":"c"}'],
+  ['{"a":["b"]}', '{"a":"c"}', '{"a":"c"}'],
+  ['{"a":"c"}', '{"a":["b"]}', '{"a":["b"]}'],
+  ['{"a":{"b":"c"}}', '{"a":{"b":"d","c":null}}', '{"a":{"b":"d"}}'],
+  ['{"a":[{"b":"c"}]}', '{"a":[1]}', '{"a":[1]}'],
+  ['["a","b"]', '["c","d"]', '["c","d"]'],
+  ['{"a":"b"}', '["c"]', '["c"]'],
+  ['{"a":"foo"}', 'null', 'null'],
+  ['{"a":"foo"}', '"bar"', '"bar"'],
+  ['{"e":null}', '{"a":1}', '{"e":null,"a":1}'],
+  ['[1,2]', '{"a":"b","c":null}', '{"a":"b"}'],
+  ['{}', '{"a":{"bb":{"ccc":null}}}', '{"a":{"bb":{}}}'],
+  // Others.
+  ['{"a":1}', '{}', '{"a":1}'],
+  ['{"a":1}', '{"a":{}}', '{"a":{}}'],
+  ['{"a":{"b":{"c":1,"d":2}}}', '{"a":{"b":{"c":null}}}', '{"a":{"b":{"d":2}}}'],
+  ['{}', '{"a":[null,{"b":null}]}', '{"a":[null,{"b":null}]}'],
+  ['{"a":false}', '{"a":0,"b":"","c":false}', '{"a":0,"b":"","c":false}'],
+  ['{"":1}', '{"":null}', '{}'],
+  ['[{"b":2}]', '{"0":{"a":1}}', '{"0":{"a":1}}'],
+  ['"text"', '{"length":{"a":1}}', '{"length":{"a":1}}'],
+  // Names that objects inherit are ordinary names.
+  ['{}', '{"toString":null,"constructor":{"x":{"y":1}}}', '{"constructor":{"x":{"y":1}}}'],
+  ['{"a":{"b":1}}', '{"__proto__":{"x":1}}', '{"a":{"b":1},"__proto__":{"x":1}}'],
+  ['{"a":{"b":1}}', '{"a":{"__proto__":{"x":1}}}', '{"a":{"b":1,"__proto__":{"x":1}}}'],
+])('%s merged with %s is %s', (target, patch, expected) => {
+  const merged = mergePatch(frozen(JSON.parse(target)), frozen(JSON.parse(patch)))
+  expect(JSON.stringify(merged)).toBe(expected)
+  expect(({} as Record<string, unknown>).x).toBeUndefined()
 })
 
-describe('values say something else', () => {
-  test.each([
-    ['1', '"1"'],
-    ['0', 'false'],
-    ['0', 'null'],
-    ['null', 'false'],
-    ['""', 'null'],
-    ['[]', '{}'],
-    ['[]', 'null'],
-    ['{}', 'null'],
-    ['[1,2]', '[2,1]'],
-    ['[1]', '[1,1]'],
-    ['[1]', '{"0":1}'],
-    ['{"a":1}', '{"a":1,"b":1}'],
-    ['{"a":1}', '{"b":1}'],
-    ['{"a":null}', '{"b":null}'],
-    ['{"a":1}', '{"toString":1}'],
-    ['{"a":{}}', '{"__proto__":{}}'],
-    ['{"a":{}}', '{"a":[]}'],
-    ['"\u00e9"', '"e\u0301"'],
-  ])('%s and %s', (one, other) => {
-    expect(saysTheSame(JSON.parse(one), JSON.parse(other))).toBe(false)
-    expect(saysTheSame(JSON.parse(other), JSON.parse(one))).toBe(false)
-  })
+test('The result of a merge nests no deeper than the deeper input', () => {
+  const deep = JSON.parse(`{"a":{"b":${nested(62)}}}`)
+  expect(levelsOf(mergePatch({ a: { b: { c: { d: 1 } } } }, deep))).toBe(64)
+  expect(levelsOf(mergePatch(deep, { a: { b: { c: { d: 1 } } } }))).toBe(4)
+  expect(levelsOf(mergePatch(deep, { a: { c: {} } }))).toBe(64)
 })

@@ -1,6 +1,6 @@
 import { AppError } from '../../../../../src/platform/errors.ts'
 
-/** The same numbers on each run: a test that fails once fails always. */
+/** The same numbers on each run, so a test that fails once fails always. */
 export function seeded(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -11,18 +11,24 @@ export function seeded(seed: number): (below: number) => number {
   }
 }
 
-/** What a refusal says; undefined when there was none. Any other error is thrown on. */
-export function refusalOf(work: () => unknown): string | undefined {
+/** The error for invalid input, or undefined if there is none. Other errors are thrown on. */
+export function refusalOf(work: () => unknown): AppError | undefined {
   try {
     work()
     return undefined
   } catch (error) {
-    if (error instanceof AppError && error.kind === 'invalid') return error.message
+    if (error instanceof AppError && error.kind === 'invalid') return error
     throw error
   }
 }
 
-/** Makes every attempt to change the value, at any depth, throw. */
+/** The broken rule after its field, such as `path format`. */
+export function ruleOf(work: () => unknown): string | undefined {
+  const refusal = refusalOf(work)
+  return refusal && [refusal.field, refusal.rule].filter(Boolean).join(' ')
+}
+
+/** Makes every attempt to change the value throw, at any depth. */
 export function frozen<T>(value: T): T {
   if (typeof value === 'object' && value !== null) Object.values(value).forEach(frozen)
   return Object.freeze(value)

@@ -3,7 +3,9 @@ import type { ProviderName } from '../../../../../src/config/index.ts'
 import { createStore } from '../../../../../src/engines/gate/store.ts'
 import type { TestAppOptions } from '../../../../support/app.ts'
 import { type Json, SECOND } from '../../fixture.ts'
-import { bootFlows, csrfOf, type FlowFixture, node, pathOf, totpAt } from './fixture.ts'
+import { bootFlows, csrfOf, type Flows, node, pathOf, totpAt, UNHURRIED } from './fixture.ts'
+
+export { UNHURRIED }
 
 export const HOUR = 60 * 60 * SECOND
 /** How long one code of an authenticator is shown. */
@@ -15,12 +17,6 @@ export const BOB = 'bob@example.com'
 
 /** One that is good wherever it is set. */
 export const NEW_PASSWORD = 'seven green bicycles'
-
-/** The limits on tries have tests of their own. */
-export const UNHURRIED = {
-  'limits-sign-ins-per-minute': '100000',
-  'limits-sign-ins-per-identifier-per-minute': '100000',
-}
 
 /** For many people whose clock stands still. */
 export const bootUnhurried = (options: TestAppOptions = {}) =>
@@ -34,23 +30,23 @@ export async function bootFactors(options: TestAppOptions = {}) {
 }
 
 /** A flow as a program reads it. */
-export const read = ({ app }: FlowFixture, url: string, headers: Record<string, string> = {}) =>
+export const read = ({ app }: Flows, url: string, headers: Record<string, string> = {}) =>
   app.raw(pathOf(url), { headers: { accept: 'application/json', ...headers } })
 
 export const withToken = (token: string) => ({ 'x-session-token': token })
 
 /** What the session behind a token is now. */
-export async function sessionOf({ whoami }: FlowFixture, token: string): Promise<Json> {
+export async function sessionOf({ whoami }: Flows, token: string): Promise<Json> {
   const answer = await whoami(token)
   expect(answer).toMatchObject({ status: 200 })
   return answer.body
 }
 
-export const isAlive = async ({ whoami }: FlowFixture, token: string): Promise<boolean> =>
+export const isAlive = async ({ whoami }: Flows, token: string): Promise<boolean> =>
   (await whoami(token)).status !== 401
 
 /** To the action of a flow, with this token and no other. */
-export const sendBare = (fixture: FlowFixture, flow: Json, fields: Json, token?: string) =>
+export const sendBare = (fixture: Flows, flow: Json, fields: Json, token?: string) =>
   fixture.app.raw(pathOf(flow.ui.action), {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...(token !== undefined && withToken(token)) },
@@ -60,7 +56,7 @@ export const sendBare = (fixture: FlowFixture, flow: Json, fields: Json, token?:
 /** Both ways for a form about settings: to its action, and by the tenant's server. */
 export const WAYS = {
   'to the action of the flow': sendBare,
-  'by the tenant’s server': (fixture: FlowFixture, flow: Json, fields: Json, token?: string) =>
+  'by the tenant’s server': (fixture: Flows, flow: Json, fields: Json, token?: string) =>
     fixture.submit(
       'settings',
       { flow: flow.id, ...fields },
@@ -69,13 +65,13 @@ export const WAYS = {
 }
 
 /** The time at which the authenticator shows its next code. */
-export const nextCode = (fixture: FlowFixture, secret: string): string => {
+export const nextCode = (fixture: Flows, secret: string): string => {
   fixture.clock.jump(STEP)
   return totpAt(secret, fixture.clock.now())
 }
 
 /** Six digits that an authenticator shows at no time near to now. */
-export function wrongCode(fixture: FlowFixture, secret: string): string {
+export function wrongCode(fixture: Flows, secret: string): string {
   const near = [-2, -1, 0, 1, 2].map((steps) => totpAt(secret, fixture.clock.now() + steps * STEP))
   return ['000000', '000001', '000002', '000003', '000004', '000005'].find(
     (code) => !near.includes(code),
@@ -83,13 +79,13 @@ export function wrongCode(fixture: FlowFixture, secret: string): string {
 }
 
 /** Somebody with an authenticator: the token of a session of both factors, and the secret. */
-export async function enrolled(fixture: FlowFixture, email = ADA) {
+export async function enrolled(fixture: Flows, email = ADA) {
   const { session_token: token, identity } = await fixture.register(email)
   return { token: token as string, identity, secret: await fixture.enrol(token) }
 }
 
 /** A password that was right, and the flow that asks for the second factor. */
-export async function halfway(fixture: FlowFixture, email = ADA) {
+export async function halfway(fixture: Flows, email = ADA) {
   const signedIn = await fixture.signIn(email)
   const url = signedIn.continue_with?.find(
     ({ action }: Json) => action === 'redirect_browser_to',
@@ -114,7 +110,7 @@ export const codesShown = (flow: Json): string[] =>
   )
 
 /** New recovery codes, written down. */
-export async function recoveryCodes(fixture: FlowFixture, token: string): Promise<string[]> {
+export async function recoveryCodes(fixture: Flows, token: string): Promise<string[]> {
   const flow = await fixture.settings(token)
   const shown = await fixture.sendWell(flow, CODES.make, withToken(token))
   const kept = await fixture.sendWell(flow, CODES.keep, withToken(token))
@@ -124,7 +120,7 @@ export async function recoveryCodes(fixture: FlowFixture, token: string): Promis
 
 /** An account elsewhere, as if it had been connected. */
 export async function connect(
-  { app, tenantId, clock }: FlowFixture,
+  { app, tenantId, clock }: Flows,
   { id: identityId }: Json,
   provider: ProviderName,
   subject = `${provider}-1`,

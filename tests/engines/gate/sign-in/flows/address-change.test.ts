@@ -1,737 +1,467 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { startTarget } from '../../../../support/target.ts'
 import { rest } from '../../../relay/fixture.ts'
-import { HOUR, IDENTITIES, type Json } from '../../fixture.ts'
+import { HOUR, IDENTITIES, type Json, SESSIONS } from '../../fixture.ts'
 import { actionsOn, rowsOf, typesTold } from '../../identities/people.ts'
+import { ADA, BOB, NEW_PASSWORD, refuses, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import {
+  addressOf,
   asked,
-  bootCrowd,
   CODE_MS,
+  changeAddress,
   complaintsIn,
+  emailOf,
   FLOW_MS,
   fatesOf,
   flowIn,
+  HOSTED,
+  isoAt,
   LINK_MS,
   MAIL_GAP_MS,
   nextFlowIn,
   person,
-  read,
   recover,
+  signedIn,
+  type Tenant,
   unproven,
+  useFlows,
+  waiting,
   whose,
   wrongCodes,
 } from './code-fixture.ts'
-import {
-  bootFlows,
-  type FlowFixture,
-  flowParty,
-  messageIds,
-  node,
-  nodeNames,
-  PASSWORD,
-} from './fixture.ts'
+import { messageIds, node, nodeNames, PASSWORD } from './fixture.ts'
 
-const NEW_PASSWORD = 'a new way to be let in'
+const flows = await useFlows()
+const { clock, app } = flows
 
-let fixture: FlowFixture
-beforeAll(async () => {
-  fixture = await bootCrowd()
-})
-afterAll(() => fixture.app.stop())
+const NEW = 'new.address@example.com'
 
-let people = 0
-const newAddress = () => `moves-${people++}@example.com`
-
-/** Somebody who is signed in, with an address that is proven. */
-async function somebody(fields: Json = {}) {
-  const email = newAddress()
-  const identity = await person(fixture, email, fields)
-  const { session_token: token } = await fixture.signIn(email)
-  return { email, identity, token: token as string }
+/** A signed-in person, and a change of their address to NEW that waits for its code. */
+async function moving(make = person, fields: Json = {}) {
+  const acme = await flows.newTenant()
+  const identity = await make(acme, ADA, { password: PASSWORD, ...fields })
+  const { session_token: token } = await acme.signIn(ADA)
+  const flow = await changeAddress(acme, token, NEW)
+  const code = acme.codeFor(NEW)
+  const confirm = () => acme.send(flow, { code })
+  return { acme, identity, token: token as string, flow, code, confirm }
 }
 
-/** Asks for another address; what comes back names the flow that waits for its code. */
-async function wish(token: string, email: string, rest: Json = {}) {
-  const answer = await fixture.change(token, { method: 'profile', traits: { email }, ...rest })
-  return { answer, done: flowIn(answer, 200, 'success') }
-}
+type Moving = Awaited<ReturnType<typeof moving>>
 
-/** Somebody who waits for the code at another address. */
-async function moving(fields: Json = {}) {
-  const who = await somebody(fields)
-  const to = newAddress()
-  const { answer } = await wish(who.token, to)
-  const { url } = nextFlowIn(answer, 'show_verification_ui')
-  const flow = (await read(fixture, { ui: { action: url } })).body as Json
-  return { ...who, to, flow }
-}
-
-const emailOf = async (identity: Json): Promise<string> =>
-  (await fixture.readIdentity(identity)).traits.email
-
-/** A change that waits, and the code that would end it. */
-type Waiting = Awaited<ReturnType<typeof moving>>
-
-/** What whoever asked for a change may still try: the code, or another one. */
-const TRIES: [string, (change: Waiting, code: string) => Promise<void>][] = [
-  [
-    'its code',
-    async ({ flow }, code) => {
-      expect([404, 422]).toContain((await fixture.send(flow, { code })).status)
-    },
-  ],
-  [
-    'another code',
-    async ({ flow, to }) => {
-      const before = fixture.sentTo(to).length
-      fixture.clock.jump(MAIL_GAP_MS)
-      const again = await fixture.send(flow, { email: to })
-      const mails = fixture.sentTo(to).length - before
-      await fixture.send(flow, { code: fixture.codeFor(to) })
-      expect([404, 422]).toContain(again.status)
-      expect(mails).toBe(0)
-    },
-  ],
-]
-
-describe('another address', () => {
-  test('is confirmed by its code, however often a stranger has the old one verified', async () => {
-    const email = newAddress()
-    const { session_token: token } = await fixture.register(email)
-    const to = newAddress()
-    const { answer } = await wish(token, to)
-    const { url } = nextFlowIn(answer, 'show_verification_ui')
-    const flow = (await read(fixture, { ui: { action: url } })).body as Json
-    const code = fixture.codeFor(to)
-
-    fixture.clock.jump(MAIL_GAP_MS)
-    const before = fixture.sentTo(email).length
-    const stranger = await fixture.start('verification')
-    expect((await fixture.send(stranger, { method: 'code', email })).status).toBe(200)
-    expect(fixture.sentTo(email).length).toBe(before + 1)
-
-    const confirmed = await fixture.send(flow, { code }, { 'x-session-token': token })
-    expect(confirmed).toMatchObject({ status: 200, body: { state: 'passed_challenge' } })
+describe('a change of the address', () => {
+  test('waits for the code, and changes nothing before', async () => {
+    const { acme, identity, token, flow } = await moving()
+    expect(await acme.readIdentity(identity)).toMatchObject({
+      traits: { email: ADA },
+      verifiable_addresses: [{ value: ADA, verified: true }],
+      recovery_addresses: [{ value: ADA }],
+    })
+    expect((await acme.tryPassword(ADA)).status).toBe(200)
+    expect((await acme.tryPassword(NEW)).status).toBe(422)
+    expect(await whose(acme, token)).toBe(identity.id)
+    expect(flow.state).toBe('sent_email')
+    const entry = ['code:code', 'code:method=code', 'code:method=code', `code:email=${NEW}`]
+    expect(nodeNames(flow)).toEqual(entry)
+    expect(JSON.stringify(flow)).not.toContain(identity.id)
+    clock.jump(MAIL_GAP_MS)
+    await asked(acme, 'recovery', NEW)
+    expect(fatesOf(acme, NEW)[0]).toStartWith('withheld')
   })
 
-  test('is held until a code comes back from it: the old one stays as it is', async () => {
-    const { email, identity, token, to } = await moving()
-
-    const read = await fixture.readIdentity(identity)
-
-    expect(read.traits.email).toBe(email)
-    expect(read.verifiable_addresses).toMatchObject([{ value: email, verified: true }])
-    expect(read.recovery_addresses).toMatchObject([{ value: email }])
-    expect((await fixture.tryPassword(email)).status).toBe(200)
-    expect((await fixture.tryPassword(to)).status).toBe(422)
-    expect(await whose(fixture, token)).toBe(identity.id)
-    // Nobody can get in by the new one, and it is still free for whoever has it.
-    fixture.clock.jump(MAIL_GAP_MS)
-    await asked(fixture, 'recovery', to)
-    expect(fatesOf(fixture, to)[0]).toStartWith('withheld')
-  })
-
-  test('is answered with the flow that waits for the code', async () => {
-    const { token, identity } = await somebody()
-    const to = newAddress()
-
-    const { answer, done } = await wish(token, to)
-
-    const named = nextFlowIn(answer, 'show_verification_ui')
-    expect(done.continue_with).toEqual([
-      {
-        action: 'show_verification_ui',
-        flow: {
-          id: expect.any(String),
-          url: `http://127.0.0.1:8420/auth/self-service/verification?flow=${named.id}`,
-          verifiable_address: to,
-        },
-      },
-    ])
+  test('is answered with the flow for its code', async () => {
+    const acme = await flows.newTenant()
+    const { token } = await signedIn(acme, ADA)
+    const answer = await acme.change(token, { method: 'profile', traits: { email: NEW } })
+    const done = flowIn(answer, 200, 'success')
     expect(messageIds(done)).toEqual([1050001])
-    const waiting = flowIn(await read(fixture, { ui: { action: named.url } }), 200, 'sent_email')
-    expect(nodeNames(waiting)).toEqual([
-      'code:code',
-      'code:method=code',
-      'code:method=code',
-      `code:email=${to}`,
-    ])
-    expect(JSON.stringify(waiting)).not.toContain(identity.id)
+    const { id } = nextFlowIn(answer, 'show_verification_ui')
+    const flow = { id, url: `${HOSTED}/verification?flow=${id}`, verifiable_address: NEW }
+    expect(done.continue_with).toEqual([{ action: 'show_verification_ui', flow }])
   })
 
-  test('is written to with a code and a link, the old one with a notice', async () => {
-    const { email, to, flow } = await moving()
-
-    const [mail, ...others] = fixture.sentTo(to)
+  test('emails a code and a link to the new address, and a notice to the old one', async () => {
+    const { acme, flow, code } = await moving()
+    const [mail, ...others] = acme.sentTo(NEW)
     expect(others).toEqual([])
-    expect(mail).toMatchObject({
-      kind: 'address_change',
-      subject: 'Verify your new email address for Acme',
-      expiresAt: fixture.clock.now() + LINK_MS,
-    })
-    expect(fixture.linkFor(to)).not.toContain(flow.id)
-    const [notice] = fixture.sentTo(email)
-    expect(notice).toMatchObject({
-      kind: 'notice',
-      subject: 'Email change requested for your Acme account',
-    })
-  })
+    expect(mail).toMatchObject({ kind: 'address_change', expiresAt: clock.now() + LINK_MS })
+    expect(mail?.subject).toStartWith('Verify your new email address')
+    expect(acme.linkFor(NEW)).not.toContain(flow.id)
 
-  test('is not told in full to whoever reads the old one, nor the code', async () => {
-    const { email, to } = await moving()
-
-    const [notice] = fixture.sentTo(email)
-
+    const [notice] = acme.sentTo(ADA)
+    expect(notice?.kind).toBe('notice')
+    expect(notice?.body?.text).toContain('n•••@example.com')
     const said = `${notice?.subject} ${notice?.body?.text} ${notice?.body?.html}`
-    expect(said).not.toContain(to)
-    expect(said).not.toContain(to.split('@')[0] as string)
-    expect(said).not.toContain(fixture.codeFor(to))
-    expect(notice?.body?.text).toContain('m•••@example.com')
+    for (const secret of [NEW, NEW.split('@')[0] as string, code])
+      expect(said).not.toContain(secret)
   })
 
-  test('is told to the old one even if that was written to a moment ago', async () => {
-    const { email, token } = await somebody()
-    // Whoever has got hold of a session can ask for any mail just before.
-    await asked(fixture, 'recovery', email)
-
-    await wish(token, newAddress())
-
-    expect(fixture.sentTo(email).map(({ kind }: Json) => kind)).toEqual(['notice', 'recovery'])
+  test('notifies the old address even if it was just written to', async () => {
+    const acme = await flows.newTenant()
+    const { token } = await signedIn(acme, ADA)
+    // Anyone with a stolen session could ask for an email first.
+    await asked(acme, 'recovery', ADA)
+    await changeAddress(acme, token, NEW)
+    expect(acme.sentTo(ADA).map((mail) => mail?.kind)).toEqual(['notice', 'recovery'])
   })
 
-  test('takes the place of the old one once its code has come back', async () => {
-    const { email, identity, token, to, flow } = await moving()
-
-    const answer = await fixture.send(flow, { code: fixture.codeFor(to) })
-
-    const done = flowIn(answer, 200, 'passed_challenge')
+  test('replaces the old address, which is free then, once the code is entered', async () => {
+    const { acme, identity, token, confirm } = await moving()
+    const done = flowIn(await confirm(), 200, 'passed_challenge')
     expect(messageIds(done)).toEqual([1080002])
     expect(done).not.toHaveProperty('continue_with')
-    const now = new Date(fixture.clock.now()).toISOString()
-    const read = await fixture.readIdentity(identity)
-    expect(read.traits).toEqual({ email: to, tenant_id: fixture.tenantId })
-    expect(read.verifiable_addresses).toMatchObject([
-      { value: to, verified: true, status: 'completed', verified_at: now },
-    ])
-    expect(read.recovery_addresses).toMatchObject([{ value: to }])
-    expect(read.credentials.password.identifiers).toEqual([to])
-    expect((await fixture.tryPassword(to)).status).toBe(200)
-    expect((await fixture.tryPassword(email)).status).toBe(422)
-    expect(await whose(fixture, token)).toBe(identity.id)
-    fixture.clock.jump(MAIL_GAP_MS)
-    expect(await whose(fixture, await recover(fixture, to))).toBe(identity.id)
+    const read = await acme.readIdentity(identity)
+    expect(read.traits).toEqual({ email: NEW, tenant_id: acme.tenantId })
+    const verified_at = isoAt(clock.now())
+    const verified = { value: NEW, verified: true, status: 'completed', verified_at }
+    expect(read.verifiable_addresses).toMatchObject([verified])
+    expect(read.recovery_addresses).toMatchObject([{ value: NEW }])
+    expect(read.credentials.password.identifiers).toEqual([NEW])
+    expect((await acme.tryPassword(NEW)).status).toBe(200)
+    expect((await acme.tryPassword(ADA)).status).toBe(422)
+    expect(await whose(acme, token)).toBe(identity.id)
+    expect(await person(acme, ADA)).toMatchObject({ traits: { email: ADA } })
+    clock.jump(MAIL_GAP_MS)
+    expect(await whose(acme, await recover(acme, NEW))).toBe(identity.id)
   })
 
-  test('takes a sign-in first where the link in the mail is opened in another browser', async () => {
-    const { email, to, identity } = await moving()
-    const browser = newBrowser(fixture.app)
-    const page = await browser.visit(fixture.linkFor(to))
+  test('is confirmed by the tenant as well', async () => {
+    const { acme, identity, flow, code } = await moving()
+    flowIn(await acme.submit('verification', { flow: flow.id, code }), 200, 'passed_challenge')
+    expect(await emailOf(acme, identity)).toBe(NEW)
+  })
 
+  test('is confirmed though a stranger has asked to verify the old address', async () => {
+    const { acme, token, flow, code } = await moving(unproven)
+    clock.jump(MAIL_GAP_MS)
+    const before = acme.sentTo(ADA).length
+    await asked(acme, 'verification', ADA)
+    expect(acme.sentTo(ADA)).toHaveLength(before + 1)
+    flowIn(await acme.send(flow, { code }, withToken(token)), 200, 'passed_challenge')
+  })
+
+  test('needs a sign-in if the link is opened in another browser', async () => {
+    const { acme, identity } = await moving()
+    const browser = newBrowser(app)
+    const page = await browser.visit(acme.linkFor(NEW))
     const asking = await browser.follow(await browser.press(page, ['method', 'code']))
     expect(asking.forms.flatMap(({ buttons }) => buttons)).toEqual([['confirm_by', 'sign_in']])
-    expect(await emailOf(identity)).toBe(email)
-    // What is not offered is not taken either: the mailbox is not that of the account.
-    const taking = await browser.post(asking.forms[0]?.action ?? '', {
-      ...asking.forms[0]?.hidden,
-      confirm_by: 'recovery',
-    })
+    // The mailbox is not that of the account, so it doesn't suffice to take the account over.
+    const { action = '', hidden } = asking.forms[0] ?? {}
+    const taking = await browser.post(action, { ...hidden, confirm_by: 'recovery' })
     expect(taking.status).toBe(422)
+    expect(await emailOf(acme, identity)).toBe(ADA)
+
     const signIn = await browser.follow(await browser.press(asking, ['confirm_by', 'sign_in']))
-    expect(signIn.html).not.toContain(email)
-    const fields = { identifier: email, password: PASSWORD }
+    expect(signIn.html).not.toContain(ADA)
+    const fields = { identifier: ADA, password: PASSWORD }
     const done = await browser.press(signIn, ['method', 'password'], fields)
-
     expect((await browser.follow(done)).text).toContain('Your email address is verified')
-    expect(await emailOf(identity)).toBe(to)
+    expect(await emailOf(acme, identity)).toBe(NEW)
   })
 
-  test('can be confirmed by way of the tenant', async () => {
-    const { to, flow, identity } = await moving()
+  test('stores the address in its one spelling; another spelling is no change', async () => {
+    const acme = await flows.newTenant()
+    const { token, identity } = await signedIn(acme, ADA)
+    const before = await acme.readIdentity(identity)
+    const fields = { method: 'profile', traits: { email: ADA.toUpperCase() } }
+    const same = flowIn(await acme.change(token, fields), 200, 'success')
+    expect(same).not.toHaveProperty('continue_with')
+    expect(acme.mailsTo(ADA)).toEqual([])
+    expect(await acme.readIdentity(identity)).toEqual(before)
 
-    const answer = await fixture.submit('verification', {
-      flow: flow.id,
-      code: fixture.codeFor(to),
-    })
-
-    flowIn(answer, 200, 'passed_challenge')
-    expect(await emailOf(identity)).toBe(to)
+    const flow = await changeAddress(acme, token, ` ${NEW.toUpperCase()} `)
+    await acme.send(flow, { code: acme.codeFor(NEW) })
+    expect(await emailOf(acme, identity)).toBe(NEW)
   })
 
-  test('frees the old one', async () => {
-    const { email, to, flow } = await moving()
-    await fixture.send(flow, { code: fixture.codeFor(to) })
-
-    expect(await person(fixture, email)).toMatchObject({ traits: { email } })
-  })
-
-  test('is stored as addresses are, whatever the spelling', async () => {
-    const { token, identity } = await somebody()
-    const to = newAddress()
-
-    const { answer } = await wish(token, ` ${to.toUpperCase()} `)
-
-    const { url, verifiable_address } = nextFlowIn(answer, 'show_verification_ui')
-    expect(verifiable_address).toBe(to)
-    const flow = (await read(fixture, { ui: { action: url } })).body
-    await fixture.send(flow, { code: fixture.codeFor(to) })
-    expect(await emailOf(identity)).toBe(to)
-  })
-
-  test('that is the old one in another spelling is no change at all', async () => {
-    const { email, token, identity } = await somebody()
-    const before = await fixture.readIdentity(identity)
-
-    const { done } = await wish(token, email.toUpperCase())
-
-    expect(done).not.toHaveProperty('continue_with')
-    expect(fixture.mailsTo(email)).toEqual([])
-    expect(await fixture.readIdentity(identity)).toEqual(before)
-  })
-
-  test.each([undefined, '', 'nobody', 7, null])('that is none is refused: %p', async (email) => {
-    const { token, identity } = await somebody()
-    const before = await fixture.readIdentity(identity)
-
-    const answer = await fixture.change(token, { method: 'profile', traits: { email } })
-
-    const flow = flowIn(answer, 422, 'show_form')
-    const [id, ...others] = complaintsIn(flow)
-    expect(['traits.email:4000002', 'traits.email:4000040']).toContain(id as string)
-    expect(others).toEqual([])
-    expect(await fixture.readIdentity(identity)).toEqual(before)
+  test('needs an address', async () => {
+    const acme = await flows.newTenant()
+    const { token, identity } = await signedIn(acme, ADA)
+    for (const email of [undefined, '', null, 'nobody', 7]) {
+      const answer = await acme.change(token, { method: 'profile', traits: { email } })
+      const id = email ? 4000040 : 4000002
+      expect(complaintsIn(flowIn(answer, 422, 'show_form'))).toEqual([`traits.email:${id}`])
+    }
+    expect(await emailOf(acme, identity)).toBe(ADA)
   })
 
   test('needs a sign-in of the last hour', async () => {
-    const { token, email, identity } = await somebody()
-    const to = newAddress()
-    fixture.clock.jump(HOUR + 1)
-
-    const answer = await fixture.change(token, { method: 'profile', traits: { email: to } })
-
-    expect(answer).toMatchObject({ status: 403, body: { id: 'session_refresh_required' } })
-    expect([...fixture.mailsTo(to), ...fixture.mailsTo(email)]).toEqual([])
-    expect(await emailOf(identity)).toBe(email)
+    const acme = await flows.newTenant()
+    const { token } = await signedIn(acme, ADA)
+    clock.jump(HOUR + 1)
+    const answer = await acme.change(token, { method: 'profile', traits: { email: NEW } })
+    expect(answer).toMatchObject(refuses(403, 'session_refresh_required'))
+    expect([...acme.mailsTo(NEW), ...acme.mailsTo(ADA)]).toEqual([])
   })
 
-  test('is noted and told once it is the address, and no sooner', async () => {
+  test('is audited and told to webhooks once it is confirmed', async () => {
     await using target = startTarget()
-    const other = await flowParty(fixture.app)
-    const email = newAddress()
-    const identity = await person(other, email)
-    const { session_token: token } = await other.signIn(email)
-    await other.createWebhook(target.url)
-    const to = newAddress()
-    const asking = await other.change(token, { method: 'profile', traits: { email: to } })
-    await rest(fixture.app)
-    const before = actionsOn(fixture.app, `identity:${identity.id}`)
-    expect(typesTold(target)).toEqual([])
-
-    const { url } = nextFlowIn(asking, 'show_verification_ui')
-    const flow = (await read(fixture, { ui: { action: url } })).body
-    const code = other.codeFor(to)
-    await Promise.all([other.send(flow, { code }), other.send(flow, { code })])
-    await rest(fixture.app)
-
+    const { acme, identity, confirm } = await moving()
+    await acme.createWebhook(target.url)
+    const about = `identity:${identity.id}`
+    const before = actionsOn(app, about)
+    await Promise.all([confirm(), confirm()])
+    await rest(app)
     expect(typesTold(target)).toEqual(['identity.email_verified'])
-    expect(actionsOn(fixture.app, `identity:${identity.id}`).slice(before.length)).toEqual([
-      'identity.updated',
+    expect(actionsOn(app, about).slice(before.length)).toEqual(['identity.updated'])
+  })
+
+  test('keeps other data of the person as it is then', async () => {
+    const metadata_public = { roles: ['admin'] }
+    const { acme, identity, confirm } = await moving(person, { metadata_public })
+    const custom_data = { plan: 'gold', seats: [1, 2], nothing: null }
+    await acme.patch(identity, [
+      { op: 'add', path: '/traits/custom_data', value: custom_data },
     ])
+    await confirm()
+    const read = await acme.readIdentity(identity)
+    expect(read.traits).toEqual({ email: NEW, custom_data, tenant_id: acme.tenantId })
+    expect(read.metadata_public).toEqual(metadata_public)
+  })
+
+  test('changes other data of the form at once', async () => {
+    const acme = await flows.newTenant()
+    const { token, identity } = await signedIn(acme, ADA)
+    const traits = { email: NEW, custom_data: { plan: 'gold' } }
+    await acme.change(token, { method: 'profile', traits })
+    const { traits: stored } = await acme.readIdentity(identity)
+    expect(stored).toMatchObject({ ...traits, email: ADA })
   })
 })
 
-describe('what is known of the person besides', () => {
-  const custom_data = { plan: 'gold', seats: [1, 2], nothing: null }
-
-  test('is kept when the address changes, from beginning to end', async () => {
-    const email = newAddress()
-    const identity = await person(fixture, email, {
-      traits: { email, custom_data },
-      metadata_public: { roles: ['admin'] },
-    })
-    const { session_token: token } = await fixture.signIn(email)
-    const to = newAddress()
-    const { answer } = await wish(token, to)
-    expect((await fixture.readIdentity(identity)).traits.custom_data).toEqual(custom_data)
-    const { url } = nextFlowIn(answer, 'show_verification_ui')
-    const flow = (await read(fixture, { ui: { action: url } })).body
-
-    await fixture.send(flow, { code: fixture.codeFor(to) })
-
-    expect(await fixture.readIdentity(identity)).toMatchObject({
-      traits: { email: to, custom_data },
-      metadata_public: { roles: ['admin'] },
-    })
-  })
-
-  test('is what it has become in between, not what it was', async () => {
-    const { identity, to, flow } = await moving()
-    await fixture.patch(identity, [{ op: 'add', path: '/traits/custom_data', value: custom_data }])
-
-    await fixture.send(flow, { code: fixture.codeFor(to) })
-
-    expect((await fixture.readIdentity(identity)).traits).toEqual({
-      email: to,
-      custom_data,
-      tenant_id: fixture.tenantId,
-    })
-  })
-
-  test('changes at once where it comes along, while the address waits', async () => {
-    const { email, token, identity } = await somebody()
-    const to = newAddress()
-
-    await wish(token, to, { traits: { email: to, custom_data } })
-
-    expect((await fixture.readIdentity(identity)).traits).toMatchObject({ email, custom_data })
-  })
-})
-
-describe('an address that somebody else has', () => {
-  test('is answered like any other when it is asked for, and nobody gets a code', async () => {
-    const taken = newAddress()
-    const holder = await person(fixture, taken)
-    const { email, token, identity } = await somebody()
-
-    const { answer, done } = await wish(token, taken)
-
-    expect(messageIds(done)).toEqual([1050001])
-    expect(nextFlowIn(answer, 'show_verification_ui').verifiable_address).toBe(taken)
-    expect(fatesOf(fixture, taken)).toEqual(['withheld: another account has this address'])
-    expect(fixture.sentTo(email)).toMatchObject([{ kind: 'notice' }])
-    expect(await emailOf(identity)).toBe(email)
-    expect(await emailOf(holder)).toBe(taken)
-  })
-
-  test('cannot be told from one that is free by asking for another code', async () => {
-    const taken = newAddress()
-    await person(fixture, taken)
-    const free = newAddress()
-
-    const answers: unknown[] = []
-    for (const address of [taken, free]) {
-      const { token } = await somebody()
-      const { answer } = await wish(token, address)
-      const { url } = nextFlowIn(answer, 'show_verification_ui')
-      const flow = (await read(fixture, { ui: { action: url } })).body
-      const soon = await fixture.send(flow, { email: address })
-      fixture.clock.jump(MAIL_GAP_MS)
-      const later = await fixture.send(flow, { email: address })
-      answers.push([soon, later].map(({ status, body }) => [status, messageIds(body)]))
+describe('an address that is taken', () => {
+  test('is answered like any other, also when another code is asked for', async () => {
+    const acme = await flows.newTenant()
+    const holder = await person(acme, NEW)
+    const heard: unknown[] = []
+    for (const [email, address] of [
+      [ADA, NEW],
+      [BOB, 'free@example.com'],
+    ] as const) {
+      const { token, identity } = await signedIn(acme, email)
+      const flow = await changeAddress(acme, token, address)
+      const soon = await acme.send(flow, { email: address })
+      clock.jump(MAIL_GAP_MS)
+      const later = await acme.send(flow, { email: address })
+      const ids = [soon, later].map(({ status, body }) => [status, messageIds(body)])
+      heard.push([messageIds(flow), nodeNames(flow).length, ...ids])
+      expect(acme.sentTo(email)).toMatchObject([{ kind: 'notice' }])
+      expect(await emailOf(acme, identity)).toBe(email)
     }
-
-    expect(answers[0]).toEqual(answers[1])
+    expect(heard[0]).toEqual(heard[1])
+    const withheld = 'withheld: another account has this address'
+    expect(fatesOf(acme, NEW)).toEqual([withheld, withheld])
+    expect(await emailOf(acme, holder)).toBe(NEW)
   })
 
-  test('is not taken from whoever got it in between, who keeps it', async () => {
-    const { email, identity, to, flow } = await moving()
-    const code = fixture.codeFor(to)
-    const holder = await person(fixture, to)
-
-    const answer = await fixture.send(flow, { code })
-
-    expect(messageIds(flowIn(answer, 422, 'sent_email'))).toContain(4900010)
-    expect(await emailOf(identity)).toBe(email)
-    expect(await emailOf(holder)).toBe(to)
-    expect((await fixture.readIdentity(identity)).verifiable_addresses).toMatchObject([
-      { value: email, verified: true },
-    ])
+  test('is not taken from the person who got it in the meantime', async () => {
+    const { acme, identity, confirm } = await moving()
+    const holder = await person(acme, NEW)
+    expect(messageIds(flowIn(await confirm(), 422, 'sent_email'))).toContain(4900010)
+    expect(await emailOf(acme, holder)).toBe(NEW)
+    expect(await emailOf(acme, identity)).toBe(ADA)
+    expect(await addressOf(acme, identity)).toMatchObject({ value: ADA, verified: true })
   })
 
-  test('of two who ask for the same one, the first with the code has it', async () => {
-    const one = await moving()
-    const { token, identity, email } = await somebody()
-    fixture.clock.jump(MAIL_GAP_MS)
-    const { answer } = await wish(token, one.to)
-    const { url } = nextFlowIn(answer, 'show_verification_ui')
-    const second = (await read(fixture, { ui: { action: url } })).body
-    const [newer, older] = fixture
-      .sentTo(one.to)
-      .map((mail) => /^ {4}(\d{6})$/m.exec(mail?.body?.text ?? '')?.[1] as string)
-
-    const won = await fixture.send(second, { code: newer })
-    const lost = await fixture.send(one.flow, { code: older })
-
+  test('goes to the first of two people who enter their code', async () => {
+    const { acme, identity, confirm } = await moving()
+    const bob = await signedIn(acme, BOB)
+    clock.jump(MAIL_GAP_MS)
+    const second = await changeAddress(acme, bob.token, NEW)
+    const won = await acme.send(second, { code: acme.codeFor(NEW) })
     flowIn(won, 200, 'passed_challenge')
-    expect(lost.status).toBe(422)
-    expect(await emailOf(identity)).toBe(one.to)
-    expect(await emailOf(one.identity)).toBe(one.email)
-    expect(email).not.toBe(one.email)
+    expect((await confirm()).status).toBe(422)
+    expect(await emailOf(acme, bob.identity)).toBe(NEW)
+    expect(await emailOf(acme, identity)).toBe(ADA)
   })
 
-  test('at another tenant is free here', async () => {
-    const other = await flowParty(fixture.app)
-    const to = newAddress()
-    await person(other, to)
-    const { token, identity } = await somebody()
-    const { answer } = await wish(token, to)
-    const { url } = nextFlowIn(answer, 'show_verification_ui')
-    const flow = (await read(fixture, { ui: { action: url } })).body
-
-    await fixture.send(flow, { code: fixture.codeFor(to) })
-
-    expect(await emailOf(identity)).toBe(to)
+  test('in another tenant is free in this one', async () => {
+    await person(await flows.newTenant(), NEW)
+    const { confirm } = await moving()
+    flowIn(await confirm(), 200, 'passed_challenge')
   })
 })
 
-describe.each(TRIES)('a change that waits is over, and %s is of no use,', (_, attempt) => {
-  async function expectOver(change: Waiting, code: string) {
-    const before = await fixture.readIdentity(change.identity)
-    await attempt(change, code)
-    expect(await fixture.readIdentity(change.identity)).toEqual(before)
+describe('a waiting change ends', () => {
+  const change = (acme: Tenant, token: string, fields: Json) => acme.change(token, fields)
+
+  /** Ends as said, and neither its code nor another one moves anything. */
+  async function expectOver({ acme, identity, flow, code }: Moving) {
+    const before = await acme.readIdentity(identity)
+    expect([404, 422]).toContain((await acme.send(flow, { code })).status)
+    clock.jump(MAIL_GAP_MS)
+    const mails = acme.sentTo(NEW).length
+    const again = await acme.send(flow, { email: NEW })
+    expect([404, 422]).toContain(again.status)
+    expect(acme.sentTo(NEW)).toHaveLength(mails)
+    await acme.send(flow, { code: acme.codeFor(NEW) })
+    expect(await acme.readIdentity(identity)).toEqual(before)
   }
 
-  test('after a recovery', async () => {
-    const change = await moving()
-    const code = fixture.codeFor(change.to)
-    fixture.clock.jump(MAIL_GAP_MS)
-    await recover(fixture, change.email)
+  const recovered = async ({ acme }: Moving) => {
+    clock.jump(MAIL_GAP_MS)
+    await recover(acme, ADA)
+  }
 
-    await expectOver(change, code)
+  const ENDINGS: [string, (moving: Moving) => Promise<unknown>][] = [
+    ['with a recovery', recovered],
+    [
+      'with a password change',
+      ({ acme, token }) => change(acme, token, { method: 'password', password: NEW_PASSWORD }),
+    ],
+    [
+      'if the person is deactivated',
+      ({ acme, identity }) => acme.setState(identity, 'inactive'),
+    ],
+    [
+      'if the person is deactivated for a while',
+      async ({ acme, identity }) => {
+        for (const state of ['inactive', 'active'])
+          await acme.setState(identity, state)
+      },
+    ],
+    [
+      'if the tenant ends all sessions',
+      ({ acme, identity }) => acme.api.delete(`${IDENTITIES}/${identity.id}/sessions`),
+    ],
+    [
+      'if the tenant changes the address',
+      ({ acme, identity }) =>
+        acme.patch(identity, [
+          { op: 'replace', path: '/traits/email', value: 'set@example.com' },
+        ]),
+    ],
+    ['with another change', ({ acme, token }) => changeAddress(acme, token, BOB)],
+  ]
+
+  test.each(ENDINGS)('%s', async (_, end) => {
+    const change = await moving()
+    await end(change)
+    await expectOver(change)
   })
 
-  test('after the recovery of an account whose address was never proven', async () => {
-    const email = newAddress()
-    const identity = await unproven(fixture, email, { password: PASSWORD })
-    const { session_token: token } = await fixture.signIn(email)
-    const to = newAddress()
-    const { answer } = await wish(token, to)
-    const { url } = nextFlowIn(answer, 'show_verification_ui')
-    const flow = (await read(fixture, { ui: { action: url } })).body
-    const code = fixture.codeFor(to)
-    fixture.clock.jump(MAIL_GAP_MS)
-    await recover(fixture, email)
-
-    await expectOver({ email, identity, token, to, flow }, code)
+  test('with the recovery of an account whose address is unverified', async () => {
+    const change = await moving(unproven)
+    await recovered(change)
+    await expectOver(change)
   })
 
-  test('after a password change', async () => {
-    const change = await moving()
-    const code = fixture.codeFor(change.to)
-    const fields = { method: 'password', password: NEW_PASSWORD }
-    expect(await fixture.change(change.token, fields)).toMatchObject({ status: 200 })
-
-    await expectOver(change, code)
+  test('with another change, which is confirmed', async () => {
+    const { acme, identity, token } = await moving()
+    const second = await changeAddress(acme, token, BOB)
+    flowIn(await acme.send(second, { code: acme.codeFor(BOB) }), 200, 'passed_challenge')
+    expect(await emailOf(acme, identity)).toBe(BOB)
   })
 
-  test('once the person is deactivated', async () => {
-    const change = await moving()
-    const code = fixture.codeFor(change.to)
-    await fixture.setState(change.identity, 'inactive')
-
-    await expectOver(change, code)
+  test('with the deletion of the person, and of its flow', async () => {
+    const { acme, identity, flow, confirm } = await moving()
+    await acme.api.delete(`${IDENTITIES}/${identity.id}`)
+    expect((await confirm()).status).toBe(404)
+    expect(rowsOf(app, 'gate_flows').map(({ id }) => id)).not.toContain(flow.id)
   })
 
-  test('once the person was deactivated for a while', async () => {
-    const change = await moving()
-    const code = fixture.codeFor(change.to)
-    await fixture.setState(change.identity, 'inactive')
-    await fixture.setState(change.identity, 'active')
-
-    await expectOver(change, code)
+  test('with its flow', async () => {
+    const { acme, identity, flow } = await moving()
+    clock.jump(FLOW_MS)
+    expect((await acme.send(flow, { email: NEW })).status).toBe(410)
+    expect(await emailOf(acme, identity)).toBe(ADA)
   })
 
-  test('once the tenant ended all sessions of the person', async () => {
-    const change = await moving()
-    const code = fixture.codeFor(change.to)
-    await fixture.api.delete(`${IDENTITIES}/${change.identity.id}/sessions`)
-
-    await expectOver(change, code)
-  })
-
-  test('once the tenant gave the person another address', async () => {
-    const change = await moving()
-    const code = fixture.codeFor(change.to)
-    const value = newAddress()
-    await fixture.patch(change.identity, [{ op: 'replace', path: '/traits/email', value }])
-
-    await expectOver(change, code)
-  })
-
-  test('once another one was asked for, which is not over', async () => {
-    const change = await moving()
-    const code = fixture.codeFor(change.to)
-    const later = newAddress()
-    const { answer } = await wish(change.token, later)
-    const { url } = nextFlowIn(answer, 'show_verification_ui')
-    const second = (await read(fixture, { ui: { action: url } })).body
-
-    await expectOver(change, code)
-
-    flowIn(await fixture.send(second, { code: fixture.codeFor(later) }), 200, 'passed_challenge')
-    expect(await emailOf(change.identity)).toBe(later)
-  })
-})
-
-describe('a change that waits', () => {
-  test('goes with the person', async () => {
-    const change = await moving()
-    const code = fixture.codeFor(change.to)
-    await fixture.api.delete(`${IDENTITIES}/${change.identity.id}`)
-
-    expect((await fixture.send(change.flow, { code })).status).toBe(404)
-    expect(
-      rowsOf(fixture.app, 'gate_flows').filter(({ address }) => address === change.to),
-    ).toEqual([])
-  })
-
-  test('is not hurried by a wrong password, a sign-in, or the end of one session', async () => {
-    const change = await moving()
-    await fixture.tryPassword(change.email, 'wrong and long')
-    const { session } = await fixture.signIn(change.email)
-    await fixture.api.delete(`/v1/gate/sessions/${session.id}`)
-
-    const answer = await fixture.send(change.flow, { code: fixture.codeFor(change.to) })
-
-    flowIn(answer, 200, 'passed_challenge')
-  })
-
-  test('is over a quarter of an hour after its mail, unless another one is asked for', async () => {
-    const change = await moving()
-    const code = fixture.codeFor(change.to)
-    fixture.clock.jump(CODE_MS)
-    expect((await fixture.send(change.flow, { code })).status).toBe(422)
-
-    const again = await fixture.send(change.flow, { email: change.to })
-
-    expect(messageIds(flowIn(again, 200, 'sent_email'))).toEqual([1080003])
-    const answer = await fixture.send(change.flow, { code: fixture.codeFor(change.to) })
-    flowIn(answer, 200, 'passed_challenge')
-    expect(await emailOf(change.identity)).toBe(change.to)
-  })
-
-  test('is over with its flow', async () => {
-    const change = await moving()
-    fixture.clock.jump(FLOW_MS)
-
-    const late = await fixture.send(change.flow, { email: change.to })
-
-    expect(late.status).toBe(410)
-    expect(await emailOf(change.identity)).toBe(change.email)
-  })
-
-  test('dies of five wrong codes, resends or not', async () => {
-    const change = await moving()
-    for (const code of wrongCodes(fixture.codeFor(change.to)))
-      await fixture.send(change.flow, { code })
-    fixture.clock.jump(MAIL_GAP_MS)
-    await fixture.send(change.flow, { email: change.to })
-
-    const answer = await fixture.send(change.flow, { code: fixture.codeFor(change.to) })
-
+  test('with five wrong codes, also for another code', async () => {
+    const { acme, identity, flow, code } = await moving()
+    for (const wrong of wrongCodes(code)) await acme.send(flow, { code: wrong })
+    clock.jump(MAIL_GAP_MS)
+    await acme.send(flow, { email: NEW })
+    const answer = await acme.send(flow, { code: acme.codeFor(NEW) })
     expect(messageIds(flowIn(answer, 422, 'sent_email'))).toContain('code:4900001')
-    expect(await emailOf(change.identity)).toBe(change.email)
+    expect(await emailOf(acme, identity)).toBe(ADA)
+  })
+
+  test('neither with a wrong password nor with another session', async () => {
+    const { acme, confirm } = await moving()
+    await acme.tryPassword(ADA, 'wrong and long')
+    const { session } = await acme.signIn(ADA)
+    await acme.api.delete(`${SESSIONS}/${session.id}`)
+    flowIn(await confirm(), 200, 'passed_challenge')
   })
 })
 
 describe('another code for a change', () => {
-  test('goes to the same address, and the one before it is dead', async () => {
-    const { email, identity, to, flow } = await moving()
-    const first = fixture.codeFor(to)
-    fixture.clock.jump(MAIL_GAP_MS)
-
-    const again = await fixture.send(flow, { email: to })
-
+  test('goes to the same address, and replaces the one before', async () => {
+    const { acme, identity, flow, confirm } = await moving()
+    clock.jump(CODE_MS)
+    expect((await confirm()).status).toBe(422)
+    const again = await acme.send(flow, { email: NEW })
     expect(messageIds(flowIn(again, 200, 'sent_email'))).toEqual([1080003])
-    const [mail] = fixture.sentTo(to)
-    expect(mail?.subject).toBe('Verify your new email address for Acme')
-    expect(fixture.sentTo(to)).toHaveLength(2)
-    const late = await fixture.send(flow, { code: first })
-    expect(messageIds(flowIn(late, 422, 'sent_email'))).toContain('code:4070006')
-    expect(await emailOf(identity)).toBe(email)
-    flowIn(await fixture.send(flow, { code: fixture.codeFor(to) }), 200, 'passed_challenge')
-    expect(await emailOf(identity)).toBe(to)
+    const kinds = acme.sentTo(NEW).map((mail) => mail?.kind)
+    expect(kinds).toEqual(['address_change', 'address_change'])
+    expect(messageIds((await confirm()).body)).toContain('code:4070006')
+    flowIn(await acme.send(flow, { code: acme.codeFor(NEW) }), 200, 'passed_challenge')
+    expect(await emailOf(acme, identity)).toBe(NEW)
   })
 
-  test('goes to no other address: that takes a new change', async () => {
-    const { identity, email, flow } = await moving()
-    const elsewhere = newAddress()
-    fixture.clock.jump(MAIL_GAP_MS)
-
-    for (const address of [elsewhere, email]) {
-      const answer = await fixture.send(flow, { email: address })
+  test('goes to no other address', async () => {
+    const { acme, flow } = await moving()
+    clock.jump(MAIL_GAP_MS)
+    for (const email of [BOB, ADA]) {
+      const answer = await acme.send(flow, { email })
       expect(messageIds(flowIn(answer, 422, 'sent_email'))).toContain(4070005)
     }
-
-    expect(fixture.mailsTo(elsewhere)).toEqual([])
-    expect(await emailOf(identity)).toBe(email)
+    expect(acme.mailsTo(BOB)).toEqual([])
   })
 
-  test('goes out once in half a minute', async () => {
-    const { to, flow } = await moving()
-
-    const soon = await fixture.send(flow, { email: to })
-
+  test('is sent every 30 seconds at most', async () => {
+    const { acme, flow, confirm } = await moving()
+    const soon = await acme.send(flow, { email: NEW })
     expect(soon).toMatchObject({ status: 429, body: { state: 'sent_email' } })
     expect(soon.headers.get('retry-after')).toBe('30')
-    expect(fixture.sentTo(to)).toHaveLength(1)
-    flowIn(await fixture.send(flow, { code: fixture.codeFor(to) }), 200, 'passed_challenge')
+    expect(acme.sentTo(NEW)).toHaveLength(1)
+    flowIn(await confirm(), 200, 'passed_challenge')
   })
 })
 
 describe('a verification', () => {
-  test('of the old address does not move anybody', async () => {
-    const email = newAddress()
-    const identity = await unproven(fixture, email, { password: PASSWORD })
-    const { session_token: token } = await fixture.signIn(email)
-    const to = newAddress()
-    await wish(token, to)
-    fixture.clock.jump(MAIL_GAP_MS)
-    const flow = await asked(fixture, 'verification', email)
-
-    await fixture.send(flow, { code: fixture.codeFor(email) }, { 'x-session-token': token })
-
-    expect(await fixture.readIdentity(identity)).toMatchObject({
-      traits: { email },
-      verifiable_addresses: [{ value: email, verified: true }],
-    })
+  test('of the old address keeps it', async () => {
+    const { acme, identity, token } = await moving(unproven)
+    clock.jump(MAIL_GAP_MS)
+    const { flow, code } = await waiting(acme, 'verification', ADA)
+    await acme.send(flow, { code }, withToken(token))
+    expect(await emailOf(acme, identity)).toBe(ADA)
+    expect(await addressOf(acme, identity)).toMatchObject({ value: ADA, verified: true })
   })
 
-  test('of the new address by somebody else proves nothing for the change', async () => {
-    const { to, identity, email } = await moving()
-    const code = fixture.codeFor(to)
-    const flow = await fixture.start('verification')
-
-    expect((await fixture.send(flow, { code })).status).toBe(422)
-
-    expect(await emailOf(identity)).toBe(email)
+  test('in another flow does not confirm a change', async () => {
+    const { acme, identity, code } = await moving()
+    const flow = await acme.start('verification')
+    expect((await acme.send(flow, { code })).status).toBe(422)
+    expect(await emailOf(acme, identity)).toBe(ADA)
   })
 })
 
-test('a mail that cannot go out now leaves everything as it was, the change before it too', async () => {
-  const change = await moving()
-  const before = await fixture.readIdentity(change.identity)
-  const settings = await fixture.settings(change.token)
-  const traits = { email: change.to, custom_data: { plan: 'gold' } }
-
-  const answer = await fixture.send(
-    settings,
-    { method: 'profile', traits },
-    { 'x-session-token': change.token },
-  )
-
+test('a change whose email comes too soon changes nothing, and leaves the waiting one', async () => {
+  const { acme, identity, token, confirm } = await moving()
+  const before = await acme.readIdentity(identity)
+  const traits = { email: NEW, custom_data: { plan: 'gold' } }
+  const answer = await acme.change(token, { method: 'profile', traits })
   expect(answer).toMatchObject({ status: 429, body: { state: 'show_form' } })
   expect(answer.headers.get('retry-after')).toBe('30')
-  expect(node(answer.body, 'traits.email').attributes.value).toBe(change.to)
-  expect(await fixture.readIdentity(change.identity)).toEqual(before)
-  expect(fixture.mailsTo(change.email)).toHaveLength(1)
-  const done = await fixture.send(change.flow, { code: fixture.codeFor(change.to) })
-  flowIn(done, 200, 'passed_challenge')
+  expect(node(answer.body, 'traits.email').attributes.value).toBe(NEW)
+  expect(await acme.readIdentity(identity)).toEqual(before)
+  expect(acme.mailsTo(ADA)).toHaveLength(1)
+  flowIn(await confirm(), 200, 'passed_challenge')
 })
 
-test('nobody writes to the addresses of others without end: a client asks so often in a minute', async () => {
-  await using own = await bootFlows({ flags: { 'limits-sign-ins-per-minute': '3' } })
-  const email = newAddress()
-  await person(own, email)
-  const { session_token: token } = await own.signIn(email)
-  const addresses = Array.from({ length: 5 }, newAddress)
-
+// Counts the requests of one client.
+test('one client asks so often in a minute', async () => {
+  const own = await useFlows({ flags: { 'limits-sign-ins-per-minute': '3' } })
+  const acme = await own.newTenant()
+  const { token } = await signedIn(acme, ADA)
   const statuses: number[] = []
-  for (const address of addresses) {
-    const { status } = await own.change(token, { method: 'profile', traits: { email: address } })
-    statuses.push(status)
-  }
-
+  const addresses = [1, 2, 3, 4, 5].map((n) => `many-${n}@example.com`)
+  for (const email of addresses)
+    statuses.push((await acme.change(token, { method: 'profile', traits: { email } })).status)
   expect(statuses).toEqual([200, 200, 200, 429, 429])
-  expect(addresses.map((address) => own.mailsTo(address).length)).toEqual([1, 1, 1, 0, 0])
+  expect(addresses.map((address) => acme.mailsTo(address).length)).toEqual([1, 1, 1, 0, 0])
 })

@@ -1,134 +1,65 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { count, type Json } from '../../fixture.ts'
-import { HOUR, MINUTE, SECOND } from '../../identities/people.ts'
-import { blurred, bootChecked, type Checked, listening, saidIn, steady } from './checked.ts'
-import { node, nodeNames, PASSWORD, pathOf } from './fixture.ts'
+import { describe, expect, test } from 'bun:test'
+import { HOUR, IDENTITIES, type Json, MINUTE } from '../../fixture.ts'
+import { ADA, BOB, withToken } from './acts.ts'
+import { blurred, listening, saidIn, steady } from './checked.ts'
+import {
+  asked,
+  codeRows,
+  complaintsIn,
+  fatesOf,
+  isoAt,
+  MAIL_GAP_MS,
+  person,
+  read,
+  sessionsOf,
+  signedIn,
+  type Tenant,
+  unproven,
+  useFlows,
+  waiting,
+  whose,
+} from './code-fixture.ts'
+import { node, nodeNames, PASSWORD } from './fixture.ts'
 
-/** After it, the same address may be written to again. */
-const PAUSE = 31 * SECOND
-const isoAt = (ms: number) => new Date(ms).toISOString()
+const flows = await useFlows()
+const { clock } = flows
+const newTenant = () => flows.newTenant({ passwordless_enabled: true })
 
-/** A tenant with sign-in by code. */
-async function bootCodes(flags: Record<string, string> = {}) {
-  const fixture = await bootChecked({ flags })
-  await fixture.security({ passwordless_enabled: true })
-  return fixture
+const enter = (acme: Tenant, flow: Json, code: unknown, more: Json = {}) =>
+  acme.send(flow, { method: 'code', code, ...more })
+
+/** A person, and a sign-in that waits for the code. */
+async function signingIn() {
+  const acme = await newTenant()
+  const identity = await person(acme, ADA)
+  return { acme, identity, ...(await waiting(acme, 'login', ADA)) }
 }
-
-let fixture: Checked
-beforeAll(async () => {
-  fixture = await bootCodes()
-})
-afterAll(() => fixture[Symbol.asyncDispose]())
-
-let people = 0
-/** Whom a test is about: their address is proven, and they have a password. */
-let email: string
-let person: Json
-beforeEach(async () => {
-  email = `person-${people++}@example.com`
-  person = await somebody(fixture, email)
-})
-
-/** Of somebody else in the same test. */
-const addressOf = (name: string) => `${name}.${email}`
-
-/** Their address is proven and they have a password, unless they are not to. */
-async function somebody(
-  fixture: Checked,
-  email: string,
-  { isProven = true, hasPassword = true } = {},
-): Promise<Json> {
-  const config = { password: PASSWORD }
-  const person = await fixture.createIdentity({
-    traits: { email },
-    ...(hasPassword && { credentials: { password: { config } } }),
-  })
-  if (isProven)
-    fixture.app.db.client.run(
-      "update gate_addresses set status = 'completed', verified_at = 1 where identity_id = ?",
-      [person.id],
-    )
-  return person
-}
-
-/** A flow in which a code has been asked for. */
-async function asked(fixture: Pick<Checked, 'start' | 'sendWell'>, identifier = email) {
-  const flow = await fixture.start('login')
-  await fixture.sendWell(flow, { method: 'code', identifier })
-  return flow
-}
-
-const wrongFor = (code: string): string => (code === '000000' ? '000001' : '000000')
-
-/** Ids of all messages but that a code was sent, which is said for as long as it is waited for. */
-const complaints = (flow: Json) => saidIn(flow).filter((id) => id !== 1010014)
-
-const enter = (fixture: Pick<Checked, 'send'>, flow: Json, code: unknown, more: Json = {}) =>
-  fixture.send(flow, { method: 'code', code, ...more })
 
 describe('asking for a code', () => {
-  test('is answered alike for everybody, to the byte', async () => {
-    const inactive = await somebody(fixture, addressOf('inactive'))
-    await fixture.setState(inactive, 'inactive')
-    await somebody(fixture, addressOf('unproven'), { isProven: false })
-    await somebody(fixture, addressOf('without'), { hasPassword: false })
-    const known = steady(await ask(email), email)
+  test('is answered alike for all people, but emails only those who may sign in', async () => {
+    const acme = await newTenant()
+    await person(acme, ADA)
+    await person(acme, 'inactive@example.com', { state: 'inactive' })
+    await unproven(acme, 'unproven@example.com')
+    const ask = async (identifier: string) => {
+      const answer = await acme.send(await acme.start('login'), { method: 'code', identifier })
+      return steady(answer, identifier)
+    }
+    const known = await ask(` ${ADA.toUpperCase()}\n`)
     expect(known.status).toBe(200)
-    for (const identifier of [
-      addressOf('unknown'),
-      addressOf('inactive'),
-      addressOf('unproven'),
-      addressOf('without'),
-    ])
-      expect(steady(await ask(identifier), identifier), identifier).toEqual(known)
-
-    async function ask(identifier: string) {
-      return fixture.send(await fixture.start('login'), { method: 'code', identifier })
+    expect(blurred(known)).not.toContain(acme.codeFor(ADA))
+    expect(acme.mailsTo(ADA)).toMatchObject([{ kind: 'login', state: 'kept' }])
+    for (const [name, fate] of [
+      ['unproven', 'kept'],
+      ['inactive', 'withheld: no account that can sign in has this address'],
+      ['unknown', 'withheld: no account that can sign in has this address'],
+    ]) {
+      const email = `${name}@example.com`
+      expect(await ask(email), name).toEqual(
+        JSON.parse(JSON.stringify(known).replaceAll(ADA, '<own>')),
+      )
+      expect(fatesOf(acme, email)).toEqual([fate as string])
     }
-  })
-
-  test('writes to those who could sign in, and withholds the mail to all others', async () => {
-    const inactive = await somebody(fixture, addressOf('inactive'))
-    await fixture.setState(inactive, 'inactive')
-    const before = count(fixture.app, 'gate_codes')
-    for (const identifier of [email, addressOf('unknown'), addressOf('inactive')])
-      await asked(fixture, identifier)
-    expect(count(fixture.app, 'gate_codes')).toBe(before + 3)
-    expect(fixture.mailsTo(email)).toMatchObject([{ kind: 'login', state: 'kept' }])
-    for (const address of [addressOf('unknown'), addressOf('inactive')]) {
-      expect(fixture.sentTo(address)).toEqual([])
-      expect(fixture.mailsTo(address)).toMatchObject([
-        { kind: 'login', state: 'failed', lastError: expect.stringMatching(/^withheld: /) },
-      ])
-    }
-  })
-
-  test('brings a mail with six digits in it, and not in its subject or the answer', async () => {
-    const flow = await fixture.start('login')
-    const sent = await fixture.sendWell(flow, { method: 'code', identifier: email })
-    const code = fixture.codeFor(email)
-    const [mail] = fixture.sentTo(email)
-    expect(code).toMatch(/^\d{6}$/)
-    expect(mail?.subject).not.toContain(code)
-    expect(mail?.body?.html).toContain(code)
-    expect(blurred(sent)).not.toContain(code)
-    expect((await fixture.app.raw(pathOf(flow.ui.action))).body).toEqual(sent)
-  })
-
-  test('keeps no code that could be read, nor a plain hash of one', async () => {
-    const flow = await asked(fixture)
-    const code = fixture.codeFor(email)
-    const row = JSON.stringify(fixture.app.db.client.query('select * from gate_codes').all())
-    expect(row).toContain(flow.id)
-    expect(row).not.toContain(`"${code}"`)
-    for (const text of [code, `${flow.id}${code}`, `${flow.id} ${code}`])
-      expect(row).not.toContain(new Bun.CryptoHasher('sha256').update(text).digest('hex'))
-  })
-
-  test('goes to the address in its one spelling', async () => {
-    await asked(fixture, ` ${email.toUpperCase()}\n`)
-    expect(fixture.sentTo(email)).toHaveLength(1)
   })
 
   test.each([
@@ -138,508 +69,223 @@ describe('asking for a code', () => {
     ['a@example.com, b@example.com', 'identifier:4000040'],
     ['', 'identifier:4000002'],
     [undefined, 'identifier:4000002'],
-  ])('takes an address: %p', async (identifier, id) => {
-    const before = count(fixture.app, 'gate_codes')
-    const { status, body } = await fixture.send(await fixture.start('login'), {
-      method: 'code',
-      identifier,
-    })
-    expect(status).toBe(422)
-    expect(saidIn(body)).toEqual([id])
-    expect(body.state).toBe('choose_method')
-    expect(count(fixture.app, 'gate_codes')).toBe(before)
+  ])('needs an address: %p', async (identifier, id) => {
+    const acme = await newTenant()
+    const flow = await acme.start('login')
+    const { status, body } = await acme.send(flow, { method: 'code', identifier })
+    expect([status, body.state, saidIn(body)]).toEqual([422, 'choose_method', [id]])
+    expect(codeRows(acme, flow)).toEqual([])
   })
 
-  test('is possible where the tenant has switched it on alone', async () => {
-    await using fixture = await bootChecked()
-    await somebody(fixture, email)
-    const flow = await fixture.start('login')
+  test('needs a tenant that has switched it on', async () => {
+    const acme = await flows.newTenant()
+    const flow = await acme.start('login')
     for (const fields of [
-      { method: 'code', identifier: email },
+      { method: 'code', identifier: ADA },
       { method: 'code', code: '000000' },
       { code: '000000' },
-      { resend: 'code', identifier: email },
+      { resend: 'code', identifier: ADA },
     ]) {
-      const { status, body } = await fixture.send(flow, fields)
-      expect(status).toBe(422)
-      expect(saidIn(body)).toEqual([4010002])
+      const { status, body } = await acme.send(flow, fields)
+      expect([status, saidIn(body)]).toEqual([422, [4010002]])
     }
-    expect(fixture.mailsTo(email)).toEqual([])
-    await fixture.security({ passwordless_enabled: true })
-    await fixture.sendWell(flow, { method: 'code', identifier: email })
-    expect(fixture.mailsTo(email)).toHaveLength(1)
+    expect(acme.mailsTo(ADA)).toEqual([])
+    await acme.security({ passwordless_enabled: true })
+    await acme.sendWell(flow, { method: 'code', identifier: ADA })
+    expect(acme.mailsTo(ADA)).toHaveLength(1)
   })
 
-  test('is possible once in half a minute for an address, known or not, over all flows', async () => {
-    const limited: Json = {}
-    for (const identifier of [email, addressOf('unknown')]) {
-      await asked(fixture, identifier)
-      fixture.clock.jump(SECOND)
-      const flow = await fixture.start('login')
-      const answer = await fixture.send(flow, { method: 'code', identifier })
-      expect(answer.status).toBe(429)
-      expect(answer.headers.get('retry-after')).toBe('29')
-      expect(answer.body.ui.messages).toMatchObject([{ id: 4900002, context: { seconds: 29 } }])
-      expect(answer.body.state).toBe('choose_method')
-      expect((await fixture.app.raw(pathOf(flow.ui.action))).body).toEqual(flow)
-      limited[identifier] = steady(answer, identifier)
-      fixture.clock.jump(28_999)
-      expect((await fixture.send(flow, { method: 'code', identifier })).status).toBe(429)
-      fixture.clock.jump(1)
-      expect((await fixture.send(flow, { method: 'code', identifier })).status).toBe(200)
-    }
-    expect(limited[addressOf('unknown')]).toEqual(limited[email])
-  })
-
-  test('is possible five times for one client, and then once in twelve minutes', async () => {
-    for (let sent = 0; sent < 5; sent++) {
-      await asked(fixture)
-      fixture.clock.jump(PAUSE)
-    }
-    const answer = await fixture.send(await fixture.start('login'), {
-      method: 'code',
-      identifier: email,
-    })
-    expect(answer.status).toBe(429)
-    expect(answer.headers.get('retry-after')).toBe(`${12 * 60}`)
-  })
-
-  test('twice at once brings one mail', async () => {
-    const flows = [await fixture.start('login'), await fixture.start('login')]
-    const fields = { method: 'code', identifier: email }
-    const answers = await Promise.all(flows.map((flow) => fixture.send(flow, fields)))
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 429])
-    expect(fixture.mailsTo(email)).toHaveLength(1)
+  test('leaves the flow as it was if it comes too soon', async () => {
+    const { acme } = await signingIn()
+    const flow = await acme.start('login')
+    expect((await acme.send(flow, { method: 'code', identifier: ADA })).status).toBe(429)
+    expect((await read(acme, flow)).body).toEqual(flow)
   })
 })
 
 describe('the right code', () => {
-  test('opens a session', async () => {
-    const flow = await asked(fixture)
-    fixture.clock.jump(MINUTE)
-    const now = fixture.clock.now()
-    const done = await fixture.sendWell(flow, { method: 'code', code: fixture.codeFor(email) })
+  test('opens a session of the person it was sent to, and needs no other field', async () => {
+    const { acme, identity, flow, code } = await signingIn()
+    await person(acme, BOB)
+    clock.jump(MINUTE)
+    const done = await acme.sendWell(flow, { code, identifier: BOB })
     const { session_token: token, session } = done
     expect(Object.keys(done).sort()).toEqual(['continue_with', 'session', 'session_token'])
-    expect(session.token).toBe(token)
-    expect(session.authentication_methods).toEqual([
-      { method: 'code', aal: 'aal1', completed_at: isoAt(now) },
-    ])
-    expect(session.identity.id).toBe(person.id)
-    expect((await fixture.whoami(token)).status).toBe(200)
-    expect(done.continue_with).toEqual([
-      { action: 'set_ory_session_token', ory_session_token: token },
-    ])
+    expect(session).toMatchObject({ token, identity: { id: identity.id } })
+    const completed_at = isoAt(clock.now())
+    expect(session.authentication_methods).toEqual([{ method: 'code', aal: 'aal1', completed_at }])
+    const shown = [{ action: 'set_ory_session_token', ory_session_token: token }]
+    expect(done.continue_with).toEqual(shown)
+    expect(await whose(acme, token)).toBe(identity.id)
+    expect((await acme.tryPassword(ADA)).status).toBe(200)
   })
 
-  test.each([
-    ['with a blank in the middle', (code: string) => `${code.slice(0, 3)} ${code.slice(3)}`],
-    ['with blanks around it', (code: string) => `  ${code}\n`],
-    ['with no-break spaces', (code: string) => `\u00a0${code.slice(0, 3)}\u00a0${code.slice(3)}`],
-  ])('may be typed %s', async (_, typed) => {
-    const flow = await asked(fixture)
-    expect((await enter(fixture, flow, typed(fixture.codeFor(email)))).status).toBe(200)
-  })
-
-  test('needs no method beside it', async () => {
-    const flow = await asked(fixture)
-    await fixture.sendWell(flow, { code: fixture.codeFor(email) })
-  })
-
-  test('signs in whoever it was sent to, whatever address comes with it', async () => {
-    await somebody(fixture, addressOf('two'))
-    const flow = await asked(fixture)
-    const more = { identifier: addressOf('two') }
-    const { status, body } = await enter(fixture, flow, fixture.codeFor(email), more)
-    expect(status).toBe(200)
-    expect(body.session.identity.id).toBe(person.id)
-  })
-
-  test('signs in somebody without a password', async () => {
-    const person = await somebody(fixture, addressOf('without'), { hasPassword: false })
-    const flow = await asked(fixture, addressOf('without'))
-    const { body } = await enter(fixture, flow, fixture.codeFor(addressOf('without')))
-    expect(body.session.identity.id).toBe(person.id)
-  })
-
-  test('leaves the password of somebody with a proven address as it is', async () => {
-    const flow = await asked(fixture)
-    await fixture.sendWell(flow, { code: fixture.codeFor(email) })
-    expect((await fixture.tryPassword(email)).status).toBe(200)
-  })
-
-  test('proves the address, and takes away what somebody else may have prepared', async () => {
-    const { identity, session_token: theirs } = await fixture.register(addressOf('new'))
-    fixture.clock.jump(PAUSE)
-    await using hooks = await listening(fixture)
-    const flow = await asked(fixture, addressOf('new'))
-    const { session, session_token } = await fixture.sendWell(flow, {
-      code: fixture.codeFor(addressOf('new')),
-    })
-    expect(session.identity.verifiable_addresses[0]).toMatchObject({
-      verified: true,
-      status: 'completed',
-      verified_at: isoAt(fixture.clock.now()),
-    })
+  test('verifies the address, and removes credentials that a stranger may have set', async () => {
+    const acme = await newTenant()
+    const { identity, session_token: strangers } = await acme.register(ADA)
+    clock.jump(MAIL_GAP_MS)
+    await using hooks = await listening(acme)
+    const { flow, code } = await waiting(acme, 'login', ADA)
+    const { session, session_token } = await acme.sendWell(flow, { code })
+    const verified_at = isoAt(clock.now())
+    const verified = { verified: true, status: 'completed', verified_at }
+    expect(session.identity.verifiable_addresses).toMatchObject([verified])
     expect((await hooks.events()).map(({ event_type, data }) => [event_type, data])).toEqual([
       ['identity.email_verified', { identity_id: identity.id, payload: {} }],
-      ['identity.login', { identity_id: identity.id, payload: { email: addressOf('new') } }],
+      ['identity.login', { identity_id: identity.id, payload: { email: ADA } }],
     ])
-    expect((await fixture.tryPassword(addressOf('new'))).status).toBe(422)
-    expect((await fixture.whoami(theirs)).status).toBe(401)
-    expect((await fixture.whoami(session_token)).status).toBe(200)
-    expect((await fixture.readIdentity(identity)).credentials).toEqual({})
+    expect((await acme.tryPassword(ADA)).status).toBe(422)
+    expect(await whose(acme, strangers)).toBe(401)
+    expect(await whose(acme, session_token)).toBe(identity.id)
+    expect((await acme.readIdentity(identity)).credentials).toEqual({})
   })
 
-  test('is one factor: a second one is still owed', async () => {
-    await using fixture = await bootCodes()
-    await somebody(fixture, email)
-    await fixture.security({ mfa_enabled: true })
-    const { session_token } = await fixture.signIn(email)
-    await fixture.enrol(session_token)
-    fixture.clock.jump(PAUSE)
-    await using hooks = await listening(fixture)
-    const flow = await asked(fixture)
-    const done = await fixture.sendWell(flow, { code: fixture.codeFor(email) })
+  test('leaves the second factor to be shown', async () => {
+    const acme = await flows.newTenant({ passwordless_enabled: true, mfa_enabled: true })
+    await acme.enrol((await signedIn(acme, ADA)).token)
+    clock.jump(MAIL_GAP_MS)
+    await using hooks = await listening(acme)
+    const { flow, code } = await waiting(acme, 'login', ADA)
+    const done = await acme.sendWell(flow, { code })
     expect(done.session).toMatchObject({ identity: null, authenticator_assurance_level: 'aal1' })
     expect(done.continue_with.map(({ action }: Json) => action)).toContain('redirect_browser_to')
-    expect((await fixture.whoami(done.session_token)).status).toBe(403)
+    expect(await whose(acme, done.session_token)).toBe(403)
     expect(await hooks.events()).toEqual([])
   })
-
-  test('counts once, also when it comes twice at once', async () => {
-    const flow = await asked(fixture)
-    const code = fixture.codeFor(email)
-    const before = count(fixture.app, 'gate_sessions')
-    const answers = await Promise.all([enter(fixture, flow, code), enter(fixture, flow, code)])
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 422])
-    const refused = answers.find(({ status }) => status === 422)
-    expect(saidIn(refused?.body)).toEqual([4010007])
-    expect(saidIn((await enter(fixture, flow, code)).body)).toEqual([4010007])
-    expect(count(fixture.app, 'gate_sessions')).toBe(before + 1)
-    const left = fixture.app.db.client.query('select * from gate_codes where flow_id = ?')
-    expect(left.all(flow.id)).toEqual([])
-  })
-
-  test('counts in the flow that it was sent for, and in no other', async () => {
-    await somebody(fixture, addressOf('two'))
-    const flow = await asked(fixture)
-    const code = fixture.codeFor(email)
-    const other = await asked(fixture, addressOf('two'))
-    const fresh = await fixture.start('login')
-    for (const wrong of [other, fresh]) {
-      const { status, body } = await enter(fixture, wrong, code)
-      expect(status).toBe(422)
-      expect(complaints(body).join()).toContain('4010008')
-    }
-    expect((await enter(fixture, flow, code)).status).toBe(200)
-  })
-
-  test('counts for nothing in flows of another kind, or at another tenant', async () => {
-    const flow = await asked(fixture)
-    const code = fixture.codeFor(email)
-    for (const kind of ['recovery', 'verification']) {
-      const other = await fixture.start(kind)
-      expect((await fixture.send(other, { method: 'code', code })).status).toBe(422)
-      const crossed = await fixture.submit(kind, { flow: flow.id, code })
-      expect(crossed.status).toBe(404)
-    }
-    expect((await enter(fixture, flow, code)).status).toBe(200)
-  })
 })
 
-describe('a wrong code', () => {
-  test('is said beside its field, and the right one is still good', async () => {
-    const flow = await asked(fixture)
-    const code = fixture.codeFor(email)
-    const { status, body } = await enter(fixture, flow, wrongFor(code))
-    expect(status).toBe(422)
-    expect(complaints(body)).toEqual(['code:4010008'])
-    expect(body.state).toBe('sent_email')
-    expect(node(body, 'code').attributes.value).toBe('')
-    expect((await enter(fixture, flow, code)).status).toBe(200)
+describe('a code is refused', () => {
+  test('before one was sent, and counts as a try', async () => {
+    const acme = await newTenant()
+    await person(acme, ADA)
+    const flow = await acme.start('login')
+    for (let tries = 0; tries < 5; tries++)
+      expect(complaintsIn((await enter(acme, flow, '000000')).body)).toEqual([4010008])
+    await acme.sendWell(flow, { method: 'code', identifier: ADA })
+    const { body } = await enter(acme, flow, acme.codeFor(ADA))
+    expect(complaintsIn(body)).toEqual(['code:4900001'])
   })
 
-  test.each(['12345', '1234567', 'abcdef', '１２３４５６', '-', '0', '000000 OR 1=1', '\u0000'])(
-    'is anything else: %p',
-    async (typed) => {
-      const { status, body } = await enter(fixture, await asked(fixture), typed)
-      expect(status).toBe(422)
-      expect(complaints(body)).toEqual(['code:4010008'])
-    },
-  )
-
-  test('is answered alike whether a code is on its way to somebody or to nobody', async () => {
+  test('alike for known and unknown addresses', async () => {
+    const acme = await newTenant()
+    await person(acme, ADA)
     const refused = async (identifier: string) =>
-      steady(await enter(fixture, await asked(fixture, identifier), 'abcdef'), identifier)
-    expect(await refused(addressOf('unknown'))).toEqual(await refused(email))
+      steady(await enter(acme, await asked(acme, 'login', identifier), 'abcdef'), identifier)
+    expect(await refused(BOB)).toEqual(await refused(ADA))
   })
 
-  test('may be typed four times before the right one', async () => {
-    const flow = await asked(fixture)
-    const code = fixture.codeFor(email)
-    for (let tries = 0; tries < 4; tries++)
-      expect((await enter(fixture, flow, wrongFor(code))).status).toBe(422)
-    expect((await enter(fixture, flow, code)).status).toBe(200)
+  test('once one was sent to another address in the same flow', async () => {
+    const { acme, flow, code } = await signingIn()
+    const bob = await person(acme, BOB)
+    const sent = await acme.sendWell(flow, { method: 'code', identifier: BOB })
+    expect(node(sent, 'identifier').attributes.value).toBe(BOB)
+    expect((await enter(acme, flow, code)).status).toBe(422)
+    const { body } = await enter(acme, flow, acme.codeFor(BOB))
+    expect(body.session.identity.id).toBe(bob.id)
+
+    const again = await signingIn()
+    await again.acme.sendWell(again.flow, { method: 'code', identifier: BOB })
+    expect((await enter(again.acme, again.flow, again.code)).status).toBe(422)
   })
 
-  test('ends the flow when it has been typed five times, another mail or not', async () => {
-    const flow = await asked(fixture)
-    const code = fixture.codeFor(email)
-    for (let tries = 0; tries < 5; tries++)
-      expect(complaints((await enter(fixture, flow, wrongFor(code))).body)).toEqual([
-        'code:4010008',
-      ])
-    for (const typed of [code, wrongFor(code)]) {
-      const { status, body } = await enter(fixture, flow, typed)
-      expect(status).toBe(422)
-      expect(complaints(body)).toEqual(['code:4900001'])
-    }
-    fixture.clock.jump(PAUSE)
-    await fixture.send(flow, { resend: 'code' })
-    const { body } = await enter(fixture, flow, fixture.codeFor(email))
-    expect(complaints(body)).toEqual(['code:4900001'])
-    expect(await sessionsOf(person)).toEqual([])
-    expect((await enter(fixture, await again(fixture), fixture.codeFor(email))).status).toBe(200)
-  })
-
-  test('ends it too when many come at once: five are looked at', async () => {
-    const flow = await asked(fixture)
-    const wrong = wrongFor(fixture.codeFor(email))
-    const answers = await Promise.all(Array.from({ length: 12 }, () => enter(fixture, flow, wrong)))
-    const ids = answers.map(({ body }) => complaints(body)[0]).sort()
-    expect(ids).toEqual([...Array(5).fill('code:4010008'), ...Array(7).fill('code:4900001')])
-    expect((await enter(fixture, flow, fixture.codeFor(email))).status).toBe(422)
-  })
-
-  test('counts before any was sent as well', async () => {
-    const flow = await fixture.start('login')
-    for (let tries = 0; tries < 5; tries++)
-      expect(saidIn((await enter(fixture, flow, '000000')).body)).toEqual([4010008])
-    await fixture.sendWell(flow, { method: 'code', identifier: email })
-    const { status, body } = await enter(fixture, flow, fixture.codeFor(email))
-    expect(status).toBe(422)
-    expect(complaints(body)).toEqual(['code:4900001'])
-  })
-})
-
-const again = async (fixture: Checked) => {
-  fixture.clock.jump(PAUSE)
-  return asked(fixture)
-}
-
-const sessionsOf = async ({ id }: Json): Promise<Json[]> =>
-  (await fixture.api.get(`/v1/gate/identities/${id}/sessions`)).body
-
-describe('a code is good', () => {
-  test('for a quarter of an hour', async () => {
-    const late = await asked(fixture)
-    const code = fixture.codeFor(email)
-    fixture.clock.jump(15 * MINUTE)
-    const { status, body } = await enter(fixture, late, code)
-    expect(status).toBe(422)
-    expect(complaints(body)).toEqual(['code:4010008'])
-    const intime = await asked(fixture)
-    fixture.clock.jump(15 * MINUTE - 1)
-    expect((await enter(fixture, intime, fixture.codeFor(email))).status).toBe(200)
-  })
-
-  test('for as long as is configured', async () => {
-    await using fixture = await bootCodes({ 'gate-code-lifetime': '2m' })
-    await somebody(fixture, email)
-    const flow = await asked(fixture)
-    fixture.clock.jump(2 * MINUTE)
-    expect((await enter(fixture, flow, fixture.codeFor(email))).status).toBe(422)
-  })
-
-  test('for no longer than the flow', async () => {
-    const flow = await fixture.start('login')
-    fixture.clock.jump(HOUR - MINUTE)
-    await fixture.sendWell(flow, { method: 'code', identifier: email })
-    const [mail] = fixture.sentTo(email)
-    expect(mail?.expiresAt).toBe(fixture.clock.now() + MINUTE)
-    fixture.clock.jump(MINUTE)
-    expect((await enter(fixture, flow, fixture.codeFor(email))).status).toBe(410)
-  })
-
-  test('until another one is sent', async () => {
-    const flow = await asked(fixture)
-    const old = fixture.codeFor(email)
-    fixture.clock.jump(PAUSE)
-    const sent = await fixture.sendWell(flow, { method: 'code', resend: 'code' })
-    expect(sent.state).toBe('sent_email')
-    const fresh = fixture.codeFor(email)
-    expect(fixture.sentTo(email)).toHaveLength(2)
-    if (old !== fresh) expect((await enter(fixture, flow, old)).status).toBe(422)
-    expect((await enter(fixture, flow, fresh)).status).toBe(200)
-  })
-
-  test('until one is sent to another address in the same flow', async () => {
-    const two = await somebody(fixture, addressOf('two'))
-    const flow = await asked(fixture)
-    const old = fixture.codeFor(email)
-    const sent = await fixture.sendWell(flow, { method: 'code', identifier: addressOf('two') })
-    expect(node(sent, 'identifier').attributes.value).toBe(addressOf('two'))
-    const fresh = fixture.codeFor(addressOf('two'))
-    if (old !== fresh) expect((await enter(fixture, flow, old)).status).toBe(422)
-    const { body } = await enter(fixture, flow, fresh)
-    expect(body.session.identity.id).toBe(two.id)
-  })
-
-  test('where one was sent to nobody since, no longer', async () => {
-    const flow = await asked(fixture)
-    const code = fixture.codeFor(email)
-    await fixture.sendWell(flow, { method: 'code', identifier: addressOf('unknown') })
-    expect((await enter(fixture, flow, code)).status).toBe(422)
-  })
-
-  test('as long as another mail is refused for coming too soon', async () => {
-    const flow = await asked(fixture)
-    const code = fixture.codeFor(email)
-    const refused = await fixture.send(flow, { method: 'code', resend: 'code' })
-    expect(refused.status).toBe(429)
-    expect(refused.body.state).toBe('sent_email')
-    expect((await enter(fixture, flow, code)).status).toBe(200)
-  })
-
-  const ENDINGS: [what: string, end: () => Promise<unknown>][] = [
-    ['deactivated', () => fixture.setState(person, 'inactive')],
+  const INTERRUPTIONS: [string, (acme: Tenant, identity: Json) => Promise<unknown>][] = [
+    ['deactivated', (acme, identity) => acme.setState(identity, 'inactive')],
     [
-      'deactivated, and activated again',
-      async () => {
-        await fixture.setState(person, 'inactive')
-        await fixture.setState(person, 'active')
+      'deactivated for a while',
+      async (acme, identity) => {
+        for (const state of ['inactive', 'active'])
+          await acme.setState(identity, state)
       },
     ],
-    [
-      'signed out everywhere',
-      () => fixture.api.delete(`/v1/gate/identities/${person.id}/sessions`),
-    ],
+    ['signed out', (acme, { id }) => acme.api.delete(`${IDENTITIES}/${id}/sessions`)],
     [
       'given another address',
-      () =>
-        fixture.patch(person, [
-          { op: 'replace', path: '/traits/email', value: addressOf('other') },
+      (acme, identity) =>
+        acme.patch(identity, [
+          { op: 'replace', path: '/traits/email', value: BOB },
         ]),
     ],
   ]
 
-  test.each(ENDINGS)('until its owner is %s', async (_, end) => {
-    const flow = await asked(fixture)
-    const code = fixture.codeFor(email)
-    await end()
-    const { status, body } = await enter(fixture, flow, code)
-    expect(status).toBe(422)
-    expect(complaints(body)).toEqual(['code:4010008'])
-    await fixture.setState(person, 'active')
-    expect(await sessionsOf(person)).toEqual([])
+  test.each(INTERRUPTIONS)('once the person was %s', async (_, act) => {
+    const { acme, identity, flow, code } = await signingIn()
+    await act(acme, identity)
+    const { status, body } = await enter(acme, flow, code)
+    expect([status, complaintsIn(body)]).toEqual([422, ['code:4010008']])
+    expect(await sessionsOf(acme, identity)).toEqual([])
   })
 
-  test('until its owner is deleted, and no mail to them is left', async () => {
-    const flow = await asked(fixture)
-    const code = fixture.codeFor(email)
-    await fixture.api.delete(`/v1/gate/identities/${person.id}`)
-    const before = count(fixture.app, 'gate_sessions')
-    expect((await enter(fixture, flow, code)).status).toBeOneOf([404, 422])
-    expect(count(fixture.app, 'gate_sessions')).toBe(before)
-    expect(fixture.sentTo(email)).toEqual([])
+  test('once the person is deleted, with the email', async () => {
+    const { acme, identity, flow, code } = await signingIn()
+    await acme.api.delete(`${IDENTITIES}/${identity.id}`)
+    expect((await enter(acme, flow, code)).status).toBe(404)
+    expect(acme.sentTo(ADA)).toEqual([])
   })
 
-  test('until the tenant switches it off', async () => {
-    await using fixture = await bootCodes()
-    await somebody(fixture, email)
-    const flow = await asked(fixture)
-    const code = fixture.codeFor(email)
-    await fixture.security({ passwordless_enabled: false })
-    const { status, body } = await enter(fixture, flow, code)
-    expect(status).toBe(422)
-    expect(complaints(body)).toEqual([4010002])
-    expect(await sessionsOf(person)).toEqual([])
-    await fixture.security({ passwordless_enabled: true })
-    expect((await enter(fixture, flow, code)).status).toBe(200)
+  test('while the tenant has switched codes off', async () => {
+    const { acme, identity, flow, code } = await signingIn()
+    await acme.security({ passwordless_enabled: false })
+    const { status, body } = await enter(acme, flow, code)
+    expect([status, complaintsIn(body)]).toEqual([422, [4010002]])
+    expect(await sessionsOf(acme, identity)).toEqual([])
+    const byPassword = ['default:identifier', 'password:password', 'password:method=password']
+    expect(nodeNames((await read(acme, flow)).body)).toEqual(byPassword)
+    await acme.security({ passwordless_enabled: true })
+    expect((await enter(acme, flow, code)).status).toBe(200)
   })
 })
 
 describe('a flow that waits for a code', () => {
-  test('goes on by password where the tenant has switched codes off', async () => {
-    await using fixture = await bootCodes()
-    await somebody(fixture, email)
-    const flow = await asked(fixture)
-    await fixture.security({ passwordless_enabled: false })
-    const shown = (await fixture.app.raw(pathOf(flow.ui.action))).body
-    expect(nodeNames(shown)).toEqual([
-      'default:identifier',
-      'password:password',
-      'password:method=password',
-    ])
-    const fields = { method: 'password', identifier: email, password: PASSWORD }
-    expect((await fixture.send(flow, fields)).status).toBe(200)
+  test('takes the password as well', async () => {
+    const { acme, flow } = await signingIn()
+    const fields = { method: 'password', identifier: ADA, password: PASSWORD }
+    expect((await acme.send(flow, fields)).status).toBe(200)
+    expect(codeRows(acme, flow)).toEqual([])
   })
 
-  test('takes the password all the same', async () => {
-    const flow = await asked(fixture)
-    const fields = { method: 'password', identifier: email, password: PASSWORD }
-    expect((await fixture.send(flow, fields)).status).toBe(200)
-    const left = fixture.app.db.client.query('select * from gate_codes where flow_id = ?')
-    expect(left.all(flow.id)).toEqual([])
-  })
-
-  test('sends another one where that is asked for, whatever stands in the field', async () => {
-    const flow = await asked(fixture)
-    const form = { identifier: email, method: 'code', resend: 'code' }
+  test('sends another code if its button is pressed, with anything in the field', async () => {
+    const { acme, flow } = await signingIn()
     for (const code of ['', '12', '000000']) {
-      fixture.clock.jump(PAUSE)
-      const before = fixture.sentTo(email).length
-      const { status, body } = await fixture.send(flow, { ...form, code })
-      expect({ code, status }).toEqual({ code, status: 200 })
-      expect(saidIn(body)).toEqual([1010014])
-      expect(fixture.sentTo(email)).toHaveLength(before + 1)
+      clock.jump(MAIL_GAP_MS)
+      const before = acme.sentTo(ADA).length
+      const { status, body } = await enter(acme, flow, code, { identifier: ADA, resend: 'code' })
+      expect([status, saidIn(body)]).toEqual([200, [1010014]])
+      expect(acme.sentTo(ADA)).toHaveLength(before + 1)
     }
-    for (let tries = 0; tries < 4; tries++) await enter(fixture, flow, 'abcdef')
-    expect((await enter(fixture, flow, fixture.codeFor(email))).status).toBe(200)
+    // None of it was a try.
+    for (let tries = 0; tries < 4; tries++) await enter(acme, flow, 'abcdef')
+    expect((await enter(acme, flow, acme.codeFor(ADA))).status).toBe(200)
   })
 
-  test('asks for the code where the field was left empty, and sends no other', async () => {
-    const flow = await asked(fixture)
-    const code = fixture.codeFor(email)
-    fixture.clock.jump(PAUSE)
-    const { status, body } = await enter(fixture, flow, '', { identifier: email })
-    expect(status).toBe(422)
-    expect(complaints(body)).toEqual(['code:4000002'])
-    expect(fixture.sentTo(email)).toHaveLength(1)
-    expect((await enter(fixture, flow, code)).status).toBe(200)
+  test('asks for the code if the field is empty, and sends no other', async () => {
+    const { acme, flow, code } = await signingIn()
+    clock.jump(MAIL_GAP_MS)
+    const { status, body } = await enter(acme, flow, '', { identifier: ADA })
+    expect([status, complaintsIn(body)]).toEqual([422, ['code:4000002']])
+    expect(acme.sentTo(ADA)).toHaveLength(1)
+    expect((await enter(acme, flow, code)).status).toBe(200)
   })
 })
 
-describe('somebody signed in shows once more who they are by code', () => {
-  const refresh = async (fixture: Checked, token: string) =>
-    fixture.start('login', { 'x-session-token': token }, '?refresh=true')
-
-  test('which goes to their address, whatever else is typed', async () => {
-    const { session_token: token, session } = await fixture.signIn(email)
-    await somebody(fixture, addressOf('two'))
-    fixture.clock.jump(2 * HOUR)
-    const flow = await refresh(fixture, token)
-    await fixture.sendWell(flow, { method: 'code', identifier: addressOf('two') })
-    expect(fixture.mailsTo(addressOf('two'))).toEqual([])
-    const done = await fixture.sendWell(flow, { code: fixture.codeFor(email) })
-    expect(done.session_token).toBe(token)
-    expect(done.session.id).toBe(session.id)
-    expect(done.session.authenticated_at).toBe(isoAt(fixture.clock.now()))
-    expect(done.session.authentication_methods.map(({ method }: Json) => method)).toEqual([
-      'password',
-      'code',
-    ])
+test.each([
+  ['a verified', person],
+  ['an unverified', unproven],
+])('a signed-in person with %s address signs in again with a code to it', async (_, make) => {
+  const acme = await newTenant()
+  await make(acme, ADA, { password: PASSWORD })
+  await person(acme, BOB)
+  const { session_token: token, session } = await acme.signIn(ADA)
+  clock.jump(2 * HOUR)
+  const flow = await acme.start('login', withToken(token), '?refresh=true')
+  await acme.sendWell(flow, { method: 'code', identifier: BOB })
+  expect(acme.mailsTo(BOB)).toEqual([])
+  const done = await acme.sendWell(flow, { code: acme.codeFor(ADA) })
+  const authenticated_at = isoAt(clock.now())
+  expect(done).toMatchObject({
+    session_token: token,
+    session: { id: session.id, authenticated_at },
   })
-
-  test('also where their address was never proven', async () => {
-    const { session_token: token, session } = await fixture.register(addressOf('new'))
-    fixture.clock.jump(2 * HOUR)
-    const flow = await refresh(fixture, token)
-    await fixture.sendWell(flow, { method: 'code' })
-    const { status, body } = await enter(fixture, flow, fixture.codeFor(addressOf('new')))
-    expect(status).toBe(200)
-    expect(body.session.id).toBe(session.id)
-    expect((await fixture.whoami(token)).status).toBe(200)
-  })
+  expect((await acme.whoami(token)).status).toBe(200)
+  const methods = done.session.authentication_methods.map(({ method }: Json) => method)
+  expect(methods).toContain('code')
 })

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { type Json, MINUTE, plain, SECOND, SESSIONS, UNKNOWN_ID } from '../../fixture.ts'
 import { rowsOf, tablesWith } from '../../identities/people.ts'
 import {
-  bootFactors,
+  ADA,
+  BOB,
   enrolled,
   HOUR,
   halfway,
@@ -13,29 +14,18 @@ import {
   withToken,
 } from './acts.ts'
 import { newBrowser, type Page } from './browser.ts'
-import { type FlowFixture, flowParty, PASSWORD } from './fixture.ts'
+import { type Flows, PASSWORD, useFlows } from './fixture.ts'
 
-const EXCHANGE = `${SESSIONS}/exchange`
-
-let fixture: FlowFixture
-let others: Awaited<ReturnType<typeof flowParty>>
-beforeAll(async () => {
-  fixture = await bootFactors()
-  others = await flowParty(fixture.app)
-})
-afterAll(() => fixture.app.stop())
-
-let people = 0
-let email: string
+const { app, clock, newTenant } = await useFlows()
+let acme: Flows
 beforeEach(async () => {
-  email = `back-${people++}@example.com`
-  // Nobody's code of the test before is still shown.
-  fixture.clock.jump(MINUTE)
+  acme = await newTenant({ passwordless_enabled: true, mfa_enabled: true })
 })
 
 const BY_PASSWORD: [string, string] = ['method', 'password']
+const BY_CODE: [string, string] = ['method', 'code']
 
-/** What the app finds in the address to which the browser came back. */
+/** The flow and the code in the URL that the browser came back to. */
 function broughtBack({ status, location }: Page) {
   expect(status).toBe(303)
   const { searchParams } = new URL(location)
@@ -43,17 +33,20 @@ function broughtBack({ status, location }: Page) {
 }
 
 const begin = (returnTo = RETURN_TO, kind = 'login') =>
-  fixture.start(kind, { 'x-return-to': returnTo })
+  acme.start(kind, { 'x-return-to': returnTo })
 
-/** Somebody signs in on our page, and is sent back to the app. */
-async function signedIn(returnTo = RETURN_TO) {
-  const { identity } = await fixture.register(email)
-  const { hosted_url } = await begin(returnTo)
-  const page = await newBrowser(fixture.app).signIn(hosted_url, email, PASSWORD)
-  return { identity, page, back: broughtBack(page) }
+const signIn = async (email = ADA, returnTo = RETURN_TO) =>
+  newBrowser(app).signIn((await begin(returnTo)).hosted_url, email, PASSWORD)
+
+/** An identity that signed in on a page, and is back at the app. */
+async function signedIn(email = ADA, returnTo = RETURN_TO) {
+  const { identity, session_token } = await acme.register(email)
+  const page = await signIn(email, returnTo)
+  return { identity, token: session_token as string, page, back: broughtBack(page) }
 }
 
-const exchange = (body: Json, api = fixture.api) => api.post(EXCHANGE, body)
+const exchange = (body: Json, of: Pick<Flows, 'api'> = acme) =>
+  of.api.post(`${SESSIONS}/exchange`, body)
 
 async function exchanged(body: Json): Promise<Json> {
   const answer = await exchange(body)
@@ -62,356 +55,238 @@ async function exchanged(body: Json): Promise<Json> {
 }
 
 const sessionsOf = async ({ id }: Json): Promise<Json[]> =>
-  (await fixture.api.get(`/v1/gate/identities/${id}/sessions`)).body
+  (await acme.api.get(`/v1/gate/identities/${id}/sessions`)).body
 
-describe('the code that a browser brings back', () => {
-  test('is exchanged for the session, whose token is good', async () => {
-    const { identity, back } = await signedIn()
+const flowRow = (id: string) => rowsOf(app, 'gate_flows').find((row) => row.id === id)
+
+describe('The code that a browser brings back', () => {
+  test('is exchanged for the session and a new token, once', async () => {
+    const { identity, page, back } = await signedIn()
+    const hashes = () =>
+      rowsOf(app, 'gate_sessions')
+        .filter(({ identity_id }) => identity_id === identity.id)
+        .map(({ id, token_hash }) => `${id} ${token_hash}`)
+    const before = hashes()
+    expect(tablesWith(app, back.code)).toEqual({})
+    expect(page.location).not.toContain('gat_st_')
 
     const body = await exchanged(back)
 
     const { session_token: token, session } = body
-    expect(Object.keys(body).toSorted()).toEqual([
-      'continue_with',
-      'identity',
-      'session',
-      'session_token',
-    ])
-    expect(token).toStartWith('gat_st_')
-    expect(session).toMatchObject({
-      token,
-      active: true,
-      authenticator_assurance_level: 'aal1',
-      identity: { id: identity.id },
-    })
-    expect(body.identity).toMatchObject({ id: identity.id, traits: { email } })
     const { token: _, ...shown } = session
-    expect(await sessionOf(fixture, token)).toEqual(shown)
-    expect((await sessionsOf(identity))[0]?.id).toBe(session.id)
-  })
+    expect(body).toEqual({
+      session_token: token,
+      session: { ...(await sessionOf(acme, token)), token },
+      identity: shown.identity,
+      continue_with: null,
+    })
+    expect(token).toStartWith('gat_st_')
+    expect(session).toMatchObject({ active: true, authenticator_assurance_level: 'aal1' })
+    expect(body.identity).toMatchObject({ id: identity.id, traits: { email: ADA } })
+    const hash = new Bun.CryptoHasher('sha256').update(token).digest('hex')
+    expect(hashes()).toHaveLength(before.length)
+    expect(hashes().filter((row) => !before.includes(row))).toEqual([`${session.id} ${hash}`])
+    expect(tablesWith(app, token)).toEqual({})
+    for (const secret of [back.code, token]) expect(app.log.join('')).not.toContain(secret)
 
-  test('is good once', async () => {
-    const { identity, back } = await signedIn()
-    const before = await sessionsOf(identity)
-    const { session_token: token } = await exchanged(back)
     for (let n = 0; n < 2; n++) expect(await exchange(back)).toMatchObject(plain(400, 'code: '))
-    expect(await fixture.whoami(token)).toMatchObject({ status: 200 })
-    expect(await sessionsOf(identity)).toHaveLength(before.length)
+    expect(await acme.whoami(token)).toMatchObject({ status: 200 })
   })
 
-  test('of two who bring it at once is good for one', async () => {
+  test('works for one of several concurrent exchanges', async () => {
     const { back } = await signedIn()
-    const answers = await Promise.all(Array.from({ length: 5 }, () => exchange(back)))
+    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => exchange(back)))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400, 400])
     const good = answers.find(({ status }) => status === 200)
-    expect(await fixture.whoami(good?.body.session_token)).toMatchObject({ status: 200 })
+    expect(await acme.whoami(good?.body.session_token)).toMatchObject({ status: 200 })
   })
 
-  test('is good for five minutes, to the millisecond', async () => {
-    const first = await signedIn()
-    fixture.clock.jump(5 * MINUTE - 1)
-    expect(await exchange(first.back)).toMatchObject({ status: 200 })
-    email = `second-${email}`
-    const second = await signedIn()
-    fixture.clock.jump(5 * MINUTE)
-    expect(await exchange(second.back)).toMatchObject(plain(400, 'code: '))
+  test('works for five minutes, also if its flow expires', async () => {
+    await acme.register(ADA)
+    const { hosted_url } = await begin()
+    clock.jump(HOUR - SECOND)
+    const first = broughtBack(await newBrowser(app).signIn(hosted_url, ADA, PASSWORD))
+    const second = broughtBack(await signIn())
+    clock.jump(5 * MINUTE - 1)
+    expect(await exchange(first)).toMatchObject({ status: 200 })
+    clock.jump(1)
+    expect(await exchange(second)).toMatchObject(plain(400, 'code: '))
   })
 
-  test('is not known to another tenant: 404, and it stays good', async () => {
+  test('works for its flow and tenant only, and wrong tries do not use it up', async () => {
     const { back } = await signedIn()
-    for (const body of [back, { ...back, code: 'x' }])
-      expect(await exchange(body, others.api)).toMatchObject(plain(404, 'flow not found'))
-    expect(await exchange(back)).toMatchObject({ status: 200 })
-  })
-
-  test('is of one flow: with another it is a wrong one', async () => {
-    const { back } = await signedIn()
-    email = `second-${email}`
-    const { back: second } = await signedIn()
-    expect(await exchange({ flow: second.flow, code: back.code })).toMatchObject(
-      plain(400, 'code: '),
+    const { back: second } = await signedIn(BOB)
+    const other = await newTenant()
+    const swapped = back.code.replaceAll(/[a-z]/gi, (letter) =>
+      letter < 'a' ? letter.toLowerCase() : letter.toUpperCase(),
     )
+    for (const code of ['', 'x'.repeat(43), swapped, second.code])
+      expect(await exchange({ ...back, code })).toMatchObject(plain(400, 'code'))
+    for (const flow of [UNKNOWN_ID, 'x', '', `${back.flow} `])
+      expect(await exchange({ ...back, flow })).toMatchObject(plain(404, 'flow not found'))
+    for (const body of [back, { ...back, code: 'x' }])
+      expect(await exchange(body, other)).toMatchObject(plain(404, 'flow not found'))
     expect(await exchange(back)).toMatchObject({ status: 200 })
     expect(await exchange(second)).toMatchObject({ status: 200 })
   })
 
-  test.each([
-    ['empty', ''],
-    ['any other', 'x'.repeat(43)],
-    ['in another case', undefined],
-  ])('is refused where it is %s, and the right one stays good', async (_, code) => {
-    const { back } = await signedIn()
-    const swapped = [...back.code]
-      .map((letter) =>
-        letter === letter.toUpperCase() ? letter.toLowerCase() : letter.toUpperCase(),
-      )
-      .join('')
-    expect(await exchange({ ...back, code: code ?? swapped })).toMatchObject({
-      status: 400,
-      body: { error: expect.stringContaining('code') },
-    })
-    expect(await exchange(back)).toMatchObject({ status: 200 })
-  })
-
-  test('is none for a flow that is not over, or ended without one', async () => {
-    await fixture.register(email)
+  test('does not exist for a flow that is open, or that ended without an app', async () => {
+    await acme.register(ADA)
     const open = await begin()
-    const ended = await fixture.start('login')
-    await newBrowser(fixture.app).signIn(ended.hosted_url, email, PASSWORD)
+    const ended = await acme.start('login')
+    await newBrowser(app).signIn(ended.hosted_url, ADA, PASSWORD)
+    expect(flowRow(ended.id)).toMatchObject({ exchange_hash: null, exchange_expires_at: null })
     for (const { id } of [open, ended])
       for (const code of ['', 'x', id])
         expect((await exchange({ flow: id, code })).status).toBe(400)
   })
 
-  test('is of a flow that there is: 404 otherwise', async () => {
-    const { back } = await signedIn()
-    for (const flow of [UNKNOWN_ID, 'x', '', `${back.flow} `])
-      expect(await exchange({ ...back, flow })).toMatchObject(plain(404, 'flow not found'))
-  })
-
   test.each([
-    ['no flow', { code: 'x' }, 'flow: '],
-    ['no code', { flow: 'x' }, 'code: '],
-    ['a flow that is no text', { flow: 5, code: 'x' }, 'flow: '],
-    ['a code that is no text', { flow: 'x', code: {} }, 'code: '],
-    ['a code that is null', { flow: 'x', code: null }, 'code: '],
-    ['a list', [], 'body: '],
-    ['a word', 'x', 'body: '],
-  ])('is not found in a body with %s: 400', async (_, body, words) => {
+    [{ code: 'x' }, 'flow: '],
+    [{ flow: 'x' }, 'code: '],
+    [{ flow: 5, code: 'x' }, 'flow: '],
+    [{ flow: 'x', code: null }, 'code: '],
+  ])('is refused in %j', async (body, words) => {
     expect(await exchange(body)).toMatchObject(plain(400, words))
   })
 
-  test('comes too late for a session that has ended', async () => {
-    const { identity, back } = await signedIn()
-    await fixture.api.delete(`/v1/gate/identities/${identity.id}/sessions`)
-    expect(await exchange(back)).toMatchObject(
-      plain(400, 'code: belongs to a session that has ended'),
-    )
-    expect(await sessionsOf(identity)).toEqual([])
-  })
+  test.each(['revoked', 'inactive', 'deleted'])(
+    'is refused once its session is %s',
+    async (how) => {
+      const { identity, back } = await signedIn()
+      const path = `/v1/gate/identities/${identity.id}`
+      if (how === 'inactive') await acme.setState(identity, 'inactive')
+      else await acme.api.delete(how === 'deleted' ? path : `${path}/sessions`)
+      const words = 'code: belongs to a session that has ended'
+      expect(await exchange(back)).toMatchObject(plain(400, words))
+    },
+  )
 
-  test('comes too late for somebody who was deactivated, or deleted', async () => {
-    const first = await signedIn()
-    await fixture.setState(first.identity, 'inactive')
-    expect((await exchange(first.back)).status).toBe(400)
-    email = `second-${email}`
-    const second = await signedIn()
-    await fixture.api.delete(`/v1/gate/identities/${second.identity.id}`)
-    expect([400, 404]).toContain((await exchange(second.back)).status)
-  })
-
-  test('is nowhere kept as it is, and the token is nowhere but in the answer', async () => {
-    const { back, page } = await signedIn()
-    expect(tablesWith(fixture.app, back.code)).toEqual({})
-    expect(page.location).not.toContain('gat_st_')
-    const { session_token: token } = await exchanged(back)
-    expect(tablesWith(fixture.app, token)).toEqual({})
-    expect(fixture.app.log.join('')).not.toContain(back.code)
-    expect(fixture.app.log.join('')).not.toContain(token)
-  })
-
-  test('makes a token of its own: the one that the session began with is dead', async () => {
-    const { identity, back } = await signedIn()
-    const hashes = () =>
-      rowsOf(fixture.app, 'gate_sessions')
-        .filter(({ identity_id }) => identity_id === identity.id)
-        .map(({ id, token_hash }) => [id, token_hash])
-    const before = hashes()
-
-    const { session_token: token, session } = await exchanged(back)
-
-    const changed = hashes().filter(([, hash]) => !before.some(([, known]) => known === hash))
-    expect(changed).toEqual([
-      [session.id, new Bun.CryptoHasher('sha256').update(token).digest('hex')],
-    ])
-    expect(hashes()).toHaveLength(before.length)
-  })
-
-  test('works for a flow whose hour is over since', async () => {
-    await fixture.register(email)
-    const { hosted_url } = await begin()
-    fixture.clock.jump(HOUR - SECOND)
-    const back = broughtBack(await newBrowser(fixture.app).signIn(hosted_url, email, PASSWORD))
-    fixture.clock.jump(4 * MINUTE)
-    expect(await exchange(back)).toMatchObject({ status: 200 })
+  test('tells nothing of a user who set up a second factor meanwhile', async () => {
+    const { token, back } = await signedIn()
+    await acme.enrol(token)
+    const { status, body } = await exchange(back)
+    expect({ status, id: body.id }).toEqual({ status: 403, id: 'session_aal2_required' })
+    expect(JSON.stringify(body)).not.toContain(ADA)
   })
 })
 
-describe('a browser comes back', () => {
+describe('A browser comes back', () => {
   test('with a code after a sign-up', async () => {
     const { hosted_url } = await begin(RETURN_TO, 'registration')
-    const browser = newBrowser(fixture.app)
-    const page = await browser.visit(hosted_url)
-    const done = await browser.press(page, BY_PASSWORD, {
-      'traits.email': email,
-      password: PASSWORD,
-    })
+    const browser = newBrowser(app)
+    const typed = { 'traits.email': ADA, password: PASSWORD }
+    const done = await browser.press(await browser.visit(hosted_url), BY_PASSWORD, typed)
     const { session, identity } = await exchanged(broughtBack(done))
     expect(session.identity).toEqual(identity)
-    expect(identity.traits).toMatchObject({ email })
+    expect(identity.traits.email).toBe(ADA)
     expect(await browser.visit(hosted_url)).toMatchObject({ status: 200, forms: [] })
   })
 
-  test('with a code after a sign-in by a code from a mail', async () => {
-    await using own = await bootFactors()
-    await own.security({ passwordless_enabled: true })
-    await own.register(email)
-    own.clock.jump(MINUTE)
-    const { hosted_url } = await own.start('login', { 'x-return-to': RETURN_TO })
-    const browser = newBrowser(own.app)
-    const page = await browser.visit(hosted_url)
-    const byCode: [string, string] = ['method', 'code']
-    const asked = await browser.follow(await browser.press(page, byCode, { identifier: email }))
-    const done = await browser.press(asked, byCode, { code: own.codeFor(email) })
-    const answer = await own.api.post(EXCHANGE, broughtBack(done))
-    expect(answer).toMatchObject({ status: 200, body: { identity: { traits: { email } } } })
+  test('with a code after a sign-in by an email code', async () => {
+    await acme.register(ADA)
+    clock.jump(MINUTE)
+    const browser = newBrowser(app)
+    const page = await browser.visit((await begin()).hosted_url)
+    const asked = await browser.follow(await browser.press(page, BY_CODE, { identifier: ADA }))
+    const done = await browser.press(asked, BY_CODE, { code: acme.codeFor(ADA) })
+    expect((await exchanged(broughtBack(done))).identity.traits.email).toBe(ADA)
   })
 
   test.each([
-    ['nothing', 'https://app.example.com', 'https://app.example.com/?flow=F&code=C'],
-    ['a query', `${RETURN_TO}?a=1&b=%26x&a=2`, `${RETURN_TO}?a=1&b=%26x&a=2&flow=F&code=C`],
-    ['a fragment', `${RETURN_TO}#/deep?x=1`, `${RETURN_TO}?flow=F&code=C#/deep?x=1`],
-    ['both', `${RETURN_TO}?a=1#top`, `${RETURN_TO}?a=1&flow=F&code=C#top`],
-    ['a port', 'http://localhost:5173/cb', 'http://localhost:5173/cb?flow=F&code=C'],
-    ['names of ours', `${RETURN_TO}?code=x&flow=y&code=z`, `${RETURN_TO}?code=C&flow=F`],
-  ])('to an address that has %s of its own', async (_, returnTo, expected) => {
-    const { page, back } = await signedIn(returnTo)
-    expect(page.location).toBe(
-      expected.replace('=F', `=${back.flow}`).replace('=C', `=${back.code}`),
-    )
-    expect(await exchange(back)).toMatchObject({ status: 200 })
+    ['https://app.example.com', 'https://app.example.com/?flow=F&code=C'],
+    [`${RETURN_TO}?a=1&b=%26x&a=2`, `${RETURN_TO}?a=1&b=%26x&a=2&flow=F&code=C`],
+    [`${RETURN_TO}?a=1#/deep?x=1`, `${RETURN_TO}?a=1&flow=F&code=C#/deep?x=1`],
+    ['http://localhost:5173/cb', 'http://localhost:5173/cb?flow=F&code=C'],
+    [`${RETURN_TO}?code=x&flow=y&code=z`, `${RETURN_TO}?code=C&flow=F`],
+  ])('from %s to %s', async (returnTo, expected) => {
+    const { page, back } = await signedIn(ADA, returnTo)
+    const location = expected.replace('=F', `=${back.flow}`).replace('=C', `=${back.code}`)
+    expect(page.location).toBe(location)
   })
 
-  test('to no app without X-Return-To, but to the account, and no code is made', async () => {
-    const { identity } = await fixture.register(email)
-    const flow = await fixture.start('login')
-    const browser = newBrowser(fixture.app)
-    const done = await browser.signIn(flow.hosted_url, email, PASSWORD)
-    const account = await browser.follow(done)
-
-    expect(account).toMatchObject({ status: 200, links: [] })
-    expect(account.text).toContain(`You're signed in as ${email}.`)
-    const row = rowsOf(fixture.app, 'gate_flows').find(({ id }) => id === flow.id)
-    expect(row).toMatchObject({ exchange_hash: null, exchange_expires_at: null })
-    expect(await sessionsOf(identity)).toHaveLength(2)
-  })
-
-  test('not by a program: it has the token already', async () => {
-    await fixture.register(email)
+  test('without a code if a program signed in, because that has the token', async () => {
+    await acme.register(ADA)
     const flow = await begin()
-    const fields = { method: 'password', identifier: email, password: PASSWORD }
-    const { session_token } = await fixture.sendWell(flow, fields)
-    expect(await fixture.whoami(session_token)).toMatchObject({ status: 200 })
-    const row = rowsOf(fixture.app, 'gate_flows').find(({ id }) => id === flow.id)
-    expect(row.exchange_hash).toBeNull()
+    const fields = { method: 'password', identifier: ADA, password: PASSWORD }
+    const { session_token } = await acme.sendWell(flow, fields)
+    expect(await acme.whoami(session_token)).toMatchObject({ status: 200 })
+    expect(flowRow(flow.id).exchange_hash).toBeNull()
+
+    const { secret } = await enrolled(acme, BOB)
+    const { flow: second } = await halfway(acme, BOB)
+    const done = await acme.sendWell(second, { method: 'totp', totp_code: nextCode(acme, secret) })
+    expect(JSON.stringify(done)).not.toContain('code=')
   })
 
-  test('not before the second factor is shown', async () => {
-    await enrolled(fixture, email)
-    const { hosted_url } = await begin()
-    const { location } = await newBrowser(fixture.app).signIn(hosted_url, email, PASSWORD)
-    expect(location).not.toContain('code=')
-    expect(new URL(location).pathname).toBe('/auth/self-service/login')
-  })
-
-  test('after the second factor with a code for the session that the password began', async () => {
-    const { secret, identity } = await enrolled(fixture, email)
-    const { hosted_url } = await begin()
-    const browser = newBrowser(fixture.app)
-    const asked = await browser.follow(await browser.signIn(hosted_url, email, PASSWORD))
+  test('after the second factor, with a code for the session of the password', async () => {
+    const { secret, identity } = await enrolled(acme)
+    const browser = newBrowser(app)
+    const first = await browser.signIn((await begin()).hosted_url, ADA, PASSWORD)
+    const { pathname, searchParams } = new URL(first.location)
+    expect([pathname, ...searchParams.keys()]).toEqual(['/auth/self-service/login', 'flow'])
     const [half] = await sessionsOf(identity)
-    const totp_code = nextCode(fixture, secret)
+    const asked = await browser.follow(first)
+    const wrong = await browser.press(asked, ['method', 'totp'], { totp_code: '12345' })
+    expect(wrong.status).toBe(422)
+    const totp_code = nextCode(acme, secret)
     const done = await browser.press(asked, ['method', 'totp'], { totp_code })
 
-    const { session, session_token: token } = await exchanged(broughtBack(done))
+    const { session, session_token } = await exchanged(broughtBack(done))
 
     expect(session).toMatchObject({ id: half?.id, authenticator_assurance_level: 'aal2' })
-    expect(await sessionOf(fixture, token)).toMatchObject({ id: half?.id })
+    expect((await sessionOf(acme, session_token)).id).toBe(half?.id)
   })
 
-  test('after a sign-in once more with a code for the same session', async () => {
-    const { session_token: first, session } = await fixture.register(email)
-    fixture.clock.jump(2 * HOUR)
+  test('to the settings after the second factor, if there is no app', async () => {
+    const { secret } = await enrolled(acme)
+    const browser = newBrowser(app)
+    const { hosted_url } = await acme.start('login')
+    const asked = await browser.follow(await browser.signIn(hosted_url, ADA, PASSWORD))
+    const totp_code = nextCode(acme, secret)
+    const done = await browser.follow(await browser.press(asked, ['method', 'totp'], { totp_code }))
+    expect(done.text).toContain(`You're signed in as ${ADA}.`)
+    expect(done.links).toEqual([])
+  })
+
+  test('after signing in again, with a code for the same session', async () => {
+    const { session_token: first, session } = await acme.register(ADA)
+    clock.jump(2 * HOUR)
     const headers = { ...withToken(first), 'x-return-to': RETURN_TO }
-    const { hosted_url } = await fixture.start('login', headers, '?refresh=true')
-    const browser = newBrowser(fixture.app)
+    const { hosted_url } = await acme.start('login', headers, '?refresh=true')
+    const browser = newBrowser(app)
     const page = await browser.visit(hosted_url)
     const done = await browser.press(page, BY_PASSWORD, { password: PASSWORD })
-
-    const { session: again, session_token: token } = await exchanged(broughtBack(done))
-
-    expect(again).toMatchObject({
-      id: session.id,
-      authenticated_at: new Date(fixture.clock.now()).toISOString(),
-    })
-    expect(await sessionOf(fixture, token)).toMatchObject({ id: session.id })
+    const { session: again, session_token } = await exchanged(broughtBack(done))
+    const authenticated_at = new Date(clock.now()).toISOString()
+    expect(again).toMatchObject({ id: session.id, authenticated_at })
+    expect((await sessionOf(acme, session_token)).id).toBe(session.id)
   })
 
-  test('after a recovery to the settings, and the session is only in that browser', async () => {
-    await using own = await bootFactors()
-    const { identity } = await own.register(email)
-    own.clock.jump(MINUTE)
-    const { hosted_url } = await own.start('recovery', { 'x-return-to': RETURN_TO })
-    const browser = newBrowser(own.app)
-    const byCode: [string, string] = ['method', 'code']
-    const page = await browser.visit(hosted_url)
-    const asked = await browser.follow(await browser.press(page, byCode, { email }))
-    const done = await browser.press(asked, byCode, { code: own.codeFor(email) })
+  test('to the settings after a recovery, in that browser alone', async () => {
+    const { identity } = await acme.register(ADA)
+    clock.jump(MINUTE)
+    const browser = newBrowser(app)
+    const page = await browser.visit((await begin(RETURN_TO, 'recovery')).hosted_url)
+    const asked = await browser.follow(await browser.press(page, BY_CODE, { email: ADA }))
+    const done = await browser.press(asked, BY_CODE, { code: acme.codeFor(ADA) })
 
     const settings = await browser.follow(done)
-    expect(settings.status).toBe(200)
-    expect(await newBrowser(own.app).visit(done.location)).toMatchObject({ status: 403 })
+    expect(await newBrowser(app).visit(done.location)).toMatchObject({ status: 403 })
     const changed = await browser.press(settings, BY_PASSWORD, { password: NEW_PASSWORD })
     expect((await browser.follow(changed)).text).toContain('Your changes have been saved.')
-    expect((await own.api.get(`/v1/gate/identities/${identity.id}/sessions`)).body).toHaveLength(1)
-    expect(await own.tryPassword(email, NEW_PASSWORD)).toMatchObject({ status: 200 })
+    expect(await sessionsOf(identity)).toHaveLength(1)
+    expect(await acme.tryPassword(ADA, NEW_PASSWORD)).toMatchObject({ status: 200 })
   })
 })
 
-test('a session that has come to owe a second factor is exchanged, and nothing told of its person', async () => {
-  const { session_token: first } = await fixture.register(email)
-  const { hosted_url } = await begin()
-  const back = broughtBack(await newBrowser(fixture.app).signIn(hosted_url, email, PASSWORD))
-  await fixture.enrol(first)
-
-  const { status, body } = await exchange(back)
-
-  expect(JSON.stringify(body)).not.toContain(email)
-  if (status === 200)
-    expect(await fixture.whoami(body.session_token)).toMatchObject({ status: 403 })
-  else expect(status).toBe(403)
-})
-
-test('a program that is halfway through gets no code in its answers', async () => {
-  const { secret } = await enrolled(fixture, email)
-  const { flow } = await halfway(fixture, email)
-  const done = await fixture.sendWell(flow, {
-    method: 'totp',
-    totp_code: nextCode(fixture, secret),
-  })
-  expect(JSON.stringify(done)).not.toContain('code=')
-})
-
-test('a page that comes back shows the app where a form may lead, if that is not on https', async () => {
-  await fixture.register(email)
-  for (const [returnTo, isNamed] of [
-    ['http://localhost:5173/cb', true],
-    ['https://app.example.com/cb', false],
-  ] as const) {
-    const { hosted_url } = await begin(returnTo)
-    const { headers } = await newBrowser(fixture.app).visit(hosted_url)
-    const policy = headers.get('content-security-policy') ?? ''
-    expect(policy.includes(new URL(returnTo).origin)).toBe(isNamed)
-    expect(policy).toContain("form-action 'self' https:")
-  }
-})
-
-test('the key needs the scope flows', async () => {
-  const { back } = await signedIn()
-  const { key } = await fixture.acme.key('gate', 'live', ['sessions:write', 'identities:read'])
-  expect(await exchange(back, fixture.app.client(key) as never)).toMatchObject(
-    plain(403, 'the key lacks the scope flows'),
-  )
-  const { key: narrow } = await fixture.acme.key('gate', 'live', ['flows'])
-  expect(await exchange(back, fixture.app.client(narrow) as never)).toMatchObject({ status: 200 })
+test.each([
+  [
+    'http://localhost:5173/cb',
+    "form-action 'self' https: http://127.0.0.1:8420 http://localhost:5173;",
+  ],
+  ['https://app.example.com/cb', "form-action 'self' https: http://127.0.0.1:8420;"],
+])('The policy of a page that returns to %s has %s', async (returnTo, directive) => {
+  const { headers } = await newBrowser(app).visit((await begin(returnTo)).hosted_url)
+  expect(headers.get('content-security-policy')).toContain(directive)
 })

@@ -1,4 +1,4 @@
-import { expect } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import { Secret, TOTP } from 'otpauth'
 import type { Answer, TestApp, TestAppOptions } from '../../../../support/app.ts'
 import { bootGate, bootParty, type Gate, type Json } from '../../fixture.ts'
@@ -8,6 +8,17 @@ export const SELF_SERVICE = '/auth/self-service'
 export const PASSWORD = 'correct horse battery'
 
 export type FlowFixture = Awaited<ReturnType<typeof bootFlows>>
+/** The flows of one tenant, with the application that serves them. */
+export type Flows = Omit<
+  FlowFixture,
+  'acme' | 'now' | 'withKey' | 'newTenant' | typeof Symbol.asyncDispose
+>
+
+/** For many people whose clock stands still; the limits on tries have tests of their own. */
+export const UNHURRIED = {
+  'limits-sign-ins-per-minute': '100000',
+  'limits-sign-ins-per-identifier-per-minute': '100000',
+}
 
 /** Cheap hashes, so that tests take no longer than they must; the work is the same otherwise. */
 const CHEAP = { 'gate-password-memory': '8MB', 'gate-password-iterations': '1' }
@@ -20,6 +31,26 @@ export async function bootFlows(options: TestAppOptions = {}) {
     ...flowsOf(fixture.app, { ...fixture, tenantId: fixture.acme.id }),
     [Symbol.asyncDispose]: () => fixture.app.stop(),
   }
+}
+
+/** The flows of a test file: boots once, without limits on tries. Each test takes a tenant of its own. */
+export async function useFlows(options: TestAppOptions = {}) {
+  const { app, clock } = await bootFlows({ ...options, flags: { ...UNHURRIED, ...options.flags } })
+  afterAll(app.stop)
+
+  /** One more tenant, with these security settings. */
+  async function newTenant(switches: SecuritySwitches = {}) {
+    const tenant = { app, clock, ...(await flowParty(app, 'Acme')) }
+    if (Object.keys(switches).length > 0) await tenant.security(switches)
+    return tenant
+  }
+
+  return { app, clock, newTenant }
+}
+
+interface SecuritySwitches {
+  passwordless_enabled?: boolean
+  mfa_enabled?: boolean
 }
 
 /** The flows of one more tenant. */
@@ -163,8 +194,7 @@ export function flowsOf(
   const change = async (token: string, fields: Json): Promise<Answer> =>
     send(await settings(token), fields, { 'x-session-token': token })
 
-  const security = (switches: { passwordless_enabled?: boolean; mfa_enabled?: boolean }) =>
-    api.put('/v1/gate/settings/security', switches)
+  const security = (switches: SecuritySwitches) => api.put('/v1/gate/settings/security', switches)
 
   /** An authenticator for somebody: its secret. The session is one of both factors then. */
   async function enrol(token: string): Promise<string> {

@@ -1,9 +1,6 @@
 import { spyOn } from 'bun:test'
 
-/**
- * Stops all work on passwords before it begins, until it is let go: so that a test can do
- * something meanwhile. `begun` counts what has been stopped.
- */
+/** Holds up the verification of passwords until it is released. `begun` counts what it holds. */
 export function holdPasswords() {
   const real = Bun.password.verify
   const held: (() => void)[] = []
@@ -13,26 +10,35 @@ export function holdPasswords() {
     return real(...of)
   })
 
-  function open() {
+  function release() {
     isOpen = true
     for (const go of held.splice(0)) go()
   }
 
   return {
     begun: () => work.mock.calls.length,
-    /** The passwords that are looked at, in the order in which that began. */
+    /** The passwords in the order in which their verification began. */
     passwords: () => work.mock.calls.map(([password]) => String(password)),
-    release: open,
-    /** Lets the one go that was begun first. */
+    release,
     releaseFirst: () => held.shift()?.(),
     [Symbol.dispose]: () => {
-      open()
+      release()
       work.mockRestore()
     },
   }
 }
 
-/** Waits until something is so, without any time being fixed. */
+/** Counts how often a password is verified. The spy is shared by the process, so use one that no other test uses. */
+export function countVerifications(password: string) {
+  const work = spyOn(Bun.password, 'verify')
+  return {
+    hashes: () =>
+      work.mock.calls.filter(([given]) => String(given) === password).map(([, hash]) => `${hash}`),
+    [Symbol.dispose]: () => work.mockRestore(),
+  }
+}
+
+/** Waits for a condition. */
 export async function untilIt(is: () => boolean) {
   while (!is()) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,61 +1,43 @@
-import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { availableParallelism } from 'node:os'
-import { count, type Json, plain } from '../../fixture.ts'
-import { DAY, HOUR, ID, MINUTE, SECOND } from '../../identities/people.ts'
-import {
-  bootChecked,
-  type Checked,
-  listening,
-  PEER,
-  pretendPeers,
-  saidIn,
-  steady,
-} from './checked.ts'
-import { csrfOf, flowParty, PASSWORD, pathOf, totpAt } from './fixture.ts'
-import { holdPasswords, untilIt } from './held-passwords.ts'
+import { DAY, HOUR, IDENTITIES, type Json, MINUTE, plain, SESSIONS } from '../../fixture.ts'
+import { ID, rowsOf } from '../../identities/people.ts'
+import { ADA, BOB, refuses, withToken } from './acts.ts'
+import { bootChecked, listening, PEER, pretendPeers, saidIn, steady } from './checked.ts'
+import { FLOW_MS, isoAt, person, read, sessionsOf, type Tenant, useFlows } from './code-fixture.ts'
+import { csrfOf, PASSWORD, pathOf, totpAt } from './fixture.ts'
+import { countVerifications, holdPasswords, untilIt } from './held-passwords.ts'
 
-const isoAt = (ms: number) => new Date(ms).toISOString()
+const flows = await useFlows()
+const { clock, app } = flows
 
-let fixture: Checked
-beforeAll(async () => {
-  fixture = await bootChecked({ flags: { 'limits-sign-ins-per-identifier-per-minute': '1000000' } })
-})
-afterAll(() => fixture[Symbol.asyncDispose]())
+const LOGIN = { method: 'password', identifier: ADA, password: PASSWORD }
 
-let people = 0
-const newEmail = () => `person-${people++}@example.com`
-
-/** Somebody new with a password. */
-async function somebody(fields: Json = {}): Promise<Json> {
-  const { traits, ...others } = fields
-  return fixture.createIdentity({
-    traits: { email: newEmail(), ...traits },
-    credentials: { password: { config: { password: PASSWORD } } },
-    ...others,
-  })
+async function withAda(fields: Json = {}) {
+  const acme = await flows.newTenant()
+  return { acme, ada: await person(acme, ADA, fields) }
 }
 
-const emailOf = ({ traits }: Json): string => traits.email
+const hashOf = (identity: Json): string =>
+  JSON.parse(
+    rowsOf(app, 'gate_credentials').find(
+      ({ identity_id, type }) => identity_id === identity.id && type === 'password',
+    ).config,
+  ).hashed_password
 
-const storedHash = ({ id }: Json): string =>
-  (
-    fixture.app.db.client
-      .query(
-        "select config ->> 'hashed_password' as hash from gate_credentials where identity_id = ? and type = 'password'",
-      )
-      .get(id) as { hash: string }
-  ).hash
-
-const sessionsOf = async ({ id }: Json): Promise<Json[]> =>
-  (await fixture.api.get(`/v1/gate/identities/${id}/sessions`)).body
+const setHash = (identity: Json, hash: string) =>
+  app.db.client.run(
+    "update gate_credentials set config = json_object('hashed_password', ?) where identity_id = ?",
+    [hash, identity.id],
+  )
 
 describe('the right password', () => {
-  test('opens a session, whose token is answered with this once', async () => {
-    const person = await somebody()
-    const now = fixture.clock.now()
-    const { status, body } = await fixture.tryPassword(emailOf(person))
+  test('opens a session, whose token is shown this once', async () => {
+    const { acme, ada } = await withAda()
+    const now = isoAt(clock.now())
+    const { status, body } = await acme.tryPassword(ADA)
     expect(status).toBe(200)
-    const { credentials: _, ...identity } = await fixture.readIdentity(person)
+    const { credentials: _, ...identity } = await acme.readIdentity(ada)
     const { session_token: token, session } = body
     expect(token).toMatch(/^gat_st_[0-9A-Za-z]{43}$/)
     expect(body).toStrictEqual({
@@ -64,29 +46,24 @@ describe('the right password', () => {
         id: ID,
         token,
         active: true,
-        issued_at: isoAt(now),
-        expires_at: isoAt(now + DAY),
-        authenticated_at: isoAt(now),
+        issued_at: now,
+        expires_at: isoAt(clock.now() + DAY),
+        authenticated_at: now,
         authenticator_assurance_level: 'aal1',
-        authentication_methods: [{ method: 'password', aal: 'aal1', completed_at: isoAt(now) }],
+        authentication_methods: [{ method: 'password', aal: 'aal1', completed_at: now }],
         devices: [{ id: session.id, ip_address: null, user_agent: null, location: null }],
         identity,
       },
       continue_with: [{ action: 'set_ory_session_token', ory_session_token: token }],
     })
     const { token: _token, ...shown } = session
-    expect((await fixture.whoami(token)).body).toEqual(shown)
+    expect((await acme.whoami(token)).body).toEqual(shown)
     const { identity: _identity, ...listed } = shown
-    expect(await sessionsOf(person)).toEqual([listed])
-  })
+    expect(await sessionsOf(acme, ada)).toEqual([listed])
 
-  test('opens one more session each time, and ends none', async () => {
-    const person = await somebody()
-    const signIns = [await fixture.signIn(emailOf(person)), await fixture.signIn(emailOf(person))]
-    const tokens = signIns.map(({ session_token }) => session_token)
-    expect(new Set(tokens).size).toBe(2)
-    for (const token of tokens) expect(await fixture.whoami(token)).toMatchObject({ status: 200 })
-    expect(await sessionsOf(person)).toHaveLength(2)
+    const second = await acme.signIn(ADA)
+    expect(second.session_token).not.toBe(token)
+    expect(await sessionsOf(acme, ada)).toHaveLength(2)
   })
 
   test.each([
@@ -95,392 +72,291 @@ describe('the right password', () => {
     ['three@example.com', '\tTHREE@EXAMPLE.COM '],
     ['vier-ä@example.com', 'VIER-A\u0308@example.com'],
     ['σίσυφος@example.com', 'ΣΊΣΥΦΟΣ@example.com'],
-  ])('goes with the address in any spelling: %s', async (email, spelled) => {
-    await somebody({ traits: { email } })
-    expect(await fixture.tryPassword(spelled)).toMatchObject({
-      status: 200,
-      body: {
-        session: { identity: { traits: { email: email.normalize('NFC').replace('ς', 'σ') } } },
-      },
+  ])('goes with any spelling of the address: %s', async (email, spelled) => {
+    const acme = await flows.newTenant()
+    const { id } = await acme.createIdentity({
+      traits: { email },
+      credentials: { password: { config: { password: PASSWORD } } },
     })
+    expect((await acme.signIn(spelled)).session.identity.id).toBe(id)
   })
 
-  test('needs no method beside it', async () => {
-    const identifier = emailOf(await somebody())
-    const flow = await fixture.start('login')
-    expect((await fixture.send(flow, { identifier, password: PASSWORD })).status).toBe(200)
+  test('may be sent without a method, by the old name of the address, or as a form', async () => {
+    const { acme } = await withAda()
+    for (const { method, identifier, ...fields } of [
+      { ...LOGIN, method: undefined },
+      { ...LOGIN, identifier: undefined, password_identifier: ADA },
+    ]) {
+      const sent = { ...fields, ...(method && { method }), ...(identifier && { identifier }) }
+      expect((await acme.send(await acme.start('login'), sent)).status).toBe(200)
+    }
+    const flow = await acme.start('login')
+    const { status } = await app.raw(pathOf(flow.ui.action), {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ csrf_token: csrfOf(flow), ...LOGIN }).toString(),
+    })
+    expect(status).toBe(200)
   })
 
-  test('goes with the old name of the field for the address too', async () => {
-    const password_identifier = emailOf(await somebody())
-    const flow = await fixture.start('login')
-    const fields = { method: 'password', password_identifier, password: PASSWORD }
-    expect((await fixture.send(flow, fields)).status).toBe(200)
-  })
-
-  /** No two parts of it alike. */
+  /** A text of this many characters, without repetitions. */
   const ofCharacters = (count: number, sign: string) =>
     [...Array.from({ length: count }, (_, at) => `${at}${sign}`).join('')].slice(0, count).join('')
 
   test.each([
-    ['short', 'kqzv8wjx'],
-    ['of other letters', 'pässwörd mit Umlaut'],
-    ['with blanks around it', '  blanks around it  '],
-    ['with signs of all kinds', '"\\/\u0001\u2028 <script>'],
-    ['as long as it may be', ofCharacters(1024, 'x')],
-    ['as long as it may be, of large characters', ofCharacters(1024, '🐎')],
-  ])('is whatever one has signed up with: %s', async (_, password) => {
-    const email = newEmail()
-    await fixture.register(email, password)
-    expect((await fixture.tryPassword(email, password)).status).toBe(200)
+    'kqzv8wjx',
+    'pässwörd mit Umlaut',
+    '  blanks around it  ',
+    '"\\/\u0001\u2028 <script>',
+    ofCharacters(1024, 'x'),
+    ofCharacters(1024, '🐎'),
+  ])('is the one that was set (%#)', async (password) => {
+    const acme = await flows.newTenant()
+    await acme.register(ADA, password)
+    expect((await acme.tryPassword(ADA, password)).status).toBe(200)
+    expect((await acme.tryPassword(ADA)).status).toBe(422)
   })
 
-  test('is the one at this tenant', async () => {
-    const other = await flowParty(fixture.app)
-    const email = newEmail()
-    await fixture.register(email, 'the one at acme 1')
-    await other.register(email, 'the other one 22')
-    const here = await fixture.signIn(email, 'the one at acme 1')
-    const there = await other.signIn(email, 'the other one 22')
-    expect(here.session.identity.id).not.toBe(there.session.identity.id)
-    expect(here.session.identity.traits.tenant_id).toBe(fixture.tenantId)
-    expect(await fixture.tryPassword(email, 'the other one 22')).toMatchObject({ status: 422 })
-    expect(await other.tryPassword(email, 'the one at acme 1')).toMatchObject({ status: 422 })
+  test('is that of this tenant', async () => {
+    const [acme, globex] = [await flows.newTenant(), await flows.newTenant()]
+    const here = await acme.register(ADA, 'the one at acme 1')
+    await globex.register(ADA, 'the other one 22')
+    const { session } = await acme.signIn(ADA, 'the one at acme 1')
+    expect(session.identity.id).toBe(here.identity.id)
+    expect((await acme.tryPassword(ADA, 'the other one 22')).status).toBe(422)
+    expect((await globex.tryPassword(ADA, 'the one at acme 1')).status).toBe(422)
   })
 })
 
-describe('anything else', () => {
-  test.each([
-    ['in capitals', PASSWORD.toUpperCase()],
-    ['with a blank behind', `${PASSWORD} `],
-    ['without its end', PASSWORD.slice(0, -1)],
-    ['with more at its end', `${PASSWORD}y`],
-    ['longer than passwords are', 'x'.repeat(1025)],
-    ['longer than that, and right at first', PASSWORD.padEnd(2000, 'x')],
-    ['nothing that one sees', '\u200b'],
-  ])('is wrong: the password %s', async (_, password) => {
-    const { status, body } = await fixture.tryPassword(emailOf(await somebody()), password)
-    expect(status).toBe(422)
-    expect(saidIn(body)).toEqual([4000006])
-    expect(body.ui.messages[0].type).toBe('error')
-  })
-
-  test('is wrong: the same letters in another composition', async () => {
-    const email = newEmail()
-    await fixture.register(email, 'pässwörter sind lang')
-    const apart = 'pässwörter sind lang'.normalize('NFD')
-    expect((await fixture.tryPassword(email, apart)).status).toBe(422)
-  })
-
-  /** How a sign-in with the wrong password ends for various people. */
-  async function refusals() {
-    const other = await flowParty(fixture.app)
-    const elsewhere = newEmail()
-    await other.register(elsewhere)
-    const without = await fixture.createIdentity({ traits: { email: newEmail() } })
-    const inactive = await somebody()
-    await fixture.setState(inactive, 'inactive')
-    const deleted = await somebody()
-    await fixture.api.delete(`/v1/gate/identities/${deleted.id}`)
-    return {
-      known: emailOf(await somebody()),
-      unknown: newEmail(),
-      'without a password': emailOf(without),
-      inactive: emailOf(inactive),
-      deleted: emailOf(deleted),
-      'of another tenant': elsewhere,
-    }
-  }
-
-  test('is answered alike for everybody, to the byte', async () => {
-    const identifiers = await refusals()
-    const answers: Record<string, Json> = {}
-    for (const [who, identifier] of Object.entries(identifiers))
-      answers[who] = steady(await fixture.tryPassword(identifier, 'not the password'), identifier)
-    const { known, ...others } = answers
-    expect(known).toMatchObject({ status: 422 })
-    expect(known.body).toContain('4000006')
-    for (const [who, answer] of Object.entries(others)) expect(answer, who).toEqual(known)
-  })
-
-  test('takes the same work for everybody', async () => {
-    const identifiers = { ...(await refusals()), 'no address': 'nobody' }
-    const verify = spyOn(Bun.password, 'verify')
-    try {
-      for (const [who, identifier] of Object.entries(identifiers)) {
-        verify.mockClear()
-        await fixture.tryPassword(identifier, 'not the password')
-        const work = verify.mock.calls.map(([password, hash]) => [
-          password,
-          `${hash}`.replace(/[^$]+\$[^$]+$/, ''),
-        ])
-        expect(work, who).toEqual([['not the password', '$argon2id$v=19$m=8192,t=1,p=1$']])
-      }
-    } finally {
-      verify.mockRestore()
+describe('a wrong password', () => {
+  test('is any other text', async () => {
+    const acme = await flows.newTenant()
+    const password = 'pässwörter sind lang'
+    await acme.register(ADA, password)
+    for (const wrong of [
+      password.toUpperCase(),
+      `${password} `,
+      password.slice(0, -1),
+      `${password}y`,
+      'x'.repeat(1025),
+      password.padEnd(2000, 'x'),
+      '\u200b',
+      password.normalize('NFD'),
+    ]) {
+      const { status, body } = await acme.tryPassword(ADA, wrong)
+      expect([status, saidIn(body)]).toEqual([422, [4000006]])
+      expect(body.ui.messages[0].type).toBe('error')
     }
   })
 
-  test('opens nothing, and the same flow can be tried again', async () => {
-    const person = await somebody()
-    const flow = await fixture.start('login')
-    const login = { method: 'password', identifier: emailOf(person) }
-    const before = count(fixture.app, 'gate_sessions')
+  test('is answered alike for all people, with the same work', async () => {
+    const { acme } = await withAda()
+    const globex = await flows.newTenant()
+    await person(globex, 'theirs@example.com')
+    await person(acme, 'without@example.com', { password: null })
+    await person(acme, 'inactive@example.com', { state: 'inactive' })
+    const deleted = await person(acme, 'deleted@example.com')
+    await acme.api.delete(`${IDENTITIES}/${deleted.id}`)
+
+    const wrong = 'the same wrong password'
+    const answerTo = async (identifier: string) => {
+      using verified = countVerifications(wrong)
+      const answer = steady(await acme.tryPassword(identifier, wrong), identifier)
+      const costs = verified.hashes().map((hash) => hash.replace(/[^$]+\$[^$]+$/, ''))
+      expect(costs, identifier).toEqual(['$argon2id$v=19$m=8192,t=1,p=1$'])
+      return answer
+    }
+    const known = await answerTo(ADA)
+    expect([known.status, known.body]).toEqual([422, expect.stringContaining('4000006')])
+    for (const name of ['unknown', 'without', 'inactive', 'deleted', 'theirs']) {
+      const email = `${name}@example.com`
+      expect(await answerTo(email), name).toEqual(known)
+    }
+    await answerTo('no address')
+  })
+
+  test('opens no session, and the flow can be tried again', async () => {
+    const { acme, ada } = await withAda()
+    const flow = await acme.start('login')
     for (let tries = 0; tries < 3; tries++)
-      expect((await fixture.send(flow, { ...login, password: 'wrong' })).status).toBe(422)
-    expect(count(fixture.app, 'gate_sessions')).toBe(before)
-    expect((await fixture.send(flow, { ...login, password: PASSWORD })).status).toBe(200)
+      expect((await acme.send(flow, { ...LOGIN, password: 'wrong' })).status).toBe(422)
+    expect(await sessionsOf(acme, ada)).toEqual([])
+    expect((await acme.send(flow, LOGIN)).status).toBe(200)
   })
 })
 
-describe('somebody deactivated', () => {
-  test('is told so with the right password alone', async () => {
-    const person = await somebody()
-    await fixture.setState(person, 'inactive')
-    const wrong = await fixture.tryPassword(emailOf(person), 'wrong')
-    expect(saidIn(wrong.body)).toEqual([4000006])
-    const right = await fixture.tryPassword(emailOf(person))
-    expect(right.status).toBe(422)
-    expect(saidIn(right.body)).toEqual([4010011])
-    expect(await sessionsOf(person)).toEqual([])
-  })
-
-  test('signs in again once they are active again', async () => {
-    const person = await somebody()
-    await fixture.setState(person, 'inactive')
-    await fixture.tryPassword(emailOf(person))
-    await fixture.setState(person, 'active')
-    expect((await fixture.tryPassword(emailOf(person))).status).toBe(200)
-  })
-
-  test('can go on in the flow that refused them, if they are activated in time', async () => {
-    const person = await somebody()
-    await fixture.setState(person, 'inactive')
-    const flow = await fixture.start('login')
-    const login = { method: 'password', identifier: emailOf(person), password: PASSWORD }
-    expect((await fixture.send(flow, login)).status).toBe(422)
-    await fixture.setState(person, 'active')
-    expect((await fixture.send(flow, login)).status).toBe(200)
-  })
+test('an inactive person is told so with the right password alone, until active again', async () => {
+  const { acme, ada } = await withAda({ state: 'inactive' })
+  const flow = await acme.start('login')
+  for (const [password, id] of [
+    ['wrong', 4000006],
+    [PASSWORD, 4010011],
+  ] as const) {
+    const { status, body } = await acme.send(flow, { ...LOGIN, password })
+    expect([status, saidIn(body)]).toEqual([422, [id]])
+  }
+  expect(await sessionsOf(acme, ada)).toEqual([])
+  await acme.setState(ada, 'active')
+  expect((await acme.send(flow, LOGIN)).status).toBe(200)
 })
 
-describe('while a password is being looked at', () => {
-  /** A right password is on its way when `meanwhile` happens. */
-  async function signInDuring(person: Json, meanwhile: () => unknown) {
-    const flow = await fixture.start('login')
-    const login = { method: 'password', identifier: emailOf(person), password: PASSWORD }
+describe('while a password is verified', () => {
+  /** Signs in with the right password; `meanwhile` happens before that is known. */
+  async function signInDuring(acme: Tenant, meanwhile: () => unknown, password = PASSWORD) {
+    const flow = await acme.start('login')
     using passwords = holdPasswords()
-    const sent = fixture.send(flow, login)
+    const sent = acme.send(flow, { ...LOGIN, password })
     await untilIt(() => passwords.begun() === 1)
     await meanwhile()
     passwords.release()
-    return sent
+    const { status, body } = await sent
+    return [status, ...(status === 200 ? [] : saidIn(body))]
   }
 
-  test('nothing happens, and it is good', async () => {
-    expect((await signInDuring(await somebody(), () => {})).status).toBe(200)
+  type Act = (acme: Tenant, ada: Json) => unknown
+  const EVENTS: [string, Act, number[], sessions: number][] = [
+    ['nothing may happen', () => {}, [200], 1],
+    [
+      'the person may sign in elsewhere',
+      (acme, ada) => acme.openSession(ada),
+      [200],
+      2,
+    ],
+    [
+      'the person may be deactivated',
+      (acme, ada) => acme.setState(ada, 'inactive'),
+      [422, 4010011],
+      0,
+    ],
+    ['the flow may expire', () => clock.jump(FLOW_MS), [422, 4010001], 0],
+  ]
+
+  test.each(EVENTS)('%s', async (_, act, expected, sessions) => {
+    const { acme, ada } = await withAda()
+    expect(await signInDuring(acme, () => act(acme, ada))).toEqual(expected)
+    expect(await sessionsOf(acme, ada)).toHaveLength(sessions)
   })
 
-  test('it may be changed, and is no longer the right one', async () => {
-    const person = await somebody()
-    const another = storedHash(await somebody())
-    const { status, body } = await signInDuring(person, () =>
-      fixture.app.db.client.run(
-        "update gate_credentials set config = json_object('hashed_password', ?) where identity_id = ?",
-        [another, person.id],
-      ),
-    )
-    expect(status).toBe(422)
-    expect(saidIn(body)).toEqual([4000006])
-    expect(await sessionsOf(person)).toEqual([])
+  test('the person may be deleted', async () => {
+    const { acme, ada } = await withAda()
+    const remove = () => acme.api.delete(`${IDENTITIES}/${ada.id}`)
+    expect(await signInDuring(acme, remove)).toEqual([422, 4000006])
+    const owners = rowsOf(app, 'gate_sessions').map(({ identity_id }) => identity_id)
+    expect(owners).not.toContain(ada.id)
   })
 
-  test('its owner may be deleted, and is as unknown as anybody', async () => {
-    const person = await somebody()
-    const before = count(fixture.app, 'gate_sessions')
-    const { status, body } = await signInDuring(person, () =>
-      fixture.api.delete(`/v1/gate/identities/${person.id}`),
-    )
-    expect(status).toBe(422)
-    expect(saidIn(body)).toEqual([4000006])
-    expect(count(fixture.app, 'gate_sessions')).toBe(before)
-  })
-
-  test('its owner may be deactivated, and is not let in', async () => {
-    const person = await somebody()
-    const { status, body } = await signInDuring(person, () => fixture.setState(person, 'inactive'))
-    expect(status).toBe(422)
-    expect(saidIn(body)).toEqual([4010011])
-    await fixture.setState(person, 'active')
-    expect(await sessionsOf(person)).toEqual([])
-  })
-
-  test('its owner may have signed in elsewhere, which is no matter', async () => {
-    const person = await somebody()
-    expect((await signInDuring(person, () => fixture.openSession(person))).status).toBe(200)
-    expect(await sessionsOf(person)).toHaveLength(2)
-  })
-
-  test('the flow may expire, and nobody is signed in by it', async () => {
-    await using own = await bootChecked()
-    await own.register('one@example.com')
-    const flow = await own.start('login')
-    using passwords = holdPasswords()
-    const login = { method: 'password', identifier: 'one@example.com', password: PASSWORD }
-    const sent = own.send(flow, login)
-    await untilIt(() => passwords.begun() === 1)
-    own.clock.jump(HOUR)
-    const before = count(own.app, 'gate_sessions')
-    passwords.release()
-    const { status, body } = await sent
-    expect(status).toBe(422)
-    expect(saidIn(body)).toEqual([4010001])
-    expect(count(own.app, 'gate_sessions')).toBe(before)
+  test('the password may be changed, and is not replaced by a new hash of the old one', async () => {
+    const another = hashOf(await person(await flows.newTenant(), BOB))
+    for (const [fields, password] of [
+      [{}, PASSWORD],
+      [IMPORTED, OF_IMPORTED],
+    ] as const) {
+      const { acme, ada } = await withAda(fields)
+      const change = () => setHash(ada, another)
+      expect(await signInDuring(acme, change, password)).toEqual([422, 4000006])
+      expect(await sessionsOf(acme, ada)).toEqual([])
+      expect(hashOf(ada)).toBe(another)
+    }
   })
 })
 
 describe('a flow', () => {
-  const login = (person: Json) => ({
-    method: 'password',
-    identifier: emailOf(person),
-    password: PASSWORD,
-  })
-
-  test('signs in once: of two right forms at once, one opens a session', async () => {
-    const person = await somebody()
-    const flow = await fixture.start('login')
-    const answers = await Promise.all([
-      fixture.send(flow, login(person)),
-      fixture.send(flow, login(person)),
-      fixture.send(flow, login(person)),
-    ])
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 422, 422])
-    for (const { body } of answers.filter(({ status }) => status === 422)) {
+  test('signs in once, also with several right forms at once', async () => {
+    const { acme, ada } = await withAda()
+    const bob = await person(acme, BOB)
+    const flow = await acme.start('login')
+    await using hooks = await listening(acme)
+    const forms = [LOGIN, LOGIN, { ...LOGIN, identifier: BOB }]
+    const answers = await Promise.all(forms.map((form) => acme.send(flow, form)))
+    const refused = answers.filter(({ status }) => status === 422)
+    expect(refused).toHaveLength(2)
+    for (const { body } of refused) {
       expect(saidIn(body)).toEqual([4010007])
       expect(JSON.stringify(body)).not.toContain('gat_st_')
     }
-    expect(await sessionsOf(person)).toHaveLength(1)
-  })
+    const sessions = async () => [
+      ...(await sessionsOf(acme, ada)),
+      ...(await sessionsOf(acme, bob)),
+    ]
+    expect(await sessions()).toHaveLength(1)
+    expect(await hooks.events()).toHaveLength(1)
 
-  test('signs in one of two people at once', async () => {
-    const [one, two] = [await somebody(), await somebody()]
-    const flow = await fixture.start('login')
-    const answers = await Promise.all([
-      fixture.send(flow, login(one)),
-      fixture.send(flow, login(two)),
-    ])
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 422])
-    expect([...(await sessionsOf(one)), ...(await sessionsOf(two))]).toHaveLength(1)
-  })
-
-  test('is over then, whatever is sent to it', async () => {
-    const person = await somebody()
-    const flow = await fixture.start('login')
-    await fixture.sendWell(flow, login(person))
     using passwords = holdPasswords()
     for (const fields of [
-      login(person),
-      { ...login(person), password: 'wrong' },
-      { method: 'code', identifier: emailOf(person) },
+      LOGIN,
+      { ...LOGIN, password: 'wrong' },
+      { method: 'code', identifier: ADA },
       { method: 'nonsense' },
       {},
     ]) {
-      const { status, body } = await fixture.send(flow, fields)
-      expect(status).toBe(422)
-      expect(saidIn(body)).toEqual([4010007])
+      const { status, body } = await acme.send(flow, fields)
+      expect([status, saidIn(body)]).toEqual([422, [4010007]])
       expect(body).toMatchObject({ id: flow.id, state: 'passed_challenge' })
     }
     expect(passwords.begun()).toBe(0)
-    expect(await sessionsOf(person)).toHaveLength(1)
+    expect(await sessions()).toHaveLength(1)
   })
 
   test('does not end another', async () => {
-    const person = await somebody()
-    const flows = [await fixture.start('login'), await fixture.start('login')]
-    const answers = await Promise.all(flows.map((flow) => fixture.send(flow, login(person))))
+    const { acme } = await withAda()
+    const both = [await acme.start('login'), await acme.start('login')]
+    const answers = await Promise.all(both.map((flow) => acme.send(flow, LOGIN)))
     expect(answers.map(({ status }) => status)).toEqual([200, 200])
   })
 })
 
-describe('a hash that was made elsewhere', () => {
-  const BCRYPT = '$2b$04$abcdefghijklmnopqrstuusx/hzkXqWNm.LVsFGvgm1b5vz8H0G9e'
-  const OF_BCRYPT = 'correct horse batterÿ 🐎'
+const BCRYPT = '$2b$04$abcdefghijklmnopqrstuusx/hzkXqWNm.LVsFGvgm1b5vz8H0G9e'
+const OF_IMPORTED = 'correct horse batterÿ 🐎'
+const IMPORTED = { credentials: { password: { config: { hashed_password: BCRYPT } } } }
+
+describe('an imported hash', () => {
   const OURS = /^\$argon2id\$v=19\$m=8192,t=1,p=1\$/
 
-  const imported = () =>
-    somebody({ credentials: { password: { config: { hashed_password: BCRYPT } } } })
-
-  test('is made anew at a sign-in, with the same password', async () => {
-    const person = await imported()
-    expect(storedHash(person)).toBe(BCRYPT)
-    expect((await fixture.tryPassword(emailOf(person), OF_BCRYPT)).status).toBe(200)
-    const renewed = storedHash(person)
+  test('is replaced at a sign-in, with one of the same password', async () => {
+    const { acme, ada } = await withAda(IMPORTED)
+    expect((await acme.tryPassword(ADA, OF_IMPORTED)).status).toBe(200)
+    const renewed = hashOf(ada)
     expect(renewed).toMatch(OURS)
-    expect((await fixture.tryPassword(emailOf(person), OF_BCRYPT)).status).toBe(200)
-    expect(storedHash(person)).toBe(renewed)
-    expect((await fixture.tryPassword(emailOf(person), PASSWORD)).status).toBe(422)
+    expect((await acme.tryPassword(ADA, OF_IMPORTED)).status).toBe(200)
+    expect(hashOf(ada)).toBe(renewed)
+    expect((await acme.tryPassword(ADA)).status).toBe(422)
   })
 
-  test('is made anew where ours was made at another cost', async () => {
-    const dear = await Bun.password.hash(PASSWORD, {
-      algorithm: 'argon2id',
-      memoryCost: 9216,
-      timeCost: 2,
+  test('is replaced if it has another cost', async () => {
+    const options = { algorithm: 'argon2id', memoryCost: 9216, timeCost: 2 } as const
+    const hashed_password = await Bun.password.hash(PASSWORD, options)
+    const { acme, ada } = await withAda({
+      credentials: { password: { config: { hashed_password } } },
     })
-    const config = { hashed_password: dear }
-    const person = await somebody({ credentials: { password: { config } } })
-    expect((await fixture.tryPassword(emailOf(person))).status).toBe(200)
-    expect(storedHash(person)).toMatch(OURS)
+    await acme.signIn(ADA)
+    expect(hashOf(ada)).toMatch(OURS)
   })
 
-  test('stays as it is when nobody is signed in', async () => {
-    const person = await imported()
-    await fixture.tryPassword(emailOf(person), 'wrong')
-    await fixture.setState(person, 'inactive')
-    const answer = await fixture.tryPassword(emailOf(person), OF_BCRYPT)
-    expect(saidIn(answer.body)).toEqual([4010011])
-    expect(storedHash(person)).toBe(BCRYPT)
+  test('stays if nobody is signed in', async () => {
+    const { acme, ada } = await withAda({ ...IMPORTED, state: 'inactive' })
+    await acme.tryPassword(ADA, 'wrong')
+    const { body } = await acme.tryPassword(ADA, OF_IMPORTED)
+    expect(saidIn(body)).toEqual([4010011])
+    expect(hashOf(ada)).toBe(BCRYPT)
   })
 
-  test('stays as it is, and lets its owner in, while no hash can be made', async () => {
-    const person = await imported()
+  test('stays while no hash can be made, and signs in', async () => {
+    const { acme, ada } = await withAda(IMPORTED)
     const busy = Object.assign(new Error('busy'), { kind: 'unavailable' })
-    const hash = spyOn(Bun.password, 'hash').mockRejectedValue(busy)
-    try {
-      expect((await fixture.tryPassword(emailOf(person), OF_BCRYPT)).status).toBe(200)
-      expect(hash).toHaveBeenCalledTimes(1)
-      expect(storedHash(person)).toBe(BCRYPT)
-    } finally {
-      hash.mockRestore()
-    }
-    expect((await fixture.tryPassword(emailOf(person), OF_BCRYPT)).status).toBe(200)
-    expect(storedHash(person)).toMatch(OURS)
-  })
-
-  test('is not made anew over a password that was changed meanwhile', async () => {
-    const person = await imported()
-    const another = storedHash(await somebody())
-    const flow = await fixture.start('login')
-    using passwords = holdPasswords()
-    const fields = { method: 'password', identifier: emailOf(person), password: OF_BCRYPT }
-    const sent = fixture.send(flow, fields)
-    await untilIt(() => passwords.begun() === 1)
-    fixture.app.db.client.run(
-      "update gate_credentials set config = json_object('hashed_password', ?) where identity_id = ?",
-      [another, person.id],
-    )
-    passwords.release()
-    expect((await sent).status).toBe(422)
-    expect(storedHash(person)).toBe(another)
+    using hash = spyOn(Bun.password, 'hash').mockRejectedValue(busy)
+    expect((await acme.tryPassword(ADA, OF_IMPORTED)).status).toBe(200)
+    expect(hash).toHaveBeenCalledTimes(1)
+    expect(hashOf(ada)).toBe(BCRYPT)
   })
 })
 
-describe('more passwords than can be looked at', () => {
+// A queue of passwords that is full, so with settings of its own.
+describe('more passwords than can be verified', () => {
   const WORKERS = Math.max(2, availableParallelism())
-  /** With one that waits. */
   const AT_ONCE = WORKERS + 1
+  const WRONG = { ...LOGIN, password: 'wrong' }
 
-  test('are refused, to come again soon, and count for nothing', async () => {
+  test('are refused without being counted, and leave their flow as it was', async () => {
     const limit = AT_ONCE + 1
     await using own = await bootChecked({
       flags: {
@@ -488,56 +364,36 @@ describe('more passwords than can be looked at', () => {
         'limits-sign-ins-per-identifier-per-minute': `${limit}`,
       },
     })
-    const login = { method: 'password', identifier: 'nobody@example.com', password: 'wrong' }
-    const flows = await Promise.all(Array.from({ length: limit }, () => own.start('login')))
+    const waiting = await Promise.all(Array.from({ length: limit }, () => own.start('login')))
+    const other = await own.start('login')
     using passwords = holdPasswords()
-    const answers: Json[] = []
-    const sent = flows.map(async (flow) => void answers.push(await own.send(flow, login)))
-    await untilIt(() => answers.length > 0)
-    const [refused] = answers
-    expect(refused.headers.get('retry-after')).toBe('1')
+    const sent = waiting.map((flow) => own.send(flow, WRONG))
+    const refused = await Promise.race(sent)
     expect(refused).toMatchObject(plain(503, 'too many passwords'))
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect((await own.send(other, WRONG)).status).toBe(503)
+    expect((await read(own, other)).body).toEqual(other)
     passwords.release()
-    await Promise.all(sent)
-    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(AT_ONCE).fill(422), 503])
-
-    const again = async () => (await own.send(await own.start('login'), login)).status
-    expect(await again()).toBe(422)
-    expect(await again()).toBe(429)
+    const statuses = (await Promise.all(sent)).map(({ status }) => status)
+    expect(statuses.sort()).toEqual([...Array(AT_ONCE).fill(422), 503])
+    expect((await own.send(other, WRONG)).status).toBe(422)
+    expect((await own.send(other, WRONG)).status).toBe(429)
   })
 
-  test('leave the flow as it was', async () => {
-    await using own = await bootChecked({ flags: { 'gate-password-queue': '1' } })
-    await own.register('one@example.com')
-    const others = await Promise.all(Array.from({ length: AT_ONCE + 1 }, () => own.start('login')))
-    const flow = await own.start('login')
-    const login = { method: 'password', identifier: 'one@example.com', password: PASSWORD }
-    using passwords = holdPasswords()
-    const first = others.map((other) => own.send(other, login))
-    expect((await Promise.race(first)).status).toBe(503)
-    expect((await own.send(flow, login)).status).toBe(503)
-    expect((await own.app.raw(pathOf(flow.ui.action))).body).toEqual(flow)
-    passwords.release()
-    const statuses = (await Promise.all(first)).map(({ status }) => status)
-    expect(statuses.toSorted()).toEqual([...Array(AT_ONCE).fill(200), 503])
-    expect((await own.send(flow, login)).status).toBe(200)
-  })
-
-  test('of one tenant are refused there alone: who signs in with another has the next processor that is free', async () => {
-    await using own = await bootChecked({ flags: { 'gate-password-queue': '4' } })
-    const other = await flowParty(own.app)
-    await other.register('one@example.com')
+  test('delay no other tenant, which gets the next free worker', async () => {
+    const own = await useFlows({ flags: { 'gate-password-queue': '4' } })
+    const globex = await own.newTenant()
+    await globex.register(ADA)
     using passwords = holdPasswords()
     const attempts = Array.from({ length: WORKERS + 6 }, (_, n) =>
       own.tryPassword(`nobody-${n}@example.com`, `attack ${n}`),
     )
     expect((await Promise.race(attempts)).status).toBe(503)
-    const signIn = other.tryPassword('one@example.com')
-    // Starts after the sign-in was taken in, and takes more turns than that.
-    for (let n = 0; n < 3; n++) await other.start('login')
+    const signIn = globex.tryPassword(ADA)
+    // These take more turns of the event loop than the sign-in needs to be queued.
+    for (let n = 0; n < 3; n++) await globex.start('login')
     passwords.releaseFirst()
     await untilIt(() => passwords.begun() > WORKERS)
-
     expect(passwords.passwords()[WORKERS]).toBe(PASSWORD)
     passwords.release()
     expect((await signIn).status).toBe(200)
@@ -545,171 +401,114 @@ describe('more passwords than can be looked at', () => {
   })
 })
 
-describe('a sign-in of somebody signed in', () => {
-  const again = (token: string) =>
-    fixture.start('login', { 'x-session-token': token }, '?refresh=true')
+describe('a signed-in person who signs in again', () => {
+  const again = (acme: Tenant, token: string) =>
+    acme.start('login', withToken(token), '?refresh=true')
 
-  test('makes the session recent, and no other one', async () => {
-    const person = await somebody()
-    const { session_token: token, session } = await fixture.signIn(emailOf(person))
-    fixture.clock.jump(3 * HOUR)
-    const now = fixture.clock.now()
-    const done = await fixture.sendWell(await again(token), {
-      method: 'password',
-      password: PASSWORD,
-    })
+  test('keeps the session, which is recent from then on', async () => {
+    const { acme, ada } = await withAda()
+    const { session_token: token, session } = await acme.signIn(ADA)
+    await using hooks = await listening(acme)
+    clock.jump(3 * HOUR)
+    const now = isoAt(clock.now())
+    const done = await acme.sendWell(await again(acme, token), { password: PASSWORD })
     expect(done.session_token).toBe(token)
     expect(done.session).toStrictEqual({
       ...session,
-      authenticated_at: isoAt(now),
-      authentication_methods: [{ method: 'password', aal: 'aal1', completed_at: isoAt(now) }],
+      authenticated_at: now,
+      authentication_methods: [{ method: 'password', aal: 'aal1', completed_at: now }],
     })
-    expect(await sessionsOf(person)).toHaveLength(1)
+    expect(await sessionsOf(acme, ada)).toHaveLength(1)
+    expect(await hooks.events()).toEqual([])
   })
 
-  test('is no sign-in of somebody else', async () => {
-    const [one, two] = [await somebody(), await somebody()]
-    const { session_token: token } = await fixture.signIn(emailOf(one))
-    const others = 'the password of two 2'
-    await fixture.api.delete(`/v1/gate/identities/${two.id}`)
-    await fixture.register(emailOf(two), others)
-    const flow = await again(token)
-    const fields = { method: 'password', identifier: emailOf(two) }
-    const refused = await fixture.send(flow, { ...fields, password: others })
-    expect(refused.status).toBe(422)
-    expect(saidIn(refused.body)).toContain(4000006)
-    const done = await fixture.send(flow, { ...fields, password: PASSWORD })
-    expect(done.body?.session.identity.id).toBe(one.id)
+  test('stays the same person, whatever address is sent', async () => {
+    const { acme, ada } = await withAda()
+    await person(acme, BOB, { password: 'the password of bob 2' })
+    const { session_token: token } = await acme.signIn(ADA)
+    const flow = await again(acme, token)
+    const fields = { method: 'password', identifier: BOB }
+    const refused = await acme.send(flow, { ...fields, password: 'the password of bob 2' })
+    expect([refused.status, saidIn(refused.body)]).toEqual([422, [4000006, 1010003]])
+    const { session } = await acme.sendWell(flow, { ...fields, password: PASSWORD })
+    expect(session.identity.id).toBe(ada.id)
   })
 
-  test('is none of a session that has ended since', async () => {
-    const person = await somebody()
-    const { session_token: token, session } = await fixture.signIn(emailOf(person))
-    const flow = await again(token)
-    await fixture.api.delete(`/v1/gate/sessions/${session.id}`)
-    const answer = await fixture.send(flow, { method: 'password', password: PASSWORD })
-    expect(answer).toMatchObject({ status: 401, body: { id: 'session_inactive' } })
-    expect(await sessionsOf(person)).toEqual([])
+  test('can not if the session has ended', async () => {
+    const { acme, ada } = await withAda()
+    const { session_token: token, session } = await acme.signIn(ADA)
+    const flow = await again(acme, token)
+    await acme.api.delete(`${SESSIONS}/${session.id}`)
+    const answer = await acme.send(flow, { password: PASSWORD })
+    expect(answer).toMatchObject(refuses(401, 'session_inactive'))
+    expect(await sessionsOf(acme, ada)).toEqual([])
   })
 })
 
+// Addresses of clients are those of the whole app.
 describe('the device of a session', () => {
-  test('is as the request that opened it', async () => {
-    await using own = await bootChecked()
+  const deviceOf = async (flags: Record<string, string>, headers: Record<string, string>) => {
+    await using own = await bootChecked({ flags })
     pretendPeers(own.app)
-    await own.register('one@example.com')
-    const flow = await own.start('login', { [PEER]: '192.0.2.1', 'user-agent': 'the server' })
-    const headers = { [PEER]: '2001:db8::7', 'user-agent': `Browser/${'9'.repeat(1000)}` }
-    const login = { method: 'password', identifier: 'one@example.com', password: PASSWORD }
-    const { session } = await own.sendWell(flow, login, headers)
-    expect(session.devices).toEqual([
-      {
-        id: ID,
-        ip_address: '2001:db8::7',
-        user_agent: headers['user-agent'].slice(0, 512),
-        location: null,
-      },
-    ])
+    await person(own, ADA)
+    const started = { [PEER]: '192.0.2.1', 'user-agent': 'the server' }
+    const { session } = await own.sendWell(await own.start('login', started), LOGIN, headers)
+    return session.devices
+  }
+  const PROXIES = { 'server-trusted-proxies': '10.0.0.0/8' }
+  const FORWARDED = { 'x-forwarded-for': '6.6.6.6, 203.0.113.5, 10.0.0.9' }
+
+  test('is that of the request that opened it', async () => {
+    const agent = `Browser/${'9'.repeat(1000)}`
+    const headers = { [PEER]: '2001:db8::7', 'user-agent': agent }
+    const user_agent = agent.slice(0, 512)
+    const device = { id: ID, ip_address: '2001:db8::7', user_agent, location: null }
+    expect(await deviceOf({}, headers)).toEqual([device])
   })
 
-  test('has the address that the proxies in front tell, and no others', async () => {
-    const signedInBy = async (flags: Record<string, string>, headers: Record<string, string>) => {
-      await using own = await bootChecked({ flags })
-      pretendPeers(own.app)
-      await own.register('one@example.com')
-      const login = { method: 'password', identifier: 'one@example.com', password: PASSWORD }
-      const { session } = await own.sendWell(await own.start('login'), login, headers)
-      return session.devices[0].ip_address
-    }
-    const proxied = { [PEER]: '10.0.0.2', 'x-forwarded-for': '6.6.6.6, 203.0.113.5, 10.0.0.9' }
-    expect(await signedInBy({ 'server-trusted-proxies': '10.0.0.0/8' }, proxied)).toBe(
-      '203.0.113.5',
-    )
-    expect(await signedInBy({}, proxied)).toBe('10.0.0.2')
-    const stranger = { ...proxied, [PEER]: '198.51.100.1' }
-    expect(await signedInBy({ 'server-trusted-proxies': '10.0.0.0/8' }, stranger)).toBe(
-      '198.51.100.1',
-    )
+  test.each([
+    ['10.0.0.2', PROXIES, '203.0.113.5'],
+    ['10.0.0.2', {}, '10.0.0.2'],
+    ['198.51.100.1', PROXIES, '198.51.100.1'],
+  ])('has the address that trusted proxies forward: %s', async (peer, flags, expected) => {
+    const devices = await deviceOf(flags, { [PEER]: peer, ...FORWARDED })
+    expect(devices[0].ip_address).toBe(expected)
   })
 })
 
 describe('webhooks', () => {
-  test('are told of a sign-in with the session that it opened, and of no other try', async () => {
-    await using own = await bootChecked()
-    const { identity } = await own.register('one@example.com')
-    await using hooks = await listening(own)
-    own.clock.jump(MINUTE)
-    await own.tryPassword('one@example.com', 'wrong')
-    await own.tryPassword('nobody@example.com')
+  test('are told of a sign-in, and of no other try', async () => {
+    const { acme, ada } = await withAda()
+    await using hooks = await listening(acme)
+    await acme.tryPassword(ADA, 'wrong')
+    await acme.tryPassword(BOB)
     expect(await hooks.events()).toEqual([])
-    const signedIn = await own.tryPassword('One@Example.com')
-    expect(signedIn.status).toBe(200)
+    await acme.signIn(ADA.toUpperCase())
     expect(await hooks.events()).toStrictEqual([
       {
         event_id: ID,
         event_type: 'identity.login',
-        tenant_id: own.tenantId,
-        created_at: isoAt(own.clock.now()),
-        data: { identity_id: identity.id, payload: { email: 'one@example.com' } },
+        tenant_id: acme.tenantId,
+        created_at: isoAt(clock.now()),
+        data: { identity_id: ada.id, payload: { email: ADA } },
       },
     ])
-    await own.setState(identity, 'inactive')
+    await acme.setState(ada, 'inactive')
     await hooks.events()
-    await own.tryPassword('one@example.com')
+    await acme.tryPassword(ADA)
     expect(await hooks.events()).toEqual([])
   })
 
-  test('are told once of two right forms at once', async () => {
-    await using own = await bootChecked()
-    await own.register('one@example.com')
-    await using hooks = await listening(own)
-    const flow = await own.start('login')
-    const login = { method: 'password', identifier: 'one@example.com', password: PASSWORD }
-    await Promise.all([own.send(flow, login), own.send(flow, login)])
-    expect(await hooks.events()).toHaveLength(1)
+  test('are told of a sign-in with two factors once it has both', async () => {
+    const acme = await flows.newTenant({ mfa_enabled: true })
+    const { session_token } = await acme.register(ADA)
+    const secret = await acme.enrol(session_token)
+    await using hooks = await listening(acme)
+    clock.jump(MINUTE)
+    const { session, continue_with } = await acme.signIn(ADA)
+    expect([session.identity, await hooks.events()]).toEqual([null, []])
+    const { body: second } = await acme.read(continue_with.at(-1).redirect_browser_to)
+    await acme.sendWell(second, { method: 'totp', totp_code: totpAt(secret, clock.now()) })
+    expect((await hooks.events()).map(({ event_type }) => event_type)).toEqual(['identity.login'])
   })
-
-  test('are told of a sign-in that takes two factors when it has both', async () => {
-    await using own = await bootChecked()
-    await own.security({ mfa_enabled: true })
-    const { session_token } = await own.register('one@example.com')
-    const secret = await own.enrol(session_token)
-    await using hooks = await listening(own)
-    own.clock.jump(MINUTE)
-    const { session, continue_with } = await own.signIn('one@example.com')
-    expect(session.identity).toBeNull()
-    expect(await hooks.events()).toEqual([])
-    const { redirect_browser_to } = continue_with.at(-1)
-    const second = (await own.read(redirect_browser_to)).body
-    await own.sendWell(second, { method: 'totp', totp_code: totpAt(secret, own.clock.now()) })
-    const events = await hooks.events()
-    expect(events.map(({ event_type }) => event_type)).toEqual(['identity.login'])
-  })
-
-  test('are not told again when somebody signed in shows once more who they are', async () => {
-    await using own = await bootChecked()
-    const { session_token } = await own.register('one@example.com')
-    await using hooks = await listening(own)
-    own.clock.jump(SECOND)
-    const flow = await own.start('login', { 'x-session-token': session_token }, '?refresh=true')
-    await own.sendWell(flow, { method: 'password', password: PASSWORD })
-    expect(await hooks.events()).toEqual([])
-  })
-})
-
-test('a form in the body brings the same as JSON', async () => {
-  const person = await somebody()
-  const flow = await fixture.start('login')
-  const { status, body } = await fixture.app.raw(pathOf(flow.ui.action), {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams({
-      csrf_token: csrfOf(flow),
-      method: 'password',
-      identifier: emailOf(person),
-      password: PASSWORD,
-    }).toString(),
-  })
-  expect(status).toBe(200)
-  expect(body.session.identity.id).toBe(person.id)
 })

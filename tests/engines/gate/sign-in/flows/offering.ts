@@ -4,10 +4,10 @@ import type { Answer, TestApp } from '../../../../support/app.ts'
 import { testConfig, withClients } from '../../../../support/config.ts'
 import { SETTINGS } from '../../fixture.ts'
 import { UNHURRIED } from './acts.ts'
-import { type FlowFixture, flowsOf } from './fixture.ts'
+import { type Flows, flowsOf } from './fixture.ts'
 
 /** The flows of the same tenant, by an instance that has clients at these providers. */
-export function offering(fixture: FlowFixture, ...providers: Parameters<typeof withClients>) {
+export function offering(fixture: Flows, ...providers: Parameters<typeof withClients>) {
   const { app: instance } = createApp(fixture.app.platform, configWith(providers))
 
   async function raw(path: string, init: RequestInit = {}): Promise<Answer> {

@@ -1,28 +1,20 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
 import { newAccount } from '../../../../support/social/index.ts'
-import { ADA, enrolled, halfway, nextCode, withToken } from './acts.ts'
+import { ADA, enrolled, halfway, NEW_PASSWORD, nextCode, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import { PASSWORD } from './fixture.ts'
-import { bootSocial, startFakes } from './social-fixture.ts'
+import { useSocial } from './social-fixture.ts'
 
-/**
- * A form is read for once before its work waits for a turn, and once within the commit that ends
- * it, because anything may have happened in between.
- */
-const ONCE_AND_IN_COMMIT = 2
+/** Once before the work waits for its turn, and once in the commit, which may come much later. */
+const TWICE = 2
 
+/** Starts before the app, because it counts the reads of statements prepared from now on. */
 const reads = watchReads()
-const fakes = await startFakes()
-const world = await bootSocial(fakes)
-afterAll(async () => {
-  reads[Symbol.dispose]()
-  await world.stop()
-  await fakes.stop()
-})
-await world.security({ passwordless_enabled: true, mfa_enabled: true })
+const social = await useSocial()
+afterAll(() => reads[Symbol.dispose]())
+await social.security({ passwordless_enabled: true, mfa_enabled: true })
 
-/** Counts the reads of rows by databases that are opened from now on. */
 function watchReads() {
   const { prepare } = Database.prototype
   let counts = { flows: 0, sessions: 0 }
@@ -43,9 +35,10 @@ function watchReads() {
   }
 
   return {
-    async during(work: () => Promise<unknown>) {
+    /** The reads during a request that is answered with this status. */
+    async during(ask: () => Promise<{ status: number }>, status = 200) {
       counts = { flows: 0, sessions: 0 }
-      await work()
+      expect((await ask()).status).toBe(status)
       return counts
     },
     [Symbol.dispose]: () => {
@@ -54,74 +47,51 @@ function watchReads() {
   }
 }
 
-const signsIn = async (send: () => Promise<{ status: number }>, status = 200) =>
-  reads.during(async () => expect(await send()).toMatchObject({ status }))
-
-test('a password reads its flow before it is hashed and in the commit, and no session', async () => {
-  await world.register(ADA)
+test('A password reads its flow twice, and no session', async () => {
+  await social.register(ADA)
   const form = { method: 'password', identifier: ADA, password: PASSWORD }
-  const flow = await world.start('login')
-  expect(await signsIn(() => world.send(flow, form))).toEqual({
-    flows: ONCE_AND_IN_COMMIT,
-    sessions: 0,
-  })
+  const flow = await social.start('login')
+  const expected = { flows: TWICE, sessions: 0 }
+  expect(await reads.during(() => social.send(flow, form))).toEqual(expected)
 
-  const browser = newBrowser(world.app)
-  const page = await browser.visit((await world.begin('login')).hosted_url)
+  const browser = newBrowser(social.app)
+  const page = await browser.visit((await social.begin('login')).hosted_url)
   const { method: _, ...typed } = form
   const press = () => browser.press(page, ['method', 'password'], typed)
-  expect(await signsIn(press, 303)).toEqual({ flows: ONCE_AND_IN_COMMIT, sessions: 0 })
+  expect(await reads.during(press, 303)).toEqual(expected)
 })
 
-test('a second factor reads its flow and its session once, and once more in the commit', async () => {
+test('A second factor reads its flow and its session twice', async () => {
   const email = 'bob@example.com'
-  const { secret } = await enrolled(world, email)
-  const login = await world.start('login')
-  const form = { method: 'password', identifier: email, password: PASSWORD }
-  expect(await signsIn(() => world.send(login, form))).toEqual({
-    flows: ONCE_AND_IN_COMMIT,
-    sessions: 0,
-  })
-
-  const { flow } = await halfway(world, email)
-  const answer = { method: 'totp', totp_code: nextCode(world, secret) }
-  expect(await signsIn(() => world.send(flow, answer))).toEqual({
-    flows: ONCE_AND_IN_COMMIT,
-    sessions: ONCE_AND_IN_COMMIT,
-  })
+  const { secret } = await enrolled(social, email)
+  const { flow } = await halfway(social, email)
+  const form = { method: 'totp', totp_code: nextCode(social, secret) }
+  const counts = await reads.during(() => social.send(flow, form))
+  expect(counts).toEqual({ flows: TWICE, sessions: TWICE })
 })
 
-test('a code reads its flow once, and once more in the commit', async () => {
+test('A code reads its flow twice, when it is sent and when it is entered', async () => {
   const email = 'cleo@example.com'
-  await world.register(email)
-  const flow = await world.start('login')
+  await social.register(email)
+  const flow = await social.start('login')
   const ask = { method: 'code', identifier: email }
-  expect(await signsIn(() => world.send(flow, ask))).toEqual({
-    flows: ONCE_AND_IN_COMMIT,
-    sessions: 0,
-  })
-  const bring = { method: 'code', code: world.codeFor(email) }
-  expect(await signsIn(() => world.send(flow, bring))).toEqual({
-    flows: ONCE_AND_IN_COMMIT,
-    sessions: 0,
-  })
+  const expected = { flows: TWICE, sessions: 0 }
+  expect(await reads.during(() => social.send(flow, ask))).toEqual(expected)
+  const enter = { method: 'code', code: social.codeFor(email) }
+  expect(await reads.during(() => social.send(flow, enter))).toEqual(expected)
 })
 
-test('a callback of a provider reads its flow once, and once more in the commit', async () => {
-  const flow = await world.begin('login')
-  const arrival = await world.visit(await world.leave(flow, 'google'), 'google', newAccount())
-  expect(await signsIn(() => world.arrive('google', arrival), 303)).toEqual({
-    flows: ONCE_AND_IN_COMMIT,
-    sessions: 0,
-  })
+test('A callback of a provider reads its flow twice', async () => {
+  const url = await social.authorizeUrl(await social.begin('login'), 'google')
+  const arrival = await social.authorize(url, 'google', newAccount())
+  const counts = await reads.during(() => social.callback('google', arrival), 303)
+  expect(counts).toEqual({ flows: TWICE, sessions: 0 })
 })
 
-test('settings read their flow and their session once, and once more in the commit', async () => {
-  const { session_token: token } = await world.register('dora@example.com')
-  const flow = await world.settings(token)
-  const form = { method: 'password', password: 'seven green bicycles' }
-  expect(await signsIn(() => world.send(flow, form, withToken(token)))).toEqual({
-    flows: ONCE_AND_IN_COMMIT,
-    sessions: ONCE_AND_IN_COMMIT,
-  })
+test('Settings read their flow and their session twice', async () => {
+  const { session_token: token } = await social.register('dora@example.com')
+  const flow = await social.settings(token)
+  const form = { method: 'password', password: NEW_PASSWORD }
+  const counts = await reads.during(() => social.send(flow, form, withToken(token)))
+  expect(counts).toEqual({ flows: TWICE, sessions: TWICE })
 })

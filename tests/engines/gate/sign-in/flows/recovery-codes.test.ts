@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { type Json, MINUTE } from '../../fixture.ts'
+import type { Json } from '../../fixture.ts'
 import { actionsOn, rowsOf, tablesWith } from '../../identities/people.ts'
 import {
-  bootFactors,
+  ADA,
+  BOB,
   CODES,
   codesShown,
   complains,
@@ -15,320 +16,260 @@ import {
   sessionOf,
   withToken,
 } from './acts.ts'
-import { type FlowFixture, messageIds, node, nodeNames } from './fixture.ts'
+import { type Tenant, useFlows } from './code-fixture.ts'
+import { messageIds, node, nodeNames } from './fixture.ts'
 
-let fixture: FlowFixture
-beforeAll(async () => {
-  fixture = await bootFactors()
-})
-afterAll(() => fixture.app.stop())
+const flows = await useFlows()
+const { app } = flows
 
-let people = 0
-let email: string
-let token: string
-let identity: Json
-let secret: string
-beforeEach(async () => {
-  email = `careful-${people++}@example.com`
-  // Nobody's code of the test before is still shown.
-  fixture.clock.jump(MINUTE)
-  const person = await enrolled(fixture, email)
-  token = person.token
-  identity = person.identity
-  secret = person.secret
-})
+/** A tenant, and a person with an authenticator. */
+async function withAuthenticator() {
+  const acme = await flows.newTenant({ mfa_enabled: true })
+  return { acme, ...(await enrolled(acme)) }
+}
+
+/** The same with recovery codes. */
+async function withCodes() {
+  const of = await withAuthenticator()
+  const codes = await recoveryCodes(of.acme, of.token)
+  return { ...of, codes, code: codes[0] as string }
+}
 
 const lookup = (lookup_secret: unknown) => ({ method: 'lookup_secret', lookup_secret })
 const lookupNodes = (flow: Json) =>
   nodeNames(flow).filter((name) => name.startsWith('lookup_secret:'))
 
-/** What comes of a recovery code at a sign-in. */
-async function signInWith(code: unknown) {
-  const { flow } = await halfway(fixture, email)
-  return fixture.send(flow, lookup(code))
+/** A sign-in with a recovery code. */
+async function signInWith(acme: Tenant, code: unknown) {
+  const { flow } = await halfway(acme)
+  return acme.send(flow, lookup(code))
 }
 
-/** All that is kept of somebody's recovery codes. */
-const kept = (): Json[] => {
-  const row = rowsOf(fixture.app, 'gate_credentials').find(
+const WRONG = complains(4000016, 'lookup_secret')
+const USED = complains(4000012, 'lookup_secret')
+const GOOD = { status: 200 }
+
+/** The stored recovery codes. */
+const kept = (identity: Json): Json[] => {
+  const row = rowsOf(app, 'gate_credentials').find(
     ({ identity_id, type }) => identity_id === identity.id && type === 'lookup_secret',
   )
   return row ? JSON.parse(row.config).codes : []
 }
 
-/** Makes them, and does not say that they are written down. */
-async function shown() {
-  const flow = await fixture.settings(token)
-  const body = await fixture.sendWell(flow, CODES.make, withToken(token))
-  return { flow: body, codes: codesShown(body) }
+/** Creates codes without confirming them. */
+async function shown(acme: Tenant, token: string) {
+  const flow = await acme.sendWell(await acme.settings(token), CODES.make, withToken(token))
+  const keep = () => acme.send(flow, CODES.keep, withToken(token))
+  return { flow, codes: codesShown(flow), keep }
 }
 
-describe('recovery codes are made', () => {
-  test('ten of them, all different, easy to copy', async () => {
-    const { codes } = await shown()
-    expect(codes).toHaveLength(10)
+describe('new recovery codes', () => {
+  test('are ten different ones, shown until they are confirmed', async () => {
+    const { acme, token } = await withAuthenticator()
+    const { flow, codes, keep } = await shown(acme, token)
     expect(new Set(codes).size).toBe(10)
     for (const code of codes) expect(code).toMatch(/^[0-9a-hjkmnp-tv-z]{4}-[0-9a-hjkmnp-tv-z]{4}$/)
-  })
-
-  test('and shown until it is said that they are written down', async () => {
-    const { flow, codes } = await shown()
     expect(flow).toMatchObject({ state: 'show_form', active: 'lookup_secret' })
-    expect(lookupNodes(flow)).toEqual([
-      'lookup_secret:lookup_secret_codes',
-      'lookup_secret:lookup_secret_confirm=true',
-    ])
+    const shownNodes = ['lookup_secret_codes', 'lookup_secret_confirm=true']
+    expect(lookupNodes(flow)).toEqual(shownNodes.map((name) => `lookup_secret:${name}`))
+    const again = await read(acme, flow.ui.action, withToken(token))
+    const failed = await acme.send(flow, { method: 'password', password: 'x' }, withToken(token))
+    for (const { body } of [again, failed]) expect(codesShown(body)).toEqual(codes)
 
-    const again = (await read(fixture, flow.ui.action, withToken(token))).body
-    expect(codesShown(again)).toEqual(codes)
-    const failed = await fixture.send(flow, { method: 'password', password: 'x' }, withToken(token))
-    expect(codesShown(failed.body)).toEqual(codes)
-
-    const done = await fixture.sendWell(flow, CODES.keep, withToken(token))
+    const done = (await keep()).body
     expect(done.state).toBe('success')
-    for (const text of [done, (await read(fixture, flow.ui.action, withToken(token))).body])
+    for (const text of [done, (await read(acme, flow.ui.action, withToken(token))).body])
       expect(JSON.stringify(text)).not.toContain(codes[0] as string)
   })
 
-  test('anew when asked again, and those before are shown no more', async () => {
-    const { flow, codes } = await shown()
-    const next = codesShown(await fixture.sendWell(flow, CODES.make, withToken(token)))
-    expect(next).toHaveLength(10)
+  test('work once they are confirmed; earlier ones work until then', async () => {
+    const { acme, token, identity, codes: old } = await withCodes()
+    const { codes, keep } = await shown(acme, token)
+    expect(await signInWith(acme, old[0])).toMatchObject(GOOD)
+    expect(await signInWith(acme, codes[0])).toMatchObject(WRONG)
+    await keep()
+    expect(await signInWith(acme, old[1])).toMatchObject(WRONG)
+    expect(await signInWith(acme, codes[0])).toMatchObject(GOOD)
+    expect(kept(identity)).toHaveLength(10)
+  })
+
+  test('are offered at a sign-in once they are confirmed', async () => {
+    const { acme, token, identity } = await withAuthenticator()
+    const { codes, keep } = await shown(acme, token)
+    const { flow } = await halfway(acme)
+    expect(nodeNames(flow)).toEqual(['totp:totp_code', 'totp:method=totp'])
+    expect(await acme.send(flow, lookup(codes[0]))).toMatchObject({ status: 422 })
+    expect(kept(identity)).toEqual([])
+    await keep()
+    expect(await acme.send(flow, lookup(codes[0]))).toMatchObject(GOOD)
+  })
+
+  test('replace those that the same flow has shown', async () => {
+    const { acme, token } = await withAuthenticator()
+    const { flow, codes, keep } = await shown(acme, token)
+    const next = codesShown(await acme.sendWell(flow, CODES.make, withToken(token)))
     expect(next.filter((code) => codes.includes(code))).toEqual([])
-    await fixture.sendWell(flow, CODES.keep, withToken(token))
-    expect(await signInWith(codes[0])).toMatchObject(complains(4000016, 'lookup_secret'))
-    expect(await signInWith(next[0])).toMatchObject({ status: 200 })
+    await keep()
+    expect(await signInWith(acme, codes[0])).toMatchObject(WRONG)
+    expect(await signInWith(acme, next[0])).toMatchObject(GOOD)
   })
 
-  test('and count from then on, not before', async () => {
-    const { flow, codes } = await shown()
-    expect(kept()).toEqual([])
-    const half = await halfway(fixture, email)
-    expect(nodeNames(half.flow)).toEqual(['totp:totp_code', 'totp:method=totp'])
-    expect(await fixture.send(half.flow, lookup(codes[0]))).toMatchObject({ status: 422 })
-
-    await fixture.sendWell(flow, CODES.keep, withToken(token))
-
-    expect(await fixture.send(half.flow, lookup(codes[0]))).toMatchObject({ status: 200 })
+  test('are not stored if the flow ends otherwise, or before they were shown', async () => {
+    const { acme, token, identity } = await withAuthenticator()
+    expect(await acme.change(token, CODES.keep)).toMatchObject(complains(4000014))
+    const { flow, codes, keep } = await shown(acme, token)
+    await acme.sendWell(flow, { method: 'profile', traits: { email: ADA } }, withToken(token))
+    expect(await keep()).toMatchObject(complains(4050001))
+    expect(kept(identity)).toEqual([])
+    expect(await signInWith(acme, codes[0])).toMatchObject({ status: 422 })
   })
 
-  test('while those before are good until then, and not longer', async () => {
-    const old = await recoveryCodes(fixture, token)
-    const { flow, codes } = await shown()
-    expect(await signInWith(old[0])).toMatchObject({ status: 200 })
-    expect(await signInWith(codes[0])).toMatchObject(complains(4000016, 'lookup_secret'))
+  test('are audited, and stored as hashes that differ between people', async () => {
+    const { acme, token, identity } = await withAuthenticator()
+    const { codes, keep } = await shown(acme, token)
+    const spellings = codes.flatMap((code) => [code, code.replace('-', ''), code.toUpperCase()])
+    for (const text of spellings) expect(tablesWith(app, text)).toEqual({})
+    await keep()
+    for (const text of spellings) expect(tablesWith(app, text)).toEqual({})
+    expect(actionsOn(app, `identity:${identity.id}`)).toContain('identity.recovery_codes_made')
+    expect(app.log.join('')).not.toContain(codes[0] as string)
 
-    await fixture.sendWell(flow, CODES.keep, withToken(token))
-
-    expect(await signInWith(old[1])).toMatchObject(complains(4000016, 'lookup_secret'))
-    expect(await signInWith(codes[0])).toMatchObject({ status: 200 })
-  })
-
-  test('and not kept with a flow that ends otherwise', async () => {
-    const { flow, codes } = await shown()
-    await fixture.sendWell(flow, { method: 'profile', traits: { email } }, withToken(token))
-    expect(await fixture.send(flow, CODES.keep, withToken(token))).toMatchObject(complains(4050001))
-    expect(kept()).toEqual([])
-    expect(await signInWith(codes[0])).toMatchObject({ status: 422 })
-  })
-
-  test('not by saying that they are written down before they are seen', async () => {
-    const flow = await fixture.settings(token)
-    expect(await fixture.send(flow, CODES.keep, withToken(token))).toMatchObject(complains(4000014))
-    expect(kept()).toEqual([])
-  })
-
-  test('and noted, without any of them', async () => {
-    const codes = await recoveryCodes(fixture, token)
-    expect(actionsOn(fixture.app, `identity:${identity.id}`)).toContain(
-      'identity.recovery_codes_made',
-    )
-    expect(fixture.app.log.join('')).not.toContain(codes[0] as string)
-  })
-
-  test('and in no table as they are written, shown or typed', async () => {
-    const { flow, codes } = await shown()
-    const spellings = (code: string) => [code, code.replace('-', ''), code.toUpperCase()]
-    for (const code of codes.flatMap(spellings)) expect(tablesWith(fixture.app, code)).toEqual({})
-    await fixture.sendWell(flow, CODES.keep, withToken(token))
-    for (const code of codes.flatMap(spellings)) expect(tablesWith(fixture.app, code)).toEqual({})
-    expect(kept()).toHaveLength(10)
-    for (const code of kept())
-      expect(code).toEqual({ hash: expect.stringMatching(/^[0-9a-f]{64}$/), usedAt: null })
-  })
-
-  test('and not in the file of the database either', async () => {
-    const codes = await recoveryCodes(fixture, token)
-    const { file } = fixture.app.db
-    const bytes = [file, `${file}-wal`]
-      .map((name) => readFileSync(name).toString('latin1'))
-      .join('')
-    expect(bytes).toContain(kept()[0].hash)
-    for (const code of codes)
-      for (const spelling of [code, code.replace('-', '')]) expect(bytes).not.toContain(spelling)
-  })
-
-  test('with hashes that no one else’s codes would have', async () => {
-    const [code = ''] = await recoveryCodes(fixture, token)
-    const plain = code.replace('-', '')
+    const hash = expect.stringMatching(/^[0-9a-f]{64}$/)
+    expect(kept(identity)).toEqual(Array.from({ length: 10 }, () => ({ hash, usedAt: null })))
+    const { file } = app.db
+    const bytes = [file, `${file}-wal`].map((name) => readFileSync(name).toString('latin1'))
+    expect(bytes.join('')).toContain(kept(identity)[0].hash)
+    for (const text of spellings) expect(bytes.join('')).not.toContain(text)
+    const [code = '', plain = ''] = spellings
     const guesses = [code, plain, `${identity.id} ${plain}`].flatMap((text) =>
-      ['sha256', 'sha1', 'md5'].map((kind) =>
-        new Bun.CryptoHasher(kind as 'sha256').update(text).digest('hex'),
+      (['sha256', 'sha1', 'md5'] as const).map((kind) =>
+        new Bun.CryptoHasher(kind).update(text).digest('hex'),
       ),
     )
-    for (const { hash } of kept()) expect(guesses).not.toContain(hash)
+    for (const { hash } of kept(identity)) expect(guesses).not.toContain(hash)
   })
 })
 
 describe('a recovery code', () => {
-  test('takes the place of the authenticator, in the same session', async () => {
-    const [code] = await recoveryCodes(fixture, token)
-    const { flow, token: half } = await halfway(fixture, email)
-    expect(nodeNames(flow)).toEqual([
-      'totp:totp_code',
-      'totp:method=totp',
-      'lookup_secret:lookup_secret',
-      'lookup_secret:method=lookup_secret',
-    ])
-
-    expect(await fixture.send(flow, lookup(code))).toMatchObject({
+  test('replaces the code of the authenticator, in the same session', async () => {
+    const { acme, code } = await withCodes()
+    const { flow, token: half } = await halfway(acme)
+    const fields = ['lookup_secret:lookup_secret', 'lookup_secret:method=lookup_secret']
+    expect(nodeNames(flow)).toEqual(['totp:totp_code', 'totp:method=totp', ...fields])
+    expect(await acme.send(flow, { lookup_secret: code })).toMatchObject({
       status: 200,
       body: { session_token: half, session: { authenticator_assurance_level: 'aal2' } },
     })
-
-    const { authentication_methods: methods } = await sessionOf(fixture, half)
+    const { authentication_methods: methods } = await sessionOf(acme, half)
     expect(methods.map(({ method, aal }: Json) => [method, aal])).toEqual([
       ['password', 'aal1'],
       ['lookup_secret', 'aal2'],
     ])
   })
 
-  test('says by its field what it is', async () => {
-    const [lookup_secret] = await recoveryCodes(fixture, token)
-    const { flow } = await halfway(fixture, email)
-    expect(await fixture.send(flow, { lookup_secret })).toMatchObject({ status: 200 })
-  })
-
-  test('is good once; the others are good then as well, each once', async () => {
-    const codes = await recoveryCodes(fixture, token)
+  test('works once, as do the others', async () => {
+    const { acme, identity, codes } = await withCodes()
     for (const code of codes) {
-      expect(await signInWith(code)).toMatchObject({ status: 200 })
-      expect(await signInWith(code)).toMatchObject(complains(4000012, 'lookup_secret'))
+      expect(await signInWith(acme, code)).toMatchObject(GOOD)
+      expect(await signInWith(acme, code)).toMatchObject(USED)
     }
-    expect(kept().every(({ usedAt }) => typeof usedAt === 'number')).toBe(true)
+    expect(kept(identity).every(({ usedAt }) => typeof usedAt === 'number')).toBe(true)
   })
 
-  test('of two who bring it at once lets one in', async () => {
-    const [code] = await recoveryCodes(fixture, token)
-    const halves = [await halfway(fixture, email), await halfway(fixture, email)]
-    const answers = await Promise.all(halves.map(({ flow }) => fixture.send(flow, lookup(code))))
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 422])
-    expect(answers.find(({ status }) => status === 422)).toMatchObject(
-      complains(4000012, 'lookup_secret'),
-    )
+  test('works for one of two sign-ins at once', async () => {
+    const { acme, code } = await withCodes()
+    const halves = [await halfway(acme), await halfway(acme)]
+    const answers = await Promise.all(halves.map(({ flow }) => acme.send(flow, lookup(code))))
+    const [good, refused] = answers.toSorted((a, b) => a.status - b.status)
+    expect(good).toMatchObject(GOOD)
+    expect(refused).toMatchObject(USED)
   })
 
-  test.each([
-    ['in capitals', (code: string) => code.toUpperCase()],
-    ['without its dash', (code: string) => code.replace('-', '')],
-    ['with dashes everywhere', (code: string) => [...code.replace('-', '')].join('-')],
-    ['with blanks around and within', (code: string) => ` ${code.replace('-', ' ')} `],
-    ['with another dash', (code: string) => code.replace('-', '–')],
-    ['with letters for digits', (code: string) => code.replaceAll('0', 'O').replaceAll('1', 'l')],
-  ])('may be typed %s', async (_, typed) => {
-    const [code = ''] = await recoveryCodes(fixture, token)
-    expect(await signInWith(typed(code))).toMatchObject({ status: 200 })
-    expect(await signInWith(code)).toMatchObject(complains(4000012, 'lookup_secret'))
+  test('may be typed in capitals, with other dashes and blanks, and with letters for digits', async () => {
+    const { acme, codes } = await withCodes()
+    const spellings = [
+      (code: string) => code.toUpperCase(),
+      (code: string) => code.replace('-', ''),
+      (code: string) => [...code.replace('-', '')].join('-'),
+      (code: string) => ` ${code.replace('-', ' ')} `,
+      (code: string) => code.replace('-', '–'),
+      (code: string) => code.replaceAll('0', 'O').replaceAll('1', 'l'),
+    ]
+    for (const [at, spell] of spellings.entries()) {
+      const code = codes[at] as string
+      expect(await signInWith(acme, spell(code)), spell(code)).toMatchObject(GOOD)
+      expect(await signInWith(acme, code), code).toMatchObject(USED)
+    }
   })
 
-  test.each([
-    ['a wrong one', 'zzzz-zzzz', 4000016],
-    ['half of one', 'zzzz', 4000016],
-    ['a long text', 'z'.repeat(1000), 4000016],
-    ['an endless text', 'z'.repeat(5000), 4000026],
-    ['nothing', '', 4000002],
-    ['no text', 12345678, 4000026],
-  ])('is refused where it is %s, and not shown again', async (_, typed, id) => {
-    await recoveryCodes(fixture, token)
-    const answer = await signInWith(typed)
-    expect(node(answer.body, 'lookup_secret').attributes.value).toBe('')
-    expect(answer).toMatchObject(complains(id, 'lookup_secret'))
+  test('is refused if it is wrong, and not shown again', async () => {
+    const { acme, secret } = await withCodes()
+    const bob = await enrolled(acme, BOB)
+    const [bobs] = await recoveryCodes(acme, bob.token)
+    const { flow } = await halfway(acme)
+    for (const [typed, id] of [
+      ['zzzz-zzzz', 4000016],
+      ['zzzz', 4000016],
+      ['z'.repeat(1000), 4000016],
+      ['z'.repeat(5000), 4000026],
+      ['', 4000002],
+      [12345678, 4000026],
+      [bobs, 4000016],
+      [nextCode(acme, secret), 4000016],
+    ] as const) {
+      const answer = await acme.send(flow, lookup(typed))
+      expect(node(answer.body, 'lookup_secret').attributes.value).toBe('')
+      expect(answer).toMatchObject(complains(id, 'lookup_secret'))
+    }
   })
 
-  test('of somebody else is a wrong one', async () => {
-    await recoveryCodes(fixture, token)
-    const other = await enrolled(fixture, `other-${email}`)
-    const [theirs] = await recoveryCodes(fixture, other.token)
-    expect(await signInWith(theirs)).toMatchObject(complains(4000016, 'lookup_secret'))
-  })
-
-  test('is none that an authenticator shows, and the other way round', async () => {
-    const [code] = await recoveryCodes(fixture, token)
-    const { flow } = await halfway(fixture, email)
-    expect(await fixture.send(flow, { method: 'totp', totp_code: code })).toMatchObject(
+  test('is no code of an authenticator', async () => {
+    const { acme, code } = await withCodes()
+    const { flow } = await halfway(acme)
+    expect(await acme.send(flow, { method: 'totp', totp_code: code })).toMatchObject(
       complains(4000008, 'totp_code'),
     )
-    expect(await fixture.send(flow, lookup(nextCode(fixture, secret)))).toMatchObject(
-      complains(4000016, 'lookup_secret'),
-    )
+  })
+
+  test('is no way in without an authenticator', async () => {
+    const acme = await flows.newTenant({ mfa_enabled: true })
+    const { session_token, identity } = await acme.register(ADA)
+    const [code] = await recoveryCodes(acme, session_token)
+    const { session } = await acme.signIn(ADA)
+    expect(session.identity).toMatchObject({ id: identity.id })
+    const flow = await acme.start('login')
+    expect(await acme.send(flow, lookup(code))).toMatchObject(complains(4010002))
   })
 })
 
-describe('recovery codes that there are', () => {
-  test('are shown to nobody again', async () => {
-    const codes = await recoveryCodes(fixture, token)
-    const flow = await fixture.settings(token)
-    expect(lookupNodes(flow)).toEqual([
-      'lookup_secret:lookup_secret_regenerate=true',
-      'lookup_secret:lookup_secret_disable=true',
-    ])
+describe('existing recovery codes', () => {
+  test('are not shown again, neither to the user nor to the tenant', async () => {
+    const { acme, token, identity, code } = await withCodes()
+    const flow = await acme.settings(token)
+    const buttons = ['lookup_secret_regenerate=true', 'lookup_secret_disable=true']
+    expect(lookupNodes(flow)).toEqual(buttons.map((name) => `lookup_secret:${name}`))
     const fields = { method: 'lookup_secret', lookup_secret_reveal: true }
-    const answer = await fixture.send(flow, fields, withToken(token))
-    expect(JSON.stringify(answer.body)).not.toContain(codes[0] as string)
-    expect(messageIds(answer.body)).toEqual([4900007])
-    expect(answer.status).toBe(422)
-  })
+    const { status, body } = await acme.send(flow, fields, withToken(token))
+    expect([status, messageIds(body)]).toEqual([422, [4900007]])
 
-  test('are removed by their button, and the authenticator stays', async () => {
-    const [code] = await recoveryCodes(fixture, token)
-    expect(await fixture.change(token, CODES.remove)).toMatchObject({
-      status: 200,
-      body: { state: 'success' },
-    })
-
-    expect(kept()).toEqual([])
-    expect(actionsOn(fixture.app, `identity:${identity.id}`)).toContain(
-      'identity.recovery_codes_removed',
-    )
-    const { flow } = await halfway(fixture, email)
-    expect(nodeNames(flow)).toEqual(['totp:totp_code', 'totp:method=totp'])
-    expect(await fixture.send(flow, lookup(code))).toMatchObject({ status: 422 })
-    expect(lookupNodes(await fixture.settings(token))).toEqual([
-      'lookup_secret:lookup_secret_regenerate=true',
-    ])
-  })
-
-  test('are shown as one credential, of which nothing is told', async () => {
-    const codes = await recoveryCodes(fixture, token)
-    const { credentials } = await fixture.readIdentity(identity)
+    const { credentials } = await acme.readIdentity(identity)
     expect(Object.keys(credentials).toSorted()).toEqual(['lookup_secret', 'password', 'totp'])
-    expect(Object.keys(credentials.lookup_secret).toSorted()).toEqual([
-      'created_at',
-      'identifiers',
-      'type',
-      'updated_at',
-      'version',
-    ])
-    expect(JSON.stringify(credentials)).not.toContain(codes[0] as string)
+    const metadata = ['created_at', 'identifiers', 'type', 'updated_at', 'version']
+    expect(Object.keys(credentials.lookup_secret).toSorted()).toEqual(metadata)
+    for (const text of [body, credentials]) expect(JSON.stringify(text)).not.toContain(code)
   })
 
-  test('do not let anybody in without the authenticator that they stand in for', async () => {
-    const { session_token, identity: other } = await fixture.register(`none-${email}`)
-    const codes = await recoveryCodes(fixture, session_token)
-    expect((await fixture.readIdentity(other)).credentials).toHaveProperty('lookup_secret')
-    const { session } = await fixture.signIn(`none-${email}`)
-    expect(session.identity).toMatchObject({ id: other.id })
-    const flow = await fixture.start('login')
-    expect(await fixture.send(flow, lookup(codes[0]))).toMatchObject(complains(4010002))
+  test('are removed without the authenticator', async () => {
+    const { acme, token, identity, code } = await withCodes()
+    const removed = await acme.change(token, CODES.remove)
+    expect(removed).toMatchObject({ status: 200, body: { state: 'success' } })
+    expect(kept(identity)).toEqual([])
+    expect(actionsOn(app, `identity:${identity.id}`)).toContain('identity.recovery_codes_removed')
+    const { flow } = await halfway(acme)
+    expect(nodeNames(flow)).toEqual(['totp:totp_code', 'totp:method=totp'])
+    expect(await acme.send(flow, lookup(code))).toMatchObject({ status: 422 })
+    const offered = ['lookup_secret:lookup_secret_regenerate=true']
+    expect(lookupNodes(await acme.settings(token))).toEqual(offered)
   })
 })

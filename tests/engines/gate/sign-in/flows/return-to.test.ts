@@ -1,233 +1,138 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import {
   checkReturnTo,
   withQuery,
 } from '../../../../../src/engines/gate/sign-in/flows/return-to.ts'
 import { FLOW_KINDS } from '../../../../../src/engines/gate/sign-in/model.ts'
+import type { AppError } from '../../../../../src/platform/errors.ts'
 import { count, plain, SETTINGS } from '../../fixture.ts'
-import { newBrowser } from './browser.ts'
-import { bootChecked, type Checked } from './checked.ts'
-import { flowParty, PASSWORD } from './fixture.ts'
+import { ADA, withToken } from './acts.ts'
+import { useFlows } from './fixture.ts'
 
-let fixture: Checked
-let token: string
-beforeAll(async () => {
-  fixture = await bootChecked()
-  token = (await fixture.register('somebody@example.com')).session_token
-})
-afterAll(() => fixture[Symbol.asyncDispose]())
+const APP = 'https://app.example.com'
 
-const ask = (returnTo: string, kind = 'login', of: Pick<Checked, 'ask'> = fixture) =>
-  of.ask(kind, { 'x-session-token': token, 'x-return-to': returnTo })
-
-const allow = (urls: string[], { api }: Pick<Checked, 'api'> = fixture) =>
-  api.put(`${SETTINGS}/return-urls`, { return_urls: urls })
-
-/** Where one would be sent, or the words of the refusal. */
-async function outcome(returnTo: string): Promise<string> {
-  const before = count(fixture.app, 'gate_flows')
-  const { status, body } = await ask(returnTo)
-  if (status === 200) return body.return_to
-  expect(status).toBe(400)
-  expect(count(fixture.app, 'gate_flows')).toBe(before)
-  return body.error
+/** The rule that a URL breaks, or the URL that the browser is sent to. */
+function outcome(url: string, allowed: string[] = []): string {
+  try {
+    return checkReturnTo(url, allowed)
+  } catch (error) {
+    const [{ field, rule }] = (error as AppError).fieldErrors
+    expect(field).toBe('X-Return-To')
+    return `${rule}`
+  }
 }
 
-const BAD_URL = 'X-Return-To: must be an http or https URL without user and password'
-const BAD_CHARACTERS = 'X-Return-To: must not contain spaces, control characters or backslashes'
-const NOT_LISTED = 'X-Return-To: must be one of the return URLs of the tenant'
-
-/** Refused with and without a list. */
-const NEVER: [why: string, url: string, words: string][] = [
-  ['nothing', '', BAD_URL],
-  ['no URL', 'app.example.com/a', BAD_URL],
-  ['a path', '/a', BAD_URL],
-  ['without a scheme', '//app.example.com/a', BAD_URL],
-  ['with one slash', 'https:/app.example.com/a', BAD_URL],
-  ['without slashes', 'https:app.example.com/a', BAD_URL],
-  ['with backslashes for slashes', 'https:\\\\app.example.com/a', BAD_URL],
-  ['with a backslash', 'https://app.example.com\\@evil.example/', BAD_CHARACTERS],
-  ['with a backslash in the path', 'https://app.example.com/a\\..\\b', BAD_CHARACTERS],
-  ['script', 'javascript:alert(1)', BAD_URL],
-  ['script that looks like an authority', 'javascript://app.example.com/%0aalert(1)', BAD_URL],
-  ['data', 'data:text/html,hello', BAD_URL],
-  ['a file', 'file:///etc/passwd', BAD_URL],
-  ['an app', 'com.example.app://callback', BAD_URL],
-  ['a socket', 'wss://app.example.com/a', BAD_URL],
-  ['a blob', 'blob:https://app.example.com/1', BAD_URL],
-  ['a source', 'view-source:https://app.example.com/a', BAD_URL],
-  ['with a user', 'https://user@app.example.com/a', BAD_URL],
-  ['with a password', 'https://:secret@app.example.com/a', BAD_URL],
-  ['with a user that looks like a host', 'https://app.example.com:443@evil.example/a', BAD_URL],
-  ['without a host', 'https://', BAD_URL],
-  ['with a bad port', 'https://app.example.com:99999/a', BAD_URL],
-  ['with a bad host', 'https://app.example.com%zz/a', BAD_URL],
-  ['with a blank', 'https://app.example.com/a b', BAD_CHARACTERS],
-  ['with a tab', 'https://app.example.com/\ta', BAD_CHARACTERS],
-  ['with a tab in the scheme', 'ht\ttps://app.example.com/a', BAD_URL],
-  ['two of them', 'https://app.example.com/a, https://app.example.com/b', BAD_CHARACTERS],
+const LIST = [
+  `${APP}/in`,
+  `${APP}/folder/`,
+  'https://other.example.com:8443',
+  'http://localhost:3000/dev',
+  'https://upper.example.com/Case',
 ]
 
-describe('without a list', () => {
-  test.each([
-    ['https://app.example.com/after', 'https://app.example.com/after'],
-    ['https://app.example.com', 'https://app.example.com/'],
-    ['https://app.example.com?a=1', 'https://app.example.com/?a=1'],
-    ['http://localhost:3000/after', 'http://localhost:3000/after'],
+describe('Without a list', () => {
+  test.each<[string, string]>([
+    [`${APP}/after`, `${APP}/after`],
+    [APP, `${APP}/`],
+    [`${APP}?a=1`, `${APP}/?a=1`],
     ['http://[::1]:3000/', 'http://[::1]:3000/'],
-    ['HTTPS://APP.Example.COM:443/Path', 'https://app.example.com/Path'],
-    ['https://app.example.com/a/../b', 'https://app.example.com/b'],
-    ['https://app.example.com/a?next=https://evil.example/', undefined],
-    ['https://app.example.com/a?b=%20c#part', undefined],
-    ['https://app.example.com/a%2fb', undefined],
-    ['https://xn--bcher-kva.example/', undefined],
-  ])('any address of the web will do: %s', async (url, shown = url) => {
-    expect(await outcome(url)).toBe(shown)
-  })
-
-  test.each(NEVER)('but not %s', async (_, url, words) => {
-    expect(await outcome(url)).toBe(words)
-  })
-
-  test('and none longer than 2000 characters', async () => {
-    const ofLength = (length: number) => 'https://app.example.com/'.padEnd(length, 'x')
-    expect(await outcome(ofLength(2000))).toBe(ofLength(2000))
-    expect(await outcome(ofLength(2001))).toBe('X-Return-To: must have at most 2000 characters')
-  })
-
-  test.each(FLOW_KINDS)('for any kind of flow: %s', async (kind) => {
-    expect(await ask('javascript:alert(1)', kind)).toMatchObject(plain(400, 'X-Return-To'))
-    expect(await ask('https://app.example.com/', kind)).toMatchObject({
-      status: 200,
-      body: { return_to: 'https://app.example.com/' },
-    })
+    ['HTTPS://APP.Example.COM:443/Path', `${APP}/Path`],
+    [`${APP}/a/../b`, `${APP}/b`],
+    [`${APP}/a%2fb?next=https://b.example/#x`, `${APP}/a%2fb?next=https://b.example/#x`],
+  ])('any web address is allowed: %s', (url, shown) => {
+    expect(outcome(url)).toBe(shown)
   })
 })
 
-describe('with a list', () => {
-  const LIST = [
-    'https://app.example.com/in',
-    'https://app.example.com/folder/',
-    'https://other.example.com:8443',
-    'http://localhost:3000/dev',
-    'https://upper.example.com/Case',
-  ]
-  beforeAll(() => allow(LIST))
-  afterAll(() => allow([]))
-
-  test.each([
-    ['the same', 'https://app.example.com/in'],
-    ['with a query', 'https://app.example.com/in?a=1'],
-    ['with a part', 'https://app.example.com/in#part'],
-    ['the place as a folder', 'https://app.example.com/in/'],
-    ['below it', 'https://app.example.com/in/deep/er?a=1'],
-    ['below a folder', 'https://app.example.com/folder/x'],
-    ['a folder itself', 'https://app.example.com/folder/'],
-    ['anywhere at an origin', 'https://other.example.com:8443/x/y'],
-    ['by http where the list has that', 'http://localhost:3000/dev/x'],
-  ])('goes %s', async (_, url) => {
-    expect(await outcome(url)).toBe(url)
+describe.each([
+  ['with', LIST],
+  ['without', []],
+])('%s a list', (_, list) => {
+  test.each<[string, string[]]>([
+    ['format', ['', 'app.example.com/a', '/a', '//app.example.com/a', 'https:/app.example.com/a']],
+    ['format', ['https:app.example.com/a', 'https:\\\\app.example.com/a', 'https://']],
+    ['format', ['javascript:alert(1)', 'javascript://app.example.com/%0aalert(1)']],
+    ['format', ['data:text/html,hello', 'file:///etc/passwd', 'com.example.app://callback']],
+    ['format', ['wss://app.example.com/a', `blob:${APP}/1`, `view-source:${APP}/a`]],
+    ['format', ['https://user@app.example.com/a', 'https://:secret@app.example.com/a']],
+    ['format', [`${APP}:443@evil.example/a`, `${APP}:99999/a`, `${APP}%zz/a`]],
+    ['format', ['ht\ttps://app.example.com/a']],
+    ['characters', [`${APP}\\@evil.example/`, `${APP}/a\\..\\b`, `${APP}/a b`, `${APP}/\ta`]],
+    ['characters', [`${APP}/a, ${APP}/b`]],
+  ])('the rule %s refuses %j', (rule, urls) => {
+    for (const url of urls) expect(outcome(url, list), url).toBe(rule)
   })
 
-  test.each([
-    ['with its host in capitals', 'https://APP.EXAMPLE.COM/in', 'https://app.example.com/in'],
-    ['with its port spelled out', 'https://app.example.com:443/in', 'https://app.example.com/in'],
-    ['by way of itself', 'https://app.example.com/x/../in/a', 'https://app.example.com/in/a'],
-    ['with dots in escapes', 'https://app.example.com/x/%2e%2E/in', 'https://app.example.com/in'],
-  ])('goes %s', async (_, url, shown) => {
-    expect(await outcome(url)).toBe(shown)
+  test('at most 2000 characters are allowed', () => {
+    const longest = `${APP}/in/`.padEnd(2000, 'x')
+    expect(outcome(longest, list)).toBe(longest)
+    expect(outcome(`${longest}x`, list)).toBe('too_long')
   })
 
-  test.each([
-    ['a longer name', 'https://app.example.com/inside'],
-    ['a shorter one', 'https://app.example.com/i'],
-    ['above it', 'https://app.example.com/'],
-    ['out of it', 'https://app.example.com/in/../out'],
-    ['out of it in escapes', 'https://app.example.com/in/%2e%2e/out'],
-    ['out of it with an escaped slash', 'https://app.example.com/in/..%2fout'],
-    ['out of it with an escaped capital slash', 'https://app.example.com/in/..%2Fout'],
-    ['out of it with an escaped backslash', 'https://app.example.com/in/..%5cout'],
-    ['a folder without its slash', 'https://app.example.com/folder'],
-    ['its path in other letters', 'https://app.example.com/IN'],
-    ['a path with capitals in small', 'https://upper.example.com/case'],
-    ['another port', 'https://app.example.com:444/in'],
-    ['no port where there is one', 'https://other.example.com/x'],
-    ['another scheme', 'http://app.example.com/in'],
-    ['https where the list has http', 'https://localhost:3000/dev'],
-    ['a name of the same machine', 'http://127.0.0.1:3000/dev'],
-    ['below its host', 'https://evil.app.example.com/in'],
-    ['a host that begins alike', 'https://app.example.com.evil.example/in'],
-    ['a host that ends alike', 'https://evilapp.example.com/in'],
-    ['a host with a dot behind', 'https://app.example.com./in'],
-    [
-      'another host with the address in its path',
-      'https://evil.example/https://app.example.com/in',
-    ],
-    ['another host with it in the query', 'https://evil.example/?https://app.example.com/in'],
-    ['another host with it as its part', 'https://evil.example/#https://app.example.com/in'],
-    ['three slashes', 'https:///evil.example/in'],
-  ])('does not go to %s', async (_, url) => {
-    expect(await outcome(url)).toBe(NOT_LISTED)
-  })
-
-  test.each(NEVER)('does not go to what is %s', async (_, url, words) => {
-    expect(await outcome(url)).toBe(words)
-  })
-
-  test('holds for the tenant alone', async () => {
-    const other = await flowParty(fixture.app)
-    const { body } = await other.ask('login', { 'x-return-to': 'https://evil.example/' })
-    expect(body.return_to).toBe('https://evil.example/')
-  })
-
-  test('holds for flows that are started from then on', async () => {
-    const { body: flow } = await ask('https://app.example.com/in')
-    await allow(['https://new.example.com/'])
-    const read = await fixture.app.raw(flow.ui.action.replace(/^.*8420/, ''))
-    expect(read.body.return_to).toBe('https://app.example.com/in')
-    expect(await outcome('https://app.example.com/in')).toBe(NOT_LISTED)
-    await allow(LIST)
+  test('control characters are refused wherever they are', () => {
+    for (const code of [...Array(0x21).keys(), 0x7f]) {
+      const odd = String.fromCharCode(code)
+      for (const url of [`${APP}/${odd}x`, `${APP}/${odd}`, `${APP}${odd}`, `${odd}${APP}/`])
+        expect(['format', 'characters'], JSON.stringify(url)).toContain(outcome(url, list))
+    }
   })
 })
 
-test('control characters are refused, though no header can bring most of them', () => {
-  const codes = [...Array.from({ length: 0x21 }, (_, code) => code), 0x7f]
-  for (const code of codes) {
-    const odd = String.fromCharCode(code)
-    for (const url of [
-      `https://a.example/${odd}x`,
-      `https://a.example/${odd}`,
-      `https://a.ex${odd}`,
-    ])
-      expect(() => checkReturnTo(url, []), JSON.stringify(url)).toThrow('X-Return-To: must ')
-    expect(() => checkReturnTo(`${odd}https://a.example/`, [])).toThrow('X-Return-To: must ')
+describe('With a list', () => {
+  test('what is at or below an entry is allowed', () => {
+    const below = ['in', 'in?a=1#part', 'in/', 'in/deep/er?a=1', 'folder/', 'folder/x']
+    const others = ['https://other.example.com:8443/x/y', 'http://localhost:3000/dev/x']
+    for (const url of [...below.map((path) => `${APP}/${path}`), ...others])
+      expect(outcome(url, LIST)).toBe(url)
+    expect(outcome('https://APP.EXAMPLE.COM:443/in', LIST)).toBe(`${APP}/in`)
+    expect(outcome(`${APP}/x/../in/a`, LIST)).toBe(`${APP}/in/a`)
+    expect(outcome(`${APP}/x/%2e%2E/in`, LIST)).toBe(`${APP}/in`)
+  })
+
+  test.each<[string, string[]]>([
+    ['path', [`${APP}/inside`, `${APP}/i`, `${APP}/`, `${APP}/folder`, `${APP}/IN`]],
+    ['path out of it', [`${APP}/in/../out`, `${APP}/in/%2e%2e/out`, `${APP}/in/..%2fout`]],
+    ['escaped slash', [`${APP}/in/..%2Fout`, `${APP}/in/..%5cout`, `${APP}/in/..%5Cout`]],
+    ['spelling', ['https://upper.example.com/case']],
+    ['port', [`${APP}:444/in`, 'https://other.example.com/x']],
+    ['scheme', ['http://app.example.com/in', 'https://localhost:3000/dev']],
+    ['host', ['http://127.0.0.1:3000/dev', 'https://evil.app.example.com/in']],
+    ['host', ['https://app.example.com.evil.example/in', 'https://evilapp.example.com/in']],
+    ['host', ['https://app.example.com./in', `https://evil.example/${APP}/in`]],
+    ['host', [`https://evil.example/?${APP}/in`, `https://evil.example/#${APP}/in`]],
+    ['host', ['https:///evil.example/in']],
+  ])('another %s is refused: %j', (_, urls) => {
+    for (const url of urls) expect(outcome(url, LIST), url).toBe('not_allowed')
+  })
+})
+
+test.each([
+  ['https://a.example/x', 'https://a.example/x?flow=f+1&code=c%262'],
+  ['https://a.example/x?y=1#code=z', 'https://a.example/x?y=1&flow=f+1&code=c%262#code=z'],
+  ['https://a.example/?code=x&flow=y&code=z', 'https://a.example/?code=c%262&flow=f+1'],
+])('The code is added to the query of %s', (url, expected) => {
+  expect(withQuery(url, { flow: 'f 1', code: 'c&2' })).toBe(expected)
+})
+
+const { app, newTenant } = await useFlows()
+
+test('The list holds for all kinds of flows that its tenant starts from then on', async () => {
+  const acme = await newTenant()
+  const headers = withToken((await acme.register(ADA)).session_token)
+  const ask = (kind: string, url: string, of = acme) =>
+    of.ask(kind, { ...headers, 'x-return-to': url })
+  const before = await ask('login', `${APP}/in`)
+  await acme.api.put(`${SETTINGS}/return-urls`, { return_urls: ['https://new.example.com/'] })
+
+  for (const kind of FLOW_KINDS) {
+    const flows = count(app, 'gate_flows')
+    for (const url of [`${APP}/in`, 'javascript:alert(1)'])
+      expect(await ask(kind, url)).toMatchObject(plain(400, 'X-Return-To'))
+    expect(count(app, 'gate_flows')).toBe(flows)
+    const body = { return_to: 'https://new.example.com/x' }
+    expect(await ask(kind, body.return_to)).toMatchObject({ status: 200, body })
   }
-})
-
-describe('what the browser takes along', () => {
-  test('stands in the query, before a part, beside what was there', () => {
-    const query = { flow: 'f 1', code: 'c&2' }
-    expect(withQuery('https://a.example/x', query)).toBe('https://a.example/x?flow=f+1&code=c%262')
-    expect(withQuery('https://a.example/x?y=1#code=z', query)).toBe(
-      'https://a.example/x?y=1&flow=f+1&code=c%262#code=z',
-    )
-  })
-
-  test('takes the place of what somebody put there under the same names', () => {
-    expect(withQuery('https://a.example/?code=x&flow=y&code=z', { flow: '1', code: '2' })).toBe(
-      'https://a.example/?code=2&flow=1',
-    )
-  })
-
-  test('goes to where the flow was to lead, after a sign-in on a page', async () => {
-    const returnTo = 'https://app.example.com/in?a=1#part'
-    const flow = await fixture.start('login', { 'x-return-to': returnTo })
-    const browser = newBrowser(fixture.app)
-    const page = await browser.signIn(flow.ui.action, 'somebody@example.com', PASSWORD)
-    expect(page.status).toBe(303)
-    const location = new URL(page.location)
-    expect(location.href).toStartWith(`https://app.example.com/in?a=1&flow=${flow.id}&code=`)
-    expect(location.hash).toBe('#part')
-    expect(location.href).not.toContain('gat_st_')
-  })
+  expect((await acme.read(before.body.ui.action)).body.return_to).toBe(`${APP}/in`)
+  const elsewhere = await ask('login', 'https://evil.example/', await newTenant())
+  expect(elsewhere.body.return_to).toBe('https://evil.example/')
 })

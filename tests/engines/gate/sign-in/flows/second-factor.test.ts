@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { inflateSync } from 'node:zlib'
 import { URI } from 'otpauth'
 import decodeQR from 'qr/decode.js'
-import { startTarget } from '../../../../support/target.ts'
-import { rest } from '../../../relay/fixture.ts'
 import { type Json, MINUTE, SESSIONS } from '../../fixture.ts'
-import { actionsOn, rowsOf, tablesWith, typesTold } from '../../identities/people.ts'
+import { actionsOn, tablesWith } from '../../identities/people.ts'
 import {
-  bootFactors,
+  ADA,
+  BOB,
   CODES,
   complains,
   enrolled,
@@ -21,35 +20,45 @@ import {
   withToken,
   wrongCode,
 } from './acts.ts'
-import {
-  type FlowFixture,
-  flowParty,
-  messageIds,
-  node,
-  nodeNames,
-  PASSWORD,
-  totpAt,
-} from './fixture.ts'
+import { credentialsOf, isoAt, type Tenant, useFlows } from './code-fixture.ts'
+import { messageIds, node, nodeNames, PASSWORD, totpAt } from './fixture.ts'
 
-let fixture: FlowFixture
-beforeAll(async () => {
-  fixture = await bootFactors()
-})
-afterAll(() => fixture.app.stop())
+const flows = await useFlows()
+const { clock, app } = flows
 
-let people = 0
-let email: string
-beforeEach(() => {
-  email = `factor-${people++}@example.com`
-  // Nobody's code of the test before is still shown.
-  fixture.clock.jump(MINUTE)
-})
+const OWED = refuses(403, 'session_aal2_required')
+const WRONG = complains(4000008, 'totp_code')
+const GOOD = { status: 200 }
+const REMOVE = { method: 'totp', totp_unlink: true }
 
 const totp = (totp_code: unknown) => ({ method: 'totp', totp_code })
+const lookup = (lookup_secret: unknown) => ({ method: 'lookup_secret', lookup_secret })
+const codeNow = (secret: string, steps = 0) => totpAt(secret, clock.now() + steps * STEP)
 const secretIn = (flow: Json): string =>
   node(flow, 'totp_secret_key').attributes.text.context.secret
+const factorNodes = (flow: Json) => nodeNames(flow).filter((name) => /totp|lookup/.test(name))
 
-/** What a camera reads from a picture of one bit a pixel. */
+const newTenant = () => flows.newTenant({ mfa_enabled: true })
+
+/** A person without an authenticator, and a flow to set one up. */
+async function settingUp() {
+  const acme = await newTenant()
+  const { session_token: token, identity, session } = await acme.register(ADA)
+  const flow = await acme.settings(token)
+  const set = (fields: Json) => acme.send(flow, fields, withToken(token))
+  return { acme, token: token as string, identity, session, flow, secret: secretIn(flow), set }
+}
+
+/** A person with an authenticator, and a sign-in that waits for its code. */
+async function signingIn() {
+  const acme = await newTenant()
+  const { secret, token, identity } = await enrolled(acme)
+  const { flow, token: half, signedIn } = await halfway(acme)
+  const send = (fields: Json) => acme.send(flow, fields)
+  return { acme, secret, token, identity, flow, half, signedIn, send }
+}
+
+/** What a camera reads in a picture of one bit a pixel. */
 function readPicture(url: string): string {
   const png = Buffer.from(url.replace('data:image/png;base64,', ''), 'base64')
   const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)]
@@ -65,30 +74,10 @@ function readPicture(url: string): string {
   return decodeQR(image, { format: 'RGB', effort: Number.POSITIVE_INFINITY, timeLimit: 60_000 })
 }
 
-describe('an authenticator is set up', () => {
-  test('from a picture and a key that say the same', async () => {
-    const { session_token } = await fixture.register(email)
-    const flow = await fixture.settings(session_token)
-
-    const { src, width, height } = node(flow, 'totp_qr').attributes
-    expect({ width, height }).toEqual({ width: 256, height: 256 })
-    expect(src).toStartWith('data:image/png;base64,')
-    const uri = URI.parse(readPicture(src))
-    expect(uri).toMatchObject({
-      issuer: 'Acme',
-      label: email,
-      algorithm: 'SHA1',
-      digits: 6,
-      period: 30,
-    })
-    expect(uri.secret.base32).toBe(secretIn(flow))
-    expect(secretIn(flow)).toMatch(/^[A-Z2-7]{32}$/)
-  })
-
-  test('with nodes for it, none of them filled in', async () => {
-    const { session_token } = await fixture.register(email)
-    const flow = await fixture.settings(session_token)
-    expect(nodeNames(flow).filter((name) => /totp|lookup/.test(name))).toEqual([
+describe('setting up an authenticator', () => {
+  test('shows a picture and a key of the same secret', async () => {
+    const { flow, secret } = await settingUp()
+    expect(factorNodes(flow)).toEqual([
       'totp:totp_qr',
       'totp:totp_secret_key',
       'totp:totp_code',
@@ -96,581 +85,362 @@ describe('an authenticator is set up', () => {
       'lookup_secret:lookup_secret_regenerate=true',
     ])
     expect(node(flow, 'totp_code').attributes.value).toBe('')
+    const { src, width, height } = node(flow, 'totp_qr').attributes
+    expect({ width, height }).toEqual({ width: 256, height: 256 })
+    const uri = URI.parse(readPicture(src))
+    const standard = { algorithm: 'SHA1', digits: 6, period: 30 }
+    expect(uri).toMatchObject({ issuer: 'Other', label: ADA, ...standard })
+    expect(uri.secret.base32).toBe(secret)
+    expect(secret).toMatch(/^[A-Z2-7]{32}$/)
   })
 
-  test('with a secret that stays within a flow, and is new in the next', async () => {
-    const { session_token } = await fixture.register(email)
-    const headers = withToken(session_token)
-    const flow = await fixture.settings(session_token)
-    const again = (await read(fixture, flow.ui.action, headers)).body
-    const failed = (await fixture.send(flow, totp(wrongCode(fixture, secretIn(flow))), headers))
-      .body
-    const after = (await read(fixture, flow.ui.action, headers)).body
-
-    for (const shown of [again, failed, after]) {
-      expect(secretIn(shown)).toBe(secretIn(flow))
+  test('keeps the secret within a flow, and has a new one in the next', async () => {
+    const { acme, token, flow, secret, set } = await settingUp()
+    const again = (await read(acme, flow.ui.action, withToken(token))).body
+    const failed = (await set(totp(wrongCode(acme, secret)))).body
+    for (const shown of [again, failed]) {
+      expect(secretIn(shown)).toBe(secret)
       expect(node(shown, 'totp_qr')).toEqual(node(flow, 'totp_qr'))
     }
-    expect(secretIn(await fixture.settings(session_token))).not.toBe(secretIn(flow))
+    expect(secretIn(await acme.settings(token))).not.toBe(secret)
   })
 
-  test.each([
-    ['a wrong one', (secret: string) => wrongCode(fixture, secret), 4000008],
-    ['none', () => undefined, 4000002],
-    ['five digits', (secret: string) => totpAt(secret, fixture.clock.now()).slice(1), 4000008],
-    ['a number', (secret: string) => Number(totpAt(secret, fixture.clock.now())), 4000026],
-    ['letters', () => 'abcdef', 4000008],
-    ['that of another secret', () => totpAt('A'.repeat(32), fixture.clock.now()), 4000008],
-    [
-      'one of two steps ago',
-      (secret: string) => totpAt(secret, fixture.clock.now() - 2 * STEP),
-      4000008,
-    ],
-    [
-      'one of long after',
-      (secret: string) => totpAt(secret, fixture.clock.now() + 2 * STEP),
-      4000008,
-    ],
-  ])('with a code that the app shows, not with %s', async (_, given, id) => {
-    const { session_token, identity } = await fixture.register(email)
-    const flow = await fixture.settings(session_token)
-
-    const answer = await fixture.send(flow, totp(given(secretIn(flow))), withToken(session_token))
-
-    expect(node(answer.body, 'totp_code').attributes.value).toBe('')
-    expect(answer).toMatchObject(complains(id, 'totp_code'))
-    expect((await fixture.readIdentity(identity)).credentials).not.toHaveProperty('totp')
-    expect((await sessionOf(fixture, session_token)).authenticator_assurance_level).toBe('aal1')
+  test('needs a current code of the secret', async () => {
+    const { acme, token, identity, secret, set } = await settingUp()
+    for (const [code, id] of [
+      [wrongCode(acme, secret), 4000008],
+      [undefined, 4000002],
+      [codeNow(secret).slice(1), 4000008],
+      [Number(codeNow(secret)), 4000026],
+      ['abcdef', 4000008],
+      [codeNow('A'.repeat(32)), 4000008],
+      [codeNow(secret, -2), 4000008],
+      [codeNow(secret, 2), 4000008],
+    ] as const) {
+      const answer = await set(totp(code))
+      expect(node(answer.body, 'totp_code').attributes.value).toBe('')
+      expect(answer).toMatchObject(complains(id, 'totp_code'))
+    }
+    expect(await credentialsOf(acme, identity)).toEqual(['password'])
+    expect((await sessionOf(acme, token)).authenticator_assurance_level).toBe('aal1')
+    // None of these were counted against the person.
+    for (let n = 0; n < 12; n++) await set(totp(wrongCode(acme, secret)))
+    const code = codeNow(secret)
+    expect(await set(totp(`${code.slice(0, 3)} ${code.slice(3)}`))).toMatchObject(GOOD)
   })
 
-  test('with blanks in the code, as apps show it', async () => {
-    const { session_token } = await fixture.register(email)
-    const flow = await fixture.settings(session_token)
-    const code = totpAt(secretIn(flow), fixture.clock.now())
-    const spaced = `${code.slice(0, 3)} ${code.slice(3)}`
-    expect(await fixture.send(flow, totp(spaced), withToken(session_token))).toMatchObject({
-      status: 200,
-    })
-  })
-
-  test('and the session is one of both factors from then on, and goes on', async () => {
-    const { session_token, session, identity } = await fixture.register(email)
-    fixture.clock.jump(STEP)
-    await fixture.enrol(session_token)
-
-    const now = await sessionOf(fixture, session_token)
+  test('makes the session one of two factors; all others owe a code', async () => {
+    const { acme, token, session, identity } = await settingUp()
+    const { session_token: other } = await acme.signIn(ADA)
+    const bob = await acme.register(BOB)
+    clock.jump(STEP)
+    await acme.enrol(token)
+    const { issued_at, expires_at } = session
+    const now = await sessionOf(acme, token)
     expect(now).toMatchObject({
       id: session.id,
       authenticator_assurance_level: 'aal2',
-      authenticated_at: new Date(fixture.clock.now()).toISOString(),
-      issued_at: session.issued_at,
-      expires_at: session.expires_at,
+      authenticated_at: isoAt(clock.now()),
+      issued_at,
+      expires_at,
     })
     expect(now.authentication_methods.map(({ method, aal }: Json) => [method, aal])).toEqual([
       ['password', 'aal1'],
       ['totp', 'aal2'],
     ])
-    expect(Object.keys((await fixture.readIdentity(identity)).credentials).toSorted()).toEqual([
-      'password',
-      'totp',
-    ])
-    expect(actionsOn(fixture.app, `identity:${identity.id}`).at(-1)).toBe(
-      'identity.authenticator_added',
-    )
+    expect(await credentialsOf(acme, identity)).toEqual(['password', 'totp'])
+    const actions = actionsOn(app, `identity:${identity.id}`)
+    expect(actions.at(-1)).toBe('identity.authenticator_added')
+    const owed = await acme.whoami(other)
+    expect(owed).toMatchObject(OWED)
+    expect(owed.body).not.toHaveProperty('identity')
+    expect(await acme.whoami(bob.session_token)).toMatchObject(GOOD)
   })
 
-  test('and all other sessions of the person owe a code from then on', async () => {
-    const { session_token } = await fixture.register(email)
-    const { session_token: other } = await fixture.signIn(email)
-    const bystander = await fixture.register(`by-${email}`)
-    await fixture.enrol(session_token)
-
-    expect(await fixture.whoami(other)).toMatchObject(refuses(403, 'session_aal2_required'))
-    expect((await fixture.whoami(other)).body).not.toHaveProperty('identity')
-    expect(await fixture.whoami(session_token)).toMatchObject({ status: 200 })
-    expect(await fixture.whoami(bystander.session_token)).toMatchObject({ status: 200 })
+  test('works once: the secret of a second flow is of no use', async () => {
+    const { acme, token, secret, set } = await settingUp()
+    const second = await acme.settings(token)
+    expect(await set(totp(codeNow(secret)))).toMatchObject(GOOD)
+    const late = totp(codeNow(secretIn(second)))
+    expect(await acme.send(second, late, withToken(token))).toMatchObject({ status: 422 })
+    const { flow } = await halfway(acme)
+    expect(await acme.send(flow, totp(nextCode(acme, secretIn(second))))).toMatchObject(WRONG)
+    expect(await acme.send(flow, totp(nextCode(acme, secret)))).toMatchObject(GOOD)
   })
 
-  test('once: of two flows the second one is told that there is one', async () => {
-    const { session_token } = await fixture.register(email)
-    const headers = withToken(session_token)
-    const [first, second] = [
-      await fixture.settings(session_token),
-      await fixture.settings(session_token),
-    ]
-    const codeOf = (flow: Json) => totp(totpAt(secretIn(flow), fixture.clock.now()))
-    await fixture.sendWell(first, codeOf(first), headers)
-
-    expect(await fixture.send(second, codeOf(second), headers)).toMatchObject({ status: 422 })
-
-    const half = await halfway(fixture, email)
-    const stale = totp(nextCode(fixture, secretIn(second)))
-    expect(await fixture.send(half.flow, stale)).toMatchObject(complains(4000008, 'totp_code'))
-    const good = totp(nextCode(fixture, secretIn(first)))
-    expect(await fixture.send(half.flow, good)).toMatchObject({ status: 200 })
+  test('is over with its flow', async () => {
+    const { secret, set } = await settingUp()
+    await set({ method: 'profile', traits: { email: ADA } })
+    expect(await set(totp(codeNow(secret)))).toMatchObject(complains(4050001))
   })
 
-  test('with a secret that is in no table as it is shown', async () => {
-    const { secret, token } = await enrolled(fixture, email)
-    const open = await fixture.settings(token)
-    expect(tablesWith(fixture.app, secret)).toEqual({})
-    const { session_token } = await fixture.register(`other-${email}`)
-    expect(tablesWith(fixture.app, secretIn(await fixture.settings(session_token)))).toEqual({})
-    expect(JSON.stringify(open)).not.toContain(secret)
-    expect(fixture.app.log.join('')).not.toContain(secret)
-  })
-
-  test('not from the secret of a flow that is over', async () => {
-    const { session_token } = await fixture.register(email)
-    const flow = await fixture.settings(session_token)
-    const code = totpAt(secretIn(flow), fixture.clock.now())
-    const headers = withToken(session_token)
-    await fixture.sendWell(flow, { method: 'profile', traits: { email } }, headers)
-    expect(await fixture.send(flow, totp(code), headers)).toMatchObject(complains(4050001))
+  test('stores and logs no secret in plain text', async () => {
+    const { acme, token, secret, set } = await settingUp()
+    expect(tablesWith(app, secret)).toEqual({})
+    await set(totp(codeNow(secret)))
+    expect(tablesWith(app, secret)).toEqual({})
+    expect(JSON.stringify(await acme.settings(token))).not.toContain(secret)
+    expect(app.log.join('')).not.toContain(secret)
   })
 })
 
 describe('a sign-in with an authenticator', () => {
-  test('is half of one after the password: no identity, and a way on', async () => {
-    await enrolled(fixture, email)
-
-    const { status, body } = await fixture.tryPassword(email)
-
-    const { session_token: token, session, continue_with: next } = body
-    expect(status).toBe(200)
-    expect(token).toStartWith('gat_st_')
-    expect(session).toMatchObject({ token, authenticator_assurance_level: 'aal1', identity: null })
-    expect(next.map(({ action }: Json) => action)).toEqual([
-      'set_ory_session_token',
-      'redirect_browser_to',
-    ])
+  test('opens a session without an identity, and continues in another flow', async () => {
+    const { acme, half, signedIn, flow } = await signingIn()
+    const { session, continue_with: next } = signedIn
+    const level = 'aal1'
+    expect(session).toMatchObject({
+      token: half,
+      authenticator_assurance_level: level,
+      identity: null,
+    })
+    const actions = next.map(({ action }: Json) => action)
+    expect(actions).toEqual(['set_ory_session_token', 'redirect_browser_to'])
     expect(next[1].redirect_browser_to).toContain('/auth/self-service/login?flow=')
-    expect(body).not.toHaveProperty('identity')
-    expect(JSON.stringify(body)).not.toContain(email)
-    expect(await fixture.whoami(token)).toMatchObject(refuses(403, 'session_aal2_required'))
-  })
-
-  test('asks for a code in a flow of its own, which asks for nothing else', async () => {
-    await enrolled(fixture, email)
-    const { flow } = await halfway(fixture, email)
+    expect(signedIn).not.toHaveProperty('identity')
+    expect(await acme.whoami(half)).toMatchObject(OWED)
     expect(flow).toMatchObject({ requested_aal: 'aal2', refresh: false, state: 'choose_method' })
     expect(messageIds(flow)).toEqual([1010004])
     expect(nodeNames(flow)).toEqual(['totp:totp_code', 'totp:method=totp'])
-    expect(JSON.stringify(flow)).not.toContain(email)
+    for (const text of [signedIn, flow]) expect(JSON.stringify(text)).not.toContain(ADA)
   })
 
-  test('is whole after the code: the same session, by the same token', async () => {
-    const { secret } = await enrolled(fixture, email)
-    const { flow, token, signedIn } = await halfway(fixture, email)
-
-    const { status, body } = await fixture.send(flow, totp(nextCode(fixture, secret)))
-
-    expect(status).toBe(200)
-    expect(body).toMatchObject({
-      session_token: token,
-      session: {
-        id: signedIn.session.id,
-        token,
-        authenticator_assurance_level: 'aal2',
-        identity: { traits: { email } },
-      },
-    })
+  test('is complete with the code: the same session, with the same token', async () => {
+    const { acme, secret, half, signedIn, send } = await signingIn()
+    const { status, body } = await send(totp(nextCode(acme, secret)))
+    const { id } = signedIn.session
+    const identity = { traits: { email: ADA } }
+    const session = { id, token: half, authenticator_assurance_level: 'aal2', identity }
+    expect({ status, body }).toMatchObject({ status: 200, body: { session_token: half, session } })
     expect(body.continue_with.map(({ action }: Json) => action)).toEqual(['set_ory_session_token'])
-    expect(await sessionOf(fixture, token)).toMatchObject({ id: signedIn.session.id })
-    expect(await fixture.send(flow, totp(nextCode(fixture, secret)))).toMatchObject(
-      complains(4010007),
-    )
+    expect(await sessionOf(acme, half)).toMatchObject({ id })
+    expect(await send(totp(nextCode(acme, secret)))).toMatchObject(complains(4010007))
   })
 
-  test('is told to webhooks once it is whole, and once', async () => {
-    await using target = startTarget()
-    const own = await flowParty(fixture.app, 'Told')
-    await own.security({ mfa_enabled: true })
-    const { session_token } = await own.register(email)
-    const secret = await own.enrol(session_token)
-    await own.createWebhook(target.url, { events: ['identity.login'] })
-    const { body } = await own.tryPassword(email)
-    await rest(fixture.app)
-    expect(typesTold(target)).toEqual([])
-
-    const url = body.continue_with.at(-1).redirect_browser_to
-    const flow = (await read(fixture, url, withToken(body.session_token))).body
-    const now = nextCode(fixture, secret)
-    expect(await own.send(flow, totp(now))).toMatchObject({ status: 200 })
-    await rest(fixture.app)
-
-    expect(typesTold(target)).toEqual(['identity.login'])
-  })
-
-  test('cannot be made whole by the password again, nor by a code of a mail', async () => {
-    await enrolled(fixture, email)
-    const { flow } = await halfway(fixture, email)
+  test('takes first and second factor each in its own flow', async () => {
+    const { acme, token, secret, send } = await signingIn()
     for (const fields of [
-      { method: 'password', identifier: email, password: PASSWORD },
-      { method: 'code', identifier: email },
+      { method: 'password', identifier: ADA, password: PASSWORD },
+      { method: 'code', identifier: ADA },
       { method: 'oidc', provider: 'github' },
       {},
     ])
-      expect(await fixture.send(flow, fields)).toMatchObject(complains(4010002))
-  })
-
-  test('takes no second factor before the first', async () => {
-    const { secret, token } = await enrolled(fixture, email)
-    const [code = ''] = await recoveryCodes(fixture, token)
-    const flow = await fixture.start('login')
-    for (const fields of [totp(nextCode(fixture, secret)), { lookup_secret: code }])
-      expect(await fixture.send(flow, { ...fields, identifier: email })).toMatchObject(
+      expect(await send(fields)).toMatchObject(complains(4010002))
+    const [code] = await recoveryCodes(acme, token)
+    const first = await acme.start('login')
+    for (const fields of [totp(nextCode(acme, secret)), lookup(code)])
+      expect(await acme.send(first, { ...fields, identifier: ADA })).toMatchObject(
         complains(4010002),
       )
   })
 
-  test.each([
-    ['wrong', (secret: string) => wrongCode(fixture, secret), 4000008],
-    ['missing', () => undefined, 4000002],
-    ['no text', () => 123456, 4000026],
-    ['too long', () => '1'.repeat(5000), 4000026],
-    ['of other digits', () => '１２３４５６', 4000008],
-  ])('needs the right code: one that is %s is refused', async (_, given, id) => {
-    const { secret } = await enrolled(fixture, email)
-    const { flow, token } = await halfway(fixture, email)
-
-    const answer = await fixture.send(flow, totp(given(secret)))
-
-    expect(answer.body.id).toBe(flow.id)
-    expect(node(answer.body, 'totp_code').attributes.value ?? '').toBe('')
-    expect(answer).toMatchObject(complains(id, 'totp_code'))
-    expect(await fixture.whoami(token)).toMatchObject({ status: 403 })
+  test('needs the right code', async () => {
+    const { acme, secret, half, flow, send } = await signingIn()
+    const bob = await enrolled(acme, BOB)
+    for (const [code, id] of [
+      [wrongCode(acme, secret), 4000008],
+      [undefined, 4000002],
+      [123456, 4000026],
+      ['1'.repeat(33), 4000008],
+      ['1'.repeat(5000), 4000026],
+      ['１２３４５６', 4000008],
+      [nextCode(acme, bob.secret), 4000008],
+    ] as const) {
+      const answer = await send(totp(code))
+      expect(answer.body.id).toBe(flow.id)
+      expect(node(answer.body, 'totp_code').attributes.value ?? '').toBe('')
+      expect(answer).toMatchObject(complains(id, 'totp_code'))
+    }
+    expect(await acme.whoami(half)).toMatchObject({ status: 403 })
   })
 
-  test('does not take the code of somebody else', async () => {
-    await enrolled(fixture, email)
-    const { secret: other } = await enrolled(fixture, `other-${email}`)
-    const { flow } = await halfway(fixture, email)
-    expect(await fixture.send(flow, totp(nextCode(fixture, other)))).toMatchObject(
-      complains(4000008, 'totp_code'),
-    )
+  test('takes a code once, and none of before it', async () => {
+    const { acme, secret, send } = await signingIn()
+    // This one set the authenticator up.
+    expect(await send(totp(codeNow(secret)))).toMatchObject(WRONG)
+    clock.jump(5 * STEP)
+    const later = codeNow(secret, 1)
+    expect(await send(totp(later))).toMatchObject(GOOD)
+    const { flow } = await halfway(acme)
+    for (const code of [later, codeNow(secret)])
+      expect(await acme.send(flow, totp(code))).toMatchObject(WRONG)
+    clock.jump(2 * STEP)
+    expect(await acme.send(flow, totp(codeNow(secret)))).toMatchObject(GOOD)
   })
 
-  test('does not take a code twice, though it is still shown', async () => {
-    const { secret } = await enrolled(fixture, email)
-    const code = nextCode(fixture, secret)
-    const first = await halfway(fixture, email)
-    expect(await fixture.send(first.flow, totp(code))).toMatchObject({ status: 200 })
-
-    const second = await halfway(fixture, email)
-    expect(await fixture.send(second.flow, totp(code))).toMatchObject(
-      complains(4000008, 'totp_code'),
-    )
-    expect(await fixture.send(second.flow, totp(nextCode(fixture, secret)))).toMatchObject({
-      status: 200,
-    })
-  })
-
-  test('does not take the code that set the authenticator up', async () => {
-    const { secret } = await enrolled(fixture, email)
-    const { flow } = await halfway(fixture, email)
-    expect(await fixture.send(flow, totp(totpAt(secret, fixture.clock.now())))).toMatchObject(
-      complains(4000008, 'totp_code'),
-    )
-  })
-
-  test('of two at once with one code one is made whole', async () => {
-    const { secret } = await enrolled(fixture, email)
-    const flows = [await halfway(fixture, email), await halfway(fixture, email)]
-    const code = nextCode(fixture, secret)
-    const answers = await Promise.all(flows.map(({ flow }) => fixture.send(flow, totp(code))))
+  test('takes a code for one of two flows at once', async () => {
+    const { acme, secret } = await signingIn()
+    const halves = [await halfway(acme), await halfway(acme)]
+    const code = nextCode(acme, secret)
+    const answers = await Promise.all(halves.map(({ flow }) => acme.send(flow, totp(code))))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 422])
   })
 
-  test('takes a code one step early or late, as clocks are', async () => {
-    const { secret } = await enrolled(fixture, email)
-    fixture.clock.jump(5 * STEP)
-    for (const [steps, status] of [
-      [-2, 422],
-      [2, 422],
-      [-1, 200],
-      [0, 200],
-      [1, 200],
-    ] as const) {
-      const { flow } = await halfway(fixture, email)
-      const code = totpAt(secret, fixture.clock.now() + steps * STEP)
-      expect([steps, (await fixture.send(flow, totp(code))).status]).toEqual([steps, status])
+  test('takes a code one step early or late', async () => {
+    const { acme, secret } = await signingIn()
+    clock.jump(5 * STEP)
+    const statuses: number[] = []
+    for (const steps of [-2, 2, -1, 0, 1]) {
+      const { flow } = await halfway(acme)
+      statuses.push((await acme.send(flow, totp(codeNow(secret, steps)))).status)
     }
+    expect(statuses).toEqual([422, 422, 200, 200, 200])
   })
 
-  test('does not take a code of before the one that was taken last', async () => {
-    const { secret } = await enrolled(fixture, email)
-    fixture.clock.jump(5 * STEP)
-    const { flow } = await halfway(fixture, email)
-    await fixture.sendWell(flow, totp(totpAt(secret, fixture.clock.now() + STEP)))
-    const later = await halfway(fixture, email)
-    expect(await fixture.send(later.flow, totp(totpAt(secret, fixture.clock.now())))).toMatchObject(
-      complains(4000008, 'totp_code'),
-    )
-  })
-
-  test('ends with its session: the code leads nowhere then', async () => {
-    const { secret } = await enrolled(fixture, email)
-    const { flow, signedIn } = await halfway(fixture, email)
-    await fixture.api.delete(`${SESSIONS}/${signedIn.session.id}`)
-    expect(await fixture.send(flow, totp(nextCode(fixture, secret)))).toMatchObject(
-      refuses(401, 'session_inactive'),
-    )
+  test('ends with its session', async () => {
+    const { acme, secret, signedIn, send } = await signingIn()
+    await acme.api.delete(`${SESSIONS}/${signedIn.session.id}`)
+    const refused = refuses(401, 'session_inactive')
+    expect(await send(totp(nextCode(acme, secret)))).toMatchObject(refused)
   })
 })
 
-describe('wrong answers', () => {
+describe('wrong second factors', () => {
   const BLOCK = 15 * MINUTE
+  const BLOCKED = 'totp_code:4900002'
 
-  async function guess(many: number) {
-    const { secret, token } = await enrolled(fixture, email)
-    const codes = await recoveryCodes(fixture, token)
-    const { flow } = await halfway(fixture, email)
-    for (let n = 0; n < many; n++)
-      expect(await fixture.send(flow, totp(wrongCode(fixture, secret)))).toMatchObject(
-        complains(4000008, 'totp_code'),
-      )
-    return { secret, codes, flow, token }
+  /** A sign-in after this many wrong codes, one of them a recovery code. */
+  async function guessing(many: number) {
+    const of = await signingIn()
+    const codes = await recoveryCodes(of.acme, of.token)
+    for (let n = 0; n < many; n++) {
+      const isLookup = n === 3
+      const fields = isLookup ? lookup('zzzz-zzzz') : totp(wrongCode(of.acme, of.secret))
+      expect((await of.send(fields)).status).toBe(422)
+    }
+    return { ...of, code: codes[0] as string }
   }
 
-  const lookup = (lookup_secret: unknown) => ({ method: 'lookup_secret', lookup_secret })
-
-  test('nine of them do no harm', async () => {
-    const { secret, flow } = await guess(9)
-    expect(await fixture.send(flow, totp(nextCode(fixture, secret)))).toMatchObject({ status: 200 })
-  })
-
-  test('ten of them block both kinds, in every flow, and neither is used up', async () => {
-    const { secret, flow, codes } = await guess(10)
-    const [code = ''] = codes
-    const other = await halfway(fixture, email)
-    for (const each of [flow, other.flow]) {
-      const right = await fixture.send(each, totp(nextCode(fixture, secret)))
-      expect(messageIds(right.body)).toContain('totp_code:4900002')
-      const answer = await fixture.send(each, lookup(code))
-      expect(messageIds(answer.body)).toContain('lookup_secret:4900002')
-      expect([422, 429]).toContain(right.status)
-    }
-
-    fixture.clock.jump(BLOCK)
-    expect(await fixture.send(flow, lookup(code))).toMatchObject({ status: 200 })
-    const last = await halfway(fixture, email)
-    expect(await fixture.send(last.flow, totp(nextCode(fixture, secret)))).toMatchObject({
-      status: 200,
-    })
-  })
-
-  test('of both kinds count together', async () => {
-    const { secret, flow } = await guess(5)
-    for (let n = 0; n < 5; n++)
-      expect(await fixture.send(flow, lookup('zzzz-zzzz'))).toMatchObject(
-        complains(4000016, 'lookup_secret'),
-      )
-    const { body } = await fixture.send(flow, totp(nextCode(fixture, secret)))
-    expect(messageIds(body)).toContain('totp_code:4900002')
-  })
-
-  test('block for 15 minutes after the last, to the millisecond', async () => {
-    const { secret, flow } = await guess(10)
-    fixture.clock.jump(BLOCK - 1)
-    const code = totpAt(secret, fixture.clock.now())
-    expect(messageIds((await fixture.send(flow, totp(code))).body)).toContain('totp_code:4900002')
-    fixture.clock.jump(1)
-    expect(await fixture.send(flow, totp(totpAt(secret, fixture.clock.now())))).toMatchObject({
-      status: 200,
-    })
-  })
-
-  test('that are not looked at block no longer', async () => {
-    const { secret, flow } = await guess(10)
-    fixture.clock.jump(BLOCK / 2)
-    await fixture.send(flow, totp(wrongCode(fixture, secret)))
-    fixture.clock.jump(BLOCK / 2)
-    expect(await fixture.send(flow, totp(totpAt(secret, fixture.clock.now())))).toMatchObject({
-      status: 200,
-    })
-  })
-
-  test('of whoever is blocked say how long it still takes', async () => {
-    const { secret, flow } = await guess(10)
-    fixture.clock.jump(14 * MINUTE)
-    const { body } = await fixture.send(flow, totp(totpAt(secret, fixture.clock.now())))
-    expect(node(body, 'totp_code').messages).toMatchObject([
-      { id: 4900002, context: { seconds: 60 } },
-    ])
-  })
-
-  test('answer with 429 and when to try again, once there were too many', async () => {
-    const { secret, flow } = await guess(10)
-    const answer = await fixture.send(flow, totp(totpAt(secret, fixture.clock.now())))
-    expect(answer).toMatchObject({ status: 429, body: { id: flow.id } })
-    expect(answer.headers.get('retry-after')).toBe('900')
-  })
-
   test('are forgotten after a right one', async () => {
-    const { secret, flow } = await guess(9)
-    await fixture.sendWell(flow, totp(nextCode(fixture, secret)))
-    const { flow: next } = await halfway(fixture, email)
-    for (let n = 0; n < 9; n++) await fixture.send(next, totp(wrongCode(fixture, secret)))
-    expect(await fixture.send(next, totp(nextCode(fixture, secret)))).toMatchObject({ status: 200 })
+    const { acme, secret, send } = await guessing(9)
+    expect(await send(totp(nextCode(acme, secret)))).toMatchObject(GOOD)
+    const { flow } = await halfway(acme)
+    for (let n = 0; n < 9; n++) await acme.send(flow, totp(wrongCode(acme, secret)))
+    expect(await acme.send(flow, totp(nextCode(acme, secret)))).toMatchObject(GOOD)
   })
 
-  test('begin anew after the block', async () => {
-    const { secret, flow } = await guess(10)
-    fixture.clock.jump(BLOCK)
-    for (let n = 0; n < 9; n++)
-      expect(await fixture.send(flow, totp(wrongCode(fixture, secret)))).toMatchObject(
-        complains(4000008, 'totp_code'),
-      )
-    expect(await fixture.send(flow, totp(totpAt(secret, fixture.clock.now())))).toMatchObject({
-      status: 200,
-    })
+  test('block both kinds after ten, in all flows, for 15 minutes', async () => {
+    const { acme, secret, code, flow, send } = await guessing(10)
+    const other = await halfway(acme)
+    for (const each of [flow, other.flow]) {
+      const answer = await acme.send(each, totp(nextCode(acme, secret)))
+      expect(messageIds(answer.body)).toContain(BLOCKED)
+      expect(answer.status).toBe(429)
+      const byCode = await acme.send(each, lookup(code))
+      expect(messageIds(byCode.body)).toContain('lookup_secret:4900002')
+    }
+    clock.jump(BLOCK - 1 - 2 * STEP)
+    const late = await send(totp(codeNow(secret)))
+    expect(late.headers.get('retry-after')).toBe('1')
+    expect(node(late.body, 'totp_code').messages).toMatchObject([
+      { id: 4900002, context: { seconds: 1 } },
+    ])
+    clock.jump(1)
+    // The recovery code was not used up.
+    expect(await send(lookup(code))).toMatchObject(GOOD)
+    expect(await acme.send(other.flow, totp(nextCode(acme, secret)))).toMatchObject(GOOD)
   })
 
-  test('at once count each', async () => {
-    const { secret, flow } = await guess(0)
-    const wrong = wrongCode(fixture, secret)
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, () => fixture.send(flow, totp(wrong))),
-    )
+  test('block no longer for tries meanwhile, and are counted anew afterwards', async () => {
+    const { acme, secret, send } = await guessing(10)
+    const wrong = () => send(totp(wrongCode(acme, secret)))
+    expect((await wrong()).headers.get('retry-after')).toBe('900')
+    clock.jump(BLOCK / 2)
+    await wrong()
+    clock.jump(BLOCK / 2)
+    for (let n = 0; n < 9; n++) expect(await wrong()).toMatchObject(WRONG)
+    expect(await send(totp(codeNow(secret)))).toMatchObject(GOOD)
+  })
+
+  test('are each counted if they arrive at once', async () => {
+    const { acme, secret, send } = await guessing(0)
+    const wrong = totp(wrongCode(acme, secret))
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send(wrong)))
     const ids = answers.map(({ body }) => messageIds(body).at(-1))
     expect(ids.filter((id) => id === 'totp_code:4000008')).toHaveLength(10)
-    expect(ids.filter((id) => id === 'totp_code:4900002')).toHaveLength(10)
+    expect(ids.filter((id) => id === BLOCKED)).toHaveLength(10)
   })
 
-  test('are counted for each person alone, and nothing but the sign-in is blocked', async () => {
-    const { token } = await guess(10)
-    const other = await enrolled(fixture, `other-${email}`)
-    const { flow } = await halfway(fixture, `other-${email}`)
-    expect(await fixture.send(flow, totp(nextCode(fixture, other.secret)))).toMatchObject({
-      status: 200,
-    })
-    expect(await fixture.whoami(token)).toMatchObject({ status: 200 })
-  })
-
-  test('while an authenticator is set up count for nothing', async () => {
-    const { session_token } = await fixture.register(email)
-    const flow = await fixture.settings(session_token)
-    const headers = withToken(session_token)
-    for (let n = 0; n < 12; n++)
-      await fixture.send(flow, totp(wrongCode(fixture, secretIn(flow))), headers)
-    const code = totpAt(secretIn(flow), fixture.clock.now())
-    expect(await fixture.send(flow, totp(code), headers)).toMatchObject({ status: 200 })
+  test('block nobody else, and no session', async () => {
+    const { acme, token } = await guessing(10)
+    const bob = await enrolled(acme, BOB)
+    const { flow } = await halfway(acme, BOB)
+    expect(await acme.send(flow, totp(nextCode(acme, bob.secret)))).toMatchObject(GOOD)
+    expect(await acme.whoami(token)).toMatchObject(GOOD)
   })
 })
 
-describe('an authenticator is removed', () => {
-  const remove = { method: 'totp', totp_unlink: true }
-
-  test('by its button, with the recovery codes that were for its loss', async () => {
-    const { token, identity } = await enrolled(fixture, email)
-    await recoveryCodes(fixture, token)
-    const before = await fixture.settings(token)
-    expect(nodeNames(before).filter((name) => /totp|lookup/.test(name))).toEqual([
+describe('removing an authenticator', () => {
+  test('removes the recovery codes too, and ends waiting sign-ins', async () => {
+    const { acme, token, identity, secret, half, send } = await signingIn()
+    await recoveryCodes(acme, token)
+    expect(factorNodes(await acme.settings(token))).toEqual([
       'totp:totp_unlink=true',
       'lookup_secret:lookup_secret_regenerate=true',
       'lookup_secret:lookup_secret_disable=true',
     ])
-
-    expect(await fixture.change(token, remove)).toMatchObject({
-      status: 200,
-      body: { state: 'success' },
-    })
-
-    expect(Object.keys((await fixture.readIdentity(identity)).credentials)).toEqual(['password'])
-    const types = rowsOf(fixture.app, 'gate_credentials').filter(
-      ({ identity_id }) => identity_id === identity.id,
-    )
-    expect(types.map(({ type }) => type)).toEqual(['password'])
-    expect(actionsOn(fixture.app, `identity:${identity.id}`)).toContain(
-      'identity.authenticator_removed',
-    )
-    expect(nodeNames(await fixture.settings(token))).toContain('totp:totp_code')
+    const removed = { status: 200, body: { state: 'success' } }
+    expect(await acme.change(token, REMOVE)).toMatchObject(removed)
+    expect(await credentialsOf(acme, identity)).toEqual(['password'])
+    const actions = actionsOn(app, `identity:${identity.id}`)
+    expect(actions).toContain('identity.authenticator_removed')
+    expect(nodeNames(await acme.settings(token))).toContain('totp:totp_code')
+    // The password suffices again, also for sessions that owed a code.
+    expect(await acme.whoami(half)).toMatchObject(GOOD)
+    expect((await send(totp(nextCode(acme, secret)))).status).toBe(422)
+    expect((await acme.signIn(ADA)).session.identity).not.toBeNull()
   })
 
-  test('and the password is enough again, for sessions that owed a code as well', async () => {
-    const { token } = await enrolled(fixture, email)
-    const { token: half } = await halfway(fixture, email)
-    await fixture.change(token, remove)
-    expect(await fixture.whoami(half)).toMatchObject({ status: 200 })
-    expect((await fixture.signIn(email)).session.identity).not.toBeNull()
+  test('needs an authenticator, and both factors', async () => {
+    const { acme, half } = await signingIn()
+    expect(await acme.ask('settings', withToken(half))).toMatchObject(OWED)
+    const { session_token } = await acme.register(BOB)
+    expect(await acme.change(session_token, REMOVE)).toMatchObject(complains(4000011))
   })
 
-  test('and a sign-in that waits for its code is over', async () => {
-    const { token, secret } = await enrolled(fixture, email)
-    const { flow } = await halfway(fixture, email)
-    await fixture.change(token, remove)
-    const answer = await fixture.send(flow, totp(nextCode(fixture, secret)))
-    expect(answer.status).toBe(422)
-  })
-
-  test('by none but who has shown both factors', async () => {
-    await enrolled(fixture, email)
-    const { token } = await halfway(fixture, email)
-    expect(await fixture.ask('settings', withToken(token))).toMatchObject(
-      refuses(403, 'session_aal2_required'),
-    )
-  })
-
-  test('if there is one', async () => {
-    const { session_token } = await fixture.register(email)
-    expect(await fixture.change(session_token, remove)).toMatchObject(complains(4000011))
-  })
-
-  test('and the next one has another secret', async () => {
-    const { token, secret } = await enrolled(fixture, email)
-    await fixture.change(token, remove)
-    fixture.clock.jump(STEP)
-    const next = await fixture.enrol(token)
+  test('is followed by another secret', async () => {
+    const { acme, token, secret } = await signingIn()
+    await acme.change(token, REMOVE)
+    clock.jump(STEP)
+    const next = await acme.enrol(token)
     expect(next).not.toBe(secret)
-    const { flow } = await halfway(fixture, email)
-    expect(await fixture.send(flow, totp(nextCode(fixture, secret)))).toMatchObject({ status: 422 })
-    expect(await fixture.send(flow, totp(totpAt(next, fixture.clock.now())))).toMatchObject({
-      status: 200,
-    })
+    const { flow } = await halfway(acme)
+    expect(await acme.send(flow, totp(nextCode(acme, secret)))).toMatchObject({ status: 422 })
+    expect(await acme.send(flow, totp(codeNow(next)))).toMatchObject(GOOD)
   })
 })
 
 describe('while the tenant has second factors switched off', () => {
-  test('nobody is asked, nothing is deleted, and when they are on again all is as before', async () => {
-    await using own = await bootFactors()
-    const { token, secret, identity } = await enrolled(own, email)
-    const codes = await recoveryCodes(own, token)
-    const half = await halfway(own, email)
-    const before = (await own.readIdentity(identity)).credentials
+  const lookupAndTotp = async (acme: Tenant, secret: string, code: string | undefined) => {
+    const first = await halfway(acme)
+    expect(await acme.send(first.flow, totp(nextCode(acme, secret)))).toMatchObject(GOOD)
+    const second = await halfway(acme)
+    expect(await acme.send(second.flow, lookup(code))).toMatchObject(GOOD)
+  }
 
-    await own.security({ mfa_enabled: false })
-    expect(await own.whoami(half.token)).toMatchObject({ status: 200 })
-    const { session, continue_with } = await own.signIn(email)
+  test('nobody is asked for one, and all are kept', async () => {
+    const { acme, token, secret, identity, half } = await signingIn()
+    const [code] = await recoveryCodes(acme, token)
+    const { credentials } = await acme.readIdentity(identity)
+    await acme.security({ mfa_enabled: false })
+    expect(await acme.whoami(half)).toMatchObject(GOOD)
+    const { session, continue_with } = await acme.signIn(ADA)
     expect(session.identity).toMatchObject({ id: identity.id })
     expect(continue_with.map(({ action }: Json) => action)).toEqual(['set_ory_session_token'])
-    expect(nodeNames(await own.settings(token)).filter((name) => /totp|lookup/.test(name))).toEqual(
-      [],
-    )
-    expect(await own.change(token, CODES.make)).toMatchObject(complains(4010004))
-    expect(await own.change(token, { method: 'totp', totp_unlink: true })).toMatchObject(
-      complains(4010004),
-    )
-    expect((await own.readIdentity(identity)).credentials).toEqual(before)
+    expect(factorNodes(await acme.settings(token))).toEqual([])
+    for (const fields of [CODES.make, REMOVE])
+      expect(await acme.change(token, fields)).toMatchObject(complains(4010004))
+    expect((await acme.readIdentity(identity)).credentials).toEqual(credentials)
 
-    await own.security({ mfa_enabled: true })
-    expect(await own.whoami(half.token)).toMatchObject({ status: 403 })
-    const again = await halfway(own, email)
-    expect(await own.send(again.flow, totp(nextCode(own, secret)))).toMatchObject({ status: 200 })
-    const last = await halfway(own, email)
-    const lookup_secret = codes[0]
-    expect(await own.send(last.flow, { method: 'lookup_secret', lookup_secret })).toMatchObject({
-      status: 200,
-    })
+    await acme.security({ mfa_enabled: true })
+    expect(await acme.whoami(half)).toMatchObject({ status: 403 })
+    await lookupAndTotp(acme, secret, code)
   })
 
-  test('an authenticator that is being set up is not set', async () => {
-    await using own = await bootFactors()
-    const { session_token, identity } = await own.register(email)
-    const flow = await own.settings(session_token)
-    await own.security({ mfa_enabled: false })
-    const fields = totp(totpAt(secretIn(flow), own.clock.now()))
-    expect(await own.send(flow, fields, withToken(session_token))).toMatchObject(complains(4010004))
-    expect((await own.readIdentity(identity)).credentials).not.toHaveProperty('totp')
+  test('none is set up', async () => {
+    const { acme, identity, secret, set } = await settingUp()
+    await acme.security({ mfa_enabled: false })
+    expect(await set(totp(codeNow(secret)))).toMatchObject(complains(4010004))
+    expect(await credentialsOf(acme, identity)).toEqual(['password'])
   })
 })

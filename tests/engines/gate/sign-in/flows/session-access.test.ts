@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { ACTOR, type Json, MINUTE } from '../../fixture.ts'
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { ACTOR, type Json, plain } from '../../fixture.ts'
 import { rowsOf } from '../../identities/people.ts'
 import {
-  bootFactors,
+  ADA,
   complains,
   enrolled,
   HOUR,
   halfway,
   NEW_PASSWORD,
   nextCode,
-  RETURN_TO,
   read,
   refuses,
   sendBare,
@@ -17,441 +16,317 @@ import {
   withToken,
 } from './acts.ts'
 import { type Browser, newBrowser, type Page } from './browser.ts'
-import { csrfOf, type FlowFixture, flowParty, messageIds, nodeNames, PASSWORD } from './fixture.ts'
+import { csrfOf, type Flows, messageIds, nodeNames, PASSWORD, useFlows } from './fixture.ts'
 
-let fixture: FlowFixture
-let others: Awaited<ReturnType<typeof flowParty>>
-beforeAll(async () => {
-  fixture = await bootFactors()
-  others = await flowParty(fixture.app)
-})
-afterAll(() => fixture.app.stop())
-
-let people = 0
-let email: string
-beforeEach(() => {
-  email = `guarded-${people++}@example.com`
-  // Nobody's code of the test before is still shown.
-  fixture.clock.jump(MINUTE)
+const { app, clock, newTenant } = await useFlows()
+const other = await newTenant()
+let acme: Flows
+beforeEach(async () => {
+  acme = await newTenant({ mfa_enabled: true })
 })
 
 const totp = (totp_code: string) => ({ method: 'totp', totp_code })
-/** Of no browser that was given one. */
-const COOKIE = 'gatehouse_browser=x'
-const PRESS_TOTP: [string, string] = ['method', 'totp']
-const PRESS_PASSWORD: [string, string] = ['method', 'password']
+const opened = async (url: string): Promise<Browser> => {
+  const browser = newBrowser(app)
+  expect(await browser.visit(url)).toMatchObject({ status: 200 })
+  return browser
+}
+const hostedSettings = async (token: string) => (await acme.settings(token)).hosted_url
 
-const saysOtherBrowser = ({ status, text }: Page) =>
-  expect({ status, text }).toEqual({
-    status: 403,
-    text: expect.stringContaining('You started in another browser'),
-  })
+function expectOtherBrowser({ status, text, forms }: Page) {
+  expect({ status, forms }).toEqual({ status: 403, forms: [] })
+  expect(text).toContain('You started in another browser')
+  expect(text).not.toContain(ADA)
+}
 
-describe('a sign-in with a second factor begins by key and session', () => {
-  const ask = (headers: Record<string, string>, query = '?aal=aal2') =>
-    fixture.ask('login', headers, query)
+/** Tokens that are not the user's. */
+async function wrongTokens(): Promise<Record<string, string>[]> {
+  const { session_token: neighbor } = await acme.register('neighbor@example.com')
+  const { session_token: stranger } = await other.register(`${crypto.randomUUID()}@example.com`)
+  return [{}, ...['garbage', neighbor, stranger].map(withToken)]
+}
 
-  test('and is of that session, whose token it answers with', async () => {
-    const { secret, token } = await enrolled(fixture, email)
-    const before = await sessionOf(fixture, token)
-    const flow = (await ask(withToken(token))).body
+describe('A sign-in with a second factor', () => {
+  test('belongs to the session that started it, and returns its token', async () => {
+    const { secret, token } = await enrolled(acme)
+    const before = await sessionOf(acme, token)
+    const flow = await acme.start('login', withToken(token), '?aal=aal2')
     expect(flow).toMatchObject({ requested_aal: 'aal2', refresh: false })
     expect(messageIds(flow)).toEqual([1010004])
     expect(nodeNames(flow)).toEqual(['totp:totp_code', 'totp:method=totp'])
 
-    const fields = totp(nextCode(fixture, secret))
-    const done = await fixture.sendWell(flow, fields, withToken(token))
+    const done = await acme.sendWell(flow, totp(nextCode(acme, secret)), withToken(token))
 
     expect(done).toMatchObject({
       session_token: token,
       session: {
         id: before.id,
         token,
-        authenticated_at: new Date(fixture.clock.now()).toISOString(),
+        authenticated_at: new Date(clock.now()).toISOString(),
         authenticator_assurance_level: 'aal2',
       },
     })
-    expect(await fixture.whoami(token)).toMatchObject({ status: 200, body: { id: before.id } })
+    expect((await sessionOf(acme, token)).id).toBe(before.id)
   })
 
-  test('also of a session that owes it', async () => {
-    const { secret } = await enrolled(fixture, email)
-    const { token } = await halfway(fixture, email)
-    const flow = (await ask(withToken(token))).body
-    expect(await fixture.whoami(token)).toMatchObject({ status: 403 })
-    await fixture.sendWell(flow, totp(nextCode(fixture, secret)), withToken(token))
-    expect(await fixture.whoami(token)).toMatchObject({ status: 200 })
-  })
-
-  test('401 without a token, with a wrong one, and with one of another tenant', async () => {
-    await enrolled(fixture, email)
-    const stranger = await others.register(email)
-    for (const headers of [{}, withToken('garbage'), withToken(stranger.session_token)])
-      expect(await ask(headers as Record<string, string>)).toMatchObject({
-        status: 401,
-        body: { error: expect.stringContaining('session token') },
-      })
-  })
-
-  test('400 for somebody who has none, or whose tenant asks for none', async () => {
-    const { session_token } = await fixture.register(email)
-    expect(await ask(withToken(session_token))).toMatchObject({
-      status: 400,
-      body: { error: expect.stringContaining('aal: ') },
-    })
-    const elsewhere = await others.register(email)
-    expect(
-      await others.ask('login', withToken(elsewhere.session_token), '?aal=aal2'),
-    ).toMatchObject({ status: 400 })
-  })
-
-  test('400 for levels that there are not', async () => {
-    const { token } = await enrolled(fixture, email)
-    for (const query of ['?aal=aal3', '?aal=', '?aal=2', '?refresh=yes', '?refresh='])
-      expect(await ask(withToken(token), query)).toMatchObject({
-        status: 400,
-        body: { error: expect.any(String) },
-      })
-  })
-
-  test('and a plain one needs no session, and looks at none', async () => {
-    const { token } = await enrolled(fixture, email)
-    for (const query of ['', '?aal=aal1', '?refresh=false'])
-      for (const headers of [{}, withToken(token), withToken('garbage')]) {
-        const { status, body } = await ask(headers as Record<string, string>, query)
-        expect({ status, names: nodeNames(body) }).toEqual({
-          status: 200,
-          names: ['default:identifier', 'password:password', 'password:method=password'],
-        })
-      }
-  })
-})
-
-describe('a session that owes a second factor', () => {
-  test('is told to nobody: 403, with the name of what is missing', async () => {
-    await enrolled(fixture, email)
-    const { token } = await halfway(fixture, email)
-    const { status, body } = await fixture.whoami(token)
-    expect({ status, body }).toEqual({
+  test('can be started by a session that owes it', async () => {
+    const { secret } = await enrolled(acme)
+    const { token } = await halfway(acme)
+    const flow = await acme.start('login', withToken(token), '?aal=aal2')
+    expect(await acme.whoami(token)).toMatchObject({
       status: 403,
       body: {
         error: 'the session requires two-factor authentication',
         id: 'session_aal2_required',
       },
     })
+    await acme.sendWell(flow, totp(nextCode(acme, secret)), withToken(token))
+    expect(await acme.whoami(token)).toMatchObject({ status: 200 })
   })
 
-  test('is listed and can be ended by the tenant', async () => {
-    const { identity } = await enrolled(fixture, email)
-    const { token, signedIn } = await halfway(fixture, email)
-    const listed = (await fixture.api.get(`/v1/gate/identities/${identity.id}/sessions`)).body
-    expect(listed[0]).toMatchObject({
-      id: signedIn.session.id,
-      authenticator_assurance_level: 'aal1',
-    })
-    await fixture.api.delete(`/v1/gate/sessions/${signedIn.session.id}`)
-    expect(await fixture.whoami(token)).toMatchObject({ status: 401 })
-  })
-
-  test('of somebody who was deactivated meanwhile is made whole by nothing', async () => {
-    const { secret, identity } = await enrolled(fixture, email)
-    const { flow, token } = await halfway(fixture, email)
-    await fixture.setState(identity, 'inactive')
-    const answer = await fixture.send(flow, totp(nextCode(fixture, secret)))
-    expect([401, 422]).toContain(answer.status)
-    expect(JSON.stringify(answer.body)).not.toContain(token)
-    expect(await fixture.whoami(token)).toMatchObject({ status: 401 })
-  })
-
-  test('whose flow has expired goes on in another, with the same token in the end', async () => {
-    const { secret } = await enrolled(fixture, email)
-    const { flow, token } = await halfway(fixture, email)
-    fixture.clock.jump(HOUR)
-    const { body: gone } = await fixture.send(flow, {}, withToken(token))
-    expect(gone.id).toBe('self_service_flow_expired')
-    const url = `${flow.ui.action.split('?')[0]}?flow=${gone.use_flow_id}`
-    const next = (await read(fixture, url, withToken(token))).body
-    expect(next.requested_aal).toBe('aal2')
-
-    const done = await fixture.send(next, totp(nextCode(fixture, secret)), withToken(token))
-
-    expect(await fixture.whoami(token)).toMatchObject({ status: 200 })
-    expect(done).toMatchObject({ status: 200, body: { session_token: token } })
-  })
-})
-
-describe('the way through pages', () => {
-  test('of a sign-in leads from the password to the second factor and to the app', async () => {
-    const { secret } = await enrolled(fixture, email)
-    const flow = await fixture.start('login', { 'x-return-to': RETURN_TO })
-    const browser = newBrowser(fixture.app)
-
-    const first = await browser.signIn(flow.hosted_url, email, PASSWORD)
-    const asked = await browser.follow(first)
-    expect(asked.status).toBe(200)
-    expect(asked.text).toContain('Two-factor authentication for')
-    const wrong = await browser.press(asked, PRESS_TOTP, { totp_code: '12345' })
-    expect(wrong.status).toBe(422)
-    const done = await browser.press(asked, PRESS_TOTP, { totp_code: nextCode(fixture, secret) })
-
-    expect(done.status).toBe(303)
-    expect(new URL(done.location).origin).toBe('https://app.example.com')
-    const { searchParams } = new URL(done.location)
-    const { body } = await fixture.api.post('/v1/gate/sessions/exchange', {
-      flow: searchParams.get('flow'),
-      code: searchParams.get('code'),
-    })
-    expect(body.session).toMatchObject({
-      authenticator_assurance_level: 'aal2',
-      identity: { traits: { email } },
-    })
-    expect(await sessionOf(fixture, body.session_token)).toMatchObject({ id: body.session.id })
-  })
-
-  test('of a sign-in without an app ends at the account', async () => {
-    const { secret } = await enrolled(fixture, email)
-    const browser = newBrowser(fixture.app)
-    const { hosted_url } = await fixture.start('login')
-    const asked = await browser.follow(await browser.signIn(hosted_url, email, PASSWORD))
-    const done = await browser.follow(
-      await browser.press(asked, PRESS_TOTP, { totp_code: nextCode(fixture, secret) }),
-    )
-    expect(done.status).toBe(200)
-    expect(done.text).toContain(`You're signed in as ${email}.`)
-    expect(done.forms).not.toEqual([])
-  })
-})
-
-/** The ways to a flow that acts for a session, each opened by a browser and not by a program. */
-const ACTING: Record<string, () => Promise<{ browser: Browser; url: string }>> = {
-  'about settings': async () => {
-    const { session_token } = await fixture.register(email)
-    const { hosted_url: url } = await fixture.settings(session_token)
-    return { browser: await opened(url), url }
-  },
-  'about settings, at the end of a sign-in': async () => {
-    await fixture.register(email)
-    const browser = newBrowser(fixture.app)
-    const { hosted_url } = await fixture.start('login')
-    const { location: url } = await browser.signIn(hosted_url, email, PASSWORD)
-    return { browser, url }
-  },
-  'for the second factor': async () => {
-    await enrolled(fixture, email)
-    const browser = newBrowser(fixture.app)
-    const { hosted_url } = await fixture.start('login')
-    const { location: url } = await browser.signIn(hosted_url, email, PASSWORD)
-    return { browser, url }
-  },
-  'for the second factor, begun by a program': async () => {
-    await enrolled(fixture, email)
-    const { flow } = await halfway(fixture, email)
-    return { browser: await opened(flow.hosted_url), url: flow.hosted_url }
-  },
-  'for a sign-in once more': async () => {
-    const { session_token } = await fixture.register(email)
-    const flow = await fixture.start('login', withToken(session_token), '?refresh=true')
-    return { browser: await opened(flow.hosted_url), url: flow.hosted_url }
-  },
-}
-
-async function opened(url: string): Promise<Browser> {
-  const browser = newBrowser(fixture.app)
-  expect(await browser.visit(url)).toMatchObject({ status: 200 })
-  return browser
-}
-
-describe.each(Object.entries(ACTING))('a flow %s', (_, begin) => {
-  test('is of the browser that opened it first, however often', async () => {
-    const { browser, url } = await begin()
-    for (let n = 0; n < 3; n++) expect(await browser.visit(url)).toMatchObject({ status: 200 })
-    expect(browser.cookies.size).toBe(1)
-  })
-
-  test('is shown to no other browser, with a cookie or without', async () => {
-    const { browser, url } = await begin()
-    const second = newBrowser(fixture.app)
-    for (let n = 0; n < 2; n++) {
-      const page = await second.visit(url)
-      saysOtherBrowser(page)
-      expect(page.html).not.toContain(email)
-      expect(page.forms).toEqual([])
+  test('is refused if the user has no second factor, or the tenant has none', async () => {
+    for (const tenant of [acme, await newTenant()]) {
+      const { session_token } = await tenant.register(ADA)
+      const answer = await tenant.ask('login', withToken(session_token), '?aal=aal2')
+      expect(answer).toMatchObject(plain(400, 'aal: '))
     }
-    saysOtherBrowser(await newBrowser(fixture.app, { cookie: 'gatehouse_browser=' }).visit(url))
-    saysOtherBrowser(await newBrowser(fixture.app, { cookie: COOKIE }).visit(url))
-    expect(await browser.visit(url)).toMatchObject({ status: 200 })
   })
 
-  test('is taken from no other browser, though it knows what the form has in it', async () => {
+  test('is not asked for in a plain sign-in, which needs no session', async () => {
+    const { token } = await enrolled(acme)
+    for (const query of ['', '?aal=aal1', '?refresh=false', '?aal=aal1&refresh=false'])
+      for (const headers of [{}, withToken(token), withToken('garbage')]) {
+        const flow = await acme.ask('login', headers as Record<string, string>, query)
+        expect(flow).toMatchObject({ status: 200, body: { refresh: false, requested_aal: 'aal1' } })
+        expect(nodeNames(flow.body)[0]).toBe('default:identifier')
+      }
+  })
+})
+
+describe('A session that owes a second factor', () => {
+  test('can be listed and revoked by the tenant', async () => {
+    const { identity } = await enrolled(acme)
+    const { token, signedIn } = await halfway(acme)
+    const { body } = await acme.api.get(`/v1/gate/identities/${identity.id}/sessions`)
+    const { id } = signedIn.session
+    expect(body[0]).toMatchObject({ id, authenticator_assurance_level: 'aal1' })
+    await acme.api.delete(`/v1/gate/sessions/${id}`)
+    expect(await acme.whoami(token)).toMatchObject({ status: 401 })
+  })
+
+  test('ends if the identity becomes inactive', async () => {
+    const { secret, identity } = await enrolled(acme)
+    const { flow, token } = await halfway(acme)
+    await acme.setState(identity, 'inactive')
+    const answer = await acme.send(flow, totp(nextCode(acme, secret)))
+    expect(answer.status).toBe(401)
+    expect(JSON.stringify(answer.body)).not.toContain(token)
+    expect(await acme.whoami(token)).toMatchObject({ status: 401 })
+  })
+
+  test('continues in a new flow once its flow has expired', async () => {
+    const { secret } = await enrolled(acme)
+    const { flow, token } = await halfway(acme)
+    clock.jump(HOUR)
+    const { body: gone } = await acme.send(flow, {}, withToken(token))
+    expect(gone.id).toBe('self_service_flow_expired')
+    const url = flow.ui.action.replace(flow.id, gone.use_flow_id)
+    const { body: next } = await read(acme, url, withToken(token))
+    expect(next.requested_aal).toBe('aal2')
+    const done = await acme.sendWell(next, totp(nextCode(acme, secret)), withToken(token))
+    expect(done.session_token).toBe(token)
+    expect(await acme.whoami(token)).toMatchObject({ status: 200 })
+  })
+})
+
+/** The kinds of flows that act for a session, each opened by a browser. */
+const ACTING: [string, () => Promise<{ browser: Browser; url: string }>][] = [
+  [
+    'of settings',
+    async () => {
+      const url = await hostedSettings((await acme.register(ADA)).session_token)
+      return { browser: await opened(url), url }
+    },
+  ],
+  [
+    'of settings after a sign-in',
+    async () => {
+      await acme.register(ADA)
+      const browser = newBrowser(app)
+      const { hosted_url } = await acme.start('login')
+      return { browser, url: (await browser.signIn(hosted_url, ADA, PASSWORD)).location }
+    },
+  ],
+  [
+    'for the second factor',
+    async () => {
+      await enrolled(acme)
+      const browser = newBrowser(app)
+      const { hosted_url } = await acme.start('login')
+      return { browser, url: (await browser.signIn(hosted_url, ADA, PASSWORD)).location }
+    },
+  ],
+  [
+    'for the second factor, begun by a program',
+    async () => {
+      await enrolled(acme)
+      const { hosted_url: url } = (await halfway(acme)).flow
+      return { browser: await opened(url), url }
+    },
+  ],
+  [
+    'to sign in again',
+    async () => {
+      const { session_token } = await acme.register(ADA)
+      const flow = await acme.start('login', withToken(session_token), '?refresh=true')
+      return { browser: await opened(flow.hosted_url), url: flow.hosted_url }
+    },
+  ],
+]
+
+describe.each(ACTING)('A flow %s', (_, begin) => {
+  test('belongs to the browser that opened it first', async () => {
     const { browser, url } = await begin()
     const [form] = (await browser.visit(url)).forms
-    const before = rowsOf(fixture.app, 'gate_credentials').length
-    const fields = { ...form?.hidden, method: 'password', password: PASSWORD }
-    for (const other of [newBrowser(fixture.app), newBrowser(fixture.app, { cookie: COOKIE })])
-      expect(await other.post(url, fields)).toMatchObject({ status: 403, forms: [] })
-    expect(rowsOf(fixture.app, 'gate_credentials')).toHaveLength(before)
+    const strangers = ['', 'gatehouse_browser=', 'gatehouse_browser=x'].map((cookie) =>
+      newBrowser(app, cookie ? { cookie } : {}),
+    )
+    for (const stranger of strangers) {
+      // The second visit has the cookie that the first one set.
+      for (let n = 0; n < 2; n++) expectOtherBrowser(await stranger.visit(url))
+      const fields = { ...form?.hidden, method: 'password', password: NEW_PASSWORD }
+      expect(await stranger.post(url, fields)).toMatchObject({ status: 403, forms: [] })
+    }
+    expect(await acme.tryPassword(ADA)).toMatchObject({ status: 200 })
+    expect(await browser.visit(url)).toMatchObject({ status: 200 })
+    expect(browser.cookies.size).toBe(1)
+    const cookie = [...browser.cookies].map((pair) => pair.join('=')).join('; ')
+    expect(await read(acme, url, { cookie })).toMatchObject({ status: 200 })
   })
 
-  test.each([
-    ['nothing', () => ({})],
-    ['a token that is none', () => withToken('garbage')],
-    [
-      'the token of somebody else',
-      async () => withToken((await fixture.register(`else-${email}`)).session_token),
-    ],
-    [
-      'a token of another tenant',
-      async () => withToken((await others.register(email)).session_token),
-    ],
-  ])('is neither told to nor taken from a program that shows %s', async (_, headers) => {
+  test('is closed to programs without the user’s token', async () => {
     const { browser, url } = await begin()
-    const csrf_token = (await browser.visit(url)).forms[0]?.hidden.csrf_token
-    const given = (await headers()) as Record<string, string>
-
-    const answer = await read(fixture, url, given)
-    expect(JSON.stringify(answer.body)).not.toContain(email)
-    expect([401, 403]).toContain(answer.status)
-    const sent = await fixture.app.raw(new URL(url).pathname + new URL(url).search, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...given },
-      body: JSON.stringify({ csrf_token, method: 'password', password: PASSWORD }),
-    })
-    expect([401, 403]).toContain(sent.status)
+    for (const headers of await wrongTokens()) {
+      const shown = await read(acme, url, headers)
+      expect([401, 403]).toContain(shown.status)
+      expect(JSON.stringify(shown.body)).not.toContain(ADA)
+    }
     expect(await browser.visit(url)).toMatchObject({ status: 200 })
   })
 
-  test('that has expired leads on nobody but its browser', async () => {
+  test('leads on only its browser once it has expired', async () => {
     const { browser, url } = await begin()
-    fixture.clock.jump(HOUR)
-    const before = rowsOf(fixture.app, 'gate_flows').length
-    expect(await newBrowser(fixture.app).visit(url)).toMatchObject({ location: '', forms: [] })
+    clock.jump(HOUR)
+    const before = rowsOf(app, 'gate_flows').length
+    expect(await newBrowser(app).visit(url)).toMatchObject({ location: '', forms: [] })
     for (const headers of [{}, withToken('garbage')] as Record<string, string>[]) {
-      const { status, body } = await read(fixture, url, headers)
+      const { status, body } = await read(acme, url, headers)
       expect([401, 403, 410]).toContain(status)
       expect(body).not.toHaveProperty('use_flow_id')
     }
-    expect(rowsOf(fixture.app, 'gate_flows')).toHaveLength(before)
+    expect(rowsOf(app, 'gate_flows')).toHaveLength(before)
     expect(await browser.visit(url)).toMatchObject({ status: 303 })
   })
-
-  test('is told to a program of the same browser', async () => {
-    const { browser, url } = await begin()
-    const cookie = [...browser.cookies].map((pair) => pair.join('=')).join('; ')
-    expect(await read(fixture, url, { cookie })).toMatchObject({ status: 200 })
-  })
 })
 
-test('a flow that acts for a session takes a form from no program without the token of that person', async () => {
-  const { secret, token } = await enrolled(fixture, email)
-  const stranger = await fixture.register(`else-${email}`)
-  const elsewhere = await others.register(email)
-  const { flow, token: half } = await halfway(fixture, email)
-  const refresh = await fixture.start('login', withToken(token), '?refresh=true')
+test('A form that a session acts with needs the token of its user', async () => {
+  const { secret, token } = await enrolled(acme)
+  const { flow, token: half } = await halfway(acme)
+  const refresh = await acme.start('login', withToken(token), '?refresh=true')
   const proof = { method: 'password', password: PASSWORD }
-  for (const wrong of [undefined, 'garbage', stranger.session_token, elsewhere.session_token]) {
-    const code = totp(nextCode(fixture, secret))
-    expect([401, 403]).toContain((await sendBare(fixture, flow, code, wrong)).status)
-    expect([401, 403]).toContain((await sendBare(fixture, refresh, proof, wrong)).status)
-    const { status, body } = await read(fixture, refresh.ui.action, wrong ? withToken(wrong) : {})
-    expect([401, 403]).toContain(status)
-    expect(JSON.stringify(body)).not.toContain(email)
+  for (const headers of await wrongTokens()) {
+    const wrong = headers['x-session-token']
+    const code = totp(nextCode(acme, secret))
+    for (const answer of [
+      await sendBare(acme, flow, code, wrong),
+      await sendBare(acme, refresh, proof, wrong),
+      await read(acme, refresh.ui.action, headers),
+    ]) {
+      expect([401, 403]).toContain(answer.status)
+      expect(JSON.stringify(answer.body)).not.toContain(ADA)
+    }
   }
-  const code = totp(nextCode(fixture, secret))
-  expect(await sendBare(fixture, flow, code, half)).toMatchObject({ status: 200 })
-  expect(await sendBare(fixture, refresh, proof, token)).toMatchObject({ status: 200 })
+  const code = totp(nextCode(acme, secret))
+  expect(await sendBare(acme, flow, code, half)).toMatchObject({ status: 200 })
+  expect(await sendBare(acme, refresh, proof, token)).toMatchObject({ status: 200 })
 })
 
-describe('a flow about settings', () => {
-  test('that no browser has opened is told to no program without a token', async () => {
-    const { session_token } = await fixture.register(email)
-    const { hosted_url } = await fixture.settings(session_token)
-    expect(await read(fixture, hosted_url)).toMatchObject(refuses(401, 'session_inactive'))
-    expect(await read(fixture, hosted_url, { cookie: 'gatehouse_browser=x' })).toMatchObject(
-      refuses(401, 'session_inactive'),
-    )
+describe('A settings flow', () => {
+  let token: string
+  let url: string
+  beforeEach(async () => {
+    token = (await acme.register(ADA)).session_token
+    url = await hostedSettings(token)
   })
 
-  test('that a browser has opened is still told to whoever shows the token', async () => {
-    const { session_token } = await fixture.register(email)
-    const { hosted_url } = await fixture.settings(session_token)
-    await opened(hosted_url)
-    expect(await read(fixture, hosted_url, withToken(session_token))).toMatchObject({ status: 200 })
+  test('is shown to programs with the token, before and after a browser opened it', async () => {
+    for (const headers of [{}, { cookie: 'gatehouse_browser=x' }] as Record<string, string>[])
+      expect(await read(acme, url, headers)).toMatchObject(refuses(401, 'session_inactive'))
+    await opened(url)
+    expect(await read(acme, url, withToken(token))).toMatchObject({ status: 200 })
   })
 
-  test('is sent by the browser alone with the token of its form', async () => {
-    const { session_token } = await fixture.register(email)
-    const { hosted_url } = await fixture.settings(session_token)
-    const browser = await opened(hosted_url)
+  test('needs the form’s token from its browser', async () => {
+    const browser = await opened(url)
     const fields = { method: 'password', password: NEW_PASSWORD }
-    for (const csrf_token of ['', 'x', csrfOf(await fixture.start('login'))])
-      expect(await browser.post(hosted_url, { ...fields, csrf_token })).toMatchObject({
+    for (const csrf_token of ['', 'x', csrfOf(await acme.start('login'))])
+      expect(await browser.post(url, { ...fields, csrf_token })).toMatchObject({
         status: 403,
         forms: [],
       })
-    expect(await fixture.tryPassword(email, NEW_PASSWORD)).toMatchObject(complains(4000006))
+    expect(await acme.tryPassword(ADA, NEW_PASSWORD)).toMatchObject(complains(4000006))
   })
 
-  test('is of the first of two browsers that open it at once', async () => {
-    const { session_token } = await fixture.register(email)
-    const { hosted_url } = await fixture.settings(session_token)
-    const browsers = [newBrowser(fixture.app), newBrowser(fixture.app)]
-    const pages = await Promise.all(browsers.map((browser) => browser.visit(hosted_url)))
+  test('belongs to one of two browsers that open it at once', async () => {
+    const pages = await Promise.all(
+      [newBrowser(app), newBrowser(app)].map(({ visit }) => visit(url)),
+    )
     expect(pages.map(({ status }) => status).toSorted()).toEqual([200, 403])
   })
 
-  test('is closed to its browser once the session has ended', async () => {
-    const { session_token, identity } = await fixture.register(email)
-    const { hosted_url } = await fixture.settings(session_token)
-    const browser = await opened(hosted_url)
-    const page = await browser.visit(hosted_url)
-    await fixture.api.delete(`/v1/gate/identities/${identity.id}/sessions`)
-
-    const after = await browser.visit(hosted_url)
-    expect([401, 403]).toContain(after.status)
-    expect(after.html).not.toContain(email)
-    const sent = await browser.press(page, PRESS_PASSWORD, { password: NEW_PASSWORD })
-    expect([401, 403]).toContain(sent.status)
-    expect(await fixture.tryPassword(email, NEW_PASSWORD)).toMatchObject(complains(4000006))
+  test('is closed once the session has ended', async () => {
+    const browser = await opened(url)
+    const page = await browser.visit(url)
+    const { id } = (await sessionOf(acme, token)).identity
+    await acme.api.delete(`/v1/gate/identities/${id}/sessions`)
+    const after = await browser.visit(url)
+    expect(after.status).toBe(401)
+    expect(after.html).not.toContain(ADA)
+    const sent = await browser.press(page, ['method', 'password'], { password: NEW_PASSWORD })
+    expect(sent.status).toBe(401)
+    expect(await acme.tryPassword(ADA, NEW_PASSWORD)).toMatchObject(complains(4000006))
   })
 
-  test('is shown after a change to its browser alone', async () => {
-    const { session_token } = await fixture.register(email)
-    const { hosted_url } = await fixture.settings(session_token)
-    const browser = await opened(hosted_url)
-    const page = await browser.visit(hosted_url)
-    const changed = await browser.press(page, ['method', 'profile'])
-
-    saysOtherBrowser(await newBrowser(fixture.app).visit(changed.location))
-    saysOtherBrowser(await newBrowser(fixture.app).visit(hosted_url))
+  test('stays with its browser after a change', async () => {
+    const browser = await opened(url)
+    const changed = await browser.press(await browser.visit(url), ['method', 'profile'])
+    for (const address of [changed.location, url])
+      expectOtherBrowser(await newBrowser(app).visit(address))
     expect(await browser.follow(changed)).toMatchObject({ status: 200 })
   })
 })
 
-test('a flow that acts for no session may be opened by any browser', async () => {
-  for (const kind of ['login', 'registration', 'recovery', 'verification']) {
-    const { hosted_url } = await fixture.start(kind)
-    for (let n = 0; n < 2; n++)
-      expect(await newBrowser(fixture.app).visit(hosted_url)).toMatchObject({ status: 200 })
-    expect(await read(fixture, hosted_url)).toMatchObject({ status: 200 })
-  }
-})
+test.each(['login', 'registration', 'recovery', 'verification'])(
+  'A %s flow of no session may be opened by any browser or program',
+  async (kind) => {
+    const { hosted_url } = await acme.start(kind)
+    for (let n = 0; n < 2; n++) await opened(hosted_url)
+    expect(await read(acme, hosted_url)).toMatchObject({ status: 200 })
+  },
+)
 
-test('a tenant that is suspended starts no flows; sessions that there are go on', async () => {
-  await using own = await bootFactors()
-  const { token } = await enrolled(own, email)
-  await own.app.platform.tenants.suspend(ACTOR, own.tenantId, 'billing')
-  for (const [kind, query] of [
-    ['login', ''],
-    ['login', '?refresh=true'],
-    ['login', '?aal=aal2'],
-    ['registration', ''],
-    ['recovery', ''],
-    ['verification', ''],
-    ['settings', ''],
-  ] as const)
-    expect((await own.ask(kind, withToken(token), query)).status).toBe(402)
-  expect(await own.whoami(token)).toMatchObject({ status: 200 })
-  expect(
-    rowsOf(own.app, 'gate_flows').filter(({ completed_at }: Json) => completed_at === null),
-  ).toHaveLength(2)
+test('A suspended tenant starts no flows; its sessions stay', async () => {
+  const { token } = await enrolled(acme)
+  const open = async () =>
+    rowsOf(app, 'gate_flows').filter(
+      ({ tenant_id, completed_at }: Json) => tenant_id === acme.tenantId && completed_at === null,
+    ).length
+  const before = await open()
+  await app.platform.tenants.suspend(ACTOR, acme.tenantId, 'billing')
+  for (const query of ['', '?refresh=true', '?aal=aal2'])
+    expect((await acme.ask('login', withToken(token), query)).status).toBe(402)
+  for (const kind of ['registration', 'recovery', 'verification', 'settings'])
+    expect((await acme.ask(kind, withToken(token))).status).toBe(402)
+  expect(await acme.whoami(token)).toMatchObject({ status: 200 })
+  expect(await open()).toBe(before)
 })

@@ -1,509 +1,411 @@
-import { describe, expect, spyOn, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import { testConfig } from '../../../../support/config.ts'
 import type { Json } from '../../fixture.ts'
-import { MINUTE, SECOND } from '../../identities/people.ts'
-import { enrolled, halfway } from './acts.ts'
+import { HOUR, MINUTE, SECOND } from '../../identities/people.ts'
+import { ADA, BOB, enrolled, halfway, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
-import { bootChecked, type Checked, PEER, pretendPeers, saidIn } from './checked.ts'
-import { flowParty, PASSWORD } from './fixture.ts'
+import { PEER, pretendPeers, saidIn } from './checked.ts'
+import { person, read, type Tenant, useFlows } from './code-fixture.ts'
+import { PASSWORD } from './fixture.ts'
+import { countVerifications } from './held-passwords.ts'
 
-const EMAIL = 'one@example.com'
-const PER_IDENTIFIER = 'limits-sign-ins-per-identifier-per-minute'
-const PER_ADDRESS = 'limits-sign-ins-per-minute'
+const PER_PERSON = 4
+const PER_ADDRESS = 8
 
-/** A tenant with one person. */
-async function bootThrottled(flags: Record<string, string> = {}) {
-  const fixture = await bootChecked({ flags })
-  pretendPeers(fixture.app)
-  await addPerson(fixture, EMAIL)
-  return fixture
+const flows = await useFlows({
+  flags: {
+    'limits-sign-ins-per-identifier-per-minute': `${PER_PERSON}`,
+    'limits-sign-ins-per-minute': `${PER_ADDRESS}`,
+    'server-trusted-proxies': '10.0.0.0/8',
+  },
+})
+pretendPeers(flows.app)
+const { clock } = flows
+
+let networks = 0
+
+/** A tenant with a person, and two addresses that no other test uses. */
+async function withAda() {
+  const acme = await flows.newTenant()
+  await person(acme, ADA)
+  networks++
+  return { acme, from: `192.0.${networks}.1`, elsewhere: `192.0.${networks}.2` }
 }
 
-const addPerson = ({ createIdentity }: Pick<Checked, 'createIdentity'>, email: string) =>
-  createIdentity({
-    traits: { email },
-    credentials: { password: { config: { password: PASSWORD } } },
-  })
+type By = Record<string, string>
 
-type Fixture = Pick<Checked, 'start' | 'send'>
-
-/** One try to sign in, in a flow of its own. */
-const tryIn = async (
-  fixture: Fixture,
-  password: string,
-  { identifier = EMAIL, from, ...headers }: Record<string, string> = {},
-) =>
-  fixture.send(
-    await fixture.start('login'),
-    { method: 'password', identifier, password },
-    { ...(from !== undefined && { [PEER]: from }), ...headers },
-  )
-
-const statusOf = async (...of: Parameters<typeof tryIn>): Promise<number> =>
-  (await tryIn(...of)).status
-
-const wrongly = async (fixture: Fixture, times: number, by: Record<string, string> = {}) => {
-  for (let tries = 0; tries < times; tries++) expect(await statusOf(fixture, 'wrong', by)).toBe(422)
+/** A sign-in in a flow of its own. */
+async function tryIn(acme: Tenant, password: string, by: By = {}) {
+  const { identifier = ADA, from, ...headers } = by
+  const fields = { method: 'password', identifier, password }
+  const peer: Record<string, string> = from === undefined ? {} : { [PEER]: from }
+  return acme.send(await acme.start('login'), fields, { ...peer, ...headers })
 }
+
+const statusOf = async (...of: Parameters<typeof tryIn>) => (await tryIn(...of)).status
+
+async function wrongly(acme: Tenant, times: number, by: By = {}) {
+  for (let tries = 0; tries < times; tries++) expect(await statusOf(acme, 'wrong', by)).toBe(422)
+}
+
+const unknown = (at: number) => `nobody-${at}@example.com`
+
+/** Wrong passwords of this many people, one after the other. */
+async function failFrom(acme: Tenant, from: string, times = PER_ADDRESS) {
+  for (let at = 0; at < times; at++) await wrongly(acme, 1, { identifier: unknown(at), from })
+}
+
+const statuses = (good: number, refused: number) => [
+  ...Array(good).fill(422),
+  ...Array(refused).fill(429),
+]
 
 describe('tries for one person', () => {
-  test('are ten a minute; the next is not looked at, right or wrong', async () => {
-    await using fixture = await bootThrottled()
-    await wrongly(fixture, 10)
-    const verify = spyOn(Bun.password, 'verify')
-    try {
-      for (const password of [PASSWORD, 'wrong']) {
-        const answer = await tryIn(fixture, password)
-        expect(answer.status).toBe(429)
-        expect(answer.headers.get('retry-after')).toBe('6')
-        expect(answer.body.state).toBe('choose_method')
-        expect(answer.body.ui.messages).toEqual([
-          {
-            id: 4900002,
-            text: expect.stringContaining('6 seconds'),
-            type: 'error',
-            context: { seconds: 6 },
-          },
-        ])
-      }
-      expect(verify).not.toHaveBeenCalled()
-    } finally {
-      verify.mockRestore()
-    }
+  test('are limited: the next is refused before the password is verified', async () => {
+    const { acme, from } = await withAda()
+    await wrongly(acme, PER_PERSON, { from })
+    using verified = countVerifications(PASSWORD)
+    const answer = await tryIn(acme, PASSWORD, { from })
+    expect([answer.status, answer.body.state]).toEqual([429, 'choose_method'])
+    expect(answer.headers.get('retry-after')).toBe('15')
+    const text = expect.stringContaining('15 seconds')
+    const message = { id: 4900002, text, type: 'error', context: { seconds: 15 } }
+    expect(answer.body.ui.messages).toEqual([message])
+    expect(await statusOf(acme, 'wrong', { from })).toBe(429)
+    expect(verified.hashes()).toEqual([])
   })
 
-  test('come back evenly, by the clock that nobody can set', async () => {
-    await using fixture = await bootThrottled()
-    await wrongly(fixture, 10)
-    fixture.clock.jump(60 * MINUTE)
-    expect(await statusOf(fixture, PASSWORD)).toBe(429)
-    await fixture.clock.advance(6 * SECOND - 1)
-    const answer = await tryIn(fixture, PASSWORD)
-    expect(answer.status).toBe(429)
-    expect(answer.headers.get('retry-after')).toBe('1')
-    await fixture.clock.advance(1)
-    expect(await statusOf(fixture, 'wrong')).toBe(422)
-    expect(await statusOf(fixture, PASSWORD)).toBe(429)
-    await fixture.clock.advance(6 * SECOND)
-    expect(await statusOf(fixture, PASSWORD)).toBe(200)
-    await fixture.clock.advance(MINUTE)
-    await wrongly(fixture, 10)
-    expect(await statusOf(fixture, PASSWORD)).toBe(429)
+  test('are allowed again evenly, by the monotonic clock', async () => {
+    const { acme, from } = await withAda()
+    await wrongly(acme, PER_PERSON, { from })
+    clock.jump(HOUR)
+    expect(await statusOf(acme, PASSWORD, { from })).toBe(429)
+    await clock.advance(15 * SECOND - 1)
+    const answer = await tryIn(acme, PASSWORD, { from })
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '1'])
+    await clock.advance(1)
+    await wrongly(acme, 1, { from })
+    expect(await statusOf(acme, PASSWORD, { from })).toBe(429)
+    await clock.advance(15 * SECOND)
+    expect(await statusOf(acme, PASSWORD, { from })).toBe(200)
+    await clock.advance(MINUTE)
+    await wrongly(acme, PER_PERSON, { from })
+    expect(await statusOf(acme, PASSWORD, { from })).toBe(429)
   })
 
-  test('are as many as is configured', async () => {
-    await using fixture = await bootThrottled({ [PER_IDENTIFIER]: '2' })
-    await wrongly(fixture, 2)
-    const answer = await tryIn(fixture, PASSWORD)
-    expect(answer.status).toBe(429)
-    expect(answer.headers.get('retry-after')).toBe('30')
+  test('are free if they are right', async () => {
+    const { acme, from } = await withAda()
+    for (let n = 0; n < 2 * PER_PERSON; n++)
+      expect(await statusOf(acme, PASSWORD, { from })).toBe(200)
+    await wrongly(acme, PER_PERSON - 1, { from })
+    expect(await statusOf(acme, PASSWORD, { from })).toBe(200)
+    await wrongly(acme, 1, { from })
+    expect(await statusOf(acme, PASSWORD, { from })).toBe(429)
   })
 
-  test('that are right cost none', async () => {
-    await using fixture = await bootThrottled({ [PER_IDENTIFIER]: '3' })
-    for (let signIns = 0; signIns < 8; signIns++)
-      expect(await statusOf(fixture, PASSWORD)).toBe(200)
-    await wrongly(fixture, 2)
-    for (let signIns = 0; signIns < 4; signIns++)
-      expect(await statusOf(fixture, PASSWORD)).toBe(200)
-    await wrongly(fixture, 1)
-    expect(await statusOf(fixture, PASSWORD)).toBe(429)
-  })
-
-  test('count together in every spelling, from everywhere, in every flow', async () => {
-    await using fixture = await bootThrottled({ [PER_IDENTIFIER]: '4' })
-    await wrongly(fixture, 1, { identifier: ' ONE@example.com', from: '192.0.2.1' })
-    await wrongly(fixture, 1, { identifier: 'One@Example.COM', from: '192.0.2.2' })
-    const flow = await fixture.start('login')
-    const fields = { method: 'password', identifier: EMAIL, password: 'wrong' }
-    for (let tries = 0; tries < 2; tries++) {
-      const { status } = await fixture.send(flow, fields, { [PEER]: '192.0.2.3' })
-      expect(status).toBe(422)
-    }
-    expect(await statusOf(fixture, PASSWORD, { from: '192.0.2.4' })).toBe(429)
-  })
-
-  test('count together when they come at once', async () => {
-    await using fixture = await bootThrottled()
-    const answers = await Promise.all(Array.from({ length: 15 }, () => statusOf(fixture, 'wrong')))
-    expect(answers.sort()).toEqual([...Array(10).fill(422), ...Array(5).fill(429)])
-  })
-
-  test('count alike for people there are not', async () => {
-    await using fixture = await bootThrottled({ [PER_IDENTIFIER]: '2' })
-    for (const identifier of ['nobody@example.com', 'nobody', 'x'.repeat(4000)]) {
-      await wrongly(fixture, 2, { identifier })
-      expect(await statusOf(fixture, 'wrong', { identifier })).toBe(429)
-    }
-    expect(await statusOf(fixture, PASSWORD)).toBe(200)
-  })
-
-  test('count for themselves, and at their tenant', async () => {
-    await using fixture = await bootThrottled({ [PER_IDENTIFIER]: '1' })
-    const other = await flowParty(fixture.app)
-    await addPerson(other, EMAIL)
-    await addPerson(fixture, 'two@example.com')
-    await wrongly(fixture, 1)
-    expect(await statusOf(fixture, PASSWORD)).toBe(429)
-    expect(await statusOf(fixture, PASSWORD, { identifier: 'two@example.com' })).toBe(200)
-    expect(await statusOf(other, PASSWORD)).toBe(200)
-    await wrongly(other, 1)
-    expect(await statusOf(other, PASSWORD)).toBe(429)
-  })
-
-  test('leave what somebody does in their settings alone, whatever is typed as an address', async () => {
-    await using fixture = await bootThrottled()
-    const { session_token, session } = await fixture.signIn(EMAIL)
-    const { id } = session.identity
-    for (const identifier of [`password of ${id}`, `addresses of ${id}`])
-      await wrongly(fixture, 10, { identifier, from: '192.0.2.9' })
-    const traits = { email: 'another@example.com' }
-    const addressChange = await fixture.change(session_token, { method: 'profile', traits })
-    expect(addressChange.status).toBe(200)
-    const password = 'an entirely different one'
-    const passwordChange = await fixture.change(session_token, { method: 'password', password })
-    expect(passwordChange.status).toBe(200)
-  })
-
-  test('are no tries while something is missing from the form', async () => {
-    await using fixture = await bootThrottled({ [PER_IDENTIFIER]: '1' })
-    for (const fields of [
-      { method: 'password', identifier: EMAIL },
-      { method: 'password', identifier: EMAIL, password: 5 },
-      { method: 'nonsense', identifier: EMAIL, password: 'x' },
-    ])
-      expect((await fixture.send(await fixture.start('login'), fields)).status).toBe(422)
-    expect(await statusOf(fixture, PASSWORD)).toBe(200)
-  })
-
-  test('leave the flow open for later', async () => {
-    await using fixture = await bootThrottled({ [PER_IDENTIFIER]: '1' })
-    const flow = await fixture.start('login')
-    const login = { method: 'password', identifier: EMAIL }
-    expect((await fixture.send(flow, { ...login, password: 'wrong' })).status).toBe(422)
-    expect((await fixture.send(flow, { ...login, password: PASSWORD })).status).toBe(429)
-    await fixture.clock.advance(MINUTE)
-    expect((await fixture.send(flow, { ...login, password: PASSWORD })).status).toBe(200)
-  })
-
-  test('count for somebody signed in as well', async () => {
-    await using fixture = await bootThrottled({ [PER_IDENTIFIER]: '2' })
-    const { session_token } = await fixture.signIn(EMAIL)
-    const flow = await fixture.start('login', { 'x-session-token': session_token }, '?refresh=true')
+  test('are counted together in all spellings, from all networks, and in all flows', async () => {
+    const { acme, from, elsewhere } = await withAda()
+    await wrongly(acme, 1, { identifier: ` ${ADA.toUpperCase()}`, from })
+    await wrongly(acme, 1, { identifier: 'Ada@Example.COM', from: elsewhere })
+    const flow = await acme.start('login')
+    const fields = { method: 'password', identifier: ADA, password: 'wrong' }
+    const right = { ...fields, password: PASSWORD }
     for (let tries = 0; tries < 2; tries++)
-      expect((await fixture.send(flow, { password: 'wrong' })).status).toBe(422)
-    expect((await fixture.send(flow, { password: PASSWORD })).status).toBe(429)
-    expect(await statusOf(fixture, PASSWORD)).toBe(429)
+      expect((await acme.send(flow, fields, { [PEER]: from })).status).toBe(422)
+    expect((await acme.send(flow, right, { [PEER]: from })).status).toBe(429)
+    expect(await statusOf(acme, PASSWORD, { from: '192.0.0.4' })).toBe(429)
+    await clock.advance(MINUTE)
+    expect((await acme.send(flow, right, { [PEER]: from })).status).toBe(200)
+  })
+
+  test('are counted together if they arrive at once', async () => {
+    const { acme, from } = await withAda()
+    const tries = Array.from({ length: 15 }, () => statusOf(acme, 'wrong', { from }))
+    expect((await Promise.all(tries)).sort()).toEqual(statuses(PER_PERSON, 15 - PER_PERSON))
+  })
+
+  test('are counted for each person and tenant, known or not', async () => {
+    const { acme } = await withAda()
+    const { acme: other } = await withAda()
+    for (const party of [acme, other]) await person(party, BOB)
+    for (const [at, identifier] of [BOB, unknown(1), 'nobody', 'x'.repeat(4000)].entries()) {
+      const by = { identifier, from: `192.1.${at}.1` }
+      await wrongly(acme, PER_PERSON, by)
+      expect(await statusOf(acme, PASSWORD, by)).toBe(429)
+    }
+    const from = '192.1.9.1'
+    expect(await statusOf(acme, PASSWORD, { from })).toBe(200)
+    await wrongly(other, PER_PERSON - 1, { identifier: BOB, from })
+    expect(await statusOf(other, PASSWORD, { identifier: BOB, from })).toBe(200)
+  })
+
+  test('are not counted for settings, whatever address is typed', async () => {
+    const { acme } = await withAda()
+    const { session_token, session } = await acme.signIn(ADA)
+    const { id } = session.identity
+    for (const [at, purpose] of ['password', 'addresses'].entries())
+      await wrongly(acme, PER_PERSON, { identifier: `${purpose} of ${id}`, from: `192.2.${at}.1` })
+    for (const fields of [
+      { method: 'profile', traits: { email: BOB } },
+      { method: 'password', password: 'an entirely different one' },
+    ])
+      expect((await acme.change(session_token, fields)).status).toBe(200)
+  })
+
+  test('are not counted while a field is missing', async () => {
+    const { acme, from } = await withAda()
+    await wrongly(acme, PER_PERSON - 1, { from })
+    for (const fields of [
+      { method: 'password', identifier: ADA },
+      { method: 'password', identifier: ADA, password: 5 },
+      { method: 'nonsense', identifier: ADA, password: 'x' },
+    ])
+      expect((await acme.send(await acme.start('login'), fields)).status).toBe(422)
+    expect(await statusOf(acme, PASSWORD, { from })).toBe(200)
+  })
+
+  test('are counted for a signed-in person who signs in again', async () => {
+    const { acme, from } = await withAda()
+    const { session_token } = await acme.signIn(ADA)
+    const flow = await acme.start('login', withToken(session_token), '?refresh=true')
+    const send = (password: string) => acme.send(flow, { password }, { [PEER]: from })
+    for (let tries = 0; tries < PER_PERSON; tries++) expect((await send('wrong')).status).toBe(422)
+    expect((await send(PASSWORD)).status).toBe(429)
+    expect(await statusOf(acme, PASSWORD, { from })).toBe(429)
   })
 })
 
 describe('failures from one address', () => {
-  const NOBODIES = Array.from({ length: 100 }, (_, at) => `nobody-${at}@example.com`)
-
-  /** Fails for so many people, one after the other. */
-  const failFrom = async (fixture: Fixture, from: string, times: number, offset = 0) => {
-    for (const identifier of NOBODIES.slice(offset, offset + times))
-      await wrongly(fixture, 1, { identifier, from })
-  }
-
-  test('are sixty a minute over all people; then nobody signs in from there', async () => {
-    await using fixture = await bootThrottled({ [PER_ADDRESS]: '60' })
-    await failFrom(fixture, '192.0.2.1', 60)
-    const answer = await tryIn(fixture, PASSWORD, { from: '192.0.2.1' })
-    expect(answer.status).toBe(429)
-    expect(answer.headers.get('retry-after')).toBe('1')
+  test('are limited for all people together', async () => {
+    const { acme, from, elsewhere } = await withAda()
+    await failFrom(acme, from)
+    const answer = await tryIn(acme, PASSWORD, { from })
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '8'])
     expect(saidIn(answer.body)).toEqual([4900002])
-    expect(await statusOf(fixture, PASSWORD, { from: '192.0.2.2' })).toBe(200)
-    await fixture.clock.advance(SECOND - 1)
-    expect(await statusOf(fixture, PASSWORD, { from: '192.0.2.1' })).toBe(429)
-    await fixture.clock.advance(1)
-    expect(await statusOf(fixture, PASSWORD, { from: '192.0.2.1' })).toBe(200)
+    expect(await statusOf(acme, PASSWORD, { from: elsewhere })).toBe(200)
+    await clock.advance(7.5 * SECOND - 1)
+    expect(await statusOf(acme, PASSWORD, { from })).toBe(429)
+    await clock.advance(1)
+    expect(await statusOf(acme, PASSWORD, { from })).toBe(200)
   })
 
-  test('are failures: whoever signs in well is in nobody’s way', async () => {
-    await using fixture = await bootThrottled({ [PER_ADDRESS]: '2' })
-    for (let signIns = 0; signIns < 6; signIns++)
-      expect(await statusOf(fixture, PASSWORD, { from: '192.0.2.1' })).toBe(200)
+  test('are counted together if they arrive at once, and no more are verified', async () => {
+    const { acme, from } = await withAda()
+    const password = 'wrong at the same time'
+    using verified = countVerifications(password)
+    const tries = Array.from({ length: 20 }, (_, at) =>
+      statusOf(acme, password, { identifier: unknown(at), from }),
+    )
+    expect((await Promise.all(tries)).sort()).toEqual(statuses(PER_ADDRESS, 20 - PER_ADDRESS))
+    expect(verified.hashes()).toHaveLength(PER_ADDRESS)
   })
 
-  test('count together when they come at once, and no more are looked at', async () => {
-    await using fixture = await bootThrottled({ [PER_ADDRESS]: '3' })
-    const verify = spyOn(Bun.password, 'verify')
-    try {
-      const tries = NOBODIES.slice(0, 12).map((identifier) =>
-        statusOf(fixture, 'wrong', { identifier, from: '192.0.2.1' }),
-      )
-      expect((await Promise.all(tries)).sort()).toEqual([
-        ...Array(3).fill(422),
-        ...Array(9).fill(429),
-      ])
-      expect(verify).toHaveBeenCalledTimes(3)
-    } finally {
-      verify.mockRestore()
-    }
-  })
-
-  test('are no sign-ins that come at once and are right, which give back what they took', async () => {
-    await using fixture = await bootThrottled({ [PER_ADDRESS]: '4' })
-    const from = '192.0.2.1'
+  test('are no right sign-ins, also at once: they give back what they took', async () => {
+    const { acme, from } = await withAda()
     for (let rounds = 0; rounds < 3; rounds++) {
-      const tries = Array.from({ length: 4 }, () => statusOf(fixture, PASSWORD, { from }))
-      expect(await Promise.all(tries)).toEqual(Array(4).fill(200))
+      const tries = Array.from({ length: PER_PERSON }, () => statusOf(acme, PASSWORD, { from }))
+      expect(await Promise.all(tries)).toEqual(Array(PER_PERSON).fill(200))
     }
-    await failFrom(fixture, from, 4)
-    expect(await statusOf(fixture, PASSWORD, { from })).toBe(429)
+    await failFrom(acme, from)
+    expect(await statusOf(acme, PASSWORD, { from })).toBe(429)
   })
 
-  test('are no tries that are put off for the person that they are for', async () => {
-    await using fixture = await bootThrottled({ [PER_ADDRESS]: '3', [PER_IDENTIFIER]: '1' })
-    const from = '192.0.2.1'
-    await wrongly(fixture, 1, { from })
+  test('are no tries that the limit of the person refuses, and the other way round', async () => {
+    const { acme, from, elsewhere } = await withAda()
+    await wrongly(acme, PER_PERSON, { from })
     for (let tries = 0; tries < 5; tries++)
-      expect(await statusOf(fixture, PASSWORD, { from })).toBe(429)
-    await failFrom(fixture, from, 2)
-    expect(await statusOf(fixture, 'wrong', { from, identifier: 'x@example.com' })).toBe(429)
+      expect(await statusOf(acme, PASSWORD, { from })).toBe(429)
+    await failFrom(acme, from, PER_ADDRESS - PER_PERSON)
+    for (let tries = 0; tries < 5; tries++)
+      expect(await statusOf(acme, 'wrong', { from, identifier: BOB })).toBe(429)
+    await wrongly(acme, PER_PERSON, { from: elsewhere, identifier: BOB })
   })
 
-  /** The same form to each of the flows at once, from one address. */
-  const atOnce = async (fixture: Fixture, flows: Json[], fields: Json) => {
-    const sent = flows.map((flow) => fixture.send(flow, fields, { [PEER]: '192.0.2.1' }))
-    return (await Promise.all(sent)).map(({ status }) => status).sort()
+  /** Sends a form to each of the flows at once. */
+  const atOnce = async (acme: Tenant, sent: Json[], fields: Json, from: string) => {
+    const answers = sent.map((flow) => acme.send(flow, fields, { [PEER]: from }))
+    return (await Promise.all(answers)).map(({ status }) => status).sort()
   }
 
-  test('count together when they come at once: codes from mails', async () => {
-    await using fixture = await bootThrottled({ [PER_ADDRESS]: '1' })
-    const asked = async (email: string) => {
-      const { id: flow } = await fixture.start('recovery')
-      const answer = await fixture.submit('recovery', { flow, method: 'code', email })
-      expect(answer.status).toBe(200)
-      return answer.body as Json
+  test('are emailed codes at once', async () => {
+    const { acme, from } = await withAda()
+    const byServer = async (email: string) => {
+      const { id: flow } = await acme.start('recovery')
+      return (await acme.submit('recovery', { flow, email })).body as Json
     }
-    const right = await asked(EMAIL)
-    const flows: Json[] = []
-    for (const email of NOBODIES.slice(0, 20)) flows.push(await asked(email))
-
-    expect(await atOnce(fixture, [right], { code: fixture.codeFor(EMAIL) })).toEqual([200])
-    const wrong = await atOnce(fixture, flows, { code: 'wrong' })
-
-    expect(wrong).toEqual([422, ...Array(19).fill(429)])
+    const right = await byServer(ADA)
+    const others: Json[] = []
+    for (let at = 0; at < 20; at++) others.push(await byServer(unknown(at)))
+    expect(await atOnce(acme, [right], { code: acme.codeFor(ADA) }, from)).toEqual([200])
+    const wrong = await atOnce(acme, others, { code: 'wrong' }, from)
+    expect(wrong).toEqual(statuses(PER_ADDRESS, 20 - PER_ADDRESS))
   })
 
-  test('count together when they come at once: second factors', async () => {
-    await using fixture = await bootThrottled({ [PER_ADDRESS]: '3' })
-    await fixture.security({ mfa_enabled: true })
-    await enrolled(fixture, 'two@example.com')
-    const flows: Json[] = []
-    for (let signIns = 0; signIns < 6; signIns++)
-      flows.push((await halfway(fixture, 'two@example.com')).flow)
-
+  test('are second factors at once', async () => {
+    const { acme, from } = await withAda()
+    await acme.security({ mfa_enabled: true })
+    await clock.advance(MINUTE)
+    await enrolled(acme, BOB)
+    const halves: Json[] = []
+    for (let n = 0; n < PER_ADDRESS + 1; n++) halves.push((await halfway(acme, BOB)).flow)
     const wrong = { method: 'lookup_secret', lookup_secret: 'zzzz-zzzz' }
-    const statuses = await atOnce(fixture, flows, wrong)
-
-    expect(statuses).toEqual([...Array(3).fill(422), ...Array(3).fill(429)])
+    expect(await atOnce(acme, halves, wrong, from)).toEqual(statuses(PER_ADDRESS, 1))
   })
 
-  test('count for the network of an IPv6 address', async () => {
-    await using fixture = await bootThrottled({ [PER_ADDRESS]: '2' })
-    await failFrom(fixture, '2001:db8:0:1::1', 1)
-    await failFrom(fixture, '2001:db8:0:1:ffff::2', 1, 1)
-    expect(await statusOf(fixture, PASSWORD, { from: '2001:0db8:0:1:9::3' })).toBe(429)
-    expect(await statusOf(fixture, PASSWORD, { from: '2001:db8:0:2::1' })).toBe(200)
-  })
+  const by = (forwarded: string, from = '10.0.0.1') => ({ from, 'x-forwarded-for': forwarded })
 
-  test('count for an IPv4 address in any dress, and for no neighbour', async () => {
-    await using fixture = await bootThrottled({ [PER_ADDRESS]: '2' })
-    await failFrom(fixture, '192.0.2.1', 1)
-    await failFrom(fixture, '::ffff:192.0.2.1', 1, 1)
-    expect(await statusOf(fixture, PASSWORD, { from: '::ffff:c000:201' })).toBe(429)
-    expect(await statusOf(fixture, PASSWORD, { from: '192.0.2.2' })).toBe(200)
-  })
-
-  test('count for the address that trusted proxies tell, and never for what others claim', async () => {
-    const flags = { [PER_ADDRESS]: '2', 'server-trusted-proxies': '10.0.0.0/8' }
-    await using fixture = await bootThrottled(flags)
-    const by = (forwarded: string, from = '10.0.0.1') => ({ from, 'x-forwarded-for': forwarded })
-    await wrongly(fixture, 1, { identifier: 'a@example.com', ...by('1.1.1.1, 203.0.113.5') })
-    await wrongly(fixture, 1, { identifier: 'b@example.com', ...by('2.2.2.2, 203.0.113.5') })
-    expect(await statusOf(fixture, PASSWORD, by('3.3.3.3, 203.0.113.5'))).toBe(429)
-    expect(await statusOf(fixture, PASSWORD, by('203.0.113.6'))).toBe(200)
-
-    await wrongly(fixture, 1, { identifier: 'c@example.com', ...by('4.4.4.4', '198.51.100.1') })
-    await wrongly(fixture, 1, { identifier: 'd@example.com', ...by('5.5.5.5', '198.51.100.1') })
-    expect(await statusOf(fixture, PASSWORD, by('6.6.6.6', '198.51.100.1'))).toBe(429)
-  })
-
-  test('that are no longer looked at cost nobody a try', async () => {
-    await using fixture = await bootThrottled({ [PER_ADDRESS]: '1', [PER_IDENTIFIER]: '2' })
-    await failFrom(fixture, '192.0.2.1', 1)
-    for (let tries = 0; tries < 5; tries++)
-      expect(await statusOf(fixture, 'wrong', { from: '192.0.2.1' })).toBe(429)
-    expect(await statusOf(fixture, 'wrong', { from: '192.0.2.2' })).toBe(422)
-    expect(await statusOf(fixture, PASSWORD, { from: '192.0.2.3' })).toBe(200)
-  })
-
-  test('count together where no address is known', async () => {
-    await using fixture = await bootThrottled({ [PER_ADDRESS]: '2' })
-    await wrongly(fixture, 2, { identifier: 'a@example.com' })
-    expect(await statusOf(fixture, PASSWORD)).toBe(429)
-  })
-
-  test('count for no server that shows a key of the tenant, which speaks for many', async () => {
-    await using fixture = await bootThrottled({ [PER_ADDRESS]: '2', [PER_IDENTIFIER]: '3' })
-    const authorization = `Bearer ${fixture.key}`
-    const by = { from: '192.0.2.1', authorization }
-    for (const identifier of NOBODIES.slice(0, 5)) await wrongly(fixture, 1, { identifier, ...by })
-    expect(await statusOf(fixture, PASSWORD, by)).toBe(200)
-    await wrongly(fixture, 3, by)
-    expect(await statusOf(fixture, PASSWORD, by)).toBe(429)
-  })
-})
-
-describe('what costs something each time', () => {
-  const asFresh = (at: number): [kind: string, fields: Json][] => [
+  test.each<[string, failed: By[], refused: By, other: By]>([
     [
-      'registration',
-      { method: 'password', traits: { email: `p-${at}@example.com` }, password: PASSWORD },
+      'the network of an IPv6 address',
+      [{ from: '2001:db8:0:1::1' }, { from: '2001:db8:0:1:ffff::2' }],
+      { from: '2001:0db8:0:1:9::3' },
+      { from: '2001:db8:0:2::1' },
     ],
-    ['registration', { method: 'code', traits: { email: `c-${at}@example.com` } }],
-    ['login', { method: 'code', identifier: `l-${at}@example.com` }],
-    ['recovery', { method: 'code', email: `r-${at}@example.com` }],
-    ['verification', { method: 'code', email: `v-${at}@example.com` }],
+    [
+      'an IPv4 address in any notation',
+      [{ from: '198.18.2.1' }, { from: '::ffff:198.18.2.1' }],
+      { from: '::ffff:c612:201' },
+      { from: '198.18.2.2' },
+    ],
+    [
+      'the address that a trusted proxy forwards',
+      [by('1.1.1.1, 203.0.113.5'), by('2.2.2.2, 203.0.113.5')],
+      by('3.3.3.3, 203.0.113.5'),
+      by('203.0.113.6'),
+    ],
+    [
+      'the peer that is no trusted proxy',
+      [by('4.4.4.4', '198.51.100.1'), by('5.5.5.5', '198.51.100.1')],
+      by('6.6.6.6', '198.51.100.1'),
+      by('6.6.6.6', '198.51.100.2'),
+    ],
+    ['requests without an address', [{}, {}], {}, { from: '198.18.3.1' }],
+  ])('are counted for %s', async (_, failed, refused, other) => {
+    const { acme } = await withAda()
+    await clock.advance(MINUTE)
+    for (let at = 0; at < PER_ADDRESS; at++)
+      await wrongly(acme, 1, { identifier: unknown(at), ...failed[at % failed.length] })
+    expect(await statusOf(acme, PASSWORD, refused)).toBe(429)
+    expect(await statusOf(acme, PASSWORD, other)).toBe(200)
+    await clock.advance(MINUTE)
+  })
+
+  test('are not counted for a server with the key of the tenant', async () => {
+    const { acme, from } = await withAda()
+    const server = { from, authorization: `Bearer ${acme.key}` }
+    for (let at = 0; at <= PER_ADDRESS; at++)
+      await wrongly(acme, 1, { identifier: unknown(at), ...server })
+    expect(await statusOf(acme, PASSWORD, server)).toBe(200)
+    await wrongly(acme, PER_PERSON, server)
+    expect(await statusOf(acme, PASSWORD, server)).toBe(429)
+  })
+})
+
+describe('requests that cost something', () => {
+  const FORMS: [string, (email: string) => Json][] = [
+    ['registration', (email) => ({ method: 'password', traits: { email }, password: PASSWORD })],
+    ['registration', (email) => ({ method: 'code', traits: { email } })],
+    ['login', (identifier) => ({ method: 'code', identifier })],
+    ['recovery', (email) => ({ method: 'code', email })],
+    ['verification', (email) => ({ method: 'code', email })],
   ]
+  const COUNTED = FORMS.map(([kind, form]) => [kind, form('').method, form] as const)
 
-  test.each(asFresh(0).map(([kind, fields], at) => [kind, fields.method, at] as const))(
-    'counts for the address whatever comes of it: %s by %s',
-    async (_kind, _method, at) => {
-      await using fixture = await bootThrottled({ [PER_ADDRESS]: '2' })
-      await fixture.security({ passwordless_enabled: true })
-      const ask = async (times: number, from: string) => {
-        const [kind, fields] = asFresh(times)[at] as [string, Json]
-        return fixture.send(await fixture.start(kind), fields, { [PEER]: from })
-      }
-      for (const times of [1, 2]) expect((await ask(times, '192.0.2.1')).status).toBe(200)
-      const answer = await ask(3, '192.0.2.1')
-      expect(answer.status).toBe(429)
-      expect(answer.headers.get('retry-after')).toBe('30')
-      expect(saidIn(answer.body)).toEqual([4900002])
-      expect((await ask(4, '192.0.2.2')).status).toBe(200)
-      await fixture.clock.advance(30 * SECOND)
-      expect((await ask(5, '192.0.2.1')).status).toBe(200)
-    },
-  )
-
-  test('counts for no server that shows a key of the tenant, which speaks for many', async () => {
-    await using fixture = await bootThrottled({ [PER_ADDRESS]: '1' })
-    const headers = { [PEER]: '192.0.2.1' }
-    for (const email of ['a@example.com', 'b@example.com', 'c@example.com']) {
-      const { id: flow } = await fixture.start('recovery')
-      const fields = { flow, method: 'code', email }
-      expect((await fixture.submit('recovery', fields, headers)).status).toBe(200)
+  test.each(COUNTED)('are limited by address, known or not: %s by %s', async (kind, _, form) => {
+    const { acme, from, elsewhere } = await withAda()
+    await acme.security({ passwordless_enabled: true })
+    if (kind !== 'registration') await person(acme, unknown(0))
+    let people = 0
+    const ask = async (peer: string, headers = {}) => {
+      const fields = form(unknown(people++))
+      return acme.send(await acme.start(kind), fields, { [PEER]: peer, ...headers })
     }
-    const traits = { email: 'd@example.com' }
-    const fields = { method: 'password', traits, password: PASSWORD }
-    const signUp = await fixture.send(await fixture.start('registration'), fields, {
-      ...headers,
-      authorization: `Bearer ${fixture.key}`,
-    })
-    expect(signUp.status).toBe(200)
+    for (let n = 0; n < PER_ADDRESS; n++) expect((await ask(from)).status).toBe(200)
+    const answer = await ask(from)
+    expect([answer.status, saidIn(answer.body)]).toEqual([429, [4900002]])
+    expect(answer.headers.get('retry-after')).toBe('8')
+    const { body } = await acme.api.get(`/v1/gate/identities?email=${unknown(people - 1)}`)
+    expect([body.data, acme.mailsTo(unknown(people - 1))]).toEqual([[], []])
+    expect((await ask(elsewhere)).status).toBe(200)
+    expect((await ask(from, { authorization: `Bearer ${acme.key}` })).status).toBe(200)
+    await clock.advance(7.5 * SECOND)
+    expect((await ask(from)).status).toBe(200)
   })
 
-  test('counts together with failures to sign in', async () => {
-    await using fixture = await bootThrottled({ [PER_ADDRESS]: '2' })
-    await wrongly(fixture, 1, { from: '192.0.2.1' })
-    const recovery = await fixture.start('recovery')
-    const fields = { method: 'code', email: EMAIL }
-    expect((await fixture.send(recovery, fields, { [PEER]: '192.0.2.1' })).status).toBe(200)
-    expect(await statusOf(fixture, PASSWORD, { from: '192.0.2.1' })).toBe(429)
+  test('are counted together with failures', async () => {
+    const { acme, from } = await withAda()
+    await failFrom(acme, from, PER_ADDRESS - 1)
+    const recovery = await acme.start('recovery')
+    expect((await acme.send(recovery, { email: ADA }, { [PEER]: from })).status).toBe(200)
+    expect(await statusOf(acme, PASSWORD, { from })).toBe(429)
   })
 
-  test('counts for nobody while the form is not even filled in', async () => {
-    await using fixture = await bootThrottled({ [PER_ADDRESS]: '1' })
-    const headers = { [PEER]: '192.0.2.1' }
-    const flow = await fixture.start('registration')
-    for (const fields of [
-      {},
-      { method: 'password', traits: { email: 'x' }, password: PASSWORD },
-      { method: 'password', traits: { email: 'new@example.com' }, password: 'short' },
-    ])
-      expect((await fixture.send(flow, fields, headers)).status).toBe(422)
-    const good = { method: 'password', traits: { email: 'new@example.com' }, password: PASSWORD }
-    expect((await fixture.send(flow, good, headers)).status).toBe(200)
-  })
-
-  test('makes nothing of what is refused', async () => {
-    await using fixture = await bootThrottled({ [PER_ADDRESS]: '1' })
-    await wrongly(fixture, 1, { from: '192.0.2.1' })
-    const fields = { method: 'password', traits: { email: 'new@example.com' }, password: PASSWORD }
-    const answer = await fixture.send(await fixture.start('registration'), fields, {
-      [PEER]: '192.0.2.1',
-    })
-    expect(answer.status).toBe(429)
-    const { body } = await fixture.api.get('/v1/gate/identities?email=new@example.com')
-    expect(body.data).toEqual([])
+  test('are counted once the form is valid; reading a flow is free', async () => {
+    const { acme, from } = await withAda()
+    await failFrom(acme, from, PER_ADDRESS - 1)
+    const flow = await acme.start('registration')
+    for (let n = 0; n < 20; n++) expect((await read(acme, flow)).status).toBe(200)
+    const good = { method: 'password', traits: { email: BOB }, password: PASSWORD }
+    for (const [fields, status] of [
+      [{}, 422],
+      [{ ...good, traits: { email: 'x' } }, 422],
+      [{ ...good, password: 'short' }, 422],
+      [good, 200],
+    ] as const)
+      expect((await acme.send(flow, fields, { [PEER]: from })).status).toBe(status)
   })
 })
 
-test('looking at flows is no try', async () => {
-  await using fixture = await bootThrottled({ [PER_ADDRESS]: '1', [PER_IDENTIFIER]: '1' })
-  const flow = await fixture.start('login')
-  const headers = { [PEER]: '192.0.2.1' }
-  for (let looks = 0; looks < 20; looks++) {
-    const { status } = await fixture.app.raw(`/auth/self-service/login?flow=${flow.id}`, {
-      headers,
-    })
-    expect(status).toBe(200)
+describe('changes of settings', () => {
+  /** Rows written since the database was opened. */
+  const writes = () =>
+    flows.app.db.client.query<{ n: number }, []>('SELECT total_changes() AS n').get()?.n
+
+  async function signedIn() {
+    const { acme } = await withAda()
+    await clock.advance(MINUTE)
+    const { session_token: token } = await acme.signIn(ADA)
+    return { acme, token: token as string }
   }
-  expect(await statusOf(fixture, PASSWORD, { from: '192.0.2.1' })).toBe(200)
-})
 
-describe('changes by somebody signed in', () => {
-  const LIMIT = 5
-
-  /** Rows written, changed and deleted since the database was opened. */
-  const writes = ({ app }: Pick<Checked, 'app'>) =>
-    app.db.client.query<{ n: number }, []>('SELECT total_changes() AS n').get()?.n
-
-  test('are so many a minute from one address: steps of one flow', async () => {
-    await using fixture = await bootThrottled({ [PER_ADDRESS]: `${LIMIT}` })
-    const { session_token } = await fixture.signIn(EMAIL)
-    await fixture.security({ mfa_enabled: true })
-    await fixture.enrol(session_token)
-    await fixture.clock.advance(MINUTE)
-    const flow = await fixture.settings(session_token)
-    const step = () => fixture.send(flow, { lookup_secret_regenerate: 'true' })
-    for (let n = 0; n < LIMIT; n++) expect((await step()).status).toBe(200)
-    const before = writes(fixture)
-    const refused = await step()
-    expect([refused.status, saidIn(refused.body), writes(fixture)]).toEqual([
-      429,
-      [4900002],
-      before,
-    ])
-    await fixture.clock.advance(MINUTE)
+  test('are limited by address: steps of one flow', async () => {
+    const { acme, token } = await signedIn()
+    await acme.security({ mfa_enabled: true })
+    await acme.enrol(token)
+    await clock.advance(MINUTE)
+    const flow = await acme.settings(token)
+    const step = () => acme.send(flow, { lookup_secret_regenerate: 'true' })
+    for (let n = 0; n < PER_ADDRESS; n++) expect((await step()).status).toBe(200)
+    const before = writes()
+    const { status, body } = await step()
+    expect([status, saidIn(body), writes()]).toEqual([429, [4900002], before])
+    await clock.advance(MINUTE)
     expect((await step()).status).toBe(200)
   })
 
-  test('are so many a minute from one address: pages, each of which begins a flow', async () => {
-    await using fixture = await bootThrottled({ [PER_ADDRESS]: `${LIMIT}` })
-    const { session_token } = await fixture.signIn(EMAIL)
-    const { hosted_url } = await fixture.settings(session_token)
-    const browser = newBrowser(fixture.app)
-    let page = await browser.visit(hosted_url)
-    await fixture.clock.advance(MINUTE)
-    for (let n = 0; n < LIMIT; n++)
+  test('are limited by address: pages, each of which starts a flow', async () => {
+    const { acme, token } = await signedIn()
+    const browser = newBrowser(flows.app)
+    let page = await browser.visit((await acme.settings(token)).hosted_url)
+    await clock.advance(MINUTE)
+    for (let n = 0; n < PER_ADDRESS; n++)
       page = await browser.follow(await browser.press(page, ['method', 'profile']))
-    const before = writes(fixture)
+    const before = writes()
     const refused = await browser.press(page, ['method', 'profile'])
-    expect([refused.status, writes(fixture)]).toEqual([429, before])
+    expect([refused.status, writes()]).toEqual([429, before])
   })
 
-  test('are without end for a server with its key', async () => {
-    await using fixture = await bootThrottled({ [PER_ADDRESS]: '1' })
-    const { session_token } = await fixture.signIn(EMAIL)
-    for (let n = 0; n < 5; n++) {
-      const { id: flow } = await fixture.settings(session_token)
-      const fields = { flow, method: 'profile', traits: { email: EMAIL, custom_data: { n } } }
-      const answer = await fixture.submit('settings', fields, { 'x-session-token': session_token })
-      expect(answer.status).toBe(200)
+  test('are not limited for a server with a key', async () => {
+    const { acme, token } = await signedIn()
+    for (let n = 0; n <= PER_ADDRESS; n++) {
+      const { id: flow } = await acme.settings(token)
+      const fields = { flow, method: 'profile', traits: { email: ADA, custom_data: { n } } }
+      expect((await acme.submit('settings', fields, withToken(token))).status).toBe(200)
     }
   })
+})
+
+test('the limits are 10 tries a minute for a person, and 60 for an address', () => {
+  const { limits } = testConfig()
+  expect(limits).toMatchObject({ signInsPerIdentifierPerMinute: 10, signInsPerMinute: 60 })
 })

@@ -1,635 +1,428 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { startTarget } from '../../../../support/target.ts'
 import { rest } from '../../../relay/fixture.ts'
-import { expectDescribed } from '../../../relay/support.ts'
-import { HOUR, IDENTITIES, type Json, UNKNOWN_ID } from '../../fixture.ts'
-import { personPath, rowsOf, told, typesTold, withoutFreeForm } from '../../identities/people.ts'
+import { IDENTITIES, type Json, UNKNOWN_ID } from '../../fixture.ts'
+import { personPath, told, typesTold } from '../../identities/people.ts'
+import { ADA, BOB, connect, RETURN_TO, refuses, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import {
+  addressOf,
   asked,
-  bootCrowd,
   CODE_MS,
+  codeRows,
   complaintsIn,
-  connect,
   credentialsOf,
   FLOW_MS,
   factsOf,
   fatesOf,
   flowIn,
+  HOSTED,
+  isoAt,
   MAIL_GAP_MS,
   nextFlowIn,
   person,
   read,
   recover,
+  sessionsOf,
+  type Tenant,
   unproven,
+  useFlows,
   WAYS,
+  waiting,
   whose,
   wrongCode,
 } from './code-fixture.ts'
-import {
-  AUTH,
-  bootFlows,
-  csrfOf,
-  type FlowFixture,
-  flowParty,
-  messageIds,
-  node,
-  nodeNames,
-  PASSWORD,
-} from './fixture.ts'
+import { csrfOf, messageIds, node, nodeNames, PASSWORD } from './fixture.ts'
 
-let fixture: FlowFixture
-let document: Json
-beforeAll(async () => {
-  fixture = await bootCrowd()
-  document = (await fixture.app.raw('/openapi.json')).body
-})
-afterAll(() => fixture.app.stop())
+const flows = await useFlows()
+const { clock, app } = flows
 
-let people = 0
-const newAddress = () => `verifies-${people++}@example.com`
+const CONTINUE: [string, string] = ['method', 'code']
+const STARTED = { state: 'choose_method', type: 'browser', method: 'POST' }
 
-/** Somebody whose address is still to be proven. */
-async function somebody(fields: Json = {}) {
-  const email = newAddress()
-  return { email, identity: await unproven(fixture, email, fields) }
+/** A person whose address is to be verified, and a flow that waits for the code. */
+async function verifying(acme: Tenant, email = ADA) {
+  const identity = await unproven(acme, email)
+  return { identity, ...(await waiting(acme, 'verification', email)) }
 }
 
-const addressOf = async (identity: Json): Promise<Json> =>
-  (await fixture.readIdentity(identity)).verifiable_addresses[0]
-
-describe('a verification flow', () => {
-  test('asks for an address, and for nothing else', async () => {
-    const flow = await fixture.start('verification')
-
-    const at = fixture.clock.now()
-    expect(factsOf(flow)).toEqual({
-      id: flow.id,
-      type: 'browser',
-      issued_at: new Date(at).toISOString(),
-      expires_at: new Date(at + FLOW_MS).toISOString(),
-      request_url: 'http://127.0.0.1:8420/v1/gate/auth/verification',
-      state: 'choose_method',
-      action: `http://127.0.0.1:8420/auth/self-service/verification?flow=${flow.id}`,
-      hosted_url: `http://127.0.0.1:8420/auth/self-service/verification?flow=${flow.id}`,
-      method: 'POST',
-    })
-    expect(nodeNames(flow)).toEqual(['code:email', 'code:method=code'])
-    expect(messageIds(flow)).toEqual([])
+test('a verification flow asks for an address', async () => {
+  const acme = await flows.newTenant()
+  const flow = await acme.start('verification')
+  const action = `${HOSTED}/verification?flow=${flow.id}`
+  expect(factsOf(flow)).toEqual({
+    ...STARTED,
+    id: flow.id,
+    issued_at: isoAt(clock.now()),
+    expires_at: isoAt(clock.now() + FLOW_MS),
+    request_url: 'http://127.0.0.1:8420/v1/gate/auth/verification',
+    action,
+    hosted_url: action,
   })
-
-  test('needs the key of a tenant, with the scope for flows', async () => {
-    const { key } = await fixture.acme.key('gate', 'live', ['identities.read'])
-    const ask = (headers: Record<string, string>) =>
-      fixture.app.raw(`${AUTH}/verification`, { headers }).then(({ status }) => status)
-
-    expect(await ask({})).toBe(401)
-    expect(await ask({ authorization: `Bearer ${key}` })).toBe(403)
-  })
+  expect([nodeNames(flow), messageIds(flow)]).toEqual([['code:email', 'code:method=code'], []])
 })
 
-describe.each(WAYS)('an address is proven, %s', (name, bring) => {
-  const isWithKey = name.startsWith('by the tenant')
-  const sendIt = async (flow: Json, fields: Json) => {
-    const answer = await bring(fixture, flow, fields)
-    const path = isWithKey ? `${AUTH}/verification/submit` : '/auth/self-service/verification'
-    expectDescribed(document, 'post', path, withoutFreeForm(path, answer))
-    return answer
-  }
-
-  test('by a code that is sent there first', async () => {
-    const { email, identity } = await somebody()
-    const flow = await fixture.start('verification')
-
-    const sent = flowIn(await sendIt(flow, { method: 'code', email }), 200, 'sent_email')
-
+describe.each(WAYS)('a verification, sent %s', (_, send) => {
+  test('verifies the address with the code, once, and opens no session', async () => {
+    const acme = await flows.newTenant()
+    const identity = await unproven(acme, ADA)
+    const flow = await acme.start('verification')
+    const sent = flowIn(await send(acme, flow, { email: ADA }), 200, 'sent_email')
     expect(factsOf(sent)).toEqual({ ...factsOf(flow), state: 'sent_email', active: 'code' })
-    expect(nodeNames(sent)).toEqual([
-      'code:code',
-      'code:method=code',
-      'code:method=code',
-      `code:email=${email}`,
-    ])
+    const entry = ['code:code', 'code:method=code', 'code:method=code', `code:email=${ADA}`]
+    expect([nodeNames(sent), messageIds(sent)]).toEqual([entry, [1080003]])
     expect(node(sent, 'code').attributes.value).toBe('')
-    expect(messageIds(sent)).toEqual([1080003])
-    expect(await addressOf(identity)).toMatchObject({ verified: false, status: 'sent' })
-  })
+    expect(await addressOf(acme, identity)).toMatchObject({ verified: false, status: 'sent' })
 
-  test('by the code that comes back: no session begins by it', async () => {
-    const { email, identity } = await somebody()
-    const flow = await asked(fixture, 'verification', email)
-
-    const answer = await sendIt(flow, { method: 'code', code: fixture.codeFor(email) })
-
-    const done = flowIn(answer, 200, 'passed_challenge')
-    expect(nodeNames(done)).toEqual([])
-    expect(messageIds(done)).toEqual([1080002])
+    const code = acme.codeFor(ADA)
+    const done = flowIn(await send(acme, flow, { code }), 200, 'passed_challenge')
+    expect([nodeNames(done), messageIds(done)]).toEqual([[], [1080002]])
     expect(done).not.toHaveProperty('continue_with')
     expect(JSON.stringify(done)).not.toContain('gat_st_')
-    const now = new Date(fixture.clock.now()).toISOString()
-    expect(await addressOf(identity)).toMatchObject({
-      value: email,
-      verified: true,
-      status: 'completed',
-      verified_at: now,
-      updated_at: now,
-    })
-    expect((await fixture.api.get(personPath(identity, '/sessions'))).body).toEqual([])
+    const now = isoAt(clock.now())
+    const completed = { status: 'completed', verified_at: now, updated_at: now }
+    const verified = { value: ADA, verified: true, ...completed }
+    expect(await addressOf(acme, identity)).toMatchObject(verified)
+    expect(await sessionsOf(acme, identity)).toEqual([])
+
+    clock.jump(MAIL_GAP_MS)
+    for (const fields of [{ code }, { code: wrongCode(code) }, { email: ADA }, {}]) {
+      const again = flowIn(await send(acme, flow, fields), 422, 'passed_challenge')
+      expect(messageIds(again)).toContain(4070002)
+    }
+    expect(acme.mailsTo(ADA)).toHaveLength(1)
   })
 
-  test('by what is left of a form when the method is not named', async () => {
-    const { email, identity } = await somebody()
-    const flow = await fixture.start('verification')
-
-    flowIn(await sendIt(flow, { email }), 200, 'sent_email')
-    flowIn(await sendIt(flow, { code: fixture.codeFor(email) }), 200, 'passed_challenge')
-
-    expect(await addressOf(identity)).toMatchObject({ verified: true })
-  })
-
-  test('once: what is sent to a flow that is over is refused', async () => {
-    const { email } = await somebody()
-    const flow = await asked(fixture, 'verification', email)
-    const code = fixture.codeFor(email)
-    flowIn(await sendIt(flow, { code }), 200, 'passed_challenge')
-    fixture.clock.jump(MAIL_GAP_MS)
-
-    for (const fields of [{ code }, { code: wrongCode(code) }, { email }, {}])
-      expect(messageIds(flowIn(await sendIt(flow, fields), 422, 'passed_challenge'))).toContain(
-        4070002,
-      )
-    expect(fixture.mailsTo(email)).toHaveLength(1)
-  })
-
-  test.each<[string, Json, (number | string)[]]>([
-    ['nothing', {}, [4010006]],
-    ['another method', { method: 'oidc', provider: 'github' }, [4010006]],
-    ['no address', { method: 'code' }, ['email:4000002']],
-    ['what is no address', { email: 'ada@' }, ['email:4000040']],
-    ['an address that is an object', { email: { a: 1 } }, ['email:4000026']],
-    ['a code before there is one', { code: '123456' }, [4070006]],
-  ])('and not with %s', async (_, fields, ids) => {
-    const flow = await fixture.start('verification')
-
-    expect(complaintsIn(flowIn(await sendIt(flow, fields), 422, 'choose_method'))).toEqual(ids)
+  test.each<[Json, (number | string)[]]>([
+    [{}, [4010006]],
+    [{ method: 'oidc', provider: 'github' }, [4010006]],
+    [{ method: 'code' }, ['email:4000002']],
+    [{ email: 'ada@' }, ['email:4000040']],
+    [{ email: { a: 1 } }, ['email:4000026']],
+    [{ code: '123456' }, [4070006]],
+  ])('needs an address: %j', async (fields, ids) => {
+    const acme = await flows.newTenant()
+    const answer = await send(acme, await acme.start('verification'), fields)
+    expect(complaintsIn(flowIn(answer, 422, 'choose_method'))).toEqual(ids)
   })
 })
 
-describe('with a key', () => {
-  test('a flow has to be named', async () => {
-    for (const flow of [undefined, '', null, 7])
-      expect(await fixture.submit('verification', { flow, email: newAddress() })).toMatchObject({
-        status: 400,
-        body: { error: expect.stringMatching(/^flow: is required/) },
-      })
-  })
-
-  test('one that there is not, or that is of another kind or tenant, is not found', async () => {
-    const other = await flowParty(fixture.app)
-    const { email, identity } = await somebody()
-    const flow = await asked(fixture, 'verification', email)
-    const recovery = await fixture.start('recovery')
-    const code = fixture.codeFor(email)
-    const missing = { status: 404, body: { id: 'flow_not_found', error: 'flow not found' } }
-
-    for (const id of [UNKNOWN_ID, recovery.id])
-      expect(await fixture.submit('verification', { flow: id, code })).toMatchObject(missing)
-    expect(await other.submit('verification', { flow: flow.id, code })).toMatchObject(missing)
-
-    expect(await addressOf(identity)).toMatchObject({ verified: false })
-    const answer = await fixture.submit('verification', { flow: flow.id, code })
-    flowIn(answer, 200, 'passed_challenge')
-  })
-
-  test('somebody without a key, or without the scope, is refused before anything is looked at', async () => {
-    const { key } = await fixture.acme.key('gate', 'live', ['identities.read'])
-    const post = (authorization: string) =>
-      fixture.app.raw(`${AUTH}/verification/submit`, {
-        method: 'POST',
-        headers: { authorization, 'content-type': 'application/json' },
-        body: '{',
-      })
-
-    expect((await post('')).status).toBe(401)
-    expect((await post(`Bearer ${key}`)).status).toBe(403)
-    expect((await post(`Bearer ${fixture.key}`)).status).toBe(400)
-  })
+test('a verification flow that the tenant submits is of its kind and of its tenant', async () => {
+  const [acme, globex] = [await flows.newTenant(), await flows.newTenant()]
+  const { flow, code } = await verifying(acme)
+  const recovery = await acme.start('recovery')
+  const missing = refuses(404, 'flow_not_found')
+  for (const id of [UNKNOWN_ID, recovery.id])
+    expect(await acme.submit('verification', { flow: id, code })).toMatchObject(missing)
+  expect(await globex.submit('verification', { flow: flow.id, code })).toMatchObject(missing)
+  flowIn(await acme.submit('verification', { flow: flow.id, code }), 200, 'passed_challenge')
 })
 
-test('without a key nothing is taken but with the token of the flow', async () => {
-  const { email, identity } = await somebody()
-  const flow = await asked(fixture, 'verification', email)
-  const code = fixture.codeFor(email)
-  const other = await fixture.start('verification')
-
+test('no code is accepted without the CSRF token of the flow', async () => {
+  const acme = await flows.newTenant()
+  const { identity, flow, code } = await verifying(acme)
+  const other = await acme.start('verification')
   for (const csrf_token of [undefined, '', csrfOf(other)])
-    expect(await fixture.send(flow, { csrf_token, code })).toMatchObject({
-      status: 403,
-      body: { id: 'security_csrf_violation' },
-    })
-
-  expect(await addressOf(identity)).toMatchObject({ verified: false })
+    expect(await acme.send(flow, { csrf_token, code })).toMatchObject(
+      refuses(403, 'security_csrf_violation'),
+    )
+  expect(await addressOf(acme, identity)).toMatchObject({ verified: false })
 })
 
-describe('the link in the mail', () => {
-  test('leads to a flow of its own with its secret filled in, and proves nothing by itself', async () => {
-    const { email, identity } = await somebody()
-    const flow = await asked(fixture, 'verification', email)
-    const { flow: id, code } = Object.fromEntries(new URL(fixture.linkFor(email)).searchParams)
+describe('the link in the email', () => {
+  test('leads to a flow of its own, and verifies nothing by being opened', async () => {
+    const acme = await flows.newTenant()
+    const { identity, flow, code: typed } = await verifying(acme)
+    const link = acme.linkFor(ADA)
+    const { flow: id, code } = Object.fromEntries(new URL(link).searchParams)
     expect(id).not.toBe(flow.id)
-
     for (let n = 0; n < 10; n++) {
-      const page = await newBrowser(fixture.app).visit(fixture.linkFor(email))
+      const page = await newBrowser(app).visit(link)
       expect(page.forms).toMatchObject([{ hidden: { code }, fields: {} }])
     }
-
-    expect(await addressOf(identity)).toMatchObject({ verified: false })
-    flowIn(await fixture.send(flow, { code: fixture.codeFor(email) }), 200, 'passed_challenge')
+    expect(await addressOf(acme, identity)).toMatchObject({ verified: false })
+    flowIn(await acme.send(flow, { code: typed }), 200, 'passed_challenge')
   })
 
-  test('can be opened after all is done, and says so', async () => {
-    const email = newAddress()
-    const body = await fixture.register(email)
+  test('verifies with one press of a button, in any browser', async () => {
+    const acme = await flows.newTenant()
+    const { identity } = await verifying(acme)
+    const browser = newBrowser(app)
+    const done = await browser.press(await browser.visit(acme.linkFor(ADA)), CONTINUE)
+    expect(done.status).toBe(303)
+    expect(await addressOf(acme, identity)).toMatchObject({ verified: true })
+  })
+
+  test('can be opened after the address is verified', async () => {
+    const acme = await flows.newTenant()
+    const body = await acme.register(ADA)
     const { url } = nextFlowIn({ body }, 'show_verification_ui')
-    const flow = flowIn(await read(fixture, { ui: { action: url } }), 200, 'sent_email')
-    flowIn(await fixture.send(flow, { code: fixture.codeFor(email) }), 200, 'passed_challenge')
-    const browser = newBrowser(fixture.app)
-
-    const page = await browser.visit(fixture.linkFor(email))
-    const done = await browser.follow(await browser.press(page, ['method', 'code']))
-
-    expect(done.text).toContain('Your email address is verified')
+    const { body: flow } = await read(acme, { ui: { action: url } })
+    flowIn(await acme.send(flow, { code: acme.codeFor(ADA) }), 200, 'passed_challenge')
+    const browser = newBrowser(app)
+    const pressed = await browser.press(await browser.visit(acme.linkFor(ADA)), CONTINUE)
+    expect((await browser.follow(pressed)).text).toContain('Your email address is verified')
   })
 
-  test('of another kind leads nowhere', async () => {
-    const { email } = await somebody()
-    await asked(fixture, 'verification', email)
+  test('is not found under another kind, and leads from an expired flow to a new one', async () => {
+    const acme = await flows.newTenant()
+    await verifying(acme)
+    const link = acme.linkFor(ADA)
+    expect((await acme.open(link.replace('/verification?', '/recovery?'))).status).toBe(404)
+    clock.jump(FLOW_MS)
 
-    const link = fixture.linkFor(email).replace('/verification?', '/recovery?')
-
-    expect((await fixture.open(link)).status).toBe(404)
-  })
-
-  test('leads on from an expired flow to one that asks anew, without the code', async () => {
-    const { email } = await somebody()
-    await asked(fixture, 'verification', email)
-    const link = fixture.linkFor(email)
-    fixture.clock.jump(FLOW_MS)
-
-    const page = await fixture.open(link)
-
+    const page = await acme.open(link)
     expect(page.status).toBe(303)
-    expect(page.headers.get('location')).not.toContain('code=')
-    expect((await fixture.open(page.headers.get('location') as string)).body).toContain(
-      'name="email"',
-    )
+    const next = page.headers.get('location') as string
+    expect(next).not.toContain('code=')
+    expect((await acme.open(next)).body).toContain('name="email"')
   })
 })
 
 describe('on pages', () => {
-  test('a form answers with a redirect to the flow, which says what came of it', async () => {
-    const { email, identity } = await somebody()
-    const flow = await fixture.start('verification')
-    const browser = newBrowser(fixture.app)
-
+  test('each form redirects to the flow, which shows the result', async () => {
+    const acme = await flows.newTenant()
+    const identity = await unproven(acme, ADA)
+    const flow = await acme.start('verification')
+    const browser = newBrowser(app)
     const asking = await browser.visit(flow.ui.action)
-    const sent = await browser.press(asking, ['method', 'code'], { email })
+    const sent = await browser.press(asking, CONTINUE, { email: ADA })
     expect([sent.status, sent.location]).toEqual([303, flow.ui.action])
-    const code = fixture.codeFor(email)
-    const done = await browser.press(await browser.follow(sent), ['method', 'code'], { code })
-
+    const code = acme.codeFor(ADA)
+    const done = await browser.press(await browser.follow(sent), CONTINUE, { code })
     expect([done.status, done.location]).toEqual([303, flow.ui.action])
     expect((await browser.follow(done)).text).toContain('Your email address is verified')
-    expect(await addressOf(identity)).toMatchObject({ verified: true })
+    expect(await addressOf(acme, identity)).toMatchObject({ verified: true })
   })
 
-  test('the link in the mail takes one press of a button, in whichever browser', async () => {
-    const { email, identity } = await somebody()
-    await asked(fixture, 'verification', email)
-    const browser = newBrowser(fixture.app)
-
-    const done = await browser.press(await browser.visit(fixture.linkFor(email)), [
-      'method',
-      'code',
-    ])
-
-    expect(done.status).toBe(303)
-    expect(await addressOf(identity)).toMatchObject({ verified: true })
-  })
-
-  test('who came from an app finds a way back there, and no code for anything', async () => {
-    const { email } = await somebody()
-    const flow = await fixture.start('verification', { 'x-return-to': 'https://app.example.com/a' })
-    await fixture.send(flow, { email })
-
-    const answer = await fixture.send(flow, { code: fixture.codeFor(email) })
-
+  test('a link leads back to the app', async () => {
+    const acme = await flows.newTenant()
+    await unproven(acme, ADA)
+    const flow = await acme.start('verification', { 'x-return-to': RETURN_TO })
+    await acme.send(flow, { email: ADA })
+    const answer = await acme.send(flow, { code: acme.codeFor(ADA) })
     const done = flowIn(answer, 200, 'passed_challenge')
-    expect(done.return_to).toBe('https://app.example.com/a')
-    expect(node(done, 'continue')).toMatchObject({
-      type: 'a',
-      attributes: { href: 'https://app.example.com/a' },
-    })
-    expect((await fixture.open(flow.ui.action)).body).toContain('href="https://app.example.com/a"')
+    expect(done.return_to).toBe(RETURN_TO)
+    expect(node(done, 'continue')).toMatchObject({ type: 'a', attributes: { href: RETURN_TO } })
+    expect((await acme.open(flow.ui.action)).body).toContain(`href="${RETURN_TO}"`)
   })
 })
 
-describe('whoever has just signed up', () => {
-  test('is sent a code beside the sign-in, for a flow that is named', async () => {
-    const email = newAddress()
-    const body = await fixture.register(email)
-    const identity = body.identity
-
+describe('a new account', () => {
+  test('gets an email with a code for the flow that it is shown', async () => {
+    const acme = await flows.newTenant()
+    const body = await acme.register(ADA)
     const { id, url, verifiable_address } = nextFlowIn({ body }, 'show_verification_ui')
-
-    expect(verifiable_address).toBe(email)
-    expect(url).toBe(`http://127.0.0.1:8420/auth/self-service/verification?flow=${id}`)
-    expect(fixture.linkFor(email)).not.toContain(id)
-    const flow = flowIn(await read(fixture, { ui: { action: url } }), 200, 'sent_email')
+    expect(verifiable_address).toBe(ADA)
+    expect(url).toBe(`${HOSTED}/verification?flow=${id}`)
+    expect(acme.linkFor(ADA)).not.toContain(id)
+    const flow = flowIn(await read(acme, { ui: { action: url } }), 200, 'sent_email')
     expect(messageIds(flow)).toEqual([1080003])
-    flowIn(await fixture.send(flow, { code: fixture.codeFor(email) }), 200, 'passed_challenge')
-    expect(await addressOf(identity)).toMatchObject({ verified: true })
+    flowIn(await acme.send(flow, { code: acme.codeFor(ADA) }), 200, 'passed_challenge')
+    expect(await addressOf(acme, body.identity)).toMatchObject({ verified: true })
   })
 
-  test('keeps their password and their session by proving the address', async () => {
-    const email = newAddress()
-    const { session_token: token, identity } = await fixture.register(email)
-    await connect(fixture, identity)
-    fixture.clock.jump(MAIL_GAP_MS)
-    const flow = await asked(fixture, 'verification', email)
-
-    await fixture.send(flow, { code: fixture.codeFor(email) }, { 'x-session-token': token })
-
-    expect(await whose(fixture, token)).toBe(identity.id)
-    expect(await credentialsOf(fixture, identity)).toEqual(['oidc', 'password'])
-    expect((await fixture.tryPassword(email)).status).toBe(200)
+  test('keeps its credentials and its session when its owner verifies the address', async () => {
+    const acme = await flows.newTenant()
+    const { session_token: token, identity } = await acme.register(ADA)
+    await connect(acme, identity, 'github', `github-${identity.id}`)
+    clock.jump(MAIL_GAP_MS)
+    const { flow, code } = await waiting(acme, 'verification', ADA)
+    await acme.send(flow, { code }, withToken(token))
+    expect(await whose(acme, token)).toBe(identity.id)
+    expect(await credentialsOf(acme, identity)).toEqual(['oidc', 'password'])
+    expect((await acme.tryPassword(ADA)).status).toBe(200)
   })
+})
+
+test('a password needs no verified address', async () => {
+  const acme = await flows.newTenant()
+  await unproven(acme, ADA, { password: PASSWORD })
+  expect((await acme.tryPassword(ADA)).status).toBe(200)
 })
 
 describe('webhooks', () => {
-  test('hear of a proven address exactly once, however it was proven', async () => {
+  /** A tenant whose webhook is told of verified addresses. */
+  async function telling(url: string) {
+    const acme = await flows.newTenant({ passwordless_enabled: true })
+    await acme.createWebhook(url, { events: ['identity.email_verified'] })
+    return acme
+  }
+
+  test('are told of a verified address once, however often it is verified', async () => {
     await using target = startTarget()
-    await using own = await bootFlows()
-    await own.createWebhook(target.url, { events: ['identity.email_verified'] })
-    const email = newAddress()
-    const identity = await unproven(own, email)
-    const first = await asked(own, 'verification', email)
-    const code = own.codeFor(email)
-
-    // Both at once, then again, then in other ways.
-    const both = await Promise.all([own.send(first, { code }), own.send(first, { code })])
+    const acme = await telling(target.url)
+    const { identity, flow, code } = await verifying(acme)
+    const both = await Promise.all([acme.send(flow, { code }), acme.send(flow, { code })])
     expect(both.map(({ status }) => status).sort()).toEqual([200, 422])
-    await own.send(first, { code })
-    own.clock.jump(MAIL_GAP_MS)
-    await recover(own, email)
-    own.clock.jump(MAIL_GAP_MS)
-    await own.security({ passwordless_enabled: true })
-    const login = await asked(own, 'login', email)
-    expect((await own.send(login, { code: own.codeFor(email) })).status).toBe(200)
-    await rest(own.app)
-
+    clock.jump(MAIL_GAP_MS)
+    await recover(acme, ADA)
+    const login = await waiting(acme, 'login', ADA)
+    expect((await acme.send(login.flow, { code: login.code })).status).toBe(200)
+    await rest(app)
     expect(told(target)).toEqual([
       {
         event_id: expect.any(String),
         event_type: 'identity.email_verified',
-        tenant_id: own.tenantId,
+        tenant_id: acme.tenantId,
         created_at: expect.any(String),
         data: { identity_id: identity.id, payload: {} },
       },
     ])
   })
 
-  test('hear of it once when somebody who is signed in proves it twice over', async () => {
+  test('are told once when a signed-in person verifies an address in two ways', async () => {
     await using target = startTarget()
-    await using own = await bootFlows()
-    await own.createWebhook(target.url, { events: ['identity.email_verified'] })
-    await own.security({ passwordless_enabled: true })
-    const email = newAddress()
-    await unproven(own, email, { password: PASSWORD })
-    const { session_token: token } = await own.signIn(email)
-    const flow = await asked(own, 'verification', email)
-    const code = own.codeFor(email)
-    const again = await own.start('login', { 'x-session-token': token }, '?refresh=true')
-    const headers = { 'x-session-token': token }
-    expect((await own.send(again, { method: 'code' }, headers)).status).toBe(200)
-
-    const proven = await own.send(again, { code: own.codeFor(email) }, headers)
-    expect(proven.status).toBe(200)
-    await own.send(flow, { code })
-    await rest(own.app)
-
+    const acme = await telling(target.url)
+    await unproven(acme, ADA, { password: PASSWORD })
+    const { session_token: token } = await acme.signIn(ADA)
+    const { flow, code } = await waiting(acme, 'verification', ADA)
+    const again = await acme.start('login', withToken(token), '?refresh=true')
+    await acme.sendWell(again, { method: 'code' }, withToken(token))
+    await acme.sendWell(again, { code: acme.codeFor(ADA) }, withToken(token))
+    await acme.send(flow, { code })
+    await rest(app)
     expect(typesTold(target)).toEqual(['identity.email_verified'])
   })
 
-  test('hear nothing of codes that were wrong, late or asked for', async () => {
+  test.each(['recovery', 'login'] as const)('are told when a %s verifies it', async (kind) => {
     await using target = startTarget()
-    const other = await flowParty(fixture.app)
-    await other.createWebhook(target.url)
-    const email = newAddress()
-    await unproven(other, email)
-    const flow = await asked(other, 'verification', email)
-    const code = other.codeFor(email)
-
-    await other.send(flow, { code: wrongCode(code) })
-    fixture.clock.jump(CODE_MS)
-    await other.send(flow, { code })
-    await rest(fixture.app)
-
-    expect(typesTold(target)).toEqual(['identity.created'])
+    const acme = await telling(target.url)
+    await unproven(acme, ADA)
+    const { flow, code } = await waiting(acme, kind, ADA)
+    expect((await acme.send(flow, { code })).status).toBe(200)
+    await rest(app)
+    expect(typesTold(target)).toEqual(['identity.email_verified'])
   })
 
-  test.each(['recovery', 'login'] as const)('hear of it when a %s proves it', async (kind) => {
+  test('are not told of wrong, late and requested codes', async () => {
     await using target = startTarget()
-    const other = await flowParty(fixture.app)
-    await other.createWebhook(target.url, { events: ['identity.email_verified'] })
-    await other.security({ passwordless_enabled: true })
-    const email = newAddress()
-    await unproven(other, email)
-    const flow = await asked(other, kind, email)
-
-    expect((await other.send(flow, { code: other.codeFor(email) })).status).toBe(200)
-    await rest(fixture.app)
-
-    expect(typesTold(target)).toEqual(['identity.email_verified'])
+    const acme = await telling(target.url)
+    const { flow, code } = await verifying(acme)
+    await acme.send(flow, { code: wrongCode(code) })
+    clock.jump(CODE_MS)
+    await acme.send(flow, { code })
+    await rest(app)
+    expect(typesTold(target)).toEqual([])
   })
 })
 
-describe('another mail', () => {
-  test('kills the code of the one before, in whichever flow', async () => {
-    const { email } = await somebody()
-    const first = await asked(fixture, 'verification', email)
-    const firstCode = fixture.codeFor(email)
-    fixture.clock.jump(MAIL_GAP_MS)
-    const second = await asked(fixture, 'verification', email)
+describe('another email', () => {
+  const resend = (acme: Tenant, identity: Json) =>
+    acme.api.post(personPath(identity, '/resend-verification'))
 
-    const late = await fixture.send(first, { code: firstCode })
+  const OTHERS: [string, (acme: Tenant, identity: Json) => Promise<unknown>][] = [
+    ['a user asks for', (acme) => asked(acme, 'verification', ADA)],
+    ['the tenant asks for', resend],
+  ]
 
+  test.each(OTHERS)('that %s ends the code before it, and no code of others', async (_, ask) => {
+    const acme = await flows.newTenant()
+    const { identity, flow, code } = await verifying(acme)
+    const bob = await verifying(acme, BOB)
+    clock.jump(MAIL_GAP_MS)
+    await ask(acme, identity)
+    const late = await acme.send(flow, { code })
     expect(complaintsIn(flowIn(late, 422, 'sent_email'))).toEqual(['code:4070006'])
-    flowIn(await fixture.send(second, { code: fixture.codeFor(email) }), 200, 'passed_challenge')
+    flowIn(await acme.send(bob.flow, { code: bob.code }), 200, 'passed_challenge')
   })
 
-  test('leaves the codes of others alone', async () => {
-    const [one, other] = [await somebody(), await somebody()]
-    const flow = await asked(fixture, 'verification', one.email)
-    const code = fixture.codeFor(one.email)
-
-    await asked(fixture, 'verification', other.email)
-
-    flowIn(await fixture.send(flow, { code }), 200, 'passed_challenge')
-  })
-
-  test('that the tenant asks for brings a code for its flow, for as long as the flow lasts', async () => {
-    const { email, identity } = await somebody()
-    const { status, body } = await fixture.api.post(personPath(identity, '/resend-verification'))
-    expect(status).toBe(202)
-    const action = `http://127.0.0.1:8420/auth/self-service/verification?flow=${body.flow.id}`
-    const flow = flowIn(await read(fixture, { ui: { action } }), 200, 'sent_email')
+  test('that the tenant asks for has a code that lasts as long as its flow', async () => {
+    const acme = await flows.newTenant()
+    const identity = await unproven(acme, ADA)
+    const { body } = await resend(acme, identity)
+    const action = `${HOSTED}/verification?flow=${body.flow.id}`
+    const flow = flowIn(await read(acme, { ui: { action } }), 200, 'sent_email')
     expect(flow.expires_at).toBe(body.flow.expires_at)
-    fixture.clock.jump(HOUR - 1)
-
-    const answer = await fixture.send(flow, { code: fixture.codeFor(email) })
-
-    flowIn(answer, 200, 'passed_challenge')
-    expect(await addressOf(identity)).toMatchObject({ verified: true })
-  })
-
-  test('that the tenant asks for kills the code before it', async () => {
-    const { email, identity } = await somebody()
-    const flow = await asked(fixture, 'verification', email)
-    const code = fixture.codeFor(email)
-    fixture.clock.jump(MAIL_GAP_MS)
-    await fixture.api.post(personPath(identity, '/resend-verification'))
-
-    const late = await fixture.send(flow, { code })
-
-    expect(complaintsIn(flowIn(late, 422, 'sent_email'))).toEqual(['code:4070006'])
+    clock.jump(FLOW_MS - 1)
+    flowIn(await acme.send(flow, { code: acme.codeFor(ADA) }), 200, 'passed_challenge')
+    expect(await addressOf(acme, identity)).toMatchObject({ verified: true })
   })
 })
 
-describe('no mail goes out, and the answer is the same', () => {
-  test.each<[string, (email: string) => Promise<unknown>, string]>([
+describe('an email is withheld with the same answer', () => {
+  const UNKNOWN = 'withheld: no account has this address'
+
+  test.each<[string, (acme: Tenant) => Promise<unknown>, string]>([
     [
-      'for an address that is proven already',
-      (email) => person(fixture, email),
+      'a verified address',
+      (acme) => person(acme, ADA),
       'withheld: the address is already verified',
     ],
-    [
-      'for an address that nobody has',
-      async () => undefined,
-      'withheld: no account has this address',
-    ],
-    [
-      'for somebody who is inactive',
-      (email) => unproven(fixture, email, { state: 'inactive' }),
-      'withheld: no account has this address',
-    ],
-    [
-      'for somebody of another tenant',
-      async (email) => unproven(await flowParty(fixture.app), email),
-      'withheld: no account has this address',
-    ],
-  ])('%s', async (_, prepare, why) => {
-    const email = newAddress()
-    await prepare(email)
-
-    const flow = await asked(fixture, 'verification', email)
-
+    ['an unknown address', async () => undefined, UNKNOWN],
+    ['an inactive person', (acme) => unproven(acme, ADA, { state: 'inactive' }), UNKNOWN],
+    ['a person of another tenant', async () => unproven(await flows.newTenant(), ADA), UNKNOWN],
+  ])('for %s', async (_, prepare, why) => {
+    const acme = await flows.newTenant()
+    await prepare(acme)
+    const flow = await asked(acme, 'verification', ADA)
     expect(messageIds(flow)).toEqual([1080003])
-    expect(fatesOf(fixture, email)).toEqual([why])
-    expect(fixture.sentTo(email)).toEqual([])
-    const [row] = rowsOf(fixture.app, 'gate_codes').filter(({ flow_id }) => flow_id === flow.id)
-    expect(row).toMatchObject({ identity_id: null, generation: null, address: email })
+    expect([fatesOf(acme, ADA), acme.sentTo(ADA)]).toEqual([[why], []])
+    const worthless = { identity_id: null, generation: null, address: ADA }
+    expect(codeRows(acme, flow)).toMatchObject([worthless])
   })
 
-  test('and what was written to the address before stays as it was', async () => {
-    const email = newAddress()
-    const identity = await person(fixture, email)
-    const before = await addressOf(identity)
-
-    await asked(fixture, 'verification', email)
-
-    expect(await addressOf(identity)).toEqual(before)
+  test('and changes nothing of a verified address', async () => {
+    const acme = await flows.newTenant()
+    const identity = await person(acme, ADA)
+    const before = await addressOf(acme, identity)
+    await asked(acme, 'verification', ADA)
+    expect(await addressOf(acme, identity)).toEqual(before)
   })
 })
 
-describe('a code proves nothing any more', () => {
-  async function waiting() {
-    const { email, identity } = await somebody()
-    const flow = await asked(fixture, 'verification', email)
-    return { email, identity, flow, code: fixture.codeFor(email) }
-  }
+describe('a code verifies nothing', () => {
+  const move = (acme: Tenant, identity: Json, value: string) =>
+    acme.patch(identity, [{ op: 'replace', path: '/traits/email', value }])
 
-  async function refused(flow: Json, code: string) {
-    const answer = await fixture.send(flow, { code })
-    expect(complaintsIn(flowIn(answer, 422, 'sent_email'))).toEqual(['code:4070006'])
-  }
+  const INTERRUPTIONS: [string, (acme: Tenant, identity: Json) => Promise<unknown>, Json][] = [
+    ['is inactive', (acme, identity) => acme.setState(identity, 'inactive'), { verified: false }],
+    [
+      'was inactive for a while',
+      async (acme, identity) => {
+        await acme.setState(identity, 'inactive')
+        await acme.setState(identity, 'active')
+      },
+      { verified: false },
+    ],
+    [
+      'has another address',
+      (acme, identity) => move(acme, identity, BOB),
+      { value: BOB, verified: false },
+    ],
+    [
+      'had another address for a while',
+      async (acme, identity) => {
+        for (const value of [BOB, ADA]) await move(acme, identity, value)
+      },
+      { value: ADA, verified: false },
+    ],
+    [
+      'has verified the address in another way',
+      async (acme) => {
+        clock.jump(MAIL_GAP_MS)
+        await recover(acme, ADA)
+      },
+      { verified: true },
+    ],
+  ]
 
-  test('once the person is inactive, nor when they are back', async () => {
-    const { identity, flow, code } = await waiting()
-    await fixture.setState(identity, 'inactive')
-    await refused(flow, code)
-    await fixture.setState(identity, 'active')
-    await refused(flow, code)
-    expect(await addressOf(identity)).toMatchObject({ verified: false })
+  test.each(INTERRUPTIONS)('once the person %s', async (_, act, expected) => {
+    const acme = await flows.newTenant()
+    const { identity, flow, code } = await verifying(acme)
+    await act(acme, identity)
+    for (const state of ['active', 'active']) {
+      const answer = await acme.send(flow, { code })
+      expect(complaintsIn(flowIn(answer, 422, 'sent_email'))).toEqual(['code:4070006'])
+      await acme.setState(identity, state)
+    }
+    expect(await addressOf(acme, identity)).toMatchObject(expected)
   })
 
-  test('once the person was inactive for a while', async () => {
-    const { identity, flow, code } = await waiting()
-    await fixture.setState(identity, 'inactive')
-    await fixture.setState(identity, 'active')
-
-    await refused(flow, code)
+  test('once the person is deleted, with the flow', async () => {
+    const acme = await flows.newTenant()
+    const { identity, flow, code } = await verifying(acme)
+    await acme.api.delete(`${IDENTITIES}/${identity.id}`)
+    expect(await acme.send(flow, { code })).toMatchObject({ status: 404 })
   })
-
-  test('once the person is gone: neither is the flow', async () => {
-    const { identity, flow, code } = await waiting()
-    await fixture.api.delete(`${IDENTITIES}/${identity.id}`)
-
-    expect(await fixture.send(flow, { code })).toMatchObject({ status: 404 })
-  })
-
-  test('once the person has another address, which is as unproven as before', async () => {
-    const { identity, flow, code } = await waiting()
-    const email = newAddress()
-    await fixture.patch(identity, [{ op: 'replace', path: '/traits/email', value: email }])
-
-    await refused(flow, code)
-
-    expect(await addressOf(identity)).toMatchObject({ value: email, verified: false })
-  })
-
-  test('once the address came back to the person, who has to prove it anew', async () => {
-    const { email, identity, flow, code } = await waiting()
-    for (const value of [newAddress(), email])
-      await fixture.patch(identity, [{ op: 'replace', path: '/traits/email', value }])
-
-    await refused(flow, code)
-
-    expect(await addressOf(identity)).toMatchObject({ value: email, verified: false })
-  })
-
-  test('once the address was proven in another way', async () => {
-    const { email, identity, flow, code } = await waiting()
-    fixture.clock.jump(MAIL_GAP_MS)
-    await recover(fixture, email)
-
-    await refused(flow, code)
-
-    expect(await addressOf(identity)).toMatchObject({ verified: true })
-  })
-})
-
-test('a mail is in the language of whoever asks', async () => {
-  const { email } = await somebody()
-  const flow = await fixture.start('verification')
-
-  await fixture.send(flow, { email }, { 'accept-language': 'de' })
-
-  expect(fixture.sentTo(email)[0]?.subject).toBe('Bestätige deine E-Mail-Adresse für Acme')
-})
-
-test('a password that is right needs no proof of the address', async () => {
-  const { email } = await somebody({ password: PASSWORD })
-
-  expect((await fixture.tryPassword(email, PASSWORD)).status).toBe(200)
 })

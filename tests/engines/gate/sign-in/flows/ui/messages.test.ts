@@ -15,10 +15,9 @@ const inGerman = createSay('de')
 
 const isId = (id: number): id is MessageId => id in english.texts
 const IDS = Object.keys(english.texts).map(Number).filter(isId)
-
 const gapsOf = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')
 
-/** A value for every name that a text may leave open. */
+/** A value for every gap of a text. */
 const VALUES: Record<string, unknown> = {
   address: 'anna@example.com',
   duplicate_identifier: 'anna@example.com',
@@ -33,40 +32,28 @@ const VALUES: Record<string, unknown> = {
   title: 'Nickname',
 }
 
-describe('both languages', () => {
-  test('say everything', () => {
+describe('The texts of both languages', () => {
+  test('have the same messages and fields', () => {
     expect(Object.keys(german.texts)).toEqual(Object.keys(english.texts))
     expect(Object.keys(german.fields)).toEqual(Object.keys(english.fields))
     expect(IDS.length).toBeGreaterThan(90)
   })
 
-  test.each(IDS)('%d leaves the same open', (id) => {
-    expect(gapsOf(german.texts[id]).toSorted()).toEqual(gapsOf(english.texts[id]).toSorted())
-  })
-
-  test.each(IDS.filter((id) => !/^\{\w+\}$/.test(english.texts[id])))(
-    '%d has words of its own in each',
-    (id) => {
-      expect(english.texts[id]).toMatch(/^[A-Z{].*\w/)
-      expect(german.texts[id]).toMatch(/^[A-ZÄÖÜ{].*\w/)
-      expect(german.texts[id]).not.toBe(english.texts[id])
-    },
-  )
-
-  test.each(IDS)('%d leaves nothing open with the context that it asks for', (id) => {
+  test.each(IDS)('%d differ, have the same gaps, and fill them from the context', (id) => {
     const gaps = gapsOf(english.texts[id])
+    expect(gapsOf(german.texts[id]).toSorted()).toEqual(gaps.toSorted())
     const context = Object.fromEntries(gaps.map((name) => [name, VALUES[name]]))
-
-    for (const language of LANGUAGES) {
-      const { text } = createSay(language)(id, context)
-      expect(text).not.toBe('')
-      expect(text).not.toMatch(/[{}…]|undefined|\[object/)
-    }
+    const texts = LANGUAGES.map((language) => createSay(language)(id, context).text)
+    for (const text of texts) expect(text).not.toMatch(/^$|[{}…]|undefined|\[object/)
+    if (/^\{\w+\}$/.test(english.texts[id])) return
+    expect(german.texts[id]).not.toBe(english.texts[id])
+    expect(english.texts[id]).toMatch(/^[A-Z{].*\w/)
+    expect(german.texts[id]).toMatch(/^[A-ZÄÖÜ{].*\w/)
   })
 })
 
-describe('a message', () => {
-  test('has its id, its kind, its text and the context', () => {
+describe('A message', () => {
+  test('has an id, a type, a text, and the context if there is one', () => {
     expect(inEnglish(1010002, { provider: 'GitHub', provider_id: 'github' })).toEqual({
       id: 1010002,
       type: 'info',
@@ -74,9 +61,6 @@ describe('a message', () => {
       context: { provider: 'GitHub', provider_id: 'github' },
     })
     expect(inGerman(1010002, { provider: 'GitHub' }).text).toBe('Mit GitHub anmelden')
-  })
-
-  test('has no context where none is given', () => {
     expect(inEnglish(4000006)).toStrictEqual({
       id: 4000006,
       type: 'error',
@@ -84,29 +68,23 @@ describe('a message', () => {
     })
   })
 
-  test('tells of success in five messages, of what goes on below 4000000, of errors from there on', () => {
+  test('has a type by its id: errors from 4000000, five of success, and info', () => {
     const typesOf = (type: string) => IDS.filter((id) => inEnglish(id).type === type)
-
     expect(typesOf('success').toSorted()).toEqual([1050001, 1060001, 1080002, 1900012, 1900013])
     expect(typesOf('info').every((id) => id < 2_000_000)).toBe(true)
     expect(typesOf('error')).toEqual(IDS.filter((id) => id >= 4_000_000))
   })
 
-  test('about a wrong password or address names neither of them alone', () => {
-    expect(inEnglish(4000006).text).toContain('email address or password')
+  test('does not say whether there is an account', () => {
     expect(inGerman(4000006).text).toContain('E-Mail-Adresse oder Passwort')
-  })
-
-  test.each([1010014, 1060003, 1080003] as const)(
-    '%d says nothing about whether there is such an account',
-    (id) => {
+    for (const id of [1010014, 1060003, 1080003] as const) {
       expect(inEnglish(id).text).toStartWith('If ')
       expect(inGerman(id).text).toStartWith('Wenn ')
-    },
-  )
+    }
+  })
 
-  test('with codes has each of them in its text and in its context', () => {
-    const secrets = ['abcd-1234', 'ef-56'].map((secret) => inEnglish(1050009, { secret }))
+  test('with recovery codes lists them', () => {
+    const secrets = VALUES.secrets
     expect(inEnglish(1050015, { secrets })).toMatchObject({
       text: 'abcd-1234, ef-56',
       context: { secrets },
@@ -118,10 +96,11 @@ describe('a message', () => {
     ['traits.email', 'Email address', 'E-Mail-Adresse'],
     ['traits.nickname', 'traits.nickname', 'traits.nickname'],
     ['constructor', 'constructor', 'constructor'],
-  ])('calls the missing field %s what people call it', (property, name, nameInGerman) => {
-    expect(inEnglish(4000002, { property }).text).toBe(`${name} is required.`)
+  ])('calls the field %s %s', (property, name, nameInGerman) => {
+    const { text, context } = inEnglish(4000002, { property })
+    expect(text).toBe(`${name} is required.`)
+    expect(context).toEqual({ property })
     expect(inGerman(4000002, { property }).text).toBe(`${nameInGerman} fehlt.`)
-    expect(inEnglish(4000002, { property }).context).toEqual({ property })
   })
 
   test.each([
@@ -132,13 +111,13 @@ describe('a message', () => {
     [60, '1 minute', '1 Minute'],
     [61, '2 minutes', '2 Minuten'],
     [900, '15 minutes', '15 Minuten'],
-  ])('puts a wait of %d s into words, rounded up', (seconds, words, wordsInGerman) => {
+  ])('rounds %d s up to %s', (seconds, words, wordsInGerman) => {
     expect(inEnglish(4900002, { seconds }).text).toContain(`again in ${words}.`)
     expect(inGerman(4900002, { seconds }).text).toContain(`in ${wordsInGerman} erneut`)
   })
 
   test.each([undefined, null, Number.NaN, Number.POSITIVE_INFINITY, {}, () => 1])(
-    'leaves a gap for %p instead of showing it',
+    'shows … for %p',
     (value) => {
       expect(inEnglish(4900002, { seconds: value }).text).toContain('again in ….')
       expect(inEnglish(1010002, { provider: value }).text).toBe('Sign in with …')
@@ -146,50 +125,34 @@ describe('a message', () => {
   )
 })
 
-describe('what strangers wrote into a context', () => {
-  test('stands in the text as it is', () => {
-    const provider = `<b>$&"'</b>`
-    expect(inEnglish(1010002, { provider }).text).toBe(`Sign in with ${provider}`)
+describe('A hostile context', () => {
+  const CUT = `${'a'.repeat(300)}…`
+
+  test.each([
+    ['is not markup', 1010002, { provider: `<b>$&"'</b>` }, `Sign in with <b>$&"'</b>`],
+    ['may be long', 1070002, { title: 'a'.repeat(300) }, 'a'.repeat(300)],
+    ['is cut', 1070002, { title: 'a'.repeat(100_000) }, CUT],
+    [
+      'is cut between characters',
+      1070002,
+      { title: `a${'🐎'.repeat(200)}` },
+      `a${'🐎'.repeat(149)}…`,
+    ],
+  ] as const)('%s', (_, id, context, text) => {
+    expect(inEnglish(id, Object.freeze(context)).text).toBe(text)
   })
 
-  test('is not filled in again', () => {
-    const context = { duplicate_identifier: '{provider}', provider: 'GitHub' }
-    expect(inEnglish(1010016, context).text).toContain('account with {provider} already')
-  })
-
-  test('is cut off after 300 characters, in the text and beside it', () => {
-    const cut = `${'a'.repeat(300)}…`
-    const { text, context } = inEnglish(1070002, { title: 'a'.repeat(100_000), name: 'a' })
-    expect(text).toBe(cut)
-    expect(context).toEqual({ title: cut, name: 'a' })
-    expect(inEnglish(1070002, { title: 'a'.repeat(300) }).text).toBe('a'.repeat(300))
-  })
-
-  test('is not cut through the middle of a character', () => {
-    const { text } = inEnglish(1070002, { title: `a${'🐎'.repeat(200)}` })
-    expect(text).toBe(`a${'🐎'.repeat(149)}…`)
-  })
-
-  test('stays what it was', () => {
-    const context = Object.freeze({ title: 'a'.repeat(1000) })
-    inEnglish(1070002, context)
-    expect(context.title).toHaveLength(1000)
+  test('is not filled in again, and is cut beside the text, too', () => {
+    const again = { duplicate_identifier: '{provider}', provider: 'GitHub' }
+    expect(inEnglish(1010016, again).text).toContain('account with {provider} already')
+    const { context } = inEnglish(1070002, { title: 'a'.repeat(1000), name: 'a' })
+    expect(context).toEqual({ title: CUT, name: 'a' })
   })
 })
 
-test('each provider has a name that people know it by', () => {
-  expect(PROVIDERS.map(providerName)).toEqual([
-    'GitHub',
-    'Google',
-    'GitLab',
-    'Microsoft',
-    'Discord',
-    'Facebook',
-    'LinkedIn',
-    'Apple',
-    'Slack',
-    'Twitch',
-    'Spotify',
-  ])
+test('Each provider has the name that people know', () => {
+  expect(PROVIDERS.map(providerName).join()).toBe(
+    'GitHub,Google,GitLab,Microsoft,Discord,Facebook,LinkedIn,Apple,Slack,Twitch,Spotify',
+  )
   expect(aboutProvider('linkedin')).toEqual({ provider: 'LinkedIn', provider_id: 'linkedin' })
 })

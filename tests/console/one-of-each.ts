@@ -1,0 +1,116 @@
+import { type Console, inEnvironment, pagesOf, type Tenant, UNKNOWN_ID } from './fixture.ts'
+
+/** The texts that tenants and their users choose. */
+const PLAIN = { name: 'Nightly report', type: 'order.paid', note: 'A note' }
+
+/** Ids for the parameters of routes, by how the route begins. */
+export type Parameters = Record<string, string[]>
+
+/** The address of a route of the console, with the ids of a tenant where it has parameters. */
+export function pathOf(route: string, parameters: Parameters): string {
+  const [, values] = Object.entries(parameters).find(([start]) => route.startsWith(start)) ?? []
+  const rest = values?.values()
+  return route.replace(/:\w+/g, () => rest?.next().value ?? UNKNOWN_ID)
+}
+
+/** The environment in which a page has something to show. */
+export const environmentOf = (route: string) =>
+  route.startsWith('/console/logins') ? ('test' as const) : ('live' as const)
+
+/** Everything that the console shows, once, for a tenant: the ids of all of it. */
+export async function addOneOfEach(app: Console, tenant: Tenant, texts = PLAIN) {
+  const { api, gate, relay, target, owner } = tenant
+  const { name, type, note } = texts
+  const { url } = target
+  const created = async (answer: Promise<{ status: number; body: { id: string } }>) => {
+    const { status, body } = await answer
+    if (status >= 300) throw new Error(JSON.stringify(body))
+    return body.id
+  }
+  const request = { name, url, body: note }
+  const job = await created(
+    api.post('/v1/clockwork/jobs', { ...request, schedule: '* * * * *', headers: { 'X-A': 'a' } }),
+  )
+  await created(api.post(`/v1/clockwork/jobs/${job}/run`))
+  const run_at = new Date(app.clock.now() + 86_400_000).toISOString()
+  const delayed = await created(api.post('/v1/clockwork/delayed', { ...request, run_at }))
+  const events = ['identity.created']
+  const webhook = await created(gate.post('/v1/gate/settings/webhooks', { url, events }))
+  const identity = await created(
+    gate.post('/v1/gate/identities', {
+      schema_id: 'user',
+      traits: { email: `ada-${tenant.id}@example.com` },
+      metadata_public: { note },
+      credentials: { password: { config: { password: 'correct horse battery' } } },
+    }),
+  )
+  const endpoint = await created(relay.post('/v1/relay/endpoints', { url, description: note }))
+  const message = await created(
+    relay.post('/v1/relay/messages', { event_type: type, payload: { [note]: note } }),
+  )
+  const decision = await gate.post('/v1/gate/authorize', {
+    subject: 'billing',
+    action: 'invoices.read',
+    resource: 'document:42',
+    context: { note },
+  })
+  const mail = await app.db.commit(() => app.mail.post(letter(tenant.id, note), app.clock.now()))
+  await app.clock.settled()
+  const deliveryOf = (id: string) =>
+    app.db.client
+      .query<{ id: string }, [string]>('SELECT id FROM deliveries WHERE endpoint_id = ?')
+      .get(id)?.id ?? ''
+  return {
+    '/console/jobs/': [job],
+    '/console/delayed/': [delayed],
+    '/console/identities/': [identity],
+    '/console/sign-in/providers/': ['google'],
+    '/console/webhooks/': [webhook, deliveryOf(webhook)],
+    '/console/endpoints/': [endpoint],
+    '/console/messages/': [message],
+    '/console/deliveries/': [deliveryOf(endpoint)],
+    '/console/event-types/': [type],
+    '/console/policies/decisions/': [decision.body.decision_id],
+    '/console/bots/': ['test'],
+    '/console/keys/': [(await tenant.key('relay', 'live')).id],
+    '/console/team/': [owner.id],
+    '/console/admin/mail/': [mail],
+    '/console/admin/operators/': [owner.id],
+    '/console/admin/tenants/': [tenant.id],
+    ...(await addMessengerLogin(app, tenant)),
+  } satisfies Parameters
+}
+
+/** Somebody signs in with the test bot. */
+async function addMessengerLogin(app: Console, { id: tenantId, owner, clientOf }: Tenant) {
+  const test = { tenantId, environment: 'test' } as const
+  const { records, bots } = app.passepartout
+  await bots.enable(SETUP, test)
+  const api = await clientOf('passepartout', 'test')
+  const { body } = await api.post('/v1/passepartout/login/start', {})
+  const latest = () => records.list(test, { limit: 1 }).data[0]
+  await app.raw(new URL(body.deep_link).pathname, {
+    method: 'POST',
+    body: new URLSearchParams({ choice: latest()?.match_code ?? '', person: 'ada' }),
+  })
+  await pagesOf(app, inEnvironment(owner.cookie, 'test')).send('/console/bots/test/settings', {
+    match: 'required',
+  })
+  return {
+    '/console/logins/users/': [latest()?.user_id ?? ''],
+    '/console/logins/:': [latest()?.id ?? ''],
+  }
+}
+
+const SETUP = { kind: 'cli' } as const
+
+export const letter = (tenantId: string | null, subject = 'Your code') => ({
+  tenantId,
+  about: null,
+  kind: 'verification',
+  recipient: 'ada@example.com',
+  subject,
+  text: `The code is 482913. ${subject}`,
+  html: '<p>The code is <b>482913</b>.</p>',
+  expiresAt: Date.parse('2027-01-01'),
+})

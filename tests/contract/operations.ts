@@ -1,0 +1,55 @@
+import { ENGINES, type Engine } from '../../src/platform/engines.ts'
+import { exampleValue } from '../../views/reference.tsx'
+
+// biome-ignore lint/suspicious/noExplicitAny: the document and bodies of every shape
+export type Json = any
+
+/** One operation that takes an API key in the header, as `/openapi.json` describes it. */
+export interface Operation {
+  name: string
+  method: string
+  /** With `{names}` where ids go. */
+  path: string
+  engine: Engine
+  /** Any of them is enough. */
+  scopes: string[]
+  /** Schema of the body, if the operation takes one. */
+  schema: Json
+  /** Names of query parameters. */
+  query: string[]
+  statuses: number[]
+}
+
+/** Every operation of the document that takes a key in the header. */
+export function operationsOf(document: Json): Operation[] {
+  return Object.entries<Json>(document.paths).flatMap(([path, operations]) =>
+    Object.entries<Json>(operations)
+      .filter(([, { security }]) => security?.some(({ apiKey }: Json) => apiKey))
+      .map(([method, { security, parameters = [], requestBody, responses, tags }]) => ({
+        name: `${method.toUpperCase()} ${path}`,
+        method: method.toUpperCase(),
+        path,
+        engine: ENGINES.find((engine) => tags.includes(engine)) as Engine,
+        scopes: security.flatMap(({ apiKey }: Json) => apiKey),
+        schema: requestBody?.content['application/json'].schema,
+        query: parameters
+          .filter((each: Json) => each.in === 'query')
+          .map((each: Json) => each.name),
+        statuses: Object.keys(responses).map(Number),
+      })),
+  )
+}
+
+/** The paths up to each `{name}`, which are the kinds of objects that paths name. */
+export const objectsIn = (path: string): string[] =>
+  [...path.matchAll(/\{\w+\}/g)].map(({ 0: name, index }) => path.slice(0, index + name.length))
+
+/** A valid body, made of the examples in the document. */
+export const validBody = ({ schema }: Operation): Json => exampleValue('body', schema)
+
+/** Operations in an order in which each finds its object: deletions last, those of parts first. */
+export function inOrder(operations: Operation[]): Operation[] {
+  const rank = ({ method, path }: Operation) =>
+    method === 'DELETE' ? (path.includes('sessions/{') ? 1 : 1000 - path.length) : 0
+  return operations.toSorted((one, other) => rank(one) - rank(other))
+}

@@ -1,0 +1,188 @@
+import { expect } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import type { Answer, TestApp, TestAppOptions } from '../../../support/app.ts'
+import { type ReceivedRequest, startTarget } from '../../../support/target.ts'
+import { bootBeside, rest } from '../../relay/fixture.ts'
+import {
+  bootGate,
+  type Fixture,
+  IDENTITIES,
+  type Json,
+  SECOND,
+  useGate,
+  WEBHOOKS,
+} from '../fixture.ts'
+
+export const WEBHOOK_DELIVERIES = `${WEBHOOKS}/deliveries`
+
+/** In the order of the contract. */
+export const ALL_EVENTS = [
+  'identity.created',
+  'identity.deleted',
+  'identity.login',
+  'identity.password_changed',
+  'identity.email_verified',
+  'identity.state_changed',
+]
+
+/** `[number, milliseconds since the event, status]` of three failed attempts. */
+export const THREE_FAILURES: [number, number, string][] = [
+  [1, 0, 'failed'],
+  [2, 1000, 'failed'],
+  [3, 3000, 'failed'],
+]
+
+type Client = ReturnType<TestApp['client']>
+type WithId = { id: string }
+
+export type Party = Awaited<ReturnType<Awaited<ReturnType<typeof useWebhooks>>>>
+
+/** The application of a test file; each call of the result creates a tenant with a receiver. */
+export async function useWebhooks(options: TestAppOptions = {}) {
+  const gate = await useGate(options)
+  return () => newParty(gate)
+}
+
+/** A tenant with a receiver, in an application of its own. */
+export async function bootWebhooks(options: TestAppOptions = {}) {
+  const gate = await bootGate(options)
+  const party = await newParty(gate)
+  const end = async () => {
+    await party[Symbol.asyncDispose]()
+    await gate.app.stop()
+  }
+  return { ...party, [Symbol.asyncDispose]: end }
+}
+
+async function newParty(gate: Fixture) {
+  const { app, clock, now, withKey } = gate
+  const tenant = await gate.newTenant()
+  const target = startTarget()
+  return {
+    ...tenant,
+    app,
+    clock,
+    now,
+    target,
+    ...webhooksOf(tenant.api),
+    withKey: (key: string) => {
+      const other = withKey(key)
+      return { ...other, ...webhooksOf(other.api) }
+    },
+    another: () => newParty(gate),
+    rest: () => rest(app),
+    /** Until no attempt is left. */
+    toTheEnd: async () => {
+      await rest(app)
+      await clock.advance(5 * SECOND)
+      await rest(app)
+    },
+    [Symbol.asyncDispose]: () => target.stop(),
+  }
+}
+
+/** The webhooks and their log, as one key sees them. */
+function webhooksOf(api: Client) {
+  async function read(path: string): Promise<Json> {
+    const answer = await api.get(path)
+    expect(answer).toMatchObject({ status: 200 })
+    return answer.body
+  }
+
+  async function done(status: number, asked: Promise<Answer>): Promise<Json> {
+    const answer = await asked
+    expect(answer).toMatchObject({ status })
+    return answer.body
+  }
+
+  async function listDeliveries(query: Record<string, string> = {}): Promise<Json[]> {
+    const found: Json[] = []
+    let cursor: Record<string, string> = {}
+    for (;;) {
+      const search = new URLSearchParams({ limit: '100', ...query, ...cursor })
+      const page = await read(`${WEBHOOK_DELIVERIES}?${search}`)
+      found.push(...page.data)
+      expect(page.has_more).toBe(page.next_cursor !== null)
+      if (!page.has_more) return found
+      cursor = { cursor: page.next_cursor }
+    }
+  }
+
+  const readDelivery = ({ id }: WithId): Promise<Json> => read(`${WEBHOOK_DELIVERIES}/${id}`)
+
+  return {
+    read,
+    listWebhooks: async (): Promise<Json[]> => (await read(WEBHOOKS)).webhooks,
+    change: ({ id }: WithId, fields: Json) => done(200, api.patch(`${WEBHOOKS}/${id}`, fields)),
+    remove: ({ id }: WithId) => done(204, api.delete(`${WEBHOOKS}/${id}`)),
+    rotate: ({ id }: WithId, fields: Json = {}) =>
+      done(200, api.post(`${WEBHOOKS}/${id}/rotate-secret`, fields)),
+    sendTest: ({ id }: WithId, fields?: Json) =>
+      done(200, api.post(`${WEBHOOKS}/${id}/test`, fields)),
+    /** Newest first. */
+    listDeliveries,
+    readDelivery,
+    /** The tenant's only delivery, with its attempts. */
+    theDelivery: async (): Promise<Json> => {
+      const [delivery, ...others] = await listDeliveries()
+      expect(others).toEqual([])
+      return readDelivery(delivery)
+    },
+    resend: ({ id }: WithId) => done(202, api.post(`${WEBHOOK_DELIVERIES}/${id}/resend`)),
+    removeIdentity: ({ id }: WithId) => done(204, api.delete(`${IDENTITIES}/${id}`)),
+  }
+}
+
+export const withoutSecret = ({ secret: _, ...shown }: Json): Json => shown
+
+export const answerWith =
+  (status: number, headers: Record<string, string> = {}) =>
+  () =>
+    new Response(null, { status, headers })
+
+export const eventIn = (request: ReceivedRequest | undefined): Json =>
+  JSON.parse(request?.body ?? '')
+
+/**
+ * The secrets that a request is signed with, in the order of its signatures, by the scheme of the
+ * contract; `unknown` for another secret. Throws for a header of another form.
+ */
+export function signersOf(
+  request: ReceivedRequest | undefined,
+  secrets: string[],
+  header = 'x-service-signature',
+): string[] {
+  const value = request?.headers.get(header) ?? ''
+  expect(value).toMatch(/^t=\d{10}(,v1=[0-9a-f]{64})+$/)
+  const [timestamp = '', ...signatures] = value.split(',')
+  const signed = `${timestamp.slice(2)}.${request?.body}`
+  const digest = (secret: string) => createHmac('sha256', secret).update(signed).digest('hex')
+  return signatures.map(
+    (signature) => secrets.find((secret) => signature === `v1=${digest(secret)}`) ?? 'unknown',
+  )
+}
+
+/** `[number, milliseconds since the event, status]` of each attempt. */
+export const storyOf = ({ created_at, attempt_log }: Json): [number, number, string][] =>
+  attempt_log.map(({ number, started_at, status }: Json) => [
+    number,
+    Date.parse(started_at) - Date.parse(created_at),
+    status,
+  ])
+
+/** A second process on the same data, and its API. */
+export async function besides(fixture: Pick<Fixture, 'app'>, key: string) {
+  const process = await bootBeside(fixture)
+
+  const ask = (method: string) => async (path: string, body?: unknown) => {
+    const request = new Request(`http://localhost${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const answer = await process.app.handle(request)
+    return { status: answer.status, body: (await answer.json()) as Json }
+  }
+
+  return { ...process, get: ask('GET'), put: ask('PUT'), post: ask('POST'), patch: ask('PATCH') }
+}

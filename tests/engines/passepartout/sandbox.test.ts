@@ -1,0 +1,67 @@
+import { expect, test } from 'bun:test'
+import { LIFETIME, usePassepartout } from './fixture.ts'
+
+const { app, actor, bots, choose, clock, expectNobody, newTenant } = await usePassepartout()
+
+const pathOf = ({ deep_link }: { deep_link: string }) => new URL(deep_link).pathname
+
+test('a page takes the place of the messenger, and viewing it changes nothing', async () => {
+  const { test: api } = await newTenant()
+  const login = await api.start()
+  for (let n = 0; n < 2; n++)
+    expect((await app.raw(pathOf(login))).body).toContain('Sign in to Acme?')
+  await expectNobody(login)
+  expect((await choose(login, 'start', 'grace')).status).toBe(303)
+  expect((await choose(login, 'approve', 'ada')).status).toBe(409)
+  await expectNobody(login)
+  expect((await choose(login, 'approve', 'grace')).status).toBe(303)
+  expect((await login.status()).body).toMatchObject({
+    access_token: expect.stringMatching(/^ppt_test_[0-9A-Za-z]{43}$/),
+    user: { platform_user_id: 'grace' },
+  })
+})
+
+test('a number is asked for as in the messenger', async () => {
+  const { test: api } = await newTenant()
+  for (const [choice, code] of [
+    ['approve', 'login_denied'],
+    ['00', 'login_denied'],
+  ] as const) {
+    const login = await api.start({})
+    expect((await choose(login, choice)).status).toBe(303)
+    await expectNobody(login, code)
+  }
+  const login = await api.start({})
+  await choose(login, login.match_code)
+  expect((await login.status()).body).toMatchObject({ status: 'completed' })
+})
+
+test('unknown choices, people and links are refused, and late answers', async () => {
+  const acme = await newTenant()
+  const login = await acme.test.start()
+  expect((await choose(login, 'maybe')).status).toBe(400)
+  expect((await choose(login, 'approve', 'mallory')).status).toBe(400)
+  const { payload } = await acme.live.start()
+  const live = { deep_link: `http://localhost/sandbox/passepartout/${payload}` }
+  expect((await app.raw(pathOf(live))).status).toBe(404)
+  expect((await choose(live, 'approve')).status).toBe(404)
+  const owner = { tenantId: acme.id, environment: 'test' } as const
+  await bots.disable(actor, owner)
+  expect((await choose(login, 'approve')).status).toBe(404)
+  await bots.enable(actor, owner)
+  clock.jump(LIFETIME)
+  expect((await choose(login, 'approve')).status).toBe(409)
+  await expectNobody(login, 'nonce_expired')
+})
+
+test('the address of a page is not logged, whatever the request', async () => {
+  const { test: api } = await newTenant()
+  const login = await api.start()
+  const path = pathOf(login)
+  const before = app.log.length
+  for (const method of ['GET', 'PUT', 'DELETE']) await app.raw(path, { method })
+  for (const each of [`${path}/x`, `/${path}`]) await app.raw(each)
+  const lines = app.log.slice(before)
+  expect(lines.filter((line) => line.includes('/sandbox/passepartout/'))).toHaveLength(5)
+  expect(lines.filter((line) => line.includes(login.payload))).toEqual([])
+})

@@ -1,0 +1,181 @@
+import { afterEach } from 'bun:test'
+import type { ServerResponse } from 'node:http'
+import https from 'node:https'
+import net, { type AddressInfo } from 'node:net'
+import { type Clock, systemClock } from '../../../src/platform/clock.ts'
+import { createOutbound, type OutboundOptions } from '../../../src/platform/outbound/client.ts'
+import type { OutboundRequest, OutboundResult } from '../../../src/platform/outbound/index.ts'
+import type { Identity } from './certificates.ts'
+
+const cleanups: (() => void)[] = []
+afterEach(() => {
+  for (const cleanup of cleanups.splice(0)) cleanup()
+})
+
+/** A client that may call loopback, to which every name resolves. */
+export const loopback = (options: Partial<OutboundOptions> = {}) =>
+  createOutbound({
+    clock: systemClock,
+    allow: ['127.0.0.0/8'],
+    timeoutMs: 3000,
+    maxResponseBytes: 65_536,
+    resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+    ...options,
+  })
+
+type Rest = Partial<OutboundRequest>
+
+export const get = (url: string, rest: Rest = {}): OutboundRequest => ({
+  url,
+  method: 'GET',
+  headers: {},
+  body: null,
+  ...rest,
+})
+
+export const post = (url: string, body: string, rest: Rest = {}) =>
+  get(url, { method: 'POST', body, ...rest })
+
+/** Fails the test without a reply. */
+export function reply(result: OutboundResult) {
+  if (!result.replied) throw new Error(`no reply: ${result.reason}: ${result.message}`)
+  return { ...result, text: new TextDecoder().decode(result.body) }
+}
+
+/** Fails the test with a reply. */
+export function failure(result: OutboundResult) {
+  if (result.replied) throw new Error(`replied ${result.status}`)
+  return result
+}
+
+/** What a target does after it has read a whole request. */
+export type Behavior = (socket: net.Socket, request: string) => unknown
+
+/** A target that shows the bytes of its requests and answers as the test says. */
+export async function startTarget(behave: Behavior) {
+  const requests: string[] = []
+  const open = new Set<net.Socket>()
+  const server = net.createServer((socket) => {
+    let received = ''
+    open.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => open.delete(socket))
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1')
+      if (!isWhole(received)) return
+      requests.push(received)
+      behave(socket, received)
+    })
+  })
+  await listen(server)
+  cleanups.push(() => {
+    server.close()
+    for (const socket of open) socket.destroy()
+  })
+  const { port } = server.address() as AddressInfo
+  const closed = () => eventually(() => open.size === 0)
+  return { port, url: `http://127.0.0.1:${port}`, requests, closed }
+}
+
+function isWhole(received: string): boolean {
+  const end = received.indexOf('\r\n\r\n')
+  const length = /^content-length: (\d+)/im.exec(received)?.[1] ?? '0'
+  return end >= 0 && received.length >= end + 4 + Number(length)
+}
+
+export const answer = (text: string, head = ''): Behavior => {
+  const length = Buffer.byteLength(text)
+  return writes(`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n${head}\r\n${text}`)
+}
+
+export const writes =
+  (text: string): Behavior =>
+  (socket) =>
+    socket.write(text)
+
+export const ends =
+  (text: string): Behavior =>
+  (socket) =>
+    socket.end(text)
+
+export const resets =
+  (text: string): Behavior =>
+  (socket) =>
+    text === '' ? socket.resetAndDestroy() : socket.write(text, () => socket.resetAndDestroy())
+
+export const drips =
+  (start: string, drop: string): Behavior =>
+  (socket) => {
+    socket.write(start)
+    const timer = setInterval(() => socket.write(drop), 5)
+    socket.on('close', () => clearInterval(timer))
+  }
+
+/** Sends `start`, then `block` again and again as fast as possible. */
+export function pours(start: string, block: string) {
+  let sent = 0
+  const behave: Behavior = (socket) => {
+    socket.write(start)
+    const pour = () => {
+      while (!socket.destroyed && socket.write(block)) sent += block.length
+    }
+    socket.on('drain', pour)
+    pour()
+  }
+  return { behave, sent: () => sent }
+}
+
+/** A TLS server on loopback that counts its requests. */
+export async function startTlsTarget(
+  identity: Identity,
+  behave = (response: ServerResponse) => void response.end('over tls'),
+) {
+  const seen = { requests: 0, names: [] as string[] }
+  const server = https.createServer(identity, (_, response) => {
+    seen.requests++
+    behave(response)
+  })
+  server.on('secureConnection', (socket) => seen.names.push(String(socket.servername)))
+  await listen(server)
+  cleanups.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { ...(server.address() as AddressInfo), seen }
+}
+
+/** A port of loopback on which nothing listens. */
+export function closedPort(): number {
+  const gone = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  gone.stop(true)
+  return gone.port
+}
+
+const listen = (server: net.Server) =>
+  new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+
+/** Waits up to two seconds for a condition. */
+export async function eventually(condition: () => boolean) {
+  for (let tries = 0; tries < 400 && !condition(); tries++) await Bun.sleep(5)
+  if (!condition()) throw new Error('it never came true')
+}
+
+/** A clock that the test turns, and that counts its timers. */
+export function handClock() {
+  let time = 0
+  const timers = new Map<symbol, { at: number; fn: () => void }>()
+  const clock: Clock = {
+    now: () => time,
+    monotonic: () => time,
+    after: (ms, fn) => {
+      const id = Symbol()
+      timers.set(id, { at: time + ms, fn })
+      return () => void timers.delete(id)
+    },
+  }
+  function turn(ms: number) {
+    time += ms
+    for (const [id, { at, fn }] of timers) if (at <= time && timers.delete(id)) fn()
+  }
+  return { clock, turn, timers: () => timers.size }
+}

@@ -1,0 +1,78 @@
+import { expect } from 'bun:test'
+import type { Answer } from './app.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: schemas and bodies of every shape
+type Json = any
+
+/** Fails unless the API document has this response to this request, with a body of this shape. */
+export function expectDescribed(document: Json, method: string, path: string, answer: Answer) {
+  const route = routeOf(document, method, path)
+  const described = document.paths[route][method].responses[answer.status]
+  const where = `${method.toUpperCase()} ${route} ${answer.status}`
+  expect(described, `${where} is in the document`).toBeDefined()
+  const schema = described.content?.['application/json']?.schema
+  const problems = schema === undefined ? [] : mismatches(schema, answer.body, 'body')
+  expect(problems, `${where} as in the document`).toEqual([])
+  if (schema === undefined) expect(answer.body).toBe('')
+}
+
+function routeOf(document: Json, method: string, path: string): string {
+  const parts = (path.split('?')[0] as string).split('/')
+  const routes = Object.keys(document.paths).filter((route) => {
+    const wanted = route.split('/')
+    return (
+      document.paths[route][method] !== undefined &&
+      wanted.length === parts.length &&
+      wanted.every((part, at) => part.startsWith('{') || part === parts[at])
+    )
+  })
+  const exact = routes.filter((route) => !route.includes('{'))
+  const [route, ...others] = exact.length > 0 ? exact : routes
+  expect({ method, path, others }).toEqual({ method, path, others: [] })
+  return route as string
+}
+
+/** How a value differs from its schema; a field that the schema doesn't name is a mismatch. */
+export function mismatches(schema: Json, value: Json, at: string): string[] {
+  if (value === null && schema.nullable) return []
+  if ('const' in schema && value !== schema.const) return [`${at} is not ${schema.const}`]
+  if (schema.enum && !schema.enum.includes(value)) return [`${at} is ${value}`]
+  const types = schema.type === undefined ? [] : [schema.type].flat()
+  if (types.length > 0 && !types.some((type: string) => isOfType(type, value)))
+    return [`${at} is not of type ${types}`]
+  if (typeof value === 'number' && value < schema.minimum)
+    return [`${at} is less than ${schema.minimum}`]
+  if (isTime(schema.examples?.[0]) && !isTime(value)) return [`${at} is no time`]
+  if (Array.isArray(value))
+    return schema.items
+      ? value.flatMap((item, index) => mismatches(schema.items, item, `${at}[${index}]`))
+      : []
+  return types.includes('object') ? mismatchesOfObject(schema, value, at) : []
+}
+
+function mismatchesOfObject(schema: Json, value: Json, at: string): string[] {
+  const isOpen = schema.additionalProperties === true
+  const any = schema.patternProperties?.['^(.*)$'] ?? (isOpen ? {} : undefined)
+  const missing = (schema.required ?? []).filter((name: string) => !Object.hasOwn(value, name))
+  return [
+    ...missing.map((name: string) => `${at}.${name} is missing`),
+    ...Object.entries(value).flatMap(([name, field]) => {
+      const known = schema.properties?.[name] ?? any
+      return known ? mismatches(known, field, `${at}.${name}`) : [`${at}.${name} is not described`]
+    }),
+  ]
+}
+
+function isOfType(type: string, value: Json): boolean {
+  if (type === 'null') return value === null
+  if (type === 'integer') return Number.isInteger(value)
+  if (type === 'array') return Array.isArray(value)
+  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return typeof value === type
+}
+
+/** Whether a text is a time as Gatehouse writes it: ISO 8601 in UTC with milliseconds. */
+export const isTime = (text: unknown): boolean =>
+  typeof text === 'string' &&
+  !Number.isNaN(Date.parse(text)) &&
+  new Date(text).toISOString() === text
