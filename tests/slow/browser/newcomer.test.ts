@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { LOOKS } from '../support/browser.ts'
-import { type Installation, startInstallation } from '../support/console-walk/installation.ts'
-import { type Newcomer, newNewcomer } from '../support/console-walk/newcomer.ts'
-import { openShell } from '../support/shell.ts'
+import { LOOKS } from '../../support/browser.ts'
+import { type Installation, startInstallation } from '../../support/console-walk/installation.ts'
+import { type Newcomer, newNewcomer } from '../../support/console-walk/newcomer.ts'
+import { openShell } from '../../support/shell.ts'
 
 /** The whole of the console as somebody meets it who has read nothing about it. */
 

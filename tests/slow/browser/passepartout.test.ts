@@ -3,8 +3,8 @@ import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { decodeQR } from 'qr/decode.js'
-import { BINARY, command, compileBinary, startServer, until } from '../support/binary.ts'
-import { startBotApi } from '../support/bot-api/index.ts'
+import { BINARY, command, compileBinary, startServer, until } from '../../support/binary.ts'
+import { startBotApi } from '../../support/bot-api/index.ts'
 import {
   LOOKS,
   type Look,
@@ -12,11 +12,11 @@ import {
   screenshot,
   scrollsSideways,
   seriousFindings,
-} from '../support/browser.ts'
-import { temporaryFolder } from '../support/folder.ts'
-import { openPage as openDocs } from '../support/page.ts'
-import { freePort } from '../support/port.ts'
-import { collect } from '../support/shown.ts'
+} from '../../support/browser.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { openPage as openDocs } from '../../support/page.ts'
+import { freePort } from '../../support/port.ts'
+import { collect } from '../../support/shown.ts'
 
 /** The app of docs/passepartout.md as it stands there, with the executable and people who use it. */
 
