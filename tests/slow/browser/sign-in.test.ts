@@ -32,7 +32,7 @@ async function signedIn(email: string, eyes?: Eyes): Promise<Person> {
 /** Six digits other than these. */
 const otherThan = (code: string): string => (code === '000000' ? '111111' : '000000')
 
-const walk = (title: string, steps: () => Promise<void>) => test(title, steps, 60_000)
+const walk = (title: string, steps: () => Promise<void>) => test(title, steps, 120_000)
 
 walk(
   'A sign-up shows its errors beside the fields, and its email is verified on a phone',

@@ -1,42 +1,71 @@
 import { expect } from 'bun:test'
+import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
+import { compileBinary, startServer, until } from '../../support/binary.ts'
 import {
-  LOOKS,
   type Look,
   launchBrowser,
   screenshot,
   scrollsSideways,
   seriousFindings,
-} from '../browser.ts'
-import { createPace, type Pace } from './pace.ts'
+  WIDE,
+} from '../../support/browser.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { startOpenIdProvider } from '../../support/social/index.ts'
+import { startTarget } from '../../support/target.ts'
 
 export type Newcomer = Awaited<ReturnType<typeof newNewcomer>>
 
-/** The longest that a page may take to show what is waited for, on a machine with much to do. */
+/** How long a page may take on a busy machine. */
 const PATIENCE_MS = 20_000
 
-/** After so long without what they wait for, people load the page again. */
+/** How long to wait before the page is reloaded. */
 const BEFORE_RELOAD_MS = 1_500
 
-interface Person {
-  look?: Look
-  /** Of another, whose time it is as well. */
-  pace?: Pace
+/** A new server that nobody has set up, with a target to call and an account at Google. */
+export async function startInstallation() {
+  await using ends = new AsyncDisposableStack()
+  await compileBinary()
+  const { path: folder } = ends.use(temporaryFolder())
+  const provider = ends.use(await startOpenIdProvider())
+  const target = ends.use(startTarget(() => new Response('thanks')))
+  const { clientId, clientSecret, baseUrl } = provider.providerConfig('google')
+  await Bun.write(
+    join(folder, 'gatehouse.toml'),
+    [
+      '[outbound]',
+      'allow = ["127.0.0.1"]',
+      '[gate.providers.google]',
+      `client_id = ${JSON.stringify(clientId)}`,
+      `client_secret = ${JSON.stringify(clientSecret)}`,
+      `base_url = ${JSON.stringify(baseUrl)}`,
+    ].join('\n'),
+  )
+  const server = ends.use(await startServer({ cwd: folder }))
+  const setUpUrl = () => /http:\S+\/setup\/\w+/.exec(server.err())?.[0]
+  await until(() => setUpUrl() !== undefined, server.err)
+  const running = ends.move()
+  return {
+    url: server.url,
+    folder,
+    setUpUrl: setUpUrl() as string,
+    target,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
 }
 
 /**
- * Somebody who has never seen the console, and has a browser to themselves: as one process, it sends
- * along the cookies of its first context with whatever scripts ask for. Finds things by what they are
- * called, reads what is new on each page that they come to, and takes the time that this takes.
+ * A person at a browser of their own: as one process, it sends the cookies of its first context with
+ * the requests of scripts. Finds everything by its label.
  */
-export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Person = {}) {
+export async function newNewcomer(look: Look = WIDE) {
   const { width, height, colorScheme } = look
   const browser = await launchBrowser()
   const context = await browser.newContext({ viewport: { width, height }, colorScheme })
   context.setDefaultTimeout(PATIENCE_MS)
-  /** What the browser had to object to: refused by the policy, not found, thrown. */
+  /** Errors in the console of the browser: refused by the policy, not found, thrown. */
   const complaints: string[] = []
-  /** Where they have been, without what is behind the path. */
+  /** The visited addresses, without query and fragment. */
   const visited: string[] = []
   context.on('page', watch)
   return at(await context.newPage())
@@ -51,21 +80,16 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
     })
   }
 
-  /** The same person at one of their tabs. */
+  /** The person at one of their tabs. */
   function at(page: Page) {
     const main = page.getByRole('main')
 
-    /** The page of this heading has come, and is read. */
-    async function reads(heading: string | RegExp) {
-      await page.getByRole('heading', { level: 1, name: heading }).waitFor()
-      pace.reads((await main.allInnerTexts()).join('\n'))
-    }
+    /** Waits for the page with this heading. */
+    const reads = (heading: string | RegExp) =>
+      page.getByRole('heading', { level: 1, name: heading }).waitFor()
 
-    /** The first of those that are called alike: a page that is empty offers its action twice. */
-    async function clicks(what: Locator) {
-      pace.clicks()
-      await what.first().click()
-    }
+    /** Clicks the first of several: an empty page offers its action twice. */
+    const clicks = (what: Locator) => what.first().click()
 
     const presses = (button: string | RegExp, within: Locator | Page = page) =>
       clicks(within.getByRole('button', { name: button, exact: true }))
@@ -76,38 +100,33 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
     const sidebar = page.getByRole('navigation', { name: 'Console' })
     const menu = page.getByRole('button', { name: 'Menu', exact: true })
 
-    /** By the sidebar, which is there on every page, on small screens behind a button. */
+    /** Follows a link of the sidebar, which small screens hide behind a button. */
     async function goesTo(entry: string) {
       if (await menu.isVisible()) await clicks(menu)
       await clicks(sidebar.getByRole('link', { name: entry, exact: true }))
-      // Behind its button the sidebar is there, and has no role.
+      // A hidden sidebar has no role.
       const current = page.locator('nav a[aria-current=page]').filter({ hasText: entry })
       await current.waitFor({ state: 'attached' })
       await page.waitForLoadState()
-      pace.reads((await main.allInnerTexts()).join('\n'))
     }
 
-    /** What the sidebar leads to, as it is called there. */
+    /** The labels of the sidebar. */
     const entries = () => sidebar.getByRole('link').allInnerTexts()
 
-    /** Into the fields of these labels, which may say that they are optional. */
+    /** Fills in fields by their labels, which may be marked as optional. */
     async function types(values: Record<string, string>) {
-      for (const [label, value] of Object.entries(values)) {
-        pace.types(value)
-        await field(label).fill(value)
-      }
+      for (const [label, value] of Object.entries(values))
+        await page.getByLabel(new RegExp(`^${label}( optional)?$`)).fill(value)
     }
 
-    const field = (label: string): Locator => page.getByLabel(new RegExp(`^${label}( optional)?$`))
-
-    /** One of several, by the words that stand beside it. */
+    /** Selects a radio button. */
     const chooses = (option: string) =>
       clicks(page.getByRole('radio', { name: new RegExp(`^${option}\\b`) }))
 
-    /** Waits until the page says so. */
+    /** Waits for a text. */
     const isTold = (text: string | RegExp) => page.getByText(text).first().waitFor()
 
-    /** The same of what happens elsewhere: the page follows by itself, or is loaded again. */
+    /** Waits for a text that a live update or a reload brings. */
     async function isToldInTheEnd(text: string | RegExp) {
       const said = page.getByText(text).first()
       const isThere = () =>
@@ -118,12 +137,11 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
       const end = performance.now() + PATIENCE_MS
       while (!(await isThere())) {
         if (performance.now() > end) throw new Error(`${page.url()} does not say ${text}`)
-        pace.clicks()
         await page.reload()
       }
     }
 
-    /** Where the page lets them change something, or go to a form that does. */
+    /** The forms of the page, and its links to forms. */
     const offers = async () => [
       ...(await main
         .locator('form[method=post]')
@@ -133,45 +151,32 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
         .evaluateAll((links) => links.map((link) => link.getAttribute('href')))),
     ]
 
-    /** Says that what is shown once is kept, and goes on. */
+    /** Confirms that a secret is saved, and continues. */
     async function keepsTheSecret() {
       await clicks(page.getByRole('checkbox', { name: /^I've saved the/ }))
       await presses('Continue')
     }
 
-    /** To be used elsewhere. */
-    async function copies(what: Locator): Promise<string> {
-      pace.pastes()
-      return (await what.first().textContent()) ?? ''
-    }
+    const copies = async (what: Locator): Promise<string> =>
+      (await what.first().textContent()) ?? ''
 
-    /** Follows a link that opens beside the page. */
+    /** Follows a link that opens a new tab. */
     async function opensBeside(link: string) {
       const opened = context.waitForEvent('page')
       await follows(link)
       return at(await opened)
     }
 
-    /** Keeps a picture of the page, on which nothing sticks out. */
-    async function looks(name: string) {
+    /** Checks a page that is shown only once. */
+    async function examines(name: string) {
       await page.waitForLoadState()
       expect([name, await scrollsSideways(page)]).toEqual([name, false])
-      const tall = await page.evaluate(() => document.documentElement.scrollHeight)
-      const { width, height } = page.viewportSize() ?? look
-      if (tall > height) await page.setViewportSize({ width, height: tall })
-      await screenshot(page, `newcomer-${name}`)
-      if (tall > height) await page.setViewportSize({ width, height })
-    }
-
-    /** The same of a page that comes only once: it is good for everybody as well. */
-    async function examines(name: string) {
-      await looks(name)
       expect([name, await seriousFindings(page)]).toEqual([name, []])
+      await screenshot(page, `newcomer-${name}`)
     }
 
     return {
       page,
-      pace,
       complaints,
       visited,
       reads,
@@ -187,15 +192,8 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
       copies,
       opensBeside,
       keepsTheSecret,
-      looks,
       examines,
-      /** By a link that somebody has sent, or the log has. */
       opens: (url: string) => page.goto(url),
-      /** Looks at the same pages on another screen from now on. */
-      changesTo: async (next: Look) => {
-        await page.setViewportSize({ width: next.width, height: next.height })
-        await page.emulateMedia({ colorScheme: next.colorScheme })
-      },
       [Symbol.asyncDispose]: () => browser.close(),
     }
   }
