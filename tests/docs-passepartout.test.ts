@@ -16,7 +16,7 @@ import { freePort } from './support/port.ts'
 import { openShell } from './support/shell.ts'
 import { collect } from './support/shown.ts'
 
-/** What docs/passepartout.md shows is run as it stands there; its app in tests/e2e. */
+/** What docs/passepartout.md shows is run as it stands there; its app in tests/slow/browser. */
 
 const page = await openPage('passepartout.md')
 const fixture = await usePassepartout({

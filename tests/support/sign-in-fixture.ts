@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { command, startServer, until } from './binary.ts'
+import { command, compileBinary, startServer, until } from './binary.ts'
 import { temporaryFolder } from './folder.ts'
 import { type Received, startMailServer } from './mail-server.ts'
 import { PASSWORD } from './person.ts'
@@ -17,6 +17,7 @@ export type SignInFixture = Awaited<ReturnType<typeof startSignInFixture>>
  * All of it on loopback; ends with the scope.
  */
 export async function startSignInFixture() {
+  await compileBinary()
   await using ends = new AsyncDisposableStack()
   const folder = ends.use(temporaryFolder())
   const smtp = ends.use(await startMailServer())

@@ -24,12 +24,9 @@ import { databaseFile, openDatabase, restoreMarker } from '../../../src/db/open.
 import { newId } from '../../../src/platform/ids.ts'
 import { thisProcess } from '../../../src/platform/process.ts'
 import { VERSION } from '../../../src/platform/version.ts'
-import { until } from '../../support/binary.ts'
 import { cli } from '../../support/cli.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { startMailServer } from '../../support/mail-server.ts'
-import { freePort } from '../../support/port.ts'
-import { PROGRAM, ROOT } from '../../support/source.ts'
 
 const MINUTE = 60_000
 
@@ -366,34 +363,6 @@ describe('work', () => {
     const { of } = await home.examine()
     expect(of('leases')).toMatchObject([finding('ok')])
     expect(of('due work')).toMatchObject([finding('warning', '1 run overdue')])
-  })
-
-  test('shows a real server while it runs and after it was killed', async () => {
-    using home = await newHome()
-    const [port, other] = [`${freePort()}`, `${freePort()}`]
-    const args = ['serve', '--server-port', port, '--data-dir', home.dataDir]
-    const server = Bun.spawn([...PROGRAM, ...args], {
-      cwd: ROOT,
-      stdio: ['ignore', 'ignore', 'ignore'],
-    })
-    try {
-      await until(
-        async () => (await home.found('server'))[0]?.message.includes(`${server.pid}`) === true,
-      )
-      expect(await home.found('server')).toMatchObject([finding('ok')])
-      const baseUrl = `http://127.0.0.1:${port}`
-      for (const [option, value, judged] of [
-        ['--server-base-url', baseUrl, finding('ok', `${baseUrl} reaches Gatehouse`)],
-        ['--server-port', port, finding('ok')],
-        ['--server-port', other, finding('warning', 'a server is running, but not at')],
-      ] as const)
-        expect(await home.found('base_url', option, value)).toMatchObject([judged])
-    } finally {
-      server.kill('SIGKILL')
-      await server.exited
-    }
-    const killed = finding('warning', `process ${server.pid}, last seen`)
-    expect(await home.found('server')).toMatchObject([finding('ok', 'not running'), killed])
   })
 })
 

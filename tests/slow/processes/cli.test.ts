@@ -22,6 +22,7 @@ import { until } from '../../support/binary.ts'
 import { cli, testIo } from '../../support/cli.ts'
 import { testConfig } from '../../support/config.ts'
 import { temporaryFolder } from '../../support/folder.ts'
+import { freePort } from '../../support/port.ts'
 import { collect } from '../../support/shown.ts'
 import { outcomeOf, PROGRAM, ROOT, runProgram } from '../../support/source.ts'
 
@@ -292,4 +293,32 @@ describe('the first steps', () => {
     await gatehouse('tenant', 'create', '--name', 'Acme')
     expect(await start(/^/)).toBe('')
   }, 60_000)
+})
+
+test('doctor finds a server while it runs and after it was killed', async () => {
+  using home = await newHome()
+  const gatehouse = cli(home.path)
+  async function found(check: string, ...argv: string[]): Promise<string[]> {
+    const { findings } = (await gatehouse('doctor', '--json', ...argv)).json()
+    const ofCheck = findings.filter((finding: { check: string }) => finding.check === check)
+    return ofCheck.map((of: { result: string; message: string }) => `${of.result}: ${of.message}`)
+  }
+  const [port, other] = [`${freePort()}`, `${freePort()}`]
+  const args = ['serve', '--server-port', port, '--data-dir', home.dataDir]
+  const server = Bun.spawn([...PROGRAM, ...args], { stdio: ['ignore', 'ignore', 'ignore'] })
+  try {
+    const isUp = async () => `${await found('server')}`.includes(`process ${server.pid}`)
+    await until(isUp, () => `exit code ${server.exitCode}`)
+    const url = `http://127.0.0.1:${port}`
+    const reached = [`ok: ${url} reaches Gatehouse`]
+    expect(await found('base_url', '--server-base-url', url)).toEqual(reached)
+    expect(await found('base_url', '--server-port', port)).toEqual(reached)
+    const elsewhere = expect.stringContaining('warning: a server is running, but not at')
+    expect(await found('base_url', '--server-port', other)).toEqual([elsewhere])
+  } finally {
+    server.kill('SIGKILL')
+    await server.exited
+  }
+  const killed = expect.stringContaining(`process ${server.pid}, last seen`)
+  expect(await found('server')).toEqual(['ok: not running', killed])
 })

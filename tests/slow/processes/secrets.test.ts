@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openDatabase } from '../../src/db/open.ts'
-import { cli } from '../support/cli.ts'
-import { temporaryFolder } from '../support/folder.ts'
+import { openDatabase } from '../../../src/db/open.ts'
+import { cli } from '../../support/cli.ts'
+import { temporaryFolder } from '../../support/folder.ts'
 
 /** A tenant, and emails whose bodies no key can open. */
 async function newHome(emails = 0) {

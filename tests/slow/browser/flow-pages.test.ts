@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { ASSETS } from '../../src/console/assets.ts'
-import { createFlowPages } from '../../src/console/flow-pages.ts'
+import { ASSETS } from '../../../src/console/assets.ts'
+import { createFlowPages } from '../../../src/console/flow-pages.ts'
 import {
   expectGoodPage,
   launchBrowser,
@@ -9,8 +9,8 @@ import {
   scrollsSideways,
   turnTo,
   WIDE,
-} from '../support/browser.ts'
-import { CODES, CSRF, flowFixtures, noticeFixtures } from '../support/flow-fixtures.ts'
+} from '../../support/browser.ts'
+import { CODES, CSRF, flowFixtures, noticeFixtures } from '../../support/flow-fixtures.ts'
 
 const NOTICES = noticeFixtures().map(({ notice }) => notice as string)
 const NAMES = [...Object.keys(flowFixtures()), ...NOTICES]

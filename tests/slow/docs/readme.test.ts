@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import { dirname } from 'node:path'
-import { servedApp } from './console/fixture.ts'
-import { createNames, readConsole } from './support/console.ts'
-import { openPage } from './support/page.ts'
-import { openShell } from './support/shell.ts'
-import { PROGRAM } from './support/source.ts'
-import { startTarget } from './support/target.ts'
-import { countRequests } from './support/usage.ts'
+import { servedApp } from '../../console/console-fixture.ts'
+import { createNames, readConsole } from '../../support/console.ts'
+import { openPage } from '../../support/page.ts'
+import { openShell } from '../../support/shell.ts'
+import { PROGRAM } from '../../support/source.ts'
+import { startTarget } from '../../support/target.ts'
+import { countRequests } from '../../support/usage.ts'
 
 const page = await openPage('../README.md')
 const HAS_SHELL = Bun.which('bash') !== null && Bun.which('curl') !== null

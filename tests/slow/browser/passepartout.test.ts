@@ -1,53 +1,43 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { symlinkSync } from 'node:fs'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { decodeQR } from 'qr/decode.js'
-import { BINARY, command, compileBinary, startServer, until } from '../support/binary.ts'
-import { startBotApi } from '../support/bot-api/index.ts'
+import { BINARY, command, compileBinary, startServer } from '../../support/binary.ts'
+import { startBotApi } from '../../support/bot-api/index.ts'
 import {
-  LOOKS,
   type Look,
   launchBrowser,
+  NARROW_DARK,
   screenshot,
   scrollsSideways,
   seriousFindings,
-} from '../support/browser.ts'
-import { temporaryFolder } from '../support/folder.ts'
-import { openPage as openDocs } from '../support/page.ts'
-import { freePort } from '../support/port.ts'
-import { collect } from '../support/shown.ts'
+  turnTo,
+  WIDE,
+} from '../../support/browser.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { openPage as openDocs } from '../../support/page.ts'
+import { startShown } from '../../support/shown.ts'
 
-/** The app of docs/passepartout.md as it stands there, with the executable and people who use it. */
+/** The app of docs/passepartout.md as it stands there, with the executable. */
 
-const ROOT = join(import.meta.dir, '..', '..')
-const JAVASCRIPT = Bun.which('node') ?? process.execPath
 const TENANT = 'Paper shop'
-const LONG = 60_000
-const [WIDE, , , NARROW_DARK] = LOOKS
+const LONG = 120_000
 
-type Fixture = Awaited<ReturnType<typeof startFixture>>
-let fixture: Fixture
-let browser: Browser
-let context: BrowserContext
-
-beforeAll(async () => {
-  await compileBinary()
-  fixture = await startFixture()
-  browser = await launchBrowser()
-  context = await browser.newContext()
-  context.setDefaultTimeout(20_000)
-  // The last page that is closed takes the browser with it.
-  await context.newPage()
-}, 120_000)
+const fixture = await startFixture()
+const browser = await launchBrowser()
+const context = await browser.newContext()
+context.setDefaultTimeout(20_000)
+// The browser ends with its last page.
+await context.newPage()
 
 afterAll(async () => {
-  await browser?.close()
-  await fixture?.[Symbol.asyncDispose]()
+  await browser.close()
+  await fixture[Symbol.asyncDispose]()
 })
 
 /** Gatehouse with a tenant, its bot at a Telegram on this machine, and the app with each of its keys. */
 async function startFixture() {
+  await compileBinary()
   await using ends = new AsyncDisposableStack()
   const telegram = ends.use(startBotApi())
   const bot = telegram.bot({ username: 'paper_shop_bot', name: TENANT })
@@ -55,6 +45,7 @@ async function startFixture() {
   const cwd = folder.path
   const root = JSON.stringify(telegram.url)
   await Bun.write(join(cwd, 'gatehouse.toml'), `[passepartout]\ntelegram_api_root = ${root}\n`)
+  const page = await openDocs('passepartout.md')
   const server = ends.use(await startServer({ cwd }))
   const cli = async (...args: string[]) =>
     (await command({ cwd, args: [...args, '--json'] })).json()
@@ -71,7 +62,8 @@ async function startFixture() {
   async function app(environment: 'live' | 'test') {
     const made = ['key', 'create', '--engine', 'passepartout', '--tenant', tenant]
     const { key } = await cli(...made, '--env', environment)
-    return ends.use(await startApp({ KEY: key, GATEHOUSE: server.url }))
+    const shown = { language: 'js', words: 'encodeQR', env: { KEY: key, GATEHOUSE: server.url } }
+    return { key, url: ends.use(await startShown(page, shown)).url }
   }
 
   const [sandbox, live] = [await app('test'), await app('live')]
@@ -79,49 +71,14 @@ async function startFixture() {
   return { telegram, bot, sandbox, live, [Symbol.asyncDispose]: () => running.disposeAsync() }
 }
 
-/** What the page says to run, in a folder that has what it says to install. */
-async function startApp(env: { KEY: string; GATEHOUSE: string }) {
-  const folder = temporaryFolder()
-  const page = await openDocs('passepartout.md')
-  await Bun.write(join(folder.path, 'app.mjs'), page.block('js', 'encodeQR'))
-  symlinkSync(join(ROOT, 'node_modules'), join(folder.path, 'node_modules'))
-  const port = freePort()
-  const child = Bun.spawn([JAVASCRIPT, 'app.mjs'], {
-    cwd: folder.path,
-    env: { ...env, PORT: `${port}` },
-    stdin: 'ignore',
-    stdout: 'ignore',
-    stderr: 'pipe',
-  })
-  const said = collect(child.stderr)
-  const url = `http://127.0.0.1:${port}`
-  const isUp = () =>
-    fetch(url).then(
-      ({ ok }) => ok,
-      () => child.exitCode !== null,
-    )
-  await until(isUp, () => said.text)
-  if (child.exitCode !== null) throw new Error(`did not start: ${said.text}`)
-  return {
-    url,
-    key: env.KEY,
-    [Symbol.asyncDispose]: async () => {
-      child.kill()
-      await child.exited
-      folder[Symbol.dispose]()
-    },
-  }
-}
-
 /**
- * Somebody in front of the app, who has never been there. They take turns at one browser: with a
- * second context in it, this build of Chromium sends what scripts ask without the cookies of theirs.
+ * A new visitor of the app. All use one context: with a second one, this build of Chromium sends the
+ * requests of scripts without cookies.
  */
-async function somebody(app: { url: string }, look: Look = WIDE, javaScript = true) {
+async function newVisitor(app: { url: string }, look: Look = WIDE, javaScript = true) {
   await context.clearCookies()
   const page = await context.newPage()
-  await page.setViewportSize({ width: look.width, height: look.height })
-  await page.emulateMedia({ colorScheme: look.colorScheme })
+  await turnTo(page, look)
   const session = await context.newCDPSession(page)
   await session.send('Emulation.setScriptExecutionDisabled', { value: !javaScript })
   await page.goto(app.url)
@@ -137,13 +94,12 @@ async function somebody(app: { url: string }, look: Look = WIDE, javaScript = tr
     await reads('Sign in')
   }
 
-  /** The page that the link leads to, in a tab of its own. */
+  /** The page of the link, in a new tab. */
   async function followsLink(): Promise<Page> {
     const opened = context.waitForEvent('page')
     await page.getByRole('link', { name: 'Open Telegram' }).click()
     const chat = await opened
-    await chat.setViewportSize({ width: look.width, height: look.height })
-    await chat.emulateMedia({ colorScheme: look.colorScheme })
+    await turnTo(chat, look)
     await reads(`Sign in to ${TENANT} as a test user`, chat)
     return chat
   }
@@ -170,14 +126,14 @@ async function otherThan(number: string, chat: Page): Promise<string> {
   return labels.find((label) => label !== number) ?? ''
 }
 
-/** Nothing sticks out and nobody is kept out. */
+/** Checks overflow and accessibility. */
 async function holds(page: Page, name: string) {
   await screenshot(page, `passepartout-${name}`)
   expect(await scrollsSideways(page)).toBe(false)
   expect(await seriousFindings(page)).toEqual([])
 }
 
-/** What a phone reads that is held before the page. */
+/** The content of the QR code on the page. */
 async function scanned(page: Page): Promise<string> {
   const size = 300
   const data = await page.evaluate(async (size) => {
@@ -197,9 +153,9 @@ async function scanned(page: Page): Promise<string> {
 
 describe('in the sandbox', () => {
   test(
-    'whoever taps the right number is signed in as whom they chose, until they sign out',
+    'The right number signs in as the chosen user, until the sign-out',
     async () => {
-      await using grace = await somebody(fixture.sandbox)
+      await using grace = await newVisitor(fixture.sandbox)
       await grace.begins()
       await holds(grace.page, 'question')
       const number = await grace.number()
@@ -227,9 +183,9 @@ describe('in the sandbox', () => {
   )
 
   test(
-    'a wrong number and a no are told, and one can begin again, on a narrow and dark screen',
+    'A wrong number and a denial are shown, and the sign-in can start again',
     async () => {
-      await using ada = await somebody(fixture.sandbox, NARROW_DARK)
+      await using ada = await newVisitor(fixture.sandbox, NARROW_DARK)
       await holds(ada.page, 'welcome-narrow-dark')
       await ada.begins()
       await holds(ada.page, 'question-narrow-dark')
@@ -255,9 +211,9 @@ describe('in the sandbox', () => {
   )
 
   test(
-    'it works without scripts',
+    'The sign-in works without scripts',
     async () => {
-      await using konrad = await somebody(fixture.sandbox, WIDE, false)
+      await using konrad = await newVisitor(fixture.sandbox, WIDE, false)
       await konrad.begins()
       const number = await konrad.number()
       const chat = await konrad.followsLink()
@@ -272,11 +228,11 @@ describe('in the sandbox', () => {
 
 describe('with Telegram', () => {
   test(
-    'whoever scans the code and taps the right number is signed in',
+    'The QR code and the right number sign in',
     async () => {
       const { telegram, bot, live } = fixture
       const ada = telegram.person({ first_name: 'Ada <b>', last_name: 'Lovelace' })
-      await using visitor = await somebody(live)
+      await using visitor = await newVisitor(live)
       await visitor.begins()
       const link = await visitor.page
         .getByRole('link', { name: 'Open Telegram' })
@@ -294,7 +250,7 @@ describe('with Telegram', () => {
     LONG,
   )
 
-  test('a browser learns nothing of what another began, nor the key', async () => {
+  test('A browser gets neither the sign-in of another browser nor the API key', async () => {
     const { telegram, bot, live } = fixture
     const mallory = telegram.person()
     const began = await fetch(`${live.url}/sign-in`, { method: 'POST', redirect: 'manual' })
@@ -315,7 +271,7 @@ describe('with Telegram', () => {
     expect([own.status, own.headers.get('location')]).toEqual([303, '/'])
   })
 
-  test('whoever begins too often is asked to wait', async () => {
+  test('Too many sign-ins at once are asked to wait', async () => {
     const begin = () => fetch(`${fixture.live.url}/sign-in`, { method: 'POST', redirect: 'manual' })
     const statuses = await Promise.all(Array.from({ length: 12 }, begin))
     const refused = statuses.find(({ status }) => status === 429)

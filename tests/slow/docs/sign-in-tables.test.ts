@@ -1,14 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { generateKeyPairSync } from 'node:crypto'
 import { Glob } from 'bun'
-import { loadConfig, PROVIDERS, type ProviderName } from '../src/config/index.ts'
-import { english } from '../src/engines/gate/sign-in/flows/ui/words-en.ts'
-import { createMailTemplates } from '../src/engines/gate/sign-in/mail-templates/index.ts'
-import { Node } from '../src/engines/gate/sign-in/model.ts'
-import { createSocial } from '../src/engines/gate/sign-in/social/index.ts'
-import { providers } from '../src/engines/gate/sign-in/social/providers/index.ts'
-import { systemClock } from '../src/platform/clock.ts'
-import { HOUR, type Json, SECOND } from './engines/gate/fixture.ts'
+import { PROVIDERS } from '../../../src/config/index.ts'
+import { english } from '../../../src/engines/gate/sign-in/flows/ui/words-en.ts'
+import { createMailTemplates } from '../../../src/engines/gate/sign-in/mail-templates/index.ts'
+import { Node } from '../../../src/engines/gate/sign-in/model.ts'
+import { providers } from '../../../src/engines/gate/sign-in/social/providers/index.ts'
+import { HOUR, type Json, SECOND } from '../../engines/gate/fixture.ts'
 import {
   ADA,
   BOB,
@@ -20,18 +17,18 @@ import {
   read,
   recoveryCodes,
   withToken,
-} from './engines/gate/sign-in/flows/acts.ts'
-import { newBrowser } from './engines/gate/sign-in/flows/browser.ts'
+} from '../../engines/gate/sign-in/flows/acts.ts'
+import { newBrowser } from '../../engines/gate/sign-in/flows/browser.ts'
 import {
   bootFlows,
   type FlowFixture,
   node,
   PASSWORD,
   totpAt,
-} from './engines/gate/sign-in/flows/fixture.ts'
-import type { Answer } from './support/app.ts'
-import { testConfig } from './support/config.ts'
-import { openPage, plain } from './support/page.ts'
+} from '../../engines/gate/sign-in/flows/fixture.ts'
+import type { Answer } from '../../support/app.ts'
+import { testConfig } from '../../support/config.ts'
+import { openPage, plain } from '../../support/page.ts'
 
 /** What docs/sign-in.md looks up in tables is what the server answers. */
 
@@ -151,12 +148,6 @@ describe('the nodes of docs/sign-in.md', () => {
     if (type !== 'submit' && type !== 'hidden') return name ?? id
     return `${name}=${value === '' || /@/.test(value) ? '…' : value}`
   }
-
-  test('are of the types that can be drawn', () => {
-    const known = Node.properties.type as unknown as { enum: string[] }
-    const shown = page.table('`type`', 'Render as').map(([type]) => plain(type))
-    expect(shown.toSorted()).toEqual([...known.enum].toSorted())
-  })
 })
 
 describe('the bodies of docs/sign-in.md', () => {
@@ -289,88 +280,66 @@ describe('the refusals of docs/sign-in.md', () => {
   }
 })
 
-test('docs/sign-in.md has every message that is ever said', async () => {
-  let source = ''
-  for await (const file of new Glob('src/engines/gate/**/*.ts').scan())
-    if (!file.includes('/ui/words-')) source += await Bun.file(file).text()
-  const said = Object.entries(english.texts).filter(([id]) => source.includes(id))
-  const shown = page.table('Id', 'Says').map(([id, text]) => [id, text] as [string, string])
-  expect(shown).toEqual(said)
+describe('the other tables of docs/sign-in.md', () => {
+  const names = (...head: string[]) =>
+    page
+      .table(...head)
+      .map(([name]) => plain(name))
+      .toSorted()
+
+  test('have every message', async () => {
+    let source = ''
+    for await (const file of new Glob('src/engines/gate/**/*.ts').scan())
+      if (!file.includes('/ui/words-')) source += await Bun.file(file).text()
+    const said = Object.entries(english.texts).filter(([id]) => source.includes(id))
+    const shown = page.table('Id', 'Says').map(([id, text]) => [id, text] as [string, string])
+    expect(shown).toEqual(said)
+  })
+
+  test('have every provider with its scopes', () => {
+    const rows = page.table('Provider', 'Register at', 'Asked for')
+    const scopes = rows.map(([name, , asked]) => [plain(name), plain(asked)])
+    expect(scopes).toEqual(PROVIDERS.map((name) => [name, providers[name].scopes]))
+    const never = rows.filter(([, , , trusted]) => trusted === 'never').map(([name]) => plain(name))
+    expect(never).toEqual(['facebook', 'slack', 'spotify'])
+  })
+
+  test('have every email, its states, every next action and every node type', async () => {
+    const about = { tenantName: 'Acme', code: '', link: 'https://gatehouse.example.org/' }
+    const lifetimes = { lifetimeMs: 0, linkLifetimeMs: 0 }
+    const templates = Object.values(createMailTemplates('en'))
+    const given = { ...about, ...lifetimes, newAddress: ADA, isOn: true }
+    const subjects = templates.map((write) => write(given).subject)
+    expect(names('Mail', 'Goes to', 'When')).toEqual(subjects.toSorted())
+
+    const schema = await Bun.file('src/platform/schema.ts').text()
+    const states = /enum: \[('kept'.*)\]/.exec(schema)?.[1]?.match(/\w+/g) ?? []
+    const shownStates = states.filter((state) => state !== 'leased')
+    expect(names('`state`', 'Meaning')).toEqual(shownStates.toSorted())
+    const model = await Bun.file('src/engines/gate/sign-in/model.ts').text()
+    const actions = model.match(/(?<=action: t\.Literal\(')\w+/g) ?? []
+    expect(names('`action`', 'With', 'Do')).toEqual(actions.toSorted())
+    const types = Node.properties.type as unknown as { enum: string[] }
+    expect(names('`type`', 'Render as')).toEqual(types.enum.toSorted())
+  })
 })
 
-test('docs/sign-in.md has every provider, and what it is asked for', () => {
-  const rows = page.table('Provider', 'Register at', 'Asked for')
-  expect(rows.map(([name]) => plain(name))).toEqual([...PROVIDERS])
-  const scopes = rows.map(([, , asked]) => plain(asked))
-  expect(scopes).toEqual(PROVIDERS.map((name) => providers[name].scopes))
-  const never = rows.filter(([, , , trusted]) => trusted === 'never').map(([name]) => plain(name))
-  expect(never).toEqual(['facebook', 'slack', 'spotify'])
-})
-
-describe('the settings of providers that the docs show', async () => {
-  const configure = await openPage('configure.md')
-  const blocks = [...page.blocks('toml'), configure.block('toml', '[gate.providers.apple]')]
-  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
-
-  for (const [number, block] of blocks.entries())
-    test(`are taken: ${/gate\.providers\.\w+/.exec(block)?.[0]} in block ${number + 1}`, () => {
-      const loaded = loadConfig({
-        flags: { config: '/gatehouse.toml' },
-        env: {},
-        cwd: '/',
-        readFile(path) {
-          if (path === '/gatehouse.toml') return block
-          return path.endsWith('.p8') ? pem : 'the secret of the provider\n'
-        },
-      })
-      expect(loaded).toMatchObject({ ok: true, warnings: [] })
-      if (!loaded.ok) return
-      const social = createSocial({ ...loaded.config.gate, clock: systemClock })
-      for (const [, name] of block.matchAll(/\[gate\.providers\.(\w+)\]/g))
-        expect([name, social.isConfigured(name as ProviderName)]).toEqual([name, true])
-    })
-})
-
-test('docs/sign-in.md has every mail by its subject', () => {
-  const letters = createMailTemplates('en')
-  const link = 'https://gatehouse.example.org/'
-  const about = {
-    tenantName: 'Acme',
-    code: '',
-    link,
-    lifetimeMs: 0,
-    linkLifetimeMs: 0,
-    newAddress: ADA,
-  }
-  const written = Object.values(letters).map((write) => write({ ...about, isOn: true }).subject)
-  const shown = page.table('Mail', 'Goes to', 'When').map(([subject]) => plain(subject))
-  expect(shown.toSorted()).toEqual(written.toSorted())
-})
-
-test('the states of mails in docs/sign-in.md are those that a mail can be in', async () => {
-  const source = await Bun.file('src/platform/schema.ts').text()
-  const states = /enum: \[('kept'.*)\]/.exec(source)?.[1]?.match(/\w+/g) ?? []
-  const shown = page.table('`state`', 'Meaning').map(([state]) => plain(state))
-  expect(shown.toSorted()).toEqual(states.filter((state) => state !== 'leased').toSorted())
-})
-
-test('the limits of docs/sign-in.md are those of a fresh installation', () => {
+test('the limits of docs/sign-in.md are those of a new installation', () => {
   const { gate, limits } = testConfig()
-  const shown = page.text.slice(page.text.indexOf('## Limits'), page.text.indexOf('## Routes'))
-  expect([gate.flowLifetimeMs, gate.codeLifetimeMs, gate.sessionLifetimeMs]).toEqual([
-    HOUR,
-    HOUR / 4,
-    24 * HOUR,
+  const { flowLifetimeMs, codeLifetimeMs, sessionLifetimeMs } = gate
+  expect([flowLifetimeMs, codeLifetimeMs, sessionLifetimeMs]).toEqual([HOUR, HOUR / 4, 24 * HOUR])
+  const section = page.text.slice(page.text.indexOf('## Limits'), page.text.indexOf('## Routes'))
+  for (const [value, setting] of [
+    ['1 hour', '[gate] flow_lifetime'],
+    ['15 minutes', '[gate] code_lifetime'],
+    ['24 h', '[gate] session_lifetime'],
+    [`${limits.signInsPerMinute} a minute`, '[limits] sign_ins_per_minute'],
+    [
+      `${limits.signInsPerIdentifierPerMinute} a minute`,
+      '[limits] sign_ins_per_identifier_per_minute',
+    ],
   ])
-  expect(shown).toContain('1 hour (`[gate] flow_lifetime`)')
-  expect(shown).toContain('15 minutes (`[gate] code_lifetime`)')
-  expect(shown).toContain('24 h (`[gate] session_lifetime`)')
-  const { signInsPerMinute, signInsPerIdentifierPerMinute } = limits
-  expect(shown).toContain(`${signInsPerMinute} a minute (\`[limits] sign_ins_per_minute\`)`)
-  expect(shown).toContain(
-    `${signInsPerIdentifierPerMinute} a minute (\`[limits] sign_ins_per_identifier_per_minute\`)`,
-  )
+    expect(section).toContain(`${value} (\`${setting}\`)`)
   expect(page.text).toContain(`at least ${gate.password.minLength} characters`)
 })
 
@@ -405,22 +374,4 @@ test('the routes of docs/sign-in.md ask for the scope beside them', async () => 
     const asked = /^the key lacks the scope (.*)$/.exec(answer.body.error)?.[1] ?? 'none'
     expect([route, asked]).toEqual([route, plain(scope)])
   }
-})
-
-test('what docs/sign-in.md says comes next is all that may', async () => {
-  const source = await Bun.file('src/engines/gate/sign-in/model.ts').text()
-  const known = source.match(/(?<=action: t\.Literal\(')\w+/g) ?? []
-  const shown = page.table('`action`', 'With', 'Do').map(([action]) => plain(action))
-  expect(shown.toSorted()).toEqual(known.toSorted())
-})
-
-test('the links of docs/sign-in.md within it lead somewhere', () => {
-  const heads = [...page.text.matchAll(/^#+ (.*)$/gm)].map(([, head = '']) =>
-    head
-      .toLowerCase()
-      .replaceAll(/[^\w -]/g, '')
-      .replaceAll(' ', '-'),
-  )
-  const links = [...page.text.matchAll(/\]\(#([^)]+)\)/g)].map(([, link]) => link as string)
-  expect(links.filter((link) => !heads.includes(link))).toEqual([])
 })

@@ -1,45 +1,42 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { systemClock } from '../src/platform/clock.ts'
-import type { Json } from './engines/gate/fixture.ts'
-import { gateClient } from './engines/gate/processes.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
+import type { Json } from '../../engines/gate/fixture.ts'
+import { gateClient } from '../../engines/gate/processes.ts'
 import {
   bootFlows,
   type FlowFixture,
   node,
   PASSWORD,
   totpAt,
-} from './engines/gate/sign-in/flows/fixture.ts'
+} from '../../engines/gate/sign-in/flows/fixture.ts'
 import {
   newPerson,
   nextPassword,
   OVER,
   type Person,
   step,
-} from './engines/gate/sign-in/flows/lives.ts'
+} from '../../engines/gate/sign-in/flows/lives.ts'
 import {
   errorsIn,
   type Installation,
   openInstallation,
-} from './engines/gate/sign-in/flows/processes.ts'
-import type { Answer } from './support/app.ts'
-import { compileBinary, until } from './support/binary.ts'
-import { freePort } from './support/port.ts'
-import { type ReceivedRequest, startTarget } from './support/target.ts'
+} from '../../engines/gate/sign-in/flows/processes.ts'
+import type { Answer } from '../../support/app.ts'
+import { compileBinary, until } from '../../support/binary.ts'
+import { freePort } from '../../support/port.ts'
+import { type ReceivedRequest, startTarget } from '../../support/target.ts'
+import { isBroken, numbers } from './receiver.ts'
 
 beforeAll(compileBinary, 120_000)
 
 const KILLS = 8
 const CLIENTS = 12
-/** So many steps of all people together, and then the process is killed. */
+/** The steps of all people together before the process is killed. */
 const STEPS = 40
-/** With one step before them at least, and mostly more. */
+/** People with at least one step left. */
 const UNFINISHED = 48
 
-const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
-
-const isBroken = (error: unknown) => error instanceof Error && 'code' in error
-
-/** Does all of it, so many at a time. */
+/** Works on all items, `CLIENTS` at a time. */
 async function each<T>(items: Iterable<T>, work: (item: T) => Promise<unknown>) {
   const rest = [...items].values()
   async function some() {
@@ -48,7 +45,7 @@ async function each<T>(items: Iterable<T>, work: (item: T) => Promise<unknown>) 
   await Promise.all(numbers(CLIENTS).map(some))
 }
 
-/** People who go on with their lives until it is over, or the server is gone. */
+/** Runs the steps of people until the crowd ends or the server is gone. */
 function startCrowd(installation: Installation, server: string, people: Person[]) {
   const touched = new Set<Person>()
   let isOver = false
@@ -79,7 +76,7 @@ function startCrowd(installation: Installation, server: string, people: Person[]
   return { touched, done, end, steps: () => steps, cutOff: () => cutOff }
 }
 
-/** What somebody was told holds; what is in doubt was either carried out whole, or not at all. */
+/** Expects what was acknowledged; a request without response is done whole or not at all. */
 async function expectKept(installation: Installation, server: string, person: Person) {
   const { email, password, tokens, actor } = person
   const isChangeInDoubt = person.next === 'changePassword' && person.sent !== undefined
@@ -122,7 +119,7 @@ async function isAccepted(
   return true
 }
 
-/** Flows begun at one moment, to be ended at another. */
+/** Starts flows that end after the next kill. */
 async function beginFlows(installation: Installation, server: string, round: number) {
   const late = newPerson({ isThere: false })
   const lost = newPerson({ isThere: true })
@@ -133,7 +130,6 @@ async function beginFlows(installation: Installation, server: string, round: num
   const asked = await installation.send(server, recovery, { method: 'code', email: lost.email })
   expect(asked).toMatchObject({ status: 200, body: { state: 'sent_email' } })
 
-  /** At whichever server there is by then. */
   async function end(server: string) {
     const password = `correct horse ${round} battery`
     const form = { method: 'password', traits: { email: late.email }, password }
@@ -152,7 +148,7 @@ async function beginFlows(installation: Installation, server: string, round: num
   return end
 }
 
-/** Ids of all events that came, by whom they are about and what they tell. */
+/** The ids of received events, by user and type. */
 function eventsAt({ requests }: { requests: ReceivedRequest[] }) {
   const found = new Map<string, Set<string>>()
   for (const { body } of requests) {
@@ -163,7 +159,7 @@ function eventsAt({ requests }: { requests: ReceivedRequest[] }) {
   return found
 }
 
-test('eight times kill -9 amid sign-ups, sign-ins, codes and changed passwords: what was acknowledged holds, what was not is done whole or not at all, and each event is told', async () => {
+test('8 times kill -9 amid sign-ups, sign-ins and new passwords lose nothing acknowledged and do nothing by half', async () => {
   await using stack = new AsyncDisposableStack()
   const samePort = ['--server-port', `${freePort()}`]
   const installation = await openInstallation(stack, ...samePort)
@@ -250,7 +246,7 @@ describe('two processes on one data directory', () => {
     return two.send(server, await two.start(server, 'settings', token), form, token)
   }
 
-  test('a flow begun at one is completed at the other, and over at both', async () => {
+  test('a flow of one is completed at the other, and over at both', async () => {
     const { here, there, start, send, whoami, codesTo } = two
     const email = 'ada@example.com'
     const { session_token, continue_with } = await register(email)
@@ -273,7 +269,7 @@ describe('two processes on one data directory', () => {
       expect(errorsIn(await send(url, verification, { method: 'code', code }))).toEqual([4070002])
   }, 300_000)
 
-  test('a right code sent to both at once, and several times, signs in once', async () => {
+  test('a code that is sent to both at once signs in once', async () => {
     const { here, there, create, start, send, whoami, codesTo } = two
     for (const n of numbers(12)) {
       const email = `grace-${n}@example.com`
@@ -300,7 +296,7 @@ describe('two processes on one data directory', () => {
     }
   }, 300_000)
 
-  test('wrong codes sent to both at once are five tries together', async () => {
+  test('wrong codes that are sent to both share five tries', async () => {
     const { here, there, create, start, send, codesTo } = two
     const email = 'joan@example.com'
     await create(here, email)
@@ -320,7 +316,7 @@ describe('two processes on one data directory', () => {
       expect(errorsIn(await send(url, flow, { method: 'code', code }))).toEqual([4900001])
   }, 300_000)
 
-  test('a password changed at one is good at the other at once, the one before no more, nor are other sessions', async () => {
+  test('a new password is valid at both at once, and ends the old one and other sessions', async () => {
     const { here, there, tryPassword, whoami } = two
     const email = 'edith@example.com'
     const { session_token: registered } = await register(email)
@@ -344,7 +340,7 @@ describe('two processes on one data directory', () => {
     }
   }, 300_000)
 
-  test('a code of an authenticator is good once, at whichever of them', async () => {
+  test('a code of an authenticator app works once', async () => {
     const { here, there, start, send, read, tryPassword, whoami } = two
     const email = 'mary@example.com'
     const { session_token } = await register(email)
@@ -382,120 +378,100 @@ describe('two processes on one data directory', () => {
   }, 300_000)
 })
 
-describe('a disk without room', () => {
-  /** Nothing fits in but what goes into pages that are there. */
-  function fillDisk({ db }: FlowFixture['app']) {
+describe('a full disk', () => {
+  const EMAIL = (n: number) => `person-${n}@example.com`
+  type App = FlowFixture['app']
+
+  /** Leaves no room but in existing pages. */
+  function fillDisk({ db }: App) {
     const { page_count } = db.client.query('PRAGMA page_count').get() as { page_count: number }
     db.client.run(`PRAGMA max_page_count = ${page_count}`)
   }
 
-  const makeRoom = ({ db }: FlowFixture['app']) => db.client.run('PRAGMA max_page_count = 1000000')
-
   /** Every row of every table. */
-  function contentOf({ db }: FlowFixture['app']) {
+  function contentOf({ db }: App) {
     const tables = db.client.query<{ name: string }, []>(
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'",
     )
     return tables.all().map(({ name }) => [name, db.client.query(`SELECT * FROM ${name}`).all()])
   }
 
-  const emailOf = (n: number) => `person-${n}@example.com`
-  const form = (identifier: string) => ({ method: 'password', identifier, password: PASSWORD })
+  /** A flow to which a code was sent, and that code. */
+  async function codeSent(fixture: FlowFixture, kind: string, name: string, n: number) {
+    await fixture.createIdentity({ traits: { email: EMAIL(n) } })
+    const flow = await fixture.start(kind)
+    await fixture.sendWell(flow, { method: 'code', [name]: EMAIL(n) })
+    return { flow, code: fixture.codeFor(EMAIL(n)) }
+  }
 
-  /** Each readies one act of somebody, which is done when it is called. */
-  const ACTS: [string, (fixture: FlowFixture, n: number) => Promise<() => Promise<Answer>>][] = [
-    [
-      'the start of a flow',
+  /** Each prepares one request of a user, which is sent when it is called. */
+  const REQUESTS: Record<string, (of: FlowFixture, n: number) => Promise<() => Promise<Answer>>> = {
+    'the start of a flow':
       async ({ ask }) =>
-        () =>
-          ask('login'),
-    ],
-    [
-      'a sign-up',
-      async ({ start, send }, n) => {
-        const flow = await start('registration')
-        const { password } = form('')
-        const traits = { email: emailOf(n) }
-        return () => send(flow, { method: 'password', traits, password })
-      },
-    ],
-    [
-      'a sign-in',
-      async ({ start, send, register }, n) => {
-        if (n === 0) await register(emailOf(0))
-        const flow = await start('login')
-        return () => send(flow, form(emailOf(0)))
-      },
-    ],
-    [
-      'a request for a code',
-      async ({ start, send, createIdentity }, n) => {
-        await createIdentity({ traits: { email: emailOf(n) } })
-        const flow = await start('login')
-        return () => send(flow, { method: 'code', identifier: emailOf(n) })
-      },
-    ],
-    [
-      'a sign-in by code',
-      async ({ start, send, sendWell, createIdentity, codeFor }, n) => {
-        await createIdentity({ traits: { email: emailOf(n) } })
-        const flow = await start('login')
-        await sendWell(flow, { method: 'code', identifier: emailOf(n) })
-        const code = codeFor(emailOf(n))
-        return () => send(flow, { method: 'code', code })
-      },
-    ],
-    [
-      'a recovery',
-      async ({ start, send, sendWell, createIdentity, codeFor }, n) => {
-        await createIdentity({ traits: { email: emailOf(n) } })
-        const flow = await start('recovery')
-        await sendWell(flow, { method: 'code', email: emailOf(n) })
-        const code = codeFor(emailOf(n))
-        return () => send(flow, { method: 'code', code })
-      },
-    ],
-    [
-      'a changed password',
-      async ({ settings, send, register }, n) => {
-        const { session_token } = await register(emailOf(n))
-        const flow = await settings(session_token)
-        const fields = { method: 'password', password: `${PASSWORD} staple` }
-        return () => send(flow, fields, { 'x-session-token': session_token })
-      },
-    ],
-  ]
+      () =>
+        ask('login'),
+    async 'a sign-up'({ start, send }, n) {
+      const flow = await start('registration')
+      const traits = { email: EMAIL(n) }
+      return () => send(flow, { method: 'password', traits, password: PASSWORD })
+    },
+    async 'a sign-in'({ start, send, register }, n) {
+      if (n === 0) await register(EMAIL(0))
+      const flow = await start('login')
+      return () => send(flow, { method: 'password', identifier: EMAIL(0), password: PASSWORD })
+    },
+    async 'a request for a code'({ start, send, createIdentity }, n) {
+      await createIdentity({ traits: { email: EMAIL(n) } })
+      const flow = await start('login')
+      return () => send(flow, { method: 'code', identifier: EMAIL(n) })
+    },
+    async 'a sign-in by code'(fixture, n) {
+      const { flow, code } = await codeSent(fixture, 'login', 'identifier', n)
+      return () => fixture.send(flow, { method: 'code', code })
+    },
+    async 'a recovery'(fixture, n) {
+      const { flow, code } = await codeSent(fixture, 'recovery', 'email', n)
+      return () => fixture.send(flow, { method: 'code', code })
+    },
+    async 'a new password'({ settings, send, register }, n) {
+      const { session_token } = await register(EMAIL(n))
+      const flow = await settings(session_token)
+      const fields = { method: 'password', password: `${PASSWORD} staple` }
+      return () => send(flow, fields, { 'x-session-token': session_token })
+    },
+  }
 
-  test.each(ACTS)(
-    '%s that finds none is answered with 503 and leaves nothing behind, and is done once there is room',
-    async (_, readied) => {
+  test.each(Object.entries(REQUESTS))(
+    'answers %s with 503, changes nothing, and works again with room',
+    async (_, prepare) => {
       await using fixture = await bootFlows({ flags: { 'limits-sign-ins-per-minute': '1000000' } })
-      const { app, security } = fixture
-      await security({ passwordless_enabled: true })
-      const acts: (() => Promise<Answer>)[] = []
-      for (const n of numbers(40)) acts.push(await readied(fixture, n))
+      const { app } = fixture
+      await fixture.security({ passwordless_enabled: true })
+      const requests: (() => Promise<Answer>)[] = []
+      for (const n of numbers(40)) requests.push(await prepare(fixture, n))
       fillDisk(app)
 
-      let act = acts[0] as () => Promise<Answer>
       let before = contentOf(app)
-      let answer: Answer | undefined
-      for (act of acts) {
+      let send = requests[0] as () => Promise<Answer>
+      const refused: Answer[] = []
+      for (send of requests) {
         before = contentOf(app)
-        answer = await act()
-        if (answer.status !== 200) break
+        const answer = await send()
+        if (answer.status === 200) continue
+        refused.push(answer)
+        break
       }
-      const again = []
-      for (const _ of numbers(12)) again.push(await act())
-
-      for (const refused of [answer, ...again]) {
-        expect(refused?.status).toBe(503)
-        expect(refused?.headers.get('retry-after')).toBe('1')
-        expect(refused?.body).toEqual({ error: 'storage: the disk is full' })
-      }
+      for (const _ of numbers(12)) refused.push(await send())
+      for (const { status, headers, body } of refused)
+        expect([status, headers.get('retry-after'), body]).toEqual([
+          ...[503, '1'],
+          { error: 'storage: the disk is full' },
+        ])
+      expect(refused).toHaveLength(13)
       expect(contentOf(app)).toEqual(before)
 
-      makeRoom(app)
-      expect(await act()).toMatchObject({ status: 200 })
+      app.db.client.run('PRAGMA max_page_count = 1000000')
+      expect(await send()).toMatchObject({ status: 200 })
       expect(contentOf(app)).not.toEqual(before)
     },
     300_000,

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { navigationOf, PAGES, type PageKey } from '../../views/console/layout/navigation.ts'
-import { expectGoodPage, launchBrowser, openPage } from '../support/browser.ts'
-import { startDemo } from '../support/demo/index.ts'
+import { navigationOf, PAGES, type PageKey } from '../../../views/console/layout/navigation.ts'
+import { expectGoodPage, launchBrowser, openPage } from '../../support/browser.ts'
+import { startDemo } from '../../support/demo/index.ts'
 
 /** Every page of the sidebar, with data, as the owner sees it. */
 

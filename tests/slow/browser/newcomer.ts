@@ -1,41 +1,71 @@
 import { expect } from 'bun:test'
+import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
+import { compileBinary, startServer, until } from '../../support/binary.ts'
 import {
-  LOOKS,
   type Look,
   launchBrowser,
   screenshot,
   scrollsSideways,
   seriousFindings,
-} from '../browser.ts'
-import { createPace, type Pace } from './pace.ts'
+  WIDE,
+} from '../../support/browser.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { startOpenIdProvider } from '../../support/social/index.ts'
+import { startTarget } from '../../support/target.ts'
 
 export type Newcomer = Awaited<ReturnType<typeof newNewcomer>>
 
-/** The longest wait for a page, on a busy machine. */
+/** How long a page may take on a busy machine. */
 const PATIENCE_MS = 20_000
 
-/** People reload a page that does not show what they wait for after this time. */
+/** How long to wait before the page is reloaded. */
 const BEFORE_RELOAD_MS = 1_500
 
-interface Person {
-  look?: Look
-  /** Shared with another person whose time counts as well. */
-  pace?: Pace
+/** A new server that nobody has set up, with a target to call and an account at Google. */
+export async function startInstallation() {
+  await using ends = new AsyncDisposableStack()
+  await compileBinary()
+  const { path: folder } = ends.use(temporaryFolder())
+  const provider = ends.use(await startOpenIdProvider())
+  const target = ends.use(startTarget(() => new Response('thanks')))
+  const { clientId, clientSecret, baseUrl } = provider.providerConfig('google')
+  await Bun.write(
+    join(folder, 'gatehouse.toml'),
+    [
+      '[outbound]',
+      'allow = ["127.0.0.1"]',
+      '[gate.providers.google]',
+      `client_id = ${JSON.stringify(clientId)}`,
+      `client_secret = ${JSON.stringify(clientSecret)}`,
+      `base_url = ${JSON.stringify(baseUrl)}`,
+    ].join('\n'),
+  )
+  const server = ends.use(await startServer({ cwd: folder }))
+  const setUpUrl = () => /http:\S+\/setup\/\w+/.exec(server.err())?.[0]
+  await until(() => setUpUrl() !== undefined, server.err)
+  const running = ends.move()
+  return {
+    url: server.url,
+    folder,
+    setUpUrl: setUpUrl() as string,
+    target,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
 }
 
 /**
- * A person who has never seen the console: finds things by name and reads what is new on each page.
- * Has an own browser, because as one process it sends the cookies of its first context for scripts.
+ * A person at a browser of their own: as one process, it sends the cookies of its first context with
+ * the requests of scripts. Finds everything by its label.
  */
-export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Person = {}) {
+export async function newNewcomer(look: Look = WIDE) {
   const { width, height, colorScheme } = look
   const browser = await launchBrowser()
   const context = await browser.newContext({ viewport: { width, height }, colorScheme })
   context.setDefaultTimeout(PATIENCE_MS)
-  /** Errors that the browser reported. */
+  /** Errors in the console of the browser: refused by the policy, not found, thrown. */
   const complaints: string[] = []
-  /** Visited URLs without query and fragment. */
+  /** The visited addresses, without query and fragment. */
   const visited: string[] = []
   context.on('page', watch)
   return at(await context.newPage())
@@ -50,21 +80,16 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
     })
   }
 
-  /** The same person in one of the tabs. */
+  /** The person at one of their tabs. */
   function at(page: Page) {
     const main = page.getByRole('main')
 
-    /** Waits for the page with a heading and reads it. */
-    async function reads(heading: string | RegExp) {
-      await page.getByRole('heading', { level: 1, name: heading }).waitFor()
-      pace.reads((await main.allInnerTexts()).join('\n'))
-    }
+    /** Waits for the page with this heading. */
+    const reads = (heading: string | RegExp) =>
+      page.getByRole('heading', { level: 1, name: heading }).waitFor()
 
-    /** Clicks the first match: an empty page offers its action twice. */
-    async function clicks(what: Locator) {
-      pace.clicks()
-      await what.first().click()
-    }
+    /** Clicks the first of several: an empty page offers its action twice. */
+    const clicks = (what: Locator) => what.first().click()
 
     const presses = (button: string | RegExp, within: Locator | Page = page) =>
       clicks(within.getByRole('button', { name: button, exact: true }))
@@ -75,38 +100,33 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
     const sidebar = page.getByRole('navigation', { name: 'Console' })
     const menu = page.getByRole('button', { name: 'Menu', exact: true })
 
-    /** Uses the sidebar, which is behind a button on small screens. */
+    /** Follows a link of the sidebar, which small screens hide behind a button. */
     async function goesTo(entry: string) {
       if (await menu.isVisible()) await clicks(menu)
       await clicks(sidebar.getByRole('link', { name: entry, exact: true }))
-      // The sidebar has no role while it is behind its button.
+      // A hidden sidebar has no role.
       const current = page.locator('nav a[aria-current=page]').filter({ hasText: entry })
       await current.waitFor({ state: 'attached' })
       await page.waitForLoadState()
-      pace.reads((await main.allInnerTexts()).join('\n'))
     }
 
-    /** The names of the links in the sidebar. */
+    /** The labels of the sidebar. */
     const entries = () => sidebar.getByRole('link').allInnerTexts()
 
-    /** Fills in fields by their labels, which may end in "optional". */
+    /** Fills in fields by their labels, which may be marked as optional. */
     async function types(values: Record<string, string>) {
-      for (const [label, value] of Object.entries(values)) {
-        pace.types(value)
-        await field(label).fill(value)
-      }
+      for (const [label, value] of Object.entries(values))
+        await page.getByLabel(new RegExp(`^${label}( optional)?$`)).fill(value)
     }
 
-    const field = (label: string): Locator => page.getByLabel(new RegExp(`^${label}( optional)?$`))
-
-    /** Selects a radio button by its label. */
+    /** Selects a radio button. */
     const chooses = (option: string) =>
       clicks(page.getByRole('radio', { name: new RegExp(`^${option}\\b`) }))
 
-    /** Waits for a text on the page. */
+    /** Waits for a text. */
     const isTold = (text: string | RegExp) => page.getByText(text).first().waitFor()
 
-    /** Waits for a text that comes later: the page updates itself or is reloaded. */
+    /** Waits for a text that a live update or a reload brings. */
     async function isToldInTheEnd(text: string | RegExp) {
       const said = page.getByText(text).first()
       const isThere = () =>
@@ -117,12 +137,11 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
       const end = performance.now() + PATIENCE_MS
       while (!(await isThere())) {
         if (performance.now() > end) throw new Error(`${page.url()} does not say ${text}`)
-        pace.clicks()
         await page.reload()
       }
     }
 
-    /** Actions of the forms on the page, and links to forms. */
+    /** The forms of the page, and its links to forms. */
     const offers = async () => [
       ...(await main
         .locator('form[method=post]')
@@ -138,11 +157,8 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
       await presses('Continue')
     }
 
-    /** Copies a text of the page. */
-    async function copies(what: Locator): Promise<string> {
-      pace.pastes()
-      return (await what.first().textContent()) ?? ''
-    }
+    const copies = async (what: Locator): Promise<string> =>
+      (await what.first().textContent()) ?? ''
 
     /** Follows a link that opens a new tab. */
     async function opensBeside(link: string) {
@@ -151,26 +167,16 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
       return at(await opened)
     }
 
-    /** Checks the width of the page and takes a screenshot. */
-    async function looks(name: string) {
+    /** Checks a page that is shown only once. */
+    async function examines(name: string) {
       await page.waitForLoadState()
       expect([name, await scrollsSideways(page)]).toEqual([name, false])
-      const tall = await page.evaluate(() => document.documentElement.scrollHeight)
-      const { width, height } = page.viewportSize() ?? look
-      if (tall > height) await page.setViewportSize({ width, height: tall })
-      await screenshot(page, `newcomer-${name}`)
-      if (tall > height) await page.setViewportSize({ width, height })
-    }
-
-    /** Also checks the accessibility of the page. */
-    async function examines(name: string) {
-      await looks(name)
       expect([name, await seriousFindings(page)]).toEqual([name, []])
+      await screenshot(page, `newcomer-${name}`)
     }
 
     return {
       page,
-      pace,
       complaints,
       visited,
       reads,
@@ -186,15 +192,8 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
       copies,
       opensBeside,
       keepsTheSecret,
-      looks,
       examines,
-      /** Opens a link from outside the console. */
       opens: (url: string) => page.goto(url),
-      /** Switches to another screen. */
-      changesTo: async (next: Look) => {
-        await page.setViewportSize({ width: next.width, height: next.height })
-        await page.emulateMedia({ colorScheme: next.colorScheme })
-      },
       [Symbol.asyncDispose]: () => browser.close(),
     }
   }

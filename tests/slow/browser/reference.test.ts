@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
-import { serve } from '../../src/http/serve.ts'
-import { useApp } from '../support/app.ts'
-import { expectGoodPage, launchBrowser, openPage, WIDE } from '../support/browser.ts'
+import { serve } from '../../../src/http/serve.ts'
+import { useApp } from '../../support/app.ts'
+import { expectGoodPage, launchBrowser, openPage, WIDE } from '../../support/browser.ts'
 
 const app = await useApp()
 const listener = serve(app.app, { host: '127.0.0.1', port: 0 }, app.platform.log)

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { until } from './support/binary.ts'
-import { createNames, readConsole } from './support/console.ts'
-import { temporaryFolder } from './support/folder.ts'
-import { type HttpBrowser, newHttpBrowser, type Seen } from './support/http-browser.ts'
-import { openPage, plain } from './support/page.ts'
-import { freePort } from './support/port.ts'
-import { openShell } from './support/shell.ts'
-import { collect, startShown } from './support/shown.ts'
-import { newAccount, startPlainProviders } from './support/social/index.ts'
+import { until } from '../../support/binary.ts'
+import { createNames, readConsole } from '../../support/console.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { type HttpBrowser, newHttpBrowser, type Seen } from '../../support/http-browser.ts'
+import { openPage, plain } from '../../support/page.ts'
+import { freePort } from '../../support/port.ts'
+import { openShell } from '../../support/shell.ts'
+import { collect, startShown } from '../../support/shown.ts'
+import { newAccount, startPlainProviders } from '../../support/social/index.ts'
+import { PROGRAM, ROOT } from '../../support/source.ts'
 
 /** The quick start of docs/sign-in.md is typed as it stands there, in terminals of its own. */
 
 const page = await openPage('sign-in.md')
 
-const ROOT = join(import.meta.dir, '..')
 const CAN_TYPE = ['bash', 'curl', 'jq'].every((name) => Bun.which(name) !== null)
 const PASSWORD = 'correct horse battery staple'
 const RETURN_TO = 'http://127.0.0.1:3000/back'
@@ -55,11 +55,10 @@ async function openShop() {
   }
 
   const mails = open(`exec ${page.block('sh', 'Bun.listen')}`)
-  const program = [process.execPath, 'src/main.ts']
   const data = ['--data-dir', join(folder.path, 'data')]
   const own = [...data, '--server-port', '0', ...CHEAP].join(' ')
   const serve = page.block('sh', 'gatehouse serve')
-  const server = open(`gatehouse() { exec ${program.join(' ')} "$@" ${own}; }\n${serve}`, {
+  const server = open(`gatehouse() { exec ${PROGRAM.join(' ')} "$@" ${own}; }\n${serve}`, {
     GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_ID: clientId,
     GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_SECRET: clientSecret,
     GATEHOUSE_GATE_PROVIDERS_GITHUB_BASE_URL: baseUrl,
@@ -73,7 +72,7 @@ async function openShop() {
   github.allowRedirect(`${url}/auth/self-service/methods/oidc/callback/github`)
 
   async function gatehouse(...args: string[]) {
-    const child = Bun.spawn([...program, ...args, ...data, '--json'], {
+    const child = Bun.spawn([...PROGRAM, ...args, ...data, '--json'], {
       cwd: ROOT,
       env: { PATH: process.env.PATH },
       stdout: 'pipe',
