@@ -124,7 +124,7 @@ test('A payload of 64 levels arrives as sent, and can be read', async () => {
   ]) {
     const { status, body } = await relay.spelled(around(payload))
     expect(status).toBe(202)
-    await relay.delivered()
+    await relay.rest()
     expect(relay.target.requests.at(-1)?.body).toBe(payload)
     expect(JSON.stringify((await relay.read(`${MESSAGES}/${body.id}`)).payload)).toBe(payload)
   }

@@ -2,14 +2,14 @@ import { expect, test } from 'bun:test'
 import { personalData } from '../../../src/engines/passepartout/store/personal-data.ts'
 import { auditOf } from '../../../src/platform/portable/personal-data.ts'
 import { openSnapshot } from '../../../src/platform/portable/snapshot.ts'
-import { bootContract } from '../../engines/passepartout/contract.ts'
+import { bootPassepartout } from '../../engines/passepartout/fixture.ts'
 import { bootTestApp } from '../../support/app.ts'
 
 const CLIENT = { ip: '198.51.100.7', user_agent: 'stranger', label: 'Their phone' }
 
 test('The origin of a sign-in is personal data of the person who signed in, not of who opened it', async () => {
-  const contract = await bootContract()
-  const acme = await contract.party()
+  const contract = await bootPassepartout()
+  const acme = await contract.newTenant()
   const ada = contract.botApi.person({ first_name: 'Ada' })
   const { nonce, deep_link: own, match_code: shown } = await acme.live.start(CLIENT)
   await contract.answer(acme.bot, ada, own, `${shown}`)

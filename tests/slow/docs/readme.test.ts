@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { dirname } from 'node:path'
-import { servedApp } from '../../console/console-fixture.ts'
+import { servedApp } from '../../console/fixture.ts'
 import { createNames, readConsole } from '../../support/console.ts'
 import { openPage } from '../../support/page.ts'
 import { openShell } from '../../support/shell.ts'
