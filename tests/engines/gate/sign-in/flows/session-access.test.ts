@@ -208,7 +208,7 @@ describe.each(ACTING)('A flow %s', (_, begin) => {
     const { browser, url } = await begin()
     clock.jump(HOUR)
     const before = rowsOf(app, 'gate_flows').length
-    expect(await newBrowser(app).visit(url)).toMatchObject({ location: '', forms: [] })
+    expect(await newBrowser(app).visit(url)).toMatchObject({ status: 403, location: '', forms: [] })
     for (const headers of [{}, withToken('garbage')] as Record<string, string>[]) {
       const { status, body } = await read(acme, url, headers)
       expect([401, 403, 410]).toContain(status)
