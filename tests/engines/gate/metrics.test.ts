@@ -30,7 +30,7 @@ const NONE = { 'answer="allowed"': 0, 'answer="denied"': 0 }
 
 const question = (subject: string): Json => ({ subject, action: 'a.read', resource: 'document:1' })
 
-test('answered questions are counted by their answer, whichever way they were asked', async () => {
+test('Decisions are counted by their answer, on both routes', async () => {
   await using fixture = await bootGate()
   const { id } = await fixture.createIdentity()
   expect(await decisions(fixture)).toEqual(NONE)
@@ -46,14 +46,14 @@ test('answered questions are counted by their answer, whichever way they were as
   expect(await decisions(fixture)).toEqual({ 'answer="allowed"': 4, 'answer="denied"': 2 })
 })
 
-test('questions that have no answer are not', async () => {
+test('Refused questions are not counted', async () => {
   await using fixture = await bootGate()
   await fixture.api.post(AUTHORIZE, { ...question('svc-1'), context: null })
   await fixture.app.client('garbage').post(AUTHORIZE, question('svc-1'))
   expect(await decisions(fixture)).toEqual(NONE)
 })
 
-test('requests are counted by the template of their route, and never by an id', async () => {
+test('Requests are counted by the template of their route, not by ids', async () => {
   await using fixture = await bootGate()
   const { id } = await fixture.createIdentity()
   await fixture.api.get(`${IDENTITIES}/${id}`)
@@ -69,7 +69,7 @@ test('requests are counted by the template of their route, and never by an id', 
   expect(Object.keys(requests).join()).not.toContain(id)
 })
 
-test('what is refused by an error counts by its code, and what a page refuses by its status', async () => {
+test('Refusals are counted by code, and those of pages by status', async () => {
   await using fixture = await bootGate()
   const { body: flow } = await fixture.api.get('/v1/gate/auth/login')
   await fixture.app.platform.tenants.suspend(ACTOR, fixture.acme.id, 'billing')
@@ -84,7 +84,7 @@ test('what is refused by an error counts by its code, and what a page refuses by
   })
 })
 
-test('a metric names nobody: neither a tenant, a key nor who was asked about', async () => {
+test('Metrics contain no tenant, key or identity', async () => {
   await using fixture = await bootGate()
   const { id } = await fixture.createIdentity()
   await fixture.api.post(AUTHORIZE, question(id))

@@ -99,7 +99,7 @@ export function gateClient(key: string) {
     remove: (server: string, whose: { id: string }) =>
       expecting(204, ask('DELETE', person(server, whose))),
     read: (server: string, whose: { id: string }) => ask('GET', person(server, whose)),
-    /** An access token for somebody, or why there is none. */
+    /** The answer to a request for an access token. */
     mint: (server: string, { id: subject }: { id: string }) =>
       ask('POST', `${gate(server)}/tokens`, { api_key: key, subject }),
     introspect: (server: string, token: string) =>
@@ -110,8 +110,8 @@ export function gateClient(key: string) {
 }
 
 /**
- * Signs somebody in, beside the servers that run on the data directory: what a flow does once it
- * knows who it is. Answers with the token.
+ * Opens a session for each identity, beside the servers that run on the data directory, as a
+ * completed sign-in does. Returns the tokens.
  */
 export async function signIn(dataDir: string, identityIds: string[]): Promise<string[]> {
   const db = openDatabase({ dataDir, synchronous: 'full' })

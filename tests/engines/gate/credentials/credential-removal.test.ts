@@ -12,8 +12,8 @@ afterAll(() => fixture[Symbol.asyncDispose]())
 const take = ({ id }: { id: string }, type: string) =>
   fixture.api.delete(`${IDENTITIES}/${id}/credentials/${type}`)
 
-describe('a credential that is taken away', () => {
-  test('of whoever lost the authenticator lets them in with one factor again', async () => {
+describe('Removing a credential', () => {
+  test('of a lost authenticator makes one factor enough again', async () => {
     const { session_token: token, identity } = await fixture.register('ada@example.com')
     await fixture.enrol(token)
     expect((await fixture.signIn('ada@example.com')).session.identity).toBeNull()
@@ -25,7 +25,7 @@ describe('a credential that is taken away', () => {
     expect(Object.keys((await fixture.readIdentity(identity)).credentials)).toEqual(['password'])
   })
 
-  test('is the password, and that alone', async () => {
+  test('removes the password and nothing else', async () => {
     const { session_token: token, identity } = await fixture.register('grace@example.com')
 
     expect(await take(identity, 'password')).toMatchObject({ status: 204 })
@@ -34,14 +34,14 @@ describe('a credential that is taken away', () => {
     expect(await fixture.whoami(token)).toMatchObject({ status: 200 })
   })
 
-  test('may be one that there is none of', async () => {
+  test('that does not exist succeeds', async () => {
     const person = await fixture.createIdentity()
 
     for (const type of ['password', 'totp', 'lookup_secret', 'oidc'])
       expect(await take(person, type)).toMatchObject({ status: 204 })
   })
 
-  test('is one of four kinds', async () => {
+  test('needs one of four types', async () => {
     const answer = await take(await fixture.createIdentity(), 'code')
 
     expect(answer).toMatchObject({
@@ -50,7 +50,7 @@ describe('a credential that is taken away', () => {
     })
   })
 
-  test('is one of a person of the tenant', async () => {
+  test("is refused for another tenant's identity", async () => {
     const others = await flowParty(fixture.app)
     const theirs = await others.register('ada@example.com')
 

@@ -418,7 +418,7 @@ describe('A suspended tenant', () => {
     ['billing', 'the account is suspended'],
     ['renewal', 'the renewal is unpaid'],
   ] as const)(
-    'for %s creates nobody and sends no mail, but can do all else',
+    'for %s creates no identity and sends no mail, but can do all else',
     async (reason, error) => {
       await using target = await startTarget()
       const late = await gate.newTenant()

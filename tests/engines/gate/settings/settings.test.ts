@@ -125,6 +125,8 @@ describe('Providers', () => {
     const path = `/public/gate/providers/${acme.id}`
     const offered = async (headers = {}) => (await gate.app.raw(path, { headers })).body
     expect(await offered()).toEqual({ providers: [] })
+    const { headers } = await gate.app.raw(path)
+    expect(headers.get('access-control-allow-origin')).toBe('*')
     await put(acme, PROVIDERS, switched(true, 'twitch', 'google', 'discord', 'github'))
     const providers = ['google', 'discord', 'twitch']
     expect(await offered()).toEqual({ providers })

@@ -93,7 +93,7 @@ describe('a decision', () => {
     })
   })
 
-  test('is refused to somebody with a role that is not Unicode text', () => {
+  test('is a denial for a role that is not valid Unicode', () => {
     expect(decide(EVERYTHING, { principal: person({ roles: ['editor', '\ud800'] }) })).toEqual({
       allowed: false,
       policies: [],
@@ -101,7 +101,7 @@ describe('a decision', () => {
     })
   })
 
-  test('is refused to somebody with more roles than policies may look at', () => {
+  test('is a denial for more than 100 roles', () => {
     const principal = person({ roles: Array.from({ length: 101 }, (_, n) => `r${n}`) })
 
     expect(decide(EVERYTHING, { principal })).toEqual({
@@ -185,7 +185,7 @@ describe('what policies know', () => {
     expect(holds('resource in principal.tenant', { resource: 'tenant:another' })).toBe(false)
   })
 
-  test('of somebody who asks about themselves: one entity, with all it has', () => {
+  test('of a subject that is the resource: one entity with all attributes', () => {
     const service = { kind: 'service', id: 'alice' } as const
 
     expect(
@@ -228,7 +228,7 @@ describe('names with quotes, backslashes and other scripts', () => {
     '$(x)',
   ]
 
-  test.each(NAMES)('%p is a name and nothing else, whoever or whatever goes by it', (name) => {
+  test.each(NAMES)('%p is only a name', (name) => {
     const text = `permit (principal == Identity::${JSON.stringify(name)}, action, resource == Document::${JSON.stringify(name)});`
     const principal = person({ id: name, roles: [name], email: name })
 
@@ -262,7 +262,7 @@ describe('metadata that Cedar has no values for', () => {
     }
   })
 
-  test.each(members)('fails whoever compares it or looks into it: %s', (member) => {
+  test.each(members)('makes policies fail that compare it or look into it: %s', (member) => {
     for (const rest of ['< 2', '>= 0', 'like "*"', '+ 1 == 2', '.a == 1', '.contains(1)', '']) {
       expect(holds(`principal.metadata.${member} ${rest}`, of(metadata))).toContain(' failed: ')
     }

@@ -169,7 +169,7 @@ describe('of several tenants', () => {
     expect(begun).toEqual(['a 1', 'b 1', 'c 1', 'a 2', 'b 2', 'a 3', 'a 4'])
   })
 
-  test('the one with the fewest at work is first, whoever came before', async () => {
+  test('the tenant with the fewest running jobs is first, even if others came before', async () => {
     const { begun, ask, finish } = createFixture({ workers: 2, capacity: 10 })
     for (const name of ['a 1', 'a 2', 'b 1', 'b 2', 'c 1']) void ask(name)
     await finish('a 1')

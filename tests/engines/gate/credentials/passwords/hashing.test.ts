@@ -66,7 +66,7 @@ describe('a hash', () => {
   })
 })
 
-describe('for nobody', () => {
+describe('Without a stored hash', () => {
   const verify = spyOn(Bun.password, 'verify')
   afterEach(() => verify.mockClear())
 
