@@ -344,45 +344,6 @@ describe('after a failure the next poll', () => {
 
 const ok = (result: unknown) => ({ body: JSON.stringify({ ok: true, result }) })
 
-describe('an invalid answer counts as a failure:', () => {
-  const endless = () => ({
-    body: new ReadableStream({
-      start: (stream) => stream.enqueue(new TextEncoder().encode('{"ok":true,"result":[')),
-    }),
-  })
-
-  // What counts as an invalid answer is in telegram/client.test.ts.
-  test.each<[string, () => { status?: number; body?: BodyInit }]>([
-    ['a page', () => ({ body: '<html>' })],
-    ['updates that are no list', () => ok({ update_id: 1 })],
-    ['one without an end', endless],
-  ])('%s', async (_, wrong) => {
-    let hits = 0
-    let isWrong = false
-    await using fixture = await bootBehindProxy(
-      (method) => {
-        if (method !== 'getUpdates' || !isWrong) return undefined
-        hits++
-        return wrong()
-      },
-      { jitter: 0.5 },
-    )
-    const { acme, app, botRow, clock, say } = await withTenant(fixture)
-    const waits = watchWaits(app)
-    isWrong = true
-    await say()
-    await until(() => hits === 1)
-    // The longest that an answer is waited for.
-    if (wrong === endless) await clock.advance(35 * SECOND)
-    await waits(1100)
-    expect(hits).toBe(1)
-    isWrong = false
-    await clock.advance(1100)
-    await say()
-    expect(botRow(acme.bot)).toMatchObject({ health: 'ok' })
-  })
-})
-
 test.each([
   ['nothing', []],
   ['the same update, whatever is confirmed', [{ update_id: FIRST, poll: {} }]],

@@ -68,115 +68,112 @@ const quoting = hooked({
   last_error_message: `404 at ${TOKEN}`,
 })
 
-interface Case {
-  method: string
-  call: (bot: BotApi) => Promise<unknown>
-  sends: object
-  result?: unknown
-  returns?: unknown
-}
+/** What a call sends, what Telegram answers, and what that is read as. */
+type Case = [
+  method: string,
+  call: (bot: BotApi) => Promise<unknown>,
+  sent: object,
+  answer: unknown,
+  read: unknown,
+]
+
+const info = (answer: object, read: object): Case => [
+  'getWebhookInfo',
+  (bot) => bot.getWebhookInfo(),
+  {},
+  answer,
+  read,
+]
+
+const said = (message: typeof FULL, text: string): Case => [
+  'sendMessage',
+  (bot) => bot.say('7', message),
+  { chat_id: 7, text, ...PREVIEW },
+  { message_id: 77 },
+  '77',
+]
+
+const edited = (buttons: typeof BUTTONS, reply_markup: object): Case => [
+  'editMessageText',
+  (bot) => bot.edit('7', '77', { text: 'Done', buttons }),
+  { chat_id: 7, message_id: 77, text: 'Done', ...PREVIEW, reply_markup },
+  true,
+  undefined,
+]
+
+const me = { ...ME, first_name: '\u202eAc\nme', can_join_groups: true }
+const lastError = '404 at 123456789:…'
 
 describe('a call', () => {
   test.each<Case>([
-    {
-      method: 'getMe',
-      call: (bot) => bot.getMe(),
-      sends: {},
-      result: { ...ME, first_name: '\u202eAc\nme', can_join_groups: true },
-      returns: { id: '123456789', username: 'acme_bot', name: 'Ac me' },
-    },
-    {
-      method: 'getWebhookInfo',
-      call: (bot) => bot.getWebhookInfo(),
-      sends: {},
-      result: hooked({ pending_update_count: 2, last_error_message: 'Wrong:\n502' }),
-      returns: { url, pending: 2, lastError: 'Wrong: 502' },
-    },
-    {
-      method: 'getWebhookInfo',
-      call: (bot) => bot.getWebhookInfo(),
-      sends: {},
-      result: hooked({ url: '' }),
-      returns: { url: '', pending: 0, lastError: null },
-    },
-    {
-      method: 'getWebhookInfo',
-      call: (bot) => bot.getWebhookInfo(),
-      sends: {},
-      result: quoting,
-      returns: {
-        url: 'https://other.example/123456789:…',
-        pending: 0,
-        lastError: '404 at 123456789:…',
-      },
-    },
-    {
-      method: 'setWebhook',
-      call: (bot) => bot.setWebhook(HOOK),
-      sends: { url, secret_token: 's-1', allowed_updates: KINDS, drop_pending_updates: false },
-    },
-    {
-      method: 'deleteWebhook',
-      call: (bot) => bot.deleteWebhook(),
-      sends: { drop_pending_updates: false },
-    },
-    {
-      method: 'getUpdates',
-      call: (bot) => bot.getUpdates({ ...POLL, offset: 8 }),
-      sends: { offset: 8, limit: 100, timeout: 30, allowed_updates: KINDS },
-      result: [{ update_id: 8 }, 'odd'],
-      returns: [{ update_id: 8 }, 'odd'],
-    },
-    {
-      method: 'getUpdates',
-      call: (bot) => bot.getUpdates({ ...POLL, holdSeconds: 0 }),
-      sends: { limit: 100, timeout: 0, allowed_updates: KINDS },
-      result: [],
-      returns: [],
-    },
-    {
-      method: 'sendMessage',
-      call: (bot) => bot.say('7000000001', { text: '<b>*Sign in?*', buttons: BUTTONS }),
-      sends: { chat_id: 7_000_000_001, text: '<b>*Sign in?*', ...PREVIEW, reply_markup: KEYBOARD },
-      result: { message_id: 77 },
-      returns: '77',
-    },
-    ...[
-      [FULL, `${'x'.repeat(4094)}😀`] as const,
-      [HALVES, 'x'.repeat(4095)] as const,
-      [LONE, 'a\ufffdb'] as const,
-    ].map(([said, text]) => ({
-      method: 'sendMessage',
-      call: (bot: BotApi) => bot.say('7', said),
-      sends: { chat_id: 7, text, ...PREVIEW },
-      result: { message_id: 77 },
-      returns: '77',
-    })),
-    {
-      method: 'editMessageText',
-      call: (bot) => bot.edit('7', '77', { text: 'Done', buttons: BUTTONS }),
-      sends: { chat_id: 7, message_id: 77, text: 'Done', ...PREVIEW, reply_markup: KEYBOARD },
-    },
-    {
-      method: 'editMessageText',
-      call: (bot) => bot.edit('7', '77', { text: 'Done', buttons: [] }),
-      sends: {
-        ...{ chat_id: 7, message_id: 77, text: 'Done', ...PREVIEW },
-        reply_markup: { inline_keyboard: [] },
-      },
-    },
-    {
-      method: 'answerCallbackQuery',
-      call: (bot) => bot.answerCallback('4382', `${'x'.repeat(199)}😀`),
-      sends: { callback_query_id: '4382', text: 'x'.repeat(199) },
-    },
-  ])('of $method sends JSON and reads the result', async ({ method, call, sends, ...answered }) => {
-    await using fixture = botOf(() => done(answered.result ?? true))
-    expect(await call(fixture.bot)).toEqual(answered.returns)
+    [
+      'getMe',
+      (bot) => bot.getMe(),
+      {},
+      me,
+      { id: `${ME.id}`, username: 'acme_bot', name: 'Ac me' },
+    ],
+    info(hooked({ pending_update_count: 2, last_error_message: 'Wrong:\n502' }), {
+      url,
+      pending: 2,
+      lastError: 'Wrong: 502',
+    }),
+    info(hooked({ url: '' }), { url: '', pending: 0, lastError: null }),
+    info(quoting, { url: 'https://other.example/123456789:…', pending: 0, lastError }),
+    [
+      'setWebhook',
+      (bot) => bot.setWebhook(HOOK),
+      { url, secret_token: 's-1', allowed_updates: KINDS, drop_pending_updates: false },
+      true,
+      undefined,
+    ],
+    [
+      'deleteWebhook',
+      (bot) => bot.deleteWebhook(),
+      { drop_pending_updates: false },
+      true,
+      undefined,
+    ],
+    [
+      'getUpdates',
+      (bot) => bot.getUpdates({ ...POLL, offset: 8 }),
+      { offset: 8, limit: 100, timeout: 30, allowed_updates: KINDS },
+      [{ update_id: 8 }, 'odd'],
+      [{ update_id: 8 }, 'odd'],
+    ],
+    [
+      'getUpdates',
+      (bot) => bot.getUpdates({ ...POLL, holdSeconds: 0 }),
+      { limit: 100, timeout: 0, allowed_updates: KINDS },
+      [],
+      [],
+    ],
+    [
+      'sendMessage',
+      (bot) => bot.say('7000000001', { text: '<b>*Sign in?*', buttons: BUTTONS }),
+      { chat_id: 7_000_000_001, text: '<b>*Sign in?*', ...PREVIEW, reply_markup: KEYBOARD },
+      { message_id: 77 },
+      '77',
+    ],
+    said(FULL, `${'x'.repeat(4094)}😀`),
+    said(HALVES, 'x'.repeat(4095)),
+    said(LONE, 'a\ufffdb'),
+    edited(BUTTONS, KEYBOARD),
+    edited([], { inline_keyboard: [] }),
+    [
+      'answerCallbackQuery',
+      (bot) => bot.answerCallback('4382', `${'x'.repeat(199)}😀`),
+      { callback_query_id: '4382', text: 'x'.repeat(199) },
+      true,
+      undefined,
+    ],
+  ])('of %s sends JSON and reads the answer', async (method, call, sent, answer, read) => {
+    await using fixture = botOf(() => done(answer))
+    expect(await call(fixture.bot)).toEqual(read)
     const [request] = fixture.requests
     expect([request?.method, request?.path]).toEqual(['POST', `/bot${TOKEN}/${method}`])
     expect(request?.headers.get('content-type')).toBe('application/json')
-    expect(JSON.parse(request?.body ?? '')).toEqual(sends)
+    expect(JSON.parse(request?.body ?? '')).toEqual(sent)
   })
 
   test('keeps the path of the API root', async () => {
