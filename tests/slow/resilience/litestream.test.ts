@@ -2,12 +2,12 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { migrations } from '../drizzle/index.ts'
-import { migrate, migrationStatus } from '../src/db/migrate.ts'
-import { databaseFile, openDatabase } from '../src/db/open.ts'
-import { until } from './support/binary.ts'
-import { temporaryFolder } from './support/folder.ts'
-import { freePort } from './support/port.ts'
+import { migrations } from '../../../drizzle/index.ts'
+import { migrate, migrationStatus } from '../../../src/db/migrate.ts'
+import { databaseFile, openDatabase } from '../../../src/db/open.ts'
+import { until } from '../../support/binary.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { freePort } from '../../support/port.ts'
 
 /** Gatehouse beside a replicator that makes the checkpoints, as in docs/litestream.md. */
 

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { closeSync, existsSync, openSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { compileBinary } from '../support/binary.ts'
-import { MESSAGES, storageErrors } from '../support/resilience/api.ts'
-import { messagesAt, openRelay } from '../support/resilience/relay.ts'
+import { compileBinary } from '../../support/binary.ts'
+import { MESSAGES, storageErrors } from './support/api.ts'
+import { messagesAt, openRelay } from './support/relay.ts'
 
 beforeAll(compileBinary, 120_000)
 

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { type Server, until } from '../binary.ts'
+import { type Server, until } from '../../../support/binary.ts'
 
 /**
  * Past the moment, but not a moment of idleness: somebody asks whether all is well. Resolves with

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { compileBinary, until } from '../support/binary.ts'
-import { MESSAGES, message, numbers } from '../support/resilience/api.ts'
-import { messagesAt, openRelay } from '../support/resilience/relay.ts'
-import { hit } from '../support/resilience/waiting.ts'
+import { compileBinary, until } from '../../support/binary.ts'
+import { MESSAGES, message, numbers } from './support/api.ts'
+import { messagesAt, openRelay } from './support/relay.ts'
+import { hit } from './support/waiting.ts'
 
 beforeAll(compileBinary, 120_000)
 

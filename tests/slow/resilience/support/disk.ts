@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { temporaryFolder } from '../folder.ts'
+import { temporaryFolder } from '../../../support/folder.ts'
 
 /** The administrator's programs are not on everybody's path. */
 const PATH = `${process.env.PATH}:/usr/sbin:/sbin`

@@ -1,10 +1,10 @@
 import { Database } from 'bun:sqlite'
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { command, compileBinary, type Server, startServer, until } from './support/binary.ts'
-import { temporaryFolder } from './support/folder.ts'
-import { clientOf } from './support/resilience/client.ts'
-import { slowestMs, startLoad } from './support/resilience/load.ts'
+import { command, compileBinary, type Server, startServer, until } from '../../support/binary.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { clientOf } from '../resilience/support/client.ts'
+import { slowestMs, startLoad } from '../resilience/support/load.ts'
 
 beforeAll(compileBinary, 120_000)
 

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
-import { BINARY, beginServer, command, type Server, startServer } from '../binary.ts'
-import { temporaryFolder } from '../folder.ts'
+import { BINARY, beginServer, command, type Server, startServer } from '../../../support/binary.ts'
+import { temporaryFolder } from '../../../support/folder.ts'
 import { clientOf } from './client.ts'
 
 /** No limits on a crowd from one address, and work that is due is found at once. */

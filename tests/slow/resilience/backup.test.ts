@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { compileBinary, until } from '../support/binary.ts'
-import { MESSAGES, message } from '../support/resilience/api.ts'
-import { openInstallation } from '../support/resilience/installation.ts'
-import { slowestMs, startLoad } from '../support/resilience/load.ts'
-import { messagesAt, openRelay } from '../support/resilience/relay.ts'
+import { compileBinary, until } from '../../support/binary.ts'
+import { MESSAGES, message } from './support/api.ts'
+import { openInstallation } from './support/installation.ts'
+import { slowestMs, startLoad } from './support/load.ts'
+import { messagesAt, openRelay } from './support/relay.ts'
 
 beforeAll(compileBinary, 120_000)
 

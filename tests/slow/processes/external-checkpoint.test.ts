@@ -2,9 +2,9 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { databaseFile, openDatabase } from '../../src/db/open.ts'
-import { until } from '../support/binary.ts'
-import { temporaryFolder } from '../support/folder.ts'
+import { databaseFile, openDatabase } from '../../../src/db/open.ts'
+import { until } from '../../support/binary.ts'
+import { temporaryFolder } from '../../support/folder.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 

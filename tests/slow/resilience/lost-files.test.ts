@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, renameSync, rmSync } from 'node:fs'
-import { compileBinary, until } from '../support/binary.ts'
-import { JOBS, MESSAGES, message, storageErrors } from '../support/resilience/api.ts'
-import { startLoad } from '../support/resilience/load.ts'
-import { messagesAt, openRelay } from '../support/resilience/relay.ts'
-import { startTarget } from '../support/target.ts'
+import { compileBinary, until } from '../../support/binary.ts'
+import { startTarget } from '../../support/target.ts'
+import { JOBS, MESSAGES, message, storageErrors } from './support/api.ts'
+import { startLoad } from './support/load.ts'
+import { messagesAt, openRelay } from './support/relay.ts'
 
 beforeAll(compileBinary, 120_000)
 

@@ -1,9 +1,10 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { compileBinary, type Server, until } from '../support/binary.ts'
-import { temporaryFolder } from '../support/folder.ts'
-import { startMailServer } from '../support/mail-server.ts'
+import { compileBinary, type Server, until } from '../../support/binary.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { startMailServer } from '../../support/mail-server.ts'
+import { startTarget, type Target } from '../../support/target.ts'
 import {
   DELIVERIES,
   ENDPOINTS,
@@ -12,11 +13,10 @@ import {
   MESSAGES,
   numbers,
   person,
-} from '../support/resilience/api.ts'
-import { openInstallation } from '../support/resilience/installation.ts'
-import { eventId, openRelay } from '../support/resilience/relay.ts'
-import { wellUntil } from '../support/resilience/waiting.ts'
-import { startTarget, type Target } from '../support/target.ts'
+} from './support/api.ts'
+import { openInstallation } from './support/installation.ts'
+import { eventId, openRelay } from './support/relay.ts'
+import { wellUntil } from './support/waiting.ts'
 
 beforeAll(compileBinary, 120_000)
 

@@ -3,23 +3,23 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { Version } from '@cyclonedx/cyclonedx-library/Spec'
 import { JsonStrictValidator } from '@cyclonedx/cyclonedx-library/Validation'
-import lock from '../bun.lock'
-import manifest from '../package.json' with { type: 'json' }
-import { readContents } from '../scripts/build.ts'
+import lock from '../../bun.lock'
+import manifest from '../../package.json' with { type: 'json' }
+import { readContents } from '../../scripts/build.ts'
 import {
   allowedLicence,
   identifiersIn,
   noticesOf,
   suppliedFor,
   textOf,
-} from '../scripts/third-party/licences.ts'
-import { noticesText } from '../scripts/third-party/notices.ts'
-import { ROOT } from '../scripts/third-party/packages.ts'
-import { partsIn, runtimeStatement } from '../scripts/third-party/runtime.ts'
-import { sbomText } from '../scripts/third-party/sbom.ts'
-import { SUPPLIED } from '../scripts/third-party/supplied.ts'
-import { cli } from './support/cli.ts'
-import { temporaryFolder } from './support/folder.ts'
+} from '../../scripts/third-party/licences.ts'
+import { noticesText } from '../../scripts/third-party/notices.ts'
+import { ROOT } from '../../scripts/third-party/packages.ts'
+import { partsIn, runtimeStatement } from '../../scripts/third-party/runtime.ts'
+import { sbomText } from '../../scripts/third-party/sbom.ts'
+import { SUPPLIED } from '../../scripts/third-party/supplied.ts'
+import { cli } from '../support/cli.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
 /** The notices and the bill of materials of the software inside the executable. */
 

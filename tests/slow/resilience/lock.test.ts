@@ -1,11 +1,11 @@
 import { Database } from 'bun:sqlite'
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { compileBinary, until } from '../support/binary.ts'
-import { ENDPOINTS, IDENTITIES, MESSAGES, message, person } from '../support/resilience/api.ts'
-import { type Call, isDone, startLoad } from '../support/resilience/load.ts'
-import { eventId, messagesAt, openRelay } from '../support/resilience/relay.ts'
-import { wellUntil } from '../support/resilience/waiting.ts'
-import { startTarget } from '../support/target.ts'
+import { compileBinary, until } from '../../support/binary.ts'
+import { startTarget } from '../../support/target.ts'
+import { ENDPOINTS, IDENTITIES, MESSAGES, message, person } from './support/api.ts'
+import { type Call, isDone, startLoad } from './support/load.ts'
+import { eventId, messagesAt, openRelay } from './support/relay.ts'
+import { wellUntil } from './support/waiting.ts'
 
 beforeAll(compileBinary, 120_000)
 

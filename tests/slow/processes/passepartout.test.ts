@@ -6,9 +6,9 @@ import {
   type Login,
   loginClient,
   useInstallation,
-} from './engines/passepartout/processes.ts'
-import { compileBinary, type Server, until } from './support/binary.ts'
-import type { BotMessage, Person } from './support/bot-api/index.ts'
+} from '../../engines/passepartout/processes.ts'
+import { compileBinary, type Server, until } from '../../support/binary.ts'
+import type { BotMessage, Person } from '../../support/bot-api/index.ts'
 
 beforeAll(compileBinary, 120_000)
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { temporaryFolder } from '../../../../support/folder.ts'
+import { temporaryFolder } from '../../support/folder.ts'
 
-const POLICY = join(import.meta.dir, '../../../../../src/engines/gate/authorization/policy')
+const POLICY = join(import.meta.dir, '../../../src/engines/gate/authorization/policy')
 
 const PROGRAM = `
 import { createPdp } from '${POLICY}/pdp.ts'

@@ -6,15 +6,15 @@ import { buffer } from 'node:stream/consumers'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { extract } from 'tar-stream'
-import manifest from '../package.json' with { type: 'json' }
-import { writeArchive } from '../scripts/release/archive.ts'
-import { checksums } from '../scripts/release/checksums.ts'
-import { removeEarlier } from '../scripts/release/earlier.ts'
-import { formatOf } from '../scripts/release/inspect.ts'
-import { runtimeProject } from '../scripts/release/runtimes.ts'
-import { changelogSection, tagErrors } from '../scripts/release/source.ts'
-import { chooseTargets, TARGETS } from '../scripts/release/targets.ts'
-import { temporaryFolder } from './support/folder.ts'
+import manifest from '../../package.json' with { type: 'json' }
+import { writeArchive } from '../../scripts/release/archive.ts'
+import { checksums } from '../../scripts/release/checksums.ts'
+import { removeEarlier } from '../../scripts/release/earlier.ts'
+import { formatOf } from '../../scripts/release/inspect.ts'
+import { runtimeProject } from '../../scripts/release/runtimes.ts'
+import { changelogSection, tagErrors } from '../../scripts/release/source.ts'
+import { chooseTargets, TARGETS } from '../../scripts/release/targets.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const read = (path: string) => Bun.file(join(ROOT, path)).text()

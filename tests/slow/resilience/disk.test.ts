@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { compileBinary, type Server, until } from '../support/binary.ts'
+import { compileBinary, type Server, until } from '../../support/binary.ts'
+import { startTarget, type Target } from '../../support/target.ts'
 import {
   IDENTITIES,
   JOBS,
@@ -9,12 +10,11 @@ import {
   message,
   person,
   storageErrors,
-} from '../support/resilience/api.ts'
-import { canFailDisk, canMount, faultyDisk, smallDisk } from '../support/resilience/disk.ts'
-import { type Installation, openInstallation } from '../support/resilience/installation.ts'
-import { isDone, startLoad } from '../support/resilience/load.ts'
-import { messagesAt, openRelay } from '../support/resilience/relay.ts'
-import { startTarget, type Target } from '../support/target.ts'
+} from './support/api.ts'
+import { canFailDisk, canMount, faultyDisk, smallDisk } from './support/disk.ts'
+import { type Installation, openInstallation } from './support/installation.ts'
+import { isDone, startLoad } from './support/load.ts'
+import { messagesAt, openRelay } from './support/relay.ts'
 
 beforeAll(compileBinary, 120_000)
 

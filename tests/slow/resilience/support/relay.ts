@@ -1,5 +1,5 @@
-import type { Server } from '../binary.ts'
-import type { ReceivedRequest } from '../target.ts'
+import type { Server } from '../../../support/binary.ts'
+import type { ReceivedRequest } from '../../../support/target.ts'
 import { MESSAGES, message, numbers } from './api.ts'
 import type { Client } from './client.ts'
 import { openInstallation } from './installation.ts'

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
+import { MINUTE, type SignedIn, useConsole } from '../../console/fixture.ts'
+import { addOneOfEach, pathOf } from '../../console/one-of-each.ts'
 import {
   closePages,
   LOOKS,
@@ -8,9 +10,7 @@ import {
   screenshot,
   scrollsSideways,
   seriousFindings,
-} from '../support/browser.ts'
-import { MINUTE, type SignedIn, useConsole } from './fixture.ts'
-import { addOneOfEach, pathOf } from './one-of-each.ts'
+} from '../../support/browser.ts'
 
 const [wideLight, , narrowLight, narrowDark] = LOOKS
 const LONG = 'wideandunbroken'.repeat(15)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
+import { bootRelay, MESSAGES, refusal } from '../../engines/relay/fixture.ts'
 import type { TestApp } from '../../support/app.ts'
 import { until } from '../../support/binary.ts'
-import { bootRelay, MESSAGES, refusal } from './fixture.ts'
 
 /** As many as one endpoint is sent at once: there is nothing to claim while none has ended. */
 const UNDER_WAY = 16
