@@ -16,7 +16,7 @@ import { changelogSection, tagErrors } from '../../scripts/release/source.ts'
 import { chooseTargets, TARGETS } from '../../scripts/release/targets.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-const ROOT = join(import.meta.dir, '..')
+const ROOT = join(import.meta.dir, '../..')
 const read = (path: string) => Bun.file(join(ROOT, path)).text()
 const PINNED = manifest.devDependencies.bun
 

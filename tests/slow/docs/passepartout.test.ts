@@ -29,7 +29,7 @@ const fixture = await usePassepartout({
 })
 const { actor, app, newTenant } = fixture
 
-const ROOT = join(import.meta.dir, '..')
+const ROOT = join(import.meta.dir, '../../..')
 const CAN_TYPE = ['bash', 'curl', 'jq'].every((name) => Bun.which(name) !== null)
 
 /** A server as in the first terminal of the page, and Telegram on this machine. */

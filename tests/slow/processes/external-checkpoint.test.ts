@@ -6,7 +6,7 @@ import { databaseFile, openDatabase } from '../../../src/db/open.ts'
 import { until } from '../../support/binary.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 
-const ROOT = join(import.meta.dir, '..', '..')
+const ROOT = join(import.meta.dir, '../../..')
 
 function createInstallation() {
   const folder = temporaryFolder()

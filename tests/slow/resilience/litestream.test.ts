@@ -11,7 +11,7 @@ import { freePort } from '../../support/port.ts'
 
 /** Gatehouse beside a replicator that makes the checkpoints, as in docs/litestream.md. */
 
-const ROOT = join(import.meta.dir, '..')
+const ROOT = join(import.meta.dir, '../../..')
 const read = (path: string) => Bun.file(join(ROOT, path)).text()
 
 interface LitestreamFile {
