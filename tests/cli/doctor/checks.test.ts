@@ -364,15 +364,15 @@ test('backups are made weekly, or as scheduled, and the last one has not failed'
 })
 
 describe('the configuration', () => {
-  test.each<[string, string, Record<string, string>?]>([
-    ['http://auth.example.org', 'warning'],
-    ['http://203.0.113.7', 'warning'],
-    ['https://auth.example.org', 'ok'],
-    ['http://192.168.1.9:8420', 'ok'],
-    ['http://nas.local', 'ok'],
-    ['http://nas', 'ok'],
-    ['http://[fd00::7]', 'ok'],
-    ['http://localhost:8420', 'ok'],
+  test.each<[string, string, Record<string, string>]>([
+    ['http://auth.example.org', 'warning', {}],
+    ['http://203.0.113.7', 'warning', {}],
+    ['https://auth.example.org', 'ok', {}],
+    ['http://192.168.1.9:8420', 'ok', {}],
+    ['http://nas.local', 'ok', {}],
+    ['http://nas', 'ok', {}],
+    ['http://[fd00::7]', 'ok', {}],
+    ['http://localhost:8420', 'ok', {}],
     ['http://192.168.1.9:8420', 'warning', { 'server-host': '0.0.0.0' }],
   ])('base_url %s is: %s %p', (url, result, more) => {
     const flags = { 'server-base-url': url, 'server-trusted-proxies': '127.0.0.1', ...more }
