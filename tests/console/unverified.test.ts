@@ -291,7 +291,7 @@ describe('An invitation', () => {
         html.replaceAll(token, 'TOKEN').replaceAll(email, 'EMAIL'),
       ])
     }
-    expect(await seenWith(email)).toEqual(await seenWith('strange@example.com'))
+    expect(await seenWith(email)).toEqual(await seenWith(`x${email.slice(1)}`))
   })
 
   test('leads to the sign-in page where its address has an account, and stays valid', async () => {

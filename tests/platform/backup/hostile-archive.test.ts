@@ -96,9 +96,10 @@ const check = (archive: Uint8Array, workIn: string) =>
 async function refusalOf(archive: Uint8Array): Promise<string> {
   using folder = temporaryFolder()
   const refusal = await check(archive, folder.path).then(() => 'accepted', String)
-  expect(await restore(home.dataDir, archive).then(() => 'accepted', String)).toBe(
-    refusal.replace(folder.path, home.dataDir),
-  )
+  const restoring = await restore(home.dataDir, archive).then(() => 'accepted', String)
+  // How much of the disk is free may change in between.
+  const alike = (message: string) => message.replace(/only \d+ MB/, 'only … MB')
+  expect(alike(restoring)).toBe(alike(refusal.replace(folder.path, home.dataDir)))
   expect(fingerprint(home.path)).toEqual(before)
   return refusal
 }

@@ -193,8 +193,8 @@ describe('the work behind an answer is alike', () => {
   /** Counts what an action does. */
   async function workOf(password: string, act: () => Promise<unknown>) {
     using verified = countVerifications(password)
-    using made = spyOn(Bun.password, 'hash')
-    using commits = spyOn(app.db, 'commit')
+    using made = spyOn(Bun.password, 'hash').mockClear()
+    using commits = spyOn(app.db, 'commit').mockClear()
     const rows = () => (app.db.client.query('select total_changes() as n').get() as { n: number }).n
     const before = { mails: count(app, 'mails'), rows: rows() }
     await act()

@@ -5,10 +5,12 @@ export function holdPasswords() {
   const real = Bun.password.verify
   const held: (() => void)[] = []
   let isOpen = false
-  const work = spyOn(Bun.password, 'verify').mockImplementation(async (...of) => {
-    if (!isOpen) await new Promise<void>((resolve) => void held.push(resolve))
-    return real(...of)
-  })
+  const work = spyOn(Bun.password, 'verify')
+    .mockClear()
+    .mockImplementation(async (...of) => {
+      if (!isOpen) await new Promise<void>((resolve) => void held.push(resolve))
+      return real(...of)
+    })
 
   function release() {
     isOpen = true
@@ -30,7 +32,7 @@ export function holdPasswords() {
 
 /** Counts how often a password is verified. The spy is shared by the process, so use one that no other test uses. */
 export function countVerifications(password: string) {
-  const work = spyOn(Bun.password, 'verify')
+  const work = spyOn(Bun.password, 'verify').mockClear()
   return {
     hashes: () =>
       work.mock.calls.filter(([given]) => String(given) === password).map(([, hash]) => `${hash}`),
