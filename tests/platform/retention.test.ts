@@ -57,3 +57,43 @@ test('Audit rows are deleted after the configured time', async () => {
   await app.platform.retention.sweep()
   expect(count()).toBe(1)
 })
+
+test('Every kind of data that grows has a rule', async () => {
+  await using app = await bootTestApp()
+  // A rule that can't delete logs its name.
+  app.db.client.run('PRAGMA query_only = on')
+  await app.platform.retention.sweep()
+  app.db.client.run('PRAGMA query_only = off')
+  const failed = app.log
+    .map((line) => JSON.parse(line))
+    .filter(({ message }) => message === 'retention failed')
+    .map(({ rule }) => rule)
+  expect(failed.toSorted()).toEqual([
+    'audit log',
+    'backups',
+    'clockwork delayed jobs',
+    'clockwork executions',
+    'clockwork hours',
+    'clockwork skipped slots',
+    'console links',
+    'copies of login tokens',
+    'deleted endpoints',
+    'endpoint counters',
+    'gate access tokens',
+    'gate decisions',
+    'gate erasures',
+    'gate flows',
+    'gate sessions',
+    'ids of deleted identities',
+    'login attempts',
+    'login tokens',
+    'mails',
+    'messages',
+    'messenger updates',
+    'relay event types',
+    'relay idempotency keys',
+    'unsent mails',
+    'usage by day',
+    'usage by month',
+  ])
+})
