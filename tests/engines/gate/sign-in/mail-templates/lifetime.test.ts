@@ -3,12 +3,11 @@ import { inWords } from '../../../../../src/engines/gate/sign-in/mail-templates/
 
 test.each([
   [1, '1 second', '1 Sekunde'],
-  [59, '59 seconds', '59 Sekunden'],
+  [59.999, '59 seconds', '59 Sekunden'],
   [60, '1 minute', '1 Minute'],
-  [119, '1 minute', '1 Minute'],
+  [119.999, '1 minute', '1 Minute'],
   [15 * 60, '15 minutes', '15 Minuten'],
-  [3599, '59 minutes', '59 Minuten'],
-  [3599.999, '1 hour', '1 Stunde'],
+  [3599.999, '59 minutes', '59 Minuten'],
   [3600, '1 hour', '1 Stunde'],
   [3659, '1 hour', '1 Stunde'],
   [5400, '90 minutes', '90 Minuten'],
