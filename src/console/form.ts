@@ -55,3 +55,19 @@ function errorOf({ field = '', problem }: FieldError, names: FormFields): FormEr
 /** An error message without its subject, as a sentence. */
 export const asSentence = (problem: string): string =>
   `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`
+
+/** Runs every check. Throws one `invalid` with the problems of all that fail. */
+export function checkAll(checks: readonly (() => unknown)[]): void {
+  const [first, ...rest] = checks.flatMap(problemsOf)
+  if (first) throw new AppError('invalid', [first, ...rest])
+}
+
+function problemsOf(check: () => unknown): readonly FieldError[] {
+  try {
+    check()
+    return []
+  } catch (error) {
+    if (!(error instanceof AppError && error.kind === 'invalid')) throw error
+    return error.fieldErrors
+  }
+}

@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/platform/durations.ts'
+import { useNow } from './here.tsx'
 
 const UNITS = [
   [DAY_MS, 'd'],
@@ -53,12 +54,14 @@ export const utcMinute = (at: number): string =>
   `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
 /** A moment, relative up to a day, with the exact time on hover and for screen readers. */
-export const Time = ({ at, now }: { at: number; now: number }) => (
-  <time datetime={new Date(at).toISOString()} title={utc(at)}>
-    <span data-relative>{relative(at, now)}</span>
-    {Math.abs(at - now) < DAY_MS && <span class="unseen"> ({utc(at)})</span>}
-  </time>
-)
+export function Time({ at, now = useNow() }: { at: number; now?: number }) {
+  return (
+    <time datetime={new Date(at).toISOString()} title={utc(at)}>
+      <span data-relative>{relative(at, now)}</span>
+      {Math.abs(at - now) < DAY_MS && <span class="unseen"> ({utc(at)})</span>}
+    </time>
+  )
+}
 
 /** Remaining time, which counts down while the page is open. */
 export const Countdown = ({ until, now }: { until: number; now: number }) => (

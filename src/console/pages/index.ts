@@ -16,6 +16,7 @@ import type { Live } from '../live/index.ts'
 import { createConsoleMiddleware } from '../middleware.ts'
 import type { Device } from '../operators/entry.ts'
 import type { Operators } from '../operators/index.ts'
+import { createPages } from '../page.tsx'
 import type { ScopeChecks } from '../scope.ts'
 import { accountPages } from './account.ts'
 import { configurationPage } from './admin/configuration.ts'
@@ -24,8 +25,6 @@ import { mailPages } from './admin/mail.ts'
 import { operatorPages } from './admin/operators.ts'
 import { tenantPages } from './admin/tenants.ts'
 import { auditPages } from './audit.ts'
-import { delayedPages } from './clockwork/delayed.ts'
-import { jobPages } from './clockwork/jobs.ts'
 import { entryPages } from './entry.ts'
 import { firstJobPages } from './first-job.ts'
 import { identityPages } from './gate/identities/index.ts'
@@ -33,6 +32,7 @@ import { policyPages } from './gate/policies/index.ts'
 import { signInPages } from './gate/sign-in/index.ts'
 import { webhookPages } from './gate/webhooks/index.ts'
 import { homePage } from './home/index.ts'
+import { jobPages } from './jobs/index.ts'
 import { keyPages } from './keys.ts'
 import { botPages } from './passepartout/bots.ts'
 import { loginPages } from './passepartout/logins.ts'
@@ -42,6 +42,8 @@ import { settingsPages } from './settings.ts'
 import { teamPages } from './team.ts'
 import { usagePages } from './usage.ts'
 import { welcomePages } from './welcome.ts'
+
+const PAGES = [...jobPages]
 
 /** Every page of the console. Its routes are untyped outside: all of them together exceed the compiler's limits. */
 export function consolePages(parts: {
@@ -92,8 +94,7 @@ export function consolePages(parts: {
     .use(welcomePages(common))
     .use(firstJobPages(common))
     .use(homePage(common))
-    .use(delayedPages(common))
-    .use(jobPages(common))
+    .use(createPages(common, PAGES))
     .use(keyPages(common))
     .use(relayPages(common))
     .use(botPages(common))

@@ -68,7 +68,7 @@ const FORM = { name: 'reminder', method: 'POST', headers: 'X-Token: abc', body: 
 test('A new job runs at the time that was typed, in UTC', async () => {
   const { id, owner, target } = await newTenant()
   const fields = { ...FORM, run_at: inAnHour().slice(0, 16), url: target.url }
-  const { location } = await owner.send(PAGE, fields)
+  const { location } = await owner.send(`${PAGE}/new`, fields)
   const [job] = app.clockwork.delayed.list(id)
   expect(job).toMatchObject({
     run_at: `${fields.run_at}:00.000Z`,
@@ -90,7 +90,7 @@ test.each([
 ])('A new job is refused with an error beside %s', async (name, value) => {
   const { id, owner, target } = await newTenant()
   const run_at = inAnHour().slice(0, 16)
-  const { status, wrong, html } = await owner.send(PAGE, {
+  const { status, wrong, html } = await owner.send(`${PAGE}/new`, {
     ...FORM,
     url: target.url,
     run_at,

@@ -99,7 +99,7 @@ describe('A new job', () => {
   test('is created as it was typed, and runs', async () => {
     const { id, owner, target } = await app.newTenant()
     const fields = { body: 'one\r\ntwo', is_active: 'true' }
-    const { status, location } = await owner.send(PAGE, typed(target.url, fields))
+    const { status, location } = await owner.send(`${PAGE}/new`, typed(target.url, fields))
     const [job] = app.clockwork.jobs.list(id)
     expect([status, location?.split('?')[0]]).toEqual([303, `${PAGE}/${job?.id}`])
     const headers = { 'X-Token': 'abc' }
@@ -129,7 +129,7 @@ describe('A new job', () => {
   ])('is refused with errors beside %j, and keeps the other fields', async (names, fields) => {
     const { id, owner, target } = await app.newTenant()
     const { status, wrong, html, text } = await owner.send(
-      PAGE,
+      `${PAGE}/new`,
       typed(target.url, { body: 'kept <b>', ...fields }),
     )
     expect([status, wrong.toSorted()]).toEqual([422, names.toSorted()])
@@ -141,7 +141,7 @@ describe('A new job', () => {
   test('has a preview of its schedule, which saves nothing', async () => {
     const { id, owner, target } = await app.newTenant()
     const preview = (fields: Record<string, string>) =>
-      owner.send(PAGE, typed(target.url, { intent: 'preview', ...fields }))
+      owner.send(`${PAGE}/new`, typed(target.url, { intent: 'preview', ...fields }))
     const { status, html } = await preview({ schedule: '0 3 31 * *', url: 'http://10.0.0.1/' })
     expect([status, html.match(/<li>[^<]*03:00 UTC/g)?.length]).toEqual([200, 5])
     for (const part of ['at 03:00 UTC', 'URL must be publicly reachable', 'value="0 3 31 * *"'])
@@ -252,7 +252,7 @@ describe('A job', () => {
       body: 'one\r\ntwo',
       method: (await job.stored()).method,
     })
-    expect((await job.owner.send(edit, fields)).location).toEndWith('?done=unchanged')
+    expect((await job.owner.send(edit, fields)).location).toEndWith('?done=jobs-edit.unchanged')
     expect(job.owner.audited('job.updated')).toEqual([])
     await job.owner.send(edit, { ...fields, name: 'renamed' })
     expect(await job.stored()).toMatchObject({ name: 'renamed', body: 'one\r\ntwo', headers })

@@ -16,7 +16,7 @@ export interface Attempt {
 }
 
 /** Attempts in order, including the next planned one. */
-export const Attempts = ({ attempts, now }: { attempts: readonly Attempt[]; now: number }) => (
+export const Attempts = ({ attempts, now }: { attempts: readonly Attempt[]; now?: number }) => (
   <ol class="attempts" aria-label="Attempts">
     {attempts.map((attempt, index) => (
       <li class={attempt.isPlanned ? 'planned' : undefined}>

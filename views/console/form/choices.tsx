@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useChecked } from './context.ts'
 import { FieldError, type FieldParts, idOf } from './labelled.tsx'
 
 interface ChoiceOption {
@@ -30,7 +31,7 @@ export const Checkbox = (box: FieldParts & { isChecked?: boolean; value?: string
         id={idOf(box.name)}
         name={box.name}
         value={box.value ?? 'true'}
-        checked={box.isChecked}
+        checked={useChecked(box.name, box.isChecked)}
         required={box.isRequired}
         aria-describedby={describedBy(box)}
       />

@@ -1,15 +1,19 @@
+import { useField } from './context.ts'
 import { controlAttributes, type FieldParts, Labelled } from './labelled.tsx'
 
 /** A single-line input. */
-export const Field = (field: FieldProps) => (
-  <Labelled {...field}>
-    <div class="control">
-      {field.prefix && <span class="affix">{field.prefix}</span>}
-      <input {...attributesOf(field)} />
-      {field.suffix && <span class="affix">{field.suffix}</span>}
-    </div>
-  </Labelled>
-)
+export function Field(props: FieldProps) {
+  const field = useField(props)
+  return (
+    <Labelled {...field}>
+      <div class="control">
+        {field.prefix && <span class="affix">{field.prefix}</span>}
+        <input {...attributesOf(field)} />
+        {field.suffix && <span class="affix">{field.suffix}</span>}
+      </div>
+    </Labelled>
+  )
+}
 
 interface FieldProps extends FieldParts {
   value?: string

@@ -1,5 +1,8 @@
 import type { ComponentChildren } from 'preact'
+import type { Fields } from '../../../src/http/body.ts'
+import { useHere } from '../here.tsx'
 import { ScopedForm } from '../scope.tsx'
+import { FormContext } from './context.ts'
 import { ErrorSummary, type FormError } from './error-summary.tsx'
 
 /** A form: errors, fields, then buttons. */
@@ -20,6 +23,31 @@ export const Form = (form: {
     <div class="actions">{form.buttons}</div>
   </ScopedForm>
 )
+
+/**
+ * A form of the current page. Its fields have the values of `initial`, or those of a refused submission
+ * with their errors.
+ */
+export function PageForm({
+  action,
+  initial = {},
+  ...form
+}: {
+  /** Name of the page's action. */
+  action: string
+  initial?: Fields
+  buttons: ComponentChildren
+  children: ComponentChildren
+}) {
+  const { actionHref, submission } = useHere()
+  const isRefused = submission?.action === action
+  const { values, errors } = isRefused ? submission : { values: initial, errors: [] }
+  return (
+    <FormContext.Provider value={{ values, errors }}>
+      <Form action={actionHref(action)} errors={errors} {...form} />
+    </FormContext.Provider>
+  )
+}
 
 /** Fields side by side, where the screen is wide enough. */
 export const FieldRow = ({ children }: { children: ComponentChildren }) => (

@@ -1,4 +1,5 @@
 import { Icon } from '../icons.tsx'
+import { useField } from './context.ts'
 import { controlAttributes, type FieldParts, Labelled } from './labelled.tsx'
 
 export interface Option {
@@ -7,17 +8,20 @@ export interface Option {
 }
 
 /** A drop-down list. */
-export const Select = (field: FieldParts & { value?: string; options: readonly Option[] }) => (
-  <Labelled {...field}>
-    <div class="control select">
-      <select {...controlAttributes(field)} required={field.isRequired}>
-        {field.options.map(({ value, label }) => (
-          <option value={value} selected={value === field.value}>
-            {label}
-          </option>
-        ))}
-      </select>
-      <Icon name="down" />
-    </div>
-  </Labelled>
-)
+export function Select(props: FieldParts & { value?: string; options: readonly Option[] }) {
+  const field = useField(props)
+  return (
+    <Labelled {...field}>
+      <div class="control select">
+        <select {...controlAttributes(field)} required={field.isRequired}>
+          {field.options.map(({ value, label }) => (
+            <option value={value} selected={value === field.value}>
+              {label}
+            </option>
+          ))}
+        </select>
+        <Icon name="down" />
+      </div>
+    </Labelled>
+  )
+}

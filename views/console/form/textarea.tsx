@@ -1,24 +1,28 @@
+import { useField } from './context.ts'
 import { controlAttributes, type FieldParts, Labelled } from './labelled.tsx'
 
 /**
  * A multi-line input. With `isMono` it is for code: monospace, no spell check, and a new line keeps the
  * indentation. Tab leaves the field.
  */
-export const Textarea = (
-  field: FieldParts & { value?: string; rows?: number; isMono?: boolean; placeholder?: string },
-) => (
-  <Labelled {...field}>
-    <textarea
-      {...controlAttributes(field)}
-      {...(field.isMono && AS_CODE)}
-      rows={field.rows ?? 4}
-      required={field.isRequired}
-      placeholder={field.placeholder}
-    >
-      {startOf(field.value)}
-    </textarea>
-  </Labelled>
-)
+export function Textarea(
+  props: FieldParts & { value?: string; rows?: number; isMono?: boolean; placeholder?: string },
+) {
+  const field = useField(props)
+  return (
+    <Labelled {...field}>
+      <textarea
+        {...controlAttributes(field)}
+        {...(field.isMono && AS_CODE)}
+        rows={field.rows ?? 4}
+        required={field.isRequired}
+        placeholder={field.placeholder}
+      >
+        {startOf(field.value)}
+      </textarea>
+    </Labelled>
+  )
+}
 
 const AS_CODE = {
   class: 'mono',

@@ -1,21 +1,18 @@
-import type { FormError } from '../../../../views/console/form/error-summary.tsx'
+import { Field } from '../../../../views/console/form/field.tsx'
+import { FieldRow } from '../../../../views/console/form/form.tsx'
+import { Select } from '../../../../views/console/form/select.tsx'
+import { Textarea } from '../../../../views/console/form/textarea.tsx'
 import { rawText } from '../../../../views/console/form/values.ts'
 import { METHODS, type Method } from '../../../engines/clockwork/request.ts'
 import type { Fields } from '../../../http/body.ts'
 import { fail, invalid } from '../../../platform/errors.ts'
-import { type FormFields, submitted, trimmedText } from '../../form.ts'
+import { checkAll, type FormFields, trimmedText } from '../../form.ts'
+import type { PageContext } from '../../page.tsx'
 
-/** Request of a job, from a form. */
-export interface CallInForm {
-  name: string
-  url: string
-  method: Method
-  headers: Record<string, string>
-  body: string | null
-}
+const MAX_NAME_LENGTH = 255
 
-/** Names and labels of the fields, by API name. */
-const FIELDS: FormFields = {
+/** Fields of the forms of jobs, by API name. */
+export const JOB_FIELDS: FormFields = {
   name: { name: 'name', label: 'Name' },
   schedule: { name: 'schedule', label: 'Schedule' },
   run_at: { name: 'run_at', label: 'Time' },
@@ -25,49 +22,59 @@ const FIELDS: FormFields = {
   body: { name: 'body', label: 'Body' },
 }
 
-/** Checks whether a URL is allowed; throws if not. */
-export type CheckCall = (call: { url?: string; headers?: Record<string, string> }) => void
+/** Request fields of both kinds of job. */
+export const RequestFields = () => (
+  <>
+    <FieldRow>
+      <Select
+        name="method"
+        label="Method"
+        value="POST"
+        options={METHODS.map((value) => ({ value, label: value }))}
+      />
+      <Field
+        name="url"
+        label="URL"
+        type="url"
+        isMono
+        isRequired
+        placeholder="https://example.com/hook"
+      />
+    </FieldRow>
+    <Textarea
+      name="headers"
+      label="Headers"
+      isMono
+      isRequired={false}
+      rows={3}
+      placeholder="Content-Type: application/json"
+      help="One header per line, as Name: value."
+    />
+    <Textarea name="body" label="Body" isMono isRequired={false} rows={6} help="Sent as is." />
+  </>
+)
 
-/** Reads the request of a job; throws `invalid` with the field's name. */
-export const callIn = (fields: Fields): CallInForm => ({
-  name: nameIn(fields),
-  url: trimmedText(fields, 'url'),
-  method: methodIn(fields),
-  headers: headersIn(fields),
-  body: bodyTextIn(fields) || null,
-})
-
-/** Submits a form. Checks all fields first, to report all errors together: the engine stops at the first. */
-export async function sent<T>(
-  fields: Fields,
-  {
-    checkCall,
-    checks,
-    work,
-  }: {
-    checkCall: CheckCall
-    /** Checks of fields that only this form has. */
-    checks: readonly (() => unknown)[]
-    work: () => Promise<T>
-  },
-): Promise<{ value: T; errors?: undefined } | { value?: undefined; errors: FormError[] }> {
-  const errors = await problems([
+/** The request of a job. Throws `invalid` with every wrong field, because the engine stops at the first. */
+export function requestIn(
+  { fields, clockwork: { checkCall } }: PageContext,
+  /** Checks the field that only this form has. */
+  check: () => unknown,
+) {
+  checkAll([
     () => nameIn(fields),
-    ...checks,
+    check,
     () => methodIn(fields),
     () => checkCall({ url: trimmedText(fields, 'url') }),
     () => checkCall({ headers: headersIn(fields) }),
   ])
-  return errors.length > 0 ? { errors } : await submitted(work, FIELDS)
+  return {
+    name: nameIn(fields),
+    url: trimmedText(fields, 'url'),
+    method: methodIn(fields),
+    headers: headersIn(fields),
+    body: bodyTextIn(fields) || null,
+  }
 }
-
-/** Errors of several checks. */
-export async function problems(checks: readonly (() => unknown)[]): Promise<FormError[]> {
-  const found = await Promise.all(checks.map((check) => submitted(async () => check(), FIELDS)))
-  return found.flatMap(({ errors }) => errors ?? [])
-}
-
-const MAX_NAME_LENGTH = 255
 
 function nameIn(fields: Fields): string {
   const name = trimmedText(fields, 'name')

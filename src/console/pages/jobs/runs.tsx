@@ -1,0 +1,164 @@
+import { ExecutionStrip, type StripRun } from '../../../../views/console/charts/execution-strip.tsx'
+import { type Column, DataTable } from '../../../../views/console/data-table.tsx'
+import { Icon } from '../../../../views/console/icons.tsx'
+import { IN_PLACE } from '../../../../views/console/in-place.ts'
+import { Section } from '../../../../views/console/section.tsx'
+import { StatusBadge } from '../../../../views/console/status-badge.tsx'
+import { duration, Time, utcMinute } from '../../../../views/console/time.tsx'
+import { counted, numeral } from '../../../../views/console/words.ts'
+import type { CronJob, CronJobDetail } from '../../../engines/clockwork/model.ts'
+import type { ExecutionSummary } from '../../../engines/clockwork/queries.ts'
+import { countOccurrences, scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
+import { usePage } from '../../page.tsx'
+import type { JobAttempts } from './attempts.ts'
+import { OUTCOMES, outcomeOf } from './words.tsx'
+
+export interface JobRuns extends JobAttempts {
+  job: CronJobDetail
+  /** Number of skipped slots before each run, by slot. */
+  skippedSlots: ReadonlyMap<number, number>
+}
+
+/** Addresses of a job's page with another run selected, which also keep showing the list. */
+export function useRunHref({ job }: JobRuns) {
+  const { href, query } = usePage()
+  return (execution: string | undefined, list = query.list) =>
+    href(`/jobs/${job.id}`, { execution, list })
+}
+
+/** The last runs as a chart with a link to each, and links to the earlier and later run. */
+export function Runs(runs: JobRuns) {
+  const { attempts, selected } = runs
+  const listHref = useRunHref(runs)(selected?.id, 'all')
+  const isListed = usePage().query.list !== undefined
+  return (
+    <Section
+      id="runs"
+      title="Runs"
+      note={extentOf(attempts)}
+      aside={<a href={isListed ? '#list' : `${listHref}#list`}>View as list</a>}
+      isCard
+    >
+      <ExecutionStrip runs={stripOf(runs, useRunHref(runs))} label="Last runs, oldest first" />
+      <Steps {...runs} />
+    </Section>
+  )
+}
+
+/** The last runs as a table. */
+export function RunList(runs: JobRuns) {
+  const hrefOf = useRunHref(runs)
+  return (
+    <Section id="list" title="All runs" note={extentOf(runs.attempts)}>
+      <DataTable
+        caption="Last runs"
+        columns={COLUMNS}
+        rows={runs.attempts}
+        hrefOf={({ id }) => hrefOf(id)}
+      />
+    </Section>
+  )
+}
+
+/** Links to the earlier and later run, because the bars are no tab stops. */
+function Steps(runs: JobRuns) {
+  const { attempts, selected } = runs
+  const hrefOf = useRunHref(runs)
+  const at = attempts.findIndex(({ id }) => id === selected?.id)
+  if (at < 0) return null
+  const [later, earlier] = [attempts[at - 1], attempts[at + 1]]
+  return (
+    <nav class="runsteps" aria-label="Runs">
+      {earlier && (
+        <a class="button small" rel="prev" href={hrefOf(earlier.id)} {...IN_PLACE}>
+          <Icon name="left" />
+          Earlier run
+        </a>
+      )}
+      <p class="hint">
+        {numeral(attempts.length - at)} of {numeral(attempts.length)}
+      </p>
+      {later && (
+        <a class="button small" rel="next" href={hrefOf(later.id)} {...IN_PLACE}>
+          Later run
+          <Icon name="right" />
+        </a>
+      )}
+    </nav>
+  )
+}
+
+function extentOf(attempts: readonly ExecutionSummary[]): string {
+  const failed = attempts.filter(({ status }) => status === 'failed').length
+  return `${counted(attempts.length, 'attempt')}, ${failed} failed`
+}
+
+/** Bars, oldest first, with a gap for skipped slots. */
+function stripOf(
+  { attempts, skippedSlots, selected }: JobRuns,
+  hrefOf: (execution: string) => string,
+): StripRun[] {
+  return attempts.toReversed().flatMap((attempt): StripRun[] => {
+    const { tone, word } = OUTCOMES[attempt.status]
+    const href = hrefOf(attempt.id)
+    const isFirst = attempt.trigger === 'schedule' && attempt.attempt === 1
+    const skipped = isFirst ? skippedSlots.get(attempt.slotAt) : undefined
+    const when = utcMinute(attempt.startedAt)
+    const gap = {
+      href,
+      when: `Before ${when}`,
+      outcome: 'skipped',
+      word: `${counted(skipped ?? 0, 'slot')} skipped`,
+    } as const
+    const bar = {
+      href,
+      when,
+      outcome: tone,
+      word,
+      isSelected: attempt.id === selected?.id,
+      ...(attempt.durationMs !== null && { took: attempt.durationMs }),
+    }
+    return skipped === undefined ? [bar] : [gap, bar]
+  })
+}
+
+const COLUMNS: Column<ExecutionSummary>[] = [
+  { label: 'Started', isWide: true, cell: ({ startedAt }) => <Time at={startedAt} /> },
+  {
+    label: 'Status',
+    narrow: 'corner',
+    cell: ({ status }) => <StatusBadge {...OUTCOMES[status]} />,
+  },
+  { label: 'Response', cell: outcomeOf },
+  { label: 'Attempt', align: 'right', cell: ({ attempt }) => attempt },
+  { label: 'Start delay', align: 'right', cell: ({ latenessMs }) => duration(latenessMs) },
+  {
+    label: 'Duration',
+    align: 'right',
+    cell: ({ durationMs }) => (durationMs === null ? '–' : duration(durationMs)),
+  },
+]
+
+/** Skipped slots are counted up to this number. */
+const MAX_SKIPPED = 100
+
+/** Number of skipped slots before each run. Unknown before the last edit, when the schedule may have differed. */
+export function skippedSlotsIn(
+  job: CronJob,
+  attempts: readonly ExecutionSummary[],
+): Map<number, number> {
+  const schedule = scheduleOf(job.schedule)
+  const since = Date.parse(job.updated_at)
+  const started = attempts.flatMap(({ trigger, slotAt }) =>
+    trigger === 'schedule' && slotAt >= since ? [slotAt] : [],
+  )
+  const slots = [...new Set(started)].sort((one, other) => one - other)
+  const skippedSlots = new Map<number, number>()
+  for (const [index, slot] of slots.entries()) {
+    const before = slots[index - 1]
+    if (before === undefined) continue
+    const skipped = countOccurrences(schedule, before, slot - 1, MAX_SKIPPED)
+    if (skipped > 0) skippedSlots.set(slot, skipped)
+  }
+  return skippedSlots
+}

@@ -1,0 +1,50 @@
+import { Time, utcMinute } from '../../../../views/console/time.tsx'
+import type { Tone } from '../../../../views/console/tone.ts'
+import type { DelayedJob, Execution } from '../../../engines/clockwork/model.ts'
+import type { ExecutionSummary } from '../../../engines/clockwork/queries.ts'
+import { DAY_MS } from '../../../platform/durations.ts'
+import { usePage } from '../../page.tsx'
+
+/** Label of an attempt, by status. */
+export const OUTCOMES = {
+  success: { tone: 'good', word: 'succeeded' },
+  failed: { tone: 'bad', word: 'failed' },
+  running: { tone: 'busy', word: 'running' },
+} as const satisfies Record<Execution['status'], { tone: Tone; word: string }>
+
+/** Outcome of an attempt: the response status, if there is one. */
+export function outcomeOf({
+  status,
+  responseStatus,
+}: Pick<ExecutionSummary, 'status' | 'responseStatus'>): string {
+  if (status === 'running') return 'Running'
+  if (responseStatus !== null) return `Status ${responseStatus}`
+  return status === 'success' ? 'Succeeded' : 'No response'
+}
+
+/** Labels of a delayed job's status: in a row, as a filter, and of the job's time. */
+export const DELAYED_WORDS: Record<
+  DelayedJob['status'],
+  { tone: Tone; word: string; label: string; time: string }
+> = {
+  pending: { tone: 'quiet', word: 'pending', label: 'Pending', time: 'Runs' },
+  running: { tone: 'busy', word: 'running', label: 'Running', time: 'Scheduled for' },
+  success: { tone: 'good', word: 'succeeded', label: 'Succeeded', time: 'Scheduled for' },
+  failed: { tone: 'bad', word: 'failed', label: 'Failed', time: 'Scheduled for' },
+  cancelled: { tone: 'quiet', word: 'cancelled', label: 'Cancelled', time: 'Scheduled for' },
+}
+
+/** The exact time of an event, and its distance if that is less than a day. */
+export function UtcTime({ at }: { at: number }) {
+  const { now } = usePage()
+  return (
+    <>
+      {utcMinute(at)}{' '}
+      {Math.abs(at - now) < DAY_MS && (
+        <span class="hint">
+          <Time at={at} />
+        </span>
+      )}
+    </>
+  )
+}
