@@ -58,12 +58,12 @@ test('No file imports from a later room', () => {
 })
 
 test.each([
-  ['views/console/pages/keys.tsx', 'src/console/pages/keys.ts', true],
-  ['views/console/pages/keys.tsx', 'src/console/scope.ts', true],
-  ['views/console/pages/keys.tsx', 'src/console/operators/rights.ts', false],
-  ['src/console/operators/rights.ts', 'src/console/pages/keys.ts', true],
-  ['src/console/operators/rights.ts', 'views/console/pages/keys.tsx', true],
-  ['src/console/pages/keys.ts', 'views/console/pages/keys.tsx', false],
+  ['views/console/pages/account.tsx', 'src/console/pages/account.ts', true],
+  ['views/console/pages/account.tsx', 'src/console/scope.ts', true],
+  ['views/console/pages/account.tsx', 'src/console/operators/rights.ts', false],
+  ['src/console/operators/rights.ts', 'src/console/pages/account.ts', true],
+  ['src/console/operators/rights.ts', 'views/console/pages/account.tsx', true],
+  ['src/console/pages/account.ts', 'views/console/pages/account.tsx', false],
 ])('The import of %s from %s is forbidden: %p', (from, to, isForbidden) => {
   expect(runsUp({ from, to })).toBe(isForbidden)
 })

@@ -8,7 +8,7 @@ import type { Flash } from '../../views/console/toast.tsx'
 import { type Query, url } from '../../views/console/url.ts'
 import type { Fields } from '../http/body.ts'
 import type { Caller } from '../platform/caller.ts'
-import type { Engine } from '../platform/engines.ts'
+import type { Engine, Environment } from '../platform/engines.ts'
 import { type FormFields, submitted } from './form.ts'
 import { crumbTo } from './layout.ts'
 import type { TenantContext } from './middleware.ts'
@@ -35,7 +35,7 @@ export interface PageContext<Path extends string = string> extends TenantContext
   fields: Fields
   now: number
   may: (right: Right) => boolean
-  caller: (engine: Engine) => Caller
+  caller: (engine: Engine, environment?: Environment) => Caller
   /** Address of a page of the same tenant and environment. */
   href: (path: string, query?: Query) => string
   submission?: Submission | undefined
@@ -43,8 +43,9 @@ export interface PageContext<Path extends string = string> extends TenantContext
 
 /** What follows an action: by default, the page of the action with its message. */
 interface Outcome {
-  /** Path of another page to show. */
+  /** Path of another page to show, with its query. */
   to?: string
+  query?: Query
   /** Name of the message, for an action with several. */
   flash?: string
   /** A page in response to the form, for secrets that are not stored. */
@@ -57,11 +58,11 @@ interface Action<Path extends string> {
   right: Right
   flash?: Flash | Readonly<Record<string, Flash>>
   /** The fields of its form, by API field. Without them, an error is shown as a message. */
-  form?: FormFields
+  form?: FormFields | ((context: PageContext<Path>) => FormFields)
   run: (context: PageContext<Path>) => unknown
 }
 
-interface PageSpec<Path extends string, Data> {
+interface PageSpec<Path extends string, Data, Names extends string> {
   /** Below the tenant, such as `/jobs/:id`. */
   path: Path
   /** Its entry in the sidebar. */
@@ -72,21 +73,28 @@ interface PageSpec<Path extends string, Data> {
   /** Pages between its section and this page. */
   above?: (data: Data, context: PageContext<Path>) => readonly Crumb[]
   load: (context: PageContext<Path>) => Data | Promise<Data>
+  /** 200 unless given, or unless a form was refused. */
+  status?: (data: Data) => number
   view: FunctionComponent<Data>
-  /** Forms of the page, by the last part of their address; '' is the address of the page. */
-  actions?: Readonly<Record<string, Action<Path>>>
+  /** Forms of the page, by the rest of their address: `pause`, or '' for the address of the page. */
+  actions?: { readonly [Name in Names]: Action<`${Path}/${Name}`> }
+  /** Downloads, by the rest of their address. The page's right opens them. */
+  files?: Readonly<Record<string, (context: PageContext<Path>) => Response>>
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: pages of all kinds of data are in one list
-export type Page = PageSpec<any, any>
+export type Page = PageSpec<any, any, any>
 
 /** Declares a page. It exists once it is in the list of pages. */
-export const page = <const Path extends string, Data extends object>(
-  spec: PageSpec<Path, Data>,
+export const page = <const Path extends string, Data extends object, const Names extends string>(
+  spec: PageSpec<Path, Data, Names>,
 ): Page => spec
 
 /** The request that the current page is rendered for. */
 export const usePage = () => useHere() as PageContext & Here
+
+/** An outcome: a page in response to the form. */
+export const shown = (title: string, page: VNode) => ({ shown: { title, page } })
 
 export const good = (text: string): Flash => ({ tone: 'good', text })
 
@@ -114,7 +122,7 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
       fields: routed.body ?? {},
       now: clock.now(),
       may: (right) => may(tenant.role, right),
-      caller: (engine) => callerOf(routed, engine, null),
+      caller: (engine, environment = undefined) => callerOf(routed, engine, environment ?? null),
       href,
     }
   }
@@ -123,6 +131,7 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
     const data = await spec.load({ ...context, submission: of.submission })
     const title = typeof spec.title === 'string' ? spec.title : spec.title(data)
     return render(spec, context, {
+      status: spec.status?.(data),
       ...of,
       title,
       above: spec.above?.(data, context) ?? [],
@@ -156,7 +165,8 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
 
   async function act(spec: Page, name: string, context: PageContext): Promise<Response> {
     const action = spec.actions?.[name] as Action<string>
-    const { value, errors } = await submitted(async () => action.run(context), action.form)
+    const names = typeof action.form === 'function' ? action.form(context) : action.form
+    const { value, errors } = await submitted(async () => action.run(context), names)
     const submission = { action: name, values: context.fields, errors: errors ?? [] }
     if (errors && !action.form)
       return show(spec, context, {
@@ -164,12 +174,14 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
         status: 409,
       })
     if (errors) return show(spec, context, { submission, status: 422 })
-    const { to, flash, shown, again } = (value ?? {}) as Outcome
+    const { to, query, flash, shown, again } = (value ?? {}) as Outcome
     if (again) return show(spec, context, { submission })
     if (shown) return render(spec, context, { title: shown.title, node: shown.page })
     const done = [keyOf(spec, name), flash].filter(Boolean).join('.')
     const target = to ?? pathOf(spec, context.params)
-    return layout.go(url('', CONSOLE + target, { done: flashes.has(done) ? done : undefined }))
+    return layout.go(
+      url('', CONSOLE + target, { ...query, done: flashes.has(done) ? done : undefined }),
+    )
   }
 
   const routes: AnyElysia = new Elysia({ name: 'pages', detail: { hide: true } }).use(middleware)
@@ -180,6 +192,13 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
         show(spec, contextOf({ request, params, operator, tenant, actor })),
       { right: spec.right },
     )
+    for (const [name, file] of Object.entries(spec.files ?? {}))
+      routes.get(
+        pathIn(CONSOLE + spec.path, name),
+        ({ request, params, operator, tenant, actor }) =>
+          file(contextOf({ request, params, operator, tenant, actor })),
+        { right: spec.right },
+      )
     for (const [name, { right }] of Object.entries<Action<string>>(spec.actions ?? {}))
       routes.post(
         pathIn(CONSOLE + spec.path, name),

@@ -70,7 +70,7 @@ describe('Without a session', () => {
 
   test('a form says that it was not saved, and unknown pages say so', async () => {
     const { open, send } = pagesOf(app)
-    const late = await send('/console/keys', { engine: 'relay' })
+    const late = await send('/console/keys/new', { engine: 'relay' })
     expect(late.status).toBe(401)
     expect(late.text).toContain('Your session has ended and nothing was saved. Sign in')
     expect(late.text).not.toMatch(/token|Bearer|API key|X-Session/)

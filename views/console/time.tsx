@@ -64,7 +64,7 @@ export function Time({ at, now = useNow() }: { at: number; now?: number }) {
 }
 
 /** Remaining time, which counts down while the page is open. */
-export const Countdown = ({ until, now }: { until: number; now: number }) => (
+export const Countdown = ({ until, now = useNow() }: { until: number; now?: number }) => (
   <time datetime={new Date(until).toISOString()} title={utc(until)}>
     <span data-left>{left(until, now)}</span>
     <span class="unseen"> (until {utc(until)})</span>

@@ -24,7 +24,6 @@ import { healthPage } from './admin/health.ts'
 import { mailPages } from './admin/mail.ts'
 import { operatorPages } from './admin/operators.ts'
 import { tenantPages } from './admin/tenants.ts'
-import { auditPages } from './audit.ts'
 import { entryPages } from './entry.ts'
 import { firstJobPages } from './first-job.ts'
 import { identityPages } from './gate/identities/index.ts'
@@ -33,17 +32,14 @@ import { signInPages } from './gate/sign-in/index.ts'
 import { webhookPages } from './gate/webhooks/index.ts'
 import { homePage } from './home/index.ts'
 import { jobPages } from './jobs/index.ts'
-import { keyPages } from './keys.ts'
 import { botPages } from './passepartout/bots.ts'
 import { loginPages } from './passepartout/logins.ts'
 import { relayPages } from './relay.ts'
 import { searchPages } from './search.ts'
-import { settingsPages } from './settings.ts'
-import { teamPages } from './team.ts'
-import { usagePages } from './usage.ts'
 import { welcomePages } from './welcome.ts'
+import { workspacePages } from './workspace/index.ts'
 
-const PAGES = [...jobPages]
+const PAGES = [...jobPages, ...workspacePages]
 
 /** Every page of the console. Its routes are untyped outside: all of them together exceed the compiler's limits. */
 export function consolePages(parts: {
@@ -95,19 +91,14 @@ export function consolePages(parts: {
     .use(firstJobPages(common))
     .use(homePage(common))
     .use(createPages(common, PAGES))
-    .use(keyPages(common))
     .use(relayPages(common))
     .use(botPages(common))
     .use(loginPages(common))
-    .use(settingsPages(common))
     .use(searchPages(common))
     .use(identityPages(common))
     .use(signInPages(common))
     .use(policyPages(common))
     .use(webhookPages(common))
-    .use(usagePages(common))
-    .use(auditPages(common))
-    .use(teamPages(common))
     .use(accountPages(common))
     .use(tenantPages({ ...common, defaultPlan: parts.config.metering.defaultPlan }))
     .use(healthPage(common))

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useChecked } from './context.ts'
+import { useChecked, useChoices, useField } from './context.ts'
 import { FieldError, type FieldParts, idOf } from './labelled.tsx'
 
 interface ChoiceOption {
@@ -14,13 +14,14 @@ interface Group extends FieldParts {
 
 /** Checkboxes of one name. `checkedValues` reads the submitted ones. */
 export const Checkboxes = (group: Group & { values?: readonly string[] }) => (
-  <Choices {...group} type="checkbox" values={group.values ?? []} />
+  <Choices {...useChoices(group)} type="checkbox" />
 )
 
 /** Radio buttons, each with an optional description. */
-export const Radios = (group: Group & { value?: string }) => (
-  <Choices {...group} type="radio" values={group.value === undefined ? [] : [group.value]} />
-)
+export function Radios(group: Group & { value?: string }) {
+  const { value, ...field } = useField(group)
+  return <Choices {...field} type="radio" values={value === undefined ? [] : [value]} />
+}
 
 /** A single checkbox. */
 export const Checkbox = (box: FieldParts & { isChecked?: boolean; value?: string }) => (

@@ -36,6 +36,7 @@ export function PageForm({
   /** Name of the page's action. */
   action: string
   initial?: Fields
+  hidden?: Record<string, string>
   buttons: ComponentChildren
   children: ComponentChildren
 }) {

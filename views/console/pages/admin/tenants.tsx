@@ -1,4 +1,5 @@
 import type { Plan, Tenant, TenantStatus } from '../../../../src/platform/tenants.ts'
+import { money } from '../../amounts.ts'
 import type { Column } from '../../data-table.tsx'
 import { EmptyState } from '../../empty-state.tsx'
 import { LinkButton } from '../../form/button.tsx'
@@ -10,7 +11,6 @@ import { Time } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
 import { url } from '../../url.ts'
 import { countedTo, numeral } from '../../words.ts'
-import { money } from '../usage-words.ts'
 import { NoMatches, SearchedList } from './searched-list.tsx'
 
 export const STATUSES = [

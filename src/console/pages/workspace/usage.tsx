@@ -1,86 +1,110 @@
-import { ENGINES, ENVIRONMENTS, type Engine } from '../../../src/platform/engines.ts'
-import type { Tariff, Usage, UsageOfMonth } from '../../../src/platform/metering/index.ts'
-import type { Tenant } from '../../../src/platform/tenants.ts'
-import { Bars } from '../charts/bars.tsx'
-import { type Column, DataTable } from '../data-table.tsx'
-import { EmptyState } from '../empty-state.tsx'
-import { LinkButton } from '../form/button.tsx'
-import type { FormError } from '../form/error-summary.tsx'
-import { PageHead } from '../page-head.tsx'
-import { Section } from '../section.tsx'
-import type { Tone } from '../tone.ts'
-import { url } from '../url.ts'
-import { capitalized } from '../words.ts'
-import { ENGINE_WORDS } from './key-words.ts'
-import { Cap } from './usage-cap.tsx'
-import { Limits } from './usage-limits.tsx'
 import {
-  count,
   inUtc,
   momentOf,
   money,
   monthName,
   percentOf,
   requestsInWords,
-} from './usage-words.ts'
+} from '../../../../views/console/amounts.ts'
+import { Bars } from '../../../../views/console/charts/bars.tsx'
+import { type Column, DataTable } from '../../../../views/console/data-table.tsx'
+import { EmptyState } from '../../../../views/console/empty-state.tsx'
+import { ENGINE_WORDS } from '../../../../views/console/engine-words.ts'
+import { LinkButton } from '../../../../views/console/form/button.tsx'
+import { PageHead } from '../../../../views/console/page-head.tsx'
+import { Section } from '../../../../views/console/section.tsx'
+import type { Tone } from '../../../../views/console/tone.ts'
+import { capitalized, numeral } from '../../../../views/console/words.ts'
+import { ENGINES, ENVIRONMENTS, type Engine } from '../../../platform/engines.ts'
+import { conflict } from '../../../platform/errors.ts'
+import type { Usage, UsageOfMonth } from '../../../platform/metering/index.ts'
+import { dayOf, monthOf } from '../../../platform/metering/months.ts'
+import { centsIn } from '../../amount.ts'
+import { trimmedText } from '../../form.ts'
+import { good, type PageContext, page, usePage } from '../../page.tsx'
+import { Limits, SpendCap, type UsageView } from './usage-limits.tsx'
 
-interface UsageProps {
-  base: string
-  usage: Usage
-  /** All stored months, newest first. */
-  months: readonly UsageOfMonth[]
-  tariff: Tariff
-  tenant: Tenant
-  /** False for a past month, to which today's limits don't apply. */
-  isNow: boolean
-  mayChange: boolean
-  now: number
-  /** Rejected cap, as typed. */
-  input?: string
-  errors?: readonly FormError[]
-}
+/** Requests and cost of a month, and the spend cap. */
+export const usagePage = page({
+  path: '/usage',
+  section: 'usage',
+  right: 'read',
+  title: 'Usage',
 
-/** Requests and cost of a month. */
-export const UsagePage = (page: UsageProps) => {
-  const { base, usage, months, isNow } = page
-  return (
-    <>
-      <PageHead
-        title={`Usage in ${monthName(usage.month)}`}
-        state={stateOf(page)}
-        aside={
-          !isNow && <LinkButton href={url(base, '/console/usage')}>View this month</LinkButton>
-        }
-      />
-      {isNow && <Limits {...page} />}
-      {usage.requests === 0 ? (
-        <EmptyState
-          icon="usage"
-          sentence={`No requests in ${monthName(usage.month)}`}
-          next="Every request with an API key counts, except rejected requests and server errors."
-          action={<LinkButton href={url(base, '/console/keys')}>API keys</LinkButton>}
+  async load({ metering, tenants, tenantId, query, now }): Promise<UsageView> {
+    const usage = await metering.usageOf(tenantId, query.month || undefined)
+    return {
+      usage,
+      months: metering.months(tenantId).toReversed(),
+      tariff: metering.tariff,
+      tenant: tenants.find(tenantId),
+      isNow: usage.month === monthOf(dayOf(now)),
+    }
+  },
+
+  view(view) {
+    const { usage, months, isNow } = view
+    const { href, may } = usePage()
+    return (
+      <>
+        <PageHead
+          title={`Usage in ${monthName(usage.month)}`}
+          state={stateOf(view)}
+          aside={!isNow && <LinkButton href={href('/usage')}>View this month</LinkButton>}
         />
-      ) : (
-        <Requests usage={usage} />
-      )}
-      {usage.plan === 'metered' && page.mayChange && isNow && <Cap {...page} />}
-      <Section id="months" title="Months" note={AMOUNTS}>
-        <DataTable
-          caption="Months, newest first"
-          columns={MONTH_COLUMNS}
-          rows={months}
-          hrefOf={({ month }) => url(base, '/console/usage', { month })}
-          empty={<p class="hint">No requests yet</p>}
-        />
-      </Section>
-    </>
-  )
+        {isNow && <Limits {...view} />}
+        {usage.requests === 0 ? (
+          <EmptyState
+            icon="usage"
+            sentence={`No requests in ${monthName(usage.month)}`}
+            next="Every request with an API key counts, except rejected requests and server errors."
+            action={<LinkButton href={href('/keys')}>API keys</LinkButton>}
+          />
+        ) : (
+          <Requests usage={usage} />
+        )}
+        {usage.plan === 'metered' && may('billing') && isNow && <SpendCap {...view} />}
+        <Section id="months" title="Months" note={AMOUNTS}>
+          <DataTable
+            caption="Months, newest first"
+            columns={MONTH_COLUMNS}
+            rows={months}
+            hrefOf={({ month }) => href('/usage', { month })}
+            empty={<p class="hint">No requests yet</p>}
+          />
+        </Section>
+      </>
+    )
+  },
+
+  actions: {
+    cap: {
+      right: 'billing',
+      form: { spend_cap_cents: 'spend_cap' },
+      flash: good('Spend cap set.'),
+      run: (context) => setCap(context, () => centsIn(trimmedText(context.fields, 'spend_cap'))),
+    },
+    'cap/remove': {
+      right: 'billing',
+      flash: good('Spend cap removed. The default applies.'),
+      run: (context) => setCap(context, () => null),
+    },
+  },
+})
+
+async function setCap(
+  { tenants, tenantId, actor }: PageContext,
+  capIn: () => number | null,
+): Promise<void> {
+  if (tenants.find(tenantId).plan !== 'metered')
+    throw conflict('only tenants on the metered plan have a spend cap')
+  await tenants.change(actor, tenantId, { spendCapCents: capIn() })
 }
 
 /** No currency is configured, so amounts have no symbol. */
 const AMOUNTS = 'Amounts are in your billing currency.'
 
-function stateOf(page: UsageProps): { tone?: Tone; sentence: string } {
+function stateOf(page: UsageView): { tone?: Tone; sentence: string } {
   const { usage, tenant, isNow } = page
   if (!isNow) return { sentence: sentenceOnPast(usage) }
   const sentence = sentenceOn(usage)
@@ -104,8 +128,8 @@ function sentenceOn(usage: Usage): string {
   const { requests, included_requests: included, plan, cost_cents: cost } = usage
   if (included === null) return `${requestsInWords(requests)} so far. Your plan has no limit.`
   if (requests < included)
-    return `${count(requests)} of ${count(included)} included requests used (${percentOf(requests, included)}%). Cost so far: ${money(cost)}.`
-  const isAll = `All ${count(included)} included requests are used`
+    return `${numeral(requests)} of ${numeral(included)} included requests used (${percentOf(requests, included)}%). Cost so far: ${money(cost)}.`
+  const isAll = `All ${numeral(included)} included requests are used`
   if (plan === 'free') return `${isAll}. Cost so far: ${money(cost)}.`
   return `${isAll}. Cost of ${requestsInWords(usage.billed_requests)} beyond them: ${costOfCap(usage)}.`
 }
@@ -177,7 +201,7 @@ function daysOf(month: string): string[] {
 const engineColumns = ({ requests: all }: Usage): Column<Omit<Slice, 'day'>>[] => [
   { label: 'Engine', cell: ({ engine }) => ENGINE_WORDS[engine].label },
   { label: 'Environment', cell: ({ environment }) => capitalized(environment) },
-  { label: 'Requests', align: 'right', cell: ({ requests }) => count(requests) },
+  { label: 'Requests', align: 'right', cell: ({ requests }) => numeral(requests) },
   {
     label: 'Share',
     align: 'right',
@@ -187,7 +211,7 @@ const engineColumns = ({ requests: all }: Usage): Column<Omit<Slice, 'day'>>[] =
 
 const MONTH_COLUMNS: Column<UsageOfMonth>[] = [
   { label: 'Month', isWide: true, cell: ({ month }) => monthName(month) },
-  { label: 'Requests', align: 'right', cell: ({ requests }) => count(requests) },
-  { label: 'Billed', align: 'right', cell: (of) => count(of.billed_requests) },
+  { label: 'Requests', align: 'right', cell: ({ requests }) => numeral(requests) },
+  { label: 'Billed', align: 'right', cell: (of) => numeral(of.billed_requests) },
   { label: 'Cost', align: 'right', cell: (of) => money(of.cost_cents) },
 ]

@@ -1,14 +1,6 @@
-import { ENGINE_SCOPES, type Engine } from '../../../src/platform/engines.ts'
-import type { ApiKey } from '../../../src/platform/keys.ts'
-import type { Tone } from '../tone.ts'
-
-/** Label and description of an engine, by what it does. */
-export const ENGINE_WORDS: Record<Engine, { label: string; text: string }> = {
-  gate: { label: 'Users (gate)', text: 'Sign-up, sign-in, sessions and authorization' },
-  clockwork: { label: 'Jobs (clockwork)', text: 'Scheduled HTTP requests' },
-  passepartout: { label: 'Messenger login (passepartout)', text: 'Sign-in with Telegram' },
-  relay: { label: 'Webhooks (relay)', text: 'Event delivery to subscribed endpoints' },
-}
+import type { Tone } from '../../../../views/console/tone.ts'
+import { ENGINE_SCOPES, ENGINES, type Engine } from '../../../platform/engines.ts'
+import type { ApiKey } from '../../../platform/keys.ts'
 
 export type KeyState = 'active' | 'ending' | 'ended'
 
@@ -33,3 +25,6 @@ export function scopesLabel({ engine, scopes }: ApiKey): string {
   if (held.length === known.length) return 'All'
   return held.length === 1 ? (held[0] ?? '') : `${held.length} of ${known.length}`
 }
+
+export const engineIn = (name: string | undefined): Engine | undefined =>
+  ENGINES.find((one) => one === name)

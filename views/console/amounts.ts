@@ -1,11 +1,9 @@
-import { utcMinute } from '../time.tsx'
-
-/** A number with thousands separators. */
-export const count = (amount: number): string => amount.toLocaleString('en')
+import { utcMinute } from './time.tsx'
+import { numeral } from './words.ts'
 
 /** An amount in currency units, such as `1,234.05`. Exact for any number of cents. */
 export const money = (cents: number): string =>
-  `${count(Math.floor(cents / 100))}.${`${cents % 100}`.padStart(2, '0')}`
+  `${numeral(Math.floor(cents / 100))}.${`${cents % 100}`.padStart(2, '0')}`
 
 /** An amount as typed in a form, without separators. */
 export const amountOf = (cents: number | null): string =>
@@ -23,4 +21,4 @@ export const percentOf = (used: number, limit: number): number =>
   limit === 0 ? 100 : Math.floor((used / limit) * 100)
 
 export const requestsInWords = (requests: number): string =>
-  `${count(requests)} ${requests === 1 ? 'request' : 'requests'}`
+  `${numeral(requests)} ${requests === 1 ? 'request' : 'requests'}`

@@ -1,7 +1,10 @@
-import type { Role } from '../../../src/console/operators/rights.ts'
-import { ROLES } from '../../../src/console/operators/rights.ts'
-import type { MemberRow } from '../../../src/console/operators/store/memberships.ts'
-import { Radios } from '../form/choices.tsx'
+import { Radios } from '../../../../views/console/form/choices.tsx'
+import type { Fields } from '../../../http/body.ts'
+import { fail, invalid } from '../../../platform/errors.ts'
+import { trimmedText } from '../../form.ts'
+import type { Role } from '../../operators/rights.ts'
+import { ROLES } from '../../operators/rights.ts'
+import type { MemberRow } from '../../operators/store/memberships.ts'
 
 /** Label and permissions of each role. */
 export const ROLE_WORDS: Record<Role, { label: string; plural: string; text: string }> = {
@@ -31,7 +34,7 @@ export const REMOVING =
   'They lose access immediately. API keys stay active. Invitations that they sent are revoked.'
 
 /** Radio buttons for a role. */
-export const RoleField = (field: { value: string; error: string | undefined; help?: string }) => (
+export const RoleField = (field: { value: string; help?: string }) => (
   <Radios
     {...field}
     name="role"
@@ -43,3 +46,7 @@ export const RoleField = (field: { value: string; error: string | undefined; hel
     }))}
   />
 )
+
+export const roleIn = (fields: Fields): Role =>
+  ROLES.find((one) => one === trimmedText(fields, 'role')) ??
+  fail(invalid(`must be one of ${ROLES.join(', ')}`, { field: 'role', rule: 'choice' }))

@@ -1,21 +1,18 @@
 import type { VNode } from 'preact'
-import { shownEntry } from '../../../src/platform/audit/formats.ts'
-import type { LoggedEntry } from '../../../src/platform/audit/index.ts'
-import { CodeBlock } from '../code-block.tsx'
-import type { Column } from '../data-table.tsx'
-import { Id } from '../id.tsx'
-import { Text } from '../text.tsx'
-import { Time } from '../time.tsx'
-import { url } from '../url.ts'
-import { capitalized } from '../words.ts'
+import { CodeBlock } from '../../../../views/console/code-block.tsx'
+import type { Column } from '../../../../views/console/data-table.tsx'
+import { Id } from '../../../../views/console/id.tsx'
+import { Text } from '../../../../views/console/text.tsx'
+import { Time } from '../../../../views/console/time.tsx'
+import { capitalized } from '../../../../views/console/words.ts'
+import { shownEntry } from '../../../platform/audit/formats.ts'
+import type { LoggedEntry } from '../../../platform/audit/index.ts'
+import { usePage } from '../../page.tsx'
 
 /** What the columns show besides the entry. */
 export interface EntryContext {
-  base: string
-  now: number
   /** Names of operators by ID. */
   names: ReadonlyMap<string, string>
-  maySeeKeys: boolean
   /** IDs of endpoints that are user webhooks: the log uses one kind for both. */
   webhooks: ReadonlySet<string>
 }
@@ -30,13 +27,8 @@ export const columns = (page: EntryContext): Column<LoggedEntry>[] => [
     cell: ({ actor }) =>
       actor.source === undefined ? '–' : <Text text={actor.source} limit={48} />,
   },
-  { label: 'Details', narrow: 'bare', cell: (entry) => <EntryDetails {...page} entry={entry} /> },
-  {
-    label: 'Time',
-    align: 'right',
-    narrow: 'corner',
-    cell: ({ at }) => <Time at={at} now={page.now} />,
-  },
+  { label: 'Details', narrow: 'bare', cell: (entry) => <EntryDetails entry={entry} /> },
+  { label: 'Time', align: 'right', narrow: 'corner', cell: ({ at }) => <Time at={at} /> },
 ]
 
 /** Splits `passepartout:bot:0192…` into kind and ID. IDs that tenants choose may contain colons. */
@@ -49,10 +41,11 @@ const KINDS: Readonly<Record<string, string>> = {
   'passepartout:user': 'messenger user',
 }
 
-const Target = ({ entry, ...page }: EntryContext & { entry: LoggedEntry }) => {
+function Target({ entry, webhooks }: EntryContext & { entry: LoggedEntry }) {
+  const hrefOf = useObjectHref(webhooks)
   const [, kind = '', id] = OBJECT.exec(entry.object) ?? []
   if (id === undefined) return <Text text={entry.object} limit={48} />
-  const href = entry.action.endsWith('.deleted') ? undefined : pageOf(page, kind, id)
+  const href = entry.action.endsWith('.deleted') ? undefined : hrefOf(kind, id)
   return (
     <>
       {KINDS[kind] ?? kind.replace('passepartout:', '').replaceAll('_', ' ')}{' '}
@@ -69,10 +62,11 @@ const WORDS: Record<LoggedEntry['actor']['kind'], string> = {
   system: 'Gatehouse',
 }
 
-const ActorName = ({ entry, ...page }: EntryContext & { entry: LoggedEntry }) => {
+function ActorName({ entry, ...page }: EntryContext & { entry: LoggedEntry }) {
+  const hrefOf = useObjectHref(page.webhooks)
   const { kind, id } = entry.actor
   if (id === undefined) return <>{capitalized(WORDS[kind])}</>
-  const href = pageOf(page, kind === 'person' ? 'identity' : kind, id)
+  const href = hrefOf(kind === 'person' ? 'identity' : kind, id)
   const name = page.names.get(id)
   if (name !== undefined)
     return (
@@ -113,51 +107,53 @@ const Linked = ({ href, children }: { href: string | undefined; children: VNode 
 
 /** Page of an object, by kind. */
 const PATHS: Readonly<Record<string, string>> = {
-  identity: '/console/identities/',
-  job: '/console/jobs/',
-  delayed_job: '/console/delayed/',
-  endpoint: '/console/endpoints/',
-  message: '/console/messages/',
-  delivery: '/console/deliveries/',
-  'passepartout:login': '/console/logins/',
-  'passepartout:user': '/console/logins/users/',
+  identity: '/identities/',
+  job: '/jobs/',
+  delayed_job: '/delayed/',
+  endpoint: '/endpoints/',
+  message: '/messages/',
+  delivery: '/deliveries/',
+  'passepartout:login': '/logins/',
+  'passepartout:user': '/logins/users/',
 }
 
 /** Page of kinds that have no page per object. */
 const SHARED: Readonly<Record<string, string>> = {
-  operator: '/console/team',
-  invitation: '/console/team',
-  tenant: '/console/settings',
-  'passepartout:bot': '/console/bots',
+  operator: '/team',
+  invitation: '/team',
+  tenant: '/settings',
+  'passepartout:bot': '/bots',
 }
 
 /** Longer IDs have no page. */
 const MAX_ID_LENGTH = 256
 
-function pageOf({ base, maySeeKeys, webhooks }: EntryContext, kind: string, id: string) {
-  if (id.length > MAX_ID_LENGTH || !id.isWellFormed()) return undefined
-  if (kind === 'key') return maySeeKeys ? url(base, `/console/keys/${id}`) : undefined
-  if (kind === 'endpoint' && webhooks.has(id)) return url(base, `/console/webhooks/${id}`)
-  if (Object.hasOwn(SHARED, kind)) return url(base, SHARED[kind] ?? '')
-  const path = Object.hasOwn(PATHS, kind) ? PATHS[kind] : undefined
-  return path && url(base, path + encodeURIComponent(id))
+/** Addresses of objects, for those that have a page. */
+function useObjectHref(webhooks: EntryContext['webhooks']) {
+  const { href, may } = usePage()
+  return (kind: string, id: string): string | undefined => {
+    if (id.length > MAX_ID_LENGTH || !id.isWellFormed()) return undefined
+    if (kind === 'key') return may('keys') ? href(`/keys/${id}`) : undefined
+    if (kind === 'endpoint' && webhooks.has(id)) return href(`/webhooks/${id}`)
+    if (Object.hasOwn(SHARED, kind)) return href(SHARED[kind] ?? '')
+    const path = Object.hasOwn(PATHS, kind) ? PATHS[kind] : undefined
+    return path && href(path + encodeURIComponent(id))
+  }
 }
 
 /** The whole entry as JSON, and links to related entries. */
-const EntryDetails = ({ entry, base }: EntryContext & { entry: LoggedEntry }) => (
+const EntryDetails = ({ entry }: { entry: LoggedEntry }) => (
   <details class="fold">
     <summary>JSON</summary>
     <CodeBlock title="Event" wraps>
       {JSON.stringify(shownEntry(entry), null, 2).replaceAll(TURNS, asEscape)}
     </CodeBlock>
     <p class="hint">
-      <a href={url(base, '/console/audit', { object: entry.object })}>All events for this target</a>
+      <a href={usePage().href('/audit', { object: entry.object })}>All events for this target</a>
       {entry.actor.id !== undefined && (
         <>
           {', '}
-          <a href={url(base, '/console/audit', { actor: entry.actor.id })}>
-            all events by this actor
-          </a>
+          <a href={usePage().href('/audit', { actor: entry.actor.id })}>all events by this actor</a>
         </>
       )}
     </p>

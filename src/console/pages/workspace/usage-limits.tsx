@@ -1,22 +1,31 @@
-import { DAY_MS } from '../../../src/platform/durations.ts'
-import type { Tariff, Usage } from '../../../src/platform/metering/index.ts'
-import type { Tenant } from '../../../src/platform/tenants.ts'
-import { type Fact, Facts } from '../facts.tsx'
-import { Section } from '../section.tsx'
-import { Time } from '../time.tsx'
-import type { Tone } from '../tone.ts'
-import { capitalized, listed } from '../words.ts'
-import { count, money, percentOf, requestsInWords } from './usage-words.ts'
+import { amountOf, money, percentOf, requestsInWords } from '../../../../views/console/amounts.ts'
+import { Confirm } from '../../../../views/console/confirm.tsx'
+import { type Fact, Facts } from '../../../../views/console/facts.tsx'
+import { Button } from '../../../../views/console/form/button.tsx'
+import { Field } from '../../../../views/console/form/field.tsx'
+import { PageForm } from '../../../../views/console/form/form.tsx'
+import { Section } from '../../../../views/console/section.tsx'
+import { Time } from '../../../../views/console/time.tsx'
+import type { Tone } from '../../../../views/console/tone.ts'
+import { capitalized, listed, numeral } from '../../../../views/console/words.ts'
+import { DAY_MS } from '../../../platform/durations.ts'
+import type { Tariff, Usage, UsageOfMonth } from '../../../platform/metering/index.ts'
+import type { Tenant } from '../../../platform/tenants.ts'
+import { usePage } from '../../page.tsx'
 
-interface LimitsProps {
+export interface UsageView {
   usage: Usage
+  /** All stored months, newest first. */
+  months: readonly UsageOfMonth[]
   tariff: Tariff
   tenant: Tenant
-  now: number
+  /** False for a past month, to which today's limits don't apply. */
+  isNow: boolean
 }
 
 /** Limits of the month, and what happens at the limit. */
-export const Limits = ({ usage, tariff, tenant, now }: LimitsProps) => {
+export const Limits = ({ usage, tariff, tenant }: UsageView) => {
+  const { now } = usePage()
   const { requests, included_requests: included, spend_cap_cents: cap } = usage
   return (
     <Section id="limits" title="Limits" isCard>
@@ -25,7 +34,7 @@ export const Limits = ({ usage, tariff, tenant, now }: LimitsProps) => {
           label="Included requests"
           used={requests}
           limit={included}
-          amount={`${count(requests)} of ${count(included)}`}
+          amount={`${numeral(requests)} of ${numeral(included)}`}
           isEnd={usage.plan === 'free'}
         />
       )}
@@ -45,7 +54,7 @@ export const Limits = ({ usage, tariff, tenant, now }: LimitsProps) => {
 
 function factsOf(usage: Usage, tariff: Tariff, tenant: Tenant, now: number): Fact[] {
   const { plan, left_requests: left, resets_at: resetsAt } = usage
-  const price = `${money(tariff.price_cents)} per ${count(tariff.per)} requests, prorated`
+  const price = `${money(tariff.price_cents)} per ${numeral(tariff.per)} requests, prorated`
   const isOwn = tenant.spend_cap_cents !== null
   return [
     ['Plan', capitalized(plan)],
@@ -55,7 +64,7 @@ function factsOf(usage: Usage, tariff: Tariff, tenant: Tenant, now: number): Fac
       : [['Spend cap', `${money(usage.spend_cap_cents)}${isOwn ? '' : ' (default)'}`] as const]),
     ...paceOf(usage, tariff, now),
     ['Remaining', left === null ? 'Unlimited' : requestsInWords(left)],
-    ['Resets', <Time at={Date.parse(resetsAt)} now={now} />],
+    ['Resets', <Time at={Date.parse(resetsAt)} />],
     ...(left === null
       ? []
       : [
@@ -132,4 +141,36 @@ const MarkedMeter = (meter: {
 function toneAt(share: number, isEnd: boolean): Tone | 'accent' {
   if (!isEnd || share < 80) return 'accent'
   return share < 100 ? 'warn' : 'bad'
+}
+
+/** Form for the monthly spend cap. */
+export const SpendCap = ({ tenant, tariff, usage }: UsageView) => {
+  const own = tenant.spend_cap_cents
+  const standard = money(tariff.default_spend_cap_cents)
+  return (
+    <Section id="cap" title="Spend cap" isCard>
+      <PageForm action="cap" buttons={<Button weight="primary">Set cap</Button>}>
+        <Field
+          name="spend_cap"
+          label="Monthly cap"
+          value={amountOf(own)}
+          placeholder={amountOf(tariff.default_spend_cap_cents)}
+          help={`An amount such as 20 or 20.50, for requests beyond the included ones. This month has cost ${money(usage.cost_cents)} so far: with a cap of that or less, requests that create something are rejected. Without your own cap, the default of ${standard} per month applies.`}
+        />
+      </PageForm>
+      {own !== null && (
+        <div class="aftercap">
+          <Confirm
+            id="uncap"
+            verb="Remove cap"
+            question="Remove the spend cap?"
+            consequence={`The default of ${standard} per month applies instead.`}
+            action={usePage().actionHref('cap/remove')}
+            isHarmless
+            isSmall
+          />
+        </div>
+      )}
+    </Section>
+  )
 }

@@ -1,22 +1,22 @@
-import type { Engine, EngineScope } from '../../../src/platform/engines.ts'
-import type { IssuedKey } from '../../../src/platform/keys.ts'
-import { CurlBlock, type CurlRequest } from '../curl-block.tsx'
-import { PageHead } from '../page-head.tsx'
-import { SecretPanel } from '../secret-panel.tsx'
-import { Time } from '../time.tsx'
-import { url } from '../url.ts'
-import { ENGINE_WORDS } from './key-words.ts'
+import { CurlBlock, type CurlRequest } from '../../../../views/console/curl-block.tsx'
+import { ENGINE_WORDS } from '../../../../views/console/engine-words.ts'
+import { PageHead } from '../../../../views/console/page-head.tsx'
+import { SecretPanel } from '../../../../views/console/secret-panel.tsx'
+import { Time } from '../../../../views/console/time.tsx'
+import type { Engine, EngineScope } from '../../../platform/engines.ts'
+import type { IssuedKey } from '../../../platform/keys.ts'
+import { usePage } from '../../page.tsx'
 
 /** Shows a new API key once. */
-export const IssuedKeyPage = (page: {
-  base: string
-  apiUrl: string
-  key: IssuedKey
+export function IssuedKeyPage({
+  issued: key,
+  replaced,
+}: {
+  issued: IssuedKey
   /** The rotated key, and when it expires. */
   replaced?: { hint: string; endsAt: number }
-  now: number
-}) => {
-  const { base, apiUrl, key, replaced, now } = page
+}) {
+  const { href, baseUrl } = usePage()
   return (
     <>
       <PageHead
@@ -26,7 +26,7 @@ export const IssuedKeyPage = (page: {
           sentence: replaced ? (
             <>
               The new key works now. <code>{replaced.hint}</code> expires{' '}
-              <Time at={replaced.endsAt} now={now} />.
+              <Time at={replaced.endsAt} />.
             </>
           ) : (
             'The key works now.'
@@ -37,9 +37,9 @@ export const IssuedKeyPage = (page: {
         title={`${ENGINE_WORDS[key.engine].label}, ${key.environment ?? 'live'}`}
         what="key"
         secret={key.key}
-        doneHref={url(base, '/console/keys')}
+        doneHref={href('/keys')}
         example={requestsOf(key).map(([title, request]) => (
-          <CurlBlock title={title} {...withKey(apiUrl, key, request)} />
+          <CurlBlock title={title} {...withKey(baseUrl(), key, request)} />
         ))}
       />
     </>

@@ -1,0 +1,282 @@
+import { DataTable } from '../../../../views/console/data-table.tsx'
+import { EmptyState } from '../../../../views/console/empty-state.tsx'
+import { FilterBar, type FilterInput } from '../../../../views/console/filter-bar.tsx'
+import { DownloadButton, LinkButton } from '../../../../views/console/form/button.tsx'
+import { ErrorSummary, type FormError } from '../../../../views/console/form/error-summary.tsx'
+import { errorAt } from '../../../../views/console/form/values.ts'
+import { PageHead } from '../../../../views/console/page-head.tsx'
+import { FilterChips } from '../../../../views/console/tabs.tsx'
+import { Text } from '../../../../views/console/text.tsx'
+import { Time } from '../../../../views/console/time.tsx'
+import type { Query } from '../../../../views/console/url.ts'
+import { FORMATS, type Format, headOf, linesOf } from '../../../platform/audit/formats.ts'
+import type { AuditFilter, LoggedEntry } from '../../../platform/audit/index.ts'
+import { stampOf } from '../../../platform/clock.ts'
+import { invalid } from '../../../platform/errors.ts'
+import { parseTimestamp } from '../../../platform/timestamp.ts'
+import { submitted } from '../../form.ts'
+import { type PageContext, page, usePage } from '../../page.tsx'
+import { columns, type EntryContext, nameOf } from './audit-entry.tsx'
+
+const ON_A_PAGE = 50
+
+interface Found {
+  /** Newest first. A page can be empty without being the last. */
+  entries: readonly LoggedEntry[]
+  /** Positions of the next pages, for `before` and `after`. */
+  older: number | undefined
+  newer: number | undefined
+}
+
+interface AuditLog extends EntryContext {
+  /** Undefined if the filter is invalid. */
+  found: Found | undefined
+  errors: readonly FormError[] | undefined
+}
+
+/** Common filters, by prefix of the action. */
+const CHIPS = [
+  { label: 'All', action: undefined },
+  { label: 'API keys', action: 'key.' },
+  { label: 'Team', action: 'member.' },
+  { label: 'Users', action: 'identity.' },
+  { label: 'Jobs', action: 'job.' },
+  { label: 'Bots', action: 'bot.' },
+  { label: 'Endpoints', action: 'endpoint.' },
+  { label: 'Tenant', action: 'tenant.' },
+] as const
+
+/** The audit log: event, target, actor and IP address. */
+export const auditLog = page({
+  path: '/audit',
+  section: 'audit',
+  right: 'read',
+  title: 'Audit log',
+
+  async load(context): Promise<AuditLog> {
+    const { gate, operators, tenantId, caller } = context
+    const { value: found, errors } = await submitted(async () => pageOf(context), {
+      since: 'since',
+      until: 'until',
+    })
+    const { webhooks } = gate.webhooks.list(caller('gate', 'live'))
+    const members = operators.memberships.list(tenantId)
+    return {
+      found,
+      errors,
+      names: new Map(members.map(({ id, email }) => [id, email])),
+      webhooks: new Set(webhooks.map(({ id }) => id)),
+    }
+  },
+
+  status: ({ errors }) => (errors ? 422 : 200),
+
+  view(log) {
+    const { found, errors } = log
+    const { href, query } = usePage()
+    const filter = filtersIn(query)
+    const { action, actor, object, since, until } = filter
+    const isFiltered = Object.values(filter).some((value) => value !== undefined)
+    const at = (more: Query) => href('/audit', { ...filter, ...more })
+    const file = (format: Format) => href('/audit/export', { ...filter, format })
+    return (
+      <>
+        <PageHead
+          title="Audit log"
+          state={{ sentence: <Summary {...log} isFiltered={isFiltered} /> }}
+          aside={
+            !errors && (
+              <>
+                <DownloadButton href={file('csv')}>Export CSV</DownloadButton>
+                <DownloadButton href={file('ndjson')}>Export NDJSON</DownloadButton>
+              </>
+            )
+          }
+        />
+        <FilterChips
+          label="Kind of event"
+          tabs={CHIPS.map((chip) => ({
+            label: chip.label,
+            href: at({ action: chip.action }),
+            isCurrent: chip.action === action,
+          }))}
+        />
+        <ErrorSummary errors={errors ?? []} />
+        <FilterBar
+          action={href('/audit')}
+          inputs={[
+            {
+              name: 'action',
+              label: 'Event',
+              value: action,
+              isMono: true,
+              placeholder: 'key.revoked',
+            },
+            { name: 'object', label: 'Target', value: object, isMono: true, placeholder: 'ID' },
+            { name: 'actor', label: 'Actor', value: actor, isMono: true, placeholder: 'ID' },
+            momentOf('since', 'Since (UTC)', since, errorAt(errors, 'since')),
+            momentOf('until', 'Until (UTC)', until, errorAt(errors, 'until')),
+          ]}
+          clearHref={isFiltered ? href('/audit') : undefined}
+        />
+        {found && (
+          <DataTable
+            caption="Events, newest first"
+            columns={columns(log)}
+            rows={found.entries}
+            idOf={({ seq }) => `${seq}`}
+            empty={<NoEvents {...found} at={at} isFiltered={isFiltered} />}
+            pages={{
+              newerHref: found.newer === undefined ? undefined : at({ after: found.newer }),
+              olderHref: found.older === undefined ? undefined : at({ before: found.older }),
+            }}
+          />
+        )}
+      </>
+    )
+  },
+
+  files: {
+    /** Streams all matching entries, oldest first, as fast as the client reads. */
+    export({ audit, tenantId, query, now }) {
+      const format = FORMATS.find((one) => one === query.format)
+      if (!format)
+        throw invalid(`must be ${FORMATS.join(' or ')}`, { field: 'format', rule: 'choice' })
+      const slices = audit.oldestFirst(filterIn(tenantId, query))
+      const name = `gatehouse-audit-${stampOf(now)}.${format}`
+      return new Response(streamOf(textOf(slices, format)), {
+        headers: {
+          'content-type': TYPES[format],
+          'content-disposition': `attachment; filename="${name}"`,
+        },
+      })
+    },
+  },
+})
+
+/** A page of entries with links in both directions. Going back past the first entry shows the first page. */
+function pageOf({ audit, tenantId, query }: PageContext): Found {
+  const filter = filterIn(tenantId, query)
+  const [before, after] = [positionIn('before', query.before), positionIn('after', query.after)]
+  if (after !== undefined) {
+    const { entries, next } = audit.listAfter({ ...filter, after, limit: ON_A_PAGE })
+    const last = entries.at(-1)?.seq ?? after + 1
+    if (next !== undefined) return { entries, older: last, newer: next }
+  }
+  const { entries, next } = audit.list({ ...filter, before, limit: ON_A_PAGE })
+  const newer = before === undefined ? undefined : (entries[0]?.seq ?? before - 1)
+  return { entries, older: next, newer }
+}
+
+/** A time filter. Values that a picker can't show, such as a time with a zone, become a text input. */
+const momentOf = (
+  name: string,
+  label: string,
+  value: string | undefined,
+  error: string | undefined,
+): FilterInput => ({
+  name,
+  label,
+  value,
+  error,
+  type: /^(\d{4}-\d\d-\d\dT\d\d:\d\d)?$/.test(value ?? '') ? 'datetime-local' : 'text',
+})
+
+function Summary({ found, names, isFiltered }: AuditLog & { isFiltered: boolean }) {
+  const { query } = usePage()
+  if (!found) return <>No events shown. Fix the filter.</>
+  const [latest] = found.entries
+  if (!latest) return <>{isFiltered ? 'No matching events' : 'No events yet'}</>
+  if (query.before !== undefined || query.after !== undefined)
+    return <>{isFiltered ? 'Older matching events' : 'Older events'}</>
+  return (
+    <>
+      {isFiltered ? 'Latest matching event: ' : 'Latest event: '}
+      <Text text={latest.action} limit={48} /> by {nameOf(latest, names)} <Time at={latest.at} />
+    </>
+  )
+}
+
+const NoEvents = (page: Found & { at: (more: Query) => string; isFiltered: boolean }) => (
+  <EmptyState
+    icon="audit"
+    sentence={page.isFiltered ? 'No matching events' : 'No events'}
+    next={
+      page.older === undefined
+        ? 'Every change by an API key, operator, user or the command line is logged.'
+        : 'Only part of the log has been searched so far.'
+    }
+    action={
+      <>
+        {page.newer !== undefined && (
+          <LinkButton href={page.at({ after: page.newer })}>Newer</LinkButton>
+        )}
+        {page.older !== undefined && (
+          <LinkButton weight="primary" href={page.at({ before: page.older })}>
+            Search older events
+          </LinkButton>
+        )}
+      </>
+    }
+  />
+)
+
+const TYPES: Record<Format, string> = {
+  csv: 'text/csv; charset=utf-8',
+  ndjson: 'application/x-ndjson; charset=utf-8',
+}
+
+/** Filters in a query string; empty ones are undefined. */
+const filtersIn = ({ action, actor, object, since, until }: PageContext['query']) => ({
+  action: action || undefined,
+  actor: actor || undefined,
+  object: object || undefined,
+  since: since || undefined,
+  until: until || undefined,
+})
+
+function filterIn(tenantId: string, query: PageContext['query']): AuditFilter {
+  const { action, actor: actorId, object, ...times } = filtersIn(query)
+  const [since, until] = [momentIn('since', times.since), momentIn('until', times.until)]
+  if (since !== undefined && until !== undefined && until <= since)
+    throw invalid('must be after the start time', { field: 'until', rule: 'range' })
+  return { tenantId, action, actorId, object, since, until }
+}
+
+/** A time from a form, which is in UTC and has no zone. */
+const PLAIN = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?)?$/
+
+function momentIn(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const [whole, time, seconds] = PLAIN.exec(text) ?? []
+  if (whole === undefined) return parseTimestamp(text, name)
+  const rest = time === undefined ? 'T00:00:00Z' : seconds === undefined ? ':00Z' : 'Z'
+  return parseTimestamp(`${text}${rest}`, name)
+}
+
+function positionIn(name: string, text: string | undefined): number | undefined {
+  if (!text) return undefined
+  if (!/^\d{1,15}$/.test(text))
+    throw invalid('must be the number of an entry', { field: name, rule: 'format' })
+  return Number(text)
+}
+
+function* textOf(slices: Iterable<Parameters<typeof linesOf>[0]>, format: Format) {
+  yield headOf(format)
+  for (const entries of slices) yield linesOf(entries, format)
+}
+
+/** Yields to the event loop between slices, because many of them may have no match. */
+function streamOf(texts: Generator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  return new ReadableStream({
+    async pull(controller) {
+      for (let next = texts.next(); ; next = texts.next()) {
+        if (next.done) return controller.close()
+        if (next.value !== '') return controller.enqueue(encoder.encode(next.value))
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    },
+    cancel: () => void texts.return(undefined),
+  })
+}

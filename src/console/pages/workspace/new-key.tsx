@@ -1,0 +1,150 @@
+import { ENGINE_WORDS } from '../../../../views/console/engine-words.ts'
+import { Button, LinkButton } from '../../../../views/console/form/button.tsx'
+import { Checkboxes, Radios } from '../../../../views/console/form/choices.tsx'
+import { Field } from '../../../../views/console/form/field.tsx'
+import { PageForm } from '../../../../views/console/form/form.tsx'
+import { checkedValues } from '../../../../views/console/form/values.ts'
+import { PageHead } from '../../../../views/console/page-head.tsx'
+import type { Fields } from '../../../http/body.ts'
+import { ENGINE_SCOPES, ENGINES, ENVIRONMENTS, type Engine } from '../../../platform/engines.ts'
+import { invalid } from '../../../platform/errors.ts'
+import type { NewKey } from '../../../platform/keys.ts'
+import { trimmedText } from '../../form.ts'
+import { page, shown, usePage } from '../../page.tsx'
+import { IssuedKeyPage } from './issued-key.tsx'
+import { engineIn } from './key-words.ts'
+
+/** Descriptions of the scopes. */
+const SCOPE_WORDS: Record<string, string> = {
+  'identities:read': 'Read users',
+  'identities:write': 'Create, update and delete users',
+  'sessions:write': 'Revoke sessions',
+  flows: 'Sign users in and up',
+  'settings:read': 'Read sign-in methods, policies and webhooks',
+  'settings:write': 'Change sign-in methods, policies and webhooks',
+  'tokens:write': 'Issue, introspect and revoke access tokens',
+  authorize: 'Check permissions',
+  'relay:send': 'Send messages',
+  'relay:read': 'Read messages, endpoints and deliveries',
+  'relay:endpoints': 'Create, update and delete endpoints; retry deliveries',
+}
+
+/** Name of the field with the scopes of an engine. */
+const scopesField = (engine: Engine): string => `${engine}_scopes`
+
+const hasChoice = (engine: Engine): boolean => ENGINE_SCOPES[engine].length > 1
+
+/** The form of a new API key. The style sheet hides the fields of other engines. */
+export const newKey = page({
+  path: '/keys/new',
+  section: 'keys',
+  right: 'keys',
+  title: 'New API key',
+
+  load: ({ query }) => ({ engine: engineIn(query.engine) ?? 'clockwork' }),
+
+  view: ({ engine }) => (
+    <>
+      <PageHead
+        title="New API key"
+        state={{ sentence: 'The key is shown once and works immediately.' }}
+      />
+      <div class="keyform">
+        <PageForm
+          action=""
+          buttons={
+            <>
+              <Button weight="primary">Create key</Button>
+              <LinkButton weight="bare" href={usePage().href('/keys')}>
+                Cancel
+              </LinkButton>
+            </>
+          }
+        >
+          <Radios
+            name="engine"
+            label="Engine"
+            value={engine}
+            options={ENGINES.map((value) => ({ value, ...ENGINE_WORDS[value] }))}
+          />
+          <div class="of-engine gate passepartout relay">
+            <Radios
+              name="environment"
+              label="Environment"
+              value="live"
+              options={[
+                { value: 'live', label: 'Live' },
+                {
+                  value: 'test',
+                  label: 'Test',
+                  text: 'Separate from live data. Never reaches real users or endpoints.',
+                },
+              ]}
+            />
+          </div>
+          {ENGINES.filter(hasChoice).map((of) => (
+            <div class={`of-engine ${of}`}>
+              <Checkboxes
+                name={scopesField(of)}
+                label="Scopes"
+                values={ENGINE_SCOPES[of]}
+                options={ENGINE_SCOPES[of].map((value) => ({
+                  value,
+                  label: value,
+                  text: SCOPE_WORDS[value],
+                }))}
+              />
+            </div>
+          ))}
+          <Field
+            name="own_scopes"
+            label="Custom scopes"
+            isMono
+            isRequired={false}
+            placeholder="orders.read orders.write"
+            help="Scopes of your own services, for access tokens created with this key."
+          />
+        </PageForm>
+      </div>
+    </>
+  ),
+
+  actions: {
+    '': {
+      right: 'keys',
+      form: ({ fields }) => ({
+        engine: 'engine',
+        environment: 'environment',
+        scopes:
+          ownScopesIn(fields).length > 0 ? 'own_scopes' : `${trimmedText(fields, 'engine')}_scopes`,
+      }),
+      /** Shows the key in the response to the form, because it is not stored. */
+      async run({ keys, tenantId, actor, fields }) {
+        const issued = await keys.issue(actor, { tenantId, ...wantedIn(fields) })
+        return shown('New API key', <IssuedKeyPage issued={issued} />)
+      },
+    },
+  },
+})
+
+const ownScopesIn = (body: Fields): string[] =>
+  trimmedText(body, 'own_scopes')
+    .split(/[\s,]+/)
+    .filter(Boolean)
+
+function wantedIn(body: Fields): Omit<NewKey, 'tenantId'> {
+  const engine = ENGINES.find((one) => one === trimmedText(body, 'engine'))
+  if (!engine)
+    throw invalid(`must be one of ${ENGINES.join(', ')}`, { field: 'engine', rule: 'choice' })
+  const environment = ENVIRONMENTS.find((one) => one === trimmedText(body, 'environment'))
+  const known: readonly string[] = ENGINE_SCOPES[engine]
+  // An engine with a single scope has no checkboxes.
+  const chosen =
+    known.length === 1
+      ? known
+      : checkedValues(body, scopesField(engine)).filter((scope) => known.includes(scope))
+  const scopes = [...chosen, ...ownScopesIn(body)]
+  if (scopes.length === 0)
+    throw invalid('must name at least one scope', { field: 'scopes', rule: 'required' })
+  return { engine, scopes, ...(engine !== 'clockwork' && environment && { environment }) }
+}

@@ -1,0 +1,217 @@
+import { Address } from '../../../../views/console/address.tsx'
+import { Confirm, DangerZone } from '../../../../views/console/confirm.tsx'
+import { type Column, DataTable } from '../../../../views/console/data-table.tsx'
+import { EmptyState } from '../../../../views/console/empty-state.tsx'
+import { LinkButton } from '../../../../views/console/form/button.tsx'
+import { PageHead } from '../../../../views/console/page-head.tsx'
+import { Section } from '../../../../views/console/section.tsx'
+import { FilterChips } from '../../../../views/console/tabs.tsx'
+import { Text } from '../../../../views/console/text.tsx'
+import { Time } from '../../../../views/console/time.tsx'
+import { counted } from '../../../../views/console/words.ts'
+import type { Invitation } from '../../operators/invitations.ts'
+import { ROLES } from '../../operators/rights.ts'
+import type { MemberRow } from '../../operators/store/memberships.ts'
+import { good, page, usePage } from '../../page.tsx'
+import { LEAVING, nameOf, ROLE_WORDS } from './team-words.tsx'
+
+/** Members and pending invitations of a tenant. */
+export const teamPage = page({
+  path: '/team',
+  section: 'team',
+  right: 'read',
+  title: 'Team',
+
+  load: ({ operators, tenantId }) => ({
+    members: operators.memberships.list(tenantId),
+    invitations: operators.invitations.list(tenantId),
+  }),
+
+  view({ members, invitations }) {
+    const { href, may, operator, tenant, query } = usePage()
+    const role = ROLES.find((one) => one === query.role)
+    const filtered = role ? members.filter((member) => member.role === role) : members
+    const owners = members.filter((member) => member.role === 'owner')
+    const isLastOwner = owners.length === 1 && owners[0]?.id === operator.id
+    return (
+      <>
+        <PageHead
+          title="Team"
+          state={{
+            sentence: (
+              <>
+                {counted(members.length, 'member')} in <Text text={tenant.name} limit={48} />
+                {`, ${waiting(invitations.length)}`}
+              </>
+            ),
+          }}
+          action={
+            may('team') && (
+              <LinkButton weight="primary" href={href('/team/invite')}>
+                Invite member
+              </LinkButton>
+            )
+          }
+        />
+        <Section id="members" title="Members" note={ruleFor(isLastOwner, may('team'))}>
+          {members.length > 1 && (
+            <FilterChips
+              label="Roles"
+              tabs={[
+                { label: 'All', href: href('/team'), count: members.length, isCurrent: !role },
+                ...ROLES.map((one) => ({
+                  label: ROLE_WORDS[one].plural,
+                  href: href('/team', { role: one }),
+                  count: members.filter((member) => member.role === one).length,
+                  isCurrent: one === role,
+                })),
+              ]}
+            />
+          )}
+          <DataTable
+            caption="Members"
+            columns={memberColumns(operator.id, owners.length)}
+            rows={filtered}
+            hrefOf={({ id }) => href(`/team/${id}`)}
+            idOf={({ id }) => id}
+            empty={
+              <EmptyState
+                icon="team"
+                sentence={`No ${role ?? 'member'}s yet`}
+                next={role && `${ROLE_WORDS[role].text}.`}
+              />
+            }
+          />
+        </Section>
+        <Section
+          id="invitations"
+          title="Invitations"
+          note="Each link works once and expires after 7 days."
+        >
+          <DataTable
+            caption="Invitations"
+            columns={may('team') ? [...INVITATION_COLUMNS, REVOCATION] : INVITATION_COLUMNS}
+            rows={invitations}
+            idOf={({ id }) => id}
+            empty={<p class="hint">No pending invitations</p>}
+          />
+        </Section>
+        {!isLastOwner && (
+          <DangerZone
+            items={[
+              {
+                title: 'Leave the team',
+                text: 'To come back, you need an invitation from an owner.',
+                control: (
+                  <Confirm
+                    id="leave"
+                    verb="Leave team"
+                    question={
+                      <>
+                        Leave <Text text={tenant.name} limit={48} />?
+                      </>
+                    }
+                    consequence={LEAVING}
+                    action={href('/team/leave')}
+                  />
+                ),
+              },
+            ]}
+          />
+        )}
+      </>
+    )
+  },
+
+  actions: {
+    'invitations/:id/revoke': {
+      right: 'team',
+      flash: good('Invitation revoked.'),
+      run: ({ operators, tenantId, actor, params }) =>
+        operators.invitations.revoke(actor, tenantId, params.id),
+    },
+    leave: {
+      right: 'read',
+      run: async (context) => {
+        await context.operators.memberships.remove(
+          context.actor,
+          context.tenantId,
+          context.operator.id,
+        )
+        return LEFT
+      },
+    },
+  },
+})
+
+/** Operators who left can't open the team page any more. */
+export const LEFT = { to: '/account', query: { done: 'left' } }
+
+/** Rules for members, for the current operator. */
+const ruleFor = (isLastOwner: boolean, mayDecide: boolean): string =>
+  [
+    ...(mayDecide ? [] : ['Only owners can manage members.']),
+    isLastOwner
+      ? 'Add another owner before you leave or change role.'
+      : 'A team needs at least one owner.',
+  ].join(' ')
+
+const waiting = (count: number): string => {
+  if (count === 0) return 'no pending invitations'
+  return counted(count, 'pending invitation')
+}
+
+const memberColumns = (operatorId: string, owners: number): Column<MemberRow>[] => [
+  {
+    label: 'Name',
+    isWide: true,
+    cell: (member) => (
+      <>
+        <Text text={nameOf(member)} limit={48} />
+        {member.id === operatorId && <span class="hint"> (you)</span>}
+      </>
+    ),
+  },
+  { label: 'Email', isWide: true, cell: (member) => <Address {...member} limit={64} /> },
+  {
+    label: 'Role',
+    narrow: 'corner',
+    cell: ({ role }) => (
+      <>
+        {ROLE_WORDS[role].label}
+        {role === 'owner' && owners === 1 && <span class="hint"> (only owner)</span>}
+      </>
+    ),
+  },
+  { label: 'Joined', align: 'right', cell: ({ createdAt }) => <Time at={createdAt} /> },
+]
+
+const INVITATION_COLUMNS: Column<Invitation>[] = [
+  { label: 'Email', isWide: true, cell: ({ email }) => <Text text={email} limit={48} /> },
+  { label: 'Role', narrow: 'corner', cell: ({ role }) => ROLE_WORDS[role].label },
+  { label: 'Sent', align: 'right', cell: ({ created_at: at }) => <Time at={Date.parse(at)} /> },
+  { label: 'Expires', align: 'right', cell: ({ expires_at: at }) => <Time at={Date.parse(at)} /> },
+]
+
+const REVOCATION: Column<Invitation> = {
+  label: 'Action',
+  align: 'right',
+  narrow: 'bare',
+  // Without scripts, the confirmation opens in the cell and needs room to wrap.
+  isWide: true,
+  cell: ({ id, email }) => (
+    <Confirm
+      id={`revoke-${id}`}
+      verb="Revoke"
+      of={`the invitation to ${email}`}
+      isSmall
+      question={
+        <>
+          Revoke the invitation to <Text text={email} limit={48} />?
+        </>
+      }
+      consequence="The link stops working. You can invite the same person again."
+      action={usePage().href(`/team/invitations/${id}/revoke`)}
+    />
+  ),
+}
