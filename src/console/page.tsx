@@ -11,7 +11,7 @@ import type { Caller } from '../platform/caller.ts'
 import type { Engine, Environment } from '../platform/engines.ts'
 import { type FormFields, submitted } from './form.ts'
 import { crumbTo } from './layout.ts'
-import type { TenantContext } from './middleware.ts'
+import type { OperatorContext, TenantContext } from './middleware.ts'
 import { may, type Right } from './operators/rights.ts'
 import type { Services } from './services.ts'
 
@@ -23,9 +23,10 @@ type ParamIn<Path extends string> = Path extends `${string}:${infer Name}/${infe
     : never
 
 /** A request to a page, with everything that the page reads or changes. */
-export interface PageContext<Path extends string = string> extends TenantContext, Services {
+export interface OperatorPageContext<Path extends string = string>
+  extends OperatorContext,
+    Services {
   request: Request
-  tenantId: string
   params: Record<ParamIn<Path>, string>
   /** Parameters of the query string, trimmed. */
   query: Record<string, string | undefined>
@@ -34,12 +35,25 @@ export interface PageContext<Path extends string = string> extends TenantContext
   /** Fields of the submitted form. */
   fields: Fields
   now: number
-  may: (right: Right) => boolean
-  caller: (engine: Engine, environment?: Environment) => Caller
   /** Address of a page of the same tenant and environment. */
   href: (path: string, query?: Query) => string
   submission?: Submission | undefined
 }
+
+/** A request to a page of a tenant. */
+export interface PageContext<Path extends string = string> extends OperatorPageContext<Path> {
+  tenant: TenantContext['tenant']
+  tenantId: string
+  may: (right: Right) => boolean
+  caller: (engine: Engine, environment?: Environment) => Caller
+}
+
+/** Who may open a page: members of the tenant with a right, admins of the installation, or all operators. */
+type Access = Right | 'admin' | 'operator'
+
+type ContextOf<Path extends string, For extends Access> = For extends Right
+  ? PageContext<Path>
+  : OperatorPageContext<Path>
 
 /** What follows an action: by default, the page of the action with its message. */
 interface Outcome {
@@ -54,40 +68,45 @@ interface Outcome {
   again?: true
 }
 
-interface Action<Path extends string> {
-  right: Right
+interface Action<Path extends string, For extends Access = Right> {
+  right: Access
   flash?: Flash | Readonly<Record<string, Flash>>
   /** The fields of its form, by API field. Without them, an error is shown as a message. */
-  form?: FormFields | ((context: PageContext<Path>) => FormFields)
-  run: (context: PageContext<Path>) => unknown
+  form?: FormFields | ((context: ContextOf<Path, For>) => FormFields)
+  run: (context: ContextOf<Path, For>) => unknown
 }
 
-interface PageSpec<Path extends string, Data, Names extends string> {
+interface PageSpec<Path extends string, For extends Access, Data, Names extends string> {
   /** Below the tenant, such as `/jobs/:id`. */
   path: Path
   /** Its entry in the sidebar. */
   section: PageKey
-  /** Right that opens the page. */
-  right: Right
+  /** Who may open the page. */
+  right: For
   title: string | ((data: Data) => string)
   /** Pages between its section and this page. */
-  above?: (data: Data, context: PageContext<Path>) => readonly Crumb[]
-  load: (context: PageContext<Path>) => Data | Promise<Data>
+  above?: (data: Data, context: ContextOf<Path, For>) => readonly Crumb[]
+  load: (context: ContextOf<Path, For>) => Data | Promise<Data>
   /** 200 unless given, or unless a form was refused. */
   status?: (data: Data) => number
   view: FunctionComponent<Data>
   /** Forms of the page, by the rest of their address: `pause`, or '' for the address of the page. */
-  actions?: { readonly [Name in Names]: Action<`${Path}/${Name}`> }
+  actions?: { readonly [Name in Names]: Action<`${Path}/${Name}`, For> }
   /** Downloads, by the rest of their address. The page's right opens them. */
-  files?: Readonly<Record<string, (context: PageContext<Path>) => Response>>
+  files?: Readonly<Record<string, (context: ContextOf<Path, For>) => Response>>
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: pages of all kinds of data are in one list
-export type Page = PageSpec<any, any, any>
+export type Page = PageSpec<any, any, any, any>
 
 /** Declares a page. It exists once it is in the list of pages. */
-export const page = <const Path extends string, Data extends object, const Names extends string>(
-  spec: PageSpec<Path, Data, Names>,
+export const page = <
+  const Path extends string,
+  const For extends Access,
+  Data extends object,
+  const Names extends string,
+>(
+  spec: PageSpec<Path, For, Data, Names>,
 ): Page => spec
 
 /** The request that the current page is rendered for. */
@@ -115,13 +134,13 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
       operator,
       tenant,
       actor,
-      tenantId: tenant.tenantId,
+      tenantId: tenant?.tenantId,
       params: routed.params ?? {},
       query: Object.fromEntries([...searchParams].map(([name, value]) => [name, value.trim()])),
       position: positionIn(searchParams),
       fields: routed.body ?? {},
       now: clock.now(),
-      may: (right) => may(tenant.role, right),
+      may: (right) => tenant !== undefined && may(tenant.role, right),
       caller: (engine, environment = undefined) => callerOf(routed, engine, environment ?? null),
       href,
     }
@@ -190,27 +209,32 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
       CONSOLE + spec.path,
       ({ request, params, operator, tenant, actor }) =>
         show(spec, contextOf({ request, params, operator, tenant, actor })),
-      { right: spec.right },
+      macroOf(spec.right),
     )
     for (const [name, file] of Object.entries(spec.files ?? {}))
       routes.get(
         pathIn(CONSOLE + spec.path, name),
         ({ request, params, operator, tenant, actor }) =>
           file(contextOf({ request, params, operator, tenant, actor })),
-        { right: spec.right },
+        macroOf(spec.right),
       )
     for (const [name, { right }] of Object.entries<Action<string>>(spec.actions ?? {}))
       routes.post(
         pathIn(CONSOLE + spec.path, name),
         ({ request, params, body, operator, tenant, actor }) =>
           act(spec, name, contextOf({ request, params, body, operator, tenant, actor })),
-        { right },
+        macroOf(right),
       )
   }
   return routes
 }
 
 type Routed = TenantContext & { request: Request; params?: Record<string, string>; body?: Fields }
+
+const macroOf = (access: Access): Record<string, Access | true> => {
+  if (access === 'admin') return { instance: true }
+  return access === 'operator' ? { operator: true } : { right: access }
+}
 
 interface Shown {
   submission?: Submission

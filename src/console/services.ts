@@ -1,11 +1,17 @@
+import type { Config, Origins } from '../config/index.ts'
+import type { Db } from '../db/open.ts'
 import type { Clockwork } from '../engines/clockwork/index.ts'
 import type { Gate } from '../engines/gate/index.ts'
 import type { Audit } from '../platform/audit/index.ts'
+import type { Backups } from '../platform/backup/index.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { Instances } from '../platform/instances.ts'
 import type { Keys } from '../platform/keys.ts'
+import type { Mail } from '../platform/mail/index.ts'
 import type { Metering } from '../platform/metering/index.ts'
 import type { Tenants } from '../platform/tenants.ts'
 import type { CallerOf } from './callers.ts'
+import type { createInstanceHealth } from './instance-health.ts'
 import type { Layout } from './layout.ts'
 import type { ConsoleMiddleware } from './middleware.ts'
 import type { Operators } from './operators/index.ts'
@@ -20,6 +26,14 @@ export interface Services {
   tenants: Tenants
   operators: Operators
   gate: Gate
+  db: Db
+  mail: Mail
+  backups: Backups
+  config: Config
+  /** Source of each setting; undefined if unknown. */
+  origins: Origins | undefined
+  instances: Instances
+  instanceHealth: ReturnType<typeof createInstanceHealth>
   callerOf: CallerOf
   baseUrl: () => string
   layout: Layout

@@ -91,5 +91,17 @@ export function createAdmins(parts: {
   const record = (actor: Actor, action: string, id: string) =>
     audit.recordForOperators({ actor, action, object: `operator:${id}` })
 
-  return { existing, add, give, take, deactivate, reactivate, signOut, isLast }
+  return {
+    existing,
+    add,
+    give,
+    take,
+    deactivate,
+    reactivate,
+    signOut,
+    isLast,
+    isAdmin: store.isAdmin,
+    page: store.admins,
+    count: store.countAdmins,
+  }
 }

@@ -10,6 +10,7 @@ import type { Backups } from '../../platform/backup/index.ts'
 import type { Mail } from '../../platform/mail/index.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { createCallers } from '../callers.ts'
+import { createInstanceHealth } from '../instance-health.ts'
 import type { Layout } from '../layout.ts'
 import { createLiveAnswers } from '../live/answers.ts'
 import type { Live } from '../live/index.ts'
@@ -19,11 +20,6 @@ import type { Operators } from '../operators/index.ts'
 import { createPages } from '../page.tsx'
 import type { ScopeChecks } from '../scope.ts'
 import { accountPages } from './account.ts'
-import { configurationPage } from './admin/configuration.ts'
-import { healthPage } from './admin/health.ts'
-import { mailPages } from './admin/mail.ts'
-import { operatorPages } from './admin/operators.ts'
-import { tenantPages } from './admin/tenants.ts'
 import { entryPages } from './entry.ts'
 import { firstJobPages } from './first-job.ts'
 import { identityPages } from './gate/identities/index.ts'
@@ -31,6 +27,7 @@ import { policyPages } from './gate/policies/index.ts'
 import { signInPages } from './gate/sign-in/index.ts'
 import { webhookPages } from './gate/webhooks/index.ts'
 import { homePage } from './home/index.ts'
+import { installationPages } from './installation/index.ts'
 import { jobPages } from './jobs/index.ts'
 import { botPages } from './passepartout/bots.ts'
 import { loginPages } from './passepartout/logins.ts'
@@ -39,7 +36,7 @@ import { searchPages } from './search.ts'
 import { welcomePages } from './welcome.ts'
 import { workspacePages } from './workspace/index.ts'
 
-const PAGES = [...jobPages, ...workspacePages]
+const PAGES = [...jobPages, ...workspacePages, ...installationPages]
 
 /** Every page of the console. Its routes are untyped outside: all of them together exceed the compiler's limits. */
 export function consolePages(parts: {
@@ -90,7 +87,7 @@ export function consolePages(parts: {
     .use(welcomePages(common))
     .use(firstJobPages(common))
     .use(homePage(common))
-    .use(createPages(common, PAGES))
+    .use(createPages({ ...common, instanceHealth: createInstanceHealth(common) }, PAGES))
     .use(relayPages(common))
     .use(botPages(common))
     .use(loginPages(common))
@@ -100,11 +97,6 @@ export function consolePages(parts: {
     .use(policyPages(common))
     .use(webhookPages(common))
     .use(accountPages(common))
-    .use(tenantPages({ ...common, defaultPlan: parts.config.metering.defaultPlan }))
-    .use(healthPage(common))
-    .use(mailPages(common))
-    .use(configurationPage(common))
-    .use(operatorPages(common))
 }
 
 const MAX_USER_AGENT_LENGTH = 512

@@ -1,9 +1,9 @@
-import type { TenantIssues } from '../../../../views/console/pages/overview/alerts.tsx'
 import type { Delivery } from '../../../delivery/index.ts'
 import type { Clockwork } from '../../../engines/clockwork/index.ts'
 import type { Bot, Passepartout } from '../../../engines/passepartout/index.ts'
 import type { Environment } from '../../../platform/engines.ts'
 import type { Metering, Nearness } from '../../../platform/metering/index.ts'
+import type { TenantIssues } from './alerts-view.tsx'
 
 /** Finds problems of a tenant that its members can fix. */
 export function createAlerts(parts: {

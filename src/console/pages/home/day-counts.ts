@@ -1,4 +1,3 @@
-import type { DayCount } from '../../../../views/console/pages/overview/tiles.tsx'
 import type { Delivery } from '../../../delivery/index.ts'
 import { MAX_COUNTED } from '../../../delivery/store/read-model.ts'
 import type { Clockwork } from '../../../engines/clockwork/index.ts'
@@ -7,6 +6,7 @@ import type { Passepartout } from '../../../engines/passepartout/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { DAY_MS, HOUR_MS, WEEK_MS } from '../../../platform/durations.ts'
 import type { Environment } from '../../../platform/engines.ts'
+import type { DayCount } from './tiles.tsx'
 
 const HOURS = 24
 /** Counts of periods older than this no longer change. */

@@ -1,9 +1,9 @@
-import type { Activity } from '../../../../views/console/pages/overview/feed.tsx'
 import type { Delivery } from '../../../delivery/index.ts'
 import type { Clockwork } from '../../../engines/clockwork/index.ts'
 import type { Passepartout } from '../../../engines/passepartout/index.ts'
 import type { Relay } from '../../../engines/relay/index.ts'
 import type { Caller } from '../../../platform/caller.ts'
+import type { Activity } from './feed-view.tsx'
 
 /** Most events of one kind, so that a busy engine leaves room for the others. */
 const OF_A_KIND = 10

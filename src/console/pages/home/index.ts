@@ -1,11 +1,4 @@
 import { Elysia } from 'elysia'
-import {
-  InstallationIssues,
-  InstallationPage,
-  NoTenantPage,
-  UnverifiedPage,
-} from '../../../../views/console/pages/overview/installation.tsx'
-import { OverviewPage } from '../../../../views/console/pages/overview/page.tsx'
 import { url } from '../../../../views/console/url.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Tenants } from '../../../platform/tenants.ts'
@@ -17,7 +10,14 @@ import { stateIdOf } from '../../live/part.ts'
 import type { ConsoleMiddleware, OperatorContext, TenantContext } from '../../middleware.ts'
 import type { Operators } from '../../operators/index.ts'
 import { environmentOf } from '../../scope.ts'
+import {
+  InstallationIssues,
+  InstallationPage,
+  NoTenantPage,
+  UnverifiedPage,
+} from './installation.tsx'
 import { createOverview, type OverviewRequest } from './overview.ts'
+import { OverviewPage } from './page.tsx'
 
 const LIVE = '/console/live/overview'
 

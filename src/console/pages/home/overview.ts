@@ -1,7 +1,3 @@
-import {
-  OVERVIEW_PARTS,
-  type OverviewProps,
-} from '../../../../views/console/pages/overview/page.tsx'
 import type { Delivery } from '../../../delivery/index.ts'
 import type { Clockwork } from '../../../engines/clockwork/index.ts'
 import type { Passepartout } from '../../../engines/passepartout/index.ts'
@@ -17,6 +13,7 @@ import { may } from '../../operators/rights.ts'
 import { createAlerts } from './alerts.ts'
 import { createDayCounts } from './day-counts.ts'
 import { createFeed } from './feed.ts'
+import { OVERVIEW_PARTS, type OverviewProps } from './page.tsx'
 import { upcomingRuns } from './upcoming-runs.ts'
 
 /** Interval for the expensive queries while the page is open. */

@@ -1,7 +1,7 @@
-import type { UpcomingRun } from '../../../../views/console/pages/overview/upcoming-runs.tsx'
 import type { Clockwork } from '../../../engines/clockwork/index.ts'
 import { describeSchedule, scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
 import type { ComingRun } from '../../../engines/clockwork/store/read-model.ts'
+import type { UpcomingRun } from './upcoming-runs-view.tsx'
 
 const SHOWN = 8
 /** Further runs of each job, for the time axis. */

@@ -1,9 +1,9 @@
-import type { JobTally } from '../../../../src/engines/clockwork/store/read-model.ts'
-import { Sparkline } from '../../charts/sparkline.tsx'
-import { PAGES } from '../../layout/navigation.ts'
-import { type Tile, Tiles } from '../../tiles.tsx'
-import { url } from '../../url.ts'
-import { numeral } from '../../words.ts'
+import { Sparkline } from '../../../../views/console/charts/sparkline.tsx'
+import { PAGES } from '../../../../views/console/layout/navigation.ts'
+import { type Tile, Tiles } from '../../../../views/console/tiles.tsx'
+import { url } from '../../../../views/console/url.ts'
+import { numeral } from '../../../../views/console/words.ts'
+import type { JobTally } from '../../../engines/clockwork/store/read-model.ts'
 
 /** Number of events today, in UTC. */
 export interface DayCount {

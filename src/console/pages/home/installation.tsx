@@ -1,17 +1,19 @@
-import type { TenantStatus } from '../../../../src/platform/tenants.ts'
-import { AllQuiet, Events } from '../../events.tsx'
-import { ActionButton, Button, LinkButton } from '../../form/button.tsx'
-import { LAYOUT_PATHS, PAGES } from '../../layout/navigation.ts'
-import { PageHead } from '../../page-head.tsx'
-import { ScopedForm } from '../../scope.tsx'
-import { Section } from '../../section.tsx'
-import { Text } from '../../text.tsx'
-import { Tiles } from '../../tiles.tsx'
-import { relative, Time } from '../../time.tsx'
-import { url } from '../../url.ts'
-import { bytes, counted, numeral } from '../../words.ts'
-import { depth, eventOf, sentenceOn } from '../admin/health.tsx'
-import type { InstallationIssue, InstanceHealth } from '../admin/health-view.ts'
+import { AllQuiet, Events } from '../../../../views/console/events.tsx'
+import { ActionButton, Button, LinkButton } from '../../../../views/console/form/button.tsx'
+import { LAYOUT_PATHS, PAGES } from '../../../../views/console/layout/navigation.ts'
+import { PageHead } from '../../../../views/console/page-head.tsx'
+import { ScopedForm } from '../../../../views/console/scope.tsx'
+import { Section } from '../../../../views/console/section.tsx'
+import { Text } from '../../../../views/console/text.tsx'
+import { Tiles } from '../../../../views/console/tiles.tsx'
+import { relative, Time } from '../../../../views/console/time.tsx'
+import { url } from '../../../../views/console/url.ts'
+import { bytes, counted, numeral } from '../../../../views/console/words.ts'
+import type { TenantStatus } from '../../../platform/tenants.ts'
+import type { InstallationIssue, InstanceHealth } from '../../instance-health.ts'
+import { depth, eventOf, sentenceOn } from '../installation/health.tsx'
+
+const CONFIGURATION = PAGES.configuration.path
 
 /** Overview of the installation, for admins. */
 export const InstallationPage = (page: {
@@ -81,7 +83,7 @@ export const InstallationPage = (page: {
 }
 
 function withAction(issue: InstallationIssue, base: string, now: number) {
-  const event = eventOf(issue, base, now)
+  const event = eventOf(issue, url(base, CONFIGURATION, { q: 'backup' }), now)
   const link = (
     <LinkButton href={url(base, PAGES.health.path)} isSmall>
       View
@@ -113,7 +115,7 @@ export const InstallationIssues = (page: {
       <Events
         label="Problems of the installation"
         events={page.issues.map(({ ...issue }) => ({
-          ...eventOf(issue, page.base, page.now),
+          ...eventOf(issue, '', page.now),
           aside: undefined,
         }))}
       />

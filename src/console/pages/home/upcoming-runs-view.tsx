@@ -1,11 +1,11 @@
-import type { ComingRun } from '../../../../src/engines/clockwork/store/read-model.ts'
-import { MINUTE_MS } from '../../../../src/platform/durations.ts'
-import { TimeAxis } from '../../charts/time-axis.tsx'
-import { LinkButton } from '../../form/button.tsx'
-import { PAGES } from '../../layout/navigation.ts'
-import { shorten } from '../../text.tsx'
-import { url } from '../../url.ts'
-import { capitalized } from '../../words.ts'
+import { TimeAxis } from '../../../../views/console/charts/time-axis.tsx'
+import { LinkButton } from '../../../../views/console/form/button.tsx'
+import { PAGES } from '../../../../views/console/layout/navigation.ts'
+import { shorten } from '../../../../views/console/text.tsx'
+import { url } from '../../../../views/console/url.ts'
+import { capitalized } from '../../../../views/console/words.ts'
+import type { ComingRun } from '../../../engines/clockwork/store/read-model.ts'
+import { MINUTE_MS } from '../../../platform/durations.ts'
 
 /** The next run of a job, its schedule in words, and when it runs again after that. */
 export type UpcomingRun = Omit<ComingRun, 'schedule'> & { words: string; again: readonly number[] }

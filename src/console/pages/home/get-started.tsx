@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
-import { CurlBlock } from '../../curl-block.tsx'
-import { LinkButton } from '../../form/button.tsx'
-import { PAGES, type PageKey } from '../../layout/navigation.ts'
-import { Section } from '../../section.tsx'
-import { url } from '../../url.ts'
-import { firstMessage } from '../relay/first-message.ts'
+import { CurlBlock } from '../../../../views/console/curl-block.tsx'
+import { LinkButton } from '../../../../views/console/form/button.tsx'
+import { PAGES, type PageKey } from '../../../../views/console/layout/navigation.ts'
+import { firstMessage } from '../../../../views/console/pages/relay/first-message.ts'
+import { Section } from '../../../../views/console/section.tsx'
+import { url } from '../../../../views/console/url.ts'
 
 /** First steps for a new tenant, in the console and on the command line. */
 export const GetStarted = (page: {

@@ -1,38 +1,34 @@
-import type { BackupRow } from '../../../../src/platform/backup/index.ts'
-import { AutoRefresh } from '../../auto-refresh.tsx'
-import { CodeBlock } from '../../code-block.tsx'
-import { type Column, DataTable } from '../../data-table.tsx'
-import { EmptyState } from '../../empty-state.tsx'
-import { ActionButton } from '../../form/button.tsx'
-import { Section } from '../../section.tsx'
-import { StatusBadge } from '../../status-badge.tsx'
-import { Text } from '../../text.tsx'
-import { duration, Time } from '../../time.tsx'
-import type { Tone } from '../../tone.ts'
-import { url } from '../../url.ts'
-import { bytes, capitalized } from '../../words.ts'
-import type { BackupHealth } from './health-view.ts'
-
-const PATH = '/console/admin/health'
+import { AutoRefresh } from '../../../../views/console/auto-refresh.tsx'
+import { CodeBlock } from '../../../../views/console/code-block.tsx'
+import { type Column, DataTable } from '../../../../views/console/data-table.tsx'
+import { EmptyState } from '../../../../views/console/empty-state.tsx'
+import { ActionButton } from '../../../../views/console/form/button.tsx'
+import { useHere } from '../../../../views/console/here.tsx'
+import { Section } from '../../../../views/console/section.tsx'
+import { StatusBadge } from '../../../../views/console/status-badge.tsx'
+import { Text } from '../../../../views/console/text.tsx'
+import { duration, Time } from '../../../../views/console/time.tsx'
+import type { Tone } from '../../../../views/console/tone.ts'
+import { bytes, capitalized } from '../../../../views/console/words.ts'
+import type { BackupRow } from '../../../platform/backup/index.ts'
+import type { BackupHealth } from '../../instance-health.ts'
 
 export const isBeingMade = ({ made }: BackupHealth): boolean =>
   made.some(({ endedAt }) => endedAt === null)
 
-export const BackUpNow = ({ base, isSmall = false }: { base: string; isSmall?: boolean }) => (
-  <ActionButton isSmall={isSmall} action={url(base, `${PATH}/back-up`)}>
+export const BackUpNow = () => (
+  <ActionButton isSmall action={useHere().actionHref('back-up')}>
     Back up now
   </ActionButton>
 )
 
 /** Backups, including one in progress. */
 export const BackupsSection = (page: {
-  base: string
   backups: BackupHealth
-  now: number
   /** The page already shows a button above. */
   isButtonShown: boolean
 }) => {
-  const { base, backups, now } = page
+  const { backups } = page
   const isBusy = isBeingMade(backups)
   return (
     <div id="backups-now">
@@ -40,11 +36,11 @@ export const BackupsSection = (page: {
         id="backups"
         title="Backups"
         note={scheduleOf(backups)}
-        aside={!isBusy && !page.isButtonShown && <BackUpNow base={base} isSmall />}
+        aside={!isBusy && !page.isButtonShown && <BackUpNow />}
       >
         <DataTable
           caption="Backups, newest first"
-          columns={columns(now)}
+          columns={COLUMNS}
           rows={backups.made}
           idOf={({ id }) => id}
           empty={
@@ -57,12 +53,12 @@ export const BackupsSection = (page: {
           }
         />
       </Section>
-      {isBusy && <AutoRefresh id="backups-now" here={url(base, PATH)} />}
+      {isBusy && <AutoRefresh id="backups-now" here={useHere().href('/admin/health')} />}
     </div>
   )
 }
 
-const columns = (now: number): Column<BackupRow>[] => [
+const COLUMNS: Column<BackupRow>[] = [
   { label: 'File', isMono: true, isWide: true, cell: ({ file }) => <Text text={file} /> },
   {
     label: 'Status',
@@ -79,7 +75,7 @@ const columns = (now: number): Column<BackupRow>[] => [
   },
   { label: 'Trigger', cell: ({ origin }) => capitalized(origin) },
   { label: 'Size', align: 'right', cell: (row) => (row.bytes === null ? '–' : bytes(row.bytes)) },
-  { label: 'Started', align: 'right', cell: ({ startedAt }) => <Time at={startedAt} now={now} /> },
+  { label: 'Started', align: 'right', cell: ({ startedAt }) => <Time at={startedAt} /> },
 ]
 
 function badgeOf(endedAt: number | null, error: string | null): { tone: Tone; word: string } {

@@ -1,0 +1,236 @@
+import type { VNode } from 'preact'
+import { type Column, DataTable } from '../../../../views/console/data-table.tsx'
+import { AllQuiet, type Event, Events } from '../../../../views/console/events.tsx'
+import { Facts } from '../../../../views/console/facts.tsx'
+import { LinkButton } from '../../../../views/console/form/button.tsx'
+import { useHere } from '../../../../views/console/here.tsx'
+import { PageHead } from '../../../../views/console/page-head.tsx'
+import { Columns, Section } from '../../../../views/console/section.tsx'
+import { Text } from '../../../../views/console/text.tsx'
+import { Tiles } from '../../../../views/console/tiles.tsx'
+import { duration, relative, Time } from '../../../../views/console/time.tsx'
+import type { Tone } from '../../../../views/console/tone.ts'
+import { bytes, numeral } from '../../../../views/console/words.ts'
+import type {
+  BackupHealth,
+  InstallationIssue,
+  InstanceHealth,
+  QueueHealth,
+} from '../../instance-health.ts'
+import { good, page } from '../../page.tsx'
+import { BackUpNow, BackupsSection, isBeingMade } from './backups.tsx'
+
+/** Queues are counted up to this number. */
+const MAX_COUNTED = 10_000
+
+/** Health of the installation: problems, queues, storage, email and backups. */
+export const healthPage = page({
+  path: '/admin/health',
+  section: 'health',
+  right: 'admin',
+  title: 'Health',
+
+  load: ({ instanceHealth }) => instanceHealth.read(),
+
+  view(health) {
+    const { href } = useHere()
+    const { issues, now, backups, queues, mail } = health
+    const longestMs = Math.max(...queues.map(({ lagMs }) => lagMs))
+    return (
+      <>
+        <PageHead title="Health" state={sentenceOn(health)} />
+        <Tiles
+          label="Summary"
+          tiles={[
+            { label: 'Backlog', value: depth(sum(queues.map((one) => one.readyCount))) },
+            { label: 'Longest wait', value: longestMs === 0 ? 'None' : duration(longestMs) },
+            { label: 'Free disk', value: bytes(health.freeBytes) },
+            {
+              label: 'Last backup',
+              value: backups.last?.endedAt ? relative(backups.last.endedAt, now) : 'Never',
+            },
+          ]}
+        />
+        <Section id="attention" title="Needs attention">
+          {issues.length === 0 ? (
+            <AllQuiet />
+          ) : (
+            <Events
+              label="Needs attention"
+              events={issues.map((one) => ({
+                ...eventOf(one, href('/admin/configuration', { q: 'backup' }), now),
+                ...actionOf(one, backups),
+              }))}
+            />
+          )}
+        </Section>
+        <Section id="queues" title="Queues" note="Backlog of all tenants.">
+          <DataTable caption="Queues" columns={QUEUE_COLUMNS} rows={queues} />
+        </Section>
+        <Columns>
+          <Section id="process" title="Process" isCard>
+            <Facts
+              facts={[
+                ['Version', health.version],
+                ['Commit', <code>{health.commit}</code>],
+                ['Started', <Time at={health.startedAt} />],
+                ['Running processes', numeral(health.instances)],
+              ]}
+            />
+          </Section>
+          <Section id="storage" title="Storage" isCard>
+            <Facts
+              facts={[
+                ['Data directory', <code>{health.dataDir}</code>],
+                ['Database', bytes(health.databaseBytes)],
+                ['Write-ahead log', bytes(health.logBytes)],
+                ['Free disk', bytes(health.freeBytes)],
+              ]}
+            />
+          </Section>
+        </Columns>
+        <Section
+          id="mail"
+          title="Email"
+          isCard
+          aside={<LinkButton href={href('/admin/mail')}>Email outbox</LinkButton>}
+        >
+          <Facts
+            facts={[
+              [
+                'Server',
+                mail.server === null ? (
+                  'None. Emails are held in the outbox, where you can read them.'
+                ) : (
+                  <code>{mail.server}</code>
+                ),
+              ],
+              ['Queued', depth(mail.ready)],
+              ['Retrying', depth(mail.waiting)],
+            ]}
+          />
+        </Section>
+        <BackupsSection
+          backups={backups}
+          isButtonShown={issues.some(({ what }) => ABOUT_BACKUPS.has(what))}
+        />
+      </>
+    )
+  },
+
+  actions: {
+    'back-up': {
+      right: 'admin',
+      flash: good('Backup started.'),
+      /** Starts a backup, which can take minutes. The page shows its progress. */
+      run: ({ backups, audit, actor }) =>
+        backups.makeNow((file) => {
+          const action = 'backup.asked_for'
+          audit.recordForOperators({ actor, action, object: `backup:${file}` })
+        }),
+    },
+  },
+})
+
+const ABOUT_BACKUPS: ReadonlySet<InstallationIssue['what']> = new Set([
+  'backup failed',
+  'no backup',
+  'backups off',
+])
+
+/** Button that fixes a problem, if there is one on this page. */
+function actionOf({ what }: InstallationIssue, backups: BackupHealth): { aside?: VNode } {
+  if (!ABOUT_BACKUPS.has(what) || isBeingMade(backups)) return {}
+  return { aside: <BackUpNow /> }
+}
+
+/** State of the installation in a sentence. */
+export function sentenceOn({ issues, queues }: InstanceHealth): { tone: Tone; sentence: string } {
+  if (issues.length > 0)
+    return {
+      tone: issues.some((one) => TONES[one.what] === 'bad') ? 'bad' : 'warn',
+      sentence:
+        issues.length === 1
+          ? 'Running. 1 problem needs attention.'
+          : `Running. ${issues.length} problems need attention.`,
+    }
+  const readyCount = sum(queues.map((one) => one.readyCount))
+  return {
+    tone: 'good',
+    sentence:
+      readyCount === 0
+        ? 'Everything works. The backlog is empty, and the last backup succeeded.'
+        : 'Everything works. Work starts within a minute, and the last backup succeeded.',
+  }
+}
+
+const TONES: Record<InstallationIssue['what'], Tone> = {
+  room: 'bad',
+  queue: 'warn',
+  'backup failed': 'bad',
+  'no backup': 'bad',
+  'backups off': 'warn',
+}
+
+/** Describes a problem. */
+export function eventOf(issue: InstallationIssue, configurationHref: string, now: number): Event {
+  return { tone: TONES[issue.what], ...wordsOn(issue, configurationHref, now) }
+}
+
+function wordsOn(
+  issue: InstallationIssue,
+  configurationHref: string,
+  _now: number,
+): Omit<Event, 'tone'> {
+  switch (issue.what) {
+    case 'room':
+      return {
+        title: `${bytes(issue.freeBytes)} of disk space left`,
+        text: "Without free space, Gatehouse can't store data. Free up space or move the data directory.",
+      }
+    case 'queue':
+      return {
+        title: `${QUEUES[issue.name]} are delayed by ${duration(issue.lagMs)}`,
+        text: "More work arrives than is processed, or its targets don't respond.",
+      }
+    case 'backup failed':
+      return {
+        title: 'The last backup failed',
+        text: <Text text={issue.row.error ?? ''} />,
+        aside: <Time at={issue.row.startedAt} />,
+      }
+    case 'no backup':
+      return {
+        title: issue.lastAt === undefined ? 'No backup yet' : 'The last backup is overdue',
+        text: 'The scheduled backup did not run. Check the server log for the reason.',
+      }
+    case 'backups off':
+      return {
+        title: 'No backup in the last day, and scheduled backups are off',
+        text: 'Set enabled = true under [backup], or run gatehouse backup.',
+        aside: <a href={configurationHref}>Configuration</a>,
+      }
+  }
+}
+
+const QUEUES: Record<QueueHealth['name'], string> = {
+  runs: 'Job runs',
+  deliveries: 'Deliveries',
+  'repeated deliveries': 'Delivery retries',
+}
+
+const QUEUE_COLUMNS: Column<QueueHealth>[] = [
+  { label: 'Queue', isWide: true, cell: ({ name }) => QUEUES[name] },
+  { label: 'Backlog', align: 'right', cell: ({ readyCount }) => depth(readyCount) },
+  {
+    label: 'Longest wait',
+    align: 'right',
+    cell: ({ lagMs }) => (lagMs === 0 ? '–' : duration(lagMs)),
+  },
+]
+
+const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)
+
+/** A count up to the counting limit. */
+export const depth = (count: number): string =>
+  count >= MAX_COUNTED ? `${numeral(MAX_COUNTED)} or more` : numeral(count)

@@ -1,0 +1,171 @@
+import { money } from '../../../../views/console/amounts.ts'
+import type { Column } from '../../../../views/console/data-table.tsx'
+import { EmptyState } from '../../../../views/console/empty-state.tsx'
+import { LinkButton } from '../../../../views/console/form/button.tsx'
+import { useHere } from '../../../../views/console/here.tsx'
+import { PageHead } from '../../../../views/console/page-head.tsx'
+import { StatusBadge } from '../../../../views/console/status-badge.tsx'
+import { Text } from '../../../../views/console/text.tsx'
+import { Time } from '../../../../views/console/time.tsx'
+import type { Tone } from '../../../../views/console/tone.ts'
+import { countedTo, numeral } from '../../../../views/console/words.ts'
+import { createCursor } from '../../../platform/cursor.ts'
+import { dayOf, monthOf } from '../../../platform/metering/months.ts'
+import {
+  MAX_TENANTS_COUNTED,
+  type Plan,
+  type Tenant,
+  type TenantStatus,
+} from '../../../platform/tenants.ts'
+import { type OperatorPageContext, page } from '../../page.tsx'
+import { NoMatches, SearchedList, searchIn } from './searched-list.tsx'
+
+const PATH = '/admin/tenants'
+
+const STATUSES = [
+  'active',
+  'suspended',
+  'renewal_unpaid',
+] as const satisfies readonly TenantStatus[]
+
+export const STATUS_BADGES: Record<TenantStatus, { tone: Tone; word: string }> = {
+  active: { tone: 'good', word: 'active' },
+  suspended: { tone: 'bad', word: 'suspended' },
+  renewal_unpaid: { tone: 'bad', word: 'renewal unpaid' },
+}
+
+export const PLAN_LABELS: Record<Plan, { label: string; text: string }> = {
+  free: { label: 'Free', text: 'Included requests only.' },
+  metered: { label: 'Metered', text: 'Requests beyond the included ones are billed, up to a cap.' },
+  unlimited: { label: 'Unlimited', text: 'No limits and no charges.' },
+}
+
+interface TenantListRow extends Tenant {
+  /** Requests of this month. */
+  requests: number
+  costCents: number
+}
+
+const cursor = createCursor('tenants', 'string')
+
+/** All tenants of the installation. */
+export const tenantList = page({
+  path: PATH,
+  section: 'tenants',
+  right: 'admin',
+  title: 'Tenants',
+
+  async load(context) {
+    const { tenants, metering, query } = context
+    const { q, search, after, limit, cut } = searchIn(context, PATH, cursor)
+    const status = STATUSES.find((one) => one === query.status)
+    const found = tenants.page({ status, search, after, limit })
+    const { rows, pages } = cut(found, ({ id }) => id, { status })
+    await metering.flush()
+    return {
+      rows: rows.map((tenant) => ({ ...tenant, ...usedBy(context, tenant) })),
+      counts: tenants.counts(),
+      status,
+      q,
+      pages,
+    }
+  },
+
+  view({ rows, counts, status, q, pages }) {
+    const { href } = useHere()
+    const all = sum(counts)
+    const action = (
+      <LinkButton weight="primary" href={href(`${PATH}/new`)}>
+        Create tenant
+      </LinkButton>
+    )
+    return (
+      <>
+        <PageHead
+          title="Tenants"
+          state={sentenceOn(counts, MAX_TENANTS_COUNTED)}
+          action={all > 0 && action}
+        />
+        {all === 0 ? (
+          <EmptyState
+            icon="tenants"
+            sentence="No tenants yet"
+            next="Each tenant has its own API keys, users, jobs, bots and endpoints."
+            action={action}
+          />
+        ) : (
+          <SearchedList
+            path={PATH}
+            caption={q === '' ? 'Tenants, newest first' : 'Tenants by name'}
+            search={{ label: 'Search by name or ID', value: q }}
+            filter={{
+              name: 'status',
+              label: 'Status',
+              value: status,
+              questions: [
+                { label: 'All', count: all },
+                ...STATUSES.map((of) => ({ label: LABELS[of], value: of, count: counts[of] })),
+              ],
+            }}
+            columns={COLUMNS}
+            rows={rows}
+            pages={pages}
+            none={
+              <NoMatches
+                icon="tenants"
+                sentence="No matching tenants"
+                label="View all tenants"
+                href={href(PATH)}
+              />
+            }
+          />
+        )}
+      </>
+    )
+  },
+})
+
+/** Usage of this month, from the database. */
+function usedBy({ metering, now }: OperatorPageContext, { id }: Tenant) {
+  const month = monthOf(dayOf(now))
+  const used = metering.months(id).find((one) => one.month === month)
+  return { requests: used?.requests ?? 0, costCents: used?.cost_cents ?? 0 }
+}
+
+const LABELS: Record<TenantStatus, string> = {
+  active: 'Active',
+  suspended: 'Suspended',
+  renewal_unpaid: 'Renewal unpaid',
+}
+
+const sum = (counts: Readonly<Record<TenantStatus, number>>): number =>
+  STATUSES.reduce((all, status) => all + counts[status], 0)
+
+function sentenceOn(
+  counts: Readonly<Record<TenantStatus, number>>,
+  most: number,
+): { tone?: Tone; sentence: string } {
+  const all = sum(counts)
+  const held = all - counts.active
+  if (all === 0) return { sentence: 'No tenants yet' }
+  const count = `${countedTo(all, most)} ${all === 1 ? 'tenant' : 'tenants'}`
+  if (held > 0) return { tone: 'warn', sentence: `${count}, ${numeral(held)} suspended` }
+  return { tone: 'good', sentence: all === 1 ? `${count}, active` : `${count}, all active` }
+}
+
+const COLUMNS: Column<TenantListRow>[] = [
+  { label: 'Name', isWide: true, cell: ({ name }) => <Text text={name} limit={60} /> },
+  { label: 'Plan', cell: ({ plan }) => PLAN_LABELS[plan].label },
+  {
+    label: 'Status',
+    narrow: 'corner',
+    cell: ({ status }) => <StatusBadge {...STATUS_BADGES[status]} />,
+  },
+  { label: 'Requests this month', align: 'right', cell: ({ requests }) => numeral(requests) },
+  {
+    label: 'Cost',
+    align: 'right',
+    cell: ({ plan, costCents }) => (plan === 'metered' || costCents > 0 ? money(costCents) : '–'),
+  },
+  { label: 'Created', align: 'right', cell: ({ created_at: at }) => <Time at={Date.parse(at)} /> },
+]
