@@ -116,6 +116,7 @@ export const usePage = () => useHere() as PageContext & Here
 export const shown = (title: string, page: VNode) => ({ shown: { title, page } })
 
 export const good = (text: string): Flash => ({ tone: 'good', text })
+export const warn = (text: string): Flash => ({ tone: 'warn', text })
 
 const CONSOLE = '/console'
 

@@ -22,7 +22,6 @@ import type { ScopeChecks } from '../scope.ts'
 import { accountPages } from './account.ts'
 import { entryPages } from './entry.ts'
 import { firstJobPages } from './first-job.ts'
-import { identityPages } from './gate/identities/index.ts'
 import { policyPages } from './gate/policies/index.ts'
 import { signInPages } from './gate/sign-in/index.ts'
 import { webhookPages } from './gate/webhooks/index.ts'
@@ -33,10 +32,11 @@ import { botPages } from './passepartout/bots.ts'
 import { loginPages } from './passepartout/logins.ts'
 import { relayPages } from './relay.ts'
 import { searchPages } from './search.ts'
+import { userPages } from './users/index.ts'
 import { welcomePages } from './welcome.ts'
 import { workspacePages } from './workspace/index.ts'
 
-const PAGES = [...jobPages, ...workspacePages, ...installationPages]
+const PAGES = [...userPages, ...jobPages, ...workspacePages, ...installationPages]
 
 /** Every page of the console. Its routes are untyped outside: all of them together exceed the compiler's limits. */
 export function consolePages(parts: {
@@ -92,7 +92,6 @@ export function consolePages(parts: {
     .use(botPages(common))
     .use(loginPages(common))
     .use(searchPages(common))
-    .use(identityPages(common))
     .use(signInPages(common))
     .use(policyPages(common))
     .use(webhookPages(common))

@@ -30,11 +30,14 @@ export const Form = (form: {
  */
 export function PageForm({
   action,
+  anchor,
   initial = {},
   ...form
 }: {
   /** Name of the page's action. */
   action: string
+  /** ID of the part of the page to show after a refusal. */
+  anchor?: string
   initial?: Fields
   hidden?: Record<string, string>
   buttons: ComponentChildren
@@ -45,7 +48,11 @@ export function PageForm({
   const { values, errors } = isRefused ? submission : { values: initial, errors: [] }
   return (
     <FormContext.Provider value={{ values, errors }}>
-      <Form action={actionHref(action)} errors={errors} {...form} />
+      <Form
+        action={anchor ? `${actionHref(action)}#${anchor}` : actionHref(action)}
+        errors={errors}
+        {...form}
+      />
     </FormContext.Provider>
   )
 }

@@ -1,8 +1,6 @@
-import type { IdentityDetail } from '../../../../../src/engines/gate/identities/model.ts'
-import type { Device } from '../../../../../src/platform/device.ts'
-import { StatusBadge } from '../../../status-badge.tsx'
-
-export const IDENTITIES = '/console/identities'
+import { StatusBadge } from '../../../../views/console/status-badge.tsx'
+import type { IdentityDetail } from '../../../engines/gate/identities/model.ts'
+import type { Device } from '../../../platform/device.ts'
 
 export const StateBadge = ({ state }: Pick<IdentityDetail, 'state'>) =>
   state === 'active' ? (

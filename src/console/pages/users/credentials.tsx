@@ -1,16 +1,15 @@
-import { PROVIDERS } from '../../../../../src/config/index.ts'
-import type { IdentityDetail } from '../../../../../src/engines/gate/identities/model.ts'
-import { providerName } from '../../../../../src/engines/gate/sign-in/flows/ui/providers.ts'
-import { Confirm } from '../../../confirm.tsx'
-import { type Column, DataTable } from '../../../data-table.tsx'
-import { EmptyState } from '../../../empty-state.tsx'
-import { LinkButton } from '../../../form/button.tsx'
-import { Section } from '../../../section.tsx'
-import { Text } from '../../../text.tsx'
-import { Time } from '../../../time.tsx'
-import { url } from '../../../url.ts'
-import { IDENTITIES } from './badges.tsx'
-import type { IdentityView } from './identity-view.ts'
+import { Confirm } from '../../../../views/console/confirm.tsx'
+import { type Column, DataTable } from '../../../../views/console/data-table.tsx'
+import { EmptyState } from '../../../../views/console/empty-state.tsx'
+import { LinkButton } from '../../../../views/console/form/button.tsx'
+import { Section } from '../../../../views/console/section.tsx'
+import { Text } from '../../../../views/console/text.tsx'
+import { Time } from '../../../../views/console/time.tsx'
+import { PROVIDERS } from '../../../config/index.ts'
+import type { IdentityDetail } from '../../../engines/gate/identities/model.ts'
+import { providerName } from '../../../engines/gate/sign-in/flows/ui/providers.ts'
+import { usePage } from '../../page.tsx'
+import type { UserView } from './user-view.ts'
 
 type Credential = IdentityDetail['credentials'][string]
 
@@ -25,7 +24,7 @@ interface CredentialRow {
 }
 
 interface Removal {
-  /** Path below the user's page. */
+  /** Name of the page's action. */
   path: string
   verb: string
   consequence: string
@@ -61,33 +60,26 @@ const CREDENTIALS: Record<string, { label: string; verb: string; consequence: st
 export const nameOfCredential = (type: string): string => CREDENTIALS[type]?.label ?? type
 
 /** Sign-in methods of a user, which can be removed. */
-export const Credentials = (page: IdentityView) => {
-  const { base, now, identity, mayChange } = page
+export function Credentials(user: Pick<UserView, 'identity' | 'hasCode'>) {
+  const { may, href } = usePage()
+  const { state } = user.identity
   return (
     <Section
       id="credentials"
       title="Sign-in methods"
-      aside={mayChange && identity.state === 'active' && <RecoveryMail {...page} />}
+      aside={may('change') && state === 'active' && <RecoveryMail />}
     >
       <DataTable<CredentialRow>
         caption="Sign-in methods"
-        rows={credentialRows(page)}
+        rows={credentialRows(user)}
         idOf={({ id }) => id}
-        columns={[
-          { label: 'Method', cell: ({ label }) => label },
-          { label: 'Identifier', isWide: true, cell: ({ knownAs }) => <Text text={knownAs} /> },
-          { label: 'Added', align: 'right', cell: ({ since }) => timeOf(since, now) },
-          { label: 'Updated', align: 'right', cell: ({ changed }) => timeOf(changed, now) },
-          ...(mayChange ? [removalColumn(base, identity.id)] : []),
-        ]}
+        columns={[...COLUMNS, ...(may('change') ? [REMOVAL] : [])]}
         empty={
           <EmptyState
             icon="signIn"
             sentence="No sign-in methods yet"
             next="They can set a password with account recovery, or use an email code if it is enabled."
-            action={
-              <LinkButton href={url(base, '/console/sign-in')}>View sign-in methods</LinkButton>
-            }
+            action={<LinkButton href={href('/sign-in')}>View sign-in methods</LinkButton>}
           />
         }
       />
@@ -95,21 +87,30 @@ export const Credentials = (page: IdentityView) => {
   )
 }
 
-const RecoveryMail = ({ base, identity }: IdentityView) => (
+const RecoveryMail = () => (
   <Confirm
     id="recover"
     verb="Send recovery email"
     question="Send a recovery email?"
     consequence="Emails them a code and a link. When they set a new password, all their sessions end."
-    action={url(base, `${IDENTITIES}/${identity.id}/recover`)}
+    action={usePage().actionHref('recover')}
     isHarmless
   />
 )
 
-const timeOf = (at: string | undefined, now: number) =>
-  at === undefined ? '–' : <Time at={Date.parse(at)} now={now} />
+const timeOf = (at: string | undefined) => (at === undefined ? '–' : <Time at={Date.parse(at)} />)
 
-function credentialRows({ identity, hasCode }: IdentityView): CredentialRow[] {
+const COLUMNS: Column<CredentialRow>[] = [
+  { label: 'Method', cell: ({ label }) => label },
+  { label: 'Identifier', isWide: true, cell: ({ knownAs }) => <Text text={knownAs} /> },
+  { label: 'Added', align: 'right', cell: ({ since }) => timeOf(since) },
+  { label: 'Updated', align: 'right', cell: ({ changed }) => timeOf(changed) },
+]
+
+function credentialRows({
+  identity,
+  hasCode,
+}: Pick<UserView, 'identity' | 'hasCode'>): CredentialRow[] {
   const { oidc, ...others } = identity.credentials
   return [
     ...Object.values(others).map(credentialRow),
@@ -155,7 +156,7 @@ function accountOf(account: string, { created_at: since }: Credential): Credenti
   }
 }
 
-const removalColumn = (base: string, id: string): Column<CredentialRow> => ({
+const REMOVAL: Column<CredentialRow> = {
   label: '',
   align: 'right',
   narrow: 'bare',
@@ -166,7 +167,7 @@ const removalColumn = (base: string, id: string): Column<CredentialRow> => ({
         verb={row.removal.verb}
         question={`${row.removal.verb}?`}
         consequence={row.removal.consequence}
-        action={url(base, `${IDENTITIES}/${id}/${row.removal.path}`)}
+        action={usePage().actionHref(row.removal.path)}
       />
     ),
-})
+}

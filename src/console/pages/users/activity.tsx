@@ -1,16 +1,16 @@
-import type { Happening } from '../../../../../src/engines/gate/identities/history.ts'
-import type { Actor } from '../../../../../src/platform/audit/index.ts'
-import { type Event, Events } from '../../../events.tsx'
-import { Section } from '../../../section.tsx'
-import { Text } from '../../../text.tsx'
-import { Time } from '../../../time.tsx'
-import type { Tone } from '../../../tone.ts'
+import { type Event, Events } from '../../../../views/console/events.tsx'
+import { Section } from '../../../../views/console/section.tsx'
+import { Text } from '../../../../views/console/text.tsx'
+import { Time } from '../../../../views/console/time.tsx'
+import type { Tone } from '../../../../views/console/tone.ts'
+import type { Happening } from '../../../engines/gate/identities/history.ts'
+import type { Actor } from '../../../platform/audit/index.ts'
 import { deviceName, methodNames } from './badges.tsx'
 import { nameOfCredential } from './credentials.tsx'
-import type { IdentityView } from './identity-view.ts'
+import type { UserView } from './user-view.ts'
 
 /** Latest activity of a user, and changes to the user. */
-export const ActivitySection = (page: IdentityView & { auditHref: string }) => (
+export const Activity = (page: UserView & { auditHref: string }) => (
   <Section
     id="history"
     title="Activity"
@@ -27,14 +27,14 @@ export const ActivitySection = (page: IdentityView & { auditHref: string }) => (
         label="Activity"
         events={page.activity.map((entry) => ({
           ...eventOf(entry, page),
-          aside: <Time at={entry.at} now={page.now} />,
+          aside: <Time at={entry.at} />,
         }))}
       />
     )}
   </Section>
 )
 
-function eventOf(entry: Happening, page: IdentityView): Event {
+function eventOf(entry: Happening, page: UserView): Event {
   switch (entry.kind) {
     case 'signed_in':
       return {
@@ -96,7 +96,7 @@ const ACTION_LABELS: Record<string, (detail: Record<string, unknown>) => string>
 const actionLabel = ({ action, detail }: Extract<Happening, { kind: 'done' }>): string =>
   ACTION_LABELS[action]?.(detail) ?? action
 
-const By = ({ actor, page }: { actor: Actor; page: IdentityView }) => (
+const By = ({ actor, page }: { actor: Actor; page: UserView }) => (
   <>
     By <Text text={nameOf(actor, page)} limit={64} />
     {actor.source && (
@@ -107,7 +107,7 @@ const By = ({ actor, page }: { actor: Actor; page: IdentityView }) => (
   </>
 )
 
-function nameOf({ kind, id }: Actor, { identity, names }: IdentityView): string {
+function nameOf({ kind, id }: Actor, { identity, names }: UserView): string {
   switch (kind) {
     case 'operator':
       return names.get(id ?? '') ?? 'a former operator'

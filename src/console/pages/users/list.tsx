@@ -1,0 +1,209 @@
+import type { VNode } from 'preact'
+import { Sparkline } from '../../../../views/console/charts/sparkline.tsx'
+import type { CurlRequest } from '../../../../views/console/curl-block.tsx'
+import { type Column, DataTable } from '../../../../views/console/data-table.tsx'
+import { EmptyState } from '../../../../views/console/empty-state.tsx'
+import { FilterBar } from '../../../../views/console/filter-bar.tsx'
+import { LinkButton } from '../../../../views/console/form/button.tsx'
+import { ErrorSummary, type FormError } from '../../../../views/console/form/error-summary.tsx'
+import { type ListPosition, pagerLinks } from '../../../../views/console/list-position.ts'
+import { PageHead } from '../../../../views/console/page-head.tsx'
+import { FilterChips } from '../../../../views/console/tabs.tsx'
+import { Text } from '../../../../views/console/text.tsx'
+import { Tiles } from '../../../../views/console/tiles.tsx'
+import { Time } from '../../../../views/console/time.tsx'
+import { capitalized, countedTo, numeral } from '../../../../views/console/words.ts'
+import type { Frequency } from '../../../engines/gate/identities/history.ts'
+import type { IdentityDetail } from '../../../engines/gate/identities/model.ts'
+import type { Page } from '../../../platform/cursor.ts'
+import { page as pageOf } from '../../../platform/cursor.ts'
+import { submitted } from '../../form.ts'
+import { type PageContext, page, usePage } from '../../page.tsx'
+import { StateBadge, VerifiedBadge } from './badges.tsx'
+import { nameOfCredential } from './credentials.tsx'
+
+const ON_A_PAGE = 50
+/** Users are counted up to this number. */
+const MAX_COUNTED = 10_000
+
+const STATES = ['active', 'inactive'] as const
+type State = (typeof STATES)[number]
+type Counts = Record<State, number>
+
+interface UserList {
+  found: Page<IdentityDetail>
+  errors: readonly FormError[] | undefined
+  q: string
+  state: State | undefined
+  counts: Counts
+  signIns: Frequency
+  signUps: Frequency
+}
+
+/** The users of a tenant, with search and filters. */
+export const userList = page({
+  path: '/identities',
+  section: 'identities',
+  right: 'read',
+  title: 'Users',
+
+  async load(context): Promise<UserList> {
+    const { gate, query } = context
+    const caller = context.caller('gate', 'live')
+    const state = STATES.find((one) => one === query.state)
+    const { value: found, errors } = await submitted(async () => foundBy(context, state))
+    return {
+      found: found ?? { data: [], has_more: false, next_cursor: null },
+      errors,
+      q: query.q ?? '',
+      state,
+      counts: {
+        active: gate.identities.count(caller, 'active', MAX_COUNTED),
+        inactive: gate.identities.count(caller, 'inactive', MAX_COUNTED),
+      },
+      signIns: gate.history.frequency(caller, 'identity.login'),
+      signUps: gate.history.frequency(caller, 'identity.created'),
+    }
+  },
+
+  status: ({ errors }) => (errors ? 422 : 200),
+
+  view(list) {
+    const { found, errors, q, state, counts } = list
+    const { href, may, position } = usePage()
+    const hrefOf = (of: { state?: State | undefined } & ListPosition = {}) =>
+      href('/identities', { q, state, ...of })
+    const isFiltered = q !== '' || state !== undefined
+    const isEmpty = found.data.length === 0 && !isFiltered && !position.cursor
+    const create = may('change') && (
+      <LinkButton weight="primary" href={href('/identities/new')}>
+        Create user
+      </LinkButton>
+    )
+    return (
+      <>
+        <PageHead
+          title="Users"
+          state={{ sentence: sentenceOn(counts) }}
+          action={!isEmpty && create}
+        />
+        {counts.active + counts.inactive > 0 && <LastDay {...list} />}
+        <ErrorSummary errors={errors ?? []} />
+        <FilterChips
+          label="Status"
+          tabs={[
+            { label: 'All', href: hrefOf({ state: undefined }), isCurrent: !state },
+            ...STATES.map((of) => ({
+              label: capitalized(of),
+              href: hrefOf({ state: of }),
+              isCurrent: state === of,
+              ...(counts[of] < MAX_COUNTED && { count: counts[of] }),
+            })),
+          ]}
+        />
+        <FilterBar
+          action={href('/identities')}
+          search={{ label: 'Search by ID or start of email', value: q }}
+          kept={{ state }}
+          clearHref={isFiltered ? href('/identities') : undefined}
+        />
+        <DataTable
+          caption="Users"
+          columns={COLUMNS}
+          rows={found.data}
+          hrefOf={({ id }) => href(`/identities/${id}`)}
+          idOf={({ id }) => id}
+          pages={pagerLinks(position, found.next_cursor, hrefOf)}
+          empty={isEmpty ? <NoUsers action={create} /> : <NoMatches />}
+        />
+      </>
+    )
+  },
+})
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
+
+/** Searches by full ID or by the start of an email address. */
+function foundBy({ gate: { identities }, caller, query }: PageContext, state: State | undefined) {
+  const { q = '' } = query
+  const by = caller('gate', 'live')
+  if (UUID.test(q)) {
+    const found = identities.find(by, q.toLowerCase())
+    return pageOf(found && (!state || found.state === state) ? [found] : [], 1, () => '')
+  }
+  return identities.list(by, {
+    limit: ON_A_PAGE,
+    state,
+    cursor: query.cursor || undefined,
+    search: q === '' ? undefined : q,
+  })
+}
+
+const NoUsers = ({ action }: { action: VNode | false }) => (
+  <EmptyState
+    icon="identities"
+    sentence="No users yet"
+    next="Users sign up themselves, or you create them here or with the API."
+    action={action}
+    curl={createUserRequest(usePage().baseUrl())}
+  />
+)
+
+const NoMatches = () => (
+  <EmptyState
+    icon="search"
+    sentence="No matching users"
+    next="The search finds full IDs and the start of email addresses."
+    action={<LinkButton href={usePage().href('/identities')}>View all users</LinkButton>}
+  />
+)
+
+const createUserRequest = (apiUrl: string): CurlRequest => ({
+  url: `${apiUrl}/v1/gate/identities`,
+  headers: { Authorization: 'Bearer $KEY', 'Content-Type': 'application/json' },
+  body: { schema_id: 'user', traits: { email: 'ada@example.com' } },
+})
+
+const LastDay = ({ signIns, signUps }: UserList) => (
+  <Tiles
+    label="Last 24 hours"
+    tiles={[tileOf('Sign-ins, 24 h', signIns), tileOf('New users, 24 h', signUps)]}
+  />
+)
+
+function tileOf(label: string, { hours, isCut }: Frequency) {
+  const sum = hours.reduce((all, count) => all + count, 0)
+  const value = `${numeral(sum)}${isCut ? ' or more' : ''}`
+  return {
+    label,
+    value,
+    picture: <Sparkline values={hours} label={`${label}, by hour: ${value} in total`} />,
+  }
+}
+
+function sentenceOn({ active, inactive }: Counts): string {
+  if (active + inactive === 0) return 'People who sign in to your app'
+  const all = `${countedTo(active, MAX_COUNTED)} active`
+  return inactive === 0 ? all : `${all}, ${countedTo(inactive, MAX_COUNTED)} inactive`
+}
+
+const COLUMNS: Column<IdentityDetail>[] = [
+  { label: 'Email', isWide: true, cell: ({ traits }) => <Text text={traits.email} /> },
+  { label: 'Status', narrow: 'corner', cell: (identity) => <StateBadge {...identity} /> },
+  {
+    label: 'Email verified',
+    cell: ({ verifiable_addresses: [address] }) => (
+      <VerifiedBadge isVerified={address?.verified ?? false} />
+    ),
+  },
+  {
+    label: 'Sign-in methods',
+    cell: ({ credentials }) => <Text text={signInMethodRows(credentials)} />,
+  },
+  { label: 'Created', align: 'right', cell: ({ created_at: at }) => <Time at={Date.parse(at)} /> },
+]
+
+const signInMethodRows = (credentials: IdentityDetail['credentials']): string => {
+  const types = Object.keys(credentials)
+  return types.length === 0 ? 'None' : types.map(nameOfCredential).join(', ')
+}

@@ -1,0 +1,72 @@
+import { Button } from '../../../../views/console/form/button.tsx'
+import { PageForm } from '../../../../views/console/form/form.tsx'
+import { Textarea } from '../../../../views/console/form/textarea.tsx'
+import { rawText } from '../../../../views/console/form/values.ts'
+import { JsonView } from '../../../../views/console/json-view.tsx'
+import { Section } from '../../../../views/console/section.tsx'
+import type { JsonObject } from '../../../engines/gate/identities/documents/json.ts'
+import type { IdentityDetail } from '../../../engines/gate/identities/model.ts'
+import { checkMetadata } from '../../../engines/gate/identities/traits.ts'
+import { type Fields, parseJson } from '../../../http/body.ts'
+import { AppError, conflict, renamed } from '../../../platform/errors.ts'
+import { trimmedText } from '../../form.ts'
+import { type PageContext, usePage } from '../../page.tsx'
+
+/** Metadata of a user, as JSON. */
+export const Metadata = ({ identity }: { identity: IdentityDetail }) => (
+  <Section
+    id="metadata"
+    title="Metadata"
+    note="Your data about this user. They can read it, but not change it. Policies can use it."
+  >
+    {usePage().may('change') ? (
+      <PageForm
+        action="metadata"
+        anchor="metadata"
+        hidden={{ seen: identity.updated_at }}
+        buttons={<Button>Save metadata</Button>}
+      >
+        <Textarea
+          name="metadata"
+          label="JSON object"
+          isMono
+          rows={8}
+          value={JSON.stringify(identity.metadata_public, null, 2)}
+        />
+      </PageForm>
+    ) : (
+      <JsonView title="Metadata" value={identity.metadata_public} />
+    )}
+  </Section>
+)
+
+/** Replaces the metadata, unless it was changed after the form was opened. */
+export async function saveMetadata(
+  { gate, caller, fields }: PageContext,
+  before: IdentityDetail,
+): Promise<void> {
+  const path = '/metadata_public'
+  const value = metadataIn(fields)
+  if (trimmedText(fields, 'seen') !== before.updated_at)
+    throw conflict('has changed since you opened this form. Save again to replace it', {
+      field: 'metadata',
+      rule: 'changed',
+    })
+  const unchanged = { op: 'test', path, value: before.metadata_public }
+  const replaced = { op: 'replace', path, value }
+  await gate.editing.patch(caller('gate', 'live'), before.id, [unchanged, replaced])
+}
+
+/** The object in a form's field, `{}` for an empty one. */
+export function metadataIn(fields: Fields): JsonObject {
+  try {
+    const metadata = parseJson((rawText(fields, 'metadata') ?? '').trim()) ?? {}
+    checkMetadata(metadata)
+    return metadata
+  } catch (error) {
+    throw error instanceof AppError ? renamed(error, asInForm) : error
+  }
+}
+
+/** The text as a whole is the body to its parser. */
+const asInForm = (field = 'body'): string => field.replace(/^(body|metadata_public)/, 'metadata')

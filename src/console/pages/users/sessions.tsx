@@ -1,0 +1,73 @@
+import { Confirm } from '../../../../views/console/confirm.tsx'
+import { type Column, DataTable } from '../../../../views/console/data-table.tsx'
+import { ActionButton } from '../../../../views/console/form/button.tsx'
+import { Section } from '../../../../views/console/section.tsx'
+import { Text } from '../../../../views/console/text.tsx'
+import { Time } from '../../../../views/console/time.tsx'
+import { capitalized } from '../../../../views/console/words.ts'
+import { usePage } from '../../page.tsx'
+import { deviceName, methodNames } from './badges.tsx'
+import type { UserSession, UserView } from './user-view.ts'
+
+/** Sessions of a user, which can be ended. */
+export function Sessions({ sessions }: Pick<UserView, 'sessions'>) {
+  const { may } = usePage()
+  return (
+    <Section
+      id="sessions"
+      title="Sessions"
+      aside={may('change') && sessions.length > 0 && <EndAll />}
+    >
+      <DataTable<UserSession>
+        caption="Sessions"
+        rows={sessions}
+        idOf={({ id }) => id}
+        columns={may('change') ? [...COLUMNS, END] : COLUMNS}
+        empty={<p class="hint">No active sessions</p>}
+      />
+    </Section>
+  )
+}
+
+const EndAll = () => (
+  <Confirm
+    id="revoke-all"
+    verb="End all sessions"
+    question="End all sessions?"
+    consequence="They have to sign in again on every device. Access tokens stay valid until they expire."
+    action={usePage().actionHref('sessions/revoke')}
+  />
+)
+
+const COLUMNS: Column<UserSession>[] = [
+  { label: 'Device', cell: ({ device }) => capitalized(deviceName(device)) },
+  {
+    label: 'IP address',
+    isMono: true,
+    cell: ({ devices: [device] }) => <Text text={device?.ip_address ?? ''} />,
+  },
+  {
+    label: 'Method',
+    isWide: true,
+    cell: ({ authentication_methods: methods }) =>
+      capitalized(methodNames(methods.map(({ method }) => method))),
+  },
+  {
+    label: 'Signed in',
+    align: 'right',
+    cell: ({ authenticated_at: at }) => <Time at={Date.parse(at)} />,
+  },
+  { label: 'Expires', align: 'right', cell: ({ expires_at: at }) => <Time at={Date.parse(at)} /> },
+]
+
+const END: Column<UserSession> = {
+  label: '',
+  align: 'right',
+  narrow: 'bare',
+  cell: ({ id, device }) => (
+    <ActionButton isSmall action={usePage().actionHref(`sessions/${id}/revoke`)}>
+      End session
+      <span class="unseen"> on {deviceName(device)}</span>
+    </ActionButton>
+  ),
+}

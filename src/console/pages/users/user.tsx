@@ -1,0 +1,241 @@
+import { type Fact, Facts } from '../../../../views/console/facts.tsx'
+import { ActionButton, LinkButton } from '../../../../views/console/form/button.tsx'
+import { Id } from '../../../../views/console/id.tsx'
+import { JsonView } from '../../../../views/console/json-view.tsx'
+import { PageHead } from '../../../../views/console/page-head.tsx'
+import { Section } from '../../../../views/console/section.tsx'
+import { Text } from '../../../../views/console/text.tsx'
+import { Time } from '../../../../views/console/time.tsx'
+import { counted } from '../../../../views/console/words.ts'
+import type { IdentityDetail } from '../../../engines/gate/identities/model.ts'
+import type { Caller } from '../../../platform/caller.ts'
+import { deviceOf } from '../../../platform/device.ts'
+import { AppError, fail, notFound } from '../../../platform/errors.ts'
+import { good, type PageContext, page, usePage, warn } from '../../page.tsx'
+import { Activity } from './activity.tsx'
+import { deviceName, StateBadge, VerifiedBadge } from './badges.tsx'
+import { Credentials } from './credentials.tsx'
+import { UserDangerZone } from './danger-zone.tsx'
+import { Metadata, saveMetadata } from './metadata.tsx'
+import { Sessions } from './sessions.tsx'
+import type { UserSession, UserView } from './user-view.ts'
+
+const MAILED = {
+  sent: good('Email sent.'),
+  held: warn('The email is held in the outbox, because this installation has no mail server.'),
+  limited: warn('Not sent: too many emails to this address or from your team. Try again later.'),
+}
+const REMOVED = good('Sign-in method removed. Existing sessions continue.')
+
+/** One user: profile, sign-in methods, sessions, activity, metadata and actions. */
+export const userPage = page({
+  path: '/identities/:id',
+  section: 'identities',
+  right: 'read',
+
+  load(context): UserView {
+    const { gate, operators, tenantId } = context
+    const caller = context.caller('gate', 'live')
+    const identity = existing(context)
+    return {
+      identity,
+      sessions: gate.sessions
+        .list(caller, identity.id)
+        .map((session) => ({
+          ...session,
+          device: deviceOf(session.devices[0]?.user_agent ?? null),
+        })),
+      activity: gate.history.of(caller, identity.id),
+      names: new Map(operators.memberships.list(tenantId).map(({ id, email }) => [id, email])),
+      hasCode: gate.signInMethods.security(caller).passwordless_enabled,
+    }
+  },
+
+  title: ({ identity }) => identity.traits.email,
+
+  view(user) {
+    const { identity, sessions } = user
+    const { href } = usePage()
+    const isActive = identity.state === 'active'
+    const audit = href('/audit', { object: `identity:${identity.id}` })
+    return (
+      <>
+        <PageHead
+          title={<Text text={identity.traits.email} />}
+          state={{ tone: isActive ? 'good' : 'quiet', sentence: sentenceOn(identity, sessions) }}
+          aside={<LinkButton href={audit}>Audit log</LinkButton>}
+        />
+        <About identity={identity} />
+        <Credentials {...user} />
+        <Sessions sessions={sessions} />
+        <Activity {...user} auditHref={audit} />
+        <Metadata identity={identity} />
+        <Section id="raw" title="API object">
+          <JsonView title="Identity" value={identity} />
+        </Section>
+        <UserDangerZone identity={identity} />
+      </>
+    )
+  },
+
+  actions: {
+    metadata: {
+      right: 'change',
+      form: { metadata: 'metadata' },
+      flash: good('Metadata saved.'),
+      run: (context) => saveMetadata(context, existing(context)),
+    },
+    activate: {
+      right: 'change',
+      flash: good('User activated.'),
+      run: (context) => setState(context, 'active'),
+    },
+    deactivate: {
+      right: 'change',
+      flash: good('User deactivated. Their sessions and access tokens have ended.'),
+      run: (context) => setState(context, 'inactive'),
+    },
+    verify: {
+      right: 'change',
+      flash: MAILED,
+      run: (context) =>
+        mailed(context, (caller, id) => context.gate.verification.resend(caller, id)),
+    },
+    recover: {
+      right: 'change',
+      flash: MAILED,
+      run: (context) =>
+        mailed(context, (caller, id) => context.gate.recoveryMails.send(caller, id)),
+    },
+    'credentials/:part/remove': {
+      right: 'change',
+      flash: REMOVED,
+      async run(context) {
+        const { gate, caller, params } = context
+        await gate.credentialRemoval.remove(
+          caller('gate', 'live'),
+          existing(context).id,
+          params.part,
+        )
+      },
+    },
+    'accounts/:part/remove': {
+      right: 'change',
+      flash: REMOVED,
+      async run(context) {
+        const { gate, caller, params } = context
+        await gate.credentialRemoval.removeAccount(
+          caller('gate', 'live'),
+          existing(context).id,
+          params.part,
+        )
+      },
+    },
+    'sessions/revoke': {
+      right: 'change',
+      flash: good('All sessions ended.'),
+      async run(context) {
+        await context.gate.sessions.revokeAll(context.caller('gate', 'live'), existing(context).id)
+      },
+    },
+    'sessions/:part/revoke': {
+      right: 'change',
+      flash: good('Session ended.'),
+      async run(context) {
+        const { gate, params } = context
+        const caller = context.caller('gate', 'live')
+        const theirs = gate.sessions.list(caller, existing(context).id)
+        if (!theirs.some(({ id }) => id === params.part))
+          throw notFound('session not found, or already ended')
+        await gate.sessions.revoke(caller, params.part)
+      },
+    },
+    delete: {
+      right: 'delete',
+      flash: good('User deleted. Only the audit log is kept.'),
+      async run(context) {
+        await context.gate.identities.remove(context.caller('gate', 'live'), existing(context).id)
+        return { to: '/identities' }
+      },
+    },
+  },
+})
+
+/** The user in the path, of the operator's tenant. */
+const existing = ({ gate, caller, params }: PageContext<'/:id'>): IdentityDetail =>
+  gate.identities.find(caller('gate', 'live'), params.id) ?? fail(notFound('identity not found'))
+
+async function setState(context: PageContext<'/:id'>, state: 'active' | 'inactive'): Promise<void> {
+  const { id } = existing(context)
+  await context.gate.editing.setState(context.caller('gate', 'live'), id, state)
+}
+
+/** Sends an email. A rate limit is a message instead of an error. */
+async function mailed(
+  context: PageContext<'/:id'>,
+  send: (caller: Caller, id: string) => Promise<unknown>,
+): Promise<{ flash: keyof typeof MAILED }> {
+  const { id } = existing(context)
+  try {
+    await send(context.caller('gate', 'live'), id)
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'rate_limited') return { flash: 'limited' }
+    throw error
+  }
+  return { flash: context.config.mail.smtpUrl === undefined ? 'held' : 'sent' }
+}
+
+function sentenceOn({ state }: IdentityDetail, sessions: readonly UserSession[]): string {
+  if (state === 'inactive') return "Inactive. This user can't sign in."
+  const [latest] = sessions
+  if (!latest) return 'Active, no sessions'
+  return `Active, ${counted(sessions.length, 'session')}, last on ${deviceName(latest.device)}`
+}
+
+function About({ identity }: Pick<UserView, 'identity'>) {
+  const { may, actionHref } = usePage()
+  const { traits, verifiable_addresses: addresses, state } = identity
+  const isUnverified = state === 'active' && addresses.some(({ verified }) => !verified)
+  return (
+    <Section
+      id="who"
+      title="About"
+      isCard
+      aside={
+        may('change') &&
+        isUnverified && (
+          <ActionButton isSmall action={actionHref('verify')}>
+            Send verification email
+          </ActionButton>
+        )
+      }
+    >
+      <Facts facts={factsOf(identity)} />
+      {traits.custom_data && (
+        <JsonView title="Profile (user-editable)" value={traits.custom_data} />
+      )}
+    </Section>
+  )
+}
+
+function factsOf(identity: IdentityDetail): Fact[] {
+  const time = (at: string) => <Time at={Date.parse(at)} />
+  return [
+    ['ID', <Id id={identity.id} what="user ID" />],
+    ['Status', <StateBadge {...identity} />],
+    ...identity.verifiable_addresses.flatMap(({ value, verified, verified_at: at }) => [
+      ['Email', <Text text={value} />] as const,
+      [
+        'Email verified',
+        <>
+          <VerifiedBadge isVerified={verified} /> {at && time(at)}
+        </>,
+      ] as const,
+    ]),
+    ['Created', time(identity.created_at)],
+    ['Updated', time(identity.updated_at)],
+    ...(identity.state === 'inactive'
+      ? [['Inactive since', time(identity.state_changed_at)] as const]
+      : []),
+  ]
+}
