@@ -17,21 +17,22 @@ export const pairsIn = (fields: Fields, prefix = ''): [name: string, value: stri
   })
 
 /** Errors that a change of the form's input can fix. */
-const CORRECTABLE: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['invalid', 'conflict'])
+export const CORRECTABLE: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['invalid', 'conflict'])
 
 /**
  * The result of `work`, or its errors by form field. `names` maps API field names to form fields; a
- * field without an entry belongs to its closest parent that has one. Errors that the user can't fix
- * in the form are thrown.
+ * field without an entry belongs to its closest parent that has one. Errors of other kinds than `kinds`
+ * are thrown.
  */
 export async function submitted<T>(
   work: () => Promise<T>,
   names: FormFields = {},
+  kinds = CORRECTABLE,
 ): Promise<{ value: T; errors?: undefined } | { value?: undefined; errors: FormError[] }> {
   try {
     return { value: await work() }
   } catch (error) {
-    if (!(error instanceof AppError && CORRECTABLE.has(error.kind))) throw error
+    if (!(error instanceof AppError && kinds.has(error.kind))) throw error
     return { errors: error.fieldErrors.map((one) => errorOf(one, names)) }
   }
 }

@@ -9,7 +9,8 @@ import { type Query, url } from '../../views/console/url.ts'
 import type { Fields } from '../http/body.ts'
 import type { Caller } from '../platform/caller.ts'
 import type { Engine, Environment } from '../platform/engines.ts'
-import { type FormFields, submitted } from './form.ts'
+import type { ErrorKind } from '../platform/errors.ts'
+import { CORRECTABLE, type FormFields, submitted } from './form.ts'
 import { crumbTo } from './layout.ts'
 import type { OperatorContext, TenantContext } from './middleware.ts'
 import { may, type Right } from './operators/rights.ts'
@@ -185,23 +186,24 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
 
   async function act(spec: Page, name: string, context: PageContext): Promise<Response> {
     const action = spec.actions?.[name] as Action<string>
-    const names = typeof action.form === 'function' ? action.form(context) : action.form
-    const { value, errors } = await submitted(async () => action.run(context), names)
+    const { value, errors } = await submitted(
+      async () => action.run(context),
+      formOf(action, context),
+      action.form ? CORRECTABLE : CONFLICT,
+    )
+    if (errors && !action.form) {
+      const flash: Flash = { tone: 'bad', text: errors[0]?.message ?? '' }
+      return show(spec, context, { flash, status: 409 })
+    }
     const submission = { action: name, values: context.fields, errors: errors ?? [] }
-    if (errors && !action.form)
-      return show(spec, context, {
-        flash: { tone: 'bad', text: errors[0]?.message ?? '' },
-        status: 409,
-      })
     if (errors) return show(spec, context, { submission, status: 422 })
     const { to, query, flash, shown, again } = (value ?? {}) as Outcome
     if (again) return show(spec, context, { submission })
     if (shown) return render(spec, context, { title: shown.title, node: shown.page })
     const done = [keyOf(spec, name), flash].filter(Boolean).join('.')
     const target = to ?? pathOf(spec, context.params)
-    return layout.go(
-      url('', CONSOLE + target, { ...query, done: flashes.has(done) ? done : undefined }),
-    )
+    const message = { done: flashes.has(done) ? done : undefined }
+    return layout.go(url('', CONSOLE + target, { ...query, ...message }))
   }
 
   const routes: AnyElysia = new Elysia({ name: 'pages', detail: { hide: true } }).use(middleware)
@@ -231,6 +233,12 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
 }
 
 type Routed = TenantContext & { request: Request; params?: Record<string, string>; body?: Fields }
+
+/** Errors that an action without a form can run into. Any other means a request that no page sends. */
+const CONFLICT: ReadonlySet<ErrorKind> = new Set(['conflict'])
+
+const formOf = ({ form }: Action<string>, context: PageContext): FormFields | undefined =>
+  typeof form === 'function' ? form(context) : form
 
 const macroOf = (access: Access): Record<string, Access | true> => {
   if (access === 'admin') return { instance: true }
