@@ -41,14 +41,15 @@ export async function submitted<T>(
 export type FormFields = Readonly<Record<string, string | { name: string; label: string }>>
 
 /** An error of `headers.X-Foo` belongs to the form's `headers`, and its message names `X-Foo`. */
-function errorOf({ field = '', problem }: FieldError, names: FormFields): FormError {
+function errorOf({ field = '', problem, at }: FieldError, names: FormFields): FormError {
   const steps = field.split('.')
   for (let length = steps.length; length > 0; length--) {
     const found = names[steps.slice(0, length).join('.')]
     if (found === undefined) continue
     const { name, label } = typeof found === 'string' ? { name: found, label: '' } : found
     const subject = [label, steps.slice(length).join('.')].filter(Boolean).join(' ')
-    return { name, message: subject ? `${subject} ${problem}.` : asSentence(problem) }
+    const message = subject ? `${subject} ${problem}.` : asSentence(problem)
+    return { name, at, message: at ? `Line ${at.line}, column ${at.column}: ${message}` : message }
   }
   return { message: field ? `${field} ${problem}.` : asSentence(problem) }
 }

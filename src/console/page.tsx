@@ -61,6 +61,8 @@ interface Outcome {
   /** Path of another page to show, with its query. */
   to?: string
   query?: Query
+  /** Address of a page outside the console. */
+  away?: string
   /** Name of the message, for an action with several. */
   flash?: string
   /** A page in response to the form, for secrets that are not stored. */
@@ -197,7 +199,8 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
     }
     const submission = { action: name, values: context.fields, errors: errors ?? [] }
     if (errors) return show(spec, context, { submission, status: 422 })
-    const { to, query, flash, shown, again } = (value ?? {}) as Outcome
+    const { to, query, away, flash, shown, again } = (value ?? {}) as Outcome
+    if (away) return new Response(null, { status: 303, headers: { location: away } })
     if (again) return show(spec, context, { submission })
     if (shown) return render(spec, context, { title: shown.title, node: shown.page })
     const done = [keyOf(spec, name), flash].filter(Boolean).join('.')

@@ -22,8 +22,6 @@ import type { ScopeChecks } from '../scope.ts'
 import { accountPages } from './account.ts'
 import { entryPages } from './entry.ts'
 import { firstJobPages } from './first-job.ts'
-import { policyPages } from './gate/policies/index.ts'
-import { signInPages } from './gate/sign-in/index.ts'
 import { webhookPages } from './gate/webhooks/index.ts'
 import { homePage } from './home/index.ts'
 import { installationPages } from './installation/index.ts'
@@ -92,8 +90,6 @@ export function consolePages(parts: {
     .use(botPages(common))
     .use(loginPages(common))
     .use(searchPages(common))
-    .use(signInPages(common))
-    .use(policyPages(common))
     .use(webhookPages(common))
     .use(accountPages(common))
 }

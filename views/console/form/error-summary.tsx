@@ -5,6 +5,8 @@ export interface FormError {
   /** Name of the field; undefined for an error of the whole form. */
   name?: string
   message: string
+  /** Position within the field's text. */
+  at?: { line: number; column: number } | undefined
 }
 
 /** Errors of a submitted form, each linked to its field. Takes the focus. */

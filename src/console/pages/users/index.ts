@@ -1,6 +1,20 @@
 import type { Page } from '../../page.tsx'
+import { decisionPage } from './decision.tsx'
+import { decisionList } from './decisions.tsx'
 import { userList } from './list.tsx'
 import { newUser } from './new-user.tsx'
+import { policiesPage } from './policies.tsx'
+import { providerPage } from './provider.tsx'
+import { signInPage } from './sign-in.tsx'
 import { userPage } from './user.tsx'
 
-export const userPages: readonly Page[] = [userList, newUser, userPage]
+export const userPages: readonly Page[] = [
+  userList,
+  newUser,
+  userPage,
+  signInPage,
+  providerPage,
+  policiesPage,
+  decisionList,
+  decisionPage,
+]

@@ -1,20 +1,23 @@
-import type { Question } from '../../../../../src/engines/gate/authorization/model.ts'
-import type { PolicyDecision } from '../../../../../src/engines/gate/authorization/policy/policy-decision.ts'
-import type { IdentityDetail } from '../../../../../src/engines/gate/identities/model.ts'
-import { CodeBlock } from '../../../code-block.tsx'
-import { Facts } from '../../../facts.tsx'
-import { Button } from '../../../form/button.tsx'
-import type { FormError } from '../../../form/error-summary.tsx'
-import { Field } from '../../../form/field.tsx'
-import { Form } from '../../../form/form.tsx'
-import { Textarea } from '../../../form/textarea.tsx'
-import { errorAt } from '../../../form/values.ts'
-import { Columns, Section } from '../../../section.tsx'
-import { StatusBadge } from '../../../status-badge.tsx'
-import { Text } from '../../../text.tsx'
-import { url } from '../../../url.ts'
-import { capitalized } from '../../../words.ts'
-import { POLICIES } from './state.ts'
+import { CodeBlock } from '../../../../views/console/code-block.tsx'
+import { Facts } from '../../../../views/console/facts.tsx'
+import { Button } from '../../../../views/console/form/button.tsx'
+import type { FormError } from '../../../../views/console/form/error-summary.tsx'
+import { Field } from '../../../../views/console/form/field.tsx'
+import { Form } from '../../../../views/console/form/form.tsx'
+import { Textarea } from '../../../../views/console/form/textarea.tsx'
+import { errorAt } from '../../../../views/console/form/values.ts'
+import { Columns, Section } from '../../../../views/console/section.tsx'
+import { StatusBadge } from '../../../../views/console/status-badge.tsx'
+import { Text } from '../../../../views/console/text.tsx'
+import { capitalized } from '../../../../views/console/words.ts'
+import type { Question } from '../../../engines/gate/authorization/model.ts'
+import type { PolicyDecision } from '../../../engines/gate/authorization/policy/policy-decision.ts'
+import { isJsonObject, type JsonObject } from '../../../engines/gate/identities/documents/json.ts'
+import type { IdentityDetail } from '../../../engines/gate/identities/model.ts'
+import { parseJson } from '../../../http/body.ts'
+import { AppError, invalid, renamed } from '../../../platform/errors.ts'
+import { submitted } from '../../form.ts'
+import { type PageContext, usePage } from '../../page.tsx'
 
 /** A request to evaluate. */
 export interface Evaluation {
@@ -25,7 +28,7 @@ export interface Evaluation {
 }
 
 /** Result of a request, with what it is based on. */
-export interface EvaluationResult {
+interface EvaluationResult {
   decided: PolicyDecision
   question: Question
   /** Policies that decided, as source text. */
@@ -34,8 +37,44 @@ export interface EvaluationResult {
   subject: IdentityDetail | undefined
 }
 
+const FIELDS = { subject: 'subject', action: 'action', resource: 'resource', context: 'context' }
+
+/** Evaluates the request in the query string, if it is complete. */
+export async function evaluationOf(page: PageContext): Promise<Evaluation> {
+  const { subject, action = '', resource = '', context = '' } = page.query
+  const values = { subject: subject ?? '', action, resource, context }
+  if (subject === undefined) return { values }
+  const { value: result, errors } = await submitted(async () => resultOf(page, values), FIELDS)
+  return { values, ...(errors ? { errors } : { result }) }
+}
+
+function resultOf(
+  { gate: { authorization, identities, policies }, ...page }: PageContext,
+  { context, ...words }: Evaluation['values'],
+): EvaluationResult {
+  const caller = page.caller('gate', 'live')
+  const question = { ...words, context: contextIn(context) }
+  const decided = authorization.preview(caller, question)
+  return {
+    decided,
+    question,
+    policies: policies.named(caller, decided.policies),
+    subject: identities.find(caller, question.subject),
+  }
+}
+
+function contextIn(text: string): JsonObject {
+  try {
+    const value = parseJson(text.trim()) ?? {}
+    if (isJsonObject(value)) return value
+  } catch (error) {
+    throw error instanceof AppError ? renamed(error, () => 'context') : error
+  }
+  throw invalid('must be a JSON object', { field: 'context', rule: 'type' })
+}
+
 /** Evaluates a request with the current policies, and explains the result. */
-export const TryIt = ({ base, evaluation }: { base: string; evaluation: Evaluation }) => {
+export const Trial = ({ evaluation }: { evaluation: Evaluation }) => {
   const { values, result, errors } = evaluation
   return (
     <Section
@@ -45,7 +84,7 @@ export const TryIt = ({ base, evaluation }: { base: string; evaluation: Evaluati
     >
       <Columns>
         <Form
-          action={`${url(base, POLICIES)}#try`}
+          action={`${usePage().href('/policies')}#try`}
           method="get"
           errors={errors}
           buttons={<Button>Evaluate</Button>}
@@ -88,7 +127,7 @@ export const TryIt = ({ base, evaluation }: { base: string; evaluation: Evaluati
         </Form>
         {result ? (
           <div>
-            <Explained base={base} {...result} />
+            <Explained {...result} />
           </div>
         ) : (
           <p class="hint">
@@ -101,7 +140,7 @@ export const TryIt = ({ base, evaluation }: { base: string; evaluation: Evaluati
   )
 }
 
-const Explained = (of: EvaluationResult & { base: string }) => {
+const Explained = (of: EvaluationResult) => {
   const { decided, policies } = of
   return (
     <div class="stack">
@@ -127,13 +166,13 @@ const Explained = (of: EvaluationResult & { base: string }) => {
   )
 }
 
-function factsOf({ base, question, subject }: EvaluationResult & { base: string }) {
+function factsOf({ question, subject }: EvaluationResult) {
   const [address] = subject?.verifiable_addresses ?? []
   return [
     [
       'Subject',
       subject ? (
-        <a href={url(base, `/console/identities/${subject.id}`)}>
+        <a href={usePage().href(`/identities/${subject.id}`)}>
           <Text text={subject.traits.email} />
         </a>
       ) : (

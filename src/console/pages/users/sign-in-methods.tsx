@@ -1,20 +1,23 @@
-import { type Column, DataTable } from '../../../data-table.tsx'
-import { Section } from '../../../section.tsx'
-import { url } from '../../../url.ts'
-import { SIGN_IN, Switch, Switched } from './badges.tsx'
+import { type Column, DataTable } from '../../../../views/console/data-table.tsx'
+import { Section } from '../../../../views/console/section.tsx'
+import { usePage } from '../../page.tsx'
+import { Switch, Switched } from './sign-in-badges.tsx'
 import type { SignInView } from './sign-in-view.ts'
 
 /** Sign-in methods other than social login. */
-export const Methods = (page: SignInView) => (
-  <Section id="methods" title="Methods">
-    <DataTable
-      caption="Methods"
-      rows={methodsOf(page)}
-      columns={methodColumns(page.base, page.mayChange)}
-      idOf={({ id }) => id}
-    />
-  </Section>
-)
+export function Methods(view: SignInView) {
+  const { may } = usePage()
+  return (
+    <Section id="methods" title="Methods">
+      <DataTable
+        caption="Methods"
+        rows={methodsOf(view)}
+        columns={may('change') ? [...COLUMNS, SWITCH] : COLUMNS}
+        idOf={({ id }) => id}
+      />
+    </Section>
+  )
+}
 
 interface Method {
   id: string
@@ -51,7 +54,7 @@ const methodsOf = ({ hasCode, hasMail, hasSecondFactor }: SignInView): Method[] 
   },
 ]
 
-const methodColumns = (base: string, mayChange: boolean): Column<Method>[] => [
+const COLUMNS: Column<Method>[] = [
   { label: 'Method', cell: ({ name }) => name },
   { label: 'Status', narrow: 'corner', cell: (method) => <Switched {...method} /> },
   {
@@ -62,17 +65,14 @@ const methodColumns = (base: string, mayChange: boolean): Column<Method>[] => [
       <span class="hint">{issue === undefined ? text : `${text} ${issue}.`}</span>
     ),
   },
-  ...(mayChange
-    ? [
-        {
-          label: '',
-          align: 'right' as const,
-          narrow: 'bare' as const,
-          cell: ({ id, name, isOn, isSwitched }: Method) =>
-            isSwitched && (
-              <Switch isOn={isOn} name={name} action={url(base, `${SIGN_IN}/methods/${id}`)} />
-            ),
-        },
-      ]
-    : []),
 ]
+
+const SWITCH: Column<Method> = {
+  label: '',
+  align: 'right',
+  narrow: 'bare',
+  cell: ({ id, name, isOn, isSwitched }) =>
+    isSwitched && (
+      <Switch isOn={isOn} name={name} action={usePage().href(`/sign-in/methods/${id}`)} />
+    ),
+}

@@ -1,7 +1,15 @@
-import type { Config, ProviderName } from '../../../../config/index.ts'
+import type { Config, ProviderName } from '../../../config/index.ts'
+
+/** A required setting of a provider. */
+export interface Required {
+  name: string
+  isSet: boolean
+  /** Undefined for secrets. */
+  value?: string | undefined
+}
 
 /** Required settings of a provider, by their names in the configuration file. */
-export function requiredSettings({ gate }: Config, name: ProviderName) {
+export function requiredSettings({ gate }: Config, name: ProviderName): Required[] {
   const { clientId, clientSecret, teamId, keyId, privateKey } = gate.providers[name]
   const wanted =
     name === 'apple'

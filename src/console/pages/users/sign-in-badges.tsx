@@ -1,7 +1,6 @@
-import { ActionButton } from '../../../form/button.tsx'
-import { StatusBadge } from '../../../status-badge.tsx'
-
-export const SIGN_IN = '/console/sign-in'
+import { ActionButton } from '../../../../views/console/form/button.tsx'
+import { StatusBadge } from '../../../../views/console/status-badge.tsx'
+import { good } from '../../page.tsx'
 
 export const Switched = ({ isOn, issue }: { isOn: boolean; issue?: string | undefined }) => {
   if (!isOn) return <StatusBadge tone="quiet" word="disabled" />
@@ -28,3 +27,6 @@ export const Switch = ({
     <span class="unseen"> {name}</span>
   </ActionButton>
 )
+
+export const ENABLED = good('Enabled.')
+export const DISABLED = good('Disabled.')

@@ -1,5 +1,3 @@
-import type { FormError } from '../../../form/error-summary.tsx'
-
 export interface ProviderView {
   id: string
   name: string
@@ -8,15 +6,11 @@ export interface ProviderView {
   missing: readonly string[]
 }
 
+/** What the page of the sign-in methods shows. */
 export interface SignInView {
-  base: string
   providers: readonly ProviderView[]
   hasCode: boolean
   hasMail: boolean
   hasSecondFactor: boolean
   returnUrls: readonly string[]
-  mayChange: boolean
-  /** Rejected return URLs, as typed. */
-  input?: string
-  errors?: readonly FormError[]
 }

@@ -1,0 +1,164 @@
+import { CodeBlock } from '../../../../views/console/code-block.tsx'
+import { Confirm, DangerZone } from '../../../../views/console/confirm.tsx'
+import { Events } from '../../../../views/console/events.tsx'
+import { PageHead } from '../../../../views/console/page-head.tsx'
+import { Section } from '../../../../views/console/section.tsx'
+import { Text } from '../../../../views/console/text.tsx'
+import { Time } from '../../../../views/console/time.tsx'
+import { STARTER_SET } from '../../../engines/gate/authorization/policy/starter.ts'
+import type { Policies } from '../../../engines/gate/settings/model.ts'
+import type { Actor, LoggedEntry } from '../../../platform/audit/index.ts'
+import { good, page, usePage } from '../../page.tsx'
+import { Editor, savePolicies } from './policy-editor.tsx'
+import { PolicyTabs } from './policy-tabs.tsx'
+import { type Evaluation, evaluationOf, Trial } from './policy-trial.tsx'
+
+/** Number of changes in the history. */
+const SAVED = 5
+
+interface PoliciesView {
+  policies: Policies
+  evaluation: Evaluation
+  /** Latest changes. */
+  saved: readonly Pick<LoggedEntry, 'at' | 'actor'>[]
+  /** Names of operators by ID. */
+  names: ReadonlyMap<string, string>
+}
+
+/** Policies of a tenant: editor, trial and history. */
+export const policiesPage = page({
+  path: '/policies',
+  section: 'policies',
+  right: 'read',
+  title: 'Policies',
+
+  async load(context): Promise<PoliciesView> {
+    const { gate, audit, operators, tenantId, caller } = context
+    const policies = gate.policies.get(caller('gate', 'live'))
+    const members = operators.memberships.list(tenantId)
+    return {
+      policies,
+      evaluation: await evaluationOf(context),
+      // Skipped for tenants that never changed the policies, because the log is long.
+      saved:
+        policies.version > 0
+          ? audit.list({ tenantId, action: 'policies.changed', limit: SAVED }).entries
+          : [],
+      names: new Map(members.map(({ id, email }) => [id, email])),
+    }
+  },
+
+  status: ({ evaluation }) => (evaluation.errors ? 422 : 200),
+
+  view({ policies, evaluation, saved, names }) {
+    const { may } = usePage()
+    return (
+      <>
+        <PageHead title="Policies" state={{ sentence: <InForce policies={policies} /> }} />
+        <PolicyTabs current="policies" />
+        {may('change') ? (
+          <Editor policies={policies} />
+        ) : (
+          <CodeBlock title="Cedar">{policies.policies}</CodeBlock>
+        )}
+        <Trial evaluation={evaluation} />
+        <History saved={saved} names={names} />
+        {!policies.is_starter_set && (
+          <Section id="starter" title="Starter set">
+            <details class="fold">
+              <summary>View the policies of a new tenant</summary>
+              <CodeBlock title="Cedar">{STARTER_SET}</CodeBlock>
+            </details>
+          </Section>
+        )}
+        {may('change') && !policies.is_starter_set && <WayBack />}
+      </>
+    )
+  },
+
+  actions: {
+    '': {
+      right: 'change',
+      form: { policies: 'policies' },
+      flash: good('Policies saved. They apply to the next request.'),
+      run: savePolicies,
+    },
+    starter: {
+      right: 'change',
+      flash: good('Starter set restored.'),
+      async run({ gate, caller }) {
+        await gate.policies.put(caller('gate', 'live'), null)
+      },
+    },
+  },
+})
+
+const InForce = ({ policies }: { policies: Policies }) => {
+  const { is_starter_set: isStarterSet, version, updated_at: at } = policies
+  return (
+    <>
+      {isStarterSet ? 'The starter set is active' : `Version ${version} is active`}
+      {at === null ? (
+        ''
+      ) : (
+        <>
+          , saved <Time at={Date.parse(at)} />
+        </>
+      )}
+    </>
+  )
+}
+
+const WayBack = () => (
+  <DangerZone
+    items={[
+      {
+        title: 'Restore starter set',
+        text: 'Replaces the policies above, which are not kept.',
+        control: (
+          <Confirm
+            id="starter-set"
+            verb="Restore starter set"
+            question="Restore the starter set?"
+            consequence="Your policies are deleted. Copy them first if you might need them again."
+            action={usePage().actionHref('starter')}
+          />
+        ),
+      },
+    ]}
+  />
+)
+
+/** Latest changes of the policies. */
+const History = ({ saved, names }: Pick<PoliciesView, 'saved' | 'names'>) =>
+  saved.length === 0 ? null : (
+    <Section
+      id="saved"
+      title="Change history"
+      note={
+        <>
+          Latest changes. All changes are in the{' '}
+          <a href={usePage().href('/audit', { action: 'policies.changed' })}>audit log</a>.
+        </>
+      }
+    >
+      <Events
+        label="Change history"
+        events={saved.map(({ at, actor }) => ({
+          tone: 'quiet',
+          title: (
+            <>
+              Saved by <Text text={nameOf(actor, names)} limit={64} />
+            </>
+          ),
+          text: actor.source && <Text text={actor.source} limit={64} />,
+          aside: <Time at={at} />,
+        }))}
+      />
+    </Section>
+  )
+
+function nameOf({ kind, id }: Actor, names: ReadonlyMap<string, string>): string {
+  if (kind === 'operator') return names.get(id ?? '') ?? 'a former operator'
+  return kind === 'key' ? 'an API key' : 'the command line'
+}

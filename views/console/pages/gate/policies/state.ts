@@ -1,2 +1,0 @@
-export const POLICIES = '/console/policies'
-export const DECISIONS = `${POLICIES}/decisions`
