@@ -14,6 +14,7 @@ import { CORRECTABLE, type FormFields, submitted } from './form.ts'
 import { crumbTo } from './layout.ts'
 import type { OperatorContext, TenantContext } from './middleware.ts'
 import { may, type Right } from './operators/rights.ts'
+import { environmentOf } from './scope.ts'
 import type { Services } from './services.ts'
 
 /** Names of the parameters in a path: `id` and `part` in `/users/:id/sessions/:part`. */
@@ -43,6 +44,7 @@ export interface OperatorPageContext<Path extends string = string>
 
 /** A request to a page of a tenant. */
 export interface PageContext<Path extends string = string> extends OperatorPageContext<Path> {
+  environment: Environment
   tenant: TenantContext['tenant']
   tenantId: string
   may: (right: Right) => boolean
@@ -84,6 +86,8 @@ interface PageSpec<Path extends string, For extends Access, Data, Names extends 
   path: Path
   /** Its entry in the sidebar. */
   section: PageKey
+  /** Shows data of one environment, with a switch between live and test. */
+  hasEnvironments?: true
   /** Who may open the page. */
   right: For
   title: string | ((data: Data) => string)
@@ -144,6 +148,7 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
       position: positionIn(searchParams),
       fields: routed.body ?? {},
       now: clock.now(),
+      environment: environmentOf(request),
       may: (right) => tenant !== undefined && may(tenant.role, right),
       caller: (engine, environment = undefined) => callerOf(routed, engine, environment ?? null),
       href,
@@ -179,6 +184,7 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
       operator,
       title,
       active: spec.section,
+      hasEnvironments: spec.hasEnvironments,
       above: isSection ? [] : [crumbTo(layout.base(), spec.section), ...above],
       flash: flash ?? flashes.get(context.query.done ?? ''),
       status,

@@ -2,6 +2,7 @@ import type { Config, Origins } from '../config/index.ts'
 import type { Db } from '../db/open.ts'
 import type { Clockwork } from '../engines/clockwork/index.ts'
 import type { Gate } from '../engines/gate/index.ts'
+import type { Passepartout } from '../engines/passepartout/index.ts'
 import type { Audit } from '../platform/audit/index.ts'
 import type { Backups } from '../platform/backup/index.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -26,6 +27,7 @@ export interface Services {
   tenants: Tenants
   operators: Operators
   gate: Gate
+  passepartout: Passepartout
   db: Db
   mail: Mail
   backups: Backups

@@ -26,15 +26,20 @@ import { webhookPages } from './gate/webhooks/index.ts'
 import { homePage } from './home/index.ts'
 import { installationPages } from './installation/index.ts'
 import { jobPages } from './jobs/index.ts'
-import { botPages } from './passepartout/bots.ts'
-import { loginPages } from './passepartout/logins.ts'
+import { messengerLoginPages } from './messenger-login/index.ts'
 import { relayPages } from './relay.ts'
 import { searchPages } from './search.ts'
 import { userPages } from './users/index.ts'
 import { welcomePages } from './welcome.ts'
 import { workspacePages } from './workspace/index.ts'
 
-const PAGES = [...userPages, ...jobPages, ...workspacePages, ...installationPages]
+const PAGES = [
+  ...messengerLoginPages,
+  ...userPages,
+  ...jobPages,
+  ...workspacePages,
+  ...installationPages,
+]
 
 /** Every page of the console. Its routes are untyped outside: all of them together exceed the compiler's limits. */
 export function consolePages(parts: {
@@ -87,8 +92,6 @@ export function consolePages(parts: {
     .use(homePage(common))
     .use(createPages({ ...common, instanceHealth: createInstanceHealth(common) }, PAGES))
     .use(relayPages(common))
-    .use(botPages(common))
-    .use(loginPages(common))
     .use(searchPages(common))
     .use(webhookPages(common))
     .use(accountPages(common))

@@ -4,11 +4,13 @@ import { controlAttributes, type FieldParts, Labelled } from './labelled.tsx'
 /** A single-line input. */
 export function Field(props: FieldProps) {
   const field = useField(props)
+  // A refused form never returns a password.
+  const value = props.type === 'password' ? props.value : field.value
   return (
     <Labelled {...field}>
       <div class="control">
         {field.prefix && <span class="affix">{field.prefix}</span>}
-        <input {...attributesOf(field)} />
+        <input {...attributesOf({ ...field, value })} />
         {field.suffix && <span class="affix">{field.suffix}</span>}
       </div>
     </Labelled>

@@ -1,24 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import type { Bot } from '../../../../../src/engines/passepartout/index.ts'
-import type { Fields } from '../../../../../src/http/body.ts'
-import type { Environment } from '../../../../../src/platform/engines.ts'
-import type { FormError } from '../../../form/error-summary.tsx'
-import { LongText } from '../../../text.tsx'
-import type { Tone } from '../../../tone.ts'
-import { url } from '../../../url.ts'
-
-/** What an operator can do with bots. */
-export interface BotRights {
-  mayChange: boolean
-  mayRemove: boolean
-}
-
-/** A rejected form of a bot. */
-export interface BotSubmission {
-  form: 'token' | 'settings' | 'enable' | 'try'
-  values: Fields
-  errors: readonly FormError[]
-}
+import { LongText } from '../../../../views/console/text.tsx'
+import type { Tone } from '../../../../views/console/tone.ts'
+import type { Bot } from '../../../engines/passepartout/index.ts'
+import type { Environment } from '../../../platform/engines.ts'
 
 export const BOT_TITLES: Record<Environment, string> = { live: 'Live bot', test: 'Test bot' }
 
@@ -52,6 +36,3 @@ const ISSUES: Partial<Record<Bot['status'], string>> = {
 
 export const isSetUp = (environment: Environment, bot: Bot | undefined): boolean =>
   environment === 'test' || (bot !== undefined && bot.status !== 'not_configured')
-
-export const pathOf = (base: string, environment: Environment, verb?: string): string =>
-  url(base, `/console/bots/${environment}${verb === undefined ? '' : `/${verb}`}`)

@@ -1,18 +1,15 @@
 import type { ComponentChildren } from 'preact'
-import type { Bot } from '../../../../../src/engines/passepartout/index.ts'
-import type { Environment } from '../../../../../src/platform/engines.ts'
-import type { FormError } from '../../../form/error-summary.tsx'
-import { Section } from '../../../section.tsx'
-import { isSetUp } from './state.tsx'
+import { Section } from '../../../../views/console/section.tsx'
+import type { Bot } from '../../../engines/passepartout/index.ts'
+import type { Environment } from '../../../platform/engines.ts'
+import { isSetUp } from './bot-state.tsx'
 import { TokenForm } from './token-form.tsx'
 
 interface SetupStepsProps {
-  base: string
   environment: Environment
   bot: Bot | undefined
   /** Whether a user has signed in with the bot. */
   hasUser: boolean
-  errors: readonly FormError[] | undefined
 }
 
 interface Step {
@@ -53,7 +50,7 @@ export const SetupSteps = (page: SetupStepsProps) => {
 }
 
 function liveSteps(page: SetupStepsProps): Step[] {
-  const { base, environment, bot, errors } = page
+  const { environment, bot } = page
   const isReady = isSetUp(environment, bot)
   return [
     {
@@ -69,7 +66,7 @@ function liveSteps(page: SetupStepsProps): Step[] {
         </>
       ),
       isDone: isReady,
-      form: <TokenForm base={base} verb="Check and save token" isNew errors={errors} />,
+      form: <TokenForm verb="Check and save token" isNew />,
     },
     ...lastSteps(page),
   ]

@@ -1,12 +1,8 @@
-import type {
-  LoginRecord,
-  LoginState,
-  PersonRecord,
-} from '../../../../../src/engines/passepartout/index.ts'
-import { Tabs } from '../../../tabs.tsx'
-import { Text } from '../../../text.tsx'
-import type { Tone } from '../../../tone.ts'
-import { url } from '../../../url.ts'
+import { Tabs } from '../../../../views/console/tabs.tsx'
+import { Text } from '../../../../views/console/text.tsx'
+import type { Tone } from '../../../../views/console/tone.ts'
+import type { LoginRecord, LoginState, PersonRecord } from '../../../engines/passepartout/index.ts'
+import { usePage } from '../../page.tsx'
 
 export const CHIPS: Record<LoginState, string> = {
   pending: 'Not opened',
@@ -30,15 +26,18 @@ export const badgeOf = ({ state, is_expired: isExpired }: ShownLogin) =>
   isExpired ? ({ tone: 'quiet', word: 'expired' } as const) : BADGES[state]
 
 /** Tabs: sign-ins and users. */
-export const Views = ({ base, current }: { base: string; current: 'attempts' | 'users' }) => (
-  <Tabs
-    label="Views"
-    tabs={[
-      { label: 'Sign-ins', href: url(base, '/console/logins'), isCurrent: current === 'attempts' },
-      { label: 'Users', href: url(base, '/console/logins/users'), isCurrent: current === 'users' },
-    ]}
-  />
-)
+export function LoginTabs({ current }: { current: 'attempts' | 'users' }) {
+  const { href } = usePage()
+  return (
+    <Tabs
+      label="Views"
+      tabs={[
+        { label: 'Sign-ins', href: href('/logins'), isCurrent: current === 'attempts' },
+        { label: 'Users', href: href('/logins/users'), isCurrent: current === 'users' },
+      ]}
+    />
+  )
+}
 
 export const deviceWords = ({ device }: Pick<LoginRecord, 'device'>): string =>
   [device?.browser, device?.system].filter(Boolean).join(' on ')
@@ -46,8 +45,8 @@ export const deviceWords = ({ device }: Pick<LoginRecord, 'device'>): string =>
 export const nameOf = (user: PersonRecord): string =>
   [user.first_name, user.last_name].filter(Boolean).join(' ')
 
-export const UserLink = ({ base, user }: { base: string; user: PersonRecord }) => (
-  <a href={url(base, `/console/logins/users/${user.id}`)}>
+export const UserLink = ({ user }: { user: PersonRecord }) => (
+  <a href={usePage().href(`/logins/users/${user.id}`)}>
     <Text text={nameOf(user)} limit={64} />
   </a>
 )

@@ -1,0 +1,184 @@
+import { Sparkline } from '../../../../views/console/charts/sparkline.tsx'
+import { type Column, DataTable } from '../../../../views/console/data-table.tsx'
+import { EmptyState } from '../../../../views/console/empty-state.tsx'
+import { LinkButton } from '../../../../views/console/form/button.tsx'
+import { pagerLinks } from '../../../../views/console/list-position.ts'
+import { PageHead } from '../../../../views/console/page-head.tsx'
+import type { Pages } from '../../../../views/console/pager.tsx'
+import { StatusBadge } from '../../../../views/console/status-badge.tsx'
+import { FilterChips } from '../../../../views/console/tabs.tsx'
+import { Text } from '../../../../views/console/text.tsx'
+import { Tiles } from '../../../../views/console/tiles.tsx'
+import { relative, Time } from '../../../../views/console/time.tsx'
+import type { Tone } from '../../../../views/console/tone.ts'
+import { counted, numeral } from '../../../../views/console/words.ts'
+import {
+  LOGIN_STATES,
+  type LoginHours,
+  type LoginRecord,
+  type LoginState,
+} from '../../../engines/passepartout/index.ts'
+import { page, usePage } from '../../page.tsx'
+import { badgeOf, CHIPS, deviceWords, LoginTabs } from './login-badges.tsx'
+
+const ON_A_PAGE = 50
+
+interface LoginList {
+  logins: readonly LoginRecord[]
+  /** Outcomes of the last 24 hours. */
+  hours: LoginHours
+  state: LoginState | undefined
+  pages: Pages
+}
+
+/** Sign-ins by messenger, newest first. */
+export const loginList = page({
+  path: '/logins',
+  section: 'logins',
+  hasEnvironments: true,
+  right: 'read',
+  title: 'Logins',
+
+  load({ passepartout: { records }, tenantId, environment, query, position, href }): LoginList {
+    const owner = { tenantId, environment }
+    const state = LOGIN_STATES.find((one) => one === query.state)
+    const found = records.list(owner, { state, cursor: query.cursor, limit: ON_A_PAGE })
+    return {
+      logins: found.data,
+      hours: records.lastDay(owner),
+      state,
+      pages: pagerLinks(position, found.next_cursor, (to) => href('/logins', { state, ...to })),
+    }
+  },
+
+  view(list) {
+    const { logins, hours, state, pages } = list
+    const { href, environment, now } = usePage()
+    const hrefOf = (of?: string) => href('/logins', { state: of })
+    return (
+      <>
+        <PageHead title="Logins" state={{ sentence: sentenceOnAll(list, now) }} />
+        <LoginTabs current="attempts" />
+        {logins.length > 0 && <LastDay hours={hours} />}
+        <FilterChips
+          label="Status"
+          tabs={[
+            { label: 'All', href: hrefOf(), isCurrent: state === undefined },
+            ...Object.entries(CHIPS).map(([of, label]) => ({
+              label,
+              href: hrefOf(of),
+              isCurrent: of === state,
+            })),
+          ]}
+        />
+        <DataTable
+          caption="Sign-ins"
+          columns={LOGIN_COLUMNS}
+          rows={logins}
+          hrefOf={({ id }) => href(`/logins/${id}`)}
+          idOf={({ id }) => id}
+          pages={pages}
+          empty={
+            <EmptyState
+              icon="logins"
+              sentence={
+                state === undefined
+                  ? `No ${environment} sign-ins yet`
+                  : `No sign-ins with status: ${CHIPS[state].toLowerCase()}`
+              }
+              next="Your app starts a sign-in, and the user approves it in the messenger. To try it, start a test login of the bot."
+              action={
+                <LinkButton weight="primary" href={href(`/bots/${environment}`)}>
+                  View bot
+                </LinkButton>
+              }
+            />
+          }
+        />
+      </>
+    )
+  },
+})
+
+function sentenceOnAll({ logins, hours }: LoginList, now: number): string {
+  const [latest] = logins
+  const sums = sumsOf(hours)
+  const all = Object.values(sums).reduce((sum, count) => sum + count, 0)
+  if (all === 0)
+    return latest
+      ? `No sign-ins in the last 24 hours. Latest: ${relative(Date.parse(latest.created_at), now)}`
+      : 'No sign-ins yet'
+  const parts = [
+    `${numeral(sums.approved)} approved`,
+    `${numeral(sums.refused)} denied`,
+    `${numeral(sums.expired)} expired`,
+    ...(sums.waiting > 0 ? [`${numeral(sums.waiting)} waiting`] : []),
+  ]
+  return `${counted(all, 'sign-in')} ${hours.isCut ? 'counted' : 'in the last 24 hours'}: ${parts.join(', ')}`
+}
+
+type Outcome = keyof LoginHours['hours'][number]
+
+function sumsOf({ hours }: LoginHours): Record<Outcome, number> {
+  const sum = (of: Outcome) => hours.reduce((all, hour) => all + hour[of], 0)
+  return {
+    approved: sum('approved'),
+    refused: sum('refused'),
+    expired: sum('expired'),
+    waiting: sum('waiting'),
+  }
+}
+
+const OUTCOMES: readonly { of: Outcome; label: string; tone: Tone }[] = [
+  { of: 'approved', label: 'Approved, 24 h', tone: 'good' },
+  { of: 'refused', label: 'Denied, 24 h', tone: 'bad' },
+  { of: 'expired', label: 'Expired, 24 h', tone: 'warn' },
+]
+
+/** Outcomes of the last 24 hours by hour. */
+const LastDay = ({ hours }: { hours: LoginHours }) => (
+  <Tiles
+    label="Last 24 hours"
+    tiles={OUTCOMES.map(({ of, label, tone }) => {
+      const value = numeral(sumsOf(hours)[of])
+      return {
+        label,
+        value,
+        picture: (
+          <Sparkline
+            values={hours.hours.map((hour) => hour[of])}
+            label={`${label}, by hour: ${value} in total`}
+            tone={tone}
+          />
+        ),
+      }
+    })}
+  />
+)
+
+export const LOGIN_COLUMNS: Column<LoginRecord>[] = [
+  {
+    label: 'Sign-in',
+    isWide: true,
+    cell: (login) => (
+      <Text
+        text={login.client_label ?? (deviceWords(login) || login.client_ip) ?? 'Sign-in'}
+        limit={48}
+      />
+    ),
+  },
+  { label: 'Status', narrow: 'corner', cell: (login) => <StatusBadge {...badgeOf(login)} /> },
+  { label: 'Device', cell: (login) => <Text text={deviceWords(login)} limit={40} /> },
+  {
+    label: 'IP address',
+    isMono: true,
+    narrow: 'hidden',
+    cell: ({ client_ip: ip }) => (ip ? <Text text={ip} /> : '–'),
+  },
+  {
+    label: 'Ended',
+    align: 'right',
+    cell: ({ ended_at: at }) => (at === null ? '–' : <Time at={Date.parse(at)} />),
+  },
+  { label: 'Started', align: 'right', cell: ({ created_at: at }) => <Time at={Date.parse(at)} /> },
+]

@@ -1,0 +1,97 @@
+import { Confirm, DangerZone } from '../../../../views/console/confirm.tsx'
+import { DataTable } from '../../../../views/console/data-table.tsx'
+import { Facts } from '../../../../views/console/facts.tsx'
+import { Id } from '../../../../views/console/id.tsx'
+import { PageHead } from '../../../../views/console/page-head.tsx'
+import { Section } from '../../../../views/console/section.tsx'
+import { Text } from '../../../../views/console/text.tsx'
+import { Time } from '../../../../views/console/time.tsx'
+import { good, page, usePage } from '../../page.tsx'
+import { nameOf } from './login-badges.tsx'
+import { LOGIN_COLUMNS } from './logins.tsx'
+
+/** A user who signed in by messenger. */
+export const messengerUser = page({
+  path: '/logins/users/:id',
+  section: 'logins',
+  right: 'read',
+
+  load({ passepartout: { records }, tenantId, params }) {
+    const user = records.person(tenantId, params.id)
+    return { user, logins: records.ofPerson(tenantId, user.id) }
+  },
+
+  title: ({ user }) => user.first_name,
+  above: (_, { href }) => [{ label: 'Users', href: href('/logins/users') }],
+
+  view({ user, logins }) {
+    const { href, may, actionHref } = usePage()
+    const time = (at: string) => <Time at={Date.parse(at)} />
+    return (
+      <>
+        <PageHead
+          title={<Text text={nameOf(user)} limit={64} />}
+          state={{ sentence: <>Profile last updated {time(user.updated_at)}</> }}
+        />
+        <Section id="about" title="About" isCard>
+          <Facts
+            facts={[
+              ['ID', <Id id={user.id} what="user ID" />],
+              ['Messenger', user.platform === 'sandbox' ? 'Test bot' : 'Telegram'],
+              ['Messenger ID', <Id id={user.platform_user_id} what="messenger ID" />],
+              ['Username', user.username ? <Text text={`@${user.username}`} /> : undefined],
+              ['First name', <Text text={user.first_name} />],
+              ['Last name', user.last_name ? <Text text={user.last_name} /> : undefined],
+              [
+                'Language',
+                user.language_code ? <Text text={user.language_code} limit={16} /> : undefined,
+              ],
+              ['First seen', time(user.created_at)],
+            ]}
+          />
+        </Section>
+        <Section id="logins" title="Sign-ins" note="Latest sign-ins.">
+          <DataTable
+            caption="Sign-ins"
+            columns={LOGIN_COLUMNS}
+            rows={logins}
+            hrefOf={({ id }) => href(`/logins/${id}`)}
+            idOf={({ id }) => id}
+            empty={<p class="hint">No sign-ins stored</p>}
+          />
+        </Section>
+        {may('delete') && (
+          <DangerZone
+            items={[
+              {
+                title: 'Delete user',
+                text: 'Revokes their tokens. If they sign in again, they get a new user ID.',
+                control: (
+                  <Confirm
+                    id="delete"
+                    verb="Delete user"
+                    question="Delete this user?"
+                    consequence="Deletes their data immediately. Your app can't look them up by this ID anymore."
+                    action={actionHref('delete')}
+                  />
+                ),
+              },
+            ]}
+          />
+        )}
+      </>
+    )
+  },
+
+  actions: {
+    delete: {
+      right: 'delete',
+      flash: good('User deleted and tokens revoked.'),
+      async run({ passepartout: { records, people }, tenantId, caller, params }) {
+        const { id, environment } = records.person(tenantId, params.id)
+        await people.remove(caller('passepartout', environment), id)
+        return { to: '/logins/users' }
+      },
+    },
+  },
+})
