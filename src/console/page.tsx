@@ -211,7 +211,7 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
     if (shown) return render(spec, context, { title: shown.title, node: shown.page })
     const done = [keyOf(spec, name), flash].filter(Boolean).join('.')
     const target = to ?? pathOf(spec, context.params)
-    const message = { done: flashes.has(done) ? done : undefined }
+    const message = flashes.has(done) ? { done } : {}
     return layout.go(url('', CONSOLE + target, { ...query, ...message }))
   }
 

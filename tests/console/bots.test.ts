@@ -57,8 +57,10 @@ test('A live bot is set up with a token, which is checked and never shown', asyn
   }
   const bot = botApi.bot({ name: 'Acme sign-in' })
   const { location } = await owner.send('/live/token', { token: bot.token })
-  expect(location).toEndWith('/live?done=checked')
-  ;(await owner.sees('/live?done=checked', 'is disabled', 'Acme sign-in')).omits(bot.token)
+  expect(location).toEndWith('/live?done=bots-token.checked')
+  ;(await owner.sees('/live?done=bots-token.checked', 'is disabled', 'Acme sign-in')).omits(
+    bot.token,
+  )
   ;(await owner.open()).omits(bot.token)
   expect(botsOf().live).toMatchObject({ enabled: false, name: 'Acme sign-in' })
   expect(audit('bot.changed')).toBe(1)
@@ -69,11 +71,11 @@ test('A live bot is disabled, enabled and removed', async () => {
   await owner.sees('', 'live bot is working')
   const act = async (verb: string) => {
     const { location } = await owner.send(`/live/${verb}`)
-    return [location?.split('=')[1], botsOf().live?.enabled]
+    return [location?.split('?')[1], botsOf().live?.enabled]
   }
-  expect(await act('disable')).toEqual(['disabled', false])
-  expect(await act('enable')).toEqual(['enabled', true])
-  expect((await act('remove'))[0]).toBe('removed')
+  expect(await act('disable')).toEqual(['done=bots-disable', false])
+  expect(await act('enable')).toEqual(['done=bots-enable.enabled', true])
+  expect((await act('remove'))[0]).toBe('done=bots-remove')
   expect(botsOf().live).toMatchObject({ status: 'not_configured', token: null })
   for (const action of ['bot.disabled', 'bot.enabled', 'bot.removed'])
     expect([action, audit(action)]).toEqual([action, 1])
@@ -92,12 +94,12 @@ test('A bot is taken from another system only with confirmation, from another te
   const bot = botApi.bot()
   bot.ownedByWebhook('https://elsewhere.example/hook')
   const set = await owner.send('/live/token', { token: bot.token })
-  expect(set.location).toEndWith('?done=elsewhere')
+  expect(set.location).toEndWith('?done=bots-token.elsewhere')
   const refused = await owner.send('/live/enable')
   expect([refused.status, botsOf().live?.enabled]).toEqual([422, false])
   refused.says('elsewhere.example', 'name="take_over"')
   const taken = await owner.send('/live/enable', { take_over: 'true' })
-  expect(taken.location).toEndWith('?done=taken-over')
+  expect(taken.location).toEndWith('?done=bots-enable.taken-over')
   expect(botsOf().live?.enabled).toBe(true)
 })
 
@@ -131,7 +133,7 @@ test('Settings say when a number is requested, and how messages are received', a
   expect(botsOf().live).toMatchObject({ match: 'optional' })
 
   const fields = { match: 'required', transport: 'polling' }
-  expect((await owner.send('/live/settings', fields)).location).toEndWith('?done=saved')
+  expect((await owner.send('/live/settings', fields)).location).toEndWith('?done=bots-settings')
   expect([botsOf().live, audit('bot.changed')]).toMatchObject([fields, 1])
   await owner.send('/test/settings', { match: 'required' })
   expect(botsOf().test).toMatchObject({ match: 'required' })
@@ -150,7 +152,7 @@ test('The setup of a bot is guided up to a test login', async () => {
   expect((await owner.send('/live/try')).location).toContain('/logins/')
 
   expect((await owner.send('/test/try')).status).toBe(422)
-  expect((await owner.send('/test/enable')).location).toEndWith('/test?done=enabled')
+  expect((await owner.send('/test/enable')).location).toEndWith('/test?done=bots-enable.enabled')
   await owner.sees('/test', '2 of 3 done')
   const { location } = await owner.send('/test/try')
   const [, id = '', link = ''] = /\/logins\/([\w-]+)\?link=([\w-]{43})$/.exec(location ?? '') ?? []

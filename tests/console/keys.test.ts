@@ -33,15 +33,15 @@ test('A new key has the selected scopes of its engine, and own scopes', async ()
   ]
   const chosen = ['relay:send', 'relay:read'].map((scope) => ['relay_scopes[]', scope])
   const own = ['own_scopes', 'orders.read, orders.write']
-  expect((await owner.send(PAGE, form('relay', ...chosen, own))).status).toBe(200)
+  expect((await owner.send(`${PAGE}/new`, form('relay', ...chosen, own))).status).toBe(200)
   const scopes = ['relay:send', 'relay:read', 'orders.read', 'orders.write']
   expect(keys()[0]).toMatchObject({ engine: 'relay', environment: 'test', scopes })
   expect((await owner.open(`${PAGE}/new?engine=relay`)).html).toMatch(/value="relay" checked/)
 
-  const refused = await owner.send(PAGE, form('gate', ['own_scopes', 'Orders!']))
+  const refused = await owner.send(`${PAGE}/new`, form('gate', ['own_scopes', 'Orders!']))
   refused.says('href="#field-own_scopes"', 'value="flows" checked')
   refused.says('value="gate" checked', 'value="test" checked')
-  const without = await owner.send(PAGE, { engine: 'gate', environment: 'test' })
+  const without = await owner.send(`${PAGE}/new`, { engine: 'gate', environment: 'test' })
   without.says('href="#field-gate_scopes"').omits('value="flows" checked')
   expect([refused.status, without.status, keys().length]).toEqual([422, 422, 2])
 })
@@ -56,7 +56,11 @@ test.each([
 ])('A key for %s with %j is shown once, with commands that work', async (engine, scopes) => {
   const { owner, keys } = await withKey()
   const chosen = scopes.map((scope) => [`${engine}_scopes[]`, scope])
-  const page = await owner.send(PAGE, [['engine', engine], ['environment', 'live'], ...chosen])
+  const page = await owner.send(`${PAGE}/new`, [
+    ['engine', engine],
+    ['environment', 'live'],
+    ...chosen,
+  ])
   const key = secretIn(page.says('data-guarded', 'Copy key').html)
   const requests = requestsIn(page.text)
   expect(requests.length).toBeGreaterThan(0)

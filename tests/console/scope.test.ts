@@ -202,8 +202,8 @@ async function openForm({ isInBoth = true } = {}) {
   const post = (path: string, fields: Record<string, string> | string[][]) =>
     tab.visit(`${app.url}/console${path}`, { method: 'POST', body: new URLSearchParams(fields) })
   const form = await tab.visit(`${app.url}/console/jobs/new`)
-  const scope = form.forms.find(({ action }) => action.endsWith('/jobs'))?.values[SCOPE_FIELD]
-  const submit = () => post('/jobs', { ...JOB, [SCOPE_FIELD]: scope ?? '' })
+  const scope = form.forms.find(({ action }) => action.endsWith('/jobs/new'))?.values[SCOPE_FIELD]
+  const submit = () => post('/jobs/new', { ...JOB, [SCOPE_FIELD]: scope ?? '' })
   const jobs = async () => [
     (await tenants.acme.api.get('/v1/clockwork/jobs')).body,
     (await tenants.other.api.get('/v1/clockwork/jobs')).body,
@@ -229,7 +229,8 @@ test('A refused form of the installation can be submitted there', async () => {
   const tab = newHttpBrowser()
   tab.plant(app.url, `identity_session=${token}; Path=/`)
   const form = await tab.visit(`${app.url}/console/admin/tenants/new`)
-  const { values, action = '' } = form.forms.find((one) => one.action.endsWith('/tenants')) ?? {}
+  const { values, action = '' } =
+    form.forms.find((one) => one.action.endsWith('/tenants/new')) ?? {}
   await actIn(acme.id)
   const body = new URLSearchParams({ ...values, name: 'Of the installation', plan: 'free' })
   const before = app.platform.tenants.list().length
@@ -266,9 +267,9 @@ test('A refused form keeps lists and names with dots, and switches the environme
     ['a.b', ' 1 '],
     [SCOPE_FIELD, `${acme.id}.live`],
   ]
-  const refused = await post('/keys', sent)
+  const refused = await post('/keys/new', sent)
   const kept = [...refused.html.matchAll(/type="hidden" name="([^"]*)" value="([^"]*)"/g)]
-  expect(kept.map(([, ...pair]) => pair)).toEqual([...sent, ['_then', '/console/keys']])
+  expect(kept.map(([, ...pair]) => pair)).toEqual([...sent, ['_then', '/console/keys/new']])
   await tab.press(refused, BACK)
   expect(tab.cookie('gatehouse_environment')).toBe('live')
 })

@@ -65,7 +65,7 @@ test('Without a session, pages and forms say what to do', async () => {
     expect([status, headers.get('www-authenticate')]).toEqual([401, challenge])
   }
   const { send, sees } = pagesOf(app)
-  const late = await send('/keys', { engine: 'relay' })
+  const late = await send('/keys/new', { engine: 'relay' })
   late.says('Your session has ended and nothing was saved. Sign in')
   expect([late.status, /token|Bearer|API key|X-Session/.test(late.text)]).toEqual([401, false])
   expect((await sees('/nowhere/at/all', "This page doesn't exist.")).status).toBe(404)

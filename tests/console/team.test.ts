@@ -73,7 +73,7 @@ test('An invitation is shown as a link once, listed for seven days, and revoked'
   const revoke = `${PAGE}/invitations/${invitation?.id}/revoke`
   expect((await other.owner.send(revoke)).status).toBe(404)
   expect(invitations()).toHaveLength(1)
-  expect((await owner.send(revoke)).location).toEndWith('?done=revoked')
+  expect((await owner.send(revoke)).location).toEndWith('?done=team-invitations-revoke')
   expect([await opened(), (await owner.send(revoke)).status]).toEqual([404, 404])
   expect(owner.audited('invitation.revoked')).toEqual([`invitation:${invitation?.id}`])
   await invite('late@example.com')

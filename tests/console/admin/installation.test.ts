@@ -1,11 +1,13 @@
 import { expect, test } from 'bun:test'
-import type { AnyElysia } from 'elysia'
 import { loadConfig } from '../../../src/config/index.ts'
-import { createLayout, type Layout } from '../../../src/console/layout.ts'
-import { type ConsoleMiddleware, createConsoleMiddleware } from '../../../src/console/middleware.ts'
-import { configurationPage } from '../../../src/console/pages/admin/configuration.ts'
-import { healthPage } from '../../../src/console/pages/admin/health.ts'
+import { createInstanceHealth } from '../../../src/console/instance-health.ts'
+import { createLayout } from '../../../src/console/layout.ts'
+import { createConsoleMiddleware } from '../../../src/console/middleware.ts'
+import { createPages, type Page } from '../../../src/console/page.tsx'
+import { configurationPage } from '../../../src/console/pages/installation/configuration.tsx'
+import { healthPage } from '../../../src/console/pages/installation/health.tsx'
 import { createScopeChecks } from '../../../src/console/scope.ts'
+import type { Services } from '../../../src/console/services.ts'
 import { createTurns } from '../../../src/http/turns.ts'
 import { createBackupStore, createBackups } from '../../../src/platform/backup/index.ts'
 import { SYSTEM_TENANT_ID } from '../../../src/platform/system-tenant.ts'
@@ -19,10 +21,8 @@ const CONFIGURATION = '/admin/configuration'
 const app = await useConsole({ flags: { 'log-level': 'debug' } })
 const admin = await app.newAdmin()
 
-/** Pages that are built with other parts than those of the application. */
-function pagesWith(
-  pagesFor: (common: { middleware: ConsoleMiddleware; layout: Layout }) => AnyElysia,
-) {
+/** A page that works with other services than those of the application. */
+function pageWith(page: Page, others: Partial<Services>) {
   const baseUrl = () => 'http://localhost'
   const middleware = createConsoleMiddleware({
     currentOperator: app.operators.currentOperator,
@@ -33,7 +33,8 @@ function pagesWith(
     maxBody: 1000,
   })
   const layout = createLayout({ baseUrl, nearnessOf: app.platform.metering.nearnessOf })
-  const pages = pagesFor({ middleware, layout })
+  const services = { ...app.platform, ...others, baseUrl, middleware, layout } as Services
+  const pages = createPages(services, [page])
   const raw = async (path: string, init?: RequestInit) => {
     const response = await pages.handle(new Request(`http://localhost${path}`, init))
     return { status: response.status, headers: response.headers, body: await response.text() }
@@ -56,7 +57,7 @@ test('The configuration has every setting with its source, and no secrets', asyn
   })
   if (!loaded.ok) throw new Error('the configuration is wrong')
   const { config, origin: origins } = loaded
-  const { open } = pagesWith((common) => configurationPage({ ...common, config, origins }))
+  const { open } = pageWith(configurationPage, { config, origins })
   const page = await open(CONFIGURATION)
   page.says('settings are customized.').omits('<script>alert(1)', 'topsecret')
   for (const pattern of [
@@ -129,9 +130,8 @@ test('Backups are made one at a time, with progress and result; no password is s
   const backups = createBackups({ ...platform, settings: backup, makeArchive })
   const smtpUrl = 'smtps://mailer:topsecret@smtp.example.com'
   const config = { backup, mail: { ...settings, smtpUrl } }
-  const { open, press } = pagesWith((common) =>
-    healthPage({ ...platform, ...common, backups, mail, config }),
-  )
+  const instanceHealth = createInstanceHealth({ ...platform, backups, mail, config })
+  const { open, press } = pageWith(healthPage, { backups, instanceHealth })
   const during = await press(HEALTH, 'Back up now')
   during.says('In progress', 'hx-trigger="every 2s"').omits('Back up now')
   during.says('smtp.example.com:465').omits('topsecret')

@@ -60,7 +60,7 @@ test('A new tenant has name and plan, and no limit unless its plan has one', asy
   expect(audited(app, 'tenant.created').at(-1)).toMatchObject(entry)
 
   const [, plan = ''] = /value="(\w+)" checked/.exec((await admin.open(`${PAGE}/new`)).html) ?? []
-  await admin.send(PAGE, { name: 'Busy', plan })
+  await admin.send(`${PAGE}/new`, { name: 'Busy', plan })
   const { id = '' } = tenants.list().find(({ name }) => name === 'Busy') ?? {}
   countRequests(app, id, 1_000_000)
   const { key } = await app.platform.keys.issue(SYSTEM, { tenantId: id, engine: 'clockwork' })
@@ -75,7 +75,7 @@ test.each<[string, Record<string, string>]>([
   ['plan', { name: 'Kept' }],
 ])('A new tenant is refused with an error beside %s', async (name, fields) => {
   const before = tenants.list().length
-  const page = await admin.send(PAGE, fields)
+  const page = await admin.send(`${PAGE}/new`, fields)
   expect([page.status, page.wrong]).toEqual([422, [name]])
   if (fields.name === 'Kept') page.says('value="Kept"')
   expect(tenants.list()).toHaveLength(before)
@@ -98,7 +98,7 @@ test('The page of a tenant has usage and members; it gets a new name, plan and s
   expect(stored(id)).toMatchObject({ name: 'After', plan: 'metered', spend_cap_cents: 1200 })
   await change('')
   expect(stored(id)).toMatchObject({ name: 'After', spend_cap_cents: null })
-  expect((await change('')).location).toEndWith('?done=unchanged')
+  expect((await change('')).location).toEndWith('.unchanged')
   const changes = audited(app, 'tenant.changed').filter(({ tenant_id }) => tenant_id === id)
   expect(changes.map(({ actor_id }) => actor_id)).toEqual([admin.id, admin.id])
   expect(JSON.parse(changes[1]?.detail ?? '')).toEqual({ spendCapCents: null })

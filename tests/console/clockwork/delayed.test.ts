@@ -66,7 +66,7 @@ test.each([
 ])('A new job is refused with an error beside %s', async (name, value) => {
   const { id, owner, target } = await newTenant()
   const typed = { ...FORM, url: target.url, run_at: inAnHour().slice(0, 16), [name]: value }
-  const { status, wrong } = (await owner.send(PAGE, typed)).says('kept &lt;b>')
+  const { status, wrong } = (await owner.send(`${PAGE}/new`, typed)).says('kept &lt;b>')
   expect([status, wrong]).toEqual([422, [name]])
   expect(app.clockwork.delayed.list(id)).toEqual([])
 })

@@ -98,7 +98,7 @@ test.each<[string[], Record<string, string>]>([
   'A new job is refused with errors beside %j, and keeps the other fields',
   async (names, fields) => {
     const { id, owner, target } = await app.newTenant()
-    const page = await owner.send(PAGE, typed(target.url, { body: 'kept <b>', ...fields }))
+    const page = await owner.send(`${PAGE}/new`, typed(target.url, { body: 'kept <b>', ...fields }))
     expect([page.status, page.wrong.toSorted()]).toEqual([422, names.toSorted()])
     page.says('kept &lt;b>', `Fix ${names.length} problem`)
     expect(app.clockwork.jobs.list(id)).toEqual([])
@@ -108,7 +108,7 @@ test.each<[string[], Record<string, string>]>([
 test('A new job has a preview of its schedule, which saves nothing, and may be a copy', async () => {
   const { id, owner, target } = await app.newTenant()
   const preview = (fields: Record<string, string>) =>
-    owner.send(PAGE, typed(target.url, { intent: 'preview', ...fields }))
+    owner.send(`${PAGE}/new`, typed(target.url, { intent: 'preview', ...fields }))
   const page = await preview({ schedule: '0 3 31 * *', url: 'http://10.0.0.1/' })
   expect([page.status, page.html.match(/<li>[^<]*03:00 UTC/g)?.length]).toEqual([200, 5])
   page.says('at 03:00 UTC', 'URL must be publicly reachable', 'value="0 3 31 * *"')
@@ -185,7 +185,7 @@ test('A job keeps everything that its form does not change', async () => {
   const edit = `${job.path}/edit`
   const own = { headers: 'X-A: 1\r\nX-B: 2', body: 'one\r\ntwo' }
   const fields = typed(job.target.url, { ...own, method: (await job.stored()).method })
-  expect((await job.owner.send(edit, fields)).location).toEndWith('?done=unchanged')
+  expect((await job.owner.send(edit, fields)).location).toEndWith('.unchanged')
   expect(job.owner.audited('job.updated')).toEqual([])
   await job.owner.send(edit, { ...fields, name: 'renamed' })
   expect(await job.stored()).toMatchObject({ name: 'renamed', body: 'one\r\ntwo', headers })

@@ -18,7 +18,7 @@ test('Policies are saved and reset by members', async () => {
   const saved = await member.press(PAGE, 'Save policies', { policies: CRLF })
   saved.says('Version 1 is active', 'View the policies of a new tenant')
   expect(await read()).toMatchObject({ policies: POLICY, version: 1 })
-  expect((await member.send(`${PAGE}/starter`)).location).toEndWith('?done=starter')
+  expect((await member.send(`${PAGE}/starter`)).location).toEndWith('?done=policies-starter')
   expect(await read()).toMatchObject({ is_starter_set: true, version: 2 })
   expect(member.audited('policies.changed')).toHaveLength(2)
 })

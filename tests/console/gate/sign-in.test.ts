@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { PROVIDERS } from '../../../src/config/index.ts'
-import { requiredSettings } from '../../../src/console/pages/gate/sign-in/required-settings.ts'
+import { requiredSettings } from '../../../src/console/pages/users/required-settings.ts'
 import { testConfig, withClients } from '../../support/config.ts'
 import { useConsole } from '../fixture.ts'
 
@@ -22,7 +22,7 @@ test('Providers are listed with missing settings, and enabled with a warning abo
   ;(await member.follow(on)).says('Enabled, but not configured: GitHub.')
   expect(await enabled()).toEqual([{ provider: 'github', enabled: true }])
   const off = await member.send(`${PAGE}/providers/github/off`)
-  expect(off.location).toEndWith('/providers/github?done=off')
+  expect(off.location).toEndWith('?done=sign-in-providers-off')
   expect([await enabled(), member.audited('providers.changed').length]).toEqual([[], 2])
   for (const unknown of ['providers/github-tenant', 'methods/toString'])
     expect((await member.send(`${PAGE}/${unknown}/on`)).status).toBe(404)

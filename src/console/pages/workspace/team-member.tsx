@@ -108,7 +108,7 @@ export const memberPage = page({
   actions: {
     '': {
       right: 'team',
-      form: { role: 'role' },
+      form: { role: 'role', '': 'role' },
       flash: good('Role changed.'),
       run: (context) => {
         const { operators, tenantId, actor, params, fields } = context
