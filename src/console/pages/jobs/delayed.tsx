@@ -208,7 +208,7 @@ function Filters({ counts, q, status }: DelayedList) {
         action={href('/delayed')}
         search={{ label: 'Search by name, URL or ID', value: q }}
         kept={{ status }}
-        {...(q !== '' && { clearHref: hrefOf(status) })}
+        {...(q !== '' && { clearHref: href('/delayed', { status }) })}
       />
     </>
   )

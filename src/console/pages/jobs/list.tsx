@@ -151,7 +151,7 @@ const Filters = ({ found, q, state }: JobList) => {
         action={href('/jobs')}
         search={{ label: 'Search by name, URL or ID', value: q }}
         kept={{ state }}
-        {...(q !== '' && { clearHref: hrefOf(state) })}
+        {...(q !== '' && { clearHref: href('/jobs', { state }) })}
       />
     </>
   )
