@@ -1,8 +1,10 @@
 import type { Config, Origins } from '../config/index.ts'
 import type { Db } from '../db/open.ts'
+import type { Delivery } from '../delivery/index.ts'
 import type { Clockwork } from '../engines/clockwork/index.ts'
 import type { Gate } from '../engines/gate/index.ts'
 import type { Passepartout } from '../engines/passepartout/index.ts'
+import type { Relay } from '../engines/relay/index.ts'
 import type { Audit } from '../platform/audit/index.ts'
 import type { Backups } from '../platform/backup/index.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -14,6 +16,7 @@ import type { Tenants } from '../platform/tenants.ts'
 import type { CallerOf } from './callers.ts'
 import type { createInstanceHealth } from './instance-health.ts'
 import type { Layout } from './layout.ts'
+import type { LiveAnswers } from './live/answers.ts'
 import type { ConsoleMiddleware } from './middleware.ts'
 import type { Operators } from './operators/index.ts'
 
@@ -28,6 +31,9 @@ export interface Services {
   operators: Operators
   gate: Gate
   passepartout: Passepartout
+  relay: Relay
+  delivery: Delivery
+  liveAnswers: LiveAnswers
   db: Db
   mail: Mail
   backups: Backups

@@ -17,23 +17,24 @@ import type { Live } from '../live/index.ts'
 import { createConsoleMiddleware } from '../middleware.ts'
 import type { Device } from '../operators/entry.ts'
 import type { Operators } from '../operators/index.ts'
-import { createPages } from '../page.tsx'
 import type { ScopeChecks } from '../scope.ts'
+import { createPages } from '../serve-pages.tsx'
 import { accountPages } from './account.ts'
 import { entryPages } from './entry.ts'
 import { firstJobPages } from './first-job.ts'
-import { webhookPages } from './gate/webhooks/index.ts'
+import { webhookPages as gateWebhookPages } from './gate/webhooks/index.ts'
 import { homePage } from './home/index.ts'
 import { installationPages } from './installation/index.ts'
 import { jobPages } from './jobs/index.ts'
 import { messengerLoginPages } from './messenger-login/index.ts'
-import { relayPages } from './relay.ts'
 import { searchPages } from './search.ts'
 import { userPages } from './users/index.ts'
+import { webhookPages } from './webhooks/index.ts'
 import { welcomePages } from './welcome.ts'
 import { workspacePages } from './workspace/index.ts'
 
 const PAGES = [
+  ...webhookPages,
   ...messengerLoginPages,
   ...userPages,
   ...jobPages,
@@ -91,9 +92,8 @@ export function consolePages(parts: {
     .use(firstJobPages(common))
     .use(homePage(common))
     .use(createPages({ ...common, instanceHealth: createInstanceHealth(common) }, PAGES))
-    .use(relayPages(common))
     .use(searchPages(common))
-    .use(webhookPages(common))
+    .use(gateWebhookPages(common))
     .use(accountPages(common))
 }
 

@@ -98,7 +98,7 @@ test.each([
   ['secret', 'whsec_short'],
 ])('A new endpoint is refused with an error beside %s', async (name, value) => {
   const { owner, relay } = await app.newTenant()
-  const page = await owner.send(PAGE, { ...FIELDS, description: 'kept', [name]: value })
+  const page = await owner.send(`${PAGE}/new`, { ...FIELDS, description: 'kept', [name]: value })
   expect([page.status, page.wrong]).toEqual([422, [name]])
   page.says(name === 'description' ? FIELDS.url : 'value="kept"').omits('whsec_short')
   expect((await relay.get('/v1/relay/endpoints')).body.data).toEqual([])
@@ -110,12 +110,12 @@ test('An endpoint is changed by a form that starts with its values', async () =>
   const path = `${PAGE}/${id}`
   await owner.sees(`${path}/edit`, 'Authorization: ********')
   const fields = { ...FIELDS, description: 'Shop', headers: 'Authorization: ********' }
-  expect((await owner.send(path, fields)).location).toEndWith('?done=saved')
+  expect((await owner.send(`${path}/edit`, fields)).location).toEndWith('?done=endpoints-edit')
   const { body } = await relay.get(`/v1/relay/endpoints/${id}`)
   const changed = { url: FIELDS.url, description: 'Shop', channels: [], event_types: null }
   expect(body).toMatchObject(changed)
   expect(owner.audited('endpoint.updated')).toEqual([`endpoint:${id}`])
-  const refused = await owner.send(path, { ...fields, url: 'nowhere' })
+  const refused = await owner.send(`${path}/edit`, { ...fields, url: 'nowhere' })
   expect([refused.status, refused.says('value="nowhere"').wrong]).toEqual([422, ['url']])
 })
 

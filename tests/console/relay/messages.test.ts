@@ -59,7 +59,7 @@ test.each([
   ['channels', 'a b c d e f g h i j k'],
 ])('A new message is refused with an error beside %s', async (name, value) => {
   const { owner, relay } = await app.newTenant()
-  const page = await owner.send(PAGE, { ...FIELDS, [name]: value })
+  const page = await owner.send(`${PAGE}/new`, { ...FIELDS, [name]: value })
   expect([page.status, page.wrong]).toEqual([422, [name]])
   if (name !== 'payload') page.says('{"order": 42}')
   expect((await relay.get('/v1/relay/messages')).body.data).toEqual([])

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type DiffLine, diffOf } from '../../../views/console/pages/relay/line-diff.ts'
+import { type DiffLine, diffOf } from '../../../src/console/pages/webhooks/line-diff.ts'
 
 const SIGNS: Record<DiffLine['kind'], string> = { same: ' ', gone: '-', new: '+', 'left out': '~' }
 const A_TO_G = 'a\nb\nc\nd\ne\nf\ng'

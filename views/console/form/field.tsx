@@ -4,8 +4,9 @@ import { controlAttributes, type FieldParts, Labelled } from './labelled.tsx'
 /** A single-line input. */
 export function Field(props: FieldProps) {
   const field = useField(props)
-  // A refused form never returns a password.
-  const value = props.type === 'password' ? props.value : field.value
+  // A refused form never returns a secret.
+  const isSecret = props.isSecret || props.type === 'password'
+  const value = isSecret ? props.value : field.value
   return (
     <Labelled {...field}>
       <div class="control">
@@ -23,6 +24,7 @@ interface FieldProps extends FieldParts {
   placeholder?: string
   autocomplete?: string
   isMono?: boolean
+  isSecret?: boolean
   /** Fixed text before or after the input, such as a unit. */
   prefix?: string
   suffix?: string

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact'
 import { PAGES } from '../../../../views/console/layout/navigation.ts'
-import { DELIVERY_TONES, WORDS } from '../../../../views/console/pages/relay/state.tsx'
 import { StatusShape } from '../../../../views/console/status-badge.tsx'
 import { Text } from '../../../../views/console/text.tsx'
 import { duration, Time } from '../../../../views/console/time.tsx'
@@ -10,6 +9,7 @@ import { withoutScheme } from '../../../../views/console/words.ts'
 import type { LatestRun } from '../../../engines/clockwork/store/read-model.ts'
 import type { LoginRecord } from '../../../engines/passepartout/index.ts'
 import type { Delivery } from '../../../http/delivery-log/model.ts'
+import { DELIVERY_TONES, WORDS } from '../webhooks/state.tsx'
 
 const MAX_NAME_LENGTH = 48
 

@@ -2,9 +2,9 @@ import type { ComponentChildren } from 'preact'
 import { CurlBlock } from '../../../../views/console/curl-block.tsx'
 import { LinkButton } from '../../../../views/console/form/button.tsx'
 import { PAGES, type PageKey } from '../../../../views/console/layout/navigation.ts'
-import { firstMessage } from '../../../../views/console/pages/relay/first-message.ts'
 import { Section } from '../../../../views/console/section.tsx'
 import { url } from '../../../../views/console/url.ts'
+import { firstMessage } from '../webhooks/first-message.ts'
 
 /** First steps for a new tenant, in the console and on the command line. */
 export const GetStarted = (page: {

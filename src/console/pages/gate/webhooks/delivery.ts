@@ -1,9 +1,9 @@
-import { DeliveryPage } from '../../../../../views/console/pages/gate/webhooks/delivery.tsx'
 import { notFound } from '../../../../platform/errors.ts'
 import { crumbTo } from '../../../layout.ts'
-import { maskSignatures } from '../../mask-signatures.ts'
+import { maskSignatures } from '../../webhooks/mask-signatures.ts'
 import type { Context } from '../context.ts'
 import type { GateParts } from '../parts.ts'
+import { DeliveryPage } from './delivery-view.tsx'
 import { crumbOf, existing, FLASHES } from './existing.ts'
 
 /** One delivery of a webhook. */

@@ -1,6 +1,6 @@
-import { IssuedSecretPage } from '../../../../../views/console/pages/gate/webhooks/form.tsx'
 import { crumbTo, type Layout } from '../../../layout.ts'
 import type { Context } from '../context.ts'
+import { IssuedSecretPage } from './form-view.tsx'
 
 /** Shows the secret in the response to the form, because no other page can. */
 export const issuedSecret = (

@@ -1,9 +1,9 @@
-import { FILTERS, WebhooksPage } from '../../../../../views/console/pages/gate/webhooks/list.tsx'
 import type { Webhook } from '../../../../engines/gate/webhooks/model.ts'
 import type { Caller } from '../../../../platform/caller.ts'
 import type { Context } from '../context.ts'
 import type { GateParts } from '../parts.ts'
 import { FLASHES } from './existing.ts'
+import { FILTERS, WebhooksPage } from './list-view.tsx'
 
 const ON_A_PAGE = 25
 

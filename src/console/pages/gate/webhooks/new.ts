@@ -1,11 +1,11 @@
 import type { FormError } from '../../../../../views/console/form/error-summary.tsx'
-import { NewWebhookPage } from '../../../../../views/console/pages/gate/webhooks/form.tsx'
 import type { Fields } from '../../../../http/body.ts'
 import { submitted } from '../../../form.ts'
 import { crumbTo } from '../../../layout.ts'
 import type { Context } from '../context.ts'
 import type { GateParts } from '../parts.ts'
 import { FIELDS, wantedIn } from './fields.ts'
+import { NewWebhookPage } from './form-view.tsx'
 import { issuedSecret } from './issued.ts'
 
 /** Creates a webhook. */

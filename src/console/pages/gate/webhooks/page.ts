@@ -1,5 +1,4 @@
 import type { FormError } from '../../../../../views/console/form/error-summary.tsx'
-import { WebhookPage } from '../../../../../views/console/pages/gate/webhooks/webhook.tsx'
 import { EVENT_TYPES, type EventType } from '../../../../engines/gate/webhooks/events.ts'
 import type { Fields } from '../../../../http/body.ts'
 import type { TestResult } from '../../../../http/delivery-log/model.ts'
@@ -11,6 +10,7 @@ import type { GateParts } from '../parts.ts'
 import { crumbOf, existing, FLASHES } from './existing.ts'
 import { FIELDS, wantedIn } from './fields.ts'
 import { issuedSecret } from './issued.ts'
+import { WebhookPage } from './webhook-view.tsx'
 
 const ON_A_PAGE = 25
 

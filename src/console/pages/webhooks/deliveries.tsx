@@ -1,0 +1,215 @@
+import { type Column, DataTable } from '../../../../views/console/data-table.tsx'
+import { EmptyState } from '../../../../views/console/empty-state.tsx'
+import { FilterBar } from '../../../../views/console/filter-bar.tsx'
+import { LinkButton } from '../../../../views/console/form/button.tsx'
+import { pagerLinks } from '../../../../views/console/list-position.ts'
+import { PageHead } from '../../../../views/console/page-head.tsx'
+import { Pager, type Pages } from '../../../../views/console/pager.tsx'
+import { shorten, Text } from '../../../../views/console/text.tsx'
+import { capitalized, counted, numeral, withoutScheme } from '../../../../views/console/words.ts'
+import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
+import { type Delivery, STATUSES, type Status } from '../../../http/delivery-log/model.ts'
+import type { Page } from '../../../platform/cursor.ts'
+import { page, usePage } from '../../page.tsx'
+import { DeliveryBadge, Moment, WORDS } from './state.tsx'
+
+/** Most characters in an option. */
+const MAX_OPTION_LENGTH = 60
+
+/** URL of an endpoint, by ID. */
+type Address = Pick<Endpoint, 'id' | 'url'>
+
+const ON_A_PAGE = 50
+
+interface DeliveryList {
+  found: Page<Delivery>
+  /** Links to other pages. */
+  pages: Pages
+  isFirst: boolean
+  endpoints: readonly Address[]
+  status: Status | undefined
+  endpointId: string | undefined
+}
+
+/** Deliveries of a tenant, with live updates. */
+export const deliveryList = page({
+  path: '/deliveries',
+  section: 'deliveries',
+  hasEnvironments: true,
+  right: 'read',
+  title: 'Deliveries',
+
+  load({ relay, delivery, tenantId, environment, caller, query, position, href }): DeliveryList {
+    const status = STATUSES.find((one) => one === query.status)
+    const endpointId = query.endpoint || undefined
+    const of = { status, endpoint_id: endpointId, cursor: position.cursor }
+    const found = relay.deliveries.list(caller('relay', environment), { limit: ON_A_PAGE, ...of })
+    return {
+      found,
+      pages: pagerLinks(position, found.next_cursor, (to) =>
+        href('/deliveries', { status, endpoint: endpointId, ...to }),
+      ),
+      isFirst: position.cursor === undefined,
+      endpoints: delivery.readModel.addresses({ tenantId, name: `relay.${environment}` }),
+      status,
+      endpointId,
+    }
+  },
+
+  /** Only the first page without a status filter updates live. */
+  live: (list) =>
+    list.status === undefined && list.isFirst
+      ? {
+          'deliveries-head': { facts: list.found.data, view: <Head {...list} /> },
+          'deliveries-list': { facts: [list.found.data, list.endpoints], view: <Rows {...list} /> },
+          'deliveries-pages': { facts: list.pages, view: <Pager {...list.pages} /> },
+        }
+      : undefined,
+
+  view(list) {
+    const { status, endpointId, endpoints } = list
+    const here = usePage().href('/deliveries')
+    const isFiltered = isFilteredIn(list)
+    return (
+      <>
+        <div id="deliveries-head">
+          <Head {...list} />
+        </div>
+        {(list.found.data.length > 0 || isFiltered) && (
+          <FilterBar
+            action={here}
+            filters={[
+              {
+                name: 'status',
+                label: 'Status',
+                value: status,
+                options: STATUSES.map((value) => ({ value, label: capitalized(WORDS[value]) })),
+              },
+              {
+                name: 'endpoint',
+                label: 'Endpoint',
+                value: endpointId,
+                options: optionsOf(endpoints, endpointId),
+              },
+            ]}
+            clearHref={isFiltered ? here : undefined}
+          />
+        )}
+        <div id="deliveries-list">
+          <Rows {...list} />
+        </div>
+        <div id="deliveries-pages">
+          <Pager {...list.pages} />
+        </div>
+      </>
+    )
+  },
+})
+
+const Head = (list: DeliveryList) => (
+  <PageHead title="Deliveries" state={{ sentence: sentenceOn(list) }} />
+)
+
+const isFilteredIn = ({ status, endpointId }: DeliveryList): boolean =>
+  status !== undefined || endpointId !== undefined
+
+function Rows(list: DeliveryList) {
+  const { found, pages, endpoints } = list
+  const { href } = usePage()
+  return (
+    <>
+      <DataTable
+        caption="Deliveries"
+        rows={found.data}
+        hrefOf={({ id }) => href(`/deliveries/${id}`)}
+        idOf={({ id }) => id}
+        columns={deliveryColumns(endpoints)}
+        empty={<NoDeliveries {...list} />}
+      />
+      {found.data.length === 0 && pages.olderHref !== undefined && (
+        <LinkButton href={pages.olderHref}>View older deliveries</LinkButton>
+      )}
+    </>
+  )
+}
+
+/** Endpoints to filter by, including a deleted one that is selected. */
+function optionsOf(endpoints: readonly Address[], chosen: string | undefined) {
+  const known = endpoints.map(({ id, url: address }) => ({
+    value: id,
+    label: shorten(withoutScheme(address), MAX_OPTION_LENGTH),
+  }))
+  return chosen === undefined || endpoints.some(({ id }) => id === chosen)
+    ? known
+    : [{ value: chosen, label: shorten(chosen, MAX_OPTION_LENGTH) }, ...known]
+}
+
+function NoDeliveries(list: DeliveryList) {
+  const { href } = usePage()
+  if (list.pages.olderHref !== undefined)
+    return <EmptyState icon="deliveries" sentence="No matches among the latest deliveries" />
+  return isFilteredIn(list) ? (
+    <EmptyState
+      icon="deliveries"
+      sentence="No matching deliveries"
+      action={<LinkButton href={href('/deliveries')}>View all deliveries</LinkButton>}
+    />
+  ) : (
+    <EmptyState
+      icon="deliveries"
+      sentence="No deliveries yet"
+      next="Each message creates one delivery per subscribed endpoint."
+      action={<LinkButton href={href('/endpoints')}>View endpoints</LinkButton>}
+    />
+  )
+}
+
+/** Columns of deliveries. Without `endpoints`, the endpoint column is omitted. */
+export function deliveryColumns(endpoints?: readonly Address[]): Column<Delivery>[] {
+  const addresses = new Map(endpoints?.map(({ id, url: address }) => [id, address]))
+  return [
+    { label: 'Event', isWide: true, cell: ({ event_type: type }) => <Text text={type} /> },
+    ...(endpoints
+      ? [
+          {
+            label: 'Endpoint',
+            isWide: true,
+            cell: ({ endpoint_id: id }: Delivery) => {
+              const address = addresses.get(id)
+              return address === undefined ? (
+                'Deleted endpoint'
+              ) : (
+                <a href={usePage().href(`/endpoints/${id}`)}>
+                  <Text text={withoutScheme(address)} limit={60} />
+                </a>
+              )
+            },
+          },
+        ]
+      : []),
+    { label: 'Status', narrow: 'corner', cell: ({ status }) => <DeliveryBadge status={status} /> },
+    { label: 'Attempts', align: 'right', cell: ({ attempts }) => numeral(attempts) },
+    {
+      label: 'Next attempt',
+      align: 'right',
+      cell: ({ next_attempt_at: at }) => <Moment at={at} />,
+    },
+    { label: 'Created', align: 'right', cell: ({ created_at: at }) => <Moment at={at} /> },
+  ]
+}
+
+function sentenceOn({ found: { data }, isFirst, status, endpointId }: DeliveryList) {
+  const [latest] = data
+  if (status !== undefined || endpointId !== undefined)
+    return latest ? 'Matching deliveries, newest first' : 'No matching deliveries'
+  if (!latest) return 'Deliveries of your messages to endpoints'
+  if (!isFirst) return 'Older deliveries'
+  const wrong = data.filter((one) => one.status === 'failed' || one.status === 'retrying').length
+  const last = `the last ${counted(data.length, 'delivery', 'deliveries')}`
+  return (
+    <>
+      {wrong === 0 ? `No failures in ${last}` : `${wrong} of ${last} failed or retrying`}; latest{' '}
+      <Moment at={latest.created_at} />
+    </>
+  )
+}

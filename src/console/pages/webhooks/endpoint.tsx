@@ -1,0 +1,311 @@
+import { HourBars } from '../../../../views/console/charts/hour-bars.tsx'
+import { Sparkline } from '../../../../views/console/charts/sparkline.tsx'
+import { DataTable } from '../../../../views/console/data-table.tsx'
+import { LinkButton } from '../../../../views/console/form/button.tsx'
+import { attemptsOf, hourBarsOf, shareOf } from '../../../../views/console/hours.ts'
+import { PageHead } from '../../../../views/console/page-head.tsx'
+import { Section } from '../../../../views/console/section.tsx'
+import { Text } from '../../../../views/console/text.tsx'
+import { Tiles } from '../../../../views/console/tiles.tsx'
+import { duration } from '../../../../views/console/time.tsx'
+import { counted, numeral, withoutScheme } from '../../../../views/console/words.ts'
+import type { ReplayRest } from '../../../delivery/store/endpoint-summaries.ts'
+import type { Waiting } from '../../../engines/relay/endpoint-summaries.ts'
+import type { Relay } from '../../../engines/relay/index.ts'
+import type { Endpoint, Stats } from '../../../engines/relay/model/endpoints.ts'
+import type { Delivery, DeliveryDetail, TestResult } from '../../../http/delivery-log/model.ts'
+import type { Caller } from '../../../platform/caller.ts'
+import { invalid } from '../../../platform/errors.ts'
+import { trimmedText } from '../../form.ts'
+import { good, page, shown, usePage } from '../../page.tsx'
+import { deliveryColumns } from './deliveries.tsx'
+import { EndpointControls } from './endpoint-controls.tsx'
+import { EndpointFacts } from './endpoint-facts.tsx'
+import { RotatedSecret } from './endpoint-secret.tsx'
+import { TestAnswer, TestForm } from './endpoint-test.tsx'
+import { heldWords } from './endpoint-waiting.tsx'
+import { FailureStory, lastFailureOf } from './failure-story.tsx'
+import { replayedIn } from './fields.ts'
+import { averagesOf, p95Of, sumOf } from './hours.ts'
+import { maskSignatures } from './mask-signatures.ts'
+import { ReplayProgress } from './replay-progress.tsx'
+import { Clock, ENDPOINT_TONES, Moment, stateOf } from './state.tsx'
+
+const RECENT = 10
+
+/** Seconds for which the old secret signs beside the new one. */
+const GRACES = new Map([
+  ['none', 0],
+  ['hour', 3600],
+  ['day', 86_400],
+  ['week', 604_800],
+])
+
+interface EndpointView {
+  endpoint: Endpoint
+  /** Hours of the last day with attempts. */
+  hours: Stats['data']
+  waiting: Waiting
+  /** When the old secret expires, during a rotation. */
+  overlapEnd: string | null
+  /** Delivery of the last attempt, if it failed. */
+  failed: DeliveryDetail | undefined
+  recent: readonly Delivery[]
+  /** A replay that was just started: its number of messages, and the remaining ones. */
+  replay: { count: number; rest: ReplayRest } | undefined
+  /** Result of a test event, which is not stored. */
+  test: TestResult | undefined
+}
+
+/** One endpoint: state, last failure, configuration, deliveries and actions. */
+export const endpointPage = page({
+  path: '/endpoints/:id',
+  section: 'endpoints',
+  hasEnvironments: true,
+  right: 'read',
+
+  load(context): EndpointView {
+    const { relay, environment, params, query, result } = context
+    const { endpoints, endpointSummaries, deliveries } = relay
+    const caller = context.caller('relay', environment)
+    const endpoint = endpoints.get(caller, params.id)
+    const replayed = replayedIn(query)
+    return {
+      endpoint,
+      hours: endpointSummaries.dayOf(endpoint),
+      waiting: endpointSummaries.waitingFor(endpoint),
+      overlapEnd: endpoints.overlapEnd(caller, params.id),
+      failed: failureAt(relay, caller, endpoint),
+      recent: deliveries.list(caller, { limit: RECENT, endpoint_id: params.id }).data,
+      replay:
+        replayed === undefined
+          ? undefined
+          : { count: replayed, rest: endpointSummaries.replayRest(caller, params.id) },
+      test: result as TestResult | undefined,
+    }
+  },
+
+  title: ({ endpoint }) => withoutScheme(endpoint.url),
+
+  view(view) {
+    const { endpoint, replay, test, failed, hours } = view
+    const { href, may, environment, now } = usePage()
+    const own = href(`/endpoints/${endpoint.id}`)
+    const logHref = (of: { status?: string } = {}) =>
+      href('/deliveries', { endpoint: endpoint.id, ...of })
+    return (
+      <>
+        <PageHead
+          title={<Text text={withoutScheme(endpoint.url)} limit={80} />}
+          state={{ tone: ENDPOINT_TONES[stateOf(endpoint)], sentence: sentenceOn(view) }}
+          action={
+            may('change') && (
+              <LinkButton weight="primary" href={`${own}/edit`}>
+                Edit endpoint
+              </LinkButton>
+            )
+          }
+          aside={
+            <>
+              {may('change') && environment !== 'test' && (
+                <LinkButton href={`${own}/replay`}>Replay messages</LinkButton>
+              )}
+              <LinkButton href={logHref()}>Delivery log</LinkButton>
+            </>
+          }
+        />
+        {replay && (
+          <ReplayProgress
+            {...replay}
+            here={href(`/endpoints/${endpoint.id}`, { replayed: replay.count })}
+            logHref={logHref()}
+          />
+        )}
+        {test && <TestAnswer test={test} />}
+        <Tiles label="Last 24 hours" tiles={tilesOf(hours, now, logHref({ status: 'failed' }))} />
+        {failed && <LastFailure endpoint={endpoint} failed={failed} />}
+        <EndpointFacts {...view} />
+        <Section
+          id="recent"
+          title="Recent deliveries"
+          aside={
+            <LinkButton isSmall href={logHref()}>
+              View all
+            </LinkButton>
+          }
+        >
+          <DataTable
+            caption="Recent deliveries"
+            rows={view.recent}
+            hrefOf={({ id }) => href(`/deliveries/${id}`)}
+            columns={deliveryColumns()}
+            empty={<p class="quietrow">No deliveries yet</p>}
+          />
+        </Section>
+        {may('change') && <TestForm />}
+        {may('change') && <EndpointControls endpoint={endpoint} held={view.waiting.held} />}
+      </>
+    )
+  },
+
+  actions: {
+    test: {
+      right: 'change',
+      form: { event_type: 'event_type' },
+      async run({ relay, db, audit, tenantId, actor, caller, environment, params, fields }) {
+        const by = caller('relay', environment)
+        const type = trimmedText(fields, 'event_type')
+        const wanted = type === '' ? null : { event_type: type }
+        relay.endpoints.get(by, params.id)
+        const result = await relay.endpoints.test(by, params.id, wanted, undefined)
+        const object = `endpoint:${params.id}`
+        await db.commitFor(tenantId, () =>
+          audit.record({ tenantId, actor, action: 'endpoint.tested', object }),
+        )
+        return { again: true, result }
+      },
+    },
+    rotate: {
+      right: 'change',
+      /** Shows the secret in the response to the form, because it is not stored. */
+      async run({ relay, caller, environment, params, fields }) {
+        const by = caller('relay', environment)
+        const endpoint = relay.endpoints.get(by, params.id)
+        const grace = GRACES.get(trimmedText(fields, 'grace'))
+        if (grace === undefined)
+          throw invalid('must be none, hour, day or week', { field: 'grace', rule: 'choice' })
+        const { secret, previous_expires_at: until } = await relay.endpoints.rotate(by, params.id, {
+          grace_seconds: grace,
+        })
+        return shown(
+          'Secret rotated',
+          <RotatedSecret endpoint={endpoint} secret={secret} until={until} />,
+        )
+      },
+    },
+    pause: {
+      right: 'change',
+      flash: { tone: 'quiet', text: 'Endpoint paused. Deliveries are held.' },
+      async run({ relay, caller, environment, params }) {
+        await relay.endpoints.update(caller('relay', environment), params.id, { active: false })
+      },
+    },
+    resume: {
+      right: 'change',
+      flash: {
+        drain: good('Endpoint resumed. Held deliveries are being sent.'),
+        discard: good('Endpoint resumed. Held deliveries were discarded.'),
+      },
+      async run({ relay, caller, environment, params, fields }) {
+        const held = trimmedText(fields, 'held')
+        if (held !== 'drain' && held !== 'discard')
+          throw invalid('must be drain or discard', { field: 'held', rule: 'choice' })
+        const by = caller('relay', environment)
+        await relay.endpoints.update(by, params.id, { active: true, held })
+        return { flash: held }
+      },
+    },
+    delete: {
+      right: 'delete',
+      flash: { tone: 'quiet', text: 'Endpoint deleted.' },
+      async run({ relay, caller, environment, params }) {
+        await relay.endpoints.remove(caller('relay', environment), params.id)
+        return { to: '/endpoints' }
+      },
+    },
+  },
+})
+
+/** Delivery of the last failed attempt. */
+function failureAt(
+  { endpointSummaries, deliveries }: Relay,
+  caller: Caller,
+  endpoint: Endpoint,
+): DeliveryDetail | undefined {
+  if (endpoint.health.failing_since === null) return undefined
+  const id = endpointSummaries.lastTriedAt(endpoint)
+  if (id === undefined) return undefined
+  const found = deliveries.get(caller, id)
+  return caller.isReadOnly ? maskSignatures(found) : found
+}
+
+function LastFailure({ endpoint, failed }: { endpoint: Endpoint; failed: DeliveryDetail }) {
+  const { may } = usePage()
+  const last = lastFailureOf(failed)
+  return (
+    last && (
+      <FailureStory
+        endpoint={endpoint}
+        delivery={failed}
+        last={last}
+        title="Last attempt"
+        isLinked
+        canResend={may('change') && endpoint.active}
+      />
+    )
+  )
+}
+
+function sentenceOn({ endpoint, waiting }: EndpointView) {
+  const { health, disabled_reason: reason, updated_at: updated } = endpoint
+  const held = waiting.held > 0 && `${heldWords(waiting.held)} held.`
+  switch (stateOf(endpoint)) {
+    case 'paused':
+      return <>Paused. Deliveries are held{held ? `: ${held}` : '.'}</>
+    case 'stopped':
+      return (
+        <>
+          Disabled <Moment at={updated} />:{' '}
+          {reason === 'gone' ? 'it returned 410 Gone.' : 'all deliveries failed for days.'} {held}
+        </>
+      )
+    case 'failing':
+      return (
+        <>
+          Failing since <Clock at={health.failing_since ?? updated} />:{' '}
+          {counted(health.failures_in_a_row, 'failed attempt')} in a row.
+          {waiting.next_attempt_at !== null && (
+            <>
+              {' '}
+              Next attempt <Moment at={waiting.next_attempt_at} />
+              {health.open_until === null ? '.' : '; until then, deliveries are held.'}
+            </>
+          )}{' '}
+          {held}
+        </>
+      )
+    case 'active':
+      return health.breaker === 'recovering' ? (
+        <>Recovering. Held deliveries are being sent. {held}</>
+      ) : (
+        'Active'
+      )
+  }
+}
+
+const tilesOf = (hours: Stats['data'], now: number, failedHref: string) => [
+  {
+    label: 'Attempts in 24 h',
+    value: numeral(attemptsOf(hours)),
+    picture: <HourBars bars={hourBarsOf(hours, now)} label="Attempts by hour" />,
+  },
+  {
+    label: 'Delivered',
+    value: shareOf(hours),
+    compared: { text: `${numeral(sumOf(hours, 'failed'))} attempts failed` },
+  },
+  {
+    label: 'Failed',
+    value: numeral(sumOf(hours, 'exhausted')),
+    compared: { text: `${numeral(sumOf(hours, 'cancelled'))} cancelled` },
+    href: failedHref,
+  },
+  {
+    label: 'Response time, p95',
+    value: p95Of(hours),
+    ...(hours.length > 0 && {
+      compared: { text: `Slowest ${duration(Math.max(...hours.map((hour) => hour.slowest_ms)))}` },
+    }),
+    picture: <Sparkline values={averagesOf(hours, now)} label="Average response time by hour" />,
+  },
+]

@@ -1,0 +1,316 @@
+import { HourBars } from '../../../../views/console/charts/hour-bars.tsx'
+import { type Column, DataTable } from '../../../../views/console/data-table.tsx'
+import { EmptyState } from '../../../../views/console/empty-state.tsx'
+import { FilterBar } from '../../../../views/console/filter-bar.tsx'
+import { LinkButton } from '../../../../views/console/form/button.tsx'
+import { attemptsOf, hourBarsOf, shareOf } from '../../../../views/console/hours.ts'
+import { type ListPosition, pagerLinks } from '../../../../views/console/list-position.ts'
+import { PageHead } from '../../../../views/console/page-head.tsx'
+import { FilterChips } from '../../../../views/console/tabs.tsx'
+import { shorten, Text } from '../../../../views/console/text.tsx'
+import { capitalized, counted, numeral, withoutScheme } from '../../../../views/console/words.ts'
+import {
+  type EndpointStats,
+  type HourSum,
+  hears,
+  type Waiting,
+} from '../../../engines/relay/endpoint-summaries.ts'
+import type { Stats } from '../../../engines/relay/model/endpoints.ts'
+import { page, usePage } from '../../page.tsx'
+import { DayAttempts } from './day-attempts.tsx'
+import { WaitingWords } from './endpoint-waiting.tsx'
+import { firstEndpoint } from './first-message.ts'
+import { p95Of } from './hours.ts'
+import {
+  Clock,
+  countsOf,
+  ENDPOINT_STATES,
+  ENDPOINT_TONES,
+  ENDPOINT_WORDS,
+  EndpointBadge,
+  type EndpointState,
+  stateOf,
+} from './state.tsx'
+
+interface Row {
+  endpoint: EndpointStats
+  hours: Stats['data']
+  /** Undefined for endpoints without retries and held deliveries. */
+  waiting: Waiting | undefined
+}
+
+const ON_A_PAGE = 25
+/** Most event types in the filter. */
+const MAX_CHOICES = 200
+
+interface EndpointList extends EndpointFilters {
+  all: readonly EndpointStats[]
+  /** Attempts of all endpoints in the last day. */
+  day: readonly HourSum[]
+  /** Number of endpoints that match all filters. */
+  found: number
+  rows: readonly Row[]
+  /** Cursor of the next page. */
+  next: string | undefined
+}
+
+/** The endpoints of a tenant. Filters all of them, whose number is limited, and shows one page. */
+export const endpointList = page({
+  path: '/endpoints',
+  section: 'endpoints',
+  hasEnvironments: true,
+  right: 'read',
+  title: 'Endpoints',
+
+  load({ relay, caller, environment, query, position }): EndpointList {
+    const { endpointSummaries, eventTypes } = relay
+    const by = caller('relay', environment)
+    const all = endpointSummaries.all(by)
+    const state = ENDPOINT_STATES.find((one) => one === query.state)
+    const filters = {
+      search: query.q ?? '',
+      type: query.type || undefined,
+      channel: query.channel || undefined,
+    }
+    const meant = all.filter(
+      (endpoint) => hears(endpoint, filters) && matches(endpoint, filters.search),
+    )
+    const found = state
+      ? meant.filter((endpoint) => stateOf(endpoint) === state)
+      : issuesFirst(meant)
+    const from = found.findIndex(({ id }) => id === position.cursor) + 1
+    const rows = found.slice(from, from + ON_A_PAGE)
+    return {
+      all,
+      day: endpointSummaries.dayOfAll(by, all.length),
+      meant,
+      found: found.length,
+      rows: rows.map((endpoint) => ({
+        endpoint,
+        hours: endpointSummaries.dayOf(endpoint),
+        waiting: hasNoBacklog(endpoint) ? undefined : endpointSummaries.waitingFor(endpoint),
+      })),
+      next: from + rows.length < found.length ? rows.at(-1)?.id : undefined,
+      state,
+      ...filters,
+      types: eventTypes.names(by, MAX_CHOICES),
+      channels: channelsOf(all),
+    }
+  },
+
+  view(list) {
+    const { all } = list
+    const { href, may, position } = usePage()
+    const hrefOf = useEndpointsHref(list)
+    const newEndpoint = may('change') && (
+      <LinkButton weight="primary" href={href('/endpoints/new')}>
+        Create endpoint
+      </LinkButton>
+    )
+    return (
+      <>
+        <PageHead
+          title="Endpoints"
+          state={{ tone: toneOf(all), sentence: sentenceOn(all) }}
+          action={all.length > 0 && newEndpoint}
+        />
+        {all.length > 0 && (
+          <>
+            <DayAttempts hours={list.day} />
+            <Filters {...list} />
+          </>
+        )}
+        <DataTable
+          caption="Endpoints"
+          columns={COLUMNS}
+          rows={list.rows}
+          hrefOf={({ endpoint }) => href(`/endpoints/${endpoint.id}`)}
+          idOf={({ endpoint }) => endpoint.id}
+          empty={
+            all.length === 0 ? (
+              <EmptyState
+                icon="endpoints"
+                sentence="No endpoints yet"
+                next="An endpoint is a URL that receives messages of the event types that it subscribes to."
+                action={newEndpoint}
+                curl={firstEndpoint(usePage().baseUrl())}
+              />
+            ) : (
+              <EmptyState
+                icon="endpoints"
+                sentence="No matching endpoints"
+                action={<LinkButton href={href('/endpoints')}>View all endpoints</LinkButton>}
+              />
+            )
+          }
+          pages={{
+            extent: `${list.rows.length} of ${numeral(list.found)}`,
+            ...pagerLinks(position, list.next, hrefOf),
+          }}
+        />
+      </>
+    )
+  },
+})
+
+function toneOf(all: readonly EndpointStats[]) {
+  if (all.length === 0) return undefined
+  const { failing, stopped, active } = countsOf(all)
+  if (failing + stopped > 0) return 'bad'
+  return active === 0 ? 'quiet' : 'good'
+}
+
+function sentenceOn(all: readonly EndpointStats[]) {
+  if (all.length === 0) return 'URLs that receive your webhooks'
+  const { active, failing, paused, stopped } = countsOf(all)
+  const [since] = all.flatMap(({ health }) => health.failing_since ?? []).toSorted()
+  return (
+    <>
+      {numeral(active)} active
+      {failing > 0 && since && (
+        <>
+          , {failing} failing since <Clock at={since} />
+        </>
+      )}
+      {paused > 0 && `, ${paused} paused`}
+      {stopped > 0 && `, ${stopped} disabled`}
+    </>
+  )
+}
+
+const COLUMNS: Column<Row>[] = [
+  {
+    label: 'Endpoint',
+    isWide: true,
+    cell: ({ endpoint }) => (
+      <>
+        <Text text={withoutScheme(endpoint.url)} />
+        <span class="hint">
+          <Text text={typesOf(endpoint)} limit={60} />
+        </span>
+      </>
+    ),
+  },
+  {
+    label: 'Status',
+    narrow: 'corner',
+    cell: ({ endpoint }) => <EndpointBadge endpoint={endpoint} />,
+  },
+  {
+    label: '24 h',
+    narrow: 'bare',
+    cell: ({ hours }) => (
+      <HourBars bars={hourBarsOf(hours, usePage().now)} label={hourBarsLabel(hours)} />
+    ),
+  },
+  { label: 'Delivered', align: 'right', cell: ({ hours }) => shareOf(hours) },
+  { label: 'p95', align: 'right', cell: ({ hours }) => p95Of(hours) },
+  {
+    label: 'Queued',
+    align: 'right',
+    cell: ({ waiting }) => (waiting ? <WaitingWords waiting={waiting} /> : '–'),
+  },
+]
+
+const hourBarsLabel = (hours: Stats['data']): string =>
+  `${shareOf(hours)} of ${counted(attemptsOf(hours), 'attempt')} delivered in 24 hours`
+
+/** Event types of an endpoint as text. */
+export const typesOf = ({ event_types: types }: Pick<EndpointStats, 'event_types'>): string =>
+  types?.join(', ') ?? 'All event types'
+
+const matches = ({ id, url, description }: EndpointStats, search: string): boolean => {
+  const words = search.toLowerCase()
+  return [id, url, description].some((text) => text.toLowerCase().includes(words))
+}
+
+/** Endpoints with problems come first. */
+const issuesFirst = (endpoints: readonly EndpointStats[]): EndpointStats[] => {
+  const hasIssue = (endpoint: EndpointStats) => ENDPOINT_TONES[stateOf(endpoint)] === 'bad'
+  return [...endpoints.filter(hasIssue), ...endpoints.filter((endpoint) => !hasIssue(endpoint))]
+}
+
+/** Active endpoints without problems have no retries or held deliveries. */
+const hasNoBacklog = (endpoint: EndpointStats): boolean =>
+  stateOf(endpoint) === 'active' && endpoint.health.breaker === 'closed'
+
+/** Channels that endpoints listen on. */
+const channelsOf = (all: readonly EndpointStats[]): string[] =>
+  [...new Set(all.flatMap(({ channels }) => channels))].toSorted().slice(0, MAX_CHOICES)
+
+interface EndpointFilters {
+  state: EndpointState | undefined
+  search: string
+  type: string | undefined
+  channel: string | undefined
+  /** Endpoints that match all filters except the status. */
+  meant: readonly EndpointStats[]
+  types: readonly string[]
+  channels: readonly string[]
+}
+
+/** Addresses of the list with its filters. */
+function useEndpointsHref({ search, type, channel, ...list }: EndpointFilters) {
+  const { href } = usePage()
+  return (of: ListPosition & { state?: EndpointState | undefined } = {}) =>
+    href('/endpoints', { state: list.state, q: search, type, channel, ...of })
+}
+
+/** Filters of the list: status, search, event type and channel. */
+function Filters(list: EndpointFilters) {
+  const { state, search, type, channel } = list
+  const { href } = usePage()
+  const hrefOf = useEndpointsHref(list)
+  const counts = countsOf(list.meant)
+  return (
+    <>
+      <FilterChips
+        label="Status"
+        tabs={[
+          {
+            label: 'All',
+            href: hrefOf({ state: undefined }),
+            count: list.meant.length,
+            isCurrent: !state,
+          },
+          ...ENDPOINT_STATES.filter((one) => counts[one] > 0 || one === state).map((one) => ({
+            label: capitalized(ENDPOINT_WORDS[one]),
+            href: hrefOf({ state: one }),
+            count: counts[one],
+            isCurrent: one === state,
+            ...(ENDPOINT_TONES[one] === 'bad' && { tone: 'bad' as const }),
+          })),
+        ]}
+      />
+      <FilterBar
+        action={href('/endpoints')}
+        search={{ label: 'Search by URL, description or ID', value: search }}
+        filters={[
+          { name: 'type', label: 'Event type', value: type, options: optionsOf(list.types, type) },
+          ...(list.channels.length > 0 || channel
+            ? [
+                {
+                  name: 'channel',
+                  label: 'Channel',
+                  value: channel,
+                  options: optionsOf(list.channels, channel),
+                },
+              ]
+            : []),
+        ]}
+        kept={{ state }}
+        clearHref={search || state || type || channel ? href('/endpoints') : undefined}
+      />
+    </>
+  )
+}
+
+/** Most characters in an option. */
+const MAX_OPTION_LENGTH = 60
+
+/** Options, including a selected name that is not in the list. */
+const optionsOf = (names: readonly string[], chosen: string | undefined) =>
+  (chosen === undefined || names.includes(chosen) ? names : [chosen, ...names]).map((name) => ({
+    value: name,
+    label: shorten(name, MAX_OPTION_LENGTH),
+  }))

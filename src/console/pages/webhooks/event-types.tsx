@@ -1,0 +1,124 @@
+import { DataTable } from '../../../../views/console/data-table.tsx'
+import { EmptyState } from '../../../../views/console/empty-state.tsx'
+import { FilterBar } from '../../../../views/console/filter-bar.tsx'
+import { LinkButton } from '../../../../views/console/form/button.tsx'
+import { pagerLinks } from '../../../../views/console/list-position.ts'
+import { PageHead } from '../../../../views/console/page-head.tsx'
+import { StatusBadge } from '../../../../views/console/status-badge.tsx'
+import { shorten, Text } from '../../../../views/console/text.tsx'
+import { counted, numeral } from '../../../../views/console/words.ts'
+import type { EventTypeSeen } from '../../../engines/relay/model/event-types.ts'
+import type { Page } from '../../../platform/cursor.ts'
+import { page, usePage } from '../../page.tsx'
+import { firstMessage } from './first-message.ts'
+import { Moment } from './state.tsx'
+
+const ON_A_PAGE = 50
+
+/** Event types of all messages so far. */
+export const eventTypeList = page({
+  path: '/event-types',
+  section: 'eventTypes',
+  hasEnvironments: true,
+  right: 'read',
+  title: 'Event types',
+
+  load({ relay, caller, environment, query, position }) {
+    const prefix = query.q ?? ''
+    const by = caller('relay', environment)
+    const found = relay.eventTypes.list(by, { limit: ON_A_PAGE, cursor: position.cursor, prefix })
+    return { found, prefix }
+  },
+
+  view({ found, prefix }) {
+    const { href, position, baseUrl } = usePage()
+    const { data, next_cursor: cursor } = found
+    return (
+      <>
+        <PageHead title="Event types" state={{ sentence: sentenceOn(found, prefix) }} />
+        {(data.length > 0 || prefix !== '') && (
+          <FilterBar
+            action={href('/event-types')}
+            search={{ label: 'Search by prefix', value: prefix }}
+            clearHref={prefix === '' ? undefined : href('/event-types')}
+          />
+        )}
+        <DataTable
+          caption="Event types"
+          rows={data}
+          hrefOf={({ name }) => href(`/event-types/${encodeURIComponent(name)}`)}
+          columns={[
+            { label: 'Type', isMono: true, isWide: true, cell: ({ name }) => <Text text={name} /> },
+            {
+              label: 'Schema',
+              narrow: 'corner',
+              cell: ({ breaking_changes: changes }) =>
+                changes === 0 ? (
+                  <StatusBadge tone="good" word="schema unchanged" />
+                ) : (
+                  <StatusBadge tone="warn" word="breaking change" />
+                ),
+            },
+            {
+              label: 'Messages',
+              align: 'right',
+              cell: ({ name, count }) => (
+                <a href={href('/messages', { event_type: name })}>
+                  {numeral(count)}
+                  <span class="unseen"> messages of {name}</span>
+                </a>
+              ),
+            },
+            {
+              label: 'First seen',
+              align: 'right',
+              cell: ({ first_seen_at: at }) => <Moment at={at} />,
+            },
+            {
+              label: 'Last seen',
+              align: 'right',
+              cell: ({ last_seen_at: at }) => <Moment at={at} />,
+            },
+            {
+              label: 'Endpoints',
+              align: 'right',
+              cell: ({ name }) => (
+                <a href={href('/endpoints', { type: name })}>
+                  Subscribers<span class="unseen"> of {name}</span>
+                </a>
+              ),
+            },
+          ]}
+          empty={
+            prefix === '' ? (
+              <EmptyState
+                icon="eventTypes"
+                sentence="No event types yet"
+                next="An event type appears here with its first message. You don't need to declare it."
+                curl={firstMessage(baseUrl())}
+              />
+            ) : (
+              <EmptyState
+                icon="eventTypes"
+                sentence="No matching event types"
+                action={<LinkButton href={href('/event-types')}>View all event types</LinkButton>}
+              />
+            )
+          }
+          pages={pagerLinks(position, cursor, (to) => href('/event-types', { q: prefix, ...to }))}
+        />
+      </>
+    )
+  },
+})
+
+function sentenceOn({ data, has_more: hasMore }: Page<EventTypeSeen>, prefix: string): string {
+  const like = prefix === '' ? '' : ` starting with ${shorten(prefix, 40)}`
+  if (data.length === 0)
+    return prefix === '' ? 'Event types of your messages' : `No event types${like}`
+  const broken = data.filter(({ breaking_changes: changes }) => changes > 0).length
+  const seen = hasMore
+    ? `${data.length} event types on this page`
+    : counted(data.length, 'event type')
+  return `${seen}${like}, ${broken === 0 ? 'none' : broken} with breaking changes`
+}

@@ -1,0 +1,90 @@
+import { useHere } from '../../../../views/console/here.tsx'
+import { StatusBadge } from '../../../../views/console/status-badge.tsx'
+import { Time, utc, utcMinute } from '../../../../views/console/time.tsx'
+import type { Tone } from '../../../../views/console/tone.ts'
+import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
+import type { Status } from '../../../http/delivery-log/model.ts'
+import { DAY_MS } from '../../../platform/durations.ts'
+
+/** `stopped` endpoints were disabled by Gatehouse, `paused` ones by an operator or an API key. */
+export const ENDPOINT_STATES = ['active', 'failing', 'paused', 'stopped'] as const
+export type EndpointState = (typeof ENDPOINT_STATES)[number]
+
+/** Fields that determine the state of an endpoint. */
+export type EndpointStatus = Pick<Endpoint, 'active' | 'disabled_reason' | 'health'>
+
+export function stateOf({
+  active,
+  disabled_reason: reason,
+  health,
+}: EndpointStatus): EndpointState {
+  if (!active) return reason === 'manual' ? 'paused' : 'stopped'
+  return health.failing_since === null ? 'active' : 'failing'
+}
+
+/** Number of endpoints by state. */
+export function countsOf(endpoints: readonly EndpointStatus[]): Record<EndpointState, number> {
+  const counts = { active: 0, failing: 0, paused: 0, stopped: 0 }
+  for (const endpoint of endpoints) counts[stateOf(endpoint)]++
+  return counts
+}
+
+export const ENDPOINT_TONES: Record<EndpointState, Tone> = {
+  active: 'good',
+  failing: 'bad',
+  paused: 'quiet',
+  stopped: 'bad',
+}
+
+/** Names of the states for people. */
+export const ENDPOINT_WORDS: Record<EndpointState, string> = {
+  active: 'active',
+  failing: 'failing',
+  paused: 'paused',
+  stopped: 'disabled',
+}
+
+export const EndpointBadge = ({ endpoint }: { endpoint: EndpointStatus }) => {
+  const state = stateOf(endpoint)
+  return <StatusBadge tone={ENDPOINT_TONES[state]} word={ENDPOINT_WORDS[state]} />
+}
+
+export const DELIVERY_TONES: Record<Status, Tone> = {
+  pending: 'busy',
+  delivering: 'busy',
+  retrying: 'warn',
+  held: 'warn',
+  succeeded: 'good',
+  failed: 'bad',
+  cancelled: 'quiet',
+}
+
+/** Names of the statuses for people. */
+export const WORDS: Record<Status, string> = {
+  pending: 'pending',
+  delivering: 'delivering',
+  retrying: 'retrying',
+  held: 'held',
+  succeeded: 'delivered',
+  failed: 'failed',
+  cancelled: 'cancelled',
+}
+
+export const DeliveryBadge = ({ status }: { status: Status }) => (
+  <StatusBadge tone={DELIVERY_TONES[status]} word={WORDS[status]} />
+)
+
+/** A moment, or a dash if there is none. */
+export const Moment = ({ at }: { at: string | null }) =>
+  at === null ? <>–</> : <Time at={Date.parse(at)} />
+
+/** A moment for "since": the time of day within a day, else date and time. */
+export const Clock = ({ at }: { at: string }) => {
+  const ms = Date.parse(at)
+  const isToday = useHere().now - ms < DAY_MS
+  return (
+    <time datetime={at} title={utc(ms)}>
+      {isToday ? utcMinute(ms).slice(11) : utcMinute(ms)}
+    </time>
+  )
+}

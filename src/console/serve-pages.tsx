@@ -1,0 +1,232 @@
+import { type AnyElysia, Elysia } from 'elysia'
+import type { VNode } from 'preact'
+import { HereContext, type Submission } from '../../views/console/here.tsx'
+import type { Crumb } from '../../views/console/layout/model.ts'
+import { PAGES } from '../../views/console/layout/navigation.ts'
+import { positionIn } from '../../views/console/list-position.ts'
+import { LiveSource } from '../../views/console/pages/live-source.tsx'
+import type { Flash } from '../../views/console/toast.tsx'
+import { type Query, url } from '../../views/console/url.ts'
+import type { Fields } from '../http/body.ts'
+import type { ErrorKind } from '../platform/errors.ts'
+import { CORRECTABLE, type FormFields, submitted } from './form.ts'
+import { crumbTo } from './layout.ts'
+import { type Part, stateIdOf } from './live/part.ts'
+import type { TenantContext } from './middleware.ts'
+import { may } from './operators/rights.ts'
+import type { Access, Action, LivePart, Outcome, Page, PageContext } from './page.tsx'
+import { environmentOf } from './scope.ts'
+import type { Services } from './services.ts'
+
+const CONSOLE = '/console'
+
+/** The routes of all pages. Rights are checked here, before a form is read. */
+export function createPages(services: Services, pages: readonly Page[]): AnyElysia {
+  const { layout, middleware, clock, callerOf, liveAnswers } = services
+  const flashes = new Map(pages.flatMap(flashesOf))
+  const href = (path: string, query?: Query) => url(layout.base(), CONSOLE + path, query)
+
+  function contextOf(routed: Routed): PageContext {
+    const { request, operator, tenant, actor } = routed
+    const { searchParams } = new URL(request.url)
+    return {
+      ...services,
+      request,
+      operator,
+      tenant,
+      actor,
+      tenantId: tenant?.tenantId,
+      params: routed.params ?? {},
+      query: Object.fromEntries([...searchParams].map(([name, value]) => [name, value.trim()])),
+      position: positionIn(searchParams),
+      fields: routed.body ?? {},
+      now: clock.now(),
+      environment: environmentOf(request),
+      may: (right) => tenant !== undefined && may(tenant.role, right),
+      caller: (engine, environment = undefined) => callerOf(routed, engine, environment ?? null),
+      href,
+    }
+  }
+
+  async function show(spec: Page, context: PageContext, of: Shown = {}): Promise<Response> {
+    const { submission, result } = of
+    const data = await spec.load({ ...context, submission, result })
+    const live = spec.live?.(data)
+    return render(spec, context, {
+      status: spec.status?.(data),
+      ...of,
+      title: typeof spec.title === 'string' ? spec.title : spec.title(data),
+      above: spec.above?.(data, context) ?? [],
+      node: (
+        <>
+          {live && <LiveSource {...sourceOf(spec, context, live)} />}
+          <spec.view {...data} />
+        </>
+      ),
+    })
+  }
+
+  /** The stream of a page's live parts, from the state that the page shows. */
+  function sourceOf(spec: Page, context: PageContext, live: Record<string, LivePart>) {
+    const shownId = stateIdOf(partsOf(spec, context, live))
+    const { query, params } = context
+    return { shownId, href: href(pathOf(spec, params, 'live'), { ...query, shown: shownId }) }
+  }
+
+  const partsOf = (spec: Page, context: PageContext, live: Record<string, LivePart>): Part[] =>
+    Object.entries(live).map(([target, { facts, view }]) => ({
+      target,
+      facts,
+      draw: () => within(spec, context, view),
+    }))
+
+  function stream(spec: Page, context: PageContext): Response {
+    const { request, environment, tenant, query } = context
+    const { pathname } = new URL(request.url)
+    const name = [pathname, environment, tenant.role, query.endpoint ?? ''].join(' ')
+    const render = () => {
+      const now = { ...context, now: clock.now() }
+      return partsOf(spec, now, spec.live?.(spec.load(now)) ?? {})
+    }
+    return liveAnswers(context, { name, render })
+  }
+
+  /** A part of a page, which can use the page's context. */
+  const within = (spec: Page, context: PageContext, node: VNode) => {
+    const { params } = context
+    const actionHref = (action: string) => href(pathOf(spec, params, action))
+    return <HereContext.Provider value={{ ...context, actionHref }}>{node}</HereContext.Provider>
+  }
+
+  function render(
+    spec: Page,
+    context: PageContext,
+    { title, above = [], node, submission, flash, status }: Rendered,
+  ): Response {
+    const { request, operator } = context
+    const isSection = CONSOLE + spec.path === PAGES[spec.section].path
+    return layout.page({
+      request,
+      operator,
+      title,
+      active: spec.section,
+      hasEnvironments: spec.hasEnvironments,
+      above: isSection ? [] : [crumbTo(layout.base(), spec.section), ...above],
+      flash: flash ?? flashes.get(context.query.done ?? ''),
+      status,
+      children: within(spec, { ...context, submission }, node),
+    })
+  }
+
+  async function act(spec: Page, name: string, context: PageContext): Promise<Response> {
+    const action = spec.actions?.[name] as Action<string>
+    const { value, errors } = await submitted(
+      async () => action.run(context),
+      formOf(action, context),
+      action.form ? CORRECTABLE : CONFLICT,
+    )
+    if (errors && !action.form) {
+      const flash: Flash = { tone: 'bad', text: errors[0]?.message ?? '' }
+      return show(spec, context, { flash, status: 409 })
+    }
+    const submission = { action: name, values: context.fields, errors: errors ?? [] }
+    if (errors) return show(spec, context, { submission, status: 422 })
+    const { to, query, away, flash, shown, again, result } = (value ?? {}) as Outcome
+    if (away) return new Response(null, { status: 303, headers: { location: away } })
+    if (again) return show(spec, context, { submission, result })
+    if (shown) return render(spec, context, { title: shown.title, node: shown.page })
+    const done = [keyOf(spec, name), flash].filter(Boolean).join('.')
+    const target = to ?? pathOf(spec, context.params)
+    const message = flashes.has(done) ? { done } : {}
+    return layout.go(url('', CONSOLE + target, { ...query, ...message }))
+  }
+
+  const routes: AnyElysia = new Elysia({ name: 'pages', detail: { hide: true } }).use(middleware)
+  for (const spec of pages) {
+    routes.get(
+      CONSOLE + spec.path,
+      ({ request, params, operator, tenant, actor }) =>
+        show(spec, contextOf({ request, params, operator, tenant, actor })),
+      macroOf(spec.right),
+    )
+    if (spec.live)
+      routes.get(
+        pathIn(CONSOLE + spec.path, 'live'),
+        ({ request, params, operator, tenant, actor }) =>
+          stream(spec, contextOf({ request, params, operator, tenant, actor })),
+        macroOf(spec.right),
+      )
+    for (const [name, file] of Object.entries(spec.files ?? {}))
+      routes.get(
+        pathIn(CONSOLE + spec.path, name),
+        ({ request, params, operator, tenant, actor }) =>
+          file(contextOf({ request, params, operator, tenant, actor })),
+        macroOf(spec.right),
+      )
+    for (const [name, { right }] of Object.entries<Action<string>>(spec.actions ?? {}))
+      routes.post(
+        pathIn(CONSOLE + spec.path, name),
+        ({ request, params, body, operator, tenant, actor }) =>
+          act(spec, name, contextOf({ request, params, body, operator, tenant, actor })),
+        macroOf(right),
+      )
+  }
+  return routes
+}
+
+type Routed = TenantContext & { request: Request; params?: Record<string, string>; body?: Fields }
+
+/** Errors that an action without a form can run into. Any other means a request that no page sends. */
+const CONFLICT: ReadonlySet<ErrorKind> = new Set(['conflict'])
+
+const formOf = ({ form }: Action<string>, context: PageContext): FormFields | undefined =>
+  typeof form === 'function' ? form(context) : form
+
+const macroOf = (access: Access): Record<string, Access | true> => {
+  if (access === 'admin') return { instance: true }
+  return access === 'operator' ? { operator: true } : { right: access }
+}
+
+interface Shown {
+  result?: unknown
+  submission?: Submission
+  flash?: Flash
+  status?: number
+}
+
+interface Rendered extends Shown {
+  title: string
+  above?: readonly Crumb[]
+  node: VNode
+}
+
+const pathIn = (path: string, action: string): string =>
+  action === '' ? path : `${path}/${action}`
+
+const pathOf = (spec: Page, params: Record<string, string>, action = ''): string =>
+  pathIn(
+    spec.path.replaceAll(/:(\w+)/g, (_: string, name: string) =>
+      encodeURIComponent(params[name] ?? ''),
+    ),
+    action,
+  )
+
+/** Name of an action in addresses: `jobs.pause`. */
+const keyOf = ({ path }: Page, action: string): string =>
+  pathIn(path, action)
+    .split('/')
+    .filter((step) => step !== '' && !step.startsWith(':'))
+    .join('-')
+
+function flashesOf(spec: Page): [string, Flash][] {
+  return Object.entries<Action<string>>(spec.actions ?? {}).flatMap(([name, { flash = {} }]) =>
+    isFlash(flash)
+      ? [[keyOf(spec, name), flash] as [string, Flash]]
+      : Object.entries(flash).map(([which, one]): [string, Flash] => [
+          `${keyOf(spec, name)}.${which}`,
+          one,
+        ]),
+  )
+}
+
+const isFlash = (flash: object): flash is Flash => 'tone' in flash
