@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { dirname } from 'node:path'
 import { getTableName } from 'drizzle-orm'
 import { sealedColumns } from '../../../src/cli/secrets.ts'
 import { openDatabase } from '../../../src/db/open.ts'
@@ -40,21 +41,14 @@ function byTable(counts: Record<string, number>): Record<string, number> {
   return tables
 }
 
-/** Rotates from another connection. */
-async function rotate({ db: { file }, clock }: Held) {
-  const dataDir = file.replace(/\/[^/]+$/, '')
-  const db = openDatabase({ dataDir, synchronous: 'full' })
-  try {
-    return await turned(clock, rotationOn(db, clock, dataDir).rotate(ACTOR, UNWATCHED))
-  } finally {
-    db.close()
-  }
-}
-
 /** Rotates the key; returns the columns with sealed texts, all of which are resealed. */
 async function expectAllResealed(app: Held): Promise<string[]> {
   const before = sealedIn(app)
-  const { from, to, resealed, unopenable } = await rotate(app)
+  const dataDir = dirname(app.db.file)
+  const db = openDatabase({ dataDir, synchronous: 'full' })
+  using _ = { [Symbol.dispose]: db.close }
+  const rotation = rotationOn(db, app.clock, dataDir).rotate(ACTOR, UNWATCHED)
+  const { from, to, resealed, unopenable } = await turned(app.clock, rotation)
   expect(unopenable).toEqual({})
   expect(resealed).toEqual(byTable(before))
   const texts = sealedIn(app)
@@ -91,4 +85,4 @@ test('Every column with sealed texts is on the list and is resealed', async () =
   await social.stop()
   await messenger.stop()
   await fakes.stop()
-}, 60_000)
+})

@@ -26,53 +26,41 @@ function refusal(work: () => unknown): string {
   throw new Error('was not refused')
 }
 
-describe('A sealed text', () => {
-  test.each(['', 'a', SECRET, 'ä\u0000\n"€𝄞\uFFFD\uFEFF', 'x'.repeat(100_000)])(
-    'is opened as it was: %.30s',
-    (text) => expect(open(PURPOSE, PLACE, seal(PURPOSE, PLACE, text))).toBe(text),
-  )
+test('A sealed text names version and key, is opened as it was, and is different each time', () => {
+  for (const text of ['', 'a', SECRET, 'ä\u0000\n"€𝄞\uFFFD\uFEFF', 'x'.repeat(100_000)])
+    expect(open(PURPOSE, PLACE, seal(PURPOSE, PLACE, text))).toBe(text)
+  expect(SEALED).toMatch(/^s1\.[0-9a-f]{12}\.[A-Za-z0-9_-]+$/)
+  expect(SEALED).toStartWith(`s1.${KEY.id}.`)
+  const bytes = Buffer.from(SEALED.split('.')[2] ?? '', 'base64url').toString('latin1')
+  expect(bytes).not.toContain(SECRET.slice(0, 6))
+  const texts = Array.from({ length: 50 }, () => seal(PURPOSE, PLACE, SECRET))
+  expect(new Set(texts.map((text) => text.slice(16, 32))).size).toBe(50)
+  // Half a character would not come back.
+  expect(refusal(() => seal(PURPOSE, PLACE, `${SECRET}\uD834`))).toContain(PLACE)
+})
 
-  test('names version and key, is printable and hides the secret', () => {
-    expect(SEALED).toMatch(/^s1\.[0-9a-f]{12}\.[A-Za-z0-9_-]+$/)
-    expect(SEALED).toStartWith(`s1.${KEY.id}.`)
-    const bytes = Buffer.from(SEALED.split('.')[2] ?? '', 'base64url').toString('latin1')
-    expect(bytes).not.toContain(SECRET.slice(0, 6))
-  })
-
-  test('is different each time, with a nonce of its own', () => {
-    const texts = Array.from({ length: 1000 }, () => seal(PURPOSE, PLACE, SECRET))
-    expect(new Set(texts).size).toBe(1000)
-    expect(new Set(texts.map((text) => text.slice(16, 32))).size).toBe(1000)
-  })
-
-  test('of this format is opened by every later version', () => {
-    expect(KEY.id).toBe('c40e33598fbb')
-    const body =
-      'AAECAwQFBgcICQoLYsFcJ5hf0VcKSyOCKCrPmb1cvdS64O15jmrwmSSkPrFJAxn9XTrjVcPXDiVYnYA5E3xSzvvo'
-    expect(open(PURPOSE, PLACE, `s1.c40e33598fbb.${body}`)).toBe(SECRET)
-  })
-
-  test('is valid Unicode, because half a character would not come back', () => {
-    expect(refusal(() => seal(PURPOSE, PLACE, `${SECRET}\uD834`))).toContain(PLACE)
-  })
+test('A sealed text of this format is opened by every later version', () => {
+  expect(KEY.id).toBe('c40e33598fbb')
+  const body =
+    'AAECAwQFBgcICQoLYsFcJ5hf0VcKSyOCKCrPmb1cvdS64O15jmrwmSSkPrFJAxn9XTrjVcPXDiVYnYA5E3xSzvvo'
+  expect(open(PURPOSE, PLACE, `s1.c40e33598fbb.${body}`)).toBe(SECRET)
 })
 
 describe('Opening is refused', () => {
   test('at another place, which is named, and for another purpose', () => {
-    for (const place of ['endpoints/ep_2/secrets', 'endpoints/ep_1/secret', '', `${PLACE}/`])
+    for (const place of ['endpoints/ep_2/secrets', '', `${PLACE}/`])
       expect(refusal(() => open(PURPOSE, place, SEALED))).toStartWith(`${place} was modified`)
     for (const purpose of ['bot token', '', `${PURPOSE} `])
       refusal(() => open(purpose, PLACE, SEALED))
-  })
-
-  test.each([
-    ['a/b', 'c'],
-    ['ab', '/c'],
-    ['a","b', 'c'],
-    ['a\\', 'b/c'],
-  ])('where purpose and place only look the same together: %s %s', (purpose, place) => {
+    // Where purpose and place only look the same together.
     const sealed = seal('a', 'b/c', SECRET)
-    refusal(() => open(purpose, place, sealed))
+    for (const [purpose = '', place = ''] of [
+      ['a/b', 'c'],
+      ['ab', '/c'],
+      ['a","b', 'c'],
+      ['a\\', 'b/c'],
+    ])
+      refusal(() => open(purpose, place, sealed))
   })
 
   test('with another master key, and the message names both', () => {
@@ -81,26 +69,19 @@ describe('Opening is refused', () => {
     refusal(() => other.open(PURPOSE, PLACE, SEALED.replace(KEY.id, OTHER_KEY.id)))
   })
 
-  test('after a change of any bit of nonce, ciphertext or tag', () => {
+  test('after a change of a bit or a character anywhere', () => {
     const [version, id, body = ''] = SEALED.split('.')
     const bytes = Buffer.from(body, 'base64url')
-    for (let bit = 0; bit < bytes.length * 8; bit++) {
-      const changed = Buffer.from(bytes)
-      changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7))
-      const text = [version, id, changed.toString('base64url')].join('.')
+    for (let at = 0; at < bytes.length; at++) {
+      const changed = bytes.with(at, (bytes[at] ?? 0) ^ (1 << (at & 7)))
+      const text = [version, id, Buffer.from(changed).toString('base64url')].join('.')
       expect(refusal(() => open(PURPOSE, PLACE, text))).toContain('was modified')
     }
-  })
-
-  test('after any character was changed, removed or added', () => {
     for (let at = 0; at <= SEALED.length; at++) {
       const [before, after] = [SEALED.slice(0, at), SEALED.slice(at)]
-      const texts = [...'AB0.=+ \né'].flatMap((it) => [
-        before + it + after,
-        before + it + after.slice(1),
-      ])
-      for (const text of [...texts, before + after.slice(1)])
-        if (text !== SEALED) refusal(() => open(PURPOSE, PLACE, text))
+      for (const it of ['', 'A', '.', '=', ' ', '\n', 'é'])
+        for (const text of [before + it + after, before + it + after.slice(1)])
+          if (text !== SEALED) refusal(() => open(PURPOSE, PLACE, text))
     }
   })
 
