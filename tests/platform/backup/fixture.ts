@@ -1,7 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { createHash } from 'node:crypto'
 import {
-  chmodSync,
   createReadStream,
   mkdirSync,
   readdirSync,
@@ -15,13 +14,18 @@ import { buffer } from 'node:stream/consumers'
 import { createGunzip, gzipSync } from 'node:zlib'
 import { extract, type Header, pack } from 'tar-stream'
 import { migrations } from '../../../drizzle/index.ts'
-import { migrate } from '../../../src/db/migrate.ts'
 import { databaseExists, databaseFile } from '../../../src/db/open.ts'
 import { makeBackup, restoreArchive } from '../../../src/platform/backup/index.ts'
 import { type Clock, systemClock } from '../../../src/platform/clock.ts'
 import type { Process } from '../../../src/platform/process.ts'
-import { loadMasterKey, masterKeyFile } from '../../../src/platform/sealing/key-file.ts'
+import {
+  loadMasterKey,
+  masterKeyFile,
+  newMasterKey,
+  replaceKeyFile,
+} from '../../../src/platform/sealing/key-file.ts'
 import { temporaryFolder } from '../../support/folder.ts'
+import { addMigratedDatabase } from '../../support/template.ts'
 
 /** The process that backs up and restores. No other process of its host runs. */
 export const PROCESS: Process = {
@@ -40,12 +44,6 @@ export const hurried: Clock = {
   },
 }
 
-/** A process that stores row after row in a data directory and prints the number of each. */
-export const startWriter = (dataDir: string) =>
-  Bun.spawn([process.execPath, join(import.meta.dir, 'writer.script.ts'), dataDir], {
-    stdout: 'pipe',
-  })
-
 /**
  * A data directory with a database and the key that it was sealed with. The database is open until
  * it is closed; one with prepared statements would stay so for as long as the process lives.
@@ -55,11 +53,10 @@ export function createHome() {
   const dataDir = join(folder.path, 'data')
   mkdirSync(dataDir, { mode: 0o700 })
   const file = databaseFile(dataDir)
-  const client = new Database(file, { create: true, strict: true })
-  chmodSync(file, 0o600)
+  addMigratedDatabase(dataDir)
+  const client = new Database(file, { strict: true })
   for (const pragma of ['journal_mode = WAL', 'foreign_keys = ON', 'secure_delete = ON'])
     client.run(`PRAGMA ${pragma}`)
-  migrate(client, { migrations, backupDir: join(dataDir, 'b'), appVersion: '1.2.3', now: 0 })
   client.run("INSERT INTO installation VALUES ('inst-1', 0)")
   client.run("INSERT INTO instances VALUES ('i', 'elsewhere', 1, '1.0.0', 0, 0, 0)")
   const key = loadMasterKey(dataDir)
@@ -173,3 +170,17 @@ export async function databaseIn(file: string, folder: string): Promise<Database
 }
 
 export const keyIn = (dataDir: string) => readFileSync(masterKeyFile(dataDir), 'utf8')
+
+/** A home with another key than its backup has, and one tenant more. */
+export async function twoStates() {
+  const home = createHome()
+  home.addTenant('before')
+  const { file, createdAt } = await home.backUp('a.tar.gz')
+  const oldKey = keyIn(home.dataDir)
+  const next = newMasterKey()
+  replaceKeyFile(home.dataDir, [next])
+  home.db.client.query('UPDATE master_keys SET id = ?').run(next.id)
+  home.addTenant('after')
+  home.db.close()
+  return { ...home, file, createdAt, oldKey, newKey: keyIn(home.dataDir) }
+}

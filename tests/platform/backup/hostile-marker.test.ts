@@ -28,7 +28,6 @@ test.each([
   ['a folder elsewhere', { previous: '../victim' }],
   ['an absolute folder', { previous: '/tmp/victim' }],
   ['the data directory', { previous: '.' }],
-  ['no folder', { previous: '' }],
   ['another folder of the data', { previous: 'backups' }],
   ['a path behind a good name', { previous: `${PREVIOUS}/../../victim` }],
   ['a second line', { previous: `${PREVIOUS}\n` }],
