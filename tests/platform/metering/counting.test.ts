@@ -17,11 +17,7 @@ import {
 const shared = await useMetered({ free: 4 })
 const { db, metering, newTenant } = shared
 
-/** Requests on disk. */
-const storedOf = ({ id }: { id: string }) =>
-  metering.months(id).reduce((sum, { requests }) => sum + requests, 0)
-
-describe('a request with a key', () => {
+describe('A request with a key', () => {
   test('counts by day, engine and environment', async () => {
     const { clockwork, gate, passepartout, relay, usage } = await newTenant('unlimited')
     for (let n = 0; n < 2; n++) await gate.get(IDENTITIES)
@@ -98,7 +94,7 @@ describe('a request with a key', () => {
   })
 })
 
-describe('what is left', () => {
+describe('The rest of an allowance', () => {
   test('goes to exactly as many requests, however many come at once', async () => {
     const { make, usage } = await newTenant('free')
     const statuses = await Promise.all(Array.from({ length: 40 }, () => make()))
@@ -134,7 +130,7 @@ describe('what is left', () => {
   })
 })
 
-describe('a count', () => {
+describe('A count', () => {
   test('is stored after half a second, or at once if it is a tenth of what was left', async () => {
     await using own = await bootMetered({ free: 25 })
     const [free, unlimited] = [await own.newTenant('free'), await own.newTenant('unlimited')]
@@ -152,34 +148,30 @@ describe('a count', () => {
     expect(stored(unlimited)).toBe(1)
   })
 
-  test('is shown and stored once, although it is being stored', async () => {
-    const tenant = await newTenant('unlimited')
-    await tenant.read()
-    const flushing = metering.flush()
-    expect((await tenant.usage()).requests).toBe(1)
-    await flushing
-    expect(storedOf(tenant)).toBe(1)
-  })
-
-  test('is on disk once metering has stopped', async () => {
+  test('is shown and stored once, although it is being stored, and on disk after a stop', async () => {
     await using own = await bootMetered({})
-    const { id, read } = await own.newTenant('unlimited')
+    const { id, read, usage } = await own.newTenant('unlimited')
+    const stored = () => own.metering.months(id)[0]?.requests
     await read()
     const flushing = own.metering.flush()
-    await own.metering.stop(0)
-    expect(own.metering.months(id)).toMatchObject([{ requests: 1 }])
+    expect((await usage()).requests).toBe(1)
     await flushing
+    expect(stored()).toBe(1)
+    await read()
+    const last = own.metering.flush()
+    await own.metering.stop(0)
+    expect(stored()).toBe(2)
+    await last
   })
 
   test('that the disk does not take is stored later, and logged once', async () => {
-    await using own = await bootMetered({})
-    const { read, usage } = await own.newTenant('unlimited')
+    const { read, usage } = await newTenant('unlimited')
     await read()
-    own.db.client.run('PRAGMA query_only = ON')
-    await own.metering.flush()
+    db.client.run('PRAGMA query_only = ON')
+    await metering.flush()
     await read()
-    expect(own.log.filter((line) => line.includes('usage could not be stored'))).toHaveLength(1)
-    own.db.client.run('PRAGMA query_only = OFF')
+    expect(shared.log.filter((line) => line.includes('usage could not be stored'))).toHaveLength(1)
+    db.client.run('PRAGMA query_only = OFF')
     expect((await usage()).requests).toBe(2)
   })
 
@@ -204,7 +196,7 @@ describe('a count', () => {
   })
 })
 
-describe('another process', () => {
+describe('Another process', () => {
   test('charges its own price, and what it has charged stays', async () => {
     await using cheap = await bootMetered({ cents: 10, cap: 100 })
     const { clients, read, usage } = await cheap.newTenant('metered')

@@ -32,7 +32,7 @@ async function slowly({ raw }: Pick<Metered, 'raw'>, { relay }: Tenant) {
   }
 }
 
-describe('a request whose body takes its time', () => {
+describe('A request whose body takes its time', () => {
   const meanwhile: [string, number, (tenant: Tenant) => Promise<unknown>][] = [
     ['is suspended is refused', 402, ({ suspend }) => suspend()],
     ['changes to a plan that is spent is refused', 429, ({ change }) => change({ plan: 'free' })],
@@ -101,7 +101,7 @@ describe('a request whose body takes its time', () => {
   })
 })
 
-test('an unforeseen error tells a client nothing of the inside', async () => {
+test('An unforeseen error tells a client nothing of the inside', async () => {
   const broken = new Elysia()
     .onError(() => {
       throw new Error('a secret of the inside')
