@@ -41,17 +41,16 @@ test.each([
   expect(memberText(json, name)).toBe(text as string)
 })
 
-test('Each member of 5,000 random objects parses as it does within the whole', () => {
+test('Each member of 500 random objects parses as it does within the whole', () => {
   const random = seeded(20261121)
   let members = 0
-  for (let round = 0; round < 5000; round++) {
+  for (let round = 0; round < 500; round++) {
     const json = space(random) + writeObject(random, 4) + space(random)
     const parsed = JSON.parse(json) as Record<string, unknown>
     for (const name of Object.keys(parsed)) {
       const text = memberText(json, name)
-      if (text === undefined) throw new Error(`${name} not found in ${json}`)
-      if (text.trim() !== text) throw new Error(`space around ${text}`)
-      if (!json.includes(text)) throw new Error(`${text} is not from ${json}`)
+      if (text === undefined || text.trim() !== text || !json.includes(text))
+        throw new Error(`${name} is ${text} in ${json}`)
       expect(JSON.parse(text)).toEqual(parsed[name])
       members++
     }
@@ -59,7 +58,7 @@ test('Each member of 5,000 random objects parses as it does within the whole', (
       if (!Object.hasOwn(parsed, name) && memberText(json, name) !== undefined)
         throw new Error(`${name} found in ${json}`)
   }
-  expect(members).toBeGreaterThan(5000)
+  expect(members).toBeGreaterThan(500)
 })
 
 type Random = () => number
