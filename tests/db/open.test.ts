@@ -1,10 +1,11 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import {
   chmodSync,
   copyFileSync,
   existsSync,
   lchownSync,
   mkdirSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -29,12 +30,8 @@ test('A database has a write-ahead log, full sync, foreign keys and no query sta
   using folder = temporaryFolder()
   const { client, close } = open(folder.path)
   const pragma = (name: string) => client.query(`PRAGMA ${name}`).values().flat()[0]
-  expect(['journal_mode', 'synchronous', 'foreign_keys', 'busy_timeout'].map(pragma)).toEqual([
-    'wal',
-    2,
-    1,
-    5000,
-  ])
+  const names = ['journal_mode', 'synchronous', 'foreign_keys', 'busy_timeout']
+  expect(names.map(pragma)).toEqual(['wal', 2, 1, 5000])
   client.run('CREATE TABLE people (name TEXT)')
   client.run('CREATE INDEX people_name ON people (name)')
   client.run("INSERT INTO people VALUES ('Ada'), ('Grace')")
@@ -61,23 +58,18 @@ test('Only the owner can read a database, also a copied one; another file keeps 
   expect(modeOf(databaseFile(second))).toBe('644')
 })
 
-describe('A link in place of the database', () => {
-  test('is followed if it is our own, and its target keeps its mode', () => {
-    using folders = createFolders()
-    const { first, second } = folders
-    chmodSync(databaseFile(first), 0o644)
-    symlinkSync(databaseFile(first), databaseFile(second))
-    open(second).close()
-    expect(modeOf(databaseFile(first))).toBe('644')
-  })
-
-  test.skipIf(process.getuid?.() !== 0)('is refused if it belongs to another account', () => {
-    using folders = createFolders()
-    const target = join(folders.first, 'target')
-    const link = databaseFile(folders.second)
-    symlinkSync(target, link)
-    lchownSync(link, 4711, 4711)
-    expect(() => open(folders.second)).toThrow('is a link that belongs to uid 4711')
-    expect(existsSync(target)).toBe(false)
-  })
+test('A link in place of the database is followed if it is our own, and its target keeps its mode', () => {
+  using folders = createFolders()
+  const { first, second } = folders
+  chmodSync(databaseFile(first), 0o644)
+  symlinkSync(databaseFile(first), databaseFile(second))
+  open(second).close()
+  expect(modeOf(databaseFile(first))).toBe('644')
+  if (process.getuid?.() !== 0) return
+  const [target, link] = [join(first, 'target'), databaseFile(second)]
+  rmSync(link)
+  symlinkSync(target, link)
+  lchownSync(link, 4711, 4711)
+  expect(() => open(second)).toThrow('is a link that belongs to uid 4711')
+  expect(existsSync(target)).toBe(false)
 })
