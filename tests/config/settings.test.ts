@@ -214,7 +214,10 @@ const SENDER = 'smtp_url: also set from, the sender of all emails'
 test.each([
   ['[mail]\nsmtp_url = "smtp://mail"', `2: [mail] ${SENDER}`],
   [GITHUB, '2: [gate.providers.github] client_id: also set client_secret'],
-  [GITHUB.replace('client_id', 'client_secret'), '2: [gate.providers.github] client_secret: also set client_id'],
+  [
+    GITHUB.replace('client_id', 'client_secret'),
+    '2: [gate.providers.github] client_secret: also set client_id',
+  ],
   [
     GITHUB.replace('hub', 'hub-tenant'),
     '2: [gate.providers.github-tenant] client_id: also set client_secret',

@@ -45,7 +45,6 @@ test('Work of one turn shares one transaction, in order, which other connections
   await Promise.all(['a', 'b', 'c'].map((text) => notes.commit(notes.write(text))))
   expect(other.query('SELECT text FROM notes').values().flat()).toEqual(['a', 'b', 'c'])
   expect(version()).toBe(before + 1)
-
   // More work than one group holds; drain waits for all of it.
   const more = Array.from({ length: 1200 }, (_, n) => `${n}`)
   const written = more.map((text) => notes.commit(notes.write(text)))
@@ -121,7 +120,6 @@ test('A full disk rejects with a storage error, loses nothing, and writing works
   expect(new Set(reasons.map(({ message }) => message))).toEqual(new Set(['the disk is full']))
   expect(notes.texts()[0]).toBe('acknowledged')
   expect(notes.texts()).toHaveLength(1 + results.length - reasons.length)
-
   notes.db.client.run('PRAGMA max_page_count = 1000000')
   await notes.commit(notes.write('after'))
   expect(notes.texts().at(-1)).toBe('after')

@@ -1,28 +1,18 @@
 import { expect, test } from 'bun:test'
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  lchownSync,
-  mkdirSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { join } from 'node:path'
 import { databaseFile, openDatabase } from '../../src/db/open.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const open = (dataDir: string) => openDatabase({ dataDir, synchronous: 'full' })
-const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8)
+const modeOf = (file: string) => (fs.statSync(file).mode & 0o777).toString(8)
 
 /** Two data directories, of which the first has a database. */
 function createFolders() {
   const folder = temporaryFolder()
   const [first, second] = [join(folder.path, 'a'), join(folder.path, 'b')]
   open(first).close()
-  mkdirSync(second)
+  fs.mkdirSync(second)
   return { first, second, [Symbol.dispose]: folder[Symbol.dispose] }
 }
 
@@ -47,13 +37,12 @@ test('Only the owner can read a database, also a copied one; another file keeps 
   using folders = createFolders()
   const { first, second } = folders
   expect(modeOf(databaseFile(first))).toBe('600')
-  copyFileSync(databaseFile(first), databaseFile(second))
-  chmodSync(databaseFile(second), 0o644)
+  fs.copyFileSync(databaseFile(first), databaseFile(second))
+  fs.chmodSync(databaseFile(second), 0o644)
   open(second).close()
   expect(modeOf(databaseFile(second))).toBe('600')
-
-  writeFileSync(databaseFile(second), 'no database'.repeat(100))
-  chmodSync(databaseFile(second), 0o644)
+  fs.writeFileSync(databaseFile(second), 'no database'.repeat(100))
+  fs.chmodSync(databaseFile(second), 0o644)
   expect(() => open(second)).toThrow('not a database')
   expect(modeOf(databaseFile(second))).toBe('644')
 })
@@ -61,15 +50,15 @@ test('Only the owner can read a database, also a copied one; another file keeps 
 test('A link in place of the database is followed if it is our own, and its target keeps its mode', () => {
   using folders = createFolders()
   const { first, second } = folders
-  chmodSync(databaseFile(first), 0o644)
-  symlinkSync(databaseFile(first), databaseFile(second))
+  fs.chmodSync(databaseFile(first), 0o644)
+  fs.symlinkSync(databaseFile(first), databaseFile(second))
   open(second).close()
   expect(modeOf(databaseFile(first))).toBe('644')
   if (process.getuid?.() !== 0) return
   const [target, link] = [join(first, 'target'), databaseFile(second)]
-  rmSync(link)
-  symlinkSync(target, link)
-  lchownSync(link, 4711, 4711)
+  fs.rmSync(link)
+  fs.symlinkSync(target, link)
+  fs.lchownSync(link, 4711, 4711)
   expect(() => open(second)).toThrow('is a link that belongs to uid 4711')
-  expect(existsSync(target)).toBe(false)
+  expect(fs.existsSync(target)).toBe(false)
 })

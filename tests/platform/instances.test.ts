@@ -51,7 +51,6 @@ test('Processes see each other from the start until a clean stop, or ten seconds
   expect(deaths).toBe(1)
   await pass(5, b, a)
   expect(a.sees()).toContain(b.self)
-
   // Setting the clock makes no process look dead.
   a.clock.jump(86_400_000)
   await pass(10, a, b)
@@ -67,15 +66,12 @@ test.each([
   ['running on this host', { pid: 11 }, { pid: 12, running: [11] }, true],
   ['with our own process id', { pid: 1 }, { pid: 1, running: [1] }, false],
   ['with our id in another container', { host: 'box pid:[1]' }, { host: 'box pid:[2]' }, true],
-])(
-  'A new process knows at once whether another one lives: %s',
-  async (_, first, second, isAlive) => {
-    using fixture = createFixture()
-    const former = await fixture.start(first)
-    const next = await fixture.start(second)
-    expect(next.sees().has(former.self)).toBe(isAlive)
-  },
-)
+])('A new process knows at once if one lives: %s', async (_, first, second, isAlive) => {
+  using fixture = createFixture()
+  const former = await fixture.start(first)
+  const next = await fixture.start(second)
+  expect(next.sees().has(former.self)).toBe(isAlive)
+})
 
 test('A beat that cannot be stored is tried again, one at a time', async () => {
   using fixture = createFixture()

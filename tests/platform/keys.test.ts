@@ -72,7 +72,6 @@ test('An invalid key is refused, a mistyped one by its check digits without a lo
     'é'.repeat(100_000),
   ])
     expect(keys.verify(key), key.slice(0, 80)).toBeUndefined()
-
   app.db.client.run('ALTER TABLE api_keys RENAME TO hidden')
   const reversed = secret.slice(0, -6) + [...secret.slice(-6)].reverse().join('')
   const results = [`${secret.slice(0, -1)}!`, reversed].map(keys.verify)
@@ -101,7 +100,6 @@ describe('A rotation', () => {
     const successor = await keys.rotate(CLI, rotated.id, 60_000)
     await keys.rotate(CLI, expired.id, 0)
     expect(keys.verify(expired.key)).toBeUndefined()
-
     const ids = [revoked.id, rotated.id, expired.id, 'nothing']
     const refusals = await Promise.allSettled(ids.map((id) => keys.rotate(CLI, id, 0)))
     expect(refusals).toMatchObject([
@@ -129,7 +127,6 @@ test('A change of a key or its tenant by another process takes effect at once', 
   const { id, secret } = await app.tenant()
   await tenants.suspend(CLI, id, 'billing')
   expect(keys.verify(secret)?.tenantStatus).toBe('suspended')
-
   using elsewhere = new Database(app.db.file)
   elsewhere.query("UPDATE tenants SET status = 'renewal_unpaid' WHERE id = ?").run(id)
   await nextTurn()
@@ -175,7 +172,6 @@ test('Every change of a key or tenant is audited with actor and object, and with
   await tenants.change(CLI, id, { plan: 'metered', spendCapCents: 500 })
   await tenants.suspend(CLI, id, 'billing')
   await tenants.resume(CLI, id)
-
   const rows = app.db.client
     .query<Record<string, string>, [string]>(
       'SELECT * FROM audit_log WHERE tenant_id = ? ORDER BY seq',

@@ -18,7 +18,6 @@ test('A rule deletes in slices until nothing is left, once a minute', async () =
     return deleted
   }
   retention.add({ name: 'test', deleteSlice })
-
   await app.clock.advance(60_000)
   while (rows > 0) {
     await app.clock.advance(20)
@@ -48,7 +47,6 @@ test('Audit rows are deleted after the configured time', async () => {
   await app.platform.tenants.create(CLI, { name: 'Old', plan: 'free' })
   app.clock.jump(20 * DAY_MS)
   await app.platform.tenants.create(CLI, { name: 'New', plan: 'free' })
-
   await app.platform.retention.sweep()
   expect(count()).toBe(2)
   app.clock.jump(10 * DAY_MS + 1)

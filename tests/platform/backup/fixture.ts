@@ -1,13 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { createHash } from 'node:crypto'
-import {
-  createReadStream,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
@@ -51,7 +44,7 @@ export const hurried: Clock = {
 export function createHome() {
   const folder = temporaryFolder()
   const dataDir = join(folder.path, 'data')
-  mkdirSync(dataDir, { mode: 0o700 })
+  fs.mkdirSync(dataDir, { mode: 0o700 })
   const file = databaseFile(dataDir)
   addMigratedDatabase(dataDir)
   const client = new Database(file, { strict: true })
@@ -100,7 +93,7 @@ type RestoreOptions = Partial<Parameters<typeof restoreArchive>[0]>
 
 export function restore(dataDir: string, source: string | Uint8Array, more: RestoreOptions = {}) {
   const open = () =>
-    typeof source === 'string' ? createReadStream(source) : Readable.from([source])
+    typeof source === 'string' ? fs.createReadStream(source) : Readable.from([source])
   const parts = { open, dataDir, migrations, clock: hurried, process: PROCESS }
   return restoreArchive({ ...parts, ...more })
 }
@@ -127,7 +120,7 @@ export const piece = (name: string, body: string | Uint8Array): Piece => ({
 export async function piecesOf(file: string): Promise<Piece[]> {
   const pieces: Piece[] = []
   const entries = extract()
-  createReadStream(file).pipe(createGunzip()).pipe(entries)
+  fs.createReadStream(file).pipe(createGunzip()).pipe(entries)
   for await (const entry of entries)
     pieces.push({ header: entry.header, body: await buffer(entry) })
   return pieces
@@ -152,24 +145,25 @@ export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).
  */
 export const fingerprint = (folder: string): Record<string, string> =>
   Object.fromEntries(
-    readdirSync(folder, { recursive: true, withFileTypes: true })
+    fs
+      .readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && !entry.name.endsWith('-shm'))
       .map(({ parentPath, name }) => join(parentPath, name))
-      .filter((file) => !file.endsWith('-wal') || statSync(file).size > 0)
-      .map((file) => [file, sha256(readFileSync(file))]),
+      .filter((file) => !file.endsWith('-wal') || fs.statSync(file).size > 0)
+      .map((file) => [file, sha256(fs.readFileSync(file))]),
   )
 
-export const modeOf = (path: string) => statSync(path).mode & 0o777
+export const modeOf = (path: string) => fs.statSync(path).mode & 0o777
 
 /** The database of an archive, unpacked and opened. */
 export async function databaseIn(file: string, folder: string): Promise<Database> {
   const [, database] = await piecesOf(file)
   const copy = join(folder, `unpacked-${crypto.randomUUID()}.db`)
-  writeFileSync(copy, database?.body ?? '')
+  fs.writeFileSync(copy, database?.body ?? '')
   return new Database(copy)
 }
 
-export const keyIn = (dataDir: string) => readFileSync(masterKeyFile(dataDir), 'utf8')
+export const keyIn = (dataDir: string) => fs.readFileSync(masterKeyFile(dataDir), 'utf8')
 
 /** A home with another key than its backup has, and one tenant more. */
 export async function twoStates() {

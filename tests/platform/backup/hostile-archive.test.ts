@@ -199,9 +199,7 @@ test('An archive of an earlier schema is accepted, and one from before the first
     else migrate(client, { migrations: migrations.slice(0, count), ...steps })
     client.close()
     await makeBackup({ dataDir, to, withKey: false, clock: hurried, process: PROCESS })
-
     const { schema } = await check(readFileSync(to.file), folder.path)
-
     expect(schema).toHaveLength(Math.max(count, 0))
   }
 })

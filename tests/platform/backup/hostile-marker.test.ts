@@ -1,14 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import {
-  chownSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { join } from 'node:path'
 import { restoreMarker } from '../../../src/db/open.ts'
 import { handOver } from '../../../src/platform/backup/exchange.ts'
@@ -40,17 +31,15 @@ test.each([
   const { file } = await home.backUp('a.tar.gz')
   home.addTenant('after')
   const victim = join(home.path, 'victim')
-  mkdirSync(victim)
-  if (isRoot) chownSync(home.dataDir, 1234, 1234)
+  fs.mkdirSync(victim)
+  if (isRoot) fs.chownSync(home.dataDir, 1234, 1234)
   const marker = restoreMarker(home.dataDir)
   const written = JSON.stringify({ ...GOOD, ...change })
-  writeFileSync(marker, written)
-
+  fs.writeFileSync(marker, written)
   await expect(home.restore(file)).rejects.toThrow(`${marker} cannot be read`)
-
-  expect(readFileSync(marker, 'utf8')).toBe(written)
-  expect(statSync(victim).uid).toBe(process.getuid?.() ?? 0)
-  rmSync(marker)
+  expect(fs.readFileSync(marker, 'utf8')).toBe(written)
+  expect(fs.statSync(victim).uid).toBe(process.getuid?.() ?? 0)
+  fs.rmSync(marker)
   expect(tenantsIn(home.dataDir)).toEqual(['after'])
 })
 
@@ -59,7 +48,7 @@ test('A marker with the second folder of a second is valid, and the restore is c
   const { file } = await home.backUp('a.tar.gz')
   home.addTenant('after')
   const previous = `${PREVIOUS}-2`
-  writeFileSync(restoreMarker(home.dataDir), JSON.stringify({ ...GOOD, previous }))
+  fs.writeFileSync(restoreMarker(home.dataDir), JSON.stringify({ ...GOOD, previous }))
   expect((await home.restore(file)).previous).toBe(join(home.dataDir, previous))
   expect(tenantsIn(join(home.dataDir, previous))).toEqual(['after'])
   expect(tenantsIn(home.dataDir)).toEqual([])
@@ -69,34 +58,34 @@ describe('An account that exchanges files while root works', () => {
   test.skipIf(!isRoot)('becomes the owner of files of an archive alone', () => {
     using folder = temporaryFolder()
     const exchanged = join(folder.path, 'exchanged')
-    mkdirSync(exchanged)
-    for (const name of ['gatehouse.db', 'shadow']) writeFileSync(join(exchanged, name), '')
-    chownSync(folder.path, 1234, 1234)
+    fs.mkdirSync(exchanged)
+    for (const name of ['gatehouse.db', 'shadow']) fs.writeFileSync(join(exchanged, name), '')
+    fs.chownSync(folder.path, 1234, 1234)
     handOver(exchanged, folder.path)
-    expect(statSync(join(exchanged, 'gatehouse.db')).uid).toBe(1234)
-    expect(statSync(join(exchanged, 'shadow')).uid).toBe(0)
+    expect(fs.statSync(join(exchanged, 'gatehouse.db')).uid).toBe(1234)
+    expect(fs.statSync(join(exchanged, 'shadow')).uid).toBe(0)
   })
 
   test.skipIf(!isRoot)('becomes the owner of nothing that a link leads to', () => {
     using folder = temporaryFolder()
     const target = join(folder.path, 'target')
-    writeFileSync(target, '')
-    chownSync(folder.path, 1234, 1234)
-    for (const [name, make] of Object.entries({ symbolic: symlinkSync, hard: linkSync })) {
+    fs.writeFileSync(target, '')
+    fs.chownSync(folder.path, 1234, 1234)
+    for (const [name, make] of Object.entries({ symbolic: fs.symlinkSync, hard: fs.linkSync })) {
       make(target, join(folder.path, name))
       expect(() => ownLike(join(folder.path, name), folder.path)).toThrow()
     }
-    expect(statSync(target).uid).toBe(0)
+    expect(fs.statSync(target).uid).toBe(0)
   })
 
   test('lets root write through no link', () => {
     using folder = temporaryFolder()
     const [exchanged, victim] = [join(folder.path, 'exchanged'), join(folder.path, 'victim')]
-    mkdirSync(exchanged)
-    writeFileSync(victim, 'as it was')
-    symlinkSync(victim, join(exchanged, 'marker'))
+    fs.mkdirSync(exchanged)
+    fs.writeFileSync(victim, 'as it was')
+    fs.symlinkSync(victim, join(exchanged, 'marker'))
     const begin = () => mark({ dataDir: folder.path, staged: exchanged, process: PROCESS, now: 0 })
     expect(begin).toThrow('EEXIST')
-    expect(readFileSync(victim, 'utf8')).toBe('as it was')
+    expect(fs.readFileSync(victim, 'utf8')).toBe('as it was')
   })
 })

@@ -18,9 +18,7 @@ import { createHome, databaseIn, hurried, modeOf, PROCESS, piecesOf, sha256 } fr
 
 test('A backup is one archive of manifest, database and key that only its owner can read', async () => {
   using home = createHome()
-
   const made = await home.backUp('a.tar.gz')
-
   expect(modeOf(made.file)).toBe(0o600)
   const pieces = await piecesOf(made.file)
   expect(pieces.map(({ header }) => [header.name, header.mode])).toEqual([
@@ -68,9 +66,7 @@ test('The copy has every table, index and counter, and nothing that was deleted'
     'CREATE VIRTUAL TABLE found USING fts5(text)',
   ])
     client.run(sql)
-
   using copy = await databaseIn((await home.backUp('a.tar.gz')).file, home.path)
-
   expect(actorsIn(copy)).toEqual([])
   expect(actorsIn(client)).toHaveLength(3)
   expect(texts(schema, copy)).toEqual(before)
@@ -89,7 +85,6 @@ test('A backup can be written to a stream, and a broken stream leaves nothing be
   const made = await home.backUp('-', { to: { stream, workIn: home.path } })
   expect(sha256(Buffer.concat(chunks))).toBe(made.sha256)
   expect(readdirSync(home.path)).toEqual(['data'])
-
   const broken = new Writable({ write: (_chunk, _, done) => done(new Error('no reader')) })
   const refused = home.backUp('-', { to: { stream: broken, workIn: home.path } })
   await expect(refused).rejects.toThrow('no reader')
@@ -107,10 +102,8 @@ test('Work folders of dead processes are removed, those of running processes aft
   const living = [leftBy({ pid: 99 }), leftBy({ host: 'there' })]
   const dead = leftBy({ pid: 98 })
   writeFileSync(join(dead, 'gatehouse.db'), 'half a copy')
-
   await home.backUp('a.tar.gz', { process })
   expect(works().toSorted()).toEqual(living.map((path) => basename(path)).toSorted())
-
   const twoDaysAgo = now / 1000 - 2 * 24 * 60 * 60
   for (const path of living) utimesSync(path, twoDaysAgo, twoDaysAgo)
   await home.backUp('b.tar.gz', { process })
@@ -133,7 +126,6 @@ test('The archive has no key on request, or where there is none yet', async () =
   home.db.client.run('DELETE FROM master_keys')
   rmSync(masterKeyFile(home.dataDir))
   const unmade = await home.backUp('b.tar.gz')
-
   for (const { file, hasKey } of [without, unmade]) {
     expect(hasKey).toBe(false)
     const pieces = await piecesOf(file)
@@ -164,7 +156,6 @@ test('A key that is replaced during the backup still fits the archived database'
   }
 
   const { file } = await home.backUp('a.tar.gz', { clock: { ...hurried, after } })
-
   expect(waits).toBe(1)
   const [manifest, , key] = await piecesOf(file)
   expect(JSON.parse(`${manifest?.body}`)).toMatchObject({ master_key: { id: next.id } })

@@ -1,14 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import {
-  chownSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '../../../src/db/open.ts'
 import { exchange } from '../../../src/platform/backup/exchange.ts'
@@ -43,11 +34,9 @@ const open = (dataDir: string) => openDatabase({ dataDir, synchronous: 'full' })
 test('A restore puts database and key back and keeps the replaced ones beside them', async () => {
   using states = await twoStates()
   const { dataDir, file, createdAt, oldKey, newKey } = states
-  mkdirSync(join(dataDir, 'backups'))
-  if (isRoot) chownSync(dataDir, 1234, 1234)
-
+  fs.mkdirSync(join(dataDir, 'backups'))
+  if (isRoot) fs.chownSync(dataDir, 1234, 1234)
   const { manifest, previous = '' } = await states.restore(file)
-
   expect(manifest.created_at).toBe(new Date(createdAt).toISOString())
   expect([keyIn(dataDir), tenantsIn(dataDir)]).toEqual([oldKey, ['before']])
   expect([keyIn(previous), tenantsIn(previous)]).toEqual([newKey, ['after', 'before']])
@@ -57,9 +46,9 @@ test('A restore puts database and key back and keeps the replaced ones beside th
   // Root restores for the owner of the directory.
   if (isRoot)
     for (const path of [previous, ...files])
-      expect(statSync(path)).toMatchObject({ uid: 1234, gid: 1234 })
-  expect(readdirSync(dataDir)).toContain('backups')
-  expect(readdirSync(dataDir).filter((name) => name.startsWith('.'))).toEqual([])
+      expect(fs.statSync(path)).toMatchObject({ uid: 1234, gid: 1234 })
+  expect(fs.readdirSync(dataDir)).toContain('backups')
+  expect(fs.readdirSync(dataDir).filter((name) => name.startsWith('.'))).toEqual([])
 })
 
 test('A new directory gets the database and the key, and no directory if the archive is refused', async () => {
@@ -68,11 +57,9 @@ test('A new directory gets the database and the key, and no directory if the arc
   const { file } = await home.backUp('a.tar.gz')
   const dataDir = join(home.path, 'new', 'data')
   await expect(restore(dataDir, Buffer.from('hello'))).rejects.toThrow()
-  expect(existsSync(join(home.path, 'new'))).toBe(false)
-
+  expect(fs.existsSync(join(home.path, 'new'))).toBe(false)
   expect((await restore(dataDir, file)).previous).toBeUndefined()
-
-  expect(readdirSync(dataDir).toSorted()).toEqual(['gatehouse.db', 'master.key'])
+  expect(fs.readdirSync(dataDir).toSorted()).toEqual(['gatehouse.db', 'master.key'])
   expect(modeOf(dataDir)).toBe(0o700)
   expect([keyIn(dataDir), tenantsIn(dataDir)]).toEqual([keyIn(home.dataDir), ['before']])
 })
@@ -82,14 +69,12 @@ test('An equal key and an unreadable database are handled like any other', async
   home.addTenant('before')
   const { file } = await home.backUp('a.tar.gz')
   home.db.close()
-  writeFileSync(join(home.dataDir, 'gatehouse.db'), 'no database')
-
+  fs.writeFileSync(join(home.dataDir, 'gatehouse.db'), 'no database')
   const { previous = '' } = await home.restore(file)
-
   expect(tenantsIn(home.dataDir)).toEqual(['before'])
-  expect(readFileSync(join(previous, 'gatehouse.db'), 'utf8')).toBe('no database')
-  expect(existsSync(masterKeyFile(home.dataDir))).toBe(true)
-  expect(existsSync(masterKeyFile(previous))).toBe(false)
+  expect(fs.readFileSync(join(previous, 'gatehouse.db'), 'utf8')).toBe('no database')
+  expect(fs.existsSync(masterKeyFile(home.dataDir))).toBe(true)
+  expect(fs.existsSync(masterKeyFile(previous))).toBe(false)
 })
 
 test('A restore forgets the processes of the backup and counts what is overdue', async () => {
@@ -115,9 +100,7 @@ test('A restore forgets the processes of the backup and counts what is overdue',
        FROM (VALUES ('ready'), ('kept'), ('sent'))`,
   )
   const { file } = await home.backUp('a.tar.gz')
-
   expect((await home.restore(file)).overdue).toEqual({ runs: 4, deliveries: 1, mails: 1 })
-
   const db = open(home.dataDir)
   expect(db.client.query('SELECT * FROM instances').all()).toEqual([])
   expect(db.client.query("SELECT 1 FROM runs WHERE state = 'leased'").all()).toHaveLength(1)
@@ -178,7 +161,7 @@ describe('A restore is refused only while a server may be running', () => {
     using home = createHome()
     const { file } = await home.backUp('a.tar.gz')
     const staged = join(home.path, 'staged')
-    mkdirSync(staged)
+    fs.mkdirSync(staged)
     mark({ dataDir: home.dataDir, staged, process: { ...PROCESS, pid: 99 }, now: NOW })
     const process = { ...PROCESS, isRunning: (pid: number) => pid === 99 }
     await expect(home.restore(file, { process })).rejects.toThrow('another restore into')
@@ -194,7 +177,7 @@ test('A rotation whose database is moved away removes no key from the file', asy
   let both: string[] = []
   const onWaiting = () => {
     if (both.length > 0) return
-    renameSync(installation.db.file, join(dataDir, 'moved-away.db'))
+    fs.renameSync(installation.db.file, join(dataDir, 'moved-away.db'))
     both = installation.held()
   }
   const rotated = installation.rotate(installation.connect(), { onWaiting })
@@ -210,11 +193,10 @@ test('An archive without a key takes the present one, and names the missing one 
   home.addTenant('after')
   await home.restore(file)
   expect([keyIn(home.dataDir), tenantsIn(home.dataDir)]).toEqual([key, []])
-
   const elsewhere = join(home.path, 'elsewhere')
   const missing = `sealed with ${home.key.id}. Copy that key to ${elsewhere}/master.key`
   await expect(restore(elsewhere, file)).rejects.toThrow(missing)
-  expect(existsSync(elsewhere)).toBe(false)
+  expect(fs.existsSync(elsewhere)).toBe(false)
   replaceKeyFile(home.dataDir, [newMasterKey()])
   const before = Object.keys(fingerprint(home.dataDir)).toSorted()
   await expect(home.restore(file)).rejects.toThrow('instead')
@@ -236,29 +218,26 @@ describe('An interrupted restore', () => {
   /** Unpacks an archive and begins to exchange its files for those of the directory, step by step. */
   async function begin(home: ReturnType<typeof createHome>, file: string) {
     const staged = join(home.path, 'staged')
-    mkdirSync(staged)
+    fs.mkdirSync(staged)
     const [, database, key] = await piecesOf(file)
-    writeFileSync(join(staged, 'gatehouse.db'), database?.body ?? '')
-    writeFileSync(join(staged, 'master.key'), key?.body ?? '')
-    for (const end of ['-wal', '-shm']) writeFileSync(`${home.db.file}${end}`, '')
+    fs.writeFileSync(join(staged, 'gatehouse.db'), database?.body ?? '')
+    fs.writeFileSync(join(staged, 'master.key'), key?.body ?? '')
+    for (const end of ['-wal', '-shm']) fs.writeFileSync(`${home.db.file}${end}`, '')
     const { marker } = mark({ dataDir: home.dataDir, staged, process: PROCESS, now: NOW })
     return exchange({ dataDir: home.dataDir, staged, marker })
   }
 
-  test.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
-    'keeps servers out after step %d, and the next restore completes it',
-    async (cut) => {
-      using states = await twoStates()
-      const { dataDir } = states
-      const steps = await begin(states, states.file)
-      expect(STEPS.slice(0, cut).map(() => steps.next().value)).toEqual(STEPS.slice(0, cut))
-      expect(() => open(dataDir)).toThrow('run `restore` again with the same file')
-      const { previous = '' } = await states.restore(states.file)
-      expect([keyIn(dataDir), tenantsIn(dataDir)]).toEqual([states.oldKey, ['before']])
-      expect([keyIn(previous), tenantsIn(previous)]).toEqual([states.newKey, ['after', 'before']])
-      expect(readdirSync(dataDir).filter((name) => name.startsWith('before-'))).toHaveLength(1)
-    },
-  )
+  test.each([0, 1, 2, 3, 4, 5, 6, 7, 8])('after step %d is completed by the next', async (cut) => {
+    using states = await twoStates()
+    const { dataDir } = states
+    const steps = await begin(states, states.file)
+    expect(STEPS.slice(0, cut).map(() => steps.next().value)).toEqual(STEPS.slice(0, cut))
+    expect(() => open(dataDir)).toThrow('run `restore` again with the same file')
+    const { previous = '' } = await states.restore(states.file)
+    expect([keyIn(dataDir), tenantsIn(dataDir)]).toEqual([states.oldKey, ['before']])
+    expect([keyIn(previous), tenantsIn(previous)]).toEqual([states.newKey, ['after', 'before']])
+    expect(fs.readdirSync(dataDir).filter((name) => name.startsWith('before-'))).toHaveLength(1)
+  })
 
   test('has no other steps, and is completed by an archive without a key, with the one moved away', async () => {
     using home = createHome()
@@ -270,9 +249,7 @@ describe('An interrupted restore', () => {
     const steps = await begin(home, foreign.file)
     expect(STEPS.slice(0, 7).map(() => steps.next().value)).toEqual(STEPS.slice(0, 7))
     expect(keyIn(home.dataDir)).not.toBe(key)
-
     await home.restore(file)
-
     expect(keyIn(home.dataDir)).toBe(key)
     using states = await twoStates()
     expect([...(await begin(states, states.file))]).toEqual(STEPS)

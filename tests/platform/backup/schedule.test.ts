@@ -116,7 +116,6 @@ describe('The schedule', () => {
     const row = { origin: 'schedule', owner: 'a', bytes: 7, error: null }
     expect(list(10)).toMatchObject([row, row])
     expect(latest()).toMatchObject({ startedAt: Date.parse(START) + HOUR })
-
     await stop(0)
     await clock.advance(30 * MINUTE)
     const second = await fixture.boot('b')
@@ -177,7 +176,6 @@ describe('A manual backup', () => {
     await quickly.idle()
     await expect(quickly.makeNow()).rejects.toMatchObject({ kind: 'conflict' })
     await fixture.clock.advance(SECOND)
-
     const slowly = await fixture.boot('b', hanging, { hangs: true })
     await slowly.makeNow()
     for (const { makeNow } of [quickly, slowly])
@@ -212,7 +210,6 @@ test('The backup of a dead process is made again by another process, unless its 
     { owner: 'dying', error },
     { owner: 'other', error: null },
   ])
-
   await using late = createFixture()
   const hangAtEnd: MakeArchive = (...args) => quick(...args).then(() => hanging(...args))
   await late.boot('dying', hangAtEnd, { hangs: true })
@@ -234,7 +231,6 @@ test('A backup that fails is logged, counted and tried again after 15 minutes, o
   expect(metrics()).toContain('gatehouse_backups_total{result="failure"} 2')
   expect(metrics()).toContain('gatehouse_backup_last_success_timestamp_seconds 0')
   await stop(0)
-
   await using often = createFixture({ everyMs: MINUTE })
   await often.boot('a', failing)
   await often.clock.advance(3 * MINUTE + SECOND)
@@ -252,10 +248,8 @@ test('A backup that was made but not stored is found good at the next check and 
   expect(fixture.rows()).toMatchObject([{ ended_at: null, error: null }])
   expect(fixture.lines).toEqual([expect.stringContaining('backup schedule failed')])
   expect(process.metrics()).not.toContain('gatehouse_backups_total{result="success"} 1')
-
   client.run('DROP TRIGGER full')
   await fixture.clock.advance(MINUTE)
-
   expect(fixture.rows()).toMatchObject([{ ended_at: fixture.clock.now(), error: null }])
   expect(process.latest()).toMatchObject({ owner: 'a', bytes: 7 })
   await fixture.clock.advance(30 * MINUTE)
@@ -273,13 +267,11 @@ test('The newest archives of the schedule and the rows of kept files stay, and f
   for (const name of others) writeFileSync(join(directory, name), '')
   const { metrics, retention } = await fixture.boot('a')
   await fixture.clock.advance(5 * HOUR + MINUTE)
-
   const kept = [3, 4, 5].map(after)
   expect(fixture.files()).toEqual([...others, ...kept].toSorted())
   expect(metrics()).toContain('gatehouse_backups_total{result="success"} 6')
   const last = (Date.parse(START) + 5 * HOUR) / SECOND
   expect(metrics()).toContain(`gatehouse_backup_last_success_timestamp_seconds ${last}`)
-
   const sweep = (ms: number) =>
     fixture.db.commit(() => retention.deleteSlice(fixture.clock.now() + ms, 500))
   expect([await sweep(89 * DAY), await sweep(200 * DAY), await sweep(200 * DAY)]).toEqual([0, 3, 0])

@@ -47,12 +47,10 @@ test('The outbox lists the mails of a tenant, of the installation or of all, new
   expect(first?.id).toBe(a2)
   expect(list({ tenantId: acme }, { limit: 10, before: first?.seq })).toEqual([a1])
   expect(list('all', { limit: 2, before: first?.seq })).toEqual([installation, a1])
-
   for (const id of [installation, g1]) expect(outbox.read({ tenantId: acme }, id)).toBeUndefined()
   expect(outbox.read({ tenantId: null }, g1)).toBeUndefined()
   expect(outbox.read({ tenantId: null }, installation)?.id).toBe(installation)
   expect(own.read('nothing')).toBeUndefined()
-
   own.db.client.run('DELETE FROM tenants WHERE id = ?', [globex])
   expect(own.read(g1)).toBeUndefined()
 })
@@ -139,7 +137,6 @@ describe('Erasing the mails about a person', () => {
     const endedAt = [sent, failed].map((id) => own.read(id)?.endedAt)
     const erase = () => own.db.commit(() => own.mail.eraseAbout(tenantId, 'ada', 3))
     expect([await erase(), await erase(), await erase()]).toEqual([3, 1, 0])
-
     const blank = { about: null, recipient: null, subject: null, body: null, lastError: null }
     expect(own.read(old)).toBeUndefined()
     expect(own.read(sent)).toMatchObject({ ...blank, state: 'sent', endedAt: endedAt[0] })
@@ -147,7 +144,6 @@ describe('Erasing the mails about a person', () => {
     expect(own.read(waiting)).toMatchObject({ ...blank, state: 'failed', endedAt: clock.now() })
     const rows = JSON.stringify(own.db.client.query('SELECT * FROM mails').all())
     expect(rows).not.toMatch(/\bada\b/i)
-
     clock.jump(30 * DAY - HOUR + 1)
     await own.retention.sweep()
     expect(own.read(waiting)?.id).toBe(waiting)

@@ -75,7 +75,7 @@ describe('A mail', () => {
 
 describe('A mail whose person is erased', () => {
   test.each(['550 no Ada here', '450 Ada is busy', '250 taken'])(
-    'while the server answers %s names no one afterwards',
+    'before the answer %s has no name',
     async (answer) => {
       await using server = await startHesitantServer(answer)
       await using fixture = await newMail({ smtpUrl: server.url })
@@ -173,7 +173,6 @@ test('A mail of a dead process is kept without a mail server, as are mails that 
   await arrived
   await using next = await openMail({ dataDir: dead.dataDir, pid: 2 })
   expect(next.read(leased)).toMatchObject({ state: 'kept', tries: 1 })
-
   await using refusing = await startOddServer((socket) => socket.destroy())
   await using stopped = await newMail({ smtpUrl: refusing.url })
   const ids = [await stopped.send('ada@example.com')]
@@ -253,7 +252,6 @@ test.each([
     db.client.run(`CREATE TABLE orphans (parent INTEGER ${reference})`)
     db.client.run(`CREATE TRIGGER orphaned AFTER UPDATE ON mails WHEN new.state = '${state}'
       BEGIN INSERT INTO orphans VALUES (1); END`)
-
     const id = await fixture.send('ada@example.com', { expiresAt: clock.now() + lifetimeMs })
     expect([read(id)?.state, counted(), logged()]).toEqual([meanwhile, 0, 0])
     db.client.run('DROP TRIGGER orphaned')

@@ -34,7 +34,6 @@ test('A mail has its code in one piece and its link spelled out, in text and HTM
   expect(html).toContain(`<a class="label" href="${address}"`)
   const orOpen = `browser:<br><span style="word-break:break-all">${address}</span>`
   expect(html).toContain(orOpen)
-
   const { text: plain, html: markup } = renderMail(REST)
   expect(plain).not.toContain('481516')
   expect(markup).not.toMatch(/class="code"|<a /)
@@ -82,8 +81,8 @@ test('A name makes no lines or markup of its own, changes no direction, and may 
   expect(renderMail({ ...CONTENT, tenantName: 'Acme \ud83d' }).html.isWellFormed()).toBe(true)
 })
 
-test.each(['javascript:alert(1)', 'data:text/html,x', '/verify', 'mailto:ada@example.com'])(
-  'A link to %s is refused',
+test.each(['javascript:alert(1)', 'data:text/html,x', '/verify', 'mailto:a@b'])(
+  'No link to %s',
   (url) => {
     expect(() => renderMail({ ...CONTENT, link: { ...link, url } })).toThrow(TypeError)
   },

@@ -41,7 +41,6 @@ test('Money is pro rata, in whole cents, exact, and the same however many are co
   for (const more of [1, 2, 30, 33, 7, 100, 9827]) counted = after(counted, more, PLENTY)
   expect(counted).toEqual(after(NOTHING, 10_000, PLENTY))
   expect(counted).toMatchObject({ billed: 10_000, costCents: 300, costRest: 0 })
-
   const billed = 9_999_999
   const terms: Terms = { plan: 'metered', spendCapCents: Number.MAX_SAFE_INTEGER }
   const { costCents, costRest } = at(999_999_999, 7).after(NOTHING, billed, terms)
@@ -53,14 +52,11 @@ test.each([
   [7, 3, 100],
   [1, 1_000_000_000, 1],
   [1_000_000_000, 1, 2_500_000_000],
-])(
-  'A price of %d cents for %d stays within a cap of %d, and one more does not',
-  (price, per, cap) => {
-    const { payable } = at(price, per).limitsOf({ plan: 'metered', spendCapCents: cap }, NOTHING)
-    expect(BigInt(payable) * BigInt(price) <= BigInt(cap) * BigInt(per)).toBe(true)
-    expect((BigInt(payable) + 1n) * BigInt(price) > BigInt(cap) * BigInt(per)).toBe(true)
-  },
-)
+])('%d cents for %d requests stay within a cap of %d cents', (price, per, cap) => {
+  const { payable } = at(price, per).limitsOf({ plan: 'metered', spendCapCents: cap }, NOTHING)
+  expect(BigInt(payable) * BigInt(price) <= BigInt(cap) * BigInt(per)).toBe(true)
+  expect((BigInt(payable) + 1n) * BigInt(price) > BigInt(cap) * BigInt(per)).toBe(true)
+})
 
 test('A month uses the free requests first, bills nothing past the cap and takes back the last', () => {
   const config = { ...PRICES, freeRequests: 10, overagePriceCents: 1, overagePer: 5 }
@@ -73,7 +69,6 @@ test('A month uses the free requests first, bills nothing past the cap and takes
   let counted = NOTHING
   for (let n = 0; n < 20; n++) counted = after(counted, 1, terms)
   expect(counted).toEqual(after(NOTHING, 20, terms))
-
   const taken = after(after(NOTHING, 11, terms), -1, terms)
   expect(taken).toMatchObject({ requests: 10, billed: 0, costCents: 0, costRest: 0 })
   expect(after(taken, -1, terms)).toMatchObject({ requests: 9, billed: 0 })
@@ -100,13 +95,11 @@ test('A new price is for requests from then on, within what is left of the cap',
   expect(cheap.after(before, 1, terms)).toMatchObject({ billed: 19, costCents: 190 })
   expect([cheap, dear, at(10, 10)].map(({ left }) => left(before, terms))).toEqual([2, 0, 20])
   expect(dear.after(before, 5, terms)).toMatchObject({ requests: 23, billed: 18, costCents: 180 })
-
   // Less than a part of a cent is lost, and nothing where the price is for the same number.
   const thirds = at(1, 3).after(NOTHING, 2, terms)
   expect(thirds).toMatchObject({ costCents: 0, costRest: 2, costPer: 3 })
   expect(at(2, 3).after(thirds, 2, terms)).toMatchObject({ costCents: 2, costRest: 0 })
   expect(at(1, 10).after(thirds, 4, terms)).toMatchObject({ costCents: 1, costRest: 0 })
-
   const prices = [at(7, 3), at(1, 10_000), at(300, 10_000), at(13, 1), at(999_999_999, 7)]
   let counted: Counted = NOTHING
   for (let n = 0; n < 2000; n++)

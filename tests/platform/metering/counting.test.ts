@@ -114,13 +114,11 @@ describe('The rest of an allowance', () => {
     // The conflicts count as requests.
     expect([await create(), await create(), await create()]).toEqual([201, 409, 409])
     expect([await conflicting.make(), await conflicting.make()]).toEqual([202, 429])
-
     await full.read(3)
     db.client.run('PRAGMA query_only = ON')
     for (let n = 0; n < 3; n++) expect(await full.make()).toBe(503)
     db.client.run('PRAGMA query_only = OFF')
     expect([await full.make(), await full.make()]).toEqual([202, 429])
-
     await repeating.read(3)
     const event = { ...EVENT, idempotency_key: 'one' }
     const send = () => repeating.relay.post(MESSAGES, event)
@@ -186,7 +184,6 @@ describe('A count', () => {
     await Promise.allSettled([moved, lost.metering.flush()])
     renameSync(`${dataDir}.away`, dataDir)
     expect((await unlimited.usage()).requests).toBe(1)
-
     await using undone = await bootMetered({ free: 2 })
     const free = await undone.newTenant('free')
     undone.db.client.run(`CREATE TRIGGER full BEFORE INSERT ON relay_event_types
@@ -217,26 +214,23 @@ describe('Another process', () => {
   const REFUSE =
     "CREATE TRIGGER refuse BEFORE INSERT ON usage_days BEGIN SELECT RAISE(ABORT, 'no'); END"
 
-  test.each([60_000, 0])(
-    'that ends has %d ms to store its counts, and logs the rest',
-    async (ms) => {
-      await using own = await bootMetered({})
-      const { clients, id } = await own.newTenant('unlimited')
-      const { answered, metering } = own.neighbour({})
-      answered(clients.relay)
-      own.db.client.run(REFUSE)
-      const lost = metering.stop(ms)
-      if (ms > 0) {
-        await until(() => own.log.some((line) => line.includes('usage could not be stored')))
-        own.db.client.run('DROP TRIGGER refuse')
-        await own.clock.advance(1000)
-        expect(await lost).toBe(0)
-        expect(own.metering.months(id)).toMatchObject([{ requests: 1 }])
-      } else {
-        expect(await lost).toBe(1)
-        expect(own.log.at(-1)).toContain('"message":"usage was not stored","requests":1')
-        own.db.client.run('DROP TRIGGER refuse')
-      }
-    },
-  )
+  test.each([60_000, 0])('that ends has %d ms to store counts', async (ms) => {
+    await using own = await bootMetered({})
+    const { clients, id } = await own.newTenant('unlimited')
+    const { answered, metering } = own.neighbour({})
+    answered(clients.relay)
+    own.db.client.run(REFUSE)
+    const lost = metering.stop(ms)
+    if (ms > 0) {
+      await until(() => own.log.some((line) => line.includes('usage could not be stored')))
+      own.db.client.run('DROP TRIGGER refuse')
+      await own.clock.advance(1000)
+      expect(await lost).toBe(0)
+      expect(own.metering.months(id)).toMatchObject([{ requests: 1 }])
+    } else {
+      expect(await lost).toBe(1)
+      expect(own.log.at(-1)).toContain('"message":"usage was not stored","requests":1')
+      own.db.client.run('DROP TRIGGER refuse')
+    }
+  })
 })

@@ -33,27 +33,24 @@ function expectRefused(answer: Answer, shape: 'plain' | 'coded', status: number,
 }
 
 describe('What makes something new is refused', () => {
-  test.each(creating)(
-    'past allowance and cap, and to suspended tenants: %s',
-    async (_, { send, ...made }) => {
-      const { change, clients, resume, suspend, usage } = await newTenant('free')
-      const status = async () => (await send(clients)).status
-      expect(await status()).toBe(made.status)
-      expectRefused(await send(clients), made.shape, 429, 'allowance_exhausted')
-      await change({ plan: 'metered', spendCapCents: 25 })
-      expect([await status(), await status()]).toEqual([made.status, made.status])
-      expectRefused(await send(clients), made.shape, 429, 'spend_cap_reached')
-      const spent = { requests: 3, billed_requests: 2, cost_cents: 20, left_requests: 0 }
-      expect(await usage()).toMatchObject(spent)
-      await change({ plan: 'unlimited' })
-      await suspend('billing')
-      expectRefused(await send(clients), made.shape, 402, 'account_suspended')
-      await suspend('renewal')
-      expectRefused(await send(clients), made.shape, 402, 'renewal_unpaid')
-      await resume()
-      expect(await status()).toBe(made.status)
-    },
-  )
+  test.each(creating)('without quota or suspended: %s', async (_, { send, ...made }) => {
+    const { change, clients, resume, suspend, usage } = await newTenant('free')
+    const status = async () => (await send(clients)).status
+    expect(await status()).toBe(made.status)
+    expectRefused(await send(clients), made.shape, 429, 'allowance_exhausted')
+    await change({ plan: 'metered', spendCapCents: 25 })
+    expect([await status(), await status()]).toEqual([made.status, made.status])
+    expectRefused(await send(clients), made.shape, 429, 'spend_cap_reached')
+    const spent = { requests: 3, billed_requests: 2, cost_cents: 20, left_requests: 0 }
+    expect(await usage()).toMatchObject(spent)
+    await change({ plan: 'unlimited' })
+    await suspend('billing')
+    expectRefused(await send(clients), made.shape, 402, 'account_suspended')
+    await suspend('renewal')
+    expectRefused(await send(clients), made.shape, 402, 'renewal_unpaid')
+    await resume()
+    expect(await status()).toBe(made.status)
+  })
 
   test('until the next month of UTC', async () => {
     await using own = await bootMetered({ free: 1 })
@@ -177,7 +174,7 @@ async function withWork({ clients, clockwork, gate, relay }: Tenant, url: string
 }
 
 test.each(Object.entries(AGAIN))(
-  'Calling again by %s is refused while new work is, and counts',
+  'Repeating by %s is refused like new work',
   async (name, again) => {
     const [engine, path, status, shape] = again
     await using target = startTarget()
@@ -195,7 +192,6 @@ test.each(Object.entries(AGAIN))(
     expect((await ask(unknown)).status).toBe(404)
     await clock.settled()
     expect(target.requests).toHaveLength(CALLED)
-
     await tenant.resume()
     // Until they are stored, counts take of what is left by the present cap.
     await tenant.usage()
@@ -250,7 +246,6 @@ test('An error in the request is answered before that nothing is left', async ()
     expect((await clockwork.post(JOBS, job)).status).toBe(400)
   }
   expect((await relay.post(IDENTITIES, {})).status).toBe(403)
-
   await change({ plan: 'unlimited' })
   const person = { schema_id: 'user', traits: { email: 'ada@example.com' }, state: 'inactive' }
   const { body } = await gate.post(IDENTITIES, person)
@@ -267,7 +262,6 @@ test('Verification mails by key are refused like new work, and pages name no tim
   expect((await gate.post(path)).status).toBe(429)
   await suspend()
   expect((await gate.post(path)).status).toBe(402)
-
   const tenant = await newTenant('unlimited')
   const flow = await CREATING['a login flow']?.send(tenant.clients)
   await tenant.suspend()

@@ -11,7 +11,6 @@ test('Counters, gauges and histograms are written in the text format of Promethe
   counter.add({ kind: 'a"b\\c\nd' })
   for (const seconds of [0.1, 0.5, 7]) histogram.observe({}, seconds)
   metrics.total('cpu_seconds_total', 'CPU.', () => [{ value: 4.5 }])
-
   expect(metrics.render()).toBe(`# HELP gatehouse_things_total Things.
 # TYPE gatehouse_things_total counter
 gatehouse_things_total{kind="a"} 3

@@ -38,7 +38,6 @@ test('An observer is told of transactions with the number of works, and of works
   await Promise.all(['a', 'b', 'c'].map((text) => db.commit(write(text))))
   await db.commit(write('a')).catch(() => {})
   expect(told).toEqual(['committed 3', 'committed 1'])
-
   const [pages] = db.client.query('PRAGMA page_count').values().flat()
   db.client.run(`PRAGMA max_page_count = ${pages}`)
   const works = ['x', 'y'].map((text) => db.commit(write(text.repeat(100_000))))
@@ -59,7 +58,6 @@ test('Work that waits for the commit is done in order once it is on disk, and no
   await Promise.allSettled(['a', 'b', 'a', 'c'].map((text) => db.commit(telling(text))))
   const expected = ['a, of 3 on disk', 'b, of 3 on disk', 'c, of 3 on disk']
   expect(told).toEqual(expected)
-
   const reference = 'REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED'
   db.client.run('CREATE TABLE parents (id INTEGER PRIMARY KEY)')
   db.client.run(`CREATE TABLE orphans (parent ${reference})`)
@@ -91,7 +89,6 @@ test('What is lost with its commit is not counted', async () => {
   }
   const pattern = /^gatehouse_(?!scrape)(\w+(?:_total|_count)(?:{.*})?) [1-9]/gm
   const counted = () => [...metrics.render().matchAll(pattern)].map(([, series]) => series)
-
   const lost = db.commit(() => {
     happens()
     throw new Error('lost')
@@ -99,7 +96,6 @@ test('What is lost with its commit is not counted', async () => {
   await expect(lost).rejects.toThrow('lost')
   expect(counted()).toEqual([])
   await db.commit(happens)
-
   expect(counted()).toEqual([
     'clockwork_attempts_total{status="success"}',
     'clockwork_slots_skipped_total{reason="outage"}',

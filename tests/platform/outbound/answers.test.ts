@@ -74,7 +74,7 @@ const halves: [string, Behavior, FailureReason, number, text: string | RegExp, i
   ['trailers without end', TRAILERS.behave, 'protocol', 200, 'begun', GARBLED],
 ]
 test.each(halves)(
-  'A body that ends badly is no reply, unless the head is enough: %s',
+  'A broken body is no reply: %s',
   async (_, behave, reason, status, text, bodyIssue) => {
     const target = await startTarget(behave)
     const [whole, head] = await sendBoth(target.url, reason === 'timeout' ? 100 : 3000)
@@ -101,21 +101,18 @@ test.each([
   ['an interim length', interim('HTTP/1.1 103 Hints\r\nContent-Length: 3'), 503, 'no'],
   ['interim chunks', interim('HTTP/1.1 103 Hints\r\nTransfer-Encoding: chunked'), 503, 'no'],
   ['an upgrade', interim('HTTP/1.1 100 Go\r\nConnection: upgrade\r\nUpgrade: x'), 503, 'no'],
-])(
-  'A whole answer is a reply, with or without interim ones: %s',
-  async (_, bytes, status, text) => {
-    const inOne = await startTarget(ends(bytes))
-    const apart = await startTarget(async (socket) => {
-      socket.setNoDelay(true)
-      for (const part of bytes.split(/(?<=\r\n\r\n)/))
-        await new Promise((resolve) => socket.write(part, () => setImmediate(resolve)))
-      socket.end()
-    })
-    for (const { url } of [inOne, apart])
-      for (const result of await sendBoth(url))
-        expect(reply(result)).toMatchObject({ status, text, truncated: false, bodyIssue: null })
-  },
-)
+])('A whole answer is a reply: %s', async (_, bytes, status, text) => {
+  const inOne = await startTarget(ends(bytes))
+  const apart = await startTarget(async (socket) => {
+    socket.setNoDelay(true)
+    for (const part of bytes.split(/(?<=\r\n\r\n)/))
+      await new Promise((resolve) => socket.write(part, () => setImmediate(resolve)))
+    socket.end()
+  })
+  for (const { url } of [inOne, apart])
+    for (const result of await sendBoth(url))
+      expect(reply(result)).toMatchObject({ status, text, truncated: false, bodyIssue: null })
+})
 
 test.each([301, 303, 308])('A redirect is a reply and not followed: %d', async (status) => {
   const elsewhere = await startTarget(answer('never'))
@@ -151,18 +148,15 @@ test.each([
   [5, 'longer', 'longe', true],
   [0, '', '', false],
   [0, 'a', '', true],
-])(
-  'A body is cut at the limit of %d bytes: %p',
-  async (maxResponseBytes, text, kept, truncated) => {
-    const target = await startTarget(answer(text))
-    for (const headIsEnough of [false, true]) {
-      const request = get(target.url, { maxResponseBytes, headIsEnough })
-      const result = reply(await loopback().send(request))
-      expect(result).toMatchObject({ status: 200, text: kept, truncated, bodyIssue: null })
-    }
-    await target.closed()
-  },
-)
+])('A body is cut at %d bytes: %p', async (maxResponseBytes, text, kept, truncated) => {
+  const target = await startTarget(answer(text))
+  for (const headIsEnough of [false, true]) {
+    const request = get(target.url, { maxResponseBytes, headIsEnough })
+    const result = reply(await loopback().send(request))
+    expect(result).toMatchObject({ status: 200, text: kept, truncated, bodyIssue: null })
+  }
+  await target.closed()
+})
 
 test.each([
   ['', `${OK}\r\n`, 'x'.repeat(65_536)],

@@ -76,7 +76,6 @@ test('A call that is aborted has no reply, unless its head has arrived and is en
     [false, true].map((headIsEnough) => loopback().send(get(target.url, { signal, headIsEnough })))
   for (const sent of both(AbortSignal.abort())) expect(failure(await sent).reason).toBe('aborted')
   expect(target.requests).toEqual([])
-
   const sent = both(controller.signal)
   await eventually(() => target.requests.length === 2)
   const half = { signal: controller.signal, headIsEnough: true, bodyTimeoutMs: 5000 }
@@ -119,9 +118,7 @@ test('No timer, socket or listener outlives a call', async () => {
   const behaviors = [answer('ok'), silent, writes(BEGUN), ends(BEGUN), resets(''), writes('x\r\n')]
   const targets = await Promise.all(behaviors.map(startTarget))
   const outbound = loopback({ clock: { ...systemClock, after }, timeoutMs: 100 })
-
   await Promise.all(targets.map(({ url }) => outbound.send(get(url, { signal }))))
-
   expect(timers.size).toBe(0)
   expect(listeners).toEqual({ added: targets.length, removed: targets.length })
   for (const { closed } of targets) await closed()

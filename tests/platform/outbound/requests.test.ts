@@ -47,7 +47,6 @@ test('Headers of the connection are dropped, so that no second request can be sm
     expect([name, isForwardableHeader(name)]).toEqual([name, false])
   for (const name of ['Authorization', 'Content-Type', 'Accept-Encoding', 'Cookie', 'X-Host'])
     expect([name, isForwardableHeader(name)]).toEqual([name, true])
-
   const target = await startTarget(answer('ok'))
   const headers = Object.fromEntries(CONNECTION_HEADERS.map((name) => [name, '0']))
   const rest = { headers: { ...headers, 'X-A': 'b' } }
@@ -99,7 +98,6 @@ test('Headers that HTTP cannot carry are refused, and the error names them', () 
     [many(9, 'a'.repeat(8000)), '64 KB'],
   ]
   for (const [headers, named] of refused) expect(() => checkHeaders(headers), named).toThrow(named)
-
   checkHeaders({})
   checkHeaders({ 'X-Name': 'é\t~', "X!#$%&'*+.^_`|~9": '' })
   checkHeaders({ 'X-Long': 'a'.repeat(8192), ['n'.repeat(256)]: 'a' })

@@ -71,17 +71,14 @@ test.each<[string, string, Resolve | undefined]>([
 test.each([
   [30_000, 5000, 'dns', 'DNS lookup failed: no response for slow.example in time'],
   [2000, 2000, 'timeout', 'no complete response within 2 s (during the DNS lookup)'],
-])(
-  'With %d ms for a call, a silent resolver is given up after %d',
-  async (timeoutMs, ms, reason, message) => {
-    const { clock, turn, timers } = handClock()
-    const outbound = loopback({ clock, resolve: () => new Promise(() => {}), timeoutMs })
-    const sent = outbound.send(get('http://slow.example/'))
-    turn(ms)
-    expect(failure(await sent)).toMatchObject({ reason, message, timings: { dns: ms, connect: 0 } })
-    expect(timers()).toBe(0)
-  },
-)
+])('In %d ms, a silent resolver has %d', async (timeoutMs, ms, reason, message) => {
+  const { clock, turn, timers } = handClock()
+  const outbound = loopback({ clock, resolve: () => new Promise(() => {}), timeoutMs })
+  const sent = outbound.send(get('http://slow.example/'))
+  turn(ms)
+  expect(failure(await sent)).toMatchObject({ reason, message, timings: { dns: ms, connect: 0 } })
+  expect(timers()).toBe(0)
+})
 
 /** A cached resolver, and how often it asks. */
 function counting(answers: Resolve = async () => [v4('8.8.8.8')]) {
@@ -103,7 +100,6 @@ test('A lookup is cached for 30 seconds, for the last 1000 hosts, and shared by 
   turn(1)
   await resolve('a.example')
   expect(calls()).toBe(3)
-
   const many = counting()
   for (let i = 0; i <= 1000; i++) await many.resolve(`h${i}.example`)
   await many.resolve('h1.example')
@@ -116,7 +112,6 @@ test('A lookup that fails or has more than 100 addresses is not cached', async (
   const { resolve, calls } = counting(failing('down'))
   for (let n = 0; n < 2; n++) await expect(resolve('a.example')).rejects.toThrow('down')
   expect(calls()).toBe(2)
-
   const numbered = (count: number) => Array.from({ length: count }, (_, n) => v4(`8.8.8.${n}`))
   const many = counting(async (host) => numbered(Number.parseInt(host, 10)))
   expect(await many.resolve('100.example')).toHaveLength(100)

@@ -42,7 +42,6 @@ test('Names that never resolve hold up no file, no hash and no other name', asyn
   using fixture = await createFixture({ 'fine.example': ['192.0.2.1'], ...records })
   let ended = 0
   for (const name of silent) void fixture.addresses(name).then(() => ended++)
-
   await readFile(import.meta.path)
   await Bun.password.hash('secret', { algorithm: 'bcrypt', cost: 4 })
   expect(await fixture.addresses('fine.example')).toEqual(['192.0.2.1'])
@@ -67,7 +66,6 @@ test('A name server answers for IPv4 and IPv6, and its failures are told apart',
   expect(await fixture.addresses('none.example')).toBe('ENOTFOUND')
   expect(await fixture.addresses('empty.example')).toBe('ENOTFOUND')
   expect(await fixture.addresses('broken.example')).toBe('ESERVFAIL')
-
   fixture.asked.length = 0
   await fixture.addresses('both.example')
   expect(fixture.asked).toEqual(['both.example', 'both.example'])

@@ -58,7 +58,6 @@ test('A target without TLS is told apart from one whose handshake never ends', a
   using clear = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { open: greet, data() {} } })
   const message = 'TLS: the server does not use TLS'
   expect(failure(await callTo(NAME, clear))).toMatchObject({ reason: 'tls', message })
-
   const { port } = await startTarget(() => {})
   const silent = loopback({ timeoutMs: 50 }).send(get(`https://${NAME}:${port}/`))
   expect(failure(await silent)).toMatchObject({

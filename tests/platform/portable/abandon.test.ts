@@ -123,7 +123,6 @@ test('The command line abandons an import, and says how where it refuses an inte
   expect([code, err]).toEqual([0, ''])
   expect(out).toStartWith(`Abandoned the import of tenant ${acme.id}. Deleted:\n`)
   expect(out).toContain('       3  identity\n')
-
   await interruptIn(2, LARGE)
   expect((await gatehouse('import', '--abandon', acme.id, '--json')).json()).toEqual({
     tenant: acme.id,

@@ -73,7 +73,6 @@ describe('A file that is not a whole export is refused, and nothing is stored', 
     ['two tenants', withLine(1, lines[1]), 'line 3: tenant: must have at most 1 row'],
     ['a header alone', fileOf([lines[0], lines.at(-1)]), 'line 2: the file has no tenant'],
   ])('%s', (_, text, message) => expectRefused(text, message))
-
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
   test.each<[string, object, string]>([
     ['gatehouse.export', { format: 2 }, 'line 1: the file has format 2'],
@@ -157,7 +156,6 @@ test('A tenant or an id that exists already is refused', async () => {
   const own = await home.tenant('Own')
   for (const file of [TEXT, fileOf(exportOf(home, own.id))])
     await expect(importInto(home, file)).rejects.toThrow('already exists')
-
   const before = contentOf(exportOf(home, acme.id))
   const others = JSON.parse(JSON.stringify(lines).replaceAll(acme.id, OTHER)) as Line[]
   for (const kind of ['api_key', 'identity', 'cron_job']) {
@@ -216,7 +214,6 @@ describe('An interrupted import', () => {
     expect(await api.get('/v1/clockwork/jobs')).toMatchObject({ status })
     const jobs = ['cron_jobs', 'delayed_jobs', 'runs'].flatMap((table) => rowsIn(home, table))
     expect(jobs).toHaveLength(atCommit === 2 ? 0 : 3)
-
     await expect(importInto(home, TEXT)).rejects.toThrow(
       /was interrupted. To complete it, import the same file again \(SHA-256 [0-9a-f]{64}\)/,
     )
@@ -227,9 +224,7 @@ describe('An interrupted import', () => {
       () => change(actor, acme.id, { name: 'Ours' }),
     ])
       await expect(act()).rejects.toThrow('the import of this tenant was interrupted')
-
     expect(await importInto(home, whole)).toMatchObject({ alreadyThere: stored })
-
     expect(find(acme.id).status).toBe('active')
     expect(await api.get('/v1/clockwork/jobs')).toMatchObject({ status: 200 })
     expect(contentOf(exportOf(home, acme.id))).toEqual(contentOf(MANY))
@@ -272,7 +267,6 @@ describe('Of a file that changes after its check, only checked lines are stored'
     await expect(importInto(home, fileOf(evil))).rejects.toThrow('credential: refers to a row')
     await expectRefused(home, lines, evil)
     expect(rowsIn(home, 'gate_credentials')).toEqual([])
-
     await expectRefused(home, lines, lines.with(-2, { ...lines.at(-2), scopes: ['relay:any'] }))
     expect([home.platform.keys.list(acme.id), tenantsOf(home)]).toEqual([[], [victims.id]])
   })
@@ -296,7 +290,6 @@ test('The database for the check has no name, and nothing is left of it, not by 
   const dead = { ...thisProcess('test'), pid: 2 ** 22 + 1 }
   const left = openWorkFolder({ parent: folder.path, process: dead, now: Date.now() })
   writeFileSync(join(left.path, 'gatehouse.db'), 'half a database')
-
   const scratch = openScratch({ dataDir: folder.path, migrations, now: Date.now() })
   expect(readdirSync(folder.path)).toEqual([])
   expect(scratch.client.query('select * from tenants').all()).toEqual([])

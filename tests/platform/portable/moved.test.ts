@@ -32,7 +32,6 @@ async function furnish(botUrl: string, url: string) {
   await gate.security({ mfa_enabled: true })
   const policies = 'permit (principal, action, resource is Document);'
   await api.put('/v1/gate/settings/policies', { policies })
-
   const { session_token: token } = await gate.register(ADA)
   const secret = await gate.enrol(token)
   const flow = await gate.settings(token)
@@ -41,7 +40,6 @@ async function furnish(botUrl: string, url: string) {
   const traits = { email: BOB, custom_data: CUSTOM_DATA }
   await gate.createIdentity({ traits, metadata_public: { roles: ['admin'] } })
   await gate.createWebhook(url)
-
   const { post } = acme.api
   const nightly = { name: 'nightly', schedule: '15 3 * * *', url, body: 'hello "you"\n' }
   const headers = { authorization: 'Bearer t0ken' }
@@ -129,7 +127,6 @@ describe('A tenant that moved to another installation', () => {
     const totp_code = totpAt(before.secret, home.clock.now())
     expect(await gate.send(flow, { method: 'totp', totp_code })).toMatchObject({ status: 200 })
     expect(await gate.tryPassword(ADA, `${PASSWORD}!`)).not.toMatchObject({ status: 200 })
-
     const { body } = await api.get('/v1/gate/identities')
     expect(body.data).toHaveLength(2)
     const bob = body.data.find(({ traits }: Line) => traits.email === BOB)
@@ -151,7 +148,6 @@ describe('A tenant that moved to another installation', () => {
     const sent = await home.client(keys.relay).post('/v1/relay/messages', event)
     expect(sent).toMatchObject({ status: 202 })
     await home.clock.advance(5000)
-
     const received = target.requests.find(({ headers }) => headers.get('x-own') === 'value')
     const headers = Object.fromEntries(received?.headers ?? [])
     const signedAt = new Date(Number(headers['webhook-timestamp']) * 1000)

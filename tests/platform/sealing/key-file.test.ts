@@ -1,18 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import {
-  chmodSync,
-  chownSync,
-  copyFileSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { openDatabase } from '../../../src/db/open.ts'
@@ -33,7 +20,7 @@ import { addMigratedDatabase } from '../../support/template.ts'
 
 const isRoot = process.getuid?.() === 0
 const FORMAT = /^gatehouse-master-key-1:[A-Za-z0-9+/]{43}=\n$/
-const modeOf = (path: string) => statSync(path).mode & 0o777
+const modeOf = (path: string) => fs.statSync(path).mode & 0o777
 const lineOf = (byte: number, length = 32) =>
   `gatehouse-master-key-1:${Buffer.alloc(length, byte).toString('base64')}`
 const LINE = lineOf(7)
@@ -77,18 +64,16 @@ describe('The key file', () => {
   test('is created once, for its owner alone, and only by loading', () => {
     using folder = createFolder()
     expect(readMasterKey(folder.path)).toBeUndefined()
-    expect(readdirSync(folder.path)).toEqual([])
-
+    expect(fs.readdirSync(folder.path)).toEqual([])
     const key = loadMasterKey(folder.path)
-    const content = readFileSync(folder.file, 'utf8')
+    const content = fs.readFileSync(folder.file, 'utf8')
     expect(content).toMatch(FORMAT)
     expect(modeOf(folder.file)).toBe(0o600)
-    expect(readdirSync(folder.path)).toEqual(['master.key'])
+    expect(fs.readdirSync(folder.path)).toEqual(['master.key'])
     expect(key.secret.symmetricKeySize).toBe(32)
-
     const again = loadMasterKey(folder.path)
     expect([again.id, again.secret.equals(key.secret)]).toEqual([key.id, true])
-    expect(readFileSync(folder.file, 'utf8')).toBe(content)
+    expect(fs.readFileSync(folder.file, 'utf8')).toBe(content)
     using other = createFolder()
     expect(loadMasterKey(other.path).secret.equals(key.secret)).toBe(false)
   })
@@ -100,7 +85,7 @@ describe('The key file', () => {
   ])('loses the rights of other accounts when it is loaded: %o', (mode, expected) => {
     using folder = createFolder()
     const { id } = loadMasterKey(folder.path)
-    chmodSync(folder.file, mode)
+    fs.chmodSync(folder.file, mode)
     expect([readMasterKey(folder.path)?.id, modeOf(folder.file)]).toEqual([id, mode])
     expect([loadMasterKey(folder.path).id, modeOf(folder.file)]).toEqual([id, expected])
   })
@@ -108,13 +93,13 @@ describe('The key file', () => {
   test('may be a link, with other line ends and with earlier keys below the current one', () => {
     using folder = createFolder()
     using vault = createFolder()
-    symlinkSync(vault.file, folder.file)
+    fs.symlinkSync(vault.file, folder.file)
     for (const end of ['\n', '', '\r\n', ' \n\n']) {
-      writeFileSync(vault.file, LINE + end)
+      fs.writeFileSync(vault.file, LINE + end)
       expect(loadMasterKey(folder.path).id).toBe(idOf(7))
     }
     for (const end of ['\n', '\r\n']) {
-      writeFileSync(vault.file, [7, 8, 9].map((byte) => lineOf(byte) + end).join(''))
+      fs.writeFileSync(vault.file, [7, 8, 9].map((byte) => lineOf(byte) + end).join(''))
       const { id, previous } = loadMasterKey(folder.path)
       expect([id, ...previous.map((key) => key.id)]).toEqual([7, 8, 9].map(idOf))
     }
@@ -138,18 +123,18 @@ describe('The key file', () => {
     ['other text after keys', `${LINE}\n${lineOf(8)}\nx`],
   ])('is refused and left unchanged with %s', async (_, content) => {
     using folder = createFolder()
-    writeFileSync(folder.file, content)
+    fs.writeFileSync(folder.file, content)
     const message = await refusalOf(() => loadMasterKey(folder.path))
     expect(message).toStartWith(`${folder.file} is not a valid master key: restore it`)
-    expect(readFileSync(folder.file, 'utf8')).toBe(content)
-    expect(readdirSync(folder.path)).toEqual(['master.key'])
+    expect(fs.readFileSync(folder.file, 'utf8')).toBe(content)
+    expect(fs.readdirSync(folder.path)).toEqual(['master.key'])
   })
 
   const others: [string, (file: string) => unknown, string][] = [
-    ['a directory', mkdirSync, 'is not a file'],
+    ['a directory', fs.mkdirSync, 'is not a file'],
     ['a pipe', (file) => Bun.spawnSync(['mkfifo', file]), 'is not a file'],
-    ['a broken link', (file) => symlinkSync(`${file}.nowhere`, file), 'is a broken link'],
-    ['a link to itself', (file) => symlinkSync(file, file), 'cannot be read'],
+    ['a broken link', (file) => fs.symlinkSync(`${file}.nowhere`, file), 'is a broken link'],
+    ['a link to itself', (file) => fs.symlinkSync(file, file), 'cannot be read'],
   ]
   test.each(others)('is refused if it is %s', async (_, make, message) => {
     using folder = createFolder()
@@ -162,11 +147,11 @@ describe('The key file', () => {
     using folder = createFolder()
     const { file } = folder
     const asOther = async () => (await lineUp(folder.path, '65534')).go()
-    chmodSync(folder.path, 0o755)
+    fs.chmodSync(folder.path, 0o755)
     expect(await asOther()).toContain(`${file} cannot be created (EACCES`)
     loadMasterKey(folder.path)
     expect(await asOther()).toContain(`${file} cannot be read: run chown`)
-    chmodSync(file, 0o644)
+    fs.chmodSync(file, 0o644)
     expect(await asOther()).toContain(`other accounts can read ${file}: run chmod 600`)
   })
 
@@ -181,27 +166,25 @@ test('Replacing the key file keeps order, owner and a link, and leaves nothing b
   using folder = createFolder()
   const before = loadMasterKey(vault.path)
   const added = newMasterKey()
-  chmodSync(vault.file, 0o644)
-  if (isRoot) chownSync(vault.file, 65534, 65534)
-  symlinkSync(vault.file, folder.file)
-
+  fs.chmodSync(vault.file, 0o644)
+  if (isRoot) fs.chownSync(vault.file, 65534, 65534)
+  fs.symlinkSync(vault.file, folder.file)
   replaceKeyFile(folder.path, [added, before])
-
   const after = loadMasterKey(vault.path)
   expect([after.id, ...after.previous.map(({ id }) => id)]).toEqual([added.id, before.id])
   expect(after.secret.equals(added.secret)).toBe(true)
   expect(modeOf(vault.file)).toBe(0o600)
-  if (isRoot) expect(statSync(vault.file)).toMatchObject({ uid: 65534, gid: 65534 })
-  expect(readdirSync(vault.path)).toEqual(['master.key'])
-  expect(lstatSync(folder.file).isSymbolicLink()).toBe(true)
+  if (isRoot) expect(fs.statSync(vault.file)).toMatchObject({ uid: 65534, gid: 65534 })
+  expect(fs.readdirSync(vault.path)).toEqual(['master.key'])
+  expect(fs.lstatSync(folder.file).isSymbolicLink()).toBe(true)
   replaceKeyFile(folder.path, [before])
-  expect(readFileSync(vault.file, 'utf8')).toMatch(FORMAT)
+  expect(fs.readFileSync(vault.file, 'utf8')).toMatch(FORMAT)
   // A draft that cannot be removed is in the way.
-  mkdirSync(`${vault.file}.tmp`)
+  fs.mkdirSync(`${vault.file}.tmp`)
   const replace = (path: string) => refusalOf(() => replaceKeyFile(path, [added]))
   expect(await replace(folder.path)).toStartWith(`${folder.file} cannot be replaced (`)
   expect(loadMasterKey(folder.path).id).toBe(before.id)
-  rmSync(folder.file)
+  fs.rmSync(folder.file)
   expect(await replace(folder.path)).toStartWith(`${folder.file} cannot be replaced (`)
 })
 
@@ -228,7 +211,7 @@ test('Processes that start at once on a new directory get the same key', async (
   const racers = await Promise.all(Array.from({ length: 4 }, () => lineUp(folder.path)))
   const ids = await Promise.all(racers.map(({ go }) => go()))
   expect(new Set(ids)).toEqual(new Set([loadMasterKey(folder.path).id]))
-  expect(readdirSync(folder.path)).toEqual(['master.key'])
+  expect(fs.readdirSync(folder.path)).toEqual(['master.key'])
 })
 
 test('A key has an id of its bytes, and no output shows the bytes', () => {
@@ -253,8 +236,7 @@ describe('A database', () => {
     await home.clock.advance(1000)
     await home.start()
     expect(home.rows()).toEqual([{ id, created_at: Date.parse('2026-03-01T12:00:00Z') }])
-
-    rmSync(home.file)
+    fs.rmSync(home.file)
     home.db.client.run('DELETE FROM master_keys')
     const fresh = await home.start()
     expect(fresh.id).not.toBe(id)
@@ -265,29 +247,28 @@ describe('A database', () => {
     using home = createHome()
     const { dataDir, file } = home
     const { id } = await home.start()
-    const backup = readFileSync(file)
+    const backup = fs.readFileSync(file)
     using other = createFolder()
     const foreign = loadMasterKey(other.path)
-    copyFileSync(other.file, file)
+    fs.copyFileSync(other.file, file)
     expect(await home.refusal()).toBe(
       `master.key in ${dataDir} does not match the database (found ${foreign.id}, need ${id}): restore it from a backup`,
     )
-    rmSync(file)
+    fs.rmSync(file)
     expect(await home.refusal()).toBe(
       `master.key is missing in ${dataDir}, but the database was sealed with it (${id}): restore it from a backup`,
     )
-    expect(existsSync(file)).toBe(false)
+    expect(fs.existsSync(file)).toBe(false)
     expect(home.rows()).toMatchObject([{ id }])
-    writeFileSync(file, backup)
+    fs.writeFileSync(file, backup)
     expect((await home.start()).id).toBe(id)
-
     const added = newMasterKey()
     home.db.client.run('INSERT INTO master_keys VALUES (?, 0)', [added.id])
     const needed = [added.id, id].toSorted().join(' and ')
     expect(await home.refusal()).toContain(`(found ${id}, need ${needed})`)
     replaceKeyFile(dataDir, [added, loadMasterKey(dataDir)])
     expect((await home.start()).id).toBe(added.id)
-    rmSync(file)
+    fs.rmSync(file)
     expect(await home.refusal()).toContain(`(${needed})`)
   })
 
@@ -298,7 +279,6 @@ describe('A database', () => {
     second.close()
     expect(home.rows()).toMatchObject([{ id: a.id }])
     expect(b.id).toBe(a.id)
-
     using other = createHome()
     const started = other.refusal()
     other.db.client.run("INSERT INTO master_keys VALUES ('aaaaaaaaaaaa', 0)")

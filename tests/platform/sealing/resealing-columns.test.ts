@@ -61,7 +61,6 @@ test('Every column with sealed texts is on the list and is resealed', async () =
   const fakes = await startFakes()
   const social = await bootSocial(fakes)
   const messenger = await bootPassepartout()
-
   await social.security({ mfa_enabled: true })
   const { token } = await enrolled(social)
   const codes = await recoveryCodes(social, token)
@@ -71,7 +70,6 @@ test('Every column with sealed texts is on the list and is resealed', async () =
   await social.begin('recovery')
   const acme = await messenger.newTenant()
   const login = await messenger.signIn(acme, messenger.botApi.person())
-
   const found = [social.app, messenger.app].map(expectAllResealed)
   const listed = sealedColumns.map(({ column }) => `${getTableName(column.table)}.${column.name}`)
   expect([...new Set((await Promise.all(found)).flat())].toSorted()).toEqual(listed.toSorted())
@@ -81,7 +79,6 @@ test('Every column with sealed texts is on the list and is resealed', async () =
   const code = { method: 'lookup_secret', lookup_secret: codes[0] }
   expect(await social.send(flow, code, withToken(half))).toMatchObject({ status: 200 })
   expect((await login.status()).body).toMatchObject({ status: 'completed' })
-
   await social.stop()
   await messenger.stop()
   await fakes.stop()

@@ -49,9 +49,7 @@ describe('A rotation', () => {
     const before = ['mails', 'mails/m0/body', post.sealed('m0')] as const
     const draft = `${masterKeyFile(installation.dataDir)}.tmp`
     writeFileSync(draft, 'left by a killed rotation')
-
     const outcome = await installation.rotate()
-
     const { to } = outcome
     expect(to).not.toBe(from)
     expect(outcome).toEqual({ from, to, resealed: { mails: 502 }, unopenable: {} })
@@ -150,7 +148,6 @@ describe('A rotation', () => {
     expect(names.map(post.sealed)).toEqual(spoiled)
     expect(installation.keys()).toEqual([[to, from], [from, to].toSorted()])
     expect((await installation.start()).text('m1')).toBe('text 1')
-
     await db.commit(() => {
       for (const id of names) post.change(id, `text ${id.slice(1)}`)
     })
@@ -175,7 +172,6 @@ describe('A rotation', () => {
     const [from = ''] = installation.held()
     const rotation = installation.rotate(killed(installation.connect(), when, at))
     await expect(rotation).rejects.toThrow('killed')
-
     const [to = '', ...previous] = installation.held()
     const isFileDone = at === 5
     expect(previous).toEqual(isFileDone ? [] : [from])
@@ -185,7 +181,6 @@ describe('A rotation', () => {
     await db.commit(() => post.post('m9000', 'text 9000'))
     expect(server.text('m9000')).toBe('text 9000')
     if (isFileDone) return
-
     expect(await installation.rotate()).toMatchObject({ from, to, unopenable: {} })
     expect(installation.keys()).toEqual([[to], [to]])
     const actions = ['secrets.rotation_started', 'secrets.rotated']
