@@ -1,4 +1,4 @@
-import { afterEach } from 'bun:test'
+import { onTestFinished } from 'bun:test'
 import type { ServerResponse } from 'node:http'
 import https from 'node:https'
 import net, { type AddressInfo } from 'node:net'
@@ -6,11 +6,6 @@ import { type Clock, systemClock } from '../../../src/platform/clock.ts'
 import { createOutbound, type OutboundOptions } from '../../../src/platform/outbound/client.ts'
 import type { OutboundRequest, OutboundResult } from '../../../src/platform/outbound/index.ts'
 import type { Identity } from './certificates.ts'
-
-const cleanups: (() => void)[] = []
-afterEach(() => {
-  for (const cleanup of cleanups.splice(0)) cleanup()
-})
 
 /** A client that may call loopback, to which every name resolves. */
 export const loopback = (options: Partial<OutboundOptions> = {}) =>
@@ -68,7 +63,7 @@ export async function startTarget(behave: Behavior) {
     })
   })
   await listen(server)
-  cleanups.push(() => {
+  onTestFinished(() => {
     server.close()
     for (const socket of open) socket.destroy()
   })
@@ -137,7 +132,7 @@ export async function startTlsTarget(
   })
   server.on('secureConnection', (socket) => seen.names.push(String(socket.servername)))
   await listen(server)
-  cleanups.push(() => {
+  onTestFinished(() => {
     server.closeAllConnections()
     server.close()
   })
