@@ -335,21 +335,20 @@ describe('An installation deletes only archives that it made itself', () => {
     expect(made.map((row) => existsSync(row.file))).toEqual([true, false])
   })
 
-  test('after a restore in place', async () => {
-    using home = createHome()
-    const directory = join(home.dataDir, 'backups')
-    madeBefore(home, directory)
-    await home.restore((await home.backUp('a.tar.gz')).file)
-    await makeTwo(home.dataDir)
-    expect(readdirSync(directory).toSorted()).toEqual([...EARLIER, named('11-22T05-13-38')])
-  })
-
-  test.each([true, false])('in the current directory: %p', async (isCurrent) => {
-    using home = createHome()
-    const directory = join(home.path, 'archives')
-    madeBefore(home, directory)
-    await makeTwo(home.dataDir, isCurrent ? directory : undefined)
-    const expected = isCurrent ? [named('11-22T05-13-38')] : EARLIER
-    expect(readdirSync(directory).toSorted()).toEqual(expected)
+  test('in its current directory, but not after a restore in place', async () => {
+    const made = named('11-22T05-13-38')
+    for (const isCurrent of [true, false]) {
+      using home = createHome()
+      const directory = join(home.path, 'archives')
+      madeBefore(home, directory)
+      await makeTwo(home.dataDir, isCurrent ? directory : undefined)
+      expect(readdirSync(directory).toSorted()).toEqual(isCurrent ? [made] : EARLIER)
+    }
+    using restored = createHome()
+    const directory = join(restored.dataDir, 'backups')
+    madeBefore(restored, directory)
+    await restored.restore((await restored.backUp('a.tar.gz')).file)
+    await makeTwo(restored.dataDir)
+    expect(readdirSync(directory).toSorted()).toEqual([...EARLIER, made])
   })
 })

@@ -190,27 +190,6 @@ describe('A rotation', () => {
   })
 })
 
-test('A database and a key file fit only if they are of the same moment of a rotation', async () => {
-  using installation = await createInstallation(2)
-  const { dataDir, db, post } = installation
-  const moments = [{ key: keyIn(dataDir), known: installation.known() }]
-  for (const change of [() => post.put('m0', 'not sealed'), () => post.change('m0', 'text 0')]) {
-    await db.commit(change)
-    await installation.rotate()
-    moments.push({ key: keyIn(dataDir), known: installation.known() })
-  }
-  const objections = moments.map(({ known }) =>
-    moments.map(({ key }) => misfit({ dataDir: '/d', key, known })?.split(' (')[0]),
-  )
-  const other = 'master.key in /d does not match the database'
-  const less = 'master.key in /d lacks a key that the database still needs'
-  expect(objections).toEqual([
-    [undefined, undefined, other],
-    [less, undefined, less],
-    [other, undefined, undefined],
-  ])
-})
-
 test('A database without its list of keys begins with new fingerprints', async () => {
   using installation = await createInstallation(1)
   await installation.rotate()
