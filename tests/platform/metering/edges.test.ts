@@ -33,29 +33,26 @@ async function slowly({ raw }: Pick<Metered, 'raw'>, { relay }: Tenant) {
 }
 
 describe('A request whose body takes its time', () => {
-  const meanwhile: [string, number, (tenant: Tenant) => Promise<unknown>][] = [
-    ['is suspended is refused', 402, ({ suspend }) => suspend()],
-    ['changes to a plan that is spent is refused', 429, ({ change }) => change({ plan: 'free' })],
-    ['stays the same is accepted', 202, async () => {}],
-  ]
-  test.each(meanwhile)('and whose tenant %s', async (_, status, happens) => {
-    const tenant = await shared.newTenant('unlimited')
-    const end = await slowly(shared, tenant)
-    await shared.clock.advance(1500)
-    await happens(tenant)
-    expect(await end()).toBe(status)
-  })
-
-  test('and whose tenant is resumed, or gets a metered plan, is accepted by that', async () => {
+  test('counts by the state and plan that its tenant has at its end', async () => {
     await using own = await bootMetered({ cents: 1, cap: 10 })
-    const [suspended, free] = [await own.newTenant('unlimited'), await own.newTenant('free')]
-    await suspended.suspend('renewal')
-    const ends = [await slowly(own, suspended), await slowly(own, free)]
+    const tenants = {
+      suspended: await own.newTenant('unlimited'),
+      spent: await own.newTenant('unlimited'),
+      same: await own.newTenant('unlimited'),
+      resumed: await own.newTenant('unlimited'),
+      paying: await own.newTenant('free'),
+    }
+    const { suspended, spent, resumed, paying } = tenants
+    await resumed.suspend('renewal')
+    const ends = await Promise.all(Object.values(tenants).map((tenant) => slowly(own, tenant)))
     await own.clock.advance(1500)
-    await suspended.resume()
-    await free.change({ plan: 'metered' })
-    for (const end of ends) expect(await end()).toBe(202)
-    expect(await free.usage()).toMatchObject({ requests: 1, billed_requests: 1 })
+    await suspended.suspend()
+    await spent.change({ plan: 'free' })
+    await resumed.resume()
+    await paying.change({ plan: 'metered' })
+    const statuses = await Promise.all(ends.map((end) => end()))
+    expect(statuses).toEqual([402, 429, 202, 202, 202])
+    expect(await paying.usage()).toMatchObject({ requests: 1, billed_requests: 1 })
   })
 
   test('is held to what its key may do then, over a real connection', async () => {
