@@ -87,28 +87,26 @@ describe('An option wins over a variable, a variable over the file, the file ove
   })
 })
 
-describe('An option', () => {
-  test('is named after its setting, and exists for all but secrets', () => {
-    const flags = { 'data-dir': '/data', 'clockwork-retry-delays': '1s,2s', config: undefined }
-    expect(configOf({ flags })).toMatchObject({
-      dataDir: '/data',
-      clockwork: { retryDelaysMs: [1000, 2000] },
-    })
-    const names = settingFlags.map(({ name }) => name)
-    expect(names).toContain('server-port')
-    expect(names).toContain('gate-providers-github-client-id')
-    expect(names.filter((name) => /secret|smtp/.test(name))).toEqual([])
+test('An option is named after its setting, and exists for all but secrets', () => {
+  const flags = { 'data-dir': '/data', 'clockwork-retry-delays': '1s,2s', config: undefined }
+  expect(configOf({ flags })).toMatchObject({
+    dataDir: '/data',
+    clockwork: { retryDelaysMs: [1000, 2000] },
   })
+  const names = settingFlags.map(({ name }) => name)
+  expect(names).toContain('server-port')
+  expect(names).toContain('gate-providers-github-client-id')
+  expect(names.filter((name) => /secret|smtp/.test(name))).toEqual([])
+})
 
-  test.each([
-    ['server-port', 'x', A_PORT],
-    ['server-prot', '1', 'unknown option; did you mean --server-port?'],
-    ['colour', 'red', 'unknown option'],
-    ['constructor', '2', 'unknown option'],
-    ['mail-smtp-url', 'smtp://u:p@mail', 'unknown option'],
-  ])('is refused: --%s %s', (name, value, problem) => {
-    expect(errorsOf({ flags: { [name]: value } })).toEqual([`--${name}: ${problem}`])
-  })
+test.each([
+  ['server-port', 'x', A_PORT],
+  ['server-prot', '1', 'unknown option; did you mean --server-port?'],
+  ['colour', 'red', 'unknown option'],
+  ['constructor', '2', 'unknown option'],
+  ['mail-smtp-url', 'smtp://u:p@mail', 'unknown option'],
+])('An option is refused: --%s %s', (name, value, problem) => {
+  expect(errorsOf({ flags: { [name]: value } })).toEqual([`--${name}: ${problem}`])
 })
 
 const setting = (near: string) => `unknown setting; did you mean ${near}?`
@@ -193,28 +191,26 @@ test('All errors are reported at once and name their setting for programs', () =
   })
 })
 
-describe('A secret may be in a file of its own', () => {
-  const toml = `[${GITHUB}]\nclient_id = "a"\nclient_secret_file = "secrets/github"\n`
-  const withText = (text: string) => ({ toml, files: { '/app/secrets/github': text } })
-  const both = { toml: `${toml}client_secret = "b"` }
-  const noText = { toml: `[${GITHUB}]\nclient_id = "a"\nclient_secret_file = 1` }
-  const alsoSet = 'client_secret_file: client_secret is also set: remove one of them'
-  const long = 'client_secret: must be 1 to 4000 characters on one line'
+const toml = `[${GITHUB}]\nclient_id = "a"\nclient_secret_file = "secrets/github"\n`
+const withText = (text: string) => ({ toml, files: { '/app/secrets/github': text } })
+const both = { toml: `${toml}client_secret = "b"` }
+const noText = { toml: `[${GITHUB}]\nclient_id = "a"\nclient_secret_file = 1` }
+const alsoSet = 'client_secret_file: client_secret is also set: remove one of them'
+const long = 'client_secret: must be 1 to 4000 characters on one line'
 
-  test('which is read from the working directory, without the line break at its end', () => {
-    const setup = withText('s3cret \r\n')
-    expect(configOf(setup).gate.providers.github.clientSecret).toBe('s3cret ')
-    const origin = { source: 'file', at: 'gatehouse.toml:3' } as const
-    expect(originsOf(setup).get(`${GITHUB}.client_secret`)).toEqual(origin)
-  })
+test('A secret in a file of its own is read from the working directory, without the line break at its end', () => {
+  const setup = withText('s3cret \r\n')
+  expect(configOf(setup).gate.providers.github.clientSecret).toBe('s3cret ')
+  const origin = { source: 'file', at: 'gatehouse.toml:3' } as const
+  expect(originsOf(setup).get(`${GITHUB}.client_secret`)).toEqual(origin)
+})
 
-  test.each<[string, Setup, string]>([
-    ['which exists', { toml }, 'client_secret_file: cannot read secrets/github: no such file'],
-    ['which is not empty', withText('\n'), 'client_secret_file: secrets/github is empty'],
-    ['with one line', withText('a\nb\n'), long],
-    ['and not in both places', both, alsoSet],
-    ['whose name is text', noText, 'client_secret_file: must be a path'],
-  ])('%s', (_, setup, error) => {
-    expect(errorsOf(setup)).toEqual([`gatehouse.toml:3: [${GITHUB}] ${error}`])
-  })
+test.each<[string, Setup, string]>([
+  ['which exists', { toml }, 'client_secret_file: cannot read secrets/github: no such file'],
+  ['which is not empty', withText('\n'), 'client_secret_file: secrets/github is empty'],
+  ['with one line', withText('a\nb\n'), long],
+  ['and not in both places', both, alsoSet],
+  ['whose name is text', noText, 'client_secret_file: must be a path'],
+])('A secret in a file of its own needs a file %s', (_, setup, error) => {
+  expect(errorsOf(setup)).toEqual([`gatehouse.toml:3: [${GITHUB}] ${error}`])
 })

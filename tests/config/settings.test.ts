@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { leaves } from '../../src/config/catalogue.ts'
 import { type Config, PROVIDERS } from '../../src/config/index.ts'
@@ -203,35 +203,33 @@ test('Settings that belong together may come from different places', () => {
   expect(errorsOf({ toml: '[mail]\nsmtp_url = "smtp://mail"\nfrom = "x"' })).toHaveLength(1)
 })
 
-describe('The key with which an Apple client signs', () => {
-  const pem = { type: 'pkcs8', format: 'pem' } as const
-  const pemOf = (namedCurve: string) =>
-    `${generateKeyPairSync('ec', { namedCurve }).privateKey.export(pem)}`
-  const key = pemOf('P-256')
-  const client = `${APPLE}\nteam_id = "b"\nkey_id = "c"\n`
-  const inFile = `${client}private_key = """\n${key}"""`
-  const variable = 'GATEHOUSE_GATE_PROVIDERS_APPLE_PRIVATE_KEY'
+const pem = { type: 'pkcs8', format: 'pem' } as const
+const pemOf = (namedCurve: string) =>
+  `${generateKeyPairSync('ec', { namedCurve }).privateKey.export(pem)}`
+const key = pemOf('P-256')
+const client = `${APPLE}\nteam_id = "b"\nkey_id = "c"\n`
+const inFile = `${client}private_key = """\n${key}"""`
+const variable = 'GATEHOUSE_GATE_PROVIDERS_APPLE_PRIVATE_KEY'
 
-  test('may be in the configuration file, a file of its own or a variable, and is a secret', () => {
-    const ownFile = `${client}private_key_file = "key.p8"`
-    for (const setup of [
-      { toml: inFile },
-      { toml: ownFile, files: { '/app/key.p8': key } },
-      { toml: client, env: { [variable]: key.replaceAll('\n', '\\n') } },
-    ])
-      expect(configOf(setup).gate.providers.apple.privateKey).toBe(key)
-    const errors = errorsOf({ toml: `${inFile}\nclient_secret = "x"` })
-    expect(errors.join()).not.toContain(key.split('\n')[1] as string)
-  })
+test('The key with which an Apple client signs may be in the configuration file, a file of its own or a variable, and is a secret', () => {
+  const ownFile = `${client}private_key_file = "key.p8"`
+  for (const setup of [
+    { toml: inFile },
+    { toml: ownFile, files: { '/app/key.p8': key } },
+    { toml: client, env: { [variable]: key.replaceAll('\n', '\\n') } },
+  ])
+    expect(configOf(setup).gate.providers.apple.privateKey).toBe(key)
+  const errors = errorsOf({ toml: `${inFile}\nclient_secret = "x"` })
+  expect(errors.join()).not.toContain(key.split('\n')[1] as string)
+})
 
-  test.each([
-    ['another curve', pemOf('P-384')],
-    ['another kind', `${generateKeyPairSync('ed25519').privateKey.export(pem)}`],
-    ['a broken key', key.slice(0, 60)],
-    ['text', 'secret'],
-  ])('is not %s', (_, other) => {
-    const [error = ''] = errorsOf({ toml: `${client}private_key = """${other}"""` })
-    expect(error).toEndWith('private_key: must be a P-256 private key in PEM format')
-    expect(error).not.toContain('BEGIN')
-  })
+test.each([
+  ['another curve', pemOf('P-384')],
+  ['another kind', `${generateKeyPairSync('ed25519').privateKey.export(pem)}`],
+  ['a broken key', key.slice(0, 60)],
+  ['text', 'secret'],
+])('The key with which an Apple client signs is not %s', (_, other) => {
+  const [error = ''] = errorsOf({ toml: `${client}private_key = """${other}"""` })
+  expect(error).toEndWith('private_key: must be a P-256 private key in PEM format')
+  expect(error).not.toContain('BEGIN')
 })

@@ -103,99 +103,95 @@ function createFixture(settings: Settings = {}, given?: string) {
   return { dataDir, clock, db, lines, boot, rows, files, [Symbol.asyncDispose]: close }
 }
 
-describe('The schedule', () => {
-  test('makes the first backup at once and the next when it is due, also over restarts', async () => {
-    await using fixture = createFixture()
-    const { clock, files } = fixture
-    const { list, latest, stop } = await fixture.boot('a')
-    expect(files()).toEqual([after(0)])
-    await clock.advance(HOUR - 1)
-    expect(files()).toHaveLength(1)
-    await clock.advance(MINUTE)
-    expect(files()).toEqual([after(0), after(1)])
-    const row = { origin: 'schedule', owner: 'a', bytes: 7, error: null }
-    expect(list(10)).toMatchObject([row, row])
-    expect(latest()).toMatchObject({ startedAt: Date.parse(START) + HOUR })
-    await stop(0)
-    await clock.advance(30 * MINUTE)
-    const second = await fixture.boot('b')
-    await clock.advance(20 * MINUTE)
-    expect(files()).toHaveLength(2)
-    // After an outage there is one.
-    await second.stop(0)
-    await clock.advance(5 * HOUR)
-    await fixture.boot('c')
-    await clock.advance(30 * MINUTE)
-    expect(files()).toHaveLength(3)
-  })
-
-  test('makes one when the clock was set back, and counts none of the future as the latest', async () => {
-    await using fixture = createFixture()
-    const { list, latest, metrics } = await fixture.boot('a')
-    expect(list(10)).toEqual([latest() ?? expect.unreachable()])
-    fixture.clock.jump(-30 * DAY)
-    expect([list(10), latest()]).toEqual([[], undefined])
-    expect(metrics()).toContain('gatehouse_backup_last_success_timestamp_seconds 0')
-    await fixture.clock.advance(2 * MINUTE)
-    expect(fixture.files()).toHaveLength(2)
-    await fixture.clock.advance(HOUR)
-    expect(fixture.files()).toHaveLength(3)
-  })
-
-  test('makes each backup once with several processes', async () => {
-    await using fixture = createFixture()
-    await Promise.all(['a', 'b', 'c'].map((name) => fixture.boot(name)))
-    await fixture.clock.advance(3 * HOUR + MINUTE)
-    const files = fixture.rows().map(({ file }) => basename(file))
-    expect(files).toEqual([0, 1, 2, 3].map(after))
-  })
+test('The schedule makes the first backup at once and the next when it is due, also over restarts', async () => {
+  await using fixture = createFixture()
+  const { clock, files } = fixture
+  const { list, latest, stop } = await fixture.boot('a')
+  expect(files()).toEqual([after(0)])
+  await clock.advance(HOUR - 1)
+  expect(files()).toHaveLength(1)
+  await clock.advance(MINUTE)
+  expect(files()).toEqual([after(0), after(1)])
+  const row = { origin: 'schedule', owner: 'a', bytes: 7, error: null }
+  expect(list(10)).toMatchObject([row, row])
+  expect(latest()).toMatchObject({ startedAt: Date.parse(START) + HOUR })
+  await stop(0)
+  await clock.advance(30 * MINUTE)
+  const second = await fixture.boot('b')
+  await clock.advance(20 * MINUTE)
+  expect(files()).toHaveLength(2)
+  // After an outage there is one.
+  await second.stop(0)
+  await clock.advance(5 * HOUR)
+  await fixture.boot('c')
+  await clock.advance(30 * MINUTE)
+  expect(files()).toHaveLength(3)
 })
 
-describe('A manual backup', () => {
-  test('is made at once, and the next of the schedule a period later', async () => {
-    await using fixture = createFixture()
-    const { makeNow, idle } = await fixture.boot('a')
-    await fixture.clock.advance(30 * MINUTE)
-    const noted: string[] = []
-    await makeNow((file) => noted.push(basename(file)))
-    await idle()
-    expect(noted).toEqual([named('11-22T05-42-38')])
-    expect(fixture.files()).toEqual([after(0), ...noted])
-    await fixture.clock.advance(HOUR - MINUTE)
-    expect(fixture.files()).toHaveLength(2)
-    await fixture.clock.advance(2 * MINUTE)
-    expect(fixture.files()).toHaveLength(3)
-  })
+test('The schedule makes one when the clock was set back, and counts none of the future as the latest', async () => {
+  await using fixture = createFixture()
+  const { list, latest, metrics } = await fixture.boot('a')
+  expect(list(10)).toEqual([latest() ?? expect.unreachable()])
+  fixture.clock.jump(-30 * DAY)
+  expect([list(10), latest()]).toEqual([[], undefined])
+  expect(metrics()).toContain('gatehouse_backup_last_success_timestamp_seconds 0')
+  await fixture.clock.advance(2 * MINUTE)
+  expect(fixture.files()).toHaveLength(2)
+  await fixture.clock.advance(HOUR)
+  expect(fixture.files()).toHaveLength(3)
+})
 
-  test('is a conflict during another one in any process, and within the same second', async () => {
-    await using fixture = createFixture({ enabled: false })
-    const quickly = await fixture.boot('a')
-    await fixture.clock.advance(2 * HOUR)
-    expect(fixture.files()).toEqual([])
-    await quickly.makeNow()
-    await quickly.idle()
-    await expect(quickly.makeNow()).rejects.toMatchObject({ kind: 'conflict' })
-    await fixture.clock.advance(SECOND)
-    const slowly = await fixture.boot('b', hanging, { hangs: true })
-    await slowly.makeNow()
-    for (const { makeNow } of [quickly, slowly])
-      await expect(makeNow()).rejects.toMatchObject({ kind: 'conflict' })
-    expect(fixture.rows()).toMatchObject([{ error: null }, { owner: 'b', ended_at: null }])
-  })
+test('The schedule makes each backup once with several processes', async () => {
+  await using fixture = createFixture()
+  await Promise.all(['a', 'b', 'c'].map((name) => fixture.boot(name)))
+  await fixture.clock.advance(3 * HOUR + MINUTE)
+  const files = fixture.rows().map(({ file }) => basename(file))
+  expect(files).toEqual([0, 1, 2, 3].map(after))
+})
 
-  test('is not begun when it cannot be noted', async () => {
-    await using fixture = createFixture({ enabled: false })
-    const { makeNow, idle } = await fixture.boot('a')
-    const refused = makeNow(() => {
-      throw new Error('no room for the note')
-    })
-    await expect(refused).rejects.toThrow('no room for the note')
-    await idle()
-    expect([fixture.rows(), fixture.files()]).toEqual([[], []])
-    await makeNow()
-    await idle()
-    expect(fixture.files()).toHaveLength(1)
+test('A manual backup is made at once, and the next of the schedule a period later', async () => {
+  await using fixture = createFixture()
+  const { makeNow, idle } = await fixture.boot('a')
+  await fixture.clock.advance(30 * MINUTE)
+  const noted: string[] = []
+  await makeNow((file) => noted.push(basename(file)))
+  await idle()
+  expect(noted).toEqual([named('11-22T05-42-38')])
+  expect(fixture.files()).toEqual([after(0), ...noted])
+  await fixture.clock.advance(HOUR - MINUTE)
+  expect(fixture.files()).toHaveLength(2)
+  await fixture.clock.advance(2 * MINUTE)
+  expect(fixture.files()).toHaveLength(3)
+})
+
+test('A manual backup is a conflict during another one in any process, and within the same second', async () => {
+  await using fixture = createFixture({ enabled: false })
+  const quickly = await fixture.boot('a')
+  await fixture.clock.advance(2 * HOUR)
+  expect(fixture.files()).toEqual([])
+  await quickly.makeNow()
+  await quickly.idle()
+  await expect(quickly.makeNow()).rejects.toMatchObject({ kind: 'conflict' })
+  await fixture.clock.advance(SECOND)
+  const slowly = await fixture.boot('b', hanging, { hangs: true })
+  await slowly.makeNow()
+  for (const { makeNow } of [quickly, slowly])
+    await expect(makeNow()).rejects.toMatchObject({ kind: 'conflict' })
+  expect(fixture.rows()).toMatchObject([{ error: null }, { owner: 'b', ended_at: null }])
+})
+
+test('A manual backup is not begun when it cannot be noted', async () => {
+  await using fixture = createFixture({ enabled: false })
+  const { makeNow, idle } = await fixture.boot('a')
+  const refused = makeNow(() => {
+    throw new Error('no room for the note')
   })
+  await expect(refused).rejects.toThrow('no room for the note')
+  await idle()
+  expect([fixture.rows(), fixture.files()]).toEqual([[], []])
+  await makeNow()
+  await idle()
+  expect(fixture.files()).toHaveLength(1)
 })
 
 test('The backup of a dead process is made again by another process, unless its file exists', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CODE, DAY, HOUR, MINUTE, newMail, newMailAndServer, opened, openMail } from './support.ts'
@@ -76,154 +76,148 @@ test('The code is in no file of the database', async () => {
   expect(files.filter((text) => text.includes(CODE))).toEqual([])
 })
 
-describe('Retention', () => {
-  test('deletes ended mails in slices, after 30 days', async () => {
-    await using own = await newMailAndServer()
-    const [rule] = own.mail.retention
-    const start = own.clock.now()
-    const old = [await own.send(), await own.send(), await own.send()]
-    own.clock.jump(1)
-    const young = await own.send(ADA, { expiresAt: start + 2 * HOUR })
-    const deleted = (now: number) => own.db.commit(() => rule?.deleteSlice(now, 2))
-    expect(await deleted(start + 30 * DAY)).toBe(0)
-    for (const count of [2, 1, 0]) expect(await deleted(start + 30 * DAY + 1)).toBe(count)
-    expect(old.map(own.read)).toEqual([undefined, undefined, undefined])
-    expect(own.read(young)?.id).toBe(young)
-  })
-
-  test('keeps a mail that may still be sent', async () => {
-    const id = await send(ADA, { expiresAt: clock.now() + 60 * DAY })
-    clock.jump(40 * DAY)
-    await retention.sweep()
-    expect(read(id)?.body?.text).toContain(CODE)
-    clock.jump(20 * DAY)
-    await retention.sweep()
-    expect(read(id)).toBeUndefined()
-  })
+test('Retention deletes ended mails in slices, after 30 days', async () => {
+  await using own = await newMailAndServer()
+  const [rule] = own.mail.retention
+  const start = own.clock.now()
+  const old = [await own.send(), await own.send(), await own.send()]
+  own.clock.jump(1)
+  const young = await own.send(ADA, { expiresAt: start + 2 * HOUR })
+  const deleted = (now: number) => own.db.commit(() => rule?.deleteSlice(now, 2))
+  expect(await deleted(start + 30 * DAY)).toBe(0)
+  for (const count of [2, 1, 0]) expect(await deleted(start + 30 * DAY + 1)).toBe(count)
+  expect(old.map(own.read)).toEqual([undefined, undefined, undefined])
+  expect(own.read(young)?.id).toBe(young)
 })
 
-describe('Erasing the mails about a person', () => {
-  test('deletes those of one tenant in slices, and no others', async () => {
-    const [acme, globex] = [newTenant(), newTenant()]
-    const ids: string[] = []
-    for (let n = 0; n < 3; n++) ids.push(await send(ADA, { tenantId: acme, about: 'ada' }))
-    const others = [
-      await send('bob@example.com', { tenantId: acme, about: 'bob' }),
-      await send(ADA, { tenantId: globex, about: 'ada' }),
-      await send(ADA, { tenantId: acme }),
-    ]
-    const before = others.map(read)
-    clock.jump(HOUR)
-    const erase = () => db.commit(() => mail.eraseAbout(acme, 'ada', 2))
-    expect([await erase(), await erase(), await erase()]).toEqual([2, 1, 0])
-    expect(ids.map(read)).toEqual([undefined, undefined, undefined])
-    expect(others.map(read)).toEqual(before)
-  })
-
-  test('leaves anonymous rows of those that still count against their address', async () => {
-    await using own = await newMailAndServer()
-    const { clock, server } = own
-    const tenantId = own.tenant('acme')
-    const expiresAt = clock.now() + 60 * DAY
-    const post = () => own.send(ADA, { tenantId, about: 'ada', subject: 'To Ada', expiresAt })
-    const old = await post()
-    clock.jump(1)
-    const sent = await post()
-    server.refuses('rcpt', 550, 'Ada is unknown')
-    const failed = await post()
-    server.refuses('rcpt', 450, 'Ada is busy')
-    const waiting = await post()
-    clock.jump(HOUR - 1)
-    const endedAt = [sent, failed].map((id) => own.read(id)?.endedAt)
-    const erase = () => own.db.commit(() => own.mail.eraseAbout(tenantId, 'ada', 3))
-    expect([await erase(), await erase(), await erase()]).toEqual([3, 1, 0])
-    const blank = { about: null, recipient: null, subject: null, body: null, lastError: null }
-    expect(own.read(old)).toBeUndefined()
-    expect(own.read(sent)).toMatchObject({ ...blank, state: 'sent', endedAt: endedAt[0] })
-    expect(own.read(failed)).toMatchObject({ ...blank, state: 'failed', endedAt: endedAt[1] })
-    expect(own.read(waiting)).toMatchObject({ ...blank, state: 'failed', endedAt: clock.now() })
-    const rows = JSON.stringify(own.db.client.query('SELECT * FROM mails').all())
-    expect(rows).not.toMatch(/\bada\b/i)
-    clock.jump(30 * DAY - HOUR + 1)
-    await own.retention.sweep()
-    expect(own.read(waiting)?.id).toBe(waiting)
-    clock.jump(HOUR)
-    await own.retention.sweep()
-    expect([sent, failed, waiting].map(own.read)).toEqual([undefined, undefined, undefined])
-  })
+test('Retention keeps a mail that may still be sent', async () => {
+  const id = await send(ADA, { expiresAt: clock.now() + 60 * DAY })
+  clock.jump(40 * DAY)
+  await retention.sweep()
+  expect(read(id)?.body?.text).toContain(CODE)
+  clock.jump(20 * DAY)
+  await retention.sweep()
+  expect(read(id)).toBeUndefined()
 })
 
-describe('A withheld mail', () => {
-  test('has ended in the outbox with its reason, and has no body', async () => {
-    const tenantId = newTenant()
-    const id = await withhold({ tenantId, kind: 'recovery' })
-    const shown = {
-      ...{ id, tenantId, about: null, kind: 'recovery', recipient: ADA },
-      ...{ subject: 'Confirm your address', state: 'failed', tries: 0 },
-      ...{ lastError: `withheld: ${REASON}`, createdAt: clock.now(), endedAt: clock.now() },
-    }
-    expect(outbox.list({ tenantId }, { limit: 10 })).toMatchObject([shown])
-    expect(outbox.read({ tenantId }, id)).toMatchObject({ ...shown, body: null })
-    const row = db.client.query('SELECT * FROM mails WHERE id = ?').get(id)
-    expect(row).toMatchObject({ body: null, lease_owner: null, attempt_id: null })
-    expect(JSON.stringify(row)).not.toMatch(new RegExp(`${CODE}|s1\\.`))
-  })
+test('Erasing the mails about a person deletes those of one tenant in slices, and no others', async () => {
+  const [acme, globex] = [newTenant(), newTenant()]
+  const ids: string[] = []
+  for (let n = 0; n < 3; n++) ids.push(await send(ADA, { tenantId: acme, about: 'ada' }))
+  const others = [
+    await send('bob@example.com', { tenantId: acme, about: 'bob' }),
+    await send(ADA, { tenantId: globex, about: 'ada' }),
+    await send(ADA, { tenantId: acme }),
+  ]
+  const before = others.map(read)
+  clock.jump(HOUR)
+  const erase = () => db.commit(() => mail.eraseAbout(acme, 'ada', 2))
+  expect([await erase(), await erase(), await erase()]).toEqual([2, 1, 0])
+  expect(ids.map(read)).toEqual([undefined, undefined, undefined])
+  expect(others.map(read)).toEqual(before)
+})
 
-  test('is gone with its commit', async () => {
-    const address = 'gone@example.com'
-    const failing = db.commit(() => {
-      mail.withhold(letterTo(address), REASON, clock.now())
-      throw new Error('the rest went wrong')
-    })
-    await expect(failing).rejects.toThrow('the rest went wrong')
-    expect(mail.allowance(null, address, clock.now())).toEqual({ allowed: true })
-  })
+test('Erasing the mails about a person leaves anonymous rows of those that still count against their address', async () => {
+  await using own = await newMailAndServer()
+  const { clock, server } = own
+  const tenantId = own.tenant('acme')
+  const expiresAt = clock.now() + 60 * DAY
+  const post = () => own.send(ADA, { tenantId, about: 'ada', subject: 'To Ada', expiresAt })
+  const old = await post()
+  clock.jump(1)
+  const sent = await post()
+  server.refuses('rcpt', 550, 'Ada is unknown')
+  const failed = await post()
+  server.refuses('rcpt', 450, 'Ada is busy')
+  const waiting = await post()
+  clock.jump(HOUR - 1)
+  const endedAt = [sent, failed].map((id) => own.read(id)?.endedAt)
+  const erase = () => own.db.commit(() => own.mail.eraseAbout(tenantId, 'ada', 3))
+  expect([await erase(), await erase(), await erase()]).toEqual([3, 1, 0])
+  const blank = { about: null, recipient: null, subject: null, body: null, lastError: null }
+  expect(own.read(old)).toBeUndefined()
+  expect(own.read(sent)).toMatchObject({ ...blank, state: 'sent', endedAt: endedAt[0] })
+  expect(own.read(failed)).toMatchObject({ ...blank, state: 'failed', endedAt: endedAt[1] })
+  expect(own.read(waiting)).toMatchObject({ ...blank, state: 'failed', endedAt: clock.now() })
+  const rows = JSON.stringify(own.db.client.query('SELECT * FROM mails').all())
+  expect(rows).not.toMatch(/\bada\b/i)
+  clock.jump(30 * DAY - HOUR + 1)
+  await own.retention.sweep()
+  expect(own.read(waiting)?.id).toBe(waiting)
+  clock.jump(HOUR)
+  await own.retention.sweep()
+  expect([sent, failed, waiting].map(own.read)).toEqual([undefined, undefined, undefined])
+})
 
-  test('is neither sent, nor counted, nor logged', async () => {
-    await using own = await newMailAndServer()
-    await own.send('grace@example.com')
-    const [before, lines] = [own.metrics.render(), own.log.length]
-    const id = await withhold({}, own)
-    await own.clock.advance(2 * HOUR)
-    expect(own.server.received.map(({ to }) => to)).toEqual([['grace@example.com']])
-    expect(own.server.connections.count).toBe(1)
-    expect(own.read(id)).toMatchObject({ state: 'failed', tries: 0 })
-    expect(before).toContain('mails_total{result="sent"} 1')
-    expect(own.metrics.render()).toBe(before)
-    expect(own.log.slice(lines)).toEqual([])
-  })
+test('A withheld mail has ended in the outbox with its reason, and has no body', async () => {
+  const tenantId = newTenant()
+  const id = await withhold({ tenantId, kind: 'recovery' })
+  const shown = {
+    ...{ id, tenantId, about: null, kind: 'recovery', recipient: ADA },
+    ...{ subject: 'Confirm your address', state: 'failed', tries: 0 },
+    ...{ lastError: `withheld: ${REASON}`, createdAt: clock.now(), endedAt: clock.now() },
+  }
+  expect(outbox.list({ tenantId }, { limit: 10 })).toMatchObject([shown])
+  expect(outbox.read({ tenantId }, id)).toMatchObject({ ...shown, body: null })
+  const row = db.client.query('SELECT * FROM mails WHERE id = ?').get(id)
+  expect(row).toMatchObject({ body: null, lease_owner: null, attempt_id: null })
+  expect(JSON.stringify(row)).not.toMatch(new RegExp(`${CODE}|s1\\.`))
+})
 
-  test('takes the work of a posted one: its body is sealed as often', async () => {
-    let reads = 0
-    const letter = letterTo(ADA)
-    const watched = {
-      ...letter,
-      get html() {
-        reads++
-        return letter.html
-      },
-    }
-    await db.commit(() => mail.withhold(watched, REASON, clock.now()))
-    const once = reads
-    await db.commit(() => mail.post(watched, clock.now()))
-    expect(once).toBeGreaterThan(0)
-    expect(reads).toBe(2 * once)
+test('A withheld mail is gone with its commit', async () => {
+  const address = 'gone@example.com'
+  const failing = db.commit(() => {
+    mail.withhold(letterTo(address), REASON, clock.now())
+    throw new Error('the rest went wrong')
   })
+  await expect(failing).rejects.toThrow('the rest went wrong')
+  expect(mail.allowance(null, address, clock.now())).toEqual({ allowed: true })
+})
 
-  test('is deleted with its person an hour later, or by retention', async () => {
-    const tenantId = newTenant()
-    const theirs = await withhold({ tenantId, about: 'ada' })
-    const other = await withhold({ tenantId, expiresAt: clock.now() + 60 * DAY })
-    await clock.advance(HOUR)
-    expect(await db.commit(() => mail.eraseAbout(tenantId, 'ada', 10))).toBe(1)
-    expect(read(theirs)).toBeUndefined()
-    clock.jump(30 * DAY - HOUR)
-    await retention.sweep()
-    expect(read(other)?.recipient).toBe(ADA)
-    clock.jump(1)
-    await retention.sweep()
-    expect(read(other)).toBeUndefined()
-  })
+test('A withheld mail is neither sent, nor counted, nor logged', async () => {
+  await using own = await newMailAndServer()
+  await own.send('grace@example.com')
+  const [before, lines] = [own.metrics.render(), own.log.length]
+  const id = await withhold({}, own)
+  await own.clock.advance(2 * HOUR)
+  expect(own.server.received.map(({ to }) => to)).toEqual([['grace@example.com']])
+  expect(own.server.connections.count).toBe(1)
+  expect(own.read(id)).toMatchObject({ state: 'failed', tries: 0 })
+  expect(before).toContain('mails_total{result="sent"} 1')
+  expect(own.metrics.render()).toBe(before)
+  expect(own.log.slice(lines)).toEqual([])
+})
+
+test('A withheld mail takes the work of a posted one: its body is sealed as often', async () => {
+  let reads = 0
+  const letter = letterTo(ADA)
+  const watched = {
+    ...letter,
+    get html() {
+      reads++
+      return letter.html
+    },
+  }
+  await db.commit(() => mail.withhold(watched, REASON, clock.now()))
+  const once = reads
+  await db.commit(() => mail.post(watched, clock.now()))
+  expect(once).toBeGreaterThan(0)
+  expect(reads).toBe(2 * once)
+})
+
+test('A withheld mail is deleted with its person an hour later, or by retention', async () => {
+  const tenantId = newTenant()
+  const theirs = await withhold({ tenantId, about: 'ada' })
+  const other = await withhold({ tenantId, expiresAt: clock.now() + 60 * DAY })
+  await clock.advance(HOUR)
+  expect(await db.commit(() => mail.eraseAbout(tenantId, 'ada', 10))).toBe(1)
+  expect(read(theirs)).toBeUndefined()
+  clock.jump(30 * DAY - HOUR)
+  await retention.sweep()
+  expect(read(other)?.recipient).toBe(ADA)
+  clock.jump(1)
+  await retention.sweep()
+  expect(read(other)).toBeUndefined()
 })
 
 test('A subject is one line in one direction', async () => {

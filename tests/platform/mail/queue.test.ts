@@ -30,47 +30,45 @@ test.each([
   expect(nextTryAt({ tries, endedAt: 7, expiresAt: 7 + ms })).toBeUndefined()
 })
 
-describe('A mail', () => {
-  test('goes out with the commit that posts it, unless it has expired, and then has no body', async () => {
-    await using fixture = await newMailAndServer()
-    const { db, mail, clock, letterTo, read, server } = fixture
-    const failing = db.commit(() => {
-      mail.post(letterTo('eve@example.com'), clock.now())
-      throw new Error('the rest went wrong')
-    })
-    await expect(failing).rejects.toThrow('the rest went wrong')
-    const late = letterTo('ada@example.com', { expiresAt: clock.now() })
-    const [broken = '', good = '', ...ids] = await db.commit(() => [
-      mail.post(letterTo('ada@example.com'), clock.now()),
-      mail.post(letterTo('grace@example.com'), clock.now()),
-      ...Array.from({ length: 20 }, () => mail.post(late, clock.now())),
-    ])
-    db.client.run("UPDATE mails SET body = 's1.000000000000.AAAA' WHERE id = ?", [broken])
-    await mail.idle()
-    const ended = { body: null, endedAt: clock.now() }
-    expect(server.received.map(({ to }) => to)).toEqual([['grace@example.com']])
-    expect(read(good)).toMatchObject({ ...ended, state: 'sent' })
-    const expired = { ...ended, state: 'failed', tries: 0, lastError: EXPIRED }
-    for (const id of ids) expect(read(id)).toMatchObject(expired)
-    expect(read(broken)?.state).toBe('failed')
-    expect(read(broken)?.lastError).toContain('cannot be decrypted')
-    expect(server.connections.count).toBe(1)
+test('A mail goes out with the commit that posts it, unless it has expired, and then has no body', async () => {
+  await using fixture = await newMailAndServer()
+  const { db, mail, clock, letterTo, read, server } = fixture
+  const failing = db.commit(() => {
+    mail.post(letterTo('eve@example.com'), clock.now())
+    throw new Error('the rest went wrong')
   })
+  await expect(failing).rejects.toThrow('the rest went wrong')
+  const late = letterTo('ada@example.com', { expiresAt: clock.now() })
+  const [broken = '', good = '', ...ids] = await db.commit(() => [
+    mail.post(letterTo('ada@example.com'), clock.now()),
+    mail.post(letterTo('grace@example.com'), clock.now()),
+    ...Array.from({ length: 20 }, () => mail.post(late, clock.now())),
+  ])
+  db.client.run("UPDATE mails SET body = 's1.000000000000.AAAA' WHERE id = ?", [broken])
+  await mail.idle()
+  const ended = { body: null, endedAt: clock.now() }
+  expect(server.received.map(({ to }) => to)).toEqual([['grace@example.com']])
+  expect(read(good)).toMatchObject({ ...ended, state: 'sent' })
+  const expired = { ...ended, state: 'failed', tries: 0, lastError: EXPIRED }
+  for (const id of ids) expect(read(id)).toMatchObject(expired)
+  expect(read(broken)?.state).toBe('failed')
+  expect(read(broken)?.lastError).toContain('cannot be decrypted')
+  expect(server.connections.count).toBe(1)
+})
 
-  test('is tried again when it is due, until it expires', async () => {
-    await using fixture = await newMailAndServer()
-    const { clock, read, server } = fixture
-    server.refuses('rcpt', 450, 'try later')
-    const id = await fixture.send('ada@example.com', { expiresAt: clock.now() + 20 * MINUTE })
-    for (let mail = read(id); mail?.state === 'waiting'; mail = read(id)) {
-      await clock.advanceTo(mail.dueAt - 1)
-      expect(server.connections.count).toBe(mail.tries)
-      await clock.advanceTo(mail.dueAt)
-      expect(server.connections.count).toBe(mail.tries + 1)
-    }
-    expect(read(id)).toMatchObject({ state: 'failed', tries: 4, body: null })
-    expect(read(id)?.lastError).toContain('450 try later')
-  })
+test('A mail is tried again when it is due, until it expires', async () => {
+  await using fixture = await newMailAndServer()
+  const { clock, read, server } = fixture
+  server.refuses('rcpt', 450, 'try later')
+  const id = await fixture.send('ada@example.com', { expiresAt: clock.now() + 20 * MINUTE })
+  for (let mail = read(id); mail?.state === 'waiting'; mail = read(id)) {
+    await clock.advanceTo(mail.dueAt - 1)
+    expect(server.connections.count).toBe(mail.tries)
+    await clock.advanceTo(mail.dueAt)
+    expect(server.connections.count).toBe(mail.tries + 1)
+  }
+  expect(read(id)).toMatchObject({ state: 'failed', tries: 4, body: null })
+  expect(read(id)?.lastError).toContain('450 try later')
 })
 
 describe('A mail whose person is erased', () => {
@@ -183,42 +181,40 @@ test('A mail of a dead process is kept without a mail server, as are mails that 
   expect(later.read(`${ids[0]}`)?.body?.text).toContain(CODE)
 })
 
-describe('After a restart', () => {
-  test('with a mail server, kept mails go out unless they have expired', async () => {
-    await using before = await newMail()
-    await using server = await startMailServer()
-    const { clock, db, letterTo, mail, send, dataDir } = before
-    const tenantId = before.tenant('acme')
-    const erased = await send('ada@example.com', { tenantId, about: 'ada' })
-    await db.commit(() => mail.eraseAbout(tenantId, 'ada', 10))
-    const late = await send('ada@example.com', { expiresAt: clock.now() + MINUTE })
-    const good = await send('grace@example.com')
-    const letter = letterTo('eve@example.com')
-    const withheld = await db.commit(() => mail.withhold(letter, '', clock.now()))
-    const start = '2026-03-01T12:30:00.000Z'
-    await using fixture = await openMail({ dataDir, smtpUrl: server.url, start, pid: 2 })
-    await fixture.mail.idle()
-    expect(server.received.map(({ to }) => to)).toEqual([['grace@example.com']])
-    expect(fixture.read(good)?.state).toBe('sent')
-    expect(fixture.read(late)).toMatchObject({ state: 'failed', body: null, lastError: EXPIRED })
-    for (const id of [erased, withheld])
-      expect(fixture.read(id)).toMatchObject({ state: 'failed', tries: 0 })
-  })
+test('After a restart with a mail server, kept mails go out unless they have expired', async () => {
+  await using before = await newMail()
+  await using server = await startMailServer()
+  const { clock, db, letterTo, mail, send, dataDir } = before
+  const tenantId = before.tenant('acme')
+  const erased = await send('ada@example.com', { tenantId, about: 'ada' })
+  await db.commit(() => mail.eraseAbout(tenantId, 'ada', 10))
+  const late = await send('ada@example.com', { expiresAt: clock.now() + MINUTE })
+  const good = await send('grace@example.com')
+  const letter = letterTo('eve@example.com')
+  const withheld = await db.commit(() => mail.withhold(letter, '', clock.now()))
+  const start = '2026-03-01T12:30:00.000Z'
+  await using fixture = await openMail({ dataDir, smtpUrl: server.url, start, pid: 2 })
+  await fixture.mail.idle()
+  expect(server.received.map(({ to }) => to)).toEqual([['grace@example.com']])
+  expect(fixture.read(good)?.state).toBe('sent')
+  expect(fixture.read(late)).toMatchObject({ state: 'failed', body: null, lastError: EXPIRED })
+  for (const id of [erased, withheld])
+    expect(fixture.read(id)).toMatchObject({ state: 'failed', tries: 0 })
+})
 
-  test('a mail is tried when it was due', async () => {
-    await using before = await newMailAndServer()
-    const { clock, server, dataDir } = before
-    server.refuses('connect', 421, 'closing')
-    const id = await before.send('ada@example.com', { expiresAt: clock.now() + DAY })
-    const dueAt = before.read(id)?.dueAt ?? 0
-    await before.mail.stop(0)
-    server.recovers()
-    const options = { dataDir, smtpUrl: server.url, pid: 2 }
-    await using fixture = await openMail({ ...options, start: isoTime(dueAt - SECOND) })
-    expect(fixture.read(id)?.state).toBe('waiting')
-    await fixture.clock.advance(SECOND)
-    expect(fixture.read(id)).toMatchObject({ state: 'sent', tries: 2 })
-  })
+test('After a restart a mail is tried when it was due', async () => {
+  await using before = await newMailAndServer()
+  const { clock, server, dataDir } = before
+  server.refuses('connect', 421, 'closing')
+  const id = await before.send('ada@example.com', { expiresAt: clock.now() + DAY })
+  const dueAt = before.read(id)?.dueAt ?? 0
+  await before.mail.stop(0)
+  server.recovers()
+  const options = { dataDir, smtpUrl: server.url, pid: 2 }
+  await using fixture = await openMail({ ...options, start: isoTime(dueAt - SECOND) })
+  expect(fixture.read(id)?.state).toBe('waiting')
+  await fixture.clock.advance(SECOND)
+  expect(fixture.read(id)).toMatchObject({ state: 'sent', tries: 2 })
 })
 
 test('Sent, failed and open mails are counted', async () => {

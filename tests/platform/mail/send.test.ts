@@ -21,96 +21,92 @@ async function sent(options: SMTPServerOptions, url: (port: number) => string) {
   return { mail, log: fixture.log.join(), received, connections }
 }
 
-describe('A sent mail', () => {
-  test('has both parts, names in any script, and one recipient', async () => {
-    const letter = {
-      subject: 'Bestätige deine Adresse – 确认',
-      text: 'Grüße aus Zürich ✓\nsecond line',
-      html: '<p>Grüße aus <b>Zürich</b> ✓</p>',
-    }
-    await send('ada@example.com', letter)
-    const [mail, ...more] = server.received
-    expect(more).toEqual([])
-    expect(mail).toMatchObject({ from: 'gate@example.org', to: ['ada@example.com'] })
-    expect(mail?.parsed).toMatchObject({ ...letter, date: new Date(clock.now()) })
-    expect(mail?.parsed.from?.value).toEqual([{ name: 'Gatehouse', address: 'gate@example.org' }])
-    expect(mail?.parsed.headers.get('auto-submitted')).toBe('auto-generated')
-    expect(mail?.parsed.headers.has('x-mailer')).toBe(false)
-    await using nameless = await newMailAndServer({ from: 'gate@example.org' })
-    await nameless.send()
-    const value = [{ name: 'Service', address: 'gate@example.org' }]
-    expect(nameless.server.received[0]?.parsed.from).toMatchObject({ value })
-  })
-
-  test('is the same at each try, byte for byte, with an id of its own', async () => {
-    server.refuses('data', 451, 'too busy')
-    const id = await send()
-    server.recovers()
-    await clock.advance(10 * SECOND)
-    expect(server.sources).toHaveLength(2)
-    expect(server.sources[1]).toBe(server.sources[0] ?? '')
-    expect(server.received[0]?.parsed.messageId).toBe(`<${id}@example.org>`)
-  })
-
-  test('has no header or recipient from its subject or address', async () => {
-    await send('ada@example.com', { subject: 'Hello\r\nBcc: eve@example.com\u2028x' })
-    const [mail] = server.received
-    expect(mail?.to).toEqual(['ada@example.com'])
-    expect(mail?.parsed.subject).toBe('Hello Bcc: eve@example.com x')
-    expect(mail?.parsed.headers.has('bcc')).toBe(false)
-    for (const recipient of [
-      'ada@example.com, eve@example.com',
-      'Ada <ada@example.com>, eve@example.com',
-      'ada@example.com\r\nRCPT TO:<eve@example.com>',
-      'ada@example.com> <eve@example.com',
-      'not an address',
-      '',
-    ])
-      expect(read(await send(recipient))).toMatchObject({ state: 'failed', tries: 1 })
-    expect(server.received).toHaveLength(1)
-  })
+test('A sent mail has both parts, names in any script, and one recipient', async () => {
+  const letter = {
+    subject: 'Bestätige deine Adresse – 确认',
+    text: 'Grüße aus Zürich ✓\nsecond line',
+    html: '<p>Grüße aus <b>Zürich</b> ✓</p>',
+  }
+  await send('ada@example.com', letter)
+  const [mail, ...more] = server.received
+  expect(more).toEqual([])
+  expect(mail).toMatchObject({ from: 'gate@example.org', to: ['ada@example.com'] })
+  expect(mail?.parsed).toMatchObject({ ...letter, date: new Date(clock.now()) })
+  expect(mail?.parsed.from?.value).toEqual([{ name: 'Gatehouse', address: 'gate@example.org' }])
+  expect(mail?.parsed.headers.get('auto-submitted')).toBe('auto-generated')
+  expect(mail?.parsed.headers.has('x-mailer')).toBe(false)
+  await using nameless = await newMailAndServer({ from: 'gate@example.org' })
+  await nameless.send()
+  const value = [{ name: 'Service', address: 'gate@example.org' }]
+  expect(nameless.server.received[0]?.parsed.from).toMatchObject({ value })
 })
 
-describe('A password', () => {
-  const LOGIN = { disabledCommands: ['STARTTLS'], allowInsecureAuth: true }
+test('A sent mail is the same at each try, byte for byte, with an id of its own', async () => {
+  server.refuses('data', 451, 'too busy')
+  const id = await send()
+  server.recovers()
+  await clock.advance(10 * SECOND)
+  expect(server.sources).toHaveLength(2)
+  expect(server.sources[1]).toBe(server.sources[0] ?? '')
+  expect(server.received[0]?.parsed.messageId).toBe(`<${id}@example.org>`)
+})
 
-  test('signs in', async () => {
-    const { received } = await sent(
-      {
-        ...{ ...LOGIN, authOptional: false },
-        onAuth: ({ username, password }, _session, done) =>
-          password === 'p@ss/wörd' ? done(null, { user: username }) : done(new Error('no')),
-      },
-      (port) => `smtp://gate%40example.org:p%40ss%2Fw%C3%B6rd@127.0.0.1:${port}`,
-    )
-    expect(received[0]?.user).toBe('gate@example.org')
-  })
+test('A sent mail has no header or recipient from its subject or address', async () => {
+  await send('ada@example.com', { subject: 'Hello\r\nBcc: eve@example.com\u2028x' })
+  const [mail] = server.received
+  expect(mail?.to).toEqual(['ada@example.com'])
+  expect(mail?.parsed.subject).toBe('Hello Bcc: eve@example.com x')
+  expect(mail?.parsed.headers.has('bcc')).toBe(false)
+  for (const recipient of [
+    'ada@example.com, eve@example.com',
+    'Ada <ada@example.com>, eve@example.com',
+    'ada@example.com\r\nRCPT TO:<eve@example.com>',
+    'ada@example.com> <eve@example.com',
+    'not an address',
+    '',
+  ])
+    expect(read(await send(recipient))).toMatchObject({ state: 'failed', tries: 1 })
+  expect(server.received).toHaveLength(1)
+})
 
-  test('that is wrong makes mails wait, and is shown nowhere', async () => {
-    const onAuth: SMTPServerOptions['onAuth'] = ({ password }, _session, done) => {
-      const quoted = `535 ${password} ${btoa(`\0u\0${password}`)} is wrong`
-      done(Object.assign(new Error(quoted), { responseCode: 535 }))
-    }
-    const url = (port: number) => `smtp://u:hunter2hunter2@127.0.0.1:${port}`
-    const { mail, log } = await sent({ ...LOGIN, onAuth }, url)
-    expect(mail).toMatchObject({ state: 'waiting', tries: 1 })
-    expect(mail?.lastError).toContain('[hidden] [hidden] is wrong')
-    expect(log).toContain('is wrong')
-    expect(log).not.toContain('hunter2')
-  })
+const LOGIN = { disabledCommands: ['STARTTLS'], allowInsecureAuth: true }
 
-  test('is sent in clear to this machine alone, and required although the server asks for none', async () => {
-    let asked = 0
-    const onAuth: SMTPServerOptions['onAuth'] = ({ username }, _session, done) => {
-      asked++
-      done(null, { user: username })
-    }
-    const elsewhere = await sent({ ...LOGIN, onAuth }, (port) => `smtp://u:p@0.0.0.0:${port}`)
-    expect([elsewhere.connections.count, asked, elsewhere.mail?.state]).toEqual([1, 0, 'waiting'])
-    expect(elsewhere.mail?.lastError).toContain('STARTTLS')
-    const { mail, received } = await sent({}, (port) => `smtp://u:p@127.0.0.1:${port}`)
-    expect([mail?.state, received]).toEqual(['waiting', []])
-  })
+test('A password signs in', async () => {
+  const { received } = await sent(
+    {
+      ...{ ...LOGIN, authOptional: false },
+      onAuth: ({ username, password }, _session, done) =>
+        password === 'p@ss/wörd' ? done(null, { user: username }) : done(new Error('no')),
+    },
+    (port) => `smtp://gate%40example.org:p%40ss%2Fw%C3%B6rd@127.0.0.1:${port}`,
+  )
+  expect(received[0]?.user).toBe('gate@example.org')
+})
+
+test('A password that is wrong makes mails wait, and is shown nowhere', async () => {
+  const onAuth: SMTPServerOptions['onAuth'] = ({ password }, _session, done) => {
+    const quoted = `535 ${password} ${btoa(`\0u\0${password}`)} is wrong`
+    done(Object.assign(new Error(quoted), { responseCode: 535 }))
+  }
+  const url = (port: number) => `smtp://u:hunter2hunter2@127.0.0.1:${port}`
+  const { mail, log } = await sent({ ...LOGIN, onAuth }, url)
+  expect(mail).toMatchObject({ state: 'waiting', tries: 1 })
+  expect(mail?.lastError).toContain('[hidden] [hidden] is wrong')
+  expect(log).toContain('is wrong')
+  expect(log).not.toContain('hunter2')
+})
+
+test('A password is sent in clear to this machine alone, and required although the server asks for none', async () => {
+  let asked = 0
+  const onAuth: SMTPServerOptions['onAuth'] = ({ username }, _session, done) => {
+    asked++
+    done(null, { user: username })
+  }
+  const elsewhere = await sent({ ...LOGIN, onAuth }, (port) => `smtp://u:p@0.0.0.0:${port}`)
+  expect([elsewhere.connections.count, asked, elsewhere.mail?.state]).toEqual([1, 0, 'waiting'])
+  expect(elsewhere.mail?.lastError).toContain('STARTTLS')
+  const { mail, received } = await sent({}, (port) => `smtp://u:p@127.0.0.1:${port}`)
+  expect([mail?.state, received]).toEqual(['waiting', []])
 })
 
 test.each(['smtp', 'smtps'])('Over %s, certificates are verified', async (scheme) => {

@@ -92,49 +92,47 @@ describe('What makes something new is refused', () => {
   })
 })
 
-describe('Past the allowance', () => {
-  test('other calls are answered, counted and not billed; what was made before goes on', async () => {
-    await using target = startTarget()
-    await using own = await bootMetered({ free: 5 })
-    const tenant = await own.newTenant('free')
-    const { clients, clockwork, gate, passepartout, relay } = tenant
-    const made = async (name: string) => (await CREATING[name]?.send(clients))?.body
-    const { id: job } = await made('a cron job')
-    const { id: person } = await made('an identity')
-    const { access_token } = await made('an access token')
-    const { nonce } = await made('a messenger sign-in')
-    const every = { name: 'tick', schedule: '* * * * *', url: target.url }
-    const running = (await clockwork.post(JOBS, every)).body.id
-    expect(await tenant.make('a cron job')).toBe(429)
-    const resource = `identity:${person}`
-    const decision = { subject: resource, action: 'identities.read', resource }
-    const answers = [
-      await clockwork.get(JOBS),
-      await clockwork.patch(`${JOBS}/${job}`, { is_active: false }),
-      await clockwork.delete(`${JOBS}/${job}`),
-      await gate.get(`${IDENTITIES}/${person}`),
-      await gate.post('/v1/gate/tokens/introspect', { access_token }),
-      await gate.post('/v1/gate/authorize', decision),
-      await gate.delete(`${IDENTITIES}/${person}`),
-      await passepartout.get(`/v1/passepartout/login/status?nonce=${nonce}`),
-      await relay.get(MESSAGES),
-    ]
-    const statuses = answers.map(({ status }) => status)
-    expect(statuses).toEqual([200, 200, 204, 200, 200, 200, 204, 200, 200])
-    const counted = { requests: 14, billed_requests: 0, cost_cents: 0 }
-    expect(await tenant.usage()).toMatchObject(counted)
-    await own.clock.advance(60_000)
-    const runs = await clockwork.get(`${JOBS}/${running}/executions`)
-    expect(runs.body).toMatchObject([{ status: 'success' }])
-  })
+test('Past the allowance other calls are answered, counted and not billed; what was made before goes on', async () => {
+  await using target = startTarget()
+  await using own = await bootMetered({ free: 5 })
+  const tenant = await own.newTenant('free')
+  const { clients, clockwork, gate, passepartout, relay } = tenant
+  const made = async (name: string) => (await CREATING[name]?.send(clients))?.body
+  const { id: job } = await made('a cron job')
+  const { id: person } = await made('an identity')
+  const { access_token } = await made('an access token')
+  const { nonce } = await made('a messenger sign-in')
+  const every = { name: 'tick', schedule: '* * * * *', url: target.url }
+  const running = (await clockwork.post(JOBS, every)).body.id
+  expect(await tenant.make('a cron job')).toBe(429)
+  const resource = `identity:${person}`
+  const decision = { subject: resource, action: 'identities.read', resource }
+  const answers = [
+    await clockwork.get(JOBS),
+    await clockwork.patch(`${JOBS}/${job}`, { is_active: false }),
+    await clockwork.delete(`${JOBS}/${job}`),
+    await gate.get(`${IDENTITIES}/${person}`),
+    await gate.post('/v1/gate/tokens/introspect', { access_token }),
+    await gate.post('/v1/gate/authorize', decision),
+    await gate.delete(`${IDENTITIES}/${person}`),
+    await passepartout.get(`/v1/passepartout/login/status?nonce=${nonce}`),
+    await relay.get(MESSAGES),
+  ]
+  const statuses = answers.map(({ status }) => status)
+  expect(statuses).toEqual([200, 200, 204, 200, 200, 200, 204, 200, 200])
+  const counted = { requests: 14, billed_requests: 0, cost_cents: 0 }
+  expect(await tenant.usage()).toMatchObject(counted)
+  await own.clock.advance(60_000)
+  const runs = await clockwork.get(`${JOBS}/${running}/executions`)
+  expect(runs.body).toMatchObject([{ status: 'success' }])
+})
 
-  test('a repeated idempotency key is answered with the original', async () => {
-    const { relay } = await newTenant('free')
-    const send = (idempotency_key: string) => relay.post(MESSAGES, { ...EVENT, idempotency_key })
-    const first = await send('one')
-    expect(await send('one')).toMatchObject({ status: 202, body: first.body })
-    expect((await send('two')).status).toBe(429)
-  })
+test('Past the allowance a repeated idempotency key is answered with the original', async () => {
+  const { relay } = await newTenant('free')
+  const send = (idempotency_key: string) => relay.post(MESSAGES, { ...EVENT, idempotency_key })
+  const first = await send('one')
+  expect(await send('one')).toMatchObject({ status: 202, body: first.body })
+  expect((await send('two')).status).toBe(429)
 })
 
 /** Ids of things that were called, with those of a delivery of an event and of a webhook. */

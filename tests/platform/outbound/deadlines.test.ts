@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import { systemClock } from '../../../src/platform/clock.ts'
 import type { OutboundRequest } from '../../../src/platform/outbound/index.ts'
@@ -104,23 +104,14 @@ test('No timer, socket or listener outlives a call', async () => {
     }
   }
   const { signal } = new AbortController()
-  const listeners = { added: 0, removed: 0 }
-  const [add, remove] = [signal.addEventListener, signal.removeEventListener]
-  signal.addEventListener = (...args: Parameters<typeof add>) => {
-    listeners.added++
-    add.apply(signal, args)
-  }
-  signal.removeEventListener = (...args: Parameters<typeof remove>) => {
-    listeners.removed++
-    remove.apply(signal, args)
-  }
+  const listeners = [spyOn(signal, 'addEventListener'), spyOn(signal, 'removeEventListener')]
   const silent: Behavior = () => {}
   const behaviors = [answer('ok'), silent, writes(BEGUN), ends(BEGUN), resets(''), writes('x\r\n')]
   const targets = await Promise.all(behaviors.map(startTarget))
   const outbound = loopback({ clock: { ...systemClock, after }, timeoutMs: 100 })
   await Promise.all(targets.map(({ url }) => outbound.send(get(url, { signal }))))
   expect(timers.size).toBe(0)
-  expect(listeners).toEqual({ added: targets.length, removed: targets.length })
+  for (const { mock } of listeners) expect(mock.calls).toHaveLength(targets.length)
   for (const { closed } of targets) await closed()
 })
 

@@ -233,56 +233,54 @@ describe('An interrupted import', () => {
   })
 })
 
-describe('Of a file that changes after its check, only checked lines are stored', () => {
-  /** Imports a file that is exchanged as soon as it has been checked. */
-  async function expectRefused(home: TestApp, before: Line[], after: Line[]) {
-    using folder = temporaryFolder()
-    const file = join(folder.path, 'acme.ndjson')
-    writeFileSync(file, fileOf(before))
-    const swapping = () => {
-      const scratch = openScratch({ dataDir: folder.path, migrations, now: 0 })
-      const close = () => {
-        scratch.close()
-        writeFileSync(file, fileOf(after))
-      }
-      return { ...scratch, close }
+/** Imports a file that is exchanged as soon as it has been checked. */
+async function expectRefused(home: TestApp, before: Line[], after: Line[]) {
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'acme.ndjson')
+  writeFileSync(file, fileOf(before))
+  const swapping = () => {
+    const scratch = openScratch({ dataDir: folder.path, migrations, now: 0 })
+    const close = () => {
+      scratch.close()
+      writeFileSync(file, fileOf(after))
     }
-    const imported = importInto(home, '', { file, openScratch: swapping })
-    await expect(imported).rejects.toThrow('the file changed during the import')
+    return { ...scratch, close }
   }
+  const imported = importInto(home, '', { file, openScratch: swapping })
+  await expect(imported).rejects.toThrow('the file changed during the import')
+}
 
-  test('so that no credential for another tenant comes in, and no scope in the last line', async () => {
-    await using home = await bootTestApp()
-    const victims = await home.tenant('Victims')
-    const api = home.client((await victims.key('gate', 'live')).key)
-    const traits = { email: 'victim@example.com' }
-    const { body: victim } = await api.post('/v1/gate/identities', { schema_id: 'user', traits })
-    const time = '2026-03-01T12:00:00.000Z'
-    const hashed_password = await Bun.password.hash('known', { algorithm: 'bcrypt', cost: 4 })
-    const foreign = {
-      ...{ kind: 'credential', tenant_id: acme.id, identity_id: victim.id, type: 'password' },
-      ...{ config: { hashed_password }, version: 0, created_at: time, updated_at: time },
-    }
-    const evil = lines.toSpliced(indexOf('endpoint'), 0, foreign)
-    await expect(importInto(home, fileOf(evil))).rejects.toThrow('credential: refers to a row')
-    await expectRefused(home, lines, evil)
-    expect(rowsIn(home, 'gate_credentials')).toEqual([])
-    await expectRefused(home, lines, lines.with(-2, { ...lines.at(-2), scopes: ['relay:any'] }))
-    expect([home.platform.keys.list(acme.id), tenantsOf(home)]).toEqual([[], [victims.id]])
-  })
+test('A file that changes after its check brings no credential for another tenant, and no scope', async () => {
+  await using home = await bootTestApp()
+  const victims = await home.tenant('Victims')
+  const api = home.client((await victims.key('gate', 'live')).key)
+  const traits = { email: 'victim@example.com' }
+  const { body: victim } = await api.post('/v1/gate/identities', { schema_id: 'user', traits })
+  const time = '2026-03-01T12:00:00.000Z'
+  const hashed_password = await Bun.password.hash('known', { algorithm: 'bcrypt', cost: 4 })
+  const foreign = {
+    ...{ kind: 'credential', tenant_id: acme.id, identity_id: victim.id, type: 'password' },
+    ...{ config: { hashed_password }, version: 0, created_at: time, updated_at: time },
+  }
+  const evil = lines.toSpliced(indexOf('endpoint'), 0, foreign)
+  await expect(importInto(home, fileOf(evil))).rejects.toThrow('credential: refers to a row')
+  await expectRefused(home, lines, evil)
+  expect(rowsIn(home, 'gate_credentials')).toEqual([])
+  await expectRefused(home, lines, lines.with(-2, { ...lines.at(-2), scopes: ['relay:any'] }))
+  expect([home.platform.keys.list(acme.id), tenantsOf(home)]).toEqual([[], [victims.id]])
+})
 
-  test('and the unchanged file completes the import', async () => {
-    await using home = await bootTestApp()
-    const after = MANY.map((line) =>
-      line.kind === 'cron_job' ? { ...line, url: 'https://evil.example/' } : line,
-    )
-    await expectRefused(home, MANY, after)
-    const stored = rowsIn(home, 'gate_identities').length + rowsIn(home, 'gate_addresses').length
-    expect(stored).toBe(499)
-    await expect(importInto(home, fileOf(after))).rejects.toThrow('was interrupted')
-    await importInto(home, fileOf(MANY))
-    expect(contentOf(exportOf(home, acme.id))).toEqual(contentOf(MANY))
-  })
+test('The unchanged file completes an import whose file changed after its check', async () => {
+  await using home = await bootTestApp()
+  const after = MANY.map((line) =>
+    line.kind === 'cron_job' ? { ...line, url: 'https://evil.example/' } : line,
+  )
+  await expectRefused(home, MANY, after)
+  const stored = rowsIn(home, 'gate_identities').length + rowsIn(home, 'gate_addresses').length
+  expect(stored).toBe(499)
+  await expect(importInto(home, fileOf(after))).rejects.toThrow('was interrupted')
+  await importInto(home, fileOf(MANY))
+  expect(contentOf(exportOf(home, acme.id))).toEqual(contentOf(MANY))
 })
 
 test('The database for the check has no name, and nothing is left of it, not by a killed process', () => {

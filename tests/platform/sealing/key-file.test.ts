@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
@@ -60,102 +60,100 @@ function createHome() {
   return { dataDir, file, clock, db, connect, start, rows, refusal, [Symbol.dispose]: dispose }
 }
 
-describe('The key file', () => {
-  test('is created once, for its owner alone, and only by loading', () => {
-    using folder = createFolder()
-    expect(readMasterKey(folder.path)).toBeUndefined()
-    expect(fs.readdirSync(folder.path)).toEqual([])
-    const key = loadMasterKey(folder.path)
-    const content = fs.readFileSync(folder.file, 'utf8')
-    expect(content).toMatch(FORMAT)
-    expect(modeOf(folder.file)).toBe(0o600)
-    expect(fs.readdirSync(folder.path)).toEqual(['master.key'])
-    expect(key.secret.symmetricKeySize).toBe(32)
-    const again = loadMasterKey(folder.path)
-    expect([again.id, again.secret.equals(key.secret)]).toEqual([key.id, true])
-    expect(fs.readFileSync(folder.file, 'utf8')).toBe(content)
-    using other = createFolder()
-    expect(loadMasterKey(other.path).secret.equals(key.secret)).toBe(false)
-  })
+test('The key file is created once, for its owner alone, and only by loading', () => {
+  using folder = createFolder()
+  expect(readMasterKey(folder.path)).toBeUndefined()
+  expect(fs.readdirSync(folder.path)).toEqual([])
+  const key = loadMasterKey(folder.path)
+  const content = fs.readFileSync(folder.file, 'utf8')
+  expect(content).toMatch(FORMAT)
+  expect(modeOf(folder.file)).toBe(0o600)
+  expect(fs.readdirSync(folder.path)).toEqual(['master.key'])
+  expect(key.secret.symmetricKeySize).toBe(32)
+  const again = loadMasterKey(folder.path)
+  expect([again.id, again.secret.equals(key.secret)]).toEqual([key.id, true])
+  expect(fs.readFileSync(folder.file, 'utf8')).toBe(content)
+  using other = createFolder()
+  expect(loadMasterKey(other.path).secret.equals(key.secret)).toBe(false)
+})
 
-  test('loses the rights of other accounts when it is loaded', () => {
-    using folder = createFolder()
-    const { id } = loadMasterKey(folder.path)
-    for (const mode of [0o640, 0o604, 0o400]) {
-      fs.chmodSync(folder.file, mode)
-      expect([readMasterKey(folder.path)?.id, modeOf(folder.file)]).toEqual([id, mode])
-      const kept = mode === 0o400 ? mode : 0o600
-      expect([loadMasterKey(folder.path).id, modeOf(folder.file)]).toEqual([id, kept])
-    }
-  })
+test('The key file loses the rights of other accounts when it is loaded', () => {
+  using folder = createFolder()
+  const { id } = loadMasterKey(folder.path)
+  for (const mode of [0o640, 0o604, 0o400]) {
+    fs.chmodSync(folder.file, mode)
+    expect([readMasterKey(folder.path)?.id, modeOf(folder.file)]).toEqual([id, mode])
+    const kept = mode === 0o400 ? mode : 0o600
+    expect([loadMasterKey(folder.path).id, modeOf(folder.file)]).toEqual([id, kept])
+  }
+})
 
-  test('may be a link, with other line ends and with earlier keys below the current one', () => {
-    using folder = createFolder()
-    using vault = createFolder()
-    fs.symlinkSync(vault.file, folder.file)
-    for (const end of ['\n', '', '\r\n', ' \n\n']) {
-      fs.writeFileSync(vault.file, LINE + end)
-      expect(loadMasterKey(folder.path).id).toBe(idOf(7))
-    }
-    for (const end of ['\n', '\r\n']) {
-      fs.writeFileSync(vault.file, [7, 8, 9].map((byte) => lineOf(byte) + end).join(''))
-      const { id, previous } = loadMasterKey(folder.path)
-      expect([id, ...previous.map((key) => key.id)]).toEqual([7, 8, 9].map(idOf))
-    }
-  })
+test('The key file may be a link, with other line ends and with earlier keys below the current one', () => {
+  using folder = createFolder()
+  using vault = createFolder()
+  fs.symlinkSync(vault.file, folder.file)
+  for (const end of ['\n', '', '\r\n', ' \n\n']) {
+    fs.writeFileSync(vault.file, LINE + end)
+    expect(loadMasterKey(folder.path).id).toBe(idOf(7))
+  }
+  for (const end of ['\n', '\r\n']) {
+    fs.writeFileSync(vault.file, [7, 8, 9].map((byte) => lineOf(byte) + end).join(''))
+    const { id, previous } = loadMasterKey(folder.path)
+    expect([id, ...previous.map((key) => key.id)]).toEqual([7, 8, 9].map(idOf))
+  }
+})
 
-  test.each([
-    ['nothing', ''],
-    ['another text', 'correct horse battery staple\n'],
-    ['no prefix', `${LINE.slice(23)}\n`],
-    ['a prefix of another version', `${LINE.replace('-1:', '-2:')}\n`],
-    ['a byte too few', `${lineOf(7, 31)}\n`],
-    ['a byte too many', `${lineOf(7, 33)}\n`],
-    ['no padding', LINE.slice(0, -1)],
-    ['another spelling of the same bytes', `${LINE.slice(0, -2)}d=\n`],
-    ['a byte order mark', `\uFEFF${LINE}\n`],
-    ['a blank in front', ` ${LINE}\n`],
-    ['a megabyte', LINE.padEnd(1_000_000)],
-    ['a key twice', `${LINE}\n${LINE}\n`],
-    ['two keys on a line', `${LINE} ${lineOf(8)}`],
-    ['a blank line between keys', `${LINE}\n\n${lineOf(8)}`],
-    ['other text after keys', `${LINE}\n${lineOf(8)}\nx`],
-  ])('is refused and left unchanged with %s', async (_, content) => {
-    using folder = createFolder()
-    fs.writeFileSync(folder.file, content)
-    const message = await refusalOf(() => loadMasterKey(folder.path))
-    expect(message).toStartWith(`${folder.file} is not a valid master key: restore it`)
-    expect(fs.readFileSync(folder.file, 'utf8')).toBe(content)
-    expect(fs.readdirSync(folder.path)).toEqual(['master.key'])
-  })
+test.each([
+  ['nothing', ''],
+  ['another text', 'correct horse battery staple\n'],
+  ['no prefix', `${LINE.slice(23)}\n`],
+  ['a prefix of another version', `${LINE.replace('-1:', '-2:')}\n`],
+  ['a byte too few', `${lineOf(7, 31)}\n`],
+  ['a byte too many', `${lineOf(7, 33)}\n`],
+  ['no padding', LINE.slice(0, -1)],
+  ['another spelling of the same bytes', `${LINE.slice(0, -2)}d=\n`],
+  ['a byte order mark', `\uFEFF${LINE}\n`],
+  ['a blank in front', ` ${LINE}\n`],
+  ['a megabyte', LINE.padEnd(1_000_000)],
+  ['a key twice', `${LINE}\n${LINE}\n`],
+  ['two keys on a line', `${LINE} ${lineOf(8)}`],
+  ['a blank line between keys', `${LINE}\n\n${lineOf(8)}`],
+  ['other text after keys', `${LINE}\n${lineOf(8)}\nx`],
+])('The key file is refused and left unchanged with %s', async (_, content) => {
+  using folder = createFolder()
+  fs.writeFileSync(folder.file, content)
+  const message = await refusalOf(() => loadMasterKey(folder.path))
+  expect(message).toStartWith(`${folder.file} is not a valid master key: restore it`)
+  expect(fs.readFileSync(folder.file, 'utf8')).toBe(content)
+  expect(fs.readdirSync(folder.path)).toEqual(['master.key'])
+})
 
-  test('is refused if it is no file or cannot be created, with the error of the system', async () => {
-    for (const [make, message] of [
-      [fs.mkdirSync, 'is not a file'],
-      [(file: string) => Bun.spawnSync(['mkfifo', file]), 'is not a file'],
-      [(file: string) => fs.symlinkSync(`${file}.nowhere`, file), 'is a broken link'],
-      [(file: string) => fs.symlinkSync(file, file), 'cannot be read'],
-    ] as const) {
-      using folder = createFolder()
-      make(folder.file)
-      const refusal = await refusalOf(() => loadMasterKey(folder.path))
-      expect(refusal).toStartWith(`${folder.file} ${message}`)
-    }
-    const refusal = await refusalOf(() => loadMasterKey('/proc/self'))
-    expect(refusal).toMatch(/^\/proc\/self\/master\.key cannot be created \(E[A-Z]+/)
-  })
-
-  test.skipIf(!isRoot)('is refused if other accounts own or can read it', async () => {
+test('The key file is refused if it is no file or cannot be created, with the error of the system', async () => {
+  for (const [make, message] of [
+    [fs.mkdirSync, 'is not a file'],
+    [(file: string) => Bun.spawnSync(['mkfifo', file]), 'is not a file'],
+    [(file: string) => fs.symlinkSync(`${file}.nowhere`, file), 'is a broken link'],
+    [(file: string) => fs.symlinkSync(file, file), 'cannot be read'],
+  ] as const) {
     using folder = createFolder()
-    const { file } = folder
-    const asOther = async () => (await lineUp(folder.path, '65534')).go()
-    fs.chmodSync(folder.path, 0o755)
-    expect(await asOther()).toContain(`${file} cannot be created (EACCES`)
-    loadMasterKey(folder.path)
-    expect(await asOther()).toContain(`${file} cannot be read: run chown`)
-    fs.chmodSync(file, 0o644)
-    expect(await asOther()).toContain(`other accounts can read ${file}: run chmod 600`)
-  })
+    make(folder.file)
+    const refusal = await refusalOf(() => loadMasterKey(folder.path))
+    expect(refusal).toStartWith(`${folder.file} ${message}`)
+  }
+  const refusal = await refusalOf(() => loadMasterKey('/proc/self'))
+  expect(refusal).toMatch(/^\/proc\/self\/master\.key cannot be created \(E[A-Z]+/)
+})
+
+test.skipIf(!isRoot)('The key file is refused if other accounts own or can read it', async () => {
+  using folder = createFolder()
+  const { file } = folder
+  const asOther = async () => (await lineUp(folder.path, '65534')).go()
+  fs.chmodSync(folder.path, 0o755)
+  expect(await asOther()).toContain(`${file} cannot be created (EACCES`)
+  loadMasterKey(folder.path)
+  expect(await asOther()).toContain(`${file} cannot be read: run chown`)
+  fs.chmodSync(file, 0o644)
+  expect(await asOther()).toContain(`other accounts can read ${file}: run chmod 600`)
 })
 
 test('Replacing the key file keeps order, owner and a link, and leaves nothing beside it', async () => {
@@ -224,69 +222,67 @@ test('A key has an id of its bytes, and no output shows the bytes', () => {
   }
 })
 
-describe('A database', () => {
-  test('stores the key of its first start once, also one that was there before', async () => {
-    using home = createHome()
-    expect(knownMasterKeys(home.db)).toEqual([])
-    const { id } = loadMasterKey(home.dataDir)
-    expect((await home.start()).id).toBe(id)
-    await home.clock.advance(1000)
-    await home.start()
-    expect(home.rows()).toEqual([{ id, created_at: Date.parse('2026-03-01T12:00:00Z') }])
-    fs.rmSync(home.file)
-    home.db.client.run('DELETE FROM master_keys')
-    const fresh = await home.start()
-    expect(fresh.id).not.toBe(id)
-    expect(home.rows()).toMatchObject([{ id: fresh.id }])
-  })
+test('A database stores the key of its first start once, also one that was there before', async () => {
+  using home = createHome()
+  expect(knownMasterKeys(home.db)).toEqual([])
+  const { id } = loadMasterKey(home.dataDir)
+  expect((await home.start()).id).toBe(id)
+  await home.clock.advance(1000)
+  await home.start()
+  expect(home.rows()).toEqual([{ id, created_at: Date.parse('2026-03-01T12:00:00Z') }])
+  fs.rmSync(home.file)
+  home.db.client.run('DELETE FROM master_keys')
+  const fresh = await home.start()
+  expect(fresh.id).not.toBe(id)
+  expect(home.rows()).toMatchObject([{ id: fresh.id }])
+})
 
-  test('refuses another key and no key, names those it needs and makes no new one', async () => {
-    using home = createHome()
-    const { dataDir, file } = home
-    const { id } = await home.start()
-    const backup = fs.readFileSync(file)
-    using other = createFolder()
-    const foreign = loadMasterKey(other.path)
-    fs.copyFileSync(other.file, file)
-    expect(await home.refusal()).toBe(
-      `master.key in ${dataDir} does not match the database (found ${foreign.id}, need ${id}): restore it from a backup`,
-    )
-    fs.rmSync(file)
-    expect(await home.refusal()).toBe(
-      `master.key is missing in ${dataDir}, but the database was sealed with it (${id}): restore it from a backup`,
-    )
-    expect(fs.existsSync(file)).toBe(false)
-    expect(home.rows()).toMatchObject([{ id }])
-    fs.writeFileSync(file, backup)
-    expect((await home.start()).id).toBe(id)
-    const added = newMasterKey()
-    home.db.client.run('INSERT INTO master_keys VALUES (?, 0)', [added.id])
-    const needed = [added.id, id].toSorted().join(' and ')
-    expect(await home.refusal()).toContain(`(found ${id}, need ${needed})`)
-    replaceKeyFile(dataDir, [added, loadMasterKey(dataDir)])
-    expect((await home.start()).id).toBe(added.id)
-    fs.rmSync(file)
-    expect(await home.refusal()).toContain(`(${needed})`)
-  })
+test('A database refuses another key and no key, names those it needs and makes no new one', async () => {
+  using home = createHome()
+  const { dataDir, file } = home
+  const { id } = await home.start()
+  const backup = fs.readFileSync(file)
+  using other = createFolder()
+  const foreign = loadMasterKey(other.path)
+  fs.copyFileSync(other.file, file)
+  expect(await home.refusal()).toBe(
+    `master.key in ${dataDir} does not match the database (found ${foreign.id}, need ${id}): restore it from a backup`,
+  )
+  fs.rmSync(file)
+  expect(await home.refusal()).toBe(
+    `master.key is missing in ${dataDir}, but the database was sealed with it (${id}): restore it from a backup`,
+  )
+  expect(fs.existsSync(file)).toBe(false)
+  expect(home.rows()).toMatchObject([{ id }])
+  fs.writeFileSync(file, backup)
+  expect((await home.start()).id).toBe(id)
+  const added = newMasterKey()
+  home.db.client.run('INSERT INTO master_keys VALUES (?, 0)', [added.id])
+  const needed = [added.id, id].toSorted().join(' and ')
+  expect(await home.refusal()).toContain(`(found ${id}, need ${needed})`)
+  replaceKeyFile(dataDir, [added, loadMasterKey(dataDir)])
+  expect((await home.start()).id).toBe(added.id)
+  fs.rmSync(file)
+  expect(await home.refusal()).toContain(`(${needed})`)
+})
 
-  test('stores one key when two processes start at once, and refuses one stored meanwhile', async () => {
-    using home = createHome()
-    const second = home.connect()
-    const [a, b] = await Promise.all([home.start(), home.start(second)])
-    second.close()
-    expect(home.rows()).toMatchObject([{ id: a.id }])
-    expect(b.id).toBe(a.id)
-    using other = createHome()
-    const started = other.refusal()
-    other.db.client.run("INSERT INTO master_keys VALUES ('aaaaaaaaaaaa', 0)")
-    expect(await started).toContain('need aaaaaaaaaaaa')
-    expect(other.rows()).toMatchObject([{ id: 'aaaaaaaaaaaa' }])
-  })
+test('A database stores one key when two processes start at once, and refuses one stored meanwhile', async () => {
+  using home = createHome()
+  const second = home.connect()
+  const [a, b] = await Promise.all([home.start(), home.start(second)])
+  second.close()
+  expect(home.rows()).toMatchObject([{ id: a.id }])
+  expect(b.id).toBe(a.id)
+  using other = createHome()
+  const started = other.refusal()
+  other.db.client.run("INSERT INTO master_keys VALUES ('aaaaaaaaaaaa', 0)")
+  expect(await started).toContain('need aaaaaaaaaaaa')
+  expect(other.rows()).toMatchObject([{ id: 'aaaaaaaaaaaa' }])
+})
 
-  test('from before keys has none', () => {
-    using folder = createFolder()
-    const db = openDatabase({ dataDir: folder.path, synchronous: 'full' })
-    expect(knownMasterKeys(db)).toEqual([])
-    db.close()
-  })
+test('A database from before keys has none', () => {
+  using folder = createFolder()
+  const db = openDatabase({ dataDir: folder.path, synchronous: 'full' })
+  expect(knownMasterKeys(db)).toEqual([])
+  db.close()
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { inspect } from 'node:util'
 import { createSealing, SealError } from '../../../src/platform/sealing/index.ts'
 import { masterKeyOf } from '../../../src/platform/sealing/key-file.ts'
@@ -46,55 +46,53 @@ test('A sealed text of this format is opened by every later version', () => {
   expect(open(PURPOSE, PLACE, `s1.c40e33598fbb.${body}`)).toBe(SECRET)
 })
 
-describe('Opening is refused', () => {
-  test('at another place, which is named, and for another purpose', () => {
-    for (const place of ['endpoints/ep_2/secrets', '', `${PLACE}/`])
-      expect(refusal(() => open(PURPOSE, place, SEALED))).toStartWith(`${place} was modified`)
-    for (const purpose of ['bot token', '', `${PURPOSE} `])
-      refusal(() => open(purpose, PLACE, SEALED))
-    // Where purpose and place only look the same together.
-    const sealed = seal('a', 'b/c', SECRET)
-    for (const [purpose = '', place = ''] of [
-      ['a/b', 'c'],
-      ['ab', '/c'],
-      ['a","b', 'c'],
-      ['a\\', 'b/c'],
-    ])
-      refusal(() => open(purpose, place, sealed))
-  })
+test('Opening is refused at another place, which is named, and for another purpose', () => {
+  for (const place of ['endpoints/ep_2/secrets', '', `${PLACE}/`])
+    expect(refusal(() => open(PURPOSE, place, SEALED))).toStartWith(`${place} was modified`)
+  for (const purpose of ['bot token', '', `${PURPOSE} `])
+    refusal(() => open(purpose, PLACE, SEALED))
+  // Where purpose and place only look the same together.
+  const sealed = seal('a', 'b/c', SECRET)
+  for (const [purpose = '', place = ''] of [
+    ['a/b', 'c'],
+    ['ab', '/c'],
+    ['a","b', 'c'],
+    ['a\\', 'b/c'],
+  ])
+    refusal(() => open(purpose, place, sealed))
+})
 
-  test('with another master key, and the message names both', () => {
-    const message = refusal(() => other.open(PURPOSE, PLACE, SEALED))
-    for (const text of [KEY.id, OTHER_KEY.id, 'master.key']) expect(message).toContain(text)
-    refusal(() => other.open(PURPOSE, PLACE, SEALED.replace(KEY.id, OTHER_KEY.id)))
-  })
+test('Opening is refused with another master key, and the message names both', () => {
+  const message = refusal(() => other.open(PURPOSE, PLACE, SEALED))
+  for (const text of [KEY.id, OTHER_KEY.id, 'master.key']) expect(message).toContain(text)
+  refusal(() => other.open(PURPOSE, PLACE, SEALED.replace(KEY.id, OTHER_KEY.id)))
+})
 
-  test('after a change of a bit or a character anywhere', () => {
-    const [version, id, body = ''] = SEALED.split('.')
-    const bytes = Buffer.from(body, 'base64url')
-    for (let at = 0; at < bytes.length; at++) {
-      const changed = bytes.with(at, (bytes[at] ?? 0) ^ (1 << (at & 7)))
-      const text = [version, id, Buffer.from(changed).toString('base64url')].join('.')
-      expect(refusal(() => open(PURPOSE, PLACE, text))).toContain('was modified')
-    }
-    for (let at = 0; at <= SEALED.length; at++) {
-      const [before, after] = [SEALED.slice(0, at), SEALED.slice(at)]
-      for (const it of ['', 'A', '.', '=', ' ', '\n', 'é'])
-        for (const text of [before + it + after, before + it + after.slice(1)])
-          if (text !== SEALED) refusal(() => open(PURPOSE, PLACE, text))
-    }
-  })
+test('Opening is refused after a change of a bit or a character anywhere', () => {
+  const [version, id, body = ''] = SEALED.split('.')
+  const bytes = Buffer.from(body, 'base64url')
+  for (let at = 0; at < bytes.length; at++) {
+    const changed = bytes.with(at, (bytes[at] ?? 0) ^ (1 << (at & 7)))
+    const text = [version, id, Buffer.from(changed).toString('base64url')].join('.')
+    expect(refusal(() => open(PURPOSE, PLACE, text))).toContain('was modified')
+  }
+  for (let at = 0; at <= SEALED.length; at++) {
+    const [before, after] = [SEALED.slice(0, at), SEALED.slice(at)]
+    for (const it of ['', 'A', '.', '=', ' ', '\n', 'é'])
+      for (const text of [before + it + after, before + it + after.slice(1)])
+        if (text !== SEALED) refusal(() => open(PURPOSE, PLACE, text))
+  }
+})
 
-  test.each([
-    ['nothing', ''],
-    ['a plain secret', SECRET],
-    ['another version', SEALED.replace('s1', 's2')],
-    ['no body', `s1.${KEY.id}.`],
-    ['a body without nonce and tag', `s1.${KEY.id}.${'A'.repeat(36)}`],
-    ['another length of the key id', SEALED.replace(KEY.id, 'abcd')],
-    ['padding', `${SEALED}=`],
-  ])('for text that was not sealed here: %s', (_, text) => {
-    const message = `${PLACE} does not contain a sealed secret`
-    expect(refusal(() => open(PURPOSE, PLACE, text))).toBe(message)
-  })
+test.each([
+  ['nothing', ''],
+  ['a plain secret', SECRET],
+  ['another version', SEALED.replace('s1', 's2')],
+  ['no body', `s1.${KEY.id}.`],
+  ['a body without nonce and tag', `s1.${KEY.id}.${'A'.repeat(36)}`],
+  ['another length of the key id', SEALED.replace(KEY.id, 'abcd')],
+  ['padding', `${SEALED}=`],
+])('Opening is refused for text that was not sealed here: %s', (_, text) => {
+  const message = `${PLACE} does not contain a sealed secret`
+  expect(refusal(() => open(PURPOSE, PLACE, text))).toBe(message)
 })
