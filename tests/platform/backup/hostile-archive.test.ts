@@ -72,19 +72,13 @@ const flipped = (body: Uint8Array) => {
   return copy
 }
 
-const linkTo = (linkname: string): Piece => ({
-  header: { name: 'master.key', type: 'symlink', linkname },
-  body: Buffer.alloc(0),
-})
+const link = { name: 'master.key', type: 'symlink', linkname: '/etc/passwd' } as const
+const LINK: Piece = { header: link, body: Buffer.alloc(0) }
 
-const check = (archive: Uint8Array, workIn: string) =>
-  checkArchive({
-    open: () => Readable.from([archive]),
-    workIn,
-    migrations,
-    clock: hurried,
-    process: PROCESS,
-  })
+const check = (archive: Uint8Array, workIn: string) => {
+  const open = () => Readable.from([archive])
+  return checkArchive({ open, workIn, migrations, clock: hurried, process: PROCESS })
+}
 
 /** The message with which both the check and the restore refuse an archive. Neither changes a file. */
 async function refusalOf(archive: Uint8Array): Promise<string> {
@@ -133,7 +127,7 @@ describe('A damaged or foreign archive is refused, and no file changes', () => {
     ['an absolute path', [piece('/etc/passwd', 'x'), MANIFEST, DATABASE, KEY], '"/etc/passwd"'],
     ['another file', [MANIFEST, DATABASE, KEY, piece('readme', 'x')], 'contains "readme"'],
     ['a second database', [MANIFEST, DATABASE, KEY, DATABASE], 'is not part of a backup'],
-    ['a link as key', [MANIFEST, DATABASE, linkTo('/etc/passwd')], 'instead of master.key'],
+    ['a link as key', [MANIFEST, DATABASE, LINK], 'instead of master.key'],
     ['a database larger than the disk', withManifest({ database: huge }), 'the database needs'],
     ['a later schema', later, 'migrated by gatehouse 9.0.0, which is newer'],
     ['dangling references', orphan, 'usage_days refers to missing rows of tenants'],

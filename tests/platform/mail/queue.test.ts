@@ -111,33 +111,33 @@ describe('A mail whose person is erased', () => {
 
 test('Mails go out eight at a time, a tenant having half of what others leave', async () => {
   await using fixture = await newMailAndServer()
-  const { db, mail, clock, letterTo } = fixture
-  const tenants = ['a', 'b', 'c'].map(fixture.tenant)
-  await db.commit(() => {
-    for (const tenantId of [null, ...tenants])
-      for (let n = 0; n < 5; n++)
-        mail.post(letterTo(`u${n}@example.com`, { tenantId }), clock.now())
-  })
+  const { db, mail, clock } = fixture
+  const postEach = (
+    tenants: (string | null)[],
+    count: number,
+    on: Pick<typeof fixture, 'mail' | 'letterTo'> = fixture,
+  ) =>
+    tenants.flatMap((tenantId) =>
+      Array.from({ length: count }, (_, n) =>
+        on.mail.post(on.letterTo(`u${n}@example.com`, { tenantId }), clock.now()),
+      ),
+    )
+  const tenants = [null, ...['a', 'b', 'c'].map(fixture.tenant)]
+  await db.commit(() => postEach(tenants, 5))
   await db.commit(() => undefined)
   const leased = `SELECT count(*) FROM mails WHERE state = 'leased' GROUP BY coalesce(tenant_id, '')`
   expect(db.client.query(leased).values()).toEqual([[4], [2], [1], [1]])
   await mail.idle()
   expect(fixture.server.received).toHaveLength(20)
-})
 
-test('Mails that the server never answers do not delay those of another tenant', async () => {
-  await using fixture = await newMailAndSilence()
-  const { db, mail, clock, letterTo } = fixture
-  const [loud, louder, quiet] = ['loud', 'louder', 'quiet'].map(fixture.tenant)
-  await db.commit(() => {
-    for (const tenantId of [loud, louder])
-      for (let n = 0; n < 10; n++)
-        mail.post(letterTo(`u${n}@example.com`, { tenantId }), clock.now())
-  })
-  await fixture.advanceWaiting(0)
-  const id = await fixture.post('ada@example.com', { tenantId: quiet })
-  await fixture.advanceWaiting(0)
-  expect(fixture.read(id)?.state).toBe('leased')
+  // Those that the server never answers do not delay those of another tenant.
+  await using silent = await newMailAndSilence()
+  const [quiet, ...loud] = ['quiet', 'loud', 'louder'].map(silent.tenant)
+  await silent.db.commit(() => postEach(loud, 10, silent))
+  await silent.advanceWaiting(0)
+  const id = await silent.post('ada@example.com', { tenantId: quiet })
+  await silent.advanceWaiting(0)
+  expect(silent.read(id)?.state).toBe('leased')
 })
 
 test('A mail that a process is sending is sent by another once it is dead, which can change nothing any more', async () => {
