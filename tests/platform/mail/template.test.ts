@@ -74,7 +74,9 @@ test.each([
 
 test('A name makes no lines or markup of its own, changes no direction, and may be cut in a character', () => {
   const tenantName = 'Acme\r\n\r\nYour code\u2028is \u202e000'
-  const { text, html } = renderMail({ ...CONTENT, tenantName, heading: `&<>"'&amp;` })
+  const lines = { ...link, label: 'Con\r\nfirm' }
+  const { text, html } = renderMail({ ...CONTENT, tenantName, heading: `&<>"'&amp;`, link: lines })
+  expect(text).toContain('\n\nCon firm:\n')
   expect(text).toContain('--\nAcme Your code is  000\n')
   expect(html).not.toMatch(/[\u2028\u202e]/)
   expect(html).toContain('>&amp;&lt;&gt;&quot;&#39;&amp;amp;</h1>')
