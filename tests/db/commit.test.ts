@@ -20,7 +20,6 @@ function openNotes() {
   const texts = () => client.query('SELECT text FROM notes ORDER BY id').values().flat()
   const settled = async (work: (() => unknown)[]) =>
     (await Promise.allSettled(work.map((one) => commit(one)))).map(({ status }) => status)
-  /** Lets the database grow no more. */
   function fill() {
     const [pages] = client.query('PRAGMA page_count').values().flat()
     client.run(`PRAGMA max_page_count = ${pages}`)

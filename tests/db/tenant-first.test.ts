@@ -28,7 +28,6 @@ const STANDS_IN: [why: string, term: RegExp][] = [
   ],
 ]
 
-/** Terms that may stand beside those. */
 const BESIDE = `position > ?, line = ?, id = ?, due_at <= ?, next_run_at <= ?, next_run_at = ?,
   tenant_id is ?, host is ?, endpoint_id is ?, bot_id is ?, endpoint_id = ?, lease_owner not in ?,
   lease_until < ?, lease_owner <> ?, message_id is not null, recipient is not null, ? is null,

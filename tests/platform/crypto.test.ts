@@ -2,7 +2,6 @@ import { expect, test } from 'bun:test'
 import { checkDigits, randomBase62, sha256 } from '../../src/platform/crypto.ts'
 import { random } from '../../src/platform/random.ts'
 
-/** How often each value occurs. */
 const countsOf = (values: Iterable<string | number>) =>
   [...Map.groupBy(values, (value) => value).values()].map((group) => group.length)
 

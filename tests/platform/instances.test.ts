@@ -31,7 +31,6 @@ function createFixture() {
   return { start, beats, [Symbol.dispose]: () => folder[Symbol.dispose]() }
 }
 
-/** Turns the clocks of some processes together. */
 async function pass(seconds: number, ...some: { clock: ReturnType<typeof createTestClock> }[]) {
   for (let n = 0; n < seconds; n++) for (const { clock } of some) await clock.advance(1000)
 }

@@ -28,7 +28,6 @@ export const PROCESS: Process = {
   isRunning: () => false,
 }
 
-/** Waits for nothing. */
 export const hurried: Clock = {
   ...systemClock,
   after: (_, fn) => {
@@ -68,7 +67,6 @@ export function createHome() {
     return { file: to.file, ...(await makeBackup(parts)) }
   }
 
-  /** With the server stopped. */
   const restoreFrom = (source: string | Uint8Array, more: RestoreOptions = {}) => {
     db.close()
     return restore(dataDir, source, more)
@@ -98,7 +96,6 @@ export function restore(dataDir: string, source: string | Uint8Array, more: Rest
   return restoreArchive({ ...parts, ...more })
 }
 
-/** Names of the tenants in the database of a data directory. */
 export function tenantsIn(dataDir: string): string[] {
   if (!databaseExists(dataDir)) throw new Error(`there is no database in ${dataDir}`)
   using client = new Database(databaseFile(dataDir))
@@ -155,7 +152,6 @@ export const fingerprint = (folder: string): Record<string, string> =>
 
 export const modeOf = (path: string) => fs.statSync(path).mode & 0o777
 
-/** The database of an archive, unpacked and opened. */
 export async function databaseIn(file: string, folder: string): Promise<Database> {
   const [, database] = await piecesOf(file)
   const copy = join(folder, `unpacked-${crypto.randomUUID()}.db`)

@@ -42,7 +42,6 @@ const withBody = (body: Uint8Array): Piece[] => [
   KEY,
 ]
 
-/** The database changed by SQL. */
 function withSql(sql: string, ...values: string[]): Piece[] {
   using folder = temporaryFolder()
   const copy = join(folder.path, 'copy.db')

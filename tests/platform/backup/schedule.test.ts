@@ -21,7 +21,6 @@ const named = (time: string) => `gatehouse-2026-${time}Z.tar.gz`
 /** The name of an archive that is made a number of hours after the start. */
 const after = (hours: number) => named(`11-22T${`${5 + hours}`.padStart(2, '0')}-12-38`)
 
-/** Writes a file at once. */
 const quick: MakeArchive = async (dataDir, file) => {
   if (dirname(file) === join(dataDir, 'backups')) mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, 'archive')
@@ -30,7 +29,6 @@ const quick: MakeArchive = async (dataDir, file) => {
 
 const failing: MakeArchive = () => Promise.reject(new Error('no room'))
 
-/** Ends when it is aborted. */
 const hanging: MakeArchive = (_dataDir, _file, signal) =>
   new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(new Error('cut short')))

@@ -18,7 +18,6 @@ type Queue = DueQueue<Item, string>
 interface Options {
   limits?: Partial<Queue['limits']>
   perform?: Queue['perform']
-  /** Of other processes. */
   alive?: string[]
 }
 

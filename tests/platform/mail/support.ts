@@ -71,7 +71,6 @@ export async function openMail(options: MailOptions) {
   const post = (recipient = 'ada@example.com', fields?: Partial<NewMail>) =>
     db.commit(() => mail.post(letterTo(recipient, fields), clock.now()))
 
-  /** Resolves once it was tried. */
   async function send(recipient?: string, fields?: Partial<NewMail>) {
     const id = await post(recipient, fields)
     await mail.idle()
@@ -118,7 +117,6 @@ export async function openMail(options: MailOptions) {
 
 type Options = Omit<MailOptions, 'dataDir'>
 
-/** Mail on a data directory of its own. */
 export async function newMail(options: Options = {}) {
   const folder = temporaryFolder()
   const fixture = await openMail({ ...options, dataDir: folder.path })
@@ -133,7 +131,6 @@ export async function newMail(options: Options = {}) {
 export const newMailAndServer = async (options?: Options) =>
   withServer(await startMailServer(), options)
 
-/** Mail with a server that never answers. */
 export const newMailAndSilence = async () => withServer(await startOddServer(() => {}))
 
 async function withServer<T extends { url: string } & AsyncDisposable>(server: T, options = {}) {
@@ -145,14 +142,12 @@ async function withServer<T extends { url: string } & AsyncDisposable>(server: T
   return { ...fixture, server, stop, [Symbol.asyncDispose]: stop }
 }
 
-/** Mail that is opened once for a test file. */
 export async function opened<T extends { stop: () => Promise<void> }>(mail: Promise<T>) {
   const fixture = await mail
   afterAll(fixture.stop)
   return fixture
 }
 
-/** A server that does what no mail server should. */
 export async function startOddServer(behave: (socket: net.Socket, connection: number) => void) {
   const sockets = new Set<net.Socket>()
   const arrivals: (() => void)[] = []

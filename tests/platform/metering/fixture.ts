@@ -15,7 +15,6 @@ export const JOBS = '/v1/clockwork/jobs'
 export const ENDPOINTS = '/v1/relay/endpoints'
 export const IDENTITIES = '/v1/gate/identities'
 
-/** When tests begin, and the start of the month after it. */
 export const START = '2026-03-31T23:58:00.000Z'
 export const NEXT_MONTH = Date.parse('2026-04-01T00:00:00.000Z')
 
@@ -25,7 +24,6 @@ export type Tenant = Awaited<ReturnType<Metered['newTenant']>>
 type Client = ReturnType<TestApp['client']> & { key: string }
 type Clients = Record<'gate' | 'clockwork' | 'passepartout' | 'relay', Client>
 
-/** The settings of metering by their short names. */
 export const flagsOf = (prices: Prices) => ({
   'metering-free-requests': `${prices.free ?? 0}`,
   'metering-overage-price-cents': `${prices.cents ?? 0}`,
@@ -52,7 +50,6 @@ export async function bootMetered(prices: Prices) {
   const app = await bootTestApp({ start: START, flags: flagsOf(prices) })
   const { keys, metering, tenants } = app.platform
 
-  /** A tenant on a plan with a key for each engine. */
   async function newTenant(plan: Plan) {
     const { id, key: newKey } = await app.tenant('Acme', plan)
     await app.passepartout.bots.enable(ACTOR, { tenantId: id, environment: 'test' })
@@ -72,7 +69,6 @@ export async function bootMetered(prices: Prices) {
       read: async (times = 1) => {
         for (let n = 0; n < times; n++) await clients.clockwork.get(JOBS)
       },
-      /** The status of the answer to a call that makes something new. */
       make: async (name = 'an event') => (await (CREATING[name] as Creating).send(clients)).status,
       change: (change: Parameters<typeof tenants.change>[2]) => tenants.change(ACTOR, id, change),
       suspend: (reason: 'billing' | 'renewal' = 'billing') => tenants.suspend(ACTOR, id, reason),
@@ -134,7 +130,6 @@ const flow = (kind: string) => plain(200, ({ gate }) => gate.get(`/v1/gate/auth/
 const tokenBy = (gate: Client) =>
   gate.post('/v1/gate/tokens', { api_key: gate.key, subject: 'someone' })
 
-/** Every call that makes something new. */
 export const CREATING: Record<string, Creating> = {
   'an event': coded(202, ({ relay }) => relay.post(MESSAGES, EVENT)),
   'a messenger sign-in': coded(200, (by) =>

@@ -4,7 +4,6 @@ import { bootMetered, ENDPOINTS, MESSAGES, NEXT_MONTH, type Tenant, useMetered }
 const fixture = await useMetered({ free: 10, cents: 1, cap: 4 })
 const { db, metering, neighbour, newTenant } = fixture
 
-/** Notices in the audit log. */
 const audited = ({ id }: Tenant, client = db.client) =>
   client
     .query<{ detail: string; actor_kind: string }, [string]>(

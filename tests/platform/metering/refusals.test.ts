@@ -152,7 +152,6 @@ const AGAIN = {
   ],
 } as const
 
-/** How often the target is called for what `withWork` makes. */
 const CALLED = 2
 
 /** A paused job, and an endpoint and a webhook with a delivery each. */

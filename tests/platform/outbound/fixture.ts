@@ -31,13 +31,11 @@ export const get = (url: string, rest: Rest = {}): OutboundRequest => ({
 export const post = (url: string, body: string, rest: Rest = {}) =>
   get(url, { method: 'POST', body, ...rest })
 
-/** Fails the test without a reply. */
 export function reply(result: OutboundResult) {
   if (!result.replied) throw new Error(`no reply: ${result.reason}: ${result.message}`)
   return { ...result, text: new TextDecoder().decode(result.body) }
 }
 
-/** Fails the test with a reply. */
 export function failure(result: OutboundResult) {
   if (result.replied) throw new Error(`replied ${result.status}`)
   return result
@@ -139,7 +137,6 @@ export async function startTlsTarget(
   return { ...(server.address() as AddressInfo), seen }
 }
 
-/** A port of loopback on which nothing listens. */
 export function closedPort(): number {
   const gone = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   gone.stop(true)
@@ -155,7 +152,6 @@ export async function eventually(condition: () => boolean) {
   if (!condition()) throw new Error('it never came true')
 }
 
-/** A clock that the test turns, and that counts its timers. */
 export function handClock() {
   let time = 0
   const timers = new Map<symbol, { at: number; fn: () => void }>()

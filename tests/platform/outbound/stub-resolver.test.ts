@@ -7,7 +7,6 @@ import { errorCode } from '../../../src/platform/transport/failure.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { type Records, startNameServer } from './name-server.ts'
 
-/** A resolver with its name server and its files. */
 async function createFixture(records: Records = {}) {
   const server = await startNameServer(records)
   const folder = temporaryFolder()

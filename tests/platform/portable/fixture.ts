@@ -17,7 +17,6 @@ export const ACTOR = { kind: 'cli', source: 'test' } as const
 // biome-ignore lint/suspicious/noExplicitAny: tests look into lines of every kind
 export type Line = any
 
-/** The lines of an export. */
 export function exportOf(
   { db, platform, clock }: TestApp,
   tenantId: string,
@@ -39,10 +38,8 @@ export function exportOf(
 /** The lines without the first and the last, which depend on time and place. */
 export const contentOf = (lines: Line[]): Line[] => lines.slice(1, -1)
 
-/** An id of a made-up row. */
 export const idNumber = (n: number): string => `00000000-0000-7000-8000-${`${n}`.padStart(12, '0')}`
 
-/** The id of an unknown tenant. */
 export const OTHER = idNumber(999_999)
 
 export const ofKind = (lines: Line[], kind: string): Line[] =>
@@ -85,7 +82,6 @@ function openTrial(): Db {
   return { ...scratch, close: () => void client.run('ROLLBACK') }
 }
 
-/** Imports a file beside the running application. */
 export async function importInto(
   { db, platform, clock }: TestApp,
   text: string | Uint8Array,

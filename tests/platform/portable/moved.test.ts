@@ -22,7 +22,6 @@ const BOB = 'bob@example.com'
 const RELAY_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const CUSTOM_DATA = { plan: 'gold', ünïcode: ['☃', 1.5, null] }
 
-/** A tenant that uses all four engines. */
 async function furnish(botUrl: string, url: string) {
   const flags = { 'passepartout-telegram-api-root': botUrl, 'gate-password-memory': '8MB' }
   const gate = await bootFlows({ flags })

@@ -15,7 +15,6 @@ import { addMigratedDatabase } from '../../support/template.ts'
 export const ACTOR = { kind: 'cli', source: 'test' } as const
 export const UNWATCHED: RotationWatch = { onResealed: () => {}, onWaiting: () => {} }
 
-/** A server that seals mails. */
 export async function openPost(db: Db, clock: Clock, dataDir: string) {
   const sealing = createSealing(await openKeyRing({ db, clock, dataDir }))
   const bodies = createBodies(sealing)
@@ -39,7 +38,6 @@ export async function openPost(db: Db, clock: Clock, dataDir: string) {
     sealing,
     post: (id: string, text: string) => void insert.run(id, hashOf(id), seal(id, text)),
     change: (id: string, text: string) => void update.run(seal(id, text), id),
-    /** Stores a body as it is. */
     put: (id: string, body: string) => void update.run(body, id),
     ...{ sealed, text, isCounted, ids },
     /** Whether every mail has its text and the fingerprint of its address. */
@@ -47,7 +45,6 @@ export async function openPost(db: Db, clock: Clock, dataDir: string) {
   }
 }
 
-/** The rotation of `secrets rotate`. */
 export const rotationOn = (db: Db, clock: Clock, dataDir: string) =>
   createRotation({ db, clock, audit: createAudit({ db, clock }), dataDir, columns: sealedColumns })
 
@@ -75,7 +72,6 @@ export async function createInstallation(count: number) {
   const rotate = (on: Db = connect(), watch: Partial<RotationWatch> = {}) =>
     turned(clock, rotationOn(on, clock, dataDir).rotate(ACTOR, { ...UNWATCHED, ...watch }))
   const known = () => knownMasterKeys(db)
-  /** Ids of the keys in the file. */
   function held(): string[] {
     const key = readMasterKey(dataDir)
     return key ? [key, ...key.previous].map(({ id }) => id) : []
@@ -83,7 +79,6 @@ export async function createInstallation(count: number) {
 
   return {
     ...{ dataDir, clock, db, post, connect, rotate, known, held },
-    /** A server that starts now. */
     start: () => openPost(connect(), clock, dataDir),
     /** Ids of the keys in the file, and of those that the database names. */
     keys: () => [held(), known()],
@@ -101,7 +96,6 @@ export async function createInstallation(count: number) {
   }
 }
 
-/** Turns the clock until the work is done. */
 export async function turned<T>(clock: TestClock, work: Promise<T>): Promise<T> {
   let isDone = false
   const ended = work.finally(() => {

@@ -31,7 +31,6 @@ function createFolder() {
   return { ...folder, file: masterKeyFile(folder.path) }
 }
 
-/** The message with which work is refused. */
 async function refusalOf(work: () => unknown): Promise<string> {
   try {
     await work()
@@ -42,7 +41,6 @@ async function refusalOf(work: () => unknown): Promise<string> {
   throw new Error('was not refused')
 }
 
-/** A data directory with a database. */
 function createHome() {
   const folder = createFolder()
   const { path: dataDir, file } = folder
