@@ -138,7 +138,8 @@ describe('A rotation', () => {
     using installation = await createInstallation(4)
     const { db, post } = installation
     const [from = ''] = installation.held()
-    const spoiled = [post.sealed('m1'), post.sealed('m2').replace(/..$/, 'AA'), 'not sealed']
+    const changed = post.sealed('m2').replace(/(?<=^.{20})./, (it) => (it === 'A' ? 'B' : 'A'))
+    const spoiled = [post.sealed('m1'), changed, 'not sealed']
     const names = ['m0', 'm2', 'm3']
     await db.commit(() => {
       for (const [n, id] of names.entries()) post.put(id, spoiled[n] ?? '')
