@@ -44,4 +44,9 @@ test('A typing error leads to the nearest name, another word to none', () => {
   for (const word of ['colour', 'p', '', '__proto__', 'x'.repeat(1_000_000)])
     expect(nearest(word, names)).toBeUndefined()
   expect(nearest('port', [])).toBeUndefined()
+  const long = 'x'.repeat(80)
+  expect([nearest(long, [`${long}y`]), nearest(`${long}y`, [long])]).toEqual([
+    `${long}y`,
+    undefined,
+  ])
 })
