@@ -1,26 +1,37 @@
-/** A page with one form and two buttons, for people, browsers and `walk`. */
-export function consentPage(of: {
+/** A page with one form, for people, browsers and `walk`. */
+export function formPage(of: {
   title: string
   action: string
-  who: string
+  text?: string
   fields?: Record<string, string>
+  buttons?: Record<string, string>
 }): string {
-  const hidden = Object.entries(of.fields ?? {}).map(
-    ([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`,
+  const inputs = Object.entries(of.fields ?? {}).map(
+    ([name, value]) => `<input type="hidden" name="${name}" value="${escaped(value)}">`,
+  )
+  const buttons = Object.entries(of.buttons ?? {}).map(
+    ([value, label]) => `<button name="decision" value="${value}">${label}</button>`,
   )
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>${escaped(of.title)}</title></head>
 <body>
 <h1>${escaped(of.title)}</h1>
-<p>Signed in as ${escaped(of.who)}</p>
+<p>${escaped(of.text ?? '')}</p>
 <form method="post" action="${escaped(of.action)}">
-${hidden.join('\n')}
-<button name="decision" value="allow">Continue</button>
-<button name="decision" value="deny">Cancel</button>
+${[...inputs, ...buttons].join('\n')}
 </form>
 </body>
 </html>`
 }
+
+/** Asks the user of an account whether they agree. */
+export const consentPage = (title: string, action: string, { name }: { name: string }): string =>
+  formPage({
+    title,
+    action,
+    text: `Signed in as ${name}`,
+    buttons: { allow: 'Continue', deny: 'Cancel' },
+  })
 
 const escaped = (text: string) => Bun.escapeHTML(text)
