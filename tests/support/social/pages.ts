@@ -1,37 +1,32 @@
-/** A page with one form, for people, browsers and `walk`. */
-export function formPage(of: {
-  title: string
-  action: string
-  text?: string
-  fields?: Record<string, string>
-  buttons?: Record<string, string>
-}): string {
-  const inputs = Object.entries(of.fields ?? {}).map(
-    ([name, value]) => `<input type="hidden" name="${name}" value="${escaped(value)}">`,
-  )
-  const buttons = Object.entries(of.buttons ?? {}).map(
-    ([value, label]) => `<button name="decision" value="${value}">${label}</button>`,
-  )
-  return `<!doctype html>
+const escaped = (text: string) => Bun.escapeHTML(text)
+
+const page = (title: string, action: string, content: string): string => `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><title>${escaped(of.title)}</title></head>
+<head><meta charset="utf-8"><title>${title}</title></head>
 <body>
-<h1>${escaped(of.title)}</h1>
-<p>${escaped(of.text ?? '')}</p>
-<form method="post" action="${escaped(of.action)}">
-${[...inputs, ...buttons].join('\n')}
+<h1>${title}</h1>
+<form method="post" action="${escaped(action)}">
+${content}
 </form>
 </body>
 </html>`
-}
 
 /** Asks the user of an account whether they agree. */
 export const consentPage = (title: string, action: string, { name }: { name: string }): string =>
-  formPage({
+  page(
     title,
     action,
-    text: `Signed in as ${name}`,
-    buttons: { allow: 'Continue', deny: 'Cancel' },
-  })
+    `<p>Signed in as ${escaped(name)}</p>
+<button name="decision" value="allow">Continue</button>
+<button name="decision" value="deny">Cancel</button>`,
+  )
 
-const escaped = (text: string) => Bun.escapeHTML(text)
+/** Posts these fields back, without a script. */
+export const backPage = (action: string, fields: Record<string, string>): string =>
+  page(
+    'Continue',
+    action,
+    Object.entries(fields)
+      .map(([name, value]) => `<input type="hidden" name="${name}" value="${escaped(value)}">`)
+      .join(''),
+  )

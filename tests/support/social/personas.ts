@@ -13,11 +13,7 @@ export interface Grant {
 }
 
 /** A request to the API with an access token. */
-export interface Call extends Grant {
-  query: URLSearchParams
-  accessToken: string
-  clientSecret: string
-}
+type Call = Grant & { query: URLSearchParams; accessToken: string; clientSecret: string }
 
 /** How a provider differs from the others. Paths are those of the real one. */
 export interface Persona {
@@ -43,6 +39,9 @@ export interface Persona {
   denial?: Record<string, string>
 }
 
+const addressOf = ({ email, isVerified }: Account) =>
+  email === null ? {} : { email, email_verified: isVerified }
+
 const standard = ({ account, scopes }: Grant) => ({
   sub: account.id,
   ...(scopes.includes('email') && addressOf(account)),
@@ -50,29 +49,36 @@ const standard = ({ account, scopes }: Grant) => ({
   ...account.claims,
 })
 
-const addressOf = ({ email, isVerified }: Account) =>
-  email === null ? {} : { email, email_verified: isVerified }
+/** A provider of ID tokens, with the same claims at its userinfo endpoint. */
+const openId = (
+  [authorize, token, jwks, userinfo]: [string, string, string, string?],
+  { claims = standard, ...more }: Partial<Persona> = {},
+): Persona => ({
+  authorize,
+  token,
+  jwks,
+  claims,
+  ...(userinfo && { api: { [userinfo]: claims } }),
+  ...more,
+})
 
-const described = (error: string) => ({ error, error_description: `This is about ${error}.` })
+/** The standard's refusal of a code or client. */
+export const usualRefusal = (error: string, status = 400) =>
+  Response.json({ error, error_description: `This is about ${error}.` }, { status })
 
 const GITHUB_WORDS: Record<string, string> = {
   invalid_grant: 'bad_verification_code',
   invalid_client: 'incorrect_client_credentials',
 }
 
-const loginOf = ({ name }: Account) => name.toLowerCase().replaceAll(' ', '-')
-
 const graphError = (message: string) => {
   const error = { message, type: 'OAuthException', code: 100, fbtrace_id: 'Abc123' }
   return Response.json({ error }, { status: 400 })
 }
 
-const slack = (grant: Grant) => ({ 'https://slack.com/team_id': 'T0WORKSPACE', ...standard(grant) })
-
-const twitch = ({ account, asksForEmail }: Grant) => ({
-  sub: account.id,
-  ...(asksForEmail && { ...addressOf(account), preferred_username: account.name }),
-  ...account.claims,
+const withRefreshToken = (answer: Words) => ({
+  ...answer,
+  refresh_token: `refresh-${answer.access_token}`,
 })
 
 export const personas: Record<ProviderName, Persona> = {
@@ -85,72 +91,63 @@ export const personas: Record<ProviderName, Persona> = {
       scope: scopes.join(','),
       token_type: 'bearer',
     }),
-    refusal: (error) => Response.json(described(GITHUB_WORDS[error] ?? error)),
+    refusal: (error) => usualRefusal(GITHUB_WORDS[error] ?? error, 200),
     api: {
-      '/api/v3/user': ({ account }) => ({
-        login: loginOf(account),
-        id: Number(account.id),
-        name: account.name,
+      '/api/v3/user': ({ account: { id, name, claims } }) => ({
+        id: Number(id),
+        login: `login-${id}`,
+        name,
         email: 'shown-in-public@example.com',
-        ...account.claims,
+        ...claims,
       }),
       '/api/v3/user/emails': ({ account: { email, isVerified }, scopes }) =>
         scopes.includes('user:email')
           ? [
-              { email: 'another@example.com', primary: false, verified: true, visibility: null },
+              { email: 'another@example.com', primary: false, verified: true },
               ...(email ? [{ email, primary: true, verified: isVerified }] : []),
             ]
           : Response.json({ message: 'Not Found' }, { status: 404 }),
     },
   },
-  google: {
-    authorize: '/o/oauth2/v2/auth',
-    token: '/token',
-    jwks: '/oauth2/v3/certs',
-    api: { '/v1/userinfo': standard },
-    claims: standard,
+  google: openId(['/o/oauth2/v2/auth', '/token', '/oauth2/v3/certs', '/v1/userinfo'], {
     namesIssuer: true,
     pkce: 'demanded',
-  },
-  gitlab: {
-    authorize: '/oauth/authorize',
-    token: '/oauth/token',
-    jwks: '/oauth/discovery/keys',
-    api: { '/oauth/userinfo': standard },
+  }),
+  gitlab: openId(['/oauth/authorize', '/oauth/token', '/oauth/discovery/keys'], {
     claims: (grant) => standard({ ...grant, scopes: ['email'] }),
+    api: { '/oauth/userinfo': standard },
     namesIssuer: true,
     pkce: 'demanded',
-  },
-  microsoft: {
-    authorize: '/common/oauth2/v2.0/authorize',
-    token: '/common/oauth2/v2.0/token',
-    jwks: '/common/discovery/v2.0/keys',
-    base: '/common',
-    issuer: (url, { claims }) => `${url}/${claims?.tid ?? ORGANISATION}/v2.0`,
-    claims: ({ account }) => ({
-      sub: account.id,
-      tid: ORGANISATION,
-      oid: uuidOf(account.id),
-      ...(account.email && { email: account.email }),
-      ...(account.isVerified && { xms_edov: true }),
-      name: account.name,
-      preferred_username: `${account.id}@tenant.example`,
-      ...account.claims,
-    }),
-    pkce: 'demanded',
-  },
+  }),
+  microsoft: openId(
+    ['/common/oauth2/v2.0/authorize', '/common/oauth2/v2.0/token', '/common/discovery/v2.0/keys'],
+    {
+      base: '/common',
+      issuer: (url, { claims }) => `${url}/${claims?.tid ?? ORGANISATION}/v2.0`,
+      claims: ({ account: { id, email, isVerified, name, claims } }) => ({
+        sub: id,
+        tid: ORGANISATION,
+        oid: uuidOf(id),
+        ...(email && { email }),
+        ...(isVerified && { xms_edov: true }),
+        name,
+        preferred_username: `${id}@tenant.example`,
+        ...claims,
+      }),
+      pkce: 'demanded',
+    },
+  ),
   discord: {
     authorize: '/oauth2/authorize',
     token: '/api/oauth2/token',
-    words: (answer) => ({ ...answer, refresh_token: `refresh-${answer.access_token}` }),
+    words: withRefreshToken,
     api: {
-      '/api/users/@me': ({ account, scopes }) => ({
-        id: account.id,
-        username: loginOf(account),
-        global_name: account.name,
+      '/api/users/@me': ({ account: { id, name, email, isVerified, claims }, scopes }) => ({
+        id,
+        global_name: name,
         locale: 'en-US',
-        ...(scopes.includes('email') && { email: account.email, verified: account.isVerified }),
-        ...account.claims,
+        ...(scopes.includes('email') && { email, verified: isVerified }),
+        ...claims,
       }),
     },
   },
@@ -161,68 +158,59 @@ export const personas: Record<ProviderName, Persona> = {
     refusal: graphError,
     denial: { error_code: '200', error_reason: 'user_denied' },
     api: {
-      '/me': ({ query, account, accessToken, clientSecret }) => {
+      '/me': ({ query, account: { id, name, email, claims }, accessToken, clientSecret }) => {
         const proof = createHmac('sha256', clientSecret).update(accessToken).digest('hex')
         if (query.get('appsecret_proof') !== proof) return graphError('Invalid appsecret_proof')
-        const { id, name, email, claims } = account
         const fields = (query.get('fields') ?? 'id,name').split(',')
         const all = Object.entries({ id, name, ...(email && { email }), ...claims })
         return Object.fromEntries(all.filter(([field]) => fields.includes(field)))
       },
     },
   },
-  linkedin: {
-    authorize: '/oauth/v2/authorization',
-    token: '/oauth/v2/accessToken',
-    jwks: '/oauth/openid/jwks',
-    issuer: (url) => `${url}/oauth`,
-    api: { '/v2/userinfo': standard },
-    claims: standard,
-    pkce: 'refused',
-    ignoresNonce: true,
-    words: ({ token_type: _, ...answer }) => answer,
-  },
-  apple: {
-    authorize: '/auth/authorize',
-    token: '/auth/token',
-    jwks: '/auth/keys',
-    claims: standard,
-    responseMode: 'form_post',
-  },
-  slack: {
-    authorize: '/openid/connect/authorize',
-    token: '/api/openid.connect.token',
-    jwks: '/openid/connect/keys',
-    api: { '/api/openid.connect.userInfo': slack },
-    claims: slack,
-    words: (answer) => ({ ok: true, ...answer }),
-    refusal: (error) => Response.json({ ok: false, error }),
-  },
-  twitch: {
-    authorize: '/oauth2/authorize',
-    token: '/oauth2/token',
-    jwks: '/oauth2/keys',
+  linkedin: openId(
+    ['/oauth/v2/authorization', '/oauth/v2/accessToken', '/oauth/openid/jwks', '/v2/userinfo'],
+    {
+      issuer: (url) => `${url}/oauth`,
+      pkce: 'refused',
+      ignoresNonce: true,
+      words: ({ token_type: _, ...answer }) => answer,
+    },
+  ),
+  apple: openId(['/auth/authorize', '/auth/token', '/auth/keys'], { responseMode: 'form_post' }),
+  slack: openId(
+    [
+      '/openid/connect/authorize',
+      '/api/openid.connect.token',
+      '/openid/connect/keys',
+      '/api/openid.connect.userInfo',
+    ],
+    {
+      claims: (grant) => ({ 'https://slack.com/team_id': 'T0WORKSPACE', ...standard(grant) }),
+      words: (answer) => ({ ok: true, ...answer }),
+      refusal: (error) => Response.json({ ok: false, error }),
+    },
+  ),
+  twitch: openId(['/oauth2/authorize', '/oauth2/token', '/oauth2/keys', '/oauth2/userinfo'], {
     issuer: (url) => `${url}/oauth2`,
-    api: { '/oauth2/userinfo': twitch },
-    claims: twitch,
+    claims: ({ account, asksForEmail }) => ({
+      sub: account.id,
+      ...(asksForEmail && { ...addressOf(account), preferred_username: account.name }),
+      ...account.claims,
+    }),
     words: (answer, { scopes }) => ({ ...answer, scope: scopes }),
-  },
+  }),
   spotify: {
     authorize: '/authorize',
     token: '/api/token',
     authenticates: 'basic',
-    words: (answer) => ({ ...answer, refresh_token: `refresh-${answer.access_token}` }),
+    words: withRefreshToken,
     api: {
-      '/v1/me': ({ account, scopes }) => ({
-        account_id: `A${account.id}`,
-        id: loginOf(account),
-        display_name: account.name,
-        ...(scopes.includes('user-read-email') && { email: account.email }),
-        ...account.claims,
+      '/v1/me': ({ account: { id, name, email, claims }, scopes }) => ({
+        account_id: `A${id}`,
+        display_name: name,
+        ...(scopes.includes('user-read-email') && { email }),
+        ...claims,
       }),
     },
   },
 }
-
-/** The standard's refusal of a code or client. */
-export const usualRefusal = (error: string) => Response.json(described(error), { status: 400 })

@@ -1,6 +1,7 @@
 import { type Config, PROVIDERS, type ProviderName } from '../../../src/config/index.ts'
+import { testConfig } from '../config.ts'
 import { type Account, newAccount } from './accounts.ts'
-import { consentPage, formPage } from './pages.ts'
+import { backPage, consentPage } from './pages.ts'
 import { type Grant, personas, usualRefusal } from './personas.ts'
 import {
   isAppleSecret,
@@ -24,19 +25,7 @@ const CLIENT_ID = 'gatehouse-at-providers'
 const CLIENT_SECRET = 'a+secret/of the:client'
 const HOUR_S = 3600
 
-export const NOTHING_SET: ProviderSettings = {
-  clientId: undefined,
-  clientSecret: undefined,
-  teamId: undefined,
-  keyId: undefined,
-  privateKey: undefined,
-  baseUrl: undefined,
-  authorizeUrl: undefined,
-  tokenUrl: undefined,
-  userinfoUrl: undefined,
-  issuer: undefined,
-  jwksUrl: undefined,
-}
+export const NOTHING_SET: ProviderSettings = testConfig().gate.providers.google
 
 /** A key takes time to make, so all share it until one is told to change. */
 const FIRST_KEY = newSigningKey()
@@ -54,18 +43,16 @@ interface Code extends Grant {
  * `base_url` is all that a configuration changes. A code works once, for the client, the redirect and
  * the verifier that it was issued for.
  */
-export function startProviders(
-  options: {
-    redirectUris?: string[]
-    /** The times in ID tokens; by default those of the machine. */
-    clock?: { now(): number }
-    port?: number
-  } = {},
-) {
+export function startProviders({
+  redirectUris: allowed = [] as string[],
+  /** Has the times in ID tokens; by default those of the machine. */
+  clock = Date as { now(): number },
+  port = 0,
+} = {}) {
   const codes = new Map<string, Code>()
   const tokens = new Map<string, Code>()
   const requests: { method: string; path: string }[] = []
-  const redirectUris = new Set(options.redirectUris)
+  const redirectUris = new Set(allowed)
   const apple = newAppleClient()
   /** Users who signed in at Apple before. */
   const greeted = new Set<string>()
@@ -75,12 +62,11 @@ export function startProviders(
     scopes: undefined as string[] | undefined,
     tamper: undefined as Tamper | undefined,
   }
-  const now = () => options.clock?.now() ?? Date.now()
   const clientIdAt = (provider: ProviderName) => (provider === 'apple' ? apple.clientId : CLIENT_ID)
 
   const server = Bun.serve({
     hostname: '127.0.0.1',
-    port: options.port ?? 0,
+    port,
     async fetch(request) {
       const url = new URL(request.url)
       requests.push({ method: request.method, path: url.pathname + url.search })
@@ -171,12 +157,12 @@ export function startProviders(
       [id = null, secret = null] = basicIn(headers.get('authorization') ?? '')
     if (id !== clientIdAt(provider)) return false
     if (provider !== 'apple') return secret === CLIENT_SECRET
-    return isAppleSecret(secret ?? '', apple, urlOf('apple'), now())
+    return isAppleSecret(secret ?? '', apple, urlOf('apple'), clock.now())
   }
 
   function idToken({ provider, account, nonce }: Code, claims: Record<string, unknown>): string {
     const { issuer = (url: string) => url, ignoresNonce } = personas[provider]
-    const iat = Math.floor(now() / 1000)
+    const iat = Math.floor(clock.now() / 1000)
     const token = {
       header: { alg: 'RS256', kid: state.key.kid },
       claims: {
@@ -242,8 +228,7 @@ const html = (page: string) => new Response(page, { headers: { 'content-type': '
 function back(query: URLSearchParams, answer: Record<string, string>): Response {
   const url = new URL(query.get('redirect_uri') ?? '')
   const fields = { ...answer, state: query.get('state') ?? '' }
-  if (query.get('response_mode') === 'form_post')
-    return html(formPage({ title: 'Continue', action: url.href, fields }))
+  if (query.get('response_mode') === 'form_post') return html(backPage(url.href, fields))
   for (const [name, value] of Object.entries(fields)) url.searchParams.set(name, value)
   return new Response(null, { status: 302, headers: { location: url.href } })
 }

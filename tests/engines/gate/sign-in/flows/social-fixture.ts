@@ -190,7 +190,7 @@ function socialOf(app: TestApp, fakes: Providers, party: Awaited<ReturnType<type
   }
 
   /** Exchanges the code of a browser that returned to the app. */
-  const tryExchange = ({ location }: Page): Promise<Answer> => {
+  const tryExchange = ({ location }: Pick<Page, 'location'>): Promise<Answer> => {
     const { searchParams } = new URL(location)
     const [flow, code] = [searchParams.get('flow'), searchParams.get('code')]
     return api.post(`${SESSIONS}/exchange`, { flow, code })

@@ -54,8 +54,8 @@ async function failFrom(acme: Tenant, from: string, times = PER_ADDRESS) {
   for (let at = 0; at < times; at++) await wrongly(acme, 1, { identifier: unknown(at), from })
 }
 
-/** The statuses of tries at once: as many as the limit were made, the others refused. */
-async function expectAdmitted(tries: Promise<number>[], limit: number) {
+/** Of tries at once, as many as the limit are made, and the others refused. */
+async function expectAdmitted(limit: number, tries: Promise<number>[]) {
   const refused = Array(tries.length - limit).fill(429)
   expect((await Promise.all(tries)).sort()).toEqual([...Array(limit).fill(422), ...refused])
 }
@@ -73,8 +73,11 @@ describe('Tries for one person', () => {
     expect(verified.hashes()).toEqual([])
   })
 
-  test('are counted together in all spellings, from all networks, and in all flows', async () => {
+  test('are counted together at once, in all spellings, from all networks and in all flows', async () => {
     const { acme, from, elsewhere } = await withAda()
+    const tries = Array.from({ length: 6 }, () => statusOf(acme, 'wrong', { from }))
+    await expectAdmitted(PER_PERSON, tries)
+    await clock.advance(MINUTE)
     await wrongly(acme, 1, { identifier: ` ${ADA.toUpperCase()}`, from })
     await wrongly(acme, 1, { identifier: 'Ada@Example.COM', from: elsewhere })
     const flow = await acme.start('login')
@@ -84,12 +87,6 @@ describe('Tries for one person', () => {
     expect(await statusOf(acme, PASSWORD, { from: '192.0.0.4' })).toBe(429)
     await clock.advance(MINUTE)
     expect(await send(PASSWORD)).toBe(200)
-  })
-
-  test('are counted together if they arrive at once', async () => {
-    const { acme, from } = await withAda()
-    const tries = Array.from({ length: 8 }, () => statusOf(acme, 'wrong', { from }))
-    await expectAdmitted(tries, PER_PERSON)
   })
 
   test('are counted for each person and tenant, known or not', async () => {
@@ -155,10 +152,9 @@ describe('Failures from one address', () => {
     const { acme, from } = await withAda()
     const password = 'wrong at the same time'
     using verified = countVerifications(password)
-    const tries = Array.from({ length: 10 }, (_, at) =>
-      statusOf(acme, password, { identifier: unknown(at), from }),
-    )
-    await expectAdmitted(tries, PER_ADDRESS)
+    const by = (at: number) => ({ identifier: unknown(at), from })
+    const tries = Array.from({ length: 10 }, (_, at) => statusOf(acme, password, by(at)))
+    await expectAdmitted(PER_ADDRESS, tries)
     expect(verified.hashes()).toHaveLength(PER_ADDRESS)
   })
 
@@ -195,8 +191,10 @@ describe('Failures from one address', () => {
     const sent: Json[] = []
     for (let at = 0; at < PER_ADDRESS + 2; at++) sent.push(await sentTo(unknown(at)))
     expect(await send(right, { code: acme.codeFor(ADA) }, from)).toBe(200)
-    const codes = sent.map((flow) => send(flow, { code: 'wrong' }, from))
-    await expectAdmitted(codes, PER_ADDRESS)
+    await expectAdmitted(
+      PER_ADDRESS,
+      sent.map((flow) => send(flow, { code: 'wrong' }, from)),
+    )
 
     await acme.security({ mfa_enabled: true })
     await clock.advance(MINUTE)
@@ -204,8 +202,10 @@ describe('Failures from one address', () => {
     const halves: Json[] = []
     for (let n = 0; n < PER_ADDRESS + 1; n++) halves.push((await halfway(acme, BOB)).flow)
     const wrong = { method: 'lookup_secret', lookup_secret: 'zzzz-zzzz' }
-    const factors = halves.map((flow) => send(flow, wrong, elsewhere))
-    await expectAdmitted(factors, PER_ADDRESS)
+    await expectAdmitted(
+      PER_ADDRESS,
+      halves.map((flow) => send(flow, wrong, elsewhere)),
+    )
   })
 
   test('are not counted for a server with the key of the tenant', async () => {
@@ -244,79 +244,61 @@ describe('Requests that cost something', () => {
     expect((await ask(from)).status).toBe(200)
   })
 
-  test('are choices of how to confirm an address', async () => {
-    const { acme, from } = await withAda()
-    const flow = await acme.start('verification')
-    const choose = async () => (await acme.send(flow, { confirm_by: 'sign_in' }, peer(from))).status
-    for (let n = 0; n < PER_ADDRESS; n++) expect(await choose()).toBe(422)
-    expect(await choose()).toBe(429)
-  })
-
   test('are counted once the form is valid; reading a flow is free', async () => {
-    const { acme, from } = await withAda()
+    const { acme, from, elsewhere } = await withAda()
     await failFrom(acme, from, PER_ADDRESS - 1)
     const flow = await acme.start('registration')
     for (let n = 0; n < 10; n++) expect((await read(acme, flow)).status).toBe(200)
+    const send = async (to: Json, fields: Json, by = from) =>
+      (await acme.send(to, fields, peer(by))).status
     const good = { method: 'password', traits: { email: BOB }, password: PASSWORD }
-    for (const [fields, status] of [
-      [{}, 422],
-      [{ ...good, traits: { email: 'x' } }, 422],
-      [{ ...good, password: 'short' }, 422],
-      [good, 200],
-    ] as const)
-      expect((await acme.send(flow, fields, peer(from))).status).toBe(status)
+    for (const wrong of [{}, { ...good, traits: { email: 'x' } }, { ...good, password: 'short' }])
+      expect(await send(flow, wrong)).toBe(422)
+    expect(await send(flow, good)).toBe(200)
+    // Choices of how to confirm an address cost something, too.
+    const choice = await acme.start('verification')
+    const choose = () => send(choice, { confirm_by: 'sign_in' }, elsewhere)
+    for (let n = 0; n < PER_ADDRESS; n++) expect(await choose()).toBe(422)
+    expect(await choose()).toBe(429)
   })
 })
 
-describe('Changes of settings', () => {
+test('Changes of settings are limited by address, and not for a server with a key', async () => {
   /** Rows written since the database was opened. */
   const writes = () =>
     flows.app.db.client.query<{ n: number }, []>('SELECT total_changes() AS n').get()?.n
-
-  async function signedIn() {
-    const { acme } = await withAda()
-    await clock.advance(MINUTE)
-    const { session_token: token } = await acme.signIn(ADA)
-    return { acme, token: token as string }
+  const { acme } = await withAda()
+  await clock.advance(MINUTE)
+  await acme.security({ mfa_enabled: true })
+  const { session_token: token } = await acme.signIn(ADA)
+  for (let n = 0; n <= PER_ADDRESS; n++) {
+    const { id: flow } = await acme.settings(token)
+    const fields = { flow, method: 'profile', traits: { email: ADA, custom_data: { n } } }
+    expect((await acme.submit('settings', fields, withToken(token))).status).toBe(200)
   }
+  await acme.enrol(token)
+  await clock.advance(MINUTE)
+  const flow = await acme.settings(token)
+  // A form in the language of its flow costs nothing more.
+  const english = { 'accept-language': 'en' }
+  const step = () => acme.send(flow, { lookup_secret_regenerate: 'true' }, english)
+  for (let n = 0; n < PER_ADDRESS; n++) expect((await step()).status).toBe(200)
+  const before = writes()
+  const { status, body } = await step()
+  expect([status, saidIn(body), writes()]).toEqual([429, [4900002], before])
+  await clock.advance(MINUTE)
+  expect((await step()).status).toBe(200)
 
-  test('are limited by address: steps of one flow', async () => {
-    const { acme, token } = await signedIn()
-    await acme.security({ mfa_enabled: true })
-    await acme.enrol(token)
-    await clock.advance(MINUTE)
-    const flow = await acme.settings(token)
-    // A form in the language of its flow costs nothing more.
-    const english = { 'accept-language': 'en' }
-    const step = () => acme.send(flow, { lookup_secret_regenerate: 'true' }, english)
-    for (let n = 0; n < PER_ADDRESS; n++) expect((await step()).status).toBe(200)
-    const before = writes()
-    const { status, body } = await step()
-    expect([status, saidIn(body), writes()]).toEqual([429, [4900002], before])
-    await clock.advance(MINUTE)
-    expect((await step()).status).toBe(200)
-  })
-
-  test('are limited by address: pages, each of which starts a flow', async () => {
-    const { acme, token } = await signedIn()
-    const browser = newBrowser(flows.app)
-    let page = await browser.visit((await acme.settings(token)).hosted_url)
-    await clock.advance(MINUTE)
-    for (let n = 0; n < PER_ADDRESS; n++)
-      page = await browser.follow(await browser.press(page, ['method', 'profile']))
-    const before = writes()
-    const refused = await browser.press(page, ['method', 'profile'])
-    expect([refused.status, writes()]).toEqual([429, before])
-  })
-
-  test('are not limited for a server with a key', async () => {
-    const { acme, token } = await signedIn()
-    for (let n = 0; n <= PER_ADDRESS; n++) {
-      const { id: flow } = await acme.settings(token)
-      const fields = { flow, method: 'profile', traits: { email: ADA, custom_data: { n } } }
-      expect((await acme.submit('settings', fields, withToken(token))).status).toBe(200)
-    }
-  })
+  // Of pages, each starts a flow.
+  await clock.advance(MINUTE)
+  const browser = newBrowser(flows.app)
+  let page = await browser.visit((await acme.settings(token)).hosted_url)
+  await clock.advance(MINUTE)
+  for (let n = 0; n < PER_ADDRESS; n++)
+    page = await browser.follow(await browser.press(page, ['method', 'profile']))
+  const written = writes()
+  const refused = await browser.press(page, ['method', 'profile'])
+  expect([refused.status, writes()]).toEqual([429, written])
 })
 
 test('The limits are 10 tries a minute for a person, and 60 for an address', () => {
