@@ -65,16 +65,6 @@ describe('An account with the verified address of an identity is connected', () 
     expect((await signInWith('github', account)).identity.id).toBe(holder.id)
   })
 
-  test('on pages, too, which lead to the app', async () => {
-    const account = newAccount()
-    const holder = await holderOf(account.email)
-    const at = await social.browserAt('registration')
-    const asking = await at.browser.follow(await social.pressProvider(at, 'github', account))
-    const done = await at.browser.press(asking, ['method', 'password'], { password: PASSWORD })
-    expect((await exchange(done)).identity.id).toBe(holder.id)
-    expect(await accountsOf(holder)).toEqual([named('github', account)])
-  })
-
   test('by an email code', async () => {
     const of = await newTenant()
     await of.security({ passwordless_enabled: true })
