@@ -270,8 +270,6 @@ describe('The callback URL', () => {
     await small.exchange(await small.callback('github', arrival))
   })
 
-  const url = callbackOf('apple')
-
   test.each<[string, Record<string, string>, string]>([
     ['fields', { state: 's', code: 'c' }, 'state=s&code=c'],
     ['unknown fields', { 'https://evil.example/': 'x', location: 'x', state: 's' }, 'state=s'],
@@ -279,18 +277,9 @@ describe('The callback URL', () => {
     ['4000 characters', { state: 's', user: 'x'.repeat(4000) }, `state=s&user=${'x'.repeat(4000)}`],
     ['4001 characters', { state: 's', user: 'x'.repeat(4001) }, 'state=s'],
   ])('redirects what is posted to it: %s', async (_, fields, query) => {
-    const { status, headers } = await social.post(url, fields)
-    expect([status, headers.get('location')]).toEqual([303, `${url}?${query}`])
+    const { status, headers } = await social.post(callbackOf('apple'), fields)
+    expect([status, headers.get('location')]).toEqual([303, `${callbackOf('apple')}?${query}`])
     expect(headers.get('set-cookie')).toBeNull()
-  })
-
-  test.each([
-    ['text/plain', 'state=x', 415],
-    ['application/json', '{', 400],
-    ['application/json', '[]', 400],
-  ])('refuses a post of %s: %s', async (type, body, status) => {
-    const headers = { 'content-type': type, accept: 'text/html' }
-    expect((await app.raw(pathOf(url), { method: 'POST', headers, body })).status).toBe(status)
   })
 })
 

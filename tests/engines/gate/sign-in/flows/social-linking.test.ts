@@ -161,14 +161,6 @@ describe('An account with the verified address of an identity is not connected',
     expect(await accountsOf(holder)).toEqual([])
   })
 
-  test('if the user signs up with another account instead', async () => {
-    const { holder, flow } = await asked()
-    const another = newAccount()
-    const { identity } = await exchange(await roundTrip(flow, 'discord', another))
-    expect(await accountsOf(identity)).toEqual([named('discord', another)])
-    expect(await accountsOf(holder)).toEqual([])
-  })
-
   test('if both come at the same time: one is asked', async () => {
     const account = newAccount()
     const other = newAccount({ email: account.email })

@@ -92,6 +92,9 @@ describe('Connecting an account', () => {
 
   test('works on a page and by the tenant’s server, and disconnecting, too', async () => {
     const { token, identity } = await newUser()
+    // A program needs an app to return to.
+    const refused = await send(await settings(token), { link: 'github' }, withToken(token))
+    expect([refused.status, ...messageIds(refused.body)]).toEqual([422, 4000001])
     const { browser, page } = await browserAt('settings', withToken(token))
     const account = newAccount()
     const back = await pressProvider({ browser, page }, 'discord', account, { button: 'link' })
@@ -172,14 +175,12 @@ describe('Connecting an account', () => {
   test('at once adds one of two accounts that come back on two pages', async () => {
     const { token, identity } = await newUser()
     const ways = []
-    for (let n = 0; n < 2; n++) {
+    for (const account of [newAccount(), newAccount()]) {
       const { browser, page } = await browserAt('settings', withToken(token))
       const { location } = await browser.press(page, ['link', 'github'])
-      ways.push({ browser, arrival: await authorize(location, 'github', newAccount()) })
+      ways.push([await authorize(location, 'github', account), browser] as const)
     }
-    const pages = await Promise.all(
-      ways.map(({ arrival, browser }) => callback('github', arrival, browser)),
-    )
+    const pages = await Promise.all(ways.map((way) => callback('github', ...way)))
     const texts: string[] = []
     for (const page of pages) texts.push((await page.browser.follow(page)).text)
     for (const words of ['Your changes have been saved.', 'connected to another user'])
@@ -255,14 +256,6 @@ describe('The code that the browser brings back to the app', () => {
     clock.jump(4 * MINUTE + 1)
     expect(await next.finish()).toMatchObject(refuses(403, 'session_refresh_required'))
     expect(await accountsOf(identity)).toHaveLength(1)
-  })
-
-  test('needs an app to return to', async () => {
-    const { token } = await newUser()
-    const before = rowsOf(app, 'gate_round_trips').length
-    const refused = await send(await settings(token), { link: 'github' }, withToken(token))
-    expect([refused.status, ...messageIds(refused.body)]).toEqual([422, 4000001])
-    expect(rowsOf(app, 'gate_round_trips')).toHaveLength(before)
   })
 
   // Otherwise an attacker could open the page, begin by a program, and send a victim there.

@@ -12,7 +12,7 @@ import {
   sessionOf,
   withToken,
 } from './acts.ts'
-import { newBrowser, type Page } from './browser.ts'
+import { newBrowser } from './browser.ts'
 import { messageIds, nodeNames } from './fixture.ts'
 import {
   bootSocial,
@@ -306,16 +306,6 @@ describe('A user who has to sign in again', () => {
     const page = await tenant.roundTrip(asked, 'discord', account, { headers })
     const again = (await tenant.exchange(page)).session
     expect([again.id, Date.parse(again.authenticated_at)]).toEqual([session.id, clock.now()])
-  })
-
-  test('does so with the provider on a page, and continues there', async () => {
-    const { tenant, account, headers } = await longAgo()
-    const { browser, page } = await tenant.browserAt('settings', headers)
-    const change = (at: Page) =>
-      browser.press(at, ['method', 'password'], { password: NEW_PASSWORD })
-    const login = await browser.follow(await change(page))
-    const back = await pressProvider({ browser, page: login }, 'discord', account)
-    expect((await change(await browser.follow(back))).status).toBe(303)
   })
 
   test.each(['new', 'known'])('is refused with a %s account', async (which) => {
