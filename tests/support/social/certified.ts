@@ -1,10 +1,16 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { interactionPolicy, Provider } from 'oidc-provider'
 import { type Account, newAccount } from './accounts.ts'
 import { consentPage } from './pages.ts'
 import { personas } from './personas.ts'
+
+// The library warns of Bun, and of defaults that are good enough for a test.
+for (const method of ['info', 'warn'] as const) {
+  const log = console[method]
+  console[method] = (...words) => `${words}`.includes('oidc-provider') || log(...words)
+}
+const { interactionPolicy, Provider } = await import('oidc-provider')
 
 const CLIENT = { clientId: 'gatehouse-at-certified', clientSecret: 'a-secret-of-the-client' }
 
