@@ -9,4 +9,4 @@ export {
   type Tamper,
 } from './providers.ts'
 export { newSigningKey, published, signToken } from './signing.ts'
-export { type Arrival, walk } from './walk.ts'
+export { type Arrival, walk, withParams } from './walk.ts'

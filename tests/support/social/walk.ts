@@ -4,6 +4,15 @@ export interface Arrival {
   params: URLSearchParams
 }
 
+/** The parameters with these changes; null removes one. */
+export function withParams(
+  params: URLSearchParams,
+  changes: Record<string, string | null>,
+): URLSearchParams {
+  const next = Object.entries({ ...Object.fromEntries(params), ...changes })
+  return new URLSearchParams(next.filter((one): one is [string, string] => one[1] !== null))
+}
+
 const MAX_STEPS = 5
 
 /** Follows redirects and presses the button of each form, up to the callback `to`. */

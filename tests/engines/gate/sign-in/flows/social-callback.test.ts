@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { PROVIDERS, type ProviderName } from '../../../../../src/config/index.ts'
 import { createStore } from '../../../../../src/engines/gate/store.ts'
 import { sha256 } from '../../../../../src/platform/crypto.ts'
-import { type Arrival, newAccount } from '../../../../support/social/index.ts'
+import { type Arrival, newAccount, withParams } from '../../../../support/social/index.ts'
 import { ACTOR, IDENTITIES, MINUTE, rowsOf, SECOND, SESSIONS } from '../../fixture.ts'
 import { HOUR, isAlive, withToken } from './acts.ts'
 import { newBrowser, type Page } from './browser.ts'
@@ -21,11 +21,10 @@ async function arriving(provider: ProviderName = 'github', account = newAccount(
   return { flow, arrival: await arrivalFrom(flow, provider, account) }
 }
 
-function changed({ method, params }: Arrival, changes: Record<string, string | null>): Arrival {
-  const next = Object.entries({ ...Object.fromEntries(params), ...changes })
-  const kept = next.filter((entry): entry is [string, string] => entry[1] !== null)
-  return { method, params: new URLSearchParams(kept) }
-}
+const changed = ({ method, params }: Arrival, changes: Record<string, string | null>): Arrival => ({
+  method,
+  params: withParams(params, changes),
+})
 
 function expectRefused(page: Page) {
   expect(page).toMatchObject({ status: 403, location: '', forms: [] })

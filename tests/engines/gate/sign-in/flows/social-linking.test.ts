@@ -59,8 +59,8 @@ describe('An account with the verified address of an identity is connected', () 
 
     expect([status, body.session.identity.id]).toEqual([200, holder.id])
     expect(await accountsOf(holder)).toEqual([named('github', account)])
-    const login2 = ['identity.login', { email }]
-    expect(social.eventsOf(holder).slice(1)).toEqual([login2, login2] as [string, Json][])
+    const loggedIn = ['identity.login', { email }]
+    expect(social.eventsOf(holder).slice(1)).toEqual([loggedIn, loggedIn] as [string, Json][])
     expect(actionsOn(social.app, `identity:${holder.id}`)).toContain('identity.account_connected')
     expect((await signInWith('github', account)).identity.id).toBe(holder.id)
   })

@@ -16,6 +16,7 @@ import {
   startProviders,
   type Tamper,
   walk,
+  withParams,
 } from '../../../../support/social/index.ts'
 import { START } from '../../fixture.ts'
 
@@ -81,13 +82,10 @@ export async function refusalOf(social: Social, callback: Callback): Promise<Soc
   return error as SocialError
 }
 
-export function withParams(callback: Callback, changes: Record<string, string | null>): Callback {
-  const params = new URLSearchParams(callback.params)
-  for (const [name, value] of Object.entries(changes))
-    if (value === null) params.delete(name)
-    else params.set(name, value)
-  return { ...callback, params }
-}
+export const changed = (callback: Callback, changes: Record<string, string | null>): Callback => ({
+  ...callback,
+  params: withParams(callback.params, changes),
+})
 
 /** All providers on loopback, and a client of each. */
 export function useProviders() {

@@ -11,12 +11,12 @@ import {
   type Callback,
   callbackFrom,
   callbackOf,
+  changed,
   claiming,
   complete,
   refusalOf,
   socialWith,
   useProviders,
-  withParams,
 } from './fixture.ts'
 
 const { clock, fakes, social, come, signIn, refusal } = useProviders()
@@ -67,7 +67,7 @@ test.each([...PROVIDERS])('%s tells who the user is, once for each code', async 
 
   // LinkedIn takes neither a challenge nor a nonce: there, only the state protects the code.
   const [own, other] = [await come(provider), await come(provider)]
-  const swapped = withParams(own, { code: other.params.get('code') })
+  const swapped = changed(own, { code: other.params.get('code') })
   if (provider === 'linkedin') expect(own.secrets).toEqual({})
   else expect((await refusalOf(social, swapped)).reason).toBe('failed')
   const { nonce, verifier } = own.secrets
@@ -86,12 +86,12 @@ const doubled = (callback: Callback, name: string) => ({
 
 const BENT: [string, string, (callback: Callback) => Callback][] = [
   ['another state', '"state"', (callback) => ({ ...callback, state: 'another' })],
-  ['no state', '"state" missing', (callback) => withParams(callback, { state: null })],
+  ['no state', '"state" missing', (callback) => changed(callback, { state: null })],
   ['two states', '"state"', (callback) => doubled(callback, 'state')],
-  ['no code', 'no authorization code', (callback) => withParams(callback, { code: null })],
+  ['no code', 'no authorization code', (callback) => changed(callback, { code: null })],
   ['two codes', '"code"', (callback) => doubled(callback, 'code')],
-  ['another code', 'rejected the code', (callback) => withParams(callback, { code: 'another' })],
-  ['another issuer', 'a different issuer', (one) => withParams(one, { iss: 'https://evil.test' })],
+  ['another code', 'rejected the code', (callback) => changed(callback, { code: 'another' })],
+  ['another issuer', 'a different issuer', (one) => changed(one, { iss: 'https://evil.test' })],
   ['another URL', 'rejected the code', (one) => ({ ...one, redirectUri: callbackOf('slack') })],
 ]
 
@@ -161,7 +161,7 @@ describe('Apple', () => {
     expect((await signIn('apple', account)).name).toBe('Grace Hopper')
     expect((await signIn('apple', account)).name).toBeUndefined()
     const user = JSON.stringify({ name: { firstName: 'Eve' }, email: 'eve@evil.test', sub: 'x' })
-    expect(await complete(social, withParams(await come('apple', account), { user }))).toEqual(
+    expect(await complete(social, changed(await come('apple', account), { user }))).toEqual(
       expect.objectContaining({
         subject: `${fakes.url}/apple#${account.id}`,
         email: account.email as string,
