@@ -59,24 +59,17 @@ async function malloryTakesInBrowser({ email }: Vera) {
 }
 
 /** How Vera may come to the account: the token of her session. */
-const ARRIVALS: [string, (vera: Vera) => Promise<string>][] = [
-  ['recovers it by email', ({ email }) => recover(fixture, email)],
-  [
-    'signs in with an emailed code',
-    async ({ email }) => {
-      const { flow, code } = await waiting(fixture, 'login', email)
-      return (await fixture.sendWell(flow, { code })).session_token
-    },
-  ],
-  [
-    'signs in with a provider that verifies addresses',
-    async (vera) => (await signInWith('google', vera)).session_token,
-  ],
-  [
-    'signs up with a provider that verifies addresses',
-    async (vera) => (await signInWith('github', vera, 'registration')).session_token,
-  ],
-]
+const ARRIVALS: Record<string, (vera: Vera) => Promise<string>> = {
+  'recovers it by email': ({ email }) => recover(fixture, email),
+  'signs in with an emailed code': async ({ email }) => {
+    const { flow, code } = await waiting(fixture, 'login', email)
+    return (await fixture.sendWell(flow, { code })).session_token
+  },
+  'signs in with a provider that verifies addresses': async (vera) =>
+    (await signInWith('google', vera)).session_token,
+  'signs up with a provider that verifies addresses': async (vera) =>
+    (await signInWith('github', vera, 'registration')).session_token,
+}
 
 /** Vera has the account to herself: her session is good, and only her password is. */
 async function expectHers(token: string, vera: Vera, identity: Json) {
@@ -88,7 +81,7 @@ async function expectHers(token: string, vera: Vera, identity: Json) {
   expect((await tryPassword(vera.email, MALLORYS)).status).toBe(422)
 }
 
-test.each(ARRIVALS)('If Vera %s, Mallory keeps nothing', async (_, arrive) => {
+test.each(Object.entries(ARRIVALS))('If Vera %s, Mallory keeps nothing', async (_, arrive) => {
   const vera = newVera()
   const { token, identity } = await malloryTakes(vera)
   const { session_token: second } = await fixture.signIn(vera.email, MALLORYS)
@@ -250,33 +243,30 @@ describe('The email about an account with a password, which Vera opens,', () => 
     expect((await tryPassword(vera.email, VERAS)).status).toBe(200)
   })
 
-  test.each(['code', 'link'])(
-    'needs the session of the holder, or takes over, by a program with the %s',
-    async (how) => {
-      const vera = newVera()
-      const { token, identity } = await malloryTakes(vera)
-      const own = await waiting(fixture, 'verification', vera.email)
-      const action = fixture.linkFor(vera.email)
-      const linked = {
-        flow: (await read(fixture, { ui: { action } })).body,
-        code: new URL(action).searchParams.get('code'),
-      }
-      const { flow, code } = how === 'code' ? own : linked
-      const other = await fixture.register(newVera().email)
-      for (const refused of [
-        await send(flow, { code }),
-        await send(flow, { code }, withToken(other.session_token)),
-        await send(flow, { code }, withToken('gat_st_no')),
-        await fixture.submit('verification', { flow: flow.id, code }),
-      ])
-        expect([refused.status, messageIds(refused.body).includes(4900014)]).toEqual([422, true])
-      expect(await verified(identity)).toBe(false)
-      const done = await send(flow, { code, confirm_by: 'recovery' })
-      expect(done).toMatchObject({ status: 200, body: { state: 'passed_challenge' } })
-      expect(await whose(fixture, token)).toBe(401)
-      await expectHers(tokenIn(done), vera, identity)
-    },
-  )
+  test.each(['code', 'link'])('needs the session of its holder, or takes over: %s', async (how) => {
+    const vera = newVera()
+    const { token, identity } = await malloryTakes(vera)
+    const own = await waiting(fixture, 'verification', vera.email)
+    const action = fixture.linkFor(vera.email)
+    const linked = {
+      flow: (await read(fixture, { ui: { action } })).body,
+      code: new URL(action).searchParams.get('code'),
+    }
+    const { flow, code } = how === 'code' ? own : linked
+    const other = await fixture.register(newVera().email)
+    for (const refused of [
+      await send(flow, { code }),
+      await send(flow, { code }, withToken(other.session_token)),
+      await send(flow, { code }, withToken('gat_st_no')),
+      await fixture.submit('verification', { flow: flow.id, code }),
+    ])
+      expect([refused.status, messageIds(refused.body).includes(4900014)]).toEqual([422, true])
+    expect(await verified(identity)).toBe(false)
+    const done = await send(flow, { code, confirm_by: 'recovery' })
+    expect(done).toMatchObject({ status: 200, body: { state: 'passed_challenge' } })
+    expect(await whose(fixture, token)).toBe(401)
+    await expectHers(tokenIn(done), vera, identity)
+  })
 
   test('is confirmed with one press in the browser that signed up, which keeps the password', async () => {
     const vera = newVera()
@@ -325,23 +315,19 @@ describe("Mallory's account with Vera's address at a provider that verifies none
     },
   )
 
-  test.each(ARRIVALS)(
-    'leads to an account that she makes her own, if she %s',
-    async (_, arrive) => {
-      const vera = newVera()
-      const provider = 'slack'
-      const mallory = malloryAs(vera, provider)
-      const { session, session_token: mallorys } = await signInWith(provider, mallory)
-      const { identity } = session
-      expect(identity.verifiable_addresses).toMatchObject([{ value: vera.email, verified: false }])
-      clock.jump(MAIL_GAP_MS)
-      const hers = await arrive(vera)
-      expect(await whose(fixture, mallorys)).toBe(401)
-      await expectHers(hers, vera, identity)
-      await turnedAway('login', provider, mallory)
-      expect((await fixture.accountsOf(identity)).join()).not.toContain(`#${mallory.id}`)
-    },
-  )
+  test.each(Object.entries(ARRIVALS))('leads to her own account, if she %s', async (_, arrive) => {
+    const vera = newVera()
+    const mallory = malloryAs(vera, 'slack')
+    const { session, session_token: mallorys } = await signInWith('slack', mallory)
+    const { identity } = session
+    expect(identity.verifiable_addresses).toMatchObject([{ value: vera.email, verified: false }])
+    clock.jump(MAIL_GAP_MS)
+    const hers = await arrive(vera)
+    expect(await whose(fixture, mallorys)).toBe(401)
+    await expectHers(hers, vera, identity)
+    await turnedAway('login', 'slack', mallory)
+    expect((await fixture.accountsOf(identity)).join()).not.toContain(`#${mallory.id}`)
+  })
 
   test('is like one without an address, for which Mallory types hers', async () => {
     const [vera, known] = [newVera(), newVera()]
