@@ -9,7 +9,7 @@ import {
   recoveryCodes,
   withToken,
 } from '../../engines/gate/sign-in/flows/acts.ts'
-import { bootSocial, startFakes } from '../../engines/gate/sign-in/flows/social-fixture.ts'
+import { bootSocial } from '../../engines/gate/sign-in/flows/social-fixture.ts'
 import { bootPassepartout } from '../../engines/passepartout/fixture.ts'
 import type { TestApp } from '../../support/app.ts'
 import { newAccount } from '../../support/social/index.ts'
@@ -58,8 +58,7 @@ async function expectAllResealed(app: Held): Promise<string[]> {
 }
 
 test('Every column with sealed texts is on the list and is resealed', async () => {
-  const fakes = await startFakes()
-  const social = await bootSocial(fakes)
+  const social = await bootSocial()
   const messenger = await bootPassepartout()
   await social.security({ mfa_enabled: true })
   const { token } = await enrolled(social)
@@ -81,5 +80,4 @@ test('Every column with sealed texts is on the list and is resealed', async () =
   expect((await login.status()).body).toMatchObject({ status: 'completed' })
   await social.stop()
   await messenger.stop()
-  await fakes.stop()
 })
