@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { ROLES, type Role } from '../../src/console/operators/rights.ts'
 import { notePeer } from '../../src/http/peers.ts'
-import { type Answer, bootTestApp, type TestApp, type TestAppOptions } from '../support/app.ts'
+import { type Answer, bootTestApp, type TestApp, useApp } from '../support/app.ts'
 import {
   newOperator,
   type Operator,
@@ -18,6 +18,7 @@ const OWN_ORIGIN = 'https://console.example'
 
 type Tenant = Awaited<ReturnType<TestApp['tenant']>>
 type Headers = Record<string, string>
+type Given = { id?: string; body?: string }
 
 /** A route of clockwork, without its prefix. */
 interface Route {
@@ -28,59 +29,44 @@ interface Route {
 const nameOf = ({ method, path }: Route) => `${method} ${path}`
 const hasBody = ({ method }: Route) => method === 'POST' || method === 'PATCH'
 
-/** The application, and what each route needs to succeed. */
-async function bootDashboard(options: TestAppOptions = {}) {
-  const app = await bootTestApp(options)
-  const target = startTarget()
-  const { url } = target
-  const job = { name: 'report', schedule: '0 3 * * *', url }
-  const delayed = { name: 'reminder', run_at: '2027-01-01T00:00:00.000Z', url }
-  const bodies: Record<string, object> = {
-    'POST /jobs': job,
-    'POST /jobs/preview': { schedule: '0 3 * * *', url },
-    'PATCH /jobs/:job_id': { name: 'renamed' },
-    'POST /delayed': delayed,
-  }
-  const routesUnder = (prefix: string): Route[] =>
-    app.app.routes
-      .filter(({ path }) => path.startsWith(`${prefix}/`))
-      .map(({ method, path }) => ({ method, path: path.slice(prefix.length) }))
-
-  /** A new job of the tenant for the route to act on. */
-  async function jobFor({ path }: Route, { api }: Tenant): Promise<string> {
-    if (!path.includes(':job_id')) return UNKNOWN_ID
-    const [kind, fields] = path.startsWith('/delayed') ? ['delayed', delayed] : ['jobs', job]
-    return (await api.post(`${BY_KEY}/${kind}`, fields)).body.id
-  }
-
-  function send(
-    prefix: string,
-    route: Route,
-    headers: Headers,
-    { id = UNKNOWN_ID, body = JSON.stringify(bodies[nameOf(route)] ?? {}) } = {},
-  ): Promise<Answer> {
-    return app.raw(prefix + route.path.replace(':job_id', id), {
-      method: route.method,
-      headers: { ...headers, ...(hasBody(route) && { 'content-type': 'application/json' }) },
-      ...(hasBody(route) && { body }),
-    })
-  }
-
-  const stop = async () => {
-    await target.stop()
-    await app.stop()
-  }
-  return { app, target, job, delayed, routesUnder, jobFor, send, stop }
-}
-
-const flags = { 'server-base-url': `${OWN_ORIGIN}/installation` }
-const { app, target, job, delayed, routesUnder, jobFor, send, stop } = await bootDashboard({
-  flags: { ...flags, 'metering-free-requests': '100' },
+const app = await useApp({
+  flags: { 'server-base-url': `${OWN_ORIGIN}/installation`, 'metering-free-requests': '100' },
 })
-afterAll(stop)
+const target = startTarget()
+afterAll(target.stop)
+const { url } = target
+const job = { name: 'report', schedule: '0 3 * * *', url }
+const delayed = { name: 'reminder', run_at: '2027-01-01T00:00:00.000Z', url }
+const BODIES: Record<string, object> = {
+  'POST /jobs': job,
+  'POST /jobs/preview': { schedule: '0 3 * * *', url },
+  'PATCH /jobs/:job_id': { name: 'renamed' },
+  'POST /delayed': delayed,
+}
 const [acme, other] = [await app.tenant('Acme'), await app.tenant('Other')]
+const routesUnder = (prefix: string): Route[] =>
+  app.app.routes
+    .filter(({ path }) => path.startsWith(`${prefix}/`))
+    .map(({ method, path }) => ({ method, path: path.slice(prefix.length) }))
 const routes = routesUnder(BY_KEY)
 const written = () => writtenIn(app)
+
+/** A new job of the tenant for the route to act on. */
+async function jobFor({ path }: Route, { api }: Tenant): Promise<string> {
+  if (!path.includes(':job_id')) return UNKNOWN_ID
+  const [kind, fields] = path.startsWith('/delayed') ? ['delayed', delayed] : ['jobs', job]
+  return (await api.post(`${BY_KEY}/${kind}`, fields)).body.id
+}
+
+/** Sends a request to a route, about an unknown job and with a valid body unless given. */
+function send(prefix: string, route: Route, headers: Headers, given: Given = {}): Promise<Answer> {
+  const { id = UNKNOWN_ID, body = JSON.stringify(BODIES[nameOf(route)] ?? {}) } = given
+  return app.raw(prefix + route.path.replace(':job_id', id), {
+    method: route.method,
+    headers: { ...headers, ...(hasBody(route) && { 'content-type': 'application/json' }) },
+    ...(hasBody(route) && { body }),
+  })
+}
 
 const operatorIn = (roles: Record<string, Role>) => newOperator(app, { roles })
 const ownerOfAcme = () => operatorIn({ [acme.id]: 'owner' })
@@ -103,7 +89,7 @@ async function expectRefused(headers: Headers, status: number, words: string, so
 /** For what a check before all routes decides: one that reads and one that writes. */
 const TWO = routes.filter((route) => ['GET /jobs', 'POST /jobs'].includes(nameOf(route)))
 
-test.each<[string, { id?: string; body?: string }]>([
+test.each<[string, Given]>([
   ['valid', {}],
   ['about an unknown job', { id: UNKNOWN_ID }],
   ['with wrong fields', { body: '{"name":5,"schedule":5,"url":5,"run_at":5}' }],
