@@ -125,7 +125,6 @@ test('A session acts on the jobs of its tenant; a request that names another one
   const { id } = made.body
   await acme.api.patch(`${BY_KEY}/jobs/${id}`, { is_active: false })
   expect((await first.api.get(`${BY_SESSION}/jobs/${id}`)).body.is_active).toBe(false)
-
   const before = written()
   for (const route of routes.filter(({ path }) => path.includes(':job_id'))) {
     const { status } = await send(BY_SESSION, route, second.headers, { id })
@@ -205,7 +204,6 @@ test('Every route answers 401 until the second factor was given, and when the se
   await expectRefused({ cookie }, 401, 'two-factor authentication')
   await operator.showSecondFactor(id)
   expect(await statusWith(cookie)).toBe(200)
-
   await using own = await bootTestApp({ flags: { 'gate-session-lifetime': '1h' } })
   const roles = { [(await own.tenant()).id]: 'viewer' } as const
   const { api } = await (await newOperator(own, { roles })).signIn()
@@ -227,7 +225,6 @@ test('Every route answers 403 to admins outside their tenants, and to who left o
   const NO_ACCESS = "you don't have access to the selected tenant"
   await admin.actIn(acme.id)
   await expectRefused(admin.headers, 403, NO_ACCESS)
-
   const operator = await ownerOfBoth()
   const session = await operator.signIn()
   await session.actIn(acme.id)

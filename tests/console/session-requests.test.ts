@@ -15,13 +15,11 @@ test('The rate limit of a session counts pages, forms and API requests together'
   const form = { method: 'POST', body: new URLSearchParams({ theme: 'dark' }) }
   const sent = await app.raw('/console/theme', { ...form, headers: owner.headers })
   expect(sent.status).toBe(303)
-
   const { status, headers, body } = await owner.api.get(JOBS)
   expect([status, headers.get('retry-after')]).toEqual([429, '20'])
   expect(body).toEqual({ error: 'more than 3 requests a minute with this session' })
   const page = await owner.sees('/account', 'Wait 20 seconds, then reload the page.')
   expect([page.status, page.headers.get('retry-after')]).toEqual([429, '20'])
-
   const another = await app.sessionOf(owner)
   expect((await another.open('/account')).status).toBe(200)
   const end = `/console/account/sessions/${owner.sessionId}/end`

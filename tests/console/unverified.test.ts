@@ -152,7 +152,6 @@ test('A right ends links and invitations of an unverified account, and nothing o
   const link = await links.issueSignIn({ kind: 'cli' }, id)
   await act('give-admin')
   expect([links.peek(link), invitations.list(tenantId)]).toEqual([undefined, []])
-
   const verified = await bootVictim()
   await verified.verify()
   const session = await verified.signIn()
@@ -255,7 +254,6 @@ test('An invitation by email verifies the address of who accepts it', async () =
   expect(form.text).not.toContain('not verified')
   await owned.press(form, 'Accept invitation')
   expect([isVerified(), methods().password, roleOf()]).toEqual([true, true, 'viewer'])
-
   const newcomer = `new-${victim.id}@example.com`
   const browser = newHttpBrowser()
   const page = await browser.visit(await inviteByMail(newcomer))

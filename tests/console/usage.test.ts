@@ -92,7 +92,6 @@ test('Earlier months have their own page; the forecast starts on the second day'
   expect(sentenceOf(await see('?month=1999-01'))).toBe('0 requests. Cost: 0.00.')
   for (const month of ['2026-13', '%3Cscript%3E'])
     expect((await owner.open(`${PAGE}?month=${month}`)).status).toBe(400)
-
   expect(forecastOf(await see())).toBeUndefined()
   own.clock.jump(15 * 24 * 60 * MINUTE)
   const later = await own.sessionOf(owner)

@@ -115,7 +115,6 @@ test('A new job has a preview of its schedule, which saves nothing, and may be a
   const refused = await preview({ schedule: 'no' })
   expect([refused.status, refused.wrong]).toEqual([422, ['schedule', 'preview']])
   expect(app.clockwork.jobs.list(id)).toEqual([])
-
   await using job = await withJob({ headers: { 'X-Token': 'abc' }, is_active: false })
   const copy = `${PAGE}/new?from=${job.jobId}`
   await job.owner.sees(copy, 'value="report (copy)"', 'value="* * * * *"', 'X-Token: abc')

@@ -215,7 +215,6 @@ test('Emails are limited for one address, and to 100 an hour for the operators o
   const sent = results.filter((result) => result === 'kept').length
   expect([results[0], results.at(-1), mails() - before]).toEqual(['kept', 'enough', sent])
   await member.sees(`${path}?done=enough`, 'too many emails')
-
   const newPath = async (n: number) => `${PAGE}/${(await newUser(acme, `person-${n}`)).id}`
   for (let n = sent; n < 100; n++) expect(await send(member, await newPath(n))).toBe('kept')
   const late = await newPath(100)

@@ -118,7 +118,6 @@ test('Without scripts, a job is deleted, and environment, theme and tenant are s
   await page.click('.question button:has-text("Delete")')
   await reads(page, 'Jobs')
   expect(app.clockwork.jobs.list(acme.id).map((job) => job.id)).not.toContain(id)
-
   await page.goto(`${app.url}/console/endpoints`)
   await page.click('.environment button:has-text("Test")')
   expect(await page.getAttribute('.environment [value=test]', 'aria-pressed')).toBe('true')

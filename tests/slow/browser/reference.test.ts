@@ -33,7 +33,6 @@ test('The contents lead to each operation with its fields, responses and curl co
   expect(await article.locator('h3').textContent()).toBe('Create a cron job')
   await article.locator('summary:has-text("201")').click()
   expect(await article.locator('dt:has-text("next_run_at")').isVisible()).toBe(true)
-
   await page.click('nav a:has-text("Create an identity")')
   const row = article.locator('tr', { has: page.locator('th code:text-is("traits.email")') })
   expect(await row.locator('td').last().textContent()).toBe('required')
@@ -41,7 +40,6 @@ test('The contents lead to each operation with its fields, responses and curl co
   const curl = (await article.locator('pre').textContent()) ?? ''
   expect(curl).toContain('-H "Authorization: Bearer $GATEHOUSE_KEY"')
   expect(curl).toContain(`-d '{"schema_id":"user","traits":{"email":"ada@example.com"}}'`)
-
   await page.click('nav a:has-text("Enable or disable social login providers")')
   expect(await article.locator('code:text-is("providers[].enabled")').count()).toBe(1)
 }, 30_000)

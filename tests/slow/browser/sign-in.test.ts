@@ -81,7 +81,6 @@ walk('A wrong password keeps the email, and a sign-out ends the session', async 
   expect(await ben.field('Email address').inputValue()).toBe(email)
   const [above, below] = [await banner.boundingBox(), await ben.field('Password').boundingBox()]
   expect((above?.y ?? 0) + (above?.height ?? 0)).toBeLessThan(below?.y ?? 0)
-
   await ben.types({ Password: PASSWORD })
   await ben.presses('Sign in with password')
   await ben.isSignedInAs(email)
@@ -108,7 +107,6 @@ walk('A code by email signs in, after a wrong one, and a reload sends no form ag
   await cem.page.reload()
   expect(methods).not.toContain('POST')
   await cem.reads('Enter the code from Paper shop')
-
   const code = codeIn(await fixture.mailTo(email))
   await cem.types({ 'Verification code': otherThan(code) })
   await cem.presses('Continue')
@@ -266,7 +264,6 @@ walk('A recovery that is continued in another browser ends here', async () => {
   await phone.presses('Continue')
   await phone.reads('Your Paper shop account')
   expect(await phone.reading()).toContain('new password')
-
   await desk.types({ 'Verification code': codeIn(mail) })
   await desk.presses('Continue')
   await desk.isTold('This code is incorrect or has expired.')
