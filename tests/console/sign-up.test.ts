@@ -131,7 +131,7 @@ test.each([
   ['google-tenant', 'Google', 'open'],
   ['github-tenant', 'GitHub', 'closed'],
 ] as const)(
-  'A new account at %s (%s) gets one tenant if sign-up is %s',
+  'An account at %s gets a tenant if sign-up is open',
   async (provider, label, signup) => {
     const port = freePort()
     const callback = `http://127.0.0.1:${port}/auth/self-service/methods/oidc/callback/${provider}`

@@ -305,7 +305,7 @@ const hide = (page: Page, isHidden: boolean) =>
   }, isHidden)
 
 test.each(['', '/deliveries'])(
-  'The page "%s" shows new events once and in order, also those while it was hidden',
+  'The page "%s" shows new events, also those while it was hidden',
   async (path) => {
     const { page, send } = await watch(path)
     const main = page.locator('main')

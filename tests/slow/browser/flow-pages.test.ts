@@ -94,17 +94,13 @@ test.each([
   ['login', { identifier: email }, '[value=code]', { method: 'code', password: '' }],
   ['login', {}, '[value=google]', { provider: 'google' }],
   ['settings-new', { password }, '[value=password]', { method: 'password' }],
-])(
-  'Without scripts, the form of %s with %j, sent by button%s, adds %j',
-  async (name, fields, button, added) => {
-    await open(name, plain)
-    for (const [field, value] of Object.entries(fields))
-      await plain.fill(`[name="${field}"]`, value)
-    await plain.click(`button${button}`)
-    await plain.waitForSelector('text=received')
-    expect(sent).toEqual([{ csrf_token: CSRF, ...fields, ...added }])
-  },
-)
+])('The form of %s with %j, sent by button%s, adds %j', async (name, fields, button, added) => {
+  await open(name, plain)
+  for (const [field, value] of Object.entries(fields)) await plain.fill(`[name="${field}"]`, value)
+  await plain.click(`button${button}`)
+  await plain.waitForSelector('text=received')
+  expect(sent).toEqual([{ csrf_token: CSRF, ...fields, ...added }])
+})
 
 test('Without scripts, resending a code drops what was typed', async () => {
   await open('login-code', plain)
@@ -122,19 +118,16 @@ test.each([
     '[name=totp_unlink]',
     { totp_unlink: 'true' },
   ],
-])(
-  'Without scripts, %s hides what is rarely needed behind %s',
-  async (name, fold, hidden, fields) => {
-    await open(name, plain)
-    const target = plain.locator(hidden).first()
-    expect(await target.isVisible()).toBe(false)
-    await plain.click(fold)
-    if ('method' in fields) await target.fill('k7fw2m9qxa')
-    await target.press('Enter')
-    await plain.waitForSelector('text=received')
-    expect(sent).toMatchObject([{ csrf_token: CSRF, ...fields }])
-  },
-)
+])('%s hides what is rarely needed behind %s', async (name, fold, hidden, fields) => {
+  await open(name, plain)
+  const target = plain.locator(hidden).first()
+  expect(await target.isVisible()).toBe(false)
+  await plain.click(fold)
+  if ('method' in fields) await target.fill('k7fw2m9qxa')
+  await target.press('Enter')
+  await plain.waitForSelector('text=received')
+  expect(sent).toMatchObject([{ csrf_token: CSRF, ...fields }])
+})
 
 const focused = () =>
   page.evaluate(() => {

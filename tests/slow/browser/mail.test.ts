@@ -29,7 +29,7 @@ const browser = await launchBrowser()
 afterAll(() => browser.close())
 
 test.each(Object.entries(LETTERS))(
-  'An email fits its page and is accessible in light and dark: %s',
+  'An email fits its page and is accessible: %s',
   async (name, { html }) => {
     const page = await openPage(browser, 'about:blank')
     // With its own style sheet.
