@@ -26,21 +26,6 @@ export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: [...sparticuz.args, ...QUIET], headless: true })
 }
 
-/**
- * Closes the pages that a test has opened, because each open page slows down all later ones. One stays,
- * because the browser ends with its last page. Waits for pages that are loading: Chromium may never
- * close a page during a navigation.
- */
-export async function closePages(browser: Browser) {
-  const pages = browser.contexts().flatMap((context) => context.pages())
-  const kept = pages.find((page) => page.url() === 'about:blank')
-  if (!kept) await openPage(browser, 'about:blank')
-  for (const page of pages.filter((page) => page !== kept)) {
-    await page.waitForLoadState()
-    await page.close()
-  }
-}
-
 /** The screens and color schemes that pages are made for. */
 export const LOOKS = [
   { name: 'wide-light', width: 1280, height: 900, colorScheme: 'light' },
