@@ -1,4 +1,4 @@
-import { afterAll } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import type { Role } from '../../src/console/operators/rights.ts'
 import { serve } from '../../src/http/serve.ts'
 import type { Engine, Environment } from '../../src/platform/engines.ts'
@@ -7,7 +7,7 @@ import type { Plan } from '../../src/platform/tenants.ts'
 import { type Answer, bootTestApp, type TestApp, type TestAppOptions } from '../support/app.ts'
 import { formBody } from '../support/form.ts'
 import { type NewOperator, newOperator } from '../support/operator.ts'
-import { startTarget } from '../support/target.ts'
+import { startTarget, type Target } from '../support/target.ts'
 
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
@@ -30,41 +30,52 @@ export const WITH_MAIL = {
   GATEHOUSE_MAIL_FROM: 'gate@example.org',
 }
 
+/** For tests that are not about the cost of a password. */
+export const CHEAP = { 'gate-password-memory': '8MB', 'gate-password-iterations': '1' }
+
 const silent = createLog({ level: 'error', format: 'text', now: () => 0, write: () => {} })
 
-export type ServedApp = Awaited<ReturnType<typeof servedApp>>
+type Options = TestAppOptions & { port?: number }
 export type Console = Awaited<ReturnType<typeof bootConsole>>
 type Client = ReturnType<TestApp['client']>
 export type SignedIn = Awaited<ReturnType<Console['signIn']>>
 export type Tenant = Awaited<ReturnType<Console['newTenant']>>
 
-/** The application behind a port. */
-export async function servedApp({ port = 0, ...options }: TestAppOptions & { port?: number } = {}) {
-  const app = await bootTestApp(options)
-  const listener = serve(app.app, { host: '127.0.0.1', port }, silent)
-  return {
-    ...app,
-    url: listener.url,
-    setUpUrl: async () => `${listener.url}/setup/${await app.operators.links.issueSetUp()}`,
-    [Symbol.asyncDispose]: async () => {
-      // An open stream would keep the server from stopping.
-      app.live.stop()
-      await listener.stop()
-      await app[Symbol.asyncDispose]()
-    },
-  }
-}
-
 /** The console of a test file: booted once, with a tenant for each test by `newTenant`. */
-export async function useConsole(options: Parameters<typeof servedApp>[0] = {}) {
+export async function useConsole(options: Options = {}) {
   const app = await bootConsole(options)
   afterAll(() => app[Symbol.asyncDispose]())
   return app
 }
 
-export async function bootConsole(options: Parameters<typeof servedApp>[0] = {}) {
-  const app = await servedApp(options)
+/** The application behind a port. */
+export async function bootConsole({ port = 0, flags, ...options }: Options = {}) {
+  const app = await bootTestApp({ ...options, flags: { ...CHEAP, ...flags } })
+  const listener = serve(app.app, { host: '127.0.0.1', port }, silent)
   const targets = new AsyncDisposableStack()
+
+  /** A server for what a tenant sends, started with its first use. */
+  function newTarget() {
+    let target: Target | undefined
+    const started = () => {
+      target ??= targets.use(startTarget())
+      return target
+    }
+    return {
+      get url() {
+        return started().url
+      },
+      get requests() {
+        return started().requests
+      },
+      answers: (...next: Parameters<Target['answers']>) => started().answers(...next),
+      /** From now on answers with this status, or with another one at a path. */
+      fails: (status: number, at?: string) =>
+        started().answers(
+          ({ path }) => new Response('', { status: at && path !== at ? 200 : status }),
+        ),
+    }
+  }
 
   /** A new operator in a session of their own. */
   async function signIn(options: NewOperator = {}) {
@@ -84,9 +95,7 @@ export async function bootConsole(options: Parameters<typeof servedApp>[0] = {})
       /** The objects of what this operator did, oldest first. */
       audited: (action: string) =>
         audited(app, action)
-          .filter(
-            ({ actor_kind, actor_id }) => actor_kind === 'operator' && actor_id === operator.id,
-          )
+          .filter((row) => row.actor_kind === 'operator' && row.actor_id === operator.id)
           .map(({ object }) => object),
     }
   }
@@ -105,7 +114,7 @@ export async function bootConsole(options: Parameters<typeof servedApp>[0] = {})
       app.client((await tenant.key(engine, environment)).key)
     const as = (role: Role) => signIn({ roles: { [tenant.id]: role } })
     const relay = await clientOf('relay')
-    const target = targets.use(startTarget())
+    const target = newTarget()
 
     /** Each creates one with the API and answers with its id. */
     const create = async (path: string, fields: object, client: Client) => {
@@ -126,47 +135,61 @@ export async function bootConsole(options: Parameters<typeof servedApp>[0] = {})
     }
     const deliveryOf = async (messageId: string): Promise<string> =>
       (await relay.get(`/v1/relay/messages/${messageId}/deliveries`)).body.data[0].id
-
-    return {
-      ...tenant,
-      as,
-      clientOf,
-      owner: await as('owner'),
-      relay,
-      gate: await clientOf('gate'),
-      target,
-      job,
-      endpoint,
-      message,
-      deliveryOf,
-    }
+    const [owner, gate] = [await as('owner'), await clientOf('gate')]
+    const made = { job, endpoint, message, deliveryOf }
+    return { ...tenant, as, clientOf, owner, relay, gate, target, ...made }
   }
 
   return {
     ...app,
+    url: listener.url,
+    setUpUrl: async () => `${listener.url}/setup/${await app.operators.links.issueSetUp()}`,
     signIn,
     sessionOf,
     newAdmin,
     newTenant,
     [Symbol.asyncDispose]: async () => {
+      // An open stream would keep the server from stopping.
+      app.live.stop()
+      await listener.stop()
       await app[Symbol.asyncDispose]()
       await targets.disposeAsync()
     },
   }
 }
 
+/** For documents' tests: the application behind a port. */
+export const servedApp = bootConsole
+
 export const inEnvironment = (cookie: string, environment: Environment) =>
   `${cookie}; gatehouse_environment=${environment}`
 
 type Fields = Record<string, string> | string[][]
 
+/** The address of a page of the console; others stay as they are. */
+const addressOf = (path: string) =>
+  /^\/(console|setup|auth|reference|dashboard)\b/.test(path)
+    ? path
+    : `/console${path === '/' ? '' : path}`
+
 /** Opens pages and submits forms with a cookie, as a browser without scripts does. */
 export function pagesOf(app: Pick<TestApp, 'raw' | 'operators'>, cookie?: string) {
   const headers = { accept: 'text/html', ...(cookie !== undefined && { cookie }) }
-  const open = async (path: string) => pageOf(await app.raw(path, { headers }))
-  const send = async (path: string, fields: Fields = {}) =>
-    pageOf(await app.raw(path, { method: 'POST', headers, body: formBody(app, headers, fields) }))
-  return { open, send, follow: ({ location }: Page) => open(location ?? '') }
+  const open = async (path: string) => pageOf(await app.raw(addressOf(path), { headers }))
+  const send = async (path: string, fields: Fields = {}) => {
+    const body = formBody(app, headers, fields)
+    return pageOf(await app.raw(addressOf(path), { method: 'POST', headers, body }))
+  }
+  /** Opens a page that says these words. */
+  const sees = async (path: string, ...words: string[]) => (await open(path)).says(...words)
+  const follow = async (page: Page) => (page.location === null ? page : open(page.location))
+
+  /** Opens a page and presses a button of it; answers with the page after it. */
+  async function press(path: string, button: string, typed: Record<string, string> = {}) {
+    const { action, hidden } = (await open(path)).formOf(button)
+    return follow(await send(action, { ...hidden, ...typed }))
+  }
+  return { open, send, follow, press, sees }
 }
 
 export type Page = ReturnType<typeof pageOf>
@@ -174,19 +197,26 @@ export type Page = ReturnType<typeof pageOf>
 /** An answer as a page. */
 export function pageOf({ status, headers, body }: Answer) {
   const html = String(body)
+  let text: string | undefined
   const linkOf = (rel: string) =>
-    new RegExp(`rel="${rel}" href="([^"]+)"`).exec(html)?.[1]?.replaceAll('&amp;', '&') ?? ''
-  return {
+    unescaped(new RegExp(`rel="${rel}" href="([^"]+)"`).exec(html)?.[1] ?? '')
+  const all = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, found = '']) => found)
+  const page = {
     status,
     headers,
     html,
     location: headers.get('location'),
     get text() {
-      return textOf(html)
+      text ??= textOf(html)
+      return text
     },
     /** Ids of the rows of its list. */
     get rows() {
-      return [...html.matchAll(/<tr id="row-([^"]+)"/g)].map(([, id]) => id as string)
+      return all(/<tr id="row-([^"]+)"/g)
+    },
+    /** Pages of the console that it links to. */
+    get links() {
+      return all(/ href="\/console([^"]*)"/g).map(unescaped)
     },
     get next() {
       return linkOf('next')
@@ -196,23 +226,54 @@ export function pageOf({ status, headers, body }: Answer) {
     },
     /** Names of the fields that have an error. */
     get wrong() {
-      return [...html.matchAll(/id="field-(\w+)-error"/g)].map(([, name]) => name as string)
+      return all(/id="field-(\w+)-error"/g)
+    },
+    /** Checks that its text or its markup has all of these. */
+    says(...words: string[]) {
+      const missing = words.filter((one) => !page.text.includes(one) && !html.includes(one))
+      if (missing.length > 0) expect(page.text).toContain(missing[0] as string)
+      return page
+    },
+    /** Checks that it has none of these: markup as markup, words also as text. */
+    omits(...words: string[]) {
+      const isIn = (one: string) =>
+        html.includes(one) || (!/</.test(one) && page.text.includes(one))
+      expect(words.filter(isIn)).toEqual([])
+      return page
+    },
+    /** The form with a button. */
+    formOf(button: string) {
+      const forms = html.match(/<form [^>]*method="post"[\s\S]*?<\/form>/g) ?? []
+      const form = forms.find((one) =>
+        [...one.matchAll(/<button type="submit"[^>]*>([\s\S]*?)<\/button>/g)].some(
+          ([, label = '']) => textOf(label).trim() === button,
+        ),
+      )
+      if (!form) throw new Error(`no button ${button}: ${page.text}`)
+      const hidden = form.matchAll(/type="hidden" name="([^"]*)" value="([^"]*)"/g)
+      return {
+        action: unescaped(/action="([^"]*)"/.exec(form)?.[1] ?? ''),
+        hidden: Object.fromEntries(
+          [...hidden].map(([, name, value = '']) => [name, unescaped(value)]),
+        ),
+      }
     },
   }
+  return page
 }
+
+const ENTITIES = { '&#39;': "'", '&quot;': '"', '&lt;': '<', '&gt;': '>', '&amp;': '&' }
+const unescaped = (text: string) =>
+  Object.entries(ENTITIES).reduce((found, [entity, sign]) => found.replaceAll(entity, sign), text)
 
 /** What a page says, without its markup. */
 export const textOf = (html: string): string =>
-  html
-    .replaceAll(/<(style|script)[\s\S]*?<\/\1>/g, '')
-    .replaceAll(/<\/?(?:bdi|code|span|time)\b(?:"[^"]*"|[^>"])*>/g, '')
-    .replaceAll(/<(?:"[^"]*"|[^>"])*>/g, ' ')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&quot;', '"')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&')
-    .replaceAll(/\s+/g, ' ')
+  unescaped(
+    html
+      .replaceAll(/<(style|script)[\s\S]*?<\/\1>/g, '')
+      .replaceAll(/<\/?(?:bdi|code|span|time)\b(?:"[^"]*"|[^>"])*>/g, '')
+      .replaceAll(/<(?:"[^"]*"|[^>"])*>/g, ' '),
+  ).replaceAll(/\s+/g, ' ')
 
 interface AuditRow {
   actor_kind: string
@@ -236,3 +297,7 @@ export function mailTo({ mail }: Pick<TestApp, 'mail'>, recipient: string): stri
   const [newest] = mail.outbox.page('all', { recipient }, { limit: 1 }).mails
   return mail.outbox.read('all', newest?.id ?? '')?.body?.text ?? ''
 }
+
+/** Number of rows that were written so far. */
+export const written = ({ db }: Pick<TestApp, 'db'>): number =>
+  db.client.query<{ n: number }, []>('SELECT total_changes() AS n').get()?.n ?? 0

@@ -1,10 +1,3 @@
-/** One message of a stream. */
-interface StreamMessage {
-  id: string
-  event: string
-  data: string
-}
-
 export type Listener = Awaited<ReturnType<typeof listen>>
 
 /** Holds a stream open and keeps what arrives. */
@@ -15,7 +8,7 @@ export async function listen(url: string, headers: Record<string, string> = {}) 
     redirect: 'manual',
     signal: ended.signal,
   })
-  const messages: StreamMessage[] = []
+  const messages: { id: string; event: string; data: string }[] = []
   let comments = 0
   let isOver = false
   let wake = () => {}
@@ -29,7 +22,7 @@ export async function listen(url: string, headers: Record<string, string> = {}) 
         text += decoder.decode(chunk as Uint8Array, { stream: true })
         const blocks = text.split('\n\n')
         text = blocks.pop() ?? ''
-        for (const block of blocks) take(block)
+        for (const block of blocks) take(block.split('\n'))
         wake()
       }
     } finally {
@@ -38,16 +31,15 @@ export async function listen(url: string, headers: Record<string, string> = {}) 
     }
   }
 
-  function take(block: string) {
-    const lines = block.split('\n')
+  function take(lines: string[]) {
     comments += lines.filter((line) => line.startsWith(':')).length
     const valuesOf = (name: string) =>
       lines
         .filter((line) => line.startsWith(`${name}: `))
         .map((line) => line.slice(name.length + 2))
-    const data = valuesOf('data')
     const [id = ''] = valuesOf('id')
     const [event = ''] = valuesOf('event')
+    const data = valuesOf('data')
     if (data.length > 0) messages.push({ id, event, data: data.join('\n') })
   }
 
@@ -56,14 +48,6 @@ export async function listen(url: string, headers: Record<string, string> = {}) 
       wake = resolve
     })
 
-  /** Waits until a condition holds for what has arrived. */
-  async function until(holds: () => boolean): Promise<void> {
-    while (!holds()) {
-      if (isOver) throw new Error(`the stream has ended: ${JSON.stringify(messages).slice(0, 500)}`)
-      await change()
-    }
-  }
-
   return {
     status: response.status,
     headers: response.headers,
@@ -71,7 +55,13 @@ export async function listen(url: string, headers: Record<string, string> = {}) 
     comments: () => comments,
     text: () => messages.map(({ data }) => data).join('\n'),
     lastId: () => messages.at(-1)?.id ?? '',
-    until,
+    /** Waits until a condition holds for what has arrived. */
+    until: async (holds: () => boolean) => {
+      while (!holds()) {
+        if (isOver) throw new Error(`the stream ended: ${JSON.stringify(messages).slice(0, 500)}`)
+        await change()
+      }
+    },
     /** Waits for the server to end it. */
     end: async () => {
       while (!isOver) await change()

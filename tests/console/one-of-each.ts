@@ -1,10 +1,29 @@
-import { type Console, inEnvironment, pagesOf, type Tenant, UNKNOWN_ID } from './fixture.ts'
+import type { Environment } from '../../src/platform/engines.ts'
+import {
+  ACCOUNT,
+  type Console,
+  inEnvironment,
+  pagesOf,
+  type Tenant,
+  UNKNOWN_ID,
+} from './fixture.ts'
 
 /** The texts that tenants and their users choose. */
 const PLAIN = { name: 'Nightly report', type: 'order.paid', note: 'A note' }
+const SETUP = { kind: 'cli' } as const
 
 /** Ids for the parameters of routes, by how the route begins. */
 export type Parameters = Record<string, string[]>
+
+/** The pages of the console, as the application lists them: new ones are tested without a change. */
+export const routesIn = ({ app }: Pick<Console, 'app'>, method: string): string[] =>
+  app.routes
+    .filter((route) => route.method === method && /^\/(console|setup)(\/|$)/.test(route.path))
+    .map(({ path }) => path)
+
+/** The pages that are no streams. */
+export const pagesIn = (app: Pick<Console, 'app'>): string[] =>
+  routesIn(app, 'GET').filter((path) => /^\/console(?!\/live\/)/.test(path))
 
 /** The address of a route of the console, with the ids of a tenant where it has parameters. */
 export function pathOf(route: string, parameters: Parameters): string {
@@ -14,8 +33,8 @@ export function pathOf(route: string, parameters: Parameters): string {
 }
 
 /** The environment in which a page has something to show. */
-export const environmentOf = (route: string) =>
-  route.startsWith('/console/logins') ? ('test' as const) : ('live' as const)
+export const environmentOf = (route: string): Environment =>
+  route.startsWith('/console/logins') ? 'test' : 'live'
 
 /** Everything that the console shows, once, for a tenant: the ids of all of it. */
 export async function addOneOfEach(app: Console, tenant: Tenant, texts = PLAIN) {
@@ -41,19 +60,14 @@ export async function addOneOfEach(app: Console, tenant: Tenant, texts = PLAIN) 
       schema_id: 'user',
       traits: { email: `ada-${tenant.id}@example.com` },
       metadata_public: { note },
-      credentials: { password: { config: { password: 'correct horse battery' } } },
+      credentials: { password: { config: { password: ACCOUNT.password } } },
     }),
   )
   const endpoint = await created(relay.post('/v1/relay/endpoints', { url, description: note }))
-  const message = await created(
-    relay.post('/v1/relay/messages', { event_type: type, payload: { [note]: note } }),
-  )
-  const decision = await gate.post('/v1/gate/authorize', {
-    subject: 'billing',
-    action: 'invoices.read',
-    resource: 'document:42',
-    context: { note },
-  })
+  const payload = { [note]: note }
+  const message = await created(relay.post('/v1/relay/messages', { event_type: type, payload }))
+  const asked = { subject: 'billing', action: 'invoices.read', resource: 'document:42' }
+  const decision = await gate.post('/v1/gate/authorize', { ...asked, context: { note } })
   const mail = await app.db.commit(() => app.mail.post(letter(tenant.id, note), app.clock.now()))
   await app.clock.settled()
   const deliveryOf = (id: string) =>
@@ -81,7 +95,7 @@ export async function addOneOfEach(app: Console, tenant: Tenant, texts = PLAIN) 
   } satisfies Parameters
 }
 
-/** Somebody signs in with the test bot. */
+/** A user signs in with the test bot. */
 async function addMessengerLogin(app: Console, { id: tenantId, owner, clientOf }: Tenant) {
   const test = { tenantId, environment: 'test' } as const
   const { records, bots } = app.passepartout
@@ -93,16 +107,13 @@ async function addMessengerLogin(app: Console, { id: tenantId, owner, clientOf }
     method: 'POST',
     body: new URLSearchParams({ choice: latest()?.match_code ?? 'approve', person: 'ada' }),
   })
-  await pagesOf(app, inEnvironment(owner.cookie, 'test')).send('/console/bots/test/settings', {
-    match: 'required',
-  })
+  const { send } = pagesOf(app, inEnvironment(owner.cookie, 'test'))
+  await send('/bots/test/settings', { match: 'required' })
   return {
     '/console/logins/users/': [latest()?.user_id ?? ''],
     '/console/logins/:': [latest()?.id ?? ''],
   }
 }
-
-const SETUP = { kind: 'cli' } as const
 
 export const letter = (tenantId: string | null, subject = 'Your code') => ({
   tenantId,

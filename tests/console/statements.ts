@@ -15,15 +15,7 @@ export interface Step {
   isRange: boolean
 }
 
-export interface Explained {
-  statement: string
-  steps: Step[]
-  isLimited: boolean
-  /** Reads rows of one tenant. */
-  isOfTenant: boolean
-  /** Sorts what it has found, before any limit. */
-  isSorted: boolean
-}
+export type Explained = ReturnType<ReturnType<typeof explainer>>
 
 /** Records the statements that run on databases opened from now on, until disposed. */
 export function watchStatements() {
@@ -33,12 +25,11 @@ export function watchStatements() {
   function watched(statement: Statement, sql: string): Statement {
     for (const name of ['all', 'get', 'run', 'values'] as const) {
       const run = statement[name].bind(statement)
-      Object.assign(statement, {
-        [name]: (...values: Parameters<typeof run>) => {
-          ran.add(sql)
-          return run(...values)
-        },
-      })
+      const recorded = (...values: Parameters<typeof run>) => {
+        ran.add(sql)
+        return run(...values)
+      }
+      Object.assign(statement, { [name]: recorded })
     }
     return statement
   }
@@ -46,7 +37,6 @@ export function watchStatements() {
   Database.prototype.prepare = function (this: Database, sql: string, ...rest: []) {
     return watched(prepare.call(this, sql, ...rest), sql) as never
   }
-
   return {
     async during(work: () => Promise<unknown>): Promise<string[]> {
       ran = new Set()
@@ -64,19 +54,16 @@ const STEP =
 
 /** Says what SQLite would do for a statement on a database. */
 export function explainer(client: Database) {
-  const names = (sql: string) =>
-    client
-      .query<{ name: string }, []>(sql)
-      .all()
-      .map(({ name }) => name)
-  const tables = new Set(names("SELECT name FROM sqlite_schema WHERE type = 'table'"))
-  const uniqueIndexes = names(
+  const namesIn = (sql: string) =>
+    (client.query(sql).all() as { name: string }[]).map(({ name }) => name)
+  const tables = new Set(namesIn("SELECT name FROM sqlite_schema WHERE type = 'table'"))
+  const uniqueIndexes = namesIn(
     `SELECT i.name FROM sqlite_schema t, pragma_index_list(t.name) i WHERE i."unique" = 1`,
   )
   const widths = new Map(
     uniqueIndexes.map((index) => [
       index,
-      names(`SELECT name FROM pragma_index_info('${index}')`).length,
+      namesIn(`SELECT name FROM pragma_index_info('${index}')`).length,
     ]),
   )
 
@@ -87,11 +74,10 @@ export function explainer(client: Database) {
     // The least or the greatest of all rows.
     const isEnd = text === `SEARCH ${table}`
     const isOne = isEnd || (equal > 0 && equal === (rowId ? 1 : widths.get(index)))
-    const isRange = equal === 0 && !isEnd
-    return [{ text, table, index, isScan: how === 'SCAN', isOne, isRange }]
+    return [{ text, table, index, isScan: how === 'SCAN', isOne, isRange: equal === 0 && !isEnd }]
   }
 
-  return function explain(statement: string): Explained {
+  return function explain(statement: string) {
     const explained = client.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${statement}`)
     const plan = explained.all().map(({ detail }) => detail)
     explained.finalize()
@@ -101,6 +87,7 @@ export function explainer(client: Database) {
       steps: plan.flatMap(stepOf),
       isOfTenant: /tenant_id"? = /.test(statement),
       isLimited: /\blimit\b/i.test(statement),
+      /** Sorts what it has found, before any limit. */
       isSorted: !isPartial && plan.some((step) => /B-TREE FOR (?!LAST)/.test(step)),
     }
   }

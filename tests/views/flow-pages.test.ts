@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createFlowPages } from '../../src/console/flow-pages.ts'
 import type { FlowPage, NoticePage } from '../../src/engines/gate/sign-in/flows/pages.ts'
 import { LANGUAGES, type Message, type Node } from '../../src/engines/gate/sign-in/model.ts'
@@ -27,11 +27,8 @@ import {
 } from '../support/flow-fixtures.ts'
 
 const pages = createFlowPages()
-const {
-  login,
-  recovery,
-  'recovery-code': recoveryCode,
-} = flowFixtures() as Record<string, FlowPage>
+const FLOWS = flowFixtures() as Record<string, FlowPage>
+const SETTINGS = { kind: 'settings' } as const
 
 const draw = (page: FlowPage | NoticePage | undefined) =>
   open((page && 'flow' in page ? pages.flow(page) : pages.notice(page as NoticePage)) as Response)
@@ -71,7 +68,6 @@ async function open(response: Response) {
         })
       },
       text(chunk) {
-        if (inside.at(-1)?.tag === undefined) return
         for (const tag of inside) tag.text += unescaped(chunk.text)
       },
     })
@@ -86,6 +82,8 @@ async function open(response: Response) {
     expect([name, wanted, found.length]).toEqual([name, wanted, 1])
     return found[0] as Tag
   }
+  const textsOf = (name: string) => all(name).map(({ text }) => text)
+  const field = (name: string) => one('input', { name }).attributes
   /** What each form can send, in order: hidden fields, fields, buttons. */
   const shapes = Array.from({ length: forms + 1 }, (_, position) =>
     tags
@@ -97,7 +95,8 @@ async function open(response: Response) {
       })
       .join(' '),
   )
-  return { html, tags, all, one, shapes, headers: response.headers, status: response.status }
+  const { headers, status } = response
+  return { html, tags, all, one, textsOf, field, shapes, headers, status }
 }
 
 const VOID = ['meta', 'link', 'input', 'img', 'br', 'path', 'circle']
@@ -106,263 +105,225 @@ const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"'
 const unescaped = (text: string) =>
   text.replaceAll(/&(amp|lt|gt|quot|#39);/g, (whole, name) => ENTITIES[name] ?? whole)
 
-describe('A page has', () => {
-  test('a labelled field for every type of node', async () => {
-    for (const type of 'text password email tel number url date datetime-local file'.split(' ')) {
-      const node = input('default', { name: 'traits.x y', type, required: true }, 'What it is')
-      const { one } = await drawn([csrf(), node])
-      const { attributes } = one('input', { name: 'traits.x y' })
-      expect(attributes).toMatchObject({
-        type: type === 'file' ? 'text' : type,
-        required: expect.any(String),
-      })
-      expect(attributes.id).toMatch(/^[\w-]+$/)
-      expect(one('label', { for: attributes.id as string }).text).toBe('What it is')
-    }
-  })
-
-  test('fields with the attributes of their nodes', async () => {
-    const given = { value: 'Ada', pattern: '[A-Z].*', autocomplete: 'name' }
-    const { one } = await drawn([
-      input('default', { name: 'traits.name', ...given, maxlength: 20, disabled: true }),
-      input('default', { name: 'traits.a', type: 'checkbox', value: 'true' }),
-      input('default', { name: 'traits.b', type: 'checkbox', value: '' }),
+test('A page has a labelled field for every type of node, with the attributes of the node', async () => {
+  for (const type of 'text password email tel number url date datetime-local file'.split(' ')) {
+    const node = input('default', { name: 'traits.x y', type, required: true }, 'What it is')
+    const { field, one } = await drawn([csrf(), node])
+    const { id = '', ...rest } = field('traits.x y')
+    expect([rest.type, 'required' in rest]).toEqual([type === 'file' ? 'text' : type, true])
+    expect([id, one('label', { for: id }).text]).toEqual([
+      expect.stringMatching(/^[\w-]+$/),
+      'What it is',
     ])
-    expect(one('input', { name: 'traits.name' }).attributes).toMatchObject({
-      ...given,
-      maxlength: '20',
-      disabled: expect.any(String),
-    })
-    const id = one('input', { name: 'traits.name' }).attributes.id as string
-    expect(one('label', { for: id }).text).toContain('traits.name')
-    for (const [name, isChecked] of [
-      ['traits.a', true],
-      ['traits.b', false],
-    ] as const) {
-      const { type, value, ...rest } = one('input', { name }).attributes
-      expect([type, value, 'checked' in rest]).toEqual(['checkbox', 'true', isChecked])
-    }
-  })
+  }
+  const given = { value: 'Ada', pattern: '[A-Z].*', autocomplete: 'name' }
+  const { field, one } = await drawn([
+    input('default', { name: 'traits.name', ...given, maxlength: 20, disabled: true }),
+    input('default', { name: 'traits.a', type: 'checkbox', value: 'true' }),
+    input('default', { name: 'traits.b', type: 'checkbox', value: '' }),
+  ])
+  const { id = '', ...name } = field('traits.name')
+  expect(name).toMatchObject({ ...given, maxlength: '20', disabled: expect.any(String) })
+  expect(one('label', { for: id }).text).toContain('traits.name')
+  for (const [name, isChecked] of [
+    ['traits.a', true],
+    ['traits.b', false],
+  ] as const) {
+    const { type, value, ...rest } = field(name)
+    expect([type, value, 'checked' in rest]).toEqual(['checkbox', 'true', isChecked])
+  }
+})
 
-  test('pictures, texts and links where their nodes are, and no passwords', async () => {
-    const { tags, html } = await drawn([
-      text('code', 'a', says(1, 'first')),
-      picture('data:image/png;base64,AA=='),
-      link('https://app.example.com/', 'last'),
-      input('password', { name: 'password', type: 'password', value: 'correct horse' }),
-    ])
-    const seen = tags.filter(
-      ({ tag, text, attributes }) =>
-        tag === 'img' || (tag === 'p' && text === 'first') || attributes.href?.startsWith('https'),
-    )
-    expect(seen.map(({ tag }) => tag)).toEqual(['p', 'a', 'img'])
-    expect(seen.at(-1)?.attributes).toMatchObject({
-      src: 'data:image/png;base64,AA==',
-      width: '256',
-      height: '256',
-      alt: 'QR code for your authenticator app',
-    })
-    expect(html).not.toContain('correct horse')
-  })
+test('A page has pictures, texts and links where their nodes are, and no passwords', async () => {
+  const src = 'data:image/png;base64,AA=='
+  const { tags, html } = await drawn([
+    text('code', 'a', says(1, 'first')),
+    picture(src),
+    link('https://app.example.com/', 'last'),
+    input('password', { name: 'password', type: 'password', value: 'correct horse' }),
+  ])
+  const seen = tags.filter(
+    ({ tag, text, attributes }) =>
+      tag === 'img' || (tag === 'p' && text === 'first') || attributes.href?.startsWith('https'),
+  )
+  expect(seen.map(({ tag }) => tag)).toEqual(['p', 'a', 'img'])
+  const alt = 'QR code for your authenticator app'
+  expect(seen.at(-1)?.attributes).toMatchObject({ src, width: '256', height: '256', alt })
+  expect(html).not.toContain('correct horse')
+})
 
-  test('numeric fields for codes, and names for password managers', async () => {
-    const sent = await drawn(loginCodeNodes())
-    const numeric = { inputmode: 'numeric', autocomplete: 'one-time-code' }
-    expect(sent.one('input', { name: 'code' }).attributes).toMatchObject({
-      ...numeric,
-      pattern: '[0-9]+',
-      maxlength: '6',
-      class: 'code',
-    })
-    const { one } = await drawn(secondFactorNodes())
-    expect(one('input', { name: 'totp_code' }).attributes).toMatchObject(numeric)
-    expect(one('input', { name: 'lookup_secret' }).attributes).not.toHaveProperty('inputmode')
-    const first = await draw(login)
-    expect(first.one('input', { name: 'identifier' }).attributes.autocomplete).toBe('username')
-  })
+test('A page has numeric fields for codes, and names for password managers', async () => {
+  const numeric = { inputmode: 'numeric', autocomplete: 'one-time-code' }
+  const code = { ...numeric, pattern: '[0-9]+', maxlength: '6', class: 'code' }
+  expect((await drawn(loginCodeNodes())).field('code')).toMatchObject(code)
+  const { field } = await drawn(secondFactorNodes())
+  expect(field('totp_code')).toMatchObject(numeric)
+  expect(field('lookup_secret')).not.toHaveProperty('inputmode')
+  expect((await draw(FLOWS.login)).field('identifier').autocomplete).toBe('username')
+})
 
-  test('a button for every provider, also unknown ones and those with odd names', async () => {
-    const ids = Object.keys(PROVIDER_NAMES) as (keyof typeof PROVIDER_NAMES)[]
-    const known = await drawn([csrf(), ...ids.map((id) => provider(id))])
-    for (const id of ids)
-      expect(known.one('button', { value: id }).text).toEndWith(
-        `Sign in with ${PROVIDER_NAMES[id]}`,
-      )
-    const { one, all } = await drawn([
+test('A page has a button for every provider, also unknown ones and those with odd names', async () => {
+  const ids = Object.keys(PROVIDER_NAMES) as (keyof typeof PROVIDER_NAMES)[]
+  const known = await drawn([csrf(), ...ids.map((id) => provider(id))])
+  for (const id of ids)
+    expect(known.one('button', { value: id }).text).toEndWith(`Sign in with ${PROVIDER_NAMES[id]}`)
+  const { one, all } = await drawn([
+    csrf(),
+    submit('oidc', 'provider', 'constructor', 'Enter'),
+    submit('totp', 'constructor', 'true', 'Do it'),
+  ])
+  expect(one('button', { value: 'constructor' }).text).toBe('CEnter')
+  expect(one('button', { name: 'constructor' }).text).toBe('Do it')
+  expect(all('details')).toEqual([])
+})
+
+test('A page has the authenticator key in groups of four, and recovery codes one by one', async () => {
+  const { tags } = await drawn(newSettingsNodes(), SETTINGS)
+  const key = tags.find(({ attributes }) => attributes.class === 'key')
+  const groups = tags.filter(({ tag, text }) => tag === 'span' && /^[A-Z2-7]{4}$/.test(text))
+  expect([key?.text, groups.length]).toEqual(['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', 8])
+  const kept = await drawn(keptSettingsNodes(), SETTINGS)
+  expect(kept.textsOf('li')).toEqual([...CODES, 'Already used'])
+  const odd = says(1050015, 'codes', 'info', { secrets: ['plain', null, 7, {}] })
+  const { textsOf } = await drawn([text('lookup_secret', 'lookup_secret_codes', odd)])
+  expect(textsOf('li')).toEqual(['plain', '', '', ''])
+})
+
+const HIDDEN = `(csrf_token=${CSRF})`
+const ADDRESSED = `${HIDDEN} (identifier=ada@example.com)`
+
+test.each<[string, Promise<{ shapes: string[] }>, string[]]>([
+  [
+    'one for all methods with the address, another for providers',
+    draw(FLOWS.login),
+    [
+      `${HIDDEN} identifier password [method=password] [method=code]`,
+      `${HIDDEN} [provider=github] [provider=google] [provider=apple]`,
+    ],
+  ],
+  [
+    'one for a code, another to request a new one',
+    drawn(loginCodeNodes()),
+    [`${ADDRESSED} code [method=code]`, `${ADDRESSED} (method=code) [resend=code]`],
+  ],
+  [
+    'the same for recovery',
+    draw(FLOWS['recovery-code']),
+    [`${HIDDEN} code [method=code]`, `${HIDDEN} (method=code) [email=ada@example.com]`],
+  ],
+  ['an address for recovery', draw(FLOWS.recovery), [`${HIDDEN} email [method=code]`]],
+  [
+    'hidden fields for methods without own fields',
+    drawn([
       csrf(),
-      submit('oidc', 'provider', 'constructor', 'Enter'),
-      submit('totp', 'constructor', 'true', 'Do it'),
-    ])
-    expect(one('button', { value: 'constructor' }).text).toBe('CEnter')
-    expect(one('button', { name: 'constructor' }).text).toBe('Do it')
-    expect(all('details')).toEqual([])
-  })
-
-  test('the authenticator key in groups of four, and recovery codes one by one', async () => {
-    const { tags } = await drawn(newSettingsNodes(), { kind: 'settings' })
-    const key = tags.find(({ attributes }) => attributes.class === 'key')
-    const groups = tags.filter(({ tag, text }) => tag === 'span' && /^[A-Z2-7]{4}$/.test(text))
-    expect([key?.text, groups.length]).toEqual(['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', 8])
-    const kept = await drawn(keptSettingsNodes(), { kind: 'settings' })
-    expect(kept.all('li').map(({ text }) => text)).toEqual([...CODES, 'Already used'])
-    const odd = says(1050015, 'codes', 'info', { secrets: ['plain', null, 7, {}] })
-    const { all } = await drawn([text('lookup_secret', 'lookup_secret_codes', odd)])
-    expect(all('li').map(({ text }) => text)).toEqual(['plain', '', '', ''])
-  })
+      input('default', { name: 'identifier', type: 'hidden', value: 'ada@example.com' }),
+      input('password', { name: 'password', type: 'password' }),
+      submit('password', 'method', 'password', 'Sign in'),
+      submit('code', 'address', 'ada@example.com', 'Send a code'),
+    ]),
+    [`${ADDRESSED} password [method=password]`, `${ADDRESSED} [address=ada@example.com]`],
+  ],
+  [
+    'a missing field together with the provider that needs it',
+    draw(FLOWS['registration-address']),
+    [`${HIDDEN} traits.email [provider=github]`],
+  ],
+  [
+    'one for each part of the settings',
+    drawn(newSettingsNodes(), SETTINGS),
+    [
+      `${HIDDEN} traits.email [method=profile]`,
+      `${HIDDEN} password [method=password]`,
+      `${HIDDEN} [unlink=github] [link=google] [link=microsoft]`,
+      `${HIDDEN} totp_code [method=totp]`,
+      `${HIDDEN} [lookup_secret_regenerate=true]`,
+    ],
+  ],
+  ['none without fields', drawn([csrf(), link('https://app.example.com/', 'Continue')]), []],
+])('Forms are %s', async (_, page, shapes) => {
+  expect((await page).shapes).toEqual(shapes)
 })
 
-describe('Forms', () => {
-  const HIDDEN = `(csrf_token=${CSRF})`
-  const ADDRESSED = `${HIDDEN} (identifier=ada@example.com)`
-
-  test.each<[string, Promise<{ shapes: string[] }>, string[]]>([
-    [
-      'one for all methods with the address, another for providers',
-      draw(login),
-      [
-        `${HIDDEN} identifier password [method=password] [method=code]`,
-        `${HIDDEN} [provider=github] [provider=google] [provider=apple]`,
-      ],
-    ],
-    [
-      'one for a code, another to request a new one',
-      drawn(loginCodeNodes()),
-      [`${ADDRESSED} code [method=code]`, `${ADDRESSED} (method=code) [resend=code]`],
-    ],
-    [
-      'the same for recovery',
-      draw(recoveryCode),
-      [`${HIDDEN} code [method=code]`, `${HIDDEN} (method=code) [email=ada@example.com]`],
-    ],
-    ['an address for recovery', draw(recovery), [`${HIDDEN} email [method=code]`]],
-    [
-      'hidden fields for methods without own fields',
-      drawn([
-        csrf(),
-        input('default', { name: 'identifier', type: 'hidden', value: 'ada@example.com' }),
-        input('password', { name: 'password', type: 'password' }),
-        submit('password', 'method', 'password', 'Sign in'),
-        submit('code', 'address', 'ada@example.com', 'Send a code'),
-      ]),
-      [`${ADDRESSED} password [method=password]`, `${ADDRESSED} [address=ada@example.com]`],
-    ],
-    [
-      'a missing field together with the provider that needs it',
-      draw(flowFixtures()['registration-address']),
-      [`${HIDDEN} traits.email [provider=github]`],
-    ],
-    [
-      'one for each part of the settings',
-      drawn(newSettingsNodes(), { kind: 'settings' }),
-      [
-        `${HIDDEN} traits.email [method=profile]`,
-        `${HIDDEN} password [method=password]`,
-        `${HIDDEN} [unlink=github] [link=google] [link=microsoft]`,
-        `${HIDDEN} totp_code [method=totp]`,
-        `${HIDDEN} [lookup_secret_regenerate=true]`,
-      ],
-    ],
-    ['none without fields', drawn([csrf(), link('https://app.example.com/', 'Continue')]), []],
-  ])('are %s', async (_, page, shapes) => {
-    expect((await page).shapes).toEqual(shapes)
-  })
-
-  test('go to the action of the flow by POST; an empty password does not block a code', async () => {
-    const { all, one } = await draw(login)
-    for (const { attributes } of all('form'))
-      expect([attributes.action, attributes.method]).toEqual([
-        'https://gate.example.org/auth/self-service/login?flow=0197d6c2',
-        'post',
-      ])
-    expect(one('button', { value: 'code' }).attributes).toHaveProperty('formnovalidate')
-    expect(one('button', { value: 'password' }).attributes).not.toHaveProperty('formnovalidate')
-    const address = await draw(flowFixtures()['registration-address'])
-    expect(address.one('button').attributes.class).toBe('primary provider')
-  })
-
-  test('for a recovery code are folded until it is used or alone', async () => {
-    const foldsIn = async (nodes: Node[], rest: object = {}) =>
-      (await drawn(nodes, rest)).all('details').length
-    const nodes = secondFactorNodes()
-    expect(await foldsIn(nodes)).toBe(1)
-    expect(await foldsIn(nodes, { flow: { active: 'lookup_secret' } })).toBe(0)
-    expect(await foldsIn(secondFactorNodes([says(4000016, 'wrong', 'error')]))).toBe(0)
-    expect(await foldsIn(nodes.filter(({ group }) => group !== 'totp'))).toBe(0)
-  })
-
-  test('of settings have headings, mark removals, and ask before what cannot be undone', async () => {
-    const added = await drawn(newSettingsNodes(), { kind: 'settings' })
-    expect(added.all('h2').map(({ text }) => text)).toEqual([
-      'Profile',
-      'Password',
-      'Connected accounts',
-      'Authenticator app',
-      'Recovery codes',
-    ])
-    const { one, all } = await drawn(keptSettingsNodes(), { kind: 'settings' })
-    expect(one('button', { name: 'unlink', value: 'github' }).attributes.class).toBe('danger')
-    expect(one('button', { name: 'totp_unlink' }).attributes.class).toBe('danger')
-    expect(one('summary').text).toBe('Remove authenticator app')
-    expect(all('button', { class: 'primary' }).map(({ text }) => text)).toEqual([
-      'Save',
-      "I've saved my recovery codes",
-    ])
-  })
+test('Forms go to the action of the flow by POST; an empty password does not block a code', async () => {
+  const { all, one } = await draw(FLOWS.login)
+  const action = 'https://gate.example.org/auth/self-service/login?flow=0197d6c2'
+  for (const { attributes } of all('form'))
+    expect(attributes).toMatchObject({ action, method: 'post' })
+  expect(one('button', { value: 'code' }).attributes).toHaveProperty('formnovalidate')
+  expect(one('button', { value: 'password' }).attributes).not.toHaveProperty('formnovalidate')
+  const address = await draw(FLOWS['registration-address'])
+  expect(address.one('button').attributes.class).toBe('primary provider')
 })
 
-describe('Messages', () => {
-  const error = says(4000001, 'An error of this node.', 'error')
+test('The form for a recovery code is folded until it is used or alone', async () => {
+  const foldsIn = async (nodes: Node[], rest: object = {}) =>
+    (await drawn(nodes, rest)).all('details').length
+  const nodes = secondFactorNodes()
+  expect(await foldsIn(nodes)).toBe(1)
+  expect(await foldsIn(nodes, { flow: { active: 'lookup_secret' } })).toBe(0)
+  expect(await foldsIn(secondFactorNodes([says(4000016, 'wrong', 'error')]))).toBe(0)
+  expect(await foldsIn(nodes.filter(({ group }) => group !== 'totp'))).toBe(0)
+})
 
-  test('of every kind of node are shown once', async () => {
-    for (const node of [
-      input('default', { name: 'identifier' }, 'Address', [error]),
-      input('default', { name: 'traits.a', type: 'checkbox' }, 'Tick', [error]),
-      input('default', { name: 'csrf_token', type: 'hidden' }, '', [error]),
-      { ...submit('password', 'method', 'password', 'Go'), messages: [error] },
-      { ...provider('github'), messages: [error] },
-      { ...text('code', 'a', says(1, 'words')), messages: [error] },
-      { ...picture('data:image/png;base64,'), messages: [error] },
-      { ...link('https://app.example.com/', 'on'), messages: [error] },
-    ])
-      expect((await drawn([csrf(), node])).html.split(error.text)).toHaveLength(2)
-  })
+test('Forms of settings have headings, mark removals, and ask before what cannot be undone', async () => {
+  const added = await drawn(newSettingsNodes(), SETTINGS)
+  const last = ['Connected accounts', 'Authenticator app', 'Recovery codes']
+  expect(added.textsOf('h2')).toEqual(['Profile', 'Password', ...last])
+  const { one, all } = await drawn(keptSettingsNodes(), SETTINGS)
+  expect(one('button', { name: 'unlink', value: 'github' }).attributes.class).toBe('danger')
+  expect(one('button', { name: 'totp_unlink' }).attributes.class).toBe('danger')
+  expect(one('summary').text).toBe('Remove authenticator app')
+  const primary = all('button', { class: 'primary' }).map(({ text }) => text)
+  expect(primary).toEqual(['Save', "I've saved my recovery codes"])
+})
 
-  test('of a field are tied to it, and only errors mark it', async () => {
-    const hint = says(1, 'At least 8 characters.')
-    const { one } = await drawn([
-      input('default', { name: 'identifier' }, 'Address', [error, hint]),
-      input('password', { name: 'password', type: 'password' }, 'Password', [hint]),
-      input('default', { name: 'traits.quiet' }, 'Quiet'),
-    ])
-    const wrong = one('input', { name: 'identifier' }).attributes
-    expect(wrong['aria-invalid']).toBe('true')
-    expect(one('div', { id: wrong['aria-describedby'] as string }).text).toBe(
-      error.text + hint.text,
-    )
-    const right = one('input', { name: 'password' }).attributes
-    expect(right['aria-describedby']).toBeDefined()
-    expect(right).not.toHaveProperty('aria-invalid')
-    expect(one('input', { name: 'traits.quiet' }).attributes).not.toHaveProperty('aria-describedby')
-  })
+const ERROR = says(4000001, 'An error of this node.', 'error')
 
-  test('of the flow are above the forms with their roles, and errors are in the title', async () => {
-    const messages: Message[] = [
-      says(4000006, 'It is wrong.', 'error'),
-      says(1050001, 'It is saved.', 'success'),
-      says(1010014, 'It is on its way.'),
-    ]
-    const { tags, one } = await drawn(loginNodes(), { messages })
-    const firstForm = tags.findIndex(({ tag }) => tag === 'form')
-    const roles = tags.slice(0, firstForm).filter(({ attributes }) => attributes.role)
-    expect(roles.map(({ text, attributes }) => [text, attributes.role])).toEqual([
-      ['It is on its way.', 'status'],
-      ['It is wrong.', 'alert'],
-      ['It is saved.', 'status'],
-    ])
-    expect(one('title').text).toBe('Error: Sign in to Acme')
-    const right = await drawn(loginNodes(), { messages: [says(1, 'A hint.')] })
-    expect(right.one('title').text).toBe('Sign in to Acme')
-  })
+test('Messages of every kind of node are shown once', async () => {
+  for (const node of [
+    input('default', { name: 'identifier' }, 'Address', [ERROR]),
+    input('default', { name: 'traits.a', type: 'checkbox' }, 'Tick', [ERROR]),
+    input('default', { name: 'csrf_token', type: 'hidden' }, '', [ERROR]),
+    { ...submit('password', 'method', 'password', 'Go'), messages: [ERROR] },
+    { ...provider('github'), messages: [ERROR] },
+    { ...text('code', 'a', says(1, 'words')), messages: [ERROR] },
+    { ...picture('data:image/png;base64,'), messages: [ERROR] },
+    { ...link('https://app.example.com/', 'on'), messages: [ERROR] },
+  ])
+    expect((await drawn([csrf(), node])).html.split(ERROR.text)).toHaveLength(2)
+})
+
+test('Messages of a field are tied to it, and only errors mark it', async () => {
+  const hint = says(1, 'At least 8 characters.')
+  const { one, field } = await drawn([
+    input('default', { name: 'identifier' }, 'Address', [ERROR, hint]),
+    input('password', { name: 'password', type: 'password' }, 'Password', [hint]),
+    input('default', { name: 'traits.quiet' }, 'Quiet'),
+  ])
+  const { 'aria-describedby': id = '', 'aria-invalid': isInvalid } = field('identifier')
+  expect([isInvalid, one('div', { id }).text]).toEqual(['true', ERROR.text + hint.text])
+  expect(field('password')['aria-describedby']).toBeDefined()
+  expect(field('password')).not.toHaveProperty('aria-invalid')
+  expect(field('traits.quiet')).not.toHaveProperty('aria-describedby')
+})
+
+test('Messages of the flow are above the forms with their roles, and errors are in the title', async () => {
+  const messages: Message[] = [
+    says(4000006, 'It is wrong.', 'error'),
+    says(1050001, 'It is saved.', 'success'),
+    says(1010014, 'It is on its way.'),
+  ]
+  const { tags, one } = await drawn(loginNodes(), { messages })
+  const firstForm = tags.findIndex(({ tag }) => tag === 'form')
+  const roles = tags.slice(0, firstForm).filter(({ attributes }) => attributes.role)
+  expect(roles.map(({ text, attributes }) => [text, attributes.role])).toEqual([
+    ['It is on its way.', 'status'],
+    ['It is wrong.', 'alert'],
+    ['It is saved.', 'status'],
+  ])
+  expect(one('title').text).toBe('Error: Sign in to Acme')
+  const right = await drawn(loginNodes(), { messages: [says(1, 'A hint.')] })
+  expect(right.one('title').text).toBe('Sign in to Acme')
 })
 
 test.each([
@@ -374,108 +335,97 @@ test.each([
   ['settings-wrong', ['traits.email']],
   ['settings-new', []],
 ])('The page %s focuses %j: what is wrong, else the first empty field', async (name, focused) => {
-  const { tags } = await draw(flowFixtures()[name])
+  const { tags } = await draw(FLOWS[name])
   const found = tags.filter(({ attributes }) => 'autofocus' in attributes)
   expect(found.map(({ attributes }) => attributes.name ?? '')).toEqual(focused)
 })
 
-describe('Text of strangers', () => {
-  const MARKUP = `"'><script>alert(1)</script><img src=x onerror=alert(1)>&`
+const MARKUP = `"'><script>alert(1)</script><img src=x onerror=alert(1)>&`
 
-  test('is never markup', async () => {
-    const message = says(1, MARKUP, 'error', { secret: MARKUP, provider: MARKUP })
-    const nodes: Node[] = [
-      input('default', { name: 'csrf_token', type: 'hidden', value: MARKUP }),
-      input('default', { name: MARKUP, value: MARKUP, pattern: MARKUP }, message, [message]),
-      input('default', { name: 'traits.c', type: 'checkbox', value: MARKUP }, message, [message]),
-      submit('password', MARKUP, MARKUP, message),
-      submit('oidc', 'provider', MARKUP, message),
-      submit('oidc', 'unlink', MARKUP, message),
-      text('code', MARKUP, message, MARKUP),
-      text('lookup_secret', 'x', says(1, '', 'info', { secrets: [MARKUP, message] })),
-      picture(MARKUP),
-      link(MARKUP, MARKUP),
-    ]
-    for (const kind of ['login', 'settings'] as const) {
-      const links = [{ kind: 'recovery' as const, url: MARKUP }]
-      const page = await drawn(nodes, { kind, tenantName: MARKUP, messages: [message], links })
-      expect([page.all('script'), page.all('img').length]).toEqual([[], 1])
-      const names = page.tags.flatMap(({ attributes }) => Object.keys(attributes))
-      expect(names.filter((name) => /^on|^style$/.test(name))).toEqual([])
-      expect(page.one('input', { name: MARKUP }).attributes.value).toBe(MARKUP)
-    }
-  })
-
-  test.each(['javascript:alert(1)', ' java\tscript:alert(1)', 'data:text/html,x'])(
-    'is no link: %j',
-    async (url) => {
-      const page = await drawn([link(url, 'Go')], { links: [{ kind: 'login', url }] })
-      expect(page.all('a').map(({ attributes }) => 'href' in attributes)).toEqual([false, false])
-    },
-  )
-
-  test('is shortened and can not change the direction', async () => {
-    const page = await draw(flowFixtures().hostile)
-    const name = page.one('bdi').text
-    expect(name).toMatch(/^<script>alert\(1\)<\/script>.*…$/s)
-    expect(name).not.toMatch(/[\u202a-\u202e\u2066-\u2069\n]/)
-    for (const { length } of [name, page.one('title').text]) expect(length).toBeLessThan(400)
-    expect(page.html.length).toBeLessThan(8_000)
-    const notice = await draw({ ...(noticeFixtures()[0] as NoticePage), tenantName: HOSTILE_NAME })
-    expect(notice.one('bdi').text).toBe(name)
-  })
-
-  test.each([
-    ['Acme', 'Acme'],
-    ['Größe & Söhne', 'Größe & Söhne'],
-    ['شركة', 'شركة'],
-    ['株式会社', '株式会社'],
-    ['👨‍👩‍👧 Home', '👨‍👩‍👧 Home'],
-    ['$& {tenant}', '$& {tenant}'],
-    ['\u200b \u202e', '…'],
-    [`A${'\u0301'.repeat(40)}cme`, `A${'\u0301'.repeat(3)}cme`.normalize('NFC')],
-  ])('as the tenant name %j is shown as %j', async (tenantName, shown) => {
-    const { one } = await drawn(loginNodes(), { tenantName })
-    expect(one('h1').text.normalize('NFC')).toBe(`Sign in to ${shown}`)
-  })
+test('Text of strangers is never markup, nor a link', async () => {
+  const message = says(1, MARKUP, 'error', { secret: MARKUP, provider: MARKUP })
+  const nodes: Node[] = [
+    input('default', { name: 'csrf_token', type: 'hidden', value: MARKUP }),
+    input('default', { name: MARKUP, value: MARKUP, pattern: MARKUP }, message, [message]),
+    input('default', { name: 'traits.c', type: 'checkbox', value: MARKUP }, message, [message]),
+    submit('password', MARKUP, MARKUP, message),
+    submit('oidc', 'provider', MARKUP, message),
+    submit('oidc', 'unlink', MARKUP, message),
+    text('code', MARKUP, message, MARKUP),
+    text('lookup_secret', 'x', says(1, '', 'info', { secrets: [MARKUP, message] })),
+    picture(MARKUP),
+    link(MARKUP, MARKUP),
+  ]
+  for (const kind of ['login', 'settings'] as const) {
+    const links = [{ kind: 'recovery' as const, url: MARKUP }]
+    const page = await drawn(nodes, { kind, tenantName: MARKUP, messages: [message], links })
+    expect([page.all('script'), page.all('img').length]).toEqual([[], 1])
+    const names = page.tags.flatMap(({ attributes }) => Object.keys(attributes))
+    expect(names.filter((name) => /^on|^style$/.test(name))).toEqual([])
+    expect(page.field(MARKUP).value).toBe(MARKUP)
+  }
+  for (const url of ['javascript:alert(1)', ' java\tscript:alert(1)', 'data:text/html,x']) {
+    const page = await drawn([link(url, 'Go')], { links: [{ kind: 'login', url }] })
+    expect(page.all('a').map(({ attributes }) => 'href' in attributes)).toEqual([false, false])
+  }
 })
 
-describe('Headings', () => {
-  const sent = { flow: { state: 'sent_email' as const } }
-  const passed = { flow: { state: 'passed_challenge' as const } }
+test('Text of strangers is shortened and can not change the direction', async () => {
+  const page = await draw(FLOWS.hostile)
+  const name = page.one('bdi').text
+  expect(name).toMatch(/^<script>alert\(1\)<\/script>.*…$/s)
+  expect(name).not.toMatch(/[\u202a-\u202e\u2066-\u2069\n]/)
+  for (const { length } of [name, page.one('title').text]) expect(length).toBeLessThan(400)
+  expect(page.html.length).toBeLessThan(8_000)
+  const notice = await draw({ ...(noticeFixtures()[0] as NoticePage), tenantName: HOSTILE_NAME })
+  expect(notice.one('bdi').text).toBe(name)
+})
 
-  test.each<[string, Partial<Parameters<typeof flowPage>[0]>]>([
-    ['Sign in to Acme', {}],
-    ['Enter the code from Acme', sent],
-    ['Sign in to Acme again', { flow: { refresh: true } }],
-    ['Two-factor authentication for Acme', { flow: { requested_aal: 'aal2' } }],
-    ['Create your Acme account', { kind: 'registration' }],
-    ['Recover your Acme account', { kind: 'recovery' }],
-    ['Enter the code from Acme', { kind: 'recovery', ...sent }],
-    ['Welcome back to Acme', { kind: 'recovery', ...passed }],
-    ['Verify your email address for Acme', { kind: 'verification' }],
-    ['Email address verified for Acme', { kind: 'verification', ...passed }],
-    ['Your Acme account', { kind: 'settings' }],
-  ])('say which step it is: %s', async (heading, page) => {
-    expect((await drawn([csrf()], page)).one('h1').text).toBe(heading)
-  })
+test.each([
+  ['Größe & Söhne', 'Größe & Söhne'],
+  ['شركة', 'شركة'],
+  ['👨‍👩‍👧 Home', '👨‍👩‍👧 Home'],
+  ['$& {tenant}', '$& {tenant}'],
+  ['\u200b \u202e', '…'],
+  [`A${'\u0301'.repeat(40)}cme`, `A${'\u0301'.repeat(3)}cme`.normalize('NFC')],
+])('The tenant name %j is shown as %j', async (tenantName, shown) => {
+  const { one } = await drawn(loginNodes(), { tenantName })
+  expect(one('h1').text.normalize('NFC')).toBe(`Sign in to ${shown}`)
+})
 
-  test('are translated on every page, with the language of the flow', async () => {
-    for (const page of Object.values(flowFixtures())) {
-      const headings = LANGUAGES.map(async (language) => {
-        const { all } = await draw({ ...page, language })
-        return [...all('h1'), ...all('h2')].map(({ text }) => text).join()
-      })
-      expect(new Set(await Promise.all(headings)).size).toBe(LANGUAGES.length)
-    }
-    const page = await draw(flowFixtures().german)
-    expect(page.one('html').attributes.lang).toBe('de')
-    for (const tag of ['h1', 'title'])
-      expect(page.one(tag).text).toBe('Bei Bäckerei Müller & Söhne anmelden')
-    expect(page.tags.some(({ text }) => text === 'oder')).toBe(true)
-    const links = page.all('a').map(({ text }) => text)
-    expect(links).toEqual(['Konto erstellen', 'Passwort vergessen?'])
-  })
+const SENT = { flow: { state: 'sent_email' as const } }
+const PASSED = { flow: { state: 'passed_challenge' as const } }
+
+test.each<[string, Partial<Parameters<typeof flowPage>[0]>]>([
+  ['Sign in to Acme', {}],
+  ['Enter the code from Acme', SENT],
+  ['Sign in to Acme again', { flow: { refresh: true } }],
+  ['Two-factor authentication for Acme', { flow: { requested_aal: 'aal2' } }],
+  ['Create your Acme account', { kind: 'registration' }],
+  ['Recover your Acme account', { kind: 'recovery' }],
+  ['Enter the code from Acme', { kind: 'recovery', ...SENT }],
+  ['Welcome back to Acme', { kind: 'recovery', ...PASSED }],
+  ['Verify your email address for Acme', { kind: 'verification' }],
+  ['Email address verified for Acme', { kind: 'verification', ...PASSED }],
+  ['Your Acme account', SETTINGS],
+])('Headings say which step it is: %s', async (heading, page) => {
+  expect((await drawn([csrf()], page)).one('h1').text).toBe(heading)
+})
+
+test('Headings are translated on every page, with the language of the flow', async () => {
+  for (const page of Object.values(FLOWS)) {
+    const headings = LANGUAGES.map(async (language) => {
+      const { textsOf } = await draw({ ...page, language })
+      return [...textsOf('h1'), ...textsOf('h2')].join()
+    })
+    expect(new Set(await Promise.all(headings)).size).toBe(LANGUAGES.length)
+  }
+  const page = await draw(FLOWS.german)
+  expect(page.one('html').attributes.lang).toBe('de')
+  for (const tag of ['h1', 'title'])
+    expect(page.one(tag).text).toBe('Bei Bäckerei Müller & Söhne anmelden')
+  expect(page.tags.some(({ text }) => text === 'oder')).toBe(true)
+  expect(page.textsOf('a')).toEqual(['Konto erstellen', 'Passwort vergessen?'])
 })
 
 test('A notice has words, a status and a title with the tenant, and focuses nothing', async () => {
@@ -491,53 +441,48 @@ test('A notice has words, a status and a title with the tenant, and focuses noth
   expect((await draw({ ...known, tenantName: null })).one('title').text).toBe("You're signed in")
 })
 
-describe('The answer', () => {
+test('The answer allows no scripts, and forms only to its own origin, https and named origins', async () => {
   const policyOf = async (formTargets: string[]) =>
     (await drawn(loginNodes(), { formTargets })).headers.get('content-security-policy')
+  expect(await policyOf([])).toBe(
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'none'; " +
+      "form-action 'self' https: https://gate.example.org; base-uri 'none'; frame-ancestors 'none'",
+  )
+  const policy = await policyOf([
+    'http://localhost:3000',
+    'http://a;script-src *',
+    "http://a;script-src'unsafe-inline'",
+    'http://app.example.com/path',
+    'http://user@app.example.com',
+    'javascript:alert(1)',
+    'http:',
+    '*',
+    '',
+  ])
+  expect(policy).toContain(
+    "; form-action 'self' https: https://gate.example.org http://localhost:3000; base-uri",
+  )
+  expect(policy?.match(/script-src/g)).toHaveLength(1)
+})
 
-  test('allows no scripts, and forms only to its own origin, https and named origins', async () => {
-    expect(await policyOf([])).toBe(
-      "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'none'; " +
-        "form-action 'self' https: https://gate.example.org; base-uri 'none'; frame-ancestors 'none'",
-    )
-    const policy = await policyOf([
-      'http://localhost:3000',
-      'http://a;script-src *',
-      "http://a;script-src'unsafe-inline'",
-      'http://app.example.com/path',
-      'http://user@app.example.com',
-      'javascript:alert(1)',
-      'http:',
-      '*',
-      '',
-    ])
-    expect(policy).toContain(
-      "; form-action 'self' https: https://gate.example.org http://localhost:3000; base-uri",
-    )
-    expect(policy?.match(/script-src/g)).toHaveLength(1)
+test('The answer has the status and security headers of every page, and its assets are cached', async () => {
+  await using app = await bootTestApp()
+  app.app.get('/pages-of-flows', () => pages.flow(flowPage({ nodes: loginNodes(), status: 422 })))
+  const { status, headers, body } = await app.raw('/pages-of-flows')
+  expect([status, body]).toEqual([422, expect.stringMatching(/^<!doctype html><html lang="en">/)])
+  expect(Object.fromEntries(headers)).toMatchObject({
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'x-frame-options': 'DENY',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': expect.stringContaining("script-src 'none'"),
   })
-
-  test('has the status of the page and the security headers of every page, and its assets exist', async () => {
-    await using app = await bootTestApp()
-    app.app.get('/pages-of-flows', () => pages.flow(flowPage({ nodes: loginNodes(), status: 422 })))
-    const { status, headers, body } = await app.raw('/pages-of-flows')
-    expect([status, body]).toEqual([422, expect.stringMatching(/^<!doctype html><html lang="en">/)])
-    for (const [name, value] of [
-      ['content-type', 'text/html; charset=utf-8'],
-      ['cache-control', 'no-store'],
-      ['referrer-policy', 'no-referrer'],
-      ['x-frame-options', 'DENY'],
-      ['x-content-type-options', 'nosniff'],
-    ] as const)
-      expect(headers.get(name)).toBe(value)
-    expect(headers.get('content-security-policy')).toContain("script-src 'none'")
-    const { all } = await draw(login)
-    const assets = all('link').map(({ attributes }) => attributes.href as string)
-    expect(assets.length).toBeGreaterThan(1)
-    for (const path of assets) {
-      expect(path).toStartWith('/assets/')
-      const { status, headers } = await app.raw(path)
-      expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=300'])
-    }
-  })
+  const assets = (await draw(FLOWS.login)).all('link').map(({ attributes }) => attributes.href)
+  expect(assets.length).toBeGreaterThan(1)
+  for (const path of assets) {
+    expect(path).toStartWith('/assets/')
+    const { status, headers } = await app.raw(path as string)
+    expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=300'])
+  }
 })

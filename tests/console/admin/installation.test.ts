@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { AnyElysia } from 'elysia'
 import { loadConfig } from '../../../src/config/index.ts'
 import { createLayout, type Layout } from '../../../src/console/layout.ts'
@@ -11,10 +11,10 @@ import { createBackupStore, createBackups } from '../../../src/platform/backup/i
 import { SYSTEM_TENANT_ID } from '../../../src/platform/system-tenant.ts'
 import { COMMIT, VERSION } from '../../../src/platform/version.ts'
 import { testConfig } from '../../support/config.ts'
-import { audited, bootConsole, HOUR, MINUTE, pagesOf, useConsole } from '../fixture.ts'
+import { audited, HOUR, MINUTE, pagesOf, useConsole } from '../fixture.ts'
 
-const HEALTH = '/console/admin/health'
-const CONFIGURATION = '/console/admin/configuration'
+const HEALTH = '/admin/health'
+const CONFIGURATION = '/admin/configuration'
 
 const app = await useConsole({ flags: { 'log-level': 'debug' } })
 const admin = await app.newAdmin()
@@ -41,7 +41,7 @@ function pagesWith(
   return pagesOf({ raw, operators: app.operators }, admin.cookie)
 }
 
-describe('The configuration', () => {
+test('The configuration has every setting with its source, and no secrets', async () => {
   const loaded = loadConfig({
     flags: { 'mail-from': 'gate@example.com' },
     env: {
@@ -57,159 +57,96 @@ describe('The configuration', () => {
   if (!loaded.ok) throw new Error('the configuration is wrong')
   const { config, origin: origins } = loaded
   const { open } = pagesWith((common) => configurationPage({ ...common, config, origins }))
+  const page = await open(CONFIGURATION)
+  page.says('settings are customized.').omits('<script>alert(1)', 'topsecret')
+  for (const pattern of [
+    /\[log\].* level Value "debug" Source Environment GATEHOUSE_LOG_LEVEL/,
+    /data_dir Value "\/srv\/&lt;script>alert\(1\)&lt;\/script>" Source File \S+:1/,
+    /\[mail\].* from Value "gate@example\.com" Source Flag --mail-from/,
+    /\[server\].* host Value "\S+" Source Default/,
+    /\[mail\].* smtp_url Value "\[redacted\]" Source Environment GATEHOUSE_MAIL_SMTP_URL/,
+  ])
+    expect(page.text.replaceAll('<', '&lt;')).toMatch(pattern)
+  for (const [query, shown, hidden] of [
+    ['set=true', '[mail]', '[server]'],
+    ['q=LOG.', '[log]', '[mail]'],
+    ['q=nothing-so', 'No matching settings', '[log]'],
+  ] as const)
+    expect((await open(`${CONFIGURATION}?${query}`)).says(shown).text).not.toContain(hidden)
 
-  test('has every setting with its source, and no secrets', async () => {
-    const { text, html } = await open(CONFIGURATION)
-    expect(text).toContain('settings are customized.')
-    for (const pattern of [
-      /\[log\].* level Value "debug" Source Environment GATEHOUSE_LOG_LEVEL/,
-      /data_dir Value "\/srv\/<script>alert\(1\)<\/script>" Source File \S+:1/,
-      /\[mail\].* from Value "gate@example\.com" Source Flag --mail-from/,
-      /\[server\].* host Value "\S+" Source Default/,
-      /\[mail\].* smtp_url Value "\[redacted\]" Source Environment GATEHOUSE_MAIL_SMTP_URL/,
-    ])
-      expect(text).toMatch(pattern)
-    expect(html).not.toMatch(/<script>alert|topsecret/)
-  })
-
-  test('is filtered by customized settings and by name', async () => {
-    for (const [query, shown, hidden] of [
-      ['set=true', '[mail]', '[server]'],
-      ['q=LOG.', '[log]', '[mail]'],
-      ['q=nothing-so', 'No matching settings', '[log]'],
-    ] as const) {
-      const { text } = await open(`${CONFIGURATION}?${query}`)
-      expect([text.includes(shown), text.includes(hidden)]).toEqual([true, false])
-    }
-  })
-
-  test('shows no sources where they are unknown', async () => {
-    const { text } = await admin.open(CONFIGURATION)
-    expect(text).toMatch(/\[log\].* level Value "debug"/)
-    expect(text).not.toMatch(/ Source |authorize_url/)
-    expect((await admin.open(`${CONFIGURATION}?set=true`)).text).toContain('[server]')
-  })
+  const sourceless = await admin.open(CONFIGURATION)
+  expect(sourceless.text).toMatch(/\[log\].* level Value "debug"/)
+  expect(sourceless.text).not.toMatch(/ Source |authorize_url/)
+  await admin.sees(`${CONFIGURATION}?set=true`, '[server]')
 })
 
-describe('Health', () => {
-  /** An installation whose scheduled backup ended some time ago. */
-  async function bootBackedUp(...backups: { agoMs: number; error?: string }[]) {
-    const own = await bootConsole()
-    const { db, clock } = own
-    for (const { agoMs, error = null } of backups) {
-      const startedAt = clock.now() - agoMs
-      await db.commit(() =>
-        createBackupStore(db).add({
-          id: crypto.randomUUID(),
-          origin: 'schedule',
-          owner: null,
-          startedAt,
-          endedAt: startedAt + 1000,
-          file: `/backups/gatehouse-${agoMs}.tar.gz`,
-          bytes: error === null ? 12_345_678 : null,
-          error,
-        }),
-      )
-    }
-    const { open } = await own.newAdmin()
-    return { own, health: () => open(HEALTH), [Symbol.asyncDispose]: own[Symbol.asyncDispose] }
-  }
-
-  test('says that everything works, with version and sizes', async () => {
-    await using fixture = await bootBackedUp({ agoMs: HOUR })
-    const { text } = await fixture.health()
-    for (const pattern of [
-      /Everything works\. The backlog is empty, and the last backup succeeded\./,
-      /No problems/,
-      new RegExp(`Version ${VERSION} Commit ${COMMIT}`),
-      /Running processes 1 /,
-      /Database [\d.]+ [KM]B Write-ahead log [\d.]+ [KM]?B Free disk [\d.]+ [GT]B/,
-      /gatehouse-3600000\.tar\.gz.*Completed.*Schedule.*12\.3 MB/,
-    ])
-      expect(text).toMatch(pattern)
+/** Adds a scheduled backup that ended some time ago. */
+const addBackup = (agoMs: number, error: string | null = null) =>
+  app.db.commit(() => {
+    const startedAt = app.clock.now() - agoMs
+    const of = { id: crypto.randomUUID(), origin: 'schedule', owner: null } as const
+    const file = `/backups/gatehouse-${agoMs}.tar.gz`
+    const bytes = error === null ? 12_345_678 : null
+    const ended = { startedAt, endedAt: startedAt + 1000, file, bytes, error }
+    createBackupStore(app.db).add({ ...of, ...ended })
   })
 
-  test('warns about backups that are missing, old or failed', async () => {
-    const { text } = await admin.open(HEALTH)
-    for (const words of [
-      'Running. 1 problem needs attention.',
-      'scheduled backups are off',
-      'No backups yet',
-      'gatehouse backup',
-      'Server None. Emails are held in the outbox',
-    ])
-      expect(text).toContain(words)
-    await using old = await bootBackedUp({ agoMs: 25 * HOUR })
-    expect((await old.health()).text).toContain('No backup in the last day')
-    const error = 'no space left on <b>device</b>'
-    await using failed = await bootBackedUp({ agoMs: 2 * HOUR }, { agoMs: HOUR, error })
-    const page = await failed.health()
-    expect(page.text).toContain('The last backup failed')
-    expect(page.html).toContain('no space left on &lt;b>device&lt;/b>')
-  })
+test('Health warns about backups, and says how much is due and how late it is', async () => {
+  const health = () => admin.open(HEALTH)
+  const missing = await health()
+  missing.says('Running. 1 problem needs attention.', 'scheduled backups are off', 'No backups yet')
+  missing.says('gatehouse backup', 'Server None. Emails are held in the outbox')
+  await addBackup(25 * HOUR)
+  ;(await health()).says('No backup in the last day')
+  await addBackup(2 * HOUR, 'no space left on <b>device</b>')
+  ;(await health()).says('The last backup failed', 'no space left on &lt;b>device&lt;/b>')
+  await addBackup(HOUR)
+  const { text } = await health()
+  for (const pattern of [
+    /Everything works\. The backlog is empty, and the last backup succeeded\..*No problems/,
+    new RegExp(`Version ${VERSION} Commit ${COMMIT}`),
+    /Running processes 1 /,
+    /Database [\d.]+ [KM]B Write-ahead log [\d.]+ [KM]?B Free disk [\d.]+ [GT]B/,
+    /gatehouse-3600000\.tar\.gz.*Completed.*Schedule.*12\.3 MB/,
+  ])
+    expect(text).toMatch(pattern)
 
-  test('says how much is due, and how late it is', async () => {
-    await using fixture = await bootBackedUp({ agoMs: HOUR })
-    const { own } = fixture
-    const { api } = await own.tenant()
-    await own.clockwork.loop.stop(0)
-    const run_at = new Date(own.clock.now() + 1000).toISOString()
-    await api.post('/v1/clockwork/delayed', { name: 'late', run_at, url: 'http://127.0.0.1:9/' })
-    const due = own.clock.now() - 5 * MINUTE
-    own.db.client.run(`UPDATE runs SET state = 'ready', due_at = ${due}`)
-    const { text } = await fixture.health()
-    expect(text).toContain('Job runs are delayed by 5 min 0 s')
-    expect(text).toMatch(/Job runs Backlog 1 Longest wait 5 min 0 s/)
-  })
+  const { api } = await app.tenant()
+  const run_at = new Date(app.clock.now() + 1000).toISOString()
+  await api.post('/v1/clockwork/delayed', { name: 'late', run_at, url: 'http://127.0.0.1:9/' })
+  const due = app.clock.now() - 5 * MINUTE
+  app.db.client.run(`UPDATE runs SET state = 'ready', due_at = ${due}`)
+  const late = await health()
+  late.says('Job runs are delayed by 5 min 0 s', 'Job runs Backlog 1 Longest wait 5 min 0 s')
+  app.db.client.run('DELETE FROM runs')
+})
 
-  test('has the host of the mail server, not its password', async () => {
-    const { platform, mail } = app
-    const { backup, mail: settings } = testConfig()
-    const smtpUrl = 'smtps://mailer:topsecret@smtp.example.com'
-    const config = { backup, mail: { ...settings, smtpUrl } }
-    const backups = { latest: () => undefined, list: () => [], makeNow: async () => {} }
-    const { open } = pagesWith((common) =>
-      healthPage({ ...platform, ...common, backups, mail, config }),
-    )
-    const { text, html } = await open(HEALTH)
-    expect(text).toContain('smtp.example.com:465')
-    expect(html).not.toContain('topsecret')
-  })
+test('Backups are made one at a time, with progress and result; no password is shown', async () => {
+  const { platform, mail } = app
+  const { backup, mail: settings } = testConfig()
+  let ending = Promise.withResolvers<{ bytes: number }>()
+  const makeArchive = () => ending.promise
+  const backups = createBackups({ ...platform, settings: backup, makeArchive })
+  const smtpUrl = 'smtps://mailer:topsecret@smtp.example.com'
+  const config = { backup, mail: { ...settings, smtpUrl } }
+  const { open, press } = pagesWith((common) =>
+    healthPage({ ...platform, ...common, backups, mail, config }),
+  )
+  const during = await press(HEALTH, 'Back up now')
+  during.says('In progress', 'hx-trigger="every 2s"').omits('Back up now')
+  during.says('smtp.example.com:465').omits('topsecret')
+  await expect(backups.makeNow()).rejects.toThrow('a backup is already running')
+  const entry = { actor_kind: 'operator', actor_id: admin.id, tenant_id: SYSTEM_TENANT_ID }
+  expect(audited(app, 'backup.asked_for')).toMatchObject([entry])
 
-  test('makes one backup at a time, and shows its progress and result', async () => {
-    const { platform, mail } = app
-    const { backup, mail: settings } = testConfig()
-    let ending = Promise.withResolvers<{ bytes: number }>()
-    const makeArchive = () => ending.promise
-    const backups = createBackups({ ...platform, settings: backup, makeArchive })
-    const config = { backup, mail: settings }
-    const { open, send, follow } = pagesWith((common) =>
-      healthPage({ ...platform, ...common, backups, mail, config }),
-    )
-    expect((await open(HEALTH)).text).toContain('Back up now')
-    const begun = await send(`${HEALTH}/back-up`)
-    const during = await follow(begun)
-    expect([begun.status, during.text]).toEqual([303, expect.stringContaining('In progress')])
-    expect(during.html).toContain('hx-trigger="every 2s"')
-    expect(during.text).not.toContain('Back up now')
-    await expect(backups.makeNow()).rejects.toThrow('a backup is already running')
-    expect(audited(app, 'backup.asked_for')).toMatchObject([
-      { actor_kind: 'operator', actor_id: admin.id, tenant_id: SYSTEM_TENANT_ID },
-    ])
-
-    ending.resolve({ bytes: 1_200_000 })
-    await backups.idle()
-    const after = await open(HEALTH)
-    expect(after.text).toMatch(/Everything works.*Completed .*Schedule .*1\.2 MB/)
-    expect(after.html).not.toContain('hx-trigger="every 2s"')
-
-    app.clock.jump(MINUTE)
-    ending = Promise.withResolvers()
-    await send(`${HEALTH}/back-up`)
-    ending.reject(new Error('no space left'))
-    await backups.idle()
-    const failed = await open(HEALTH)
-    for (const words of ['The last backup failed', 'no space left', 'Back up now'])
-      expect(failed.text).toContain(words)
-  })
+  ending.resolve({ bytes: 1_200_000 })
+  await backups.idle()
+  const after = (await open(HEALTH)).omits('hx-trigger="every 2s"')
+  expect(after.text).toMatch(/Everything works.*Completed .*Schedule .*1\.2 MB/)
+  app.clock.jump(MINUTE)
+  ending = Promise.withResolvers()
+  await press(HEALTH, 'Back up now')
+  ending.reject(new Error('no space left'))
+  await backups.idle()
+  ;(await open(HEALTH)).says('The last backup failed', 'no space left', 'Back up now')
 })

@@ -1,169 +1,131 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { countRequests } from '../../support/usage.ts'
-import { audited, bootConsole, SYSTEM, useConsole } from '../fixture.ts'
+import { audited, SYSTEM, useConsole } from '../fixture.ts'
 
-const PAGE = '/console/admin/tenants'
+const PAGE = '/admin/tenants'
+const JOB = { name: 'j', schedule: '0 3 * * *', url: 'http://127.0.0.1:9/' }
 
 const app = await useConsole()
+const { tenants } = app.platform
 const admin = await app.newAdmin()
 
-const stored = (id: string) => app.platform.tenants.find(id)
+const stored = (id: string) => tenants.find(id)
 
-describe('The list of tenants', () => {
-  test('starts empty, and does not show the system tenant', async () => {
-    await using fresh = await bootConsole()
-    const { open } = await fresh.newAdmin()
-    const { text, html } = await open(PAGE)
-    expect(text).toContain('No tenants yet')
-    expect(html).toContain(`href="${PAGE}/new"`)
-    await fresh.tenant()
-    expect((await open(`${PAGE}?q=00000000-0000-7000`)).text).toContain('No matching tenants')
-  })
-
-  test('has plan, status, and the requests of the month', async () => {
-    const { api, id } = await app.tenant('Counted', 'metered')
-    for (let n = 0; n < 3; n++) await api.get('/v1/clockwork/jobs')
-    const { text } = await admin.open(`${PAGE}?q=${id}`)
-    expect(text).toMatch(/Counted.*Metered.*Active.*Requests this month 3 Cost 0.00/)
-  })
-
-  test('finds tenants by the start of the name, by id, and by status', async () => {
-    const found = (await app.tenant('Findable & Sons')).id
-    const suspended = (await app.tenant('Finder, suspended')).id
-    await app.tenant('Not Findable & Sons')
-    await app.platform.tenants.suspend(SYSTEM, suspended, 'billing')
-    for (const [query, ids] of [
-      ['q=findable+%26+SONS', [found]],
-      [`q=${found.toUpperCase()}`, [found]],
-      ['q=find', [found, suspended]],
-      ['q=find&status=suspended', [suspended]],
-      ['q=find-none', []],
-    ])
-      expect([query, (await admin.open(`${PAGE}?${query}`)).rows]).toEqual([query, ids])
-    expect((await admin.open(`${PAGE}?cursor=made-up`)).status).toBe(400)
-  })
-
-  test('lists each tenant once, by name when searched', async () => {
-    await using own = await bootConsole()
-    const { open } = await own.newAdmin()
-    for (let n = 10; n < 70; n++) {
-      const fields = { name: `${n % 2 ? 'Row' : 'row'} ${n}.`, plan: 'free' } as const
-      await own.platform.tenants.create(SYSTEM, fields)
-    }
-    await own.platform.tenants.create(SYSTEM, { name: 'Other row', plan: 'free' })
-    const namesIn = ({ html }: { html: string }) => html.match(/(?<=>)[Rr]ow \d+\.(?=<)/g) ?? []
-    const first = await open(`${PAGE}?q=ROW`)
-    const names = [...namesIn(first), ...namesIn(await open(first.next))]
-    expect(names.map((name) => Number(name.slice(4)))).toEqual(
-      Array.from({ length: 60 }, (_, n) => n + 10),
-    )
-    const all = await open(PAGE)
-    expect(new Set([...all.rows, ...(await open(all.next)).rows]).size).toBe(61)
-  })
+test('The list starts empty, without the system tenant, and has every tenant once', async () => {
+  const { links } = (await admin.open(PAGE)).says('No tenants yet')
+  expect(links).toContain(`${PAGE}/new`)
+  for (let n = 10; n < 70; n++)
+    await tenants.create(SYSTEM, { name: `${n % 2 ? 'Row' : 'row'} ${n}.`, plan: 'free' })
+  await tenants.create(SYSTEM, { name: 'Other row', plan: 'free' })
+  const namesIn = ({ html }: { html: string }) => html.match(/(?<=>)[Rr]ow \d+\.(?=<)/g) ?? []
+  const first = await admin.open(`${PAGE}?q=ROW`)
+  const names = [...namesIn(first), ...namesIn(await admin.open(first.next))]
+  expect(names.map((name) => Number(name.slice(4)))).toEqual(
+    Array.from({ length: 60 }, (_, n) => n + 10),
+  )
+  const all = await admin.open(PAGE)
+  expect(new Set([...all.rows, ...(await admin.open(all.next)).rows]).size).toBe(61)
+  await admin.sees(`${PAGE}?q=00000000-0000-7000`, 'No matching tenants')
 })
 
-describe('A new tenant', () => {
-  test('is created with name and plan', async () => {
-    const created = await admin.send(PAGE, { name: ' Fresh ', plan: 'metered' })
-    expect(created.status).toBe(303)
-    expect((await admin.follow(created)).text).toContain('Tenant created.')
-    const tenant = app.platform.tenants.list().at(-1)
-    expect(tenant).toMatchObject({ name: 'Fresh', plan: 'metered', status: 'active' })
-    expect(audited(app, 'tenant.created').at(-1)).toMatchObject({
-      actor_kind: 'operator',
-      actor_id: admin.id,
-      tenant_id: tenant?.id ?? '',
-    })
-  })
-
-  test('has no request limit unless the admin picks a plan that has one', async () => {
-    const [, plan = ''] = /value="(\w+)" checked/.exec((await admin.open(`${PAGE}/new`)).html) ?? []
-    await admin.send(PAGE, { name: 'Busy', plan })
-    const { id = '' } = app.platform.tenants.list().find(({ name }) => name === 'Busy') ?? {}
-    countRequests(app, id, 1_000_000)
-    const { key } = await app.platform.keys.issue(SYSTEM, { tenantId: id, engine: 'clockwork' })
-    const job = { name: 'j', schedule: '0 3 * * *', url: 'http://127.0.0.1:9/' }
-    expect((await app.client(key).post('/v1/clockwork/jobs', job)).status).toBe(201)
-  })
-
-  test.each([
-    ['name', { name: '', plan: 'free' }],
-    ['name', { name: 'a\nb', plan: 'free' }],
-    ['name', { name: 'x'.repeat(201), plan: 'free' }],
-    ['plan', { name: 'Kept', plan: 'gold' }],
-    ['plan', { name: 'Kept' }],
-  ])('is refused with an error beside %s', async (name, fields: Record<string, string>) => {
-    const before = app.platform.tenants.list().length
-    const { status, wrong, html } = await admin.send(PAGE, fields)
-    expect([status, wrong]).toEqual([422, [name]])
-    if (fields.name === 'Kept') expect(html).toContain('value="Kept"')
-    expect(app.platform.tenants.list()).toHaveLength(before)
-  })
+test('The list has plan, status and requests, and finds by start of the name, id and status', async () => {
+  const { api, id } = await app.tenant('Counted', 'metered')
+  for (let n = 0; n < 3; n++) await api.get('/v1/clockwork/jobs')
+  const { text } = await admin.open(`${PAGE}?q=${id}`)
+  expect(text).toMatch(/Counted.*Metered.*Active.*Requests this month 3 Cost 0.00/)
+  const found = (await app.tenant('Findable & Sons')).id
+  const suspended = (await app.tenant('Finder, suspended')).id
+  await app.tenant('Not Findable & Sons')
+  await tenants.suspend(SYSTEM, suspended, 'billing')
+  for (const [query, ids] of [
+    ['q=findable+%26+SONS', [found]],
+    [`q=${found.toUpperCase()}`, [found]],
+    ['q=find', [found, suspended]],
+    ['q=find&status=suspended', [suspended]],
+    ['q=find-none', []],
+  ])
+    expect([query, (await admin.open(`${PAGE}?${query}`)).rows]).toEqual([query, ids])
+  expect((await admin.open(`${PAGE}?cursor=made-up`)).status).toBe(400)
 })
 
-describe('A tenant', () => {
-  test('has a page with usage and members', async () => {
-    const { id, api } = await app.tenant('Shown', 'free')
-    await api.get('/v1/clockwork/jobs')
-    await app.signIn({ email: 'member@shown.example', roles: { [id]: 'viewer' } })
-    const { text } = await admin.open(`${PAGE}/${id}`)
-    for (const words of [
-      'Active on the free plan, 1 request this month',
-      'Jobs (clockwork) 1',
-      'member@shown.example Viewer',
-      'Only members can open its pages',
-      "Tenants can't be deleted",
-    ])
-      expect(text).toContain(words)
-    const both = await app.newAdmin({ roles: { [id]: 'owner' } })
-    const ofMember = await both.open(`${PAGE}/${id}`)
-    expect(ofMember.text).toContain('select the tenant at the top left')
+test('A new tenant has name and plan, and no limit unless its plan has one', async () => {
+  const created = await admin.press(`${PAGE}/new`, 'Create tenant', {
+    name: ' Fresh ',
+    plan: 'metered',
   })
+  created.says('Tenant created.')
+  const tenant = tenants.list().at(-1)
+  expect(tenant).toMatchObject({ name: 'Fresh', plan: 'metered', status: 'active' })
+  const entry = { actor_kind: 'operator', actor_id: admin.id, tenant_id: tenant?.id ?? '' }
+  expect(audited(app, 'tenant.created').at(-1)).toMatchObject(entry)
+  const [, plan = ''] = /value="(\w+)" checked/.exec((await admin.open(`${PAGE}/new`)).html) ?? []
+  await admin.send(PAGE, { name: 'Busy', plan })
+  const { id = '' } = tenants.list().find(({ name }) => name === 'Busy') ?? {}
+  countRequests(app, id, 1_000_000)
+  const { key } = await app.platform.keys.issue(SYSTEM, { tenantId: id, engine: 'clockwork' })
+  expect((await app.client(key).post('/v1/clockwork/jobs', JOB)).status).toBe(201)
+})
 
-  test('gets a new name, plan and spend cap; the audit log has only what changed', async () => {
-    const { id } = await app.tenant('Before', 'free')
-    const change = (spend_cap: string) =>
-      admin.send(`${PAGE}/${id}/change`, { name: 'After', plan: 'metered', spend_cap })
-    expect((await admin.follow(await change('12.00'))).text).toContain('Tenant updated.')
-    expect(stored(id)).toMatchObject({ name: 'After', plan: 'metered', spend_cap_cents: 1200 })
-    await change('')
+test.each<[string, Record<string, string>]>([
+  ['name', { name: '', plan: 'free' }],
+  ['name', { name: 'a\nb', plan: 'free' }],
+  ['name', { name: 'x'.repeat(201), plan: 'free' }],
+  ['plan', { name: 'Kept', plan: 'gold' }],
+  ['plan', { name: 'Kept' }],
+])('A new tenant is refused with an error beside %s', async (name, fields) => {
+  const before = tenants.list().length
+  const page = await admin.send(PAGE, fields)
+  expect([page.status, page.wrong]).toEqual([422, [name]])
+  if (fields.name === 'Kept') page.says('value="Kept"')
+  expect(tenants.list()).toHaveLength(before)
+})
+
+test('The page of a tenant has usage and members; it gets a new name, plan and spend cap', async () => {
+  const { id, api } = await app.tenant('Shown', 'free')
+  await api.get('/v1/clockwork/jobs')
+  await app.signIn({ email: 'member@shown.example', roles: { [id]: 'viewer' } })
+  const page = await admin.open(`${PAGE}/${id}`)
+  page.says('Active on the free plan, 1 request this month', 'Jobs (clockwork) 1')
+  page.says('member@shown.example Viewer', 'Only members can open its pages')
+  page.says("Tenants can't be deleted")
+  const both = await app.newAdmin({ roles: { [id]: 'owner' } })
+  await both.sees(`${PAGE}/${id}`, 'select the tenant at the top left')
+
+  const change = (spend_cap: string, name = 'After') =>
+    admin.send(`${PAGE}/${id}/change`, { name, plan: 'metered', spend_cap })
+  ;(await admin.follow(await change('12.00'))).says('Tenant updated.')
+  expect(stored(id)).toMatchObject({ name: 'After', plan: 'metered', spend_cap_cents: 1200 })
+  await change('')
+  expect(stored(id)).toMatchObject({ name: 'After', spend_cap_cents: null })
+  expect((await change('')).location).toEndWith('?done=unchanged')
+  const changes = audited(app, 'tenant.changed').filter(({ tenant_id }) => tenant_id === id)
+  expect(changes.map(({ actor_id }) => actor_id)).toEqual([admin.id, admin.id])
+  expect(JSON.parse(changes[1]?.detail ?? '')).toEqual({ spendCapCents: null })
+
+  for (const cap of ['-1', '1.555', 'lots', '1e3', '9'.repeat(14)]) {
+    const refused = await change(cap, 'Typed')
+    expect([refused.status, refused.wrong]).toEqual([422, ['spend_cap']])
+    refused.says('value="Typed"', `value="${cap}"`)
     expect(stored(id)).toMatchObject({ name: 'After', spend_cap_cents: null })
-    expect((await change('')).location).toEndWith('?done=unchanged')
-    const changes = audited(app, 'tenant.changed').filter(({ tenant_id }) => tenant_id === id)
-    expect(changes.map(({ actor_id }) => actor_id)).toEqual([admin.id, admin.id])
-    expect(JSON.parse(changes[1]?.detail ?? '')).toEqual({ spendCapCents: null })
-  })
+  }
+})
 
-  test.each(['-1', '1.555', 'lots', '1e3', '9'.repeat(14)])('refuses the cap %j', async (cap) => {
-    const { id } = await app.tenant('Capped', 'metered')
-    const fields = { name: 'Typed', plan: 'metered', spend_cap: cap }
-    const { status, wrong, html } = await admin.send(`${PAGE}/${id}/change`, fields)
-    expect([status, wrong]).toEqual([422, ['spend_cap']])
-    for (const typed of ['Typed', cap]) expect(html).toContain(`value="${typed}"`)
-    expect(stored(id)).toMatchObject({ name: 'Capped', spend_cap_cents: null })
-  })
-
-  test.each([
-    ['billing', 'suspended'],
-    ['renewal', 'renewal_unpaid'],
-  ])('is suspended because of %s, and resumed', async (reason, status) => {
-    const { id, api } = await app.tenant('Held')
-    const job = { name: 'j', schedule: '0 3 * * *', url: 'http://127.0.0.1:9/' }
-    const create = async () => (await api.post('/v1/clockwork/jobs', job)).status
-    const standing = async (verb: string, fields = {}) => {
-      await admin.send(`${PAGE}/${id}/${verb}`, fields)
-      const { actor_id, tenant_id } =
-        audited(app, `tenant.${verb}ed`.replace('ee', 'e')).at(-1) ?? {}
-      return [stored(id).status as string, await create(), actor_id, tenant_id]
-    }
-    expect(await standing('suspend', { reason })).toEqual([status, 402, admin.id, id])
-    expect(await standing('resume')).toEqual(['active', 201, admin.id, id])
-  })
-
-  test('is not suspended for an unknown reason, nor deleted', async () => {
-    const { id } = await app.tenant('Kept')
-    expect((await admin.send(`${PAGE}/${id}/suspend`, { reason: 'mood' })).status).toBe(400)
-    expect((await admin.send(`${PAGE}/${id}/delete`)).status).toBe(404)
-    expect(stored(id)).toMatchObject({ name: 'Kept', status: 'active' })
-  })
+test('A tenant is suspended for a known reason, and resumed, but never deleted', async () => {
+  const { id, api } = await app.tenant('Held')
+  const after = async (verb: string, fields = {}) => {
+    await admin.send(`${PAGE}/${id}/${verb}`, fields)
+    const { status } = await api.post('/v1/clockwork/jobs', JOB)
+    return [stored(id).status as string, status]
+  }
+  const resumed = ['active', 201]
+  expect(await after('suspend', { reason: 'billing' })).toEqual(['suspended', 402])
+  expect(await after('resume')).toEqual(resumed)
+  expect(await after('suspend', { reason: 'renewal' })).toEqual(['renewal_unpaid', 402])
+  expect(await after('resume')).toEqual(resumed)
+  const entry = { actor_id: admin.id, tenant_id: id }
+  for (const action of ['tenant.suspended', 'tenant.resumed'])
+    expect(audited(app, action).slice(-2)).toMatchObject([entry, entry])
+  expect((await admin.send(`${PAGE}/${id}/suspend`, { reason: 'mood' })).status).toBe(400)
+  expect((await admin.send(`${PAGE}/${id}/delete`)).status).toBe(404)
+  expect(stored(id)).toMatchObject({ name: 'Held', status: 'active' })
 })
