@@ -13,7 +13,8 @@ import {
   withToken,
 } from './acts.ts'
 import { newBrowser, type Page } from './browser.ts'
-import { type Flows, PASSWORD, useFlows } from './fixture.ts'
+import { useFlows } from './code-fixture.ts'
+import { type Flows, PASSWORD } from './fixture.ts'
 
 const { app, clock, newTenant } = await useFlows()
 let acme: Flows

@@ -1,4 +1,4 @@
-import { afterAll, expect } from 'bun:test'
+import { expect } from 'bun:test'
 import { Secret, TOTP } from 'otpauth'
 import type { Answer, TestApp, TestAppOptions } from '../../../../support/app.ts'
 import { bootGate, bootParty, type Gate, type Json } from '../../fixture.ts'
@@ -30,22 +30,7 @@ export async function bootFlows(options: TestAppOptions = {}) {
   }
 }
 
-/** The flows of a test file, booted once, without limits on attempts. Each test takes a new tenant. */
-export async function useFlows(options: TestAppOptions = {}) {
-  const { app, clock } = await bootFlows({ ...options, flags: { ...UNHURRIED, ...options.flags } })
-  afterAll(app.stop)
-
-  /** One more tenant, with these security settings. */
-  async function newTenant(switches: SecuritySwitches = {}) {
-    const tenant = { app, clock, ...(await flowParty(app, 'Acme')) }
-    if (Object.keys(switches).length > 0) await tenant.security(switches)
-    return tenant
-  }
-
-  return { app, clock, newTenant }
-}
-
-interface SecuritySwitches {
+export interface SecuritySwitches {
   passwordless_enabled?: boolean
   mfa_enabled?: boolean
 }
