@@ -1,8 +1,8 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { dirname } from 'node:path'
 import { openMail } from '../../../platform/mail/support.ts'
 import { startMailServer } from '../../../support/mail-server.ts'
-import { DAY, HOUR, type Json, MINUTE, SECOND } from '../fixture.ts'
+import { ACTOR, DAY, HOUR, type Json, MINUTE, SECOND } from '../fixture.ts'
 import { auditOf, ID, personPath, rowsOf, tablesWith } from '../identities/people.ts'
 import { ADA, BOB } from './flows/acts.ts'
 import { isoAt, type Tenant, useFlows } from './flows/code-fixture.ts'
@@ -131,6 +131,19 @@ test('Emails to an address are sent every 30 seconds, and five times in an hour,
   expect(fifth.headers.get('retry-after')).toBe(`${60 * 60 - 30 - 4 * 60}`)
   clock.jump(HOUR - 30 * SECOND - 4 * MINUTE)
   await sent(acme, person)
+})
+
+test('Mails that the tenant orders state the whole hour, though the clock goes on meanwhile', async () => {
+  const { acme, person } = await newPerson()
+  const { now } = clock
+  let reads = 0
+  using _ = spyOn(clock, 'now').mockImplementation(() => now() + reads++)
+  await sent(acme, person)
+  const caller = { tenantId: acme.tenantId, actor: ACTOR, environment: 'live' } as never
+  await app.gate.recoveryMails.send(caller, person.id)
+  const mails = acme.sentTo(ADA)
+  expect(mails.map((mail) => mail?.kind)).toEqual(['recovery_by_hand', 'resend'])
+  for (const mail of mails) expect(mail?.body?.text).toContain('in 1 hour.')
 })
 
 // Has settings of its own, sweeps all tenants, and hands its outbox to another process.
