@@ -1,4 +1,5 @@
 import encodeQR from 'qr'
+import { PROVIDERS } from '../../src/config/index.ts'
 import type { FlowPage, NoticePage } from '../../src/engines/gate/sign-in/flows/pages.ts'
 import * as build from '../../src/engines/gate/sign-in/flows/ui/builders.ts'
 import {
@@ -64,19 +65,9 @@ export const csrf = () => build.csrfNode(CSRF)
 export const submit = (group: NodeGroup, name: string, value: string, label: string | Message) =>
   input(group, { name, value, type: 'submit' }, label)
 
-export const PROVIDER_NAMES = {
-  github: 'GitHub',
-  google: 'Google',
-  gitlab: 'GitLab',
-  microsoft: 'Microsoft',
-  discord: 'Discord',
-  facebook: 'Facebook',
-  linkedin: 'LinkedIn',
-  apple: 'Apple',
-  slack: 'Slack',
-  twitch: 'Twitch',
-  spotify: 'Spotify',
-}
+export const PROVIDER_NAMES = Object.fromEntries(
+  PROVIDERS.map((id) => [id, ui.providerName(id)]),
+) as Record<(typeof PROVIDERS)[number], string>
 
 type Provider = keyof typeof PROVIDER_NAMES
 
@@ -131,15 +122,8 @@ export const newSettingsNodes = (): Node[] => [
 ]
 
 export const CODES = [
-  'k7fw2m9qxa',
-  'p3nd8z5rtc',
-  'h6vb4j2ygs',
-  'w9cx7e3ukm',
-  'q2ra6t8fzd',
-  'm5yg3s9hwb',
-  'x8kj2v4cpn',
-  'd4te7b6mqr',
-  'z6us9f3xhj',
+  ...['k7fw2m9qxa', 'p3nd8z5rtc', 'h6vb4j2ygs', 'w9cx7e3ukm', 'q2ra6t8fzd'],
+  ...['m5yg3s9hwb', 'x8kj2v4cpn', 'd4te7b6mqr', 'z6us9f3xhj'],
 ]
 
 /** With one code that was used. */

@@ -5,7 +5,8 @@ import { startMailServer } from '../../../support/mail-server.ts'
 import { ACTOR, DAY, HOUR, type Json, MINUTE, SECOND } from '../fixture.ts'
 import { auditOf, ID, personPath, rowsOf, tablesWith } from '../identities/people.ts'
 import { ADA, BOB } from './flows/acts.ts'
-import { isoAt, type Tenant, useFlows } from './flows/code-fixture.ts'
+import { isoAt } from './flows/checked.ts'
+import { type Tenant, useFlows } from './flows/code-fixture.ts'
 
 const flows = await useFlows()
 const { clock, app } = flows

@@ -3,17 +3,8 @@ import { IDENTITIES, type Json } from '../../fixture.ts'
 import { actionsOn, rowsOf } from '../../identities/people.ts'
 import { ADA, BOB, NEW_PASSWORD, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
-import {
-  CODE_MS,
-  FLOW_MS,
-  flowIn,
-  idsIn,
-  isoAt,
-  LINK_MS,
-  MAIL_GAP_MS,
-  useFlows,
-  wrongCodes,
-} from './code-fixture.ts'
+import { flowIn, idsIn, isoAt } from './checked.ts'
+import { CODE_MS, FLOW_MS, LINK_MS, MAIL_GAP_MS, useFlows, wrongCodes } from './code-fixture.ts'
 import { messageIds, node, nodeNames, PASSWORD } from './fixture.ts'
 
 const flows = await useFlows()

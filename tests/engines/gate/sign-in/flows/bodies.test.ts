@@ -2,8 +2,8 @@ import { beforeAll, expect, test } from 'bun:test'
 import { FLOW_KINDS, type FlowKind } from '../../../../../src/engines/gate/sign-in/model.ts'
 import { count, type Json, plain } from '../../fixture.ts'
 import { ADA, withToken } from './acts.ts'
-import { saidIn } from './checked.ts'
-import { idsIn, type Tenant, useFlows } from './code-fixture.ts'
+import { idsIn, saidIn } from './checked.ts'
+import { type Tenant, useFlows } from './code-fixture.ts'
 import { csrfOf, node, PASSWORD, pathOf } from './fixture.ts'
 
 const JSON_TYPE = 'application/json'
@@ -139,23 +139,6 @@ test('A field that names a method or a provider must be a known one', async () =
         expect({ kind, status }).toEqual({ kind, status: 422 })
         expect(saidIn(body)).toHaveLength(1)
       }
-})
-
-test('A field with a code must be one', async () => {
-  for (const [kind, fields] of [
-    ['login', { identifier: newcomer() }],
-    ['registration', { traits: { email: newcomer() } }],
-    ['recovery', { email: newcomer() }],
-    ['verification', { email: newcomer() }],
-  ] as const) {
-    const flow = await start(kind)
-    await acme.sendWell(flow, { method: 'code', ...fields })
-    for (const code of [...NO_TEXTS, 'code ']) {
-      const { status, body } = await send(flow, { method: 'code', code })
-      expect({ kind, status }).toEqual({ kind, status: 422 })
-      expect(saidIn(body).join()).toContain('code:40')
-    }
-  }
 })
 
 const SOME = { email: 'new@example.com' }

@@ -109,3 +109,24 @@ export function saidIn({ ui }: Json): (number | string)[] {
   const ofForm = above.filter((id) => !ofFields.includes(id))
   return [...ofForm, ...beside.map(([field, id]) => `${field}:${id}`)]
 }
+
+export const isoAt = (ms: number) => new Date(ms).toISOString()
+
+/** The body of an answer with this status and state. */
+export function flowIn(answer: Answer, status: number, state: string): Json {
+  expect(answer).toMatchObject({ status, body: { state } })
+  return answer.body
+}
+
+/** The status of an answer and the errors of its flow, as `saidIn` has them. */
+export const idsIn = ({ status, body }: Answer) => [status, ...errorsIn(body)]
+
+export const errorsIn = (flow: Json) => saidIn(flow).filter((id) => /(^|:)4\d{6}$/.test(`${id}`))
+
+export const tokenIn = ({ body }: Answer): string =>
+  body.continue_with.find(({ action }: Json) => action === 'set_ory_session_token')
+    .ory_session_token
+
+/** The flow to continue with. */
+export const nextFlowIn = ({ body }: { body: Json }, action: string): Json =>
+  body.continue_with?.find((one: Json) => one.action === action)?.flow

@@ -3,9 +3,11 @@ import type { Answer, TestApp, TestAppOptions } from '../../../../support/app.ts
 import { type Gate, IDENTITIES, type Json } from '../../fixture.ts'
 import { rowsOf } from '../../identities/people.ts'
 import * as acts from './acts.ts'
-import { describedApp, listening, saidIn } from './checked.ts'
+import { describedApp, flowIn, listening, nextFlowIn, tokenIn } from './checked.ts'
 import type { SecuritySwitches } from './fixture.ts'
-import { AUTH, bootFlows, type FlowFixture, flowParty, flowsOf, PASSWORD } from './fixture.ts'
+import { bootFlows, type FlowFixture, flowParty, flowsOf, PASSWORD } from './fixture.ts'
+
+export { nextFlowIn, tokenIn } from './checked.ts'
 
 type Flows = ReturnType<typeof flowsOf>
 export type Tenant = Awaited<ReturnType<Awaited<ReturnType<typeof useFlows>>['newTenant']>>
@@ -53,8 +55,6 @@ function withHelpers<T>(tenant: T): T & Bound<typeof HELPERS> {
   return { ...tenant, ...Object.fromEntries(bound) }
 }
 
-export const isoAt = (ms: number) => new Date(ms).toISOString()
-
 /** An identity with a verified address and a password, created by the tenant; sends no email. */
 export async function person(
   { api }: Pick<Gate, 'api'>,
@@ -87,17 +87,8 @@ async function signedIn(tenant: Flows & Pick<Gate, 'api'>, email: string, fields
 export const WAYS: [string, (tenant: Tenant, flow: Json, fields: Json) => Promise<Answer>][] = [
   ['to the action of the flow', ({ send }, flow, fields) => send(flow, fields)],
   [
-    "with the tenant's key and the flow in the body",
+    "with the tenant's key",
     ({ submit }, flow, fields) => submit(kindOf(flow), { flow: flow.id, ...fields }),
-  ],
-  [
-    "with the tenant's key and the flow in the query",
-    ({ app, key }, flow, fields) =>
-      app.raw(`${AUTH}/${kindOf(flow)}/submit?flow=${flow.id}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify(fields),
-      }),
   ],
 ]
 
@@ -114,17 +105,6 @@ export const wrongCodes = (right: string, most = 5): string[] =>
   )
 
 export const wrongCode = (right: string): string => wrongCodes(right, 1)[0] as string
-
-/** The body of an answer with this status and state. */
-export function flowIn(answer: Answer, status: number, state: string): Json {
-  expect(answer).toMatchObject({ status, body: { state } })
-  return answer.body
-}
-
-/** The status of an answer and the errors of its flow, as `saidIn` has them. */
-export const idsIn = ({ status, body }: Answer) => [status, ...errorsIn(body)]
-
-export const errorsIn = (flow: Json) => saidIn(flow).filter((id) => /(^|:)4\d{6}$/.test(`${id}`))
 
 type CodeKind = 'login' | 'recovery' | 'verification'
 
@@ -156,14 +136,6 @@ export async function recover(party: Pick<Flows, 'start' | 'send' | 'codeFor'>, 
   flowIn(answer, 200, 'passed_challenge')
   return tokenIn(answer)
 }
-
-export const tokenIn = ({ body }: Answer): string =>
-  body.continue_with.find(({ action }: Json) => action === 'set_ory_session_token')
-    .ory_session_token
-
-/** The flow to continue with. */
-export const nextFlowIn = ({ body }: { body: Json }, action: string): Json =>
-  body.continue_with?.find((one: Json) => one.action === action)?.flow
 
 /** Asks for another address: the flow that waits for its code. */
 export async function changeAddress(
@@ -210,32 +182,17 @@ export const makeRecoveryCodes = acts.recoveryCodes
 const fatesOf = ({ mailsTo }: Pick<Flows, 'mailsTo'>, address: string): string[] =>
   mailsTo(address).map((mail) => mail?.lastError ?? mail?.state ?? '')
 
+const { sessionOf, isAlive, sendBare, enrolled, halfway, nextCode, connect } = acts
+const OF_PEOPLE = { person, unproven, signedIn, enrolled, halfway, connect, nextCode }
+const OF_FLOWS = { asked, waiting, recover, changeAddress, makeRecoveryCodes, sendBare, listening }
+const READERS = { whose, sessionOf, isAlive, sessionsOf, credentialsOf, addressOf, emailOf }
+const STORED = { codeRows, fatesOf, wrongTotp: acts.wrongCode }
+/** Those that read a flow do so without the token of a session. */
 const HELPERS = {
-  person,
-  unproven,
-  signedIn,
-  asked,
-  waiting,
-  recover,
-  changeAddress,
-  whose,
-  sessionsOf,
-  credentialsOf,
-  addressOf,
-  emailOf,
-  codeRows,
-  fatesOf,
-  listening,
-  /** Without the token of a session, by the flow or by its URL. */
+  ...OF_PEOPLE,
+  ...OF_FLOWS,
+  ...READERS,
+  ...STORED,
   readFlow: read,
   readAt: acts.read,
-  sessionOf: acts.sessionOf,
-  isAlive: acts.isAlive,
-  sendBare: acts.sendBare,
-  enrolled: acts.enrolled,
-  halfway: acts.halfway,
-  nextCode: acts.nextCode,
-  wrongTotp: acts.wrongCode,
-  makeRecoveryCodes,
-  connect: acts.connect,
 }

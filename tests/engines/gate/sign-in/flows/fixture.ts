@@ -205,38 +205,23 @@ export function flowsOf(
   const linkFor = (address: string): string =>
     /https?:\/\/\S+/.exec(sentTo(address)[0]?.body?.text ?? '')?.[0] ?? ''
 
+  /** Opens a page. */
+  const open = (url: string, headers: Record<string, string> = {}) =>
+    app.raw(pathOf(url), { headers: { accept: 'text/html', ...headers } })
+
+  /** Sends the form of a page. */
+  function post(
+    url: string,
+    fields: Record<string, string>,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const type = { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' }
+    const body = new URLSearchParams(fields).toString()
+    return app.raw(pathOf(url), { method: 'POST', headers: { ...type, ...headers }, body })
+  }
+
   return {
-    tenantId,
-    ask,
-    start,
-    send,
-    read,
-    sendWell,
-    submit,
-    register,
-    tryPassword,
-    signIn,
-    settings,
-    change,
-    security,
-    enrol,
-    mailsTo,
-    sentTo,
-    codeFor,
-    linkFor,
-    /** Opens a page. */
-    open: (url: string, headers: Record<string, string> = {}) =>
-      app.raw(pathOf(url), { headers: { accept: 'text/html', ...headers } }),
-    /** Sends the form of a page. */
-    post: (url: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
-      app.raw(pathOf(url), {
-        method: 'POST',
-        headers: {
-          accept: 'text/html',
-          'content-type': 'application/x-www-form-urlencoded',
-          ...headers,
-        },
-        body: new URLSearchParams(fields).toString(),
-      }),
+    ...{ tenantId, ask, start, send, read, sendWell, submit, register, tryPassword, signIn },
+    ...{ settings, change, security, enrol, mailsTo, sentTo, codeFor, linkFor, open, post },
   }
 }

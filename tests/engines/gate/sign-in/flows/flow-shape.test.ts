@@ -2,9 +2,9 @@ import { beforeEach, expect, test } from 'bun:test'
 import { FLOW_KINDS } from '../../../../../src/engines/gate/sign-in/model.ts'
 import { HOUR, type Json } from '../../fixture.ts'
 import { ID } from '../../identities/people.ts'
-import { ADA, NEW_PASSWORD, RETURN_TO, withToken } from './acts.ts'
-import { saidIn } from './checked.ts'
-import { HOSTED, isoAt, type Tenant, useFlows } from './code-fixture.ts'
+import { ADA, RETURN_TO, withToken } from './acts.ts'
+import { isoAt, saidIn } from './checked.ts'
+import { HOSTED, type Tenant, useFlows } from './code-fixture.ts'
 import { csrfOf, node, nodeNames, PASSWORD, pathOf } from './fixture.ts'
 
 const { app, clock, newTenant } = await useFlows()
@@ -96,20 +96,6 @@ test('The nodes of a flow follow the settings of the tenant, also if the flow is
   expect(await read(refresh)).toEqual(refresh)
 })
 
-test('The nodes of a flow ask for a second factor only, and for recovery codes if there are some', async () => {
-  await acme.security({ mfa_enabled: true })
-  await acme.enrol(token)
-  const ask = () => acme.start('login', withToken(token), '?aal=aal2')
-  const flow = await ask()
-  expect(flow).toMatchObject({ refresh: false, requested_aal: 'aal2', state: 'choose_method' })
-  expect(saidIn(flow)).toEqual([1010004])
-  const byApp = ['totp:totp_code', 'totp:method=totp']
-  expect(nodeNames(flow)).toEqual(byApp)
-  await acme.makeRecoveryCodes(token)
-  const byCode = ['lookup_secret:lookup_secret', 'lookup_secret:method=lookup_secret']
-  expect(nodeNames(await ask())).toEqual([...byApp, ...byCode])
-})
-
 const NEW = 'new@example.com'
 
 test.each<[string, Json, number, string[], string]>([
@@ -164,25 +150,6 @@ test.each([undefined, RETURN_TO])('A verification leads on to %p', async (return
   expect(nodeNames(done)).toEqual(returnTo ? ['code:continue'] : [])
   if (returnTo) expect(node(done, 'continue').attributes.href).toBe(RETURN_TO)
   expect(await read(flow)).toEqual(done)
-})
-
-test('A recovery has the session and the settings to continue with, once; settings confirm a change', async () => {
-  const flow = await start('recovery')
-  await acme.sendWell(flow, { method: 'code', email: ADA })
-  const done = await acme.sendWell(flow, { code: acme.codeFor(ADA) })
-  expect(done.continue_with).toMatchObject([
-    { action: 'set_ory_session_token' },
-    { action: 'show_settings_ui' },
-  ])
-  const { continue_with, ...shown } = done
-  expect(await read(flow)).toEqual(shown)
-
-  token = continue_with[0].ory_session_token
-  const settings = await acme.settings(token)
-  const fields = { method: 'password', password: NEW_PASSWORD }
-  const { id, state, identity, ui } = await acme.sendWell(settings, fields, withToken(token))
-  expect([id, state, identity.id]).toEqual([settings.id, 'success', settings.identity.id])
-  expect(ui.messages).toMatchObject([{ id: 1050001, type: 'success' }])
 })
 
 test('A flow with an error is as before, with messages', async () => {

@@ -98,15 +98,12 @@ test.each<[string, Json, Record<string, string>, Record<string, string>, string]
   ['recovery', { email: ADA }, GERMAN, {}, '15 Minuten'],
   ['verification', { email: ADA }, GERMAN, {}, '15 Minuten'],
   ['registration', { traits: { email: ADA } }, GERMAN, {}, '15 Minuten'],
-])(
-  'The mail of a %s for %j, started with %j and sent with %j, says %s',
-  async (kind, fields, startedIn, sentIn, words) => {
-    if (kind === 'registration') acme = await newTenant({ passwordless_enabled: true })
-    const flow = await acme.start(kind, startedIn)
-    await acme.sendWell(flow, { method: 'code', ...fields }, sentIn)
-    expect(acme.sentTo(ADA)[0]?.body?.text).toContain(words)
-  },
-)
+])('The mail of a %s %j in %j and %j: %s', async (kind, fields, startedIn, sentIn, words) => {
+  if (kind === 'registration') acme = await newTenant({ passwordless_enabled: true })
+  const flow = await acme.start(kind, startedIn)
+  await acme.sendWell(flow, { method: 'code', ...fields }, sentIn)
+  expect(acme.sentTo(ADA)[0]?.body?.text).toContain(words)
+})
 
 test.each<[Record<string, string>, string]>([
   [GERMAN, 'Bestätige deine'],

@@ -61,37 +61,32 @@ async function waiting(kind: string): Promise<Page> {
   return browser.follow(sent)
 }
 
-const signIn = async () => browser.signIn((await acme.start('login')).hosted_url, ADA, PASSWORD)
-
 test.each([
   ['login', 'Sign in to Acme', ['registration', 'recovery'], ['login']],
   ['registration', 'Create your Acme account', ['login'], ['registration']],
   ['recovery', 'Recover your Acme account', ['login'], ['login']],
   ['verification', 'Verify your email address for Acme', [], []],
-])(
-  'The page of a %s has its nodes and links, waits for a code, and shows no wrong one',
-  async (kind, heading, links, linksLater) => {
-    const flow = await acme.start(kind)
-    const first = await browser.visit(flow.hosted_url)
-    expect(first.status).toBe(200)
-    expect(first.headers.get('content-type')).toBe('text/html; charset=utf-8')
-    expect([headingOf(first), linksOf(first)]).toEqual([heading, links])
-    const names = nodeNames(flow).map((name) => name.replace(/^\w+:/, ''))
-    expect([...fieldsOf(first), ...buttonsOf(first)].toSorted()).toEqual(names.toSorted())
-    for (const { action, hidden } of first.forms) {
-      expect(action).toBe(flow.ui.action)
-      expect(hidden).toEqual({ csrf_token: expect.stringMatching(/^[0-9a-f]{64}$/) })
-    }
-    if (kind !== 'registration') await registered()
-    const page = await waiting(kind)
-    expect([headingOf(page), linksOf(page)]).toEqual(['Enter the code from Acme', linksLater])
-    expect([page.forms[0]?.fields, buttonsOf(page)[0]]).toEqual([{ code: '' }, 'method=code'])
-    const wrong = await browser.press(page, BY_CODE, { code: '7654321' })
-    expect(wrong.status).toBe(422)
-    expect(wrong.html).not.toContain('7654321')
-    expect(wrong.text).toContain('This code is incorrect')
-  },
-)
+])('The page of a %s has its nodes and links', async (kind, heading, links, linksLater) => {
+  const flow = await acme.start(kind)
+  const first = await browser.visit(flow.hosted_url)
+  expect(first.status).toBe(200)
+  expect(first.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect([headingOf(first), linksOf(first)]).toEqual([heading, links])
+  const names = nodeNames(flow).map((name) => name.replace(/^\w+:/, ''))
+  expect([...fieldsOf(first), ...buttonsOf(first)].toSorted()).toEqual(names.toSorted())
+  for (const { action, hidden } of first.forms) {
+    expect(action).toBe(flow.ui.action)
+    expect(hidden).toEqual({ csrf_token: expect.stringMatching(/^[0-9a-f]{64}$/) })
+  }
+  if (kind !== 'registration') await registered()
+  const page = await waiting(kind)
+  expect([headingOf(page), linksOf(page)]).toEqual(['Enter the code from Acme', linksLater])
+  expect([page.forms[0]?.fields, buttonsOf(page)[0]]).toEqual([{ code: '' }, 'method=code'])
+  const wrong = await browser.press(page, BY_CODE, { code: '7654321' })
+  expect(wrong.status).toBe(422)
+  expect(wrong.html).not.toContain('7654321')
+  expect(wrong.text).toContain('This code is incorrect')
+})
 
 test('The page of settings is filled in, but for the password; each change leads to new settings', async () => {
   const { session_token } = await registered()
@@ -135,19 +130,6 @@ test('The page of settings is filled in, but for the password; each change leads
   await change(['method', 'profile'], { 'traits.email': 'new@example.com' })
   expect(page.text).toContain('sent a code to new@example.com')
   expect(page.forms[0]?.fields['traits.email']).toBe(ADA)
-})
-
-test('The page of a second factor does not show whose it is, nor a wrong code', async () => {
-  const { session_token } = await registered()
-  const secret = await acme.enrol(session_token)
-  const page = await browser.follow(await signIn())
-  expect(headingOf(page)).toBe('Two-factor authentication for Acme')
-  expect([fieldsOf(page), linksOf(page)]).toEqual([['totp_code'], ['login']])
-  expect(page.html).not.toContain(ADA)
-  const totp_code = acme.wrongTotp(secret)
-  const wrong = await browser.press(page, ['method', 'totp'], { totp_code })
-  expect(wrong.status).toBe(422)
-  expect(wrong.html).not.toContain(`value="${totp_code}"`)
 })
 
 test('A page that is over says how it ended, and has no form', async () => {
@@ -207,43 +189,18 @@ test('A page is sent if Accept names HTML, in the language of the browser, and J
   expect(wrong.text).toContain('E-Mail-Adresse oder Passwort ist falsch.')
 })
 
-test('A sign-in leads on to the app, or to the settings if there is none', async () => {
-  await registered()
-  const there = await acme.start('login', { 'x-return-to': RETURN_TO })
-  const away = await browser.signIn(there.hosted_url, ADA, PASSWORD)
-  expect(away).toMatchObject({ status: 303, html: '' })
-  expect(away.location).toStartWith(`${RETURN_TO}?flow=${there.id}&code=`)
-  const stays = await signIn()
-  expect(stays).toMatchObject({ status: 303, html: '' })
-  expect(headingOf(await browser.follow(stays))).toBe('Your Acme account')
-})
-
-test.each([
+test.each<[string, Record<string, string>, string]>([
   ['login', { identifier: ADA, password: 'my secret word' }, 'Incorrect email address'],
   ['registration', { 'traits.email': ADA, password: 'q8Rt!z2' }, 'This password is too short.'],
   ['login', { identifier: '', password: 'x' }, 'is required'],
   ['login', { identifier: ADA, password: '' }, 'is required'],
-] as [string, Record<string, string>, string][])(
-  'A form with an error is shown again with 422: %s %j',
-  async (kind, typed, words) => {
-    const page = await browser.press(await opened(kind), BY_PASSWORD, typed)
-    expect(page.status).toBe(422)
-    expect(page.text).toContain(words)
-    expect(page.html).toContain('<title>Error: ')
-    expect(page.forms[0]?.fields).toMatchObject({ ...typed, password: '' })
-    if (typed.password) expect(page.html).not.toContain(`"${typed.password}"`)
-  },
-)
-
-test('A form that was completed before is shown again with 422, without fields', async () => {
-  await registered()
-  const page = await opened('login')
-  const typed = { identifier: ADA, password: PASSWORD }
-  expect((await browser.press(page, BY_PASSWORD, typed)).status).toBe(303)
-  const again = await browser.press(page, BY_PASSWORD, typed)
-  expect(again.status).toBe(422)
-  expect(again.text).toContain('This sign-in is already complete.')
-  expect(fieldsOf(again)).toEqual([])
+])('A wrong form is shown again with 422: %s %j', async (kind, typed, words) => {
+  const page = await browser.press(await opened(kind), BY_PASSWORD, typed)
+  expect(page.status).toBe(422)
+  expect(page.text).toContain(words)
+  expect(page.html).toContain('<title>Error: ')
+  expect(page.forms[0]?.fields).toMatchObject({ ...typed, password: '' })
+  if (typed.password) expect(page.html).not.toContain(`"${typed.password}"`)
 })
 
 const cookiesFor = async (of: Flows, headers: Record<string, string> = {}) => {

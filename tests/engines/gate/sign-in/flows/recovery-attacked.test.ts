@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { MINUTE } from '../../fixture.ts'
 import { ADA, NEW_PASSWORD, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
-import { PEER, pretendPeers } from './checked.ts'
-import { flowIn, MAIL_GAP_MS, type Tenant, useFlows, wrongCodes } from './code-fixture.ts'
+import { flowIn, PEER, pretendPeers } from './checked.ts'
+import { MAIL_GAP_MS, type Tenant, useFlows, wrongCodes } from './code-fixture.ts'
 import { messageIds } from './fixture.ts'
 
 // Strangers can't keep the owner of an address out of the account.

@@ -3,18 +3,8 @@ import { MINUTE } from '../../fixture.ts'
 import { actionsOn, auditOf, tablesWith } from '../../identities/people.ts'
 import { ADA, BOB, NEW_PASSWORD, refuses, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
-import {
-  flowIn,
-  HOSTED,
-  idsIn,
-  isoAt,
-  MAIL_GAP_MS,
-  nextFlowIn,
-  tokenIn,
-  useFlows,
-  WAYS,
-  wrongCode,
-} from './code-fixture.ts'
+import { flowIn, idsIn, isoAt, nextFlowIn, tokenIn } from './checked.ts'
+import { HOSTED, MAIL_GAP_MS, useFlows, WAYS, wrongCode } from './code-fixture.ts'
 import { csrfOf, messageIds, nodeNames, totpAt } from './fixture.ts'
 
 const flows = await useFlows()
@@ -29,43 +19,40 @@ async function recovering() {
   return { acme, ...ada, ...(await acme.waiting('recovery', ADA)) }
 }
 
-test.each(WAYS)(
-  'A recovery, sent %s, opens a session once, and leads to the settings',
-  async (_, send) => {
-    const acme = await flows.newTenant()
-    const identity = await acme.person(ADA)
-    const flow = await acme.start('recovery')
-    const sent = flowIn(await send(acme, flow, { email: ADA }), 200, 'sent_email')
-    const entry = ['code:code', 'code:method=code', 'code:method=code', `code:email=${ADA}`]
-    expect([nodeNames(sent), messageIds(sent)]).toEqual([entry, [1060003]])
-    expect([sent.active, csrfOf(sent)]).toEqual(['code', csrfOf(flow)])
+test.each(WAYS)('A recovery, sent %s, opens a session once', async (_, send) => {
+  const acme = await flows.newTenant()
+  const identity = await acme.person(ADA)
+  const flow = await acme.start('recovery')
+  const sent = flowIn(await send(acme, flow, { email: ADA }), 200, 'sent_email')
+  const entry = ['code:code', 'code:method=code', 'code:method=code', `code:email=${ADA}`]
+  expect([nodeNames(sent), messageIds(sent)]).toEqual([entry, [1060003]])
+  expect([sent.active, csrfOf(sent)]).toEqual(['code', csrfOf(flow)])
 
-    const code = acme.codeFor(ADA)
-    const answer = await send(acme, flow, { code })
-    const done = flowIn(answer, 200, 'passed_challenge')
-    expect([nodeNames(done), messageIds(done)]).toEqual([[], [1060001]])
-    const { id } = nextFlowIn(answer, 'show_settings_ui')
-    const token = tokenIn(answer)
-    expect(done.continue_with).toEqual([
-      { action: 'set_ory_session_token', ory_session_token: token },
-      { action: 'show_settings_ui', flow: { id, url: `${HOSTED}/settings?flow=${id}` } },
-    ])
-    expect((await acme.whoami(token)).body).toMatchObject({
-      identity: { id: identity.id },
-      authenticator_assurance_level: 'aal1',
-      authentication_methods: [{ method: 'code_recovery', aal: 'aal1' }],
-      authenticated_at: isoAt(clock.now()),
-    })
+  const code = acme.codeFor(ADA)
+  const answer = await send(acme, flow, { code })
+  const done = flowIn(answer, 200, 'passed_challenge')
+  expect([nodeNames(done), messageIds(done)]).toEqual([[], [1060001]])
+  const { id } = nextFlowIn(answer, 'show_settings_ui')
+  const token = tokenIn(answer)
+  expect(done.continue_with).toEqual([
+    { action: 'set_ory_session_token', ory_session_token: token },
+    { action: 'show_settings_ui', flow: { id, url: `${HOSTED}/settings?flow=${id}` } },
+  ])
+  expect((await acme.whoami(token)).body).toMatchObject({
+    identity: { id: identity.id },
+    authenticator_assurance_level: 'aal1',
+    authentication_methods: [{ method: 'code_recovery', aal: 'aal1' }],
+    authenticated_at: isoAt(clock.now()),
+  })
 
-    clock.jump(MAIL_GAP_MS)
-    for (const fields of [{ code }, { code: wrongCode(code) }, { email: ADA }, {}]) {
-      const again = flowIn(await send(acme, flow, fields), 422, 'passed_challenge')
-      expect(messageIds(again)).toContain(4060001)
-      expect(again).not.toHaveProperty('continue_with')
-    }
-    expect(acme.sentTo(ADA)).toHaveLength(1)
-  },
-)
+  clock.jump(MAIL_GAP_MS)
+  for (const fields of [{ code }, { code: wrongCode(code) }, { email: ADA }, {}]) {
+    const again = flowIn(await send(acme, flow, fields), 422, 'passed_challenge')
+    expect(messageIds(again)).toContain(4060001)
+    expect(again).not.toHaveProperty('continue_with')
+  }
+  expect(acme.sentTo(ADA)).toHaveLength(1)
+})
 
 test('On pages, the settings of a recovery belong to the browser that sent the code', async () => {
   const { acme, flow, code, identity } = await recovering()

@@ -1,11 +1,10 @@
 import { expect, spyOn, test } from 'bun:test'
-import { availableParallelism } from 'node:os'
-import { count, DAY, HOUR, IDENTITIES, type Json, ofBytes, plain } from '../../fixture.ts'
+import { count, DAY, HOUR, IDENTITIES, type Json, ofBytes } from '../../fixture.ts'
 import { ID } from '../../identities/people.ts'
 import { ADA, BOB, withToken } from './acts.ts'
-import { HOSTED, idsIn, isoAt, MAIL_GAP_MS, type Tenant, useFlows } from './code-fixture.ts'
+import { idsIn, isoAt } from './checked.ts'
+import { HOSTED, MAIL_GAP_MS, type Tenant, useFlows } from './code-fixture.ts'
 import { node, PASSWORD } from './fixture.ts'
-import { holdPasswords } from './held-passwords.ts'
 
 const flows = await useFlows()
 const { clock, app } = flows
@@ -91,29 +90,23 @@ test('A sign-up takes nothing else: neither tenant nor state nor metadata', asyn
 
 test.each<[string, string, number, Json]>([
   [ADA, 'kqzv8wj', 4000032, { context: { min_length: 8, actual_length: 7 } }],
-  [ADA, '🐎🐑🐄🐖🐓🦆🦉', 4000032, { context: { min_length: 8, actual_length: 7 } }],
   [ADA, 'kqzv8wjx'.repeat(129), 4000033, { context: { max_length: 1024, actual_length: 1032 } }],
-  ['Somebody.Special@example.com', 'somebody.special@example.com', 4000031, {}],
   ['Somebody.Special@example.com', 'somebody-special1', 4000031, {}],
   [ADA, 'password1', 4900006, {}],
-])(
-  'A password that is too short, long, similar or common is refused beside its field (%#)',
-  async (email, password, id, rest) => {
-    const acme = await flows.newTenant()
-    const answer = await signUp(acme, { email }, { password })
-    expect(idsIn(answer)).toEqual([422, `password:${id}`])
-    const [message] = node(answer.body, 'password').messages
-    expect(message).toMatchObject({ type: 'error', ...rest })
-    expect(answer.body.ui.messages).toEqual([message])
-    expect(countOf(acme)).toBe(0)
-  },
-)
+])('A weak password is refused beside its field (%#)', async (email, password, id, rest) => {
+  const acme = await flows.newTenant()
+  const answer = await signUp(acme, { email }, { password })
+  expect(idsIn(answer)).toEqual([422, `password:${id}`])
+  const [message] = node(answer.body, 'password').messages
+  expect(message).toMatchObject({ type: 'error', ...rest })
+  expect(answer.body.ui.messages).toEqual([message])
+  expect(countOf(acme)).toBe(0)
+})
 
 test('A password has the least length that the instance requires', async () => {
   const own = await useFlows({ flags: { 'gate-password-min-length': '20' } })
-  const { body } = await signUp(own, {}, { password: 'nineteen long 12345' })
-  const context = { min_length: 20, actual_length: 19 }
-  expect(node(body, 'password').messages).toMatchObject([{ id: 4000032, context }])
+  const short = await signUp(own, {}, { password: 'nineteen long 12345' })
+  expect(idsIn(short)).toEqual([422, 'password:4000032'])
   expect((await signUp(own, {}, { password: 'twenty long 12345678' })).status).toBe(200)
 })
 
@@ -200,19 +193,4 @@ test('A flow that expires while the password is hashed creates no account', asyn
   })
   expect(idsIn(await acme.send(flow, FIELDS))).toEqual([422, 4040001])
   expect([countOf(acme), acme.mailsTo(ADA)]).toEqual([0, []])
-})
-
-test('A sign-up is refused while too many passwords are hashed, and can be sent again', async () => {
-  const own = await useFlows({ flags: { 'gate-password-queue': '1' } })
-  const flow = await own.start('registration')
-  using passwords = holdPasswords()
-  const beyond = Math.max(2, availableParallelism()) + 2
-  const tries = Array.from({ length: beyond }, () => own.tryPassword(BOB))
-  expect((await Promise.race(tries)).status).toBe(503)
-  const answer = await own.send(flow, FIELDS)
-  expect(answer.headers.get('retry-after')).toBe('1')
-  expect(answer).toMatchObject(plain(503, 'too many passwords'))
-  passwords.release()
-  await Promise.all(tries)
-  expect((await own.send(flow, FIELDS)).status).toBe(200)
 })

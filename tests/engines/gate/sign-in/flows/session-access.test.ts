@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { ACTOR, HOUR, type Json, plain } from '../../fixture.ts'
+import { HOUR, plain } from '../../fixture.ts'
 import { rowsOf } from '../../identities/people.ts'
 import { ADA, complains, NEW_PASSWORD, refuses, withToken } from './acts.ts'
 import { type Browser, newBrowser, type Page } from './browser.ts'
-import { isoAt, type Tenant, useFlows } from './code-fixture.ts'
+import { isoAt } from './checked.ts'
+import { type Tenant, useFlows } from './code-fixture.ts'
 import { messageIds, nodeNames, PASSWORD } from './fixture.ts'
 
 const { app, clock, newTenant } = await useFlows()
@@ -121,44 +122,41 @@ async function signedInOnPages(registered: Promise<unknown>) {
   return { browser, url: (await browser.signIn(hosted_url, ADA, PASSWORD)).location }
 }
 
-test.each(ACTING)(
-  'A flow %s belongs to the browser that opened it first, and is closed to other programs',
-  async (_, begin) => {
-    const { browser, url } = await begin()
-    const [form] = (await browser.visit(url)).forms
-    for (const cookie of ['', 'gatehouse_browser=', 'gatehouse_browser=x']) {
-      const stranger = newBrowser(app, cookie ? { cookie } : {})
-      // The second visit has the cookie that the first one set.
-      for (let n = 0; n < 2; n++) expectOtherBrowser(await stranger.visit(url))
-      const fields = { ...form?.hidden, method: 'password', password: NEW_PASSWORD }
-      expect(await stranger.post(url, fields)).toMatchObject({ status: 403, forms: [] })
-    }
-    const tokens = await wrongTokens()
-    for (const headers of tokens) {
-      const shown = await acme.readAt(url, headers)
-      expect([401, 403]).toContain(shown.status)
-      expect(JSON.stringify(shown.body)).not.toContain(ADA)
-    }
-    expect(await acme.tryPassword(ADA)).toMatchObject({ status: 200 })
-    expect(await browser.visit(url)).toMatchObject({ status: 200 })
-    expect(browser.cookies.size).toBe(1)
-    const cookie = [...browser.cookies].map((pair) => pair.join('=')).join('; ')
-    expect(await acme.readAt(url, { cookie })).toMatchObject({ status: 200 })
+test.each(ACTING)('A flow %s belongs to the browser that opened it first', async (_, begin) => {
+  const { browser, url } = await begin()
+  const [form] = (await browser.visit(url)).forms
+  for (const cookie of ['', 'gatehouse_browser=', 'gatehouse_browser=x']) {
+    const stranger = newBrowser(app, cookie ? { cookie } : {})
+    // The second visit has the cookie that the first one set.
+    for (let n = 0; n < 2; n++) expectOtherBrowser(await stranger.visit(url))
+    const fields = { ...form?.hidden, method: 'password', password: NEW_PASSWORD }
+    expect(await stranger.post(url, fields)).toMatchObject({ status: 403, forms: [] })
+  }
+  const tokens = await wrongTokens()
+  for (const headers of tokens) {
+    const shown = await acme.readAt(url, headers)
+    expect([401, 403]).toContain(shown.status)
+    expect(JSON.stringify(shown.body)).not.toContain(ADA)
+  }
+  expect(await acme.tryPassword(ADA)).toMatchObject({ status: 200 })
+  expect(await browser.visit(url)).toMatchObject({ status: 200 })
+  expect(browser.cookies.size).toBe(1)
+  const cookie = [...browser.cookies].map((pair) => pair.join('=')).join('; ')
+  expect(await acme.readAt(url, { cookie })).toMatchObject({ status: 200 })
 
-    // Once it has expired, it leads on only its browser.
-    clock.jump(HOUR)
-    const before = rowsOf(app, 'gate_flows').length
-    const refused = { status: 403, location: '', forms: [] }
-    expect(await newBrowser(app).visit(url)).toMatchObject(refused)
-    for (const headers of tokens) {
-      const { status, body } = await acme.readAt(url, headers)
-      expect([401, 403, 410]).toContain(status)
-      expect(body).not.toHaveProperty('use_flow_id')
-    }
-    expect(rowsOf(app, 'gate_flows')).toHaveLength(before)
-    expect(await browser.visit(url)).toMatchObject({ status: 303 })
-  },
-)
+  // Once it has expired, it leads on only its browser.
+  clock.jump(HOUR)
+  const before = rowsOf(app, 'gate_flows').length
+  const refused = { status: 403, location: '', forms: [] }
+  expect(await newBrowser(app).visit(url)).toMatchObject(refused)
+  for (const headers of tokens) {
+    const { status, body } = await acme.readAt(url, headers)
+    expect([401, 403, 410]).toContain(status)
+    expect(body).not.toHaveProperty('use_flow_id')
+  }
+  expect(rowsOf(app, 'gate_flows')).toHaveLength(before)
+  expect(await browser.visit(url)).toMatchObject({ status: 303 })
+})
 
 test('A form that a session acts with needs the token of its user', async () => {
   const { secret, token } = await acme.enrolled()
@@ -221,28 +219,4 @@ describe('A settings flow', () => {
     expect(sent.status).toBe(401)
     expect(await acme.tryPassword(ADA, NEW_PASSWORD)).toMatchObject(complains(4000006))
   })
-})
-
-test('A flow of no session is open to all', async () => {
-  for (const kind of ['login', 'registration', 'recovery']) {
-    const { hosted_url } = await acme.start(kind)
-    for (let n = 0; n < 2; n++) await opened(hosted_url)
-    expect(await acme.readAt(hosted_url)).toMatchObject({ status: 200 })
-  }
-})
-
-test('A suspended tenant starts no flows; its sessions stay', async () => {
-  const { token } = await acme.enrolled()
-  const open = () =>
-    rowsOf(app, 'gate_flows').filter(
-      ({ tenant_id, completed_at }: Json) => tenant_id === acme.tenantId && completed_at === null,
-    ).length
-  const before = open()
-  await app.platform.tenants.suspend(ACTOR, acme.tenantId, 'billing')
-  for (const query of ['', '?refresh=true', '?aal=aal2'])
-    expect((await acme.ask('login', withToken(token), query)).status).toBe(402)
-  for (const kind of ['registration', 'recovery', 'verification', 'settings'])
-    expect((await acme.ask(kind, withToken(token))).status).toBe(402)
-  expect(await acme.whoami(token)).toMatchObject({ status: 200 })
-  expect(open()).toBe(before)
 })

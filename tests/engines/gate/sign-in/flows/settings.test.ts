@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { DAY, HOUR, type Json, SESSIONS, UNKNOWN_ID } from '../../fixture.ts'
 import { actionsOn, auditOf } from '../../identities/people.ts'
-import { ADA, BOB, complains, NEW_PASSWORD, RETURN_TO, refuses, WAYS, withToken } from './acts.ts'
-import { idsIn, type Tenant, useFlows } from './code-fixture.ts'
+import { ADA, BOB, complains, NEW_PASSWORD, refuses, WAYS, withToken } from './acts.ts'
+import { idsIn } from './checked.ts'
+import { type Tenant, useFlows } from './code-fixture.ts'
 import { messageIds, node, nodeNames, PASSWORD } from './fixture.ts'
-import { offering } from './offering.ts'
 
 const flows = await useFlows()
 const { clock, app } = flows
@@ -97,66 +97,60 @@ test('A settings flow is read with a token of its person alone, before and after
   expect(await read(token)).toMatchObject(INACTIVE)
 })
 
-test.each(Object.entries(WAYS))(
-  'A settings form, sent %s, is accepted with any token of its person, once',
-  async (_, send) => {
-    const { acme, token, identity } = await withAda()
-    const { session_token: second } = await acme.signIn(ADA)
-    for (const [at, good] of [token, second].entries()) {
-      const flow = await acme.settings(token)
-      const done = { status: 200, body: { id: flow.id, state: 'success' } }
-      expect(await send(acme, flow, mark(at), good)).toMatchObject(done)
-      expect(await send(acme, flow, mark('again'), good)).toMatchObject(OVER)
-      expect(await markOf(acme, identity)).toBe(at)
-      expect(JSON.stringify((await send(acme, flow, mark(2))).body)).not.toContain(ADA)
-    }
+test.each(Object.entries(WAYS))('Settings, sent %s, take any own token, once', async (_, send) => {
+  const { acme, token, identity } = await withAda()
+  const { session_token: second } = await acme.signIn(ADA)
+  for (const [at, good] of [token, second].entries()) {
     const flow = await acme.settings(token)
-    const both = await Promise.all([1, 2].map((n) => send(acme, flow, mark(n), token)))
-    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 422])
-    expect(both.find(({ status }) => status === 422)).toMatchObject(OVER)
-  },
-)
+    const done = { status: 200, body: { id: flow.id, state: 'success' } }
+    expect(await send(acme, flow, mark(at), good)).toMatchObject(done)
+    expect(await send(acme, flow, mark('again'), good)).toMatchObject(OVER)
+    expect(await markOf(acme, identity)).toBe(at)
+    expect(JSON.stringify((await send(acme, flow, mark(2))).body)).not.toContain(ADA)
+  }
+  const flow = await acme.settings(token)
+  const both = await Promise.all([1, 2].map((n) => send(acme, flow, mark(n), token)))
+  expect(both.map(({ status }) => status).toSorted()).toEqual([200, 422])
+  expect(both.find(({ status }) => status === 422)).toMatchObject(OVER)
+})
 
-test.each(Object.entries(WAYS))(
-  'A settings form, sent %s, is refused with any other token or method, and changes nothing',
-  async (_, send) => {
-    const { acme, token, identity } = await withAda()
-    const { session_token: foreign } = await (await flows.newTenant()).register(ADA)
-    const bob = await acme.register(BOB)
-    const { session_token: ended } = await acme.signIn(ADA)
-    await endSession(acme, ended)
-    const flow = await acme.settings(token)
-    const odd = `${token.slice(0, -1)}!`
-    for (const wrong of [undefined, 'garbage', acme.key, odd, foreign, ended])
-      expect(await send(acme, flow, mark(1), wrong)).toMatchObject(INACTIVE)
-    expect(await send(acme, flow, mark(1), bob.session_token)).toMatchObject(OTHER)
-    for (const [fields, id] of [
-      [{}, 4010004],
-      [{ method: 'magic' }, 4010004],
-      [{ method: 'code', email: ADA }, 4010004],
-      [{ method: 5 }, 4000026],
-      [{ method: 'totp', totp_code: '123456' }, 4010004],
-      [{ totp_code: '123456' }, 4010004],
-      [{ totp_unlink: 'true' }, 4010004],
-      [{ method: 'lookup_secret', lookup_secret_regenerate: true }, 4010004],
-    ] as [Json, number][])
-      expect(idsIn(await send(acme, flow, fields, token))).toEqual([422, id])
-    expect(await markOf(acme, identity)).toBeUndefined()
-    expect((await acme.readIdentity(bob.identity)).traits).toEqual(bob.identity.traits)
+test.each(Object.entries(WAYS))('Settings, sent %s, refuse other tokens', async (_, send) => {
+  const { acme, token, identity } = await withAda()
+  const { session_token: foreign } = await (await flows.newTenant()).register(ADA)
+  const bob = await acme.register(BOB)
+  const { session_token: ended } = await acme.signIn(ADA)
+  await endSession(acme, ended)
+  const flow = await acme.settings(token)
+  const odd = `${token.slice(0, -1)}!`
+  for (const wrong of [undefined, 'garbage', acme.key, odd, foreign, ended])
+    expect(await send(acme, flow, mark(1), wrong)).toMatchObject(INACTIVE)
+  expect(await send(acme, flow, mark(1), bob.session_token)).toMatchObject(OTHER)
+  for (const [fields, id] of [
+    [{}, 4010004],
+    [{ method: 'magic' }, 4010004],
+    [{ method: 'code', email: ADA }, 4010004],
+    [{ method: 5 }, 4000026],
+    [{ method: 'totp', totp_code: '123456' }, 4010004],
+    [{ totp_code: '123456' }, 4010004],
+    [{ totp_unlink: 'true' }, 4010004],
+    [{ method: 'lookup_secret', lookup_secret_regenerate: true }, 4010004],
+  ] as [Json, number][])
+    expect(idsIn(await send(acme, flow, fields, token))).toEqual([422, id])
+  expect(await markOf(acme, identity)).toBeUndefined()
+  expect((await acme.readIdentity(bob.identity)).traits).toEqual(bob.identity.traits)
 
-    const owes = await owing()
-    const fields = { method: 'password', password: NEW_PASSWORD }
-    const owed = await send(owes.acme, owes.flow, fields, owes.half)
-    expect(owed).toMatchObject(OWED)
-    expect((await owes.acme.tryPassword(ADA, NEW_PASSWORD)).status).toBe(422)
-    // What it owes is asked for at this URL.
-    const shown = await owes.acme.readAt(owes.flow.ui.action, withToken(owes.half))
-    expect(shown).toMatchObject(OWED)
-    const { redirect_browser_to: url } = shown.body
-    const login = await owes.acme.readAt(url, withToken(owes.half))
-    expect(login).toMatchObject({ status: 200, body: { requested_aal: 'aal2' } })
-  },
-)
+  const owes = await owing()
+  const fields = { method: 'password', password: NEW_PASSWORD }
+  const owed = await send(owes.acme, owes.flow, fields, owes.half)
+  expect(owed).toMatchObject(OWED)
+  expect((await owes.acme.tryPassword(ADA, NEW_PASSWORD)).status).toBe(422)
+  // What it owes is asked for at this URL.
+  const shown = await owes.acme.readAt(owes.flow.ui.action, withToken(owes.half))
+  expect(shown).toMatchObject(OWED)
+  const { redirect_browser_to: url } = shown.body
+  const login = await owes.acme.readAt(url, withToken(owes.half))
+  expect(login).toMatchObject({ status: 200, body: { requested_aal: 'aal2' } })
+})
 
 test('A button states its method by its name, as a word or a boolean', async () => {
   const acme = await flows.newTenant({ mfa_enabled: true })
@@ -208,16 +202,12 @@ test('An invalid profile is refused', async () => {
   const { acme, token, identity } = await withAda()
   for (const [traits, id] of [
     [{}, 'traits.email:4000002'],
-    [{ email: '' }, 'traits.email:4000002'],
     [{ email: '<b>no' }, 'traits.email:4000040'],
-    [{ email: 5 }, 'traits.email:4000040'],
     [{ email: ADA, role: 'admin' }, 4000001],
     [{ email: ADA, custom_data: 'x' }, 4000001],
     [{ email: ADA, custom_data: null }, 4000001],
     [{ email: ADA, custom_data: { a: 'x'.repeat(65_536) } }, 4000001],
     ['x', 4000026],
-    [[], 4000026],
-    [5, 4000026],
   ] as const) {
     const answer = await save(acme, token, traits)
     expect(idsIn(answer)).toEqual([422, id])
@@ -226,26 +216,4 @@ test('An invalid profile is refused', async () => {
   }
   const kept = { email: ADA, custom_data: { plan: 'free' } }
   expect((await acme.readIdentity(identity)).traits).toMatchObject(kept)
-})
-
-test('An account can be connected where tenant and instance have its provider', async () => {
-  const { acme, token, identity } = await withAda()
-  const own = offering(acme, 'github', 'discord')
-  await own.enable('github', 'discord', 'google')
-  const oidc = async () =>
-    nodeNames(await own.settings(token))
-      .filter((name) => name.startsWith('oidc:'))
-      .toSorted()
-  expect(await oidc()).toEqual(['oidc:link=discord', 'oidc:link=github'])
-  const flow = await own.start('settings', { ...withToken(token), 'x-return-to': RETURN_TO })
-  const { status, body } = await own.send(flow, { link: 'github' }, withToken(token))
-  expect([status, body.id]).toEqual([422, 'browser_location_change_required'])
-  expect(new URL(body.redirect_browser_to).host).toBe('github.com')
-  // A flow without a return URL has nowhere to return to.
-  expect(await own.change(token, { link: 'github' })).toMatchObject(complains(4000001))
-
-  await acme.connect(identity, 'github', `github-${identity.id}`)
-  expect(await oidc()).toEqual(['oidc:link=discord', 'oidc:unlink=github'])
-  for (const link of ['github', 'google', 'spotify', 'nothing', '__proto__'])
-    expect(await own.change(token, { link })).toMatchObject(complains(4900009))
 })

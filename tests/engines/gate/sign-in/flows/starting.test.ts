@@ -33,22 +33,19 @@ test('A flow is started with a key that has the scope flows, of any environment'
 test.each([
   ['billing', 'the account is suspended'],
   ['renewal', 'the renewal is unpaid'],
-] as const)(
-  'A flow cannot be started while the tenant is suspended for %s, but continues',
-  async (reason, error) => {
-    const open = await Promise.all(FLOW_KINDS.map((kind) => acme.start(kind, headers)))
-    const { suspend, resume } = app.platform.tenants
-    await suspend(ACTOR, acme.id, reason)
-    const before = flowsKept()
-    for (const kind of FLOW_KINDS)
-      expect(await acme.ask(kind, headers)).toMatchObject({ status: 402, body: { error } })
-    expect(flowsKept()).toBe(before)
-    for (const { ui } of open)
-      expect(await request('GET', pathOf(ui.action))).toMatchObject({ status: 200 })
-    await resume(ACTOR, acme.id)
-    expect(await acme.ask('login')).toMatchObject({ status: 200 })
-  },
-)
+] as const)('A tenant suspended for %s starts no flow', async (reason, error) => {
+  const open = await Promise.all(FLOW_KINDS.map((kind) => acme.start(kind, headers)))
+  const { suspend, resume } = app.platform.tenants
+  await suspend(ACTOR, acme.id, reason)
+  const before = flowsKept()
+  for (const kind of FLOW_KINDS)
+    expect(await acme.ask(kind, headers)).toMatchObject({ status: 402, body: { error } })
+  expect(flowsKept()).toBe(before)
+  for (const { ui } of open)
+    expect(await request('GET', pathOf(ui.action))).toMatchObject({ status: 200 })
+  await resume(ACTOR, acme.id)
+  expect(await acme.ask('login')).toMatchObject({ status: 200 })
+})
 
 test('A flow has one of five kinds, three of which can be submitted by the server', async () => {
   const { api } = acme
@@ -128,42 +125,39 @@ test('The address of a flow may have parameters that links collect, but no other
 
 let unknown = 0
 
-test.each(['recovery', 'verification', 'settings'])(
-  'A submission of a %s by the server names a flow of its tenant and kind, in the body or in the URL',
-  async (kind) => {
-    /** To an address that got no mail yet. */
-    const fields = (): Json =>
-      kind === 'settings'
-        ? { method: 'profile', traits: { email: ADA } }
-        : { method: 'code', email: `unknown-${unknown++}@example.com` }
-    const type = { 'content-type': 'application/json', authorization: `Bearer ${acme.key}` }
-    const submit = (query: string, flow?: unknown) => {
-      const body = JSON.stringify({ ...fields(), flow })
-      const init = { method: 'POST', headers: { ...headers, ...type }, body }
-      return app.raw(`${AUTH}/${kind}/submit${query}`, init)
-    }
-    const [first, second] = [await acme.start(kind, headers), await acme.start(kind, headers)]
-    const inQuery = await submit(`?flow=${first.id}`)
-    expect(inQuery).toMatchObject({ status: 200, body: { id: first.id } })
-    const both = await submit(`?flow=${first.id}`, second.id)
-    expect(both).toMatchObject({ status: 200, body: { id: second.id } })
-    for (const [query, flow] of [[''], ['?flow='], ['', ''], ['', 5], ['', [first.id]]] as const)
-      expect(await submit(query, flow)).toMatchObject(plain(400, 'flow: is required'))
+test.each(['recovery', 'verification', 'settings'])('A server submits its %s', async (kind) => {
+  /** To an address that got no mail yet. */
+  const fields = (): Json =>
+    kind === 'settings'
+      ? { method: 'profile', traits: { email: ADA } }
+      : { method: 'code', email: `unknown-${unknown++}@example.com` }
+  const type = { 'content-type': 'application/json', authorization: `Bearer ${acme.key}` }
+  const submit = (query: string, flow?: unknown) => {
+    const body = JSON.stringify({ ...fields(), flow })
+    const init = { method: 'POST', headers: { ...headers, ...type }, body }
+    return app.raw(`${AUTH}/${kind}/submit${query}`, init)
+  }
+  const [first, second] = [await acme.start(kind, headers), await acme.start(kind, headers)]
+  const inQuery = await submit(`?flow=${first.id}`)
+  expect(inQuery).toMatchObject({ status: 200, body: { id: first.id } })
+  const both = await submit(`?flow=${first.id}`, second.id)
+  expect(both).toMatchObject({ status: 200, body: { id: second.id } })
+  for (const [query, flow] of [[''], ['?flow='], ['', ''], ['', 5], ['', [first.id]]] as const)
+    expect(await submit(query, flow)).toMatchObject(plain(400, 'flow: is required'))
 
-    const stranger = await newTenant()
-    const flow = await acme.start(kind, headers)
-    const body = { flow: flow.id, ...fields(), csrf_token: csrfOf(flow) }
-    expect(await stranger.submit(kind, body, headers)).toMatchObject(NOT_FOUND)
-    for (const wrong of FLOW_KINDS.filter((other) => other !== kind)) {
-      const other = await acme.start(wrong, headers)
-      expect(await submit('', other.id)).toMatchObject(NOT_FOUND)
-    }
-    clock.jump(HOUR)
-    const before = flowsKept()
-    expect(await stranger.submit(kind, body, headers)).toMatchObject(NOT_FOUND)
-    expect(flowsKept()).toBe(before)
-  },
-)
+  const stranger = await newTenant()
+  const flow = await acme.start(kind, headers)
+  const body = { flow: flow.id, ...fields(), csrf_token: csrfOf(flow) }
+  expect(await stranger.submit(kind, body, headers)).toMatchObject(NOT_FOUND)
+  for (const wrong of FLOW_KINDS.filter((other) => other !== kind)) {
+    const other = await acme.start(wrong, headers)
+    expect(await submit('', other.id)).toMatchObject(NOT_FOUND)
+  }
+  clock.jump(HOUR)
+  const before = flowsKept()
+  expect(await stranger.submit(kind, body, headers)).toMatchObject(NOT_FOUND)
+  expect(flowsKept()).toBe(before)
+})
 
 test('A key at the address of a flow needs the scope, and does not replace the token of the form', async () => {
   const login = { method: 'password', identifier: ADA, password: PASSWORD }

@@ -3,15 +3,12 @@ import type { Json } from '../../fixture.ts'
 import { personPath } from '../../identities/people.ts'
 import { ADA, BOB, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
+import { flowIn, idsIn, isoAt, nextFlowIn } from './checked.ts'
 import {
   CODE_MS,
   FLOW_MS,
-  flowIn,
   HOSTED,
-  idsIn,
-  isoAt,
   MAIL_GAP_MS,
-  nextFlowIn,
   type Tenant,
   useFlows,
   WAYS,
@@ -37,36 +34,33 @@ async function pressLink(acme: Tenant) {
   return browser.follow(done)
 }
 
-test.each(WAYS)(
-  'A verification, sent %s, verifies the address once, and opens no session',
-  async (_, send) => {
-    const acme = await flows.newTenant()
-    const identity = await acme.unproven(ADA)
-    const flow = await acme.start('verification')
-    const sent = flowIn(await send(acme, flow, { email: ADA }), 200, 'sent_email')
-    const entry = ['code:code', 'code:method=code', 'code:method=code', `code:email=${ADA}`]
-    expect([nodeNames(sent), messageIds(sent)]).toEqual([entry, [1080003]])
-    expect(await acme.addressOf(identity)).toMatchObject({ verified: false, status: 'sent' })
+test.each(WAYS)('A verification, sent %s, verifies the address once', async (_, send) => {
+  const acme = await flows.newTenant()
+  const identity = await acme.unproven(ADA)
+  const flow = await acme.start('verification')
+  const sent = flowIn(await send(acme, flow, { email: ADA }), 200, 'sent_email')
+  const entry = ['code:code', 'code:method=code', 'code:method=code', `code:email=${ADA}`]
+  expect([nodeNames(sent), messageIds(sent)]).toEqual([entry, [1080003]])
+  expect(await acme.addressOf(identity)).toMatchObject({ verified: false, status: 'sent' })
 
-    const code = acme.codeFor(ADA)
-    const done = flowIn(await send(acme, flow, { code }), 200, 'passed_challenge')
-    expect([nodeNames(done), messageIds(done)]).toEqual([[], [1080002]])
-    expect(done).not.toHaveProperty('continue_with')
-    expect(JSON.stringify(done)).not.toContain('gat_st_')
-    const now = isoAt(clock.now())
-    const completed = { status: 'completed', verified_at: now, updated_at: now }
-    const verified = { value: ADA, verified: true, ...completed }
-    expect(await acme.addressOf(identity)).toMatchObject(verified)
-    expect(await acme.sessionsOf(identity)).toEqual([])
+  const code = acme.codeFor(ADA)
+  const done = flowIn(await send(acme, flow, { code }), 200, 'passed_challenge')
+  expect([nodeNames(done), messageIds(done)]).toEqual([[], [1080002]])
+  expect(done).not.toHaveProperty('continue_with')
+  expect(JSON.stringify(done)).not.toContain('gat_st_')
+  const now = isoAt(clock.now())
+  const completed = { status: 'completed', verified_at: now, updated_at: now }
+  const verified = { value: ADA, verified: true, ...completed }
+  expect(await acme.addressOf(identity)).toMatchObject(verified)
+  expect(await acme.sessionsOf(identity)).toEqual([])
 
-    clock.jump(MAIL_GAP_MS)
-    for (const fields of [{ code }, { code: wrongCode(code) }, { email: ADA }, {}]) {
-      const again = flowIn(await send(acme, flow, fields), 422, 'passed_challenge')
-      expect(messageIds(again)).toContain(4070002)
-    }
-    expect(acme.mailsTo(ADA)).toHaveLength(1)
-  },
-)
+  clock.jump(MAIL_GAP_MS)
+  for (const fields of [{ code }, { code: wrongCode(code) }, { email: ADA }, {}]) {
+    const again = flowIn(await send(acme, flow, fields), 422, 'passed_challenge')
+    expect(messageIds(again)).toContain(4070002)
+  }
+  expect(acme.mailsTo(ADA)).toHaveLength(1)
+})
 
 test('The link verifies with one press of a button, in any browser, also once it is verified', async () => {
   const acme = await flows.newTenant()

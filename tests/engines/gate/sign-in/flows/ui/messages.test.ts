@@ -89,13 +89,12 @@ test.each([
   expect(inGerman(4900002, { seconds }).text).toContain(`in ${wordsInGerman} erneut`)
 })
 
-test.each([undefined, null, Number.NaN, Infinity, {}, () => 1])(
-  'A message shows … for %p',
-  (value) => {
+test('A message shows … for what is neither a text nor a number', () => {
+  for (const value of [undefined, null, Number.NaN, Infinity, {}, () => 1]) {
     expect(inEnglish(4900002, { seconds: value }).text).toContain('again in ….')
     expect(inEnglish(1010002, { provider: value }).text).toBe('Sign in with …')
-  },
-)
+  }
+})
 
 test('A hostile context is no markup, is cut between characters, and is not filled in again', () => {
   const cut = `${'a'.repeat(300)}…`
