@@ -132,6 +132,7 @@ describe.each(EACH)('A code for a %s', (_, kind) => {
     const expiresAt = kind.hasLink ? acme.clock.now() + LINK_MS : Date.parse(flow.expires_at)
     expect(mail?.expiresAt).toBe(expiresAt)
     expect(mail?.body?.text).toContain('in 10 minutes')
+    if (kind.hasLink) expect(mail?.body?.text).toContain('30 minutes')
     acme.clock.jump(10 * MINUTE)
     expect((await bring(acme, flow, acme.codeFor(ADA))).status).toBe(410)
   })
@@ -457,28 +458,5 @@ describe('Emails to an address', () => {
     await resend(acme, flow, RECOVERY)
     expect(acme.sentTo(ADA)).toHaveLength(1)
     flowIn(await bring(acme, flow, acme.codeFor(ADA)), 200, 'passed_challenge')
-  })
-
-  test('are in the language of the flow, or of the client that asks', async () => {
-    const globex = await newTenant('Globex')
-    const german = { 'accept-language': 'de-AT, en;q=0.5' }
-    for (const [kind, subject] of [
-      [RECOVERY, 'Stelle dein Konto bei Globex wieder her'],
-      [VERIFICATION, 'Bestätige deine E-Mail-Adresse für Globex'],
-    ] as const) {
-      const [ada, bob] = [`ada-${kind.kind}@example.com`, `bob-${kind.kind}@example.com`]
-      for (const email of [ada, bob]) await kind.prepare(globex, email)
-      const sent = await ask(globex, kind, ada, german)
-      expect(sent.body.ui.messages[0].text).toContain('E-Mail-Adresse')
-      await globex.send(await globex.start(kind.kind, german), kind.asking(bob))
-      for (const email of [ada, bob]) expect(globex.sentTo(email)[0]?.subject).toBe(subject)
-      const { text } = globex.sentTo(ada)[0]?.body ?? {}
-      expect(text).toContain('ist 15 Minuten gültig, der Link 30 Minuten')
-    }
-    await ask(globex, LOGIN, ADA, german)
-    const { body } = await ask(globex, LOGIN, ADA, german)
-    expect(body.ui.messages[0].text).toBe('Zu viele Versuche. Versuche es in 30 Sekunden erneut.')
-    expect(node(body, 'identifier').meta.label.text).toBe('E-Mail-Adresse')
-    expect(node(body, 'identifier').attributes.value).toBe(ADA)
   })
 })

@@ -23,13 +23,6 @@ const request = (method: string, path: string, authorization?: string) =>
 const keyOf = async (...of: Parameters<typeof acme.newKey>) =>
   `Bearer ${(await acme.newKey(...of)).key}`
 
-test('A flow is started with a key that has the scope flows, of any environment', async () => {
-  const keys = [await keyOf('gate', 'live', ['flows']), await keyOf('gate', 'test')]
-  for (const kind of FLOW_KINDS)
-    for (const key of keys)
-      expect(await request('GET', `${AUTH}/${kind}`, key)).toMatchObject({ status: 200 })
-})
-
 test.each([
   ['billing', 'the account is suspended'],
   ['renewal', 'the renewal is unpaid'],
@@ -45,16 +38,6 @@ test.each([
     expect(await request('GET', pathOf(ui.action))).toMatchObject({ status: 200 })
   await resume(ACTOR, acme.id)
   expect(await acme.ask('login')).toMatchObject({ status: 200 })
-})
-
-test('A flow has one of five kinds, three of which can be submitted by the server', async () => {
-  const { api } = acme
-  for (const path of ['', '/', '/logout', '/Login', '/methods', '/login/x'])
-    expect(await api.get(AUTH + path), path).toMatchObject(plain(404, 'no such route'))
-  expect(await api.post(`${AUTH}/login`, {})).toMatchObject(plain(405, 'GET'))
-  expect(await api.get(`${AUTH}/recovery/submit`)).toMatchObject(plain(405, 'POST'))
-  for (const kind of ['login', 'registration'])
-    expect((await api.post(`${AUTH}/${kind}/submit`, {})).status).toBe(404)
 })
 
 test.each([
