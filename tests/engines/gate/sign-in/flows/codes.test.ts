@@ -158,98 +158,94 @@ describe.each(EACH)('A code for a %s', (_, kind) => {
 })
 
 // All kinds of flows check their codes in one place.
-describe('A code', () => {
-  const WRONG = [422, `code:${LOGIN.wrong}`]
+const WRONG = [422, `code:${LOGIN.wrong}`]
 
-  test('is compared with five of ten that arrive at once', async () => {
-    const acme = await newTenant()
-    const { flow, code } = await waiting(acme, LOGIN)
-    const wrongs = wrongCodes(code, 9)
-    const typed = [...wrongs.slice(0, 5), code, ...wrongs.slice(5)]
-    const answers = await Promise.all(typed.map((each) => bring(acme, flow, each)))
-    expect(answers.map(idsIn)).toEqual([...Array(5).fill(WRONG), ...Array(5).fill(SPENT)])
-  })
-
-  const wide = (code: string) =>
-    [...code].map((digit) => String.fromCodePoint(0xff10 + Number(digit))).join('')
-
-  test.each<[number, ((code: string) => string)[]]>([
-    [200, [(code) => `${code.slice(0, 3)} ${code.slice(3)}`, (code) => `\u00a0${code}\t\n`]],
-    [422, [(code) => `${code}0`, (code) => `0${code}`, (code) => code.slice(0, 5), wide]],
-    [422, [(code) => `${code.slice(0, 3)}-${code.slice(3)}`, (code) => `${code}\u0000`]],
-    [422, [(code) => `%${code}`, () => '      ', () => 'x'.repeat(4096)]],
-  ])('may be typed with blanks, and in no other way: %d %#', async (status, spellings) => {
-    const acme = await newTenant()
-    for (const [at, spell] of spellings.entries()) {
-      const { flow, code } = await waiting(acme, LOGIN, `person-${at}@example.com`)
-      const answer = await bring(acme, flow, spell(code))
-      expect([at, answer.status]).toEqual([at, status])
-      if (status === 422) expect(idsIn(answer)).toEqual(WRONG)
-    }
-  })
-
-  test('is a short text; anything else is not counted as a try', async () => {
-    const acme = await newTenant()
-    const { flow, code } = await waiting(acme, LOGIN)
-    for (const typed of [Number(code), [code], { code }, true, 'x'.repeat(4097)])
-      expect(idsIn(await bring(acme, flow, typed))).toEqual([422, 'code:4000026'])
-    expect((await bring(acme, flow, '\ud800')).status).toBe(400)
-    expect(idsIn(await bring(acme, flow, ''))).toEqual([422, 'code:4000002'])
-    await acme.send(flow, { csrf_token: 'wrong', method: 'code', code })
-    expect(triesOf(acme, flow)).toBe(0)
-    expect((await bring(acme, flow, code)).status).toBe(200)
-  })
-
-  test('is stored as a keyed hash that is bound to its flow', async () => {
-    const acme = await newTenant()
-    const { flow, code } = await waiting(acme, LOGIN)
-    const other = await waiting(acme, LOGIN, BOB)
-    const [row] = acme.codeRows(flow)
-    expect(row.hash).toMatch(/^[0-9a-f]{64}$/)
-    for (const text of [code, `${flow.id} ${code}`, `${flow.id}${code}`])
-      expect(row.hash).not.toBe(new Bun.CryptoHasher('sha256').update(text).digest('hex'))
-    expect(Object.values(row).map(String)).not.toContain(code)
-    expect(tablesWith(acme.app, `    ${code}`)).toEqual({})
-    expect(JSON.stringify((await acme.readFlow(flow)).body)).not.toContain(`"${code}"`)
-    expect(acme.sentTo(ADA)[0]?.subject).not.toContain(code)
-    const put = acme.app.db.client.query('update gate_codes set hash = ? where flow_id = ?')
-    put.run(row.hash, other.flow.id)
-    expect(idsIn(await bring(acme, other.flow, code))).toEqual(WRONG)
-  })
-
-  test('has the lifetime of the configuration, and the email says so', async () => {
-    const own = await useFlows({ flags: { 'gate-code-lifetime': '2m' } })
-    const acme = await own.newTenant()
-    const { flow, code } = await waiting(acme, RECOVERY)
-    expect(acme.sentTo(ADA)[0]?.body?.text).toContain('in 2 minutes')
-    own.clock.jump(2 * MINUTE)
-    expect((await bring(acme, flow, code)).status).toBe(422)
-  })
+test('A code is compared with five of ten that arrive at once', async () => {
+  const acme = await newTenant()
+  const { flow, code } = await waiting(acme, LOGIN)
+  const wrongs = wrongCodes(code, 9)
+  const typed = [...wrongs.slice(0, 5), code, ...wrongs.slice(5)]
+  const answers = await Promise.all(typed.map((each) => bring(acme, flow, each)))
+  expect(answers.map(idsIn)).toEqual([...Array(5).fill(WRONG), ...Array(5).fill(SPENT)])
 })
 
-describe('Codes of two kinds for one person', () => {
-  test.each<[string, Prepare, [Kind, Kind], { atOnce?: boolean; second: number }]>([
-    ['are independent', person, [LOGIN, RECOVERY], { second: 200 }],
-    ['end with a recovery', person, [RECOVERY, LOGIN], { second: 422 }],
-    ['verify an address once', unproven, [LOGIN, RECOVERY], { atOnce: true, second: 422 }],
-    ['verify it once', unproven, [RECOVERY, LOGIN], { atOnce: true, second: 422 }],
-    ['survive an email to verify it', unproven, [RECOVERY, VERIFICATION], { second: 422 }],
-  ])('%s: %#', async (_, prepare, kinds, { atOnce = false, second }) => {
-    const acme = await newTenant()
-    await prepare(acme, ADA)
-    const sends: (() => Promise<Answer>)[] = []
-    for (const kind of kinds) {
-      const flow = flowIn(await ask(acme, kind), 200, 'sent_email')
-      const code = acme.codeFor(ADA)
-      sends.push(() => bring(acme, flow, code))
-      acme.clock.jump(MAIL_GAP_MS)
-    }
-    const answers: Answer[] = atOnce ? await Promise.all(sends.map((send) => send())) : []
-    if (!atOnce) for (const send of sends) answers.push(await send())
-    expect(answers.map(({ status }) => status)).toEqual([200, second])
-    const { session_token } = answers[0]?.body ?? {}
-    if (second === 200) expect(await acme.whose(session_token)).toBe(401)
-  })
+const wide = (code: string) =>
+  [...code].map((digit) => String.fromCodePoint(0xff10 + Number(digit))).join('')
+
+test.each<[number, ((code: string) => string)[]]>([
+  [200, [(code) => `${code.slice(0, 3)} ${code.slice(3)}`, (code) => `\u00a0${code}\t\n`]],
+  [422, [(code) => `${code}0`, (code) => `0${code}`, (code) => code.slice(0, 5), wide]],
+  [422, [(code) => `${code.slice(0, 3)}-${code.slice(3)}`, (code) => `${code}\u0000`]],
+  [422, [(code) => `%${code}`, () => '      ', () => 'x'.repeat(4096)]],
+])('A code may be typed with blanks, and in no other way: %d %#', async (status, spellings) => {
+  const acme = await newTenant()
+  for (const [at, spell] of spellings.entries()) {
+    const { flow, code } = await waiting(acme, LOGIN, `person-${at}@example.com`)
+    const answer = await bring(acme, flow, spell(code))
+    expect([at, answer.status]).toEqual([at, status])
+    if (status === 422) expect(idsIn(answer)).toEqual(WRONG)
+  }
+})
+
+test('A code is a short text; anything else is not counted as a try', async () => {
+  const acme = await newTenant()
+  const { flow, code } = await waiting(acme, LOGIN)
+  for (const typed of [Number(code), [code], { code }, true, 'x'.repeat(4097)])
+    expect(idsIn(await bring(acme, flow, typed))).toEqual([422, 'code:4000026'])
+  expect((await bring(acme, flow, '\ud800')).status).toBe(400)
+  expect(idsIn(await bring(acme, flow, ''))).toEqual([422, 'code:4000002'])
+  await acme.send(flow, { csrf_token: 'wrong', method: 'code', code })
+  expect(triesOf(acme, flow)).toBe(0)
+  expect((await bring(acme, flow, code)).status).toBe(200)
+})
+
+test('A code is stored as a keyed hash that is bound to its flow', async () => {
+  const acme = await newTenant()
+  const { flow, code } = await waiting(acme, LOGIN)
+  const other = await waiting(acme, LOGIN, BOB)
+  const [row] = acme.codeRows(flow)
+  expect(row.hash).toMatch(/^[0-9a-f]{64}$/)
+  for (const text of [code, `${flow.id} ${code}`, `${flow.id}${code}`])
+    expect(row.hash).not.toBe(new Bun.CryptoHasher('sha256').update(text).digest('hex'))
+  expect(Object.values(row).map(String)).not.toContain(code)
+  expect(tablesWith(acme.app, `    ${code}`)).toEqual({})
+  expect(JSON.stringify((await acme.readFlow(flow)).body)).not.toContain(`"${code}"`)
+  expect(acme.sentTo(ADA)[0]?.subject).not.toContain(code)
+  const put = acme.app.db.client.query('update gate_codes set hash = ? where flow_id = ?')
+  put.run(row.hash, other.flow.id)
+  expect(idsIn(await bring(acme, other.flow, code))).toEqual(WRONG)
+})
+
+test('A code has the lifetime of the configuration, and the email says so', async () => {
+  const own = await useFlows({ flags: { 'gate-code-lifetime': '2m' } })
+  const acme = await own.newTenant()
+  const { flow, code } = await waiting(acme, RECOVERY)
+  expect(acme.sentTo(ADA)[0]?.body?.text).toContain('in 2 minutes')
+  own.clock.jump(2 * MINUTE)
+  expect((await bring(acme, flow, code)).status).toBe(422)
+})
+
+test.each<[string, Prepare, [Kind, Kind], { atOnce?: boolean; second: number }]>([
+  ['are independent', person, [LOGIN, RECOVERY], { second: 200 }],
+  ['end with a recovery', person, [RECOVERY, LOGIN], { second: 422 }],
+  ['verify an address once', unproven, [LOGIN, RECOVERY], { atOnce: true, second: 422 }],
+  ['verify it once', unproven, [RECOVERY, LOGIN], { atOnce: true, second: 422 }],
+  ['survive an email to verify it', unproven, [RECOVERY, VERIFICATION], { second: 422 }],
+])('Codes of two kinds %s: %#', async (_, prepare, kinds, { atOnce = false, second }) => {
+  const acme = await newTenant()
+  await prepare(acme, ADA)
+  const sends: (() => Promise<Answer>)[] = []
+  for (const kind of kinds) {
+    const flow = flowIn(await ask(acme, kind), 200, 'sent_email')
+    const code = acme.codeFor(ADA)
+    sends.push(() => bring(acme, flow, code))
+    acme.clock.jump(MAIL_GAP_MS)
+  }
+  const answers: Answer[] = atOnce ? await Promise.all(sends.map((send) => send())) : []
+  if (!atOnce) for (const send of sends) answers.push(await send())
+  expect(answers.map(({ status }) => status)).toEqual([200, second])
+  const { session_token } = answers[0]?.body ?? {}
+  if (second === 200) expect(await acme.whose(session_token)).toBe(401)
 })
 
 describe.each([EACH[0], EACH[1]] as [string, Kind][])('A %s flow', (name, kind) => {
@@ -352,111 +348,109 @@ describe.each(EACH.slice(0, 3))('A code for a %s is refused once the person', (_
   })
 })
 
-describe('Emails to an address', () => {
-  test.each(EACH)('are sent every 30 seconds at most: %s', async (_, kind) => {
-    const acme = await newTenant()
-    await kind.prepare(acme, ADA)
+test.each(EACH)('Emails to an address are sent every 30 seconds at most: %s', async (_, kind) => {
+  const acme = await newTenant()
+  await kind.prepare(acme, ADA)
+  expect((await ask(acme, kind)).status).toBe(200)
+  acme.clock.jump(10 * SECOND)
+  const soon = await ask(acme, kind)
+  if (kind.hasLink) {
+    expect(messageIds(flowIn(soon, 200, 'sent_email'))).toEqual([kind.sent])
+  } else {
+    const message = { id: 4900002, type: 'error', context: { seconds: 20 } }
+    const body = { state: 'choose_method', ui: { messages: [message] } }
+    expect(soon).toMatchObject({ status: 429, body })
+    expect(soon.headers.get('retry-after')).toBe('20')
+  }
+  acme.clock.jump(20 * SECOND - 1)
+  await ask(acme, kind)
+  expect(acme.mailsTo(ADA)).toHaveLength(1)
+  acme.clock.jump(1)
+  expect((await ask(acme, kind)).status).toBe(200)
+  expect(acme.mailsTo(ADA)).toHaveLength(2)
+})
+
+test.each(EACH.slice(1, 3))('Five emails go to an address for one client: %s', async (_, kind) => {
+  const acme = await newTenant()
+  await kind.prepare(acme, ADA)
+  for (let n = 0; n < 5; n++) {
     expect((await ask(acme, kind)).status).toBe(200)
-    acme.clock.jump(10 * SECOND)
-    const soon = await ask(acme, kind)
-    if (kind.hasLink) {
-      expect(messageIds(flowIn(soon, 200, 'sent_email'))).toEqual([kind.sent])
-    } else {
-      const message = { id: 4900002, type: 'error', context: { seconds: 20 } }
-      const body = { state: 'choose_method', ui: { messages: [message] } }
-      expect(soon).toMatchObject({ status: 429, body })
-      expect(soon.headers.get('retry-after')).toBe('20')
-    }
-    acme.clock.jump(20 * SECOND - 1)
-    await ask(acme, kind)
-    expect(acme.mailsTo(ADA)).toHaveLength(1)
-    acme.clock.jump(1)
-    expect((await ask(acme, kind)).status).toBe(200)
-    expect(acme.mailsTo(ADA)).toHaveLength(2)
-  })
+    acme.clock.jump(MINUTE)
+  }
+  const much = await ask(acme, kind)
+  expect(much.status).toBe(kind.hasLink ? 200 : 429)
+  expect(much.headers.get('retry-after')).toBe(kind.hasLink ? null : `${12 * 60}`)
+  await acme.clock.advance(12 * MINUTE - 1)
+  await ask(acme, kind)
+  expect(acme.mailsTo(ADA)).toHaveLength(5)
+  await acme.clock.advance(1)
+  expect((await ask(acme, kind)).status).toBe(200)
+  expect(acme.mailsTo(ADA)).toHaveLength(6)
+})
 
-  test.each(EACH.slice(1, 3))('are five for one client at first: %s', async (_, kind) => {
-    const acme = await newTenant()
-    await kind.prepare(acme, ADA)
-    for (let n = 0; n < 5; n++) {
-      expect((await ask(acme, kind)).status).toBe(200)
-      acme.clock.jump(MINUTE)
-    }
-    const much = await ask(acme, kind)
-    expect(much.status).toBe(kind.hasLink ? 200 : 429)
-    expect(much.headers.get('retry-after')).toBe(kind.hasLink ? null : `${12 * 60}`)
-    await acme.clock.advance(12 * MINUTE - 1)
-    await ask(acme, kind)
-    expect(acme.mailsTo(ADA)).toHaveLength(5)
-    await acme.clock.advance(1)
-    expect((await ask(acme, kind)).status).toBe(200)
-    expect(acme.mailsTo(ADA)).toHaveLength(6)
-  })
-
-  test.each(EACH.slice(1, 3))('are eight for all clients at first: %s', async (_, kind) => {
-    const acme = await newTenant()
-    await kind.prepare(acme, ADA)
-    // With the tenant's key, a request is of no single client.
-    const server = { authorization: `Bearer ${acme.key}` }
-    for (let n = 0; n < 8; n++) {
-      expect((await ask(acme, kind, ADA, server)).status).toBe(200)
-      acme.clock.jump(MAIL_GAP_MS)
-    }
-    expect((await ask(acme, kind, ADA, server)).status).toBe(kind.hasLink ? 200 : 429)
-    expect(acme.mailsTo(ADA)).toHaveLength(8)
-    for (let n = 0; n < 3; n++) {
-      acme.clock.jump(7.5 * MINUTE - MAIL_GAP_MS)
-      await ask(acme, kind, ADA, server)
-      acme.clock.jump(MAIL_GAP_MS)
-      await ask(acme, kind, ADA, server)
-    }
-    expect(acme.mailsTo(ADA)).toHaveLength(11)
-  })
-
-  test.each([
-    ['a person', unproven],
-    ['nobody', nobody],
-  ] as [string, Prepare][])('are ten an hour of other kinds: %s', async (_, prepare) => {
-    const acme = await newTenant()
-    await prepare(acme, ADA)
-    for (let n = 0; n < 5; n++) {
-      for (const kind of [RECOVERY, LOGIN]) expect((await ask(acme, kind)).status).toBe(200)
-      acme.clock.jump(MINUTE)
-    }
-    const flow = flowIn(await ask(acme, VERIFICATION), 200, 'sent_email')
-    expect(messageIds(flow)).toEqual([1080003])
-    const [last, ...others] = acme.mailsTo(ADA)
-    expect(others).toHaveLength(10)
-    expect(last).toMatchObject({ kind: 'verification', state: 'failed', body: null })
-    const known = prepare === unproven && 'withheld: too many emails to this address'
-    expect(last?.lastError).toStartWith(known || 'withheld: ')
-    expect(acme.codeRows(flow)).toMatchObject([{ identity_id: null, generation: null }])
-  })
-
-  test('are counted for each tenant, for an address in any spelling, and at the same time', async () => {
-    const [acme, globex] = [await newTenant(), await newTenant()]
-    await ask(acme, RECOVERY)
-    for (const spelled of [ADA.toUpperCase(), ` ${ADA}`, `${ADA}\n`])
-      await ask(acme, RECOVERY, spelled)
-    await ask(globex, RECOVERY)
-    expect([acme.mailsTo(ADA).length, globex.mailsTo(ADA).length]).toEqual([1, 1])
-    await person(acme, BOB)
-    for (const email of [BOB, 'nobody@example.com']) {
-      const answers = await Promise.all([1, 2, 3].map(() => ask(acme, LOGIN, email)))
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 429, 429])
-      expect(acme.mailsTo(email)).toHaveLength(1)
-    }
-  })
-
-  test('are not sent to a person who gets the address later; the next one is', async () => {
-    const acme = await newTenant()
-    const flow = flowIn(await ask(acme, RECOVERY), 200, 'sent_email')
-    await person(acme, ADA)
-    const withheld = 'withheld: no account that can sign in has this address'
-    expect(acme.fatesOf(ADA)).toEqual([withheld])
+test.each(EACH.slice(1, 3))('Eight emails go to an address in an hour: %s', async (_, kind) => {
+  const acme = await newTenant()
+  await kind.prepare(acme, ADA)
+  // With the tenant's key, a request is of no single client.
+  const server = { authorization: `Bearer ${acme.key}` }
+  for (let n = 0; n < 8; n++) {
+    expect((await ask(acme, kind, ADA, server)).status).toBe(200)
     acme.clock.jump(MAIL_GAP_MS)
-    await resend(acme, flow, RECOVERY)
-    expect(acme.sentTo(ADA)).toHaveLength(1)
-    flowIn(await bring(acme, flow, acme.codeFor(ADA)), 200, 'passed_challenge')
-  })
+  }
+  expect((await ask(acme, kind, ADA, server)).status).toBe(kind.hasLink ? 200 : 429)
+  expect(acme.mailsTo(ADA)).toHaveLength(8)
+  for (let n = 0; n < 3; n++) {
+    acme.clock.jump(7.5 * MINUTE - MAIL_GAP_MS)
+    await ask(acme, kind, ADA, server)
+    acme.clock.jump(MAIL_GAP_MS)
+    await ask(acme, kind, ADA, server)
+  }
+  expect(acme.mailsTo(ADA)).toHaveLength(11)
+})
+
+test.each([
+  ['a person', unproven],
+  ['nobody', nobody],
+] as [string, Prepare][])('Ten emails of all kinds go to an address: %s', async (_, prepare) => {
+  const acme = await newTenant()
+  await prepare(acme, ADA)
+  for (let n = 0; n < 5; n++) {
+    for (const kind of [RECOVERY, LOGIN]) expect((await ask(acme, kind)).status).toBe(200)
+    acme.clock.jump(MINUTE)
+  }
+  const flow = flowIn(await ask(acme, VERIFICATION), 200, 'sent_email')
+  expect(messageIds(flow)).toEqual([1080003])
+  const [last, ...others] = acme.mailsTo(ADA)
+  expect(others).toHaveLength(10)
+  expect(last).toMatchObject({ kind: 'verification', state: 'failed', body: null })
+  const known = prepare === unproven && 'withheld: too many emails to this address'
+  expect(last?.lastError).toStartWith(known || 'withheld: ')
+  expect(acme.codeRows(flow)).toMatchObject([{ identity_id: null, generation: null }])
+})
+
+test('Emails to an address are counted for each tenant, for an address in any spelling, and at the same time', async () => {
+  const [acme, globex] = [await newTenant(), await newTenant()]
+  await ask(acme, RECOVERY)
+  for (const spelled of [ADA.toUpperCase(), ` ${ADA}`, `${ADA}\n`])
+    await ask(acme, RECOVERY, spelled)
+  await ask(globex, RECOVERY)
+  expect([acme.mailsTo(ADA).length, globex.mailsTo(ADA).length]).toEqual([1, 1])
+  await person(acme, BOB)
+  for (const email of [BOB, 'nobody@example.com']) {
+    const answers = await Promise.all([1, 2, 3].map(() => ask(acme, LOGIN, email)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 429, 429])
+    expect(acme.mailsTo(email)).toHaveLength(1)
+  }
+})
+
+test('Emails to an address are not sent to a person who gets the address later; the next one is', async () => {
+  const acme = await newTenant()
+  const flow = flowIn(await ask(acme, RECOVERY), 200, 'sent_email')
+  await person(acme, ADA)
+  const withheld = 'withheld: no account that can sign in has this address'
+  expect(acme.fatesOf(ADA)).toEqual([withheld])
+  acme.clock.jump(MAIL_GAP_MS)
+  await resend(acme, flow, RECOVERY)
+  expect(acme.sentTo(ADA)).toHaveLength(1)
+  flowIn(await bring(acme, flow, acme.codeFor(ADA)), 200, 'passed_challenge')
 })

@@ -1,4 +1,4 @@
-import { describe, expect, spyOn, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { availableParallelism } from 'node:os'
 import { DAY, IDENTITIES, type Json, MINUTE, plain } from '../../fixture.ts'
 import { ID, rowsOf } from '../../identities/people.ts'
@@ -138,58 +138,51 @@ const OF_IMPORTED = 'correct horse batterÿ 🐎'
 const IMPORTED = { credentials: { password: { config: { hashed_password: BCRYPT } } } }
 const OURS = /^\$argon2id\$v=19\$m=8192,t=1,p=1\$/
 
-describe('While a password is verified', () => {
-  /** Signs in with the right password; `meanwhile` happens before that is known. */
-  async function signInDuring(acme: Tenant, meanwhile: () => unknown, password = PASSWORD) {
-    const flow = await acme.start('login')
-    using passwords = holdPasswords()
-    const sent = acme.send(flow, { ...LOGIN, password })
-    await untilIt(() => passwords.begun() === 1)
-    await meanwhile()
-    passwords.release()
-    const { status, body } = await sent
-    return [status, ...(status === 200 ? [] : saidIn(body))]
+/** Signs in with the right password; `meanwhile` happens before that is known. */
+async function signInDuring(acme: Tenant, meanwhile: () => unknown, password = PASSWORD) {
+  const flow = await acme.start('login')
+  using passwords = holdPasswords()
+  const sent = acme.send(flow, { ...LOGIN, password })
+  await untilIt(() => passwords.begun() === 1)
+  await meanwhile()
+  passwords.release()
+  const { status, body } = await sent
+  return [status, ...(status === 200 ? [] : saidIn(body))]
+}
+
+type Act = (acme: Tenant, ada: Json) => unknown
+test.each<[string, Act, number[], sessions: number]>([
+  ['the person may sign in elsewhere', (acme, ada) => acme.openSession(ada), [200], 2],
+  ['the person may be deactivated', ({ setState }, ada) => setState(ada, 'inactive'), INACTIVE, 0],
+  ['the flow may expire', () => clock.jump(FLOW_MS), [422, 4010001], 0],
+])('While a password is verified, %s', async (_, act, expected, sessions) => {
+  const { acme, ada } = await withAda()
+  expect(await signInDuring(acme, () => act(acme, ada))).toEqual(expected)
+  expect(await acme.sessionsOf(ada)).toHaveLength(sessions)
+})
+
+test('While a password is verified, the person may be deleted', async () => {
+  const { acme, ada } = await withAda()
+  const remove = () => acme.api.delete(`${IDENTITIES}/${ada.id}`)
+  expect(await signInDuring(acme, remove)).toEqual(WRONG)
+  const owners = rowsOf(app, 'gate_sessions').map(({ identity_id }) => identity_id)
+  expect(owners).not.toContain(ada.id)
+})
+
+test('While a password is verified, the password may be changed, and is not replaced by a new hash of the old one', async () => {
+  const another = hashOf(await (await flows.newTenant()).person(BOB))
+  const setHash =
+    "update gate_credentials set config = json_object('hashed_password', ?) where identity_id = ?"
+  for (const [fields, password] of [
+    [{}, PASSWORD],
+    [IMPORTED, OF_IMPORTED],
+  ] as const) {
+    const { acme, ada } = await withAda(fields)
+    const change = () => app.db.client.run(setHash, [another, ada.id])
+    expect(await signInDuring(acme, change, password)).toEqual(WRONG)
+    expect(await acme.sessionsOf(ada)).toEqual([])
+    expect(hashOf(ada)).toBe(another)
   }
-
-  type Act = (acme: Tenant, ada: Json) => unknown
-  test.each<[string, Act, number[], sessions: number]>([
-    ['the person may sign in elsewhere', (acme, ada) => acme.openSession(ada), [200], 2],
-    [
-      'the person may be deactivated',
-      ({ setState }, ada) => setState(ada, 'inactive'),
-      INACTIVE,
-      0,
-    ],
-    ['the flow may expire', () => clock.jump(FLOW_MS), [422, 4010001], 0],
-  ])('%s', async (_, act, expected, sessions) => {
-    const { acme, ada } = await withAda()
-    expect(await signInDuring(acme, () => act(acme, ada))).toEqual(expected)
-    expect(await acme.sessionsOf(ada)).toHaveLength(sessions)
-  })
-
-  test('the person may be deleted', async () => {
-    const { acme, ada } = await withAda()
-    const remove = () => acme.api.delete(`${IDENTITIES}/${ada.id}`)
-    expect(await signInDuring(acme, remove)).toEqual(WRONG)
-    const owners = rowsOf(app, 'gate_sessions').map(({ identity_id }) => identity_id)
-    expect(owners).not.toContain(ada.id)
-  })
-
-  test('the password may be changed, and is not replaced by a new hash of the old one', async () => {
-    const another = hashOf(await (await flows.newTenant()).person(BOB))
-    const setHash =
-      "update gate_credentials set config = json_object('hashed_password', ?) where identity_id = ?"
-    for (const [fields, password] of [
-      [{}, PASSWORD],
-      [IMPORTED, OF_IMPORTED],
-    ] as const) {
-      const { acme, ada } = await withAda(fields)
-      const change = () => app.db.client.run(setHash, [another, ada.id])
-      expect(await signInDuring(acme, change, password)).toEqual(WRONG)
-      expect(await acme.sessionsOf(ada)).toEqual([])
-      expect(hashOf(ada)).toBe(another)
-    }
-  })
 })
 
 test('A flow signs in once, also with several right forms at once', async () => {
@@ -247,30 +240,28 @@ test('An imported hash stays if the sign-in is refused, or no hash can be made',
 })
 
 // A queue of passwords that is full, so with settings of its own.
-describe('More passwords than can be verified', () => {
-  const WORKERS = Math.max(2, availableParallelism())
-  const wrong = { ...LOGIN, password: 'wrong' }
+const WORKERS = Math.max(2, availableParallelism())
+const wrong = { ...LOGIN, password: 'wrong' }
 
-  test('are refused without being counted, and leave their flow as it was', async () => {
-    const limit = WORKERS + 2
-    const perIdentifier = { 'limits-sign-ins-per-identifier-per-minute': `${limit}` }
-    const own = await useFlows({ flags: { 'gate-password-queue': '1', ...perIdentifier } })
-    const acme = await own.newTenant()
-    const waiting = await Promise.all(Array.from({ length: limit }, () => acme.start('login')))
-    const other = await acme.start('login')
-    using passwords = holdPasswords()
-    const sent = waiting.map((flow) => acme.send(flow, wrong))
-    const refused = await Promise.race(sent)
-    expect(refused).toMatchObject(plain(503, 'too many passwords'))
-    expect(refused.headers.get('retry-after')).toBe('1')
-    expect((await acme.send(other, wrong)).status).toBe(503)
-    expect((await acme.readFlow(other)).body).toEqual(other)
-    passwords.release()
-    const statuses = (await Promise.all(sent)).map(({ status }) => status)
-    expect(statuses.sort()).toEqual([...Array(limit - 1).fill(422), 503])
-    expect((await acme.send(other, wrong)).status).toBe(422)
-    expect((await acme.send(other, wrong)).status).toBe(429)
-  })
+test('More passwords than can be verified are refused without being counted, and leave their flow as it was', async () => {
+  const limit = WORKERS + 2
+  const perIdentifier = { 'limits-sign-ins-per-identifier-per-minute': `${limit}` }
+  const own = await useFlows({ flags: { 'gate-password-queue': '1', ...perIdentifier } })
+  const acme = await own.newTenant()
+  const waiting = await Promise.all(Array.from({ length: limit }, () => acme.start('login')))
+  const other = await acme.start('login')
+  using passwords = holdPasswords()
+  const sent = waiting.map((flow) => acme.send(flow, wrong))
+  const refused = await Promise.race(sent)
+  expect(refused).toMatchObject(plain(503, 'too many passwords'))
+  expect(refused.headers.get('retry-after')).toBe('1')
+  expect((await acme.send(other, wrong)).status).toBe(503)
+  expect((await acme.readFlow(other)).body).toEqual(other)
+  passwords.release()
+  const statuses = (await Promise.all(sent)).map(({ status }) => status)
+  expect(statuses.sort()).toEqual([...Array(limit - 1).fill(422), 503])
+  expect((await acme.send(other, wrong)).status).toBe(422)
+  expect((await acme.send(other, wrong)).status).toBe(429)
 })
 
 // Addresses of clients are those of the whole app.

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { qrCode } from '../../../../../src/engines/gate/credentials/second-factor/qr-code.ts'
 import { totpUri } from '../../../../../src/engines/gate/credentials/second-factor/totp.ts'
 import { type Json, MINUTE, SESSIONS } from '../../fixture.ts'
@@ -43,240 +43,234 @@ async function signingIn() {
   return { acme, secret, token, identity, flow, half, signedIn, send }
 }
 
-describe('Setting up an authenticator', () => {
-  test('shows a picture and a key of the same secret, which stays within a flow', async () => {
-    const { acme, token, flow, secret, set } = await settingUp()
-    expect(node(flow, 'totp_code').attributes.value).toBe('')
-    const uri = totpUri({ secret, issuer: 'Acme', account: ADA })
-    expect(node(flow, 'totp_qr').attributes.src).toBe(qrCode(uri))
-    expect(secret).toMatch(/^[A-Z2-7]{32}$/)
-    const again = (await acme.readAt(flow.ui.action, withToken(token))).body
-    const failed = (await set(totp(acme.wrongTotp(secret)))).body
-    for (const shown of [again, failed]) {
-      expect(secretIn(shown)).toBe(secret)
-      expect(node(shown, 'totp_qr')).toEqual(node(flow, 'totp_qr'))
-    }
-    expect(secretIn(await acme.settings(token))).not.toBe(secret)
-  })
-
-  test('needs a current code of the secret', async () => {
-    const { acme, token, identity, secret, set } = await settingUp()
-    for (const [code, id] of [
-      [acme.wrongTotp(secret), 4000008],
-      [undefined, 4000002],
-      [codeNow(secret).slice(1), 4000008],
-      [Number(codeNow(secret)), 4000026],
-      ['abcdef', 4000008],
-      [codeNow(secret, 2), 4000008],
-    ] as const) {
-      const answer = await set(totp(code))
-      expect(node(answer.body, 'totp_code').attributes.value).toBe('')
-      expect(answer).toMatchObject(complains(id, 'totp_code'))
-    }
-    expect(await acme.credentialsOf(identity)).toEqual(['password'])
-    expect((await acme.sessionOf(token)).authenticator_assurance_level).toBe('aal1')
-    // None of these were counted against the person.
-    for (let n = 0; n < 5; n++) await set(totp(acme.wrongTotp(secret)))
-    const code = codeNow(secret)
-    expect(await set(totp(`${code.slice(0, 3)} ${code.slice(3)}`))).toMatchObject(GOOD)
-  })
-
-  test('makes the session one of two factors; all others owe a code', async () => {
-    const { acme, token, session, identity } = await settingUp()
-    const { session_token: other } = await acme.signIn(ADA)
-    const bob = await acme.register(BOB)
-    clock.jump(STEP)
-    await acme.enrol(token)
-    const { id, issued_at, expires_at } = session
-    const now = await acme.sessionOf(token)
-    const authenticated_at = isoAt(clock.now())
-    const level = { authenticator_assurance_level: 'aal2' }
-    expect(now).toMatchObject({ id, ...level, authenticated_at, issued_at, expires_at })
-    expect(now.authentication_methods.map(({ method, aal }: Json) => [method, aal])).toEqual([
-      ['password', 'aal1'],
-      ['totp', 'aal2'],
-    ])
-    expect(await acme.credentialsOf(identity)).toEqual(['password', 'totp'])
-    const actions = actionsOn(app, `identity:${identity.id}`)
-    expect(actions.at(-1)).toBe('identity.authenticator_added')
-    const owed = await acme.whoami(other)
-    expect(owed).toMatchObject(OWED)
-    expect(owed.body).not.toHaveProperty('identity')
-    expect(await acme.whoami(bob.session_token)).toMatchObject(GOOD)
-  })
-
-  test('works once, and stores and logs no secret in plain text', async () => {
-    const { acme, token, secret, set } = await settingUp()
-    const second = await acme.settings(token)
-    expect(tablesWith(app, secret)).toEqual({})
-    expect(await set(totp(codeNow(secret)))).toMatchObject(GOOD)
-    expect(tablesWith(app, secret)).toEqual({})
-    expect(JSON.stringify(await acme.settings(token))).not.toContain(secret)
-    expect(app.log.join('')).not.toContain(secret)
-    // The secret of a second flow is of no use.
-    const late = totp(codeNow(secretIn(second)))
-    expect(await acme.send(second, late, withToken(token))).toMatchObject({ status: 422 })
-    const { flow } = await acme.halfway()
-    expect(await acme.send(flow, totp(acme.nextCode(secretIn(second))))).toMatchObject(WRONG)
-    expect(await acme.send(flow, totp(acme.nextCode(secret)))).toMatchObject(GOOD)
-  })
-})
-
-describe('A sign-in with an authenticator', () => {
-  test('opens a session without an identity, and continues in another flow', async () => {
-    const { acme, half, signedIn, flow } = await signingIn()
-    const level = { authenticator_assurance_level: 'aal1' }
-    expect(signedIn.session).toMatchObject({ token: half, ...level, identity: null })
-    expect(actionsOf(signedIn)).toEqual(['set_ory_session_token', 'redirect_browser_to'])
-    const { redirect_browser_to } = signedIn.continue_with[1]
-    expect(redirect_browser_to).toContain('/auth/self-service/login?flow=')
-    expect(signedIn).not.toHaveProperty('identity')
-    expect(await acme.whoami(half)).toMatchObject(OWED)
-    expect(flow).toMatchObject({ requested_aal: 'aal2', refresh: false, state: 'choose_method' })
-    expect(messageIds(flow)).toEqual([1010004])
-    expect(nodeNames(flow)).toEqual(['totp:totp_code', 'totp:method=totp'])
-    for (const text of [signedIn, flow]) expect(JSON.stringify(text)).not.toContain(ADA)
-  })
-
-  test('is complete with the code: the same session, with the same token', async () => {
-    const { acme, secret, half, signedIn, send } = await signingIn()
-    const answer = await send(totp(acme.nextCode(secret)))
-    const { id } = signedIn.session
-    const identity = { traits: { email: ADA } }
-    const session = { id, token: half, authenticator_assurance_level: 'aal2', identity }
-    expect(answer).toMatchObject({ status: 200, body: { session_token: half, session } })
-    expect(actionsOf(answer.body)).toEqual(['set_ory_session_token'])
-    expect(await acme.sessionOf(half)).toMatchObject({ id })
-    expect(await send(totp(acme.nextCode(secret)))).toMatchObject(complains(4010007))
-  })
-
-  test('takes first and second factor each in its own flow', async () => {
-    const { acme, token, secret, send } = await signingIn()
-    const byPassword = { method: 'password', identifier: ADA, password: PASSWORD }
-    const byProvider = { method: 'oidc', provider: 'github' }
-    for (const fields of [byPassword, { method: 'code', identifier: ADA }, byProvider, {}])
-      expect(await send(fields)).toMatchObject(complains(4010002))
-    const [code] = await acme.makeRecoveryCodes(token)
-    const first = await acme.start('login')
-    for (const fields of [totp(acme.nextCode(secret)), lookup(code)]) {
-      const answer = await acme.send(first, { ...fields, identifier: ADA })
-      expect(answer).toMatchObject(complains(4010002))
-    }
-  })
-
-  test('needs the right code', async () => {
-    const { acme, secret, half, flow, send } = await signingIn()
-    const bob = await acme.enrolled(BOB)
-    for (const [code, id] of [
-      [acme.wrongTotp(secret), 4000008],
-      [undefined, 4000002],
-      [123456, 4000026],
-      ['1'.repeat(5000), 4000026],
-      [acme.nextCode(bob.secret), 4000008],
-    ] as const) {
-      const answer = await send(totp(code))
-      expect(answer.body.id).toBe(flow.id)
-      expect(node(answer.body, 'totp_code').attributes.value).toBe('')
-      expect(answer).toMatchObject(complains(id, 'totp_code'))
-    }
-    expect(await acme.whoami(half)).toMatchObject({ status: 403 })
-  })
-
-  test('takes a code once, and none of before it, for one of two flows at once', async () => {
-    const { acme, secret, send } = await signingIn()
-    // This one set the authenticator up.
-    expect(await send(totp(codeNow(secret)))).toMatchObject(WRONG)
-    clock.jump(5 * STEP)
-    const later = codeNow(secret, 1)
-    expect(await send(totp(later))).toMatchObject(GOOD)
-    const { flow } = await acme.halfway()
-    for (const code of [later, codeNow(secret)])
-      expect(await acme.send(flow, totp(code))).toMatchObject(WRONG)
-    clock.jump(2 * STEP)
-    const flows = [flow, (await acme.halfway()).flow]
-    const code = codeNow(secret)
-    const answers = await Promise.all(flows.map((each) => acme.send(each, totp(code))))
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 422])
-  })
-
-  test('ends with its session', async () => {
-    const { acme, secret, signedIn, send } = await signingIn()
-    await acme.api.delete(`${SESSIONS}/${signedIn.session.id}`)
-    const refused = refuses(401, 'session_inactive')
-    expect(await send(totp(acme.nextCode(secret)))).toMatchObject(refused)
-  })
-})
-
-describe('Wrong second factors', () => {
-  const BLOCK = 15 * MINUTE
-  const BLOCKED = 'totp_code:4900002'
-
-  /** A sign-in after this many wrong codes, one of them a recovery code. */
-  async function guessing(many: number) {
-    const of = await signingIn()
-    const codes = await of.acme.makeRecoveryCodes(of.token)
-    const wrong = () => of.send(totp(of.acme.wrongTotp(of.secret)))
-    for (let n = 0; n < many; n++) {
-      const { status } = n === 3 ? await of.send(lookup('zzzz-zzzz')) : await wrong()
-      expect(status).toBe(422)
-    }
-    return { ...of, wrong, code: codes[0] as string }
+test('Setting up an authenticator shows a picture and a key of the same secret, which stays within a flow', async () => {
+  const { acme, token, flow, secret, set } = await settingUp()
+  expect(node(flow, 'totp_code').attributes.value).toBe('')
+  const uri = totpUri({ secret, issuer: 'Acme', account: ADA })
+  expect(node(flow, 'totp_qr').attributes.src).toBe(qrCode(uri))
+  expect(secret).toMatch(/^[A-Z2-7]{32}$/)
+  const again = (await acme.readAt(flow.ui.action, withToken(token))).body
+  const failed = (await set(totp(acme.wrongTotp(secret)))).body
+  for (const shown of [again, failed]) {
+    expect(secretIn(shown)).toBe(secret)
+    expect(node(shown, 'totp_qr')).toEqual(node(flow, 'totp_qr'))
   }
+  expect(secretIn(await acme.settings(token))).not.toBe(secret)
+})
 
-  test('are forgotten after a right one', async () => {
-    const { acme, secret, send } = await guessing(9)
-    expect(await send(totp(acme.nextCode(secret)))).toMatchObject(GOOD)
-    const { flow } = await acme.halfway()
-    for (let n = 0; n < 9; n++) await acme.send(flow, totp(acme.wrongTotp(secret)))
-    expect(await acme.send(flow, totp(acme.nextCode(secret)))).toMatchObject(GOOD)
-  })
+test('Setting up an authenticator needs a current code of the secret', async () => {
+  const { acme, token, identity, secret, set } = await settingUp()
+  for (const [code, id] of [
+    [acme.wrongTotp(secret), 4000008],
+    [undefined, 4000002],
+    [codeNow(secret).slice(1), 4000008],
+    [Number(codeNow(secret)), 4000026],
+    ['abcdef', 4000008],
+    [codeNow(secret, 2), 4000008],
+  ] as const) {
+    const answer = await set(totp(code))
+    expect(node(answer.body, 'totp_code').attributes.value).toBe('')
+    expect(answer).toMatchObject(complains(id, 'totp_code'))
+  }
+  expect(await acme.credentialsOf(identity)).toEqual(['password'])
+  expect((await acme.sessionOf(token)).authenticator_assurance_level).toBe('aal1')
+  // None of these were counted against the person.
+  for (let n = 0; n < 5; n++) await set(totp(acme.wrongTotp(secret)))
+  const code = codeNow(secret)
+  expect(await set(totp(`${code.slice(0, 3)} ${code.slice(3)}`))).toMatchObject(GOOD)
+})
 
-  test('block both kinds after ten, in all flows of the person, for 15 minutes', async () => {
-    const { acme, secret, token, code, flow, send } = await guessing(10)
-    const other = await acme.halfway()
-    for (const each of [flow, other.flow]) {
-      const answer = await acme.send(each, totp(acme.nextCode(secret)))
-      expect(messageIds(answer.body)).toContain(BLOCKED)
-      expect(answer.status).toBe(429)
-      const byCode = await acme.send(each, lookup(code))
-      expect(messageIds(byCode.body)).toContain('lookup_secret:4900002')
-    }
-    clock.jump(BLOCK - 1 - 2 * STEP)
-    const late = await send(totp(codeNow(secret)))
-    expect(late.headers.get('retry-after')).toBe('1')
-    const message = { id: 4900002, context: { seconds: 1 } }
-    expect(node(late.body, 'totp_code').messages).toMatchObject([message])
-    // Neither other people nor sessions are blocked.
-    const bob = await acme.enrolled(BOB)
-    const bobs = await acme.halfway(BOB)
-    expect(await acme.whoami(token)).toMatchObject(GOOD)
-    clock.jump(1)
-    // The recovery code was not used up.
-    expect(await send(lookup(code))).toMatchObject(GOOD)
-    expect(await acme.send(bobs.flow, totp(acme.nextCode(bob.secret)))).toMatchObject(GOOD)
-    expect(await acme.send(other.flow, totp(codeNow(secret)))).toMatchObject(GOOD)
-  })
+test('Setting up an authenticator makes the session one of two factors; all others owe a code', async () => {
+  const { acme, token, session, identity } = await settingUp()
+  const { session_token: other } = await acme.signIn(ADA)
+  const bob = await acme.register(BOB)
+  clock.jump(STEP)
+  await acme.enrol(token)
+  const { id, issued_at, expires_at } = session
+  const now = await acme.sessionOf(token)
+  const authenticated_at = isoAt(clock.now())
+  const level = { authenticator_assurance_level: 'aal2' }
+  expect(now).toMatchObject({ id, ...level, authenticated_at, issued_at, expires_at })
+  expect(now.authentication_methods.map(({ method, aal }: Json) => [method, aal])).toEqual([
+    ['password', 'aal1'],
+    ['totp', 'aal2'],
+  ])
+  expect(await acme.credentialsOf(identity)).toEqual(['password', 'totp'])
+  const actions = actionsOn(app, `identity:${identity.id}`)
+  expect(actions.at(-1)).toBe('identity.authenticator_added')
+  const owed = await acme.whoami(other)
+  expect(owed).toMatchObject(OWED)
+  expect(owed.body).not.toHaveProperty('identity')
+  expect(await acme.whoami(bob.session_token)).toMatchObject(GOOD)
+})
 
-  test('block no longer for tries meanwhile, and are counted anew afterwards', async () => {
-    const { secret, send, wrong } = await guessing(10)
-    expect((await wrong()).headers.get('retry-after')).toBe('900')
-    clock.jump(BLOCK / 2)
-    await wrong()
-    clock.jump(BLOCK / 2)
-    for (let n = 0; n < 9; n++) expect(await wrong()).toMatchObject(WRONG)
-    expect(await send(totp(codeNow(secret)))).toMatchObject(GOOD)
-  })
+test('Setting up an authenticator works once, and stores and logs no secret in plain text', async () => {
+  const { acme, token, secret, set } = await settingUp()
+  const second = await acme.settings(token)
+  expect(tablesWith(app, secret)).toEqual({})
+  expect(await set(totp(codeNow(secret)))).toMatchObject(GOOD)
+  expect(tablesWith(app, secret)).toEqual({})
+  expect(JSON.stringify(await acme.settings(token))).not.toContain(secret)
+  expect(app.log.join('')).not.toContain(secret)
+  // The secret of a second flow is of no use.
+  const late = totp(codeNow(secretIn(second)))
+  expect(await acme.send(second, late, withToken(token))).toMatchObject({ status: 422 })
+  const { flow } = await acme.halfway()
+  expect(await acme.send(flow, totp(acme.nextCode(secretIn(second))))).toMatchObject(WRONG)
+  expect(await acme.send(flow, totp(acme.nextCode(secret)))).toMatchObject(GOOD)
+})
 
-  test('are each counted if they arrive at once, and block no other person', async () => {
-    const { acme, wrong } = await guessing(0)
-    const bob = await acme.enrolled(BOB)
-    const answers = await Promise.all(Array.from({ length: 15 }, wrong))
-    const ids = answers.map(({ body }) => messageIds(body).at(-1))
-    expect(ids.filter((id) => id === 'totp_code:4000008')).toHaveLength(10)
-    expect(ids.filter((id) => id === BLOCKED)).toHaveLength(5)
-    const { flow } = await acme.halfway(BOB)
-    expect(await acme.send(flow, totp(acme.nextCode(bob.secret)))).toMatchObject(GOOD)
-  })
+test('A sign-in with an authenticator opens a session without an identity, and continues in another flow', async () => {
+  const { acme, half, signedIn, flow } = await signingIn()
+  const level = { authenticator_assurance_level: 'aal1' }
+  expect(signedIn.session).toMatchObject({ token: half, ...level, identity: null })
+  expect(actionsOf(signedIn)).toEqual(['set_ory_session_token', 'redirect_browser_to'])
+  const { redirect_browser_to } = signedIn.continue_with[1]
+  expect(redirect_browser_to).toContain('/auth/self-service/login?flow=')
+  expect(signedIn).not.toHaveProperty('identity')
+  expect(await acme.whoami(half)).toMatchObject(OWED)
+  expect(flow).toMatchObject({ requested_aal: 'aal2', refresh: false, state: 'choose_method' })
+  expect(messageIds(flow)).toEqual([1010004])
+  expect(nodeNames(flow)).toEqual(['totp:totp_code', 'totp:method=totp'])
+  for (const text of [signedIn, flow]) expect(JSON.stringify(text)).not.toContain(ADA)
+})
+
+test('A sign-in with an authenticator is complete with the code: the same session, with the same token', async () => {
+  const { acme, secret, half, signedIn, send } = await signingIn()
+  const answer = await send(totp(acme.nextCode(secret)))
+  const { id } = signedIn.session
+  const identity = { traits: { email: ADA } }
+  const session = { id, token: half, authenticator_assurance_level: 'aal2', identity }
+  expect(answer).toMatchObject({ status: 200, body: { session_token: half, session } })
+  expect(actionsOf(answer.body)).toEqual(['set_ory_session_token'])
+  expect(await acme.sessionOf(half)).toMatchObject({ id })
+  expect(await send(totp(acme.nextCode(secret)))).toMatchObject(complains(4010007))
+})
+
+test('A sign-in with an authenticator takes first and second factor each in its own flow', async () => {
+  const { acme, token, secret, send } = await signingIn()
+  const byPassword = { method: 'password', identifier: ADA, password: PASSWORD }
+  const byProvider = { method: 'oidc', provider: 'github' }
+  for (const fields of [byPassword, { method: 'code', identifier: ADA }, byProvider, {}])
+    expect(await send(fields)).toMatchObject(complains(4010002))
+  const [code] = await acme.makeRecoveryCodes(token)
+  const first = await acme.start('login')
+  for (const fields of [totp(acme.nextCode(secret)), lookup(code)]) {
+    const answer = await acme.send(first, { ...fields, identifier: ADA })
+    expect(answer).toMatchObject(complains(4010002))
+  }
+})
+
+test('A sign-in with an authenticator needs the right code', async () => {
+  const { acme, secret, half, flow, send } = await signingIn()
+  const bob = await acme.enrolled(BOB)
+  for (const [code, id] of [
+    [acme.wrongTotp(secret), 4000008],
+    [undefined, 4000002],
+    [123456, 4000026],
+    ['1'.repeat(5000), 4000026],
+    [acme.nextCode(bob.secret), 4000008],
+  ] as const) {
+    const answer = await send(totp(code))
+    expect(answer.body.id).toBe(flow.id)
+    expect(node(answer.body, 'totp_code').attributes.value).toBe('')
+    expect(answer).toMatchObject(complains(id, 'totp_code'))
+  }
+  expect(await acme.whoami(half)).toMatchObject({ status: 403 })
+})
+
+test('A sign-in with an authenticator takes a code once, and none of before it, for one of two flows at once', async () => {
+  const { acme, secret, send } = await signingIn()
+  // This one set the authenticator up.
+  expect(await send(totp(codeNow(secret)))).toMatchObject(WRONG)
+  clock.jump(5 * STEP)
+  const later = codeNow(secret, 1)
+  expect(await send(totp(later))).toMatchObject(GOOD)
+  const { flow } = await acme.halfway()
+  for (const code of [later, codeNow(secret)])
+    expect(await acme.send(flow, totp(code))).toMatchObject(WRONG)
+  clock.jump(2 * STEP)
+  const flows = [flow, (await acme.halfway()).flow]
+  const code = codeNow(secret)
+  const answers = await Promise.all(flows.map((each) => acme.send(each, totp(code))))
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 422])
+})
+
+test('A sign-in with an authenticator ends with its session', async () => {
+  const { acme, secret, signedIn, send } = await signingIn()
+  await acme.api.delete(`${SESSIONS}/${signedIn.session.id}`)
+  const refused = refuses(401, 'session_inactive')
+  expect(await send(totp(acme.nextCode(secret)))).toMatchObject(refused)
+})
+
+const BLOCK = 15 * MINUTE
+const BLOCKED = 'totp_code:4900002'
+
+/** A sign-in after this many wrong codes, one of them a recovery code. */
+async function guessing(many: number) {
+  const of = await signingIn()
+  const codes = await of.acme.makeRecoveryCodes(of.token)
+  const wrong = () => of.send(totp(of.acme.wrongTotp(of.secret)))
+  for (let n = 0; n < many; n++) {
+    const { status } = n === 3 ? await of.send(lookup('zzzz-zzzz')) : await wrong()
+    expect(status).toBe(422)
+  }
+  return { ...of, wrong, code: codes[0] as string }
+}
+
+test('Wrong second factors are forgotten after a right one', async () => {
+  const { acme, secret, send } = await guessing(9)
+  expect(await send(totp(acme.nextCode(secret)))).toMatchObject(GOOD)
+  const { flow } = await acme.halfway()
+  for (let n = 0; n < 9; n++) await acme.send(flow, totp(acme.wrongTotp(secret)))
+  expect(await acme.send(flow, totp(acme.nextCode(secret)))).toMatchObject(GOOD)
+})
+
+test('Wrong second factors block both kinds after ten, in all flows of the person, for 15 minutes', async () => {
+  const { acme, secret, token, code, flow, send } = await guessing(10)
+  const other = await acme.halfway()
+  for (const each of [flow, other.flow]) {
+    const answer = await acme.send(each, totp(acme.nextCode(secret)))
+    expect(messageIds(answer.body)).toContain(BLOCKED)
+    expect(answer.status).toBe(429)
+    const byCode = await acme.send(each, lookup(code))
+    expect(messageIds(byCode.body)).toContain('lookup_secret:4900002')
+  }
+  clock.jump(BLOCK - 1 - 2 * STEP)
+  const late = await send(totp(codeNow(secret)))
+  expect(late.headers.get('retry-after')).toBe('1')
+  const message = { id: 4900002, context: { seconds: 1 } }
+  expect(node(late.body, 'totp_code').messages).toMatchObject([message])
+  // Neither other people nor sessions are blocked.
+  const bob = await acme.enrolled(BOB)
+  const bobs = await acme.halfway(BOB)
+  expect(await acme.whoami(token)).toMatchObject(GOOD)
+  clock.jump(1)
+  // The recovery code was not used up.
+  expect(await send(lookup(code))).toMatchObject(GOOD)
+  expect(await acme.send(bobs.flow, totp(acme.nextCode(bob.secret)))).toMatchObject(GOOD)
+  expect(await acme.send(other.flow, totp(codeNow(secret)))).toMatchObject(GOOD)
+})
+
+test('Wrong second factors block no longer for tries meanwhile, and are counted anew afterwards', async () => {
+  const { secret, send, wrong } = await guessing(10)
+  expect((await wrong()).headers.get('retry-after')).toBe('900')
+  clock.jump(BLOCK / 2)
+  await wrong()
+  clock.jump(BLOCK / 2)
+  for (let n = 0; n < 9; n++) expect(await wrong()).toMatchObject(WRONG)
+  expect(await send(totp(codeNow(secret)))).toMatchObject(GOOD)
+})
+
+test('Wrong second factors are each counted if they arrive at once, and block no other person', async () => {
+  const { acme, wrong } = await guessing(0)
+  const bob = await acme.enrolled(BOB)
+  const answers = await Promise.all(Array.from({ length: 15 }, wrong))
+  const ids = answers.map(({ body }) => messageIds(body).at(-1))
+  expect(ids.filter((id) => id === 'totp_code:4000008')).toHaveLength(10)
+  expect(ids.filter((id) => id === BLOCKED)).toHaveLength(5)
+  const { flow } = await acme.halfway(BOB)
+  expect(await acme.send(flow, totp(acme.nextCode(bob.secret)))).toMatchObject(GOOD)
 })
 
 test('Removing an authenticator removes the recovery codes too, and ends waiting sign-ins', async () => {
