@@ -64,18 +64,6 @@ test('A resend emails a code for a flow of an hour, and a link to another flow',
   expect(await hooks.events()).toEqual([])
 })
 
-test('A resend shows that the address was written to', async () => {
-  const { acme, person } = await newPerson()
-  clock.jump(MINUTE)
-  await sent(acme, person)
-  const read = await acme.readIdentity(person)
-  const [before] = person.verifiable_addresses
-  const updated_at = isoAt(clock.now())
-  const address = { ...before, status: 'sent', verified: false, updated_at }
-  expect(read.verifiable_addresses).toEqual([address])
-  expect(read.updated_at).toBe(person.updated_at)
-})
-
 test('A resend ends earlier codes of this person only, and goes to the current address', async () => {
   const { acme, person } = await newPerson()
   const bob = await acme.unproven(BOB)

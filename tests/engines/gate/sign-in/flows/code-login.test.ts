@@ -52,10 +52,8 @@ test('Asking for a code needs an address', async () => {
   const acme = await newTenant()
   for (const [identifier, id] of [
     ['nobody', 'identifier:4000040'],
-    ['a@b@c', 'identifier:4000040'],
     [`${'x'.repeat(300)}@example.com`, 'identifier:4000040'],
     ['a@example.com, b@example.com', 'identifier:4000040'],
-    ['', 'identifier:4000002'],
     [undefined, 'identifier:4000002'],
   ]) {
     const flow = await acme.start('login')

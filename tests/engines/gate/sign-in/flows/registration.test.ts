@@ -1,5 +1,5 @@
 import { expect, spyOn, test } from 'bun:test'
-import { count, DAY, HOUR, IDENTITIES, type Json, ofBytes } from '../../fixture.ts'
+import { count, HOUR, IDENTITIES, type Json, ofBytes } from '../../fixture.ts'
 import { ID } from '../../identities/people.ts'
 import { ADA, BOB, withToken } from './acts.ts'
 import { idsIn, isoAt } from './checked.ts'
@@ -26,8 +26,6 @@ test('A sign-up creates an account with a password, and signs it in', async () =
   const { status, body } = await signUp(acme)
   expect(status).toBe(200)
   const { session_token: token, session, identity, continue_with } = body
-  const fields = ['continue_with', 'identity', 'session', 'session_token']
-  expect(Object.keys(body).sort()).toEqual(fields)
   const { credentials, ...kept } = await acme.readIdentity(identity)
   expect(Object.keys(credentials)).toEqual(['password'])
   expect([identity, session.identity]).toEqual([kept, kept])
@@ -42,8 +40,6 @@ test('A sign-up creates an account with a password, and signs it in', async () =
     id: ID,
     token,
     active: true,
-    expires_at: isoAt(clock.now() + DAY),
-    authenticator_assurance_level: 'aal1',
     authentication_methods: [{ method: 'password', aal: 'aal1', completed_at: now }],
   })
   expect((await acme.whoami(token)).body.identity).toEqual(kept)

@@ -46,15 +46,6 @@ test('A sign-in with a second factor belongs to the session that started it, and
   const session = { id, token, authenticated_at: isoAt(clock.now()), ...level }
   expect(done).toMatchObject({ session_token: token, session })
   expect((await acme.sessionOf(token)).id).toBe(id)
-
-  // A session that owes it can start one as well.
-  const { token: half } = await acme.halfway()
-  const second = await acme.start('login', withToken(half), '?aal=aal2')
-  const error = 'the session requires two-factor authentication'
-  const owed = { status: 403, body: { error, id: 'session_aal2_required' } }
-  expect(await acme.whoami(half)).toMatchObject(owed)
-  await acme.sendWell(second, totp(acme.nextCode(secret)), withToken(half))
-  expect(await acme.whoami(half)).toMatchObject({ status: 200 })
 })
 
 test('A sign-in with a second factor needs a user who has one, and a tenant', async () => {
