@@ -6,10 +6,10 @@
  *     bun run mutation --only delivery/ --most 20
  *
  * `--only` limits the faults to paths that contain the text; `--most` sets how many there are of each
- * kind in each area. Results go to `dist/mutation`. The coverage that leads from a line to its tests
- * is kept there; `--fresh` measures all of it again, which takes as long as all tests on one core.
+ * kind in each area. Results go to `dist/mutation` (`--into`). The coverage that leads from a line to
+ * its tests is kept there until something in `src`, `views` or `tests/support` changes.
  */
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -24,13 +24,11 @@ const { values } = parseArgs({
     most: { type: 'string', default: '4' },
     workers: { type: 'string', default: `${availableParallelism()}` },
     into: { type: 'string', default: join(root, 'dist/mutation') },
-    fresh: { type: 'boolean', default: false },
   },
 })
 const workers = Number(values.workers)
 mkdirSync(values.into, { recursive: true })
 const cache = join(values.into, 'coverage.json')
-if (values.fresh) rmSync(cache, { force: true })
 
 const coverage = await coverageOf(root, workers, cache)
 const all = await mutantsOf(root, Number(values.most))
@@ -43,7 +41,7 @@ const done = (outcome: Outcome) => {
 await runMutants({ root, mutants, coverage, workers, done })
 await Bun.write(join(values.into, 'outcomes.json'), JSON.stringify(outcomes, null, 2))
 
-const found = outcomes.filter(({ outcome }) => outcome === 'found').length
+const found = outcomes.filter(({ outcome }) => outcome === 'found' || outcome === 'hung').length
 console.log(`\n${found} of ${outcomes.length} faults found`)
 
 function described({ outcome, operator, path, line, original, replacement }: Outcome): string {

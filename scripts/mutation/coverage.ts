@@ -5,7 +5,7 @@ import { join, relative } from 'node:path'
 /** What one test file runs: its CPU time in seconds and the lines it executes, by source file. */
 export interface TestFile {
   path: string
-  /** Of its text, to measure it again when it changes. */
+  /** Of its text and everything it may run, to measure it again when they change. */
   hash: string
   seconds: number
   lines: Record<string, number[]>
@@ -13,7 +13,7 @@ export interface TestFile {
 
 /**
  * Every test file of a checkout, run alone with coverage, `workers` at a time. Results are kept in
- * `cache`; a file is measured again when its own text changes.
+ * `cache`.
  */
 export async function coverageOf(
   root: string,
@@ -22,11 +22,12 @@ export async function coverageOf(
 ): Promise<TestFile[]> {
   const known = new Map((await kept(cache)).map((file) => [file.path + file.hash, file]))
   const paths = [...new Bun.Glob('tests/**/*.test.{ts,tsx}').scanSync(root)].sort()
+  const sources = sourcesOf(root)
   const files: TestFile[] = []
   let next = 0
   async function work() {
     for (let path = paths[next++]; path; path = paths[next++]) {
-      const hash = Bun.hash(readFileSync(join(root, path))).toString(36)
+      const hash = hashOf(join(root, path), sources).toString(36)
       files.push(known.get(path + hash) ?? (await covered(root, path, hash)))
       if (files.length % 50 === 0) console.log(`coverage: ${files.length} of ${paths.length} files`)
     }
@@ -35,6 +36,14 @@ export async function coverageOf(
   await Bun.write(cache, JSON.stringify(files))
   return files
 }
+
+/** A hash of the application and of what tests share. */
+function sourcesOf(root: string): bigint {
+  const paths = [...new Bun.Glob('{src,views,tests/support}/**').scanSync(root)].sort()
+  return paths.reduce((seed, path) => hashOf(join(root, path), seed), 0n)
+}
+
+const hashOf = (path: string, seed: bigint) => Bun.hash.wyhash(readFileSync(path), seed)
 
 const kept = async (cache: string): Promise<TestFile[]> =>
   (await Bun.file(cache).exists()) ? Bun.file(cache).json() : []

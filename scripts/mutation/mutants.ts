@@ -135,7 +135,8 @@ async function possibleMutants(root: string, area: string, prefixes: string[]): 
     .sort()
   const mutants: Mutant[] = []
   for (const path of paths) {
-    const lines = (await Bun.file(join(root, path)).text()).split('\n')
+    const text = await Bun.file(join(root, path)).text()
+    const lines = text.split('\n')
     const isSkipped = nonCode(lines)
     lines.forEach((original, at) => {
       if (isSkipped[at]) return
@@ -145,11 +146,12 @@ async function possibleMutants(root: string, area: string, prefixes: string[]): 
           const id = Bun.hash(
             [path, operator, original.trim(), replacement.trim()].join('\0'),
           ).toString(36)
-          mutants.push({ id, area, operator, path, line: at + 1, original, replacement })
+          const mutant = { id, area, operator, path, line: at + 1, original, replacement }
+          if (stillParses(text, mutant)) mutants.push(mutant)
         }
     })
   }
-  return unique(mutants).filter((mutant) => stillParses(root, mutant))
+  return unique(mutants)
 }
 
 /** Which lines are comments, imports or types: nothing that runs. */
@@ -179,10 +181,9 @@ const transpilers = {
   tsx: new Bun.Transpiler({ loader: 'tsx' }),
 }
 
-function stillParses(root: string, mutant: Mutant): boolean {
+function stillParses(text: string, mutant: Mutant): boolean {
   try {
-    const text = mutated(require('node:fs').readFileSync(join(root, mutant.path), 'utf8'), mutant)
-    transpilers[mutant.path.endsWith('x') ? 'tsx' : 'ts'].transformSync(text)
+    transpilers[mutant.path.endsWith('x') ? 'tsx' : 'ts'].transformSync(mutated(text, mutant))
     return true
   } catch {
     return false

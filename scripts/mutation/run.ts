@@ -13,8 +13,8 @@ import type { TestFile } from './coverage.ts'
 import { type Mutant, mutated } from './mutants.ts'
 
 export interface Outcome extends Mutant {
-  /** `unreached`: no test runs the line. */
-  outcome: 'found' | 'survived' | 'unreached'
+  /** `unreached`: no test runs the line. `hung`: the tests never end, as in an endless loop. */
+  outcome: 'found' | 'hung' | 'survived' | 'unreached'
   /** Test files that were run, the last one included. */
   ran: number
   /** Test files that run the line. */
@@ -25,8 +25,7 @@ export interface Outcome extends Mutant {
 const BUDGET_SECONDS = 60
 /** The first tests are few, because most faults are found by the nearest. */
 const FIRST_SECONDS = 6
-/** For a fault that makes a loop endless. */
-const HANG_MS = 120_000
+const HANG_MS = 300_000
 
 /** Runs each fault against the tests that run its line, nearest first. `done` gets every outcome. */
 export async function runMutants(parts: {
@@ -56,7 +55,8 @@ async function outcomeOf(checkout: string, mutant: Mutant, tests: TestFile[]): P
   try {
     for (const batch of batchesOf(tests)) {
       result.ran += batch.length
-      if (!(await pass(checkout, batch))) return { ...result, outcome: 'found' }
+      const outcome = await run(checkout, batch)
+      if (outcome !== 'survived') return { ...result, outcome }
     }
     return { ...result, outcome: 'survived' }
   } finally {
@@ -64,15 +64,17 @@ async function outcomeOf(checkout: string, mutant: Mutant, tests: TestFile[]): P
   }
 }
 
-async function pass(checkout: string, tests: TestFile[]): Promise<boolean> {
+async function run(checkout: string, tests: TestFile[]): Promise<Outcome['outcome']> {
   const paths = tests.map(({ path }) => `./${path}`)
-  const child = Bun.spawn(['bun', 'test', '--bail=1', '--timeout=20000', ...paths], {
+  const options = ['--bail=1', '--no-isolate', '--timeout=60000']
+  const child = Bun.spawn(['bun', 'test', ...options, ...paths], {
     cwd: checkout,
     stdio: ['ignore', 'ignore', 'ignore'],
     timeout: HANG_MS,
     killSignal: 'SIGKILL',
   })
-  return (await child.exited) === 0
+  if ((await child.exited) === 0) return 'survived'
+  return child.signalCode === 'SIGKILL' ? 'hung' : 'found'
 }
 
 function batchesOf(tests: TestFile[]): TestFile[][] {
