@@ -3,7 +3,8 @@ import { FLOW_KINDS } from '../../../../../src/engines/gate/sign-in/model.ts'
 import { serve } from '../../../../../src/http/serve.ts'
 import { HOUR } from '../../fixture.ts'
 import { ADA, withToken } from './acts.ts'
-import { AUTH, bootFlows, type Flows, PASSWORD, pathOf, SELF_SERVICE, useFlows } from './fixture.ts'
+import { useFlows } from './code-fixture.ts'
+import { AUTH, bootFlows, type Flows, PASSWORD, pathOf, SELF_SERVICE } from './fixture.ts'
 
 const ORIGIN = { origin: 'https://app.example.com' }
 const JSON_TYPE = { 'content-type': 'application/json' }

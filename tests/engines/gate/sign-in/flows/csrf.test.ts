@@ -3,7 +3,8 @@ import { FLOW_KINDS, type FlowKind } from '../../../../../src/engines/gate/sign-
 import { count, HOUR, type Json } from '../../fixture.ts'
 import { ADA, BOB, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
-import { bootFlows, csrfOf, type Flows, PASSWORD, pathOf, useFlows } from './fixture.ts'
+import { useFlows } from './code-fixture.ts'
+import { bootFlows, csrfOf, type Flows, PASSWORD, pathOf } from './fixture.ts'
 
 const error = 'csrf_token: is missing, or belongs to another flow'
 const REFUSED = { status: 403, body: { error, id: 'security_csrf_violation' } }

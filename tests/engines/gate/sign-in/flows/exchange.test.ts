@@ -11,7 +11,8 @@ import {
 } from '../../fixture.ts'
 import { ADA, BOB, enrolled, HOUR, halfway, nextCode, RETURN_TO, withToken } from './acts.ts'
 import { newBrowser, type Page } from './browser.ts'
-import { type Flows, PASSWORD, useFlows } from './fixture.ts'
+import { useFlows } from './code-fixture.ts'
+import { type Flows, PASSWORD } from './fixture.ts'
 
 const { app, clock, newTenant } = await useFlows()
 let acme: Flows
