@@ -96,16 +96,16 @@ function collect(stream: ReadableStream<Uint8Array>) {
   return collected
 }
 
-/** Waits for a condition of the real world, checked every few milliseconds. */
+/** Waits for a condition of the real world, checked after 1 ms, 2 ms and so on up to 10 ms. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   describe: () => string = () => '',
   withinMs = 120_000,
 ) {
   const end = performance.now() + withinMs
-  while (!(await holds())) {
+  for (let checks = 1; !(await holds()); checks++) {
     if (performance.now() > end)
       throw new Error(`did not come true in ${withinMs} ms: ${describe()}`)
-    await Bun.sleep(10)
+    await Bun.sleep(Math.min(checks, 10))
   }
 }

@@ -59,13 +59,16 @@ export async function usePassepartout(options: TestAppOptions = {}) {
   return fixture
 }
 
+/** The API document, which is the same for all applications and takes as long as a boot to write. */
+let document: Json
+
 /** The application and a Bot API server. Every answer has to be one that the API document has. */
 export async function bootPassepartout(options: TestAppOptions = {}) {
   const botApi = startBotApi()
   const flags = { 'passepartout-telegram-api-root': botApi.url, ...options.flags }
   const app = await bootTestApp({ ...options, flags })
   const { bots } = app.passepartout
-  const document: Json = (await app.raw('/openapi.json')).body
+  document ??= (await app.raw('/openapi.json')).body
 
   async function raw(path: string, init: RequestInit = {}): Promise<Answer> {
     const answer = await app.raw(path, init)
@@ -124,7 +127,7 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
     return { id, key, owner, liveKey, testKey, live: speak(liveKey), test: speak(testKey) }
   }
 
-  /** A tenant with a live bot and a test bot in use. */
+  /** A tenant with a live bot and a test bot in use; `await using` ends the polls of its bot. */
   async function newTenant(name = 'Acme') {
     const tenant = await newTenantWithoutBots(name)
     const bot = botApi.bot({ name })
@@ -132,7 +135,10 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
     await bots.enable(ACTOR, tenant.owner)
     await bots.enable(ACTOR, { tenantId: tenant.id, environment: 'test' })
     await botApi.waitForPoller(bot)
-    return { ...tenant, bot }
+    async function retire() {
+      await bots.disable(ACTOR, tenant.owner)
+    }
+    return { ...tenant, bot, [Symbol.asyncDispose]: retire }
   }
 
   /** Chooses on the page of the test bot. */

@@ -12,6 +12,8 @@ export interface FaultFields {
   retryAfter?: number
   /** By itself, a slow reply and nothing else. */
   delayMs?: number
+  /** By itself, a reply that waits for this and nothing else. */
+  until?: Promise<unknown>
   /** Cuts the connection. */
   drop?: true
   /** A page of a proxy in place of JSON. */

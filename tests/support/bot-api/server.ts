@@ -48,7 +48,7 @@ export function serve(fixture: Fixture, faults: Faults) {
     if (!fault) return finished(call, gone, await rightly())
 
     const early = fault.worksAnyway ? await rightly() : undefined
-    await pause(fault.delayMs ?? 0, undefined, { signal: gone }).catch(() => {})
+    await (fault.until ?? pause(fault.delayMs ?? 0, undefined, { signal: gone }).catch(() => {}))
     if (gone.aborted) return cut()
     const response = brokenReply(fault) ?? early ?? (await rightly())
     return finished(call, gone, response, fault.drop)
