@@ -12,7 +12,7 @@ import { cli } from '../support/cli.ts'
 import { testConfig } from '../support/config.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-describe('a migration', () => {
+describe('A migration', () => {
   const HERE = thisProcess('0.0.1').host
 
   /** The data of an older version, and the servers that use it. */
@@ -68,7 +68,7 @@ describe('a migration', () => {
   })
 })
 
-test('a note is written once if the database can take it, and only our own errors are thrown', async () => {
+test('A note is written once if the database can take it, and only our own errors are thrown', async () => {
   using folder = temporaryFolder()
   const gatehouse = cli(folder.path)
   await gatehouse('tenant', 'create', '--name', 'Acme')
@@ -102,21 +102,20 @@ test('a note is written once if the database can take it, and only our own error
   await note({ write })
 })
 
-describe('a system error', () => {
+describe('A system error', () => {
   const system = (code: string, message: string) =>
     Object.assign(new Error(`${code}: ${message}`), { code })
 
-  test.each([
-    ['ENOSPC', 'no space left on device, write', 'the disk is full'],
-    ['EROFS', "read-only file system, open '/a b/x'", '/a b/x: the file system is read-only'],
-    ['ENOENT', "no such file or directory, open 'x.toml'", 'x.toml: no such file or directory'],
-    ['EPIPE', 'broken pipe, write', 'broken pipe'],
-    ['EFOO', 'a message of another form', 'EFOO: a message of another form'],
-  ])('%s: %s is told as: %s', (code, message, sentence) => {
-    expect(sentenceOf(system(code, message))).toBe(sentence)
-  })
+  test('is told in a sentence, which names the account that owns a path without permission', () => {
+    for (const [code, message, sentence] of [
+      ['ENOSPC', 'no space left on device, write', 'the disk is full'],
+      ['EROFS', "read-only file system, open '/a b/x'", '/a b/x: the file system is read-only'],
+      ['ENOENT', "no such file or directory, open 'x.toml'", 'x.toml: no such file or directory'],
+      ['EPIPE', 'broken pipe, write', 'broken pipe'],
+      ['EFOO', 'a message of another form', 'EFOO: a message of another form'],
+    ] as const)
+      expect(sentenceOf(system(code, message))).toBe(sentence)
 
-  test('of permissions names the account that owns the path', () => {
     using folder = temporaryFolder()
     const path = join(folder.path, 'none', 'x')
     const denied = sentenceOf(system('EACCES', `permission denied, mkdir '${path}'`))
@@ -131,12 +130,11 @@ describe('a system error', () => {
   })
 
   test('of listening names the setting, unless it says enough already', () => {
-    const on = (code: string) =>
-      sentenceOnListening(system(code, 'x'), { host: '192.0.2.1', port: 80 })
+    const at = { host: '192.0.2.1', port: 80 }
+    const on = (code: string) => sentenceOnListening(system(code, 'x'), at)
     expect(on('EADDRNOTAVAIL')).toMatch(/192\.0\.2\.1 .*\[server\] host/)
     expect(on('EACCES')).toMatch(/^port 80 .*1024 or higher.*CAP_NET_BIND_SERVICE/)
     expect(on('EADDRINUSE')).toBeUndefined()
-    const ours = sentenceOnListening(new TypeError('ours'), { host: '::', port: 80 })
-    expect(ours).toBeUndefined()
+    expect(sentenceOnListening(new TypeError('ours'), at)).toBeUndefined()
   })
 })
