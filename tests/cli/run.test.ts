@@ -11,28 +11,25 @@ import { freePort } from '../support/port.ts'
 
 /** A folder with the command line in it, and a tenant unless it is empty. */
 async function newHome({ env = {}, isEmpty = false } = {}) {
-  const folder = temporaryFolder()
-  const gatehouse = cli(folder.path, { env })
+  const { path, [Symbol.dispose]: remove } = temporaryFolder()
+  const gatehouse = cli(path, { env })
   if (!isEmpty) await gatehouse('tenant', 'create', '--name', 'Acme')
-  const database = join(folder.path, 'data', 'gatehouse.db')
+  const file = (name: string) => join(path, name)
   return {
-    gatehouse,
+    ...{ gatehouse, file, database: file('data/gatehouse.db'), [Symbol.dispose]: remove },
     json: async (...argv: string[]) => (await gatehouse(...argv, '--json')).json(),
-    file: (name: string) => join(folder.path, name),
-    database,
     /** Starts a server and expects it to fail. */
     serve: (...more: string[]) => gatehouse('serve', '--server-port', '0', ...more),
-    [Symbol.dispose]: folder[Symbol.dispose],
   }
 }
 
-test('help lists every command, and --help after a command explains it without running it', async () => {
+test('Help lists every command, and --help after a command explains it without running it', async () => {
   using home = await newHome({ isEmpty: true })
   for (const words of [['--help'], ['-h'], ['help']]) {
     const { code, out } = await home.gatehouse(...words)
     expect(code).toBe(0)
-    for (const { name } of commands) expect(out).toContain(name)
-    for (const { summary } of commands) expect(out).toContain(summary)
+    for (const text of commands.flatMap(({ name, summary }) => [name, summary]))
+      expect(out).toContain(text)
   }
   for (const { name, options = {} } of commands) {
     const { code, out } = await home.gatehouse(...name.split(' '), '--help')
@@ -70,11 +67,10 @@ test.each([
 ])('%s is a wrong command line: %s', async (line, message) => {
   const { code, out, err } = await cli('/nowhere')(...line.split(' '))
   expect([code, out]).toEqual([2, ''])
-  expect(err).toContain(message)
-  expect(err).toContain('--help')
+  for (const words of [message, '--help']) expect(err).toContain(words)
 })
 
-test('options of every command may stand before its name', async () => {
+test('Options of every command may stand before its name', async () => {
   using home = await newHome({ isEmpty: true })
   await home.gatehouse('--data-dir', 'there', 'tenant', 'create', '--name', 'A')
   const listed = await home.gatehouse('--json', '--data-dir=there', 'tenant', 'list')
@@ -83,7 +79,7 @@ test('options of every command may stand before its name', async () => {
   expect(out).toContain('--name')
 })
 
-test('a table has columns as wide as their widest cell, and cells without control characters', () => {
+test('A table has columns as wide as their widest cell, and cells without control characters', () => {
   const lines = table([
     ['NAME', 'PLAN'],
     ['a\u001b[2J\r\nb\u0000', 'free'],
@@ -92,7 +88,7 @@ test('a table has columns as wide as their widest cell, and cells without contro
   expect(lines.split('\n')).toEqual(['NAME      PLAN', 'a [2J b   free', ' evil     free'])
 })
 
-describe('tenants and keys', () => {
+describe('Tenants and keys', () => {
   test('are created, listed, changed and ended, with one JSON object each', async () => {
     using home = await newHome({ isEmpty: true })
     const { json } = home
@@ -142,33 +138,28 @@ describe('tenants and keys', () => {
     expect(created.out).toContain('not shown again')
     expect((await gatehouse('tenant', 'list')).out).toContain('Acme')
     expect((await gatehouse('tenant', 'show', id)).out).toContain('active')
+    for (const line of ['show x', 'resume x', 'revoke x', 'create --tenant x --engine gate']) {
+      const noun = /revoke|create/.test(line) ? 'key' : 'tenant'
+      const { code, err } = await gatehouse(noun, ...line.split(' '))
+      expect([line, code, err]).toEqual([line, 1, expect.stringContaining('not found')])
+    }
   })
 
-  test('are not found by an unknown id, and looking for them creates no data', async () => {
-    using home = await newHome()
-    using empty = await newHome({ isEmpty: true })
-    for (const line of ['tenant show x', 'tenant resume x', 'key revoke x'])
-      expect(await home.gatehouse(...line.split(' '))).toMatchObject({
-        code: 1,
-        err: expect.stringContaining('not found'),
-      })
-    const create = await home.gatehouse('key', 'create', '--tenant', 'x', '--engine', 'gate')
-    expect([create.code, create.err]).toEqual([1, expect.stringContaining('not found')])
-    for (const line of ['tenant list', 'key list', 'tenant show x'])
-      expect(await empty.gatehouse(...line.split(' '))).toMatchObject({
-        code: 1,
-        err: expect.stringContaining(`no data in ${empty.file('data')}`),
-      })
-    expect(existsSync(empty.file('data'))).toBe(false)
+  test('are looked for without creating data', async () => {
+    using home = await newHome({ isEmpty: true })
+    for (const line of ['tenant list', 'key list', 'tenant show x']) {
+      const { code, err } = await home.gatehouse(...line.split(' '))
+      expect([code, err]).toEqual([1, expect.stringContaining(`no data in ${home.file('data')}`)])
+    }
+    expect(existsSync(home.file('data'))).toBe(false)
   })
 })
 
-describe('the configuration', () => {
+describe('The configuration', () => {
   test('is refused as a whole, with exit 78; --json makes it an object', async () => {
     using home = await newHome({ env: { GATEHOUSE_LOG_LEVEL: 'loud' }, isEmpty: true })
     const mistakes = '[server]\nport = 99999\n[clockwork]\ntick = "7s"\n'
     await Bun.write(home.file('gatehouse.toml'), mistakes)
-
     const { code, out, err } = await home.gatehouse('tenant', 'list')
     expect([code, out]).toEqual([78, ''])
     for (const place of ['gatehouse.toml:2', 'gatehouse.toml:4', 'GATEHOUSE_LOG_LEVEL'])
@@ -194,17 +185,16 @@ describe('the configuration', () => {
     const again = await home.gatehouse('config', 'init')
     expect([again.code, again.err]).toEqual([2, expect.stringContaining(`${file} already exists`)])
     expect(readFileSync(file, 'utf8')).toBe(before)
-
     expect((await home.gatehouse('config', 'init', 'other.toml')).code).toBe(0)
     const nowhere = home.file('none/a.toml')
     const err = `${nowhere}: no such file or directory\n`
     expect(await home.gatehouse('config', 'init', nowhere)).toMatchObject({ code: 1, err })
   })
 
-  test('is shown with the origin of each value, without secrets', async () => {
+  test('is shown with the origin of each value, without secrets, and checked with warnings', async () => {
     const github = 'GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT'
-    const env = { [`${github}_SECRET`]: 's3cret', [`${github}_ID`]: 'id' }
-    using home = await newHome({ env, isEmpty: true })
+    const secrets = { [`${github}_SECRET`]: 's3cret', [`${github}_ID`]: 'id' }
+    using home = await newHome({ env: { ...secrets, GATEHOUSE_SERVER_PROT: '1' }, isEmpty: true })
     await Bun.write(home.file('gatehouse.toml'), '[server]\nport = 9000\n')
     const { code, out } = await home.gatehouse('config', 'show', '--log-level', 'debug')
     expect(code).toBe(0)
@@ -212,18 +202,14 @@ describe('the configuration', () => {
     expect(out).toContain('log.level = "debug"  # flag --log-level')
     expect(out).toContain(`${github}_SECRET`)
     expect(out).not.toContain('s3cret')
-  })
-
-  test('is valid with warnings', async () => {
-    using home = await newHome({ env: { GATEHOUSE_SERVER_PROT: '1' }, isEmpty: true })
-    const { code, out } = await home.gatehouse('config', 'check')
-    expect(code).toBe(0)
-    expect(out).toContain('GATEHOUSE_SERVER_PROT')
-    expect(out).toContain('The configuration is valid')
+    const check = await home.gatehouse('config', 'check')
+    expect(check.code).toBe(0)
+    for (const words of ['GATEHOUSE_SERVER_PROT', 'The configuration is valid'])
+      expect(check.out).toContain(words)
   })
 })
 
-test('a server that cannot listen, or has no place for its data, says so in a sentence', async () => {
+test('A server that cannot start says so in a sentence, and its port closes', async () => {
   using home = await newHome()
   await using taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
   const port = `${taken.port}`
@@ -239,24 +225,20 @@ test('a server that cannot listen, or has no place for its data, says so in a se
     expect(err).not.toMatch(/^ +at /m)
     if (argv[1] === '--server-host') expect(err).toContain('Set [server] host')
   }
-})
-
-test('a start that fails ends the process, and its port closes', async () => {
-  using home = await newHome()
   using db = new Database(home.database)
   db.run('CREATE TRIGGER full BEFORE INSERT ON instances BEGIN SELECT RAISE(ABORT, "no room"); END')
-  const port = freePort()
-  await expect(home.gatehouse('serve', '--server-port', `${port}`)).rejects.toThrow('no room')
-  await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow()
+  const free = `${freePort()}`
+  await expect(home.gatehouse('serve', '--server-port', free)).rejects.toThrow('no room')
+  await expect(fetch(`http://127.0.0.1:${free}/healthz`)).rejects.toThrow()
 })
 
 describe('doctor and migrate status', () => {
   test('before the first start, warn of the place and list every migration', async () => {
     using home = await newHome({ isEmpty: true })
-    expect(await home.gatehouse('doctor')).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(/data does not exist.*--data-dir.*--config[\s\S]*\n1 warning\n$/),
-    })
+    const out = expect.stringMatching(
+      /data does not exist.*--data-dir.*--config[\s\S]*\n1 warning\n$/,
+    )
+    expect(await home.gatehouse('doctor')).toMatchObject({ code: 0, out })
     const pending = migrations.map(({ id }) => id)
     expect(await home.json('migrate', 'status')).toMatchObject({ applied: [], pending })
     expect(existsSync(home.file('data'))).toBe(false)
@@ -269,8 +251,7 @@ describe('doctor and migrate status', () => {
     chmodSync(home.file('data'), 0o755)
     const { code, out } = await home.gatehouse('doctor')
     expect(code).toBe(0)
-    expect(out).toContain('chmod 700')
-    expect(out).toContain('NODE_TLS_REJECT_UNAUTHORIZED')
+    for (const words of ['chmod 700', 'NODE_TLS_REJECT_UNAUTHORIZED']) expect(out).toContain(words)
   })
 
   test('report a database of a newer version, and a damaged one', async () => {
@@ -288,8 +269,7 @@ describe('doctor and migrate status', () => {
     await Bun.write(home.database, 'x'.repeat(10_000))
     const { code, out } = await home.gatehouse('doctor')
     expect(code).toBe(1)
-    expect(out).toMatch(/problem +database/)
-    expect(out).toMatch(/ok +disk/)
+    for (const line of [/problem +database/, /ok +disk/]) expect(out).toMatch(line)
     const listed = await home.gatehouse('tenant', 'list')
     expect([listed.code, listed.err]).toEqual([1, expect.stringContaining('damaged')])
 
@@ -299,7 +279,7 @@ describe('doctor and migrate status', () => {
   })
 })
 
-describe('the master key', () => {
+describe('The master key', () => {
   type Home = Awaited<ReturnType<typeof newHome>>
   const MINE = 'data/master.key'
 
@@ -321,20 +301,16 @@ describe('the master key', () => {
   test('is created by the server alone, which closes it to others when doctor only warns', async () => {
     using home = await newHome()
     const file = home.file(MINE)
-    const message = 'none yet; the next start creates it'
-    expect(await keyFinding(home)).toMatchObject({ code: 0, message })
+    const none = 'none yet; the next start creates it'
+    expect(await keyFinding(home)).toMatchObject({ code: 0, message: none })
     expect(existsSync(file)).toBe(false)
     await startOnce(home)
     expect(statSync(file).mode & 0o777).toBe(0o600)
     const id = expect.stringMatching(/master\.key, id [0-9a-f]{12}$/)
     expect(await keyFinding(home)).toMatchObject({ code: 0, result: 'ok', message: id })
-
     chmodSync(file, 0o644)
-    expect(await keyFinding(home)).toMatchObject({
-      code: 0,
-      result: 'warning',
-      message: `other accounts can read ${file} (mode 644): run chmod 600 ${file}`,
-    })
+    const message = `other accounts can read ${file} (mode 644): run chmod 600 ${file}`
+    expect(await keyFinding(home)).toMatchObject({ code: 0, result: 'warning', message })
     await startOnce(home)
     expect(statSync(file).mode & 0o777).toBe(0o600)
   })
@@ -345,7 +321,6 @@ describe('the master key', () => {
     const file = home.file(MINE)
     await startOnce(home)
     await startOnce(other)
-
     async function expectRefusal(reason: string) {
       const { code, err } = await home.serve()
       expect([code, err]).toEqual([1, expect.stringContaining(reason)])
@@ -360,23 +335,22 @@ describe('the master key', () => {
     rmSync(file)
     await expectRefusal('is missing in')
     expect(existsSync(file)).toBe(false)
-  })
 
-  test('is checked before there is a database', async () => {
-    using home = await newHome({ isEmpty: true })
-    await Bun.write(home.file(MINE), 'secret')
-    expect(await keyFinding(home)).toMatchObject({ code: 1, result: 'problem' })
+    using empty = await newHome({ isEmpty: true })
+    await Bun.write(empty.file(MINE), 'secret')
+    expect(await keyFinding(empty)).toMatchObject({ code: 1, result: 'problem' })
   })
 })
 
-test('completion scripts name every command, and bash completes with its script', async () => {
-  const scripts = ['bash', 'zsh', 'fish'].map((shell) => cli('/nowhere')('completion', shell))
-  for (const { code, out } of await Promise.all(scripts)) {
+test('Completion scripts name every command, and bash completes with its script', async () => {
+  const scripts = await Promise.all(
+    ['bash', 'zsh', 'fish'].map((shell) => cli('/nowhere')('completion', shell)),
+  )
+  for (const { code, out } of scripts) {
     expect(code).toBe(0)
     for (const word of ['tenant', 'create', 'rotate', 'doctor']) expect(out).toContain(word)
   }
-  const { out } = await cli('/nowhere')('completion', 'bash')
-  const script = `${out}
+  const script = `${scripts[0]?.out}
     complete_words() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _gatehouse; echo "\${COMPREPLY[*]}"; }
     complete_words gatehouse te; complete_words gatehouse tenant s; complete_words gatehouse tenant create --n`
   const { stdout } = Bun.spawnSync(['bash', '-c', script])
