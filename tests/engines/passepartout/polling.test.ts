@@ -202,44 +202,29 @@ describe('When the disk takes nothing', () => {
   })
 })
 
-describe('A held poll ends', () => {
-  test.each(['disable', 'remove'] as const)('with %s, and none follows', async (verb) => {
-    await using here = await newBot()
-    await bots[verb](actor, here.owner)
-    await until(() => botApi.pollers(here.bot) === 0)
-    const before = here.polls().length
-    await clock.advance(30 * SECOND)
-    expect(here.polls()).toHaveLength(before)
-  })
-
-  test('with each change, and exactly one follows', async () => {
-    await using here = await newBot()
-    const { bot, owner, polls } = here
-    for (const match of ['required', 'optional'] as const) {
-      const before = polls().length
-      await bots.set(actor, owner, { match })
-      await until(() => polls().length > before)
-    }
-    for (let n = 0; n < 3; n++) {
-      await bots.disable(actor, owner)
-      await here.enable()
-    }
-    await bots.remove(actor, owner)
-    await bots.set(actor, owner, { token: bot.token })
+test('A held poll ends with each change, and exactly one follows for a bot in use', async () => {
+  await using here = await newBot()
+  const { bot, owner, polls } = here
+  for (const match of ['required', 'optional'] as const) {
+    const before = polls().length
+    await bots.set(actor, owner, { match })
+    await until(() => polls().length > before)
+  }
+  for (let n = 0; n < 3; n++) {
+    await bots.disable(actor, owner)
     await here.enable()
-    await until(() => botApi.pollers(bot) === 1)
-    await fixture.signIn(here.acme, here.ada)
-    expect(polls().filter(({ status }) => status === 409)).toEqual([])
-    expect(fixture.botRow(bot)).toMatchObject({ health: 'ok' })
-  })
-
-  test('with the application', async () => {
-    const { app, botApi, newTenant } = await bootPassepartout()
-    const { bot } = await newTenant()
-    await app.stop()
-    await until(() => botApi.pollers(bot) === 0)
-    await botApi[Symbol.asyncDispose]()
-  })
+  }
+  await bots.remove(actor, owner)
+  await until(() => botApi.pollers(bot) === 0)
+  const before = polls().length
+  await clock.advance(30 * SECOND)
+  expect(polls()).toHaveLength(before)
+  await bots.set(actor, owner, { token: bot.token })
+  await here.enable()
+  await until(() => botApi.pollers(bot) === 1)
+  await fixture.signIn(here.acme, here.ada)
+  expect(polls().filter(({ status }) => status === 409)).toEqual([])
+  expect(fixture.botRow(bot)).toMatchObject({ health: 'ok' })
 })
 
 describe('After a failure the next poll', () => {
@@ -329,22 +314,4 @@ test('A server that answers at once without news is asked once a second', async 
     expect(hits).toBeLessThan(8)
     await fixture.bots.disable(actor, owner)
   }
-})
-
-test('An invalid update keeps back none behind it', async () => {
-  const invalid = [null, { update_id: 1, message: { text: 7 } }, [], { update_id: {} }]
-  const from = { id: 5_299_999_999, is_bot: false, first_name: 'Ada' }
-  const chat = { id: from.id, type: 'private' }
-  const message = { message_id: 1, date: 1, from, chat, text: 'Hello' }
-  let extra: unknown[] | undefined = [...invalid, { update_id: 2, message }]
-  await using fixture = await bootBehindProxy(async (method, request) => {
-    if (method !== 'getUpdates' || !extra) return undefined
-    const result = extra
-    extra = undefined
-    await request.text()
-    return ok(result)
-  })
-  const { bot } = await fixture.newTenant()
-  await until(() => fixture.callsBy(bot, 'getUpdates').length > 0)
-  expect(fixture.callsBy(bot, 'getUpdates')[0]?.params.offset).toBe(3)
 })

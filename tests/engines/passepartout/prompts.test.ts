@@ -294,21 +294,18 @@ describe('An expired question', () => {
   })
 })
 
-test.each(['disable', 'remove'] as const)(
-  'A bot that is out of use by %s sends no question',
-  async (verb) => {
-    await using here = await newChat()
-    here.fail('sendMessage', { status: 502 })
-    const login = await here.follow()
-    await here.called('sendMessage', 1)
-    await bots[verb](actor, here.owner)
-    await clock.advance(SECOND)
-    await here.called('sendMessage', 1)
-    expect(here.chat()).toEqual([])
-    await expectNobody(login)
-    await here.expectNothingLeft()
-  },
-)
+test('A bot that is out of use sends no question', async () => {
+  await using here = await newChat()
+  here.fail('sendMessage', { status: 502 })
+  const login = await here.follow()
+  await here.called('sendMessage', 1)
+  await bots.disable(actor, here.owner)
+  await clock.advance(SECOND)
+  await here.called('sendMessage', 1)
+  expect(here.chat()).toEqual([])
+  await expectNobody(login)
+  await here.expectNothingLeft()
+})
 
 describe('While the disk takes nothing', () => {
   const lock = (isOn: boolean) => app.db.client.run(`PRAGMA query_only = ${isOn}`)

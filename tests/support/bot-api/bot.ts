@@ -1,17 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import { newQueue } from './queue.ts'
 import { type Chat, conflict, Refusal, type Update, type WireMessage } from './wire.ts'
 
 const NOT_USUAL = ['chat_member', 'message_reaction', 'message_reaction_count']
-const PAUSES_MS = [20, 50, 100, 200, 400, 800, 1600, 1600]
-const SECRET_HEADER = 'x-telegram-bot-api-secret-token'
 
 export interface Webhook {
   url: string
   secret?: string
-  /** It belongs to another system, which is sent nothing. */
-  isForeign?: boolean
+  /** Why it was not reached. Tests bring its updates themselves. */
   lastError?: string
 }
 
@@ -29,18 +25,14 @@ export function newBot(
     name = 'Door',
   }: { id: number; username?: string; name?: string },
   ring: Ring,
-  closing: AbortSignal,
 ) {
-  const queue = newQueue(() => {
-    poll.look()
-    push.look()
-  })
+  const queue = newQueue(() => poll.look())
   const poll = newPoll(queue, ring)
-  const push = newPush(queue, ring, closing)
   let lastMessageId = 0
 
   const bot = {
-    ...{ queue, poll, push },
+    ...{ queue, poll },
+    webhook: undefined as Webhook | undefined,
     user: { id, is_bot: true, first_name: name, username },
     token: newToken(id),
     /** Undefined for those that are usual. */
@@ -59,7 +51,7 @@ export function newBot(
 
     /** Ends polling. */
     setWebhook: (webhook: Webhook) => {
-      push.set(webhook)
+      bot.webhook = webhook
       poll.refuse(conflict('terminated by setWebhook request'))
     },
 
@@ -67,7 +59,7 @@ export function newBot(
     revokeToken: () => {
       bot.token = newToken(id)
       poll.refuse(new Refusal(401, 'Unauthorized'))
-      push.set(undefined)
+      bot.webhook = undefined
       return bot.token
     },
 
@@ -137,67 +129,4 @@ function newPoll(queue: Queue, ring: Ring) {
       return await hold(offset, limit, timeoutS, gone)
     },
   }
-}
-
-/** Sends the updates of a bot to its webhook, each again until it was taken. */
-function newPush(queue: Queue, ring: Ring, closing: AbortSignal) {
-  const underWay = new Set<Update>()
-  let webhook: Webhook | undefined
-  let atOnce = 1
-
-  function look() {
-    while (webhook && !webhook.isForeign && !closing.aborted && underWay.size < atOnce) {
-      const update = queue.nextBeside(underWay)
-      if (!update) return
-      underWay.add(update)
-      void deliver(update, webhook).then(() => {
-        underWay.delete(update)
-        ring()
-        look()
-      })
-    }
-  }
-
-  /** Gives up in the end; what was not taken before another webhook was set stays for that one. */
-  async function deliver(update: Update, to: Webhook) {
-    for (const pauseMs of PAUSES_MS) {
-      const error = await post(update, to)
-      if (error === undefined) return queue.settle(update)
-      to.lastError = error
-      ring()
-      await pause(pauseMs, undefined, { signal: closing }).catch(() => {})
-      if (webhook !== to || closing.aborted) return
-    }
-    queue.settle(update)
-  }
-
-  async function post(update: Update, { url, secret }: Webhook) {
-    const headers = {
-      'content-type': 'application/json',
-      ...(secret !== undefined && { [SECRET_HEADER]: secret }),
-    }
-    const signal = AbortSignal.any([closing, AbortSignal.timeout(10_000)])
-    const init = { method: 'POST', headers, body: JSON.stringify(update), signal }
-    try {
-      const response = await fetch(url, { ...init, redirect: 'manual' })
-      await response.body?.cancel()
-      if (response.ok) return undefined
-      return `Wrong response from the webhook: ${response.status} ${response.statusText}`
-    } catch (error) {
-      return `${error}`
-    }
-  }
-
-  function set(next: Webhook | undefined) {
-    webhook = next
-    look()
-  }
-
-  /** How many updates are under way at the same time. */
-  function sendAtOnce(count: number) {
-    atOnce = count
-    look()
-  }
-
-  return { webhook: () => webhook, set, sendAtOnce, look }
 }

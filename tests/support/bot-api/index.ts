@@ -144,7 +144,7 @@ export function startBotApi() {
     callsOf: (method: string): Call[] => calls.filter((call) => call.method === method),
 
     bot: (fields: { username?: string; name?: string } = {}) => {
-      const bot = newBot({ ...fields, id: 7_100_000_000 + ++lastId }, ring, closing.signal)
+      const bot = newBot({ ...fields, id: 7_100_000_000 + ++lastId }, ring)
       bots.set(bot.user.id, bot)
       return handleOf(bot)
     },
@@ -195,9 +195,6 @@ export function startBotApi() {
     hold: (bot: Named) => botOf(bot).queue.hold(true),
     release: (bot: Named) => botOf(bot).queue.hold(false),
 
-    /** How many updates go to the webhook at the same time, one unless told. */
-    pushAtOnce: (bot: Named, count: number) => botOf(bot).push.sendAtOnce(count),
-
     /** How many calls of `getUpdates` are held. */
     pollers: (bot: Named): number => botOf(bot).poll.count(),
     waitForPoller: async (bot: Named, withinMs?: number): Promise<void> => {
@@ -221,15 +218,15 @@ const handleOf = (bot: Bot) => ({
     return bot.token
   },
   get webhook() {
-    return bot.push.webhook()
+    return bot.webhook
   },
   rename: (username: string) => {
     bot.user.username = username
   },
   /** Returns the new one. */
   revokeToken: bot.revokeToken,
-  /** As if another system had set its webhook there; nothing is pushed. */
-  ownedByWebhook: (url: string) => bot.setWebhook({ url, isForeign: true }),
+  /** As if another system had set its webhook there. */
+  ownedByWebhook: (url: string) => bot.setWebhook({ url }),
 })
 
 /** Lets tests wait for something to have happened, without looking again and again. */

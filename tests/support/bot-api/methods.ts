@@ -53,8 +53,8 @@ export const methodsOf = (world: World): Record<string, Method> => ({
   getUpdates,
   setWebhook,
   getWebhookInfo,
-  deleteWebhook: ({ push }) => {
-    push.set(undefined)
+  deleteWebhook: (bot) => {
+    bot.webhook = undefined
     return true
   },
   sendMessage: (bot, params) => send(world, bot, params),
@@ -63,7 +63,7 @@ export const methodsOf = (world: World): Record<string, Method> => ({
 })
 
 function getUpdates(bot: Bot, params: Params, gone: AbortSignal) {
-  if (bot.push.webhook()) throw conflict("can't use getUpdates method while webhook is active")
+  if (bot.webhook) throw conflict("can't use getUpdates method while webhook is active")
   bot.allowedKinds = kindsOf(params) ?? bot.allowedKinds
   const limit = within(numberOf(params, 'limit', 100), 1, 100)
   const timeoutS = within(numberOf(params, 'timeout', 0), 0, 50)
@@ -81,8 +81,8 @@ function setWebhook(bot: Bot, params: Params) {
   return true
 }
 
-function getWebhookInfo({ push, queue }: Bot) {
-  const { url = '', lastError } = push.webhook() ?? {}
+function getWebhookInfo({ queue, webhook }: Bot) {
+  const { url = '', lastError } = webhook ?? {}
   const error = lastError && { last_error_date: unixNow(), last_error_message: lastError }
   return { url, has_custom_certificate: false, pending_update_count: queue.size(), ...error }
 }

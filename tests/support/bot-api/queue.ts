@@ -38,16 +38,6 @@ export function newQueue(changed: () => void) {
       return arranged(batch)
     },
 
-    /** For pushing: what to deliver next, besides what is under way. */
-    nextBeside: (underWay: Set<Update>): Update | undefined =>
-      arranged(waiting()).find((update) => !underWay.has(update)),
-
-    /** It was pushed, or given up. */
-    settle: (update: Update) => {
-      recordDelivery([update])
-      pending = pending.filter((other) => other !== update)
-    },
-
     redeliver: (count: number) => {
       if (delivered.length < count) throw new Error('there is nothing to deliver again')
       again.push(...delivered.slice(-count).filter((update) => !pending.includes(update)))
