@@ -99,7 +99,6 @@ describe('audit list', () => {
     expect(await listed('--limit', '10000')).toHaveLength(6001)
     expect(await objects('--action', 'key.')).toEqual(['key:7'])
     expect(await objects('--object', 'key:')).toEqual(['key:7'])
-
     // A page reads in slices.
     const filter = { action: 'key.', limit: 10 }
     const first = audit.list(filter)
@@ -169,7 +168,6 @@ describe('audit export', () => {
     expect(entries.toReversed().slice(0, 50)).toEqual(await listed())
     const report = await exported('--json', '--to', '-')
     expect(JSON.parse(report.err)).toEqual({ entries: 1201, duration_ms: expect.any(Number) })
-
     await record({ tenantId: 'other', action: 'key.revoked', object: 'key:1' })
     const other = await exported('--tenant', 'other', '--action', 'key')
     expect(other.json()).toMatchObject({ tenant_id: 'other', object: 'key:1' })
@@ -203,7 +201,6 @@ describe('audit export', () => {
     expect(names.toSorted()).toEqual([`${stamp}.csv`, `${stamp}.ndjson`])
     const nowhere = await exported('--to', 'nowhere/')
     expect([nowhere.code, nowhere.err]).toEqual([1, expect.stringContaining('does not exist.')])
-
     db.client.run("UPDATE audit_log SET detail = 'no JSON'")
     await expect(exported('--to', 'new')).rejects.toThrow()
     expect(readdirSync(folder).toSorted()).toEqual(['data', 'log.ndjson', 'logs'])

@@ -44,7 +44,6 @@ describe('A migration', () => {
     expect(err).toContain(`gatehouse 0.0.1 is running on it: process ${process.ppid} on `)
     expect(err).toContain('Stop it first')
     expect(data.pending()).toHaveLength(1)
-
     using far = oldData()
     far.addServer('elsewhere', 1)
     expect(far.migrate).toThrow('process 1 on elsewhere')
@@ -61,7 +60,6 @@ describe('A migration', () => {
     data.addServer('elsewhere', 1, Date.now() - MAX_SILENCE_MS - 1)
     expect(data.migrate()).toHaveLength(1)
     expect(data.pending()).toEqual([])
-
     using current = oldData([...migrations])
     current.addServer(HERE, process.ppid)
     expect(current.migrate()).toEqual([])
@@ -93,7 +91,6 @@ test('A note is written once if the database can take it, and only our own error
   }
   await expect(note({ write: async () => mistaken() })).rejects.toThrow('x is undefined')
   await expect(note({ write, isThere: mistaken })).rejects.toThrow('x is undefined')
-
   const db = openDatabase({ dataDir, synchronous: 'normal' })
   db.client.run('DROP TABLE audit_log')
   db.close()

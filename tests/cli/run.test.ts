@@ -111,13 +111,9 @@ describe('Tenants and keys', () => {
     const scopes = ['--scope', 'relay:send', '--scope', 'relay:read']
     const of = ['--tenant', id, '--engine', 'relay', '--env', 'test']
     const key = await json('key', 'create', ...of, ...scopes)
-    expect(key).toEqual({
-      id: expect.any(String),
-      key: expect.stringMatching(/^svc_relay_test_sk_/),
-      engine: 'relay',
-      environment: 'test',
-      scopes: ['relay:send', 'relay:read'],
-    })
+    const granted = { engine: 'relay', environment: 'test', scopes: ['relay:send', 'relay:read'] }
+    const secret = expect.stringMatching(/^svc_relay_test_sk_/)
+    expect(key).toEqual({ id: expect.any(String), key: secret, ...granted })
     const fresh = await json('key', 'rotate', key.id, '--grace', '1h')
     expect(fresh.key).not.toBe(key.key)
     const revoked = { id: fresh.id, revoked_at: expect.any(String) }
@@ -243,14 +239,11 @@ describe('doctor and migrate status', () => {
     expect(existsSync(home.file('data'))).toBe(false)
   })
 
-  test('afterwards are content, but for open permissions and disabled certificate checks', async () => {
+  test('afterwards are content, but for disabled certificate checks', async () => {
     using home = await newHome({ env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
-    expect(await home.json('doctor')).toMatchObject({ ok: true })
     expect(await home.json('migrate', 'status')).toMatchObject({ pending: [] })
-    chmodSync(home.file('data'), 0o755)
     const { code, out } = await home.gatehouse('doctor')
-    expect(code).toBe(0)
-    for (const words of ['chmod 700', 'NODE_TLS_REJECT_UNAUTHORIZED']) expect(out).toContain(words)
+    expect([code, out]).toEqual([0, expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED')])
   })
 
   test('report a database of a newer version, and a damaged one', async () => {
@@ -271,7 +264,6 @@ describe('doctor and migrate status', () => {
     for (const line of [/problem +database/, /ok +disk/]) expect(out).toMatch(line)
     const listed = await home.gatehouse('tenant', 'list')
     expect([listed.code, listed.err]).toEqual([1, expect.stringContaining('damaged')])
-
     await Bun.write(home.database, '')
     const { findings } = await home.json('doctor')
     expect(findings.map(({ check }: { check: string }) => check)).toContain('disk')

@@ -104,13 +104,11 @@ test('Data of another account is a problem, and what others can read a warning, 
   expectFound(account(directory, 999), undefined)
   expectFound(account(directory, 1000), 'problem')
   expectFound(account(directory, 0), 'warning', "sudo -u '#999'")
-
   const mine = entry('gatehouse.db', 999)
   expectFound(owners(directory, [mine]), undefined)
   const found = owners(directory, [mine, ...['a', 'b', 'c', 'd'].map((name) => entry(name, 0))])
   for (const words of ['chown -R 999 /data', '/data/a, /data/b, /data/c and 1 more'])
     expectFound(found, 'problem', words)
-
   expectFound(openToOthers('/data', [entry('a', 999), entry('b', 999, 0o400)]), undefined)
   const open = [entry('a', 999, 0o640), entry('b', 999, 0o604), entry('c', 999)]
   const message = 'other accounts can read /data/a, /data/b: run chmod -R go= /data'

@@ -87,7 +87,6 @@ describe('Doctor changes nothing', () => {
     expect(before).toHaveLength(1)
     await home.examine()
     expect(shapeOf(home.dataDir)).toEqual(before)
-
     using empty = temporaryFolder()
     const found = await home.found('data directory', '--data-dir', join(empty.path, 'none'))
     expect(found).toEqual([like('warning')])

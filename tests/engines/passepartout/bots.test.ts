@@ -205,13 +205,11 @@ test('Of two changes at once both hold, to the token one wins, and one bot is fo
   const changes = [{ match: 'required' }, { token: bot.token }, { transport: 'webhook' }] as const
   await Promise.all([...changes.map(set), enable()])
   expect(row()).toMatchObject({ match: 'required', transport: 'webhook', isEnabled: true })
-
   const candidates = [botApi.bot(), botApi.bot()]
   await Promise.all(candidates.map(({ token }) => set({ token })))
   expect(bots.list(id)).toHaveLength(1)
   expect(candidates.map(({ username }) => username)).toContain(row().username as string)
   expect((await bots.apiOf(row()).getMe()).username).toBe(row().username as string)
-
   const other = await configured()
   const { token } = botApi.bot()
   const outcomes = await Promise.allSettled([set({ token }), other.set({ token })])

@@ -214,7 +214,6 @@ test('The secret of a token is in no log line, table, answer or error, whatever 
   await attempt(bots.set(actor, owner, { token: bot.token }))
   await look()
   await attempt(bots.enable(actor, owner, { takeOver: true }))
-
   tokens.push(bot.revokeToken())
   await becomes('invalid_token')
   await attempt(bots.set(actor, owner, { token: `${bot.id}:${'x'.repeat(35)}` }))

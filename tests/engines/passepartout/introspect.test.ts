@@ -43,13 +43,9 @@ const invalid = (token: string): string[] => {
 
 test('Introspection tells whose a token is and until when, in its environment and tenant alone', async () => {
   const { token, user } = await signInToSandbox(acme)
-  expect(await acme.test.introspect(token)).toEqual({
-    active: true,
-    subject: user.id,
-    tenant_id: acme.id,
-    scopes: ['passepartout'],
-    expires_at: new Date(clock.now() + HOUR).toISOString(),
-  })
+  const expires_at = new Date(clock.now() + HOUR).toISOString()
+  const known = { active: true, subject: user.id, tenant_id: acme.id, expires_at }
+  expect(await acme.test.introspect(token)).toEqual({ ...known, scopes: ['passepartout'] })
   const live = await fixture.signIn(acme, fixture.botApi.person())
   expect(await acme.live.introspect(live.token)).toMatchObject({ subject: live.user.id })
   for (const api of [acme.test, other.live])

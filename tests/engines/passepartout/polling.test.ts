@@ -32,7 +32,6 @@ async function newBot() {
   }
 
   const enable = () => bots.enable(actor, acme.owner)
-
   return { ...acme, acme, ada, polls, offsets, offsetIs, fail, say, disable, enable }
 }
 
@@ -195,7 +194,6 @@ describe('When the disk takes nothing', () => {
     const answers = () => taps.flatMap((tap) => own.botApi.answersTo(tap))
     await until(() => answers().length === approved())
     expect(approved()).toBeLessThan(people.length)
-
     client.run('PRAGMA max_page_count = 1000000')
     await own.turnUntil(() => approved() === people.length && answers().length === 40, SECOND)
     expect(own.rows('tokens')).toHaveLength(people.length)

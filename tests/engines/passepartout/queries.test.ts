@@ -50,20 +50,10 @@ const PROMPT = '"passepartout_prompts"'
 
 test.each<[index: string, ...parts: string[]]>([
   ['bots_by_tenant (tenant_id=? AND environment=?)', `? and ${BOT}."environment" = ?`],
-  ['bots_by_platform (platform=? AND platform_bot_id=?)', `${BOT}."platform" = ? and`],
-  ['nonce_hash_unique (nonce_hash=?)', '"nonce_hash" = ?'],
-  ['link_hash_unique (link_hash=?)', '"link_hash" = ?'],
   ['by_opener (bot_id=? AND opener_id=? AND opened_at>?)', '"opener_id" = ?', '"opened_at" > ?'],
-  ['attempts_to_collect (expires_at<?)', 'access_token is not null'],
-  ['attempts_by_expiry (expires_at<?)', 'delete from "passepartout_attempts"'],
-  ['prompts_by_attempt (attempt_id=?)', '"attempt_id" = ?'],
   ['prompts_waiting (due_at<?)', `"state" = 'waiting'`, '"due_at" <= ?'],
   ['prompts_ready ((tenant_id,bot_id,due_at)>(?,?,?))', `${PROMPT}."due_at") >`],
   ['ready (tenant_id=? AND bot_id=?)', `"state" = 'ready'`, `order by ${PROMPT}."due_at" asc`],
-  ['prompts_leased', 'not in (select value from json_each', 'lease_until'],
-  ['tokens_hash_unique (hash=?)', 'select "person_id"', '"hash" = ?'],
-  ['tokens_by_expiry (expires_at<?)', 'expires_at < ?', 'tokens'],
-  ['updates_by_time (at<?)', 'at < ?', 'passepartout_updates'],
 ])('%s serves the statement with %s', (index, ...parts) => {
   expect(planWith(...parts)).toContain(index)
 })

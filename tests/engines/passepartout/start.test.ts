@@ -180,7 +180,6 @@ describe('Starts of one address are limited', () => {
     const invalid = { client: { ...CLIENT, label: '' } }
     for (let n = 0; n < 11; n++) expect((await live.post(START, invalid)).status).toBe(400)
     await startTen(live)
-
     for (const ip of ['2001:db8:0:1::1', '2001:DB8::1:0:0:0:2', '2001:db8:0:1:ffff::'])
       for (let n = 0; n < 3; n++) expect((await ask(live, ip)).status).toBe(200)
     expect((await ask(live, '2001:db8:0:1::9')).status).toBe(200)

@@ -15,7 +15,6 @@ async function newPerson() {
   /** What a person is told who opens a new link. */
   const told = async (tenant: Tenant = acme, person = ada) =>
     (await ask(tenant, person)).question.text
-
   return { ...acme, acme, ada, told }
 }
 

@@ -27,7 +27,6 @@ test('A tenant gets half of the room that others leave; news and closed connecti
   leaving.abort()
   await last
   expect(waiting.hasRoom('c')).toBe(true)
-
   waiting.close()
   await Promise.all(held.flat())
   expect([waiting.count(), waiting.hasRoom('d')]).toEqual([0, false])
