@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { databaseFile } from '../../src/db/open.ts'
@@ -41,180 +41,175 @@ async function newTenant(apiRoot = botApi.url) {
 const secretOf = (token: string) => token.slice(token.indexOf(':') + 1)
 const words = (line = '') => line.split(/\s+/)
 
-describe('A bot', () => {
-  test('is set, enabled, disabled, removed and listed, as objects', async () => {
-    const acme = await newTenant()
-    const bot = botApi.bot({ name: 'Acme door' })
-    const json = async (verb: string, ...more: string[]) =>
-      (await acme.bot(verb, ...more, '--json')).json()
-    const set = (await acme.set(bot.token, '--json')).json()
-    const url = `https://t.me/${bot.username}`
-    const known = { tenant_id: acme.id, environment: 'live', platform: 'telegram', url }
-    const names = { username: bot.username, name: 'Acme door', token: `${bot.id}:…` }
-    const state = { enabled: false, match: 'optional', transport: 'polling', status: 'disabled' }
-    const times = { created_at: expect.any(String), updated_at: expect.any(String) }
-    const rest = { id: expect.any(String), issue: null, warnings: [], ...times }
-    expect(set).toEqual({ ...known, ...names, ...state, ...rest })
-    const enabled = { id: set.id, enabled: true, status: 'ok', warnings: [] }
-    expect(await json('enable')).toMatchObject(enabled)
-    expect(await acme.list()).toMatchObject([{ id: set.id, enabled: true }])
-    // Another match needs no token, so standard input is not read.
-    const calls = botApi.calls.length
-    const changed = { match: 'required', enabled: true, token: `${bot.id}:…` }
-    expect(await json('set', '--match', 'required')).toMatchObject(changed)
-    expect([acme.reads(), botApi.calls.length]).toEqual([1, calls])
-    expect(await json('disable')).toMatchObject({ enabled: false, status: 'disabled' })
-    const empty = { username: null, name: null, url: null, token: null, enabled: false }
-    expect(await json('remove')).toMatchObject({ ...empty, status: 'not_configured' })
-    expect(await acme.list()).toMatchObject([{ id: set.id, status: 'not_configured' }])
-  })
-
-  test('is set, enabled, disabled, removed and listed, in words', async () => {
-    const acme = await newTenant()
-    const bot = botApi.bot()
-    const list = async () => (await acme.cli('bot', 'list', '--tenant', acme.id)).out
-    expect(await list()).toBe('No bots yet.\n')
-    const hint = `Enable it with: bot enable --tenant ${acme.id} --env live\n`
-    expect((await acme.set(bot.token)).out).toBe(`Set @${bot.username}.\n${hint}`)
-    expect((await acme.bot('enable')).out).toBe(`Enabled @${bot.username}.\n`)
-    const [head, row] = (await list()).split('\n')
-    expect(words(head)).toEqual(words('TENANT ENV BOT STATUS MATCH TRANSPORT TROUBLE'))
-    expect(words(row)).toEqual(words(`${acme.id} live @${bot.username} ok optional polling -`))
-    expect((await acme.bot('disable')).out).toBe('Disabled the live bot.\n')
-    expect((await acme.bot('remove')).out).toBe('Removed the live bot.\n')
-  })
-
-  test('of the sandbox is created by enabling it', async () => {
-    const acme = await newTenant()
-    const calls = botApi.calls.length
-    const verb = async (name: string) =>
-      (await acme.cli('bot', name, ...acme.at('test'), '--json')).json()
-    const sandbox = { environment: 'test', platform: 'sandbox', token: null, transport: null }
-    expect(await verb('enable')).toMatchObject({ ...sandbox, status: 'ok' })
-    expect(await verb('disable')).toMatchObject({ status: 'disabled' })
-    expect(botApi.calls).toHaveLength(calls)
-  })
-
-  test('with a webhook elsewhere is set with a warning, and enabled only by --take-over', async () => {
-    const acme = await newTenant()
-    const bot = botApi.bot()
-    bot.ownedByWebhook('https://bots.example/hook/of-secrets')
-    const { out } = await acme.set(bot.token)
-    const [warning] = (await acme.set(bot.token, '--json')).json().warnings
-    expect(warning).toContain('through a webhook at bots.example')
-    expect(out).toContain(`Warning: ${warning}.\n`)
-    const refused = await acme.bot('enable')
-    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('bots.example')])
-    expect(out + refused.err).not.toContain('of-secrets')
-    expect(bot.webhook).toBeDefined()
-    expect(await acme.list()).toMatchObject([{ enabled: false }])
-
-    const taken = await acme.bot('enable', '--take-over')
-    expect(taken.out).toContain('Warning: the webhook at bots.example was removed.\n')
-    expect(bot.webhook).toBeUndefined()
-    const params = { drop_pending_updates: false }
-    expect(botApi.callsOf('deleteWebhook').at(-1)).toMatchObject({ params })
-    expect(await acme.list()).toMatchObject([{ enabled: true }])
-  })
-
-  test('is for one tenant, which has one, also of those that are set at once', async () => {
-    const [acme, other] = [await newTenant(), await newTenant()]
-    const [bot, next] = [botApi.bot(), botApi.bot()]
-    const set = await Promise.all([acme.set(bot.token), other.set(bot.token)])
-    expect(set.map(({ code }) => code).toSorted()).toEqual([0, 1])
-    expect(set.map(({ err }) => err).join('')).toContain('already used by another tenant')
-    const third = await newTenant()
-    const both = await Promise.all([next, botApi.bot()].map(({ token }) => third.set(token)))
-    expect(both.map(({ code }) => code)).toEqual([0, 0])
-    expect(await third.list()).toHaveLength(1)
-  })
-
-  test('that is enabled and receives nothing is a warning of doctor', async () => {
-    const acme = await newTenant()
-    const found = async () => {
-      const { findings } = (await acme.cli('doctor', '--json')).json()
-      return findings.filter(({ message }: { message: string }) => message.includes('@broken_bot'))
-    }
-    await acme.set(botApi.bot({ username: 'broken_bot' }).token)
-    await acme.bot('enable')
-    expect(await found()).toEqual([])
-    using client = new Database(databaseFile(join(folder, 'data')))
-    const broken =
-      "UPDATE passepartout_bots SET health = 'conflict', trouble = ? WHERE tenant_id = ?"
-    client.query(broken).run('another program polls', acme.id)
-    const message = `@broken_bot of tenant ${acme.id}: another program polls`
-    expect(await found()).toEqual([{ check: 'bots', result: 'warning', message }])
-    await acme.bot('disable')
-    expect(await found()).toEqual([])
-  })
+test('A bot is set, enabled, disabled, removed and listed, as objects', async () => {
+  const acme = await newTenant()
+  const bot = botApi.bot({ name: 'Acme door' })
+  const json = async (verb: string, ...more: string[]) =>
+    (await acme.bot(verb, ...more, '--json')).json()
+  const set = (await acme.set(bot.token, '--json')).json()
+  const url = `https://t.me/${bot.username}`
+  const known = { tenant_id: acme.id, environment: 'live', platform: 'telegram', url }
+  const names = { username: bot.username, name: 'Acme door', token: `${bot.id}:…` }
+  const state = { enabled: false, match: 'optional', transport: 'polling', status: 'disabled' }
+  const times = { created_at: expect.any(String), updated_at: expect.any(String) }
+  const rest = { id: expect.any(String), issue: null, warnings: [], ...times }
+  expect(set).toEqual({ ...known, ...names, ...state, ...rest })
+  const enabled = { id: set.id, enabled: true, status: 'ok', warnings: [] }
+  expect(await json('enable')).toMatchObject(enabled)
+  expect(await acme.list()).toMatchObject([{ id: set.id, enabled: true }])
+  // Another match needs no token, so standard input is not read.
+  const calls = botApi.calls.length
+  const changed = { match: 'required', enabled: true, token: `${bot.id}:…` }
+  expect(await json('set', '--match', 'required')).toMatchObject(changed)
+  expect([acme.reads(), botApi.calls.length]).toEqual([1, calls])
+  expect(await json('disable')).toMatchObject({ enabled: false, status: 'disabled' })
+  const empty = { username: null, name: null, url: null, token: null, enabled: false }
+  expect(await json('remove')).toMatchObject({ ...empty, status: 'not_configured' })
+  expect(await acme.list()).toMatchObject([{ id: set.id, status: 'not_configured' }])
 })
 
-describe('The token', () => {
-  test('is read from standard input, and refused when it cannot be one', async () => {
-    for (const input of ['%s\n', '\n %s \r\n']) {
-      const acme = await newTenant()
-      const { token, username } = botApi.bot()
-      expect(await acme.set(input.replace('%s', token))).toMatchObject({ code: 0 })
-      expect(await acme.list()).toMatchObject([{ username }])
-    }
+test('A bot is set, enabled, disabled, removed and listed, in words', async () => {
+  const acme = await newTenant()
+  const bot = botApi.bot()
+  const list = async () => (await acme.cli('bot', 'list', '--tenant', acme.id)).out
+  expect(await list()).toBe('No bots yet.\n')
+  const hint = `Enable it with: bot enable --tenant ${acme.id} --env live\n`
+  expect((await acme.set(bot.token)).out).toBe(`Set @${bot.username}.\n${hint}`)
+  expect((await acme.bot('enable')).out).toBe(`Enabled @${bot.username}.\n`)
+  const [head, row] = (await list()).split('\n')
+  expect(words(head)).toEqual(words('TENANT ENV BOT STATUS MATCH TRANSPORT TROUBLE'))
+  expect(words(row)).toEqual(words(`${acme.id} live @${bot.username} ok optional polling -`))
+  expect((await acme.bot('disable')).out).toBe('Disabled the live bot.\n')
+  expect((await acme.bot('remove')).out).toBe('Removed the live bot.\n')
+})
+
+test('A bot of the sandbox is created by enabling it', async () => {
+  const acme = await newTenant()
+  const calls = botApi.calls.length
+  const verb = async (name: string) =>
+    (await acme.cli('bot', name, ...acme.at('test'), '--json')).json()
+  const sandbox = { environment: 'test', platform: 'sandbox', token: null, transport: null }
+  expect(await verb('enable')).toMatchObject({ ...sandbox, status: 'ok' })
+  expect(await verb('disable')).toMatchObject({ status: 'disabled' })
+  expect(botApi.calls).toHaveLength(calls)
+})
+
+test('A bot with a webhook elsewhere is set with a warning, and enabled only by --take-over', async () => {
+  const acme = await newTenant()
+  const bot = botApi.bot()
+  bot.ownedByWebhook('https://bots.example/hook/of-secrets')
+  const { out } = await acme.set(bot.token)
+  const [warning] = (await acme.set(bot.token, '--json')).json().warnings
+  expect(warning).toContain('through a webhook at bots.example')
+  expect(out).toContain(`Warning: ${warning}.\n`)
+  const refused = await acme.bot('enable')
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('bots.example')])
+  expect(out + refused.err).not.toContain('of-secrets')
+  expect(bot.webhook).toBeDefined()
+  expect(await acme.list()).toMatchObject([{ enabled: false }])
+
+  const taken = await acme.bot('enable', '--take-over')
+  expect(taken.out).toContain('Warning: the webhook at bots.example was removed.\n')
+  expect(bot.webhook).toBeUndefined()
+  const params = { drop_pending_updates: false }
+  expect(botApi.callsOf('deleteWebhook').at(-1)).toMatchObject({ params })
+  expect(await acme.list()).toMatchObject([{ enabled: true }])
+})
+
+test('A bot is for one tenant, and a tenant has one bot, also when they are set at once', async () => {
+  const [acme, other] = [await newTenant(), await newTenant()]
+  const [bot, next] = [botApi.bot(), botApi.bot()]
+  const set = await Promise.all([acme.set(bot.token), other.set(bot.token)])
+  expect(set.map(({ code }) => code).toSorted()).toEqual([0, 1])
+  expect(set.map(({ err }) => err).join('')).toContain('already used by another tenant')
+  const third = await newTenant()
+  const both = await Promise.all([next, botApi.bot()].map(({ token }) => third.set(token)))
+  expect(both.map(({ code }) => code)).toEqual([0, 0])
+  expect(await third.list()).toHaveLength(1)
+})
+
+test('A bot that is enabled and receives nothing is a warning of doctor', async () => {
+  const acme = await newTenant()
+  const found = async () => {
+    const { findings } = (await acme.cli('doctor', '--json')).json()
+    return findings.filter(({ message }: { message: string }) => message.includes('@broken_bot'))
+  }
+  await acme.set(botApi.bot({ username: 'broken_bot' }).token)
+  await acme.bot('enable')
+  expect(await found()).toEqual([])
+  using client = new Database(databaseFile(join(folder, 'data')))
+  const broken = "UPDATE passepartout_bots SET health = 'conflict', trouble = ? WHERE tenant_id = ?"
+  client.query(broken).run('another program polls', acme.id)
+  const message = `@broken_bot of tenant ${acme.id}: another program polls`
+  expect(await found()).toEqual([{ check: 'bots', result: 'warning', message }])
+  await acme.bot('disable')
+  expect(await found()).toEqual([])
+})
+
+test('The token is read from standard input, and refused when it cannot be one', async () => {
+  for (const input of ['%s\n', '\n %s \r\n']) {
     const acme = await newTenant()
-    const calls = botApi.calls.length
-    for (const input of ['', ' \t\r\n ', 'nonsense', ':AAF', '123:AAF\n456:AAG', '../getMe']) {
-      const err = expect.stringMatching(/^token: .+\n$/)
-      expect(await acme.set(input)).toMatchObject({ code: 1, out: '', err })
-    }
-    expect(botApi.calls).toHaveLength(calls)
-    expect(await acme.list()).toEqual([])
-  })
+    const { token, username } = botApi.bot()
+    expect(await acme.set(input.replace('%s', token))).toMatchObject({ code: 0 })
+    expect(await acme.list()).toMatchObject([{ username }])
+  }
+  const acme = await newTenant()
+  const calls = botApi.calls.length
+  for (const input of ['', ' \t\r\n ', 'nonsense', ':AAF', '123:AAF\n456:AAG', '../getMe']) {
+    const err = expect.stringMatching(/^token: .+\n$/)
+    expect(await acme.set(input)).toMatchObject({ code: 1, out: '', err })
+  }
+  expect(botApi.calls).toHaveLength(calls)
+  expect(await acme.list()).toEqual([])
+})
 
-  test('is refused when it is revoked, or of a bot without username', async () => {
-    const acme = await newTenant()
-    const bot = botApi.bot()
-    const { token } = bot
-    bot.revokeToken()
-    const revoked = await acme.set(token, '--json')
-    const error = 'token: is not the token of a Telegram bot'
-    expect([revoked.code, JSON.parse(revoked.err)]).toEqual([1, { error }])
-    const nameless = await acme.set(botApi.bot({ username: '' }).token)
-    expect([nameless.code, nameless.err]).toEqual([1, expect.stringContaining('has no username')])
+test('The token is refused when it is revoked, or of a bot without username', async () => {
+  const acme = await newTenant()
+  const bot = botApi.bot()
+  const { token } = bot
+  bot.revokeToken()
+  const revoked = await acme.set(token, '--json')
+  const error = 'token: is not the token of a Telegram bot'
+  expect([revoked.code, JSON.parse(revoked.err)]).toEqual([1, { error }])
+  const nameless = await acme.set(botApi.bot({ username: '' }).token)
+  expect([nameless.code, nameless.err]).toEqual([1, expect.stringContaining('has no username')])
 
-    expect(await acme.list()).toEqual([])
-  })
+  expect(await acme.list()).toEqual([])
+})
 
-  test('is no option, because the list of processes would show it', async () => {
-    const acme = await newTenant()
-    const { token } = botApi.bot()
-    for (const given of [['--token', token], [`--token=${token}`], ['--token-stdin', token]])
-      expect(await acme.bot('set', ...given)).toMatchObject({ code: 2, out: '' })
-    expect(await acme.list()).toEqual([])
-  })
+test('The token is no option, because the list of processes would show it', async () => {
+  const acme = await newTenant()
+  const { token } = botApi.bot()
+  for (const given of [['--token', token], [`--token=${token}`], ['--token-stdin', token]])
+    expect(await acme.bot('set', ...given)).toMatchObject({ code: 2, out: '' })
+  expect(await acme.list()).toEqual([])
+})
 
-  test('is never printed, and is sealed on disk', async () => {
-    const [acme, other] = [await newTenant(), await newTenant()]
-    const { token } = botApi.bot()
-    const printed = [
-      await acme.set(token),
-      await acme.set(token, '--json'),
-      await other.set(token),
-      await acme.bot('enable', '--json'),
-      await acme.cli('bot', 'list'),
-      await acme.cli('bot', 'list', '--json'),
-      await acme.cli('audit', 'list', '--tenant', acme.id),
-    ]
-    {
-      using _ = botApi.fail({ status: 500, description: `broken for ${token}` })
-      printed.push(await acme.set(token), await acme.bot('enable'))
-    }
-    const onDisk = () =>
-      readdirSync(folder, { recursive: true, encoding: 'utf8' })
-        .map((name) => join(folder, name))
-        .filter((path) => statSync(path).isFile())
-        .map((path) => readFileSync(path, 'latin1'))
-    for (const { out, err } of printed) expect(out + err).not.toContain(secretOf(token))
-    for (const text of onDisk()) expect(text).not.toContain(secretOf(token))
-    await acme.bot('remove')
-    for (const text of onDisk()) expect(text).not.toContain(secretOf(token))
-  })
+test('The token is never printed, and is sealed on disk', async () => {
+  const [acme, other] = [await newTenant(), await newTenant()]
+  const { token } = botApi.bot()
+  const printed = [
+    await acme.set(token),
+    await acme.set(token, '--json'),
+    await other.set(token),
+    await acme.bot('enable', '--json'),
+    await acme.cli('bot', 'list'),
+    await acme.cli('bot', 'list', '--json'),
+    await acme.cli('audit', 'list', '--tenant', acme.id),
+  ]
+  {
+    using _ = botApi.fail({ status: 500, description: `broken for ${token}` })
+    printed.push(await acme.set(token), await acme.bot('enable'))
+  }
+  const onDisk = () =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(folder, name))
+      .filter((path) => statSync(path).isFile())
+      .map((path) => readFileSync(path, 'latin1'))
+  for (const { out, err } of printed) expect(out + err).not.toContain(secretOf(token))
+  for (const text of onDisk()) expect(text).not.toContain(secretOf(token))
+  await acme.bot('remove')
+  for (const text of onDisk()) expect(text).not.toContain(secretOf(token))
 })
 
 test('A wrong command is refused before Telegram is asked', async () => {

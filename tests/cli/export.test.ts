@@ -29,117 +29,115 @@ const actionsIn = async (gatehouse: ReturnType<typeof cli>, ...more: string[]) =
     .json()
     .entries.map(({ action }: Json) => action)
 
-describe('A tenant', () => {
-  test('is exported to a new file for its owner alone, and imported elsewhere, both audited', async () => {
-    using home = await newHome()
-    const file = home.file('acme.ndjson')
-    const exported = await home.exported('--to', 'acme.ndjson', '--json')
-    expect([exported.code, exported.err]).toEqual([0, ''])
-    const report = { tenant: home.id, duration_ms: expect.any(Number) }
-    const warnings = [expect.stringContaining('unencrypted secrets')]
-    const counts = expect.objectContaining({ tenant: 1, api_key: 1, identity: 0 })
-    const leftOut = { left_out: { running_delayed_jobs: 0 } }
-    expect(exported.json()).toEqual({ ...report, file, counts, ...leftOut, warnings })
-    expect(statSync(file).mode & 0o777).toBe(0o600)
+test('A tenant is exported to a new file for its owner alone, and imported elsewhere, both audited', async () => {
+  using home = await newHome()
+  const file = home.file('acme.ndjson')
+  const exported = await home.exported('--to', 'acme.ndjson', '--json')
+  expect([exported.code, exported.err]).toEqual([0, ''])
+  const report = { tenant: home.id, duration_ms: expect.any(Number) }
+  const warnings = [expect.stringContaining('unencrypted secrets')]
+  const counts = expect.objectContaining({ tenant: 1, api_key: 1, identity: 0 })
+  const leftOut = { left_out: { running_delayed_jobs: 0 } }
+  expect(exported.json()).toEqual({ ...report, file, counts, ...leftOut, warnings })
+  expect(statSync(file).mode & 0o777).toBe(0o600)
 
-    const imported = await home.elsewhere('import', 'acme.ndjson', '--json')
-    expect([imported.code, imported.err]).toEqual([0, ''])
-    const none = { left_out: { recovery_codes: 0 }, already_there: 0, overdue_delayed_jobs: 0 }
-    expect(imported.json()).toEqual({ ...report, counts, ...none })
-    expect((await home.elsewhere('tenant', 'list')).out).toContain(home.id)
-    const isLeft = (name: string) => name.startsWith('import')
-    expect(readdirSync(home.file('other')).filter(isLeft)).toEqual([])
-    const again = await home.elsewhere('import', 'acme.ndjson')
-    expect([again.code, again.err]).toEqual([1, expect.stringContaining('already exists')])
-    expect(await actionsIn(home.gatehouse)).toContain('tenant.exported')
-    expect(await actionsIn(home.elsewhere)).toEqual(['tenant.imported'])
-  })
+  const imported = await home.elsewhere('import', 'acme.ndjson', '--json')
+  expect([imported.code, imported.err]).toEqual([0, ''])
+  const none = { left_out: { recovery_codes: 0 }, already_there: 0, overdue_delayed_jobs: 0 }
+  expect(imported.json()).toEqual({ ...report, counts, ...none })
+  expect((await home.elsewhere('tenant', 'list')).out).toContain(home.id)
+  const isLeft = (name: string) => name.startsWith('import')
+  expect(readdirSync(home.file('other')).filter(isLeft)).toEqual([])
+  const again = await home.elsewhere('import', 'acme.ndjson')
+  expect([again.code, again.err]).toEqual([1, expect.stringContaining('already exists')])
+  expect(await actionsIn(home.gatehouse)).toContain('tenant.exported')
+  expect(await actionsIn(home.elsewhere)).toEqual(['tenant.imported'])
+})
 
-  test('is imported with a hint at the prefix of its API keys, if it has any', async () => {
-    using home = await newHome()
-    const empty = (await home.gatehouse('tenant', 'create', '--name', 'Empty', '--json')).json()
-    await home.exported('--to', 'acme.ndjson')
-    await home.gatehouse('export', '--tenant', empty.id, '--to', 'empty.ndjson')
-    const imported = (file: string) => home.elsewhere('import', file, '--brand-prefix', 'new')
-    expect((await imported('acme.ndjson')).out).toContain('Its API keys start with svc')
-    expect((await imported('empty.ndjson')).out).not.toContain('API keys start')
-  })
+test('A tenant is imported with a hint at the prefix of its API keys, if it has any', async () => {
+  using home = await newHome()
+  const empty = (await home.gatehouse('tenant', 'create', '--name', 'Empty', '--json')).json()
+  await home.exported('--to', 'acme.ndjson')
+  await home.gatehouse('export', '--tenant', empty.id, '--to', 'empty.ndjson')
+  const imported = (file: string) => home.elsewhere('import', file, '--brand-prefix', 'new')
+  expect((await imported('acme.ndjson')).out).toContain('Its API keys start with svc')
+  expect((await imported('empty.ndjson')).out).not.toContain('API keys start')
+})
 
-  test('is written to standard output but not on a terminal, with the report on standard error', async () => {
-    using home = await newHome()
-    const { code, out, err } = await home.exported('--json')
-    const lines = out.trimEnd().split('\n')
-    const [head, ...rest] = lines.map((line) => JSON.parse(line))
-    expect(code).toBe(0)
-    expect(head).toMatchObject({ kind: 'gatehouse.export', format: 1, tenant: home.id })
-    expect([head.key_prefix, ...rest.map(({ kind }) => kind)]).toEqual([
-      'svc',
-      'tenant',
-      'api_key',
-      'end',
-    ])
-    expect(JSON.parse(err)).toMatchObject({ tenant: home.id, left_out: {}, counts: { tenant: 1 } })
-    const plain = await home.exported('--to', '-')
-    expect(plain.out.split('\n')).toHaveLength(5)
-    for (const words of ['unencrypted secrets', 'Exported tenant Acme'])
-      expect(plain.err).toContain(words)
-    expect(existsSync(home.file('-'))).toBe(false)
+test('A tenant is written to standard output but not on a terminal, with the report on standard error', async () => {
+  using home = await newHome()
+  const { code, out, err } = await home.exported('--json')
+  const lines = out.trimEnd().split('\n')
+  const [head, ...rest] = lines.map((line) => JSON.parse(line))
+  expect(code).toBe(0)
+  expect(head).toMatchObject({ kind: 'gatehouse.export', format: 1, tenant: home.id })
+  expect([head.key_prefix, ...rest.map(({ kind }) => kind)]).toEqual([
+    'svc',
+    'tenant',
+    'api_key',
+    'end',
+  ])
+  expect(JSON.parse(err)).toMatchObject({ tenant: home.id, left_out: {}, counts: { tenant: 1 } })
+  const plain = await home.exported('--to', '-')
+  expect(plain.out.split('\n')).toHaveLength(5)
+  for (const words of ['unencrypted secrets', 'Exported tenant Acme'])
+    expect(plain.err).toContain(words)
+  expect(existsSync(home.file('-'))).toBe(false)
 
-    const terminal = cli(home.path, { isOutTerminal: true, isWatched: true })
-    const refused = await terminal('export', '--tenant', home.id)
-    expect(refused).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--to') })
-    const progress = expect.stringContaining('Exporting 1 lines')
-    const shown = await terminal('export', '--tenant', home.id, '--to', 'file')
-    expect(shown).toMatchObject({ code: 0, err: progress })
-  })
+  const terminal = cli(home.path, { isOutTerminal: true, isWatched: true })
+  const refused = await terminal('export', '--tenant', home.id)
+  expect(refused).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--to') })
+  const progress = expect.stringContaining('Exporting 1 lines')
+  const shown = await terminal('export', '--tenant', home.id, '--to', 'file')
+  expect(shown).toMatchObject({ code: 0, err: progress })
+})
 
-  test('gets a file named after it and the time in a directory, never over another file', async () => {
-    using home = await newHome()
-    mkdirSync(home.file('safe'))
-    await home.exported('--to', 'safe')
-    const name = expect.stringMatching(new RegExp(`^gatehouse-${home.id}-20.*Z\\.ndjson$`))
-    expect(readdirSync(home.file('safe'))).toEqual([name])
-    writeFileSync(home.file('taken'), 'mine')
-    for (const [to, words] of [
-      ['taken', 'already exists and is not overwritten'],
-      ['no/such/folder', 'no such file or directory'],
-    ] as const) {
-      const { code, err } = await home.exported('--to', to)
-      expect([code, err]).toEqual([1, expect.stringContaining(words)])
-    }
-    expect(readFileSync(home.file('taken'), 'utf8')).toBe('mine')
+test('A tenant gets a file named after it and the time in a directory, never over another file', async () => {
+  using home = await newHome()
+  mkdirSync(home.file('safe'))
+  await home.exported('--to', 'safe')
+  const name = expect.stringMatching(new RegExp(`^gatehouse-${home.id}-20.*Z\\.ndjson$`))
+  expect(readdirSync(home.file('safe'))).toEqual([name])
+  writeFileSync(home.file('taken'), 'mine')
+  for (const [to, words] of [
+    ['taken', 'already exists and is not overwritten'],
+    ['no/such/folder', 'no such file or directory'],
+  ] as const) {
+    const { code, err } = await home.exported('--to', to)
+    expect([code, err]).toEqual([1, expect.stringContaining(words)])
+  }
+  expect(readFileSync(home.file('taken'), 'utf8')).toBe('mine')
 
-    // A damaged database is not exported, and leaves no file.
-    const file = home.file('data/gatehouse.db')
-    using db = new Database(file)
-    db.run('PRAGMA wal_checkpoint(TRUNCATE)')
-    const number = (sql: string) => db.query<unknown, []>(sql).values()[0]?.[0] as number
-    const index = "name = 'sqlite_autoindex_gate_settings_1'"
-    const page = number(`SELECT rootpage FROM sqlite_schema WHERE ${index}`)
-    const size = number('PRAGMA page_size')
-    writeFileSync(file, readFileSync(file).fill(0xff, (page - 1) * size, page * size))
-    const { code, err } = await home.exported('--to', 'acme.ndjson')
-    expect([code, err]).toEqual([1, expect.stringContaining('the database file is damaged\n')])
-    expect(readdirSync(home.path).toSorted()).toEqual(['data', 'safe', 'taken'])
-  })
+  // A damaged database is not exported, and leaves no file.
+  const file = home.file('data/gatehouse.db')
+  using db = new Database(file)
+  db.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  const number = (sql: string) => db.query<unknown, []>(sql).values()[0]?.[0] as number
+  const index = "name = 'sqlite_autoindex_gate_settings_1'"
+  const page = number(`SELECT rootpage FROM sqlite_schema WHERE ${index}`)
+  const size = number('PRAGMA page_size')
+  writeFileSync(file, readFileSync(file).fill(0xff, (page - 1) * size, page * size))
+  const { code, err } = await home.exported('--to', 'acme.ndjson')
+  expect([code, err]).toEqual([1, expect.stringContaining('the database file is damaged\n')])
+  expect(readdirSync(home.path).toSorted()).toEqual(['data', 'safe', 'taken'])
+})
 
-  test('that is named wrongly fails with a sentence', async () => {
-    using home = await newHome()
-    for (const [line, code, message] of [
-      ['export', 2, '--tenant is required'],
-      ['export --tenant x', 1, 'tenant not found'],
-      ['export --tenant ID --identity x', 1, 'identity not found'],
-      ['export --tenant ID --person x', 1, 'user not found'],
-      ['export --tenant ID --identity x --person y', 2, 'either --identity or --person'],
-      ['import', 2, 'FILE is missing'],
-      ['import nothing.ndjson', 1, 'no such file'],
-      ['import .', 1, 'is not a file'],
-    ] as const) {
-      const answer = await home.gatehouse(...line.replace('ID', home.id).split(' '))
-      expect([line, answer.code, answer.out]).toEqual([line, code, ''])
-      expect(answer.err).toContain(message)
-    }
-  })
+test('A tenant that is named wrongly fails with a sentence', async () => {
+  using home = await newHome()
+  for (const [line, code, message] of [
+    ['export', 2, '--tenant is required'],
+    ['export --tenant x', 1, 'tenant not found'],
+    ['export --tenant ID --identity x', 1, 'identity not found'],
+    ['export --tenant ID --person x', 1, 'user not found'],
+    ['export --tenant ID --identity x --person y', 2, 'either --identity or --person'],
+    ['import', 2, 'FILE is missing'],
+    ['import nothing.ndjson', 1, 'no such file'],
+    ['import .', 1, 'is not a file'],
+  ] as const) {
+    const answer = await home.gatehouse(...line.replace('ID', home.id).split(' '))
+    expect([line, answer.code, answer.out]).toEqual([line, code, ''])
+    expect(answer.err).toContain(message)
+  }
 })
 
 describe('The data about one person', async () => {

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrations } from '../../drizzle/index.ts'
@@ -88,121 +88,117 @@ test('A table has columns as wide as their widest cell, and cells without contro
   expect(lines.split('\n')).toEqual(['NAME      PLAN', 'a [2J b   free', ' evil     free'])
 })
 
-describe('Tenants and keys', () => {
-  test('are created, listed, changed and ended, with one JSON object each', async () => {
-    using home = await newHome({ isEmpty: true })
-    const { json } = home
-    const tenant = await json('tenant', 'create', '--name', 'Acme', '--plan', 'metered')
-    const { id } = tenant
-    expect(tenant).toEqual({
-      id: expect.any(String),
-      name: 'Acme',
-      plan: 'metered',
-      status: 'active',
-    })
-    const setCap = (cents: string) => json('tenant', 'set', id, '--spend-cap-cents', cents)
-    expect(await setCap('500')).toMatchObject({ spend_cap_cents: 500 })
-    expect(await setCap('none')).toMatchObject({ spend_cap_cents: null })
-    const suspended = await json('tenant', 'suspend', id, '--reason', 'renewal')
-    expect(suspended).toMatchObject({ status: 'renewal_unpaid' })
-    expect(await json('tenant', 'resume', id)).toMatchObject({ status: 'active' })
-    expect(await json('tenant', 'list')).toMatchObject({ tenants: [{ id, name: 'Acme' }] })
-
-    const scopes = ['--scope', 'relay:send', '--scope', 'relay:read']
-    const of = ['--tenant', id, '--engine', 'relay', '--env', 'test']
-    const key = await json('key', 'create', ...of, ...scopes)
-    const granted = { engine: 'relay', environment: 'test', scopes: ['relay:send', 'relay:read'] }
-    const secret = expect.stringMatching(/^svc_relay_test_sk_/)
-    expect(key).toEqual({ id: expect.any(String), key: secret, ...granted })
-    const fresh = await json('key', 'rotate', key.id, '--grace', '1h')
-    expect(fresh.key).not.toBe(key.key)
-    const revoked = { id: fresh.id, revoked_at: expect.any(String) }
-    expect(await json('key', 'revoke', fresh.id)).toMatchObject(revoked)
-    const { keys } = await json('key', 'list', '--tenant', id)
-    expect(keys).toHaveLength(2)
-    expect(JSON.stringify(keys)).not.toContain(key.key.slice(-43))
+test('Tenants and keys are created, listed, changed and ended, with one JSON object each', async () => {
+  using home = await newHome({ isEmpty: true })
+  const { json } = home
+  const tenant = await json('tenant', 'create', '--name', 'Acme', '--plan', 'metered')
+  const { id } = tenant
+  expect(tenant).toEqual({
+    id: expect.any(String),
+    name: 'Acme',
+    plan: 'metered',
+    status: 'active',
   })
+  const setCap = (cents: string) => json('tenant', 'set', id, '--spend-cap-cents', cents)
+  expect(await setCap('500')).toMatchObject({ spend_cap_cents: 500 })
+  expect(await setCap('none')).toMatchObject({ spend_cap_cents: null })
+  const suspended = await json('tenant', 'suspend', id, '--reason', 'renewal')
+  expect(suspended).toMatchObject({ status: 'renewal_unpaid' })
+  expect(await json('tenant', 'resume', id)).toMatchObject({ status: 'active' })
+  expect(await json('tenant', 'list')).toMatchObject({ tenants: [{ id, name: 'Acme' }] })
 
-  test('are told in words without --json', async () => {
-    using home = await newHome({ isEmpty: true })
-    const { gatehouse } = home
-    const { out } = await gatehouse('tenant', 'create', '--name', 'Acme')
-    expect(out).toStartWith('Created tenant Acme (unlimited).\n')
-    const id = out.trim().split('\n').at(-1) ?? ''
-    expect((await gatehouse('key', 'list')).out).toBe('No keys yet.\n')
-    const created = await gatehouse('key', 'create', '--tenant', id, '--engine', 'clockwork')
-    expect(created.out).toContain('not shown again')
-    expect((await gatehouse('tenant', 'list')).out).toContain('Acme')
-    expect((await gatehouse('tenant', 'show', id)).out).toContain('active')
-    for (const line of ['show x', 'resume x', 'revoke x', 'create --tenant x --engine gate']) {
-      const noun = /revoke|create/.test(line) ? 'key' : 'tenant'
-      const { code, err } = await gatehouse(noun, ...line.split(' '))
-      expect([line, code, err]).toEqual([line, 1, expect.stringContaining('not found')])
-    }
-  })
-
-  test('are looked for without creating data', async () => {
-    using home = await newHome({ isEmpty: true })
-    for (const line of ['tenant list', 'key list', 'tenant show x']) {
-      const { code, err } = await home.gatehouse(...line.split(' '))
-      expect([code, err]).toEqual([1, expect.stringContaining(`no data in ${home.file('data')}`)])
-    }
-    expect(existsSync(home.file('data'))).toBe(false)
-  })
+  const scopes = ['--scope', 'relay:send', '--scope', 'relay:read']
+  const of = ['--tenant', id, '--engine', 'relay', '--env', 'test']
+  const key = await json('key', 'create', ...of, ...scopes)
+  const granted = { engine: 'relay', environment: 'test', scopes: ['relay:send', 'relay:read'] }
+  const secret = expect.stringMatching(/^svc_relay_test_sk_/)
+  expect(key).toEqual({ id: expect.any(String), key: secret, ...granted })
+  const fresh = await json('key', 'rotate', key.id, '--grace', '1h')
+  expect(fresh.key).not.toBe(key.key)
+  const revoked = { id: fresh.id, revoked_at: expect.any(String) }
+  expect(await json('key', 'revoke', fresh.id)).toMatchObject(revoked)
+  const { keys } = await json('key', 'list', '--tenant', id)
+  expect(keys).toHaveLength(2)
+  expect(JSON.stringify(keys)).not.toContain(key.key.slice(-43))
 })
 
-describe('The configuration', () => {
-  test('is refused as a whole, with exit 78; --json makes it an object', async () => {
-    using home = await newHome({ env: { GATEHOUSE_LOG_LEVEL: 'loud' }, isEmpty: true })
-    const mistakes = '[server]\nport = 99999\n[clockwork]\ntick = "7s"\n'
-    await Bun.write(home.file('gatehouse.toml'), mistakes)
-    const { code, out, err } = await home.gatehouse('tenant', 'list')
-    expect([code, out]).toEqual([78, ''])
-    for (const place of ['gatehouse.toml:2', 'gatehouse.toml:4', 'GATEHOUSE_LOG_LEVEL'])
-      expect(err).toContain(place)
-    const json = await home.gatehouse('tenant', 'list', '--json')
-    expect(JSON.parse(json.err)).toEqual({ error: expect.any(String) })
-    const check = await home.gatehouse('config', 'check', '--json')
-    expect(check.code).toBe(78)
-    const errors = expect.arrayContaining([expect.objectContaining({ key: 'server.port' })])
-    expect(check.json()).toMatchObject({ ok: false, errors })
-    expect((await home.gatehouse('version')).code).toBe(0)
-    expect(await home.serve('--outbound-allow', '10.0.0.0/99')).toMatchObject({ code: 78 })
-  })
+test('Tenants and keys are told in words without --json', async () => {
+  using home = await newHome({ isEmpty: true })
+  const { gatehouse } = home
+  const { out } = await gatehouse('tenant', 'create', '--name', 'Acme')
+  expect(out).toStartWith('Created tenant Acme (unlimited).\n')
+  const id = out.trim().split('\n').at(-1) ?? ''
+  expect((await gatehouse('key', 'list')).out).toBe('No keys yet.\n')
+  const created = await gatehouse('key', 'create', '--tenant', id, '--engine', 'clockwork')
+  expect(created.out).toContain('not shown again')
+  expect((await gatehouse('tenant', 'list')).out).toContain('Acme')
+  expect((await gatehouse('tenant', 'show', id)).out).toContain('active')
+  for (const line of ['show x', 'resume x', 'revoke x', 'create --tenant x --engine gate']) {
+    const noun = /revoke|create/.test(line) ? 'key' : 'tenant'
+    const { code, err } = await gatehouse(noun, ...line.split(' '))
+    expect([line, code, err]).toEqual([line, 1, expect.stringContaining('not found')])
+  }
+})
 
-  test('is written by init for its owner alone, accepted by check, and never overwritten', async () => {
-    using home = await newHome({ isEmpty: true })
-    const file = home.file('gatehouse.toml')
-    expect(await home.gatehouse('config', 'init')).toMatchObject({ code: 0, err: '' })
-    expect(statSync(file).mode & 0o777).toBe(0o600)
-    const valid = { ok: true, file: expect.stringContaining('.toml'), errors: [], warnings: [] }
-    expect(await home.json('config', 'check')).toMatchObject(valid)
-    const before = readFileSync(file, 'utf8')
-    const again = await home.gatehouse('config', 'init')
-    expect([again.code, again.err]).toEqual([2, expect.stringContaining(`${file} already exists`)])
-    expect(readFileSync(file, 'utf8')).toBe(before)
-    expect((await home.gatehouse('config', 'init', 'other.toml')).code).toBe(0)
-    const nowhere = home.file('none/a.toml')
-    const err = `${nowhere}: no such file or directory\n`
-    expect(await home.gatehouse('config', 'init', nowhere)).toMatchObject({ code: 1, err })
-  })
+test('Tenants and keys are looked for without creating data', async () => {
+  using home = await newHome({ isEmpty: true })
+  for (const line of ['tenant list', 'key list', 'tenant show x']) {
+    const { code, err } = await home.gatehouse(...line.split(' '))
+    expect([code, err]).toEqual([1, expect.stringContaining(`no data in ${home.file('data')}`)])
+  }
+  expect(existsSync(home.file('data'))).toBe(false)
+})
 
-  test('is shown with the origin of each value, without secrets, and checked with warnings', async () => {
-    const github = 'GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT'
-    const secrets = { [`${github}_SECRET`]: 's3cret', [`${github}_ID`]: 'id' }
-    using home = await newHome({ env: { ...secrets, GATEHOUSE_SERVER_PROT: '1' }, isEmpty: true })
-    await Bun.write(home.file('gatehouse.toml'), '[server]\nport = 9000\n')
-    const { code, out } = await home.gatehouse('config', 'show', '--log-level', 'debug')
-    expect(code).toBe(0)
-    expect(out).toContain('server.port = 9000  # file gatehouse.toml:2')
-    expect(out).toContain('log.level = "debug"  # flag --log-level')
-    expect(out).toContain(`${github}_SECRET`)
-    expect(out).not.toContain('s3cret')
-    const check = await home.gatehouse('config', 'check')
-    expect(check.code).toBe(0)
-    for (const words of ['GATEHOUSE_SERVER_PROT', 'The configuration is valid'])
-      expect(check.out).toContain(words)
-  })
+test('The configuration is refused as a whole, with exit 78; --json makes it an object', async () => {
+  using home = await newHome({ env: { GATEHOUSE_LOG_LEVEL: 'loud' }, isEmpty: true })
+  const mistakes = '[server]\nport = 99999\n[clockwork]\ntick = "7s"\n'
+  await Bun.write(home.file('gatehouse.toml'), mistakes)
+  const { code, out, err } = await home.gatehouse('tenant', 'list')
+  expect([code, out]).toEqual([78, ''])
+  for (const place of ['gatehouse.toml:2', 'gatehouse.toml:4', 'GATEHOUSE_LOG_LEVEL'])
+    expect(err).toContain(place)
+  const json = await home.gatehouse('tenant', 'list', '--json')
+  expect(JSON.parse(json.err)).toEqual({ error: expect.any(String) })
+  const check = await home.gatehouse('config', 'check', '--json')
+  expect(check.code).toBe(78)
+  const errors = expect.arrayContaining([expect.objectContaining({ key: 'server.port' })])
+  expect(check.json()).toMatchObject({ ok: false, errors })
+  expect((await home.gatehouse('version')).code).toBe(0)
+  expect(await home.serve('--outbound-allow', '10.0.0.0/99')).toMatchObject({ code: 78 })
+})
+
+test('The configuration is written by init for its owner alone, accepted by check, and never overwritten', async () => {
+  using home = await newHome({ isEmpty: true })
+  const file = home.file('gatehouse.toml')
+  expect(await home.gatehouse('config', 'init')).toMatchObject({ code: 0, err: '' })
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  const valid = { ok: true, file: expect.stringContaining('.toml'), errors: [], warnings: [] }
+  expect(await home.json('config', 'check')).toMatchObject(valid)
+  const before = readFileSync(file, 'utf8')
+  const again = await home.gatehouse('config', 'init')
+  expect([again.code, again.err]).toEqual([2, expect.stringContaining(`${file} already exists`)])
+  expect(readFileSync(file, 'utf8')).toBe(before)
+  expect((await home.gatehouse('config', 'init', 'other.toml')).code).toBe(0)
+  const nowhere = home.file('none/a.toml')
+  const err = `${nowhere}: no such file or directory\n`
+  expect(await home.gatehouse('config', 'init', nowhere)).toMatchObject({ code: 1, err })
+})
+
+test('The configuration is shown with the origin of each value, without secrets, and checked with warnings', async () => {
+  const github = 'GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT'
+  const secrets = { [`${github}_SECRET`]: 's3cret', [`${github}_ID`]: 'id' }
+  using home = await newHome({ env: { ...secrets, GATEHOUSE_SERVER_PROT: '1' }, isEmpty: true })
+  await Bun.write(home.file('gatehouse.toml'), '[server]\nport = 9000\n')
+  const { code, out } = await home.gatehouse('config', 'show', '--log-level', 'debug')
+  expect(code).toBe(0)
+  expect(out).toContain('server.port = 9000  # file gatehouse.toml:2')
+  expect(out).toContain('log.level = "debug"  # flag --log-level')
+  expect(out).toContain(`${github}_SECRET`)
+  expect(out).not.toContain('s3cret')
+  const check = await home.gatehouse('config', 'check')
+  expect(check.code).toBe(0)
+  for (const words of ['GATEHOUSE_SERVER_PROT', 'The configuration is valid'])
+    expect(check.out).toContain(words)
 })
 
 test('A server that cannot start says so in a sentence, and its port closes', async () => {
@@ -227,112 +223,108 @@ test('A server that cannot start says so in a sentence, and its port closes', as
   await expect(fetch(`http://127.0.0.1:${free}/healthz`)).rejects.toThrow()
 })
 
-describe('doctor and migrate status', () => {
-  test('before the first start, warn of the place and list every migration', async () => {
-    using home = await newHome({ isEmpty: true })
-    const out = expect.stringMatching(
-      /data does not exist.*--data-dir.*--config[\s\S]*\n1 warning\n$/,
-    )
-    expect(await home.gatehouse('doctor')).toMatchObject({ code: 0, out })
-    const pending = migrations.map(({ id }) => id)
-    expect(await home.json('migrate', 'status')).toMatchObject({ applied: [], pending })
-    expect(existsSync(home.file('data'))).toBe(false)
-  })
-
-  test('afterwards are content, but for disabled certificate checks', async () => {
-    using home = await newHome({ env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
-    expect(await home.json('migrate', 'status')).toMatchObject({ pending: [] })
-    const { code, out } = await home.gatehouse('doctor')
-    expect([code, out]).toEqual([0, expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED')])
-  })
-
-  test('report a database of a newer version, and a damaged one', async () => {
-    using home = await newHome()
-    {
-      using db = new Database(home.database)
-      db.run("INSERT INTO _migrations VALUES ('9999_future', 'x', 0, '9.9.9')")
-    }
-    const newer = await home.gatehouse('doctor')
-    expect([newer.code, newer.out]).toEqual([1, expect.stringContaining('gatehouse 9.9.9')])
-    const refused = await home.serve()
-    const words = 'newer than this executable'
-    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining(words)])
-
-    await Bun.write(home.database, 'x'.repeat(10_000))
-    const { code, out } = await home.gatehouse('doctor')
-    expect(code).toBe(1)
-    for (const line of [/problem +database/, /ok +disk/]) expect(out).toMatch(line)
-    const listed = await home.gatehouse('tenant', 'list')
-    expect([listed.code, listed.err]).toEqual([1, expect.stringContaining('damaged')])
-    await Bun.write(home.database, '')
-    const { findings } = await home.json('doctor')
-    expect(findings.map(({ check }: { check: string }) => check)).toContain('disk')
-  })
+test('doctor and migrate status warn of the place and list every migration before the first start', async () => {
+  using home = await newHome({ isEmpty: true })
+  const out = expect.stringMatching(
+    /data does not exist.*--data-dir.*--config[\s\S]*\n1 warning\n$/,
+  )
+  expect(await home.gatehouse('doctor')).toMatchObject({ code: 0, out })
+  const pending = migrations.map(({ id }) => id)
+  expect(await home.json('migrate', 'status')).toMatchObject({ applied: [], pending })
+  expect(existsSync(home.file('data'))).toBe(false)
 })
 
-describe('The master key', () => {
-  type Home = Awaited<ReturnType<typeof newHome>>
-  const MINE = 'data/master.key'
+test('doctor and migrate status are content afterwards, but for disabled certificate checks', async () => {
+  using home = await newHome({ env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
+  expect(await home.json('migrate', 'status')).toMatchObject({ pending: [] })
+  const { code, out } = await home.gatehouse('doctor')
+  expect([code, out]).toEqual([0, expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED')])
+})
 
-  /** Starts a server that creates the key, and then fails because its port is taken. */
-  async function startOnce({ gatehouse }: Home) {
-    await using taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-    const { err } = await gatehouse('serve', '--server-port', `${taken.port}`)
-    expect(err).toContain(`${taken.port}`)
+test('doctor and migrate status report a database of a newer version, and a damaged one', async () => {
+  using home = await newHome()
+  {
+    using db = new Database(home.database)
+    db.run("INSERT INTO _migrations VALUES ('9999_future', 'x', 0, '9.9.9')")
   }
+  const newer = await home.gatehouse('doctor')
+  expect([newer.code, newer.out]).toEqual([1, expect.stringContaining('gatehouse 9.9.9')])
+  const refused = await home.serve()
+  const words = 'newer than this executable'
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining(words)])
 
-  async function keyFinding({ gatehouse }: Home) {
-    const { code, json } = await gatehouse('doctor', '--json')
-    const isOfKey = ({ check }: { check: string }) => check === 'master key'
-    const [finding, ...others] = json().findings.filter(isOfKey)
-    expect(others).toEqual([])
-    return { code, ...finding }
+  await Bun.write(home.database, 'x'.repeat(10_000))
+  const { code, out } = await home.gatehouse('doctor')
+  expect(code).toBe(1)
+  for (const line of [/problem +database/, /ok +disk/]) expect(out).toMatch(line)
+  const listed = await home.gatehouse('tenant', 'list')
+  expect([listed.code, listed.err]).toEqual([1, expect.stringContaining('damaged')])
+  await Bun.write(home.database, '')
+  const { findings } = await home.json('doctor')
+  expect(findings.map(({ check }: { check: string }) => check)).toContain('disk')
+})
+
+type Home = Awaited<ReturnType<typeof newHome>>
+const MINE = 'data/master.key'
+
+/** Starts a server that creates the key, and then fails because its port is taken. */
+async function startOnce({ gatehouse }: Home) {
+  await using taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const { err } = await gatehouse('serve', '--server-port', `${taken.port}`)
+  expect(err).toContain(`${taken.port}`)
+}
+
+async function keyFinding({ gatehouse }: Home) {
+  const { code, json } = await gatehouse('doctor', '--json')
+  const isOfKey = ({ check }: { check: string }) => check === 'master key'
+  const [finding, ...others] = json().findings.filter(isOfKey)
+  expect(others).toEqual([])
+  return { code, ...finding }
+}
+
+test('The master key is created by the server alone, which closes it to others when doctor only warns', async () => {
+  using home = await newHome()
+  const file = home.file(MINE)
+  const none = 'none yet; the next start creates it'
+  expect(await keyFinding(home)).toMatchObject({ code: 0, message: none })
+  expect(existsSync(file)).toBe(false)
+  await startOnce(home)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  const id = expect.stringMatching(/master\.key, id [0-9a-f]{12}$/)
+  expect(await keyFinding(home)).toMatchObject({ code: 0, result: 'ok', message: id })
+  chmodSync(file, 0o644)
+  const message = `other accounts can read ${file} (mode 644): run chmod 600 ${file}`
+  expect(await keyFinding(home)).toMatchObject({ code: 0, result: 'warning', message })
+  await startOnce(home)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+})
+
+test('The master key keeps the server from starting when it is lost, foreign or not valid', async () => {
+  using home = await newHome()
+  using other = await newHome()
+  const file = home.file(MINE)
+  for (const { json, gatehouse } of [home, other]) {
+    const [{ id }] = (await json('tenant', 'list')).tenants
+    await gatehouse('export', '--tenant', id)
   }
+  async function expectRefusal(reason: string) {
+    const { code, err } = await home.serve()
+    expect([code, err]).toEqual([1, expect.stringContaining(reason)])
+    const message = err.trim()
+    expect(message.split('\n')).toHaveLength(1)
+    expect(await keyFinding(home)).toMatchObject({ code: 1, result: 'problem', message })
+  }
+  writeFileSync(file, readFileSync(other.file(MINE)))
+  await expectRefusal('does not match the database')
+  writeFileSync(file, 'secret')
+  await expectRefusal('is not a valid master key')
+  rmSync(file)
+  await expectRefusal('is missing in')
+  expect(existsSync(file)).toBe(false)
 
-  test('is created by the server alone, which closes it to others when doctor only warns', async () => {
-    using home = await newHome()
-    const file = home.file(MINE)
-    const none = 'none yet; the next start creates it'
-    expect(await keyFinding(home)).toMatchObject({ code: 0, message: none })
-    expect(existsSync(file)).toBe(false)
-    await startOnce(home)
-    expect(statSync(file).mode & 0o777).toBe(0o600)
-    const id = expect.stringMatching(/master\.key, id [0-9a-f]{12}$/)
-    expect(await keyFinding(home)).toMatchObject({ code: 0, result: 'ok', message: id })
-    chmodSync(file, 0o644)
-    const message = `other accounts can read ${file} (mode 644): run chmod 600 ${file}`
-    expect(await keyFinding(home)).toMatchObject({ code: 0, result: 'warning', message })
-    await startOnce(home)
-    expect(statSync(file).mode & 0o777).toBe(0o600)
-  })
-
-  test('keeps the server from starting when it is lost, foreign or not valid', async () => {
-    using home = await newHome()
-    using other = await newHome()
-    const file = home.file(MINE)
-    for (const { json, gatehouse } of [home, other]) {
-      const [{ id }] = (await json('tenant', 'list')).tenants
-      await gatehouse('export', '--tenant', id)
-    }
-    async function expectRefusal(reason: string) {
-      const { code, err } = await home.serve()
-      expect([code, err]).toEqual([1, expect.stringContaining(reason)])
-      const message = err.trim()
-      expect(message.split('\n')).toHaveLength(1)
-      expect(await keyFinding(home)).toMatchObject({ code: 1, result: 'problem', message })
-    }
-    writeFileSync(file, readFileSync(other.file(MINE)))
-    await expectRefusal('does not match the database')
-    writeFileSync(file, 'secret')
-    await expectRefusal('is not a valid master key')
-    rmSync(file)
-    await expectRefusal('is missing in')
-    expect(existsSync(file)).toBe(false)
-
-    using empty = await newHome({ isEmpty: true })
-    await Bun.write(empty.file(MINE), 'secret')
-    expect(await keyFinding(empty)).toMatchObject({ code: 1, result: 'problem' })
-  })
+  using empty = await newHome({ isEmpty: true })
+  await Bun.write(empty.file(MINE), 'secret')
+  expect(await keyFinding(empty)).toMatchObject({ code: 1, result: 'problem' })
 })
 
 test('Completion scripts name every command, and bash completes with its script', async () => {

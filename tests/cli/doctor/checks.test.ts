@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,8 +39,7 @@ const backupMade = (of: Partial<BackupRow> = {}): BackupRow => ({
   ...{ file: '/backup/a.tar.gz', bytes: 5 * MB, error: null, ...of },
 })
 
-describe('The place of the data', () => {
-  const MOUNTS = `22 27 0:21 / /proc rw,relatime - proc proc rw
+const MOUNTS = `22 27 0:21 / /proc rw,relatime - proc proc rw
 27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard
 30 27 0:40 / /mnt/nas rw,relatime shared:2 - nfs4 nas:/export rw,vers=4.2,addr=10.0.0.9
 31 27 0:41 / /mnt/win rw,relatime - cifs //nas/share rw,vers=3.1.1,uid=0
@@ -55,47 +54,46 @@ describe('The place of the data', () => {
 44 27 0:51 / /twice rw - nfs nas:/y rw
 45 44 8:1 / /twice rw - btrfs /dev/sdc rw,subvol=/
 `
-  const objection = (path: string, number = 0xef53) =>
-    objectionToPlace(mountOf(parseMounts(MOUNTS), path), number)
+const objection = (path: string, number = 0xef53) =>
+  objectionToPlace(mountOf(parseMounts(MOUNTS), path), number)
 
-  test('is a local disk, not a network file system, nor one without permissions', () => {
-    for (const [path, result, words] of [
-      ['/mnt/nas/gatehouse', 'problem', 'NFS'],
-      ['/mnt/win', 'problem', 'SMB'],
-      ['/mnt/far/data', 'problem', 'FUSE (sshfs)'],
-      ['/mnt/c/Users', 'problem', '9p'],
-      ['/mnt/user/appdata', 'problem', 'Unraid'],
-      ['/with blank/data', 'problem', 'NFS'],
-      ['/mnt/host/data', 'warning', 'a host directory'],
-      ['/mnt/usb', 'warning', 'does not store permissions'],
-      ['/mnt/ram/data', 'warning', 'in memory'],
-    ] as const)
-      expectFound(objection(path), result, words)
-    for (const path of ['/var/lib/gatehouse', '/mnt/nas/disk/data', '/mnt/nasty', '/twice/data'])
-      expect(objection(path)).toBeUndefined()
-    // Its number is that of FUSE.
-    expectFound(objection('/mnt/host', 0x65735546), 'warning')
-  })
+test('The place of the data is a local disk, not a network file system, nor one without permissions', () => {
+  for (const [path, result, words] of [
+    ['/mnt/nas/gatehouse', 'problem', 'NFS'],
+    ['/mnt/win', 'problem', 'SMB'],
+    ['/mnt/far/data', 'problem', 'FUSE (sshfs)'],
+    ['/mnt/c/Users', 'problem', '9p'],
+    ['/mnt/user/appdata', 'problem', 'Unraid'],
+    ['/with blank/data', 'problem', 'NFS'],
+    ['/mnt/host/data', 'warning', 'a host directory'],
+    ['/mnt/usb', 'warning', 'does not store permissions'],
+    ['/mnt/ram/data', 'warning', 'in memory'],
+  ] as const)
+    expectFound(objection(path), result, words)
+  for (const path of ['/var/lib/gatehouse', '/mnt/nas/disk/data', '/mnt/nasty', '/twice/data'])
+    expect(objection(path)).toBeUndefined()
+  // Its number is that of FUSE.
+  expectFound(objection('/mnt/host', 0x65735546), 'warning')
+})
 
-  test('is judged by its file system number when there is no list of mounts', () => {
-    for (const number of [0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x65735546, 0x01021997])
-      expectFound(objectionToPlace(undefined, number), 'problem')
-    for (const number of [0x794c7630, 0x01021994])
-      expectFound(objectionToPlace(undefined, number), 'warning')
-    expectFound(objectionToPlace(undefined, 0xef53), undefined)
-    for (const text of ['', 'nonsense\n1 2 3 - \n']) expect(parseMounts(text)).toEqual([])
-  })
+test('The place of the data is judged by its file system number when there is no list of mounts', () => {
+  for (const number of [0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x65735546, 0x01021997])
+    expectFound(objectionToPlace(undefined, number), 'problem')
+  for (const number of [0x794c7630, 0x01021994])
+    expectFound(objectionToPlace(undefined, number), 'warning')
+  expectFound(objectionToPlace(undefined, 0xef53), undefined)
+  for (const text of ['', 'nonsense\n1 2 3 - \n']) expect(parseMounts(text)).toEqual([])
+})
 
-  test('has to be a named volume in a container', () => {
-    const at = (volume: string) => {
-      const mount = `610 600 8:1 /var/lib/docker/volumes/${volume}/_data /data rw - ext4 /dev/sda1 rw`
-      const text = `600 590 0:60 / / rw - overlay overlay rw,lowerdir=/x\n${volume && mount}`
-      return objectionToPlace(mountOf(parseMounts(text), '/data'), volume ? 0xef53 : 0x794c7630)
-    }
-    expect(at('')?.message).toContain('data_dir is not on a volume')
-    expect(at('0f'.repeat(32))?.message).toContain('an anonymous volume')
-    expect(at('gatehouse_data')).toBeUndefined()
-  })
+test('The place of the data has to be a named volume in a container', () => {
+  const at = (volume: string) => {
+    const mount = `610 600 8:1 /var/lib/docker/volumes/${volume}/_data /data rw - ext4 /dev/sda1 rw`
+    const text = `600 590 0:60 / / rw - overlay overlay rw,lowerdir=/x\n${volume && mount}`
+    return objectionToPlace(mountOf(parseMounts(text), '/data'), volume ? 0xef53 : 0x794c7630)
+  }
+  expect(at('')?.message).toContain('data_dir is not on a volume')
+  expect(at('0f'.repeat(32))?.message).toContain('an anonymous volume')
+  expect(at('gatehouse_data')).toBeUndefined()
 })
 
 test('Data of another account is a problem, and what others can read a warning, with the command', () => {
@@ -115,58 +113,56 @@ test('Data of another account is a problem, and what others can read a warning, 
   expectFound(openToOthers('/data', open), 'warning', message)
 })
 
-describe('A directory that does not respond', () => {
-  /** An installation with a backup elsewhere that all accounts can read. */
-  function installed(folder: string) {
-    const [dataDir, directory] = [join(folder, 'data'), join(folder, 'far')]
-    for (const path of [dataDir, directory]) mkdirSync(path, { mode: 0o700 })
-    writeFileSync(join(directory, 'a.tar.gz'), '', { mode: 0o644 })
-    const config = testConfig({ 'data-dir': dataDir, 'backup-directory': directory })
-    return { config, dataDir, far: directory }
+/** An installation with a backup elsewhere that all accounts can read. */
+function installed(folder: string) {
+  const [dataDir, directory] = [join(folder, 'data'), join(folder, 'far')]
+  for (const path of [dataDir, directory]) mkdirSync(path, { mode: 0o700 })
+  writeFileSync(join(directory, 'a.tar.gz'), '', { mode: 0o644 })
+  const config = testConfig({ 'data-dir': dataDir, 'backup-directory': directory })
+  return { config, dataDir, far: directory }
+}
+
+test('A directory that does not respond is a problem, for data, backups and temporary files; a missing one is none', async () => {
+  using folder = temporaryFolder()
+  const { config, dataDir, far } = installed(folder.path)
+  const never = () => new Promise(() => {})
+  const unreachable = async (isDead: (path: string) => boolean) => {
+    const read = (path: string) => (isDead(path) ? never() : Promise.resolve())
+    const { paths, findings } = await findUnreachable(config, { read, longestMs: 5 })
+    return { paths: [...paths], findings }
   }
+  expect(await findUnreachable(config)).toEqual({ paths: new Set(), findings: [] })
+  for (const dead of [dataDir, join(dataDir, 'backups'), far, tmpdir()]) {
+    const { paths, findings } = await unreachable((path) => path === dead)
+    expect(paths).toEqual([dead])
+    expectFound(findings, 'problem', `${dead} does not respond: check its`)
+  }
+  // Backups below the data are not read either.
+  expect((await unreachable((path) => path !== tmpdir())).paths).toEqual([dataDir])
 
-  test('is a problem, for data, backups and temporary files; a missing one is none', async () => {
-    using folder = temporaryFolder()
-    const { config, dataDir, far } = installed(folder.path)
-    const never = () => new Promise(() => {})
-    const unreachable = async (isDead: (path: string) => boolean) => {
-      const read = (path: string) => (isDead(path) ? never() : Promise.resolve())
-      const { paths, findings } = await findUnreachable(config, { read, longestMs: 5 })
-      return { paths: [...paths], findings }
-    }
-    expect(await findUnreachable(config)).toEqual({ paths: new Set(), findings: [] })
-    for (const dead of [dataDir, join(dataDir, 'backups'), far, tmpdir()]) {
-      const { paths, findings } = await unreachable((path) => path === dead)
-      expect(paths).toEqual([dead])
-      expectFound(findings, 'problem', `${dead} does not respond: check its`)
-    }
-    // Backups below the data are not read either.
-    expect((await unreachable((path) => path !== tmpdir())).paths).toEqual([dataDir])
-
-    const stale = await findUnreachable(config, {
-      read: async (path) => {
-        if (path === far) throw Object.assign(new Error('no'), { code: 'ESTALE' })
-      },
-    })
-    expect([...stale.paths]).toEqual([far])
-    expectFound(stale.findings, 'problem', 'cannot be read: no')
+  const stale = await findUnreachable(config, {
+    read: async (path) => {
+      if (path === far) throw Object.assign(new Error('no'), { code: 'ESTALE' })
+    },
   })
+  expect([...stale.paths]).toEqual([far])
+  expectFound(stale.findings, 'problem', 'cannot be read: no')
+})
 
-  test('is not touched by any check', () => {
-    using folder = temporaryFolder()
-    const { config, far } = installed(folder.path)
-    const message = `other accounts can read ${far}/a.tar.gz: run chmod -R go= ${far}`
-    expect(permissions(config, new Set())).toMatchObject([{ message }])
-    expect(permissions(config, new Set([far]))).toEqual([])
-    const onlyFar = { ...config, dataDir: '/nowhere' }
-    expect(disk.space(onlyFar, new Set([tmpdir()]))).toMatchObject([{ check: 'disk of backups' }])
-    expect(disk.space(onlyFar, new Set([tmpdir(), far]))).toEqual([])
-    const store = { list: () => [backupMade()], latest: () => backupMade() }
-    const gone = { backup: { ...config.backup, directory: '/nowhere' } }
-    const judged = (paths: string[]) => backupFindings(store, NOW, gone, new Set(paths), NOW)
-    expect(judged([])[0]?.message).toContain('/nowhere does not exist')
-    expectFound(judged(['/nowhere']), 'ok')
-  })
+test('A directory that does not respond is not touched by any check', () => {
+  using folder = temporaryFolder()
+  const { config, far } = installed(folder.path)
+  const message = `other accounts can read ${far}/a.tar.gz: run chmod -R go= ${far}`
+  expect(permissions(config, new Set())).toMatchObject([{ message }])
+  expect(permissions(config, new Set([far]))).toEqual([])
+  const onlyFar = { ...config, dataDir: '/nowhere' }
+  expect(disk.space(onlyFar, new Set([tmpdir()]))).toMatchObject([{ check: 'disk of backups' }])
+  expect(disk.space(onlyFar, new Set([tmpdir(), far]))).toEqual([])
+  const store = { list: () => [backupMade()], latest: () => backupMade() }
+  const gone = { backup: { ...config.backup, directory: '/nowhere' } }
+  const judged = (paths: string[]) => backupFindings(store, NOW, gone, new Set(paths), NOW)
+  expect(judged([])[0]?.message).toContain('/nowhere does not exist')
+  expectFound(judged(['/nowhere']), 'ok')
 })
 
 test('Files with secrets must not be open to all accounts; to a group they may be', () => {

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import type { Finding } from '../../../src/cli/doctor/finding.ts'
@@ -79,96 +79,92 @@ test('Doctor finds no problem in a good installation, under all headings', async
   expect(lines).toEqual(expect.arrayContaining(groups))
 })
 
-describe('Doctor changes nothing', () => {
-  test('on a database that is closed, or in a directory that does not exist', async () => {
-    using home = await newHome()
-    home.withoutLog()
-    const before = shapeOf(home.dataDir)
-    expect(before).toHaveLength(1)
-    await home.examine()
-    expect(shapeOf(home.dataDir)).toEqual(before)
-    using empty = temporaryFolder()
-    const found = await home.found('data directory', '--data-dir', join(empty.path, 'none'))
-    expect(found).toEqual([like('warning')])
-    expect(fs.readdirSync(empty.path)).toEqual([])
-  })
-
-  test('on a database that is open, whose log it reads, but for the index of a log', async () => {
-    using home = await newHome()
-    const db = openDatabase({ dataDir: home.dataDir, synchronous: 'normal' })
-    await db.commit(() => void db.client.run('UPDATE _migrations SET applied_at = 4102444800000'))
-    const before = shapeOf(home.dataDir)
-    const log = fs.readFileSync(`${db.file}-wal`)
-    expect(await home.found('clock')).toEqual([like('problem')])
-    expect(shapeOf(home.dataDir)).toEqual(before)
-    expect(fs.readFileSync(`${db.file}-wal`).equals(log)).toBe(true)
-
-    const copy = home.copy()
-    for (const end of ['', '-wal']) fs.copyFileSync(home.file + end, databaseFile(copy) + end)
-    db.close()
-    const copied = shapeOf(copy)
-    await home.examine('--data-dir', copy)
-    const isIndex = ({ name }: { name: string }) => name.endsWith('-shm')
-    expect(shapeOf(copy).filter((file) => !isIndex(file))).toEqual(copied)
-    expect(shapeOf(copy).filter(isIndex)).toHaveLength(1)
-  })
-
-  test('because its database is read-only, with and without a log', async () => {
-    using home = await newHome()
-    async function expectRefusal() {
-      const { db, isWithoutLog } = readOnlyDatabase(home.dataDir)
-      const erase = () => void db.client.run('DELETE FROM tenants')
-      expect(isWithoutLog).toBe(false)
-      expect(erase).toThrow('readonly')
-      await expect(db.commit(erase)).rejects.toThrow('read-only')
-      db.close()
-    }
-    home.withoutLog()
-    await expectRefusal()
-    using other = home.open()
-    other.run('CREATE TABLE beside (x)')
-    expect(fs.existsSync(`${home.file}-wal`)).toBe(true)
-    await expectRefusal()
-  })
+test('Doctor changes nothing on a database that is closed, or in a directory that does not exist', async () => {
+  using home = await newHome()
+  home.withoutLog()
+  const before = shapeOf(home.dataDir)
+  expect(before).toHaveLength(1)
+  await home.examine()
+  expect(shapeOf(home.dataDir)).toEqual(before)
+  using empty = temporaryFolder()
+  const found = await home.found('data directory', '--data-dir', join(empty.path, 'none'))
+  expect(found).toEqual([like('warning')])
+  expect(fs.readdirSync(empty.path)).toEqual([])
 })
 
-describe('A database that no process has open', () => {
-  const isLateThere = async ({ db }: OpenedDatabase) =>
-    db.client.query("SELECT count(*) AS n FROM sqlite_schema WHERE name = 'late'").get()
+test('Doctor changes nothing on a database that is open, whose log it reads, but for the index of a log', async () => {
+  using home = await newHome()
+  const db = openDatabase({ dataDir: home.dataDir, synchronous: 'normal' })
+  await db.commit(() => void db.client.run('UPDATE _migrations SET applied_at = 4102444800000'))
+  const before = shapeOf(home.dataDir)
+  const log = fs.readFileSync(`${db.file}-wal`)
+  expect(await home.found('clock')).toEqual([like('problem')])
+  expect(shapeOf(home.dataDir)).toEqual(before)
+  expect(fs.readFileSync(`${db.file}-wal`).equals(log)).toBe(true)
 
-  /** Reads the database, and does `meanwhile` during the first read. */
-  async function readWhile(home: Home, meanwhile: () => void) {
-    home.withoutLog()
-    let reads = 0
-    const found = await readDatabase(home.dataDir, async (opened) => {
-      if (reads++ === 0) meanwhile()
-      return isLateThere(opened)
-    })
-    return { reads, found }
+  const copy = home.copy()
+  for (const end of ['', '-wal']) fs.copyFileSync(home.file + end, databaseFile(copy) + end)
+  db.close()
+  const copied = shapeOf(copy)
+  await home.examine('--data-dir', copy)
+  const isIndex = ({ name }: { name: string }) => name.endsWith('-shm')
+  expect(shapeOf(copy).filter((file) => !isIndex(file))).toEqual(copied)
+  expect(shapeOf(copy).filter(isIndex)).toHaveLength(1)
+})
+
+test('Doctor changes nothing because its database is read-only, with and without a log', async () => {
+  using home = await newHome()
+  async function expectRefusal() {
+    const { db, isWithoutLog } = readOnlyDatabase(home.dataDir)
+    const erase = () => void db.client.run('DELETE FROM tenants')
+    expect(isWithoutLog).toBe(false)
+    expect(erase).toThrow('readonly')
+    await expect(db.commit(erase)).rejects.toThrow('read-only')
+    db.close()
   }
+  home.withoutLog()
+  await expectRefusal()
+  using other = home.open()
+  other.run('CREATE TABLE beside (x)')
+  expect(fs.existsSync(`${home.file}-wal`)).toBe(true)
+  await expectRefusal()
+})
 
-  test('is read once, and again when a server starts meanwhile', async () => {
-    using home = await newHome()
-    expect(await readWhile(home, () => {})).toEqual({ reads: 1, found: { n: 0 } })
-    const failing = readDatabase(home.dataDir, () => Promise.reject(new Error('no luck')))
-    await expect(failing).rejects.toThrow('no luck')
-    using server = home.open()
-    const late = () => void server.run('CREATE TABLE late (x)')
-    expect(await readWhile(home, late)).toEqual({ reads: 2, found: { n: 1 } })
-  })
+const isLateThere = async ({ db }: OpenedDatabase) =>
+  db.client.query("SELECT count(*) AS n FROM sqlite_schema WHERE name = 'late'").get()
 
-  test('is read again when a command has run meanwhile, even if the first read failed', async () => {
-    using home = await newHome()
-    const late = () => {
-      const command = home.open()
-      command.run('CREATE TABLE late (x)')
-      command.run('PRAGMA wal_checkpoint(TRUNCATE)')
-      command.close(true)
-      home.withoutLog()
-      throw new Error('torn')
-    }
-    expect(await readWhile(home, late)).toEqual({ reads: 2, found: { n: 1 } })
+/** Reads the database, and does `meanwhile` during the first read. */
+async function readWhile(home: Home, meanwhile: () => void) {
+  home.withoutLog()
+  let reads = 0
+  const found = await readDatabase(home.dataDir, async (opened) => {
+    if (reads++ === 0) meanwhile()
+    return isLateThere(opened)
   })
+  return { reads, found }
+}
+
+test('A database that no process has open is read once, and again when a server starts meanwhile', async () => {
+  using home = await newHome()
+  expect(await readWhile(home, () => {})).toEqual({ reads: 1, found: { n: 0 } })
+  const failing = readDatabase(home.dataDir, () => Promise.reject(new Error('no luck')))
+  await expect(failing).rejects.toThrow('no luck')
+  using server = home.open()
+  const late = () => void server.run('CREATE TABLE late (x)')
+  expect(await readWhile(home, late)).toEqual({ reads: 2, found: { n: 1 } })
+})
+
+test('A database that no process has open is read again when a command has run meanwhile, even if the first read failed', async () => {
+  using home = await newHome()
+  const late = () => {
+    const command = home.open()
+    command.run('CREATE TABLE late (x)')
+    command.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    command.close(true)
+    home.withoutLog()
+    throw new Error('torn')
+  }
+  expect(await readWhile(home, late)).toEqual({ reads: 2, found: { n: 1 } })
 })
 
 test('A database without its log, with a dangling reference or damage has a finding with the way out', async () => {
@@ -228,42 +224,40 @@ test('Sealed secrets of an unknown key are counted by table, once there is a new
   expect(found).not.toContain('fingerprint_keys')
 })
 
-describe('Files', () => {
-  test('that other accounts can read are named, and stay as they are', async () => {
-    using home = await newHome()
-    const backups = join(home.dataDir, 'backups')
-    fs.mkdirSync(backups)
-    for (const [name, mode] of Object.entries({ 'a.tar.gz': 0o644, 'b.tar.gz': 0o600 })) {
-      fs.writeFileSync(join(backups, name), '')
-      fs.chmodSync(join(backups, name), mode)
-    }
-    fs.chmodSync(home.file, 0o640)
-    fs.chmodSync(home.dataDir, 0o755)
-    const { code, of } = await home.examine()
-    expect(code).toBe(0)
-    expect(of('data directory')).toEqual([like('warning', '(mode 755): run chmod 700')])
-    expect(of('permissions')).toEqual([
-      `warning: other accounts can read ${home.file}: run chmod -R go= ${home.dataDir}`,
-      `warning: other accounts can read ${backups}/a.tar.gz: run chmod -R go= ${backups}`,
-    ])
-    expect(fs.statSync(home.file).mode & 0o777).toBe(0o640)
-  })
+test('Files that other accounts can read are named, and stay as they are', async () => {
+  using home = await newHome()
+  const backups = join(home.dataDir, 'backups')
+  fs.mkdirSync(backups)
+  for (const [name, mode] of Object.entries({ 'a.tar.gz': 0o644, 'b.tar.gz': 0o600 })) {
+    fs.writeFileSync(join(backups, name), '')
+    fs.chmodSync(join(backups, name), mode)
+  }
+  fs.chmodSync(home.file, 0o640)
+  fs.chmodSync(home.dataDir, 0o755)
+  const { code, of } = await home.examine()
+  expect(code).toBe(0)
+  expect(of('data directory')).toEqual([like('warning', '(mode 755): run chmod 700')])
+  expect(of('permissions')).toEqual([
+    `warning: other accounts can read ${home.file}: run chmod -R go= ${home.dataDir}`,
+    `warning: other accounts can read ${backups}/a.tar.gz: run chmod -R go= ${backups}`,
+  ])
+  expect(fs.statSync(home.file).mode & 0o777).toBe(0o640)
+})
 
-  test.skipIf(process.getuid?.() !== 0)('of another owner may only be backups', async () => {
-    using home = await newHome()
-    const [backups, far] = [join(home.dataDir, 'backups'), join(home.folder, 'far')]
-    for (const directory of [backups, far]) {
-      fs.mkdirSync(directory)
-      fs.writeFileSync(join(directory, 'a.tar.gz'), '', { mode: 0o600 })
-      fs.chownSync(join(directory, 'a.tar.gz'), 1234, 1234)
-    }
-    const examine = () => home.examine('--backup-directory', far)
-    const good = await examine()
-    expect([good.code, good.of('permissions')]).toEqual([0, []])
-    fs.chownSync(home.file, 1234, 1234)
-    const { code, of } = await examine()
-    expect([code, of('permissions')]).toEqual([1, [like('problem', `chown -R 0 ${home.dataDir}`)]])
-  })
+test.skipIf(process.getuid?.() !== 0)('Files of another owner may only be backups', async () => {
+  using home = await newHome()
+  const [backups, far] = [join(home.dataDir, 'backups'), join(home.folder, 'far')]
+  for (const directory of [backups, far]) {
+    fs.mkdirSync(directory)
+    fs.writeFileSync(join(directory, 'a.tar.gz'), '', { mode: 0o600 })
+    fs.chownSync(join(directory, 'a.tar.gz'), 1234, 1234)
+  }
+  const examine = () => home.examine('--backup-directory', far)
+  const good = await examine()
+  expect([good.code, good.of('permissions')]).toEqual([0, []])
+  fs.chownSync(home.file, 1234, 1234)
+  const { code, of } = await examine()
+  expect([code, of('permissions')]).toEqual([1, [like('problem', `chown -R 0 ${home.dataDir}`)]])
 })
 
 test('Work of a killed server waits for the next one, and of a running one is overdue after 10 minutes', async () => {

@@ -83,121 +83,117 @@ test('Each change is audited, without the token', async () => {
   expect(bots.list(tenant.id)).toMatchObject([{ username: null, token: null }])
 })
 
-describe('A token', () => {
-  test('is sealed for its bot, and refused if malformed before Telegram is asked', async () => {
-    const [mine, other] = [await configured(), await configured()]
-    expect(JSON.stringify(store.bots.all())).not.toContain(secretOf(mine.bot.token))
-    expect(() => bots.apiOf({ ...other.row(), token: mine.row().token })).toThrow()
-    expect((await bots.apiOf(mine.row()).getMe()).username).toBe(mine.bot.username)
-    const calls = botApi.calls.length
-    for (const token of ['', 'nonsense', '123456', 'abc:def', '1:a/../b'])
-      expect(await refusalOf(mine.set({ token }))).toMatchObject({ field: 'token', rule: 'format' })
-    expect(botApi.calls).toHaveLength(calls)
-    const unknown = `${mine.bot.id}:${'x'.repeat(35)}`
-    expect(await refusalOf(mine.set({ token: unknown }))).toMatchObject({ field: 'token' })
-  })
-
-  test('of the same bot continues where that was, even after it was removed', async () => {
-    const { bot, row, set, ...tenant } = await enabled()
-    const ada = botApi.person()
-    ada.say(bot, 'Hello')
-    await ada.waitForMessage(bot)
-    const lastPoll = () => callsBy(bot, 'getUpdates').at(-1)
-    await until(() => row().updateOffset !== null && lastPoll()?.status === undefined)
-    const { id, updateOffset } = row()
-    const token = bot.revokeToken()
-    await set({ token })
-    await botApi.waitForPoller(bot)
-    expect(lastPoll()?.params.offset).toBe(updateOffset)
-    expect(row()).toMatchObject({ id, updateOffset, isEnabled: true, health: 'ok' })
-    await tenant.remove()
-    await set({ token })
-    expect(row()).toMatchObject({ id, updateOffset, isEnabled: false })
-  })
-
-  test('of another bot begins anew, and removes the webhook of the former', async () => {
-    const { bot, row, set } = await enabled('webhook')
-    const { id } = row()
-    await set({ token: botApi.bot().token })
-    expect(row().id).not.toBe(id)
-    expect(row()).toMatchObject({ updateOffset: null, isEnabled: true })
-    expect(bot.webhook).toBeUndefined()
-  })
-
-  test('of a bot that another tenant or system uses is refused', async () => {
-    const [mine, other] = [await enabled(), await configured()]
-    const before = [mine.row(), mine.audited()]
-    const inUse = { code: 'bot_in_use' }
-    expect(await refusalOf(mine.set({ token: other.bot.token }))).toMatchObject(inUse)
-    await other.disable()
-    expect(await refusalOf(mine.set({ token: other.bot.revokeToken() }))).toMatchObject(inUse)
-    const foreign = botApi.bot()
-    foreign.ownedByWebhook(FOREIGN)
-    const message = expect.stringContaining('bots.example')
-    const refusal = await refusalOf(mine.set({ token: foreign.token }))
-    expect(refusal).toMatchObject({ ...inUse, message })
-    expect([mine.row(), mine.audited()]).toEqual(before)
-    await other.remove()
-    await mine.set({ token: other.bot.token })
-  })
+test('A token is sealed for its bot, and refused if malformed before Telegram is asked', async () => {
+  const [mine, other] = [await configured(), await configured()]
+  expect(JSON.stringify(store.bots.all())).not.toContain(secretOf(mine.bot.token))
+  expect(() => bots.apiOf({ ...other.row(), token: mine.row().token })).toThrow()
+  expect((await bots.apiOf(mine.row()).getMe()).username).toBe(mine.bot.username)
+  const calls = botApi.calls.length
+  for (const token of ['', 'nonsense', '123456', 'abc:def', '1:a/../b'])
+    expect(await refusalOf(mine.set({ token }))).toMatchObject({ field: 'token', rule: 'format' })
+  expect(botApi.calls).toHaveLength(calls)
+  const unknown = `${mine.bot.id}:${'x'.repeat(35)}`
+  expect(await refusalOf(mine.set({ token: unknown }))).toMatchObject({ field: 'token' })
 })
 
-describe('Nothing changes', () => {
-  test.each([
-    ['set', 'getMe'],
-    ['set', 'getWebhookInfo'],
-    ['enable', 'getWebhookInfo'],
-  ] as const)('when Telegram is too slow to %s (%s)', async (verb, method) => {
-    const { audited, bot, row, set, enable } = await configured()
-    const before = [row(), audited()]
-    using fault = botApi.fail({ method, bot, delayMs: 60_000 })
-    const refusal = refusalOf(verb === 'set' ? set({ token: bot.token }) : enable())
-    await until(() => fault.hits() > 0)
-    await clock.advance(10_000)
-    const message = expect.stringContaining('did not respond completely in time')
-    expect(await refusal).toMatchObject({ code: 'messenger_unavailable', message })
-    expect([row(), audited()]).toEqual(before)
-  })
+test('A token of the same bot continues where that was, even after it was removed', async () => {
+  const { bot, row, set, ...tenant } = await enabled()
+  const ada = botApi.person()
+  ada.say(bot, 'Hello')
+  await ada.waitForMessage(bot)
+  const lastPoll = () => callsBy(bot, 'getUpdates').at(-1)
+  await until(() => row().updateOffset !== null && lastPoll()?.status === undefined)
+  const { id, updateOffset } = row()
+  const token = bot.revokeToken()
+  await set({ token })
+  await botApi.waitForPoller(bot)
+  expect(lastPoll()?.params.offset).toBe(updateOffset)
+  expect(row()).toMatchObject({ id, updateOffset, isEnabled: true, health: 'ok' })
+  await tenant.remove()
+  await set({ token })
+  expect(row()).toMatchObject({ id, updateOffset, isEnabled: false })
+})
 
-  test('when the webhook of another system cannot be removed', async () => {
-    const { bot, enable, row } = await configured('polling', FOREIGN)
-    expect(await refusalOf(enable())).toMatchObject({ code: 'bot_in_use' })
-    const fault = botApi.fail({ method: 'deleteWebhook', bot, status: 500 })
-    const refusal = await refusalOf(enable({ takeOver: true }))
-    expect(refusal).toMatchObject({ code: 'messenger_unavailable' })
-    expect(row()).toMatchObject({ isEnabled: false })
-    fault.end()
-    const { warnings } = await enable({ takeOver: true })
-    expect(warnings).toEqual([expect.stringContaining('bots.example')])
-    expect(bot.webhook).toBeUndefined()
-  })
+test('A token of another bot begins anew, and removes the webhook of the former', async () => {
+  const { bot, row, set } = await enabled('webhook')
+  const { id } = row()
+  await set({ token: botApi.bot().token })
+  expect(row().id).not.toBe(id)
+  expect(row()).toMatchObject({ updateOffset: null, isEnabled: true })
+  expect(bot.webhook).toBeUndefined()
+})
 
-  test('when the bot is removed while Telegram is asked about it', async () => {
-    const { bot, enable, remove, row } = await configured()
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const fault = botApi.fail({ method: 'getWebhookInfo', bot, until: promise, times: 1 })
-    const refusal = refusalOf(enable())
-    await until(() => fault.hits() === 1)
-    await remove()
-    resolve()
-    expect(await refusal).toMatchObject({ code: 'bot_not_configured' })
-    expect(row()).toMatchObject({ isEnabled: false, token: null })
-  })
+test('A token of a bot that another tenant or system uses is refused', async () => {
+  const [mine, other] = [await enabled(), await configured()]
+  const before = [mine.row(), mine.audited()]
+  const inUse = { code: 'bot_in_use' }
+  expect(await refusalOf(mine.set({ token: other.bot.token }))).toMatchObject(inUse)
+  await other.disable()
+  expect(await refusalOf(mine.set({ token: other.bot.revokeToken() }))).toMatchObject(inUse)
+  const foreign = botApi.bot()
+  foreign.ownedByWebhook(FOREIGN)
+  const message = expect.stringContaining('bots.example')
+  const refusal = await refusalOf(mine.set({ token: foreign.token }))
+  expect(refusal).toMatchObject({ ...inUse, message })
+  expect([mine.row(), mine.audited()]).toEqual(before)
+  await other.remove()
+  await mine.set({ token: other.bot.token })
+})
 
-  test('in the wrong environment, or for a tenant that does not exist', async () => {
-    const { id, owner, sandbox } = await fixture.newTenantWithoutBots()
-    const { token } = botApi.bot()
-    for (const [work, refusal] of [
-      [() => bots.set(actor, owner, { match: 'required' }), { field: 'token', rule: 'required' }],
-      [() => bots.set(actor, sandbox, { token }), { rule: 'not_allowed' }],
-      [() => bots.set(actor, sandbox, { transport: 'webhook' }), { rule: 'not_allowed' }],
-      [() => bots.enable(actor, owner), { code: 'bot_not_configured' }],
-      [() => bots.disable(actor, sandbox), { kind: 'not_found' }],
-      [() => bots.enable(actor, { ...sandbox, tenantId: 'x' }), { kind: 'not_found' }],
-    ] as const)
-      expect(await refusalOf(work())).toMatchObject(refusal)
-    expect(bots.list(id)).toEqual([])
-  })
+test.each([
+  ['set', 'getMe'],
+  ['set', 'getWebhookInfo'],
+  ['enable', 'getWebhookInfo'],
+] as const)('when Telegram is too slow to %s (%s)', async (verb, method) => {
+  const { audited, bot, row, set, enable } = await configured()
+  const before = [row(), audited()]
+  using fault = botApi.fail({ method, bot, delayMs: 60_000 })
+  const refusal = refusalOf(verb === 'set' ? set({ token: bot.token }) : enable())
+  await until(() => fault.hits() > 0)
+  await clock.advance(10_000)
+  const message = expect.stringContaining('did not respond completely in time')
+  expect(await refusal).toMatchObject({ code: 'messenger_unavailable', message })
+  expect([row(), audited()]).toEqual(before)
+})
+
+test('Nothing changes when the webhook of another system cannot be removed', async () => {
+  const { bot, enable, row } = await configured('polling', FOREIGN)
+  expect(await refusalOf(enable())).toMatchObject({ code: 'bot_in_use' })
+  const fault = botApi.fail({ method: 'deleteWebhook', bot, status: 500 })
+  const refusal = await refusalOf(enable({ takeOver: true }))
+  expect(refusal).toMatchObject({ code: 'messenger_unavailable' })
+  expect(row()).toMatchObject({ isEnabled: false })
+  fault.end()
+  const { warnings } = await enable({ takeOver: true })
+  expect(warnings).toEqual([expect.stringContaining('bots.example')])
+  expect(bot.webhook).toBeUndefined()
+})
+
+test('Nothing changes when the bot is removed while Telegram is asked about it', async () => {
+  const { bot, enable, remove, row } = await configured()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const fault = botApi.fail({ method: 'getWebhookInfo', bot, until: promise, times: 1 })
+  const refusal = refusalOf(enable())
+  await until(() => fault.hits() === 1)
+  await remove()
+  resolve()
+  expect(await refusal).toMatchObject({ code: 'bot_not_configured' })
+  expect(row()).toMatchObject({ isEnabled: false, token: null })
+})
+
+test('Nothing changes in the wrong environment, or for a tenant that does not exist', async () => {
+  const { id, owner, sandbox } = await fixture.newTenantWithoutBots()
+  const { token } = botApi.bot()
+  for (const [work, refusal] of [
+    [() => bots.set(actor, owner, { match: 'required' }), { field: 'token', rule: 'required' }],
+    [() => bots.set(actor, sandbox, { token }), { rule: 'not_allowed' }],
+    [() => bots.set(actor, sandbox, { transport: 'webhook' }), { rule: 'not_allowed' }],
+    [() => bots.enable(actor, owner), { code: 'bot_not_configured' }],
+    [() => bots.disable(actor, sandbox), { kind: 'not_found' }],
+    [() => bots.enable(actor, { ...sandbox, tenantId: 'x' }), { kind: 'not_found' }],
+  ] as const)
+    expect(await refusalOf(work())).toMatchObject(refusal)
+  expect(bots.list(id)).toEqual([])
 })
 
 test('Of two changes at once both hold, to the token one wins, and one bot is for one tenant', async () => {
@@ -251,44 +247,37 @@ describe('A bot with a webhook', () => {
   })
 })
 
-describe('A webhook', () => {
-  test('is called by Telegram over HTTPS on its ports, and is ours with the id of the bot', () => {
-    for (const rest of ['', ':443', ':80', ':88', ':8443', '/below'])
-      expect(webhookObjection(`https://gate.example${rest}`, false)).toBeUndefined()
-    for (const url of [
-      'http://gate.example',
-      'http://gate.example:443',
-      'https://gate.example:444',
+test('A webhook is called by Telegram over HTTPS on its ports, and is ours with the id of the bot', () => {
+  for (const rest of ['', ':443', ':80', ':88', ':8443', '/below'])
+    expect(webhookObjection(`https://gate.example${rest}`, false)).toBeUndefined()
+  for (const url of ['http://gate.example', 'http://gate.example:443', 'https://gate.example:444'])
+    expect([webhookObjection(url, false) === undefined, webhookObjection(url, true)]).toEqual([
+      false,
+      undefined,
     ])
-      expect([webhookObjection(url, false) === undefined, webhookObjection(url, true)]).toEqual([
-        false,
-        undefined,
-      ])
-    const isOurs = (url: string, botId?: string) => isOurWebhook(url, botId, 'https://gate.example')
-    const path = 'example/v1/passepartout/telegram'
-    for (const host of ['gate', 'old'])
-      expect(isOurs(`https://${host}.${path}/b1`, 'b1')).toBe(true)
-    expect(isOurs(`https://gate.${path}/other`, 'b1')).toBe(true)
-    expect(isOurs(`https://old.${path}/b1`)).toBe(false)
-    for (const url of [`https://old.${path}/b2`, 'nonsense']) expect(isOurs(url, 'b1')).toBe(false)
-  })
+  const isOurs = (url: string, botId?: string) => isOurWebhook(url, botId, 'https://gate.example')
+  const path = 'example/v1/passepartout/telegram'
+  for (const host of ['gate', 'old']) expect(isOurs(`https://${host}.${path}/b1`, 'b1')).toBe(true)
+  expect(isOurs(`https://gate.${path}/other`, 'b1')).toBe(true)
+  expect(isOurs(`https://old.${path}/b1`)).toBe(false)
+  for (const url of [`https://old.${path}/b2`, 'nonsense']) expect(isOurs(url, 'b1')).toBe(false)
+})
 
-  test('that Telegram cannot call is refused, for a bot in use at once', async () => {
-    expect(isTelegramItself('https://api.telegram.org')).toBe(true)
-    expect(isTelegramItself('http://127.0.0.1:8081')).toBe(false)
-    const { db, audit, sealing, tenants } = app.platform
-    const connect = createTelegram({ clock, apiRoot: botApi.url })
-    const baseUrl = () => 'http://gate.example'
-    const ownership = createOwnership({ connect, baseUrl, isOwnServer: false })
-    const strict = createBots({ db, clock, audit, sealing, store, tenants, connect, ownership })
-    const refused = { field: 'transport', rule: 'not_allowed' }
-    const disabled = await configured('webhook')
-    expect(await refusalOf(strict.enable(actor, disabled.owner))).toMatchObject(refused)
-    const { owner, row } = await enabled()
-    const refusal = await refusalOf(strict.set(actor, owner, { transport: 'webhook' }))
-    expect(refusal).toMatchObject(refused)
-    expect(row()).toMatchObject({ transport: 'polling', isEnabled: true })
-  })
+test('A webhook that Telegram cannot call is refused, for a bot in use at once', async () => {
+  expect(isTelegramItself('https://api.telegram.org')).toBe(true)
+  expect(isTelegramItself('http://127.0.0.1:8081')).toBe(false)
+  const { db, audit, sealing, tenants } = app.platform
+  const connect = createTelegram({ clock, apiRoot: botApi.url })
+  const baseUrl = () => 'http://gate.example'
+  const ownership = createOwnership({ connect, baseUrl, isOwnServer: false })
+  const strict = createBots({ db, clock, audit, sealing, store, tenants, connect, ownership })
+  const refused = { field: 'transport', rule: 'not_allowed' }
+  const disabled = await configured('webhook')
+  expect(await refusalOf(strict.enable(actor, disabled.owner))).toMatchObject(refused)
+  const { owner, row } = await enabled()
+  const refusal = await refusalOf(strict.set(actor, owner, { transport: 'webhook' }))
+  expect(refusal).toMatchObject(refused)
+  expect(row()).toMatchObject({ transport: 'polling', isEnabled: true })
 })
 
 test('A running server notices changes of another process', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { languageOf } from '../../../src/engines/passepartout/language.ts'
 import { createTexts } from '../../../src/engines/passepartout/texts/index.ts'
 import { CLIENT, SECOND, usePassepartout, wrongNumber } from './fixture.ts'
@@ -22,58 +22,56 @@ async function asked(client?: object, name?: string, language_code?: string) {
 /** Lines of the question that tell of the sign-in. */
 const factsOf = (text: string) => text.replaceAll('\u2060', '').split('\n\n')[1]?.split('\n')
 
-describe('The question', () => {
-  test('of a start without a client tells the time alone and has two buttons', async () => {
-    await using here = await asked()
-    const { login, question } = here
-    expect(question.text).toStartWith('Sign in to Acme?\n')
-    expect(factsOf(question.text)).toEqual([expect.stringMatching(/^Time: 12:0\d UTC$/)])
-    expect(question.buttons).toEqual([['Deny', 'Approve']])
-    expect(question.data).toEqual([[`deny.${login.attemptId}`, `approve.${login.attemptId}`]])
-  })
+test('The question of a start without a client tells the time alone and has two buttons', async () => {
+  await using here = await asked()
+  const { login, question } = here
+  expect(question.text).toStartWith('Sign in to Acme?\n')
+  expect(factsOf(question.text)).toEqual([expect.stringMatching(/^Time: 12:0\d UTC$/)])
+  expect(question.buttons).toEqual([['Deny', 'Approve']])
+  expect(question.data).toEqual([[`deny.${login.attemptId}`, `approve.${login.attemptId}`]])
+})
 
-  test('tells what the app knows of the client, and asks for the number if the bot requires it', async () => {
-    const client = { label: 'Web shop', ip: '2001:db8::7', user_agent: FIREFOX }
-    await using here = await asked(client)
-    const { acme, ada, login, question } = here
-    const facts = ['Where: Web shop', 'Device: Firefox on Linux', 'IP address: 2001:db8::7']
-    expect(factsOf(question.text)?.slice(0, 3)).toEqual(facts)
-    const [numbers = [], ...rest] = question.buttons
-    expect(rest).toEqual([['Deny']])
-    expect(new Set(numbers).size).toBe(3)
-    for (const number of [...numbers, login.match_code]) expect(number).toMatch(/^[1-9]\d$/)
-    expect(numbers).toContain(login.match_code)
+test('The question tells what the app knows of the client, and asks for the number if the bot requires it', async () => {
+  const client = { label: 'Web shop', ip: '2001:db8::7', user_agent: FIREFOX }
+  await using here = await asked(client)
+  const { acme, ada, login, question } = here
+  const facts = ['Where: Web shop', 'Device: Firefox on Linux', 'IP address: 2001:db8::7']
+  expect(factsOf(question.text)?.slice(0, 3)).toEqual(facts)
+  const [numbers = [], ...rest] = question.buttons
+  expect(rest).toEqual([['Deny']])
+  expect(new Set(numbers).size).toBe(3)
+  for (const number of [...numbers, login.match_code]) expect(number).toMatch(/^[1-9]\d$/)
+  expect(numbers).toContain(login.match_code)
 
-    const empty = await ask(acme, ada, {})
-    expect(factsOf(empty.question.text)).toHaveLength(1)
-    await fixture.bots.set(fixture.actor, acme.owner, { match: 'required' })
-    for (const each of [empty, await ask(acme, ada)])
-      expect(each.question.buttons[0]).toContain(each.login.match_code)
-  })
+  const empty = await ask(acme, ada, {})
+  expect(factsOf(empty.question.text)).toHaveLength(1)
+  await fixture.bots.set(fixture.actor, acme.owner, { match: 'required' })
+  for (const each of [empty, await ask(acme, ada)])
+    expect(each.question.buttons[0]).toContain(each.login.match_code)
+})
 
-  test('shows foreign names on one line each without their links, and no unknown device', async () => {
-    const hostile = 'Acme\u202e\n\nApproved https://evil.example @evil_bot /start\u200b #go'
-    const client = {
-      label: 'Shop\nDevice: yours\u2028\u202eIP\u2029 evil.example',
-      user_agent: `\u202e${FIREFOX}\nIP address: yours https://evil.example`,
-    }
-    await using here = await asked(client, hostile)
-    const { acme, ada, bot, login, question } = here
-    await tap(ada, question, login.match_code)
-    ada.say(bot, 'Hello')
-    await ada.waitForMessage(bot, ({ text }) => text.startsWith('This bot'))
-    const where = expect.stringMatching(/^Where: Shop Device: yours/)
-    expect(factsOf(question.text)?.slice(0, 2)).toEqual([where, 'Device: Firefox on Linux'])
-    for (const { text } of [question, ...ada.chat(bot)]) {
-      expect(text.replaceAll('\n', '')).not.toMatch(UNSAFE)
-      expect(text).not.toMatch(/:\/\/\w|\.\w|@\w|\/\w|#\w/)
-      expect(text).toContain('Acme Approved')
-    }
-    for (const user_agent of ['Approve now: https://evil.example', '\u202exoferiF', '']) {
-      const { text } = (await ask(acme, botApi.person(), { user_agent })).question
-      expect(factsOf(text)).toHaveLength(1)
-    }
-  })
+test('The question shows foreign names on one line each without their links, and no unknown device', async () => {
+  const hostile = 'Acme\u202e\n\nApproved https://evil.example @evil_bot /start\u200b #go'
+  const client = {
+    label: 'Shop\nDevice: yours\u2028\u202eIP\u2029 evil.example',
+    user_agent: `\u202e${FIREFOX}\nIP address: yours https://evil.example`,
+  }
+  await using here = await asked(client, hostile)
+  const { acme, ada, bot, login, question } = here
+  await tap(ada, question, login.match_code)
+  ada.say(bot, 'Hello')
+  await ada.waitForMessage(bot, ({ text }) => text.startsWith('This bot'))
+  const where = expect.stringMatching(/^Where: Shop Device: yours/)
+  expect(factsOf(question.text)?.slice(0, 2)).toEqual([where, 'Device: Firefox on Linux'])
+  for (const { text } of [question, ...ada.chat(bot)]) {
+    expect(text.replaceAll('\n', '')).not.toMatch(UNSAFE)
+    expect(text).not.toMatch(/:\/\/\w|\.\w|@\w|\/\w|#\w/)
+    expect(text).toContain('Acme Approved')
+  }
+  for (const user_agent of ['Approve now: https://evil.example', '\u202exoferiF', '']) {
+    const { text } = (await ask(acme, botApi.person(), { user_agent })).question
+    expect(factsOf(text)).toHaveLength(1)
+  }
 })
 
 test('The app is told safe names of a person', async () => {
@@ -149,57 +147,55 @@ test('Taps without effect are answered six times a minute, the one that counts a
   expect(taps.flatMap((each) => botApi.answersTo(each))).toHaveLength(6)
 })
 
-describe('Other messages', () => {
-  test('are answered with what the bot is for', async () => {
-    await using acme = await newTenant()
-    for (const text of ['Hello', '/start', '/start a b', '/help', 'approve', '/start@some_bot']) {
-      const ada = botApi.person()
-      ada.say(acme.bot, text)
-      expect(await ada.waitForMessage(acme.bot)).toMatchObject({ text: HELLO, buttons: [] })
-    }
-  })
+test('Other messages are answered with what the bot is for', async () => {
+  await using acme = await newTenant()
+  for (const text of ['Hello', '/start', '/start a b', '/help', 'approve', '/start@some_bot']) {
+    const ada = botApi.person()
+    ada.say(acme.bot, text)
+    expect(await ada.waitForMessage(acme.bot)).toMatchObject({ text: HELLO, buttons: [] })
+  }
+})
 
-  test('are answered six times a minute in a chat, and sign-ins work all the same', async () => {
-    await using acme = await newTenant()
-    await using other = await newTenant('Other')
-    const { bot } = acme
-    const [ada, bob] = [botApi.person(), botApi.person()]
-    for (let n = 0; n < 10; n++) ada.say(bot, `${n}`)
-    await heard(bot)
-    expect(ada.chat(bot)).toHaveLength(6)
-    bob.say(bot, 'Hello')
-    await bob.waitForMessage(bot)
-    ada.say(other.bot, 'Hello')
-    await ada.waitForMessage(other.bot)
-    const { login, question } = await ask(acme, ada)
-    await tap(ada, question, 'Approve')
-    await expectSignedIn(login, ada)
+test('Other messages are answered six times a minute in a chat, and sign-ins work all the same', async () => {
+  await using acme = await newTenant()
+  await using other = await newTenant('Other')
+  const { bot } = acme
+  const [ada, bob] = [botApi.person(), botApi.person()]
+  for (let n = 0; n < 10; n++) ada.say(bot, `${n}`)
+  await heard(bot)
+  expect(ada.chat(bot)).toHaveLength(6)
+  bob.say(bot, 'Hello')
+  await bob.waitForMessage(bot)
+  ada.say(other.bot, 'Hello')
+  await ada.waitForMessage(other.bot)
+  const { login, question } = await ask(acme, ada)
+  await tap(ada, question, 'Approve')
+  await expectSignedIn(login, ada)
 
-    await clock.advance(10 * SECOND)
-    for (let n = 0; n < 2; n++) ada.say(bot, `${n}`)
-    await ada.waitForMessage(bot, () => ada.chat(bot).length === 8)
-    await heard(bot)
-    expect(ada.chat(bot)).toHaveLength(8)
-  })
+  await clock.advance(10 * SECOND)
+  for (let n = 0; n < 2; n++) ada.say(bot, `${n}`)
+  await ada.waitForMessage(bot, () => ada.chat(bot).length === 8)
+  await heard(bot)
+  expect(ada.chat(bot)).toHaveLength(8)
+})
 
-  test('are not answered later where that fails, nor to a person who blocks the bot', async () => {
-    await using acme = await newTenant()
-    const { bot } = acme
-    const [ada, bob] = [botApi.person(), botApi.person()]
-    botApi.fail({ method: 'sendMessage', bot, status: 500, times: 1 })
-    ada.say(bot, 'Hello')
-    await fixture.turnUntil(() => fixture.callsBy(bot, 'sendMessage').length === 1)
-    await heard(bot)
-    botApi.hold(bot)
-    bob.say(bot, 'Hello')
-    bob.block(bot)
-    botApi.release(bot)
-    await heard(bot)
-    await clock.advance(10 * SECOND)
-    expect([ada.chat(bot), bob.chat(bot), fixture.rowsOf(acme, 'prompts')]).toEqual([[], [], []])
-    for (const person of [ada, bob]) {
-      person.say(bot, 'Hello?')
-      await fixture.turnUntil(() => person.chat(bot).length === 1)
-    }
-  })
+test('Other messages are not answered later where that fails, nor to a person who blocks the bot', async () => {
+  await using acme = await newTenant()
+  const { bot } = acme
+  const [ada, bob] = [botApi.person(), botApi.person()]
+  botApi.fail({ method: 'sendMessage', bot, status: 500, times: 1 })
+  ada.say(bot, 'Hello')
+  await fixture.turnUntil(() => fixture.callsBy(bot, 'sendMessage').length === 1)
+  await heard(bot)
+  botApi.hold(bot)
+  bob.say(bot, 'Hello')
+  bob.block(bot)
+  botApi.release(bot)
+  await heard(bot)
+  await clock.advance(10 * SECOND)
+  expect([ada.chat(bot), bob.chat(bot), fixture.rowsOf(acme, 'prompts')]).toEqual([[], [], []])
+  for (const person of [ada, bob]) {
+    person.say(bot, 'Hello?')
+    await fixture.turnUntil(() => person.chat(bot).length === 1)
+  }
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createTexts } from '../../../src/engines/passepartout/texts/index.ts'
 import type { Person } from '../../support/bot-api/index.ts'
 import {
@@ -65,31 +65,29 @@ test('A question stands until it expires, which late taps and links are told, to
   for (const each of [login, unopened]) await expectNobody(each, 'nonce_expired')
 })
 
-describe('A wrong answer ends the sign-in for good:', () => {
-  const forged = (choice: string) => (_: unknown, login: Login) => ({
-    data: `${choice}.${login.attemptId}`,
-  })
-  const deny = () => 'Deny'
-  type Choice = (...asked: Parameters<typeof wrongNumber>) => string | { data: string }
+const forged = (choice: string) => (_: unknown, login: Login) => ({
+  data: `${choice}.${login.attemptId}`,
+})
+const deny = () => 'Deny'
+type Choice = (...asked: Parameters<typeof wrongNumber>) => string | { data: string }
 
-  test.each<[string, object | undefined, 'denied' | 'mismatched', Choice]>([
-    ['Deny', undefined, 'denied', deny],
-    ['Deny beside numbers', CLIENT, 'denied', deny],
-    ['a wrong number', CLIENT, 'mismatched', wrongNumber],
-    ['approval without a number', CLIENT, 'mismatched', forged('approve')],
-    ['a number that no question has', CLIENT, 'mismatched', forged('07')],
-    ['a number that was not asked for', undefined, 'mismatched', forged('42')],
-  ])('%s', async (_, client, kind, choice) => {
-    await using here = await opened(client)
-    const { ada, login, question, reads } = here
-    expect(await tap(ada, question, choice(question, login))).toBe(texts.notice(kind))
-    const right = client ? login.match_code : 'Approve'
-    expect(await tap(ada, question, right)).toBe(OVER)
-    await pass(LIFETIME + MINUTE)
-    await expectNobody(login, 'login_denied')
-    expect(reads(ada)).toEqual([outcome(kind)])
-    expect(ada.chat(here.bot)).toMatchObject([{ buttons: [], edits: 1 }])
-  })
+test.each<[string, object | undefined, 'denied' | 'mismatched', Choice]>([
+  ['Deny', undefined, 'denied', deny],
+  ['Deny beside numbers', CLIENT, 'denied', deny],
+  ['a wrong number', CLIENT, 'mismatched', wrongNumber],
+  ['approval without a number', CLIENT, 'mismatched', forged('approve')],
+  ['a number that no question has', CLIENT, 'mismatched', forged('07')],
+  ['a number that was not asked for', undefined, 'mismatched', forged('42')],
+])('A wrong answer ends the sign-in for good: %s', async (_, client, kind, choice) => {
+  await using here = await opened(client)
+  const { ada, login, question, reads } = here
+  expect(await tap(ada, question, choice(question, login))).toBe(texts.notice(kind))
+  const right = client ? login.match_code : 'Approve'
+  expect(await tap(ada, question, right)).toBe(OVER)
+  await pass(LIFETIME + MINUTE)
+  await expectNobody(login, 'login_denied')
+  expect(reads(ada)).toEqual([outcome(kind)])
+  expect(ada.chat(here.bot)).toMatchObject([{ buttons: [], edits: 1 }])
 })
 
 test.each(['Approve', 'Deny'])(
@@ -168,56 +166,54 @@ test('A tap that came by polling and comes by webhook, or twice by webhook, coun
   await expectSignedIn(login, ada)
 })
 
-describe('A forged tap does nothing', () => {
-  test('to the sign-in of another person, bot or environment, or one that is not opened', async () => {
-    await using here = await opened()
-    await using other = await newTenant('Other')
-    const { acme, ada, bob, login, question } = here
-    const own = await ask(acme, bob)
-    const unopened = await acme.live.start()
-    const elsewhere = await ask(other, ada)
-    const sandboxed = await acme.test.start()
-    await fixture.choose(sandboxed, 'start')
-    for (const choice of ['approve', 'deny']) {
-      const data = ({ attemptId }: Login) => ({ data: `${choice}.${attemptId}` })
-      expect(await tap(bob, own.question, data(login))).toBe(texts.notice('not_yours'))
-      for (const [message, target] of [
-        [question, unopened],
-        [question, sandboxed],
-        [elsewhere.question, login],
-        [elsewhere.question, sandboxed],
-      ] as const)
-        expect(await tap(ada, message, data(target))).toBe(OVER)
-    }
-    for (const each of [login, own.login, unopened, elsewhere.login, sandboxed])
-      await expectNobody(each)
-    await tap(ada, question, 'Approve')
-    await expectSignedIn(login, ada)
-  })
+test('A forged tap does nothing to the sign-in of another person, bot or environment, or one that is not opened', async () => {
+  await using here = await opened()
+  await using other = await newTenant('Other')
+  const { acme, ada, bob, login, question } = here
+  const own = await ask(acme, bob)
+  const unopened = await acme.live.start()
+  const elsewhere = await ask(other, ada)
+  const sandboxed = await acme.test.start()
+  await fixture.choose(sandboxed, 'start')
+  for (const choice of ['approve', 'deny']) {
+    const data = ({ attemptId }: Login) => ({ data: `${choice}.${attemptId}` })
+    expect(await tap(bob, own.question, data(login))).toBe(texts.notice('not_yours'))
+    for (const [message, target] of [
+      [question, unopened],
+      [question, sandboxed],
+      [elsewhere.question, login],
+      [elsewhere.question, sandboxed],
+    ] as const)
+      expect(await tap(ada, message, data(target))).toBe(OVER)
+  }
+  for (const each of [login, own.login, unopened, elsewhere.login, sandboxed])
+    await expectNobody(each)
+  await tap(ada, question, 'Approve')
+  await expectSignedIn(login, ada)
+})
 
-  test('with data that no button has, or on a forwarded message', async () => {
-    await using here = await opened()
-    const { ada, bob, bot, login, question } = here
-    const id = login.attemptId
-    const taps = [
-      ...['approve', id, `approve.${id} `, ` approve.${id}`, `APPROVE.${id}`, `approved.${id}`],
-      ...[`approve.${id.toUpperCase()}`, `approve.${id}.${id.slice(0, 5)}`, `opened.${id}`],
-      ...[`approve.${id.replaceAll('-', '_')}`, `approve\n.${id}`, `deny.approve.${id}`],
-      ...[`approve.' or '1'='1`, `approve.${'0'.repeat(36)}`, '{"choice":"approve"}', '\0', '∞.∞'],
-    ].map((data) => ada.tapData(question, data.slice(0, 64)))
-    await heard(bot)
-    const told = taps.flatMap((each) => botApi.answersTo(each).map(({ text }) => text))
-    expect(new Set(told)).toEqual(new Set([OVER]))
+test('A forged tap does nothing with data that no button has, or on a forwarded message', async () => {
+  await using here = await opened()
+  const { ada, bob, bot, login, question } = here
+  const id = login.attemptId
+  const taps = [
+    ...['approve', id, `approve.${id} `, ` approve.${id}`, `APPROVE.${id}`, `approved.${id}`],
+    ...[`approve.${id.toUpperCase()}`, `approve.${id}.${id.slice(0, 5)}`, `opened.${id}`],
+    ...[`approve.${id.replaceAll('-', '_')}`, `approve\n.${id}`, `deny.approve.${id}`],
+    ...[`approve.' or '1'='1`, `approve.${'0'.repeat(36)}`, '{"choice":"approve"}', '\0', '∞.∞'],
+  ].map((data) => ada.tapData(question, data.slice(0, 64)))
+  await heard(bot)
+  const told = taps.flatMap((each) => botApi.answersTo(each).map(({ text }) => text))
+  expect(new Set(told)).toEqual(new Set([OVER]))
 
-    bob.say(bot, 'Hello')
-    botApi.deliver(bot, tapBy(bob, `approve.${id}`, {}))
-    for (const button of ['Approve', 'Deny']) bob.tap(question, button)
-    await heard(bot)
-    await expectNobody(login)
-    expect(ada.lastMessage(bot)).toMatchObject({ buttons: DENY_OR_APPROVE, edits: 0 })
-    expect(await tap(ada, question, 'Approve')).toBe(SIGNED_IN)
-    await expectSignedIn(login, ada)
-  })
+  bob.say(bot, 'Hello')
+  botApi.deliver(bot, tapBy(bob, `approve.${id}`, {}))
+  for (const button of ['Approve', 'Deny']) bob.tap(question, button)
+  await heard(bot)
+  await expectNobody(login)
+  expect(ada.lastMessage(bot)).toMatchObject({ buttons: DENY_OR_APPROVE, edits: 0 })
+  expect(await tap(ada, question, 'Approve')).toBe(SIGNED_IN)
+  await expectSignedIn(login, ada)
 })
 
 test('A link works unchanged, and only with its own bot', async () => {

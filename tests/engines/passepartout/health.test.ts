@@ -40,94 +40,90 @@ async function newBot(fixture: Fixture = shared) {
   return { acme, ada, polls, bot, becomes, fail, logged, enable, disable, expectToWork }
 }
 
-describe('A bot whose token Telegram no longer accepts', () => {
-  test('is not polled; its sign-ins are refused or wait until a new token is set', async () => {
-    const { actor, botApi, bots, callsBy, clock } = shared
-    const { acme, ada, becomes, bot, ...here } = await newBot()
-    await using _ = acme
-    await using other = await shared.newTenant('Other')
-    const { login, question } = await shared.ask(acme, ada)
-    const revoked = acme.bot.token
-    const token = acme.bot.revokeToken()
-    await becomes('invalid_token')
-    expect(bot()).toMatchObject({ issue: expect.stringContaining('token'), enabled: true })
-    expect((await acme.live.post(START)).body.error.code).toBe('bot_not_configured')
-    await shared.expectNobody(login)
-    const asBefore = () => callsBy({ ...acme.bot, token: revoked }, 'getUpdates').length
-    const before = asBefore()
-    await clock.advance(MINUTE)
-    expect([asBefore(), here.polls().length]).toEqual([before, 0])
-    await shared.turnUntil(() => botApi.pollers(other.bot) > 0)
-    await shared.signIn(other, ada)
+test('A bot whose token Telegram no longer accepts is not polled; its sign-ins are refused or wait until a new token is set', async () => {
+  const { actor, botApi, bots, callsBy, clock } = shared
+  const { acme, ada, becomes, bot, ...here } = await newBot()
+  await using _ = acme
+  await using other = await shared.newTenant('Other')
+  const { login, question } = await shared.ask(acme, ada)
+  const revoked = acme.bot.token
+  const token = acme.bot.revokeToken()
+  await becomes('invalid_token')
+  expect(bot()).toMatchObject({ issue: expect.stringContaining('token'), enabled: true })
+  expect((await acme.live.post(START)).body.error.code).toBe('bot_not_configured')
+  await shared.expectNobody(login)
+  const asBefore = () => callsBy({ ...acme.bot, token: revoked }, 'getUpdates').length
+  const before = asBefore()
+  await clock.advance(MINUTE)
+  expect([asBefore(), here.polls().length]).toEqual([before, 0])
+  await shared.turnUntil(() => botApi.pollers(other.bot) > 0)
+  await shared.signIn(other, ada)
 
-    await bots.set(actor, acme.owner, { token })
-    await botApi.waitForPoller(acme.bot)
-    await shared.tap(ada, question, 'Approve')
-    await shared.expectSignedIn(login, ada)
-    await here.expectToWork()
-  })
-
-  test('is known by one answer, until it is enabled again', async () => {
-    const here = await newBot()
-    await using _ = here.acme
-    here.fail({ status: 404, times: 1 })
-    await here.becomes('invalid_token')
-    const before = here.polls().length
-    await shared.clock.advance(MINUTE)
-    expect(here.polls()).toHaveLength(before)
-    await here.disable()
-    await here.enable()
-    await here.expectToWork()
-  })
+  await bots.set(actor, acme.owner, { token })
+  await botApi.waitForPoller(acme.bot)
+  await shared.tap(ada, question, 'Approve')
+  await shared.expectSignedIn(login, ada)
+  await here.expectToWork()
 })
 
-describe('A bot whose messages go elsewhere', () => {
-  test('waits, is in conflict after the third time, and recovers', async () => {
-    const { clock, turnUntil } = shared
-    const { acme, ada, bot, fail } = await newBot()
-    await using _ = acme
-    const waits = watchWaits(shared.app)
-    const fault = fail({ status: 409, description: 'Conflict: terminated by other getUpdates' })
-    await turnUntil(() => fault.hits() === 1)
-    for (const [n, ms] of [1100, 2200].entries()) {
-      await waits(ms)
-      expect(bot()?.status).toBe('ok')
-      await clock.advance(ms)
-      await until(() => fault.hits() === n + 2)
-    }
-    await waits(4400)
-    const issue = expect.stringContaining('other getUpdates')
-    expect(bot()).toMatchObject({ status: 'conflict', issue })
-    const login = await acme.live.start()
-    ada.follow(login.deep_link)
-    fault.end()
-    await turnUntil(() => ada.chat(acme.bot).length > 0, SECOND)
-    await shared.tap(ada, await ada.waitForMessage(acme.bot), 'Approve')
-    await shared.expectSignedIn(login, ada)
-  })
+test('A bot whose token Telegram no longer accepts is known by one answer, until it is enabled again', async () => {
+  const here = await newBot()
+  await using _ = here.acme
+  here.fail({ status: 404, times: 1 })
+  await here.becomes('invalid_token')
+  const before = here.polls().length
+  await shared.clock.advance(MINUTE)
+  expect(here.polls()).toHaveLength(before)
+  await here.disable()
+  await here.enable()
+  await here.expectToWork()
+})
 
-  test('to one foreign poll is not reported', async () => {
-    const { acme, polls, ...here } = await newBot()
-    await using _ = acme
-    const rival = fetch(`${shared.botApi.url}/bot${acme.bot.token}/getUpdates?timeout=50`)
-    await shared.turnUntil(() => polls().some(({ status }) => status === 409))
-    await shared.turnUntil(() => polls().length >= 3)
-    await rival
-    await here.expectToWork()
-    expect(here.logged('bot does not work')).toEqual([])
-  })
+test('A bot whose messages go elsewhere waits, is in conflict after the third time, and recovers', async () => {
+  const { clock, turnUntil } = shared
+  const { acme, ada, bot, fail } = await newBot()
+  await using _ = acme
+  const waits = watchWaits(shared.app)
+  const fault = fail({ status: 409, description: 'Conflict: terminated by other getUpdates' })
+  await turnUntil(() => fault.hits() === 1)
+  for (const [n, ms] of [1100, 2200].entries()) {
+    await waits(ms)
+    expect(bot()?.status).toBe('ok')
+    await clock.advance(ms)
+    await until(() => fault.hits() === n + 2)
+  }
+  await waits(4400)
+  const issue = expect.stringContaining('other getUpdates')
+  expect(bot()).toMatchObject({ status: 'conflict', issue })
+  const login = await acme.live.start()
+  ada.follow(login.deep_link)
+  fault.end()
+  await turnUntil(() => ada.chat(acme.bot).length > 0, SECOND)
+  await shared.tap(ada, await ada.waitForMessage(acme.bot), 'Approve')
+  await shared.expectSignedIn(login, ada)
+})
 
-  test('to a foreign webhook is in conflict, and leaves the webhook alone', async () => {
-    const { acme, ...here } = await newBot()
-    await using _ = acme
-    const url = 'https://elsewhere.example/hook'
-    acme.bot.ownedByWebhook(url)
-    await here.becomes('conflict')
-    expect(here.bot()?.issue).toContain('webhook')
-    expect([shared.callsBy(acme.bot, 'deleteWebhook'), acme.bot.webhook?.url]).toEqual([[], url])
-    await fetch(`${shared.botApi.url}/bot${acme.bot.token}/deleteWebhook`)
-    await here.expectToWork()
-  })
+test('A bot whose messages went to one foreign poll is not reported', async () => {
+  const { acme, polls, ...here } = await newBot()
+  await using _ = acme
+  const rival = fetch(`${shared.botApi.url}/bot${acme.bot.token}/getUpdates?timeout=50`)
+  await shared.turnUntil(() => polls().some(({ status }) => status === 409))
+  await shared.turnUntil(() => polls().length >= 3)
+  await rival
+  await here.expectToWork()
+  expect(here.logged('bot does not work')).toEqual([])
+})
+
+test('A bot with a foreign webhook is in conflict, and leaves the webhook alone', async () => {
+  const { acme, ...here } = await newBot()
+  await using _ = acme
+  const url = 'https://elsewhere.example/hook'
+  acme.bot.ownedByWebhook(url)
+  await here.becomes('conflict')
+  expect(here.bot()?.issue).toContain('webhook')
+  expect([shared.callsBy(acme.bot, 'deleteWebhook'), acme.bot.webhook?.url]).toEqual([[], url])
+  await fetch(`${shared.botApi.url}/bot${acme.bot.token}/deleteWebhook`)
+  await here.expectToWork()
 })
 
 describe('A bot that cannot be reached', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { until } from '../../support/binary.ts'
 import { bootPassepartout, DAY, SECOND, usePassepartout } from './fixture.ts'
 import { bootBehindProxy, watchWaits } from './proxy.ts'
@@ -35,43 +35,41 @@ async function newBot() {
   return { ...acme, acme, ada, polls, offsets, offsetIs, fail, say, disable, enable }
 }
 
-describe('A poll', () => {
-  test('asks for 50 messages and taps, is held for 25 seconds, and confirms what is stored', async () => {
-    await using here = await newBot()
-    const allowed_updates = ['message', 'callback_query']
-    expect(here.polls()).toMatchObject([{ params: { limit: 50, timeout: 25, allowed_updates } }])
-    expect(here.offsets()).toEqual([undefined])
-    await here.say()
-    await until(() => here.offsets().length === 2)
-    expect(here.offsets()).toEqual([undefined, FIRST + 1])
-    const stored = { update_offset: FIRST + 1, offset_at: clock.now() }
-    expect(fixture.botRow(here.bot)).toMatchObject(stored)
-  })
+test('A poll asks for 50 messages and taps, is held for 25 seconds, and confirms what is stored', async () => {
+  await using here = await newBot()
+  const allowed_updates = ['message', 'callback_query']
+  expect(here.polls()).toMatchObject([{ params: { limit: 50, timeout: 25, allowed_updates } }])
+  expect(here.offsets()).toEqual([undefined])
+  await here.say()
+  await until(() => here.offsets().length === 2)
+  expect(here.offsets()).toEqual([undefined, FIRST + 1])
+  const stored = { update_offset: FIRST + 1, offset_at: clock.now() }
+  expect(fixture.botRow(here.bot)).toMatchObject(stored)
+})
 
-  test('follows at once while there are more, skips other updates and takes them by their ids', async () => {
-    await using here = await newBot()
-    const { ada, bot, offsets } = here
-    const bob = botApi.person()
-    botApi.hold(bot)
-    for (const about of [{}, null, 7, 'text', [], { from: {}, chat: {} }, { text: '/start' }])
-      for (const kind of ['message', 'callback_query']) botApi.deliver(bot, { [kind]: about })
-    for (let n = 0; n < 40; n++) botApi.deliver(bot, { message: {} })
-    botApi.release(bot)
-    await here.offsetIs(FIRST + 54)
-    expect(offsets()).toContain(FIRST + 50)
-    for (const method of ['sendMessage', 'answerCallbackQuery'])
-      expect(fixture.callsBy(bot, method)).toEqual([])
-    expect(app.log.filter((line) => line.includes('Telegram update failed'))).toEqual([])
+test('A poll follows at once while there are more, skips other updates and takes them by their ids', async () => {
+  await using here = await newBot()
+  const { ada, bot, offsets } = here
+  const bob = botApi.person()
+  botApi.hold(bot)
+  for (const about of [{}, null, 7, 'text', [], { from: {}, chat: {} }, { text: '/start' }])
+    for (const kind of ['message', 'callback_query']) botApi.deliver(bot, { [kind]: about })
+  for (let n = 0; n < 40; n++) botApi.deliver(bot, { message: {} })
+  botApi.release(bot)
+  await here.offsetIs(FIRST + 54)
+  expect(offsets()).toContain(FIRST + 50)
+  for (const method of ['sendMessage', 'answerCallbackQuery'])
+    expect(fixture.callsBy(bot, method)).toEqual([])
+  expect(app.log.filter((line) => line.includes('Telegram update failed'))).toEqual([])
 
-    const login = await here.live.start()
-    botApi.shuffle(bot, true)
-    botApi.hold(bot)
-    ada.follow(login.deep_link)
-    bob.follow(login.deep_link)
-    botApi.release(bot)
-    expect((await bob.waitForMessage(bot)).text).toStartWith('This link was already opened')
-    expect((await ada.waitForMessage(bot)).buttons).toHaveLength(1)
-  })
+  const login = await here.live.start()
+  botApi.shuffle(bot, true)
+  botApi.hold(bot)
+  ada.follow(login.deep_link)
+  bob.follow(login.deep_link)
+  botApi.release(bot)
+  expect((await bob.waitForMessage(bot)).text).toStartWith('This link was already opened')
+  expect((await ada.waitForMessage(bot)).buttons).toHaveLength(1)
 })
 
 test('An update that comes again, in one answer or several or after a pause, counts once', async () => {
@@ -94,110 +92,104 @@ test('An update that comes again, in one answer or several or after a pause, cou
   expect(ada.chat(bot)).toMatchObject([{ edits: 1 }])
 })
 
-describe('Ids of updates may restart', () => {
-  test('far above, or below after a quiet week of polling', async () => {
-    await using here = await newBot()
-    await here.say()
-    botApi.nextUpdateId(here.bot, 900_000_000)
-    await fixture.signIn(here.acme, here.ada)
-    await here.offsetIs(900_000_002)
-    await fixture.pass(8 * DAY)
-    // Ends the held poll, as happens each half minute.
-    here.fail({ times: 1, delayMs: 0 })
-    await turnUntil(() => here.offsets().at(-1) === undefined)
-    botApi.nextUpdateId(here.bot, 899_999_990)
-    await fixture.signIn(here.acme, here.ada)
-    await here.offsetIs(899_999_992)
-  })
-
-  test.each([
-    [6 * DAY - SECOND, FIRST + 1],
-    [6 * DAY, undefined],
-  ])('after %d ms in which the bot was disabled', async (ms, offset) => {
-    await using here = await newBot()
-    await here.say()
-    await here.offsetIs(FIRST + 1)
-    await here.disable()
-    const before = here.offsets().length
-    clock.jump(ms)
-    await here.enable()
-    await until(() => here.offsets().length > before)
-    expect(here.offsets().at(-1)).toBe(offset)
-  })
+test('Ids of updates may restart far above, or below after a quiet week of polling', async () => {
+  await using here = await newBot()
+  await here.say()
+  botApi.nextUpdateId(here.bot, 900_000_000)
+  await fixture.signIn(here.acme, here.ada)
+  await here.offsetIs(900_000_002)
+  await fixture.pass(8 * DAY)
+  // Ends the held poll, as happens each half minute.
+  here.fail({ times: 1, delayMs: 0 })
+  await turnUntil(() => here.offsets().at(-1) === undefined)
+  botApi.nextUpdateId(here.bot, 899_999_990)
+  await fixture.signIn(here.acme, here.ada)
+  await here.offsetIs(899_999_992)
 })
 
-describe('When the disk takes nothing', () => {
-  test('updates are not confirmed, asked for once a second, and count once in the end', async () => {
-    await using here = await newBot()
-    const { ada, bot, offsets, polls } = here
-    const { settled } = clock
-    const login = await here.live.start()
-    app.db.client.run('PRAGMA query_only = ON')
-    ada.follow(login.deep_link)
-    clock.settled = async () => {}
-    let seconds = 0
-    await until(async () => {
-      await clock.advance(SECOND)
-      seconds++
-      return polls().length >= 6
-    })
-    // The one under way when it began, and at most one for each second since then.
-    expect(polls().length).toBeLessThanOrEqual(seconds + 2)
-    expect(new Set(offsets())).toEqual(new Set([undefined]))
-    expect(ada.chat(bot)).toEqual([])
-    app.db.client.run('PRAGMA query_only = OFF')
-    clock.settled = settled
-    await fixture.expectNobody(login)
-    await turnUntil(() => ada.chat(bot).length > 0)
-    await here.offsetIs(FIRST + 1)
-    await fixture.tap(ada, await ada.waitForMessage(bot), 'Approve')
-    await fixture.expectSignedIn(login, ada)
-    expect(ada.chat(bot)).toHaveLength(1)
-  })
+test.each([
+  [6 * DAY - SECOND, FIRST + 1],
+  [6 * DAY, undefined],
+])('Ids of updates may restart after %d ms in which the bot was disabled', async (ms, offset) => {
+  await using here = await newBot()
+  await here.say()
+  await here.offsetIs(FIRST + 1)
+  await here.disable()
+  const before = here.offsets().length
+  clock.jump(ms)
+  await here.enable()
+  await until(() => here.offsets().length > before)
+  expect(here.offsets().at(-1)).toBe(offset)
+})
 
-  test('an offset that cannot be stored is asked for again, once a second', async () => {
-    await using here = await newBot()
-    const { ada, bot, offsets } = here
-    app.db.client.run(`CREATE TRIGGER refuse BEFORE UPDATE OF update_offset ON passepartout_bots
-      BEGIN SELECT raise(abort, 'no'); END`)
-    await here.say()
-    await app.db.drain()
-    expect(offsets()).toEqual([undefined])
+test('When the disk takes nothing, updates are not confirmed, asked for once a second, and count once in the end', async () => {
+  await using here = await newBot()
+  const { ada, bot, offsets, polls } = here
+  const { settled } = clock
+  const login = await here.live.start()
+  app.db.client.run('PRAGMA query_only = ON')
+  ada.follow(login.deep_link)
+  clock.settled = async () => {}
+  let seconds = 0
+  await until(async () => {
     await clock.advance(SECOND)
-    await until(() => offsets().length === 2)
-    app.db.client.run('DROP TRIGGER refuse')
-    await turnUntil(() => offsets().at(-1) === FIRST + 1)
-    expect(offsets()[1]).toBeUndefined()
-    expect(ada.chat(bot)).toHaveLength(1)
+    seconds++
+    return polls().length >= 6
   })
+  // The one under way when it began, and at most one for each second since then.
+  expect(polls().length).toBeLessThanOrEqual(seconds + 2)
+  expect(new Set(offsets())).toEqual(new Set([undefined]))
+  expect(ada.chat(bot)).toEqual([])
+  app.db.client.run('PRAGMA query_only = OFF')
+  clock.settled = settled
+  await fixture.expectNobody(login)
+  await turnUntil(() => ada.chat(bot).length > 0)
+  await here.offsetIs(FIRST + 1)
+  await fixture.tap(ada, await ada.waitForMessage(bot), 'Approve')
+  await fixture.expectSignedIn(login, ada)
+  expect(ada.chat(bot)).toHaveLength(1)
+})
 
-  test('or only a part of a batch, each update counts once in the end', async () => {
-    await using own = await bootPassepartout()
-    const acme = await own.newTenant()
-    const people = Array.from({ length: 40 }, () => own.botApi.person())
-    const asked = await Promise.all(people.map((person) => own.ask(acme, person)))
-    const approved = () => own.rows('attempts', `where state = 'approved'`).length
-    const offsets = () => own.callsBy(acme.bot, 'getUpdates').map(({ params }) => params.offset)
-    const { client } = own.app.db
-    const { page_count } = client.query('PRAGMA page_count').get() as { page_count: number }
-    client.run(`PRAGMA max_page_count = ${page_count}`)
-    own.clock.settled = () => new Promise(setImmediate)
-    const before = offsets().length
+test('An offset that cannot be stored is asked for again, once a second', async () => {
+  await using here = await newBot()
+  const { ada, bot, offsets } = here
+  app.db.client.run(`CREATE TRIGGER refuse BEFORE UPDATE OF update_offset ON passepartout_bots
+    BEGIN SELECT raise(abort, 'no'); END`)
+  await here.say()
+  await app.db.drain()
+  expect(offsets()).toEqual([undefined])
+  await clock.advance(SECOND)
+  await until(() => offsets().length === 2)
+  app.db.client.run('DROP TRIGGER refuse')
+  await turnUntil(() => offsets().at(-1) === FIRST + 1)
+  expect(offsets()[1]).toBeUndefined()
+  expect(ada.chat(bot)).toHaveLength(1)
+})
 
-    own.botApi.hold(acme.bot)
-    const taps = people.map((person, n) =>
-      person.tap(asked[n]?.question ?? expect.unreachable(), 1),
-    )
-    own.botApi.release(acme.bot)
-    await own.turnUntil(() => offsets().length >= before + 3, SECOND)
-    expect(new Set(offsets().slice(before)).size).toBe(1)
-    const answers = () => taps.flatMap((tap) => own.botApi.answersTo(tap))
-    await until(() => answers().length === approved())
-    expect(approved()).toBeLessThan(people.length)
-    client.run('PRAGMA max_page_count = 1000000')
-    await own.turnUntil(() => approved() === people.length && answers().length === 40, SECOND)
-    expect(own.rows('tokens')).toHaveLength(people.length)
-  })
+test('When the disk takes only a part of a batch, each update counts once in the end', async () => {
+  await using own = await bootPassepartout()
+  const acme = await own.newTenant()
+  const people = Array.from({ length: 40 }, () => own.botApi.person())
+  const asked = await Promise.all(people.map((person) => own.ask(acme, person)))
+  const approved = () => own.rows('attempts', `where state = 'approved'`).length
+  const offsets = () => own.callsBy(acme.bot, 'getUpdates').map(({ params }) => params.offset)
+  const { client } = own.app.db
+  const { page_count } = client.query('PRAGMA page_count').get() as { page_count: number }
+  client.run(`PRAGMA max_page_count = ${page_count}`)
+  own.clock.settled = () => new Promise(setImmediate)
+  const before = offsets().length
+
+  own.botApi.hold(acme.bot)
+  const taps = people.map((person, n) => person.tap(asked[n]?.question ?? expect.unreachable(), 1))
+  own.botApi.release(acme.bot)
+  await own.turnUntil(() => offsets().length >= before + 3, SECOND)
+  expect(new Set(offsets().slice(before)).size).toBe(1)
+  const answers = () => taps.flatMap((tap) => own.botApi.answersTo(tap))
+  await until(() => answers().length === approved())
+  expect(approved()).toBeLessThan(people.length)
+  client.run('PRAGMA max_page_count = 1000000')
+  await own.turnUntil(() => approved() === people.length && answers().length === 40, SECOND)
+  expect(own.rows('tokens')).toHaveLength(people.length)
 })
 
 test('A held poll ends with each change, and exactly one follows for a bot in use', async () => {
@@ -225,63 +217,61 @@ test('A held poll ends with each change, and exactly one follows for a bot in us
   expect(fixture.botRow(bot)).toMatchObject({ health: 'ok' })
 })
 
-describe('After a failure the next poll', () => {
-  test('waits twice as long each time up to a minute, and up to a fifth more', async () => {
-    await using here = await newBot()
-    await using other = await fixture.newTenant('Other')
-    const waits = watchWaits(app)
-    const fault = here.fail({ status: 502 })
-    await turnUntil(() => fault.hits() === 1)
-    for (const [n, ms] of [1100, 2200, 4400, 8800, 17_600, 35_200, 66_000, 66_000].entries()) {
-      await waits(ms)
-      expect(fault.hits()).toBe(n + 1)
-      // Other bots don't wait.
-      if (n === 2) {
-        await fixture.signIn(other, here.ada)
-        await bots.disable(actor, other.owner)
-      }
-      await clock.advance(ms)
-      await until(() => fault.hits() === n + 2)
+test('After a failure the next poll waits twice as long each time up to a minute, and up to a fifth more', async () => {
+  await using here = await newBot()
+  await using other = await fixture.newTenant('Other')
+  const waits = watchWaits(app)
+  const fault = here.fail({ status: 502 })
+  await turnUntil(() => fault.hits() === 1)
+  for (const [n, ms] of [1100, 2200, 4400, 8800, 17_600, 35_200, 66_000, 66_000].entries()) {
+    await waits(ms)
+    expect(fault.hits()).toBe(n + 1)
+    // Other bots don't wait.
+    if (n === 2) {
+      await fixture.signIn(other, here.ada)
+      await bots.disable(actor, other.owner)
     }
-    fault.end()
-    await waits(66_000)
-    await clock.advance(66_000)
-    await until(() => botApi.pollers(here.bot) === 1)
+    await clock.advance(ms)
+    await until(() => fault.hits() === n + 2)
+  }
+  fault.end()
+  await waits(66_000)
+  await clock.advance(66_000)
+  await until(() => botApi.pollers(here.bot) === 1)
 
-    const next = here.fail({ status: 502, times: 1 })
-    await turnUntil(() => next.hits() === 1)
-    await waits(1100)
-    await clock.advance(1100)
-    await botApi.waitForPoller(here.bot)
-  })
+  const next = here.fail({ status: 502, times: 1 })
+  await turnUntil(() => next.hits() === 1)
+  await waits(1100)
+  await clock.advance(1100)
+  await botApi.waitForPoller(here.bot)
+})
 
-  test('waits as long as Telegram says, if that is longer', async () => {
-    await using here = await newBot()
-    const waits = watchWaits(app)
-    const fault = here.fail({ retryAfter: 93, times: 1 })
-    await turnUntil(() => fault.hits() === 1)
-    await waits(93_000)
-    const before = here.polls().length
-    await clock.advance(92 * SECOND)
-    expect(here.polls()).toHaveLength(before)
-    await clock.advance(SECOND)
-    await botApi.waitForPoller(here.bot)
-  })
+test('After a failure the next poll waits as long as Telegram says, if that is longer', async () => {
+  await using here = await newBot()
+  const waits = watchWaits(app)
+  const fault = here.fail({ retryAfter: 93, times: 1 })
+  await turnUntil(() => fault.hits() === 1)
+  await waits(93_000)
+  const before = here.polls().length
+  await clock.advance(92 * SECOND)
+  expect(here.polls()).toHaveLength(before)
+  await clock.advance(SECOND)
+  await botApi.waitForPoller(here.bot)
+})
 
-  test('brings what a cut connection has lost', async () => {
-    await using here = await newBot()
-    const { ada, bot, polls } = here
-    const waits = watchWaits(app)
-    const fault = here.fail({ drop: true, worksAnyway: true, times: 1 })
-    ada.say(bot, 'Hello')
-    await turnUntil(() => fault.hits() === 1)
-    await waits(1100)
-    await clock.advance(1100)
-    await ada.waitForMessage(bot)
-    await fixture.heard(bot)
-    expect(ada.chat(bot)).toHaveLength(1)
-    expect(polls().some(({ status }) => status === 0)).toBe(true)
-  })
+test('After a failure the next poll brings what a cut connection has lost', async () => {
+  await using here = await newBot()
+  const { ada, bot, polls } = here
+  const waits = watchWaits(app)
+  const fault = here.fail({ drop: true, worksAnyway: true, times: 1 })
+  ada.say(bot, 'Hello')
+  await turnUntil(() => fault.hits() === 1)
+  await waits(1100)
+  await clock.advance(1100)
+  await ada.waitForMessage(bot)
+  await fixture.heard(bot)
+  expect(ada.chat(bot)).toHaveLength(1)
+  expect(polls().some(({ status }) => status === 0)).toBe(true)
 })
 
 const ok = (result: unknown) => ({ body: JSON.stringify({ ok: true, result }) })

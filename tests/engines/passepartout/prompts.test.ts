@@ -91,101 +91,99 @@ async function impatiently(turn: () => Promise<void>) {
   clock.settled = settled
 }
 
-describe('A question that could not be sent', () => {
-  test.each<[string, FaultFields, waitMs: number]>([
-    ['a cut connection', { drop: true }, SECOND],
-    ['an error', { status: 500 }, SECOND],
-    ['a rate limit of 20 s', { retryAfter: 20 }, 20 * SECOND],
-    ['a rate limit shorter than a second', { retryAfter: 0.01 }, SECOND],
-  ])('because of %s is sent again', async (_, fault, waitMs) => {
-    await using here = await newChat()
-    here.fail('sendMessage', fault)
-    const login = await here.follow()
-    await here.called('sendMessage', 1)
-    expect(here.chat()).toEqual([])
-    await here.calledAfter(waitMs, 'sendMessage', 2)
-    await here.expectToWork(login)
-    expect(here.chat()).toHaveLength(1)
-  })
+test.each<[string, FaultFields, waitMs: number]>([
+  ['a cut connection', { drop: true }, SECOND],
+  ['an error', { status: 500 }, SECOND],
+  ['a rate limit of 20 s', { retryAfter: 20 }, 20 * SECOND],
+  ['a rate limit shorter than a second', { retryAfter: 0.01 }, SECOND],
+])('A question that could not be sent because of %s is sent again', async (_, fault, waitMs) => {
+  await using here = await newChat()
+  here.fail('sendMessage', fault)
+  const login = await here.follow()
+  await here.called('sendMessage', 1)
+  expect(here.chat()).toEqual([])
+  await here.calledAfter(waitMs, 'sendMessage', 2)
+  await here.expectToWork(login)
+  expect(here.chat()).toHaveLength(1)
+})
 
-  test('is sent again after 1, 2, 5, 15 and then every 30 seconds', async () => {
-    await using here = await newChat()
-    here.fail('sendMessage', { status: 502, times: 6 })
-    const login = await here.follow()
-    await here.called('sendMessage', 1)
-    for (const [n, seconds] of [1, 2, 5, 15, 30, 30].entries())
-      await here.calledAfter(seconds * SECOND, 'sendMessage', n + 2)
-    // The poll that was held has timed out meanwhile.
-    await fixture.turnUntil(() => botApi.pollers(here.bot) > 0)
-    await here.expectToWork(login)
-  })
+test('A question that could not be sent is sent again after 1, 2, 5, 15 and then every 30 seconds', async () => {
+  await using here = await newChat()
+  here.fail('sendMessage', { status: 502, times: 6 })
+  const login = await here.follow()
+  await here.called('sendMessage', 1)
+  for (const [n, seconds] of [1, 2, 5, 15, 30, 30].entries())
+    await here.calledAfter(seconds * SECOND, 'sendMessage', n + 2)
+  // The poll that was held has timed out meanwhile.
+  await fixture.turnUntil(() => botApi.pollers(here.bot) > 0)
+  await here.expectToWork(login)
+})
 
-  test('is sent twice if the answer was lost, and both show the outcome', async () => {
-    await using here = await newChat()
-    here.fail('sendMessage', { drop: true, worksAnyway: true })
-    const login = await here.follow()
-    await here.called('sendMessage', 1)
-    await here.calledAfter(SECOND, 'sendMessage', 2)
-    await here.expectToWork(login)
-    // The id of the first one is not known until it is tapped.
-    await tap(here.ada, here.chat()[0] ?? expect.unreachable(), 'Deny')
-    expect(here.chat()).toMatchObject([APPROVED, APPROVED])
-  })
+test('A question that could not be sent is sent twice if the answer was lost, and both show the outcome', async () => {
+  await using here = await newChat()
+  here.fail('sendMessage', { drop: true, worksAnyway: true })
+  const login = await here.follow()
+  await here.called('sendMessage', 1)
+  await here.calledAfter(SECOND, 'sendMessage', 2)
+  await here.expectToWork(login)
+  // The id of the first one is not known until it is tapped.
+  await tap(here.ada, here.chat()[0] ?? expect.unreachable(), 'Deny')
+  expect(here.chat()).toMatchObject([APPROVED, APPROVED])
+})
 
-  test('within ten seconds is sent again, and delays no other bot', async () => {
-    await using here = await newChat()
-    await using other = await fixture.newTenant('Other')
-    here.fail('sendMessage', { delayMs: 60_000 })
-    const login = await here.follow()
-    await until(() => here.calls('sendMessage').length === 1)
-    expect((await fixture.ask(other, here.ada)).question.buttons).toHaveLength(1)
-    expect(here.calls('sendMessage')).toMatchObject([{ status: undefined }])
-    await impatiently(() => clock.advance(10 * SECOND))
-    await app.passepartout.idle()
-    await clock.advance(SECOND)
-    await here.ada.waitForMessage(here.bot)
-    expect(here.calls('sendMessage')).toHaveLength(2)
-    await here.expectToWork(login)
-  })
+test('A question that could not be sent within ten seconds is sent again, and delays no other bot', async () => {
+  await using here = await newChat()
+  await using other = await fixture.newTenant('Other')
+  here.fail('sendMessage', { delayMs: 60_000 })
+  const login = await here.follow()
+  await until(() => here.calls('sendMessage').length === 1)
+  expect((await fixture.ask(other, here.ada)).question.buttons).toHaveLength(1)
+  expect(here.calls('sendMessage')).toMatchObject([{ status: undefined }])
+  await impatiently(() => clock.advance(10 * SECOND))
+  await app.passepartout.idle()
+  await clock.advance(SECOND)
+  await here.ada.waitForMessage(here.bot)
+  expect(here.calls('sendMessage')).toHaveLength(2)
+  await here.expectToWork(login)
+})
 
-  test('before the sign-in expires is never sent', async () => {
-    await using here = await newChat()
-    here.fail('sendMessage', { retryAfter: 3000 })
-    const login = await here.follow()
-    await here.called('sendMessage', 1)
-    await pass(LIFETIME)
-    await expectNobody(login, 'nonce_expired')
-    await pass(3000 * SECOND)
-    await fixture.turnUntil(() => here.prompts().length === 0)
-    await here.called('sendMessage', 1)
-    expect(here.chat()).toEqual([])
-  })
+test('A question that could not be sent before the sign-in expires is never sent', async () => {
+  await using here = await newChat()
+  here.fail('sendMessage', { retryAfter: 3000 })
+  const login = await here.follow()
+  await here.called('sendMessage', 1)
+  await pass(LIFETIME)
+  await expectNobody(login, 'nonce_expired')
+  await pass(3000 * SECOND)
+  await fixture.turnUntil(() => here.prompts().length === 0)
+  await here.called('sendMessage', 1)
+  expect(here.chat()).toEqual([])
+})
 
-  test('because it was refused is given up', async () => {
-    await using here = await newChat()
-    const from = app.log.length
-    for (const [n, status] of [400, 401, 409].entries()) {
-      here.fail('sendMessage', { status })
-      const login = await here.follow()
-      await here.called('sendMessage', n + 1)
-      await here.expectNothingLeft()
-      await expectNobody(login)
-    }
-    expect(app.log.slice(from).join()).toContain('sign-in message not delivered')
-  })
-
-  test('to a person who has blocked the bot is sent when they press Start again', async () => {
-    await using here = await newChat()
-    botApi.hold(here.bot)
+test('A question that could not be sent because it was refused is given up', async () => {
+  await using here = await newChat()
+  const from = app.log.length
+  for (const [n, status] of [400, 401, 409].entries()) {
+    here.fail('sendMessage', { status })
     const login = await here.follow()
-    here.ada.block(here.bot)
-    botApi.release(here.bot)
-    await here.called('sendMessage', 1)
+    await here.called('sendMessage', n + 1)
     await here.expectNothingLeft()
-    expect(fixture.attemptsOf(here)).toMatchObject([{ state: 'opened' }])
-    await fixture.open(here.bot, here.ada, login)
-    await here.expectToWork(login)
-  })
+    await expectNobody(login)
+  }
+  expect(app.log.slice(from).join()).toContain('sign-in message not delivered')
+})
+
+test('A question that could not be sent to a person who has blocked the bot is sent when they press Start again', async () => {
+  await using here = await newChat()
+  botApi.hold(here.bot)
+  const login = await here.follow()
+  here.ada.block(here.bot)
+  botApi.release(here.bot)
+  await here.called('sendMessage', 1)
+  await here.expectNothingLeft()
+  expect(fixture.attemptsOf(here)).toMatchObject([{ state: 'opened' }])
+  await fixture.open(here.bot, here.ada, login)
+  await here.expectToWork(login)
 })
 
 describe('An answered question', () => {
@@ -232,66 +230,62 @@ describe('An answered question', () => {
   })
 })
 
-describe('A question that is still being sent', () => {
-  test('shows the outcome at once when another one was answered', async () => {
-    await using here = await newChat()
-    const { login, question } = await here.ask()
-    const arrives = await here.sending(login)
-    await botApi.waitForAnswer(here.ada.tap(question, 'Approve'))
-    arrives()
-    await until(() => here.chat().length === 2 && here.chat().every(({ edits }) => edits === 1))
-    expect(here.chat()).toMatchObject([APPROVED, APPROVED])
-    await expectSignedIn(login, here.ada)
-    await here.expectNothingLeft()
-  })
-
-  test('says that it has expired, at once or when its disabled bot has no more to wait for', async () => {
-    await using here = await newChat()
-    const login = await here.live.start()
-    const arrives = await here.sending(login)
-    clock.jump(LIFETIME)
-    arrives()
-    await until(() => here.chat()[0]?.edits === 1)
-    await expectNobody(login, 'nonce_expired')
-    await here.expectNothingLeft()
-
-    const second = await here.sending(await here.live.start())
-    await bots.disable(actor, here.owner)
-    second()
-    await until(() => here.chat().length === 2)
-    await pass(LIFETIME)
-    await until(() => here.chat()[1]?.edits === 1)
-    expect(here.chat()).toMatchObject([EXPIRED, EXPIRED])
-    await here.expectNothingLeft()
-  })
+test('A question that is still being sent shows the outcome at once when another one was answered', async () => {
+  await using here = await newChat()
+  const { login, question } = await here.ask()
+  const arrives = await here.sending(login)
+  await botApi.waitForAnswer(here.ada.tap(question, 'Approve'))
+  arrives()
+  await until(() => here.chat().length === 2 && here.chat().every(({ edits }) => edits === 1))
+  expect(here.chat()).toMatchObject([APPROVED, APPROVED])
+  await expectSignedIn(login, here.ada)
+  await here.expectNothingLeft()
 })
 
-describe('An expired question', () => {
-  test('says so once, in each of its messages', async () => {
-    await using here = await newChat()
-    const { login } = await here.ask()
-    await fixture.open(here.bot, here.ada, login)
-    await pass(LIFETIME)
-    await here.called('editMessageText', 2)
-    expect(here.chat()).toMatchObject([EXPIRED, EXPIRED])
-    expect(here.chat().flatMap(({ buttons }) => buttons)).toEqual([])
-    await here.expectNothingLeft()
-  })
+test('A question that is still being sent says that it has expired, also when its bot is disabled', async () => {
+  await using here = await newChat()
+  const login = await here.live.start()
+  const arrives = await here.sending(login)
+  clock.jump(LIFETIME)
+  arrives()
+  await until(() => here.chat()[0]?.edits === 1)
+  await expectNobody(login, 'nonce_expired')
+  await here.expectNothingLeft()
 
-  test('is left alone after an hour without Telegram, and not before', async () => {
-    await using here = await newChat()
-    await here.ask()
-    const fault = here.fail('editMessageText', { status: 502, times: 99 })
-    await pass(LIFETIME)
-    await fixture.turnUntil(() => fault.hits() >= 2)
-    await pass(64 * MINUTE)
-    expect(here.prompts()).toHaveLength(1)
-    await pass(2 * MINUTE)
-    await fixture.turnUntil(() => here.prompts().length === 0)
-    const before = fault.hits()
-    await pass(10 * MINUTE)
-    expect(fault.hits()).toBe(before)
-  })
+  const second = await here.sending(await here.live.start())
+  await bots.disable(actor, here.owner)
+  second()
+  await until(() => here.chat().length === 2)
+  await pass(LIFETIME)
+  await until(() => here.chat()[1]?.edits === 1)
+  expect(here.chat()).toMatchObject([EXPIRED, EXPIRED])
+  await here.expectNothingLeft()
+})
+
+test('An expired question says so once, in each of its messages', async () => {
+  await using here = await newChat()
+  const { login } = await here.ask()
+  await fixture.open(here.bot, here.ada, login)
+  await pass(LIFETIME)
+  await here.called('editMessageText', 2)
+  expect(here.chat()).toMatchObject([EXPIRED, EXPIRED])
+  expect(here.chat().flatMap(({ buttons }) => buttons)).toEqual([])
+  await here.expectNothingLeft()
+})
+
+test('An expired question is left alone after an hour without Telegram, and not before', async () => {
+  await using here = await newChat()
+  await here.ask()
+  const fault = here.fail('editMessageText', { status: 502, times: 99 })
+  await pass(LIFETIME)
+  await fixture.turnUntil(() => fault.hits() >= 2)
+  await pass(64 * MINUTE)
+  expect(here.prompts()).toHaveLength(1)
+  await pass(2 * MINUTE)
+  await fixture.turnUntil(() => here.prompts().length === 0)
+  const before = fault.hits()
+  await pass(10 * MINUTE)
+  expect(fault.hits()).toBe(before)
 })
 
 test('A bot that is out of use sends no question', async () => {
@@ -307,40 +301,38 @@ test('A bot that is out of use sends no question', async () => {
   await here.expectNothingLeft()
 })
 
-describe('While the disk takes nothing', () => {
-  const lock = (isOn: boolean) => app.db.client.run(`PRAGMA query_only = ${isOn}`)
+const lock = (isOn: boolean) => app.db.client.run(`PRAGMA query_only = ${isOn}`)
 
-  test('a question that was sent is not sent again', async () => {
-    await using here = await newChat()
-    const from = app.log.length
-    const says = (text: string) => app.log.slice(from).some((line) => line.includes(text))
-    const login = await here.live.start()
-    const arrives = await here.sending(login)
-    lock(true)
-    arrives()
-    await here.ada.waitForMessage(here.bot)
-    await until(() => says('due loop could not'))
-    lock(false)
-    await impatiently(() => fixture.turnUntil(() => says('due loop works again')))
-    expect(here.calls('sendMessage')).toHaveLength(1)
-    await here.expectToWork(login)
-  })
+test('While the disk takes nothing, a question that was sent is not sent again', async () => {
+  await using here = await newChat()
+  const from = app.log.length
+  const says = (text: string) => app.log.slice(from).some((line) => line.includes(text))
+  const login = await here.live.start()
+  const arrives = await here.sending(login)
+  lock(true)
+  arrives()
+  await here.ada.waitForMessage(here.bot)
+  await until(() => says('due loop could not'))
+  lock(false)
+  await impatiently(() => fixture.turnUntil(() => says('due loop works again')))
+  expect(here.calls('sendMessage')).toHaveLength(1)
+  await here.expectToWork(login)
+})
 
-  test('a tap signs no one in, and counts afterwards', async () => {
-    await using here = await newChat()
-    const { login, question } = await here.ask()
-    await app.passepartout.idle()
-    const polls = here.calls('getUpdates').length
-    lock(true)
-    const tapped = here.ada.tap(question, 'Approve')
-    // It comes again as long as it is not stored.
-    await fixture.turnUntil(() => here.calls('getUpdates').length >= polls + 3)
-    expect(botApi.answersTo(tapped)).toEqual([])
-    await expectNobody(login)
-    lock(false)
-    await fixture.turnUntil(() => botApi.answersTo(tapped).length > 0)
-    await expectSignedIn(login, here.ada)
-    await until(() => here.chat()[0]?.edits === 1)
-    await here.expectNothingLeft()
-  })
+test('While the disk takes nothing, a tap signs no one in, and counts afterwards', async () => {
+  await using here = await newChat()
+  const { login, question } = await here.ask()
+  await app.passepartout.idle()
+  const polls = here.calls('getUpdates').length
+  lock(true)
+  const tapped = here.ada.tap(question, 'Approve')
+  // It comes again as long as it is not stored.
+  await fixture.turnUntil(() => here.calls('getUpdates').length >= polls + 3)
+  expect(botApi.answersTo(tapped)).toEqual([])
+  await expectNobody(login)
+  lock(false)
+  await fixture.turnUntil(() => botApi.answersTo(tapped).length > 0)
+  await expectSignedIn(login, here.ada)
+  await until(() => here.chat()[0]?.edits === 1)
+  await here.expectNothingLeft()
 })

@@ -94,112 +94,108 @@ test('The key is checked first, then the body, the account, and the bot', async 
   expect(attemptsOf(tenant)).toEqual([])
 })
 
-describe('The client', () => {
-  test('has to be valid', async () => {
-    const before = attemptsOf(acme).length
-    for (const [field, values] of [
-      ['client', [null, [], 'Shop', 5, true]],
-      ['client.user_agent', [null, 5, {}, ['x'], 'x'.repeat(513)]],
-      ['client.label', [null, 5, {}, ['x'], '', 'x'.repeat(61)]],
-      ['client.ip', [null, 5, {}, ['192.0.2.1'], '', ' ', 'localhost', '192.0.2', '192.0.2.1 ']],
-      ['client.ip', ['192.0.2.1:80', '192.0.2.0/24', '192.0.2.256', '192.0.2.01', '0xc0000201']],
-      ['client.ip', ['3221225985', '192.0.2.1\n', '192.0.2.1\0', '192.0.2.1, 192.0.2.2']],
-      ['client.ip', ['１９２.0.2.1', '[2001:db8::1]', '2001:db8::1::2', '2001:db8::g']],
-      // Behind the percent sign could be any text, shown to the person as an address.
-      ['client.ip', ['fe80::1%eth0', '::%login.example.com', '2001:db8::1%Tap.47', '1'.repeat(65)]],
-    ] as const)
-      for (const value of values) {
-        const body = { client: field === 'client' ? value : { [field.slice(7)]: value } }
-        const answer = await acme.test.post(START, body)
-        expectRefused(answer, 400, 'invalid_payload', `${field}: must be`)
-      }
-    expect(attemptsOf(acme)).toHaveLength(before)
-  })
-
-  test('is stored as it is', async () => {
-    const mapped = ['::ffff:192.0.2.1', '64:ff9b::192.0.2.33']
-    for (const [field, values] of [
-      ['ip', ['0.0.0.0', '255.255.255.255', '::', '2001:DB8:0:0:0:0:0:1', ...mapped]],
-      ['label', ['x', 'x'.repeat(60), 'Küche ☕', "'; drop table x; --"]],
-      ['user_agent', ['', 'x'.repeat(512), '\u0000\u202e\n']],
-    ] as const)
-      for (const value of values) {
-        await acme.test.start({ [field]: value })
-        expect(attemptsOf(acme).at(-1)).toMatchObject({ [`client_${field}`]: value })
-      }
-  })
+test('The client has to be valid', async () => {
+  const before = attemptsOf(acme).length
+  for (const [field, values] of [
+    ['client', [null, [], 'Shop', 5, true]],
+    ['client.user_agent', [null, 5, {}, ['x'], 'x'.repeat(513)]],
+    ['client.label', [null, 5, {}, ['x'], '', 'x'.repeat(61)]],
+    ['client.ip', [null, 5, {}, ['192.0.2.1'], '', ' ', 'localhost', '192.0.2', '192.0.2.1 ']],
+    ['client.ip', ['192.0.2.1:80', '192.0.2.0/24', '192.0.2.256', '192.0.2.01', '0xc0000201']],
+    ['client.ip', ['3221225985', '192.0.2.1\n', '192.0.2.1\0', '192.0.2.1, 192.0.2.2']],
+    ['client.ip', ['１９２.0.2.1', '[2001:db8::1]', '2001:db8::1::2', '2001:db8::g']],
+    // Behind the percent sign could be any text, shown to the person as an address.
+    ['client.ip', ['fe80::1%eth0', '::%login.example.com', '2001:db8::1%Tap.47', '1'.repeat(65)]],
+  ] as const)
+    for (const value of values) {
+      const body = { client: field === 'client' ? value : { [field.slice(7)]: value } }
+      const answer = await acme.test.post(START, body)
+      expectRefused(answer, 400, 'invalid_payload', `${field}: must be`)
+    }
+  expect(attemptsOf(acme)).toHaveLength(before)
 })
 
-describe('Starts of one address are limited', () => {
-  const ask = (api: Tenant['live'], ip = CLIENT.ip) => api.post(START, { client: { ip } })
-
-  async function startTen(api: Tenant['live']) {
-    for (let n = 0; n < 10; n++) expect((await ask(api)).status).toBe(200)
-  }
-
-  test('to ten a minute, and one more each six seconds', async () => {
-    const tenant = await newTenant()
-    const { live } = tenant
-    await startTen(live)
-    const refused = await ask(live)
-    expectRefused(refused, 429, 'rate_limited', 'too many sign-ins')
-    expect(refused.headers.get('retry-after')).toBe('6')
-    await clock.advance(3500)
-    expect((await ask(live)).headers.get('retry-after')).toBe('3')
-    expect(attemptsOf(tenant)).toHaveLength(10)
-    await clock.advance(2499)
-    expectRefused(await ask(live), 429, 'rate_limited')
-    await clock.advance(1)
-    expect((await ask(live)).status).toBe(200)
-    expectRefused(await ask(live), 429, 'rate_limited')
-    await clock.advance(MINUTE)
-    await startTen(live)
-    expectRefused(await ask(live), 429, 'rate_limited')
-  })
-
-  test('for all keys of a tenant, but not for others, the sandbox, or starts without one', async () => {
-    const [one, other] = [await newTenant(), await newTenant()]
-    await startTen(one.live)
-    const { key } = await one.key('passepartout', 'live')
-    for (const api of [one.live, speak(key)]) expectRefused(await ask(api), 429, 'rate_limited')
-    expectRefused(await ask(one.live, `::ffff:${CLIENT.ip}`), 429, 'rate_limited')
-    expect((await ask(one.live, '203.0.113.2')).status).toBe(200)
-    expect((await ask(other.live)).status).toBe(200)
-    for (let n = 0; n < 11; n++) {
-      expect((await ask(one.test)).status).toBe(200)
-      expect((await one.live.post(START, { client: { label: 'Shop' } })).status).toBe(200)
-      expect((await one.live.post(START)).status).toBe(200)
+test('The client is stored as it is', async () => {
+  const mapped = ['::ffff:192.0.2.1', '64:ff9b::192.0.2.33']
+  for (const [field, values] of [
+    ['ip', ['0.0.0.0', '255.255.255.255', '::', '2001:DB8:0:0:0:0:0:1', ...mapped]],
+    ['label', ['x', 'x'.repeat(60), 'Küche ☕', "'; drop table x; --"]],
+    ['user_agent', ['', 'x'.repeat(512), '\u0000\u202e\n']],
+  ] as const)
+    for (const value of values) {
+      await acme.test.start({ [field]: value })
+      expect(attemptsOf(acme).at(-1)).toMatchObject({ [`client_${field}`]: value })
     }
-  })
+})
 
-  test('where a /64 of IPv6 is one, and refused ones do not count', async () => {
-    const { id, live } = await newTenant()
-    await app.platform.tenants.suspend(actor, id, 'billing')
-    for (let n = 0; n < 11; n++) expectRefused(await ask(live), 402, 'account_suspended')
-    await app.platform.tenants.resume(actor, id)
-    const invalid = { client: { ...CLIENT, label: '' } }
-    for (let n = 0; n < 11; n++) expect((await live.post(START, invalid)).status).toBe(400)
-    await startTen(live)
-    for (const ip of ['2001:db8:0:1::1', '2001:DB8::1:0:0:0:2', '2001:db8:0:1:ffff::'])
-      for (let n = 0; n < 3; n++) expect((await ask(live, ip)).status).toBe(200)
-    expect((await ask(live, '2001:db8:0:1::9')).status).toBe(200)
-    expectRefused(await ask(live, '2001:db8:0:1:aaaa:bbbb:cccc:dddd'), 429, 'rate_limited')
-    expect((await ask(live, '2001:db8:0:2::1')).status).toBe(200)
-  })
+const ask = (api: Tenant['live'], ip = CLIENT.ip) => api.post(START, { client: { ip } })
 
-  test('and last as long, as the settings say', async () => {
-    const lifetime = { 'passepartout-nonce-lifetime': '90s' }
-    const flags = { ...lifetime, 'limits-login-starts-per-minute': '1' }
-    await using own = await bootPassepartout({ flags })
-    const { live } = await own.newTenant()
-    const { nonce, expires_at } = (await ask(live)).body
-    expect((await ask(live)).headers.get('retry-after')).toBe('60')
-    expect(Date.parse(expires_at)).toBe(own.clock.now() + 90 * SECOND)
-    own.clock.jump(90 * SECOND - 1)
-    expect((await live.status(nonce)).status).toBe(200)
-    own.clock.jump(1)
-    expectRefused(await live.status(nonce), 404, 'nonce_expired')
-  })
+async function startTen(api: Tenant['live']) {
+  for (let n = 0; n < 10; n++) expect((await ask(api)).status).toBe(200)
+}
+
+test('Starts of one address are limited to ten a minute, and one more each six seconds', async () => {
+  const tenant = await newTenant()
+  const { live } = tenant
+  await startTen(live)
+  const refused = await ask(live)
+  expectRefused(refused, 429, 'rate_limited', 'too many sign-ins')
+  expect(refused.headers.get('retry-after')).toBe('6')
+  await clock.advance(3500)
+  expect((await ask(live)).headers.get('retry-after')).toBe('3')
+  expect(attemptsOf(tenant)).toHaveLength(10)
+  await clock.advance(2499)
+  expectRefused(await ask(live), 429, 'rate_limited')
+  await clock.advance(1)
+  expect((await ask(live)).status).toBe(200)
+  expectRefused(await ask(live), 429, 'rate_limited')
+  await clock.advance(MINUTE)
+  await startTen(live)
+  expectRefused(await ask(live), 429, 'rate_limited')
+})
+
+test('Starts of one address are limited for all keys of a tenant, but not for others, the sandbox, or starts without one', async () => {
+  const [one, other] = [await newTenant(), await newTenant()]
+  await startTen(one.live)
+  const { key } = await one.key('passepartout', 'live')
+  for (const api of [one.live, speak(key)]) expectRefused(await ask(api), 429, 'rate_limited')
+  expectRefused(await ask(one.live, `::ffff:${CLIENT.ip}`), 429, 'rate_limited')
+  expect((await ask(one.live, '203.0.113.2')).status).toBe(200)
+  expect((await ask(other.live)).status).toBe(200)
+  for (let n = 0; n < 11; n++) {
+    expect((await ask(one.test)).status).toBe(200)
+    expect((await one.live.post(START, { client: { label: 'Shop' } })).status).toBe(200)
+    expect((await one.live.post(START)).status).toBe(200)
+  }
+})
+
+test('A /64 of IPv6 is one address to the limit of starts, and refused ones do not count', async () => {
+  const { id, live } = await newTenant()
+  await app.platform.tenants.suspend(actor, id, 'billing')
+  for (let n = 0; n < 11; n++) expectRefused(await ask(live), 402, 'account_suspended')
+  await app.platform.tenants.resume(actor, id)
+  const invalid = { client: { ...CLIENT, label: '' } }
+  for (let n = 0; n < 11; n++) expect((await live.post(START, invalid)).status).toBe(400)
+  await startTen(live)
+  for (const ip of ['2001:db8:0:1::1', '2001:DB8::1:0:0:0:2', '2001:db8:0:1:ffff::'])
+    for (let n = 0; n < 3; n++) expect((await ask(live, ip)).status).toBe(200)
+  expect((await ask(live, '2001:db8:0:1::9')).status).toBe(200)
+  expectRefused(await ask(live, '2001:db8:0:1:aaaa:bbbb:cccc:dddd'), 429, 'rate_limited')
+  expect((await ask(live, '2001:db8:0:2::1')).status).toBe(200)
+})
+
+test('Starts are limited, and sign-ins last, as the settings say', async () => {
+  const lifetime = { 'passepartout-nonce-lifetime': '90s' }
+  const flags = { ...lifetime, 'limits-login-starts-per-minute': '1' }
+  await using own = await bootPassepartout({ flags })
+  const { live } = await own.newTenant()
+  const { nonce, expires_at } = (await ask(live)).body
+  expect((await ask(live)).headers.get('retry-after')).toBe('60')
+  expect(Date.parse(expires_at)).toBe(own.clock.now() + 90 * SECOND)
+  own.clock.jump(90 * SECOND - 1)
+  expect((await live.status(nonce)).status).toBe(200)
+  own.clock.jump(1)
+  expectRefused(await live.status(nonce), 404, 'nonce_expired')
 })
 
 describe('A sign-in needs a bot', () => {

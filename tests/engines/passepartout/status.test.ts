@@ -21,81 +21,79 @@ const fixture = await usePassepartout()
 const { actor, app, ask, botApi, bots, choose, clock, newTenant, tap, waitForHeld } = fixture
 const acme = await newTenant()
 
-describe('A sign-in', () => {
-  test('is pending, then completed with the same token and user in each answer, for its tenant', async () => {
-    const ada = botApi.person()
-    const other = await fixture.newTenantWithoutBots('Other')
-    const { login, question } = await ask(acme, ada)
-    const { nonce, payload, attemptId } = login
-    expect(await login.status()).toMatchObject({ status: 200, body: PENDING })
-    await tap(ada, question, 'Approve')
-    const { body } = await login.status()
-    expect(body).toEqual({
-      status: 'completed',
-      access_token: expect.stringMatching(/^ppt_live_[0-9A-Za-z]{43}$/),
-      user: expect.objectContaining({ platform_user_id: `${ada.id}` }),
-    })
-    const second = fixture.speak((await acme.key('passepartout', 'live')).key)
-    const many = Array.from({ length: 9 }, () => second.status(nonce, 25))
-    for (const each of await Promise.all(many)) expect(each.body).toEqual(body)
-
-    const unknown = async (answer: Promise<Answer>) =>
-      expectRefused(await answer, 404, 'not_found', 'sign-in not found')
-    for (const api of [acme.test, other.live, other.test]) await unknown(api.status(nonce, 25))
-    for (const wrong of [
-      ...['A'.repeat(43), 'x', 'x'.repeat(200), '😀'.repeat(100), 'a\0b', "' or 1=1 --", ' '],
-      ...[` ${nonce}`, `${nonce}=`, `${nonce}\n`, nonce.slice(0, -1), payload, attemptId],
-    ])
-      for (const wait of [undefined, 25]) await unknown(acme.live.status(wrong, wait))
+test('A sign-in is pending, then completed with the same token and user in each answer, for its tenant', async () => {
+  const ada = botApi.person()
+  const other = await fixture.newTenantWithoutBots('Other')
+  const { login, question } = await ask(acme, ada)
+  const { nonce, payload, attemptId } = login
+  expect(await login.status()).toMatchObject({ status: 200, body: PENDING })
+  await tap(ada, question, 'Approve')
+  const { body } = await login.status()
+  expect(body).toEqual({
+    status: 'completed',
+    access_token: expect.stringMatching(/^ppt_live_[0-9A-Za-z]{43}$/),
+    user: expect.objectContaining({ platform_user_id: `${ada.id}` }),
   })
+  const second = fixture.speak((await acme.key('passepartout', 'live')).key)
+  const many = Array.from({ length: 9 }, () => second.status(nonce, 25))
+  for (const each of await Promise.all(many)) expect(each.body).toEqual(body)
 
-  test('ends with its nonce, completed or not; one that was denied stays denied', async () => {
-    const tenant = await newTenant()
-    const other = await newTenant('Other')
-    const [pending, denied, late] = [
-      await tenant.test.start(),
-      await tenant.test.start(),
-      await tenant.test.start(),
-    ]
-    const completed = await fixture.signInToSandbox(tenant)
-    await choose(denied, 'deny')
-    clock.jump(LIFETIME - 1)
-    expect((await pending.status()).body).toEqual(PENDING)
-    const { body } = await completed.status()
-    expect(body).toMatchObject({ status: 'completed' })
-    await choose(late, 'approve')
-    const collected = (await late.status()).body
-    expect(collected).toMatchObject({ status: 'completed' })
-    clock.jump(1)
-    for (const each of [pending, completed])
-      expectRefused(await each.status(), 404, 'nonce_expired', 'expired')
-    expectRefused(await denied.status(), 404, 'login_denied', 'denied')
-    for (const { nonce } of [pending, completed, denied])
-      for (const api of [tenant.live, other.live, other.test])
-        expectRefused(await api.status(nonce, 25), 404, 'not_found')
-    expect(await choose(pending, 'approve')).toMatchObject({ status: 409 })
-    expect(fixture.rowsOf(tenant, 'tokens')).toHaveLength(2)
+  const unknown = async (answer: Promise<Answer>) =>
+    expectRefused(await answer, 404, 'not_found', 'sign-in not found')
+  for (const api of [acme.test, other.live, other.test]) await unknown(api.status(nonce, 25))
+  for (const wrong of [
+    ...['A'.repeat(43), 'x', 'x'.repeat(200), '😀'.repeat(100), 'a\0b', "' or 1=1 --", ' '],
+    ...[` ${nonce}`, `${nonce}=`, `${nonce}\n`, nonce.slice(0, -1), payload, attemptId],
+  ])
+    for (const wait of [undefined, 25]) await unknown(acme.live.status(wrong, wait))
+})
 
-    // One that was approved in the last moment can be collected for a minute.
-    clock.jump(MINUTE - 2)
-    expect((await late.status()).body).toEqual(collected)
-    clock.jump(1)
-    expectRefused(await late.status(), 404, 'nonce_expired')
-  })
+test('A sign-in ends with its nonce, completed or not; one that was denied stays denied', async () => {
+  const tenant = await newTenant()
+  const other = await newTenant('Other')
+  const [pending, denied, late] = [
+    await tenant.test.start(),
+    await tenant.test.start(),
+    await tenant.test.start(),
+  ]
+  const completed = await fixture.signInToSandbox(tenant)
+  await choose(denied, 'deny')
+  clock.jump(LIFETIME - 1)
+  expect((await pending.status()).body).toEqual(PENDING)
+  const { body } = await completed.status()
+  expect(body).toMatchObject({ status: 'completed' })
+  await choose(late, 'approve')
+  const collected = (await late.status()).body
+  expect(collected).toMatchObject({ status: 'completed' })
+  clock.jump(1)
+  for (const each of [pending, completed])
+    expectRefused(await each.status(), 404, 'nonce_expired', 'expired')
+  expectRefused(await denied.status(), 404, 'login_denied', 'denied')
+  for (const { nonce } of [pending, completed, denied])
+    for (const api of [tenant.live, other.live, other.test])
+      expectRefused(await api.status(nonce, 25), 404, 'not_found')
+  expect(await choose(pending, 'approve')).toMatchObject({ status: 409 })
+  expect(fixture.rowsOf(tenant, 'tokens')).toHaveLength(2)
 
-  test('goes on although the tenant is suspended, and is shown although its bot is disabled', async () => {
-    const tenant = await newTenant()
-    const ada = botApi.person()
-    const { login, question } = await ask(tenant, ada)
-    const pending = await tenant.live.start()
-    await app.platform.tenants.suspend(actor, tenant.id, 'billing')
-    await tap(ada, question, 'Approve')
-    await bots.disable(actor, tenant.owner)
-    expect((await pending.status()).body).toEqual(PENDING)
-    const { access_token } = (await login.status()).body
-    expect(await tenant.live.introspect(access_token)).toMatchObject({ active: true })
-    expect((await tenant.live.revoke(access_token)).status).toBe(204)
-  })
+  // One that was approved in the last moment can be collected for a minute.
+  clock.jump(MINUTE - 2)
+  expect((await late.status()).body).toEqual(collected)
+  clock.jump(1)
+  expectRefused(await late.status(), 404, 'nonce_expired')
+})
+
+test('A sign-in goes on although the tenant is suspended, and is shown although its bot is disabled', async () => {
+  const tenant = await newTenant()
+  const ada = botApi.person()
+  const { login, question } = await ask(tenant, ada)
+  const pending = await tenant.live.start()
+  await app.platform.tenants.suspend(actor, tenant.id, 'billing')
+  await tap(ada, question, 'Approve')
+  await bots.disable(actor, tenant.owner)
+  expect((await pending.status()).body).toEqual(PENDING)
+  const { access_token } = (await login.status()).body
+  expect(await tenant.live.introspect(access_token)).toMatchObject({ active: true })
+  expect((await tenant.live.revoke(access_token)).status).toBe(204)
 })
 
 test('The query needs a nonce, and a wait of 0 to 25 seconds', async () => {

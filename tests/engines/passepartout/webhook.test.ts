@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { until } from '../../support/binary.ts'
 import type { Person } from '../../support/bot-api/index.ts'
 import { testConfig } from '../../support/config.ts'
@@ -66,53 +66,50 @@ const acme = await hooked(shared)
 const everything = () =>
   ['updates', 'attempts', 'people', 'tokens', 'prompts'].map((table) => rows(table))
 
-describe('A stranger is answered with 401, whatever the body:', () => {
-  async function expectStranger(headers: Record<string, string>, path?: string) {
-    const before = everything()
-    const bodies = [null, '{"update_id":1}', '{', TOO_LARGE, new Uint8Array([0xff, 0xfe])]
-    for (const body of bodies)
-      expectRefused(await acme.post(body, headers, path), 401, 'unauthenticated')
-    expect(everything()).toEqual(before)
-  }
+async function expectStranger(headers: Record<string, string>, path?: string) {
+  const before = everything()
+  const bodies = [null, '{"update_id":1}', '{', TOO_LARGE, new Uint8Array([0xff, 0xfe])]
+  for (const body of bodies)
+    expectRefused(await acme.post(body, headers, path), 401, 'unauthenticated')
+  expect(everything()).toEqual(before)
+}
 
-  test('with a wrong secret, or that of another bot', async () => {
-    const { secret, bot, liveKey, path } = acme
-    const polled = await shared.newTenant()
-    const other = await hooked(shared)
-    for (const wrong of [
-      ...['', 'x', secret.slice(1), `${secret}x`, secret.toUpperCase(), `${secret}, x`],
-      ...[bot.token, other.secret],
-    ])
-      await expectStranger({ [SECRET_HEADER]: wrong })
-    await expectStranger({})
-    for (const credential of [secret, liveKey])
-      await expectStranger({ authorization: `Bearer ${credential}` })
-    await expectStranger({}, `${path}?secret_token=${secret}`)
-    for (const text of [secret, bot.token.split(':')[1] as string])
-      expect(shared.app.log.filter((line) => line.includes(text))).toEqual([])
-    const [one, two] = shared.rowsOf(polled, 'bots')
-    for (const id of [
-      ...[one.id, two.id, '01890000-0000-7000-8000-000000000000', 'x', '%00', '%zz'],
-      ...["'%20or%201=1--", '__proto__', 'x'.repeat(5000), '..%2Ftelegram'],
-    ])
-      await expectStranger({ [SECRET_HEADER]: secret }, `/v1/passepartout/telegram/${id}`)
-  })
+test('A wrong secret, or that of another bot, is answered with 401, whatever the body', async () => {
+  const { secret, bot, liveKey, path } = acme
+  const polled = await shared.newTenant()
+  const other = await hooked(shared)
+  for (const wrong of [
+    ...['', 'x', secret.slice(1), `${secret}x`, secret.toUpperCase(), `${secret}, x`],
+    ...[bot.token, other.secret],
+  ])
+    await expectStranger({ [SECRET_HEADER]: wrong })
+  await expectStranger({})
+  for (const credential of [secret, liveKey])
+    await expectStranger({ authorization: `Bearer ${credential}` })
+  await expectStranger({}, `${path}?secret_token=${secret}`)
+  for (const text of [secret, bot.token.split(':')[1] as string])
+    expect(shared.app.log.filter((line) => line.includes(text))).toEqual([])
+  const [one, two] = shared.rowsOf(polled, 'bots')
+  for (const id of [
+    ...[one.id, two.id, '01890000-0000-7000-8000-000000000000', 'x', '%00', '%zz'],
+    ...["'%20or%201=1--", '__proto__', 'x'.repeat(5000), '..%2Ftelegram'],
+  ])
+    await expectStranger({ [SECRET_HEADER]: secret }, `/v1/passepartout/telegram/${id}`)
+})
 
-  test('for a bot that is disabled or removed, and with its secret of before', async () => {
-    const other = await hooked(shared)
-    const asOther = (secret = other.secret) =>
-      expectStranger({ [SECRET_HEADER]: secret }, other.path)
-    await bots.disable(actor, other.owner)
-    expect(other.bot.webhook).toBeUndefined()
-    await asOther()
-    await bots.enable(actor, other.owner)
-    await until(() => other.bot.webhook !== undefined)
-    await asOther()
-    const { secret } = other.bot.webhook ?? {}
-    expect((await other.bring({ update_id: 1 }, secret)).status).toBe(200)
-    await bots.remove(actor, other.owner)
-    await asOther(secret)
-  })
+test('The former secret of a bot, and that of one that is disabled or removed, is answered with 401', async () => {
+  const other = await hooked(shared)
+  const asOther = (secret = other.secret) => expectStranger({ [SECRET_HEADER]: secret }, other.path)
+  await bots.disable(actor, other.owner)
+  expect(other.bot.webhook).toBeUndefined()
+  await asOther()
+  await bots.enable(actor, other.owner)
+  await until(() => other.bot.webhook !== undefined)
+  await asOther()
+  const { secret } = other.bot.webhook ?? {}
+  expect((await other.bring({ update_id: 1 }, secret)).status).toBe(200)
+  await bots.remove(actor, other.owner)
+  await asOther(secret)
 })
 
 test('A body that is not JSON or too large is refused, and any other is taken without effect', async () => {
@@ -137,73 +134,71 @@ test('A body that is not JSON or too large is refused, and any other is taken wi
   expect(everything()).toEqual(before)
 })
 
-describe('An update counts once,', () => {
-  const opened = { state: 'opened', prompts: 1 }
+const opened = { state: 'opened', prompts: 1 }
 
-  test('however often it comes, one after the other or at once', async () => {
-    const ada = botApi.person()
-    ada.say(acme.bot, 'Hello')
-    const [login, other] = [await acme.live.start(), await acme.live.start()]
-    const start = startOf(ada, login)
-    for (let n = 0; n < 3; n++)
-      expect(await acme.bring(start)).toMatchObject({ status: 200, body: {} })
-    const again = startOf(ada, other)
-    const answers = await Promise.all(Array.from({ length: 9 }, () => acme.bring(again)))
-    for (const { status } of answers) expect(status).toBe(200)
-    const byAda = { ...opened, opener_id: `${ada.id}` }
-    expect(attemptsOf(acme).slice(-2)).toMatchObject([byAda, byAda])
+test('An update counts once, however often it comes, one after the other or at once', async () => {
+  const ada = botApi.person()
+  ada.say(acme.bot, 'Hello')
+  const [login, other] = [await acme.live.start(), await acme.live.start()]
+  const start = startOf(ada, login)
+  for (let n = 0; n < 3; n++)
+    expect(await acme.bring(start)).toMatchObject({ status: 200, body: {} })
+  const again = startOf(ada, other)
+  const answers = await Promise.all(Array.from({ length: 9 }, () => acme.bring(again)))
+  for (const { status } of answers) expect(status).toBe(200)
+  const byAda = { ...opened, opener_id: `${ada.id}` }
+  expect(attemptsOf(acme).slice(-2)).toMatchObject([byAda, byAda])
 
-    const before = acme.tokens()
-    const tap = tapOf(ada, 'approve', login)
-    for (let n = 0; n < 3; n++) expect((await acme.bring(tap)).status).toBe(200)
-    expect(acme.tokens()).toBe(before + 1)
-    expect((await login.status()).body).toMatchObject({ status: 'completed' })
-  })
+  const before = acme.tokens()
+  const tap = tapOf(ada, 'approve', login)
+  for (let n = 0; n < 3; n++) expect((await acme.bring(tap)).status).toBe(200)
+  expect(acme.tokens()).toBe(before + 1)
+  expect((await login.status()).body).toMatchObject({ status: 'completed' })
+})
 
-  test('for each bot that has one of its number, and in any order', async () => {
-    const updateId = ++lastUpdateId
-    for (const tenant of [acme, await hooked(shared)]) {
-      const [login, later] = [await tenant.live.start(), await tenant.live.start()]
-      await tenant.bring(startOf(botApi.person(), later))
-      await tenant.bring(startOf(botApi.person(), login, updateId))
-      expect(attemptsOf(tenant).slice(-2)).toMatchObject([opened, opened])
-    }
-  })
+test('An update counts once, for each bot that has one of its number, and in any order', async () => {
+  const updateId = ++lastUpdateId
+  for (const tenant of [acme, await hooked(shared)]) {
+    const [login, later] = [await tenant.live.start(), await tenant.live.start()]
+    await tenant.bring(startOf(botApi.person(), later))
+    await tenant.bring(startOf(botApi.person(), login, updateId))
+    expect(attemptsOf(tenant).slice(-2)).toMatchObject([opened, opened])
+  }
+})
 
-  test('but a tap before its Start ends nothing, nor does a late one', async () => {
-    const ada = botApi.person()
-    const [login, late] = [await acme.live.start(), await acme.live.start()]
-    const tap = async (to: Login) => (await acme.bring(tapOf(ada, 'approve', to))).status
-    expect(await tap(login)).toBe(200)
-    expect((await login.status()).body).toEqual({ status: 'pending' })
-    for (const each of [login, late]) await acme.bring(startOf(ada, each))
-    await tap(login)
-    expect((await login.status()).body).toMatchObject({ status: 'completed' })
-    const before = acme.tokens()
-    shared.clock.jump(LIFETIME)
-    expect(await tap(late)).toBe(200)
-    expectRefused(await late.status(), 404, 'nonce_expired')
-    expect(acme.tokens()).toBe(before)
-  })
+test('An update counts once, but a tap before its Start ends nothing, nor does a late one', async () => {
+  const ada = botApi.person()
+  const [login, late] = [await acme.live.start(), await acme.live.start()]
+  const tap = async (to: Login) => (await acme.bring(tapOf(ada, 'approve', to))).status
+  expect(await tap(login)).toBe(200)
+  expect((await login.status()).body).toEqual({ status: 'pending' })
+  for (const each of [login, late]) await acme.bring(startOf(ada, each))
+  await tap(login)
+  expect((await login.status()).body).toMatchObject({ status: 'completed' })
+  const before = acme.tokens()
+  shared.clock.jump(LIFETIME)
+  expect(await tap(late)).toBe(200)
+  expectRefused(await late.status(), 404, 'nonce_expired')
+  expect(acme.tokens()).toBe(before)
+})
 
-  test('and of many people at once one opens the sign-in, and one answer ends it', async () => {
-    const people = Array.from({ length: 8 }, () => botApi.person())
-    const login = await acme.live.start()
-    const attempt = () => rows('attempts', `where id = '${login.attemptId}'`)[0]
-    const starts = people.map((person) => acme.bring(startOf(person, login)))
-    for (const { status } of await Promise.all(starts)) expect(status).toBe(200)
-    expect(people.map(({ id }) => `${id}`)).toContain(attempt().opener_id)
+test('Of many people at once, one opens the sign-in, and one answer ends it', async () => {
+  const people = Array.from({ length: 8 }, () => botApi.person())
+  const login = await acme.live.start()
+  const attempt = () => rows('attempts', `where id = '${login.attemptId}'`)[0]
+  const starts = people.map((person) => acme.bring(startOf(person, login)))
+  for (const { status } of await Promise.all(starts)) expect(status).toBe(200)
+  expect(people.map(({ id }) => `${id}`)).toContain(attempt().opener_id)
 
-    const before = acme.tokens()
-    const taps = people.flatMap((person) =>
-      ['approve', 'deny'].map((choice) => acme.bring(tapOf(person, choice, login))),
-    )
-    for (const { status } of await Promise.all(taps)) expect(status).toBe(200)
-    const { state, person_id } = attempt()
-    expect(state).toBeOneOf(['approved', 'denied'])
-    expect(acme.tokens() - before).toBe(state === 'approved' ? 1 : 0)
-    expect(person_id === null).toBe(state === 'denied')
-  })
+  const before = acme.tokens()
+  const taps = people.flatMap((person) =>
+    ['approve', 'deny'].map((choice) => acme.bring(tapOf(person, choice, login))),
+  )
+  for (const { status } of await Promise.all(taps)) expect(status).toBe(200)
+  const { state, person_id } = attempt()
+  expect(state).toBeOneOf(['approved', 'denied'])
+  expect(acme.tokens() - before).toBe(state === 'approved' ? 1 : 0)
+  expect(person_id === null).toBe(state === 'denied')
 })
 
 test('On a full disk starts and updates are answered with 503 and leave nothing, and then count', async () => {

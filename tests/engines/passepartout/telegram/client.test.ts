@@ -46,217 +46,213 @@ async function failureOf(answer: () => Response, call: Call = (bot) => bot.say('
   return await errorOf(call(fixture.bot))
 }
 
-describe('A call', () => {
-  /** Expects the call to send this, and to be read as that when Telegram gives the answer. */
-  async function expectCall(
-    call: Call,
-    method: string,
-    sent: object,
-    answer: unknown,
-    read?: unknown,
-  ) {
-    await using fixture = botOf(() => done(answer))
-    expect(await call(fixture.bot)).toEqual(read)
-    const [request] = fixture.requests
-    expect([request?.method, request?.path]).toEqual(['POST', `/bot${TOKEN}/${method}`])
-    expect(request?.headers.get('content-type')).toBe('application/json')
-    expect(JSON.parse(request?.body ?? '')).toEqual(sent)
+/** Expects the call to send this, and to be read as that when Telegram gives the answer. */
+async function expectCall(
+  call: Call,
+  method: string,
+  sent: object,
+  answer: unknown,
+  read?: unknown,
+) {
+  await using fixture = botOf(() => done(answer))
+  expect(await call(fixture.bot)).toEqual(read)
+  const [request] = fixture.requests
+  expect([request?.method, request?.path]).toEqual(['POST', `/bot${TOKEN}/${method}`])
+  expect(request?.headers.get('content-type')).toBe('application/json')
+  expect(JSON.parse(request?.body ?? '')).toEqual(sent)
+}
+
+test('A call of getMe reads the bot, and refuses what is none', async () => {
+  const me = { ...ME, first_name: '\u202eAc\nme', can_join_groups: true }
+  const read = { id: `${ME.id}`, username: 'acme_bot', name: 'Ac me' }
+  await expectCall((bot) => bot.getMe(), 'getMe', {}, me, read)
+  const odd = [{ is_bot: false }, { is_bot: undefined }, { username: undefined }]
+  for (const fields of [...odd, { username: 'acme/../x' }]) {
+    const error = await failureOf(
+      () => done({ ...ME, ...fields }),
+      (bot) => bot.getMe(),
+    )
+    expect(error).toMatchObject({ reason: 'refused' })
   }
-
-  test('of getMe reads the bot, and refuses what is none', async () => {
-    const me = { ...ME, first_name: '\u202eAc\nme', can_join_groups: true }
-    const read = { id: `${ME.id}`, username: 'acme_bot', name: 'Ac me' }
-    await expectCall((bot) => bot.getMe(), 'getMe', {}, me, read)
-    const odd = [{ is_bot: false }, { is_bot: undefined }, { username: undefined }]
-    for (const fields of [...odd, { username: 'acme/../x' }]) {
-      const error = await failureOf(
-        () => done({ ...ME, ...fields }),
-        (bot) => bot.getMe(),
-      )
-      expect(error).toMatchObject({ reason: 'refused' })
-    }
-  })
-
-  test('of webhooks sets, reads and deletes them', async () => {
-    const url = 'https://gatehouse.example/hook'
-    const allowed_updates = ['message', 'callback_query']
-    const drop = { drop_pending_updates: false }
-    const sent = { url, secret_token: 's-1', allowed_updates, ...drop }
-    await expectCall((bot) => bot.setWebhook({ url, secret: 's-1' }), 'setWebhook', sent, true)
-    await expectCall((bot) => bot.deleteWebhook(), 'deleteWebhook', drop, true)
-    const quoting = { url: `https://x.example/${TOKEN}`, last_error_message: `404 at\n${TOKEN}` }
-    for (const [answer, read] of [
-      [
-        { url, pending_update_count: 2 },
-        { url, pending: 2, lastError: null },
-      ],
-      [{ url: '' }, { url: '', pending: 0, lastError: null }],
-      [quoting, { url: 'https://x.example/123456789:…', lastError: '404 at 123456789:…' }],
-    ] as const)
-      await expectCall((bot) => bot.getWebhookInfo(), 'getWebhookInfo', {}, answer, {
-        pending: 0,
-        ...read,
-      })
-  })
-
-  test('of getUpdates names its offset, and reads up to 16 MB', async () => {
-    const poll = { limit: 100, timeout: 30, allowed_updates: ['message', 'callback_query'] }
-    const updates = [{ update_id: 8 }, 'odd']
-    const get = (more: object) => (bot: BotApi) => bot.getUpdates({ ...POLL, ...more })
-    await expectCall(get({ offset: 8 }), 'getUpdates', { ...poll, offset: 8 }, updates, updates)
-    await expectCall(get({ holdSeconds: 0 }), 'getUpdates', { ...poll, timeout: 0 }, [], [])
-    const lengths = [15_900_000, 16_000_000]
-    await using fixture = botOf(() => done(['x'.repeat(lengths.shift() ?? 0)]))
-    expect(await fixture.bot.getUpdates(POLL)).toHaveLength(1)
-    expect(await errorOf(fixture.bot.getUpdates(POLL))).toMatchObject({ reason: 'unavailable' })
-  })
-
-  test('of messages sends plain text of a length that Telegram takes, and buttons', async () => {
-    const data = 'ü'.repeat(32)
-    const buttons = [
-      [
-        { label: '41', data: 'n:41' },
-        { label: '42', data },
-      ],
-      [{ label: 'Deny', data: 'd' }],
-    ]
-    const inline_keyboard = [
-      [
-        { text: '41', callback_data: 'n:41' },
-        { text: '42', callback_data: data },
-      ],
-      [{ text: 'Deny', callback_data: 'd' }],
-    ]
-    const shown = { link_preview_options: { is_disabled: true } }
-    const message = { message_id: 77 }
-    for (const [text, sent] of [
-      ['<b>*Sign in?*', '<b>*Sign in?*'],
-      [`${'x'.repeat(4094)}😀y`, `${'x'.repeat(4094)}😀`],
-      [`${'x'.repeat(4095)}😀`, 'x'.repeat(4095)],
-      ['a\ud800b', 'a\ufffdb'],
-    ] as const) {
-      const params = { chat_id: 7_000_000_001, text: sent, ...shown }
-      const say = (to: object[][]) => (bot: BotApi) =>
-        bot.say('7000000001', { text, buttons: to as never })
-      await expectCall(say([]), 'sendMessage', params, message, '77')
-      await expectCall(
-        say(buttons),
-        'sendMessage',
-        { ...params, reply_markup: { inline_keyboard } },
-        message,
-        '77',
-      )
-    }
-    const params = { chat_id: 7, message_id: 77, text: 'Done', ...shown }
-    for (const [given, keyboard] of [
-      [buttons, inline_keyboard],
-      [[], []],
-    ] as const) {
-      const sent = { ...params, reply_markup: { inline_keyboard: keyboard } }
-      const message = { text: 'Done', buttons: [...given] }
-      await expectCall((bot) => bot.edit('7', '77', message), 'editMessageText', sent, true)
-    }
-    const notice = { callback_query_id: '4382', text: 'x'.repeat(199) }
-    const answer: Call = (bot) => bot.answerCallback('4382', `${'x'.repeat(199)}😀`)
-    await expectCall(answer, 'answerCallbackQuery', notice, true)
-
-    await using fixture = botOf(() => done(message))
-    const long = { text: 'x', buttons: [[{ label: 'x', data: `${data}x` }]] }
-    await expect(fixture.bot.say('7', long)).rejects.toBeInstanceOf(RangeError)
-    await expect(fixture.bot.edit('7', '77', long)).rejects.toBeInstanceOf(RangeError)
-    expect(fixture.requests).toEqual([])
-  })
-
-  test('uses any valid token and the path of the API root; a malformed token is not sent', async () => {
-    for (const token of ['1:a', `${'9'.repeat(20)}:${'-'.repeat(64)}${'_'.repeat(64)}`]) {
-      await using fixture = botOf(() => done(ME), token, '/telegram')
-      await fixture.bot.getMe()
-      expect(fixture.requests[0]?.path).toBe(`/telegram/bot${token}/getMe`)
-    }
-    for (const token of [
-      ...['', '123:', ':abc', '1:a/../../x', '1:a?x=', '1:a#', '1:a%2f', '1:a\n', '1:\u0430'],
-      ...['\u0661:a', `1:${'a'.repeat(129)}`, `${'1'.repeat(21)}:a`, '1:(', '1:[a'],
-    ]) {
-      await using fixture = botOf(() => done(ME), token)
-      const malformed = { reason: 'unauthorized', message: 'getMe: the token is malformed' }
-      expect(await errorOf(fixture.bot.getMe())).toMatchObject(malformed)
-      expect(fixture.requests).toEqual([])
-    }
-  })
 })
 
-describe('A refusal', () => {
-  test.each([
-    [400, 'refused', 'Bad Request: chat not found'],
-    [401, 'unauthorized', 'Unauthorized'],
-    [402, 'refused', 'Payment Required'],
-    [403, 'forbidden', 'Forbidden: bot was blocked by the user'],
-    [404, 'unauthorized', 'Not Found'],
-    [409, 'conflict', 'Conflict: terminated by other getUpdates request'],
-    [420, 'refused', 'Flood'],
-    [500, 'unavailable', 'Internal Server Error'],
-    [502, 'unavailable', 'Bad Gateway'],
-  ])('with %i is %s', async (status, reason, description) => {
-    const error = await failureOf(() => refusal(status, description))
-    expect(error).toMatchObject({ reason, message: `sendMessage: ${description}` })
-    expect(error.retryAfterMs).toBeUndefined()
-  })
+test('A call of webhooks sets, reads and deletes them', async () => {
+  const url = 'https://gatehouse.example/hook'
+  const allowed_updates = ['message', 'callback_query']
+  const drop = { drop_pending_updates: false }
+  const sent = { url, secret_token: 's-1', allowed_updates, ...drop }
+  await expectCall((bot) => bot.setWebhook({ url, secret: 's-1' }), 'setWebhook', sent, true)
+  await expectCall((bot) => bot.deleteWebhook(), 'deleteWebhook', drop, true)
+  const quoting = { url: `https://x.example/${TOKEN}`, last_error_message: `404 at\n${TOKEN}` }
+  for (const [answer, read] of [
+    [
+      { url, pending_update_count: 2 },
+      { url, pending: 2, lastError: null },
+    ],
+    [{ url: '' }, { url: '', pending: 0, lastError: null }],
+    [quoting, { url: 'https://x.example/123456789:…', lastError: '404 at 123456789:…' }],
+  ] as const)
+    await expectCall((bot) => bot.getWebhookInfo(), 'getWebhookInfo', {}, answer, {
+      pending: 0,
+      ...read,
+    })
+})
 
-  test('with 429 is waited for as long as it says, up to an hour', async () => {
-    for (const [parameters, retryAfterMs] of [
-      [{ retry_after: 35 }, 35_000],
-      [{ retry_after: 86_400 }, 3_600_000],
-      [undefined, 5000],
-      [{ retry_after: '35' }, 5000],
-      [{ retry_after: -1 }, 5000],
-    ] as const) {
-      const error = await failureOf(() => refusal(429, 'Too Many Requests', parameters))
-      expect(error).toMatchObject({ reason: 'rate_limited', retryAfterMs })
-    }
-  })
+test('A call of getUpdates names its offset, and reads up to 16 MB', async () => {
+  const poll = { limit: 100, timeout: 30, allowed_updates: ['message', 'callback_query'] }
+  const updates = [{ update_id: 8 }, 'odd']
+  const get = (more: object) => (bot: BotApi) => bot.getUpdates({ ...POLL, ...more })
+  await expectCall(get({ offset: 8 }), 'getUpdates', { ...poll, offset: 8 }, updates, updates)
+  await expectCall(get({ holdSeconds: 0 }), 'getUpdates', { ...poll, timeout: 0 }, [], [])
+  const lengths = [15_900_000, 16_000_000]
+  await using fixture = botOf(() => done(['x'.repeat(lengths.shift() ?? 0)]))
+  expect(await fixture.bot.getUpdates(POLL)).toHaveLength(1)
+  expect(await errorOf(fixture.bot.getUpdates(POLL))).toMatchObject({ reason: 'unavailable' })
+})
 
-  test('is ignored if nothing is left to do', async () => {
-    const edit: Call = (bot) => bot.edit('7', '77', ASK)
-    const answer: Call = (bot) => bot.answerCallback('4382', 'Approved')
-    const same = 'message is not modified'
-    for (const [call, description] of [
-      [edit, `Bad Request: ${same}: specified new message content and reply markup are`],
-      [answer, 'Bad Request: query is too old and response timeout expired or query'],
-      [answer, 'Bad Request: QUERY_ID_INVALID: query ID is invalid'],
-    ] as const) {
-      await using fixture = botOf(() => refusal(400, description))
-      await call(fixture.bot)
-    }
-    for (const [call, status, description, reason] of [
-      [edit, 400, 'Bad Request: message to edit not found', 'refused'],
-      [edit, 500, same, 'unavailable'],
-      [answer, 400, 'Bad Request: MESSAGE_TOO_LONG', 'refused'],
-    ] as const)
-      expect(await failureOf(() => refusal(status, description), call)).toMatchObject({ reason })
-  })
-
-  test('is told on one line of at most 200 characters, or by its status', async () => {
-    const { message } = await failureOf(() =>
-      refusal(400, `Bad\r\nRequest \u202e${'😀'.repeat(300)}`),
+test('A call of messages sends plain text of a length that Telegram takes, and buttons', async () => {
+  const data = 'ü'.repeat(32)
+  const buttons = [
+    [
+      { label: '41', data: 'n:41' },
+      { label: '42', data },
+    ],
+    [{ label: 'Deny', data: 'd' }],
+  ]
+  const inline_keyboard = [
+    [
+      { text: '41', callback_data: 'n:41' },
+      { text: '42', callback_data: data },
+    ],
+    [{ text: 'Deny', callback_data: 'd' }],
+  ]
+  const shown = { link_preview_options: { is_disabled: true } }
+  const message = { message_id: 77 }
+  for (const [text, sent] of [
+    ['<b>*Sign in?*', '<b>*Sign in?*'],
+    [`${'x'.repeat(4094)}😀y`, `${'x'.repeat(4094)}😀`],
+    [`${'x'.repeat(4095)}😀`, 'x'.repeat(4095)],
+    ['a\ud800b', 'a\ufffdb'],
+  ] as const) {
+    const params = { chat_id: 7_000_000_001, text: sent, ...shown }
+    const say = (to: object[][]) => (bot: BotApi) =>
+      bot.say('7000000001', { text, buttons: to as never })
+    await expectCall(say([]), 'sendMessage', params, message, '77')
+    await expectCall(
+      say(buttons),
+      'sendMessage',
+      { ...params, reply_markup: { inline_keyboard } },
+      message,
+      '77',
     )
-    expect(message).toStartWith('sendMessage: Bad Request  😀')
-    expect([...message]).toHaveLength('sendMessage: '.length + 200)
-    for (const description of [undefined, { toString: 1 }, '']) {
-      const error = await failureOf(() => refusal(400, description))
-      expect(error).toMatchObject({ reason: 'refused', message: 'sendMessage: status 400' })
-    }
-  })
+  }
+  const params = { chat_id: 7, message_id: 77, text: 'Done', ...shown }
+  for (const [given, keyboard] of [
+    [buttons, inline_keyboard],
+    [[], []],
+  ] as const) {
+    const sent = { ...params, reply_markup: { inline_keyboard: keyboard } }
+    const message = { text: 'Done', buttons: [...given] }
+    await expectCall((bot) => bot.edit('7', '77', message), 'editMessageText', sent, true)
+  }
+  const notice = { callback_query_id: '4382', text: 'x'.repeat(199) }
+  const answer: Call = (bot) => bot.answerCallback('4382', `${'x'.repeat(199)}😀`)
+  await expectCall(answer, 'answerCallbackQuery', notice, true)
 
-  test('that quotes the token does not give it away', async () => {
-    const far = 'x'.repeat(185)
-    for (const quoted of [TOKEN, encodeURIComponent(TOKEN), SECRET, TOKEN.toLowerCase()]) {
-      const { message } = await failureOf(() =>
-        refusal(400, `no ${quoted}, ${quoted} ${far} ${quoted}`),
-      )
-      expect(message).toStartWith('sendMessage: no ')
-      expect(message.toLowerCase()).not.toContain(SECRET.slice(0, 4).toLowerCase())
-    }
-  })
+  await using fixture = botOf(() => done(message))
+  const long = { text: 'x', buttons: [[{ label: 'x', data: `${data}x` }]] }
+  await expect(fixture.bot.say('7', long)).rejects.toBeInstanceOf(RangeError)
+  await expect(fixture.bot.edit('7', '77', long)).rejects.toBeInstanceOf(RangeError)
+  expect(fixture.requests).toEqual([])
+})
+
+test('A call uses any valid token and the path of the API root; a malformed token is not sent', async () => {
+  for (const token of ['1:a', `${'9'.repeat(20)}:${'-'.repeat(64)}${'_'.repeat(64)}`]) {
+    await using fixture = botOf(() => done(ME), token, '/telegram')
+    await fixture.bot.getMe()
+    expect(fixture.requests[0]?.path).toBe(`/telegram/bot${token}/getMe`)
+  }
+  for (const token of [
+    ...['', '123:', ':abc', '1:a/../../x', '1:a?x=', '1:a#', '1:a%2f', '1:a\n', '1:\u0430'],
+    ...['\u0661:a', `1:${'a'.repeat(129)}`, `${'1'.repeat(21)}:a`, '1:(', '1:[a'],
+  ]) {
+    await using fixture = botOf(() => done(ME), token)
+    const malformed = { reason: 'unauthorized', message: 'getMe: the token is malformed' }
+    expect(await errorOf(fixture.bot.getMe())).toMatchObject(malformed)
+    expect(fixture.requests).toEqual([])
+  }
+})
+
+test.each([
+  [400, 'refused', 'Bad Request: chat not found'],
+  [401, 'unauthorized', 'Unauthorized'],
+  [402, 'refused', 'Payment Required'],
+  [403, 'forbidden', 'Forbidden: bot was blocked by the user'],
+  [404, 'unauthorized', 'Not Found'],
+  [409, 'conflict', 'Conflict: terminated by other getUpdates request'],
+  [420, 'refused', 'Flood'],
+  [500, 'unavailable', 'Internal Server Error'],
+  [502, 'unavailable', 'Bad Gateway'],
+])('A refusal with %i is %s', async (status, reason, description) => {
+  const error = await failureOf(() => refusal(status, description))
+  expect(error).toMatchObject({ reason, message: `sendMessage: ${description}` })
+  expect(error.retryAfterMs).toBeUndefined()
+})
+
+test('A refusal with 429 is waited for as long as it says, up to an hour', async () => {
+  for (const [parameters, retryAfterMs] of [
+    [{ retry_after: 35 }, 35_000],
+    [{ retry_after: 86_400 }, 3_600_000],
+    [undefined, 5000],
+    [{ retry_after: '35' }, 5000],
+    [{ retry_after: -1 }, 5000],
+  ] as const) {
+    const error = await failureOf(() => refusal(429, 'Too Many Requests', parameters))
+    expect(error).toMatchObject({ reason: 'rate_limited', retryAfterMs })
+  }
+})
+
+test('A refusal is ignored if nothing is left to do', async () => {
+  const edit: Call = (bot) => bot.edit('7', '77', ASK)
+  const answer: Call = (bot) => bot.answerCallback('4382', 'Approved')
+  const same = 'message is not modified'
+  for (const [call, description] of [
+    [edit, `Bad Request: ${same}: specified new message content and reply markup are`],
+    [answer, 'Bad Request: query is too old and response timeout expired or query'],
+    [answer, 'Bad Request: QUERY_ID_INVALID: query ID is invalid'],
+  ] as const) {
+    await using fixture = botOf(() => refusal(400, description))
+    await call(fixture.bot)
+  }
+  for (const [call, status, description, reason] of [
+    [edit, 400, 'Bad Request: message to edit not found', 'refused'],
+    [edit, 500, same, 'unavailable'],
+    [answer, 400, 'Bad Request: MESSAGE_TOO_LONG', 'refused'],
+  ] as const)
+    expect(await failureOf(() => refusal(status, description), call)).toMatchObject({ reason })
+})
+
+test('A refusal is told on one line of at most 200 characters, or by its status', async () => {
+  const { message } = await failureOf(() =>
+    refusal(400, `Bad\r\nRequest \u202e${'😀'.repeat(300)}`),
+  )
+  expect(message).toStartWith('sendMessage: Bad Request  😀')
+  expect([...message]).toHaveLength('sendMessage: '.length + 200)
+  for (const description of [undefined, { toString: 1 }, '']) {
+    const error = await failureOf(() => refusal(400, description))
+    expect(error).toMatchObject({ reason: 'refused', message: 'sendMessage: status 400' })
+  }
+})
+
+test('A refusal that quotes the token does not give it away', async () => {
+  const far = 'x'.repeat(185)
+  for (const quoted of [TOKEN, encodeURIComponent(TOKEN), SECRET, TOKEN.toLowerCase()]) {
+    const { message } = await failureOf(() =>
+      refusal(400, `no ${quoted}, ${quoted} ${far} ${quoted}`),
+    )
+    expect(message).toStartWith('sendMessage: no ')
+    expect(message.toLowerCase()).not.toContain(SECRET.slice(0, 4).toLowerCase())
+  }
 })
 
 describe('Telegram is unavailable', () => {

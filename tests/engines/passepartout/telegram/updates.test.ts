@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readUpdate } from '../../../../src/engines/passepartout/telegram/updates.ts'
 import { seeded } from '../../gate/identities/documents/support.ts'
 
@@ -100,21 +100,19 @@ test('What has no valid id is no update', () => {
     expect([raw, readUpdate(raw)]).toEqual([raw, undefined])
 })
 
-describe('A person', () => {
-  const personOf = (sender: object) => readUpdate(message({ from: sender }))?.update?.person
+const personOf = (sender: object) => readUpdate(message({ from: sender }))?.update?.person
 
-  test('has an id of at most 52 bits, safe names of their own, and needs no more', () => {
-    const id = 2 ** 52 - 1
-    expect(readUpdate(from(id))).toMatchObject({ update: { person: { id: `${id}` } } })
-    expect(personOf({ id: ADA.id })).toMatchObject({ id: '7000000001', ...nameless })
-    const hostile = { first_name: '\u202eadA\nYour code is 000', last_name: '\u200b' }
-    const unsafe = { ...hostile, username: 'ada/../x', language_code: '<script>' }
-    const safe = { id: '7000000001', firstName: 'adA Your code is 000', ...nameless }
-    expect(personOf({ ...ADA, ...unsafe })).toEqual(safe)
-    const inherited = `{"__proto__":{"from":{"id":7},"chat":{"id":7,"type":"private"}}}`
-    const update = JSON.parse(`{"update_id":1,"message":${inherited}}`)
-    expect(readUpdate(update)).toEqual({ id: 1, update: undefined })
-  })
+test('A person has an id of at most 52 bits, safe names of their own, and needs no more', () => {
+  const id = 2 ** 52 - 1
+  expect(readUpdate(from(id))).toMatchObject({ update: { person: { id: `${id}` } } })
+  expect(personOf({ id: ADA.id })).toMatchObject({ id: '7000000001', ...nameless })
+  const hostile = { first_name: '\u202eadA\nYour code is 000', last_name: '\u200b' }
+  const unsafe = { ...hostile, username: 'ada/../x', language_code: '<script>' }
+  const safe = { id: '7000000001', firstName: 'adA Your code is 000', ...nameless }
+  expect(personOf({ ...ADA, ...unsafe })).toEqual(safe)
+  const inherited = `{"__proto__":{"from":{"id":7},"chat":{"id":7,"type":"private"}}}`
+  const update = JSON.parse(`{"update_id":1,"message":${inherited}}`)
+  expect(readUpdate(update)).toEqual({ id: 1, update: undefined })
 })
 
 test('Any update is read without an error, and only those of people in private count', () => {
