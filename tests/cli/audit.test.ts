@@ -220,19 +220,6 @@ test('audit export as CSV has a header and quoted cells, none of them a formula'
   )
 })
 
-test('The audit log is read by pages, each with the cursor of the one before', async () => {
-  await recordMany(25)
-  const pages: string[][] = []
-  let before: number | undefined
-  do {
-    const { entries, next } = audit.list({ limit: 10, before })
-    pages.push(objectsOf(entries))
-    before = next
-  } while (before !== undefined)
-  expect(pages.map(({ length }) => length)).toEqual([10, 10, 5])
-  expect(pages.flat()).toEqual(Array.from({ length: 25 }, (_, n) => `endpoint:${24 - n}`))
-})
-
 test('The audit log is changed by no source, and only its retention deletes rows', async () => {
   const source = join(import.meta.dir, '..', '..', 'src')
   const touching: string[] = []

@@ -103,17 +103,6 @@ test('A bot whose messages go elsewhere waits, is in conflict after the third ti
   await shared.expectSignedIn(login, ada)
 })
 
-test('A bot whose messages went to one foreign poll is not reported', async () => {
-  const { acme, polls, ...here } = await newBot()
-  await using _ = acme
-  const rival = fetch(`${shared.botApi.url}/bot${acme.bot.token}/getUpdates?timeout=50`)
-  await shared.turnUntil(() => polls().some(({ status }) => status === 409))
-  await shared.turnUntil(() => polls().length >= 3)
-  await rival
-  await here.expectToWork()
-  expect(here.logged('bot does not work')).toEqual([])
-})
-
 test('A bot with a foreign webhook is in conflict, and leaves the webhook alone', async () => {
   const { acme, ...here } = await newBot()
   await using _ = acme

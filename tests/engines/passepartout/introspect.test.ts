@@ -5,9 +5,7 @@ import {
   bootPassepartout,
   expectRefused,
   HOUR,
-  INTROSPECT,
   MINUTE,
-  REVOKE,
   tablesWith,
   usePassepartout,
 } from './fixture.ts'
@@ -102,13 +100,4 @@ test('A revoked token has ended for good, which is recorded once; suspension and
   const secret = one.token.slice('ppt_test_'.length)
   expect(tablesWith(fixture, secret)).toEqual([])
   expect(app.log.filter((line) => line.includes(secret))).toEqual([])
-})
-
-test.each([INTROSPECT, REVOKE])('%s needs an access token', async (path) => {
-  const values = ['null', '5', '["x"]', '{}', 'true', '"\\ud800"']
-  for (const body of [
-    ...['', 'null', '[]', '{}', '{"token":"x"}', '{"Access_token":"x"}'],
-    ...values.map((value) => `{"access_token":${value}}`),
-  ])
-    expectRefused(await acme.test.postText(path, body), 400, 'invalid_payload')
 })
