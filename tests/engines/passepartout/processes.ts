@@ -121,8 +121,9 @@ export const isOutcome = (message: BotMessage): boolean => !isQuestion(message)
 export function loginClient(key: string) {
   /** Rejects when the connection breaks before the answer. */
   async function ask(server: Server, path: string, body?: object) {
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-    const init = body ? { method: 'POST', body: JSON.stringify(body) } : {}
+    const type = body && { 'content-type': 'application/json' }
+    const headers = { authorization: `Bearer ${key}`, ...type }
+    const init = body && { method: 'POST', body: JSON.stringify(body) }
     const answer = await fetch(server.url + path, { ...init, keepalive: false, headers })
     return { status: answer.status, body: (await answer.json()) as Json }
   }

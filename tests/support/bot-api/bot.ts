@@ -31,7 +31,7 @@ export function newBot(
   let lastMessageId = 0
 
   const bot = {
-    ...{ queue, poll },
+    ...{ id, queue, poll },
     webhook: undefined as Webhook | undefined,
     user: { id, is_bot: true, first_name: name, username },
     token: newToken(id),
@@ -49,11 +49,21 @@ export function newBot(
       if (kinds?.length ? kinds.includes(kind) : !NOT_USUAL.includes(kind)) queue.add(kind, about)
     },
 
-    /** Ends polling. */
+    get username(): string {
+      return bot.user.username
+    },
+    rename: (username: string) => {
+      bot.user.username = username
+    },
+
+    /** Ends polling. Tests bring the updates of a webhook themselves. */
     setWebhook: (webhook: Webhook) => {
       bot.webhook = webhook
       poll.refuse(conflict('terminated by setWebhook request'))
     },
+
+    /** As if another system had set its webhook there. */
+    ownedByWebhook: (url: string) => bot.setWebhook({ url }),
 
     /** The old token is of no use from now on, neither for calls nor for the webhook. */
     revokeToken: () => {

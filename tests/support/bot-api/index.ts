@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Bot, newBot } from './bot.ts'
 import { methodsOf, type Params, type TapRecord } from './methods.ts'
@@ -6,12 +7,11 @@ import { badRequest, Refusal, type User } from './wire.ts'
 
 export type { BotMessage, Person }
 export type BotApi = ReturnType<typeof startBotApi>
-export type TestBot = ReturnType<BotApi['bot']>
+export type { Bot as TestBot } from './bot.ts'
 
 type Named = { id: number }
 
 export interface Call {
-  /** As it is written in the documentation, however it was written in the call. */
   method: string
   token: string
   params: Params
@@ -43,17 +43,6 @@ export interface FaultFields {
 }
 
 const PATH = /^\/bot([^/]+)\/(\w+)$/
-const REASONS: Record<number, string> = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  409: 'Conflict',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  502: 'Bad Gateway',
-}
-
 /** Telegram's Bot API on loopback, with people who speak to the bots. */
 export function startBotApi() {
   const closing = new AbortController()
@@ -64,7 +53,6 @@ export function startBotApi() {
   const faults = new Set<{ fields: FaultFields; hits: number }>()
   const { ring, until } = newBell()
   const methods = methodsOf({ people, taps, ring })
-  const names = new Map(Object.keys(methods).map((name) => [name.toLowerCase(), name]))
   let lastId = 0
 
   const botOf = ({ id }: Named): Bot => {
@@ -77,12 +65,7 @@ export function startBotApi() {
   async function respond(request: Request): Promise<Response> {
     const [, token, name] = PATH.exec(decodeURIComponent(new URL(request.url).pathname)) ?? []
     if (token === undefined || name === undefined) return refused(new Refusal(404, 'Not Found'))
-    const call: Call = {
-      method: names.get(name.toLowerCase()) ?? name,
-      token,
-      params: {},
-      status: undefined,
-    }
+    const call: Call = { method: name, token, params: {}, status: undefined }
     const gone = AbortSignal.any([request.signal, closing.signal])
     const params = await paramsOf(request)
     Object.assign(call, { params: params ?? {} })
@@ -145,8 +128,8 @@ export function startBotApi() {
 
     bot: (fields: { username?: string; name?: string } = {}) => {
       const bot = newBot({ ...fields, id: 7_100_000_000 + ++lastId }, ring)
-      bots.set(bot.user.id, bot)
-      return handleOf(bot)
+      bots.set(bot.id, bot)
+      return bot
     },
 
     person: (fields: Partial<User> = {}): Person => {
@@ -208,27 +191,6 @@ export function startBotApi() {
   }
 }
 
-/** The bot at BotFather's. */
-const handleOf = (bot: Bot) => ({
-  id: bot.user.id,
-  get username() {
-    return bot.user.username
-  },
-  get token() {
-    return bot.token
-  },
-  get webhook() {
-    return bot.webhook
-  },
-  rename: (username: string) => {
-    bot.user.username = username
-  },
-  /** Returns the new one. */
-  revokeToken: bot.revokeToken,
-  /** As if another system had set its webhook there. */
-  ownedByWebhook: (url: string) => bot.setWebhook({ url }),
-})
-
 /** Lets tests wait for something to have happened, without looking again and again. */
 function newBell() {
   const waiting = new Set<() => void>()
@@ -275,7 +237,7 @@ function brokenReply(fault: FaultFields): Response | undefined {
   if (status === undefined && retryAfter === undefined) return undefined
   const code = status ?? 429
   const later = retryAfter === undefined ? '' : `: retry after ${retryAfter}`
-  return refused(new Refusal(code, description ?? REASONS[code] + later, retryAfter))
+  return refused(new Refusal(code, description ?? STATUS_CODES[code] + later, retryAfter))
 }
 
 const refused = ({ status, message, retryAfter }: Refusal): Response =>
