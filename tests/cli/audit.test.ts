@@ -169,7 +169,6 @@ test('audit export writes one object per line, oldest first, with the filters of
   const other = await exported('--tenant', 'other', '--action', 'key')
   expect(other.json()).toMatchObject({ tenant_id: 'other', object: 'key:1' })
   expect(await exported('--actor', 'nobody')).toMatchObject({ out: '', err: '0 entries.\n' })
-
   // It ends on a server that keeps recording.
   let count = 0
   for (const slice of audit.oldestFirst({})) {
@@ -190,7 +189,6 @@ test('audit export writes a new file that only its owner can read, named after t
   const err = `${file} already exists and is not overwritten\n`
   expect(await exported('--to', file)).toMatchObject({ code: 1, err })
   expect(JSON.parse(readFileSync(file, 'utf8')).object).toBe('endpoint:1')
-
   mkdirSync(join(folder, 'logs'))
   for (const format of ['csv', 'ndjson']) await exported('--to', 'logs', '--format', format)
   const names = readdirSync(join(folder, 'logs')).map((name) => name.replaceAll(/\d/g, '0'))

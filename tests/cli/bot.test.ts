@@ -107,7 +107,6 @@ test('A bot with a webhook elsewhere is set with a warning, and enabled only by 
   expect(out + refused.err).not.toContain('of-secrets')
   expect(bot.webhook).toBeDefined()
   expect(await acme.list()).toMatchObject([{ enabled: false }])
-
   const taken = await acme.bot('enable', '--take-over')
   expect(taken.out).toContain('Warning: the webhook at bots.example was removed.\n')
   expect(bot.webhook).toBeUndefined()
@@ -173,7 +172,6 @@ test('The token is refused when it is revoked, or of a bot without username', as
   expect([revoked.code, JSON.parse(revoked.err)]).toEqual([1, { error }])
   const nameless = await acme.set(botApi.bot({ username: '' }).token)
   expect([nameless.code, nameless.err]).toEqual([1, expect.stringContaining('has no username')])
-
   expect(await acme.list()).toEqual([])
 })
 

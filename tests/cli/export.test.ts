@@ -40,7 +40,6 @@ test('A tenant is exported to a new file for its owner alone, and imported elsew
   const leftOut = { left_out: { running_delayed_jobs: 0 } }
   expect(exported.json()).toEqual({ ...report, file, counts, ...leftOut, warnings })
   expect(statSync(file).mode & 0o777).toBe(0o600)
-
   const imported = await home.elsewhere('import', 'acme.ndjson', '--json')
   expect([imported.code, imported.err]).toEqual([0, ''])
   const none = { left_out: { recovery_codes: 0 }, already_there: 0, overdue_delayed_jobs: 0 }
@@ -83,7 +82,6 @@ test('A tenant is written to standard output but not on a terminal, with the rep
   for (const words of ['unencrypted secrets', 'Exported tenant Acme'])
     expect(plain.err).toContain(words)
   expect(existsSync(home.file('-'))).toBe(false)
-
   const terminal = cli(home.path, { isOutTerminal: true, isWatched: true })
   const refused = await terminal('export', '--tenant', home.id)
   expect(refused).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--to') })
@@ -195,7 +193,6 @@ describe('The data about one person', async () => {
     const { identity } = await fixture.register('tty@example.com')
     const shown = await cli(dir, { isOutTerminal: true })(...of(identity))
     expect([shown.code, shown.out]).toEqual([0, expect.stringContaining('tty@example.com')])
-
     using folder = temporaryFolder()
     const isThere = () => readdirSync(folder.path).some((name) => name.endsWith('.json'))
     const busy = new Database(fixture.app.db.file)

@@ -78,7 +78,6 @@ test('A note is written once if the database can take it, and only our own error
   const entry = { tenantId: null, actor: { kind: 'cli' }, action: 'test.done' } as const
   const write: Note['write'] = (db, audit) =>
     db.commit(() => audit.record({ ...entry, object: 'o', detail: {} }))
-
   await note({ write, isThere: () => true })
   expect(await noted()).toBe(0)
   await note({ write })
@@ -109,7 +108,6 @@ test('A system error is told in a sentence, which names the account that owns a 
     ['EFOO', 'a message of another form', 'EFOO: a message of another form'],
   ] as const)
     expect(sentenceOf(system(code, message))).toBe(sentence)
-
   using folder = temporaryFolder()
   const path = join(folder.path, 'none', 'x')
   const denied = sentenceOf(system('EACCES', `permission denied, mkdir '${path}'`))

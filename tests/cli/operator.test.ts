@@ -202,7 +202,6 @@ test('operator login-link leads to the sign-in page at the configured address, a
   const local = await link('--json')
   expect(local.json().url).toStartWith('http://127.0.0.1:8420/console/link/')
   expect(local.err).toStartWith('If your browser uses another address')
-
   await home.operator('create', '--email', 'ben@example.com')
   await home.operator('deactivate', '--email', 'ben@example.com')
   const message = '--email: this account is deactivated. Run operator reactivate first\n'
@@ -224,7 +223,6 @@ test('operator login-link works once, for 10 minutes, on a running server, where
   expect(links.peek(second)?.operatorId).toBe(id)
   await clock.advance(11 * 60_000)
   expect(links.peek(second)).toBeUndefined()
-
   const ben = await newOperator(server.app, { email: 'ben@example.com' })
   const { headers } = await ben.signIn()
   const status = async () => (await server.app.raw('/console/account', { headers })).status

@@ -252,7 +252,6 @@ test('doctor and migrate status report a database of a newer version, and a dama
   const refused = await home.serve()
   const words = 'newer than this executable'
   expect([refused.code, refused.err]).toEqual([1, expect.stringContaining(words)])
-
   await Bun.write(home.database, 'x'.repeat(10_000))
   const { code, out } = await home.gatehouse('doctor')
   expect(code).toBe(1)
@@ -321,7 +320,6 @@ test('The master key keeps the server from starting when it is lost, foreign or 
   rmSync(file)
   await expectRefusal('is missing in')
   expect(existsSync(file)).toBe(false)
-
   using empty = await newHome({ isEmpty: true })
   await Bun.write(empty.file(MINE), 'secret')
   expect(await keyFinding(empty)).toMatchObject({ code: 1, result: 'problem' })

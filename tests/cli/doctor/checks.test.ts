@@ -139,7 +139,6 @@ test('A directory that does not respond is a problem, for data, backups and temp
   }
   // Backups below the data are not read either.
   expect((await unreachable((path) => path !== tmpdir())).paths).toEqual([dataDir])
-
   const stale = await findUnreachable(config, {
     read: async (path) => {
       if (path === far) throw Object.assign(new Error('no'), { code: 'ESTALE' })

@@ -101,7 +101,6 @@ test('Doctor changes nothing on a database that is open, whose log it reads, but
   expect(await home.found('clock')).toEqual([like('problem')])
   expect(shapeOf(home.dataDir)).toEqual(before)
   expect(fs.readFileSync(`${db.file}-wal`).equals(log)).toBe(true)
-
   const copy = home.copy()
   for (const end of ['', '-wal']) fs.copyFileSync(home.file + end, databaseFile(copy) + end)
   db.close()
@@ -176,7 +175,6 @@ test('A database without its log, with a dangling reference or damage has a find
   const { of } = await home.examine('--data-dir', copy)
   expect(of('database')).toEqual([like('warning', 'the last writes are missing')])
   expect(of('integrity')).toEqual([like('ok')])
-
   home.change(
     `INSERT INTO usage_months
        (tenant_id, month, requests, billed, cost_cents, allowance_told, spend_cap_told)
@@ -214,7 +212,6 @@ test('Sealed secrets of an unknown key are counted by table, once there is a new
   addMails(2, 's1.0123456789ab.abc')
   const { code, of } = await home.examine()
   expect([code, of('sealed secrets')]).toEqual([0, [like('warning', 'unknown key: mails 2.')]])
-
   fs.rmSync(join(home.dataDir, 'master.key'))
   home.change('DELETE FROM master_keys')
   expect(await home.found('sealed secrets')).toEqual([])
@@ -310,7 +307,6 @@ test('Emails that are held are a hint, many of them a warning, and retries show 
   expect(await home.found('mails')).toEqual([like('ok')])
   addMails(home, 9, 'kept', null)
   expect(await home.found('mails')).toEqual([like('warning', '10 emails held')])
-
   await using smtp = await startMailServer()
   const from = 'gate@example.org'
   using other = await newHome({ GATEHOUSE_MAIL_SMTP_URL: smtp.url, GATEHOUSE_MAIL_FROM: from })

@@ -227,7 +227,6 @@ describe('A bot with a webhook', () => {
     expect((await enable()).warnings).toEqual([])
     expect(callsBy(bot, 'deleteWebhook')).toEqual([])
     await until(() => bot.webhook?.secret !== secret)
-
     await set({ transport: 'polling' })
     await fixture.turnUntil(() => botApi.pollers(bot) === 1)
     expect(bot.webhook).toBeUndefined()

@@ -42,7 +42,6 @@ test('The question tells what the app knows of the client, and asks for the numb
   expect(new Set(numbers).size).toBe(3)
   for (const number of [...numbers, login.match_code]) expect(number).toMatch(/^[1-9]\d$/)
   expect(numbers).toContain(login.match_code)
-
   const empty = await ask(acme, ada, {})
   expect(factsOf(empty.question.text)).toHaveLength(1)
   await fixture.bots.set(fixture.actor, acme.owner, { match: 'required' })
@@ -171,7 +170,6 @@ test('Other messages are answered six times a minute in a chat, and sign-ins wor
   const { login, question } = await ask(acme, ada)
   await tap(ada, question, 'Approve')
   await expectSignedIn(login, ada)
-
   await clock.advance(10 * SECOND)
   for (let n = 0; n < 2; n++) ada.say(bot, `${n}`)
   await ada.waitForMessage(bot, () => ada.chat(bot).length === 8)

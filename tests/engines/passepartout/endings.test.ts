@@ -205,7 +205,6 @@ test('A forged tap does nothing with data that no button has, or on a forwarded 
   await heard(bot)
   const told = taps.flatMap((each) => botApi.answersTo(each).map(({ text }) => text))
   expect(new Set(told)).toEqual(new Set([OVER]))
-
   bob.say(bot, 'Hello')
   botApi.deliver(bot, tapBy(bob, `approve.${id}`, {}))
   for (const button of ['Approve', 'Deny']) bob.tap(question, button)
@@ -252,7 +251,6 @@ test('The tap to a bot that is disabled meanwhile waits until it is enabled agai
   await bots.enable(actor, here.owner)
   expect((await botApi.waitForAnswer(tapped)).text).toBe(SIGNED_IN)
   await expectSignedIn(login, ada)
-
   await bots.disable(actor, here.owner)
   await turnUntil(() => botApi.pollers(bot) === 0)
   const late = bob.tap(own.question, 'Approve')

@@ -58,7 +58,6 @@ test('A bot whose token Telegram no longer accepts is not polled; its sign-ins a
   expect([asBefore(), here.polls().length]).toEqual([before, 0])
   await shared.turnUntil(() => botApi.pollers(other.bot) > 0)
   await shared.signIn(other, ada)
-
   await bots.set(actor, acme.owner, { token })
   await botApi.waitForPoller(acme.bot)
   await shared.tap(ada, question, 'Approve')
@@ -206,7 +205,6 @@ test('The secret of a token is in no log line, table, answer or error, whatever 
   await look()
   await attempt(bots.remove(actor, owner))
   await look()
-
   const texts = [...app.log, ...told.map((each) => Bun.inspect(each, { depth: 9 }))].join('\n')
   for (const token of tokens) {
     const [, secret = ''] = token.split(':')

@@ -61,7 +61,6 @@ test('A poll follows at once while there are more, skips other updates and takes
   for (const method of ['sendMessage', 'answerCallbackQuery'])
     expect(fixture.callsBy(bot, method)).toEqual([])
   expect(app.log.filter((line) => line.includes('Telegram update failed'))).toEqual([])
-
   const login = await here.live.start()
   botApi.shuffle(bot, true)
   botApi.hold(bot)
@@ -178,7 +177,6 @@ test('When the disk takes only a part of a batch, each update counts once in the
   client.run(`PRAGMA max_page_count = ${page_count}`)
   own.clock.settled = () => new Promise(setImmediate)
   const before = offsets().length
-
   own.botApi.hold(acme.bot)
   const taps = people.map((person, n) => person.tap(asked[n]?.question ?? expect.unreachable(), 1))
   own.botApi.release(acme.bot)

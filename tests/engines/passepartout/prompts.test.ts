@@ -251,7 +251,6 @@ test('A question that is still being sent says that it has expired, also when it
   await until(() => here.chat()[0]?.edits === 1)
   await expectNobody(login, 'nonce_expired')
   await here.expectNothingLeft()
-
   const second = await here.sending(await here.live.start())
   await bots.disable(actor, here.owner)
   second()

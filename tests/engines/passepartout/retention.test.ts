@@ -48,7 +48,6 @@ test.each([
   expect(here.count('tokens')).toBe(2)
   await here.sweepAfter(1)
   expect(here.count('tokens')).toBe(0)
-
   await here.sweepAfter(LIFETIME + logins - HOUR - tokens - 1)
   expectRefused(await denied.status(), 404, 'login_denied')
   for (const each of [completed, pending]) expectRefused(await each.status(), 404, 'nonce_expired')

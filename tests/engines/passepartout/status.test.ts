@@ -208,7 +208,6 @@ describe('With `wait` the answer is held', () => {
     elsewhere.run(`update passepartout_attempts set state = 'denied' where id = ?`, [attemptId])
     await own.clock.advance(500)
     expectRefused(await held, 404, 'login_denied')
-
     const started = await Promise.all(Array.from({ length: 120 }, () => api.start()))
     const asked = started.map((login) => api.status(login.nonce, 25))
     await own.waitForHeld(120)

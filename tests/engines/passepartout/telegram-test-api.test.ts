@@ -74,7 +74,6 @@ test('A sign-in works with a Bot API server by other authors', async () => {
   expect(body).toMatchObject({ status: 'completed', user })
   const { access_token } = body
   expect((await live.post(INTROSPECT, { access_token })).body).toMatchObject({ active: true })
-
   const denied = (await live.post(START)).body
   const question = await opened(denied.deep_link)
   const [[{ callback_data }]] = question.message.reply_markup.inline_keyboard

@@ -38,7 +38,6 @@ test('A person who denied a sign-in is not asked again by this bot for ten minut
   const bob = botApi.person()
   await tap(bob, await open(bot, bob, login), 'Approve')
   await expectSignedIn(login, bob)
-
   // An earlier question may still be answered, which doesn't end the pause.
   await tap(ada, earlier.question, 'Approve')
   expect((await earlier.login.status()).body).toMatchObject({ status: 'completed' })

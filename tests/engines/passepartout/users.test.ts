@@ -34,7 +34,6 @@ test('A user is the same at each sign-in, with a new token, a new name or a new 
   expect(user).toEqual({ ...first.user, ...names })
   expect((await first.status()).body.user).toEqual(user)
   expect((await acme.live.get(`${USERS}/${user.id}`)).body).toEqual(user)
-
   // Updates of another bot may begin at the number at which those of the former began.
   for (const firstUpdate of [500_000_001, 700_000_000]) {
     const bot = botApi.bot()

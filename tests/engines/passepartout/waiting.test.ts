@@ -18,7 +18,6 @@ test('A tenant gets half of the room that others leave; news and closed connecti
   const held = ['a', 'b', 'c'].map(fill)
   expect(held.map(({ length }) => length)).toEqual([5000, 2500, 1250])
   expect(waiting.hasRoom('d')).toBe(true)
-
   waiting.tell('c 7')
   expect(waiting.hasRoom('c')).toBe(true)
   const leaving = new AbortController()

@@ -117,7 +117,6 @@ test('A body that is not JSON or too large is refused, and any other is taken wi
   for (const body of ['{', 'update_id=1', '<html>', new Uint8Array([0x7b, 0xff, 0x7d])])
     expectRefused(await post(body), 400, 'invalid_payload')
   expectRefused(await post(TOO_LARGE), 413, 'payload_too_large')
-
   const update_id = 900_000_000
   const before = everything()
   for (const update of [
@@ -148,7 +147,6 @@ test('An update counts once, however often it comes, one after the other or at o
   for (const { status } of answers) expect(status).toBe(200)
   const byAda = { ...opened, opener_id: `${ada.id}` }
   expect(attemptsOf(acme).slice(-2)).toMatchObject([byAda, byAda])
-
   const before = acme.tokens()
   const tap = tapOf(ada, 'approve', login)
   for (let n = 0; n < 3; n++) expect((await acme.bring(tap)).status).toBe(200)
@@ -189,7 +187,6 @@ test('Of many people at once, one opens the sign-in, and one answer ends it', as
   const starts = people.map((person) => acme.bring(startOf(person, login)))
   for (const { status } of await Promise.all(starts)) expect(status).toBe(200)
   expect(people.map(({ id }) => `${id}`)).toContain(attempt().opener_id)
-
   const before = acme.tokens()
   const taps = people.flatMap((person) =>
     ['approve', 'deny'].map((choice) => acme.bring(tapOf(person, choice, login))),
