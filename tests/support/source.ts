@@ -1,5 +1,7 @@
 import { join } from 'node:path'
-import { BINARY } from './binary.ts'
+import { BINARY, type Launch, outcomeOf } from './binary.ts'
+
+export { outcomeOf }
 
 export const ROOT = join(import.meta.dir, '..', '..')
 const MAIN = join(ROOT, 'src', 'main.ts')
@@ -12,24 +14,8 @@ export const PROGRAM = process.env.TEST_COMPILED
   ? [BINARY]
   : [process.execPath, `--tsconfig-override=${join(ROOT, 'tsconfig.json')}`, MAIN]
 
-interface Launch {
-  cwd: string
-  args: string[]
-  env?: Record<string, string>
-}
+const PIPES = { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' } as const
 
 /** Runs a command as a process of its own, which leaves no database open. */
-export const runProgram = ({ cwd, args, env = {} }: Launch) =>
-  outcomeOf(
-    Bun.spawn([...PROGRAM, ...args], { cwd, env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' }),
-  )
-
-/** What a process has printed when it ends. */
-export async function outcomeOf(child: Bun.ReadableSubprocess) {
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  return { code, out, err, json: () => JSON.parse(out) }
-}
+export const runProgram = ({ cwd, args = [], env = {} }: Launch) =>
+  outcomeOf(Bun.spawn([...PROGRAM, ...args], { cwd, env, ...PIPES }))

@@ -7,9 +7,8 @@ import { BINARY, type Server, startServer, until } from '../../support/binary.ts
 import { type BotMessage, type Person, startBotApi } from '../../support/bot-api/index.ts'
 import { testConfig } from '../../support/config.ts'
 import { temporaryFolder } from '../../support/folder.ts'
+import { outcomeOf } from '../../support/source.ts'
 import { INTROSPECT, type Json, START, statusOf } from './fixture.ts'
-
-export type Installation = ReturnType<typeof useInstallation>
 
 export interface Login {
   nonce: string
@@ -46,20 +45,11 @@ export function useInstallation() {
   }
 
   /** A command, with `input` as from a pipe. */
-  async function run(command: string[], input = '') {
-    const child = Bun.spawn([BINARY, ...command, ...settings, '--json'], {
-      cwd,
-      env: {},
-      stdin: new Blob([input]),
-      stdout: 'pipe',
-      stderr: 'pipe',
-    })
-    const [out, err, code] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-      child.exited,
-    ])
-    return { out, err, code }
+  function run(command: string[], input = '') {
+    const pipes = { stdin: new Blob([input]), stdout: 'pipe', stderr: 'pipe' } as const
+    return outcomeOf(
+      Bun.spawn([BINARY, ...command, ...settings, '--json'], { cwd, env: {}, ...pipes }),
+    )
   }
 
   let reader: Database | undefined
@@ -77,9 +67,9 @@ export function useInstallation() {
     const { id, key } = await withNewServices(config, async ({ tenants, keys, bots }) => {
       const { id } = await tenants.create(ACTOR, { name: 'Acme', plan: 'unlimited' })
       const owner = { tenantId: id, environment: 'live' } as const
-      const office = await bots()
-      await office.set(ACTOR, owner, { token: bot.token })
-      await office.enable(ACTOR, owner)
+      const offline = await bots()
+      await offline.set(ACTOR, owner, { token: bot.token })
+      await offline.enable(ACTOR, owner)
       const { key } = await keys.issue(ACTOR, { ...owner, engine: 'passepartout' })
       return { id, key }
     })
@@ -109,9 +99,8 @@ export function useInstallation() {
     const approve = async (person: Person, { match_code }: Login) =>
       person.tap(await asked(person), match_code ?? 'Approve')
 
-    return {
-      ...{ ...loginClient(key), id, bot, countOf, callsOf, conflicts, owner, asked, approve },
-    }
+    const known = { id, bot, countOf, callsOf, conflicts, owner, asked, approve }
+    return { ...loginClient(key), ...known }
   }
 
   return { botApi, serve, running, run, rows, count, newTenant }
@@ -132,15 +121,10 @@ export const isOutcome = (message: BotMessage): boolean => !isQuestion(message)
 export function loginClient(key: string) {
   /** Rejects when the connection breaks before the answer. */
   async function ask(server: Server, path: string, body?: object) {
-    const answer = await fetch(server.url + path, {
-      method: body ? 'POST' : 'GET',
-      keepalive: false,
-      headers: {
-        authorization: `Bearer ${key}`,
-        ...(body && { 'content-type': 'application/json' }),
-      },
-      ...(body && { body: JSON.stringify(body) }),
-    })
+    const type = body && { 'content-type': 'application/json' }
+    const headers = { authorization: `Bearer ${key}`, ...type }
+    const init = body && { method: 'POST', body: JSON.stringify(body) }
+    const answer = await fetch(server.url + path, { ...init, keepalive: false, headers })
     return { status: answer.status, body: (await answer.json()) as Json }
   }
 
