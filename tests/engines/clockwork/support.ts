@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import { bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
-import { startTarget } from '../../support/target.ts'
+import { startTarget, type Target } from '../../support/target.ts'
 
 export const JOBS = '/v1/clockwork/jobs'
 export const DELAYED = '/v1/clockwork/delayed'
@@ -103,26 +103,7 @@ export async function advanceWaiting(app: Pick<TestApp, 'db' | 'clock'>, ms: num
 }
 
 /** Lets a target keep its callers waiting until the test gives them their answers. */
-export function holdAnswers({ answers, requests }: Fixture['target']) {
-  const waiting: ((response: Response) => void)[] = []
-  const noticing: (() => void)[] = []
-  answers(() => {
-    for (const notice of noticing.splice(0)) notice()
-    return new Promise((resolve) => waiting.push(resolve))
-  })
-
-  return {
-    /** Resolves when the target has been called `count` times in all. */
-    arrived: async (count: number) => {
-      while (requests.length < count)
-        await new Promise<void>((resolve) => void noticing.push(resolve))
-    },
-    /** Answers the callers that wait, oldest first. */
-    release: (status = 200, count = waiting.length) => {
-      for (const answer of waiting.splice(0, count)) answer(new Response('late', { status }))
-    },
-  }
-}
+export const holdAnswers = ({ hold }: Pick<Target, 'hold'>) => hold()
 
 /** One number of one row, for what the API does not show. */
 export const count = ({ db }: Pick<TestApp, 'db'>, from: string): number =>

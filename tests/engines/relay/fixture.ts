@@ -5,10 +5,11 @@ import { Webhook as StandardWebhook, WebhookVerificationError } from 'standardwe
 import { Webhook as SvixWebhook } from 'svix'
 import { type Answer, bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
 import { until } from '../../support/binary.ts'
+import { expectDescribed } from '../../support/described.ts'
 import { type ReceivedRequest, startTarget } from '../../support/target.ts'
 import { bootProcess } from '../clockwork/processes.ts'
 import { advanceWaiting, breathe } from '../clockwork/support.ts'
-import { DELIVERIES, ENDPOINTS, expectDescribed, MESSAGES, SECOND } from './support.ts'
+import { DELIVERIES, ENDPOINTS, MESSAGES, SECOND } from './support.ts'
 
 export * from './support.ts'
 

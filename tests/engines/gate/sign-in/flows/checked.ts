@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import type { Answer, TestApp, TestAppOptions } from '../../../../support/app.ts'
+import { mismatches } from '../../../../support/described.ts'
 import { startTarget } from '../../../../support/target.ts'
-import { misfits } from '../../../relay/support.ts'
 import { type Json, WEBHOOKS } from '../../fixture.ts'
 import { bootFlows, flowsOf } from './fixture.ts'
 
@@ -50,7 +50,7 @@ function problems(schema: Json, value: Json, at: string): string[] {
     return value.flatMap((item, index) => problems(schema.items, item, `${at}[${index}]`))
   if (types.includes('object') && value !== null && typeof value === 'object')
     return problemsOfObject(schema, value, at)
-  return misfits(schema, value, at)
+  return mismatches(schema, value, at)
 }
 
 function problemsOfObject(schema: Json, value: Json, at: string): string[] {
