@@ -103,7 +103,7 @@ describe('A message on its way to an endpoint', () => {
   test.each([
     ['discarded', ''],
     ['deleted', ': the endpoint was deleted'],
-  ])('is cancelled if it is %s', async (how, why) => {
+  ])('is cancelled if it is %s', async (_, why) => {
     const relay = await newTenant()
     const endpoint = await relay.createEndpoint({ active: false })
     const message = await relay.deliver()

@@ -124,6 +124,6 @@ test.each<[what: string, parts: string[], index: string]>([
   ['old hours', ['hour < ?', 'limit'], 'endpoint_hours_by_time (hour<?)'],
   ['expired keys', ['expires_at <= ?'], 'relay_idempotency_keys_expired (expires_at<?)'],
   ['old event types', ['last_seen_at < ?'], 'relay_event_types_by_time (last_seen_at<?)'],
-])('%s come from their index', (_, parts, index) => {
+])('An index leads to %s', (_, parts, index) => {
   expect(planWith(...parts)).toContain(index)
 })
