@@ -1,5 +1,5 @@
-import { expect } from 'bun:test'
-import { bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
+import { afterAll, expect } from 'bun:test'
+import { bootTestApp, type TestApp, type TestAppOptions, useApp } from '../../support/app.ts'
 import { startTarget, type Target } from '../../support/target.ts'
 
 export const JOBS = '/v1/clockwork/jobs'
@@ -22,7 +22,7 @@ export const NOON = Date.parse('2026-03-01T12:00:00.000Z')
 /** `12:01:00` of the day on which the tests begin. */
 export const at = (time: string): string => `2026-03-01T${time}.000Z`
 
-export type Fixture = Awaited<ReturnType<typeof bootFixture>>
+export type Fixture = Omit<Awaited<ReturnType<typeof bootFixture>>, 'end' | symbol>
 
 /** An application with one tenant, and one target for its jobs to call. */
 export async function bootFixture(options: TestAppOptions = {}) {
@@ -35,15 +35,33 @@ export async function bootFixture(options: TestAppOptions = {}) {
     await app.stop()
   }
 
-  return {
-    app,
-    clock: app.clock,
-    target,
-    acme,
-    ...jobsOf(acme.api, target.url),
-    end,
-    [Symbol.asyncDispose]: end,
+  const jobs = jobsOf(acme.api, target.url)
+  return { app, clock: app.clock, target, acme, ...jobs, end, [Symbol.asyncDispose]: end }
+}
+
+const TABLES = ['runs', 'executions', 'skipped_slots', 'cron_jobs', 'delayed_jobs', 'job_counts']
+
+/**
+ * The scheduler of a test file, booted once. With `fresh` it is 12:00:30 again, there are no jobs,
+ * and there is a new tenant.
+ */
+export async function useClockwork(options: TestAppOptions = {}) {
+  const app = await useApp(options)
+  const { clock, db } = app
+  const target = startTarget()
+  afterAll(() => target.stop())
+
+  async function fresh(): Promise<Fixture> {
+    await app.clockwork.loop.idle()
+    for (const table of [...TABLES, 'clockwork_hours']) db.client.run(`delete from ${table}`)
+    clock.jump(NOON + HALF_MINUTE - clock.now())
+    target.requests.length = 0
+    target.answers(() => new Response('ok'))
+    const acme = await app.tenant('Acme')
+    return { app, clock, target, acme, ...jobsOf(acme.api, target.url) }
   }
+
+  return { app, fresh }
 }
 
 /** The jobs of one tenant, made with what a test does not care about filled in. */
