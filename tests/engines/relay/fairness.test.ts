@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { until } from '../../support/binary.ts'
 import { startTarget } from '../../support/target.ts'
+import { seeded } from '../gate/identities/documents/support.ts'
 import {
   bootRelay,
   count,
@@ -152,17 +153,6 @@ test('A retry of one tenant is made while those of another take its share', asyn
   await end(relay, held)
 })
 
-/** Numbers that look like chance and are the same in every run: mulberry32. */
-function seeded(seed: number) {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 const FAULTS = [
   ...Array.from({ length: 12 }, () => replying('200 OK')),
   ...[replying('500 No'), replying('500 No'), replying('404 No'), resetting, hangingUp],
@@ -171,7 +161,8 @@ const FAULTS = [
 ]
 
 test('Whatever goes wrong, no delivery is stuck', async () => {
-  const chance = seeded(1)
+  const random = seeded(1)
+  const chance = () => random(2 ** 32) / 2 ** 32
   const pick = <T>(list: readonly T[]): T => list[Math.floor(chance() * list.length)] as T
   await using relay = await bootRelay({
     jitter: 0.5,

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { dirname } from 'node:path'
 import { Webhook as StandardWebhook, WebhookVerificationError } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
-import { type Answer, bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
+import { bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
 import { until } from '../../support/binary.ts'
 import { expectDescribed } from '../../support/described.ts'
 import { type ReceivedRequest, startTarget } from '../../support/target.ts'
@@ -205,21 +205,14 @@ let document: Json
 
 /** A client whose answers are all as the API document describes them. */
 function describedBy(app: TestApp, client: Api): Api {
-  const checked =
-    (method: keyof Api) =>
-    async (path: string, body?: unknown): Promise<Answer> => {
-      document ??= (await app.raw('/openapi.json')).body
-      const answer = await client[method](path, body)
-      expectDescribed(document, method, path, answer)
-      return answer
-    }
-  return {
-    get: checked('get'),
-    post: checked('post'),
-    put: checked('put'),
-    patch: checked('patch'),
-    delete: checked('delete'),
+  const checked = (method: keyof Api) => async (path: string, body?: unknown) => {
+    document ??= (await app.raw('/openapi.json')).body
+    const answer = await client[method](path, body)
+    expectDescribed(document, method, path, answer)
+    return answer
   }
+  const methods = Object.keys(client) as (keyof Api)[]
+  return Object.fromEntries(methods.map((method) => [method, checked(method)])) as Api
 }
 
 /** How many there are of each status, and held ones by their reason. */

@@ -8,6 +8,7 @@ import {
   type Shape,
   toJsonSchema,
 } from '../../../src/engines/relay/shape/index.ts'
+import { seeded } from '../gate/identities/documents/support.ts'
 
 const parsed = (json: string) => JSON.parse(json) as object
 
@@ -321,17 +322,6 @@ describe('A shape is stored as JSON', () => {
 describe('Any 100 payloads', () => {
   type Random = (below: number) => number
   type KeyOf = (random: Random) => string
-
-  /** The same numbers on each run: a test that fails once fails always. */
-  function seeded(seed: number): Random {
-    let state = seed
-    return (below) => {
-      state = (state + 0x6d2b79f5) | 0
-      let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-      mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-      return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below)
-    }
-  }
 
   const KEYS = ['id', '__proto__', 'toString', '', 'a.b', '7']
   const FORMATTED = ['2026-11-21T10:00:00Z', '6f1c1f0e-0d5b-4b7e-9d33-5a1f0f4f8f10']
