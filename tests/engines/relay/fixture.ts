@@ -353,11 +353,7 @@ function isAccepted(verify: () => void): boolean {
 }
 
 /** The scheme as its documentation has it, apart from our own code. */
-export function isServiceSignature(
-  header: string | undefined,
-  body: string,
-  secret: string,
-): boolean {
+function isServiceSignature(header: string | undefined, body: string, secret: string): boolean {
   const parts = (header ?? '').split(',').map((part) => part.split('='))
   const valuesOf = (name: string) => parts.filter(([key]) => key === name).map(([, value]) => value)
   const [timestamp] = valuesOf('t')
