@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { ENGINES } from '../../../../src/platform/engines.ts'
 import { startTarget } from '../../../support/target.ts'
 import { jobsOf } from '../../clockwork/support.ts'
-import { DELIVERIES, manage } from '../../relay/management.ts'
+import { DELIVERIES, relayOf } from '../../relay/fixture.ts'
 import {
   ACTOR,
   AUTHORIZE,
@@ -46,9 +46,9 @@ async function thingsOf({ id, newKey }: Tenant): Promise<string[]> {
   things.push(`clockwork:delayed:${(await jobs.createDelayed({})).id}`)
   for (const environment of ['live', 'test'] as const) {
     const { key } = await newKey('relay', environment)
-    const relay = manage(gate.app, key, target.url)
+    const relay = relayOf(gate.app, gate.app.client(key), target.url)
     things.push(`relay:endpoint:${(await relay.createEndpoint()).id}`)
-    things.push(`relay:message:${(await relay.publish()).id}`)
+    things.push(`relay:message:${(await relay.deliver()).id}`)
     const { data } = (await gate.app.client(key).get(DELIVERIES)).body
     things.push(...data.map((delivery: Json) => `relay:delivery:${delivery.id}`))
   }

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { startTarget } from '../../../support/target.ts'
 import { breathe } from '../../clockwork/support.ts'
-import { rest } from '../../relay/fixture.ts'
-import { copyMessage } from '../../relay/management.ts'
+import { copyMessage, rest } from '../../relay/fixture.ts'
 import {
   AUTHORIZE,
   auditOf,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { until } from '../../../support/binary.ts'
 import type { ReceivedRequest } from '../../../support/target.ts'
 import { holdAnswers } from '../../clockwork/support.ts'
-import { signedWith } from '../../relay/management.ts'
+import { signedWith } from '../../relay/fixture.ts'
 import {
   ID,
   IDENTITIES,
