@@ -17,13 +17,8 @@ export const WEBHOOK_DELIVERIES = `${WEBHOOKS}/deliveries`
 
 /** In the order of the contract. */
 export const ALL_EVENTS = [
-  'identity.created',
-  'identity.deleted',
-  'identity.login',
-  'identity.password_changed',
-  'identity.email_verified',
-  'identity.state_changed',
-]
+  ...['created', 'deleted', 'login', 'password_changed', 'email_verified', 'state_changed'],
+].map((name) => `identity.${name}`)
 
 /** `[number, milliseconds since the event, status]` of three failed attempts. */
 export const THREE_FAILURES: [number, number, string][] = [
