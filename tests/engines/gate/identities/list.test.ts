@@ -172,13 +172,17 @@ test('Identities created and states changed between two pages neither shift nor 
   expect(idsOf(seen)).toEqual(idsOf(wanted))
 })
 
-test.each([
-  ...['state=ACTIVE', 'state=deleted', 'state=active,inactive', 'email=x', 'email=', 'search='],
-  ...['search=%20%0a', 'email=p01@example.com&limit=0', 'email=p01@example.com&cursor=x'],
-  'search=p&cursor=MTIz',
-])('The query %s is refused', async (query) => {
-  const name = query.split('&').at(-1)?.split('=')[0]
-  expect(await acme.api.get(`${IDENTITIES}?${query}`)).toMatchObject(plain(400, `${name}: `))
+test('A query is refused with the name of what is wrong', async () => {
+  for (const query of [
+    'state=ACTIVE',
+    'state=active,inactive',
+    'email=x',
+    'email=',
+    'search=%20%0a',
+  ])
+    expect(await acme.api.get(`${IDENTITIES}?${query}`)).toMatchObject(
+      plain(400, `${query.split('=')[0]}: `),
+    )
 })
 
 test('A cursor fits only its own kind of list, of its own tenant', async () => {

@@ -19,7 +19,6 @@ import {
 const fixture = await useOperators({ env: WITH_MAIL })
 const { gateOperators, gate, begin } = fixture
 
-const NEW_PASSWORD = 'seven green bicycles'
 const STEP = 30_000
 
 /** Signs in with a password, in a new browser. */
@@ -106,26 +105,6 @@ test('A second factor is required once set up, also after a link, until it is re
 
   await gateOperators.removeSecondFactor(CLI, id)
   expect(levelOf(await signIn(email))).toBe('aal1')
-})
-
-test('Recovery leads by an email code to a new password, and ends other sessions', async () => {
-  const { email } = await fixture.operator()
-  const before = await signIn(email)
-  const browser = fixture.browser()
-  const page = await browser.visit(await begin('recovery'))
-  const asked = await browser.press(page, ['method', 'code'], { email })
-  const typed = { code: fixture.codeFor(email) }
-  const form = await browser.follow(asked)
-  const settings = await browser.follow(await browser.press(form, ['method', 'code'], typed))
-  const password = { password: NEW_PASSWORD }
-  expect((await browser.press(settings, ['method', 'password'], password)).status).toBe(303)
-  expect(() => gate.sessions.authenticated(before.token, SYSTEM_TENANT_ID)).toThrow()
-  await signIn(email, NEW_PASSWORD)
-
-  const unknown = { email: 'unknown@example.com' }
-  const other = await browser.visit(await begin('recovery'))
-  expect((await browser.press(other, ['method', 'code'], unknown)).status).toBe(303)
-  expect(fixture.sentTo(unknown.email)).toEqual([])
 })
 
 test('Settings need a session, and change the name but not the language', async () => {

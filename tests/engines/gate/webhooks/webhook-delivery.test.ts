@@ -65,16 +65,6 @@ describe('A failed delivery', () => {
     expect(await acme.listWebhooks()).toMatchObject([{ active: true }])
   })
 
-  test('is not tried again after a success', async () => {
-    await using acme = await newParty()
-    let left = 2
-    acme.target.answers(() => new Response('', { status: left-- > 0 ? 500 : 200 }))
-    const delivery = await deliverTo(acme, acme.target.url)
-    const last: (typeof THREE_FAILURES)[number] = [3, 3000, 'succeeded']
-    expect(storyOf(delivery)).toEqual([...THREE_FAILURES.slice(0, 2), last])
-    expect(delivery).toMatchObject({ status: 'succeeded', attempts: 3, next_attempt_at: null })
-  })
-
   test('is tried as configured', async () => {
     await using acme = await bootWebhooks({ flags: { 'gate-webhook-delays': '2s,3s' } })
     acme.target.answers(answerWith(500))
@@ -164,37 +154,6 @@ describe('A paused webhook', () => {
     await acme.toTheEnd()
     expect(told(target).map(({ data }) => data.identity_id)).toEqual(people)
     expect(await acme.listDeliveries({ status: 'succeeded' })).toHaveLength(3)
-  })
-
-  test('continues with the next attempt of what had failed', async () => {
-    await using acme = await newParty()
-    acme.target.answers(answerWith(500))
-    const webhook = await acme.createWebhook(acme.target.url)
-    await acme.createIdentity()
-    await acme.rest()
-    await acme.change(webhook, { active: false })
-    await leap(acme.app, HOUR)
-    expect(await acme.theDelivery()).toMatchObject({ status: 'held', attempts: 1 })
-    await acme.change(webhook, { active: true })
-    await acme.toTheEnd()
-    expect(await acme.theDelivery()).toMatchObject({ status: 'failed', attempts: 3 })
-    expect(acme.target.requests).toHaveLength(3)
-  })
-
-  test('during an attempt, keeps a success and holds a failure', async () => {
-    await using acme = await newParty()
-    const held = holdAnswers(acme.target)
-    const webhook = await acme.createWebhook(acme.target.url)
-    await acme.createIdentity()
-    await acme.createIdentity()
-    await held.arrived(2)
-    await acme.change(webhook, { active: false })
-    held.release(200, 1)
-    held.release(500, 1)
-    await acme.toTheEnd()
-    expect(acme.target.requests).toHaveLength(2)
-    const statuses = (await acme.listDeliveries()).map(({ status }) => status)
-    expect(statuses.toSorted()).toEqual(['held', 'succeeded'])
   })
 
   test('receives nothing about a deleted identity but the deletion', async () => {

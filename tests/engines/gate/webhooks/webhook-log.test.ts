@@ -75,15 +75,6 @@ describe('The log', () => {
       const answer = await acme.api.get(`${WEBHOOK_DELIVERIES}?status=${status}`)
       expect(answer).toMatchObject(plain(400, 'status: '))
     }
-    for (const query of ['', 'status=failed&', `endpoint_id=${well.id}&`]) {
-      const whole = idsOf((await acme.read(`${WEBHOOK_DELIVERIES}?${query}`)).data)
-      const first = await acme.read(`${WEBHOOK_DELIVERIES}?${query}limit=1`)
-      await acme.createIdentity()
-      const cursor = `cursor=${first.next_cursor}`
-      const next = await acme.read(`${WEBHOOK_DELIVERIES}?${query}${cursor}`)
-      expect([...idsOf(first.data), ...idsOf(next.data)]).toEqual(whole)
-      await acme.toTheEnd()
-    }
   })
 
   test('shows what is being delivered and when it is tried next, also of another process', async () => {
@@ -213,20 +204,6 @@ describe('Resending', () => {
     expect(delivery).toMatchObject({ status: 'failed', attempts: 6, run: 2 })
     const again = THREE_FAILURES.map(([number, ms]) => [number + 3, begun + ms, 'failed'])
     expect(storyOf(delivery)).toEqual([...THREE_FAILURES, ...again] as never)
-  })
-
-  test('a waiting delivery makes an additional attempt, and leaves the schedule', async () => {
-    await using acme = await newParty()
-    acme.target.answers(answerWith(500))
-    await acme.createWebhook(acme.target.url)
-    await acme.createIdentity()
-    await acme.rest()
-    await acme.clock.advance(500)
-    await acme.resend(await acme.theDelivery())
-    await acme.toTheEnd()
-    const delivery = await acme.theDelivery()
-    expect(storyOf(delivery).map(([, ms]) => ms)).toEqual([0, 500, 1000, 3000])
-    expect(delivery).toMatchObject({ status: 'failed', run: 1 })
   })
 })
 
