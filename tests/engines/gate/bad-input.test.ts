@@ -8,8 +8,7 @@ const { app, newTenant } = await useGate()
 const GOOD = { schema_id: 'user', traits: { email: 'new@example.com' } }
 const withTraits = (traits: Json) => ({ ...GOOD, traits: { ...GOOD.traits, ...traits } })
 const withCredentials = (credentials: Json) => ({ ...GOOD, credentials })
-const withHash = (hashed_password: string) =>
-  withCredentials({ password: { config: { hashed_password } } })
+const withConfig = (config: Json) => withCredentials({ password: { config } })
 const withAddress = (address: Json) => ({ ...GOOD, verifiable_addresses: [address] })
 
 const CONFIG = 'credentials.password.config'
@@ -33,25 +32,13 @@ const WRONG: [string, Json[]][] = [
   ['traits.constructor', [withTraits({ constructor: {} })]],
   ['traits.', [withTraits({ '': 1 })]],
   [`traits.${'x'.repeat(100)}`, [withTraits({ ['x'.repeat(5000)]: 1 })]],
-  ...['oidc', 'totp', 'lookup_secret', 'code', 'webauthn', 'Password', ''].map(
-    (kind): [string, Json[]] => [
-      `credentials.${kind}`,
-      [withCredentials({ [kind]: { config: {} } })],
-    ],
-  ),
-  [
-    CONFIG,
-    [{}, { password: 'secret', hashed_password: '$2b$04$x' }].map((config) =>
-      withCredentials({ password: { config } }),
-    ),
-  ],
-  [
-    `${CONFIG}.password`,
-    ['', '😀'.repeat(1025)].map((password) =>
-      withCredentials({ password: { config: { password } } }),
-    ),
-  ],
-  [`${CONFIG}.hashed_password`, HASHES.map(withHash)],
+  ...['oidc', 'totp', 'code', 'Password', ''].map((kind): [string, Json[]] => [
+    `credentials.${kind}`,
+    [withCredentials({ [kind]: { config: {} } })],
+  ]),
+  [CONFIG, [withConfig({}), withConfig({ password: 'secret', hashed_password: '$2b$04$x' })]],
+  [`${CONFIG}.password`, ['', '😀'.repeat(1025)].map((password) => withConfig({ password }))],
+  [`${CONFIG}.hashed_password`, HASHES.map((hashed_password) => withConfig({ hashed_password }))],
   ['verifiable_addresses.0.value', [withAddress({}), withAddress({ value: 5 })]],
   ['verifiable_addresses.0.verified', [withAddress({ value: 'new@example.com', verified: 'yes' })]],
   [

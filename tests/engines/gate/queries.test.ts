@@ -54,12 +54,15 @@ test('Only the few links of an identity and round trips of a flow are sorted', (
   expect(stepsWith('AUTOMATIC')).toEqual([])
 })
 
-test('Every lookup uses an index or a row id', () => {
+test('Every lookup and every foreign key has an index', async () => {
   const others = PLANS.flatMap(({ plan }) => plan).filter(
     (step) =>
       step.startsWith('SEARCH') && !/USING (COVERING )?INDEX|USING INTEGER PRIMARY/.test(step),
   )
   expect(others).toEqual([])
+  const references = await foreignKeysOf('gate_')
+  expect(references.length).toBeGreaterThan(10)
+  expect(references.filter(({ index }) => index === undefined)).toEqual([])
 })
 
 test('A deletion uses an index of each table that refers to the row', () => {
@@ -84,27 +87,15 @@ test('A deletion uses an index of each table that refers to the row', () => {
   ])
 })
 
-test('Every foreign key has an index that begins with its column', async () => {
-  const references = await foreignKeysOf('gate_')
-
-  expect(references.length).toBeGreaterThan(10)
-  expect(references.filter(({ index }) => index === undefined)).toEqual([])
-})
-
-test('Introspection is one lookup', () => {
+test('Introspection is one lookup, and whoami three', () => {
   expect(planWith('select "subject", "generation"')).toBe(
     'SEARCH gate_access_tokens USING INDEX gate_access_tokens_hash_unique (hash=?)',
   )
-})
-
-test('whoami is three lookups', () => {
-  expect(planWith('"gate_sessions"."token_hash" = ?')).toBe(
-    [
-      'SEARCH gate_sessions USING INDEX gate_sessions_token_hash_unique (token_hash=?)',
-      'SEARCH gate_identities USING INDEX gate_identities_id_unique (id=?)',
-      'SEARCH gate_addresses USING INDEX gate_addresses_identity_id_unique (identity_id=?)',
-    ].join('; '),
-  )
+  expect(planWith('"gate_sessions"."token_hash" = ?').split('; ')).toEqual([
+    'SEARCH gate_sessions USING INDEX gate_sessions_token_hash_unique (token_hash=?)',
+    'SEARCH gate_identities USING INDEX gate_identities_id_unique (id=?)',
+    'SEARCH gate_addresses USING INDEX gate_addresses_identity_id_unique (identity_id=?)',
+  ])
 })
 
 test('A search by address has one range of the index', () => {

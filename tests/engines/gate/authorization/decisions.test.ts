@@ -92,30 +92,21 @@ test.each([
   expect(await sweepAfter(MINUTE)).toEqual([younger])
 })
 
-test('Decisions are listed newest first, by subject, and page by page', async () => {
+test('Decisions of both environments are listed newest first, and by subject', async () => {
   const [acme, other] = [await gate.newTenant(), await gate.newTenant()]
   const sandbox = gate.withKey((await acme.newKey('gate', 'test')).key)
   await ask(other)
-  const [all, mine]: [string[], string[]] = [[], []]
-  for (let n = 0; n < 3; n++) {
-    mine.unshift((await ask(acme, { subject: 'svc 2' })).decision_id)
-    all.unshift(mine[0] as string)
-    all.unshift((await ask(sandbox)).decision_id)
-  }
+  const { decision_id: mine } = await ask(acme, { subject: 'svc 2' })
+  const { decision_id: last } = await ask(sandbox)
   const listed = await read(sandbox, DECISIONS)
   expect(listed).toMatchObject({ has_more: false, next_cursor: null })
-  expect(idsOf(listed)).toEqual(all)
-  expect(listed.data[0]).toEqual(await readDecision(acme, { decision_id: all[0] }))
-  expect(idsOf(await read(acme, `${DECISIONS}?subject=unknown`))).toEqual([])
-  for (const [subject, expected] of [
-    ['', all],
-    ['subject=svc%202&', mine],
-  ] as const) {
-    const first = await read(acme, `${DECISIONS}?${subject}limit=2`)
-    await ask(acme)
-    const next = await read(acme, `${DECISIONS}?${subject}cursor=${first.next_cursor}`)
-    expect([...idsOf(first), ...idsOf(next)]).toEqual(expected)
-  }
+  expect(idsOf(listed)).toEqual([last, mine])
+  expect(listed.data[0]).toEqual(await readDecision(acme, { decision_id: last }))
+  for (const [subject, ids] of [
+    ['unknown', []],
+    ['svc%202', [mine]],
+  ] as const)
+    expect(idsOf(await read(acme, `${DECISIONS}?subject=${subject}`))).toEqual([...ids])
 })
 
 /** The example of the AuthZEN specification. */
