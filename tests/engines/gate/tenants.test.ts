@@ -75,13 +75,3 @@ test('The action of a flow is public to read, and takes forms with no key or one
   expect(preflight.headers.get('access-control-allow-origin')).toBe('*')
   expect(preflight.headers.get('access-control-allow-credentials')).toBeNull()
 })
-
-test('The callback of a provider refuses browsers that were not sent there', async () => {
-  for (const provider of ['github', 'apple'])
-    for (const query of ['', '?state=x&code=y', '?error=access_denied']) {
-      const answer = await app.raw(`${SELF_SERVICE}/methods/oidc/callback/${provider}${query}`)
-      expect(answer.status).toBe(403)
-      expect(answer.headers.get('content-type')).toStartWith('text/html')
-    }
-  expect((await app.raw(`${SELF_SERVICE}/methods/oidc/callback/nothing`)).status).toBe(404)
-})

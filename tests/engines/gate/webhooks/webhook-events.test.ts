@@ -110,21 +110,6 @@ describe('An event is sent', () => {
     expect(told(other.target)).toMatchObject([{ tenant_id: other.id, data: { identity_id: id } }])
   })
 
-  test('with the same id to all webhooks, each signed with its own secret', async () => {
-    await using acme = await newParty()
-    const { target } = acme
-    const secrets: string[] = []
-    for (let n = 0; n < 3; n++)
-      secrets.push((await acme.createWebhook(`${target.url}/${n}`)).secret)
-    await acme.createIdentity()
-    await acme.rest()
-    const paths = target.requests.map(({ path }) => path).toSorted()
-    expect(paths).toEqual(['/hook/0', '/hook/1', '/hook/2'])
-    expect(new Set(target.requests.map(({ body }) => body)).size).toBe(1)
-    for (const request of target.requests)
-      expect(signersOf(request, secrets)).toEqual([secrets[Number(request.path.at(-1))] as string])
-  })
-
   test('only to webhooks that were subscribed when it happened, for each of many changes', async () => {
     await using acme = await newParty()
     await acme.createIdentity()

@@ -34,7 +34,7 @@ const patched = (document: JsonObject, operations: unknown[], rules = RULES) =>
 const broken = (document: JsonObject, operation: unknown, rules = RULES) =>
   ruleOf(() => patched(document, [operation], rules))
 
-// Ordinary operations are in json-patch-suite.test.ts and json-patch-random.test.ts.
+// Ordinary operations are in json-patch-suite.test.ts.
 test.each<[JsonObject, object, JsonObject]>([
   [{ a: 1 }, { ...remove('/a'), value: { b: Number.POSITIVE_INFINITY } }, {}],
   [{}, { ...add('/b', 1), from: 7, xyz: 2 }, { b: 1 }],
@@ -107,6 +107,8 @@ test('A path or source that the rules exclude is refused', () => {
 test('The error names the first failed operation by its index, at limited length', () => {
   const operations = [add('/b', 1), move('/b', '/c'), remove('/b'), { op: 'spam' }]
   expect(refusalOf(() => patched({}, operations))?.message).toStartWith('operation 2 (remove /b): ')
+  const unknown = refusalOf(() => patched({}, [copy('/a', '/b')]))?.message
+  expect(unknown).toStartWith('operation 0 (copy /b from /a): ')
   const path = `/${'a'.repeat(100_000)}`
   expect(refusalOf(() => patched({}, [move(path, path)]))?.message.length).toBeLessThan(700)
 })
@@ -174,6 +176,7 @@ describe('The size of the document', () => {
     const document = { a: 'x'.repeat(500), b: 1 }
     expect(patched(document, [replace('/a', 'short')], small)).toEqual({ a: 'short', b: 1 })
     expect(patched(document, [remove('/a')], small)).toEqual({ b: 1 })
+    expect(patched(document, [replace('/b', 2)], small)).toEqual({ ...document, b: 2 })
     expect(broken(document, add('/c', 1), small)).toBe('too_large')
   })
 
