@@ -7,11 +7,12 @@ import { migrate, migrationStatus } from '../../../src/db/migrate.ts'
 import { databaseFile, openDatabase } from '../../../src/db/open.ts'
 import { until } from '../../support/binary.ts'
 import { temporaryFolder } from '../../support/folder.ts'
-import { freePort } from '../../support/port.ts'
+import { ROOT } from '../../support/source.ts'
+import { MESSAGES, message, numbers } from './support/api.ts'
+import { openInstallation } from './support/installation.ts'
 
 /** Gatehouse beside a replicator that makes the checkpoints, as in docs/litestream.md. */
 
-const ROOT = join(import.meta.dir, '../../..')
 const read = (path: string) => Bun.file(join(ROOT, path)).text()
 
 interface LitestreamFile {
@@ -19,43 +20,32 @@ interface LitestreamFile {
   snapshot: Record<string, string>
 }
 
-describe('docs/examples/litestream.yml', async () => {
+test('The example replicates the database of the unit with settings of Litestream 0.5, and the page and compose have its path', async () => {
   const file = Bun.YAML.parse(await read('docs/examples/litestream.yml')) as LitestreamFile
   const [db] = file.dbs
-
-  test('replicates the database of the unit with settings of Litestream 0.5, and has no secret', async () => {
-    expect(await read('docs/gatehouse.service')).toContain('StateDirectory=gatehouse\n')
-    expect(file.dbs.map(({ path }) => path)).toEqual([databaseFile('/var/lib/gatehouse')])
-    expect(Object.keys(file).sort()).toEqual(['dbs', 'snapshot'])
-    expect(Object.keys(db ?? {}).sort()).toEqual(['busy-timeout', 'path', 'replica'])
-    expect(Object.keys(file.snapshot).sort()).toEqual(['interval', 'retention'])
-    for (const name of ['access-key-id', 'secret-access-key'])
-      expect(db?.replica[name]).toMatch(/^\$\{[A-Z_]+\}$/)
-  })
-
-  test('is explained by the page, with its dangers', async () => {
-    const page = await read('docs/litestream.md')
-    expect(page).toContain(`path: ${db?.path}\n`)
-    expect(page).toContain('`master.key` is not in the replica')
-    expect(page).toContain('Never restore over an existing file')
-  })
-
-  test('has the path that compose restores from in the image', async () => {
-    const compose = await read('docs/examples/compose.litestream.yaml')
-    expect(compose).toContain(
-      `restore -if-db-not-exists -if-replica-exists ${databaseFile('/data')}\n`,
-    )
-    expect(compose).toContain(`path: ${databaseFile('/data')}`)
-    expect(compose).toContain('GATEHOUSE_DATABASE_EXTERNAL_CHECKPOINT: "true"')
-  })
+  expect(await read('docs/gatehouse.service')).toContain('StateDirectory=gatehouse\n')
+  expect(file.dbs.map(({ path }) => path)).toEqual([databaseFile('/var/lib/gatehouse')])
+  expect(Object.keys(file).sort()).toEqual(['dbs', 'snapshot'])
+  expect(Object.keys(db ?? {}).sort()).toEqual(['busy-timeout', 'path', 'replica'])
+  expect(Object.keys(file.snapshot).sort()).toEqual(['interval', 'retention'])
+  for (const name of ['access-key-id', 'secret-access-key'])
+    expect(db?.replica[name]).toMatch(/^\$\{[A-Z_]+\}$/)
+  const page = await read('docs/litestream.md')
+  expect(page).toContain(`path: ${db?.path}\n`)
+  expect(page).toContain('`master.key` is not in the replica')
+  expect(page).toContain('Never restore over an existing file')
+  const compose = await read('docs/examples/compose.litestream.yaml')
+  const path = databaseFile('/data')
+  expect(compose).toContain(`restore -if-db-not-exists -if-replica-exists ${path}\n`)
+  expect(compose).toContain(`path: ${path}`)
+  expect(compose).toContain('GATEHOUSE_DATABASE_EXTERNAL_CHECKPOINT: "true"')
 })
 
-describe('The log is left to the replicator', () => {
+describe('With external_checkpoint alone, the log is left to the replicator', () => {
+  type Db = ReturnType<typeof openDatabase>
+
   /** Lets a database work and returns the size of its log. */
-  async function logAfter(
-    externalCheckpoint: boolean,
-    work: (db: ReturnType<typeof openDatabase>) => Promise<void>,
-  ) {
+  async function logAfter(externalCheckpoint: boolean, work: (db: Db) => Promise<void>) {
     using folder = temporaryFolder()
     const db = openDatabase({ dataDir: folder.path, synchronous: 'normal', externalCheckpoint })
     using replicator = new Database(db.file)
@@ -66,20 +56,18 @@ describe('The log is left to the replicator', () => {
     db.close()
     return size
   }
+  const close = async ({ close }: Db) => close()
+  async function write({ client, commit }: Db) {
+    for (const _ of numbers(20))
+      await commit(() => void client.run('INSERT INTO t VALUES (randomblob(1000000))'))
+  }
 
-  test('when the database is closed, with external_checkpoint alone', async () => {
-    const close: Parameters<typeof logAfter>[1] = async ({ close }) => close()
-    expect(await logAfter(true, close)).toBeGreaterThan(0)
-    expect(await logAfter(false, close)).toBe(0)
-  })
-
-  test('while the server writes, with external_checkpoint alone', async () => {
-    const write: Parameters<typeof logAfter>[1] = async ({ client, commit }) => {
-      for (let round = 0; round < 20; round++)
-        await commit(() => void client.run('INSERT INTO t VALUES (randomblob(1000000))'))
-    }
-    expect(await logAfter(true, write)).toBeGreaterThan(20_000_000)
-    expect(await logAfter(false, write)).toBeLessThan(10_000_000)
+  test.each([
+    ['when the database is closed', close, 0, 1],
+    ['while the server writes', write, 20_000_000, 10_000_000],
+  ] as const)('%s', async (_, work, more, less) => {
+    expect(await logAfter(true, work)).toBeGreaterThan(more)
+    expect(await logAfter(false, work)).toBeLessThan(less)
   })
 })
 
@@ -90,7 +78,6 @@ test('Tables of a replicator do not disturb migrations', () => {
   migrate(db.client, { ...options, migrations: migrations.slice(0, 1) })
   db.client.run('CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)')
   db.client.run('CREATE TABLE _litestream_lock (id INTEGER)')
-
   expect(migrate(db.client, options)).toEqual(migrations.slice(1).map(({ id }) => id))
   expect(migrationStatus(db.client, migrations).pending).toEqual([])
   db.close()
@@ -102,97 +89,38 @@ const LITESTREAM = process.env.TEST_LITESTREAM
 test.skipIf(!LITESTREAM)(
   'Everything that was answered and synced is there after a kill, a deletion and a restore',
   async () => {
-    using folder = temporaryFolder()
-    const dataDir = join(folder.path, 'data')
-    const replica = join(folder.path, 'replica')
-    const socket = join(folder.path, 'socket')
-    const config = join(folder.path, 'litestream.yml')
-    await Bun.write(
-      config,
-      [
-        `socket: { enabled: true, path: ${socket} }`,
-        `dbs: [{ path: ${databaseFile(dataDir)}, busy-timeout: 5s, replica: { path: ${replica} } }]`,
-      ].join('\n'),
-    )
-    const options = ['--data-dir', dataDir, '--database-external-checkpoint=true']
-    const gatehouse = (...words: string[]) => [
-      process.execPath,
-      'src/main.ts',
-      ...words,
-      ...options,
-    ]
-    const answer = (command: string[]) => {
-      const { stdout, stderr, exitCode } = Bun.spawnSync(command, { cwd: ROOT })
-      if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stdout}${stderr}`)
-      return `${stdout}`
-    }
-    const litestream = (...words: string[]) => [LITESTREAM as string, ...words]
+    await using stack = new AsyncDisposableStack()
+    const settings = { GATEHOUSE_DATABASE_EXTERNAL_CHECKPOINT: 'true' }
+    const installation = openInstallation(stack, { settings })
+    const { cwd, dataDir, database } = installation
+    const [replica, socket, config] = ['replica', 'socket', 'litestream.yml'].map((name) =>
+      join(cwd, name),
+    ) as [string, string, string]
+    const db = `{ path: ${database}, busy-timeout: 5s, replica: { path: ${replica} } }`
+    await Bun.write(config, `socket: { enabled: true, path: ${socket} }\ndbs: [${db}]`)
+    const begin = (...words: string[]) => Bun.spawn([LITESTREAM as string, ...words])
+    const litestream = async (...words: string[]) =>
+      expect([words, await begin(...words).exited]).toEqual([words, 0])
 
-    /** Serves until the scope ends, and is killed then. */
-    async function serve() {
-      const port = freePort()
-      const server = Bun.spawn(gatehouse('serve', '--server-port', `${port}`), {
-        cwd: ROOT,
-        stdout: 'ignore',
-        stderr: 'ignore',
-      })
-      const url = `http://127.0.0.1:${port}`
-      await until(() =>
-        fetch(`${url}/readyz`).then(
-          ({ ok }) => ok,
-          () => false,
-        ),
-      )
-      const kill = async () => {
-        server.kill('SIGKILL')
-        await server.exited
-      }
-      return { url, kill, [Symbol.asyncDispose]: kill }
-    }
-
-    const tenant = JSON.parse(answer(gatehouse('tenant', 'create', '--name', 'Acme', '--json'))).id
-    const { key } = JSON.parse(
-      answer(gatehouse('key', 'create', '--tenant', tenant, '--engine', 'relay', '--json')),
-    )
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const server = await installation.serve()
+    const relay = installation.newClient(installation.newTenant(), 'relay')
+    const replicator = begin('replicate', '-config', config)
+    await until(() => existsSync(socket) && existsSync(replica))
     const ids: string[] = []
-    {
-      await using server = await serve()
-      await using replicator = Bun.spawn(litestream('replicate', '-config', config), {
-        stdout: 'ignore',
-        stderr: 'ignore',
-      })
-      await until(() => existsSync(socket) && existsSync(replica))
-      for (let number = 0; number < 200; number++) {
-        const sent = await fetch(`${server.url}/v1/relay/messages`, {
-          method: 'POST',
-          headers,
-          body: JSON.stringify({ event_type: 'invoice.paid', payload: { number } }),
-        })
-        expect(sent.status).toBe(202)
-        ids.push(((await sent.json()) as { id: string }).id)
-      }
-      answer(litestream('sync', '-wait', '-socket', socket, databaseFile(dataDir)))
-      await server.kill()
-      replicator.kill('SIGKILL')
-      await replicator.exited
-    }
-    copyFileSync(join(dataDir, 'master.key'), join(folder.path, 'master.key'))
+    for (const n of numbers(100))
+      ids.push((await relay.make(server, 'POST', MESSAGES, message(n))).id)
+    await litestream('sync', '-wait', '-socket', socket, database)
+    await server.kill()
+    replicator.kill('SIGKILL')
+    await replicator.exited
+    copyFileSync(join(dataDir, 'master.key'), join(cwd, 'master.key'))
     rmSync(dataDir, { recursive: true })
     mkdirSync(dataDir, { mode: 0o700 })
-    answer(
-      litestream('restore', '-config', config, '-integrity-check', 'full', databaseFile(dataDir)),
-    )
-    copyFileSync(join(folder.path, 'master.key'), join(dataDir, 'master.key'))
-
-    await using server = await serve()
-    const found = ids.map((id) =>
-      fetch(`${server.url}/v1/relay/messages/${id}`, { headers }).then(({ status }) => status),
-    )
-    expect(new Set(await Promise.all(found))).toEqual(new Set([200]))
-    const findings = JSON.parse(answer(gatehouse('doctor', '--json'))).findings
-    expect(findings).toContainEqual(expect.objectContaining({ check: 'integrity', result: 'ok' }))
-    expect(findings).toContainEqual(expect.objectContaining({ check: 'master key', result: 'ok' }))
+    await litestream('restore', '-config', config, '-integrity-check', 'full', database)
+    copyFileSync(join(cwd, 'master.key'), join(dataDir, 'master.key'))
+    await installation.serve()
+    expect(installation.storedMessages().toSorted()).toEqual(ids.toSorted())
+    expect(await installation.problems()).toEqual([])
   },
   120_000,
 )
