@@ -81,6 +81,15 @@ export function openInstallation(
   const serve = async (...args: string[]): Promise<Server> =>
     stack.use(await startServer({ cwd, env, args }))
 
+  const servers: Server[] = []
+
+  /** Starts servers until this many run; the running ones, oldest first. */
+  async function running(count: number): Promise<Server[]> {
+    const alive = () => servers.filter(({ isRunning }) => isRunning())
+    while (alive().length < count) servers.push(await serve())
+    return alive()
+  }
+
   /** Like `serve`, for a server that is not waited for. */
   const beginServing = () => stack.use(beginServer({ cwd, env }))
 
@@ -134,9 +143,11 @@ export function openInstallation(
 
   return {
     ...{ cwd, dataDir: place, database, run, done, begin, inShell, rows, change },
-    ...{ serve, beginServing, serveInVain, newTenant, newClient, problems },
+    ...{ serve, running, beginServing, serveInVain, newTenant, newClient, problems },
     /** Runs a command in this process, which keeps the database open for a while. */
     here: cli(cwd, { env }),
+    /** How many rows there are, as in `count('jobs WHERE name IS NULL')`. */
+    count: (what: string) => rows(`SELECT 1 FROM ${what}`).length,
     /** The ids of the stored messages. */
     storedMessages: () => rows<{ id: string }>('SELECT id FROM messages').map(({ id }) => id),
   }
