@@ -30,7 +30,7 @@ export function clientOf(key: string) {
       method,
       headers: {
         accept: 'application/json',
-        authorization: `Bearer ${key}`,
+        ...(path.startsWith('/v1/') && { authorization: `Bearer ${key}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },

@@ -1,61 +1,45 @@
-import type { Json } from '../../fixture.ts'
-import type { Answered } from '../../processes.ts'
-import { errorsIn, type Installation } from './processes.ts'
+import type { Server } from '../../support/binary.ts'
+import type { Answered, Json } from '../resilience/support/client.ts'
+import { errorsIn, type Flows } from './flows.ts'
 
 type Step = 'register' | 'prove' | 'askForCode' | 'bringCode' | 'signIn' | 'changePassword'
 
-/**
- * What a person was told, and may rely on from then on. Whether a form without an answer was carried
- * out is known once it is sent again.
- */
-export interface Person {
-  email: string
-  password: string | undefined
-  formerPasswords: string[]
-  /** Tokens of sessions that are alive, as far as the person was told. */
-  tokens: string[]
-  /** Tokens of sessions that a change of the password has ended. */
-  endedTokens: string[]
-  /** Forms with codes that were accepted. */
-  usedCodes: { flow: Json; form: Json }[]
-  /** How many events of each type there have to be. */
-  events: Record<string, number>
-  /** Undefined at the end of the life. */
-  next: Step | undefined
-  /** The flow of `next`, and the session that it acts for. */
-  flow: Json
-  actor: string | undefined
-  /** The form of `next`, from sending it until its answer arrives. */
-  sent: Json
-  verificationUrl: string
-}
+export type Person = ReturnType<typeof newPerson>
 
 let people = 0
 
-/** An existing person signs in by code first; a new one registers. */
-export function newPerson({ isThere }: { isThere: boolean }): Person {
-  return {
-    email: `person-${people++}@example.com`,
-    password: undefined,
-    formerPasswords: [],
-    tokens: [],
-    endedTokens: [],
-    usedCodes: [],
-    events: { 'identity.created': isThere ? 1 : 0 },
-    next: isThere ? 'askForCode' : 'register',
-    flow: undefined,
-    actor: undefined,
-    sent: undefined,
-    verificationUrl: '',
-  }
-}
+/**
+ * What a person was told, and may rely on from then on. Whether a form without an answer was carried
+ * out is known once it is sent again. An existing person signs in by code first; a new one registers.
+ */
+export const newPerson = ({ isThere }: { isThere: boolean }) => ({
+  email: `person-${people++}@example.com`,
+  password: undefined as string | undefined,
+  formerPasswords: [] as string[],
+  /** Tokens of sessions that are alive, as far as the person was told. */
+  tokens: [] as string[],
+  /** Tokens of sessions that a change of the password has ended. */
+  endedTokens: [] as string[],
+  /** Forms with codes that were accepted. */
+  usedCodes: [] as { flow: Json; form: Json }[],
+  /** How many events of each type there have to be. */
+  events: { 'identity.created': isThere ? 1 : 0 } as Record<string, number>,
+  /** Undefined at the end of the life. */
+  next: (isThere ? 'askForCode' : 'register') as Step | undefined,
+  /** The flow of `next`, and the session that it acts for. */
+  flow: undefined as Json,
+  actor: undefined as string | undefined,
+  /** The form of `next`, from sending it until its answer arrives. */
+  sent: undefined as Json,
+  verificationUrl: '',
+})
 
 /** The password that the next change sets. */
 export const nextPassword = ({ formerPasswords, password }: Person): string =>
   `correct horse ${formerPasswords.length + (password === undefined ? 0 : 1)} battery`
 
 interface Rules {
-  begin: (installation: Installation, server: string, person: Person) => Promise<Json>
+  begin: (flows: Flows, server: Server, person: Person) => Promise<Json>
   form: (person: Person, code: string) => Json
   /** Whether the form has an emailed code. */
   needsCode?: boolean
@@ -63,11 +47,11 @@ interface Rules {
   done: (person: Person, body: Json) => void
 }
 
-const login: Rules['begin'] = (installation, server) => installation.start(server, 'login')
+const login: Rules['begin'] = (flows, server) => flows.start(server, 'login')
 
 const RULES: Record<Step, Rules> = {
   register: {
-    begin: (installation, server) => installation.start(server, 'registration'),
+    begin: (flows, server) => flows.start(server, 'registration'),
     form: (person) => ({
       method: 'password',
       traits: { email: person.email },
@@ -85,7 +69,7 @@ const RULES: Record<Step, Rules> = {
     },
   },
   prove: {
-    begin: (installation, server, person) => installation.read(server, person.verificationUrl),
+    begin: (flows, server, person) => flows.follow(server, person.verificationUrl),
     form: (_, code) => ({ method: 'code', code }),
     needsCode: true,
     done: (person) => {
@@ -123,9 +107,9 @@ const RULES: Record<Step, Rules> = {
     },
   },
   changePassword: {
-    begin: (installation, server, person) => {
+    begin: (flows, server, person) => {
       person.actor = person.tokens.at(-1)
-      return installation.start(server, 'settings', person.actor)
+      return flows.start(server, 'settings', person.actor)
     },
     form: (person) => ({ method: 'password', password: nextPassword(person) }),
     done: (person) => {
@@ -155,14 +139,14 @@ function usedCode(person: Person) {
 }
 
 /** Takes a step in a life, again if its answer was lost. Rejects if the connection breaks. */
-export async function step(installation: Installation, server: string, person: Person) {
+export async function step(flows: Flows, server: Server, person: Person) {
   const { next } = person
   if (next === undefined) return
   const { begin, form, needsCode = false, done } = RULES[next]
-  person.flow ??= await begin(installation, server, person)
+  person.flow ??= await begin(flows, server, person)
   const mayBeDone = person.sent !== undefined
-  person.sent ??= form(person, needsCode ? codeFor(installation, person) : '')
-  const answer = await installation.send(server, person.flow, person.sent, person.actor)
+  person.sent ??= form(person, needsCode ? codeFor(flows, person) : '')
+  const answer = await flows.send(server, person.flow, person.sent, person.actor)
   if (answer.status !== 200 && !(mayBeDone && wasDone(next, answer)))
     throw new Error(`${next}: ${answer.status} ${JSON.stringify(answer.body)}`)
   done(person, answer.status === 200 ? answer.body : undefined)
@@ -171,7 +155,7 @@ export async function step(installation: Installation, server: string, person: P
   person.sent = undefined
 }
 
-function codeFor({ codesTo }: Installation, { email }: Person): string {
+function codeFor({ codesTo }: Flows, { email }: Person): string {
   const code = codesTo(email).at(-1)
   if (code === undefined) throw new Error(`no mail to ${email}`)
   return code
