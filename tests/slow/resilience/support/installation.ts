@@ -81,13 +81,14 @@ export function openInstallation(
   const serve = async (...args: string[]): Promise<Server> =>
     stack.use(await startServer({ cwd, env, args }))
 
-  const servers: Server[] = []
+  let servers: Server[] = []
 
-  /** Starts servers until this many run; the running ones, oldest first. */
+  /** Runs this many servers, oldest first: the others end, and missing ones start. */
   async function running(count: number): Promise<Server[]> {
-    const alive = () => servers.filter(({ isRunning }) => isRunning())
-    while (alive().length < count) servers.push(await serve())
-    return alive()
+    servers = servers.filter(({ isRunning }) => isRunning())
+    await Promise.all(servers.splice(count).map((server) => server.terminate()))
+    while (servers.length < count) servers.push(await serve())
+    return [...servers]
   }
 
   /** Like `serve`, for a server that is not waited for. */
@@ -146,6 +147,8 @@ export function openInstallation(
     ...{ serve, running, beginServing, serveInVain, newTenant, newClient, problems },
     /** Runs a command in this process, which keeps the database open for a while. */
     here: cli(cwd, { env }),
+    /** All servers that `running` knows. */
+    servers: () => servers,
     /** How many rows there are, as in `count('jobs WHERE name IS NULL')`. */
     count: (what: string) => rows(`SELECT 1 FROM ${what}`).length,
     /** The ids of the stored messages. */
