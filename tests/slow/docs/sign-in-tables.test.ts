@@ -17,7 +17,6 @@ import {
   recoveryCodes,
   withToken,
 } from '../../engines/gate/sign-in/flows/acts.ts'
-import { newBrowser } from '../../engines/gate/sign-in/flows/browser.ts'
 import {
   type Flows,
   node,
@@ -54,75 +53,6 @@ async function withCodes(flows: Flows) {
   const { token, secret } = await enrolled(flows)
   return { token, secret, codes: await recoveryCodes(flows, token) }
 }
-
-test('The nodes of docs/sign-in.md are those of its flows', async () => {
-  const found: Record<string, (flows: Flows) => Promise<Json>> = {
-    login: (flows) => flows.start('login'),
-    'login, code sent': (flows) => codeSent(flows, 'login', { identifier: ADA }),
-    'login with refresh=true': async (flows) =>
-      flows.start('login', withToken(await tokenOf(flows)), '?refresh=true'),
-    'login with aal=aal2': async (flows) => {
-      await withCodes(flows)
-      return flows.start('login', withToken((await halfway(flows)).token), '?aal=aal2')
-    },
-    registration: (flows) => flows.start('registration'),
-    'registration, code sent': (flows) =>
-      codeSent(flows, 'registration', { traits: { email: ADA } }),
-    recovery: (flows) => flows.start('recovery'),
-    'recovery, code sent': (flows) => codeSent(flows, 'recovery', { email: ADA }),
-    verification: (flows) => flows.start('verification'),
-    'verification, code sent': (flows) => codeSent(flows, 'verification', { email: ADA }),
-    'recovery or verification, by link': async (flows) => {
-      await tokenOf(flows)
-      await codeSent(flows, 'recovery', { email: ADA })
-      const { body } = await flows.read(flows.linkFor(ADA))
-      node(body, 'code').attributes.value = ''
-      return body
-    },
-    'verification, sign-in required': async (flows) => {
-      await tokenOf(flows)
-      const browser = newBrowser(app)
-      const link = await browser.visit(flows.linkFor(ADA))
-      const choice = await browser.follow(await browser.press(link, ['method', 'code']))
-      const buttons = choice.forms.flatMap(({ buttons }) => buttons)
-      const attributesOf = ([name, value]: [string, string]) => ({ name, value, type: 'submit' })
-      const nodes = buttons.map((one) => ({ group: 'code', attributes: attributesOf(one) }))
-      return { ui: { nodes } }
-    },
-    'verification, done, with X-Return-To': async (flows) => {
-      const token = await tokenOf(flows)
-      const sent = await codeSent(flows, 'verification', { email: ADA })
-      return flows.sendWell(sent, { code: flows.codeFor(ADA) }, withToken(token))
-    },
-    settings: async (flows) => flows.settings(await tokenOf(flows)),
-    'settings, with authenticator app and recovery codes': async (flows) =>
-      flows.settings((await withCodes(flows)).token),
-    'settings, new recovery codes': async (flows) => {
-      const { token } = await enrolled(flows)
-      const make = { method: 'lookup_secret', lookup_secret_regenerate: true }
-      return flows.sendWell(await flows.settings(token), make, withToken(token))
-    },
-  }
-  const rows = page.table('Flow', 'Nodes, by group').map((row) => row.map(plain))
-  const others = ['login, registration with a provider', 'settings with a provider']
-  expect(rows.map(([flow]) => flow)).toEqual([...Object.keys(found), ...others])
-  for (const [flow = '', said = ''] of rows)
-    if (found[flow])
-      expect([flow, inWords(await found[flow](await newFlows()))]).toEqual([flow, said])
-
-  function inWords({ ui }: Json): string {
-    const own = ui.nodes.filter(({ attributes }: Json) => attributes.name !== 'csrf_token')
-    const groups = Map.groupBy<string, Json>(own, ({ group }) => group)
-    return [...groups]
-      .map(([group, nodes]) => `${group}: ${nodes.map(nameOf).join(', ')}`)
-      .join('; ')
-  }
-
-  function nameOf({ attributes: { name, id, type, value } }: Json): string {
-    if (type !== 'submit' && type !== 'hidden') return name ?? id
-    return `${name}=${value === '' || /@/.test(value) ? '…' : value}`
-  }
-})
 
 test('The bodies of docs/sign-in.md are answered as it says', async () => {
   const answers: Record<string, Json> = {

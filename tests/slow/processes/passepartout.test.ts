@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { type Server, until } from '../../support/binary.ts'
-import type { BotMessage, Person } from '../../support/bot-api/index.ts'
+import type { Person } from '../../support/bot-api/index.ts'
 import { cli } from '../../support/cli.ts'
 import { numbers } from '../resilience/support/api.ts'
 import {
@@ -15,7 +15,7 @@ import {
 
 const stack = new AsyncDisposableStack()
 afterAll(() => stack.disposeAsync())
-const { botApi, count, cwd, dataDir, newTenant, one, rows, running } = openLogins(stack)
+const { botApi, cwd, dataDir, newTenant, one, rows, running } = openLogins(stack)
 
 const LONG = 300_000
 
@@ -145,7 +145,7 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
 )
 
 test(
-  'A question whose message a killed process did not store is sent again, and either counts',
+  'A question whose message a killed process did not store is sent again, and either counts; held requests are answered before a process ends',
   async () => {
     const server = await one()
     const { bot, callsOf, countOf, start, status } = await newTenant()
@@ -167,6 +167,16 @@ test(
     expect(countOf('tokens')).toBe(2)
     for (const person of people) expect(person.chat(bot).filter(isOutcome)).toHaveLength(1)
     expect(callsOf('sendMessage')).toHaveLength(4)
+
+    const login = await start(next)
+    const held = numbers(60).map(() => status(next, login, 25))
+    await until(async () => (await gauge(next, 'logins_held')) === 60, next.out)
+    const begun = performance.now()
+    expect(await next.terminate()).toBe(0)
+    expect(performance.now() - begun).toBeLessThan(3000)
+    for (const answer of await Promise.all(held))
+      expect(answer).toMatchObject({ status: 200, body: { status: 'pending' } })
+    expect(rows('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
   },
   LONG,
 )
@@ -270,110 +280,6 @@ test(
     }
     for (const tap of taps) expect(botApi.answersTo(tap)).toHaveLength(1)
     expect(tenants.map(({ conflicts }) => conflicts())).toEqual([0, 1])
-  },
-  LONG,
-)
-
-const PEOPLE = 12
-const APPROVALS_EACH = 3
-const APPROVALS = PEOPLE * APPROVALS_EACH
-/** The number of taps after which the process is killed. */
-const KILLS = [10, 25]
-
-test(
-  'Sign-ins survive kill -9: those who approved are signed in once; held requests are answered before a process ends',
-  async () => {
-    let server = await one()
-    const { bot, countOf, id, introspect, start, status } = await newTenant()
-    let taps = 0
-    let cutOff = 0
-    // For the messenger, everything that is cut off has been done.
-    for (const method of ['sendMessage', 'editMessageText'])
-      botApi.fail({ method, bot, delayMs: 20, worksAnyway: true })
-
-    /** The last sign-in of each person is denied, or not opened. */
-    async function newPerson(n: number) {
-      const label = n % 2 === 0 ? 'Shop' : undefined
-      const approves = await Promise.all(
-        numbers(APPROVALS_EACH + 1).map(() => start(server, label)),
-      )
-      const last = approves.pop() ?? expect.unreachable()
-      return { person: botApi.person(), approves, last, denies: n % 5 < 2 }
-    }
-
-    const attemptIn = ({ data }: BotMessage) => data.flat()[0]?.split('.')[1] ?? ''
-
-    /** Answers the later one of a question that was sent twice. */
-    async function answer(person: Person, { deep_link }: Login, over: Set<string>, button: string) {
-      person.follow(deep_link)
-      const isNew = (message: BotMessage) => isQuestion(message) && !over.has(attemptIn(message))
-      const question = await person.waitForMessage(bot, isNew, 30_000)
-      over.add(attemptIn(question))
-      person.tap(question, button)
-      taps++
-    }
-
-    /** Asks until it is completed, at the process that runs. */
-    async function completed(login: Login) {
-      for (;;) {
-        const answer = await status(server, login, 20).catch(() => undefined)
-        if (answer?.body.status === 'completed') return answer.body
-        if (!answer) cutOff++
-        await Bun.sleep(10)
-      }
-    }
-
-    async function live({ person, approves, last, denies }: Awaited<ReturnType<typeof newPerson>>) {
-      const over = new Set<string>()
-      const signedIn = []
-      for (const login of approves) {
-        await answer(person, login, over, login.match_code ?? 'Approve')
-        signedIn.push({ login, ...(await completed(login)) })
-      }
-      if (denies) await answer(person, last, over, 'Deny')
-      return { person, last, denies, signedIn }
-    }
-
-    const lives = Promise.all((await Promise.all(numbers(PEOPLE).map(newPerson))).map(live))
-    for (const moment of KILLS) {
-      await until(() => taps >= moment, server.out)
-      await server.kill()
-      server = await one()
-    }
-    const lived = await lives
-    await until(() => countOf('prompts') === 0, server.out)
-
-    expect(cutOff).toBeGreaterThan(KILLS.length)
-    const subjects = new Set<string>()
-    for (const { person, last, denies, signedIn } of lived) {
-      const subject = signedIn[0]?.user.id
-      subjects.add(subject)
-      for (const { login, access_token, user } of signedIn) {
-        expect(user).toMatchObject({ id: subject, platform_user_id: `${person.id}` })
-        expect((await status(server, login)).body).toMatchObject({ access_token, user })
-        expect(await introspect(server, access_token)).toMatchObject({ active: true, subject })
-      }
-      const outcome = denies ? { error: { code: 'login_denied' } } : { status: 'pending' }
-      expect((await status(server, last)).body).toMatchObject(outcome)
-      expect(person.chat(bot).filter(isQuestion).length).toBeLessThanOrEqual(KILLS.length)
-    }
-    expect(subjects.size).toBe(PEOPLE)
-    expect(countOf('attempts')).toBe(PEOPLE * (APPROVALS_EACH + 1))
-    expect(countOf('attempts', 'access_token IS NOT NULL')).toBe(APPROVALS)
-    expect(countOf('tokens')).toBe(APPROVALS)
-    expect(count(`audit_log WHERE action = 'login.approved' AND tenant_id = '${id}'`)).toBe(
-      APPROVALS,
-    )
-
-    const login = await start(server)
-    const held = numbers(60).map(() => status(server, login, 25))
-    await until(async () => (await gauge(server, 'logins_held')) === 60, server.out)
-    const begun = performance.now()
-    expect(await server.terminate()).toBe(0)
-    expect(performance.now() - begun).toBeLessThan(3000)
-    for (const answer of await Promise.all(held))
-      expect(answer).toMatchObject({ status: 200, body: { status: 'pending' } })
-    expect(rows('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
   },
   LONG,
 )
