@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import {
   chmodSync,
   chownSync,
@@ -80,53 +80,44 @@ test.skipIf(!isLinux)(
   },
 )
 
-describe('The file of an export', () => {
-  const io = testIo(ROOT)
+test('The file of an export gets its name when it is complete, over no other file, and is not left half by Ctrl-C or a full disk', async () => {
+  await using stack = new AsyncDisposableStack()
+  const { cwd, shell } = openHome(stack)
+  const to = join(cwd, 'logs')
+  mkdirSync(to)
+  const dead = { ...thisProcess('test'), pid: 2 ** 22 + 1 }
+  const left = openWorkFolder({ parent: to, process: dead, now: Date.now() })
+  writeFileSync(join(left.path, 'draft'), 'secret')
+  const [file, other] = [join(to, 'log'), join(to, 'other')]
+  {
+    using sink = openSink(testIo(cwd), file)
+    await sink.write('x'.repeat(200_000))
+    expect(existsSync(file)).toBe(false)
+    await sink.write('end')
+    await sink.end()
+    expect(sink.target).toEqual({ file })
+  }
+  expect(readFileSync(file, 'utf8')).toBe(`${'x'.repeat(200_000)}end`)
+  {
+    using sink = openSink(testIo(cwd), other)
+    writeFileSync(other, 'theirs')
+    await expect(sink.end()).rejects.toThrow('already exists and is not overwritten')
+  }
+  expect(readFileSync(other, 'utf8')).toBe('theirs')
 
-  test('gets its name when it is complete, over no other file, and its folder holds nothing else', async () => {
-    using folder = temporaryFolder()
-    const file = join(folder.path, 'log')
-    const dead = { ...thisProcess('test'), pid: 2 ** 22 + 1 }
-    const left = openWorkFolder({ parent: folder.path, process: dead, now: Date.now() })
-    writeFileSync(join(left.path, 'draft'), 'secret')
-    {
-      using sink = openSink(io, file)
-      await sink.write('x'.repeat(200_000))
-      expect(existsSync(file)).toBe(false)
-      await sink.write('end')
-      await sink.end()
-      expect(sink.target).toEqual({ file })
-    }
-    expect(readFileSync(file, 'utf8')).toBe(`${'x'.repeat(200_000)}end`)
-    const other = join(folder.path, 'other')
-    {
-      using sink = openSink(io, other)
-      writeFileSync(other, 'theirs')
-      await expect(sink.end()).rejects.toThrow('already exists and is not overwritten')
-    }
-    expect(readFileSync(other, 'utf8')).toBe('theirs')
-    expect(readdirSync(folder.path).toSorted()).toEqual(['log', 'other'])
-  })
-
-  test('is not left half by Ctrl-C or a full disk', async () => {
-    await using stack = new AsyncDisposableStack()
-    const { cwd, shell } = openHome(stack)
-    const to = join(cwd, 'logs')
-    mkdirSync(to)
-    const script = `
-      const { openSink } = await import('${ROOT}/src/cli/export-sink.ts')
-      const sink = openSink({ out: () => {} }, '${to}/log')
-      setImmediate(() => process.kill(process.pid, 'SIGINT'))
-      for (;;) await sink.write('secret'.repeat(1000))
-    `
-    const interrupted = Bun.spawn([process.execPath, '-e', script], { cwd: ROOT })
-    expect(await interrupted.exited).toBe(130)
-    // Blocks of 1024 bytes: room for what SQLite needs, and less than the log.
-    const limited = `trap '' XFSZ; ulimit -f 1024; exec "$@"`
-    const full = await shell(limited, 'audit', 'export', '--to', 'logs')
-    expect(full).toMatchObject({ code: 1, out: '' })
-    expect(readdirSync(to)).toEqual([])
-  })
+  const script = `
+    const { openSink } = await import('${ROOT}/src/cli/export-sink.ts')
+    const sink = openSink({ out: () => {} }, '${to}/half')
+    setImmediate(() => process.kill(process.pid, 'SIGINT'))
+    for (;;) await sink.write('secret'.repeat(1000))
+  `
+  const interrupted = Bun.spawn([process.execPath, '-e', script], { cwd: ROOT })
+  expect(await interrupted.exited).toBe(130)
+  // Blocks of 1024 bytes: room for what SQLite needs, and less than the log.
+  const limited = `trap '' XFSZ; ulimit -f 1024; exec "$@"`
+  const full = await shell(limited, 'audit', 'export', '--to', 'logs')
+  expect(full).toMatchObject({ code: 1, out: '' })
+  expect(readdirSync(to).toSorted()).toEqual(['log', 'other'])
 })
 
 const canMount =
@@ -136,14 +127,12 @@ test.skipIf(!canMount)(
   'A read-only file system allows exports, which say that they are not audited',
   async () => {
     await using stack = new AsyncDisposableStack()
-    const { cwd, dataDir, newClient, shell, tenant } = openHome(stack)
+    const { dataDir, newClient, shell, tenant } = openHome(stack)
     newClient(tenant, 'relay')
     // Creates the master key.
     await shell('"$@"', 'export', '--tenant', tenant)
-    mkdirSync(join(cwd, 'out'))
     const run = (...words: string[]) => {
-      const mounted =
-        'mount --bind data data && mount -o remount,bind,ro data && cd out && exec "$@"'
+      const mounted = 'mount --bind data data && mount -o remount,bind,ro data && exec "$@"'
       return shell(`exec unshare -m bash -c '${mounted}' bash "$@"`, ...words)
     }
     const state = () => [readdirSync(dataDir), Bun.hash(readFileSync(databaseFile(dataDir)))]
@@ -153,9 +142,6 @@ test.skipIf(!canMount)(
     expect([code, out]).toEqual([0, expect.stringContaining('"Acme"')])
     expect(err).toContain('This export is not in the audit log: the database is read-only.')
     expect(err).toContain('Exported tenant Acme')
-    const filed = await run('export', '--tenant', tenant, '--to', '.', '--json')
-    expect(filed.json()).toMatchObject({ counts: { tenant: 1, api_key: 1 } })
-    expect(readdirSync(join(cwd, 'out'))).toHaveLength(1)
     const log = await run('audit', 'export')
     expect([log.code, log.out]).toEqual([0, expect.stringContaining('"action":"a"')])
     const refused = await run('tenant', 'create', '--name', 'B')
