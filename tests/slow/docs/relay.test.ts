@@ -3,7 +3,6 @@ import { createHmac } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { bodyOf, FORMATS } from '../../../src/delivery/formats.ts'
-import { matchOf } from '../../../src/delivery/matching.ts'
 import { EndpointOutcome } from '../../../src/engines/relay/model/messages.ts'
 import { STATUSES } from '../../../src/http/delivery-log/model.ts'
 import { bootTestApp } from '../../support/app.ts'
@@ -173,31 +172,4 @@ test('The tables have the retry schedule, every reason why an endpoint does not 
     payload: '{"invoice": "2026-117",   "total": 119.00}',
   }
   for (const format of FORMATS) expect(page.text).toContain(`\`${bodyOf(format, message)}\``)
-})
-
-test('The grids say which types and channels match', () => {
-  const lists = (cell = '') => JSON.parse(/\[.*\]|null/.exec(cell)?.[0] ?? '[]')
-  function grid(corner: string) {
-    const lines = page.text.slice(page.text.indexOf(corner)).split('\n\n')[0]?.split('\n') ?? []
-    const cellsOf = (line = '') =>
-      line
-        .replace(/^\|/, '')
-        .split('|')
-        .map((cell) => cell.trim())
-    const [head = [], , ...rows] = lines.map(cellsOf)
-    return rows.flatMap(([own, ...cells]) =>
-      cells.slice(0, -1).map((shown, i) => ({ own: lists(own), asked: plain(head[i + 1]), shown })),
-    )
-  }
-  const types = grid('`event_types` of the endpoint')
-  const channels = grid('`channels` of the endpoint')
-  expect([types.length, channels.length]).toEqual([20, 8])
-  for (const { own, asked, shown } of types) {
-    const is = matchOf({ eventTypes: own, channels: [] }, { type: asked, channels: [] })
-    expect(shown).toBe(is === 'matches' ? 'yes' : '')
-  }
-  for (const { own, asked, shown } of channels) {
-    const is = matchOf({ eventTypes: null, channels: own }, { type: 'a', channels: lists(asked) })
-    expect(shown).toBe(is === 'matches' ? 'yes' : '')
-  }
 })

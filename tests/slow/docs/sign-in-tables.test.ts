@@ -7,108 +7,16 @@ import { Node } from '../../../src/engines/gate/sign-in/model.ts'
 import { providers } from '../../../src/engines/gate/sign-in/social/providers/index.ts'
 import { statusOf } from '../../../src/http/errors.ts'
 import type { ErrorKind } from '../../../src/platform/errors.ts'
-import { HOUR, type Json, SECOND } from '../../engines/gate/fixture.ts'
-import {
-  ADA,
-  enrolled,
-  halfway,
-  NEW_PASSWORD,
-  nextCode,
-  recoveryCodes,
-  withToken,
-} from '../../engines/gate/sign-in/flows/acts.ts'
-import {
-  type Flows,
-  node,
-  PASSWORD,
-  totpAt,
-  useFlows,
-} from '../../engines/gate/sign-in/flows/fixture.ts'
+import { HOUR } from '../../engines/gate/fixture.ts'
+import { ADA } from '../../engines/gate/sign-in/flows/acts.ts'
+import { node, useFlows } from '../../engines/gate/sign-in/flows/fixture.ts'
 import { testConfig } from '../../support/config.ts'
 import { openPage, plain } from '../../support/page.ts'
 
 /** What docs/sign-in.md looks up in tables is what the server answers. */
 
 const page = await openPage('sign-in.md')
-const { app, clock, newTenant } = await useFlows()
-/** A tenant with all that can be switched on. */
-const newFlows = () => newTenant({ passwordless_enabled: true, mfa_enabled: true })
-
-/** The token of a new user, whose address may be written to. */
-async function tokenOf(flows: Flows, email = ADA): Promise<string> {
-  const { session_token: token } = await flows.register(email)
-  clock.jump(31 * SECOND)
-  return token
-}
-
-/** A code, on its way within a flow. */
-const codeSent = async (flows: Flows, kind: string, fields: Json): Promise<Json> =>
-  flows.sendWell(await flows.start(kind, { 'x-return-to': 'https://app.example/' }), {
-    method: 'code',
-    ...fields,
-  })
-
-/** A user with an authenticator and recovery codes. */
-async function withCodes(flows: Flows) {
-  const { token, secret } = await enrolled(flows)
-  return { token, secret, codes: await recoveryCodes(flows, token) }
-}
-
-test('The bodies of docs/sign-in.md are answered as it says', async () => {
-  const answers: Record<string, Json> = {
-    'a session': { session_token: expect.any(String), session: { active: true } },
-    'the session, with aal2': { session: { authenticator_assurance_level: 'aal2' } },
-    'the flow, code sent': { state: 'sent_email' },
-    'the flow, done': { state: expect.stringMatching(/^(passed_challenge|success)$/) },
-    'the flow, with recovery codes': { state: 'show_form' },
-  }
-
-  /** A flow that a body is for, what is filled in, and the token of its user. */
-  async function placeFor(
-    flows: Flows,
-    kind: string,
-    wanted: Json,
-  ): Promise<[Json, Json, string?]> {
-    if (kind === 'settings') return settingsFor(flows, wanted)
-    if (wanted.totp_code || wanted.lookup_secret) {
-      const { secret, codes } = await withCodes(flows)
-      const { flow, token } = await halfway(flows)
-      return [flow, { totp_code: nextCode(flows, secret), lookup_secret: codes[0] }, token]
-    }
-    const token = kind === 'registration' ? undefined : await tokenOf(flows)
-    const about = { login: { identifier: ADA }, registration: { traits: { email: ADA } } }[kind]
-    const fields = { identifier: ADA, email: ADA, password: PASSWORD }
-    if (!wanted.code) return [await flows.start(kind), fields]
-    const flow = await codeSent(flows, kind, about ?? { email: ADA })
-    return [flow, { code: flows.codeFor(ADA) }, kind === 'verification' ? token : undefined]
-  }
-
-  async function settingsFor(flows: Flows, wanted: Json): Promise<[Json, Json, string]> {
-    if (wanted.totp_code) {
-      const token = await tokenOf(flows)
-      const flow = await flows.settings(token)
-      const { secret } = node(flow, 'totp_secret_key').attributes.text.context
-      return [flow, { totp_code: totpAt(secret, clock.now()) }, token]
-    }
-    const { token } = wanted.lookup_secret_disable ? await withCodes(flows) : await enrolled(flows)
-    const flow = await flows.settings(token)
-    if (wanted.lookup_secret_confirm)
-      await flows.sendWell(flow, { lookup_secret_regenerate: 'true' }, withToken(token))
-    return [flow, { email: ADA, password: NEW_PASSWORD }, token]
-  }
-
-  for (const [kind = '', body = '', answer = ''] of page.table('Flow', 'Body', 'Response')) {
-    const flows = await newFlows()
-    const wanted = JSON.parse(plain(body))
-    const [flow, fields, token] = await placeFor(flows, kind, wanted)
-    // In the place of `…` stands something of the reader's own.
-    const form = JSON.parse(plain(body), (name, value) => (value === '…' ? fields[name] : value))
-    const said = await flows.send(flow, form, token === undefined ? {} : withToken(token))
-    expect([body, said]).toMatchObject([body, { status: 200, body: answers[plain(answer)] }])
-    if (answer === 'the flow, with recovery codes')
-      expect(node(said.body, 'lookup_secret_codes')).toBeDefined()
-  }
-})
+const { app, newTenant } = await useFlows()
 
 test('The refusals of docs/sign-in.md are all that there are, with their status', async () => {
   const source = await Bun.file('src/engines/gate/sign-in/flows/failure.ts').text()
