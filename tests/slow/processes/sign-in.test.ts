@@ -84,25 +84,25 @@ test('A kill -9 amid sign-ups, sign-ins and new passwords loses nothing acknowle
     const lost = `lost-${round}@example.com`
     await flows.create(server, lost)
     await well(flows.send(server, recovery, { method: 'code', email: lost }))
-    const people = numbers(12).map((n) => ({
+    const people: Person[] = numbers(8).map((n) => ({
       ...{ email: `person-${round}-${n}@example.com`, passwords: [], isInDoubt: false },
       ...{ token: undefined, elsewhere: [], used: undefined },
     }))
     const lives = Promise.all(people.map((person) => live(server, person)))
     everybody.push(...people)
-    await until(() => people.some(({ passwords }: Person) => passwords.length > 4), server.out)
+    await until(() => people.some(({ passwords }) => passwords.length > 3), server.out)
     await server.kill()
     await lives
     server = (await flows.running(1))[0] as Server
 
     const form = { method: 'code', code: flows.codesTo(lost)[0] }
     expect((await well(flows.send(server, recovery, form))).state).toBe('passed_challenge')
-    for (const person of everybody) {
+    for (const person of people) {
       const { elsewhere, passwords, isInDoubt, token, used } = person
       if (token !== undefined) expect(await flows.whoami(server, token)).toBe(200)
       if (used) expect((await flows.send(server, ...used)).status).toBe(422)
       const valid: number[] = []
-      for (const [number, password] of passwords.entries())
+      for (const [number, password] of [...passwords.entries()].slice(-3))
         if (await accepted(person, password)) valid.push(number)
       // An acknowledged password is the only valid one; one in doubt is, or the one before it.
       const last = passwords.length - 1

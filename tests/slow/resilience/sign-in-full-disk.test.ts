@@ -12,23 +12,9 @@ type Prepare = (fixture: FlowFixture, email: string) => Promise<() => Promise<An
 
 /** Each prepares one request of a user, which is sent when it is called. */
 const REQUESTS: Record<string, Prepare> = {
-  'the start of a flow':
-    async ({ ask }) =>
-    () =>
-      ask('login'),
   async 'a sign-up'({ start, send }, email) {
     const flow = await start('registration')
     return () => send(flow, { method: 'password', traits: { email }, password: PASSWORD })
-  },
-  async 'a sign-in'({ start, send, register }, email) {
-    await register(email)
-    const flow = await start('login')
-    return () => send(flow, { method: 'password', identifier: email, password: PASSWORD })
-  },
-  async 'a request for a code'({ start, send, createIdentity }, email) {
-    await createIdentity({ traits: { email } })
-    const flow = await start('login')
-    return () => send(flow, { method: 'code', identifier: email })
   },
   'a sign-in by code': (fixture, email) => codeSent(fixture, 'login', 'identifier', email),
   'a recovery': (fixture, email) => codeSent(fixture, 'recovery', 'email', email),

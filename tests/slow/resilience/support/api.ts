@@ -1,6 +1,5 @@
 import { expect } from 'bun:test'
 import type { ReceivedRequest } from '../../../support/target.ts'
-import type { Answered } from './client.ts'
 
 export const MESSAGES = '/v1/relay/messages'
 export const ENDPOINTS = '/v1/relay/endpoints'
@@ -19,12 +18,12 @@ export const person = (n: number) => ({
 export const eventId = ({ headers }: ReceivedRequest): string => headers.get('webhook-id') ?? ''
 
 /** The answer of each engine that cannot store anything, with the reason. */
-export function storageErrors(reason: string): Record<string, Partial<Answered>> {
+export function storageErrors(reason: string) {
   const sentence = `storage: ${reason}`
-  const error = { code: 'unavailable', message: sentence, request_id: expect.any(String) }
-  const [coded, plain] = [{ error }, { error: sentence }].map((body) => ({ status: 503, body }))
-  return { relay: coded, gate: plain, clockwork: plain, passepartout: coded } as Record<
-    string,
-    Partial<Answered>
-  >
+  const coded = { code: 'unavailable', message: sentence, request_id: expect.any(String) }
+  const [relay, gate] = [{ error: coded }, { error: sentence }].map((body) => ({
+    status: 503,
+    body,
+  }))
+  return { relay, gate, clockwork: gate, passepartout: relay }
 }

@@ -160,16 +160,8 @@ export function openInstallation(
 export function isOpenIn(pid: number, file: string): boolean {
   const folder = `/proc/${pid}/fd`
   try {
-    return readdirSync(folder).some((fd) => linkOf(join(folder, fd)).startsWith(file))
+    return readdirSync(folder).some((fd) => readlinkSync(join(folder, fd)) === file)
   } catch {
     return false
-  }
-}
-
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path)
-  } catch {
-    return ''
   }
 }
