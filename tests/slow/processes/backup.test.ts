@@ -95,7 +95,7 @@ test('A backup goes to the data directory, the configured one, a named one or a 
   expect([await owner(), statSync(join(dataDir, 'backups')).uid]).toEqual([1234, 1234])
   expect(await owner('--backup-directory', file('empty'))).toBe(1234)
   expect(await owner('--to', 'b.tar.gz')).toBe(0)
-})
+}, 120_000)
 
 test('A backup works with an older schema, which cannot record it', async () => {
   using folder = temporaryFolder()
@@ -106,7 +106,7 @@ test('A backup works with an older schema, which cannot record it', async () => 
   const gatehouse = cli(folder.path)
   expect((await gatehouse('backup', '--to', 'old.tar.gz')).code).toBe(0)
   expect((await gatehouse('backup', 'check', 'old.tar.gz')).code).toBe(0)
-})
+}, 120_000)
 
 test('A restore brings the backup back and reports what is overdue; it is refused for other files and beside a server, and repeated if interrupted', async () => {
   await using stack = new AsyncDisposableStack()
@@ -164,7 +164,7 @@ test('A restore brings the backup back and reports what is overdue; it is refuse
   const pipe = '"$GATEHOUSE" backup --to - | "$GATEHOUSE" restore - --data-dir copy'
   expect(await inShell(pipe)).toBe(0)
   expect((await cli(file('.'))('tenant', 'list', '--data-dir', 'copy')).out).toContain(tenant)
-})
+}, 120_000)
 
 test('A signal leaves nothing behind of a backup, a check or a restore', async () => {
   await using stack = new AsyncDisposableStack()
@@ -190,4 +190,4 @@ test('A signal leaves nothing behind of a backup, a check or a restore', async (
   }
   // Not even the new directory.
   expect(readdirSync(file('parent'))).toEqual([])
-})
+}, 120_000)

@@ -78,6 +78,7 @@ test.skipIf(!isLinux)(
       err: 'the output was closed before the export was complete\n',
     })
   },
+  120_000,
 )
 
 test('The file of an export gets its name when it is complete, over no other file, and is not left half by Ctrl-C or a full disk', async () => {
@@ -118,7 +119,7 @@ test('The file of an export gets its name when it is complete, over no other fil
   const full = await shell(limited, 'audit', 'export', '--to', 'logs')
   expect(full).toMatchObject({ code: 1, out: '' })
   expect(readdirSync(to).toSorted()).toEqual(['log', 'other'])
-})
+}, 120_000)
 
 const canMount =
   isLinux && Bun.spawnSync(['unshare', '-m', 'mount', '--bind', '/tmp', '/tmp']).exitCode === 0
@@ -148,6 +149,7 @@ test.skipIf(!canMount)(
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('read-only')])
     expect(state()).toEqual(before)
   },
+  120_000,
 )
 
 test.skipIf(process.getuid?.() !== 0)(
@@ -167,6 +169,7 @@ test.skipIf(process.getuid?.() !== 0)(
     // A file system in memory is a warning.
     expect(out).toMatch(/\n1 problem(, 1 warning)?\n$/)
   },
+  120_000,
 )
 
 test('The first steps run as shown, with data in any folder', async () => {
@@ -185,7 +188,7 @@ test('The first steps run as shown, with data in any folder', async () => {
   expect(tenant).toMatchObject({ code: 0, err: '' })
   expect(await type('key create', tenant.json().id)).toMatchObject({ code: 0, err: '' })
   expect(existsSync(databaseFile(dataDir))).toBe(true)
-})
+}, 120_000)
 
 test('Each start has a new setup link until there is an admin; doctor finds a server while it runs and after it was killed', async () => {
   await using stack = new AsyncDisposableStack()
@@ -229,4 +232,4 @@ test('Each start has a new setup link until there is an admin; doctor finds a se
   await server.kill()
   const killed = expect.stringContaining(`process ${server.pid}, last seen`)
   expect(await found('server')).toEqual(['ok: not running', killed])
-}, 60_000)
+}, 120_000)

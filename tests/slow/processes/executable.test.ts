@@ -160,7 +160,7 @@ test('Contains the notices, and has the same bytes whenever it is compiled from 
   for (const [name, text] of Object.entries(companions))
     expect(await Bun.file(join(dirname(BINARY), name)).text()).toBe(text)
   expect(Buffer.compare(readFileSync(outfile), readFileSync(BINARY))).toBe(0)
-}, 60_000)
+}, 120_000)
 
 test('Exits 78 with every configuration error, 2 for a wrong command line, 1 for a failure', async () => {
   using folder = temporaryFolder()
@@ -176,4 +176,4 @@ test('Exits 78 with every configuration error, 2 for a wrong command line, 1 for
     expect([line, ended.code]).toEqual([line, code])
     for (const word of words) expect(ended.err).toContain(word)
   }
-})
+}, 120_000)

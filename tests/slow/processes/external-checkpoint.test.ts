@@ -36,7 +36,7 @@ test('With external_checkpoint the log is continued beside a server and its comm
   await create('C')
   expect(hasGrown(third, logOf(database))).toBe(true)
   expect((await done('tenant', 'list')).out).toContain('C')
-}, 30_000)
+}, 120_000)
 
 test('It is continued after a process that does not close the database, and under a replicator that reads', async () => {
   using folder = temporaryFolder()
