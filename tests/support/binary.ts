@@ -57,8 +57,9 @@ export function beginServer({ cwd, args = [], env = {} }: Launch) {
   return {
     url,
     pid: child.pid,
-    /** Null for as long as it runs. */
+    /** Null while it runs, and after a signal. */
     exitCode: () => child.exitCode,
+    isRunning: () => child.exitCode === null && child.signalCode === null,
     out: () => out.text,
     err: () => err.text,
     /** As an operator or an orchestrator would. */

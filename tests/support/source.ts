@@ -1,7 +1,5 @@
 import { join } from 'node:path'
-import { BINARY, type Launch, outcomeOf } from './binary.ts'
-
-export { outcomeOf }
+import { BINARY } from './binary.ts'
 
 export const ROOT = join(import.meta.dir, '..', '..')
 const MAIN = join(ROOT, 'src', 'main.ts')
@@ -13,9 +11,3 @@ const MAIN = join(ROOT, 'src', 'main.ts')
 export const PROGRAM = process.env.TEST_COMPILED
   ? [BINARY]
   : [process.execPath, `--tsconfig-override=${join(ROOT, 'tsconfig.json')}`, MAIN]
-
-const PIPES = { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' } as const
-
-/** Runs a command as a process of its own, which leaves no database open. */
-export const runProgram = ({ cwd, args = [], env = {} }: Launch) =>
-  outcomeOf(Bun.spawn([...PROGRAM, ...args], { cwd, env, ...PIPES }))

@@ -17,6 +17,8 @@ export function startTarget(answer: Answer = () => new Response('ok')) {
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
+    // A request may be held for as long as a test likes.
+    idleTimeout: 0,
     async fetch(request) {
       const { method, headers } = request
       const { pathname, search } = new URL(request.url)
