@@ -40,8 +40,9 @@ function refuseHalfRestored(dataDir: string) {
 /** A database never starts empty, so an empty file next to a master key was truncated. */
 function refuseEmptied(dataDir: string) {
   const file = databaseFile(dataDir)
-  const isEmpty = statSync(file, { throwIfNoEntry: false })?.size === 0
-  if (isEmpty && existsSync(join(dataDir, DATA_NAMES.key)) && !existsSync(logOf(file)))
+  const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size
+  const isEmpty = sizeOf(file) === 0 && !sizeOf(logOf(file))
+  if (isEmpty && existsSync(join(dataDir, DATA_NAMES.key)))
     throw new StorageError(
       `${file} is empty, so its data is lost: restore a backup, or remove the file to start over`,
     )

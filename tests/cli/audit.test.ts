@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/db/open.ts'
@@ -19,152 +19,125 @@ const ENTRY: AuditEntry = {
   object: 'endpoint:1',
 }
 
-/** `audit <verb>` on a data directory whose log has only what the test records. */
-async function newLog() {
-  const folder = temporaryFolder()
-  const gatehouse = cli(folder.path)
-  await gatehouse('tenant', 'create', '--name', 'Acme')
-  const db = openDatabase({ dataDir: join(folder.path, 'data'), synchronous: 'normal' })
+const { path: folder, [Symbol.dispose]: remove } = temporaryFolder()
+const gatehouse = cli(folder)
+await gatehouse('tenant', 'create', '--name', 'Acme')
+const db = openDatabase({ dataDir: join(folder, 'data'), synchronous: 'normal' })
+let clock = createTestClock(START)
+let audit = createAudit({ db, clock })
+
+beforeEach(() => {
   db.client.run('DELETE FROM audit_log')
-  const clock = createTestClock(START)
-  const audit = createAudit({ db, clock })
-  const listed = async (...argv: string[]) =>
-    (await gatehouse('audit', 'list', ...argv, '--json')).json().entries
-  return {
-    folder: folder.path,
-    db,
-    clock,
-    audit,
-    cli: gatehouse,
-    listed,
-    objects: async (...argv: string[]) => objectsOf(await listed(...argv)),
-    exported: (...argv: string[]) => gatehouse('audit', 'export', ...argv),
-    record: (entry: Partial<AuditEntry> = {}) =>
-      db.commit(() => audit.record({ ...ENTRY, ...entry })),
-    /** Records many entries in one commit, a minute apart. */
-    recordMany: (count: number) =>
-      db.commit(() => {
-        for (let n = 0; n < count; n++) {
-          clock.jump(60_000)
-          audit.record({ ...ENTRY, object: `endpoint:${n}` })
-        }
-      }),
-    [Symbol.dispose]: () => {
-      db.close()
-      folder[Symbol.dispose]()
-    },
-  }
-}
+  clock = createTestClock(START)
+  audit = createAudit({ db, clock })
+})
+afterAll(() => {
+  db.close()
+  remove()
+})
 
-const objectsOf = (entries: { object: string }[]) => entries.map(({ object }) => object)
+const record = (entry: Partial<AuditEntry> = {}) =>
+  db.commit(() => audit.record({ ...ENTRY, ...entry }))
 
-describe('audit list', () => {
-  test('shows who did what, to what, when and from where', async () => {
-    using log = await newLog()
-    expect((await log.cli('audit', 'list')).out).toBe('No entries.\n')
-    await log.record({ detail: { host: 'example.com' } })
-    const byCli = { tenantId: null, actor: { kind: 'cli', source: 'uid 0@host' } } as const
-    await log.record({ ...byCli, action: 'key.revoked', object: 'key:2' })
-
-    expect(await log.listed()).toEqual([
-      {
-        at: START,
-        tenant_id: null,
-        actor: { kind: 'cli', id: null, source: 'uid 0@host' },
-        action: 'key.revoked',
-        object: 'key:2',
-        detail: {},
-      },
-      {
-        at: START,
-        tenant_id: 'acme',
-        actor: { kind: 'key', id: 'key-1', source: null },
-        action: 'endpoint.created',
-        object: 'endpoint:1',
-        detail: { host: 'example.com' },
-      },
-    ])
-    const [head, first, second] = (await log.cli('audit', 'list')).out.split('\n')
-    expect(head).toMatch(/^AT +TENANT +WHO +ACTION +OBJECT +DETAIL$/)
-    expect(first).toMatch(/^2026-03-01T00:00:00.000Z +- +cli uid 0@host +key.revoked +key:2$/)
-    expect(second).toContain('{"host":"example.com"}')
-  })
-
-  test('shows what the command line itself does', async () => {
-    using log = await newLog()
-    const { id } = (await log.cli('tenant', 'create', '--name', 'Other', '--json')).json()
-    const created = { actor: { kind: 'cli', id: null }, action: 'tenant.created' }
-    const object = `tenant:${id}`
-    expect(await log.listed('--tenant', id)).toMatchObject([{ ...created, object }])
-  })
-
-  test('shows the newest 50 entries, or as many as --limit says', async () => {
-    using log = await newLog()
-    await log.recordMany(60)
-    const fifty = await log.objects()
-    expect([fifty.length, fifty[0], fifty.at(-1)]).toEqual([50, 'endpoint:59', 'endpoint:10'])
-    expect(await log.objects('--limit', '2')).toEqual(['endpoint:59', 'endpoint:58'])
-    for (const limit of ['60', '61', '10000'])
-      expect(await log.listed('--limit', limit)).toHaveLength(60)
-  })
-
-  test('finds rare entries deep in a long log, which a page reads in slices', async () => {
-    using log = await newLog()
-    await log.record({ action: 'key.revoked', object: 'key:7' })
-    await log.recordMany(6000)
-    expect(await log.objects('--action', 'key.')).toEqual(['key:7'])
-    expect(await log.objects('--object', 'key:')).toEqual(['key:7'])
-
-    const filter = { action: 'key.', limit: 10 }
-    const first = log.audit.list(filter)
-    expect(first.entries).toEqual([])
-    const second = log.audit.list({ ...filter, before: first.next })
-    expect([objectsOf(second.entries), second.next]).toEqual([['key:7'], undefined])
-  })
-
-  test('filters by tenant, action, actor and object', async () => {
-    using log = await newLog()
-    await log.record({ action: 'key.created', object: 'key:1' })
-    const actor = { kind: 'operator', id: 'ada' } as const
-    await log.record({ tenantId: 'other', actor, action: 'key.revoked', object: 'key:2' })
-    await log.record()
-    for (const [filter, objects] of [
-      ['--tenant acme', ['endpoint:1', 'key:1']],
-      ['--tenant nobody', []],
-      ['--action key.', ['key:2', 'key:1']],
-      ['--action key.revoked', ['key:2']],
-      ['--action revoked', []],
-      ['--actor ada', ['key:2']],
-      ['--actor ad', []],
-      ['--object :1', ['endpoint:1', 'key:1']],
-      ['--object key --tenant acme --action key', ['key:1']],
-    ] as const)
-      expect([filter, await log.objects(...filter.split(' '))]).toEqual([filter, [...objects]])
-  })
-
-  test('includes --since and excludes --until, also after the clock was set back', async () => {
-    using log = await newLog()
-    for (const object of ['day:1', 'day:2', 'day:3']) {
-      await log.record({ object })
-      log.clock.jump(DAY)
+/** Records many entries in one commit, a minute apart. */
+const recordMany = (count: number) =>
+  db.commit(() => {
+    for (let n = 0; n < count; n++) {
+      clock.jump(60_000)
+      audit.record({ ...ENTRY, object: `endpoint:${n}` })
     }
-    log.clock.jump(-4 * DAY)
-    await log.record({ object: 'day:0' })
-    const second = ['--since', '2026-03-02T00:00:00Z']
-    const third = ['--until', '2026-03-03T01:00:00+01:00']
-    expect(await log.objects(...second)).toEqual(['day:3', 'day:2'])
-    expect(await log.objects(...third)).toEqual(['day:0', 'day:2', 'day:1'])
-    expect(await log.objects(...second, ...third)).toEqual(['day:2'])
-    expect(await log.objects('--since', '2027-01-01T00:00:00Z')).toEqual([])
   })
 
-  test('keeps each entry on its line', async () => {
-    using log = await newLog()
-    await log.record({ object: 'a\nb\u001b[2J\u202ec', detail: { name: 'x\u009by' } })
-    const { out } = await log.cli('audit', 'list')
-    expect(out.trimEnd().split('\n')).toHaveLength(2)
-    expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e]/u)
-  })
+const listed = async (...argv: string[]) =>
+  (await gatehouse('audit', 'list', ...argv, '--json')).json().entries
+const exported = (...argv: string[]) => gatehouse('audit', 'export', ...argv)
+const objectsOf = (entries: { object: string }[]) => entries.map(({ object }) => object)
+const objects = async (...argv: string[]) => objectsOf(await listed(...argv))
+
+test('audit list shows who did what, to what, when and from where, each on one line', async () => {
+  expect((await gatehouse('audit', 'list')).out).toBe('No entries.\n')
+  await record({ detail: { host: 'example.com' } })
+  const actor = { kind: 'cli', source: 'uid 0@host' } as const
+  await record({ tenantId: null, actor, action: 'key.revoked', object: 'key:2' })
+  const known = { at: START, detail: {} }
+  const byCli = { ...known, tenant_id: null, actor: { ...actor, id: null } }
+  const byKey = { tenant_id: 'acme', actor: { kind: 'key', id: 'key-1', source: null } }
+  expect(await listed()).toEqual([
+    { ...byCli, action: 'key.revoked', object: 'key:2' },
+    {
+      ...known,
+      ...byKey,
+      action: ENTRY.action,
+      object: ENTRY.object,
+      detail: { host: 'example.com' },
+    },
+  ])
+  const [head, first, second] = (await gatehouse('audit', 'list')).out.split('\n')
+  expect(head).toMatch(/^AT +TENANT +WHO +ACTION +OBJECT +DETAIL$/)
+  expect(first).toMatch(/^2026-03-01T00:00:00.000Z +- +cli uid 0@host +key.revoked +key:2$/)
+  expect(second).toContain('{"host":"example.com"}')
+
+  await record({ object: 'a\nb\u001b[2J\u202ec', detail: { name: 'x\u009by' } })
+  const { out } = await gatehouse('audit', 'list')
+  expect(out.trimEnd().split('\n')).toHaveLength(4)
+  expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e]/u)
+})
+
+test('audit list shows what the command line itself does', async () => {
+  const { id } = (await gatehouse('tenant', 'create', '--name', 'Other', '--json')).json()
+  const created = { actor: { kind: 'cli', id: null }, action: 'tenant.created' }
+  expect(await listed('--tenant', id)).toMatchObject([{ ...created, object: `tenant:${id}` }])
+})
+
+test('audit list shows the newest 50 entries or up to 10,000, and finds rare ones deep in the log', async () => {
+  await record({ action: 'key.revoked', object: 'key:7' })
+  await recordMany(6000)
+  const fifty = await objects()
+  expect([fifty.length, fifty[0], fifty.at(-1)]).toEqual([50, 'endpoint:5999', 'endpoint:5950'])
+  expect(await objects('--limit', '2')).toEqual(['endpoint:5999', 'endpoint:5998'])
+  expect(await listed('--limit', '10000')).toHaveLength(6001)
+  expect(await objects('--action', 'key.')).toEqual(['key:7'])
+  expect(await objects('--object', 'key:')).toEqual(['key:7'])
+  // A page reads in slices.
+  const filter = { action: 'key.', limit: 10 }
+  const first = audit.list(filter)
+  expect(first.entries).toEqual([])
+  const second = audit.list({ ...filter, before: first.next })
+  expect([objectsOf(second.entries), second.next]).toEqual([['key:7'], undefined])
+})
+
+test('audit list filters by tenant, action, actor and object', async () => {
+  await record({ action: 'key.created', object: 'key:1' })
+  const actor = { kind: 'operator', id: 'ada' } as const
+  await record({ tenantId: 'other', actor, action: 'key.revoked', object: 'key:2' })
+  await record()
+  for (const [filter, found] of [
+    ['--tenant acme', 'endpoint:1 key:1'],
+    ['--tenant nobody', ''],
+    ['--action key.', 'key:2 key:1'],
+    ['--action key.revoked', 'key:2'],
+    ['--action revoked', ''],
+    ['--actor ada', 'key:2'],
+    ['--actor ad', ''],
+    ['--object :1', 'endpoint:1 key:1'],
+    ['--object key --tenant acme --action key', 'key:1'],
+  ] as const)
+    expect([filter, (await objects(...filter.split(' '))).join(' ')]).toEqual([filter, found])
+})
+
+test('audit list includes --since and excludes --until, also after the clock was set back', async () => {
+  for (const object of ['day:1', 'day:2', 'day:3']) {
+    await record({ object })
+    clock.jump(DAY)
+  }
+  clock.jump(-4 * DAY)
+  await record({ object: 'day:0' })
+  const second = ['--since', '2026-03-02T00:00:00Z']
+  const third = ['--until', '2026-03-03T01:00:00+01:00']
+  expect(await objects(...second)).toEqual(['day:3', 'day:2'])
+  expect(await objects(...third)).toEqual(['day:0', 'day:2', 'day:1'])
+  expect(await objects(...second, ...third)).toEqual(['day:2'])
+  expect(await objects('--since', '2027-01-01T00:00:00Z')).toEqual([])
 })
 
 test.each([
@@ -183,142 +156,104 @@ test.each([
   expect(err).toContain(message)
 })
 
-describe('audit export', () => {
-  test('writes one object per line, oldest first, with the filters of the list', async () => {
-    using log = await newLog()
-    await log.recordMany(1201)
-    const { code, out, err } = await log.exported()
-    const entries = out
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line))
-    expect([code, err, entries.length]).toEqual([0, '1201 entries.\n', 1201])
-    expect(entries.toReversed().slice(0, 50)).toEqual(await log.listed())
-    const report = await log.exported('--json', '--to', '-')
-    expect(JSON.parse(report.err)).toEqual({ entries: 1201, duration_ms: expect.any(Number) })
-
-    await log.record({ tenantId: 'other', action: 'key.revoked', object: 'key:1' })
-    const other = await log.exported('--tenant', 'other', '--action', 'key')
-    expect(other.json()).toMatchObject({ tenant_id: 'other', object: 'key:1' })
-    expect(await log.exported('--actor', 'nobody')).toMatchObject({ out: '', err: '0 entries.\n' })
-  })
-
-  test('writes a new file that only its owner can read, named in a directory after the time', async () => {
-    using log = await newLog()
-    await log.record()
-    const { json } = await log.exported('--to', 'log.ndjson', '--json')
-    const file = join(log.folder, 'log.ndjson')
-    expect(json()).toEqual({ entries: 1, file, duration_ms: expect.any(Number) })
-    expect(JSON.parse(readFileSync(file, 'utf8')).object).toBe('endpoint:1')
-    expect(statSync(file).mode & 0o777).toBe(0o600)
-
-    mkdirSync(join(log.folder, 'logs'))
-    for (const format of ['csv', 'ndjson']) await log.exported('--to', 'logs', '--format', format)
-    const names = readdirSync(join(log.folder, 'logs')).map((name) => name.replaceAll(/\d/g, '0'))
-    const stamped = (format: string) => `gatehouse-audit-0000-00-00T00-00-00Z.${format}`
-    expect(names.toSorted()).toEqual([stamped('csv'), stamped('ndjson')])
-    const nowhere = await log.exported('--to', 'nowhere/')
-    expect([nowhere.code, nowhere.err]).toEqual([1, expect.stringContaining('does not exist.')])
-  })
-
-  test('keeps existing files, and leaves no part of a file when it fails', async () => {
-    using log = await newLog()
-    await log.record()
-    const file = join(log.folder, 'log')
-    await Bun.write(file, 'mine')
-    const err = `${file} already exists and is not overwritten\n`
-    expect(await log.exported('--to', file)).toMatchObject({ code: 1, err })
-    expect(readFileSync(file, 'utf8')).toBe('mine')
-    log.db.client.run("UPDATE audit_log SET detail = 'no JSON'")
-    await expect(log.exported('--to', 'new')).rejects.toThrow()
-    expect(readdirSync(log.folder).toSorted()).toEqual(['data', 'log'])
-  })
-
-  test('as CSV has a header and quoted cells, none of them a formula', async () => {
-    using log = await newLog()
-    await log.record({ object: 'a,"b"\nc', detail: { n: 1 } })
-    const csv = async () => (await log.exported('--format', 'csv')).out
-    expect(await csv()).toBe(
-      'at,tenant_id,actor_kind,actor_id,actor_source,action,object,detail\r\n' +
-        `${START},acme,key,key-1,,endpoint.created,"a,""b""\nc","{""n"":1}"\r\n`,
-    )
-    for (const object of ['a;b', 'a\tb']) {
-      await log.record({ object })
-      expect(await csv()).toContain(`,"${object}",`)
-    }
-    for (const object of ['=1+1', '+1', '-1', '@x', '\tx', '\rx', '\nx']) {
-      await log.record({ object })
-      const cell = (await csv()).split('endpoint.created,').at(-1)?.split(',{}')[0]
-      expect(cell?.replaceAll('"', '')).toBe(`'${object}`)
-    }
-  })
-
-  test('ends on a server that keeps recording', async () => {
-    using log = await newLog()
-    await log.recordMany(1000)
-    let count = 0
-    for (const entries of log.audit.oldestFirst({})) {
-      count += entries.length
-      log.db.client.transaction(() => log.audit.record(ENTRY))()
-    }
-    expect(count).toBe(1000)
-  })
+test('audit export writes one object per line, oldest first, with the filters of the list', async () => {
+  await recordMany(1201)
+  const { code, out, err } = await exported()
+  const lines = out.trimEnd().split('\n')
+  const entries = lines.map((line) => JSON.parse(line))
+  expect([code, err, entries.length]).toEqual([0, '1201 entries.\n', 1201])
+  expect(entries.toReversed().slice(0, 50)).toEqual(await listed())
+  const report = await exported('--json', '--to', '-')
+  expect(JSON.parse(report.err)).toEqual({ entries: 1201, duration_ms: expect.any(Number) })
+  await record({ tenantId: 'other', action: 'key.revoked', object: 'key:1' })
+  const other = await exported('--tenant', 'other', '--action', 'key')
+  expect(other.json()).toMatchObject({ tenant_id: 'other', object: 'key:1' })
+  expect(await exported('--actor', 'nobody')).toMatchObject({ out: '', err: '0 entries.\n' })
+  // It ends on a server that keeps recording.
+  let count = 0
+  for (const slice of audit.oldestFirst({})) {
+    count += slice.length
+    db.client.transaction(() => audit.record(ENTRY))()
+  }
+  expect(count).toBe(1202)
 })
 
-test('pages read the whole log, each with the cursor of the one before', async () => {
-  using log = await newLog()
-  await log.recordMany(25)
-  const pages: string[][] = []
-  let before: number | undefined
-  do {
-    const { entries, next } = log.audit.list({ limit: 10, before })
-    pages.push(objectsOf(entries))
-    before = next
-  } while (before !== undefined)
-  expect(pages.map(({ length }) => length)).toEqual([10, 10, 5])
-  expect(pages.flat()).toEqual(Array.from({ length: 25 }, (_, n) => `endpoint:${24 - n}`))
+test('audit export writes a new file that only its owner can read, named after the time, and keeps others', async () => {
+  await record()
+  const file = join(folder, 'log.ndjson')
+  const { json } = await exported('--to', 'log.ndjson', '--json')
+  expect(json()).toEqual({ entries: 1, file, duration_ms: expect.any(Number) })
+  expect(JSON.parse(readFileSync(file, 'utf8')).object).toBe('endpoint:1')
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  await record()
+  const err = `${file} already exists and is not overwritten\n`
+  expect(await exported('--to', file)).toMatchObject({ code: 1, err })
+  expect(JSON.parse(readFileSync(file, 'utf8')).object).toBe('endpoint:1')
+  mkdirSync(join(folder, 'logs'))
+  for (const format of ['csv', 'ndjson']) await exported('--to', 'logs', '--format', format)
+  const names = readdirSync(join(folder, 'logs')).map((name) => name.replaceAll(/\d/g, '0'))
+  const stamp = 'gatehouse-audit-0000-00-00T00-00-00Z'
+  expect(names.toSorted()).toEqual([`${stamp}.csv`, `${stamp}.ndjson`])
+  const nowhere = await exported('--to', 'nowhere/')
+  expect([nowhere.code, nowhere.err]).toEqual([1, expect.stringContaining('does not exist.')])
+  db.client.run("UPDATE audit_log SET detail = 'no JSON'")
+  await expect(exported('--to', 'new')).rejects.toThrow()
+  expect(readdirSync(folder).toSorted()).toEqual(['data', 'log.ndjson', 'logs'])
 })
 
-describe('the log', () => {
-  test('is changed by no source, and only its retention deletes rows', async () => {
-    const source = join(import.meta.dir, '..', '..', 'src')
-    const touching: string[] = []
-    for await (const name of new Bun.Glob('**/*.ts').scan(source)) {
-      const text = readFileSync(join(source, name), 'utf8')
-      if (/(update|delete)\(auditLog\)|(update|delete from|replace into) "?audit_log/i.test(text))
-        touching.push(name)
-    }
-    expect(touching).toEqual(['platform/audit/store.ts'])
-    const store = readFileSync(join(source, 'platform', 'audit', 'store.ts'), 'utf8')
-    expect(store.match(/\.(update|delete)\(auditLog\)/g)).toEqual(['.delete(auditLog)'])
-  })
+test('audit export as CSV has a header and quoted cells, none of them a formula', async () => {
+  await record({ object: 'a,"b"\nc', detail: { n: 1 } })
+  const csv = async () => (await exported('--format', 'csv')).out
+  expect(await csv()).toBe(
+    'at,tenant_id,actor_kind,actor_id,actor_source,action,object,detail\r\n' +
+      `${START},acme,key,key-1,,endpoint.created,"a,""b""\nc","{""n"":1}"\r\n`,
+  )
+  const formulas = ['=1+1', '+1', '-1', '@x', '\tx', '\rx', '\nx']
+  for (const object of ['a;b', 'a\tb', ...formulas]) await record({ object })
+  const text = await csv()
+  for (const quoted of ['a;b', 'a\tb']) expect(text).toContain(`,"${quoted}",`)
+  const cells = text.split('endpoint.created,').slice(-formulas.length)
+  expect(cells.map((cell) => cell.split(',{}')[0]?.replaceAll('"', ''))).toEqual(
+    formulas.map((formula) => `'${formula}`),
+  )
+})
 
-  test('loses rows past their retention, and no others', async () => {
-    using log = await newLog()
-    await log.record({ object: 'old' })
-    log.clock.jump(10 * DAY)
-    await log.record({ object: 'new' })
-    const { deleteSlice } = log.audit.retention(10 * DAY)
-    const deleted = () => log.db.commit(() => deleteSlice(log.clock.now(), 500))
-    expect(await deleted()).toBe(0)
-    log.clock.jump(1)
-    expect(await deleted()).toBe(1)
-    expect(await log.objects()).toEqual(['new'])
-  })
+test('The audit log is changed by no source, and only its retention deletes rows', async () => {
+  const source = join(import.meta.dir, '..', '..', 'src')
+  const touching: string[] = []
+  for await (const name of new Bun.Glob('**/*.ts').scan(source)) {
+    const text = readFileSync(join(source, name), 'utf8')
+    if (/(update|delete)\(auditLog\)|(update|delete from|replace into) "?audit_log/i.test(text))
+      touching.push(name)
+  }
+  expect(touching).toEqual(['platform/audit/store.ts'])
+  const store = readFileSync(join(source, 'platform', 'audit', 'store.ts'), 'utf8')
+  expect(store.match(/\.(update|delete)\(auditLog\)/g)).toEqual(['.delete(auditLog)'])
+})
 
-  test('is read by its indexes, without scanning or sorting', async () => {
-    const { plans, planWith } = await plansOf(createAuditStore)
-    const ofTenant = '"audit_log"."tenant_id" = ? and "audit_log"."seq"'
-    const newest = ['desc limit ?', 'where ("audit_log"."seq" <= ?']
-    expect(planWith(...newest)).toContain('USING INTEGER PRIMARY KEY')
-    for (const order of ['asc', 'desc'])
-      expect(planWith(ofTenant, order)).toContain('audit_log_by_tenant (tenant_id=? AND')
-    const byObject = 'audit_log_by_object (tenant_id=? AND object=?)'
-    expect(planWith('object" = ?')).toContain(byObject)
-    const byTime = 'USING COVERING INDEX audit_log_by_time'
-    expect(planWith('min(+')).toContain(`${byTime} (at>? AND at<?)`)
-    expect(planWith('delete from')).toContain(`${byTime} (at<?)`)
-    const slow = plans.filter(({ plan }) => plan.some((step) => /^SCAN|B-TREE/.test(step)))
-    expect(slow).toEqual([])
-  })
+test('The audit log loses rows past their retention, and no others', async () => {
+  await record({ object: 'old' })
+  clock.jump(10 * DAY)
+  await record({ object: 'new' })
+  const { deleteSlice } = audit.retention(10 * DAY)
+  const deleted = () => db.commit(() => deleteSlice(clock.now(), 500))
+  expect(await deleted()).toBe(0)
+  clock.jump(1)
+  expect(await deleted()).toBe(1)
+  expect(await objects()).toEqual(['new'])
+})
+
+test('The audit log is read by its indexes, without scanning or sorting', async () => {
+  const { plans, planWith } = await plansOf(createAuditStore)
+  const ofTenant = '"audit_log"."tenant_id" = ? and "audit_log"."seq"'
+  const newest = ['desc limit ?', 'where ("audit_log"."seq" <= ?']
+  expect(planWith(...newest)).toContain('USING INTEGER PRIMARY KEY')
+  for (const order of ['asc', 'desc'])
+    expect(planWith(ofTenant, order)).toContain('audit_log_by_tenant (tenant_id=? AND')
+  expect(planWith('object" = ?')).toContain('audit_log_by_object (tenant_id=? AND object=?)')
+  const byTime = 'USING COVERING INDEX audit_log_by_time'
+  expect(planWith('min(+')).toContain(`${byTime} (at>? AND at<?)`)
+  expect(planWith('delete from')).toContain(`${byTime} (at<?)`)
+  const slow = plans.filter(({ plan }) => plan.some((step) => /^SCAN|B-TREE/.test(step)))
+  expect(slow).toEqual([])
 })

@@ -1,19 +1,18 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { databaseFile } from '../../src/db/open.ts'
 import { startBotApi } from '../support/bot-api/index.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { startTarget } from '../support/target.ts'
 
-const folder = temporaryFolder()
+const { path: folder, [Symbol.dispose]: remove } = temporaryFolder()
 const botApi = startBotApi()
 
 afterAll(async () => {
   await botApi[Symbol.asyncDispose]()
-  folder[Symbol.dispose]()
+  remove()
 })
 
 /** A tenant of its own, and `bot <verb>` for its live bot; `typed` goes to standard input. */
@@ -25,209 +24,198 @@ async function newTenant(apiRoot = botApi.url) {
       reads += 1
       return input
     }
-    return cli(folder.path, { env, input: read })(...argv)
+    return cli(folder, { env, input: read })(...argv)
   }
   const gatehouse = (...argv: string[]) => typed('', ...argv)
   const { id } = (await gatehouse('tenant', 'create', '--name', 'Acme', '--json')).json()
-  const at = (environment: string) => ['--tenant', id, '--env', environment]
+  const at = (environment: string) => ['--tenant', id as string, '--env', environment]
   return {
-    id: id as string,
-    at,
-    typed,
-    cli: gatehouse,
+    ...{ id: id as string, at, typed, cli: gatehouse, reads: () => reads },
     bot: (verb: string, ...more: string[]) => gatehouse('bot', verb, ...at('live'), ...more),
     set: (token: string, ...more: string[]) =>
       typed(token, 'bot', 'set', ...at('live'), '--token-stdin', ...more),
     list: async () => (await gatehouse('bot', 'list', '--tenant', id, '--json')).json().bots,
-    reads: () => reads,
   }
 }
-
-/** All files of the installation, byte for byte. */
-const onDisk = (): string =>
-  readdirSync(folder.path, { recursive: true, encoding: 'utf8' })
-    .map((name) => join(folder.path, name))
-    .filter((path) => statSync(path).isFile())
-    .map((path) => readFileSync(path, 'latin1'))
-    .join('\n')
 
 const secretOf = (token: string) => token.slice(token.indexOf(':') + 1)
 const words = (line = '') => line.split(/\s+/)
 
-describe('a bot', () => {
-  test('is set, enabled, disabled, removed and listed, as objects', async () => {
-    const acme = await newTenant()
-    const bot = botApi.bot({ name: 'Acme door' })
-    const json = async (verb: string) => (await acme.bot(verb, '--json')).json()
-
-    const set = (await acme.set(bot.token, '--json')).json()
-    expect(set).toEqual({
-      id: expect.any(String),
-      tenant_id: acme.id,
-      environment: 'live',
-      platform: 'telegram',
-      username: bot.username,
-      name: 'Acme door',
-      url: `https://t.me/${bot.username}`,
-      token: `${bot.id}:…`,
-      enabled: false,
-      match: 'optional',
-      transport: 'polling',
-      status: 'disabled',
-      issue: null,
-      created_at: expect.any(String),
-      updated_at: expect.any(String),
-      warnings: [],
-    })
-    const enabled = { id: set.id, enabled: true, status: 'ok', warnings: [] }
-    expect(await json('enable')).toMatchObject(enabled)
-    expect(await acme.list()).toMatchObject([{ id: set.id, enabled: true }])
-    expect(await json('disable')).toMatchObject({ enabled: false, status: 'disabled' })
-    const empty = { username: null, name: null, url: null, token: null, enabled: false }
-    expect(await json('remove')).toMatchObject({ ...empty, status: 'not_configured' })
-    expect(await acme.list()).toMatchObject([{ id: set.id, status: 'not_configured' }])
-  })
-
-  test('is set, enabled, disabled, removed and listed, in words', async () => {
-    const acme = await newTenant()
-    const bot = botApi.bot()
-    const list = async () => (await acme.cli('bot', 'list', '--tenant', acme.id)).out
-
-    expect(await list()).toBe('No bots yet.\n')
-    const hint = `Enable it with: bot enable --tenant ${acme.id} --env live\n`
-    expect((await acme.set(bot.token)).out).toBe(`Set @${bot.username}.\n${hint}`)
-    expect((await acme.bot('enable')).out).toBe(`Enabled @${bot.username}.\n`)
-    const [head, row] = (await list()).split('\n')
-    expect(words(head)).toEqual(words('TENANT ENV BOT STATUS MATCH TRANSPORT TROUBLE'))
-    expect(words(row)).toEqual(words(`${acme.id} live @${bot.username} ok optional polling -`))
-    expect((await acme.bot('disable')).out).toBe('Disabled the live bot.\n')
-    expect((await acme.bot('remove')).out).toBe('Removed the live bot.\n')
-  })
-
-  test('gets another match without its token, and standard input is not read', async () => {
-    const acme = await newTenant()
-    const bot = botApi.bot()
-    await acme.set(bot.token)
-    await acme.bot('enable')
-    const calls = botApi.calls.length
-
-    const changed = (await acme.bot('set', '--match', 'required', '--json')).json()
-    expect(changed).toMatchObject({ match: 'required', enabled: true, token: `${bot.id}:…` })
-    expect([acme.reads(), botApi.calls.length]).toEqual([1, calls])
-  })
-
-  test('of the sandbox is created by enabling it', async () => {
-    const acme = await newTenant()
-    const calls = botApi.calls.length
-    const verb = async (name: string) =>
-      (await acme.cli('bot', name, ...acme.at('test'), '--json')).json()
-
-    const sandbox = { environment: 'test', platform: 'sandbox', token: null, transport: null }
-    expect(await verb('enable')).toMatchObject({ ...sandbox, status: 'ok' })
-    expect(await verb('disable')).toMatchObject({ status: 'disabled' })
-    expect(botApi.calls).toHaveLength(calls)
-  })
-
-  test('has audit rows that name the account and hold no secret', async () => {
-    const acme = await newTenant()
-    const { token } = botApi.bot()
-    await acme.set(token)
-    for (const verb of ['enable', 'disable', 'remove']) await acme.bot(verb)
-
-    const listed = await acme.cli(
-      'audit',
-      'list',
-      '--tenant',
-      acme.id,
-      '--action',
-      'bot.',
-      '--json',
-    )
-    const { entries } = listed.json()
-    const actions = entries.map(({ action }: { action: string }) => action).toReversed()
-    expect(actions).toEqual(['bot.changed', 'bot.enabled', 'bot.disabled', 'bot.removed'])
-    for (const { actor } of entries) expect(actor.source).toMatch(/^uid \d+@./)
-    expect(listed.out).not.toContain(secretOf(token))
-  })
+test('A bot is set, enabled, disabled, removed and listed, as objects', async () => {
+  const acme = await newTenant()
+  const bot = botApi.bot({ name: 'Acme door' })
+  const json = async (verb: string, ...more: string[]) =>
+    (await acme.bot(verb, ...more, '--json')).json()
+  const set = (await acme.set(bot.token, '--json')).json()
+  const url = `https://t.me/${bot.username}`
+  const known = { tenant_id: acme.id, environment: 'live', platform: 'telegram', url }
+  const names = { username: bot.username, name: 'Acme door', token: `${bot.id}:…` }
+  const state = { enabled: false, match: 'optional', transport: 'polling', status: 'disabled' }
+  const times = { created_at: expect.any(String), updated_at: expect.any(String) }
+  const rest = { id: expect.any(String), issue: null, warnings: [], ...times }
+  expect(set).toEqual({ ...known, ...names, ...state, ...rest })
+  const enabled = { id: set.id, enabled: true, status: 'ok', warnings: [] }
+  expect(await json('enable')).toMatchObject(enabled)
+  expect(await acme.list()).toMatchObject([{ id: set.id, enabled: true }])
+  // Another match needs no token, so standard input is not read.
+  const calls = botApi.calls.length
+  const changed = { match: 'required', enabled: true, token: `${bot.id}:…` }
+  expect(await json('set', '--match', 'required')).toMatchObject(changed)
+  expect([acme.reads(), botApi.calls.length]).toEqual([1, calls])
+  expect(await json('disable')).toMatchObject({ enabled: false, status: 'disabled' })
+  const empty = { username: null, name: null, url: null, token: null, enabled: false }
+  expect(await json('remove')).toMatchObject({ ...empty, status: 'not_configured' })
+  expect(await acme.list()).toMatchObject([{ id: set.id, status: 'not_configured' }])
 })
 
-describe('the token', () => {
-  test.each(['%s', '%s\n', '\n %s \r\n'])('is read from standard input: %j', async (input) => {
+test('A bot is set, enabled, disabled, removed and listed, in words', async () => {
+  const acme = await newTenant()
+  const bot = botApi.bot()
+  const list = async () => (await acme.cli('bot', 'list', '--tenant', acme.id)).out
+  expect(await list()).toBe('No bots yet.\n')
+  const hint = `Enable it with: bot enable --tenant ${acme.id} --env live\n`
+  expect((await acme.set(bot.token)).out).toBe(`Set @${bot.username}.\n${hint}`)
+  expect((await acme.bot('enable')).out).toBe(`Enabled @${bot.username}.\n`)
+  const [head, row] = (await list()).split('\n')
+  expect(words(head)).toEqual(words('TENANT ENV BOT STATUS MATCH TRANSPORT TROUBLE'))
+  expect(words(row)).toEqual(words(`${acme.id} live @${bot.username} ok optional polling -`))
+  expect((await acme.bot('disable')).out).toBe('Disabled the live bot.\n')
+  expect((await acme.bot('remove')).out).toBe('Removed the live bot.\n')
+})
+
+test('A bot of the sandbox is created by enabling it', async () => {
+  const acme = await newTenant()
+  const calls = botApi.calls.length
+  const verb = async (name: string) =>
+    (await acme.cli('bot', name, ...acme.at('test'), '--json')).json()
+  const sandbox = { environment: 'test', platform: 'sandbox', token: null, transport: null }
+  expect(await verb('enable')).toMatchObject({ ...sandbox, status: 'ok' })
+  expect(await verb('disable')).toMatchObject({ status: 'disabled' })
+  expect(botApi.calls).toHaveLength(calls)
+})
+
+test('A bot with a webhook elsewhere is set with a warning, and enabled only by --take-over', async () => {
+  const acme = await newTenant()
+  const bot = botApi.bot()
+  bot.ownedByWebhook('https://bots.example/hook/of-secrets')
+  const { out } = await acme.set(bot.token)
+  const [warning] = (await acme.set(bot.token, '--json')).json().warnings
+  expect(warning).toContain('through a webhook at bots.example')
+  expect(out).toContain(`Warning: ${warning}.\n`)
+  const refused = await acme.bot('enable')
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('bots.example')])
+  expect(out + refused.err).not.toContain('of-secrets')
+  expect(bot.webhook).toBeDefined()
+  expect(await acme.list()).toMatchObject([{ enabled: false }])
+  const taken = await acme.bot('enable', '--take-over')
+  expect(taken.out).toContain('Warning: the webhook at bots.example was removed.\n')
+  expect(bot.webhook).toBeUndefined()
+  const params = { drop_pending_updates: false }
+  expect(botApi.callsOf('deleteWebhook').at(-1)).toMatchObject({ params })
+  expect(await acme.list()).toMatchObject([{ enabled: true }])
+})
+
+test('A bot is for one tenant, and a tenant has one bot, also when they are set at once', async () => {
+  const [acme, other] = [await newTenant(), await newTenant()]
+  const [bot, next] = [botApi.bot(), botApi.bot()]
+  const set = await Promise.all([acme.set(bot.token), other.set(bot.token)])
+  expect(set.map(({ code }) => code).toSorted()).toEqual([0, 1])
+  expect(set.map(({ err }) => err).join('')).toContain('already used by another tenant')
+  const third = await newTenant()
+  const both = await Promise.all([next, botApi.bot()].map(({ token }) => third.set(token)))
+  expect(both.map(({ code }) => code)).toEqual([0, 0])
+  expect(await third.list()).toHaveLength(1)
+})
+
+test('A bot that is enabled and receives nothing is a warning of doctor', async () => {
+  const acme = await newTenant()
+  const found = async () => {
+    const { findings } = (await acme.cli('doctor', '--json')).json()
+    return findings.filter(({ message }: { message: string }) => message.includes('@broken_bot'))
+  }
+  await acme.set(botApi.bot({ username: 'broken_bot' }).token)
+  await acme.bot('enable')
+  expect(await found()).toEqual([])
+  using client = new Database(databaseFile(join(folder, 'data')))
+  const broken = "UPDATE passepartout_bots SET health = 'conflict', trouble = ? WHERE tenant_id = ?"
+  client.query(broken).run('another program polls', acme.id)
+  const message = `@broken_bot of tenant ${acme.id}: another program polls`
+  expect(await found()).toEqual([{ check: 'bots', result: 'warning', message }])
+  await acme.bot('disable')
+  expect(await found()).toEqual([])
+})
+
+test('The token is read from standard input, and refused when it cannot be one', async () => {
+  for (const input of ['%s\n', '\n %s \r\n']) {
     const acme = await newTenant()
     const { token, username } = botApi.bot()
     expect(await acme.set(input.replace('%s', token))).toMatchObject({ code: 0 })
     expect(await acme.list()).toMatchObject([{ username }])
-  })
-
-  test('is refused when it cannot be one, before Telegram is asked', async () => {
-    const acme = await newTenant()
-    const calls = botApi.calls.length
-    const garbage = ['nonsense', '123', '123:', ':AAF', '123:AAF x', '123:AAF\n456:AAG', '../getMe']
-    for (const input of ['', '\n', ' \t\r\n ', ...garbage]) {
-      const err = expect.stringMatching(/^token: .+\n$/)
-      expect(await acme.set(input)).toMatchObject({ code: 1, out: '', err })
-    }
-    expect(botApi.calls).toHaveLength(calls)
-    expect(await acme.list()).toEqual([])
-  })
-
-  test('is refused when it is revoked, of a bot without username, or of a user', async () => {
-    const acme = await newTenant()
-    const bot = botApi.bot()
-    const { token } = bot
-    bot.revokeToken()
-    const revoked = await acme.set(token, '--json')
-    expect([revoked.code, JSON.parse(revoked.err)]).toEqual([
-      1,
-      { error: 'token: is not the token of a Telegram bot' },
-    ])
-    const nameless = await acme.set(botApi.bot({ username: '' }).token)
-    expect([nameless.code, nameless.err]).toEqual([1, expect.stringContaining('has no username')])
-
-    const result = { id: 42, is_bot: false, first_name: 'Ada', username: 'ada_bot' }
-    await using telegram = startTarget(() => Response.json({ ok: true, result }))
-    const other = await newTenant(new URL(telegram.url).origin)
-    const user = await other.set('42:AAFsecret')
-    expect([user.code, user.err]).toEqual([1, expect.stringContaining('not a bot')])
-    for (const tenant of [acme, other]) expect(await tenant.list()).toEqual([])
-  })
-
-  test('is no option, because the list of processes would show it', async () => {
-    const acme = await newTenant()
-    const { token } = botApi.bot()
-    for (const given of [['--token', token], [`--token=${token}`], ['--token-stdin', token]])
-      expect(await acme.bot('set', ...given)).toMatchObject({ code: 2, out: '' })
-    expect(await acme.list()).toEqual([])
-  })
-
-  test('is never printed, and is sealed on disk', async () => {
-    const [acme, other] = [await newTenant(), await newTenant()]
-    const { token } = botApi.bot()
-    const printed = [
-      await acme.set(token),
-      await acme.set(token, '--json'),
-      await other.set(token),
-      await acme.bot('enable', '--json'),
-      await acme.cli('bot', 'list'),
-      await acme.cli('bot', 'list', '--json'),
-    ]
-    {
-      using _ = botApi.fail({ status: 500, description: `broken for ${token}` })
-      printed.push(await acme.set(token), await acme.bot('enable'))
-    }
-    for (const { out, err } of printed) expect(out + err).not.toContain(secretOf(token))
-    expect(onDisk()).not.toContain(secretOf(token))
-    await acme.bot('remove')
-    expect(onDisk()).not.toContain(secretOf(token))
-  })
+  }
+  const acme = await newTenant()
+  const calls = botApi.calls.length
+  for (const input of ['', ' \t\r\n ', 'nonsense', ':AAF', '123:AAF\n456:AAG', '../getMe']) {
+    const err = expect.stringMatching(/^token: .+\n$/)
+    expect(await acme.set(input)).toMatchObject({ code: 1, out: '', err })
+  }
+  expect(botApi.calls).toHaveLength(calls)
+  expect(await acme.list()).toEqual([])
 })
 
-test('a wrong command is refused before Telegram is asked', async () => {
+test('The token is refused when it is revoked, or of a bot without username', async () => {
+  const acme = await newTenant()
+  const bot = botApi.bot()
+  const { token } = bot
+  bot.revokeToken()
+  const revoked = await acme.set(token, '--json')
+  const error = 'token: is not the token of a Telegram bot'
+  expect([revoked.code, JSON.parse(revoked.err)]).toEqual([1, { error }])
+  const nameless = await acme.set(botApi.bot({ username: '' }).token)
+  expect([nameless.code, nameless.err]).toEqual([1, expect.stringContaining('has no username')])
+  expect(await acme.list()).toEqual([])
+})
+
+test('The token is no option, because the list of processes would show it', async () => {
+  const acme = await newTenant()
+  const { token } = botApi.bot()
+  for (const given of [['--token', token], [`--token=${token}`], ['--token-stdin', token]])
+    expect(await acme.bot('set', ...given)).toMatchObject({ code: 2, out: '' })
+  expect(await acme.list()).toEqual([])
+})
+
+test('The token is never printed, and is sealed on disk', async () => {
+  const [acme, other] = [await newTenant(), await newTenant()]
+  const { token } = botApi.bot()
+  const printed = [
+    await acme.set(token),
+    await acme.set(token, '--json'),
+    await other.set(token),
+    await acme.bot('enable', '--json'),
+    await acme.cli('bot', 'list'),
+    await acme.cli('bot', 'list', '--json'),
+    await acme.cli('audit', 'list', '--tenant', acme.id),
+  ]
+  {
+    using _ = botApi.fail({ status: 500, description: `broken for ${token}` })
+    printed.push(await acme.set(token), await acme.bot('enable'))
+  }
+  const onDisk = () =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(folder, name))
+      .filter((path) => statSync(path).isFile())
+      .map((path) => readFileSync(path, 'latin1'))
+  for (const { out, err } of printed) expect(out + err).not.toContain(secretOf(token))
+  for (const text of onDisk()) expect(text).not.toContain(secretOf(token))
+  await acme.bot('remove')
+  for (const text of onDisk()) expect(text).not.toContain(secretOf(token))
+})
+
+test('A wrong command is refused before Telegram is asked', async () => {
   const acme = await newTenant()
   const { token } = botApi.bot()
   const calls = botApi.calls.length
   const [live, sandbox, nobody] = [acme.at('live'), acme.at('test'), ['--tenant', 'x', '--env']]
-  const refused: [string[], number, string][] = [
+  const refused: [string[], 1 | 2, string][] = [
     [['set', ...live], 2, 'nothing to set'],
     [['set', ...live, '--match', 'required'], 1, 'token: is required'],
     [['set', ...sandbox, '--token-stdin'], 1, 'the test bot is built in'],
@@ -243,133 +231,38 @@ test('a wrong command is refused before Telegram is asked', async () => {
     [['enable', '--env', 'live'], 2, '--tenant is required'],
     [['enable', '--tenant', acme.id], 2, '--env is required'],
   ]
-  for (const [argv, code, message] of refused)
-    expect([argv, await acme.typed(token, 'bot', ...argv)]).toMatchObject([
-      argv,
-      { code, out: '', err: expect.stringContaining(message) },
-    ])
+  for (const [argv, code, message] of refused) {
+    const answer = await acme.typed(token, 'bot', ...argv)
+    expect([argv, answer.code, answer.out]).toEqual([argv, code, ''])
+    expect(answer.err).toContain(message)
+  }
   expect(botApi.calls).toHaveLength(calls)
   expect(await acme.list()).toEqual([])
-})
 
-test('without data, listing bots creates none', async () => {
   using empty = temporaryFolder()
   const { code, err } = await cli(empty.path)('bot', 'list')
   expect([code, err]).toEqual([1, expect.stringContaining('no data in')])
   expect(readdirSync(empty.path)).toEqual([])
 })
 
-describe('two tenants', () => {
-  test('share no bot, under its new token too, until one removes it', async () => {
-    const [acme, other] = [await newTenant(), await newTenant()]
-    const bot = botApi.bot()
-    await acme.set(bot.token)
-    const refused = await other.set(bot.token)
-    expect([refused.code, refused.err]).toEqual([
-      1,
-      expect.stringContaining('already used by another tenant'),
-    ])
-    expect((await other.set(bot.revokeToken())).code).toBe(1)
-    await acme.bot('disable')
-    expect((await other.set(bot.token)).code).toBe(1)
-    await acme.bot('remove')
-    expect((await other.set(bot.token)).code).toBe(0)
-    expect((await acme.set(bot.token)).code).toBe(1)
-  })
-
-  test('that set the same bot at once get it for one of them', async () => {
-    const tenants = [await newTenant(), await newTenant()]
-    const { token } = botApi.bot()
-    const set = await Promise.all(tenants.map((tenant) => tenant.set(token)))
-    expect(set.map(({ code }) => code).toSorted()).toEqual([0, 1])
-  })
-})
-
-test('of two bots that are set at once for one tenant, one stays', async () => {
-  const acme = await newTenant()
-  const bots = [botApi.bot(), botApi.bot()]
-  const set = await Promise.all(bots.map(({ token }) => acme.set(token)))
-  expect(set.map(({ code }) => code)).toEqual([0, 0])
-  const [kept, ...others] = await acme.list()
-  expect(others).toEqual([])
-  const bot = bots.find(({ username }) => username === kept.username)
-  expect(kept.token).toBe(`${bot?.id}:…`)
-})
-
-test('a bot with a webhook elsewhere is set with a warning, and enabled only by --take-over', async () => {
-  const acme = await newTenant()
-  const url = 'https://bots.example/hook/of-secrets'
-  const bot = botApi.bot()
-  bot.ownedByWebhook(url)
-
-  const { out } = await acme.set(bot.token)
-  const [warning] = (await acme.set(bot.token, '--json')).json().warnings
-  expect(warning).toContain('through a webhook at bots.example')
-  expect(out).toContain(`Warning: ${warning}.\n`)
-
-  const refused = await acme.bot('enable')
-  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('bots.example')])
-  expect(out + refused.err).not.toContain('of-secrets')
-  expect(bot.webhook?.url).toBe(url)
-  expect(await acme.list()).toMatchObject([{ enabled: false }])
-
-  const taken = await acme.bot('enable', '--take-over')
-  expect(taken.out).toContain('Warning: the webhook at bots.example was removed.\n')
-  expect(bot.webhook).toBeUndefined()
-  expect(botApi.callsOf('deleteWebhook').at(-1)).toMatchObject({
-    params: { drop_pending_updates: false },
-  })
-  expect(await acme.list()).toMatchObject([{ enabled: true }])
-})
-
-describe('when Telegram fails, the command fails in one line and changes nothing', () => {
-  test.each([
-    ['an error', { status: 500 }, 'Internal Server Error'],
-    ['a wait', { retryAfter: 30 }, 'retry after 30'],
-    ['a broken connection', { drop: true as const }, 'cannot be reached'],
-    ['another server', { garbage: true as const }, 'not JSON'],
-  ])('%s', async (_, failure, message) => {
+test('When Telegram fails, the command fails in one line and changes nothing', async () => {
+  for (const [failure, message] of [
+    [{ retryAfter: 30 }, 'retry after 30'],
+    [{ drop: true }, 'cannot be reached'],
+    [{ garbage: true }, 'not JSON'],
+  ] as const) {
     const acme = await newTenant()
     const { token } = botApi.bot()
     const err = expect.stringMatching(new RegExp(`^Telegram: .*${message}.*\\n$`))
-    {
-      using _ = botApi.fail(failure)
-      expect(await acme.set(token)).toMatchObject({ code: 1, out: '', err })
-      expect(await acme.list()).toEqual([])
-    }
+    const fault = botApi.fail(failure)
+    expect(await acme.set(token)).toMatchObject({ code: 1, out: '', err })
+    expect(await acme.list()).toEqual([])
+    fault.end()
     await acme.set(token)
     const before = await acme.list()
     using _fault = botApi.fail(failure)
     expect(await acme.bot('enable')).toMatchObject({ code: 1, out: '', err })
     expect(await acme.set(token, '--match', 'required')).toMatchObject({ code: 1 })
     expect(await acme.list()).toEqual(before)
-  })
-
-  test('no server', async () => {
-    const gone = startTarget()
-    await gone.stop()
-    const acme = await newTenant(new URL(gone.url).origin)
-    const err = expect.stringMatching(/^Telegram: getMe: .* cannot be reached .*\n$/)
-    expect(await acme.set('123:AAFsecret')).toMatchObject({ code: 1, err })
-  })
-})
-
-test('doctor warns of enabled bots that receive nothing, and of no others', async () => {
-  const acme = await newTenant()
-  const found = async () => {
-    const { findings } = (await acme.cli('doctor', '--json')).json()
-    return findings.filter(({ message }: { message: string }) => message.includes('@broken_bot'))
   }
-  await acme.set(botApi.bot({ username: 'broken_bot' }).token)
-  await acme.bot('enable')
-  expect(await found()).toEqual([])
-
-  using client = new Database(databaseFile(join(folder.path, 'data')))
-  client
-    .query("UPDATE passepartout_bots SET health = 'conflict', trouble = ? WHERE tenant_id = ?")
-    .run('somebody else polls', acme.id)
-  const message = `@broken_bot of tenant ${acme.id}: somebody else polls`
-  expect(await found()).toEqual([{ check: 'bots', result: 'warning', message }])
-  await acme.bot('disable')
-  expect(await found()).toEqual([])
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ExitCode } from '../../src/cli/command.ts'
@@ -14,34 +14,32 @@ import { temporaryFolder } from '../support/folder.ts'
 import { newOperator } from '../support/operator.ts'
 
 const ADA = ['--email', 'ada@example.com']
-const PASSWORD = 'seven green bicycles'
+const UNKNOWN = '--email: no operator has this address. See operator list\n'
 const SECURED =
   'ada@example.com is not verified: any password, two-factor authentication, social login, session and invitation ' +
   'of the account was removed.\nTo sign them in: operator login-link --email ada@example.com\n'
 
 /** `operator <verb>` on a data directory with one tenant. */
 async function newHome() {
-  const folder = temporaryFolder()
-  const gatehouse = cli(folder.path)
-  const { id: acme } = (await gatehouse('tenant', 'create', '--name', 'Acme', '--json')).json()
+  const { path, [Symbol.dispose]: remove } = temporaryFolder()
+  const gatehouse = cli(path)
+  const { id } = (await gatehouse('tenant', 'create', '--name', 'Acme', '--json')).json()
+  const acme: string = id
   const operator = (verb: string, ...more: string[]) => gatehouse('operator', verb, ...more)
+  /** The audit log from the oldest row. */
+  async function audited() {
+    const { entries } = (await gatehouse('audit', 'list', '--json')).json()
+    return entries.toReversed().slice(1)
+  }
   return {
-    acme: acme as string,
-    as: (role: string) => ['--tenant', acme as string, '--role', role],
-    operator,
-    typed: (input: string, ...argv: string[]) => cli(folder.path, { input })('operator', ...argv),
+    ...{ acme, operator, audited, [Symbol.dispose]: remove },
+    as: (role: string) => ['--tenant', acme, '--role', role],
+    typed: (input: string, ...argv: string[]) => cli(path, { input })('operator', ...argv),
     create: (...more: string[]) => operator('create', ...ADA, ...more),
     list: async () => (await operator('list', '--json')).json().operators,
-    /** The audit log from the oldest row. */
-    async audited() {
-      const { entries } = (await gatehouse('audit', 'list', '--json')).json()
-      return entries.toReversed().slice(1)
-    },
-    [Symbol.dispose]: folder[Symbol.dispose],
+    actions: async () => (await audited()).map(({ action }: { action: string }) => action),
   }
 }
-
-const actionsIn = (entries: { action: string }[]) => entries.map(({ action }) => action)
 
 /** A running server, and `operator <verb> --json` beside it. */
 async function startServer({ input = '' } = {}) {
@@ -52,130 +50,38 @@ async function startServer({ input = '' } = {}) {
   return { app, operator, [Symbol.asyncDispose]: app.stop }
 }
 
-describe('operator create', () => {
-  test('creates an operator with access, as an object, and in the audit log', async () => {
-    using home = await newHome()
-    const given = ['--email', 'Ada@Example.com', '--name', ' Ada Berg ', '--admin', '--json']
-    const { code, err, json } = await home.operator('create', ...given, ...home.as('owner'))
-    expect({ code, err }).toEqual({ code: 0, err: '' })
-    const ada = {
-      id: expect.any(String),
-      email: 'ada@example.com',
-      email_verified: false,
-      name: 'Ada Berg',
-      state: 'active',
-      admin: true,
-      tenants: [{ id: home.acme, name: 'Acme', role: 'owner' }],
-      created_at: expect.any(String),
-    }
-    expect(json()).toEqual({ ...ada, created: true })
-    expect(await home.list()).toEqual([ada])
-    const actor = { kind: 'cli', source: expect.stringContaining('uid ') }
-    expect(await home.audited()).toMatchObject([
-      { tenant_id: SYSTEM_TENANT_ID, action: 'identity.created', actor },
-      { tenant_id: home.acme, action: 'member.added', actor },
-      { tenant_id: SYSTEM_TENANT_ID, action: 'admin.added', actor },
-    ])
-  })
-
-  test('says in words how to sign them in, and works in a folder without data', async () => {
-    using home = await newHome()
-    using empty = temporaryFolder()
-    const { out } = await home.create(...home.as('viewer'), '--admin')
-    expect(out).toMatch(
-      /^Created operator ada@example.com \(not verified\)\. Access: installation \(admin\), Acme \(viewer\)\.\n[0-9a-f-]{36}\nTo sign them in: operator login-link --email ada@example.com\n$/,
-    )
-    const first = await cli(empty.path)('operator', 'create', ...ADA)
-    expect(first.out).toContain('(not verified). Access: none yet.\n')
-  })
-
-  test('takes a password from standard input, without the end of its line', async () => {
-    await using server = await startServer({ input: ` ${PASSWORD} \r\n` })
-    const { id } = (await server.operator('create', ...ADA, '--password-stdin')).json()
-    const { db } = server.app
-    const stored = createStore(db).credentials.find(SYSTEM_TENANT_ID, id, 'password')
-    const { hashed_password: hash } = JSON.parse(stored?.config ?? '{}')
-    const hashing = createHashing(testConfig().gate.password)
-    const tenantId = SYSTEM_TENANT_ID
-    expect(await hashing.verify({ tenantId }, ` ${PASSWORD} `, hash)).toBe(true)
-  })
-
-  test('names the option and the rule of what it refuses', async () => {
-    using home = await newHome()
-    const stdin = '--password-stdin'
-    const nobody = '00000000-0000-7000-8000-000000000001'
-    const refused: [string[], ExitCode, string, string?][] = [
-      [['--email', 'ada'], 1, '--email: must be an email address'],
-      [[...ADA, '--name', 'x'.repeat(201)], 1, '--name: must have at most 200 characters'],
-      [[...ADA, '--name', 'a\nb'], 1, '--name: must be one line'],
-      [[...ADA, '--tenant', nobody, '--role', 'owner'], 1, '--tenant: tenant not'],
-      [[...ADA, '--tenant', SYSTEM_TENANT_ID, '--role', 'owner'], 1, '--tenant: tenant not'],
-      [[...ADA, '--tenant', nobody], 2, '--tenant: add --role, one of owner'],
-      [[...ADA, '--role', 'owner'], 2, '--role: add --tenant'],
-      [[...ADA, '--tenant', nobody, '--role', 'king'], 2, '--role: must be one of owner, member'],
-      [[...ADA, stdin], 1, `${stdin}: standard input is empty`, '\n'],
-      [[...ADA, stdin], 1, `${stdin}: must be one line`, 'a\nb'],
-      [[...ADA, stdin], 1, `${stdin}: must have at least`, 'abc'],
-      [[...ADA, stdin], 1, `${stdin}: is too common`, 'password1234'],
-    ]
-    for (const [argv, code, message, input = ''] of refused) {
-      const answer = await home.typed(input, 'create', ...argv)
-      expect([argv, answer.code, answer.out]).toEqual([argv, code, ''])
-      expect(answer.err).toStartWith(message)
-    }
-    expect(await home.list()).toEqual([])
-  })
-
-  test('of an existing operator is a conflict without new access, however the email is spelled', async () => {
-    using home = await newHome()
-    const all = [...home.as('member'), '--admin']
-    await home.create(...all)
-    const rows = (await home.audited()).length
-    const again = await home.operator('create', '--email', 'ADA@example.com')
-    expect(again.err).toStartWith('--email: an operator already has this address')
-    const same = await home.create(...all)
-    expect(same.err).toBe('--email: this operator already has that access\n')
-    expect([again.code, same.code]).toEqual([1, 1])
-    expect(await home.list()).toHaveLength(1)
-    expect(await home.audited()).toHaveLength(rows)
-  })
-
-  test('of an existing operator adds access, and says what it ignores', async () => {
-    using home = await newHome()
-    await home.create('--name', 'Ada')
-    const { out } = await home.create(...home.as('member'), '--name', 'Eva')
-    const ignored = 'Ignored --name: only for new operators.\n'
-    expect(out).toBe(
-      `Updated operator ada@example.com. Access: Acme (member).\n${ignored}${SECURED}`,
-    )
-    const admin = (await home.create(...home.as('member'), '--admin', '--json')).json()
-    expect(admin).toMatchObject({ created: false, name: 'Ada', admin: true })
-    expect(await home.list()).toMatchObject([{ name: 'Ada', tenants: [{ role: 'member' }] }])
-  })
-
-  test('changes a role, unless the tenant would lose its only owner', async () => {
-    using home = await newHome()
-    await home.create(...home.as('viewer'))
-    expect((await home.create(...home.as('owner'))).out).toContain('Access: Acme (owner).')
-    expect(await home.create(...home.as('member'))).toMatchObject({
-      code: 1,
-      err: '--role: this is the only owner who can sign in. Add another owner first\n',
-    })
-    const created = ['identity.created', 'member.added']
-    const changed = ['identity.credentials_wiped', 'member.changed']
-    expect(actionsIn(await home.audited())).toEqual([...created, ...changed])
-  })
+test('operator create adds an operator with access, as an object, and in the audit log', async () => {
+  using home = await newHome()
+  const given = ['--email', 'Ada@Example.com', '--name', ' Ada Berg ', '--admin', '--json']
+  const { code, err, json } = await home.operator('create', ...given, ...home.as('owner'))
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  const known = { id: expect.any(String), created_at: expect.any(String), name: 'Ada Berg' }
+  const email = { email: 'ada@example.com', email_verified: false }
+  const access = { admin: true, tenants: [{ id: home.acme, name: 'Acme', role: 'owner' }] }
+  const ada = { ...known, ...email, ...access, state: 'active' }
+  expect(json()).toEqual({ ...ada, created: true })
+  expect(await home.list()).toEqual([ada])
+  const actor = { kind: 'cli', source: expect.stringContaining('uid ') }
+  expect(await home.audited()).toMatchObject([
+    { tenant_id: SYSTEM_TENANT_ID, action: 'identity.created', actor },
+    { tenant_id: home.acme, action: 'member.added', actor },
+    { tenant_id: SYSTEM_TENANT_ID, action: 'admin.added', actor },
+  ])
 })
 
-test('operator list shows who has access to what', async () => {
+test('operator create says in words how to sign them in, which operator list repeats', async () => {
   using home = await newHome()
   expect((await home.operator('list')).out).toBe('No operators yet.\n')
-  await home.create(...home.as('owner'), '--admin', '--name', 'Ada')
-  await home.operator('create', '--email', 'ben@example.com')
-  const { out } = await home.operator('list')
+  const { out } = await home.create(...home.as('viewer'), '--admin', '--name', 'Ada')
+  expect(out).toMatch(
+    /^Created operator ada@example.com \(not verified\)\. Access: installation \(admin\), Acme \(viewer\)\.\n[0-9a-f-]{36}\nTo sign them in: operator login-link --email ada@example.com\n$/,
+  )
+  const first = await home.operator('create', '--email', 'ben@example.com')
+  expect(first.out).toContain('(not verified). Access: none yet.\n')
   const id = expect.any(String)
-  const access = 'installation (admin), Acme (owner)'
-  expect(out.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+  const access = 'installation (admin), Acme (viewer)'
+  const listed = (await home.operator('list')).out
+  expect(listed.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
     ['ID', 'EMAIL', 'EMAIL STATUS', 'NAME', 'STATE', 'ACCESS'],
     [id, 'ada@example.com', 'not verified', 'Ada', 'active', access],
     [id, 'ben@example.com', 'not verified', '-', 'active', '-'],
@@ -183,106 +89,149 @@ test('operator list shows who has access to what', async () => {
   ])
 })
 
-describe('operator deactivate, reactivate, sign-out and take-admin', () => {
-  const VERBS = ['deactivate', 'reactivate', 'sign-out', 'take-admin']
-
-  test('take effect, are audited, and may be repeated', async () => {
-    using home = await newHome()
-    await home.create()
-    await home.operator('create', '--email', 'ben@example.com', '--admin')
-    const verb = async (name: string, ...more: string[]) =>
-      (await home.operator(name, '--email', 'ADA@example.com', ...more)).out
-    const ada = 'ada@example.com (not verified)'
-    expect(await verb('deactivate')).toBe(`${ada} is deactivated and signed out everywhere.\n`)
-    expect(JSON.parse(await verb('deactivate', '--json'))).toMatchObject({ state: 'inactive' })
-    const active = 'ada@example.com is active and can sign in again.\n'
-    expect(await verb('reactivate')).toBe(active + SECURED)
-    expect(await verb('sign-out')).toBe(`${ada} is signed out everywhere.\n`)
-    await home.create('--admin')
-    expect(JSON.parse(await verb('take-admin', '--json'))).toMatchObject({ admin: false })
-    expect(actionsIn(await home.audited()).slice(3)).toEqual([
-      ...['identity.state_changed', 'identity.credentials_wiped', 'identity.state_changed'],
-      ...['sessions.revoked', 'identity.credentials_wiped', 'admin.added', 'admin.removed'],
-    ])
-  })
-
-  test('leave the only admin, and need an operator who exists', async () => {
-    using home = await newHome()
-    for (const verb of VERBS)
-      expect([verb, await home.operator(verb, ...ADA)]).toMatchObject([
-        verb,
-        { code: 1, err: '--email: no operator has this address. See operator list\n' },
-      ])
-    await home.create('--admin')
-    for (const verb of ['deactivate', 'take-admin']) {
-      const { code, err } = await home.operator(verb, ...ADA)
-      expect([verb, code]).toEqual([verb, 1])
-      expect(err).toStartWith('--email: this is the only admin of the installation.')
-    }
-    expect(await home.list()).toMatchObject([{ state: 'active', admin: true }])
-  })
-
-  test('end the sessions of a running server', async () => {
-    await using server = await startServer()
-    const ada = await newOperator(server.app, { email: 'ada@example.com' })
-    const { headers } = await ada.signIn()
-    const status = async () => (await server.app.raw('/console/account', { headers })).status
-    expect(await status()).toBe(200)
-    await server.operator('sign-out', ...ADA)
-    expect(await status()).toBe(401)
-  })
+test('operator create takes a password from standard input, without the end of its line', async () => {
+  const password = ' seven green bicycles '
+  await using server = await startServer({ input: `${password}\r\n` })
+  const { id } = (await server.operator('create', ...ADA, '--password-stdin')).json()
+  const { credentials } = createStore(server.app.db)
+  const stored = credentials.find(SYSTEM_TENANT_ID, id, 'password')
+  const { hashed_password: hash } = JSON.parse(stored?.config ?? '{}')
+  const hashing = createHashing(testConfig().gate.password)
+  expect(await hashing.verify({ tenantId: SYSTEM_TENANT_ID }, password, hash)).toBe(true)
 })
 
-describe('operator login-link', () => {
-  test('leads to the sign-in page at the configured address, and is audited', async () => {
-    using home = await newHome()
-    await home.create()
-    const link = (...more: string[]) => home.operator('login-link', ...ADA, ...more)
-    const at = ['--server-base-url', 'https://example.com/gate/']
-    const { code, err, json } = await link(...at, '--json')
-    expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(json().url).toMatch(/^https:\/\/example\.com\/gate\/console\/link\/[\w-]{40,}$/)
-    expect((await link(...at)).out).toMatch(
-      /^https:\S+\/console\/link\/\S+\n\nThe link works once, for 10 minutes\.\nada@example\.com is not verified: using the link removes .*\n$/,
-    )
-    expect(actionsIn(await home.audited()).slice(1)).toEqual(Array(2).fill('login_link.created'))
-
-    const local = await link('--json')
-    expect(local.json().url).toStartWith('http://127.0.0.1:8420/console/link/')
-    expect(local.err).toStartWith('If your browser uses another address')
-  })
-
-  test('works once, for 10 minutes, on a running server', async () => {
-    await using server = await startServer()
-    const { db, clock, platform } = server.app
-    const { id } = (await server.operator('create', ...ADA)).json()
-    const store = createOperatorStore(db)
-    const links = createLinks({ db, clock, audit: platform.audit, store })
-    const newToken = async (): Promise<string> =>
-      (await server.operator('login-link', ...ADA)).json().url.split('/').at(-1)
-    const [first, second] = [await newToken(), await newToken()]
-
-    expect((await db.commit(() => links.useSignIn(first))).operatorId).toBe(id)
-    expect(links.peek(first)).toBeUndefined()
-    expect(links.peek(second)?.operatorId).toBe(id)
-    await clock.advance(11 * 60_000)
-    expect(links.peek(second)).toBeUndefined()
-  })
-
-  test('is refused for unknown and deactivated operators', async () => {
-    using home = await newHome()
-    const link = () => home.operator('login-link', ...ADA)
-    const unknown = await link()
-    expect([unknown.code, unknown.out]).toEqual([1, ''])
-    expect(unknown.err).toStartWith('--email: no operator has this address')
-    await home.create()
-    await home.operator('deactivate', ...ADA)
-    const message = '--email: this account is deactivated. Run operator reactivate first\n'
-    expect(await link()).toMatchObject({ code: 1, out: '', err: message })
-  })
+test('operator create names the option and the rule of what it refuses', async () => {
+  using home = await newHome()
+  const stdin = '--password-stdin'
+  const nobody = '00000000-0000-7000-8000-000000000001'
+  const refused: [string[], ExitCode, string, string?][] = [
+    [['--email', 'ada'], 1, '--email: must be an email address'],
+    [[...ADA, '--name', 'x'.repeat(201)], 1, '--name: must have at most 200 characters'],
+    [[...ADA, '--name', 'a\nb'], 1, '--name: must be one line'],
+    [[...ADA, '--tenant', nobody, '--role', 'owner'], 1, '--tenant: tenant not'],
+    [[...ADA, '--tenant', SYSTEM_TENANT_ID, '--role', 'owner'], 1, '--tenant: tenant not'],
+    [[...ADA, '--tenant', nobody], 2, '--tenant: add --role, one of owner'],
+    [[...ADA, '--role', 'owner'], 2, '--role: add --tenant'],
+    [[...ADA, '--tenant', nobody, '--role', 'king'], 2, '--role: must be one of owner, member'],
+    [[...ADA, stdin], 1, `${stdin}: standard input is empty`, '\n'],
+    [[...ADA, stdin], 1, `${stdin}: must be one line`, 'a\nb'],
+    [[...ADA, stdin], 1, `${stdin}: must have at least`, 'abc'],
+    [[...ADA, stdin], 1, `${stdin}: is too common`, 'password1234'],
+  ]
+  for (const [argv, code, message, input = ''] of refused) {
+    const answer = await home.typed(input, 'create', ...argv)
+    expect([argv, answer.code, answer.out]).toEqual([argv, code, ''])
+    expect(answer.err).toStartWith(message)
+  }
+  expect(await home.list()).toEqual([])
 })
 
-test('commands that need a tenant or an operator create no data', async () => {
+test('operator create of an existing operator adds access, and is a conflict without', async () => {
+  using home = await newHome()
+  await home.create('--name', 'Ada')
+  const { out } = await home.create(...home.as('member'), '--name', 'Eva')
+  const ignored = 'Ignored --name: only for new operators.\n'
+  expect(out).toBe(`Updated operator ada@example.com. Access: Acme (member).\n${ignored}${SECURED}`)
+  const admin = (await home.create(...home.as('member'), '--admin', '--json')).json()
+  expect(admin).toMatchObject({ created: false, name: 'Ada', admin: true })
+  const rows = (await home.audited()).length
+  const again = await home.operator('create', '--email', 'ADA@example.com')
+  expect(again.err).toStartWith('--email: an operator already has this address')
+  const same = await home.create(...home.as('member'), '--admin')
+  expect(same.err).toBe('--email: this operator already has that access\n')
+  expect([again.code, same.code]).toEqual([1, 1])
+  expect(await home.list()).toMatchObject([{ name: 'Ada', tenants: [{ role: 'member' }] }])
+  expect(await home.audited()).toHaveLength(rows)
+})
+
+test('operator create changes a role, unless the tenant would lose its only owner', async () => {
+  using home = await newHome()
+  await home.create(...home.as('viewer'))
+  expect((await home.create(...home.as('owner'))).out).toContain('Access: Acme (owner).')
+  const err = '--role: this is the only owner who can sign in. Add another owner first\n'
+  expect(await home.create(...home.as('member'))).toMatchObject({ code: 1, err })
+  const changed = ['identity.credentials_wiped', 'member.changed']
+  expect(await home.actions()).toEqual(['identity.created', 'member.added', ...changed])
+})
+
+test('operator deactivate, reactivate, sign-out and take-admin take effect, are audited, and may be repeated', async () => {
+  using home = await newHome()
+  await home.create()
+  await home.operator('create', '--email', 'ben@example.com', '--admin')
+  const verb = async (name: string, ...more: string[]) =>
+    (await home.operator(name, '--email', 'ADA@example.com', ...more)).out
+  const ada = 'ada@example.com (not verified)'
+  expect(await verb('deactivate')).toBe(`${ada} is deactivated and signed out everywhere.\n`)
+  expect(JSON.parse(await verb('deactivate', '--json'))).toMatchObject({ state: 'inactive' })
+  const active = 'ada@example.com is active and can sign in again.\n'
+  expect(await verb('reactivate')).toBe(active + SECURED)
+  expect(await verb('sign-out')).toBe(`${ada} is signed out everywhere.\n`)
+  await home.create('--admin')
+  expect(JSON.parse(await verb('take-admin', '--json'))).toMatchObject({ admin: false })
+  expect((await home.actions()).slice(3)).toEqual([
+    ...['identity.state_changed', 'identity.credentials_wiped', 'identity.state_changed'],
+    ...['sessions.revoked', 'identity.credentials_wiped', 'admin.added', 'admin.removed'],
+  ])
+})
+
+test('operator deactivate, reactivate, sign-out and take-admin leave the only admin, and need an operator who exists', async () => {
+  using home = await newHome()
+  for (const verb of ['deactivate', 'reactivate', 'sign-out', 'take-admin', 'login-link'])
+    expect([verb, (await home.operator(verb, ...ADA)).err]).toEqual([verb, UNKNOWN])
+  await home.create('--admin')
+  for (const verb of ['deactivate', 'take-admin']) {
+    const { code, err } = await home.operator(verb, ...ADA)
+    expect([verb, code]).toEqual([verb, 1])
+    expect(err).toStartWith('--email: this is the only admin of the installation.')
+  }
+  expect(await home.list()).toMatchObject([{ state: 'active', admin: true }])
+})
+
+test('operator login-link leads to the sign-in page at the configured address, and is audited', async () => {
+  using home = await newHome()
+  await home.create()
+  const link = (...more: string[]) => home.operator('login-link', ...ADA, ...more)
+  const at = ['--server-base-url', 'https://example.com/gate/']
+  const { code, err, json } = await link(...at, '--json')
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  expect(json().url).toMatch(/^https:\/\/example\.com\/gate\/console\/link\/[\w-]{40,}$/)
+  expect((await link(...at)).out).toMatch(
+    /^https:\S+\/console\/link\/\S+\n\nThe link works once, for 10 minutes\.\nada@example\.com is not verified: using the link removes .*\n$/,
+  )
+  expect((await home.actions()).slice(1)).toEqual(Array(2).fill('login_link.created'))
+  const local = await link('--json')
+  expect(local.json().url).toStartWith('http://127.0.0.1:8420/console/link/')
+  expect(local.err).toStartWith('If your browser uses another address')
+  await home.operator('create', '--email', 'ben@example.com')
+  await home.operator('deactivate', '--email', 'ben@example.com')
+  const message = '--email: this account is deactivated. Run operator reactivate first\n'
+  const refused = await home.operator('login-link', '--email', 'ben@example.com')
+  expect(refused).toMatchObject({ code: 1, out: '', err: message })
+})
+
+test('operator login-link works once, for 10 minutes, on a running server, where sign-out ends sessions', async () => {
+  await using server = await startServer()
+  const { db, clock, platform } = server.app
+  const { id } = (await server.operator('create', ...ADA)).json()
+  const store = createOperatorStore(db)
+  const links = createLinks({ db, clock, audit: platform.audit, store })
+  const newToken = async (): Promise<string> =>
+    (await server.operator('login-link', ...ADA)).json().url.split('/').at(-1)
+  const [first, second] = [await newToken(), await newToken()]
+  expect((await db.commit(() => links.useSignIn(first))).operatorId).toBe(id)
+  expect(links.peek(first)).toBeUndefined()
+  expect(links.peek(second)?.operatorId).toBe(id)
+  await clock.advance(11 * 60_000)
+  expect(links.peek(second)).toBeUndefined()
+  const ben = await newOperator(server.app, { email: 'ben@example.com' })
+  const { headers } = await ben.signIn()
+  const status = async () => (await server.app.raw('/console/account', { headers })).status
+  expect(await status()).toBe(200)
+  await server.operator('sign-out', '--email', 'ben@example.com')
+  expect(await status()).toBe(401)
+})
+
+test('Commands that need a tenant or an operator create no data', async () => {
   using folder = temporaryFolder()
   const owner = ['--tenant', SYSTEM_TENANT_ID, '--role', 'owner']
   for (const argv of [

@@ -2,24 +2,18 @@ import { describe, expect, test } from 'bun:test'
 import { configOf, errorsOf, originsOf, warningsOf } from './fixture.ts'
 
 test('A variable sets any kind of setting', () => {
+  const variables = `DATA_DIR=/data SERVER_HOST=0.0.0.0 SERVER_PORT=80 SERVER_BASE_URL= SERVER_MAX_BODY=64KB
+    SERVER_TRUSTED_PROXIES=10.0.0.0/8,::1 METRICS_ENABLED=true CONSOLE_SIGNUP=open CLOCKWORK_TICK=1s
+    CLOCKWORK_RETRY_DELAYS= RELAY_RETRY_DELAYS=1s GATE_PROVIDERS_GITHUB_CLIENT_ID=abc
+    GATE_PROVIDERS_GITHUB_BASE_URL=https://git.example.org/`
+  const env = Object.fromEntries(
+    variables
+      .split(/\s+/)
+      .map((entry) => [`GATEHOUSE_${entry.split('=')[0]}`, entry.split('=')[1]]),
+  )
   const config = configOf({
     toml: '[server]\nbase_url = "https://example.org"',
-    env: {
-      GATEHOUSE_DATA_DIR: '/data',
-      GATEHOUSE_SERVER_HOST: '0.0.0.0',
-      GATEHOUSE_SERVER_PORT: '80',
-      GATEHOUSE_SERVER_BASE_URL: '',
-      GATEHOUSE_SERVER_MAX_BODY: '64KB',
-      GATEHOUSE_SERVER_TRUSTED_PROXIES: '10.0.0.0/8, ::1',
-      GATEHOUSE_METRICS_ENABLED: 'true',
-      GATEHOUSE_CONSOLE_SIGNUP: 'open',
-      GATEHOUSE_CLOCKWORK_TICK: '1s',
-      GATEHOUSE_CLOCKWORK_RETRY_DELAYS: '',
-      GATEHOUSE_RELAY_RETRY_DELAYS: '1s',
-      GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_ID: 'abc',
-      GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_SECRET: 'a, b',
-      GATEHOUSE_GATE_PROVIDERS_GITHUB_BASE_URL: 'https://git.example.org/',
-    },
+    env: { ...env, GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_SECRET: 'a, b' },
   })
   expect(config).toMatchObject({
     dataDir: '/data',
@@ -38,8 +32,6 @@ const A_PORT = 'must be a whole number from 0 to 65535'
 test.each([
   ['SERVER_PORT', '', A_PORT],
   ['SERVER_PORT', '0x50', A_PORT],
-  ['SERVER_PORT', '80 ', A_PORT],
-  ['SERVER_PORT', '1e3', A_PORT],
   ['SERVER_PORT', '99999999999999999999', A_PORT],
   ['METRICS_ENABLED', '1', 'must be true or false'],
   ['METRICS_ENABLED', 'constructor', 'must be true or false'],

@@ -3,11 +3,9 @@ import { type Config, formatErrors, type LoadInput, loadConfig } from '../../src
 export interface Setup extends Partial<LoadInput> {
   /** The text of `./gatehouse.toml`. */
   toml?: string
-  /** Other files by their full path. */
   files?: Record<string, string>
 }
 
-/** Loads a configuration from the given texts alone. */
 export function load({ toml, files = {}, flags = {}, env = {}, cwd = '/app', readFile }: Setup) {
   const there: Record<string, string> = { ...files }
   if (toml !== undefined) there[`${cwd}/gatehouse.toml`] = toml
@@ -24,7 +22,6 @@ function accepted(setup: Setup) {
   throw new Error(`refused:\n${formatErrors(result.errors)}`)
 }
 
-/** The configuration of an accepted setup. */
 export const configOf = (setup: Setup): Config => accepted(setup).config
 
 export const originsOf = (setup: Setup) => accepted(setup).origin

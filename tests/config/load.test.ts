@@ -31,16 +31,15 @@ describe('The file', () => {
     expect(result.file).toBe(file as string)
   })
 
-  test('must be readable if it is named or exists', () => {
-    expect(errorsOf({ flags: { config: 'x.toml' }, toml: '' })).toEqual([
-      '--config: cannot read x.toml: no such file',
-    ])
-    expect(errorsOf({ env: { GATEHOUSE_CONFIG: '/x.toml' }, toml: '' })).toEqual([
-      'GATEHOUSE_CONFIG: cannot read /x.toml: no such file',
-    ])
-    expect(errorsOf({ readFile: () => absent('EACCES') })).toEqual([
+  test.each<[Setup, string]>([
+    [{ flags: { config: 'x.toml' }, toml: '' }, '--config: cannot read x.toml: no such file'],
+    [{ env: { GATEHOUSE_CONFIG: '/x' } }, 'GATEHOUSE_CONFIG: cannot read /x: no such file'],
+    [
+      { readFile: () => absent('EACCES') },
       'gatehouse.toml: cannot read gatehouse.toml: permission denied',
-    ])
+    ],
+  ])('must be readable if it is named or exists: %j', (setup, error) => {
+    expect(errorsOf(setup)).toEqual([error])
   })
 
   test('is read from disk as UTF-8', () => {
@@ -88,84 +87,66 @@ describe('An option wins over a variable, a variable over the file, the file ove
   })
 })
 
-describe('An option', () => {
-  test('is named after its setting, and exists for all but secrets', () => {
-    const flags = { 'data-dir': '/data', 'clockwork-retry-delays': '1s,2s', config: undefined }
-    expect(configOf({ flags })).toMatchObject({
-      dataDir: '/data',
-      clockwork: { retryDelaysMs: [1000, 2000] },
-    })
-    const names = settingFlags.map(({ name }) => name)
-    expect(names).toContain('server-port')
-    expect(names).toContain('gate-providers-github-client-id')
-    expect(names.filter((name) => /secret|smtp/.test(name))).toEqual([])
+test('An option is named after its setting, and exists for all but secrets', () => {
+  const flags = { 'data-dir': '/data', 'clockwork-retry-delays': '1s,2s', config: undefined }
+  expect(configOf({ flags })).toMatchObject({
+    dataDir: '/data',
+    clockwork: { retryDelaysMs: [1000, 2000] },
   })
-
-  test.each([
-    ['server-port', 'x', A_PORT],
-    ['server-prot', '1', 'unknown option; did you mean --server-port?'],
-    ['colour', 'red', 'unknown option'],
-    ['constructor', '2', 'unknown option'],
-    ['mail-smtp-url', 'smtp://u:p@mail', 'unknown option'],
-  ])('is refused: --%s %s', (name, value, problem) => {
-    expect(errorsOf({ flags: { [name]: value } })).toEqual([`--${name}: ${problem}`])
-  })
+  const names = settingFlags.map(({ name }) => name)
+  expect(names).toContain('server-port')
+  expect(names).toContain('gate-providers-github-client-id')
+  expect(names.filter((name) => /secret|smtp/.test(name))).toEqual([])
 })
 
-describe('An unknown name in a file is refused with its line and the nearest name', () => {
-  test.each([
-    ['[server]\nprot = 1', '2: [server] prot: unknown setting; did you mean port?'],
-    ['dat_dir = "x"', '1: dat_dir: unknown setting; did you mean data_dir?'],
-    ['server.prot = 1', '1: [server] prot: unknown setting; did you mean port?'],
-    ['server = { prot = 1 }', '1: [server] prot: unknown setting; did you mean port?'],
-    [
-      '[server]\nsignup = "open"',
-      '2: [server] signup: unknown setting; did you mean [console] signup?',
-    ],
-    // Several tables have it.
-    ['timeout = "1s"', '1: timeout: unknown setting'],
-    ['[server]\n\ncolour = 1', '3: [server] colour: unknown setting'],
-    [
-      '[mail]\nsmtp_url_fil = "x"',
-      '2: [mail] smtp_url_fil: unknown setting; did you mean smtp_url_file?',
-    ],
-    // Only a secret may be in a file.
-    ['[server]\nport_file = "x"', '2: [server] port_file: unknown setting'],
-    ['\n[servr]\nport = 1', '2: [servr]: unknown table; did you mean [server]?'],
-    ['[colours]', '1: [colours]: unknown table'],
-    ['[[servr]]\n[[servr]]', '1: [servr]: unknown table; did you mean [server]?'],
-    [
-      '[gate.pasword]\nqueue = 1',
-      '1: [gate.pasword]: unknown table; did you mean [gate.password]?',
-    ],
-    [
-      '[gate.providers.githab]',
-      '1: [gate.providers.githab]: unknown table; did you mean [gate.providers.github]?',
-    ],
-    [
-      '[gate.providers.github]\nclientid = "a"',
-      '2: [gate.providers.github] clientid: unknown setting; did you mean client_id?',
-    ],
-    ['"server.port" = 1', '1: "server.port": unknown setting'],
-    ['"\\u001b[31m" = 1', '1: "\\u001b[31m": unknown setting'],
-    ['__proto__ = 1', '1: __proto__: unknown setting'],
-    ['[__proto__]\nport = 1', '1: [__proto__]: unknown table'],
-    ['[__proto__.polluted]', '1: [__proto__]: unknown table'],
-    ['constructor = 1', '1: constructor: unknown setting'],
-    ['toString = 1', '1: toString: unknown setting'],
-    ['server.__proto__.port = 1', '1: [server.__proto__]: unknown table'],
-  ])('%j', (toml, error) => {
-    expect(errorsOf({ toml })).toEqual([`gatehouse.toml:${error}`])
-    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
-  })
+test.each([
+  ['server-port', 'x', A_PORT],
+  ['server-prot', '1', 'unknown option; did you mean --server-port?'],
+  ['colour', 'red', 'unknown option'],
+  ['constructor', '2', 'unknown option'],
+  ['mail-smtp-url', 'smtp://u:p@mail', 'unknown option'],
+])('An option is refused: --%s %s', (name, value, problem) => {
+  expect(errorsOf({ flags: { [name]: value } })).toEqual([`--${name}: ${problem}`])
+})
 
-  test('and so is a setting as table or a table as setting', () => {
-    expect(errorsOf({ toml: 'server = 1\n[data_dir]\nx = 1\n[[gate]]' })).toEqual([
-      'gatehouse.toml:1: [server]: must be a table',
-      'gatehouse.toml:2: data_dir: must be a path',
-      'gatehouse.toml:4: [gate]: must be a table',
-    ])
-  })
+const setting = (near: string) => `unknown setting; did you mean ${near}?`
+const table = (near: string) => `unknown table; did you mean [${near}]?`
+const GITHUB = 'gate.providers.github'
+test.each([
+  ['[server]\nprot = 1', `2: [server] prot: ${setting('port')}`],
+  ['dat_dir = "x"', `1: dat_dir: ${setting('data_dir')}`],
+  ['server.prot = 1', `1: [server] prot: ${setting('port')}`],
+  ['server = { prot = 1 }', `1: [server] prot: ${setting('port')}`],
+  ['[server]\nsignup = "open"', `2: [server] signup: ${setting('[console] signup')}`],
+  // Several tables have it.
+  ['timeout = "1s"', '1: timeout: unknown setting'],
+  ['[server]\n\ncolour = 1', '3: [server] colour: unknown setting'],
+  ['[mail]\nsmtp_url_fil = "x"', `2: [mail] smtp_url_fil: ${setting('smtp_url_file')}`],
+  // Only a secret may be in a file.
+  ['[server]\nport_file = "x"', '2: [server] port_file: unknown setting'],
+  ['\n[servr]\nport = 1', `2: [servr]: ${table('server')}`],
+  ['[colours]', '1: [colours]: unknown table'],
+  ['[[servr]]\n[[servr]]', `1: [servr]: ${table('server')}`],
+  ['[gate.pasword]\nqueue = 1', `1: [gate.pasword]: ${table('gate.password')}`],
+  ['[gate.providers.githab]', `1: [gate.providers.githab]: ${table(GITHUB)}`],
+  [`[${GITHUB}]\nclientid = "a"`, `2: [${GITHUB}] clientid: ${setting('client_id')}`],
+  ['"server.port" = 1', '1: "server.port": unknown setting'],
+  ['"\\u001b[31m" = 1', '1: "\\u001b[31m": unknown setting'],
+  ['__proto__ = 1', '1: __proto__: unknown setting'],
+  ['[__proto__.polluted]', '1: [__proto__]: unknown table'],
+  ['constructor = 1', '1: constructor: unknown setting'],
+  ['server.__proto__.port = 1', '1: [server.__proto__]: unknown table'],
+])('An unknown name in a file is refused with its line and the nearest name: %j', (toml, error) => {
+  expect(errorsOf({ toml })).toEqual([`gatehouse.toml:${error}`])
+  expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
+})
+
+test('A setting as table or a table as setting is refused', () => {
+  expect(errorsOf({ toml: 'server = 1\n[data_dir]\nx = 1\n[[gate]]' })).toEqual([
+    'gatehouse.toml:1: [server]: must be a table',
+    'gatehouse.toml:2: data_dir: must be a path',
+    'gatehouse.toml:4: [gate]: must be a table',
+  ])
 })
 
 test.each([
@@ -210,38 +191,26 @@ test('All errors are reported at once and name their setting for programs', () =
   })
 })
 
-describe('A secret may be in a file of its own', () => {
-  const table = 'gate.providers.github'
-  const toml = `[${table}]\nclient_id = "a"\nclient_secret_file = "secrets/github"\n`
-  const where = `gatehouse.toml:3: [${table}]`
-  const withText = (text: string) => ({ toml, files: { '/app/secrets/github': text } })
+const toml = `[${GITHUB}]\nclient_id = "a"\nclient_secret_file = "secrets/github"\n`
+const withText = (text: string) => ({ toml, files: { '/app/secrets/github': text } })
+const both = { toml: `${toml}client_secret = "b"` }
+const noText = { toml: `[${GITHUB}]\nclient_id = "a"\nclient_secret_file = 1` }
+const alsoSet = 'client_secret_file: client_secret is also set: remove one of them'
+const long = 'client_secret: must be 1 to 4000 characters on one line'
 
-  test('which is read from the working directory, without the line break at its end', () => {
-    const setup = withText('s3cret \r\n')
-    expect(configOf(setup).gate.providers.github.clientSecret).toBe('s3cret ')
-    const origin = { source: 'file', at: 'gatehouse.toml:3' } as const
-    expect(originsOf(setup).get(`${table}.client_secret`)).toEqual(origin)
-  })
+test('A secret in a file of its own is read from the working directory, without the line break at its end', () => {
+  const setup = withText('s3cret \r\n')
+  expect(configOf(setup).gate.providers.github.clientSecret).toBe('s3cret ')
+  const origin = { source: 'file', at: 'gatehouse.toml:3' } as const
+  expect(originsOf(setup).get(`${GITHUB}.client_secret`)).toEqual(origin)
+})
 
-  test.each<[string, Setup, string]>([
-    ['which exists', { toml }, 'client_secret_file: cannot read secrets/github: no such file'],
-    ['which is not empty', withText('\n'), 'client_secret_file: secrets/github is empty'],
-    [
-      'with one line',
-      withText('a\nb\n'),
-      'client_secret: must be 1 to 4000 characters on one line',
-    ],
-    [
-      'and not in both places',
-      { toml: `${toml}client_secret = "b"` },
-      'client_secret_file: client_secret is also set: remove one of them',
-    ],
-    [
-      'whose name is text',
-      { toml: `[${table}]\nclient_id = "a"\nclient_secret_file = 1` },
-      'client_secret_file: must be a path',
-    ],
-  ])('%s', (_, setup, error) => {
-    expect(errorsOf(setup)).toEqual([`${where} ${error}`])
-  })
+test.each<[string, Setup, string]>([
+  ['which exists', { toml }, 'client_secret_file: cannot read secrets/github: no such file'],
+  ['which is not empty', withText('\n'), 'client_secret_file: secrets/github is empty'],
+  ['with one line', withText('a\nb\n'), long],
+  ['and not in both places', both, alsoSet],
+  ['whose name is text', noText, 'client_secret_file: must be a path'],
+])('A secret in a file of its own needs a file %s', (_, setup, error) => {
+  expect(errorsOf(setup)).toEqual([`gatehouse.toml:3: [${GITHUB}] ${error}`])
 })

@@ -31,7 +31,6 @@ test('Sign-in methods are changed on the pages of gate, which lead back', async 
   expect(there.text).toContain('Current')
   await operator.press(there, 'Sign out')
   expect((await operator.visit(account.url)).url).toContain('/auth/self-service/login')
-
   const { send } = await app.signIn()
   for (const [section, hash] of [
     ['password', '#section-password'],
@@ -83,7 +82,6 @@ test('Sign-in methods are listed without their secrets', async () => {
   const { token } = await app.db.commit(() => gateOperators.open({ id }, opened))
   const { open } = pagesOf(app, `identity_session=${token}`)
   expect((await open(PAGE)).text).toMatch(/Password Set up Added now.*Not set up/)
-
   const at = app.clock.now()
   const codes = [1, null, null, null].map((usedAt, n) => ({ hash: `hash-${n}`, usedAt }))
   const of = { tenantId: SYSTEM_TENANT_ID, identityId: id, createdAt: at, updatedAt: at }
@@ -108,7 +106,6 @@ test('Sessions are signed out one by one, or all but the current one', async () 
   expect(operator.audited('session.revoked')).toEqual([`session:${other.sessionId}`])
   for (const id of [foreign.sessionId, UNKNOWN_ID, 'x']) expect((await end(id)).status).toBe(404)
   expect([sessionsOf(foreign.id).length, sessionsOf(operator.id).length]).toEqual([1, 3])
-
   const page = await operator.press(PAGE, 'Sign out other sessions')
   page.says('Other sessions signed out.').omits('Sign out other sessions')
   expect(sessionsOf(operator.id)).toEqual([operator.sessionId])

@@ -59,7 +59,6 @@ test('An event says who did what, and from where; hostile text is text', async (
   const page = await owner.sees(PAGE, '<summary>JSON</summary>', '"before": "member"')
   expect(rowsOf(page)[0]).toMatch(/job\.created.*job\s+1.*operator-\d+@example\.com.*192\.0\.2\.7/s)
   expect(page.text).toMatch(/Latest event: job\.created by operator-\d+@example\.com/)
-
   const name = `<script>alert(1)</script>\u202e\u2028"'&${'x'.repeat(10_000)}`
   const by = { kind: 'person', id: name, source: name } as const
   await record({

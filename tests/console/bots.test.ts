@@ -90,7 +90,6 @@ test('A bot is taken from another system only with confirmation, from another te
   const used = await owner.send('/live/token', { token: other.bot.token })
   expect(used.says('already used by another tenant').status).toBe(422)
   expect(other.botsOf().live).toMatchObject({ enabled: true, username })
-
   const bot = botApi.bot()
   bot.ownedByWebhook('https://elsewhere.example/hook')
   const set = await owner.send('/live/token', { token: bot.token })
@@ -131,7 +130,6 @@ test('Settings say when a number is requested, and how messages are received', a
   expect([refused.status, refused.wrong]).toEqual([422, ['transport']])
   expect(refused.html).toMatch(/value="required" checked/)
   expect(botsOf().live).toMatchObject({ match: 'optional' })
-
   const fields = { match: 'required', transport: 'polling' }
   expect((await owner.send('/live/settings', fields)).location).toEndWith('?done=bots-settings')
   expect([botsOf().live, audit('bot.changed')]).toMatchObject([fields, 1])
@@ -150,7 +148,6 @@ test('The setup of a bot is guided up to a test login', async () => {
   await owner.send('/live/enable')
   expect(await step()).toBe('Start a test login')
   expect((await owner.send('/live/try')).location).toContain('/logins/')
-
   expect((await owner.send('/test/try')).status).toBe(422)
   expect((await owner.send('/test/enable')).location).toEndWith('/test?done=bots-enable.enabled')
   await owner.sees('/test', '2 of 3 done')

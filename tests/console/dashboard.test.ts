@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { ROLES, type Role } from '../../src/console/operators/rights.ts'
 import { notePeer } from '../../src/http/peers.ts'
-import { type Answer, bootTestApp, type TestApp, type TestAppOptions } from '../support/app.ts'
+import { type Answer, bootTestApp, type TestApp, useApp } from '../support/app.ts'
 import {
   newOperator,
   type Operator,
@@ -18,6 +18,7 @@ const OWN_ORIGIN = 'https://console.example'
 
 type Tenant = Awaited<ReturnType<TestApp['tenant']>>
 type Headers = Record<string, string>
+type Given = { id?: string; body?: string }
 
 /** A route of clockwork, without its prefix. */
 interface Route {
@@ -28,59 +29,44 @@ interface Route {
 const nameOf = ({ method, path }: Route) => `${method} ${path}`
 const hasBody = ({ method }: Route) => method === 'POST' || method === 'PATCH'
 
-/** The application, and what each route needs to succeed. */
-async function bootDashboard(options: TestAppOptions = {}) {
-  const app = await bootTestApp(options)
-  const target = startTarget()
-  const { url } = target
-  const job = { name: 'report', schedule: '0 3 * * *', url }
-  const delayed = { name: 'reminder', run_at: '2027-01-01T00:00:00.000Z', url }
-  const bodies: Record<string, object> = {
-    'POST /jobs': job,
-    'POST /jobs/preview': { schedule: '0 3 * * *', url },
-    'PATCH /jobs/:job_id': { name: 'renamed' },
-    'POST /delayed': delayed,
-  }
-  const routesUnder = (prefix: string): Route[] =>
-    app.app.routes
-      .filter(({ path }) => path.startsWith(`${prefix}/`))
-      .map(({ method, path }) => ({ method, path: path.slice(prefix.length) }))
-
-  /** A new job of the tenant for the route to act on. */
-  async function jobFor({ path }: Route, { api }: Tenant): Promise<string> {
-    if (!path.includes(':job_id')) return UNKNOWN_ID
-    const [kind, fields] = path.startsWith('/delayed') ? ['delayed', delayed] : ['jobs', job]
-    return (await api.post(`${BY_KEY}/${kind}`, fields)).body.id
-  }
-
-  function send(
-    prefix: string,
-    route: Route,
-    headers: Headers,
-    { id = UNKNOWN_ID, body = JSON.stringify(bodies[nameOf(route)] ?? {}) } = {},
-  ): Promise<Answer> {
-    return app.raw(prefix + route.path.replace(':job_id', id), {
-      method: route.method,
-      headers: { ...headers, ...(hasBody(route) && { 'content-type': 'application/json' }) },
-      ...(hasBody(route) && { body }),
-    })
-  }
-
-  const stop = async () => {
-    await target.stop()
-    await app.stop()
-  }
-  return { app, target, job, delayed, routesUnder, jobFor, send, stop }
-}
-
-const flags = { 'server-base-url': `${OWN_ORIGIN}/installation` }
-const { app, target, job, delayed, routesUnder, jobFor, send, stop } = await bootDashboard({
-  flags: { ...flags, 'metering-free-requests': '100' },
+const app = await useApp({
+  flags: { 'server-base-url': `${OWN_ORIGIN}/installation`, 'metering-free-requests': '100' },
 })
-afterAll(stop)
+const target = startTarget()
+afterAll(target.stop)
+const { url } = target
+const job = { name: 'report', schedule: '0 3 * * *', url }
+const delayed = { name: 'reminder', run_at: '2027-01-01T00:00:00.000Z', url }
+const BODIES: Record<string, object> = {
+  'POST /jobs': job,
+  'POST /jobs/preview': { schedule: '0 3 * * *', url },
+  'PATCH /jobs/:job_id': { name: 'renamed' },
+  'POST /delayed': delayed,
+}
 const [acme, other] = [await app.tenant('Acme'), await app.tenant('Other')]
+const routesUnder = (prefix: string): Route[] =>
+  app.app.routes
+    .filter(({ path }) => path.startsWith(`${prefix}/`))
+    .map(({ method, path }) => ({ method, path: path.slice(prefix.length) }))
 const routes = routesUnder(BY_KEY)
 const written = () => writtenIn(app)
+
+/** A new job of the tenant for the route to act on. */
+async function jobFor({ path }: Route, { api }: Tenant): Promise<string> {
+  if (!path.includes(':job_id')) return UNKNOWN_ID
+  const [kind, fields] = path.startsWith('/delayed') ? ['delayed', delayed] : ['jobs', job]
+  return (await api.post(`${BY_KEY}/${kind}`, fields)).body.id
+}
+
+/** Sends a request to a route, about an unknown job and with a valid body unless given. */
+function send(prefix: string, route: Route, headers: Headers, given: Given = {}): Promise<Answer> {
+  const { id = UNKNOWN_ID, body = JSON.stringify(BODIES[nameOf(route)] ?? {}) } = given
+  return app.raw(prefix + route.path.replace(':job_id', id), {
+    method: route.method,
+    headers: { ...headers, ...(hasBody(route) && { 'content-type': 'application/json' }) },
+    ...(hasBody(route) && { body }),
+  })
+}
 
 const operatorIn = (roles: Record<string, Role>) => newOperator(app, { roles })
 const ownerOfAcme = () => operatorIn({ [acme.id]: 'owner' })
@@ -103,7 +89,7 @@ async function expectRefused(headers: Headers, status: number, words: string, so
 /** For what a check before all routes decides: one that reads and one that writes. */
 const TWO = routes.filter((route) => ['GET /jobs', 'POST /jobs'].includes(nameOf(route)))
 
-test.each<[string, { id?: string; body?: string }]>([
+test.each<[string, Given]>([
   ['valid', {}],
   ['about an unknown job', { id: UNKNOWN_ID }],
   ['with wrong fields', { body: '{"name":5,"schedule":5,"url":5,"run_at":5}' }],
@@ -139,7 +125,6 @@ test('A session acts on the jobs of its tenant; a request that names another one
   const { id } = made.body
   await acme.api.patch(`${BY_KEY}/jobs/${id}`, { is_active: false })
   expect((await first.api.get(`${BY_SESSION}/jobs/${id}`)).body.is_active).toBe(false)
-
   const before = written()
   for (const route of routes.filter(({ path }) => path.includes(':job_id'))) {
     const { status } = await send(BY_SESSION, route, second.headers, { id })
@@ -219,7 +204,6 @@ test('Every route answers 401 until the second factor was given, and when the se
   await expectRefused({ cookie }, 401, 'two-factor authentication')
   await operator.showSecondFactor(id)
   expect(await statusWith(cookie)).toBe(200)
-
   await using own = await bootTestApp({ flags: { 'gate-session-lifetime': '1h' } })
   const roles = { [(await own.tenant()).id]: 'viewer' } as const
   const { api } = await (await newOperator(own, { roles })).signIn()
@@ -241,7 +225,6 @@ test('Every route answers 403 to admins outside their tenants, and to who left o
   const NO_ACCESS = "you don't have access to the selected tenant"
   await admin.actIn(acme.id)
   await expectRefused(admin.headers, 403, NO_ACCESS)
-
   const operator = await ownerOfBoth()
   const session = await operator.signIn()
   await session.actIn(acme.id)
@@ -264,23 +247,20 @@ const BY_METHOD: Record<string, readonly Role[]> = {
 const rolesFor = (route: Route) =>
   nameOf(route) === 'POST /jobs/preview' ? ROLES : (BY_METHOD[route.method] ?? [])
 
-test.each(ROLES)(
-  'A %s may use the routes of the role, whatever the role elsewhere',
-  async (role) => {
-    const session = await (await operatorIn({ [acme.id]: role, [other.id]: 'owner' })).signIn()
-    await session.actIn(acme.id)
-    for (const route of routes) {
-      const id = await jobFor(route, acme)
-      const before = written()
-      const { status, body } = await send(BY_SESSION, route, session.headers, { id })
-      if (rolesFor(route).includes(role)) expect(status, nameOf(route)).toBeLessThan(300)
-      else {
-        expect([nameOf(route), status, written()]).toEqual([nameOf(route), 403, before])
-        expect(body.error).toStartWith(`a ${role} cannot `)
-      }
+test.each(ROLES)('A %s may use only the routes of the role', async (role) => {
+  const session = await (await operatorIn({ [acme.id]: role, [other.id]: 'owner' })).signIn()
+  await session.actIn(acme.id)
+  for (const route of routes) {
+    const id = await jobFor(route, acme)
+    const before = written()
+    const { status, body } = await send(BY_SESSION, route, session.headers, { id })
+    if (rolesFor(route).includes(role)) expect(status, nameOf(route)).toBeLessThan(300)
+    else {
+      expect([nameOf(route), status, written()]).toEqual([nameOf(route), 403, before])
+      expect(body.error).toStartWith(`a ${role} cannot `)
     }
-  },
-)
+  }
+})
 
 test('A changed role or tenant status counts immediately', async () => {
   const tenant = await app.tenant('Late payer')

@@ -145,7 +145,6 @@ test('Upcoming runs and events of all engines of the tenant are listed', async (
   const names = [...list.matchAll(/<a [^>]*>(.*?)<\/a>/g)].map(([, name]) => name)
   expect(names).toEqual(['Quarterly', 'Reminder', 'Nightly'])
   expect(textOf(list)).toContain('Every 15 minutes')
-
   await (await newTenant()).job({ name: 'Theirs' })
   await api.post(`/v1/clockwork/jobs/${nightly}/run`)
   await app.clock.advance(MINUTE)

@@ -37,7 +37,6 @@ test('A new key has the selected scopes of its engine, and own scopes', async ()
   const scopes = ['relay:send', 'relay:read', 'orders.read', 'orders.write']
   expect(keys()[0]).toMatchObject({ engine: 'relay', environment: 'test', scopes })
   expect((await owner.open(`${PAGE}/new?engine=relay`)).html).toMatch(/value="relay" checked/)
-
   const refused = await owner.send(`${PAGE}/new`, form('gate', ['own_scopes', 'Orders!']))
   refused.says('href="#field-own_scopes"', 'value="flows" checked')
   refused.says('value="gate" checked', 'value="test" checked')

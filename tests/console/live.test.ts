@@ -164,7 +164,6 @@ test('Streams end when the database is lost, or the server stops', async () => {
   await lost.end()
   renameSync(`${dataDir}.away`, dataDir)
   await own.clock.advance(CHECK_MS)
-
   const listener = await stream()
   expect(listener.status).toBe(200)
   const stopping = own.stop()

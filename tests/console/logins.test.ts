@@ -126,7 +126,6 @@ test('A user is found by id, name and username, lists their logins, and is delet
   await pages.sees(`${PAGE}/users?q=none`, 'No matching users')
   const user = `${PAGE}/users/${userId}`
   expect([again.userId, (await pages.open(user)).rows]).toEqual([userId, [again.id, id]])
-
   await pages.press(user, 'Delete user')
   expect(owner.audited('login_user.deleted')).toEqual([`passepartout:user:${userId}`])
   expect((await pages.open(user)).status).toBe(404)

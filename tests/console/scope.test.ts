@@ -93,35 +93,29 @@ test.each<[Scope, Scope, number]>([
   ['acme.live', 'acme.test', 9],
   ['acme.live', 'installation', 9],
   ['installation', 'acme.live', 9],
-])(
-  'A page opened in %s, after a switch to %s, changes nothing and gets a notice',
-  async (opened, now, every) => {
-    const field = pageScopeOf(opened)
-    const acting = await wrongRoutes(
-      'POST',
-      async (path) => {
-        const { status, body, wrote } = await send(now, 'POST', path, { field })
-        const isRefused = status === 409 && body.includes('Nothing was changed') && wrote === 0
-        return isRefused === isScoped(path)
-      },
-      every,
-    )
-    const reading = await wrongRoutes(
-      'GET',
-      async (path) => {
-        const { status, body, headers } = await send(now, 'GET', path, {
-          htmx: true,
-          header: field,
-        })
-        const isTold = body.includes('hx-target="#outdated"') && headers.get('hx-reswap') === 'none'
-        return (status === 409 && isTold) === isScoped(path)
-      },
-      every,
-    )
-    expect([acting, reading]).toEqual([[], []])
-    expect(routesIn(app, 'POST').filter(isScoped).length).toBeGreaterThan(60)
-  },
-)
+])('A page of %s changes nothing after a switch to %s', async (opened, now, every) => {
+  const field = pageScopeOf(opened)
+  const acting = await wrongRoutes(
+    'POST',
+    async (path) => {
+      const { status, body, wrote } = await send(now, 'POST', path, { field })
+      const isRefused = status === 409 && body.includes('Nothing was changed') && wrote === 0
+      return isRefused === isScoped(path)
+    },
+    every,
+  )
+  const reading = await wrongRoutes(
+    'GET',
+    async (path) => {
+      const { status, body, headers } = await send(now, 'GET', path, { htmx: true, header: field })
+      const isTold = body.includes('hx-target="#outdated"') && headers.get('hx-reswap') === 'none'
+      return (status === 409 && isTold) === isScoped(path)
+    },
+    every,
+  )
+  expect([acting, reading]).toEqual([[], []])
+  expect(routesIn(app, 'POST').filter(isScoped).length).toBeGreaterThan(60)
+})
 
 test('Every route refuses an htmx request without a scope', async () => {
   for (const method of ['POST', 'GET']) {
@@ -275,7 +269,7 @@ test('A refused form keeps lists and names with dots, and switches the environme
 })
 
 test.each([false, true])(
-  'A form does not follow an invitation accepted in another tab (after a switch: %p)',
+  'A form does not follow an accepted invitation (after a switch: %p)',
   async (isAfterSwitch) => {
     const form = await openForm({ isInBoth: false })
     const { acme, other, operator, tab, post, submit, jobs } = form

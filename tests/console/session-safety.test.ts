@@ -145,12 +145,12 @@ test.each<[string, object, string[], Happen, string]>([
   ['is an admin and joins', { isAdmin: true }, [], (o, a) => o.setRole(a, 'owner'), 'none'],
   ['has no tenant and joins', {}, [], (o, a) => o.setRole(a, 'owner'), 'a'],
 ])(
-  'A session stays in its tenant when its operator %s',
-  async (_, options, memberships, happen, expected) => {
+  'A session stays where it is when its operator %s',
+  async (_, options, joined, happen, expected) => {
     const [a, b] = [(await app.tenant('Mine')).id, (await app.tenant('Also mine')).id]
     const tenants: Record<string, string> = { a, b }
     const operator = await newOperator(app, options)
-    for (const name of memberships) {
+    for (const name of joined) {
       await operator.setRole(tenants[name] as string, 'owner')
       app.clock.jump(1)
     }

@@ -14,7 +14,6 @@ test('The page has id, plan, usage and commands, and owners rename the tenant', 
   const renamed = await owner.press(PAGE, 'Rename tenant', { name: '  Müller & Söhne ' })
   expect(renamed.says('Tenant renamed.').status).toBe(200)
   expect([nameOf(), owner.audited('tenant.changed').length]).toEqual(['Müller & Söhne', 1])
-
   for (const name of [' ', '<script>\u202e', 'x'.repeat(10_000)]) {
     const { status, wrong, html } = await owner.send(PAGE, { name })
     expect([status, wrong, nameOf()]).toEqual([422, ['name'], 'Müller & Söhne'])

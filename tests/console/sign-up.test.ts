@@ -50,14 +50,12 @@ test('With open sign-up, a new account gets a tenant on the free plan, and names
   expect(owner).toMatchObject({ email, role: 'owner' })
   const entry = { actor_id: owner?.id ?? '', tenant_id: tenant?.id ?? '' }
   expect(audited(app, 'tenant.created').at(-1)).toMatchObject(entry)
-
   const wrong = 'x'.repeat(201)
   const refused = await operator.press(page, 'Continue', { tenant: wrong })
   expect([refused.status, refused.forms[0]?.values.tenant]).toEqual([422, wrong])
   const next = await operator.press(page, 'Continue', { tenant: 'Berg Analytics' })
   expect([pathOf(next), tenantsOf(app)[1]?.name]).toEqual(['/first-key', 'Berg Analytics'])
   expect(audited(app, 'tenant.changed')).toMatchObject([{ actor_id: owner?.id }])
-
   expect((await operator.visit(`${app.url}/console/admin/tenants`)).status).toBe(403)
   const body = new URLSearchParams({ to: acme.id })
   const switched = await operator.visit(`${app.url}/console/switch`, { method: 'POST', body })
@@ -133,7 +131,7 @@ test.each([
   ['google-tenant', 'Google', 'open'],
   ['github-tenant', 'GitHub', 'closed'],
 ] as const)(
-  'A new account at %s (%s) gets one tenant if sign-up is %s',
+  'An account at %s gets a tenant if sign-up is open',
   async (provider, label, signup) => {
     const port = freePort()
     const callback = `http://127.0.0.1:${port}/auth/self-service/methods/oidc/callback/${provider}`

@@ -69,7 +69,6 @@ test('An invitation is shown as a link once, listed for seven days, and revoked'
   expect(list.text).toMatch(/bo@example\.com.*2026-03-\d\d \d\d:\d\d UTC/)
   const opened = async () => (await pagesOf(app).open(link)).status
   expect(await opened()).toBe(200)
-
   const revoke = `${PAGE}/invitations/${invitation?.id}/revoke`
   expect((await other.owner.send(revoke)).status).toBe(404)
   expect(invitations()).toHaveLength(1)
@@ -147,7 +146,6 @@ test('A member gets a new role, which counts immediately, is removed, or leaves'
   expect((await viewer.open(`${PAGE}/invite`)).status).toBe(200)
   expect(roles()).toContainEqual([viewer.id, 'owner'])
   expect(owner.audited('member.changed')).toEqual([`operator:${viewer.id}`])
-
   await owner.press(`${PAGE}/${member.id}`, 'Remove member')
   expect((await member.open(PAGE)).status).toBe(403)
   expect(owner.audited('member.removed')).toEqual([`operator:${member.id}`])

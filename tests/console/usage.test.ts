@@ -49,18 +49,15 @@ test.each<[Plan, number, string]>([
     'All 10 included requests are used. Cost so far: 0.00. Requests that create something are rejected until 2026-04-01 00:00 UTC.',
   ],
   ['unlimited', 1, '1 request so far. Your plan has no limit.'],
-])(
-  'On the %s plan, %d requests are summarized; a suspension is said first',
-  async (plan, requests, words) => {
-    const { id, see, change } = await tenantOn(plan, requests)
-    if (requests === 13) await change({ spendCapCents: 100_000 })
-    const page = await see()
-    expect([sentenceOf(page), page.text.includes('Spend cap')]).toEqual([words, plan === 'metered'])
-    await app.platform.tenants.suspend(SYSTEM, id, 'billing')
-    const suspended = 'Suspended: requests that create something are rejected.'
-    expect(sentenceOf(await see())).toStartWith(suspended)
-  },
-)
+])('On the %s plan, %d requests are summarized', async (plan, requests, words) => {
+  const { id, see, change } = await tenantOn(plan, requests)
+  if (requests === 13) await change({ spendCapCents: 100_000 })
+  const page = await see()
+  expect([sentenceOf(page), page.text.includes('Spend cap')]).toEqual([words, plan === 'metered'])
+  await app.platform.tenants.suspend(SYSTEM, id, 'billing')
+  const suspended = 'Suspended: requests that create something are rejected.'
+  expect(sentenceOf(await see())).toStartWith(suspended)
+})
 
 test('Charts show the allowance, the cap, and each day by engine', async () => {
   const { see, use, change, clientOf } = await tenantOn('metered', 9)
@@ -92,7 +89,6 @@ test('Earlier months have their own page; the forecast starts on the second day'
   expect(sentenceOf(await see('?month=1999-01'))).toBe('0 requests. Cost: 0.00.')
   for (const month of ['2026-13', '%3Cscript%3E'])
     expect((await owner.open(`${PAGE}?month=${month}`)).status).toBe(400)
-
   expect(forecastOf(await see())).toBeUndefined()
   own.clock.jump(15 * 24 * 60 * MINUTE)
   const later = await own.sessionOf(owner)

@@ -20,7 +20,6 @@ function openNotes() {
   const texts = () => client.query('SELECT text FROM notes ORDER BY id').values().flat()
   const settled = async (work: (() => unknown)[]) =>
     (await Promise.allSettled(work.map((one) => commit(one)))).map(({ status }) => status)
-  /** Lets the database grow no more. */
   function fill() {
     const [pages] = client.query('PRAGMA page_count').values().flat()
     client.run(`PRAGMA max_page_count = ${pages}`)
@@ -37,11 +36,7 @@ function spin(ms: number) {
   while (performance.now() < until);
 }
 
-const fails = () => {
-  throw new Error('no')
-}
-
-test('Work of one turn shares one transaction, which other connections see when it resolves', async () => {
+test('Work of one turn shares one transaction, in order, which other connections see when it resolves', async () => {
   using notes = openNotes()
   using other = new Database(notes.db.file)
   const version = () => Number(other.query('PRAGMA data_version').values().flat()[0])
@@ -49,13 +44,19 @@ test('Work of one turn shares one transaction, which other connections see when 
   await Promise.all(['a', 'b', 'c'].map((text) => notes.commit(notes.write(text))))
   expect(other.query('SELECT text FROM notes').values().flat()).toEqual(['a', 'b', 'c'])
   expect(version()).toBe(before + 1)
+  // More work than one group holds; drain waits for all of it.
+  const more = Array.from({ length: 1200 }, (_, n) => `${n}`)
+  const written = more.map((text) => notes.commit(notes.write(text)))
+  await notes.db.drain()
+  expect(notes.texts()).toEqual(['a', 'b', 'c', ...more])
+  await Promise.all(written)
 })
 
 test.each([0, 15])('Work that throws is rolled back and rejects alone (%d ms each)', async (ms) => {
   using notes = openNotes()
   const halfDone = () => {
     notes.write('half done', ms)()
-    fails()
+    throw new Error('no')
   }
   const work = [notes.write('a', ms), halfDone, notes.write('a', ms), notes.write('b', ms)]
   const expected = ['fulfilled', 'rejected', 'rejected', 'fulfilled'] as const
@@ -63,19 +64,10 @@ test.each([0, 15])('Work that throws is rolled back and rejects alone (%d ms eac
   expect(notes.texts()).toEqual(['a', 'b'])
 })
 
-test('More work than one group holds is committed in order, and drain waits for all of it', async () => {
-  using notes = openNotes()
-  const wanted = Array.from({ length: 1200 }, (_, n) => `${n}`)
-  const written = wanted.map((text) => notes.commit(notes.write(text)))
-  await notes.db.drain()
-  expect(notes.texts()).toEqual(wanted)
-  await Promise.all(written)
-})
-
 test('Slow work is spread over several transactions with other work in between', async () => {
   using notes = openNotes()
   using other = new Database(notes.db.file)
-  const wanted = ['a', 'b', 'c', 'd', 'e']
+  const wanted = ['a', 'b', 'c']
   let isOver = false
   const written = Promise.all(wanted.map((text) => notes.commit(notes.write(text, 30))))
   void written.finally(() => {
@@ -87,7 +79,7 @@ test('Slow work is spread over several transactions with other work in between',
     await new Promise((resolve) => setImmediate(resolve))
   }
   expect(await written).toEqual(wanted)
-  expect([...seen].filter((count) => count < wanted.length)).toEqual([0, 1, 2, 3, 4])
+  expect([...seen].filter((count) => count < wanted.length)).toEqual([0, 1, 2])
 })
 
 test('The work of a tenant waits for neither many nor slow pieces of another', async () => {
@@ -97,7 +89,7 @@ test('The work of a tenant waits for neither many nor slow pieces of another', a
     Array.from({ length: count }, () =>
       notes.db.commitFor(tenant, () => spin(ms)).then(() => ended.push(tenant)),
     )
-  await Promise.all([...all('slow', 10, 15), ...all('many', 60, 1), ...all('few', 3, 1)])
+  await Promise.all([...all('slow', 4, 15), ...all('many', 60, 1), ...all('few', 3, 1)])
   expect(ended.slice(0, 15).filter((tenant) => tenant === 'few')).toHaveLength(3)
   expect(ended.slice(0, 30)).toContain('many')
 })
@@ -123,14 +115,10 @@ test('A full disk rejects with a storage error, loses nothing, and writing works
   const large = Array.from({ length: 50 }, (_, n) => notes.commit(notes.write(`${n}`.repeat(4000))))
   const results = await Promise.allSettled(large)
   const reasons = results.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
-  expect(reasons.length).toBeGreaterThan(0)
-  for (const reason of reasons) {
-    expect(reason).toBeInstanceOf(StorageError)
-    expect(reason.message).toBe('the disk is full')
-  }
+  expect(reasons[0]).toBeInstanceOf(StorageError)
+  expect(new Set(reasons.map(({ message }) => message))).toEqual(new Set(['the disk is full']))
   expect(notes.texts()[0]).toBe('acknowledged')
   expect(notes.texts()).toHaveLength(1 + results.length - reasons.length)
-
   notes.db.client.run('PRAGMA max_page_count = 1000000')
   await notes.commit(notes.write('after'))
   expect(notes.texts().at(-1)).toBe('after')

@@ -82,7 +82,6 @@ test('A database with data is copied before a migration; three copies and foreig
   const others = ['before-restore-2020-01-01T00-00-00Z', 'before-folder.db', 'before-notes.txt']
   for (const name of others.slice(0, 2)) mkdirSync(join(backupDir, name), { recursive: true })
   writeFileSync(join(backupDir, 'before-notes.txt'), '')
-
   const steps = [START]
   for (let n = 1; n <= 5; n++) {
     steps.push({ id: `000${n}_more`, sql: `CREATE TABLE t${n} (id INTEGER) STRICT;` })

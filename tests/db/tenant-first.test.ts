@@ -6,20 +6,33 @@ import {
   SQLiteSelectBase,
   SQLiteUpdateBase,
 } from 'drizzle-orm/sqlite-core'
+import { deliveriesAbout } from '../../src/delivery/store/personal-data.ts'
+import { personalData as gateData } from '../../src/engines/gate/identities/personal-data-store.ts'
+import { personalData as passepartoutData } from '../../src/engines/passepartout/store/personal-data.ts'
+import { auditOf, mailsAbout } from '../../src/platform/portable/personal-data.ts'
+import { openSnapshot } from '../../src/platform/portable/snapshot.ts'
+import { exportOf } from '../platform/portable/fixture.ts'
 import { bootTestApp } from '../support/app.ts'
 
-/** Conditions that stand in for the tenant, because their value is secret or comes from the row itself. */
-const STANDS_IN: [why: string, condition: RegExp][] = [
-  ['a row that was read before', /\bseq (= [?$]|in \(select value)/],
-  ['a row that is leased', /\b(execution_id|attempt_id|lease_id|lease_owner|revision) = [?$]/],
-  ['a secret', /\b(hash|\w+_hash|generation) = [?$]/],
-  ['a queue of all tenants', /\bstate = '?(ready|waiting|leased|kept|\?)'?|\bopen_until\b/],
-  ['jobs that are due', /is_active = 1/],
+/** Terms of a condition that stand in for the tenant: the value is secret or comes from the row itself. */
+const STANDS_IN: [why: string, term: RegExp][] = [
+  ['a row that was read before', /^seq (= \?|in \?)$/],
+  ['a row that is leased', /^(execution_id|attempt_id|lease_id|lease_owner|revision) = \?$/],
+  ['a secret', /^(hash|\w+_hash) = \?$/],
+  ['a queue of all tenants', /^state = '(ready|waiting|leased|kept)'$/],
+  ['a pause of an endpoint', /^open_until (is not null|<= \?|> \?)$/],
+  ['jobs that are due', /^is_active = 1$/],
   [
     'what expires',
-    /\b(expires_at|created_at|accepted_at|last_seen_at|requested_at|at|hour|month|day) (<|<=|is not null)/,
+    /^((expires|created|accepted|last_seen|requested)_at|at|hour|month|day) <=? \?$/,
   ],
 ]
+
+const BESIDE = `position > ?, line = ?, id = ?, due_at <= ?, next_run_at <= ?, next_run_at = ?,
+  tenant_id is ?, host is ?, endpoint_id is ?, bot_id is ?, endpoint_id = ?, lease_owner not in ?,
+  lease_until < ?, lease_owner <> ?, message_id is not null, recipient is not null, ? is null,
+  kind = ?, created_at > ?, ifnull last_error, '' not like ?, ended_at is not null, at >= ?,
+  access_token is not null, completed_at is not null`.split(/,\s+(?!'')/)
 
 /** Conditions of all other statements on data of tenants, with why they name none. */
 const WITHOUT_TENANT: Record<string, string[]> = {
@@ -54,22 +67,27 @@ const WITHOUT_TENANT: Record<string, string[]> = {
     'update gate_flows where gate_flows.id = ?',
   ],
   'starts from an object that was found by its tenant': [
-    "(select deliveries where state = 'held' and endpoint_id = +$endpointId)",
+    "(select deliveries where state = 'held' and endpoint_id = ?)",
+    "(select (select deliveries where state = 'waiting' and endpoint_id = ?) union all select * from (select deliveries where state = 'held' and endpoint_id = ?)) where attempts > 0 order by (select attempts a where a.delivery_seq = delivery) desc",
     'endpoint_health where endpoint_health.endpoint_id = ?',
     'attempts where attempts.seq in (select attempts where delivery_seq = ?)',
     'executions where executions.id = ?',
     'update executions where executions.id = ?',
+    'update mails where (mails.id = ? and mails.state = ?)',
     'passepartout_attempts where (passepartout_attempts.bot_id = ? and passepartout_attempts.opener_id = ?)',
     'passepartout_attempts where (passepartout_attempts.bot_id = ? and passepartout_attempts.opener_id = ? and passepartout_attempts.opened_at > ?)',
+    ...['addresses', 'credentials', 'sessions', 'social_links'].map(
+      (name) => `gate_${name} where gate_${name}.identity_id = ?`,
+    ),
   ],
   'works for all tenants: deletes what is old, serves bots': [
     'attempts where attempts.seq in (select deliveries d join attempts a on a.delivery_seq = d.seq where d.message_seq = ?)',
     'deliveries where deliveries.seq in (select deliveries where message_seq = ?)',
-    'deliveries where message_seq = (select deliveries where message_seq <= +$messageSeq)',
+    'deliveries where message_seq = (select deliveries where message_seq <= ?)',
     'endpoints where endpoints.deleted_at is not null',
     'gate_erasures where gate_erasures.completed_at is null',
     'passepartout_attempts',
-    'passepartout_attempts where seq >= +$seq',
+    'passepartout_attempts where seq >= ?',
     'passepartout_bots',
     'passepartout_bots where is_enabled = 1 and token is not null',
     'passepartout_bots where passepartout_bots.id = ?',
@@ -81,12 +99,17 @@ const WITHOUT_TENANT: Record<string, string[]> = {
 test('Every statement on data of tenants names the tenant, except those listed here', async () => {
   const { statements, tables } = await statementsOfApp()
   expect(statements.length).toBeGreaterThan(300)
-  const namesTenant = /\btenant_id = (\+?[?$]|\w+\.tenant_id)/
+  const namesTenant = /\btenant_id = (\?|\w+\.tenant_id)/
+  const isLimited = (statement: string) => {
+    const terms = termsOf(conditionOf(statement))
+    const standsIn = (term: string) => STANDS_IN.some(([, pattern]) => pattern.test(term))
+    return terms.some(standsIn) && terms.every((term) => standsIn(term) || BESIDE.includes(term))
+  }
   const unlimited = statements.filter(
     (statement) =>
       tables.some((table) => RegExp(`\\b(from|join|update) ${table}\\b`).test(statement)) &&
       !namesTenant.test(statement) &&
-      !STANDS_IN.some(([, condition]) => condition.test(conditionOf(statement))),
+      !isLimited(statement),
   )
   const conditions = new Set(unlimited.map(conditionOf))
   expect([...conditions].toSorted()).toEqual(Object.values(WITHOUT_TENANT).flat().toSorted())
@@ -98,12 +121,35 @@ const conditionOf = (statement: string) =>
     .replace(/^(select .*? from|delete from|update (?=\w+ set)) /, '')
     .replace(/ set .*? where/, ' where')
     .replaceAll(/\( ?select (?!value).*? from /g, '(select ')
-    .replaceAll(/ (order by|limit|returning) [^()]*(?=\)|$)/g, '')
+    .replace(/ returning .*$/, '')
+    .replaceAll(/ (order by|limit) [^()]*(?=\)|$)/g, '')
+    .replace(/\) some$/, ')')
 
-/** The statements that the stores of the application prepare at its start, in one spelling. */
+/** The terms of a condition and of those within it, without names of tables and brackets. */
+const termsOf = (condition: string) =>
+  condition
+    .replace(/^.*? where /, '')
+    .replaceAll('(select value from json_each(?))', '?')
+    .replaceAll(/\([\w., ]+\) > \([^)]*\)/g, 'position > ?')
+    .replaceAll(/(\([\w., ]+\)|\S+) in \(select \w+ where /g, '')
+    .replaceAll(/\b\w+\.(?=\w)/g, '')
+    .replaceAll('(', ' ')
+    .replaceAll(')', '')
+    .replaceAll(/ +/g, ' ')
+    .split(/ and | or /)
+    .map((term) => term.trim())
+
+/** The statements that the application prepares at its start, and those of exports, in one spelling. */
 async function statementsOfApp(): Promise<{ statements: string[]; tables: string[] }> {
   const seen = new Set<string>()
-  const add = (text: string) => seen.add(text.replaceAll('"', '').replaceAll(/\s+/g, ' ').trim())
+  const add = (text: string) =>
+    seen.add(
+      text
+        .replaceAll('"', '')
+        .replaceAll(/\+?\$\w+|\+\?/g, '?')
+        .replaceAll(/\s+/g, ' ')
+        .trim(),
+    )
   using undo = new DisposableStack()
   for (const name of ['prepare', 'query'] as const) {
     const original = Database.prototype[name]
@@ -133,6 +179,7 @@ async function statementsOfApp(): Promise<{ statements: string[]; tables: string
     undo.defer(() => Object.assign(prototype, { prepare, toSQL }))
   }
   await using app = await bootTestApp()
+  await exportEverything(app)
   const tables = app.db.client
     .query<{ name: string }, []>(
       `select m.name from sqlite_schema m, pragma_table_info(m.name) c
@@ -141,4 +188,22 @@ async function statementsOfApp(): Promise<{ statements: string[]; tables: string
     .all()
   const statements = [...seen].filter((text) => /^(select|update|delete|with)\b/i.test(text))
   return { statements, tables: tables.map(({ name }) => name) }
+}
+
+/** Exports a tenant and two of its people, with statements that are built for that. */
+async function exportEverything(app: Awaited<ReturnType<typeof bootTestApp>>) {
+  const { id: tenantId, key } = await app.tenant()
+  const person = { schema_id: 'user', traits: { email: 'ada@example.com' } }
+  const gate = app.client((await key('gate')).key)
+  const { id } = (await gate.post('/v1/gate/identities', person)).body
+  const columns = '(id, tenant_id, platform, platform_user_id, first_name, created_at, updated_at)'
+  const insert = `INSERT INTO passepartout_people ${columns} VALUES ('p', ?, 'telegram', '1', 'Ada', 0, 0)`
+  app.db.client.run(insert, [tenantId])
+  exportOf(app, tenantId)
+  using snapshot = openSnapshot(app.db)
+  expect(gateData(snapshot, tenantId, id)).toBeDefined()
+  expect(passepartoutData(snapshot, tenantId, 'p')).toBeDefined()
+  deliveriesAbout(snapshot, tenantId, id)
+  mailsAbout(snapshot, tenantId, id, 'ada@example.com')
+  auditOf(snapshot, tenantId, { id, objects: [`identity:${id}`] })
 }

@@ -1,27 +1,22 @@
-import type { Endpoint } from '../../src/delivery/endpoint-cache.ts'
 import type { EndpointChange, NewEndpoint } from '../../src/delivery/endpoints.ts'
 import type { Event } from '../../src/delivery/publish.ts'
 import type { DeliveryView } from '../../src/delivery/store/rows.ts'
 import type { Stream } from '../../src/delivery/stream.ts'
 import { rest } from '../engines/relay/fixture.ts'
-import { bootTestApp, type TestAppOptions } from '../support/app.ts'
+import { count, SECOND } from '../engines/relay/support.ts'
+import { bootTestApp, type TestApp, type TestAppOptions } from '../support/app.ts'
 
 export const SYSTEM = { kind: 'system' } as const
 
-export type GateFixture = Awaited<ReturnType<typeof bootGate>>
+const EVENT = { type: 'identity.login', payload: '{}', channels: [] }
 
-/** An application with one tenant, whose stream of gate the test publishes to by itself. */
-export async function bootGate(options: TestAppOptions = {}) {
-  const app = await bootTestApp(options)
-  const acme = await app.tenant('Acme')
-  const stream: Stream = { tenantId: acme.id, name: 'gate.live' }
+export type Gate = Awaited<ReturnType<typeof gateOf>>
+
+/** A new tenant, whose stream of gate the test publishes to by itself. */
+export async function gateOf(app: TestApp) {
+  const { id, key } = await app.tenant('Acme')
+  const stream: Stream = { tenantId: id, name: 'gate.live' }
   const { delivery, db, clock } = app
-
-  const createEndpoint = (url: string, fields: Partial<NewEndpoint> = {}): Promise<Endpoint> =>
-    delivery.endpoints.create(stream, SYSTEM, { url, format: 'raw', ...fields })
-
-  const change = ({ id }: { id: string }, fields: EndpointChange): Promise<Endpoint> =>
-    delivery.endpoints.update(stream, SYSTEM, id, fields)
 
   /** Events of one commit, each with its number in the body. */
   const publishMany = (count: number, fields: Partial<Event> = {}) =>
@@ -36,41 +31,38 @@ export async function bootGate(options: TestAppOptions = {}) {
     return message as NonNullable<typeof message>
   }
 
-  /** With its first attempt, and whatever follows that at once. */
-  async function deliver(fields: Partial<Event> = {}) {
-    const message = await publish(fields)
-    await rest(app)
-    return message
-  }
-
   function deliveryOf({ seq }: { seq: number }): DeliveryView {
     const [found] = delivery.deliveries.ofMessage(stream, seq, { limit: 1 })
     if (!found) throw new Error('the message has no delivery')
     return found
   }
 
-  const attemptsAt = ({ seq }: DeliveryView) => delivery.attempts.ofDelivery(stream.tenantId, seq)
-
   return {
     app,
     clock,
-    acme,
+    id,
+    key,
     stream,
-    createEndpoint,
-    change,
     publish,
     publishMany,
-    deliver,
     deliveryOf,
-    attemptsAt,
-    /** `[number, milliseconds since the delivery came to be, status]` of each attempt. */
-    storyOf: (message: { seq: number }): [number, number, string][] => {
-      const found = deliveryOf(message)
-      return attemptsAt(found).map(({ number, startedAt, status }) => [
-        number,
-        startedAt - found.createdAt,
-        status,
-      ])
+    rest: () => rest(app),
+    createEndpoint: (url: string, fields: Partial<NewEndpoint> = {}) =>
+      delivery.endpoints.create(stream, SYSTEM, { url, format: 'raw', ...fields }),
+    change: ({ id }: { id: string }, fields: EndpointChange) =>
+      delivery.endpoints.update(stream, SYSTEM, id, fields),
+    /** With its first attempt, and whatever follows that at once. */
+    deliver: async (fields: Partial<Event> = {}) => {
+      const message = await publish(fields)
+      await rest(app)
+      return message
+    },
+    attemptsAt: ({ seq }: DeliveryView) => delivery.attempts.ofDelivery(id, seq),
+    /** Until no attempt is left. */
+    toTheEnd: async () => {
+      await rest(app)
+      await clock.advance(5 * SECOND)
+      await rest(app)
     },
     states: () => {
       const counts: Record<string, number> = {}
@@ -78,10 +70,16 @@ export async function bootGate(options: TestAppOptions = {}) {
         counts[state] = (counts[state] ?? 0) + 1
       return counts
     },
-    hoursOf: ({ id }: { id: string }) =>
-      delivery.hours.between(id, clock.now() - 3_600_000, clock.now() + 1),
-    [Symbol.asyncDispose]: () => app.stop(),
+    /** How many messages, deliveries and attempts are stored. */
+    rows: () =>
+      ['messages', 'deliveries', 'attempts'].map((table) =>
+        count(app, `${table} where tenant_id = '${id}'`),
+      ),
   }
 }
 
-const EVENT = { type: 'identity.login', payload: '{}', channels: [] }
+/** The same in an application of its own. */
+export async function bootGate(options: TestAppOptions = {}) {
+  const app = await bootTestApp(options)
+  return { ...(await gateOf(app)), [Symbol.asyncDispose]: () => app.stop() }
+}

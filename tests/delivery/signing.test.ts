@@ -116,31 +116,16 @@ describe('Rotation', () => {
   const live = (secret: string): SigningSecret => ({ secret, expiresAt: null })
   const until = (secret: string, expiresAt: number): SigningSecret => ({ secret, expiresAt })
 
+  const aging = [live('b'), until('a', NOW + 5)]
+  const older = [live('d'), until('c', NOW + 1), until('b', NOW)]
+
   test.each([
     ['the first secret', [], 'a', grace, [live('a')]],
     ['a grace period', [live('a')], 'b', grace, [live('b'), until('a', NOW + HOUR)]],
     ['no grace period', [live('a')], 'b', noGrace, [live('b')]],
-    [
-      'older secrets, and one that has expired',
-      [live('d'), until('c', NOW + 1), until('b', NOW)],
-      'e',
-      grace,
-      [live('e'), until('d', NOW + HOUR), until('c', NOW + 1)],
-    ],
-    [
-      'the previous secret',
-      [live('b'), until('a', NOW + 5)],
-      'a',
-      grace,
-      [live('a'), until('b', NOW + HOUR)],
-    ],
-    [
-      'the current secret',
-      [live('b'), until('a', NOW + 5)],
-      'b',
-      grace,
-      [live('b'), until('a', NOW + 5)],
-    ],
+    ['an expired one', older, 'e', grace, [live('e'), until('d', NOW + HOUR), until('c', NOW + 1)]],
+    ['the previous secret', aging, 'a', grace, [live('a'), until('b', NOW + HOUR)]],
+    ['the current secret', aging, 'b', grace, aging],
   ])('with %s', (_, held, secret, options, expected) => {
     expect(rotate(Object.freeze(held), secret, options)).toEqual(expected)
   })

@@ -40,199 +40,85 @@ const leased = (change: Partial<Row> = {}): Row => ({
   ...change,
 })
 
-const after = (
-  row: Partial<Row>,
-  result: Outcome['result'],
-  change: Partial<Outcome> = {},
-  schedule = SCHEDULE,
-): Step => {
-  const outcome = { result, refuses: null, retryAfterMs: null, endedAt: NOW, ...change }
-  return stepAfter(leased(row), outcome, schedule)
+const after = (row: Partial<Row>, change: Partial<Outcome>, schedule = SCHEDULE): Step => {
+  const failed = { result: 'failed', refuses: null, retryAfterMs: null, endedAt: NOW } as const
+  return stepAfter(leased(row), { ...failed, ...change }, schedule)
 }
 
 /** A resend during the wait for the second retry. */
 const RESEND: Partial<Row> = {
-  trigger: 'resend',
-  attempts: 2,
-  tries: 2,
-  dueAt: NOW - 10,
-  resumeAt: NOW + 40_000,
+  ...({ trigger: 'resend', attempts: 2, tries: 2 } as const),
+  ...{ dueAt: NOW - 10, resumeAt: NOW + 40_000 },
 }
+const RETRY: Partial<Row> = { attempts: 1, tries: 1 }
 const LAST: Partial<Row> = { attempts: 2, tries: 2 }
+const OK: Partial<Outcome> = { result: 'succeeded' }
+const queued = { state: 'ready', trigger: 'resend', wanted: null } as const
+const waits = { state: 'waiting', queue: again, trigger: 'schedule' } as const
 
-test.each<[string, Partial<Row>, Outcome['result'], Partial<Outcome>, Partial<Step>]>([
+test.each<[string, Partial<Row>, Partial<Outcome>, Partial<Step>]>([
+  ['A success ends it', RETRY, OK, { state: 'succeeded', attempts: 2, endedAt: NOW }],
+  ['A failure is retried, behind first attempts', {}, {}, { ...waits, attempts: 1, tries: 1 }],
+  ['A failure is retried after its delay', {}, {}, { dueAt: NOW + 5000, endedAt: null }],
+  ['Tries count', { attempts: 7, tries: 1 }, {}, { attempts: 8, tries: 2, dueAt: NOW + 60_000 }],
+  ['The last failure ends it', LAST, {}, { state: 'failed', attempts: 3, tries: 3, endedAt: NOW }],
+  ['A long Retry-After counts', {}, { retryAfterMs: 30_000 }, { dueAt: NOW + 30_000 }],
+  ['A short Retry-After does not', {}, { retryAfterMs: 1000 }, { dueAt: NOW + 5000 }],
+  ['A replay stays a replay', { trigger: 'replay' }, {}, { trigger: 'replay' }],
+  ['A refusal of all ends it', {}, { refuses: 'all' }, { state: 'failed', endedAt: NOW }],
+  ['A refusal of one cancels it', {}, { refuses: 'message' }, { state: 'cancelled', endedAt: NOW }],
+  ['A success that refuses more', {}, { ...OK, refuses: 'all' }, { state: 'succeeded' }],
+  ['One that refuses the message', {}, { ...OK, refuses: 'message' }, { state: 'succeeded' }],
+  ['A failed resend keeps the schedule', RESEND, {}, { ...waits, attempts: 3, tries: 2 }],
+  ['A failed resend', RESEND, { retryAfterMs: 90_000 }, { dueAt: NOW + 40_000, resumeAt: null }],
   [
-    'A success ends the delivery',
-    { attempts: 1, tries: 1 },
-    'succeeded',
-    {},
-    { state: 'succeeded', attempts: 2, endedAt: NOW },
-  ],
-  [
-    'A failure is retried, behind first attempts',
-    {},
-    'failed',
-    {},
-    {
-      state: 'waiting',
-      queue: again,
-      trigger: 'schedule',
-      attempts: 1,
-      tries: 1,
-      dueAt: NOW + 5000,
-      endedAt: null,
-    },
-  ],
-  [
-    'A delay depends on the attempts of the run, not on all attempts',
-    { attempts: 7, tries: 1 },
-    'failed',
-    {},
-    { attempts: 8, tries: 2, dueAt: NOW + 60_000 },
-  ],
-  [
-    'The last failure ends it',
-    LAST,
-    'failed',
-    {},
-    { state: 'failed', attempts: 3, tries: 3, endedAt: NOW },
-  ],
-  [
-    'A long Retry-After is respected',
-    {},
-    'failed',
-    { retryAfterMs: 30_000 },
-    { dueAt: NOW + 30_000 },
-  ],
-  ['A short Retry-After is not', {}, 'failed', { retryAfterMs: 1000 }, { dueAt: NOW + 5000 }],
-  ['A replay stays a replay', { trigger: 'replay' }, 'failed', {}, { trigger: 'replay' }],
-  [
-    'A receiver that wants nothing more ends it',
-    {},
-    'failed',
-    { refuses: 'all' },
-    { state: 'failed', attempts: 1, endedAt: NOW },
-  ],
-  [
-    "A receiver that doesn't want the message cancels it",
-    {},
-    'failed',
-    { refuses: 'message' },
-    { state: 'cancelled', attempts: 1, endedAt: NOW },
-  ],
-  [
-    'A success that refuses more is a success',
-    {},
-    'succeeded',
-    { refuses: 'all' },
-    { state: 'succeeded' },
-  ],
-  [
-    'One that refuses the message, too',
-    {},
-    'succeeded',
-    { refuses: 'message' },
-    { state: 'succeeded' },
-  ],
-  [
-    'A failed resend leaves the schedule, whatever Retry-After says',
+    'A resend ends it',
     RESEND,
-    'failed',
-    { retryAfterMs: 90_000 },
-    {
-      state: 'waiting',
-      queue: again,
-      trigger: 'schedule',
-      attempts: 3,
-      tries: 2,
-      dueAt: NOW + 40_000,
-      resumeAt: null,
-    },
-  ],
-  [
-    'A successful resend ends it',
-    RESEND,
-    'succeeded',
-    {},
+    OK,
     { state: 'succeeded', attempts: 3, resumeAt: null, endedAt: NOW },
   ],
+  ['A wanted resend follows', { wanted: 'resend' }, {}, { ...queued, tries: 1, dueAt: NOW }],
+  ['It precedes the schedule', { wanted: 'resend' }, {}, { resumeAt: NOW + 5000 }],
+  ['It follows a resend', { ...RESEND, wanted: 'resend' }, {}, { ...queued, tries: 2, dueAt: NOW }],
+  ['It keeps the schedule', { ...RESEND, wanted: 'resend' }, {}, { resumeAt: NOW + 40_000 }],
   [
-    'A resend requested during an attempt follows it, before the schedule',
-    { wanted: 'resend' },
-    'failed',
-    {},
-    { state: 'ready', trigger: 'resend', tries: 1, dueAt: NOW, resumeAt: NOW + 5000, wanted: null },
-  ],
-  [
-    'A resend requested during a resend follows it, too',
-    { ...RESEND, wanted: 'resend' },
-    'failed',
-    {},
-    {
-      state: 'ready',
-      trigger: 'resend',
-      tries: 2,
-      dueAt: NOW,
-      resumeAt: NOW + 40_000,
-      wanted: null,
-    },
-  ],
-  [
-    'A resend requested during the last attempt is a new run',
+    'It follows the last',
     { ...LAST, wanted: 'resend' },
-    'failed',
     {},
-    {
-      state: 'ready',
-      trigger: 'resend',
-      run: 2,
-      attempts: 3,
-      tries: 0,
-      wanted: null,
-      endedAt: null,
-    },
+    { ...queued, run: 2, attempts: 3, tries: 0 },
   ],
   [
-    'A resend requested during a successful attempt is unnecessary',
+    'A wanted resend, after a success',
     { wanted: 'resend' },
-    'succeeded',
-    {},
+    OK,
     { state: 'succeeded', wanted: null },
   ],
   [
-    'A delivery cancelled during an attempt is not retried',
+    'Cancelled',
     { wanted: 'cancel' },
-    'failed',
     {},
     { state: 'cancelled', attempts: 1, wanted: null, endedAt: NOW },
   ],
+  ['Cancelled, but it succeeds', { wanted: 'cancel' }, OK, { state: 'succeeded' }],
   [
-    'It succeeds if the attempt does',
+    'Cancelled and interrupted',
     { wanted: 'cancel' },
-    'succeeded',
-    {},
-    { state: 'succeeded' },
+    { result: 'interrupted' },
+    { state: 'cancelled', attempts: 0 },
   ],
-  [
-    'It is cancelled if the attempt is interrupted',
-    { wanted: 'cancel' },
-    'interrupted',
-    {},
-    { state: 'cancelled', attempts: 0, wanted: null, endedAt: NOW },
-  ],
-])('%s', (_, row, result, change, step) => {
-  expect(after(row, result, change)).toMatchObject(step)
+])('After an attempt: %s', (_, row, change, step) => {
+  expect(after(row, change)).toMatchObject(step)
 })
 
 test('The only attempt of a schedule ends the delivery', () => {
   const once = { ...SCHEDULE, retryDelaysMs: [] }
-  expect(after({}, 'failed', {}, once)).toMatchObject({ state: 'failed', attempts: 1 })
+  expect(after({}, {}, once)).toMatchObject({ state: 'failed', attempts: 1 })
 })
 
 test('A retry is delayed by the jitter of its schedule', () => {
   const late = { ...SCHEDULE, random: () => 0.5 }
-  expect(after({}, 'failed', {}, late).dueAt).toBe(NOW + 5500)
-  expect(after({}, 'failed', {}, { ...late, jitter: 0 }).dueAt).toBe(NOW + 5000)
+  expect(after({}, {}, late).dueAt).toBe(NOW + 5500)
+  expect(after({}, {}, { ...late, jitter: 0 }).dueAt).toBe(NOW + 5000)
 })
 
 test.each<[string, Partial<Row>]>([
@@ -241,7 +127,7 @@ test.each<[string, Partial<Row>]>([
   ['A resend', RESEND],
   ['An attempt with a requested resend', { wanted: 'resend' }],
 ])('%s that is interrupted is repeated without being counted', (_, row) => {
-  const { state, ...same } = after(row, 'interrupted')
+  const { state, ...same } = after(row, { result: 'interrupted' })
   expect(state).toBe('ready')
   expect(leased(row)).toMatchObject(same)
 })
@@ -264,7 +150,7 @@ describe('A delivery that has ended', () => {
       ...{ state: 'ready', queue: first, run: 2, attempts: 3, tries: 0 },
       ...{ dueAt: NOW, resumeAt: null, endedAt: null },
     })
-    expect(after({ ...run, state: 'leased' }, 'failed')).toMatchObject({
+    expect(after({ ...run, state: 'leased' }, {})).toMatchObject({
       ...{ state: 'waiting', trigger: 'schedule', attempts: 4, tries: 1, dueAt: NOW + 5000 },
     })
   })

@@ -4,67 +4,43 @@ import { cookieIn, createCookie, preferenceIn, setCookie } from '../../src/http/
 const bringing = (cookie?: string) =>
   new Request('http://localhost/', cookie === undefined ? {} : { headers: { cookie } })
 
-describe('a cookie', () => {
-  test.each([
-    ['browser=abc', 'abc'],
-    ['a=1; browser=abc', 'abc'],
-    ['browser=abc; a=1', 'abc'],
-    ['a=1;browser=abc;b=2', 'abc'],
-    ['  browser = abc  ;', 'abc'],
-    ['browser=a=b==', 'a=b=='],
-    ['browser=', ''],
-    ['browser="abc"', '"abc"'],
-    ['browser=a%20b', 'a%20b'],
-    ['a; ; =x; browser=abc', 'abc'],
-  ])('is found by its name: %s', (header, value) => {
-    expect(cookieIn(bringing(header), 'browser')).toBe(value)
-  })
-
-  test.each([
-    [undefined],
-    [''],
-    [';'],
-    ['browser'],
-    ['Browser=abc'],
-    ['my_browser=abc'],
-    ['browser2=abc'],
-    ['__Host-browser=abc'],
-    ['a=browser=abc'],
-    ['a="1; b=2"'],
-  ])('is not there under another: %s', (header) => {
-    expect(cookieIn(bringing(header), 'browser')).toBeUndefined()
-  })
-
-  test('counts for the first of several, which is the one of the longest path', () => {
-    expect(cookieIn(bringing('browser=first; browser=second'), 'browser')).toBe('first')
-  })
-
-  test('is no member that objects have by themselves', () => {
-    expect(cookieIn(bringing('a=1'), '__proto__')).toBeUndefined()
-    expect(cookieIn(bringing('__proto__=x'), '__proto__')).toBe('x')
-  })
+test.each<[header: string | undefined, value: string | undefined]>([
+  ['browser=abc', 'abc'],
+  ['a=1; browser=abc', 'abc'],
+  ['a=1;browser=abc;b=2', 'abc'],
+  ['  browser = abc  ;', 'abc'],
+  ['browser=a=b==', 'a=b=='],
+  ['browser=', ''],
+  ['browser="abc"', '"abc"'],
+  ['browser=a%20b', 'a%20b'],
+  ['a; ; =x; browser=abc', 'abc'],
+  // The first has the longest path.
+  ['browser=first; browser=second', 'first'],
+  ...[undefined, '', ';', 'browser', 'Browser=abc', 'my_browser=abc', 'browser2=abc'].map(
+    (header): [string | undefined, undefined] => [header, undefined],
+  ),
+  ...['__Host-browser=abc', 'a=browser=abc', 'a="1; b=2"'].map((header): [string, undefined] => [
+    header,
+    undefined,
+  ]),
+])('The cookie "browser" in %j is %j', (header, value) => {
+  expect(cookieIn(bringing(header), 'browser')).toBe(value as string)
 })
 
-describe('a cookie that is set', () => {
-  test('is hidden from scripts, and sent along from elsewhere by links alone', () => {
-    expect(setCookie('browser', 'abc', { path: '/auth', isSecure: false })).toBe(
-      'browser=abc; Path=/auth; HttpOnly; SameSite=Lax',
-    )
-  })
-
-  test('goes over https alone where that is in use', () => {
-    expect(setCookie('browser', 'abc', { path: '/auth', isSecure: true })).toBe(
-      'browser=abc; Path=/auth; HttpOnly; SameSite=Lax; Secure',
-    )
-  })
-
-  test('comes back as it was set', () => {
-    const [pair] = setCookie('browser', 'Abc09', { path: '/', isSecure: true }).split(';')
-    expect(cookieIn(bringing(pair), 'browser')).toBe('Abc09')
-  })
+test('A cookie is no member that objects have by themselves', () => {
+  expect(cookieIn(bringing('a=1'), '__proto__')).toBeUndefined()
+  expect(cookieIn(bringing('__proto__=x'), '__proto__')).toBe('x')
 })
 
-describe('a cookie of this installation', () => {
+test('A cookie is hidden from scripts, stays on https, and comes back as it was set', () => {
+  const set = 'browser=abc; Path=/auth; HttpOnly; SameSite=Lax'
+  expect(setCookie('browser', 'abc', { path: '/auth', isSecure: false })).toBe(set)
+  expect(setCookie('browser', 'abc', { path: '/auth', isSecure: true })).toBe(`${set}; Secure`)
+  const [pair] = setCookie('browser', 'Abc09', { path: '/', isSecure: true }).split(';')
+  expect(cookieIn(bringing(pair), 'browser')).toBe('Abc09')
+})
+
+describe('A cookie of this installation', () => {
   const at = (baseUrl: string) =>
     createCookie({ name: 'browser', path: '/auth', baseUrl: () => baseUrl })
 
@@ -83,13 +59,10 @@ describe('a cookie of this installation', () => {
     expect(cookie.end()).toBe(`${set.replace('=abc', '=')}; Max-Age=0`)
   })
 
-  test('is not read under the name of another scheme', () => {
+  test('is not read under the name of another scheme, unless it is only a preference', () => {
     expect(at('https://example.com').in(bringing('browser=a; __Secure-browser=b'))).toBeUndefined()
     expect(at('https://example.com/id').in(bringing('browser=a'))).toBeUndefined()
     expect(at('http://example.com').in(bringing('__Host-browser=a'))).toBeUndefined()
-  })
-
-  test('that is only a preference is read under each, the safest first', () => {
     expect(preferenceIn(bringing('browser=a'), 'browser')).toBe('a')
     expect(preferenceIn(bringing('browser=a; __Host-browser=b'), 'browser')).toBe('b')
   })

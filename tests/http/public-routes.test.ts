@@ -1,39 +1,29 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { serve } from '../../src/http/serve.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { type Json, MINUTE } from '../engines/gate/fixture.ts'
-import {
-  bootFlows,
-  csrfOf,
-  type FlowFixture,
-  pathOf,
-} from '../engines/gate/sign-in/flows/fixture.ts'
+import { bootFlows, csrfOf, pathOf } from '../engines/gate/sign-in/flows/fixture.ts'
 import { newOperator } from '../support/operator.ts'
 
 /**
  * Every route of the application, asked without a key and without a session. What anybody may do
  * without end must write nothing.
  */
-const LIMIT = 5
-const AFTER = 5
+const LIMIT = 2
+const AFTER = 2
 const HOUR = 60 * MINUTE
 const KINDS = ['login', 'registration', 'recovery', 'verification', 'settings']
 /** Of the test bot. */
 const PEOPLE = ['ada', 'grace', 'konrad']
 const ACTOR = { kind: 'cli', source: 'test' } as const
 
-let fixture: FlowFixture
-let known: Awaited<ReturnType<typeof prepared>>
-let listener: ReturnType<typeof serve>
-beforeAll(async () => {
-  fixture = await bootFlows({
-    flags: { 'limits-sign-ins-per-minute': `${LIMIT}`, 'console-signup': 'open' },
-  })
-  await fixture.security({ passwordless_enabled: true })
-  known = await prepared()
-  const log = createLog({ level: 'error', format: 'text', now: () => 0, write: () => {} })
-  listener = serve(fixture.app.app, { host: '127.0.0.1', port: 0 }, log)
+const fixture = await bootFlows({
+  flags: { 'limits-sign-ins-per-minute': `${LIMIT}`, 'console-signup': 'open' },
 })
+await fixture.security({ passwordless_enabled: true })
+const known = await prepared()
+const log = createLog({ level: 'error', format: 'text', now: () => 0, write: () => {} })
+const listener = serve(fixture.app.app, { host: '127.0.0.1', port: 0 }, log)
 afterAll(async () => {
   await listener.stop()
   await fixture.app.stop()
@@ -46,9 +36,9 @@ async function prepared() {
   const signInLink = await app.operators.links.issueSignIn(ACTOR, operator.id)
   const { session_token } = await fixture.register('known@example.com')
   const expired: Json[] = []
-  for (let n = 0; n < 60; n++) expired.push(await fixture.start('login'))
+  for (let n = 0; n <= LIMIT + AFTER; n++) expired.push(await fixture.start('login'))
   const settings: Json[] = []
-  for (let n = 0; n < 60; n++) settings.push(await fixture.settings(session_token))
+  for (let n = 0; n <= LIMIT + AFTER; n++) settings.push(await fixture.settings(session_token))
   fixture.clock.jump(HOUR)
   const flows: Record<string, Json> = { settings: await fixture.settings(session_token) }
   for (const kind of KINDS.slice(0, 4)) flows[kind] = await fixture.start(kind)
@@ -143,43 +133,34 @@ const ask = ({ method, path, body }: Call, n: number, accept: string) =>
     ...(body && { body: JSON.stringify(body(n)) }),
   })
 
-/** Long enough for the limit of a minute, and not for anything to happen by itself. */
-async function nextMinute() {
-  fixture.clock.spend(MINUTE)
-}
-
-test('what is asked is every route that there is', () => {
-  expect(routes().length).toBeGreaterThan(150)
-  for (const one of ['GET /console/login', 'GET /auth/self-service/:kind', 'GET /healthz'])
-    expect(routes()).toContain(one)
-})
-
-describe.each(['text/html', 'application/json'])('a stranger who wants %s', (accept) => {
-  test('writes nothing more, on any route, once the share of a minute is used up', async () => {
+test.each(['text/html', 'application/json'])(
+  'A stranger who wants %s writes nothing more, on any route, once the share of a minute is used up',
+  async (accept) => {
+    expect(routes().length).toBeGreaterThan(150)
+    for (const one of ['GET /console/login', 'GET /auth/self-service/:kind', 'GET /healthz'])
+      expect(routes()).toContain(one)
     const unlimited: string[] = []
     for (const call of routes().flatMap(callsOf)) {
-      await nextMinute()
+      // Long enough for the limit of a minute, and not for anything to happen by itself.
+      fixture.clock.spend(MINUTE)
       for (let n = 0; n <= LIMIT; n++) await ask(call, n, accept)
       const before = writes()
       for (let n = LIMIT + 1; n <= LIMIT + AFTER; n++) await ask(call, n, accept)
       if (writes() !== before) unlimited.push(call.name)
     }
     expect(unlimited).toEqual([])
-  })
-})
+  },
+)
 
-test('to ask for the head alone writes nothing at all, on any route', async () => {
+test('Asking for the head alone writes nothing at all, on any route', async () => {
   const writing: string[] = []
-  for (const call of routes()
-    .flatMap(callsOf)
-    .filter(({ method }) => method === 'GET')) {
+  const reads = routes().flatMap(callsOf)
+  for (const call of reads.filter(({ method }) => method === 'GET')) {
     const before = writes()
-    for (const accept of ['text/html', 'application/json'])
-      await fetch(`${listener.url}${call.path(0)}`, {
-        method: 'HEAD',
-        headers: { accept },
-        redirect: 'manual',
-      })
+    for (const accept of ['text/html', 'application/json']) {
+      const url = `${listener.url}${call.path(0)}`
+      await fetch(url, { method: 'HEAD', headers: { accept }, redirect: 'manual' })
+    }
     if (writes() !== before) writing.push(call.name)
   }
   expect(writing).toEqual([])

@@ -9,34 +9,38 @@ import type { Engine } from '../../src/platform/engines.ts'
 import { createMetrics } from '../../src/platform/metrics/index.ts'
 import { bootTestApp } from '../support/app.ts'
 
+interface Slow {
+  key: string
+  path: string
+  type: string
+  parts: readonly [string, string]
+}
+
 /** The platform and the middleware with routes of the test's own, and a new key for each call. */
 export async function bootRoutes(routesOf: (access: Access) => AnyElysia) {
   const { platform, clock, tenant, stop } = await bootTestApp()
-  const { keys, metering } = platform
+  const { keys, metering, log } = platform
   const contexts = createRequestContexts({ clock, metering, perMinute: 6000 })
-  const access = createAccess({
-    keys,
-    contexts,
-    turns: createTurns(),
-    addressOf: () => undefined,
-    maxBody: 1000,
-  })
-  const middleware = createMiddleware({
-    log: platform.log,
-    metrics: createHttpMetrics(createMetrics()),
-    clientAddress: createClientAddress([]),
-    contexts,
-    routes: () => app,
-  })
+  const turns = createTurns()
+  const access = createAccess({ keys, contexts, turns, addressOf: () => undefined, maxBody: 1000 })
+  const metrics = createHttpMetrics(createMetrics())
+  const clientAddress = createClientAddress([])
+  const middleware = createMiddleware({ log, metrics, clientAddress, contexts, routes: () => app })
   const app = new Elysia({ normalize: false }).use(middleware).use(routesOf(access)) as AnyElysia
   const { key } = await tenant()
+
+  const ask = (path: string, type: string, secret: string, init: RequestInit): Promise<Response> =>
+    app.handle(
+      new Request(`http://localhost${path}`, {
+        ...init,
+        headers: { authorization: `Bearer ${secret}`, 'content-type': type },
+      }),
+    )
 
   async function as(engine: Engine, scopes?: string[]) {
     const { key: secret } = await key(engine, undefined, scopes)
     return async (method: string, path: string, body?: BodyInit, type = 'application/json') => {
-      const headers = { authorization: `Bearer ${secret}`, 'content-type': type }
-      const request = new Request(`http://localhost${path}`, { method, headers, body })
-      const response = await app.handle(request)
+      const response = await ask(path, type, secret, { method, body })
       return { status: response.status, body: await response.json() }
     }
   }
@@ -45,13 +49,10 @@ export async function bootRoutes(routesOf: (access: Access) => AnyElysia) {
   function slowly({ key, path, type, parts }: Slow) {
     const { readable: body, writable } = new TransformStream<Uint8Array, Uint8Array>()
     const writer = writable.getWriter()
-    const bytes = new TextEncoder()
-    const headers = { authorization: `Bearer ${key}`, 'content-type': type }
-    const request = new Request(`http://localhost${path}`, { method: 'POST', headers, body })
-    const answer = app.handle(request)
-    const begun = writer.write(bytes.encode(parts[0]))
+    const answer = ask(path, type, key, { method: 'POST', body })
+    const begun = writer.write(Buffer.from(parts[0]))
     async function end() {
-      await writer.write(bytes.encode(parts[1]))
+      await writer.write(Buffer.from(parts[1]))
       await writer.close()
       return await answer
     }
@@ -59,11 +60,4 @@ export async function bootRoutes(routesOf: (access: Access) => AnyElysia) {
   }
 
   return { as, slowly, key, keys, clock, [Symbol.asyncDispose]: stop }
-}
-
-interface Slow {
-  key: string
-  path: string
-  type: string
-  parts: readonly [string, string]
 }

@@ -35,39 +35,25 @@ type Init = Parameters<BoundedFetch>[1]
 const form = new URLSearchParams({ name: 'é b' })
 const FORM = 'content-type: application/x-www-form-urlencoded;charset=utf-8'
 const json = { 'Content-Type': 'application/json' }
-test.each<[line: string, Init, body: string, fields: string[]]>([
-  ['GET /a%20b?q=1 HTTP/1.1', {}, '', []],
-  ['POST /a%20b?q=1 HTTP/1.1', { method: 'POST' }, '', ['content-length: 0']],
+test.each<[Init, body: string, fields: string[]]>([
+  [{}, '', []],
+  [{ method: 'POST' }, '', ['content-length: 0']],
+  [{ method: 'post', body: form }, 'name=%C3%A9+b', ['content-length: 13', FORM]],
   [
-    'POST /a%20b?q=1 HTTP/1.1',
-    { method: 'post', body: form },
-    'name=%C3%A9+b',
-    ['content-length: 13', FORM],
-  ],
-  [
-    'POST /a%20b?q=1 HTTP/1.1',
-    { method: 'POST', headers: json, body: form },
-    'name=%C3%A9+b',
-    ['content-length: 13', 'content-type: application/json'],
-  ],
-  [
-    'PUT /a%20b?q=1 HTTP/1.1',
     { method: 'PUT', headers: { ...json, Authorization: 'Bearer x' }, body: '"é"' },
     Buffer.from('"é"').toString('latin1'),
     ['authorization: bearer x', 'content-length: 4', 'content-type: application/json'],
   ],
-  ['GET /a%20b?q=1 HTTP/1.1', { headers: { 'Accept-Encoding': 'gzip, br' } }, '', []],
-])('%#: %s is sent with %j', async (line, init, body, fields) => {
+  [{ headers: { 'Accept-Encoding': 'gzip, br' } }, '', []],
+])('%#: a request is sent with %j', async (init, body, fields) => {
   const target = await startTarget(answer('ok'))
   await bounded(`${target.url}/a%20b?q=1#part`, init)
   const [head = '', sent] = (target.requests[0] ?? '').split('\r\n\r\n')
   const [first, ...rest] = head.split('\r\n')
-  const framing = [
-    'accept-encoding: identity',
-    'connection: close',
-    `host: ${new URL(target.url).host}`,
-  ]
-  expect([first, sent]).toEqual([line, body])
+  const host = `host: ${new URL(target.url).host}`
+  const framing = ['accept-encoding: identity', 'connection: close', host]
+  const method = init?.method?.toUpperCase() ?? 'GET'
+  expect([first, sent]).toEqual([`${method} /a%20b?q=1 HTTP/1.1`, body])
   expect(rest.map((field) => field.toLowerCase()).sort()).toEqual([...fields, ...framing].sort())
 })
 
@@ -80,10 +66,10 @@ test('An answer has its status, headers and body', async () => {
   expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
 })
 
-test.each(['HTTP/1.1 204 No\r\nContent-Length: 2\r\n\r\nok', `${OK}Content-Length: 0\r\n\r\n`])(
+test.each(['204 No\r\nContent-Length: 2\r\n\r\nok', '200 OK\r\nContent-Length: 0\r\n\r\n'])(
   'An empty answer has no body: %j',
   async (text) => {
-    const { url } = await startTarget(writes(text))
+    const { url } = await startTarget(writes(`HTTP/1.1 ${text}`))
     const response = await bounded(url)
     expect([response.body, await response.text()]).toEqual([null, ''])
   },
@@ -93,87 +79,41 @@ const results: [title: string, Behavior, number | CallFailure['reason']][] = [
   ['a body up to the limit', answer('x'.repeat(LIMIT)), LIMIT],
   ['a longer body', answer('x'.repeat(LIMIT + 1)), 'too_large'],
   ['an endless body', pours(`${OK}\r\n`, 'x'.repeat(100)).behave, 'too_large'],
-  ['an endless head', pours(OK, `X-More: ${'a'.repeat(1000)}\r\n`).behave, 'protocol'],
   ['some interim answers', writes(`${HINTS.repeat(3)}${OK}Content-Length: 2\r\n\r\nok`), 2],
   ['endless interim answers', pours('', HINTS.repeat(100)).behave, 'protocol'],
-  ['a redirect', writes('HTTP/1.1 302 F\r\nLocation: /\r\n\r\nx'), 'redirect'],
-  ['another redirect', writes('HTTP/1.1 308 F\r\nLocation: /\r\n\r\nx'), 'redirect'],
-  ['another protocol', writes('220 mail.example\r\n\r\n'), 'protocol'],
+  ['a redirect', writes('HTTP/1.1 308 F\r\nLocation: /\r\n\r\nx'), 'redirect'],
   ['a switch', writes('HTTP/1.1 101 S\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'), 'protocol'],
   ['an end before the head', ends(''), 'reset'],
-  ['an end in the head', ends(`${OK}X-A: `), 'reset'],
   ['an end in the body', ends(`${OK}Content-Length: 5\r\n\r\nok`), 'reset'],
-  ['an end between chunks', ends(`${OK}Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n`), 'reset'],
 ]
-test.each(results)(
-  'The result of a call and the end of its connection: %s',
-  async (_, behave, expected) => {
-    const target = await startTarget(behave)
-    const result = await bounded(target.url).then(
-      async (response) => (await response.bytes()).length,
-      ({ reason }) => reason,
-    )
-    expect(result).toBe(expected)
-    expect(target.requests).toHaveLength(1)
-    await target.closed()
-  },
-)
-
-test('A packed body is not unpacked', async () => {
-  const packed = Bun.gzipSync(Buffer.alloc(100_000))
-  const { url } = await startTarget((socket) => {
-    socket.write(`${OK}Content-Encoding: gzip\r\nContent-Length: ${packed.length}\r\n\r\n`)
-    socket.end(packed)
-  })
-  const fetch = createBoundedFetch({ clock, maxBodyBytes: packed.length })
-  expect(await (await fetch(url)).bytes()).toHaveLength(packed.length)
-})
-
-test('300 calls that wait do not delay another one', async () => {
-  const held: (() => void)[] = []
-  const polls = await startTarget((socket) => held.push(() => answer('late')(socket, '')))
-  const other = await startTarget(answer('at once'))
-
-  const calls = Array.from({ length: 300 }, () => bounded(polls.url))
-  await eventually(() => held.length === 300)
-  expect(await (await bounded(other.url)).text()).toBe('at once')
-
-  for (const release of held) release()
-  const texts = await Promise.all(calls.map(async (call) => (await call).text()))
-  expect(new Set(texts)).toEqual(new Set(['late']))
-  await polls.closed()
+test.each(results)('A call ends with its connection: %s', async (_, behave, expected) => {
+  const target = await startTarget(behave)
+  const result = await bounded(target.url).then(
+    async (response) => (await response.bytes()).length,
+    ({ reason }) => reason,
+  )
+  expect(result).toBe(expected)
+  expect(target.requests).toHaveLength(1)
+  await target.closed()
 })
 
 const stalling: [string, Behavior][] = [
   ['head', () => {}],
   ['body', writes(`${OK}Content-Length: 100\r\n\r\nhalf`)],
 ]
-test.each(stalling)(
-  'The deadline and an abort end a call that waits for the %s',
-  async (_, behave) => {
-    const target = await startTarget(behave)
-    const caller = new AbortController()
-    const [late, aborted] = [
-      failureOf(bounded(target.url)),
-      failureOf(bounded(target.url, { signal: caller.signal })),
-    ]
-    await eventually(() => target.requests.length === 2)
-    caller.abort()
-    expect(await aborted).toMatchObject({ reason: 'aborted' })
-    await clock.advance(5000)
-    expect(await late).toMatchObject({ reason: 'timeout' })
-    await target.closed()
-  },
-)
-
-test('The deadline holds for the handshake too', async () => {
-  const asked = Promise.withResolvers<void>()
-  const socket = { data: () => asked.resolve() }
-  using mute = Bun.listen({ hostname: '127.0.0.1', port: 0, socket })
-  const failure = failureOf(bounded(`https://127.0.0.1:${mute.port}/`))
-  await asked.promise
+test.each(stalling)('Deadline and abort end a wait for the %s', async (_, behave) => {
+  const target = await startTarget(behave)
+  const caller = new AbortController()
+  const [late, aborted] = [
+    failureOf(bounded(target.url)),
+    failureOf(bounded(target.url, { signal: caller.signal })),
+  ]
+  await eventually(() => target.requests.length === 2)
+  caller.abort()
+  expect(await aborted).toMatchObject({ reason: 'aborted' })
   await clock.advance(5000)
-  expect(await failure).toMatchObject({ reason: 'timeout' })
+  expect(await late).toMatchObject({ reason: 'timeout' })
+  await target.closed()
 })
 
 test('A signal that is aborted before the call sends nothing, and one after it changes nothing', async () => {
@@ -218,20 +158,15 @@ test('The message of a failure names the host and nothing that may be secret', a
   ])
 })
 
-const authority = await createAuthority()
-const second = await createAuthority('Second')
-const NAME = 'localhost'
-test.each<[string, Parameters<typeof createIdentity>[0], number]>([
-  ['an authority', { authority, name: NAME }, 1],
-  ['another authority', { authority: second, name: NAME }, 1],
-  ['another name', { authority, name: 'other.example' }, 0],
-  ['an address alone', { authority, ip: '127.0.0.1' }, 0],
-  ['an expired one', { authority, name: NAME, valid: [-2, -1] }, 0],
-])('The certificate decides before anything is sent: %s', async (_, wanted, requests) => {
-  const target = await startTlsTarget(await createIdentity(wanted))
-  const fetch = createBoundedFetch({ clock, ca: [authority.cert, second.cert] })
-  const call = fetch(`https://${NAME}:${target.port}/`)
-  if (requests === 1) expect(await (await call).text()).toBe('over tls')
-  else expect(await failureOf(call)).toMatchObject({ reason: 'tls' })
-  expect(target.seen.requests).toBe(requests)
+test('The certificate of a trusted authority decides before anything is sent', async () => {
+  const [first, second] = [await createAuthority(), await createAuthority('Second')]
+  const fetch = createBoundedFetch({ clock, ca: [first.cert, second.cert] })
+  const [good, bad] = [
+    await startTlsTarget(await createIdentity({ authority: second, name: 'localhost' })),
+    await startTlsTarget(await createIdentity({ authority: first, name: 'other.example' })),
+  ]
+  expect(await (await fetch(`https://localhost:${good.port}/`)).text()).toBe('over tls')
+  const refused = failureOf(fetch(`https://localhost:${bad.port}/`))
+  expect(await refused).toMatchObject({ reason: 'tls' })
+  expect([good.seen.requests, bad.seen.requests]).toEqual([1, 0])
 })

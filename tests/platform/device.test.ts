@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { deviceOf } from '../../src/platform/device.ts'
 
 const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)'
@@ -10,7 +10,6 @@ const MAC = `${INTEL} ${CHROME} Safari/537.36`
 const LINUX = `Mozilla/5.0 (X11; Linux x86_64) ${CHROME} Safari/537.36`
 const ANDROID = `Mozilla/5.0 (Linux; Android 10; K) ${WEBKIT}`
 const IPHONE = `Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) ${APPLE}`
-const IPAD = `Mozilla/5.0 (iPad; CPU OS 17_5 like Mac OS X) ${APPLE}`
 const GECKO = 'rv:127.0) Gecko/20100101 Firefox/127.0'
 
 test.each<[string | null, string, string]>([
@@ -18,26 +17,16 @@ test.each<[string | null, string, string]>([
   ['Chrome', 'macOS', MAC],
   ['Chrome', 'Linux', LINUX],
   ['Chrome', 'Android', `${ANDROID} Chrome/126.0.0.0 Mobile Safari/537.36`],
-  ['Chrome', 'ChromeOS', LINUX.replace('Linux x86_64', 'CrOS x86_64 14541.0.0')],
   ['Chrome', 'iPhone', `${IPHONE} CriOS/126.0.6478.54 Mobile/15E148 Safari/604.1`],
-  ['Chrome', 'iPad', `${IPAD} CriOS/126.0.6478.54 Mobile/15E148 Safari/604.1`],
   ['Safari', 'iPhone', `${IPHONE} Version/17.5 Mobile/15E148 Safari/604.1`],
-  ['Safari', 'iPad', `${IPAD} Version/17.5 Mobile/15E148 Safari/604.1`],
   ['Safari', 'iPod', `${IPHONE} Version/12.1 Safari/604.1`.replace('iPhone', 'iPod touch')],
   ['Safari', 'macOS', `${INTEL} ${APPLE} Version/17.5 Safari/605.1.15`],
-  ['Firefox', 'Windows', `Mozilla/5.0 (Windows NT 10.0; Win64; x64; ${GECKO}`],
   ['Firefox', 'Linux', `Mozilla/5.0 (X11; Ubuntu; Linux x86_64; ${GECKO}`],
-  ['Firefox', 'macOS', `Mozilla/5.0 (Macintosh; Intel Mac OS X 14.5; ${GECKO}`],
   ['Firefox', 'Android', 'Mozilla/5.0 (Android 14; Mobile; rv:127.0) Gecko/127.0 Firefox/127.0'],
-  ['Firefox', 'iPhone', `${IPHONE} FxiOS/127.0 Mobile/15E148 Safari/605.1.15`],
   ['Edge', 'Windows', `${WINDOWS} Edg/126.0.0.0`],
-  ['Edge', 'Android', `${ANDROID} Chrome/126.0.0.0 Mobile Safari/537.36 EdgA/126.0.0.0`],
   ['Edge', 'iPhone', `${IPHONE} Version/17.0 EdgiOS/126.0.2592.56 Mobile/15E148 Safari/605.1.15`],
   ['Opera', 'Windows', `${WINDOWS} OPR/111.0.0.0`],
-  ['Vivaldi', 'Linux', `${LINUX} Vivaldi/6.8.3381.44`],
   ['Samsung Internet', 'Android', `${ANDROID} SamsungBrowser/25.0 Chrome/121.0.0.0 Mobile`],
-  ['Yandex Browser', 'Windows', `${WINDOWS} YaBrowser/24.6.0.0`],
-  ['DuckDuckGo', 'macOS', `${MAC} Ddg/17.5`],
   [
     'Internet Explorer',
     'Windows',
@@ -68,35 +57,28 @@ test.each([
   expect(deviceOf(userAgent)).toBeNull()
 })
 
-describe('A hostile user agent', () => {
-  const pieces = `Mozilla/5.0_( Macintosh _FxiOS opt/1 opr/ version/1 windows_nt_1 like_android android_1.
-    iphone ipad ipod os_1_ mac_os_x_1. webos/1 blackberry1/ rim_tablet_os_ nexus_7 slackbot-a
-    linespider- yahoo__ edga/ _Ddg/1. rv:1 se_1. se_2.x chrome/1 safari 1 1. _1 . _ / ( )
-    constructor/1_ Approve/1_`
-  const PIECES = [
-    ...pieces.split(/\s+/).map((piece) => piece.replaceAll('_', ' ')),
-    ...['_1', 'os 1_', '\n', '\ud800', '😀'],
-  ]
+const PIECES =
+  `Mozilla/5.0_( Macintosh _FxiOS opt/1 opr/ version/1 windows_nt_1 like_android android_1.
+  iphone ipad ipod os_1_ mac_os_x_1. webos/1 blackberry1/ rim_tablet_os_ nexus_7 slackbot-a
+  linespider- yahoo__ edga/ _Ddg/1. rv:1 se_1. se_2.x chrome/1 safari 1 1. _1 . _ / ( )
+  constructor/1_ Approve/1_ os_1_ \ud800 😀`
+    .split(/\s+/)
+    .map((piece) => piece.replaceAll('_', ' '))
+
+test('A hostile user agent brings no name of its own and takes no longer than another', () => {
   const texts = PIECES.flatMap((head) =>
     PIECES.flatMap((tail) => [
       (head + tail.repeat(512)).slice(0, 512),
       (head + tail).repeat(512).slice(0, 512),
     ]),
   )
-
-  test('brings no name of its own', () => {
-    const named = new Set(texts.flatMap((text) => Object.values(deviceOf(text) ?? {})))
-    expect([...named].filter((name) => /approve|constructor|[^\w ]/i.test(name ?? ''))).toEqual([])
-  })
-
-  test('takes no longer than another', () => {
-    const msFor = (text: string) => {
-      const begun = performance.now()
-      deviceOf(text)
-      return performance.now() - begun
-    }
-    // Other work of the machine slows down single runs.
-    const isSlow = (text: string) => Array.from({ length: 20 }).every(() => msFor(text) > 5)
-    expect(texts.filter(isSlow)).toEqual([])
-  })
+  const msFor = (text: string) => {
+    const begun = performance.now()
+    for (const name of Object.values(deviceOf(text) ?? {}))
+      expect(name ?? '').not.toMatch(/approve|constructor|[^\w ]/i)
+    return performance.now() - begun
+  }
+  // Other work of the machine slows down single runs.
+  const isSlow = (text: string) => Array.from({ length: 20 }).every(() => msFor(text) > 5)
+  expect(texts.filter(isSlow)).toEqual([])
 })

@@ -1,18 +1,15 @@
 import { expect, test } from 'bun:test'
 import { AppError, invalid, notFound, renamed } from '../../src/platform/errors.ts'
 
-test('An error about a field names it before the problem', () => {
+test('An error names its field before the problem; without a field it is its sentence', () => {
   const problem = 'must be an http or https URL'
   const options = { field: 'url', rule: 'format' } as const
   const error = invalid(problem, options)
   expect(error.message).toBe(`url: ${problem}`)
   expect(error).toMatchObject({ kind: 'invalid', code: 'invalid', problem, ...options })
-})
-
-test('An error about no field is its sentence', () => {
-  const error = notFound('job not found')
-  expect(error).toMatchObject({ message: 'job not found', problem: 'job not found' })
-  expect([error.field, error.rule]).toEqual([undefined, undefined])
+  const plain = notFound('job not found')
+  expect(plain).toMatchObject({ message: 'job not found', problem: 'job not found' })
+  expect([plain.field, plain.rule]).toEqual([undefined, undefined])
 })
 
 test('Several field errors are lines of one message', () => {

@@ -13,7 +13,6 @@ test('A draft takes a free name, and no taken one, not even of a broken link', (
   for (const name of ['taken', 'link'])
     expect(() => giveName(at('draft'), at(name))).toThrow(`${at(name)} already exists`)
   expect(readFileSync(at('taken'), 'utf8')).toBe('old')
-
   giveName(at('draft'), at('free'))
   expect(readFileSync(at('free'), 'utf8')).toBe('new')
   expect(existsSync(at('draft'))).toBe(false)

@@ -41,79 +41,58 @@ test.each([
   expect(memberText(json, name)).toBe(text as string)
 })
 
-test('Each member of 5,000 random objects parses as it does within the whole', () => {
-  const random = seeded(20261121)
+test('Each member of 500 random objects parses as it does within the whole', () => {
   let members = 0
-  for (let round = 0; round < 5000; round++) {
-    const json = space(random) + writeObject(random, 4) + space(random)
+  for (let round = 0; round < 500; round++) {
+    const json = space() + writeObject(4) + space()
     const parsed = JSON.parse(json) as Record<string, unknown>
-    for (const name of Object.keys(parsed)) {
+    for (const name of new Set([...Object.keys(parsed), ...NAMES])) {
       const text = memberText(json, name)
-      if (text === undefined) throw new Error(`${name} not found in ${json}`)
-      if (text.trim() !== text) throw new Error(`space around ${text}`)
-      if (!json.includes(text)) throw new Error(`${text} is not from ${json}`)
+      if (Object.hasOwn(parsed, name) !== (text !== undefined)) throw new Error(`${name}: ${json}`)
+      if (text === undefined) continue
+      if (text.trim() !== text || !json.includes(text)) throw new Error(`${text} in ${json}`)
       expect(JSON.parse(text)).toEqual(parsed[name])
       members++
     }
-    for (const name of NAMES)
-      if (!Object.hasOwn(parsed, name) && memberText(json, name) !== undefined)
-        throw new Error(`${name} found in ${json}`)
   }
-  expect(members).toBeGreaterThan(5000)
+  expect(members).toBeGreaterThan(500)
 })
 
-type Random = () => number
-
+let state = 20261121
 /** Mulberry32: the same numbers on every machine. */
-function seeded(seed: number): Random {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
+function random(): number {
+  state = (state + 0x6d2b79f5) | 0
+  let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+  mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+  return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
 }
 
 const NAMES = [...'payload __proto__ constructor a a"b a\\ } 0 é😀'.split(' '), '', 'a\nb']
 const PIECES = [...'a " \\ { } [ ] , : é 😀 \\" payload'.split(' '), ' ', '\n']
 const SCALARS = 'null true false 0 -0 1.0 1E2 -1.5e-7 12345678901234567890'.split(' ')
-const SPACES = ['', '', '', ' ', '\n', '\t', '\r\n  ']
 
-const pick = <T>(random: Random, from: readonly T[]): T =>
-  from[Math.floor(random() * from.length)] as T
+const pick = (from: string[]) => from[Math.floor(random() * from.length)] ?? ''
+const many = (make: () => string) => Array.from({ length: Math.floor(random() * 6) }, make)
+const space = () => pick(['', '', '', ' ', '\n', '\t', '\r\n  '])
+const spaced = (text: string) => space() + text + space()
 
-const many = <T>(random: Random, most: number, make: () => T): T[] =>
-  Array.from({ length: Math.floor(random() * (most + 1)) }, make)
-
-const space = (random: Random) => pick(random, SPACES)
-const spaced = (random: Random, text: string) => space(random) + text + space(random)
-
-function writeValue(random: Random, levels: number): string {
+function writeValue(levels: number): string {
   const kind = random()
-  if (levels > 0 && kind < 0.2) return writeObject(random, levels - 1)
-  if (levels > 0 && kind < 0.4)
-    return `[${many(random, 4, () => spaced(random, writeValue(random, levels - 1))).join(',') || space(random)}]`
-  if (kind < 0.7) return writeString(random, many(random, 5, () => pick(random, PIECES)).join(''))
-  return pick(random, SCALARS)
+  if (levels > 0 && kind < 0.2) return writeObject(levels - 1)
+  if (levels > 0 && kind < 0.4) return `[${many(() => spaced(writeValue(levels - 1))).join(',')}]`
+  return kind < 0.7 ? writeString(many(() => pick(PIECES)).join('')) : pick(SCALARS)
 }
 
-function writeObject(random: Random, levels: number): string {
-  const members = many(random, 5, () => {
-    const key = spaced(random, writeString(random, pick(random, NAMES)))
-    return `${key}:${spaced(random, writeValue(random, levels))}`
-  })
-  return `{${members.join(',') || space(random)}}`
-}
+const writeObject = (levels: number): string =>
+  `{${many(() => `${spaced(writeString(pick(NAMES)))}:${spaced(writeValue(levels))}`).join(',')}}`
 
 /** Any character may be spelled as an escape; some have to be. */
-const writeString = (random: Random, text: string): string =>
-  `"${Array.from({ length: text.length }, (_, at) => writeUnit(random, text, at)).join('')}"`
-
-function writeUnit(random: Random, text: string, at: number): string {
-  const code = text.charCodeAt(at).toString(16).padStart(4, '0')
-  if (random() < 0.1) return `\\u${code}`
-  return /["\\\n]/.test(text.charAt(at))
-    ? JSON.stringify(text.charAt(at)).slice(1, -1)
-    : text.charAt(at)
-}
+const writeString = (text: string): string =>
+  `"${text
+    .split('')
+    .map((unit) =>
+      random() < 0.1
+        ? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+        : unit.replace(/["\\\n]/, (it) => JSON.stringify(it).slice(1, -1)),
+    )
+    .join('')}"`

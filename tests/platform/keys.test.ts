@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { checkDigits } from '../../src/platform/crypto.ts'
 import type { Engine } from '../../src/platform/engines.ts'
 import { useApp } from '../support/app.ts'
@@ -9,53 +9,43 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 const app = await useApp()
 const { keys, tenants } = app.platform
+const rowsOf = (sql: string, ...values: string[]) =>
+  app.db.client.query<Record<string, string>, string[]>(sql).all(...values)
 
-describe('A new key', () => {
-  test.each<[Engine, RegExp]>([
-    ['gate', /^svc_gate_live_sk_[0-9A-Za-z]{43}$/],
-    ['passepartout', /^svc_passepartout_live_sk_[0-9A-Za-z]{43}$/],
-    ['relay', /^svc_relay_live_sk_[0-9A-Za-z]{43}$/],
-    ['clockwork', /^svc_clockwork_[0-9A-Za-z]{43}$/],
-  ])('of %s has its form, ends with check digits and is not stored', async (engine, form) => {
-    const acme = await app.tenant()
-    const { key } = await acme.key(engine)
+test.each<[Engine, RegExp]>([
+  ['gate', /^svc_gate_live_sk_[0-9A-Za-z]{43}$/],
+  ['passepartout', /^svc_passepartout_live_sk_[0-9A-Za-z]{43}$/],
+  ['relay', /^svc_relay_live_sk_[0-9A-Za-z]{43}$/],
+  ['clockwork', /^svc_clockwork_[0-9A-Za-z]{43}$/],
+])(
+  'A new key of %s has its form, ends with check digits and is not stored',
+  async (engine, form) => {
+    const { key } = await (await app.tenant()).key(engine)
     expect(key).toMatch(form)
     const secret = key.slice(-43)
     expect(secret.slice(37)).toBe(checkDigits(secret.slice(0, 37)))
-    const stored = JSON.stringify(app.db.client.query('SELECT * FROM api_keys').all())
+    const stored = JSON.stringify(rowsOf('SELECT * FROM api_keys'))
     expect(stored).not.toContain(secret)
     expect(stored).toContain(`${secret.slice(0, 4)}…${key.slice(-4)}`)
-  })
+  },
+)
 
-  test('stands for its tenant, engine, environment and all scopes of the engine', async () => {
-    const acme = await app.tenant()
-    const issued = await acme.key('relay', 'test')
-    expect(keys.verify(issued.key)).toEqual({
-      keyId: issued.id,
-      tenantId: acme.id,
-      tenantStatus: 'active',
-      plan: 'unlimited',
-      spendCapCents: null,
-      engine: 'relay',
-      environment: 'test',
-      scopes: new Set(['relay:send', 'relay:read', 'relay:endpoints']),
-    })
+test('A new key stands for tenant, engine, environment and scopes, and is refused if one is invalid', async () => {
+  const { id: tenantId, key } = await app.tenant()
+  const issued = await key('relay', 'test')
+  expect(keys.verify(issued.key)).toEqual({
+    ...{ keyId: issued.id, tenantId, tenantStatus: 'active', plan: 'unlimited' },
+    ...{ spendCapCents: null, engine: 'relay', environment: 'test' },
+    scopes: new Set(['relay:send', 'relay:read', 'relay:endpoints']),
   })
+  const { scopes } = await key('gate', 'live', ['authorize', 'orders:read', 'authorize'])
+  expect(scopes).toEqual(['authorize', 'orders:read'])
 
-  test('may have scopes of the tenant, each once', async () => {
-    const acme = await app.tenant()
-    const { scopes } = await acme.key('gate', 'live', ['authorize', 'orders:read', 'authorize'])
-    expect(scopes).toEqual(['authorize', 'orders:read'])
-  })
-
-  test('is refused with an unknown tenant, invalid scopes or a wrong environment', async () => {
-    const acme = await app.tenant()
-    const unknown = keys.issue(CLI, { tenantId: 'none', engine: 'gate' })
-    await expect(unknown).rejects.toMatchObject({ kind: 'not_found' })
-    for (const scopes of [[], ['Has Space'], ['']])
-      await expect(acme.key('gate', 'live', scopes)).rejects.toMatchObject({ field: 'scopes' })
-    await expect(acme.key('clockwork', 'live')).rejects.toMatchObject({ field: 'environment' })
-  })
+  const unknown = keys.issue(CLI, { tenantId: 'none', engine: 'gate' })
+  await expect(unknown).rejects.toMatchObject({ kind: 'not_found' })
+  for (const scopes of [[], ['Has Space'], ['']])
+    await expect(key('gate', 'live', scopes)).rejects.toMatchObject({ field: 'scopes' })
+  await expect(key('clockwork', 'live')).rejects.toMatchObject({ field: 'environment' })
 })
 
 test('An invalid key is refused, a mistyped one by its check digits without a lookup', async () => {
@@ -72,7 +62,6 @@ test('An invalid key is refused, a mistyped one by its check digits without a lo
     'é'.repeat(100_000),
   ])
     expect(keys.verify(key), key.slice(0, 80)).toBeUndefined()
-
   app.db.client.run('ALTER TABLE api_keys RENAME TO hidden')
   const reversed = secret.slice(0, -6) + [...secret.slice(-6)].reverse().join('')
   const results = [`${secret.slice(0, -1)}!`, reversed].map(keys.verify)
@@ -80,56 +69,40 @@ test('An invalid key is refused, a mistyped one by its check digits without a lo
   expect(results).toEqual([undefined, undefined])
 })
 
-describe('A rotation', () => {
-  test('makes a key with the same rights; the old one works for the grace period', async () => {
-    const acme = await app.tenant()
-    const old = await acme.key('relay', 'test', ['relay:send'])
-    const fresh = await keys.rotate(CLI, old.id, 60_000)
-    expect(fresh).toMatchObject({ engine: 'relay', environment: 'test', scopes: ['relay:send'] })
-    expect(fresh.key).not.toBe(old.key)
-    await app.clock.advance(59_999)
-    expect(keys.verify(old.key)?.keyId).toBe(old.id)
-    await app.clock.advance(1)
-    expect(keys.verify(old.key)).toBeUndefined()
-    expect(keys.verify(fresh.key)?.keyId).toBe(fresh.id)
-  })
+test('A rotation makes a key with the same rights; the old one works for the grace period', async () => {
+  const acme = await app.tenant()
+  const old = await acme.key('relay', 'test', ['relay:send'])
+  const fresh = await keys.rotate(CLI, old.id, 60_000)
+  expect(fresh).toMatchObject({ engine: 'relay', environment: 'test', scopes: ['relay:send'] })
+  expect(fresh.key).not.toBe(old.key)
+  await app.clock.advance(59_999)
+  expect(keys.verify(old.key)?.keyId).toBe(old.id)
+  await app.clock.advance(1)
+  expect(keys.verify(old.key)).toBeUndefined()
+  expect(keys.verify(fresh.key)?.keyId).toBe(fresh.id)
 
-  test('is refused for a revoked, expired, rotated or unknown key', async () => {
-    const acme = await app.tenant()
-    const [revoked, rotated, expired] = [await acme.key(), await acme.key(), await acme.key()]
-    await keys.revoke(CLI, revoked.id)
-    const successor = await keys.rotate(CLI, rotated.id, 60_000)
-    await keys.rotate(CLI, expired.id, 0)
-    expect(keys.verify(expired.key)).toBeUndefined()
-
-    const ids = [revoked.id, rotated.id, expired.id, 'nothing']
-    const refusals = await Promise.allSettled(ids.map((id) => keys.rotate(CLI, id, 0)))
-    expect(refusals).toMatchObject([
-      { reason: { message: 'the key is revoked or expired' } },
-      { reason: { message: `the key has already been rotated, to ${successor.id}` } },
-      { reason: { message: 'the key is revoked or expired' } },
-      { reason: { message: 'key not found' } },
-    ])
-  })
-})
-
-test('A revoked key is refused at once; a second revocation changes nothing', async () => {
-  const key = await (await app.tenant()).key()
-  const first = await keys.revoke(CLI, key.id)
-  await app.clock.advance(1000)
-  expect(await keys.revoke(CLI, key.id)).toEqual(first)
-  expect(keys.verify(key.key)).toBeUndefined()
-  const rows = app.db.client.query(
-    "SELECT 1 FROM audit_log WHERE action = 'key.revoked' AND object = ?",
-  )
-  expect(rows.all(`key:${key.id}`)).toHaveLength(1)
+  const [revoked, rotated, expired] = [await acme.key(), await acme.key(), await acme.key()]
+  const first = await keys.revoke(CLI, revoked.id)
+  const successor = await keys.rotate(CLI, rotated.id, 60_000)
+  await keys.rotate(CLI, expired.id, 0)
+  for (const { key } of [revoked, expired]) expect(keys.verify(key)).toBeUndefined()
+  for (const [id, message] of [
+    [revoked.id, 'the key is revoked or expired'],
+    [rotated.id, `the key has already been rotated, to ${successor.id}`],
+    [expired.id, 'the key is revoked or expired'],
+    ['nothing', 'key not found'],
+  ] as const)
+    await expect(keys.rotate(CLI, id, 0)).rejects.toThrow(message)
+  // A second revocation changes nothing.
+  expect(await keys.revoke(CLI, revoked.id)).toEqual(first)
+  const audited = "SELECT 1 FROM audit_log WHERE action = 'key.revoked' AND object = ?"
+  expect(rowsOf(audited, `key:${revoked.id}`)).toHaveLength(1)
 })
 
 test('A change of a key or its tenant by another process takes effect at once', async () => {
   const { id, secret } = await app.tenant()
   await tenants.suspend(CLI, id, 'billing')
   expect(keys.verify(secret)?.tenantStatus).toBe('suspended')
-
   using elsewhere = new Database(app.db.file)
   elsewhere.query("UPDATE tenants SET status = 'renewal_unpaid' WHERE id = ?").run(id)
   await nextTurn()
@@ -175,20 +148,11 @@ test('Every change of a key or tenant is audited with actor and object, and with
   await tenants.change(CLI, id, { plan: 'metered', spendCapCents: 500 })
   await tenants.suspend(CLI, id, 'billing')
   await tenants.resume(CLI, id)
-
-  const rows = app.db.client
-    .query<Record<string, string>, [string]>(
-      'SELECT * FROM audit_log WHERE tenant_id = ? ORDER BY seq',
-    )
-    .all(id)
+  const rows = rowsOf('SELECT * FROM audit_log WHERE tenant_id = ? ORDER BY seq', id)
+  const ofTenant = (verb: string) => `tenant.${verb} tenant:${id}`
   expect(rows.map(({ action, object }) => `${action} ${object}`)).toEqual([
-    `tenant.created tenant:${id}`,
-    `key.created key:${key.id}`,
-    `key.rotated key:${key.id}`,
-    `key.revoked key:${fresh.id}`,
-    `tenant.changed tenant:${id}`,
-    `tenant.suspended tenant:${id}`,
-    `tenant.resumed tenant:${id}`,
+    ...[ofTenant('created'), `key.created key:${key.id}`, `key.rotated key:${key.id}`],
+    ...[`key.revoked key:${fresh.id}`, ...['changed', 'suspended', 'resumed'].map(ofTenant)],
   ])
   for (const row of rows) {
     expect(row).toMatchObject({ actor_kind: 'cli', source: 'ada@host' })

@@ -3,8 +3,6 @@ import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { basename, join, normalize } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { type Static, Type } from '@sinclair/typebox'
-import { Value } from '@sinclair/typebox/value'
 import { extract } from 'tar-stream'
 import manifest from '../../package.json' with { type: 'json' }
 import { writeArchive } from '../../scripts/release/archive.ts'
@@ -86,50 +84,42 @@ test('Checksums are sorted by name, in the form of sha256sum', async () => {
   expect(checksums(files)).toBe(line(files[1]) + line(files[0]))
 })
 
-describe('An archive', () => {
-  /** Its files by their path within its folder, and its bytes. */
-  async function archived(folder: string) {
-    const executable = join(folder, 'gatehouse-1.2.3-plan9')
-    const outfile = `${executable}.tar.gz`
-    await Bun.write(executable, 'not really')
-    const companions = { 'THIRD-PARTY-NOTICES': 'notices', 'gatehouse.cdx.json': '{}' }
-    await writeArchive({ root: ROOT, executable, companions, outfile, time: 1_767_225_600 })
-    const bytes = await Bun.file(outfile).bytes()
-    const entries = extract()
-    entries.end(Bun.gunzipSync(bytes))
-    const files = new Map<string, { mode: number | undefined; text: string }>()
-    for await (const entry of entries) {
-      const { name, mode } = entry.header
-      const text = (await buffer(entry)).toString()
-      files.set(name.replace('gatehouse-1.2.3-plan9/', ''), { mode, text })
-    }
-    return { bytes, files }
+/** The files of an archive by their path within its folder, and its bytes. */
+async function archived() {
+  using folder = temporaryFolder()
+  const executable = join(folder.path, 'gatehouse-1.2.3-plan9')
+  const outfile = `${executable}.tar.gz`
+  await Bun.write(executable, 'not really')
+  const companions = { 'THIRD-PARTY-NOTICES': 'notices', 'gatehouse.cdx.json': '{}' }
+  await writeArchive({ root: ROOT, executable, companions, outfile, time: 1_767_225_600 })
+  const bytes = await Bun.file(outfile).bytes()
+  const entries = extract()
+  entries.end(Bun.gunzipSync(bytes))
+  const files = new Map<string, { mode: number | undefined; text: string }>()
+  for await (const entry of entries) {
+    const { name, mode } = entry.header
+    const text = (await buffer(entry)).toString()
+    files.set(name.replace('gatehouse-1.2.3-plan9/', ''), { mode, text })
   }
+  return { bytes, files }
+}
 
-  test('has everything in one folder, and all files that its documentation links to', async () => {
-    using folder = temporaryFolder()
-    const { files } = await archived(folder.path)
-    expect(files.get('gatehouse')).toEqual({ mode: 0o755, text: 'not really' })
-    expect(files.get('THIRD-PARTY-NOTICES')).toEqual({ mode: 0o644, text: 'notices' })
-    expect(files.get('gatehouse.cdx.json')).toEqual({ mode: 0o644, text: '{}' })
-    expect(files.get('docs/gatehouse.service')?.text).toBe(await read('docs/gatehouse.service'))
-    expect([...files.keys()].filter((name) => /^[./]|\.\.|\\/.test(name))).toEqual([])
-
-    const pages = [...files].filter(([name]) => /^(README|docs\/.+)\.md$/.test(name))
-    const linked = pages.flatMap(([name, { text }]) =>
-      [...text.matchAll(/\]\(([^)\s#:]+)(?:#[^)]*)?\)/g)].map(([, target = '']) =>
-        normalize(join(name, '..', target)),
-      ),
-    )
-    expect(pages.length).toBeGreaterThan(20)
-    expect(linked.filter((path) => !files.has(path))).toEqual([])
-  })
-
-  test('of the same commit has the same bytes', async () => {
-    using one = temporaryFolder()
-    using other = temporaryFolder()
-    expect((await archived(one.path)).bytes).toEqual((await archived(other.path)).bytes)
-  })
+test('An archive has everything in one folder, all files that its documentation links to, and the same bytes again', async () => {
+  const { bytes, files } = await archived()
+  expect(files.get('gatehouse')).toEqual({ mode: 0o755, text: 'not really' })
+  expect(files.get('THIRD-PARTY-NOTICES')).toEqual({ mode: 0o644, text: 'notices' })
+  expect(files.get('gatehouse.cdx.json')).toEqual({ mode: 0o644, text: '{}' })
+  expect(files.get('docs/gatehouse.service')?.text).toBe(await read('docs/gatehouse.service'))
+  expect([...files.keys()].filter((name) => /^[./]|\.\.|\\/.test(name))).toEqual([])
+  const pages = [...files].filter(([name]) => /^(README|docs\/.+)\.md$/.test(name))
+  const linked = pages.flatMap(([name, { text }]) =>
+    [...text.matchAll(/\]\(([^)\s#:]+)(?:#[^)]*)?\)/g)].map(([, target = '']) =>
+      normalize(join(name, '..', target)),
+    ),
+  )
+  expect(pages.length).toBeGreaterThan(20)
+  expect(linked.filter((path) => !files.has(path))).toEqual([])
+  expect((await archived()).bytes).toEqual(bytes)
 })
 
 test('Files of an earlier release are removed, and no others', async () => {
@@ -144,57 +134,53 @@ test('Files of an earlier release are removed, and no others', async () => {
   removeEarlier(join(folder.path, 'none'))
 })
 
-const Step = Type.Object({
-  uses: Type.Optional(Type.String()),
-  run: Type.Optional(Type.String()),
-  with: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-})
-const Job = Type.Object({
-  needs: Type.Optional(Type.String()),
-  permissions: Type.Optional(Type.Record(Type.String(), Type.String())),
-  strategy: Type.Optional(
-    Type.Object({
-      matrix: Type.Object({ include: Type.Array(Type.Object({ target: Type.String() })) }),
-    }),
-  ),
-  steps: Type.Array(Step),
-})
-const Workflow = Type.Object({
-  on: Type.Record(Type.String(), Type.Unknown()),
-  permissions: Type.Record(Type.String(), Type.String()),
-  jobs: Type.Record(Type.String(), Job),
-})
-
-async function workflow(name: string): Promise<Static<typeof Workflow>> {
-  const text = await read(`.github/workflows/${name}.yml`)
-  return Value.Parse(Workflow, Bun.YAML.parse(text))
+interface Step {
+  uses?: string
+  run?: string
+  with?: Record<string, unknown>
 }
 
-describe('The workflows', () => {
-  test('run .ci/run on pushes and pull requests, with the right to read', async () => {
-    const { on, permissions, jobs } = await workflow('ci')
-    expect(Object.keys(on)).toEqual(['push', 'pull_request'])
-    expect(permissions).toEqual({ contents: 'read' })
-    expect(jobs.test?.steps.at(-1)?.run).toBe('.ci/run')
-  })
+interface Job {
+  needs?: string
+  permissions?: Record<string, string>
+  strategy?: { matrix: { include: { target: string }[] } }
+  steps: Step[]
+}
 
-  test('publish a release last, after each target was tried', async () => {
-    const { on, jobs } = await workflow('release')
-    expect(on).toEqual({ push: { tags: ['v*'] } })
-    const order = Object.entries(jobs).map(([name, { needs }]) => [name, needs])
-    expect(order).toEqual([
+interface Workflow {
+  on: Record<string, unknown>
+  permissions: Record<string, string>
+  jobs: Record<string, Job>
+}
+
+const workflow = async (name: string) =>
+  Bun.YAML.parse(await read(`.github/workflows/${name}.yml`)) as Workflow
+const [ci, release] = await Promise.all([workflow('ci'), workflow('release')])
+
+describe('The workflows', () => {
+  test('run .ci/run with the right to read; publish a release last, each right to write in one job', () => {
+    expect(Object.keys(ci.on)).toEqual(['push', 'pull_request'])
+    expect(ci.permissions).toEqual({ contents: 'read' })
+    expect(ci.jobs.test?.steps.at(-1)?.run).toBe('.ci/run')
+
+    expect(release.on).toEqual({ push: { tags: ['v*'] } })
+    const jobs = Object.entries(release.jobs)
+    expect(jobs.map(([name, { needs }]) => [name, needs])).toEqual([
       ['build', undefined],
       ['try', 'build'],
       ['image', 'try'],
       ['publish', 'image'],
     ])
-    const tried = jobs.try?.strategy?.matrix.include.map(({ target }) => target)
+    const tried = release.jobs.try?.strategy?.matrix.include.map(({ target }) => target)
     expect(tried).toEqual(TARGETS.map(({ name }) => name))
+    expect(release.permissions).toEqual({})
+    const writersOf = (what: string) =>
+      jobs.flatMap(([name, { permissions }]) => (permissions?.[what] === 'write' ? name : []))
+    expect(['contents', 'packages'].map(writersOf)).toEqual([['publish'], ['image']])
   })
 
-  test('push an image after it ran read-only as its own user', async () => {
-    const { jobs } = await workflow('release')
-    const steps = jobs.image?.steps ?? []
+  test('push an image after it ran read-only as its own user', () => {
+    const steps = release.jobs.image?.steps ?? []
     const loads = steps.findIndex((step) => step.with?.load === true)
     const runs = steps.findIndex(({ run }) => run?.includes('docker run'))
     const pushes = steps.findIndex((step) => step.with?.push === true)
@@ -206,28 +192,15 @@ describe('The workflows', () => {
     expect(run).toMatch(/timeout \d+ .*gatehouse healthcheck/)
   })
 
-  test('give the right to write contents and packages to one job each', async () => {
-    const { permissions, jobs } = await workflow('release')
-    const writers = (what: string) =>
-      Object.keys(jobs).filter((name) => jobs[name]?.permissions?.[what] === 'write')
-    expect(permissions).toEqual({})
-    expect(writers('contents')).toEqual(['publish'])
-    expect(writers('packages')).toEqual(['image'])
-  })
-
-  test('name each action by a commit, with its version beside it', async () => {
+  test('name each action by a commit with its version, and call scripts that exist', async () => {
     const names = readdirSync(join(ROOT, '.github/workflows'))
     const texts = await Promise.all(names.map((name) => read(`.github/workflows/${name}`)))
     const used = texts.join('\n').match(/\buses:.*/g) ?? []
     const pinned = /^uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/
     expect(used.length).toBeGreaterThan(10)
     expect(used.filter((line) => !pinned.test(line))).toEqual([])
-  })
-
-  test.each(['ci', 'release'])('call scripts that exist: %s', async (name) => {
-    const { jobs } = await workflow(name)
-    const steps = Object.values(jobs).flatMap((job) => job.steps)
-    const runs = steps.map(({ run = '' }) => run).join('\n')
+    const jobs = [ci, release].flatMap(({ jobs }) => Object.values(jobs))
+    const runs = jobs.flatMap(({ steps }) => steps.map(({ run = '' }) => run)).join('\n')
     for (const [, script = ''] of runs.matchAll(/bun run (\w+)/g))
       expect(Object.keys(manifest.scripts)).toContain(script)
     for (const [file] of runs.matchAll(/(?:scripts|\.ci)\/[\w/.]+/g))
@@ -235,13 +208,10 @@ describe('The workflows', () => {
   })
 })
 
-test('CI and the image use the Bun that is pinned and locked', async () => {
+test('CI and the image use the pinned Bun; the image is built from images with a digest, and has the license and its companions', async () => {
   expect(await read('.ci/run')).toContain(`bun@${PINNED} `)
-  expect(await read('Dockerfile')).toContain('RUN node_modules/.bin/bun scripts/build.ts')
-})
-
-test('The image is built from images with a digest, and has the license and its companions', async () => {
   const dockerfile = await read('Dockerfile')
+  expect(dockerfile).toContain('RUN node_modules/.bin/bun scripts/build.ts')
   const defaults = new Map(
     [...dockerfile.matchAll(/^ARG (\w+)=(.+)$/gm)].map(([, name, value]) => [name, value]),
   )
@@ -250,11 +220,11 @@ test('The image is built from images with a digest, and has the license and its 
   )
   expect(images.length).toBe(3)
   for (const image of images) expect(image).toMatch(/^[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}$/)
-
-  const [, copied = ''] = /^COPY .*?((?:\/\$\{TARGETARCH\}\/\S+ ){2,})/m.exec(dockerfile) ?? []
-  const names = copied
-    .trim()
-    .split(' ')
-    .map((path) => basename(path))
-  expect(names).toEqual(['LICENSE', 'THIRD-PARTY-NOTICES', 'gatehouse.cdx.json'])
+  const copied = /^COPY .*?((?:\/\$\{TARGETARCH\}\/\S+ ){2,})/m.exec(dockerfile)?.[1] ?? ''
+  expect(
+    copied
+      .trim()
+      .split(' ')
+      .map((path) => basename(path)),
+  ).toEqual([...['LICENSE', 'THIRD-PARTY-NOTICES', 'gatehouse.cdx.json']])
 })

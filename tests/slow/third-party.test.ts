@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { Version } from '@cyclonedx/cyclonedx-library/Spec'
@@ -27,183 +27,145 @@ const contents = await readContents()
 const notices = noticesText('1.2.3', contents.components)
 const RUNTIME = `bun ${manifest.devDependencies.bun}`
 
-describe('The notices', () => {
-  test('have a section of each package that is compiled in, and of the runtime', () => {
-    const sections = [...notices.matchAll(/^={80}\n(.+)\n(?:.+\n)+?={80}$/gm)].map(
-      ([, title]) => title,
-    )
-    const direct = Object.entries(manifest.dependencies).map((entry) => entry.join(' '))
-    expect(sections).toEqual(contents.components.map(({ name, version }) => `${name} ${version}`))
-    expect(sections).toEqual(expect.arrayContaining([...direct, RUNTIME]))
+test('The notices have a section of each package and of the runtime, with every copyright line and license', async () => {
+  const sections = [...notices.matchAll(/^={80}\n(.+)\n(?:.+\n)+?={80}$/gm)].map(
+    ([, title]) => title,
+  )
+  const direct = Object.entries(manifest.dependencies).map((entry) => entry.join(' '))
+  expect(sections).toEqual(contents.components.map(({ name, version }) => `${name} ${version}`))
+  expect(sections).toEqual(expect.arrayContaining([...direct, RUNTIME]))
+  const lost = contents.components.flatMap(({ name }) => {
+    const folder = join(ROOT, 'node_modules', name)
+    const files = readdirSync(folder).filter((file) => /licen[cs]e|notice|copying/i.test(file))
+    const lines = files.flatMap((file) => readFileSync(join(folder, file), 'utf8').split(/\r?\n/))
+    return lines.filter((line) => /copyright|©/i.test(line) && !notices.includes(line.trim()))
   })
-
-  test('have every copyright line of the license files of each package', () => {
-    const lost = contents.components.flatMap(({ name }) => {
-      const folder = join(ROOT, 'node_modules', name)
-      const files = readdirSync(folder).filter((file) => /licen[cs]e|notice|copying/i.test(file))
-      const lines = files.flatMap((file) => readFileSync(join(folder, file), 'utf8').split(/\r?\n/))
-      return lines.filter((line) => /copyright|©/i.test(line) && !notices.includes(line.trim()))
-    })
-    expect(lost).toEqual([])
-  })
-
-  test.each([
-    ['copied into a package', 'Copyright Mathias Bynens'],
-    ['bundled by a package', 'noble-hashes 2.4.0 | (c) Paul Miller'],
-    ['under a license of its own within a package', 'Copyright (c) 2020 Evgeny Poberezkin'],
-    ['compiled into a WebAssembly module', 'Copyright (c) 2015 Andrew Gallant'],
-    ['linked into the runtime', 'GNU LIBRARY GENERAL PUBLIC LICENSE'],
-  ])('have code that is %s', (_, words) => {
+  expect(lost).toEqual([])
+  for (const words of [
+    // Copied into a package.
+    'Copyright Mathias Bynens',
+    // Bundled by a package.
+    'noble-hashes 2.4.0 | (c) Paul Miller',
+    // Under a license of its own within a package.
+    'Copyright (c) 2020 Evgeny Poberezkin',
+    // Compiled into a WebAssembly module.
+    'Copyright (c) 2015 Andrew Gallant',
+    // Linked into the runtime.
+    'GNU LIBRARY GENERAL PUBLIC LICENSE',
+  ])
     expect(notices).toContain(words)
-  })
 
-  test('have the text of each license that they only name, once', () => {
-    const texts = notices.slice(notices.indexOf(`\n${'-'.repeat(80)}\nApache-2.0\n`))
-    const embedded = contents.components.flatMap(({ embedded }) => embedded)
-    const named = embedded.flatMap(({ license = '' }) => identifiersIn(license))
-    for (const identifier of new Set([...named, 'LGPL-2.0-only', 'LGPL-2.1-only']))
-      expect([identifier, texts.split(textOf(identifier)).length]).toEqual([identifier, 2])
-    const bare = contents.components.filter(({ name }) => SUPPLIED[name]?.copyright)
-    for (const { licence, texts } of bare) expect(texts).toContain(licence)
-  })
+  // The text of each license that they only name, once.
+  const texts = notices.slice(notices.indexOf(`\n${'-'.repeat(80)}\nApache-2.0\n`))
+  const embedded = contents.components.flatMap(({ embedded }) => embedded)
+  const named = embedded.flatMap(({ license = '' }) => identifiersIn(license))
+  for (const identifier of new Set([...named, 'LGPL-2.0-only', 'LGPL-2.1-only']))
+    expect([identifier, texts.split(textOf(identifier)).length]).toEqual([identifier, 2])
+  const bare = contents.components.filter(({ name }) => SUPPLIED[name]?.copyright)
+  for (const { licence, texts } of bare) expect(texts).toContain(licence)
 
-  test('have the crates that the WebAssembly module names, in these versions', () => {
-    const { embedded = [] } = SUPPLIED['@cedar-policy/cedar-wasm'] ?? {}
-    const crates = embedded.filter(({ name, version }) => version && name !== 'cedar-policy')
-    const modulePath = '@cedar-policy/cedar-wasm/web/cedar_wasm_bg.wasm'
-    const bytes = readFileSync(join(ROOT, 'node_modules', modulePath), 'latin1')
-    const named = [...bytes.matchAll(/([a-z][a-z0-9_-]+-\d+\.\d+\.\d+)\/src\//g)]
-    const found = new Set(named.map(([, crate]) => crate))
-    expect(crates.map(({ name, version }) => `${name}-${version}`).sort()).toEqual(
-      [...found].sort() as string[],
-    )
-  })
-
-  test('are printed from a checkout, too', async () => {
-    using folder = temporaryFolder()
-    const { code, out } = await cli(folder.path)('version', '--notices')
-    expect([code, out]).toEqual([0, noticesText(manifest.version, contents.components)])
-  })
+  using folder = temporaryFolder()
+  const { code, out } = await cli(folder.path)('version', '--notices')
+  expect([code, out]).toEqual([0, noticesText(manifest.version, contents.components)])
 })
 
-describe('A package', () => {
-  test('needs an allowed license', () => {
-    const check = (license?: string) => allowedLicence('some 1.0.0', license)
-    const dual = ['(MIT OR GPL-3.0-only)', 'MIT AND ISC', 'GPL-2.0-only OR Apache-2.0']
-    for (const license of ['MIT', 'BSD-0-Clause', ...dual]) check(license)
-    for (const license of [
-      undefined,
-      'UNLICENSED',
-      'SEE LICENSE IN LICENSE.txt',
-      'GPL-3.0-only',
-      'MPL-2.0',
-      'MIT AND GPL-3.0-only',
-      '(GPL-3.0-only) AND (MIT OR ISC)',
-      '(GPL-3.0-only OR MIT OR ISC) AND GPL-3.0-only',
-    ])
-      expect(() => check(license)).toThrow(`some 1.0.0 is under ${license ?? 'no stated licence'},`)
-  })
-
-  test('needs a license file', async () => {
-    using folder = temporaryFolder()
-    await Bun.write(join(folder.path, 'README.md'), 'MIT')
-    const place = { name: '@some/package', version: '1.0.0', folder: relative(ROOT, folder.path) }
-    const bare = { ...place, modules: [], integrity: '', imports: [] }
-    expect(() => noticesOf(bare)).toThrow('@some/package 1.0.0 has no licence file')
-    await Bun.write(join(folder.path, 'LICENSE'), 'Copyright (c) 2026 Some\n')
-    expect(noticesOf(bare)).toEqual(['Copyright (c) 2026 Some'])
-  })
-
-  test('that the repository supplies is compiled in, in this version alone', () => {
-    for (const name of Object.keys(SUPPLIED)) {
-      expect(() => suppliedFor({ name, version: '0.0.1' })).toThrow(', and this is 0.0.1: look up')
-      expect(contents.components.map((one) => one.name)).toContain(name)
-    }
-  })
+test('The notices have the crates that the WebAssembly module names, in these versions', () => {
+  const { embedded = [] } = SUPPLIED['@cedar-policy/cedar-wasm'] ?? {}
+  const crates = embedded.filter(({ name, version }) => version && name !== 'cedar-policy')
+  const modulePath = '@cedar-policy/cedar-wasm/web/cedar_wasm_bg.wasm'
+  const bytes = readFileSync(join(ROOT, 'node_modules', modulePath), 'latin1')
+  const named = bytes.matchAll(/([a-z][a-z0-9_-]+-\d+\.\d+\.\d+)\/src\//g)
+  const found = new Set(Array.from(named, ([, crate = '']) => crate))
+  const listed = crates.map(({ name, version }) => `${name}-${version}`)
+  expect(listed.sort()).toEqual([...found].sort())
 })
 
-describe('The license page of the runtime', () => {
-  const pageOf = async (folder: string, version: string) => {
-    await Bun.write(join(folder, 'package.json'), JSON.stringify({ version }))
-    await Bun.write(join(folder, 'docs/project/license.mdx'), '---\ntitle: License\n---\n\nMIT\n')
+test('A package needs an allowed license and a license file; a supplied one is compiled in, in this version alone', async () => {
+  const check = (license?: string) => allowedLicence('some 1.0.0', license)
+  const dual = ['(MIT OR GPL-3.0-only)', 'MIT AND ISC', 'GPL-2.0-only OR Apache-2.0']
+  for (const license of ['MIT', 'BSD-0-Clause', ...dual]) check(license)
+  for (const license of [
+    undefined,
+    'UNLICENSED',
+    'SEE LICENSE IN LICENSE.txt',
+    'GPL-3.0-only',
+    'MPL-2.0',
+    'MIT AND GPL-3.0-only',
+    '(GPL-3.0-only) AND (MIT OR ISC)',
+    '(GPL-3.0-only OR MIT OR ISC) AND GPL-3.0-only',
+  ])
+    expect(() => check(license)).toThrow(`some 1.0.0 is under ${license ?? 'no stated licence'},`)
+
+  using folder = temporaryFolder()
+  await Bun.write(join(folder.path, 'README.md'), 'MIT')
+  const place = { name: '@some/package', version: '1.0.0', folder: relative(ROOT, folder.path) }
+  const bare = { ...place, modules: [], integrity: '', imports: [] }
+  expect(() => noticesOf(bare)).toThrow('@some/package 1.0.0 has no licence file')
+  await Bun.write(join(folder.path, 'LICENSE'), 'Copyright (c) 2026 Some\n')
+  expect(noticesOf(bare)).toEqual(['Copyright (c) 2026 Some'])
+  for (const name of Object.keys(SUPPLIED)) {
+    expect(() => suppliedFor({ name, version: '0.0.1' })).toThrow(', and this is 0.0.1: look up')
+    expect(contents.components.map((one) => one.name)).toContain(name)
   }
+})
 
-  test('fails the build if it is missing or about another version', async () => {
-    using folder = temporaryFolder()
-    expect(() => runtimeStatement('1.0.0', folder.path)).toThrow('license.mdx is missing')
-    await pageOf(folder.path, '1.0.1')
-    expect(() => runtimeStatement('1.0.0', folder.path)).toThrow('is about Bun 1.0.1')
-    await pageOf(folder.path, '1.0.0')
-    expect(runtimeStatement('1.0.0', folder.path)).toBe('MIT')
-  })
+test('The license page of the runtime lists its parts; the build fails if it is missing, about another version or unreadable', async () => {
+  using folder = temporaryFolder()
+  const statement = () => runtimeStatement('1.0.0', folder.path)
+  const write = (name: string, text: string) => Bun.write(join(folder.path, name), text)
+  expect(statement).toThrow('license.mdx is missing')
+  await write('docs/project/license.mdx', '---\ntitle: License\n---\n\nMIT\n')
+  await write('package.json', '{"version":"1.0.1"}')
+  expect(statement).toThrow('is about Bun 1.0.1')
+  await write('package.json', '{"version":"1.0.0"}')
+  expect(statement()).toBe('MIT')
 
   const table = (...rows: string[]) =>
     ['| Name | License |', '| --- | --- |', ...rows, ''].join('\n')
   const page = (...rows: string[]) =>
     `## Linked libraries\n\n${table(...rows)}\n## Polyfills\n\n${table('| [`url`](u) | MIT |')}`
-
-  test('lists the parts of the runtime, with SPDX identifiers', () => {
-    const rows = ['| A fork of [`a`](u) 7 | BSD 3-Clause |', '| [`b`](u) | [several](v) |']
-    expect(partsIn(page(...rows, '| [`c`](u) (on Windows) | MIT |'))).toEqual([
-      { name: 'a', license: 'BSD-3-Clause' },
-      { name: 'b', licenseName: 'several' },
-      { name: 'url', license: 'MIT' },
-    ])
-  })
-
-  test.each([
-    ['no table', page().replace('## Linked', '## Other'), 'no table "Linked libraries"'],
-    ['an empty table', page(), 'no table "Linked libraries"'],
-    ['a row without a link', page('| a | MIT |'), 'a row without a name or a licence: | a | MIT |'],
-  ])('fails the build with %s', (_, text, message) => {
+  const rows = ['| A fork of [`a`](u) 7 | BSD 3-Clause |', '| [`b`](u) | [several](v) |']
+  expect(partsIn(page(...rows, '| [`c`](u) (on Windows) | MIT |'))).toEqual([
+    { name: 'a', license: 'BSD-3-Clause' },
+    { name: 'b', licenseName: 'several' },
+    { name: 'url', license: 'MIT' },
+  ])
+  for (const [text, message] of [
+    [page().replace('## Linked', '## Other'), 'no table "Linked libraries"'],
+    [page(), 'no table "Linked libraries"'],
+    [page('| a | MIT |'), 'a row without a name or a licence: | a | MIT |'],
+  ] as const)
     expect(() => partsIn(text)).toThrow(message)
-  })
 })
 
-describe('The bill of materials', () => {
+test('The bill of materials is valid CycloneDX 1.7, with the hash of each package, and leads to every component and no other', async () => {
   const subject = { version: '1.2.3', commit: 'abc', time: 1_767_225_600, sha256: 'a'.repeat(64) }
-  const bill = () => JSON.parse(sbomText(subject, contents))
-
-  test('is valid CycloneDX 1.7', async () => {
-    const validator = new JsonStrictValidator(Version.v1dot7)
-    expect(await validator.validate(sbomText(subject, contents))).toBeNull()
-  })
-
-  test('has the package URL and the hash of bun.lock of each package', () => {
-    const locked = Object.values<unknown[]>(lock.packages).map(([id, , , integrity]) => [
+  const text = sbomText(subject, contents)
+  expect(await new JsonStrictValidator(Version.v1dot7).validate(text)).toBeNull()
+  const { metadata, components, dependencies } = JSON.parse(text)
+  const known = new Map(
+    Object.values<unknown[]>(lock.packages).map(([id, , , integrity]) => [
       id,
       Buffer.from(`${integrity}`.slice('sha512-'.length), 'base64').toString('hex'),
-    ])
-    const known = new Map(locked as [string, string][])
-    for (const { purl, hashes } of bill().components) {
-      const id = purl.slice('pkg:npm/'.length).replace('%40', '@')
-      expect([id, hashes]).toEqual([id, [{ alg: 'SHA-512', content: known.get(id) }]])
-    }
-  })
-
-  test('leads from the executable to every component and to no other', () => {
-    const { metadata, components, dependencies } = bill()
-    const graph = new Map<string, string[]>(
-      dependencies.map(({ ref, dependsOn }: { ref: string; dependsOn: string[] }) => [
-        ref,
-        dependsOn,
-      ]),
-    )
-    const reached = new Set<string>([metadata.component['bom-ref']])
-    for (const ref of reached) for (const next of graph.get(ref) ?? []) reached.add(next)
-    const refs = components.map((one: { 'bom-ref': string }) => one['bom-ref'])
-    expect([...reached].sort()).toEqual([metadata.component['bom-ref'], ...refs].sort())
-    expect([...graph.keys()].sort()).toEqual([...reached].sort())
-  })
-
-  test('has the runtime and what is linked into it', () => {
-    const runtime = bill().components.at(-1)
-    expect(runtime).toMatchObject({ type: 'platform', name: 'bun' })
-    expect(runtime.components).toContainEqual(
-      expect.objectContaining({
-        name: 'JavaScriptCore',
-        licenses: [{ license: { name: 'LGPL-2' } }],
-      }),
-    )
-  })
+    ]),
+  )
+  for (const { purl, hashes } of components) {
+    const id = purl.slice('pkg:npm/'.length).replace('%40', '@')
+    expect([id, hashes]).toEqual([id, [{ alg: 'SHA-512', content: known.get(id) }]])
+  }
+  const graph = new Map<string, string[]>(
+    dependencies.map(({ ref, dependsOn }: { ref: string; dependsOn: string[] }) => [
+      ...[ref, dependsOn],
+    ]),
+  )
+  const reached = new Set<string>([metadata.component['bom-ref']])
+  for (const ref of reached) for (const next of graph.get(ref) ?? []) reached.add(next)
+  const refs = components.map((one: { 'bom-ref': string }) => one['bom-ref'])
+  expect([...reached].sort()).toEqual([metadata.component['bom-ref'], ...refs].sort())
+  expect([...graph.keys()].sort()).toEqual([...reached].sort())
+  const runtime = components.at(-1)
+  expect(runtime).toMatchObject({ type: 'platform', name: 'bun' })
+  const licenses = [{ license: { name: 'LGPL-2' } }]
+  const core = expect.objectContaining({ name: 'JavaScriptCore', licenses })
+  expect(runtime.components).toContainEqual(core)
 })

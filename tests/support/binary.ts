@@ -11,38 +11,32 @@ export async function compileBinary() {
   if ((await exited) !== 0) throw new Error(await new Response(stderr).text())
 }
 
-interface Launch {
+export interface Launch {
   cwd: string
   args?: string[]
   env?: Record<string, string>
 }
 
-/** Runs a command to its end, with nothing in the environment but what is given. */
-export async function command({ cwd, args = [], env = {} }: Launch) {
-  const child = Bun.spawn([BINARY, ...args], {
-    cwd,
-    env,
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
+const PIPES = { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' } as const
+
+/** What a process has printed when it ends. */
+export async function outcomeOf(child: Bun.ReadableSubprocess) {
   const [out, err, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
     child.exited,
   ])
-  return { out, err, code, json: () => JSON.parse(out) }
+  return { code, out, err, json: () => JSON.parse(out) }
 }
+
+/** Runs a command to its end, with nothing in the environment but what is given. */
+export const command = ({ cwd, args = [], env = {} }: Launch) =>
+  outcomeOf(Bun.spawn([BINARY, ...args], { cwd, env, ...PIPES }))
 
 /** Starts `serve` on a free port; it may come up or end. */
 export function beginServer({ cwd, args = [], env = {} }: Launch) {
-  const child = Bun.spawn([BINARY, 'serve', '--server-port', '0', ...args], {
-    cwd,
-    env,
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
+  const argv = [BINARY, 'serve', '--server-port', '0', ...args]
+  const child = Bun.spawn(argv, { cwd, env, ...PIPES })
   const out = collect(child.stdout)
   const err = collect(child.stderr)
 
@@ -63,8 +57,9 @@ export function beginServer({ cwd, args = [], env = {} }: Launch) {
   return {
     url,
     pid: child.pid,
-    /** Null for as long as it runs. */
+    /** Null while it runs, and after a signal. */
     exitCode: () => child.exitCode,
+    isRunning: () => child.exitCode === null && child.signalCode === null,
     out: () => out.text,
     err: () => err.text,
     /** As an operator or an orchestrator would. */
@@ -96,16 +91,16 @@ function collect(stream: ReadableStream<Uint8Array>) {
   return collected
 }
 
-/** Waits for a condition of the real world, checked every few milliseconds. */
+/** Waits for a condition of the real world, checked after 1 ms, 2 ms and so on up to 10 ms. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   describe: () => string = () => '',
   withinMs = 120_000,
 ) {
   const end = performance.now() + withinMs
-  while (!(await holds())) {
+  for (let checks = 1; !(await holds()); checks++) {
     if (performance.now() > end)
       throw new Error(`did not come true in ${withinMs} ms: ${describe()}`)
-    await Bun.sleep(10)
+    await Bun.sleep(Math.min(checks, 10))
   }
 }

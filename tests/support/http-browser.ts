@@ -1,9 +1,8 @@
 import { expect } from 'bun:test'
 
-/** A form as a page has it: what is sent along, and the buttons that send it. */
+/** A form as a page has it: what its fields hold, also hidden ones, and the buttons that send it. */
 interface Form {
   action: string
-  /** What is hidden in it, and what its fields hold. */
   values: Record<string, string>
   buttons: { name: string; value: string; label: string }[]
 }
@@ -15,8 +14,8 @@ export type HttpBrowser = ReturnType<typeof newHttpBrowser>
 const MAX_STEPS = 10
 
 /**
- * Somebody with a browser, as far as HTTP goes and across servers: cookies are kept by host and
- * path, whatever the port, and redirects followed, but for those to where `stopsBefore` says.
+ * A browser, as far as HTTP goes and across servers: keeps cookies by host and path, whatever the
+ * port, and follows redirects, except for those to where `stopsBefore` says.
  */
 export function newHttpBrowser({ stopsBefore = 'nowhere' }: { stopsBefore?: string } = {}) {
   const jar: { host: string; path: string; name: string; value: string }[] = []
@@ -27,11 +26,8 @@ export function newHttpBrowser({ stopsBefore = 'nowhere' }: { stopsBefore?: stri
     let next: RequestInit & { url: string } = { ...init, url }
     while (steps.length < MAX_STEPS) {
       steps.push(next.url)
-      const response = await fetch(next.url, {
-        ...next,
-        redirect: 'manual',
-        headers: { accept: 'text/html', cookie: cookiesFor(next.url) },
-      })
+      const headers = { accept: 'text/html', cookie: cookiesFor(next.url) }
+      const response = await fetch(next.url, { ...next, redirect: 'manual', headers })
       keep(next.url, response.headers.getSetCookie())
       const location = response.headers.get('location')
       if (location === null) return seen(next.url, response)
@@ -44,8 +40,10 @@ export function newHttpBrowser({ stopsBefore = 'nowhere' }: { stopsBefore?: stri
 
   /** Fills in the form that has this button, known by its label or as `name=value`, and presses it. */
   function press(page: Seen, what: string, typed: Record<string, string> = {}): Promise<Seen> {
-    const form = page.forms.find(({ buttons }) => buttons.some(isCalled(what)))
-    const button = form?.buttons.find(isCalled(what))
+    const isMeant = ({ name, value, label }: Form['buttons'][number]) =>
+      what === label || what === `${name}=${value}`
+    const form = page.forms.find(({ buttons }) => buttons.some(isMeant))
+    const button = form?.buttons.find(isMeant)
     if (!form || !button) throw new Error(`no button ${what} on ${page.url}: ${page.html}`)
     expect(Object.keys(form.values)).toEqual(expect.arrayContaining(Object.keys(typed)))
     const { name, value } = button
@@ -60,12 +58,10 @@ export function newHttpBrowser({ stopsBefore = 'nowhere' }: { stopsBefore?: stri
     return visit(link.url)
   }
 
-  const cookiesFor = (url: string): string => {
+  function cookiesFor(url: string): string {
     const { hostname, pathname } = new URL(url)
-    return jar
-      .filter(({ host, path }) => host === hostname && pathname.startsWith(path))
-      .map(({ name, value }) => `${name}=${value}`)
-      .join('; ')
+    const sent = jar.filter(({ host, path }) => host === hostname && pathname.startsWith(path))
+    return sent.map(({ name, value }) => `${name}=${value}`).join('; ')
   }
 
   function keep(url: string, set: string[]) {
@@ -76,52 +72,43 @@ export function newHttpBrowser({ stopsBefore = 'nowhere' }: { stopsBefore?: stri
       const path = attributes.find((one) => /^path=/i.test(one))?.slice('path='.length) ?? '/'
       const at = jar.findIndex((one) => one.name === name && one.host === host && one.path === path)
       if (at !== -1) jar.splice(at, 1)
-      if (!isOver(attributes)) jar.push({ host, path, name, value })
+      const isOver = attributes.some((one) => /^max-age=0$|^expires=.*\b1970\b/i.test(one))
+      if (!isOver) jar.push({ host, path, name, value })
     }
   }
 
-  return {
-    visit,
-    press,
-    follow,
-    /** The addresses of the last visit, one a step. */
-    steps,
-    /** What somebody else has made the browser keep. */
-    plant: (url: string, cookie: string) => keep(url, [cookie]),
-    cookie: (name: string) => jar.find((one) => one.name === name)?.value,
-  }
+  const cookie = (name: string) => jar.find((one) => one.name === name)?.value
+
+  /** Keeps a cookie that another one has set. */
+  const plant = (url: string, cookie: string) => keep(url, [cookie])
+
+  /** `steps` are the addresses of the last visit. */
+  return { visit, press, follow, steps, plant, cookie }
 }
-
-const isCalled =
-  (what: string) =>
-  ({ name, value, label }: Form['buttons'][number]): boolean =>
-    what === label || what === `${name}=${value}`
-
-const isOver = (attributes: string[]): boolean =>
-  attributes.some((one) => /^max-age=0$/i.test(one) || /^expires=.*\b1970\b/i.test(one))
 
 /** A page, taken apart the way a browser reads it. */
 async function seen(url: string, response: Response) {
   const html = await response.text()
   const forms: Form[] = []
   const links: { url: string; label: string }[] = []
-  const at = (place: string | null) => new URL(unescaped(place ?? ''), url).href
-  const attribute = (element: HTMLRewriterTypes.Element, name: string) =>
+  const read = (element: HTMLRewriterTypes.Element, name: string) =>
     unescaped(element.getAttribute(name) ?? '')
+  const target = (element: HTMLRewriterTypes.Element, name: string) =>
+    new URL(read(element, name), url).href
   await new HTMLRewriter()
     .on('form', {
       element: (form) =>
-        void forms.push({ action: at(form.getAttribute('action')), values: {}, buttons: [] }),
+        void forms.push({ action: target(form, 'action'), values: {}, buttons: [] }),
     })
     .on('form input', {
       element(input) {
         const { values } = forms.at(-1) as Form
-        if (input.hasAttribute('name')) values[attribute(input, 'name')] = attribute(input, 'value')
+        if (input.hasAttribute('name')) values[read(input, 'name')] = read(input, 'value')
       },
     })
     .on('form button', {
       element(button) {
-        const [name, value] = [attribute(button, 'name'), attribute(button, 'value')]
+        const [name, value] = [read(button, 'name'), read(button, 'value')]
         forms.at(-1)?.buttons.push({ name, value, label: '' })
       },
       text(chunk) {
@@ -130,7 +117,7 @@ async function seen(url: string, response: Response) {
       },
     })
     .on('a', {
-      element: (link) => void links.push({ url: at(link.getAttribute('href')), label: '' }),
+      element: (link) => void links.push({ url: target(link, 'href'), label: '' }),
       text(chunk) {
         const link = links.at(-1)
         if (link) link.label += unescaped(chunk.text)
@@ -139,17 +126,13 @@ async function seen(url: string, response: Response) {
     .transform(new Response(html))
     .text()
   const { status, headers } = response
-  return { url, status, headers, html, forms, links, text: textOf(html) }
+  const text = unescaped(html.replaceAll(/<[^>]*>/g, ' ')).replaceAll(/\s+/g, ' ')
+  return { url, status, headers, html, forms, links, text: text.trim() }
 }
-
-const textOf = (html: string): string =>
-  unescaped(html.replaceAll(/<[^>]*>/g, ' '))
-    .replaceAll(/\s+/g, ' ')
-    .trim()
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"' }
 
-const unescaped = (text: string): string =>
+export const unescaped = (text: string): string =>
   text
     .replaceAll(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code)))
     .replaceAll(/&#x([\da-f]+);/gi, (_, code) => String.fromCodePoint(Number.parseInt(code, 16)))

@@ -1,6 +1,12 @@
 import type { AddressInfo } from 'node:net'
 import { type ParsedMail, simpleParser } from 'mailparser'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
+
+/** Greets at once, instead of after the 100 ms in which it looks for clients that talk too soon. */
+SMTPConnection.prototype.init = function init(this: SMTPConnection) {
+  this._setListeners(() => setImmediate(() => this.connectionReady()))
+}
 
 export interface Received {
   /** As in the envelope. */

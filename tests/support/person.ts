@@ -58,14 +58,11 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
 
     const follows = (link: string) => page.getByRole('link', { name: link, exact: true }).click()
 
-    /** Waits for the page with a heading. */
     const reads = (heading: string) =>
       page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
 
-    /** Waits for a text on the page. */
     const isTold = (text: string) => page.getByText(text).first().waitFor()
 
-    /** A section of the page by its heading. */
     const section = (name: string) => page.getByRole('region', { name, exact: true })
 
     const opensApp = () => page.goto(app.url)
@@ -73,7 +70,6 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
     /** Follows a link of the app to a hosted page. */
     const starts = (kind: string) => page.goto(`${app.url}/start/${kind}`)
 
-    /** Waits until the app shows the signed-in user. */
     async function isSignedInAs(email: string) {
       await page.waitForURL(`${app.url}/`)
       await isTold(`Signed in as ${email}`)
@@ -111,31 +107,14 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
       return secret
     }
 
-    /** The session token that the app keeps. */
     async function token(): Promise<string> {
       const cookies = await context.cookies(app.url)
       return cookies.find(({ name }) => name === app.cookie)?.value ?? ''
     }
 
     return {
-      page,
-      field,
-      types,
-      remarkOn,
-      presses,
-      follows,
-      reads,
-      isTold,
-      section,
-      opensApp,
-      starts,
-      isSignedInAs,
-      signsIn,
-      signsOut,
-      opensSettings,
-      shownKey,
-      enrols,
-      token,
+      ...{ page, field, types, remarkOn, presses, follows, reads, isTold, section, opensApp },
+      ...{ starts, isSignedInAs, signsIn, signsOut, opensSettings, shownKey, enrols, token },
       /** The text of the page without its navigation. */
       reading: async (): Promise<string> => (await page.locator('main').textContent()) ?? '',
       /** Checks accessibility and width of the page, and takes a screenshot. */

@@ -62,12 +62,8 @@ export async function startProgram(given: Program) {
   })
   const [out, err] = [collect(child.stdout), collect(child.stderr)]
   const url = `http://127.0.0.1:${port}`
-  const answers = () =>
-    fetch(url).then(
-      () => true,
-      () => child.exitCode !== null,
-    )
-  await until(answers, () => err.text)
+  const isUp = () => fetch(url).then(Boolean, () => child.exitCode !== null)
+  await until(isUp, () => err.text)
   if (child.exitCode !== null) throw new Error(`did not start: ${err.text}`)
   return {
     url,

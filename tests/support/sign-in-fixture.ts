@@ -4,9 +4,9 @@ import { temporaryFolder } from './folder.ts'
 import { type Received, startMailServer } from './mail-server.ts'
 import { PASSWORD } from './person.ts'
 import { startRelyingApp } from './relying-app.ts'
-import { type OpenIdName, startOpenIdProvider } from './social/index.ts'
+import { startCertifiedProvider } from './social/certified.ts'
 
-const PROVIDERS = ['google', 'gitlab'] as const satisfies OpenIdName[]
+const PROVIDERS = ['google', 'gitlab'] as const
 const TENANT = 'Paper shop'
 
 export type SignInFixture = Awaited<ReturnType<typeof startSignInFixture>>
@@ -21,7 +21,7 @@ export async function startSignInFixture() {
   await using ends = new AsyncDisposableStack()
   const folder = ends.use(temporaryFolder())
   const smtp = ends.use(await startMailServer())
-  const provider = ends.use(await startOpenIdProvider())
+  const provider = ends.use(await startCertifiedProvider())
   const settings = { mail: smtp.url, provider }
   await Bun.write(join(folder.path, 'gatehouse.toml'), configuration(settings))
   const server = ends.use(await startServer({ cwd: folder.path }))
@@ -80,7 +80,7 @@ export async function startSignInFixture() {
 
 const configuration = (of: {
   mail: string
-  provider: Awaited<ReturnType<typeof startOpenIdProvider>>
+  provider: Awaited<ReturnType<typeof startCertifiedProvider>>
 }): string =>
   [
     '[mail]',

@@ -11,25 +11,3 @@ const MAIN = join(ROOT, 'src', 'main.ts')
 export const PROGRAM = process.env.TEST_COMPILED
   ? [BINARY]
   : [process.execPath, `--tsconfig-override=${join(ROOT, 'tsconfig.json')}`, MAIN]
-
-interface Launch {
-  cwd: string
-  args: string[]
-  env?: Record<string, string>
-}
-
-/** Runs a command as a process of its own, which leaves no database open. */
-export const runProgram = ({ cwd, args, env = {} }: Launch) =>
-  outcomeOf(
-    Bun.spawn([...PROGRAM, ...args], { cwd, env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' }),
-  )
-
-/** What a process has printed when it ends. */
-export async function outcomeOf(child: Bun.ReadableSubprocess) {
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  return { code, out, err, json: () => JSON.parse(out) }
-}

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { type AddressInfo, createServer } from 'node:net'
 import { ask, judgeAsked, skewOf } from '../../../src/cli/doctor/base-url.ts'
 import { mailServer } from '../../../src/cli/doctor/mail-server.ts'
@@ -15,142 +15,126 @@ async function startSilent() {
   return { port, [Symbol.dispose]: () => void server.close() }
 }
 
-describe('the mail server', () => {
-  /** The finding as `result: message`. */
-  async function found(smtpUrl?: string, options: Parameters<typeof mailServer>[1] = {}) {
-    const [finding] = await mailServer({ mail: { smtpUrl, from: 'gate@example.org' } }, options)
-    return `${finding?.result}: ${finding?.message}`
-  }
+const closed = `127.0.0.1:${freePort()}`
 
-  test('is used without reading files or fetching URLs', () => {
-    const limits = { connectMs: 1, silenceMs: 2, ca: ['x'] }
-    const options = (url: string) => transportOptions(mailServerOf(url), limits)
-    expect(options('smtp://mail')).toMatchObject({
-      disableFileAccess: true,
-      disableUrlAccess: true,
-      forceAuth: false,
-      greetingTimeout: 1,
-      socketTimeout: 2,
-      tls: { minVersion: 'TLSv1.2', ca: ['x'] },
-    })
-    expect(options('smtps://me:secret@mail')).toMatchObject({ forceAuth: true, secure: true })
-  })
+/** The finding as `result: message`. */
+async function mailFound(smtpUrl?: string, options: Parameters<typeof mailServer>[1] = {}) {
+  const from = smtpUrl?.includes('nobody') ? undefined : 'gate@example.org'
+  const [finding] = await mailServer({ mail: { smtpUrl, from } }, options)
+  return `${finding?.result}: ${finding?.message}`
+}
 
-  test('is contacted and gets no email; without one, or without a sender, says so', async () => {
-    await using smtp = await startMailServer()
-    expect(await found(smtp.url)).toStartWith('ok')
-    expect([smtp.connections.count, smtp.sources]).toEqual([1, []])
-    expect(await found(`smtps://127.0.0.1:${smtp.port}`)).toMatch(/^problem.*does not speak TLS/)
-    expect(await found(undefined)).toStartWith('ok')
-    const [unsent] = await mailServer({ mail: { smtpUrl: smtp.url, from: undefined } })
-    expect([unsent?.result, unsent?.message]).toEqual([
-      'problem',
-      expect.stringContaining('[mail] from'),
-    ])
+test('The mail server is used without reading files or fetching URLs', () => {
+  const limits = { connectMs: 1, silenceMs: 2, ca: ['x'] }
+  const options = (url: string) => transportOptions(mailServerOf(url), limits)
+  expect(options('smtp://mail')).toMatchObject({
+    ...{ disableFileAccess: true, disableUrlAccess: true, forceAuth: false },
+    ...{ greetingTimeout: 1, socketTimeout: 2, tls: { minVersion: 'TLSv1.2', ca: ['x'] } },
   })
-
-  test('accepts the configured login; another is refused without showing the password', async () => {
-    await using smtp = await startMailServer({
-      disabledCommands: ['STARTTLS'],
-      authOptional: false,
-      allowInsecureAuth: true,
-      onAuth: ({ username, password }, _session, done) =>
-        password === 'p@ss/w0rd'
-          ? done(null, { user: username })
-          : done(Object.assign(new Error(`no ${password}`), { responseCode: 535 })),
-    })
-    const url = (password: string) => `smtp://me:${password}@127.0.0.1:${smtp.port}`
-    expect(await found(url('p%40ss%2Fw0rd'))).toStartWith('ok')
-    const refused = await found(url('S3cretish'))
-    expect(refused).toMatch(/^problem.*refuses the login \(Invalid login: 535/)
-    expect(refused).not.toContain('S3cretish')
-  })
-
-  test('that cannot be reached is a problem, with the reason', async () => {
-    using silent = await startSilent()
-    const closed = `smtp://127.0.0.1:${freePort()}`
-    expect(await found(closed)).toMatch(/^problem.*refuses the conn/)
-    expect(await found('smtp://nowhere.invalid')).toMatch(/^problem.*no address in DNS/)
-    const late = await found(`smtp://127.0.0.1:${silent.port}`, { timeoutMs: 50 })
-    expect(late).toMatch(/^problem.*did not respond in time/)
-  })
-
-  test('needs a trusted certificate with its name', async () => {
-    const authority = await createAuthority()
-    const { key, cert } = await createIdentity({ authority, ip: '127.0.0.1' })
-    await using smtp = await startMailServer({ key, cert, disabledCommands: ['AUTH'] })
-    expect(await found(smtp.url)).toMatch(/^problem.*certificate that is not trusted/)
-    expect(await found(smtp.url, { ca: [authority.cert] })).toStartWith('ok')
-  })
+  expect(options('smtps://me:secret@mail')).toMatchObject({ forceAuth: true, secure: true })
 })
 
-describe('base_url', () => {
-  const ALIVE = { isServerAlive: true, isBaseUrl: true, mark: 'here' }
+test('The mail server is contacted and gets no email; without one, or without a sender, says so', async () => {
+  await using smtp = await startMailServer()
+  expect(await mailFound(smtp.url)).toStartWith('ok')
+  expect([smtp.connections.count, smtp.sources]).toEqual([1, []])
+  expect(await mailFound(`smtps://127.0.0.1:${smtp.port}`)).toMatch(/^problem.*does not speak TLS/)
+  expect(await mailFound(undefined)).toStartWith('ok')
+  expect(await mailFound('smtp://nobody.example')).toMatch(/^problem.*\[mail\] from/)
+})
 
-  /** The findings as `check result: message`. */
-  async function found(url: string, of: Partial<typeof ALIVE> & { timeoutMs?: number } = {}) {
-    const { timeoutMs, ...about } = of
-    const findings = judgeAsked(await ask(url, { timeoutMs }), { ...ALIVE, ...about })
-    return findings.map(({ check, result, message }) => `${check} ${result}: ${message}`)
-  }
+test('The mail server accepts the configured login; another is refused without showing the password', async () => {
+  await using smtp = await startMailServer({
+    disabledCommands: ['STARTTLS'],
+    authOptional: false,
+    allowInsecureAuth: true,
+    onAuth: ({ username, password }, _session, done) =>
+      password === 'p@ss/w0rd'
+        ? done(null, { user: username })
+        : done(Object.assign(new Error(`no ${password}`), { responseCode: 535 })),
+  })
+  const url = (password: string) => `smtp://me:${password}@127.0.0.1:${smtp.port}`
+  expect(await mailFound(url('p%40ss%2Fw0rd'))).toStartWith('ok')
+  const refused = await mailFound(url('S3cretish'))
+  expect(refused).toMatch(/^problem.*refuses the login \(Invalid login: 535/)
+  expect(refused).not.toContain('S3cretish')
+})
 
-  function serving(fetch: () => Response, tls?: { key: string; cert: string }) {
-    const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch, tls })
-    const url = `${tls ? 'https' : 'http'}://127.0.0.1:${server.port}`
-    return { url, [Symbol.asyncDispose]: () => server.stop(true) }
-  }
+test('A mail server that cannot be reached, or whose certificate is not trusted, is a problem', async () => {
+  using silent = await startSilent()
+  expect(await mailFound(`smtp://${closed}`)).toMatch(/^problem.*refuses the conn/)
+  expect(await mailFound('smtp://nowhere.invalid')).toMatch(/^problem.*no address in DNS/)
+  const late = await mailFound(`smtp://127.0.0.1:${silent.port}`, { timeoutMs: 50 })
+  expect(late).toMatch(/^problem.*did not respond in time/)
+  const authority = await createAuthority()
+  const { key, cert } = await createIdentity({ authority, ip: '127.0.0.1' })
+  await using smtp = await startMailServer({ key, cert, disabledCommands: ['AUTH'] })
+  expect(await mailFound(smtp.url)).toMatch(/^problem.*certificate that is not trusted/)
+  expect(await mailFound(smtp.url, { ca: [authority.cert] })).toStartWith('ok')
+})
 
+const ALIVE = { isServerAlive: true, isBaseUrl: true, mark: 'here' }
+
+/** The findings as `check result: message`. */
+async function found(url: string, of: Partial<typeof ALIVE> & { timeoutMs?: number } = {}) {
+  const { timeoutMs, ...about } = of
+  const findings = judgeAsked(await ask(url, { timeoutMs }), { ...ALIVE, ...about })
+  return findings.map(({ check, result, message }) => `${check} ${result}: ${message}`)
+}
+
+function serving(fetch: () => Response, tls?: { key: string; cert: string }) {
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch, tls })
+  const url = `${tls ? 'https' : 'http'}://127.0.0.1:${server.port}`
+  return { url, [Symbol.asyncDispose]: () => server.stop(true) }
+}
+
+const alive = (more: object = {}) => Response.json({ status: 'alive', ...more })
+
+test('base_url is judged by its response', async () => {
   const html = { headers: { 'content-type': 'text/html' } }
-
-  test.each<[string, () => Response]>([
-    ['ok: ', () => Response.json({ status: 'alive' })],
-    ['ok: ', () => Response.json({ status: 'alive', installation: 'here' })],
-    [
-      'warning: .*a different Gatehouse installation',
-      () => Response.json({ status: 'alive', installation: 'there' }),
-    ],
+  for (const [judged, response] of [
+    ['ok: ', () => alive()],
+    ['ok: ', () => alive({ installation: 'here' })],
+    ['warning: .*a different Gatehouse installation', () => alive({ installation: 'there' })],
     ['warning: .*the response is a web page', () => new Response('<html>', html)],
     ['warning: .*404', () => new Response('', { status: 404 })],
     ['warning: .*the proxy cannot reach', () => new Response('', { status: 502 })],
     ['warning: .*requires a sign-in', () => new Response('', { status: 401 })],
     ['warning: .*redirects', () => Response.redirect('https://elsewhere.example')],
     ['warning: .*not from Gatehouse', () => Response.json({ status: 'UP' })],
-  ])('is judged by its response: %s', async (judged, response) => {
+  ] as const) {
     await using server = serving(response)
-    expect(await found(server.url)).toEqual([
-      expect.stringMatching(new RegExp(`^base_url ${judged}`)),
-    ])
-  })
+    const finding = expect.stringMatching(new RegExp(`^base_url ${judged}`))
+    expect(await found(server.url)).toEqual([finding])
+  }
+})
 
-  test('that cannot be reached is a warning, with the reason', async () => {
-    using silent = await startSilent()
-    const identity = await createIdentity({ ip: '127.0.0.1' })
-    await using tls = serving(() => Response.json({ status: 'alive' }), identity)
-    const closed = `http://127.0.0.1:${freePort()}`
-    for (const [url, reason] of [
-      [closed, 'ECONNREFUSED'],
-      ['http://nowhere.invalid', 'not in DNS'],
-      [`http://127.0.0.1:${silent.port}`, 'in time'],
-      [tls.url, 'certificate is not trusted'],
-    ] as const)
-      expect(await found(url, { timeoutMs: 1000 })).toEqual([expect.stringContaining(reason)])
-    expect(await found(closed, { isServerAlive: false })).toEqual([expect.stringContaining(' ok')])
-    const listening = 'a server is running, but not at'
-    const [other] = await found(closed, { isBaseUrl: false })
-    expect(other).toContain(listening)
-  })
+test('A base_url that cannot be reached is a warning, with the reason', async () => {
+  using silent = await startSilent()
+  await using tls = serving(alive, await createIdentity({ ip: '127.0.0.1' }))
+  for (const [url, reason, timeoutMs] of [
+    [`http://${closed}`, 'ECONNREFUSED', 1000],
+    ['http://nowhere.invalid', 'not in DNS', 1000],
+    [`http://127.0.0.1:${silent.port}`, 'in time', 50],
+    [tls.url, 'certificate is not trusted', 1000],
+  ] as const)
+    expect(await found(url, { timeoutMs })).toEqual([expect.stringContaining(reason)])
+  const [stopped] = await found(`http://${closed}`, { isServerAlive: false })
+  expect(stopped).toContain(' ok')
+  const [other] = await found(`http://${closed}`, { isBaseUrl: false })
+  expect(other).toContain('a server is running, but not at')
+})
 
-  test('whose clock differs is a warning; the time of the call is no difference', async () => {
-    const date = new Date(Date.now() + 3_600_000).toUTCString()
-    await using server = serving(() => Response.json({ status: 'alive' }, { headers: { date } }))
-    expect(await found(server.url)).toEqual([
-      expect.stringMatching(/^base_url ok/),
-      expect.stringMatching(/^clock warning: .*differs by 3(599|600) s/),
-    ])
-    const noon = Date.parse('2026-03-01T12:00:00Z')
-    const skew = (from: number, to: number) => skewOf('Sun, 01 Mar 2026 12:00:00 GMT', from, to)
-    expect(skew(noon - 4000, noon + 4000)).toBe(0)
-    expect(skew(noon + 60_000, noon + 61_000)).toBe(-60_000)
-    for (const absent of [null, 'soon']) expect(skewOf(absent, 0, 1)).toBe(0)
-  })
+test('A base_url whose clock differs is a warning; the time of the call is no difference', async () => {
+  const date = new Date(Date.now() + 3_600_000).toUTCString()
+  await using server = serving(() => Response.json({ status: 'alive' }, { headers: { date } }))
+  expect(await found(server.url)).toEqual([
+    expect.stringMatching(/^base_url ok/),
+    expect.stringMatching(/^clock warning: .*differs by 3(599|600) s/),
+  ])
+  const noon = Date.parse('2026-03-01T12:00:00Z')
+  const skew = (from: number, to: number) => skewOf('Sun, 01 Mar 2026 12:00:00 GMT', from, to)
+  expect(skew(noon - 4000, noon + 4000)).toBe(0)
+  expect(skew(noon + 60_000, noon + 61_000)).toBe(-60_000)
+  for (const absent of [null, 'soon']) expect(skewOf(absent, 0, 1)).toBe(0)
 })

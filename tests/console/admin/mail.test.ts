@@ -62,7 +62,6 @@ test('A large outbox has pages and is searched in parts', async () => {
     path = next
   }
   expect([seen.length, new Set(seen).size]).toEqual([60, 60])
-
   app.db.client.run(
     `INSERT INTO mails (id, kind, recipient, recipient_hash, state, tries, due_at, expires_at, created_at)
      SELECT 'usual-' || value, 'verification', 'usual@example.com', '', 'sent', 1, 0, 0, 0
@@ -83,7 +82,6 @@ test('The page of an email shows its text only where no server sends it', async 
   expect(page.links).toContain(`/admin/tenants/${tenantId}`)
   const withheld = await admin.open(`${PAGE}/${await withhold('b@example.com', 'unknown')}`)
   withheld.says('The content was erased', 'withheld: unknown')
-
   await using mailing = await bootConsole({ env: WITH_MAIL })
   const { open } = await mailing.newAdmin()
   ;(await open(PAGE)).says('No emails queued')

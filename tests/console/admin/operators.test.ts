@@ -79,7 +79,6 @@ test('A sign-in link works once, until its operator is signed out everywhere', a
   const entered = pagesOf(app, headers.getSetCookie()[0]?.split(';')[0])
   await entered.sees('/account', operator.email)
   expect((await app.raw(link, { method: 'POST' })).status).toBe(404)
-
   const unused = await newLink()
   expect((await app.raw(unused)).status).toBe(200)
   await admin.send(`${path}/sign-out`)
@@ -117,7 +116,6 @@ test('The admin role is granted and taken; users of tenants cannot get it', asyn
       ...entry,
       object: `operator:${operator.id}`,
     })
-
   const { gate } = await app.newTenant()
   const traits = { email: 'user@example.com' }
   const user = (await gate.post('/v1/gate/identities', { schema_id: 'user', traits })).body.id
@@ -133,7 +131,6 @@ test('The admin role stays with the last active admin, who cannot be deactivated
   await last.sees(path, 'This is the only admin.')
   for (const verb of ['take-admin', 'deactivate'])
     expect([verb, (await last.send(`${path}/${verb}`)).status]).toEqual([verb, 409])
-
   await fresh.signIn({ isAdmin: true })
   expect((await last.send(`${path}/deactivate`)).status).toBe(409)
   ;(await last.open(path)).omits(`${path}/deactivate`)

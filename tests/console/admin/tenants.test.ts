@@ -58,7 +58,6 @@ test('A new tenant has name and plan, and no limit unless its plan has one', asy
   expect(tenant).toMatchObject({ name: 'Fresh', plan: 'metered', status: 'active' })
   const entry = { actor_kind: 'operator', actor_id: admin.id, tenant_id: tenant?.id ?? '' }
   expect(audited(app, 'tenant.created').at(-1)).toMatchObject(entry)
-
   const [, plan = ''] = /value="(\w+)" checked/.exec((await admin.open(`${PAGE}/new`)).html) ?? []
   await admin.send(`${PAGE}/new`, { name: 'Busy', plan })
   const { id = '' } = tenants.list().find(({ name }) => name === 'Busy') ?? {}

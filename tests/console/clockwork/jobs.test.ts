@@ -94,16 +94,13 @@ test.each<[string[], Record<string, string>]>([
     ['name', 'schedule', 'url', 'headers'],
     { name: '', schedule: '0 0 1 * 1', url: 'nowhere', headers: 'X' },
   ],
-])(
-  'A new job is refused with errors beside %j, and keeps the other fields',
-  async (names, fields) => {
-    const { id, owner, target } = await app.newTenant()
-    const page = await owner.send(`${PAGE}/new`, typed(target.url, { body: 'kept <b>', ...fields }))
-    expect([page.status, page.wrong.toSorted()]).toEqual([422, names.toSorted()])
-    page.says('kept &lt;b>', `Fix ${names.length} problem`)
-    expect(app.clockwork.jobs.list(id)).toEqual([])
-  },
-)
+])('A new job is refused with errors beside %j', async (names, fields) => {
+  const { id, owner, target } = await app.newTenant()
+  const page = await owner.send(`${PAGE}/new`, typed(target.url, { body: 'kept <b>', ...fields }))
+  expect([page.status, page.wrong.toSorted()]).toEqual([422, names.toSorted()])
+  page.says('kept &lt;b>', `Fix ${names.length} problem`)
+  expect(app.clockwork.jobs.list(id)).toEqual([])
+})
 
 test('A new job has a preview of its schedule, which saves nothing, and may be a copy', async () => {
   const { id, owner, target } = await app.newTenant()
@@ -115,7 +112,6 @@ test('A new job has a preview of its schedule, which saves nothing, and may be a
   const refused = await preview({ schedule: 'no' })
   expect([refused.status, refused.wrong]).toEqual([422, ['schedule', 'preview']])
   expect(app.clockwork.jobs.list(id)).toEqual([])
-
   await using job = await withJob({ headers: { 'X-Token': 'abc' }, is_active: false })
   const copy = `${PAGE}/new?from=${job.jobId}`
   await job.owner.sees(copy, 'value="report (copy)"', 'value="* * * * *"', 'X-Token: abc')

@@ -217,7 +217,6 @@ test('Emails are limited for one address, and to 100 an hour for the operators o
   const sent = results.filter((result) => result === 'held').length
   expect([results[0], results.at(-1), mails() - before]).toEqual(['held', 'limited', sent])
   await member.sees(`${path}?done=identities-verify.limited`, 'too many emails')
-
   const newPath = async (n: number) => `${PAGE}/${(await newUser(acme, `person-${n}`)).id}`
   for (let n = sent; n < 100; n++) expect(await send(member, await newPath(n))).toBe('held')
   const late = await newPath(100)

@@ -80,7 +80,6 @@ test('A webhook is changed, paused and resumed by members, and deleted by owners
   expect(member.audited('endpoint.updated')).toHaveLength(1)
   const refused = await member.send(path, form('nonsense', ['identity.login']))
   expect([refused.status, refused.wrong]).toEqual([422, ['url']])
-
   ;(await (await as('viewer')).open(path)).omits('Danger zone')
   const paused = await member.press(path, 'Pause webhook')
   paused.says('Paused. Events are held until you resume it.')
@@ -129,13 +128,11 @@ test('The log of a webhook leads to deliveries, which members retry', async () =
   await app.clock.settled()
   expect(target.requests).toHaveLength(2)
   expect(member.audited('delivery.resent')).toHaveLength(1)
-
   const elsewhere = path.replace(id, failing)
   expect((await owner.open(elsewhere)).status).toBe(404)
   expect((await owner.send(`${elsewhere}/resend`)).status).toBe(404)
   const seen = await viewer.sees(path, '-signature: ********')
   for (const part of ['v1,', 'v1=', 'curl ', 'Retry']) expect(seen.html).not.toContain(part)
-
   await owner.sees(`${PAGE}/${failing}`, 'failed, retrying')
   await owner.sees(`${PAGE}/${failing}?status=failed`, 'No failed deliveries')
   await owner.sees(PAGE, 'last delivery of 1 failed')

@@ -71,7 +71,6 @@ test('Only the first page updates itself, and the next page starts where it ends
   const streamOf = async (path: string) => streamIn((await owner.open(path)).html)
   expect(await streamOf(`${PAGE}?endpoint=${id}`)).toContain(`endpoint=${id}`)
   for (const path of [`${PAGE}?status=failed`, first.next]) expect(await streamOf(path)).toBe('')
-
   const listener = await listen(app.url + streamIn(first.html), owner.headers)
   await message({ event_type: 'order.new' })
   await app.clock.advance(1000)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { bootProcess } from './processes.ts'
 import {
   advanceWaiting,
@@ -10,12 +10,13 @@ import {
   type Fixture,
   HALF_MINUTE,
   HOUR,
-  holdAnswers,
   JOBS,
   MINUTE,
   SECOND,
   storyOf,
 } from './support.ts'
+
+// A process that is killed is in tests/slow/processes/clockwork.test.ts.
 
 const ONCE = { schedule: '1 12 * * *' }
 
@@ -26,7 +27,7 @@ const bootBeside = ({ app }: Fixture, othersRun: boolean, after = 0) =>
 /** A job of each kind whose first attempt is not answered yet. */
 async function bootUnderWay() {
   const fixture = await bootFixture()
-  const held = holdAnswers(fixture.target)
+  const held = fixture.target.hold()
   const cron = await fixture.createJob(ONCE)
   const delayed = await fixture.createDelayed()
   await advanceWaiting(fixture.app, HALF_MINUTE)
@@ -36,38 +37,31 @@ async function bootUnderWay() {
 
 const running = ({ app }: Fixture) => count(app, "executions where status = 'running'")
 
-const RETRIED = [
-  [1, '12:01:00', 'failed'],
-  [2, '12:02:00', 'success'],
-]
+/** Ends the work of the first process as a shutdown does; its database can still be read. */
+async function shutDown({ app }: Fixture) {
+  await app.clockwork.loop.stop(0)
+  await app.platform.instances.stop()
+}
 
-describe('after a restart', () => {
-  /** Ends the work of the first process as a shutdown does; its database can still be read. */
-  async function shutDown({ app }: Fixture) {
-    await app.clockwork.loop.stop(0)
-    await app.platform.instances.stop()
-  }
-
+describe('After a restart', () => {
   test('retries are made when they are due, with the request from before an edit', async () => {
     await using fixture = await bootFixture()
-    const { createJob, createDelayed, change, executionsOf, readDelayed, clock, target } = fixture
-    target.answers(() => new Response('', { status: 500 }))
+    const { createJob, createDelayed, change, executionsOf, clock, target } = fixture
+    target.answers(500)
     const cron = await createJob({ ...ONCE, body: 'old' })
     const delayed = await createDelayed({ body: 'old' })
     await clock.advance(MINUTE)
     await change(cron, { body: 'new' })
     await shutDown(fixture)
-
     await using next = await bootBeside(fixture, true)
-    await next.clock.advance(10 * MINUTE)
-
+    await next.clock.advance(7 * MINUTE)
     for (const job of [cron, delayed])
       expect(storyOf(await executionsOf(job))).toEqual([
         [1, '12:01:00', 'failed'],
         [2, '12:02:00', 'failed'],
         [3, '12:07:00', 'failed'],
       ])
-    expect(await readDelayed(delayed)).toMatchObject({ status: 'failed' })
+    expect(await fixture.readDelayed(delayed)).toMatchObject({ status: 'failed' })
     expect(target.requests.map(({ body }) => body)).toEqual(Array(6).fill('old'))
   })
 
@@ -76,10 +70,8 @@ describe('after a restart', () => {
     const { createJob, createDelayed, executionsOf, readJob, target } = fixture
     const [cron, delayed] = [await createJob(), await createDelayed()]
     await shutDown(fixture)
-
     await using next = await bootBeside(fixture, true, HOUR)
     await next.clockwork.loop.idle()
-
     expect(target.requests).toHaveLength(2)
     for (const job of [cron, delayed])
       expect(storyOf(await executionsOf(job))).toEqual([[1, '13:00:30', 'success']])
@@ -88,71 +80,48 @@ describe('after a restart', () => {
   })
 })
 
-describe('when a process is gone with an attempt under way', () => {
+describe('When a process is gone with an attempt under way', () => {
   test('the next one to start fails that attempt and retries it; a late answer changes nothing', async () => {
     await using fixture = await bootUnderWay()
-    const { app, jobs, held, delayed, executionsOf, readDelayed, target } = fixture
-
+    const { jobs, held, delayed, executionsOf, readDelayed } = fixture
     await using next = await bootBeside(fixture, false, 10 * SECOND)
     await next.clockwork.loop.idle()
-    const states = async () => [
-      ...(await Promise.all(jobs.map(executionsOf))),
-      await readDelayed(delayed),
-    ]
-    const before = await states()
-    held.release(200)
-    await app.clockwork.loop.idle()
-    expect(await states()).toEqual(before)
-
-    const failed = {
-      status: 'failed',
-      attempt: 1,
-      completed_at: at('12:01:10'),
-      duration_ms: 10_000,
-      response_status: null,
-      response_body: null,
-      error_message: expect.stringContaining('stopped before'),
-    }
-    for (const job of jobs) expect(await executionsOf(job)).toMatchObject([failed])
+    const failed = { status: 'failed', attempt: 1, duration_ms: 10_000 }
+    const error_message = expect.stringContaining('stopped before')
+    const lost = { completed_at: at('12:01:10'), response_status: null, response_body: null }
+    for (const job of jobs)
+      expect(await executionsOf(job)).toMatchObject([{ ...failed, ...lost, error_message }])
     const waiting = { status: 'pending', run_at: at('12:02:00') }
     expect(await readDelayed(delayed)).toMatchObject(waiting)
-    target.answers(() => new Response('ok'))
-    await next.clock.advance(MINUTE)
-    for (const job of jobs) expect(storyOf(await executionsOf(job))).toEqual(RETRIED)
-    expect(await readDelayed(delayed)).toMatchObject({ status: 'success' })
-  })
 
-  test('a late answer does not end the attempt of another process', async () => {
-    await using fixture = await bootUnderWay()
-    const { app, held, delayed, executionsOf, readDelayed } = fixture
-    await using next = await bootBeside(fixture, false)
-    await next.clockwork.loop.idle()
     await advanceWaiting(next, MINUTE)
     await held.arrived(4)
-
     held.release(400, 2)
-    await app.clockwork.loop.idle()
-
+    await fixture.app.clockwork.loop.idle()
     expect(await readDelayed(delayed)).toMatchObject({ status: 'running' })
+    for (const job of jobs)
+      expect((await executionsOf(job))[1]).toMatchObject({ ...failed, ...lost, error_message })
     held.release(200)
     await next.clockwork.loop.idle()
+    for (const job of jobs)
+      expect(storyOf(await executionsOf(job))).toEqual([
+        [1, '12:01:00', 'failed'],
+        [2, '12:02:00', 'success'],
+      ])
     expect(await readDelayed(delayed)).toMatchObject({ status: 'success' })
-    expect(await executionsOf(delayed)).toMatchObject([{ status: 'success' }, { status: 'failed' }])
   })
 
   test('a third attempt that is lost is the last', async () => {
     await using fixture = await bootFixture()
     const { app, createDelayed, readDelayed, executionsOf, clock, target } = fixture
-    target.answers(() => new Response('', { status: 500 }))
+    target.answers(500)
     const job = await createDelayed()
     await clock.advance(2 * MINUTE)
-    const held = holdAnswers(target)
+    const held = target.hold()
     await advanceWaiting(app, 4.5 * MINUTE)
     await held.arrived(3)
-
     await using next = await bootBeside(fixture, false)
-    await next.clock.advance(10 * MINUTE)
-
+    await next.clock.advance(6 * MINUTE)
     expect(await readDelayed(job)).toMatchObject({ status: 'failed' })
     expect(await executionsOf(job)).toHaveLength(3)
     expect(count(app, 'runs')).toBe(0)
@@ -161,50 +130,20 @@ describe('when a process is gone with an attempt under way', () => {
   test('the attempt of a paused or deleted job is not retried', async () => {
     await using fixture = await bootFixture()
     const { app, api, createJob, change, executionsOf, target } = fixture
-    const held = holdAnswers(target)
+    const held = target.hold()
     const [paused, deleted] = [await createJob(ONCE), await createJob(ONCE)]
     await advanceWaiting(app, HALF_MINUTE)
     await held.arrived(2)
     await change(paused, { is_active: false })
     await api.delete(`${JOBS}/${deleted.id}`)
-
     await using next = await bootBeside(fixture, false)
-    await next.clock.advance(10 * MINUTE)
-
+    await next.clock.advance(3 * MINUTE)
     expect(storyOf(await executionsOf(paused))).toEqual([[1, '12:01:00', 'failed']])
     expect([count(app, 'executions'), count(app, 'runs')]).toEqual([1, 0])
   })
-
-  test('because it was killed, the others retry it', async () => {
-    await using fixture = await bootFixture()
-    const { app, createJob, createDelayed, executionsOf, readDelayed, clock, target } = fixture
-    const held = holdAnswers(target)
-    const [cron, delayed] = [await createJob(ONCE), await createDelayed()]
-    const script = join(import.meta.dir, 'killed.script.ts')
-    const killed = Bun.spawn([process.execPath, script, dirname(app.db.file), `${clock.now()}`], {
-      stdout: 'inherit',
-      stderr: 'inherit',
-    })
-    await held.arrived(2)
-
-    killed.kill('SIGKILL')
-    await killed.exited
-    expect(running(fixture)).toBe(2)
-    clock.jump(HALF_MINUTE)
-    target.answers(() => new Response('ok'))
-    for (let elapsed = 0; elapsed < 10; elapsed++) {
-      await clock.advance(SECOND)
-      await breathe(app)
-    }
-
-    expect(running(fixture)).toBe(0)
-    expect(await readDelayed(delayed)).toMatchObject({ status: 'pending' })
-    await clock.advance(MINUTE)
-    for (const job of [cron, delayed]) expect(storyOf(await executionsOf(job))).toEqual(RETRIED)
-  })
 })
 
-describe('while two processes run', () => {
+describe('While two processes run', () => {
   test('each slot, each delayed job and each retry runs once', async () => {
     await using fixture = await bootFixture()
     const { createJob, createDelayed, executionsOf, clock, target } = fixture
@@ -213,13 +152,12 @@ describe('while two processes run', () => {
       return new Response('', { status: first ? 500 : 200 })
     })
     const jobs: { id: string }[] = []
-    for (let made = 0; made < 10; made++) jobs.push(await createJob(), await createDelayed())
+    for (let made = 0; made < 5; made++) jobs.push(await createJob(), await createDelayed())
     await using second = await bootBeside(fixture, true)
+    for (let elapsed = 0; elapsed < 3 * MINUTE; elapsed += 5 * SECOND)
+      await Promise.all([clock.advance(5 * SECOND), second.clock.advance(5 * SECOND)])
 
-    for (let elapsed = 0; elapsed < 4 * MINUTE; elapsed += SECOND)
-      await Promise.all([clock.advance(SECOND), second.clock.advance(SECOND)])
-
-    expect(target.requests).toHaveLength(10 * (4 + 3) + 10 * 2)
+    expect(target.requests).toHaveLength(5 * (3 + 2) + 5 * 2)
     for (const job of jobs) {
       const executions: { slot_at: string; attempt: number }[] = await executionsOf(job)
       const tries = executions.map(({ slot_at, attempt }) => `${slot_at} ${attempt}`)
@@ -228,47 +166,33 @@ describe('while two processes run', () => {
     expect(running(fixture)).toBe(0)
   })
 
-  test('neither takes the work of the other before its lease ends', async () => {
+  test('neither takes the work of the other before its lease ends, and then it does', async () => {
     await using fixture = await bootUnderWay()
-    const { app, jobs, held, executionsOf, target } = fixture
-
+    const { app, jobs, executionsOf, held, target } = fixture
     await using second = await bootBeside(fixture, true)
-    for (let elapsed = 0; elapsed < 20; elapsed++) {
-      await advanceWaiting(app, SECOND)
-      await second.clock.advance(SECOND)
+    for (let n = 0; n < 3; n++) {
+      await advanceWaiting(app, 6 * SECOND)
+      await second.clock.advance(6 * SECOND)
     }
-    held.release()
-    await app.clockwork.loop.idle()
-
-    for (const job of jobs)
-      expect(storyOf(await executionsOf(job))).toEqual([[1, '12:01:00', 'success']])
-    expect(target.requests).toHaveLength(2)
-  })
-
-  test('one takes work whose lease has ended', async () => {
-    await using fixture = await bootUnderWay()
-    fixture.app.db.client.run('update runs set lease_until = 1')
-
-    await using second = await bootBeside(fixture, true)
-    await second.clockwork.loop.idle()
-
+    expect([running(fixture), target.requests.length]).toEqual([2, 2])
+    app.db.client.run('update runs set lease_until = 1')
+    await second.clock.advance(6 * SECOND)
     const error_message = expect.stringContaining('stopped before')
-    for (const job of fixture.jobs)
-      expect(await fixture.executionsOf(job)).toMatchObject([{ status: 'failed', error_message }])
+    for (const job of jobs)
+      expect(await executionsOf(job)).toMatchObject([{ status: 'failed', error_message }])
+    held.release()
   })
 })
 
-test('a process does not give up its own work, whatever the clock says', async () => {
+test('A process does not give up its own work, whatever the clock says', async () => {
   await using fixture = await bootUnderWay()
   const { app, jobs, held, executionsOf, clock } = fixture
-
   clock.jump(HOUR)
   await advanceWaiting(app, 10 * SECOND)
   await breathe(app)
   expect(running(fixture)).toBe(2)
   held.release()
   await app.clockwork.loop.idle()
-
   for (const job of jobs)
     expect(await executionsOf(job)).toMatchObject([{ status: 'success', attempt: 1 }])
 })

@@ -7,185 +7,145 @@ import {
   DAY,
   HALF_MINUTE,
   HOUR,
-  holdAnswers,
   JOBS,
   MINUTE,
   NOON,
   SECOND,
   storyOf,
+  useClockwork,
 } from './support.ts'
+
+const { app, fresh } = await useClockwork()
+const { idle } = app.clockwork.loop
 
 /** The loop reads the clock at least this often. */
 const SOON = 6 * SECOND
 
-const NEVER = { schedule: '0 0 1 1 *' }
-
-describe('after an outage', () => {
-  test('one late run replaces all that were missed, and the rest are counted', async () => {
-    await using fixture = await bootFixture()
-    const { createJob, readJob, executionsOf, clock } = fixture
-    const job = await createJob({ schedule: '*/10 * * * *' })
-
-    clock.jump(HOUR)
-    await clock.advance(SOON)
-
-    const executions = await executionsOf(job)
-    expect(executions).toMatchObject([{ slot_at: at('12:10:00'), attempt: 1 }])
-    expect(executions[0].lateness_ms).toBeGreaterThan(50 * MINUTE)
-    expect(await readJob(job)).toMatchObject({
-      next_run_at: at('13:10:00'),
-      skipped_slots: { outage: 5, overlap: 0 },
-    })
-    await clock.advanceTo(NOON + 70 * MINUTE)
-    expect(await executionsOf(job)).toHaveLength(2)
-  })
-
-  test.each([
-    ['*/10 * * * *', [15 * MINUTE], 0],
-    ['0 * * * *', [3 * HOUR, 4 * HOUR, DAY], 2 + 3 + 23],
-    ['0 0 * * *', [60 * DAY], 59],
-    ['* * * * *', [400 * DAY], 1000],
-  ])('%s skips slots over %j: %i', async (schedule, outages, skipped) => {
-    await using fixture = await bootFixture()
-    const { app, createJob, readJob, clock, target } = fixture
-    const job = await createJob({ schedule })
-    await createJob({ is_active: false })
-
-    for (const outage of outages) {
-      clock.jump(outage)
-      await clock.advance(SOON)
-    }
-    await app.platform.retention.sweep()
-
-    expect(target.requests).toHaveLength(outages.length)
-    const skipped_slots = { outage: skipped, overlap: 0 }
-    expect(await readJob(job)).toMatchObject({ skipped_slots })
-  })
+test('After an outage, one late run replaces all that were missed, and the rest are counted', async () => {
+  const { createJob, readJob, executionsOf, clock } = await fresh()
+  const job = await createJob({ schedule: '*/10 * * * *' })
+  clock.jump(HOUR)
+  await clock.advance(SOON)
+  const executions = await executionsOf(job)
+  expect(executions).toMatchObject([{ slot_at: at('12:10:00'), attempt: 1 }])
+  expect(executions[0].lateness_ms).toBeGreaterThan(50 * MINUTE)
+  const skipped_slots = { outage: 5, overlap: 0 }
+  expect(await readJob(job)).toMatchObject({ next_run_at: at('13:10:00'), skipped_slots })
+  await clock.advanceTo(NOON + 70 * MINUTE)
+  expect(await executionsOf(job)).toHaveLength(2)
 })
 
-describe('a clock that is set back', () => {
+test.each([
+  ['*/10 * * * *', [15 * MINUTE], 0],
+  ['0 * * * *', [3 * HOUR, 4 * HOUR, DAY], 2 + 3 + 23],
+  ['0 0 * * *', [60 * DAY], 59],
+  ['* * * * *', [400 * DAY], 1000],
+])('%s skips slots over %j: %i', async (schedule, outages, skipped) => {
+  const { createJob, readJob, clock, target } = await fresh()
+  const job = await createJob({ schedule })
+  await createJob({ is_active: false })
+  for (const outage of outages) {
+    clock.jump(outage)
+    await clock.advance(SOON)
+  }
+  await app.platform.retention.sweep()
+  expect(target.requests).toHaveLength(outages.length)
+  const skipped_slots = { outage: skipped, overlap: 0 }
+  expect(await readJob(job)).toMatchObject({ skipped_slots })
+})
+
+describe('A clock that is set back', () => {
   test('runs no slot a second time', async () => {
-    await using fixture = await bootFixture()
-    const { createJob, executionsOf, clock } = fixture
+    const { createJob, executionsOf, clock } = await fresh()
     const job = await createJob()
     await clock.advance(2 * MINUTE)
-
-    clock.jump(-10 * MINUTE)
-    await clock.advance(9 * MINUTE)
-
+    clock.jump(-5 * MINUTE)
+    await clock.advance(4 * MINUTE)
     expect(await executionsOf(job)).toHaveLength(2)
     await clock.advance(2 * MINUTE)
     expect(await executionsOf(job)).toHaveLength(3)
   })
 
   test('leads no job to a slot whose run is still open, and stops no other job', async () => {
-    await using fixture = await bootFixture()
-    const { createJob, change, executionsOf, readJob, clock, target } = fixture
-    target.answers(() => new Response('', { status: 500 }))
+    const { createJob, change, executionsOf, readJob, clock, target } = await fresh()
+    target.answers(500)
     const job = await createJob({ schedule: '1 * * * *' })
     await clock.advance(MINUTE)
-    target.answers(() => new Response('ok'))
+    target.answers(200)
     clock.jump(-5 * MINUTE)
     await change(job, { schedule: '1 12 * * *' })
     expect(await readJob(job)).toMatchObject({ next_run_at: at('12:01:00') })
     const other = await createJob({ schedule: '0 12 * * *' })
-
     await clock.advanceTo(NOON + MINUTE + 1)
-
     expect(await executionsOf(other)).toMatchObject([{ slot_at: at('12:00:00') }])
     expect(await executionsOf(job)).toHaveLength(1)
     expect(await readJob(job)).toMatchObject({ next_run_at: '2026-03-02T12:01:00.000Z' })
   })
 })
 
-describe('while the target is slow', () => {
-  test('two runs of a job may be under way; further slots are counted, not queued', async () => {
-    await using fixture = await bootFixture({ flags: { 'clockwork-timeout': '15m' } })
-    const { app, createJob, createDelayed, readJob, executionsOf, clock, target } = fixture
-    const held = holdAnswers(target)
-    const job = await createJob()
+test('While the target is slow, two runs of a job may be under way, and further slots are counted', async () => {
+  await using fixture = await bootFixture({ flags: { 'clockwork-timeout': '15m' } })
+  const { app, createJob, createDelayed, readJob, executionsOf, clock, target } = fixture
+  const held = target.hold()
+  const job = await createJob()
+  await advanceWaiting(app, HALF_MINUTE)
+  await held.arrived(1)
+  const other = await createDelayed({ run_at: at('12:02:00') })
+  await advanceWaiting(app, MINUTE)
+  await held.arrived(3)
+  expect(await executionsOf(other)).toMatchObject([{ started_at: at('12:02:00') }])
+  await advanceWaiting(app, 3 * MINUTE)
 
-    await advanceWaiting(app, HALF_MINUTE)
-    await held.arrived(1)
-    const other = await createDelayed({ run_at: at('12:02:00') })
-    await advanceWaiting(app, MINUTE)
-    await held.arrived(3)
-    expect(await executionsOf(other)).toMatchObject([{ started_at: at('12:02:00') }])
-    await advanceWaiting(app, 3 * MINUTE)
-
-    expect(await readJob(job)).toMatchObject({
-      next_run_at: at('12:06:00'),
-      last_run_at: at('12:02:00'),
-      skipped_slots: { outage: 0, overlap: 3 },
-    })
-    held.release()
-    target.answers(() => new Response('ok'))
-    await app.clockwork.loop.idle()
-    await clock.advance(MINUTE)
-    const times = storyOf(await executionsOf(job)).map(([, time]) => time)
-    expect(times).toEqual(['12:01:00', '12:02:00', '12:06:00'])
-  })
+  const times = { next_run_at: at('12:06:00'), last_run_at: at('12:02:00') }
+  const skipped_slots = { outage: 0, overlap: 3 }
+  expect(await readJob(job)).toMatchObject({ ...times, skipped_slots })
+  held.release()
+  target.answers(200)
+  await app.clockwork.loop.idle()
+  await clock.advance(MINUTE)
+  const started = storyOf(await executionsOf(job)).map(([, time]) => time)
+  expect(started).toEqual(['12:01:00', '12:02:00', '12:06:00'])
 })
 
-describe('run now', () => {
+describe('Run now', () => {
   test('answers 202 and runs once, immediately, and the schedule stays', async () => {
-    await using fixture = await bootFixture()
-    const { app, createJob, runNow, readJob, executionsOf, target } = fixture
+    const { createJob, runNow, readJob, executionsOf, target } = await fresh()
     const job = await createJob({ schedule: '*/10 * * * *' })
-
     const answer = await runNow(job)
-    await app.clockwork.loop.idle()
-
+    await idle()
     expect(answer).toMatchObject({ job_id: job.id, requested_at: at('12:00:30') })
     expect(target.requests).toHaveLength(1)
-    expect(await executionsOf(job)).toMatchObject([
-      { trigger: 'manual', slot_at: at('12:00:30'), attempt: 1, status: 'success' },
-    ])
+    const run = { trigger: 'manual', slot_at: at('12:00:30'), attempt: 1, status: 'success' }
+    expect(await executionsOf(job)).toMatchObject([run])
     const times = { next_run_at: at('12:10:00'), last_run_at: at('12:00:30') }
     expect(await readJob(job)).toMatchObject(times)
   })
 
   test('runs a paused job, which stays paused, and is retried like any run', async () => {
-    await using fixture = await bootFixture()
-    const { app, createJob, runNow, readJob, executionsOf, clock, target } = fixture
-    target.answers(() => new Response('', { status: 500 }))
-    const [active, paused] = [await createJob(NEVER), await createJob({ is_active: false })]
-
+    const { createJob, runNow, readJob, executionsOf, clock, target } = await fresh()
+    target.answers(500)
+    const active = await createJob({ schedule: '0 0 1 1 *' })
+    const paused = await createJob({ is_active: false })
     for (const job of [active, paused]) await runNow(job)
-    await app.clockwork.loop.idle()
-    await clock.advance(10 * MINUTE)
-
+    await idle()
+    await clock.advance(7 * MINUTE)
     for (const job of [active, paused]) expect(await executionsOf(job)).toHaveLength(3)
     expect(await readJob(paused)).toMatchObject({ is_active: false })
   })
 
   test('answers 409 while two runs of the job are under way', async () => {
-    await using fixture = await bootFixture()
-    const { app, api, createJob, runNow, executionsOf, target } = fixture
-    const held = holdAnswers(target)
+    const { api, createJob, runNow, executionsOf, target } = await fresh()
+    const held = target.hold()
     const job = await createJob()
-    await runNow(job)
-    await runNow(job)
+    await Promise.all([runNow(job), runNow(job)])
     await held.arrived(2)
-
     expect(await api.post(`${JOBS}/${job.id}/run`)).toMatchObject({ status: 409 })
     held.release()
-    await app.clockwork.loop.idle()
+    await breathe(app)
+    await idle()
     expect(await executionsOf(job)).toHaveLength(2)
     await runNow(job)
     await held.arrived(3)
     held.release()
-  })
-
-  test('is a run of its own in the same millisecond as another', async () => {
-    await using fixture = await bootFixture()
-    const { app, createJob, runNow, executionsOf } = fixture
-    const job = await createJob({ is_active: false })
-
-    await Promise.all([runNow(job), runNow(job)])
-    await breathe(app)
-    await app.clockwork.loop.idle()
-
-    expect(await executionsOf(job)).toHaveLength(2)
   })
 })

@@ -3,22 +3,12 @@ import { Cron } from 'croner'
 import { parseRule } from '../../../src/engines/clockwork/schedule/expression.ts'
 import { describeSchedule, parseSchedule } from '../../../src/engines/clockwork/schedule/index.ts'
 import { AppError } from '../../../src/platform/errors.ts'
+import { seeded } from '../gate/identities/documents/support.ts'
 
 const FIRST_START = Date.UTC(1990, 0, 1)
 const LAST_START = Date.UTC(2239, 11, 31)
 
 type Random = (below: number) => number
-
-/** The same numbers on each run: a test that fails once fails always. */
-function seeded(seed: number): Random {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below)
-  }
-}
 
 /** A number with a leading zero now and then. */
 const digits = (random: Random, n: number) => (random(4) === 0 ? `${n}`.padStart(2, '0') : `${n}`)
@@ -74,7 +64,7 @@ function nextOrRefusal(expression: string, afterMs: number): number | undefined 
 }
 
 /** An offset and a change to summer time that no answer may depend on. */
-describe('on a host in New York', () => {
+describe('On a host in New York', () => {
   const hostZone = process.env.TZ
 
   beforeAll(() => {
@@ -87,7 +77,7 @@ describe('on a host in New York', () => {
 
   test('random schedules agree with croner, also about those that never run', () => {
     expect(new Date('2026-01-01T00:00:00Z').getHours()).toBe(19)
-    const { written, start } = writeMany(1, 4000)
+    const { written, start } = writeMany(1, 1500)
     let never = 0
     for (const text of written) {
       const from = start()
@@ -100,12 +90,12 @@ describe('on a host in New York', () => {
       const slots = parseSchedule(text).nextMany(from, 3)
       expect([text, ...slots.map(show)]).toEqual([text, ...expected.map((at) => at.toISOString())])
     }
-    expect(never).toBeGreaterThan(3)
-    expect(never).toBeLessThan(400)
+    expect(never).toBeGreaterThan(0)
+    expect(never).toBeLessThan(150)
   })
 
   test('a damaged schedule is refused or means what croner makes of it', () => {
-    const { random, written } = writeMany(3, 8000)
+    const { random, written } = writeMany(3, 3000)
     const signs = '0123456789*,-/ \t'
     let accepted = 0
     for (const text of written) {
@@ -117,21 +107,21 @@ describe('on a host in New York', () => {
       const expected = peerOf(damaged).nextRun(new Date(FIRST_START))?.toISOString()
       expect(damaged + show(slot)).toBe(damaged + expected)
     }
-    expect(accepted).toBeGreaterThan(1000)
+    expect(accepted).toBeGreaterThan(400)
   })
 })
 
-test('noise is refused with a message, never with a crash', () => {
+test('Noise is refused with a message, never with a crash', () => {
   const random = seeded(4)
   const signs = '0123456789**,,--// \t    @LW#?JANmon\u00a0\n\u{1f600}+.'
-  for (let round = 0; round < 20_000; round++) {
+  for (let round = 0; round < 5000; round++) {
     const length = random(24)
     nextOrRefusal(Array.from({ length }, () => signs[random(signs.length)]).join(''), 0)
   }
 })
 
-test('different schedules never read alike, and one schedule reads alike however it is spelt', () => {
-  const { written } = writeMany(6, 10_000)
+test('Different schedules never read alike, and one schedule reads alike however it is spelt', () => {
+  const { written } = writeMany(6, 4000)
   const meaningOf = new Map<string, string>()
   for (const text of written.filter((one) => nextOrRefusal(one, 0) !== 'refused')) {
     const words = describeSchedule(text)
@@ -140,5 +130,5 @@ test('different schedules never read alike, and one schedule reads alike however
     meaningOf.set(words, meaning)
   }
   expect(new Set(meaningOf.values()).size).toBe(meaningOf.size)
-  expect(meaningOf.size).toBeGreaterThan(5000)
+  expect(meaningOf.size).toBeGreaterThan(2000)
 })

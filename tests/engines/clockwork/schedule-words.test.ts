@@ -4,7 +4,7 @@ import {
   scheduleWarnings,
 } from '../../../src/engines/clockwork/schedule/index.ts'
 
-describe('a schedule is told in plain words', () => {
+describe('A schedule is described in plain words', () => {
   test.each([
     ['* * * * *', 'every minute'],
     ['*/15 * * * *', 'every 15 minutes'],
@@ -46,7 +46,7 @@ describe('a schedule is told in plain words', () => {
   })
 })
 
-describe('what may surprise is warned of', () => {
+describe('Warnings name what may surprise', () => {
   const months31 = 'day 31 does not exist in February, April, June, September and November'
   const startsOver = 'restarts on day 1, so the last gap of the month varies'
 
@@ -78,21 +78,9 @@ describe('what may surprise is warned of', () => {
   })
 
   test.each([
-    '* * * * *',
-    '*/1 */1 */1 */1 *',
-    '*/15 */6 * */3 *',
-    '*/7 9 * * *',
-    '*/7 9,11 * * *',
-    '10-50/7 * * * *',
-    '0 */5 * * 1',
-    '0 */5 1,15 * *',
-    '0 0 28 * *',
-    '0 0 28-31 * *',
-    '0 0 15-31 * *',
-    '0 0 1-31 * *',
-    '0 0 31 1,3 *',
-    '0 0 29 3 *',
-    '0 0 * * 1-5',
+    ...['* * * * *', '*/1 */1 */1 */1 *', '*/15 */6 * */3 *', '*/7 9 * * *', '*/7 9,11 * * *'],
+    ...['10-50/7 * * * *', '0 */5 * * 1', '0 */5 1,15 * *', '0 0 28 * *', '0 0 28-31 * *'],
+    ...['0 0 15-31 * *', '0 0 1-31 * *', '0 0 31 1,3 *', '0 0 29 3 *', '0 0 * * 1-5'],
   ])('%s needs no warning', (expression) => {
     expect(scheduleWarnings(expression)).toEqual([])
   })

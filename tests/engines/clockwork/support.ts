@@ -1,6 +1,6 @@
-import { expect } from 'bun:test'
-import { bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
-import { startTarget } from '../../support/target.ts'
+import { afterAll, expect } from 'bun:test'
+import { bootTestApp, type TestApp, type TestAppOptions, useApp } from '../../support/app.ts'
+import { startTarget, type Target } from '../../support/target.ts'
 
 export const JOBS = '/v1/clockwork/jobs'
 export const DELAYED = '/v1/clockwork/delayed'
@@ -22,7 +22,7 @@ export const NOON = Date.parse('2026-03-01T12:00:00.000Z')
 /** `12:01:00` of the day on which the tests begin. */
 export const at = (time: string): string => `2026-03-01T${time}.000Z`
 
-export type Fixture = Awaited<ReturnType<typeof bootFixture>>
+export type Fixture = Omit<Awaited<ReturnType<typeof bootFixture>>, 'end' | symbol>
 
 /** An application with one tenant, and one target for its jobs to call. */
 export async function bootFixture(options: TestAppOptions = {}) {
@@ -35,15 +35,33 @@ export async function bootFixture(options: TestAppOptions = {}) {
     await app.stop()
   }
 
-  return {
-    app,
-    clock: app.clock,
-    target,
-    acme,
-    ...jobsOf(acme.api, target.url),
-    end,
-    [Symbol.asyncDispose]: end,
+  const jobs = jobsOf(acme.api, target.url)
+  return { app, clock: app.clock, target, acme, ...jobs, end, [Symbol.asyncDispose]: end }
+}
+
+const TABLES = ['runs', 'executions', 'skipped_slots', 'cron_jobs', 'delayed_jobs', 'job_counts']
+
+/**
+ * The scheduler of a test file, booted once. With `fresh` it is 12:00:30 again, there are no jobs,
+ * and there is a new tenant.
+ */
+export async function useClockwork(options: TestAppOptions = {}) {
+  const app = await useApp(options)
+  const { clock, db } = app
+  const target = startTarget()
+  afterAll(() => target.stop())
+
+  async function fresh(): Promise<Fixture> {
+    await app.clockwork.loop.idle()
+    for (const table of [...TABLES, 'clockwork_hours']) db.client.run(`delete from ${table}`)
+    clock.jump(NOON + HALF_MINUTE - clock.now())
+    target.requests.length = 0
+    target.answers(() => new Response('ok'))
+    const acme = await app.tenant('Acme')
+    return { app, clock, target, acme, ...jobsOf(acme.api, target.url) }
   }
+
+  return { app, fresh }
 }
 
 /** The jobs of one tenant, made with what a test does not care about filled in. */
@@ -103,26 +121,7 @@ export async function advanceWaiting(app: Pick<TestApp, 'db' | 'clock'>, ms: num
 }
 
 /** Lets a target keep its callers waiting until the test gives them their answers. */
-export function holdAnswers({ answers, requests }: Fixture['target']) {
-  const waiting: ((response: Response) => void)[] = []
-  const noticing: (() => void)[] = []
-  answers(() => {
-    for (const notice of noticing.splice(0)) notice()
-    return new Promise((resolve) => waiting.push(resolve))
-  })
-
-  return {
-    /** Resolves when the target has been called `count` times in all. */
-    arrived: async (count: number) => {
-      while (requests.length < count)
-        await new Promise<void>((resolve) => void noticing.push(resolve))
-    },
-    /** Answers the callers that wait, oldest first. */
-    release: (status = 200, count = waiting.length) => {
-      for (const answer of waiting.splice(0, count)) answer(new Response('late', { status }))
-    },
-  }
-}
+export const holdAnswers = ({ hold }: Pick<Target, 'hold'>) => hold()
 
 /** One number of one row, for what the API does not show. */
 export const count = ({ db }: Pick<TestApp, 'db'>, from: string): number =>

@@ -2,8 +2,8 @@ import { afterAll, expect } from 'bun:test'
 import type { IdentityRow } from '../../../src/engines/gate/identities/store.ts'
 import { createStore } from '../../../src/engines/gate/store.ts'
 import { type Answer, bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
+import { expectDescribed } from '../../support/described.ts'
 import type { Target } from '../../support/target.ts'
-import { expectDescribed } from '../relay/support.ts'
 
 export { ACTOR, count, DAY, HOUR, MINUTE, SECOND, UNKNOWN_ID } from '../relay/support.ts'
 

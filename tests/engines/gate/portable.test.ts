@@ -1,81 +1,126 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { createStore } from '../../../src/engines/gate/store.ts'
 import { exportOf, fileOf, importInto, type Line, ofKind } from '../../platform/portable/fixture.ts'
-import { bootTestApp, type TestApp } from '../../support/app.ts'
-import { bootFlows, type FlowFixture } from './sign-in/flows/fixture.ts'
+import { useApp } from '../../support/app.ts'
+import { bootParty, IDENTITIES } from './fixture.ts'
+import { bootFlows } from './sign-in/flows/fixture.ts'
 
-let fixture: FlowFixture
-let home: TestApp
-let lines: Line[]
-let secret: string
-beforeAll(async () => {
-  fixture = await bootFlows()
-  home = await bootTestApp()
-  await fixture.security({ mfa_enabled: true })
-  const { session_token, identity } = await fixture.register('ada@example.com')
-  secret = await fixture.enrol(session_token)
-  const { app, tenantId } = { ...fixture, tenantId: fixture.acme.id }
-  const place = `gate_social_links/${tenantId}/github/g-1/tokens`
-  const tokens = app.platform.sealing.seal('gate provider tokens', place, '{"access":"t"}')
-  const link = { tenantId, provider: 'github', subject: 'g-1', identityId: identity.id } as const
-  await app.db.commit(() =>
-    createStore(app.db).socialLinks.insert({ ...link, tokens, createdAt: 0, updatedAt: 0 }),
-  )
-  const gone = await fixture.createIdentity()
-  await fixture.api.delete(`/v1/gate/identities/${gone.id}`)
-  lines = exportOf(app, tenantId)
+const fixture = await bootFlows()
+afterAll(() => fixture.app.stop())
+const { app, tenantId } = fixture
+await fixture.security({ mfa_enabled: true })
+const { session_token, identity } = await fixture.register('ada@example.com')
+const secret = await fixture.enrol(session_token)
+const PLACE = `gate_social_links/${tenantId}/github/g-1/tokens`
+await app.db.commit(() =>
+  createStore(app.db).socialLinks.insert({
+    ...{ tenantId, provider: 'github', subject: 'g-1', identityId: identity.id },
+    tokens: app.platform.sealing.seal('gate provider tokens', PLACE, '{"access":"t"}'),
+    ...{ createdAt: 0, updatedAt: 0 },
+  }),
+)
+const gone = await fixture.createIdentity()
+await fixture.api.delete(`${IDENTITIES}/${gone.id}`)
+const lines = exportOf(app, tenantId)
+
+const home = await useApp()
+const tenantsThere = () => home.platform.tenants.list().map(({ id }) => id)
+
+async function expectRefused(next: Line[], message: string) {
+  const before = tenantsThere()
+  await expect(importInto(home, fileOf(next))).rejects.toThrow(message)
+  expect(tenantsThere()).toEqual(before)
+}
+
+/** The export with a change in the first line of a kind, and of a type if given. */
+function changed(kind: string, changes: object): Line[] {
+  const next = structuredClone(lines)
+  const [name, type] = kind.split(' ')
+  const isFound = (line: Line) => line.kind === name && (!type || line.type === type)
+  Object.assign(next.find(isFound) as Line, changes)
+  return next
+}
+
+test('An export has hashes, and secrets in plain text', () => {
+  const [password, totp] = ofKind(lines, 'credential')
+  expect(password.config.hashed_password).toStartWith('$argon2id$')
+  expect(totp.config.secret).toBe(secret)
+  expect(ofKind(lines, 'social_link')).toMatchObject([
+    { provider: 'github', subject: 'g-1', tokens: { access: 't' } },
+  ])
+  expect(ofKind(lines, 'erased_identity')).toHaveLength(1)
+  for (const kind of ['session', 'flow', 'code', 'decision'])
+    expect(ofKind(lines, kind)).toEqual([])
 })
-afterAll(async () => {
-  await fixture.app.stop()
-  await home.stop()
+
+const at = '2026-03-01T12:00:00.000Z'
+const DEAR = '$argon2id$v=19$m=99999999,t=9999,p=1$c2FsdHNhbHQ$aGFzaGhhc2hoYXNoaGFzaA'
+
+test.each<[string, object, string]>([
+  ['address', { value: 'root@evil.com' }, 'address.value: '],
+  ['address', { value: 'ADA@example.com' }, 'address.value: '],
+  ['address', { value: 'ROOT@Evil.COM <script>' }, 'address.value: '],
+  ['address', { status: 'completed', verified_at: null }, 'address.verified_at: '],
+  ['address', { status: 'sent', verified_at: at }, 'line 5: address.verified_at: '],
+  ['identity', { session_generation: Number.MAX_SAFE_INTEGER }, 'identity.session_generation: '],
+  ['identity', { token_generation: Number.MAX_SAFE_INTEGER }, 'identity.token_generation: '],
+  ['identity', { metadata_public: [] }, 'identity.metadata_public: '],
+  ['identity', { metadata_public: { a: 'x'.repeat(70_000) } }, 'identity.metadata_public: '],
+  ['identity', { schema_id: '../x' }, 'line 4: identity.schema_id: '],
+  ['credential password', { config: { password: 'x' } }, 'credential.config'],
+  ['credential password', { config: { hashed_password: 'x' } }, 'credential.'],
+  ['credential password', { config: { hashed_password: DEAR } }, 'credential.'],
+  ['credential totp', { config: {} }, 'line 7: credential.config.secret: '],
+  ['credential totp', { type: 'password' }, 'credential.config.hashed_password: '],
+  ['social_link', { provider: 'myspace' }, 'line 8: social_link.provider: '],
+  ['gate_settings', { policies: 'permit all' }, 'line 3: gate_settings.policies: line 1'],
+  ['gate_settings', { return_urls: ['javascript:1'] }, 'line 3: gate_settings.return_urls: '],
+])('An import with the %s %j is refused', (kind, changes, message) =>
+  expectRefused(changed(kind, changes), message),
+)
+
+test('An import without an address, or with an existing id as a deleted one, is refused', async () => {
+  const other = await bootParty(home)
+  const [bob, eve] = [await other.createIdentity(), await other.createIdentity()]
+  await other.api.delete(`${IDENTITIES}/${eve.id}`)
+  const without = lines.filter(({ kind }) => kind !== 'address')
+  const missing = `line ${without.length}: address: must have one line for each identity`
+  await expectRefused(without, missing)
+  for (const { id } of [identity, bob])
+    await expectRefused(
+      changed('erased_identity', { identity_id: id }),
+      'erased_identity.identity_id: is the id of an existing identity',
+    )
+  const revived = JSON.parse(JSON.stringify(lines).replaceAll(identity.id, eve.id))
+  await expectRefused(revived, 'line 4: identity.id: is the id of a deleted identity')
+  expect(await other.api.get(`${IDENTITIES}/${bob.id}`)).toMatchObject({ status: 200 })
 })
 
-describe('Exported identities', () => {
-  test('include hashes, and secrets in plain text', () => {
-    const [password, totp] = ofKind(lines, 'credential')
-    expect(password.config.hashed_password).toStartWith('$argon2id$')
-    expect(totp.config.secret).toBe(secret)
-    expect(ofKind(lines, 'social_link')).toMatchObject([
-      { provider: 'github', subject: 'g-1', tokens: { access: 't' } },
-    ])
-    expect(ofKind(lines, 'erased_identity')).toHaveLength(1)
-    for (const kind of ['session', 'flow', 'code', 'decision'])
-      expect(ofKind(lines, kind)).toEqual([])
-  })
+test('An identity whose id is among the deleted ones can be deleted and erased', async () => {
+  const other = await bootParty(home)
+  const bob = await other.createIdentity()
+  const { id } = await home.tenant('Older')
+  const { client } = home.db
+  client.query('insert into gate_erasures values (?, ?, ?, ?)').run(bob.id, id, 1, 2)
+  expect(await other.api.delete(`${IDENTITIES}/${bob.id}`)).toMatchObject({ status: 204 })
+  const owner = client.query('select tenant_id from gate_erasures where identity_id = ?')
+  expect(owner.get(bob.id)).toEqual({ tenant_id: other.id })
+  expect(await other.api.get(`${IDENTITIES}/${bob.id}`)).toMatchObject({ status: 404 })
+})
 
-  const of = (kind: string, type?: string) => (all: Line[]) =>
-    all.find((line) => line.kind === kind && (type === undefined || line.type === type))
-  const DEAR = '$argon2id$v=19$m=99999999,t=9999,p=1$c2FsdHNhbHQ$aGFzaGhhc2hoYXNoaGFzaA'
-  test.each<[(all: Line[]) => Line, object, string]>([
-    [of('credential', 'password'), { config: { password: 'x' } }, 'credential.config'],
-    [of('credential', 'password'), { config: { hashed_password: 'x' } }, 'credential.'],
-    [of('credential', 'password'), { config: { hashed_password: DEAR } }, 'credential.'],
-    [of('credential', 'totp'), { config: {} }, 'line 7: credential.config.secret: '],
-    [of('credential', 'totp'), { type: 'password' }, 'credential.config.hashed_password: '],
-    [of('social_link'), { provider: 'myspace' }, 'line 8: social_link.provider: '],
-    [of('gate_settings'), { policies: 'permit all' }, 'line 3: gate_settings.policies: line 1'],
-    [of('gate_settings'), { return_urls: ['javascript:1'] }, 'line 3: gate_settings.return_urls: '],
-    [of('identity'), { metadata_public: [] }, 'identity.metadata_public: '],
-    [of('identity'), { metadata_public: { a: 'x'.repeat(70_000) } }, 'identity.metadata_public: '],
-    [of('identity'), { schema_id: '../x' }, 'line 4: identity.schema_id: '],
-  ])('are refused if invalid: %# %j', async (find, changes, message) => {
-    const next = structuredClone(lines)
-    Object.assign(find(next), changes)
-    await expect(importInto(home, fileOf(next))).rejects.toThrow(message)
-  })
+test('An import brings ids of deleted identities, and tokens sealed with the new key', async () => {
+  await importInto(home, fileOf(lines))
+  const erased = ofKind(exportOf(home, tenantId), 'erased_identity')
+  expect(erased).toEqual(ofKind(lines, 'erased_identity'))
+  const { tokens } = home.db.client.query('select tokens from gate_social_links').get() as Line
+  expect(tokens).not.toContain('access')
+  const open = ({ platform }: typeof home) =>
+    platform.sealing.open('gate provider tokens', PLACE, tokens)
+  expect(open(home)).toBe('{"access":"t"}')
+  expect(() => open(app)).toThrow()
+})
 
-  test('bring the tokens of social logins, sealed with the new key', async () => {
-    await importInto(home, fileOf(lines))
-    const { tenant } = lines[0]
-    const { tokens } = home.db.client.query('select tokens from gate_social_links').get() as Line
-    const place = `gate_social_links/${tenant}/github/g-1/tokens`
-    expect(tokens).not.toContain('access')
-    expect(home.platform.sealing.open('gate provider tokens', place, tokens)).toBe('{"access":"t"}')
-    expect(() => fixture.app.platform.sealing.open('gate provider tokens', place, tokens)).toThrow()
-  })
-
-  test('that cannot be decrypted stop the export, which names the row', async () => {
-    fixture.app.db.client.run("update gate_social_links set subject = 'g-2'")
-    expect(() => exportOf(fixture.app, fixture.acme.id)).toThrow(/^social_link: gate_social_links/)
-  })
+test('Tokens that cannot be decrypted stop the export, which names the row', () => {
+  app.db.client.run("update gate_social_links set subject = 'g-2'")
+  expect(() => exportOf(app, tenantId)).toThrow(/^social_link: gate_social_links/)
 })

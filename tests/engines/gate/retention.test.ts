@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { until } from '../../support/binary.ts'
 import { breathe } from '../clockwork/support.ts'
+import { copyRows } from '../relay/fixture.ts'
 import {
   AUTHORIZE,
   bootGate,
@@ -9,7 +10,6 @@ import {
   type Fixture,
   HOUR,
   IDENTITIES,
-  type Json,
   MINUTE,
   mintToken,
   SESSIONS,
@@ -20,6 +20,8 @@ import {
 const rows = ({ app }: Fixture, ...tables: string[]) =>
   tables.map((table) => count(app, `gate_${table}`))
 
+const EXPIRING = ['sessions', 'access_tokens', 'flows', 'codes']
+
 async function sweepAfter({ clock, app }: Fixture, ms: number) {
   clock.jump(ms)
   await app.platform.retention.sweep()
@@ -28,17 +30,11 @@ async function sweepAfter({ clock, app }: Fixture, ms: number) {
 /** Deletes an identity as if the process had crashed afterwards. */
 function interruptErasure({ app, acme }: Fixture, id: string) {
   app.db.client.run('delete from gate_identities where id = ?', [id])
-  app.db.client.run(
-    'insert into gate_erasures (identity_id, tenant_id, requested_at) values (?, ?, 0)',
-    [id, acme.id],
-  )
+  const columns = 'identity_id, tenant_id, requested_at'
+  app.db.client.run(`insert into gate_erasures (${columns}) values (?, ?, 0)`, [id, acme.id])
 }
 
-const openErasures = ({ app }: Fixture) =>
-  app.db.client.query('select 1 from gate_erasures where completed_at is null').all().length
-
-const ask = ({ api }: Fixture) =>
-  api.post(AUTHORIZE, { subject: 's', action: 'a.read', resource: 'document:1' })
+const openErasures = ({ app }: Fixture) => count(app, 'gate_erasures where completed_at is null')
 
 /** Starts two flows with a code each: the one in the answer, and the one of the link in the mail. */
 const startFlow = async (fixture: Fixture) => {
@@ -46,19 +42,6 @@ const startFlow = async (fixture: Fixture) => {
   const answer = await fixture.api.post(`${IDENTITIES}/${id}/resend-verification`)
   expect(answer).toMatchObject({ status: 202 })
   return answer.body.flow
-}
-
-/** Copies the rows of a table `copies` times, with other ids. */
-function copy({ app }: Fixture, table: string, copies: number, unique: string[]) {
-  const names = (app.db.client.query(`pragma table_info(${table})`).all() as Json[])
-    .map(({ name }) => name as string)
-    .filter((name) => name !== 'seq')
-  const values = names.map((name) => (unique.includes(name) ? `${name} || '-' || i` : name))
-  app.db.client.run(
-    `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
-     insert into ${table} (${names}) select ${values} from n, ${table}`,
-    [copies],
-  )
 }
 
 /** The number of rows that each slice of a sweep deletes. */
@@ -86,119 +69,99 @@ test.each<[string, Record<string, string>, number]>([
   await mintToken(fixture.app, fixture.key, { ttl_seconds: 3600 })
   const { expires_at } = await startFlow(fixture)
   expect(Date.parse(expires_at) - fixture.clock.now()).toBe(HOUR)
-
   await sweepAfter(fixture, HOUR + ms)
-  expect(rows(fixture, 'sessions', 'access_tokens', 'flows', 'codes')).toEqual([1, 1, 2, 2])
+  expect(rows(fixture, ...EXPIRING)).toEqual([1, 1, 2, 2])
   expect(await fixture.whoami(token)).toMatchObject({ status: 401 })
   await sweepAfter(fixture, 1)
-  expect(rows(fixture, 'sessions', 'access_tokens', 'flows', 'codes')).toEqual([0, 0, 0, 0])
+  expect(rows(fixture, ...EXPIRING)).toEqual([0, 0, 0, 0])
   expect(rows(fixture, 'identities')).toEqual([2])
 })
 
-describe('Retention keeps', () => {
-  test('what is still valid', async () => {
-    await using fixture = await bootGate()
-    const person = await fixture.createIdentity()
-    await fixture.openSession(person)
-    await mintToken(fixture.app, fixture.key)
-    await startFlow(fixture)
-    fixture.clock.jump(3 * DAY)
-    const { token } = await fixture.openSession(person)
-    const { access_token } = await mintToken(fixture.app, fixture.key)
-    const flow = await startFlow(fixture)
-    await fixture.app.platform.retention.sweep()
+test('What is valid is kept: identities, settings and webhooks forever, deleted ids for a year', async () => {
+  await using fixture = await bootGate()
+  const { app, api } = fixture
+  const person = await fixture.createIdentity()
+  const { id: webhookId } = await fixture.createWebhook('http://127.0.0.1:9/')
+  await api.put('/v1/gate/settings/security', { mfa_enabled: true })
+  await fixture.openSession(person)
+  await mintToken(app, fixture.key)
+  await startFlow(fixture)
+  fixture.clock.jump(3 * DAY)
+  const { token, session } = await fixture.openSession(person)
+  const { access_token } = await mintToken(app, fixture.key)
+  const flow = await startFlow(fixture)
+  await app.platform.retention.sweep()
+  expect(rows(fixture, ...EXPIRING)).toEqual([1, 1, 2, 2])
+  expect(await fixture.whoami(token)).toMatchObject({ status: 200 })
+  expect((await api.post(`${TOKENS}/introspect`, { access_token })).body.active).toBe(true)
+  expect(count(app, `gate_flows where id = '${flow.id}'`)).toBe(1)
+  expect(rows(fixture, 'identities', 'addresses')).toEqual([3, 3])
 
-    expect(rows(fixture, 'sessions', 'access_tokens', 'flows', 'codes')).toEqual([1, 1, 2, 2])
-    expect(await fixture.whoami(token)).toMatchObject({ status: 200 })
-    const { body } = await fixture.api.post(`${TOKENS}/introspect`, { access_token })
-    expect(body.active).toBe(true)
-    expect(count(fixture.app, `gate_flows where id = '${flow.id}'`)).toBe(1)
-    expect(rows(fixture, 'identities', 'addresses')).toEqual([3, 3])
-  })
+  // A revoked session is kept until it would have ended.
+  const revoke = () => api.delete(`${SESSIONS}/${session.id}`)
+  await revoke()
+  await sweepAfter(fixture, HOUR)
+  expect(await revoke()).toMatchObject({ status: 204 })
+  await sweepAfter(fixture, 2 * DAY)
+  expect(await revoke()).toMatchObject({ status: 404 })
 
-  test('a revoked session until it would have ended', async () => {
-    await using fixture = await bootGate()
-    const { session } = await fixture.openSession(await fixture.createIdentity())
-    const revoke = () => fixture.api.delete(`${SESSIONS}/${session.id}`)
-    await revoke()
-    await sweepAfter(fixture, HOUR)
-    expect(await revoke()).toMatchObject({ status: 204 })
-    await sweepAfter(fixture, 2 * DAY)
-    expect(await revoke()).toMatchObject({ status: 404 })
-  })
-
-  test('identities, settings and webhooks forever', async () => {
-    await using fixture = await bootGate()
-    const person = await fixture.createIdentity()
-    const { id } = await fixture.createWebhook('http://127.0.0.1:9/')
-    await fixture.api.put('/v1/gate/settings/security', { mfa_enabled: true })
-    await sweepAfter(fixture, 4000 * DAY)
-    expect(await fixture.readIdentity(person)).toEqual(person)
-    const { body } = await fixture.api.get('/v1/gate/settings/webhooks')
-    expect(body.webhooks).toMatchObject([{ id }])
-    expect((await fixture.api.get('/v1/gate/settings/security')).body.mfa_enabled).toBe(true)
-  })
+  const { id } = await fixture.createIdentity()
+  expect(await api.delete(`${IDENTITIES}/${id}`)).toMatchObject({ status: 204 })
+  await sweepAfter(fixture, 365 * DAY)
+  expect(rows(fixture, 'erasures')).toEqual([1])
+  await sweepAfter(fixture, 1)
+  expect(rows(fixture, 'erasures')).toEqual([0])
+  await sweepAfter(fixture, 4000 * DAY)
+  expect(await fixture.readIdentity(person)).toEqual(person)
+  const { webhooks } = (await api.get('/v1/gate/settings/webhooks')).body
+  expect(webhooks).toMatchObject([{ id: webhookId }])
+  expect((await api.get('/v1/gate/settings/security')).body.mfa_enabled).toBe(true)
 })
 
-describe('Retention deletes at most 500 rows at a time, with pauses:', () => {
-  test.each<[string, number, string[], (fixture: Fixture) => Promise<unknown>]>([
+test('At most 500 rows are deleted at a time, with pauses', async () => {
+  await using fixture = await bootGate()
+  const { app, key, api, clock } = fixture
+  const question = { subject: 's', action: 'a.read', resource: 'document:1' }
+  const other = (column: string) => ({ [column]: `${column} || '-' || i` })
+  for (const [table, copies, changed, create] of [
     [
       'gate_sessions',
-      1199,
-      ['id', 'token_hash'],
-      async (fixture) => fixture.openSession(await fixture.createIdentity()),
+      699,
+      { ...other('id'), ...other('token_hash') },
+      async () => fixture.openSession(await fixture.createIdentity()),
     ],
-    ['gate_access_tokens', 1199, ['hash'], ({ app, key }) => mintToken(app, key)],
-    ['gate_flows', 599, ['id'], startFlow],
-    ['gate_decisions', 1199, ['id'], ask],
-  ])('%s', async (table, copies, unique, create) => {
-    await using fixture = await bootGate()
-    await create(fixture)
-    copy(fixture, table, copies, unique)
-    fixture.clock.jump(31 * DAY)
-    expect(await slicesOf(fixture, table)).toEqual([500, 500, 200])
-    expect(rows(fixture, 'codes')).toEqual([0])
-  })
-
-  test('tokens of an interrupted erasure', async () => {
-    await using fixture = await bootGate()
-    const { app } = fixture
-    const { id } = await fixture.createIdentity()
-    await mintToken(app, fixture.key, { subject: id })
-    copy(fixture, 'gate_access_tokens', 1199, ['hash'])
-    interruptErasure(fixture, id)
-    expect(await slicesOf(fixture, 'gate_access_tokens')).toEqual([500, 500, 200])
-    await until(() => openErasures(fixture) === 0)
-    expect(app.log.join()).not.toContain('retention failed')
-  })
+    ['gate_access_tokens', 699, other('hash'), () => mintToken(app, key)],
+    ['gate_flows', 349, other('id'), () => startFlow(fixture)],
+    ['gate_decisions', 699, other('id'), () => api.post(AUTHORIZE, question)],
+  ] as const) {
+    await create()
+    copyRows(app, table, copies, changed, 'true')
+    clock.jump(31 * DAY)
+    expect([table, ...(await slicesOf(fixture, table))]).toEqual([table, 500, 200])
+  }
+  expect(rows(fixture, 'codes')).toEqual([0])
 })
 
-test('Erasures of several identities share a slice', async () => {
+test('Interrupted erasures are completed in slices, which several share', async () => {
   await using fixture = await bootGate()
   const { app } = fixture
+  const { id } = await fixture.createIdentity()
+  await mintToken(app, fixture.key, { subject: id })
+  copyRows(app, 'gate_access_tokens', 699, { hash: "hash || '-' || i" }, 'true')
+  interruptErasure(fixture, id)
+  expect(await slicesOf(fixture, 'gate_access_tokens')).toEqual([500, 200])
+  await until(() => openErasures(fixture) === 0)
+  expect(app.log.join()).not.toContain('retention failed')
+
   for (let n = 0; n < 3; n++) {
     const { id } = await fixture.createIdentity()
     await mintToken(app, fixture.key, { subject: id })
     interruptErasure(fixture, id)
   }
   await mintToken(app, fixture.key)
-
   await app.platform.retention.sweep()
-
   expect(openErasures(fixture)).toBe(0)
   expect(rows(fixture, 'access_tokens')).toEqual([1])
-})
-
-test('The ids of deleted identities are kept as long as the audit log', async () => {
-  await using fixture = await bootGate()
-  const { id } = await fixture.createIdentity()
-  expect(await fixture.api.delete(`${IDENTITIES}/${id}`)).toMatchObject({ status: 204 })
-
-  await sweepAfter(fixture, 365 * DAY)
-  expect(rows(fixture, 'erasures')).toEqual([1])
-
-  await sweepAfter(fixture, 1)
-  expect(rows(fixture, 'erasures')).toEqual([0])
 })
 
 test('Retention runs once a minute', async () => {

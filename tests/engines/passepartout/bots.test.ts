@@ -13,38 +13,36 @@ import {
 } from '../../../src/engines/passepartout/telegram/webhook-url.ts'
 import { createAudit } from '../../../src/platform/audit/index.ts'
 import { AppError } from '../../../src/platform/errors.ts'
-import { createSealing } from '../../../src/platform/sealing/index.ts'
-import { openKeyRing } from '../../../src/platform/sealing/open-key-ring.ts'
 import { until } from '../../support/binary.ts'
 import { testConfig } from '../../support/config.ts'
-import { bootPassepartout, type Json, START, usePassepartout } from './fixture.ts'
+import { type Json, START, usePassepartout } from './fixture.ts'
 
 const FOREIGN = 'https://bots.example/hook/of-secrets'
 
 const fixture = await usePassepartout()
-const { actor, app, bots, botApi, callsBy } = fixture
+const { actor, app, bots, botApi, callsBy, clock } = fixture
 const store = createStore(app.db)
 
-type Office = typeof bots
+type Bots = typeof bots
 
 /** A tenant whose live bot is set to be used as `transport` says, but not enabled. */
 async function configured(transport: 'polling' | 'webhook' = 'polling', webhook?: string) {
   const tenant = await fixture.newTenantWithoutBots()
-  const { owner } = tenant
+  const { id, owner } = tenant
   const bot = botApi.bot()
   if (webhook !== undefined) bot.ownedByWebhook(webhook)
-  const set = (change: Parameters<Office['set']>[2]) => bots.set(actor, owner, change)
+  const set = (change: Parameters<Bots['set']>[2]) => bots.set(actor, owner, change)
   await set({ token: bot.token, transport })
+  const audited = (): Json[] =>
+    app.db.client
+      .query(`select * from audit_log where tenant_id = ? and action like 'bot.%' order by seq`)
+      .all(id)
   return {
-    ...{ ...tenant, bot, set },
-    enable: (options?: Parameters<Office['enable']>[2]) => bots.enable(actor, owner, options),
+    ...{ ...tenant, bot, set, audited },
+    enable: (options?: Parameters<Bots['enable']>[2]) => bots.enable(actor, owner, options),
     disable: () => bots.disable(actor, owner),
     remove: () => bots.remove(actor, owner),
-    row: () => store.bots.find(tenant.id, 'live') ?? expect.unreachable(),
-    audited: (): Json[] =>
-      app.db.client
-        .query(`select * from audit_log where tenant_id = ? and action like 'bot.%' order by seq`)
-        .all(tenant.id),
+    row: () => store.bots.find(id, 'live') ?? expect.unreachable(),
   }
 }
 
@@ -65,13 +63,12 @@ const refusalOf = (work: Promise<unknown>): Promise<AppError> =>
     (error) => (error instanceof AppError ? error : Promise.reject(error)),
   )
 
-test('each change is audited, without the token', async () => {
+test('Each change is audited, without the token', async () => {
   const { audited, bot, set, ...tenant } = await configured()
   await set({ match: 'required', transport: 'webhook' })
   await tenant.enable()
   await tenant.disable()
   await tenant.remove()
-
   const known = { environment: 'live', username: bot.username }
   const object = `passepartout:bot:${tenant.row().id}`
   for (const row of audited()) expect(row).toMatchObject({ object, actor_kind: 'cli' })
@@ -86,178 +83,150 @@ test('each change is audited, without the token', async () => {
   expect(bots.list(tenant.id)).toMatchObject([{ username: null, token: null }])
 })
 
-describe('a token', () => {
-  test('is sealed for its bot', async () => {
-    const [mine, other] = [await configured(), await configured()]
-    expect(JSON.stringify(store.bots.all())).not.toContain(secretOf(mine.bot.token))
-    expect(() => bots.apiOf({ ...other.row(), token: mine.row().token })).toThrow()
-    expect((await bots.apiOf(mine.row()).getMe()).username).toBe(mine.bot.username)
-  })
-
-  test('that is malformed is refused before Telegram is asked', async () => {
-    const { bot, set } = await configured()
-    const calls = botApi.calls.length
-    for (const token of ['', 'nonsense', '123456', 'abc:def', '1:a/../b'])
-      expect(await refusalOf(set({ token }))).toMatchObject({ field: 'token', rule: 'format' })
-    expect(botApi.calls).toHaveLength(calls)
-    const unknown = `${bot.id}:${'x'.repeat(35)}`
-    expect(await refusalOf(set({ token: unknown }))).toMatchObject({ field: 'token' })
-  })
-
-  test('of the same bot continues where that was, even after it was removed', async () => {
-    const { bot, row, set, ...tenant } = await enabled()
-    const ada = botApi.person()
-    ada.say(bot, 'Hello')
-    await ada.waitForMessage(bot)
-    const lastPoll = () => callsBy(bot, 'getUpdates').at(-1)
-    await until(() => row().updateOffset !== null && lastPoll()?.status === undefined)
-    const { id, updateOffset } = row()
-    const token = bot.revokeToken()
-    await set({ token })
-    await botApi.waitForPoller(bot)
-    expect(lastPoll()?.params.offset).toBe(updateOffset)
-    expect(row()).toMatchObject({ id, updateOffset, isEnabled: true, health: 'ok' })
-    await tenant.remove()
-    await set({ token })
-    expect(row()).toMatchObject({ id, updateOffset, isEnabled: false })
-  })
-
-  test('of another bot begins anew, and removes the webhook of the former', async () => {
-    const { bot, row, set } = await enabled('webhook')
-    const { id } = row()
-    await set({ token: botApi.bot().token })
-    expect(row().id).not.toBe(id)
-    expect(row()).toMatchObject({ updateOffset: null, isEnabled: true })
-    expect(bot.webhook).toBeUndefined()
-  })
-
-  test('of a bot that another tenant or system uses is refused', async () => {
-    const [mine, other] = [await enabled(), await configured()]
-    const before = [mine.row(), mine.audited()]
-    expect(await refusalOf(mine.set({ token: other.bot.token }))).toMatchObject({
-      code: 'bot_in_use',
-    })
-    const foreign = botApi.bot()
-    foreign.ownedByWebhook(FOREIGN)
-    const refusal = await refusalOf(mine.set({ token: foreign.token }))
-    expect(refusal).toMatchObject({
-      code: 'bot_in_use',
-      message: expect.stringContaining('bots.example'),
-    })
-    expect([mine.row(), mine.audited()]).toEqual(before)
-  })
+test('A token is sealed for its bot, and refused if malformed before Telegram is asked', async () => {
+  const [mine, other] = [await configured(), await configured()]
+  expect(JSON.stringify(store.bots.all())).not.toContain(secretOf(mine.bot.token))
+  expect(() => bots.apiOf({ ...other.row(), token: mine.row().token })).toThrow()
+  expect((await bots.apiOf(mine.row()).getMe()).username).toBe(mine.bot.username)
+  const calls = botApi.calls.length
+  for (const token of ['', 'nonsense', '123456', 'abc:def', '1:a/../b'])
+    expect(await refusalOf(mine.set({ token }))).toMatchObject({ field: 'token', rule: 'format' })
+  expect(botApi.calls).toHaveLength(calls)
+  const unknown = `${mine.bot.id}:${'x'.repeat(35)}`
+  expect(await refusalOf(mine.set({ token: unknown }))).toMatchObject({ field: 'token' })
 })
 
-describe('a bot changes nothing', () => {
-  test.each([
-    ['set', 'getMe'],
-    ['set', 'getWebhookInfo'],
-    ['enable', 'getWebhookInfo'],
-  ] as const)('when Telegram is too slow to %s (%s)', async (verb, method) => {
-    const { audited, bot, row, set, enable } = await configured()
-    const before = [row(), audited()]
-    using fault = botApi.fail({ method, bot, delayMs: 60_000 })
-    const refusal = refusalOf(verb === 'set' ? set({ token: bot.token }) : enable())
-    await until(() => fault.hits() > 0)
-    await app.clock.advance(10_000)
-    expect(await refusal).toMatchObject({
-      code: 'messenger_unavailable',
-      message: expect.stringContaining('did not respond completely in time'),
-    })
-    expect([row(), audited()]).toEqual(before)
-  })
-
-  test('when the webhook of another system cannot be removed', async () => {
-    const { bot, enable, row } = await configured('polling', FOREIGN)
-    expect(await refusalOf(enable())).toMatchObject({ code: 'bot_in_use' })
-    const fault = botApi.fail({ method: 'deleteWebhook', bot, status: 500 })
-    const refusal = await refusalOf(enable({ takeOver: true }))
-    expect(refusal).toMatchObject({ code: 'messenger_unavailable' })
-    expect(row()).toMatchObject({ isEnabled: false })
-    fault.end()
-    const { warnings } = await enable({ takeOver: true })
-    expect(warnings).toEqual([expect.stringContaining('bots.example')])
-    expect(bot.webhook).toBeUndefined()
-  })
-
-  test('when it is removed while Telegram is asked about it', async () => {
-    const { bot, enable, remove, row } = await configured()
-    const fault = botApi.fail({ method: 'getWebhookInfo', bot, delayMs: 300, times: 1 })
-    const refusal = refusalOf(enable())
-    await until(() => fault.hits() === 1)
-    await remove()
-    expect(await refusal).toMatchObject({ code: 'bot_not_configured' })
-    expect(row()).toMatchObject({ isEnabled: false, token: null })
-  })
-
-  test('in the wrong environment, or for a tenant that does not exist', async () => {
-    const { id, owner } = await fixture.newTenantWithoutBots()
-    const sandbox = { tenantId: id, environment: 'test' } as const
-    const { token } = botApi.bot()
-    for (const [work, refusal] of [
-      [() => bots.set(actor, owner, { match: 'required' }), { field: 'token', rule: 'required' }],
-      [() => bots.set(actor, sandbox, { token }), { rule: 'not_allowed' }],
-      [() => bots.set(actor, sandbox, { transport: 'webhook' }), { rule: 'not_allowed' }],
-      [() => bots.enable(actor, owner), { code: 'bot_not_configured' }],
-      [() => bots.disable(actor, sandbox), { kind: 'not_found' }],
-      [() => bots.enable(actor, { ...sandbox, tenantId: 'x' }), { kind: 'not_found' }],
-    ] as const)
-      expect(await refusalOf(work())).toMatchObject(refusal)
-    expect(bots.list(id)).toEqual([])
-  })
+test('A token of the same bot continues where that was, even after it was removed', async () => {
+  const { bot, row, set, ...tenant } = await enabled()
+  const ada = botApi.person()
+  ada.say(bot, 'Hello')
+  await ada.waitForMessage(bot)
+  const lastPoll = () => callsBy(bot, 'getUpdates').at(-1)
+  await until(() => row().updateOffset !== null && lastPoll()?.status === undefined)
+  const { id, updateOffset } = row()
+  const token = bot.revokeToken()
+  await set({ token })
+  await botApi.waitForPoller(bot)
+  expect(lastPoll()?.params.offset).toBe(updateOffset)
+  expect(row()).toMatchObject({ id, updateOffset, isEnabled: true, health: 'ok' })
+  await tenant.remove()
+  await set({ token })
+  expect(row()).toMatchObject({ id, updateOffset, isEnabled: false })
 })
 
-describe('of two changes at once', () => {
-  test('to different things both hold', async () => {
-    const { bot, enable, row, set } = await configured()
-    const changes = [{ match: 'required' }, { token: bot.token }, { transport: 'webhook' }] as const
-    await Promise.all([...changes.map(set), enable()])
-    expect(row()).toMatchObject({ match: 'required', transport: 'webhook', isEnabled: true })
-  })
-
-  test('to the token one wins, and one bot is for one tenant', async () => {
-    const { id, row, set } = await configured()
-    const candidates = [botApi.bot(), botApi.bot()]
-    await Promise.all(candidates.map(({ token }) => set({ token })))
-    expect(bots.list(id)).toHaveLength(1)
-    expect(candidates.map(({ username }) => username)).toContain(row().username as string)
-    expect((await bots.apiOf(row()).getMe()).username).toBe(row().username as string)
-
-    const other = await configured()
-    const { token } = botApi.bot()
-    const outcomes = await Promise.allSettled([set({ token }), other.set({ token })])
-    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
-  })
+test('A token of another bot begins anew, and removes the webhook of the former', async () => {
+  const { bot, row, set } = await enabled('webhook')
+  const { id } = row()
+  await set({ token: botApi.bot().token })
+  expect(row().id).not.toBe(id)
+  expect(row()).toMatchObject({ updateOffset: null, isEnabled: true })
+  expect(bot.webhook).toBeUndefined()
 })
 
-describe('a bot with a webhook', () => {
-  test('is set up with a secret and the updates that are needed', async () => {
-    const { audited, bot, row } = await enabled('webhook')
-    expect(callsBy(bot, 'setWebhook')).toMatchObject([
-      {
-        params: {
-          url: expect.stringMatching(new RegExp(`/v1/passepartout/telegram/${row().id}$`)),
-          secret_token: expect.stringMatching(/^[\w-]{32,256}$/),
-          allowed_updates: ['message', 'callback_query'],
-          drop_pending_updates: false,
-        },
-      },
-    ])
+test('A token of a bot that another tenant or system uses is refused', async () => {
+  const [mine, other] = [await enabled(), await configured()]
+  const before = [mine.row(), mine.audited()]
+  const inUse = { code: 'bot_in_use' }
+  expect(await refusalOf(mine.set({ token: other.bot.token }))).toMatchObject(inUse)
+  await other.disable()
+  expect(await refusalOf(mine.set({ token: other.bot.revokeToken() }))).toMatchObject(inUse)
+  const foreign = botApi.bot()
+  foreign.ownedByWebhook(FOREIGN)
+  const message = expect.stringContaining('bots.example')
+  const refusal = await refusalOf(mine.set({ token: foreign.token }))
+  expect(refusal).toMatchObject({ ...inUse, message })
+  expect([mine.row(), mine.audited()]).toEqual(before)
+  await other.remove()
+  await mine.set({ token: other.bot.token })
+})
+
+test.each([
+  ['set', 'getMe'],
+  ['set', 'getWebhookInfo'],
+  ['enable', 'getWebhookInfo'],
+] as const)('when Telegram is too slow to %s (%s)', async (verb, method) => {
+  const { audited, bot, row, set, enable } = await configured()
+  const before = [row(), audited()]
+  using fault = botApi.fail({ method, bot, delayMs: 60_000 })
+  const refusal = refusalOf(verb === 'set' ? set({ token: bot.token }) : enable())
+  await until(() => fault.hits() > 0)
+  await clock.advance(10_000)
+  const message = expect.stringContaining('did not respond completely in time')
+  expect(await refusal).toMatchObject({ code: 'messenger_unavailable', message })
+  expect([row(), audited()]).toEqual(before)
+})
+
+test('Nothing changes when the webhook of another system cannot be removed', async () => {
+  const { bot, enable, row } = await configured('polling', FOREIGN)
+  expect(await refusalOf(enable())).toMatchObject({ code: 'bot_in_use' })
+  const fault = botApi.fail({ method: 'deleteWebhook', bot, status: 500 })
+  const refusal = await refusalOf(enable({ takeOver: true }))
+  expect(refusal).toMatchObject({ code: 'messenger_unavailable' })
+  expect(row()).toMatchObject({ isEnabled: false })
+  fault.end()
+  const { warnings } = await enable({ takeOver: true })
+  expect(warnings).toEqual([expect.stringContaining('bots.example')])
+  expect(bot.webhook).toBeUndefined()
+})
+
+test('Nothing changes when the bot is removed while Telegram is asked about it', async () => {
+  const { bot, enable, remove, row } = await configured()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const fault = botApi.fail({ method: 'getWebhookInfo', bot, until: promise, times: 1 })
+  const refusal = refusalOf(enable())
+  await until(() => fault.hits() === 1)
+  await remove()
+  resolve()
+  expect(await refusal).toMatchObject({ code: 'bot_not_configured' })
+  expect(row()).toMatchObject({ isEnabled: false, token: null })
+})
+
+test('Nothing changes in the wrong environment, or for a tenant that does not exist', async () => {
+  const { id, owner, sandbox } = await fixture.newTenantWithoutBots()
+  const { token } = botApi.bot()
+  for (const [work, refusal] of [
+    [() => bots.set(actor, owner, { match: 'required' }), { field: 'token', rule: 'required' }],
+    [() => bots.set(actor, sandbox, { token }), { rule: 'not_allowed' }],
+    [() => bots.set(actor, sandbox, { transport: 'webhook' }), { rule: 'not_allowed' }],
+    [() => bots.enable(actor, owner), { code: 'bot_not_configured' }],
+    [() => bots.disable(actor, sandbox), { kind: 'not_found' }],
+    [() => bots.enable(actor, { ...sandbox, tenantId: 'x' }), { kind: 'not_found' }],
+  ] as const)
+    expect(await refusalOf(work())).toMatchObject(refusal)
+  expect(bots.list(id)).toEqual([])
+})
+
+test('Of two changes at once both hold, to the token one wins, and one bot is for one tenant', async () => {
+  const { bot, enable, id, row, set } = await configured()
+  const changes = [{ match: 'required' }, { token: bot.token }, { transport: 'webhook' }] as const
+  await Promise.all([...changes.map(set), enable()])
+  expect(row()).toMatchObject({ match: 'required', transport: 'webhook', isEnabled: true })
+  const candidates = [botApi.bot(), botApi.bot()]
+  await Promise.all(candidates.map(({ token }) => set({ token })))
+  expect(bots.list(id)).toHaveLength(1)
+  expect(candidates.map(({ username }) => username)).toContain(row().username as string)
+  expect((await bots.apiOf(row()).getMe()).username).toBe(row().username as string)
+  const other = await configured()
+  const { token } = botApi.bot()
+  const outcomes = await Promise.allSettled([set({ token }), other.set({ token })])
+  expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+})
+
+describe('A bot with a webhook', () => {
+  test('is set up with a secret, another one with each change, and the updates that are needed', async () => {
+    const { audited, bot, enable, row, set } = await enabled('webhook')
+    const url = expect.stringMatching(new RegExp(`/v1/passepartout/telegram/${row().id}$`))
+    const secret_token = expect.stringMatching(/^[\w-]{32,256}$/)
+    const allowed_updates = ['message', 'callback_query']
+    const params = { url, secret_token, allowed_updates, drop_pending_updates: false }
+    expect(callsBy(bot, 'setWebhook')).toMatchObject([{ params }])
     expect(callsBy(bot, 'getUpdates')).toEqual([])
-    expect(JSON.stringify([row(), audited()])).not.toContain(bot.webhook?.secret as string)
-  })
-
-  test('gets another secret with each change, and keeps its own webhook', async () => {
-    const { bot, enable, set } = await enabled('webhook')
-    const before = bot.webhook?.secret
+    const secret = bot.webhook?.secret
+    expect(JSON.stringify([row(), audited()])).not.toContain(`${secret}`)
     expect((await set({ token: bot.token })).warnings).toEqual([])
     expect((await enable()).warnings).toEqual([])
     expect(callsBy(bot, 'deleteWebhook')).toEqual([])
-    await until(() => bot.webhook?.secret !== before)
-  })
-
-  test('loses it when it is polled', async () => {
-    const { bot, row, set } = await enabled('webhook')
+    await until(() => bot.webhook?.secret !== secret)
     await set({ transport: 'polling' })
     await fixture.turnUntil(() => botApi.pollers(bot) === 1)
     expect(bot.webhook).toBeUndefined()
@@ -277,60 +246,49 @@ describe('a bot with a webhook', () => {
   })
 })
 
-describe('a webhook', () => {
-  test.each([
-    ...['', ':443', ':80', ':88', ':8443', '/below'].map(
-      (rest) => [`https://gate.example${rest}`, true] as const,
-    ),
-    ...['http://gate.example', 'http://gate.example:443', 'https://gate.example:444'].map(
-      (url) => [url, false] as const,
-    ),
-  ])('at %s is called by Telegram: %j', async (baseUrl, isCalled) => {
-    expect(webhookObjection(baseUrl, false) === undefined).toBe(isCalled)
-    expect(webhookObjection(baseUrl, true)).toBeUndefined()
-  })
-
-  test.each([
-    ['https://gate.example/v1/passepartout/telegram/other', 'b1', true],
-    ['https://old.example/v1/passepartout/telegram/b1', 'b1', true],
-    ['https://old.example/v1/passepartout/telegram/b1', undefined, false],
-    ['https://old.example/v1/passepartout/telegram/b2', 'b1', false],
-    ['nonsense', 'b1', false],
-  ])('at %s is ours for %s: %j', (url, botId, isOurs) => {
-    expect(isOurWebhook(url, botId, 'https://gate.example')).toBe(isOurs)
-  })
-
-  test('that Telegram cannot call is refused, for a bot in use at once', async () => {
-    expect(isTelegramItself('https://api.telegram.org')).toBe(true)
-    expect(isTelegramItself('http://127.0.0.1:8081')).toBe(false)
-    const { db, clock, audit, sealing, tenants } = app.platform
-    const connect = createTelegram({ clock, apiRoot: botApi.url })
-    const baseUrl = () => 'http://gate.example'
-    const ownership = createOwnership({ connect, baseUrl, isOwnServer: false })
-    const office = createBots({ db, clock, audit, sealing, store, tenants, connect, ownership })
-    const refused = { field: 'transport', rule: 'not_allowed' }
-    const disabled = await configured('webhook')
-    expect(await refusalOf(office.enable(actor, disabled.owner))).toMatchObject(refused)
-    const { owner, row } = await enabled()
-    const refusal = await refusalOf(office.set(actor, owner, { transport: 'webhook' }))
-    expect(refusal).toMatchObject(refused)
-    expect(row()).toMatchObject({ transport: 'polling', isEnabled: true })
-  })
+test('A webhook is called by Telegram over HTTPS on its ports, and is ours with the id of the bot', () => {
+  for (const rest of ['', ':443', ':80', ':88', ':8443', '/below'])
+    expect(webhookObjection(`https://gate.example${rest}`, false)).toBeUndefined()
+  for (const url of ['http://gate.example', 'http://gate.example:443', 'https://gate.example:444'])
+    expect([webhookObjection(url, false) === undefined, webhookObjection(url, true)]).toEqual([
+      false,
+      undefined,
+    ])
+  const isOurs = (url: string, botId?: string) => isOurWebhook(url, botId, 'https://gate.example')
+  const path = 'example/v1/passepartout/telegram'
+  for (const host of ['gate', 'old']) expect(isOurs(`https://${host}.${path}/b1`, 'b1')).toBe(true)
+  expect(isOurs(`https://gate.${path}/other`, 'b1')).toBe(true)
+  expect(isOurs(`https://old.${path}/b1`)).toBe(false)
+  for (const url of [`https://old.${path}/b2`, 'nonsense']) expect(isOurs(url, 'b1')).toBe(false)
 })
 
-test('a running server notices changes of another process', async () => {
-  await using own = await bootPassepartout()
-  const dataDir = dirname(own.app.db.client.filename)
-  const db = openDatabase({ dataDir, synchronous: 'full' })
-  const { clock, tenants } = own.app.platform
-  const sealing = createSealing(await openKeyRing({ db, clock, dataDir }))
-  const config = testConfig({ 'passepartout-telegram-api-root': own.botApi.url })
+test('A webhook that Telegram cannot call is refused, for a bot in use at once', async () => {
+  expect(isTelegramItself('https://api.telegram.org')).toBe(true)
+  expect(isTelegramItself('http://127.0.0.1:8081')).toBe(false)
+  const { db, audit, sealing, tenants } = app.platform
+  const connect = createTelegram({ clock, apiRoot: botApi.url })
+  const baseUrl = () => 'http://gate.example'
+  const ownership = createOwnership({ connect, baseUrl, isOwnServer: false })
+  const strict = createBots({ db, clock, audit, sealing, store, tenants, connect, ownership })
+  const refused = { field: 'transport', rule: 'not_allowed' }
+  const disabled = await configured('webhook')
+  expect(await refusalOf(strict.enable(actor, disabled.owner))).toMatchObject(refused)
+  const { owner, row } = await enabled()
+  const refusal = await refusalOf(strict.set(actor, owner, { transport: 'webhook' }))
+  expect(refusal).toMatchObject(refused)
+  expect(row()).toMatchObject({ transport: 'polling', isEnabled: true })
+})
+
+test('A running server notices changes of another process', async () => {
+  const db = openDatabase({ dataDir: dirname(app.db.file), synchronous: 'full' })
+  const { sealing, tenants } = app.platform
+  const config = testConfig({ 'passepartout-telegram-api-root': botApi.url })
   const parts = { db, clock, audit: createAudit({ db, clock }), sealing, tenants }
   const other = createOfflineBots(parts, config, () => 'http://127.0.0.1:8080')
-  const { id, live, owner } = await own.newTenantWithoutBots()
-  const [bot, next] = [own.botApi.bot(), own.botApi.bot()]
+  const { id, live, owner } = await fixture.newTenantWithoutBots()
+  const [bot, next] = [botApi.bot(), botApi.bot()]
   const status = async () => (await live.post(START)).status
-  const look = () => own.clock.advance(1000)
+  const look = () => clock.advance(1000)
 
   expect(await status()).toBe(409)
   await other.set(actor, owner, { token: bot.token })
@@ -338,19 +296,19 @@ test('a running server notices changes of another process', async () => {
   await other.enable(actor, owner)
   expect(await status()).toBe(200)
   await look()
-  await own.botApi.waitForPoller(bot)
+  await botApi.waitForPoller(bot)
   await other.set(actor, owner, { match: 'required' })
   expect(await live.start()).toHaveProperty('match_code')
   await other.set(actor, owner, { token: next.token })
   expect((await live.start()).deep_link).toContain(`/${next.username}?start=`)
   await look()
-  await own.botApi.waitForPoller(next)
-  await until(() => own.botApi.pollers(bot) === 0)
+  await botApi.waitForPoller(next)
+  await until(() => botApi.pollers(bot) === 0)
   await other.disable(actor, owner)
   expect(await status()).toBe(409)
   await look()
-  await until(() => own.botApi.pollers(next) === 0)
+  await until(() => botApi.pollers(next) === 0)
   await other.remove(actor, owner)
-  expect(own.bots.list(id)).toMatchObject([{ status: 'not_configured' }])
+  expect(bots.list(id)).toMatchObject([{ status: 'not_configured' }])
   db.close()
 })

@@ -2,12 +2,8 @@ import { afterAll, expect } from 'bun:test'
 import { sha256 } from '../../../src/platform/crypto.ts'
 import { type Answer, bootTestApp, type TestAppOptions } from '../../support/app.ts'
 import { until } from '../../support/binary.ts'
-import {
-  type BotMessage,
-  type Person,
-  startBotApi,
-  type TestBot,
-} from '../../support/bot-api/index.ts'
+import type { BotMessage, Person, TestBot } from '../../support/bot-api/index.ts'
+import { startBotApi } from '../../support/bot-api/index.ts'
 import { expectDescribed } from '../../support/described.ts'
 
 export const START = '/v1/passepartout/login/start'
@@ -20,11 +16,8 @@ export const SECOND = 1000
 export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
-
 /** Lifetime of a nonce by default. */
 export const LIFETIME = 5 * MINUTE
-export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
-export const NEVER = new AbortController().signal
 
 /** A client of which the app tells something; the bot then asks for the number. */
 export const CLIENT = { label: 'Shop', ip: '203.0.113.7' }
@@ -41,14 +34,9 @@ export type Fixture = Awaited<ReturnType<typeof bootPassepartout>>
 export type Tenant = Awaited<ReturnType<Fixture['newTenant']>>
 
 /** A sign-in as its app knows it, and what only the server knows. */
-export interface Login {
-  nonce: string
-  deep_link: string
-  expires_at: string
-  match_code: string
-  payload: string
-  attemptId: string
-  tenantId: string
+export interface Login
+  extends Record<'nonce' | 'deep_link' | 'expires_at' | 'match_code', string>,
+    Record<'payload' | 'attemptId' | 'tenantId', string> {
   status: () => Promise<Answer>
 }
 
@@ -59,13 +47,16 @@ export async function usePassepartout(options: TestAppOptions = {}) {
   return fixture
 }
 
+/** The API document, which is the same for all applications and takes as long as a boot to write. */
+let document: Json
+
 /** The application and a Bot API server. Every answer has to be one that the API document has. */
 export async function bootPassepartout(options: TestAppOptions = {}) {
   const botApi = startBotApi()
   const flags = { 'passepartout-telegram-api-root': botApi.url, ...options.flags }
   const app = await bootTestApp({ ...options, flags })
   const { bots } = app.passepartout
-  const document: Json = (await app.raw('/openapi.json')).body
+  document ??= (await app.raw('/openapi.json')).body
 
   async function raw(path: string, init: RequestInit = {}): Promise<Answer> {
     const answer = await app.raw(path, init)
@@ -76,20 +67,19 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
 
   /** Speaks JSON with a key. */
   function speak(key: string) {
-    const authorization = `Bearer ${key}`
-    const get = (path: string, signal: AbortSignal = NEVER) =>
-      raw(path, { headers: { authorization }, signal })
-    const post = (path: string, body?: unknown) =>
-      body === undefined
-        ? raw(path, { method: 'POST', headers: { authorization } })
-        : postText(path, JSON.stringify(body))
+    const headers = { authorization: `Bearer ${key}` }
+    const get = (path: string, signal?: AbortSignal) => raw(path, { headers, signal })
     /** Posts a body as it is spelled. */
     const postText = (path: string, body: string, type = 'application/json') =>
-      raw(path, { method: 'POST', headers: { authorization, 'content-type': type }, body })
+      raw(path, { method: 'POST', headers: { ...headers, 'content-type': type }, body })
+    const post = (path: string, body?: unknown) =>
+      body === undefined
+        ? raw(path, { method: 'POST', headers })
+        : postText(path, JSON.stringify(body))
     const status = (nonce: string, wait?: number) => get(statusOf(nonce, wait))
 
     async function start(client?: Json): Promise<Login> {
-      const body = bodyOf(await post(START, client && { client }), 200)
+      const body = bodyOf(await post(START, client && { client }))
       const [attempt] = rows('attempts', `where nonce_hash = '${sha256(body.nonce)}'`)
       return {
         ...body,
@@ -101,14 +91,10 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
     }
 
     return {
-      get,
-      delete: (path: string) => raw(path, { method: 'DELETE', headers: { authorization } }),
-      post,
-      postText,
-      start,
-      status,
+      ...{ get, post, postText, start, status },
+      delete: (path: string) => raw(path, { method: 'DELETE', headers }),
       introspect: async (token: unknown): Promise<Json> =>
-        bodyOf(await post(INTROSPECT, { access_token: token }), 200),
+        bodyOf(await post(INTROSPECT, { access_token: token })),
       revoke: (token: unknown) => post(REVOKE, { access_token: token }),
     }
   }
@@ -121,18 +107,20 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
     const { key: liveKey } = await key('passepartout', 'live')
     const { key: testKey } = await key('passepartout', 'test')
     const owner = { tenantId: id, environment: 'live' } as const
-    return { id, key, owner, liveKey, testKey, live: speak(liveKey), test: speak(testKey) }
+    const sandbox = { tenantId: id, environment: 'test' } as const
+    const api = { live: speak(liveKey), test: speak(testKey) }
+    return { id, key, owner, sandbox, liveKey, testKey, ...api }
   }
 
-  /** A tenant with a live bot and a test bot in use. */
+  /** A tenant with a live bot and a test bot in use; `await using` ends the polls of its bot. */
   async function newTenant(name = 'Acme') {
     const tenant = await newTenantWithoutBots(name)
     const bot = botApi.bot({ name })
     await bots.set(ACTOR, tenant.owner, { token: bot.token })
-    await bots.enable(ACTOR, tenant.owner)
-    await bots.enable(ACTOR, { tenantId: tenant.id, environment: 'test' })
+    for (const owner of [tenant.owner, tenant.sandbox]) await bots.enable(ACTOR, owner)
     await botApi.waitForPoller(bot)
-    return { ...tenant, bot }
+    const retire = async () => void (await bots.disable(ACTOR, tenant.owner))
+    return { ...tenant, bot, [Symbol.asyncDispose]: retire }
   }
 
   /** Chooses on the page of the test bot. */
@@ -172,19 +160,19 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
   }
 
   /** Follows the link and taps. */
-  async function answer(bot: TestBot, person: Person, deepLink: string, button: string) {
-    return await tap(person, await open(bot, person, { deep_link: deepLink }), button)
-  }
+  const answer = async (bot: TestBot, person: Person, deep_link: string, button: string) =>
+    await tap(person, await open(bot, person, { deep_link }), button)
 
   /** A whole sign-in through Telegram. */
   async function signIn(tenant: { live: Api; bot: TestBot }, person: Person) {
     const { login, question } = await ask(tenant, person)
-    await tap(person, question, question.buttons.flat()[1] as string)
+    await tap(person, question, 'Approve')
     return { ...login, ...tokenOf(await login.status()) }
   }
 
   const rows = (table: string, rest = ''): Json[] =>
     app.db.client.query(`select * from passepartout_${table} ${rest}`).all()
+  const rowsOf = ({ id }: { id: string }, table: string) => rows(table, `where tenant_id = '${id}'`)
   const attemptsOf = ({ id }: { id: string }) =>
     rows('attempts', `where tenant_id = '${id}' order by seq`)
   const botRow = ({ id }: TestBot): Json => rows('bots', `where platform_bot_id = '${id}'`)[0]
@@ -197,19 +185,16 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
     const { status, body } = await login.status()
     if (code === undefined) expect(body).toEqual({ status: 'pending' })
     else expect([status, body.error?.code]).toEqual([404, code])
-    const where = `where tenant_id = '${login.tenantId}'`
-    expect(rows('tokens', where)).toEqual([])
-    for (const attempt of rows('attempts', where))
-      expect(attempt).toMatchObject({ access_token: null, person_id: null })
+    expect(rowsOf({ id: login.tenantId }, 'tokens')).toEqual([])
   }
 
-  /** Exactly this person was signed in, once. */
+  /** The sign-in gave one token, to this person. */
   async function expectSignedIn(login: Login, { id }: Person) {
     expect((await login.status()).body).toMatchObject({
       status: 'completed',
       user: { platform: 'telegram', platform_user_id: `${id}` },
     })
-    expect(rows('tokens', `where tenant_id = '${login.tenantId}'`)).toHaveLength(1)
+    expect(rowsOf({ id: login.tenantId }, 'tokens')).toHaveLength(1)
   }
 
   /** Resolves once the bot has received and answered everything until now. */
@@ -228,16 +213,14 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
   }
 
   /** Turns the clock in small steps until the condition holds. */
-  const turnUntil = (holds: () => boolean, stepMs = 250) =>
-    until(
-      async () => {
-        if (holds()) return true
-        await app.clock.advance(stepMs)
-        return false
-      },
-      () => `${holds}`,
-      5_000,
-    )
+  async function turnUntil(holds: () => boolean, stepMs = 250) {
+    const turned = async () => {
+      if (holds()) return true
+      await app.clock.advance(stepMs)
+      return false
+    }
+    await until(turned, () => `${holds}`, 5000)
+  }
 
   /** A metric by its name with labels. */
   async function metric(name: string): Promise<number | undefined> {
@@ -256,18 +239,18 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
   return {
     ...{ app, clock: app.clock, bots, botApi, document, actor: ACTOR, raw, speak },
     ...{ newTenant, newTenantWithoutBots, choose, signInToSandbox, open, ask, tap, answer, signIn },
-    ...{ rows, attemptsOf, botRow, callsBy, expectNobody, expectSignedIn, heard, pass, turnUntil },
-    ...{ metric, waitForHeld, stop, [Symbol.asyncDispose]: stop },
+    ...{ rows, rowsOf, attemptsOf, botRow, callsBy, expectNobody, expectSignedIn, heard, pass },
+    ...{ turnUntil, metric, waitForHeld, stop, [Symbol.asyncDispose]: stop },
   }
 }
 
-function bodyOf({ status, body }: Answer, expected: number): Json {
-  expect({ status, body }).toEqual({ status: expected, body: expect.anything() })
+function bodyOf({ status, body }: Answer): Json {
+  expect({ status, body }).toEqual({ status: 200, body: expect.anything() })
   return body
 }
 
 function tokenOf(answer: Answer) {
-  const { access_token: token, user } = bodyOf(answer, 200)
+  const { access_token: token, user } = bodyOf(answer)
   return { token: token as string, user: user as Json }
 }
 
@@ -279,21 +262,15 @@ export const wrongNumber = ({ buttons }: BotMessage, { match_code }: Login): str
 export function expectRefused(answer: Answer, status: number, code: string, words = '') {
   const request_id = answer.headers.get('x-request-id')
   const message = expect.stringContaining(words)
-  expect({ status: answer.status, body: answer.body }).toEqual({
-    status,
-    body: { error: { code, message, request_id } },
-  })
+  const body = { error: { code, message, request_id } }
+  expect({ status: answer.status, body: answer.body }).toEqual({ status, body })
   expect(answer.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null)
 }
 
 /** The tables that contain a text. */
 export function tablesWith({ app }: Pick<Fixture, 'app'>, text: string): string[] {
   const { client } = app.db
-  const namesOf = (sql: string) =>
-    client
-      .query<{ name: string }, []>(sql)
-      .all()
-      .map(({ name }) => name)
+  const namesOf = (sql: string) => (client.query(sql).all() as Json[]).map(({ name }) => name)
   return namesOf(`select name from sqlite_schema where type = 'table'`).filter((table) => {
     const columns = namesOf(`pragma table_info("${table}")`)
     const any = columns.map((column) => `instr("${column}", ?1) > 0`).join(' or ')

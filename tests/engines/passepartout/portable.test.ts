@@ -1,59 +1,46 @@
-import { describe, expect, test } from 'bun:test'
-import {
-  exportOf,
-  fileOf,
-  idNumber,
-  importInto,
-  type Line,
-  OTHER,
-  ofKind,
-} from '../../platform/portable/fixture.ts'
+import { expect, test } from 'bun:test'
+import * as portable from '../../platform/portable/fixture.ts'
 import { useApp } from '../../support/app.ts'
 import { usePassepartout } from './fixture.ts'
+
+const { fileOf, importInto, ofKind } = portable
 
 const fixture = await usePassepartout()
 const elsewhere = await useApp()
 const acme = await fixture.newTenant()
 await fixture.signIn(acme, fixture.botApi.person({ first_name: 'Ada' }))
-const lines = exportOf(fixture.app, acme.id)
+const lines = portable.exportOf(fixture.app, acme.id)
 
-/** The bots alone, as those of another tenant. */
-function botsOfOther(): Line[] {
-  const other = JSON.parse(JSON.stringify(lines).replaceAll(acme.id, OTHER)) as Line[]
-  return other
-    .filter(({ kind }) => ['gatehouse.export', 'tenant', 'bot', 'end'].includes(kind))
-    .map((line) => (line.platform === 'telegram' ? { ...line, id: idNumber(1) } : line))
-    .filter(({ platform }) => platform !== 'sandbox')
-}
-
-describe('bots', () => {
-  test('are exported with their token, and without their state', () => {
-    const live = ofKind(lines, 'bot').find(({ environment }) => environment === 'live')
-    expect(live).toMatchObject({ token: acme.bot.token, is_enabled: true, platform: 'telegram' })
-    for (const name of ['health', 'update_offset', 'lease_owner'])
-      expect(live).not.toHaveProperty(name)
-  })
-
-  test.each([
-    ['telegram', { environment: 'test' }, 'bot.platform: must be'],
-    ['telegram', { token: null }, 'bot.token: must be'],
-    ['telegram', { is_enabled: 1 }, 'bot.is_enabled: must be'],
-    ['sandbox', { token: '1:a' }, 'bot.token: must be'],
-  ])('of %s are refused with %j', async (platform, changes, message) => {
-    const next = structuredClone(lines)
-    Object.assign(ofKind(next, 'bot').find((line) => line.platform === platform) as Line, changes)
-    await expect(importInto(elsewhere, fileOf(next))).rejects.toThrow(message)
-  })
-
-  test('of another tenant here are refused, unless it has given them up', async () => {
-    const file = fileOf(botsOfOther())
-    await expect(importInto(fixture.app, file)).rejects.toThrow('already used by another bot')
-    await fixture.bots.remove(fixture.actor, acme.owner)
-    expect(await importInto(fixture.app, file)).toMatchObject({ counts: { bot: 1 } })
-  })
+test('Bots are exported with their token, and without their state', () => {
+  const live = ofKind(lines, 'bot').find(({ environment }) => environment === 'live')
+  expect(live).toMatchObject({ token: acme.bot.token, is_enabled: true, platform: 'telegram' })
+  for (const name of ['health', 'update_offset', 'lease_owner'])
+    expect(live).not.toHaveProperty(name)
 })
 
-test('users keep the subject that their tenant knows', async () => {
+test.each([
+  ['telegram', { environment: 'test' }, 'bot.platform: must be'],
+  ['telegram', { token: null }, 'bot.token: must be'],
+  ['telegram', { is_enabled: 1 }, 'bot.is_enabled: must be'],
+  ['sandbox', { token: '1:a' }, 'bot.token: must be'],
+])('Bots of %s are refused with %j', async (platform, changes, message) => {
+  const next = structuredClone(lines)
+  Object.assign(ofKind(next, 'bot').find((line) => line.platform === platform) as object, changes)
+  await expect(importInto(elsewhere, fileOf(next))).rejects.toThrow(message)
+})
+
+test('Bots of another tenant here are refused, unless it has given them up', async () => {
+  const other = JSON.stringify(lines).replaceAll(acme.id, portable.OTHER)
+  const kinds = ['gatehouse.export', 'tenant', 'bot', 'end']
+  const bots = (JSON.parse(other) as portable.Line[])
+    .filter(({ kind, platform }) => kinds.includes(kind) && platform !== 'sandbox')
+    .map((line) => (line.platform === 'telegram' ? { ...line, id: portable.idNumber(1) } : line))
+  await expect(importInto(fixture.app, fileOf(bots))).rejects.toThrow('already used by another bot')
+  await fixture.bots.remove(fixture.actor, acme.owner)
+  expect(await importInto(fixture.app, fileOf(bots))).toMatchObject({ counts: { bot: 1 } })
+})
+
+test('Users keep the subject that their tenant knows', async () => {
   // A bot must not receive messages in two places.
   await importInto(elsewhere, fileOf(lines.filter(({ kind }) => kind !== 'bot')))
   const subject = 'select id, first_name from passepartout_people'

@@ -1,20 +1,22 @@
 import { describe, expect, test } from 'bun:test'
 import { until } from '../../support/binary.ts'
-import type { Call, FaultFields } from '../../support/bot-api/index.ts'
-import { bootPassepartout, LIFETIME, type Login, MINUTE, SECOND } from './fixture.ts'
+import type { FaultFields } from '../../support/bot-api/index.ts'
+import { LIFETIME, type Login, MINUTE, SECOND, usePassepartout } from './fixture.ts'
 
-const APPROVED = expect.stringMatching(/^You signed in to Acme/)
-const EXPIRED = expect.stringMatching(/^This sign-in to Acme has expired/)
+const APPROVED = { text: expect.stringMatching(/^You signed in to Acme/), buttons: [], edits: 1 }
+const EXPIRED = { text: expect.stringMatching(/^This sign-in to Acme has expired/), edits: 1 }
 
-/** An application of its own for each test, because the clock is turned and all prompts counted. */
-async function boot() {
-  const fixture = await bootPassepartout()
-  const { app, botApi, callsBy, clock } = fixture
+const fixture = await usePassepartout()
+const { actor, app, botApi, bots, clock, expectNobody, expectSignedIn, pass, tap } = fixture
+
+/** A tenant with a bot, and a person who signs in with it. */
+async function newChat() {
   const acme = await fixture.newTenant()
   const ada = botApi.person()
-  const calls = (method: string) => callsBy(acme.bot, method)
+  const calls = (method: string) => fixture.callsBy(acme.bot, method)
   const ended = (method: string) => calls(method).filter(({ status }) => status !== undefined)
   const chat = () => ada.chat(acme.bot)
+  const prompts = () => fixture.rows('prompts', `where tenant_id = '${acme.id}'`)
 
   /** Calls of the method go wrong, once unless told otherwise. */
   const fail = (method: string, fields: FaultFields) =>
@@ -48,325 +50,288 @@ async function boot() {
   async function approve() {
     const { login, question } = await ask()
     await botApi.waitForAnswer(ada.tap(question, 'Approve'))
-    return { login, question }
+    return login
+  }
+
+  /** Sends a question that is under way until the returned function is called. */
+  async function sending(login: Login) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const before = calls('sendMessage').length
+    fail('sendMessage', { until: promise })
+    ada.follow(login.deep_link)
+    await until(() => calls('sendMessage').length > before)
+    return resolve
   }
 
   /** Nothing is left to be sent or changed. */
   async function expectNothingLeft() {
     await app.passepartout.idle()
-    expect(fixture.rows('prompts')).toEqual([])
+    expect(prompts()).toEqual([])
   }
 
   /** The last question can be answered, and then shows the outcome. */
   async function expectToWork(login: Login) {
-    await fixture.tap(ada, chat().at(-1) ?? expect.unreachable(), 'Approve')
-    await fixture.expectSignedIn(login, ada)
+    await tap(ada, chat().at(-1) ?? expect.unreachable(), 'Approve')
+    await expectSignedIn(login, ada)
     await until(() => chat().at(-1)?.text.startsWith('You signed in') ?? false)
     await expectNothingLeft()
   }
 
   return {
-    ...{ ...fixture, acme, ada, calls, chat, fail, called, calledAfter, follow, ask, approve },
-    ...{ expectNothingLeft, expectToWork },
+    ...{ ...acme, ada, calls, chat, prompts, fail, called, calledAfter, follow, ask, approve },
+    ...{ sending, expectNothingLeft, expectToWork },
   }
 }
 
-type Booted = Awaited<ReturnType<typeof boot>>
-
 /** Turns the clock although something is under way that ends only by that. */
-async function impatiently({ clock }: Booted, turn: () => Promise<void>) {
+async function impatiently(turn: () => Promise<void>) {
   const { settled } = clock
   clock.settled = async () => {}
   await turn()
   clock.settled = settled
 }
 
-describe('a question that could not be sent', () => {
-  test.each<[string, FaultFields, waitMs: number]>([
-    ['a cut connection', { drop: true }, SECOND],
-    ['a page', { garbage: true }, SECOND],
-    ['a page with an error', { garbage: true, status: 503 }, SECOND],
-    ['the refusal of a proxy', { garbage: true, status: 403 }, SECOND],
-    ['an error', { status: 500 }, SECOND],
-    ['a rate limit of 20 s', { retryAfter: 20 }, 20 * SECOND],
-    ['a rate limit shorter than usual', { retryAfter: 0.01 }, SECOND],
-  ])('because of %s is sent again', async (_, fault, waitMs) => {
-    await using here = await boot()
-    here.fail('sendMessage', fault)
-    const login = await here.follow()
-    await here.called('sendMessage', 1)
-    expect(here.chat()).toEqual([])
-    await here.calledAfter(waitMs, 'sendMessage', 2)
-    await here.expectToWork(login)
-    expect(here.chat()).toHaveLength(1)
-  })
-
-  test('is sent again after 1, 2, 5, 15 and then each 30 seconds', async () => {
-    await using here = await boot()
-    here.fail('sendMessage', { status: 502, times: 7 })
-    const login = await here.follow()
-    await here.called('sendMessage', 1)
-    for (const [n, seconds] of [1, 2, 5, 15, 30, 30, 30].entries())
-      await here.calledAfter(seconds * SECOND, 'sendMessage', n + 2)
-    // The poll that was held has timed out meanwhile.
-    await here.turnUntil(() => here.botApi.pollers(here.acme.bot) > 0)
-    await here.expectToWork(login)
-  })
-
-  test.each<FaultFields>([{ drop: true }, { garbage: true }])(
-    'as far as is known (%j) is sent twice',
-    async (fault) => {
-      await using here = await boot()
-      here.fail('sendMessage', { ...fault, worksAnyway: true })
-      const login = await here.follow()
-      await here.called('sendMessage', 1)
-      await here.calledAfter(SECOND, 'sendMessage', 2)
-      await here.expectToWork(login)
-      const [stale] = here.chat()
-      await here.tap(here.ada, stale ?? expect.unreachable(), 'Deny')
-      const shown = { text: APPROVED, buttons: [] }
-      expect(here.chat()).toMatchObject([shown, shown])
-    },
-  )
-
-  test('within ten seconds is sent again', async () => {
-    await using here = await boot()
-    here.fail('sendMessage', { delayMs: 60_000 })
-    const login = await here.follow()
-    await here.botApi.waitForCall('sendMessage')
-    await impatiently(here, () => here.clock.advance(10 * SECOND))
-    await here.app.passepartout.idle()
-    await here.clock.advance(SECOND)
-    await here.ada.waitForMessage(here.acme.bot)
-    expect(here.calls('sendMessage')).toHaveLength(2)
-    await here.expectToWork(login)
-  })
-
-  test('before the sign-in expires is never sent', async () => {
-    await using here = await boot()
-    here.fail('sendMessage', { retryAfter: 3000 })
-    const login = await here.follow()
-    await here.called('sendMessage', 1)
-    await here.pass(LIFETIME)
-    await here.expectNobody(login, 'nonce_expired')
-    await here.pass(3000 * SECOND)
-    await here.turnUntil(() => here.rows('prompts').length === 0)
-    expect(here.calls('sendMessage')).toHaveLength(1)
-    expect(here.chat()).toEqual([])
-  })
-
-  test.each([400, 401, 404, 409])('because of a refusal with %d is given up', async (status) => {
-    await using here = await boot()
-    here.fail('sendMessage', { status })
-    const login = await here.follow()
-    await here.called('sendMessage', 1)
-    await here.expectNothingLeft()
-    await here.expectNobody(login)
-    expect(here.app.log.join()).toContain('sign-in message not delivered')
-  })
-
-  test('to a person who has blocked the bot is sent when they press Start again', async () => {
-    await using here = await boot()
-    const { acme, ada, botApi } = here
-    botApi.hold(acme.bot)
-    const login = await here.follow()
-    ada.block(acme.bot)
-    botApi.release(acme.bot)
-    await here.called('sendMessage', 1)
-    await here.expectNothingLeft()
-    expect(here.attemptsOf(acme)).toMatchObject([{ state: 'opened' }])
-    await here.open(acme.bot, ada, login)
-    await here.expectToWork(login)
-  })
-
-  test('by one bot delays no other', async () => {
-    await using here = await boot()
-    const other = await here.newTenant('Other')
-    here.fail('sendMessage', { delayMs: 60_000 })
-    await here.follow()
-    await here.botApi.waitForCall('sendMessage')
-    const login = await other.live.start()
-    expect((await here.open(other.bot, here.ada, login)).buttons).toHaveLength(1)
-    expect(here.calls('sendMessage')).toMatchObject([{ status: undefined }])
-    await impatiently(here, () => here.clock.advance(10 * SECOND))
-  })
+test.each<[string, FaultFields, waitMs: number]>([
+  ['a cut connection', { drop: true }, SECOND],
+  ['an error', { status: 500 }, SECOND],
+  ['a rate limit of 20 s', { retryAfter: 20 }, 20 * SECOND],
+  ['a rate limit shorter than a second', { retryAfter: 0.01 }, SECOND],
+])('A question that could not be sent because of %s is sent again', async (_, fault, waitMs) => {
+  await using here = await newChat()
+  here.fail('sendMessage', fault)
+  const login = await here.follow()
+  await here.called('sendMessage', 1)
+  expect(here.chat()).toEqual([])
+  await here.calledAfter(waitMs, 'sendMessage', 2)
+  await here.expectToWork(login)
+  expect(here.chat()).toHaveLength(1)
 })
 
-describe('an answered question', () => {
+test('A question that could not be sent is sent again after 1, 2, 5, 15 and then every 30 seconds', async () => {
+  await using here = await newChat()
+  here.fail('sendMessage', { status: 502, times: 6 })
+  const login = await here.follow()
+  await here.called('sendMessage', 1)
+  for (const [n, seconds] of [1, 2, 5, 15, 30, 30].entries())
+    await here.calledAfter(seconds * SECOND, 'sendMessage', n + 2)
+  // The poll that was held has timed out meanwhile.
+  await fixture.turnUntil(() => botApi.pollers(here.bot) > 0)
+  await here.expectToWork(login)
+})
+
+test('A question that could not be sent is sent twice if the answer was lost, and both show the outcome', async () => {
+  await using here = await newChat()
+  here.fail('sendMessage', { drop: true, worksAnyway: true })
+  const login = await here.follow()
+  await here.called('sendMessage', 1)
+  await here.calledAfter(SECOND, 'sendMessage', 2)
+  await here.expectToWork(login)
+  // The id of the first one is not known until it is tapped.
+  await tap(here.ada, here.chat()[0] ?? expect.unreachable(), 'Deny')
+  expect(here.chat()).toMatchObject([APPROVED, APPROVED])
+})
+
+test('A question that could not be sent within ten seconds is sent again, and delays no other bot', async () => {
+  await using here = await newChat()
+  await using other = await fixture.newTenant('Other')
+  here.fail('sendMessage', { delayMs: 60_000 })
+  const login = await here.follow()
+  await until(() => here.calls('sendMessage').length === 1)
+  expect((await fixture.ask(other, here.ada)).question.buttons).toHaveLength(1)
+  expect(here.calls('sendMessage')).toMatchObject([{ status: undefined }])
+  await impatiently(() => clock.advance(10 * SECOND))
+  await app.passepartout.idle()
+  await clock.advance(SECOND)
+  await here.ada.waitForMessage(here.bot)
+  expect(here.calls('sendMessage')).toHaveLength(2)
+  await here.expectToWork(login)
+})
+
+test('A question that could not be sent before the sign-in expires is never sent', async () => {
+  await using here = await newChat()
+  here.fail('sendMessage', { retryAfter: 3000 })
+  const login = await here.follow()
+  await here.called('sendMessage', 1)
+  await pass(LIFETIME)
+  await expectNobody(login, 'nonce_expired')
+  await pass(3000 * SECOND)
+  await fixture.turnUntil(() => here.prompts().length === 0)
+  await here.called('sendMessage', 1)
+  expect(here.chat()).toEqual([])
+})
+
+test('A question that could not be sent because it was refused is given up', async () => {
+  await using here = await newChat()
+  const from = app.log.length
+  for (const [n, status] of [400, 401, 409].entries()) {
+    here.fail('sendMessage', { status })
+    const login = await here.follow()
+    await here.called('sendMessage', n + 1)
+    await here.expectNothingLeft()
+    await expectNobody(login)
+  }
+  expect(app.log.slice(from).join()).toContain('sign-in message not delivered')
+})
+
+test('A question that could not be sent to a person who has blocked the bot is sent when they press Start again', async () => {
+  await using here = await newChat()
+  botApi.hold(here.bot)
+  const login = await here.follow()
+  here.ada.block(here.bot)
+  botApi.release(here.bot)
+  await here.called('sendMessage', 1)
+  await here.expectNothingLeft()
+  expect(fixture.attemptsOf(here)).toMatchObject([{ state: 'opened' }])
+  await fixture.open(here.bot, here.ada, login)
+  await here.expectToWork(login)
+})
+
+describe('An answered question', () => {
   test.each<[string, FaultFields, waitMs: number]>([
     ['a cut connection', { drop: true }, SECOND],
-    ['a page', { garbage: true }, SECOND],
-    ['an error', { status: 502 }, SECOND],
     ['a rate limit', { retryAfter: 25 }, 25 * SECOND],
     ['a lost answer', { garbage: true, worksAnyway: true }, SECOND],
   ])('shows its outcome later after %s', async (_, fault, waitMs) => {
-    await using here = await boot()
+    await using here = await newChat()
     here.fail('editMessageText', fault)
-    const { login } = await here.approve()
+    const login = await here.approve()
     await here.called('editMessageText', 1)
-    await here.expectSignedIn(login, here.ada)
+    await expectSignedIn(login, here.ada)
     await here.calledAfter(waitMs, 'editMessageText', 2)
-    expect(here.chat()).toMatchObject([{ text: APPROVED, buttons: [], edits: 1 }])
+    expect(here.chat()).toMatchObject([APPROVED])
     await here.expectNothingLeft()
   })
 
   test.each([400, 403])('stays as it is after a refusal with %d', async (status) => {
-    await using here = await boot()
+    await using here = await newChat()
     here.fail('editMessageText', { status })
-    const { login } = await here.approve()
+    const login = await here.approve()
     await here.called('editMessageText', 1)
     await here.expectNothingLeft()
-    await here.expectSignedIn(login, here.ada)
+    await expectSignedIn(login, here.ada)
   })
 
-  test('shows the outcome of its own person', async () => {
-    await using here = await boot()
-    const bob = here.botApi.person({ first_name: 'Bob', language_code: 'de' })
-    const { login } = await here.approve()
+  test('shows the outcome of its own person, also when its bot is disabled', async () => {
+    await using here = await newChat()
+    const bob = botApi.person({ first_name: 'Bob', language_code: 'de' })
     const own = await here.ask(bob)
-    await here.tap(bob, own.question, 'Ablehnen')
-    expect(here.chat()).toMatchObject([{ text: APPROVED }])
-    const denied = expect.stringMatching(/^Du hast/)
-    expect(bob.chat(here.acme.bot)).toMatchObject([{ text: denied }])
-    await here.expectSignedIn(login, here.ada)
-    expect((await own.login.status()).body.error.code).toBe('login_denied')
-  })
-})
-
-describe('a question that is still being sent', () => {
-  const isUnderWay = ({ status }: Call) => status === undefined
-
-  async function sending(here: Booted, login: Login) {
-    here.fail('sendMessage', { delayMs: 150 })
-    here.ada.follow(login.deep_link)
-    await here.botApi.waitForCall('sendMessage', isUnderWay)
-  }
-
-  test('when another one is answered shows the outcome at once', async () => {
-    await using here = await boot()
-    const { login, question } = await here.ask()
-    await sending(here, login)
-    await here.botApi.waitForAnswer(here.ada.tap(question, 'Approve'))
-    expect(here.chat()).toHaveLength(1)
-    await until(() => here.chat().length === 2 && here.chat().every(({ edits }) => edits === 1))
-    expect(here.chat()).toMatchObject(Array(2).fill({ text: APPROVED, buttons: [] }))
-    await here.expectSignedIn(login, here.ada)
-    await here.expectNothingLeft()
-  })
-
-  test('when it expires, says so at once', async () => {
-    await using here = await boot()
-    const login = await here.acme.live.start()
-    await sending(here, login)
-    here.clock.jump(LIFETIME)
-    await until(() => here.chat()[0]?.edits === 1)
-    expect(here.chat()).toMatchObject([{ text: EXPIRED }])
-    await here.expectNobody(login, 'nonce_expired')
-    await here.expectNothingLeft()
-  })
-
-  test('when its bot is disabled, says in the end that it has expired', async () => {
-    await using here = await boot()
-    await sending(here, await here.acme.live.start())
-    await here.bots.disable(here.actor, here.acme.owner)
-    await here.ada.waitForMessage(here.acme.bot)
-    await here.pass(LIFETIME)
-    await until(() => here.chat()[0]?.edits === 1)
-    expect(here.chat()).toMatchObject([{ text: EXPIRED }])
-    await here.expectNothingLeft()
-  })
-})
-
-describe('an expired question', () => {
-  test('says so once, in each of its messages', async () => {
-    await using here = await boot()
-    const { login } = await here.ask()
-    await here.open(here.acme.bot, here.ada, login)
-    await here.pass(LIFETIME)
-    await here.called('editMessageText', 2)
-    const shown = { text: EXPIRED, buttons: [], edits: 1 }
-    expect(here.chat()).toMatchObject([shown, shown])
-    await here.expectNothingLeft()
-  })
-
-  test('is left alone after an hour without Telegram, and not before', async () => {
-    await using here = await boot()
-    await here.ask()
-    const fault = here.fail('editMessageText', { status: 502, times: 99 })
-    await here.pass(LIFETIME)
-    await here.turnUntil(() => fault.hits() >= 2)
-    await here.pass(64 * MINUTE)
-    expect(here.rows('prompts')).toHaveLength(1)
-    await here.pass(2 * MINUTE)
-    await here.turnUntil(() => here.rows('prompts').length === 0)
-    const before = fault.hits()
-    await here.pass(10 * MINUTE)
-    expect(fault.hits()).toBe(before)
-  })
-})
-
-describe('a bot that is out of use', () => {
-  test.each(['disable', 'remove'] as const)('by %s sends no question', async (verb) => {
-    await using here = await boot()
-    here.fail('sendMessage', { status: 502 })
-    const login = await here.follow()
-    await here.called('sendMessage', 1)
-    await here.bots[verb](here.actor, here.acme.owner)
-    await here.clock.advance(SECOND)
-    await here.called('sendMessage', 1)
-    expect(here.chat()).toEqual([])
-    await here.expectNobody(login)
-    await here.expectNothingLeft()
-  })
-
-  test('still shows the outcome in its questions', async () => {
-    await using here = await boot()
     here.fail('editMessageText', { status: 502 })
-    await here.approve()
+    const login = await here.approve()
     await here.called('editMessageText', 1)
-    await here.bots.disable(here.actor, here.acme.owner)
-    await here.clock.advance(SECOND)
-    await here.called('editMessageText', 2)
-    expect(here.chat()).toMatchObject([{ text: APPROVED }])
+    await tap(bob, own.question, 'Ablehnen')
+    await bots.disable(actor, here.owner)
+    await clock.advance(SECOND)
+    await here.called('editMessageText', 3)
+    expect(here.chat()).toMatchObject([APPROVED])
+    expect(bob.chat(here.bot)).toMatchObject([{ text: expect.stringMatching(/^Du hast/) }])
+    await expectSignedIn(login, here.ada)
+    expect((await own.login.status()).body.error.code).toBe('login_denied')
     await here.expectNothingLeft()
   })
 })
 
-describe('while the disk takes nothing', () => {
-  const lock = ({ app }: Booted) => app.db.client.run('PRAGMA query_only = ON')
-  const unlock = ({ app }: Booted) => app.db.client.run('PRAGMA query_only = OFF')
-  const says = ({ app }: Booted, text: string) => app.log.some((line) => line.includes(text))
+test('A question that is still being sent shows the outcome at once when another one was answered', async () => {
+  await using here = await newChat()
+  const { login, question } = await here.ask()
+  const arrives = await here.sending(login)
+  await botApi.waitForAnswer(here.ada.tap(question, 'Approve'))
+  arrives()
+  await until(() => here.chat().length === 2 && here.chat().every(({ edits }) => edits === 1))
+  expect(here.chat()).toMatchObject([APPROVED, APPROVED])
+  await expectSignedIn(login, here.ada)
+  await here.expectNothingLeft()
+})
 
-  test('a question that was sent is not sent again', async () => {
-    await using here = await boot()
-    here.fail('sendMessage', { delayMs: 100 })
-    const login = await here.follow()
-    await here.botApi.waitForCall('sendMessage', ({ status }) => status === undefined)
-    lock(here)
-    await here.ada.waitForMessage(here.acme.bot)
-    await until(() => says(here, 'due loop could not'))
-    unlock(here)
-    await impatiently(here, () => here.turnUntil(() => says(here, 'due loop works again')))
-    expect(here.calls('sendMessage')).toHaveLength(1)
-    await here.expectToWork(login)
-  })
+test('A question that is still being sent says that it has expired, also when its bot is disabled', async () => {
+  await using here = await newChat()
+  const login = await here.live.start()
+  const arrives = await here.sending(login)
+  clock.jump(LIFETIME)
+  arrives()
+  await until(() => here.chat()[0]?.edits === 1)
+  await expectNobody(login, 'nonce_expired')
+  await here.expectNothingLeft()
+  const second = await here.sending(await here.live.start())
+  await bots.disable(actor, here.owner)
+  second()
+  await until(() => here.chat().length === 2)
+  await pass(LIFETIME)
+  await until(() => here.chat()[1]?.edits === 1)
+  expect(here.chat()).toMatchObject([EXPIRED, EXPIRED])
+  await here.expectNothingLeft()
+})
 
-  test('a tap signs no one in, and counts afterwards', async () => {
-    await using here = await boot()
-    const { ada, botApi, calls, turnUntil } = here
-    const { login, question } = await here.ask()
-    await here.app.passepartout.idle()
-    const polls = calls('getUpdates').length
-    lock(here)
-    const tapped = ada.tap(question, 'Approve')
-    // It comes again as long as it is not stored.
-    await turnUntil(() => calls('getUpdates').length >= polls + 3)
-    expect(botApi.answersTo(tapped)).toEqual([])
-    await here.expectNobody(login)
-    unlock(here)
-    await turnUntil(() => botApi.answersTo(tapped).length > 0)
-    await here.expectSignedIn(login, ada)
-    await until(() => here.chat()[0]?.edits === 1)
-    await here.expectNothingLeft()
-  })
+test('An expired question says so once, in each of its messages', async () => {
+  await using here = await newChat()
+  const { login } = await here.ask()
+  await fixture.open(here.bot, here.ada, login)
+  await pass(LIFETIME)
+  await here.called('editMessageText', 2)
+  expect(here.chat()).toMatchObject([EXPIRED, EXPIRED])
+  expect(here.chat().flatMap(({ buttons }) => buttons)).toEqual([])
+  await here.expectNothingLeft()
+})
+
+test('An expired question is left alone after an hour without Telegram, and not before', async () => {
+  await using here = await newChat()
+  await here.ask()
+  const fault = here.fail('editMessageText', { status: 502, times: 99 })
+  await pass(LIFETIME)
+  await fixture.turnUntil(() => fault.hits() >= 2)
+  await pass(64 * MINUTE)
+  expect(here.prompts()).toHaveLength(1)
+  await pass(2 * MINUTE)
+  await fixture.turnUntil(() => here.prompts().length === 0)
+  const before = fault.hits()
+  await pass(10 * MINUTE)
+  expect(fault.hits()).toBe(before)
+})
+
+test('A bot that is out of use sends no question', async () => {
+  await using here = await newChat()
+  here.fail('sendMessage', { status: 502 })
+  const login = await here.follow()
+  await here.called('sendMessage', 1)
+  await bots.disable(actor, here.owner)
+  await clock.advance(SECOND)
+  await here.called('sendMessage', 1)
+  expect(here.chat()).toEqual([])
+  await expectNobody(login)
+  await here.expectNothingLeft()
+})
+
+const lock = (isOn: boolean) => app.db.client.run(`PRAGMA query_only = ${isOn}`)
+
+test('While the disk takes nothing, a question that was sent is not sent again', async () => {
+  await using here = await newChat()
+  const from = app.log.length
+  const says = (text: string) => app.log.slice(from).some((line) => line.includes(text))
+  const login = await here.live.start()
+  const arrives = await here.sending(login)
+  lock(true)
+  arrives()
+  await here.ada.waitForMessage(here.bot)
+  await until(() => says('due loop could not'))
+  lock(false)
+  await impatiently(() => fixture.turnUntil(() => says('due loop works again')))
+  expect(here.calls('sendMessage')).toHaveLength(1)
+  await here.expectToWork(login)
+})
+
+test('While the disk takes nothing, a tap signs no one in, and counts afterwards', async () => {
+  await using here = await newChat()
+  const { login, question } = await here.ask()
+  await app.passepartout.idle()
+  const polls = here.calls('getUpdates').length
+  lock(true)
+  const tapped = here.ada.tap(question, 'Approve')
+  // It comes again as long as it is not stored.
+  await fixture.turnUntil(() => here.calls('getUpdates').length >= polls + 3)
+  expect(botApi.answersTo(tapped)).toEqual([])
+  await expectNobody(login)
+  lock(false)
+  await fixture.turnUntil(() => botApi.answersTo(tapped).length > 0)
+  await expectSignedIn(login, here.ada)
+  await until(() => here.chat()[0]?.edits === 1)
+  await here.expectNothingLeft()
 })

@@ -2,15 +2,8 @@ import type { TestApp, TestAppOptions } from '../../support/app.ts'
 import { until } from '../../support/binary.ts'
 import { bootPassepartout } from './fixture.ts'
 
-interface WireReply {
-  status?: number
-  body?: BodyInit
-}
-
-type Reply = (
-  method: string,
-  request: Request,
-) => WireReply | undefined | Promise<WireReply | undefined>
+type WireReply = { status?: number; body?: BodyInit } | undefined
+type Reply = (method: string, request: Request) => WireReply | Promise<WireReply>
 
 /** Stands before a Bot API server: gives the replies of a test, and passes on other calls. */
 export function startProxy(target: () => string, reply: Reply) {
@@ -22,12 +15,10 @@ export function startProxy(target: () => string, reply: Reply) {
       const { pathname } = new URL(request.url)
       const own = await reply(pathname.split('/').at(-1) ?? '', request)
       if (own) return new Response(own.body ?? '', { status: own.status ?? 200 })
-      return await fetch(target() + pathname, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: await request.text(),
-        signal: request.signal,
-      }).catch(() => new Response('', { status: 502 }))
+      const headers = { 'content-type': 'application/json' }
+      const init = { method: 'POST', headers, body: await request.text(), signal: request.signal }
+      const failed = () => new Response('', { status: 502 })
+      return await fetch(target() + pathname, init).catch(failed)
     },
   })
   return { url: server.url.origin, [Symbol.asyncDispose]: () => server.stop(true) }
@@ -40,13 +31,11 @@ export async function bootBehindProxy(reply: Reply, options: TestAppOptions = {}
   const flags = { 'passepartout-telegram-api-root': proxy.url }
   const fixture = await bootPassepartout({ ...options, flags })
   target = fixture.botApi.url
-  return {
-    ...fixture,
-    [Symbol.asyncDispose]: async () => {
-      await fixture.stop()
-      await proxy[Symbol.asyncDispose]()
-    },
+  async function stop() {
+    await fixture.stop()
+    await proxy[Symbol.asyncDispose]()
   }
+  return { ...fixture, [Symbol.asyncDispose]: stop }
 }
 
 /**
@@ -61,11 +50,8 @@ export function watchWaits({ clock }: TestApp) {
     return after(ms, fn)
   }
   return async (ms: number, count = 1) => {
-    await until(
-      () => begun.filter((one) => one === ms).length >= count,
-      () => `a wait of ${ms} ms among ${begun.slice(-9)}`,
-      4_000,
-    )
+    const told = () => `a wait of ${ms} ms among ${begun.slice(-9)}`
+    await until(() => begun.filter((one) => one === ms).length >= count, told, 4000)
     begun.length = 0
   }
 }

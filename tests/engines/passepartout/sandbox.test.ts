@@ -5,7 +5,7 @@ const { app, actor, bots, choose, clock, expectNobody, newTenant } = await usePa
 
 const pathOf = ({ deep_link }: { deep_link: string }) => new URL(deep_link).pathname
 
-test('a page takes the place of the messenger, and viewing it changes nothing', async () => {
+test('A page takes the place of the messenger, and viewing it changes nothing', async () => {
   const { test: api } = await newTenant()
   const login = await api.start()
   for (let n = 0; n < 2; n++)
@@ -21,40 +21,36 @@ test('a page takes the place of the messenger, and viewing it changes nothing', 
   })
 })
 
-test('a number is asked for as in the messenger', async () => {
+test('A number is asked for as in the messenger', async () => {
   const { test: api } = await newTenant()
-  for (const [choice, code] of [
-    ['approve', 'login_denied'],
-    ['00', 'login_denied'],
-  ] as const) {
+  for (const choice of ['approve', '00']) {
     const login = await api.start({})
     expect((await choose(login, choice)).status).toBe(303)
-    await expectNobody(login, code)
+    await expectNobody(login, 'login_denied')
   }
   const login = await api.start({})
   await choose(login, login.match_code)
   expect((await login.status()).body).toMatchObject({ status: 'completed' })
 })
 
-test('unknown choices, people and links are refused, and late answers', async () => {
-  const acme = await newTenant()
-  const login = await acme.test.start()
+test('Unknown choices, people and links are refused, and late answers', async () => {
+  const { live, sandbox, test: api } = await newTenant()
+  const login = await api.start()
   expect((await choose(login, 'maybe')).status).toBe(400)
   expect((await choose(login, 'approve', 'mallory')).status).toBe(400)
-  const { payload } = await acme.live.start()
-  const live = { deep_link: `http://localhost/sandbox/passepartout/${payload}` }
-  expect((await app.raw(pathOf(live))).status).toBe(404)
-  expect((await choose(live, 'approve')).status).toBe(404)
-  const owner = { tenantId: acme.id, environment: 'test' } as const
-  await bots.disable(actor, owner)
+  const { payload } = await live.start()
+  const foreign = { deep_link: `http://localhost/sandbox/passepartout/${payload}` }
+  expect((await app.raw(pathOf(foreign))).status).toBe(404)
+  expect((await choose(foreign, 'approve')).status).toBe(404)
+  await bots.disable(actor, sandbox)
   expect((await choose(login, 'approve')).status).toBe(404)
-  await bots.enable(actor, owner)
+  await bots.enable(actor, sandbox)
   clock.jump(LIFETIME)
   expect((await choose(login, 'approve')).status).toBe(409)
   await expectNobody(login, 'nonce_expired')
 })
 
-test('the address of a page is not logged, whatever the request', async () => {
+test('The address of a page is not logged, whatever the request', async () => {
   const { test: api } = await newTenant()
   const login = await api.start()
   const path = pathOf(login)

@@ -5,23 +5,20 @@ import { MINUTE, type Tenant, usePassepartout } from './fixture.ts'
 const { app, clock, newTenant, rows, signInToSandbox } = await usePassepartout()
 const { attempts, bots, people, readModel } = createStore(app.db)
 
-const sandboxOf = ({ id }: Tenant) => ({ tenantId: id, environment: 'test' as const })
-
-test('sign-ins in a state are listed by page, of one tenant and environment', async () => {
+test('Sign-ins in a state are listed by page, of one tenant and environment', async () => {
   const [acme, other] = [await newTenant(), await newTenant('Other')]
   const logins = [await acme.test.start(), await acme.test.start(), await acme.test.start()]
   await acme.live.start()
   await other.test.start()
   await signInToSandbox(acme)
-  const owner = sandboxOf(acme)
-  const newest = attempts.inState(owner, 'pending', { limit: 2 })
-  const rest = attempts.inState(owner, 'pending', { limit: 2, before: newest[1]?.seq })
+  const newest = attempts.inState(acme.sandbox, 'pending', { limit: 2 })
+  const rest = attempts.inState(acme.sandbox, 'pending', { limit: 2, before: newest[1]?.seq })
   const ids = [...newest, ...rest].map(({ id }) => id)
   expect(ids).toEqual(logins.map(({ attemptId }) => attemptId).toReversed())
-  expect(attempts.latest(owner, 'pending', 10)).toHaveLength(3)
+  expect(attempts.latest(acme.sandbox, 'pending', 10)).toHaveLength(3)
 })
 
-test('approved sign-ins are counted from one time to another, of one tenant and environment', async () => {
+test('Approved sign-ins are counted from one time to another, of one tenant and environment', async () => {
   const [acme, other] = [await newTenant(), await newTenant('Other')]
   const counted = async (tenant: Tenant) => {
     clock.jump(MINUTE)
@@ -32,15 +29,15 @@ test('approved sign-ins are counted from one time to another, of one tenant and 
     clock.jump(MINUTE)
     const upTo = readModel.seqAt(clock.now())
     await signInToSandbox(acme)
-    return readModel.countOfApproved(sandboxOf(acme), { after, upTo })
+    return readModel.countOfApproved(acme.sandbox, { after, upTo })
   }
   expect([await counted(acme), await counted(other)]).toEqual([1, 0])
   const all = { after: 0, upTo: readModel.seqAt(clock.now() + 1) }
-  expect(readModel.countOfApproved(sandboxOf(acme), all)).toBe(3)
-  expect(readModel.countOfApproved({ tenantId: acme.id, environment: 'live' }, all)).toBe(0)
+  expect(readModel.countOfApproved(acme.sandbox, all)).toBe(3)
+  expect(readModel.countOfApproved(acme.owner, all)).toBe(0)
 })
 
-test('rows of another tenant are neither found nor changed', async () => {
+test('Rows of another tenant are neither found nor changed', async () => {
   const [acme, other] = [await newTenant(), await newTenant('Other')]
   const { attemptId, user } = await signInToSandbox(acme)
   expect(attempts.find(acme.id, attemptId)).toMatchObject({ id: attemptId })
@@ -48,8 +45,7 @@ test('rows of another tenant are neither found nor changed', async () => {
   expect(people.find(other.id, user.id)).toBeUndefined()
   people.remove(other.id, user.id)
   expect(people.find(acme.id, user.id)).toBeDefined()
-  const [mine, theirs] = [bots.find(acme.id, 'test'), bots.find(other.id, 'test')]
-  if (!mine || !theirs) throw new Error('both have a bot')
+  const mine = bots.find(acme.id, 'test') ?? expect.unreachable()
   const moved = { ...mine, tenantId: other.id, match: 'required' as const }
   expect(bots.save(mine.id, moved)).toBeUndefined()
   expect(rows('bots', `where id = '${mine.id}'`)).toMatchObject([{ match: 'optional' }])

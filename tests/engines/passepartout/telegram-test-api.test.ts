@@ -14,18 +14,16 @@ const MISSING: Record<string, object> = {
   getWebhookInfo: { url: '' },
 }
 
-/** The application on a Bot API server by other authors. */
-async function boot() {
+test('A sign-in works with a Bot API server by other authors', async () => {
+  await using stack = new AsyncDisposableStack()
   const server = new TelegramServer({ port: freePort(), host: '127.0.0.1' })
   await server.start()
-  const proxy = startProxy(
-    () => server.config.apiURL,
-    (method) => {
-      const result = MISSING[method]
-      return result && { body: JSON.stringify({ ok: true, result }) }
-    },
-  )
-  const app = await bootTestApp({ flags: { 'passepartout-telegram-api-root': proxy.url } })
+  stack.defer(() => void server.stop())
+  const answer = (method: string) =>
+    MISSING[method] && { body: JSON.stringify({ ok: true, result: MISSING[method] }) }
+  const proxy = stack.use(startProxy(() => server.config.apiURL, answer))
+  const flags = { 'passepartout-telegram-api-root': proxy.url }
+  const app = stack.use(await bootTestApp({ flags }))
   const { id: tenantId, key } = await app.tenant()
   const owner = { tenantId, environment: 'live' } as const
   await app.passepartout.bots.set(ACTOR, owner, { token: TOKEN })
@@ -42,7 +40,7 @@ async function boot() {
     })
     while (!hasHappened) {
       await app.clock.advance(250)
-      await Bun.sleep(10)
+      await Bun.sleep(5)
     }
   }
 
@@ -63,17 +61,6 @@ async function boot() {
     return message?.message.text
   }
 
-  const stop = async () => {
-    await app.stop()
-    await proxy[Symbol.asyncDispose]()
-    await server.stop()
-  }
-  return { live, opened, tapped, [Symbol.asyncDispose]: stop }
-}
-
-test('a sign-in works with a Bot API server by other authors', async () => {
-  await using here = await boot()
-  const { live, opened, tapped } = here
   const { nonce, deep_link, match_code } = (await live.post(START, { client: CLIENT })).body
   expect(deep_link).toStartWith('https://t.me/TestNameBot?start=')
   const { messageId, message } = await opened(deep_link)
@@ -81,14 +68,12 @@ test('a sign-in works with a Bot API server by other authors', async () => {
   const [numbers, [deny]] = message.reply_markup.inline_keyboard
   expect(deny).toEqual({ text: 'Deny', callback_data: expect.stringMatching(/^deny\./) })
   const right = numbers.find(({ text }: Json) => text === match_code)
-
   expect(await tapped(messageId, right.callback_data)).toStartWith('You signed in to Acme')
   const { body } = await live.get(statusOf(nonce))
   const user = { platform: 'telegram', platform_user_id: '77', username: 'ada', first_name: 'Ada' }
   expect(body).toMatchObject({ status: 'completed', user })
   const { access_token } = body
   expect((await live.post(INTROSPECT, { access_token })).body).toMatchObject({ active: true })
-
   const denied = (await live.post(START)).body
   const question = await opened(denied.deep_link)
   const [[{ callback_data }]] = question.message.reply_markup.inline_keyboard

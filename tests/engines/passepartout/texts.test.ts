@@ -27,27 +27,22 @@ const REPLIES = ['hello', ...LINK_REPLIES, ...WAITS] as const
 
 /** All messages of a bot. */
 const messagesOf = (texts: Texts, app = 'Acme') => [
-  texts.prompt({ ...ASKING, app }),
-  texts.prompt({ ...ASKING, app, match: true }),
-  texts.prompt({ ...ASKING, ...UNKNOWN, app }),
+  ...[{}, { match: true }, UNKNOWN].map((asking) => texts.prompt({ ...ASKING, ...asking, app })),
   ...OUTCOMES.map((kind) => texts.outcome(kind, { app, at: AT })),
   ...REPLIES.map((kind) => texts.reply(kind, { app, until: UNTIL })),
   ...WAITS.map((kind) => texts.reply(kind, { app })),
 ]
 
-const allOf = (texts: Texts) => [
-  ...messagesOf(texts),
-  ...[texts.approve, texts.deny],
-  ...NOTICES.map(texts.notice),
-]
+const allOf = (texts: Texts) =>
+  [...messagesOf(texts), texts.approve, texts.deny].concat(NOTICES.map(texts.notice))
 
 const english = createTexts('en')
 const prompt = (asking: Partial<Asking>) => english.prompt({ ...ASKING, ...asking })
 
-describe.each(LANGUAGES)('in %s', (language) => {
+describe.each(LANGUAGES)('In %s', (language) => {
   const texts = createTexts(language)
 
-  test('texts have no gaps, differ from each other, and fit', () => {
+  test('texts have no gaps, fit, and differ from each other and the other language', () => {
     const all = allOf(texts)
     for (const text of all) {
       expect(text).not.toMatch(/undefined|null|NaN|Invalid|\[object|[{}<>]/)
@@ -55,13 +50,10 @@ describe.each(LANGUAGES)('in %s', (language) => {
     }
     expect(new Set(all).size).toBe(all.length)
     for (const kind of NOTICES) expect(texts.notice(kind).length).toBeLessThanOrEqual(100)
-  })
-
-  test('no text is that of the other language', () => {
     const others = LANGUAGES.filter((each) => each !== language)
       .map(createTexts)
       .flatMap(allOf)
-    expect(allOf(texts).filter((text) => others.includes(text))).toEqual([])
+    expect(all.filter((text) => others.includes(text))).toEqual([])
   })
 
   test('no line begins with a foreign name, and none makes a message long', () => {
@@ -76,20 +68,18 @@ describe.each(LANGUAGES)('in %s', (language) => {
     }
   })
 
-  test('a prompt names its buttons, and in its warning no app', () => {
+  test('a prompt names its buttons, which have equal weight, and in its warning no app', () => {
     const asking = { ...ASKING, app: 'XYZZY' }
-    expect(texts.prompt(asking)).toContain(texts.approve)
-    expect(texts.prompt(asking)).toContain(texts.deny)
+    for (const button of [texts.approve, texts.deny]) {
+      expect(texts.prompt(asking)).toContain(button)
+      expect(button).toMatch(/^\p{Lu}\p{Ll}+$/u)
+    }
+    expect(Math.abs(texts.approve.length - texts.deny.length)).toBeLessThanOrEqual(3)
     const withNumbers = texts.prompt({ ...asking, match: true })
     expect(withNumbers).toContain(texts.deny)
     expect(withNumbers).not.toContain(texts.approve)
     const blocks = texts.prompt(asking).split('\n\n')
     expect(blocks.map((block) => block.includes('XYZZY'))).toEqual([true, false, false, false])
-  })
-
-  test('both buttons have equal weight', () => {
-    for (const label of [texts.approve, texts.deny]) expect(label).toMatch(/^\p{Lu}\p{Ll}+$/u)
-    expect(Math.abs(texts.approve.length - texts.deny.length)).toBeLessThanOrEqual(3)
   })
 
   test('times are those of the minute, and of the next one for a wait', () => {
@@ -105,81 +95,59 @@ describe.each(LANGUAGES)('in %s', (language) => {
   })
 })
 
-describe('a prompt', () => {
-  test('says who asks, from where, and what to beware of', () => {
-    expect(prompt({ address: '2001:db8::1' }).replaceAll('\u2060', '')).toBe(
-      [
-        'Sign in to Acme & Söhne?',
-        '',
-        'Where: Kitchen display',
-        'Device: Chrome on Windows',
-        'IP address: 2001:db8::1',
-        'Time: 14:02 UTC',
-        '',
-        'Continue only if you just started this sign-in yourself.',
-        "Support will never ask you to approve a sign-in. If someone asks you to, they're trying to get into your account.",
-        '',
-        "Is this you? Tap “Approve”. If you're not sure, tap “Deny”.",
-      ].join('\n'),
-    )
-  })
-
-  test('leaves out what is not known', () => {
-    const factsOf = (asking: Partial<Asking>) => prompt(asking).split('\n\n')[1]?.split('\n')
-    expect(factsOf(UNKNOWN)).toEqual(['Time: 14:02 UTC'])
-    expect(factsOf({ ...UNKNOWN, label: ' \u200b\u202e\n' })).toEqual(['Time: 14:02 UTC'])
-  })
-
-  test.each([
-    [{ browser: 'Safari', system: 'iPhone' }, 'Safari on iPhone', 'Safari auf iPhone'],
-    [{ browser: 'Safari', system: null }, 'Device: Safari\n', 'Gerät: Safari\n'],
-    [{ browser: null, system: 'Linux' }, 'Device: Linux\n', 'Gerät: Linux\n'],
-  ])('names what is known of a device: %o', (device, en, de) => {
+test('A prompt says who asks, from where as far as is known, and what to beware of', () => {
+  const lines = prompt({ address: '2001:db8::1' }).replaceAll('\u2060', '').split('\n')
+  const facts = ['Where: Kitchen display', 'Device: Chrome on Windows', 'IP address: 2001:db8::1']
+  expect(lines.slice(0, 6)).toEqual(['Sign in to Acme & Söhne?', '', ...facts, 'Time: 14:02 UTC'])
+  expect(lines[7]).toStartWith('Continue only if you just started this sign-in yourself.')
+  for (const label of [null, ' \u200b\u202e\n'])
+    expect(prompt({ ...UNKNOWN, label }).split('\n\n')[1]).toBe('Time: 14:02 UTC')
+  for (const [browser, system, en, de] of [
+    ['Safari', 'iPhone', 'Safari on iPhone', 'Safari auf iPhone'],
+    ['Safari', null, 'Device: Safari\n', 'Gerät: Safari\n'],
+    [null, 'Linux', 'Device: Linux\n', 'Gerät: Linux\n'],
+  ] as const) {
+    const device = { browser, system } as Asking['device']
     expect(prompt({ device })).toContain(en)
     expect(createTexts('de').prompt({ ...ASKING, device })).toContain(de)
-  })
+  }
 })
 
-describe('a name', () => {
-  const shown = (app: string) =>
-    /^Sign in to (.*)\?$/.exec(prompt({ app }).split('\n')[0] ?? '')?.[1]
+const shown = (app: string) => /^Sign in to (.*)\?$/.exec(prompt({ app }).split('\n')[0] ?? '')?.[1]
 
-  test.each([
-    ['ends no line', 'Acme\r\n\n\u2028\u2029\u0085Time: 10:00', 'Acme Time: 10:00'],
-    ['changes no direction', 'Acme\u202egnp\u2066x\u200fy', 'Acme gnp x y'],
-    ['hides nothing', 'A\u00adc\u200bm\u2060e\ufeff\u{e0041}', 'A c m e'],
-    ['has no wide gaps', `Acme${'\u3000\u2800\u3164 \t'.repeat(9)}Approve`, 'Acme Approve'],
-    ['has no heaps of marks', `A\u0301${'\u0302'.repeat(90)}`, 'A\u0301\u0302\u0302'],
-    ['has no halves of characters', 'Ac\ud83dme', 'Ac me'],
-    ['is no placeholder', '$& $1 {app} %s', '$& $1 {app} %s'],
-    ['is no markup', '<b>Acme</b> *x* _y_ `z`', '<b>Acme</b> *x* _y_ `z`'],
-    ['may be empty', '\u200b\n', '…'],
-    ['is cut', 'x'.repeat(61), `${'x'.repeat(60)}…`],
-    ['has 60 characters at most', 'x'.repeat(60), 'x'.repeat(60)],
-  ])('%s', (_, name, expected) => {
-    expect(shown(name)?.replaceAll('\u2060', '')).toBe(expected)
-  })
+test.each([
+  ['ends no line', 'Acme\r\n\n\u2028\u2029\u0085Time: 10:00', 'Acme Time: 10:00'],
+  ['changes no direction', 'Acme\u202egnp\u2066x\u200fy', 'Acme gnp x y'],
+  ['hides nothing', 'A\u00adc\u200bm\u2060e\ufeff\u{e0041}', 'A c m e'],
+  ['has no wide gaps', `Acme${'\u3000\u2800\u3164 \t'.repeat(9)}Approve`, 'Acme Approve'],
+  ['has no heaps of marks', `A\u0301${'\u0302'.repeat(90)}`, 'A\u0301\u0302\u0302'],
+  ['has no halves of characters', 'Ac\ud83dme', 'Ac me'],
+  ['is no placeholder', '$& $1 {app} %s', '$& $1 {app} %s'],
+  ['is no markup', '<b>Acme</b> *x* _y_ `z`', '<b>Acme</b> *x* _y_ `z`'],
+  ['may be empty', '\u200b\n', '…'],
+  ['is cut', 'x'.repeat(61), `${'x'.repeat(60)}…`],
+  ['has 60 characters at most', 'x'.repeat(60), 'x'.repeat(60)],
+])('A name %s', (_, name, expected) => {
+  expect(shown(name)?.replaceAll('\u2060', '')).toBe(expected)
+})
 
-  const links = ['evil.example', 'https://evil.example/x?y', 'www.evil.com.', 'пример.рф']
-  const tokens = ['203.0.113.7', 'tg://resolve?domain=evil', 't.me/evilbot', '@evilbot', '/start']
-  test.each([...links, ...tokens, 'me@evil.example', '#evil', '$EVIL', '+15550100'])(
-    'is no link: %s',
-    (name) => {
-      const text = prompt({ app: `Acme ${name}`, label: name, address: name })
-      expect(text.replaceAll('\u2060', '').split(name)).toHaveLength(4)
-      expect(text).not.toMatch(/[\p{L}\d][.@][\p{L}\d]|[/@#$+][\p{L}\d]/u)
-    },
-  )
+test('A name is no link, and stays readable', () => {
+  for (const name of [
+    ...['evil.example', 'https://evil.example/x?y', 'www.evil.com.', 'пример.рф', '203.0.113.7'],
+    ...['tg://resolve?domain=evil', 't.me/evilbot', '@evilbot', '/start', 'me@evil.example'],
+    ...['#evil', '$EVIL', '+15550100'],
+  ]) {
+    const text = prompt({ app: `Acme ${name}`, label: name, address: name })
+    expect([name, text.replaceAll('\u2060', '').split(name).length]).toEqual([name, 4])
+    expect(text).not.toMatch(/[\p{L}\d][.@][\p{L}\d]|[/@#$+][\p{L}\d]/u)
+  }
+  for (const name of ['Acme Inc. & Co.', 'می\u200cخواهم', '👩‍👩‍👧', '❤\ufe0f', 'ก็ตาม', 'שלום'])
+    expect(shown(name)).toBe(name)
+  expect(shown('Node.js')).toBe('Node.\u2060js')
+})
 
-  test('stays readable', () => {
-    const names = ['Acme Inc. & Co.', 'می\u200cخواهم', '👩‍👩‍👧', '❤\ufe0f', 'ก็ตาม', 'שלום']
-    for (const name of names) expect(shown(name)).toBe(name)
-    expect(shown('Node.js')).toBe('Node.\u2060js')
-  })
-
-  test('costs no time, however long it is', () => {
-    const began = performance.now()
-    prompt({ app: '\u0301\u200d.@'.repeat(1_000_000), label: ' \u200b'.repeat(1_000_000) })
-    expect(performance.now() - began).toBeLessThan(500)
-  })
+test('A name costs no time, however long it is', () => {
+  const began = performance.now()
+  prompt({ app: '\u0301\u200d.@'.repeat(1_000_000), label: ' \u200b'.repeat(1_000_000) })
+  expect(performance.now() - began).toBeLessThan(500)
 })

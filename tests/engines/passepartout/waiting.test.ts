@@ -1,47 +1,32 @@
 import { expect, test } from 'bun:test'
 import { createWaiting } from '../../../src/engines/passepartout/waiting.ts'
-import { useApp } from '../../support/app.ts'
-import { NEVER } from './fixture.ts'
+import { createTestClock } from '../../support/clock.ts'
 
-const app = await useApp()
-const LONG = 3_600_000
+const NEVER = new AbortController().signal
 
-function startWaiting() {
-  const waiting = createWaiting(app)
+test('A tenant gets half of the room that others leave; news and closed connections free it', async () => {
+  const clock = createTestClock('2026-03-01T12:00:00Z')
+  const waiting = createWaiting({ clock, db: { version: () => '' } as never })
+  const wait = (tenantId: string, attemptId: string, signal = NEVER) =>
+    waiting.news({ tenantId, attemptId }, 3_600_000, signal)
   /** As many requests of a tenant as there is room for. */
   function fill(tenantId: string) {
     const held: Promise<void>[] = []
-    while (waiting.hasRoom(tenantId))
-      held.push(waiting.news({ tenantId, attemptId: `${tenantId} ${held.length}` }, LONG, NEVER))
+    while (waiting.hasRoom(tenantId)) held.push(wait(tenantId, `${tenantId} ${held.length}`))
     return held
   }
-  return { ...waiting, fill, [Symbol.dispose]: waiting.close }
-}
-
-test('a tenant gets half of the room that others leave', () => {
-  using waiting = startWaiting()
-  expect(['a', 'b', 'c'].map((id) => waiting.fill(id).length)).toEqual([5000, 2500, 1250])
+  const held = ['a', 'b', 'c'].map(fill)
+  expect(held.map(({ length }) => length)).toEqual([5000, 2500, 1250])
   expect(waiting.hasRoom('d')).toBe(true)
-})
-
-test('room comes back with news, and when a client goes away', async () => {
-  using waiting = startWaiting()
-  waiting.fill('a')
-  waiting.tell('a 7')
-  expect(waiting.hasRoom('a')).toBe(true)
+  waiting.tell('c 7')
+  expect(waiting.hasRoom('c')).toBe(true)
   const leaving = new AbortController()
-  const held = waiting.news({ tenantId: 'a', attemptId: 'x' }, LONG, leaving.signal)
-  expect(waiting.hasRoom('a')).toBe(false)
+  const last = wait('c', 'x', leaving.signal)
+  expect(waiting.hasRoom('c')).toBe(false)
   leaving.abort()
-  await held
-  expect(waiting.hasRoom('a')).toBe(true)
-})
-
-test('all are answered when the server stops, and none is held any more', async () => {
-  using waiting = startWaiting()
-  const held = waiting.fill('a')
+  await last
+  expect(waiting.hasRoom('c')).toBe(true)
   waiting.close()
-  await Promise.all(held)
-  expect(waiting.count()).toBe(0)
-  expect(waiting.hasRoom('b')).toBe(false)
+  await Promise.all(held.flat())
+  expect([waiting.count(), waiting.hasRoom('d')]).toEqual([0, false])
 })

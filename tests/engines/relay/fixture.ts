@@ -3,12 +3,13 @@ import { createHmac } from 'node:crypto'
 import { dirname } from 'node:path'
 import { Webhook as StandardWebhook, WebhookVerificationError } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
-import { type Answer, bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
+import { bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
 import { until } from '../../support/binary.ts'
+import { expectDescribed } from '../../support/described.ts'
 import { type ReceivedRequest, startTarget } from '../../support/target.ts'
 import { bootProcess } from '../clockwork/processes.ts'
 import { advanceWaiting, breathe } from '../clockwork/support.ts'
-import { DELIVERIES, ENDPOINTS, expectDescribed, MESSAGES, SECOND } from './support.ts'
+import { count, DELIVERIES, ENDPOINTS, MESSAGES, SECOND } from './support.ts'
 
 export * from './support.ts'
 
@@ -64,13 +65,8 @@ export async function partyOf(app: TestApp, name = 'Other') {
   const { id, key } = await app.tenant(name)
   const live = await key('relay', 'live')
   const begun = app.clock.now()
-
-  /** Posts a body as it is spelled. */
-  function spelled(body: string, headers: Record<string, string> = {}, path = MESSAGES) {
-    const authorization = `Bearer ${live.key}`
-    const type = { 'content-type': 'application/json' }
-    return app.raw(path, { method: 'POST', headers: { authorization, ...type, ...headers }, body })
-  }
+  const authorization = `Bearer ${live.key}`
+  const relay = relayOf(app, app.client(live.key), target.url)
 
   return {
     app,
@@ -79,19 +75,45 @@ export async function partyOf(app: TestApp, name = 'Other') {
     id,
     live,
     newKey: key,
-    ...relayOf(app, app.client(live.key), target.url),
+    ...relay,
     /** The same tenant with a test key. */
     sandbox: async () => relayOf(app, app.client((await key('relay', 'test')).key), target.url),
-    spelled,
+    /** Posts a body as it is spelled. */
+    spelled: (body: string, headers: Record<string, string> = {}, path = MESSAGES) =>
+      app.raw(path, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json', ...headers },
+        body,
+      }),
     /** The text of an answer, as it is spelled. */
-    textOf: async (path: string) => {
-      const headers = { authorization: `Bearer ${live.key}` }
-      const answer = await app.app.handle(new Request(`http://localhost${path}`, { headers }))
-      return answer.text()
-    },
+    textOf: async (path: string) =>
+      (
+        await app.app.handle(new Request(`http://localhost${path}`, { headers: { authorization } }))
+      ).text(),
     /** A time in seconds after the tenant was created. */
     at: (seconds: number) => isoAt(begun + seconds * SECOND),
     rest: () => rest(app),
+    leap: (ms: number) => leap(app, ms),
+    /** Turns the clock although receivers still owe their answers. */
+    wait: (ms: number) => advanceWaiting(app, ms),
+    /** How many attempts are under way, once all that may begin has begun. */
+    underWay: async () => {
+      for (let round = 0; round < 3; round++) await breathe(app)
+      return count(app, `deliveries where state = 'leased' and tenant_id = '${id}'`)
+    },
+    healthOf: async (endpoint: WithId) => (await relay.readEndpoint(endpoint)).health,
+    /** How many deliveries there are of each status, and held ones by their reason. */
+    tally: (query = '') => tally(relay, query),
+    /** One header of each request. */
+    headers: (name: string) => target.requests.map(({ headers }) => headers.get(name)),
+    auditLog: (action: string): Json[] =>
+      app.db.client
+        .query<Json, [string, string]>(
+          `select actor_kind, actor_id, action, object, detail from audit_log
+           where tenant_id = ? and action like ? order by seq`,
+        )
+        .all(id, action)
+        .map(({ detail, ...row }) => ({ ...row, detail: JSON.parse(detail) })),
   }
 }
 
@@ -183,21 +205,14 @@ let document: Json
 
 /** A client whose answers are all as the API document describes them. */
 function describedBy(app: TestApp, client: Api): Api {
-  const checked =
-    (method: keyof Api) =>
-    async (path: string, body?: unknown): Promise<Answer> => {
-      document ??= (await app.raw('/openapi.json')).body
-      const answer = await client[method](path, body)
-      expectDescribed(document, method, path, answer)
-      return answer
-    }
-  return {
-    get: checked('get'),
-    post: checked('post'),
-    put: checked('put'),
-    patch: checked('patch'),
-    delete: checked('delete'),
+  const checked = (method: keyof Api) => async (path: string, body?: unknown) => {
+    document ??= (await app.raw('/openapi.json')).body
+    const answer = await client[method](path, body)
+    expectDescribed(document, method, path, answer)
+    return answer
   }
+  const methods = Object.keys(client) as (keyof Api)[]
+  return Object.fromEntries(methods.map((method) => [method, checked(method)])) as Api
 }
 
 /** How many there are of each status, and held ones by their reason. */
@@ -223,11 +238,6 @@ export const typesOf = (requests: ReceivedRequest[]): string[] =>
   requests.map(({ body }) => JSON.parse(body).type)
 
 export const isoAt = (ms: number): string => new Date(ms).toISOString()
-
-/** An answer without a body. */
-export const answerWith = (status: number, headers: Record<string, string> = {}) => {
-  return () => new Response('', { status, headers })
-}
 
 /** A refusal. The message is fixed only where the contract fixes it. */
 export const refusal = (status: number, code: string, message: string = expect.any(String)) => ({
@@ -263,14 +273,13 @@ export async function leapTo(app: Running, at: number) {
 
 export const leap = (app: Running, ms: number) => leapTo(app, app.clock.now() + ms)
 
-/** Turns the clock in small steps while a receiver takes real time to answer. */
-export async function turnUntil(app: TestApp, holds: () => boolean | Promise<boolean>) {
-  await until(async () => {
+/** Turns the clock in steps while a receiver takes real time to answer. */
+export const turnUntil = (app: TestApp, holds: () => boolean | Promise<boolean>, step = 100) =>
+  until(async () => {
     if (await holds()) return true
-    await advanceWaiting(app, 100)
+    await advanceWaiting(app, step)
     return false
   })
-}
 
 /** Waits until nothing arrives any more, for all that has been set off. */
 export async function stillness(app: Pick<TestApp, 'db'>, requests: () => number) {
@@ -344,11 +353,7 @@ function isAccepted(verify: () => void): boolean {
 }
 
 /** The scheme as its documentation has it, apart from our own code. */
-export function isServiceSignature(
-  header: string | undefined,
-  body: string,
-  secret: string,
-): boolean {
+function isServiceSignature(header: string | undefined, body: string, secret: string): boolean {
   const parts = (header ?? '').split(',').map((part) => part.split('='))
   const valuesOf = (name: string) => parts.filter(([key]) => key === name).map(([, value]) => value)
   const [timestamp] = valuesOf('t')

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { bootRelay, DAY, EVENT_TYPES, HOUR, MESSAGES, type Party, useRelay } from './fixture.ts'
+import { bootRelay, type Party, useRelay } from './fixture.ts'
+import { DAY, EVENT_TYPES, HOUR, MESSAGES } from './support.ts'
 
 const { newTenant } = await useRelay()
 
@@ -22,21 +23,21 @@ async function answerTo({ api }: Pick<Party, 'api'>, body: unknown = message()) 
   return { sent: answer.body, mismatch: answer.headers.get(MISMATCH) }
 }
 
-describe('a key that is used again', () => {
+const sendAtOnce = (relay: Party, bodies: unknown[]) =>
+  Promise.all(bodies.map((body) => answerTo(relay, body)))
+
+describe('A key that is used again', () => {
   test('is answered with the first message, and makes none', async () => {
-    const party = await newTenant()
-    const { createEndpoint, listMessages, read, readMessage, target } = party
-    await createEndpoint()
-    const first = await answerTo(party)
-
-    for (let n = 0; n < 3; n++) expect(await answerTo(party)).toEqual(first)
-    await party.rest()
-
+    const relay = await newTenant()
+    await relay.createEndpoint()
+    const first = await answerTo(relay)
+    for (let n = 0; n < 3; n++) expect(await answerTo(relay)).toEqual(first)
+    await relay.rest()
     expect(first.mismatch).toBeNull()
-    expect(await listMessages()).toEqual([first.sent])
-    expect(target.requests).toHaveLength(1)
-    expect(await readMessage(first.sent)).toMatchObject({ idempotency_key: KEY })
-    expect((await read(`${EVENT_TYPES}/user.created`)).count).toBe(1)
+    expect(await relay.listMessages()).toEqual([first.sent])
+    expect(relay.target.requests).toHaveLength(1)
+    expect(await relay.readMessage(first.sent)).toMatchObject({ idempotency_key: KEY })
+    expect((await relay.read(`${EVENT_TYPES}/user.created`)).count).toBe(1)
   })
 
   test.each([
@@ -44,21 +45,19 @@ describe('a key that is used again', () => {
     ['as long as configured', HOUR, { 'relay-idempotency-window': '1h' }],
   ])('is known for %s since its first use', async (_, window, flags) => {
     await using relay = await bootRelay({ flags })
-    const { clock, listMessages } = relay
     const first = await answerTo(relay)
     for (const wait of [window / 2, window / 2 - 1]) {
-      clock.jump(wait)
+      relay.clock.jump(wait)
       await relay.app.platform.retention.sweep()
       expect(await answerTo(relay)).toEqual(first)
     }
-
-    clock.jump(1)
+    relay.clock.jump(1)
     const other = message({ event_type: 'other', payload: {} })
     const second = await answerTo(relay, other)
     expect(second).toMatchObject({ sent: { event_type: 'other' }, mismatch: null })
     expect(await answerTo(relay, other)).toEqual(second)
     expect(await answerTo(relay)).toEqual({ ...second, mismatch: 'true' })
-    expect(await listMessages()).toEqual([second.sent, first.sent])
+    expect(await relay.listMessages()).toEqual([second.sent, first.sent])
   })
 
   test('is answered although the message is deleted', async () => {
@@ -66,22 +65,18 @@ describe('a key that is used again', () => {
     const first = await answerTo(relay)
     relay.clock.jump(2 * HOUR)
     await relay.app.platform.retention.sweep()
-
     expect(await answerTo(relay)).toEqual(first)
     expect(await answerTo(relay, message({ payload: {} }))).toEqual({ ...first, mismatch: 'true' })
     expect(await relay.listMessages()).toEqual([])
   })
 })
 
-describe('equal keys at the same time', () => {
-  const sendAtOnce = (party: Party, bodies: unknown[]) =>
-    Promise.all(bodies.map((body) => answerTo(party, body)))
-
+describe('Equal keys at the same time', () => {
   test('make one message, also just as an older use expires', async () => {
-    await using relay = await bootRelay()
+    const relay = await newTenant()
     await relay.createEndpoint()
     for (const made of [1, 2]) {
-      const answers = await sendAtOnce(relay, Array(20).fill(message()))
+      const answers = await sendAtOnce(relay, Array(10).fill(message()))
       await relay.rest()
       expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
       expect(answers[0]?.mismatch).toBeNull()
@@ -92,30 +87,26 @@ describe('equal keys at the same time', () => {
   })
 
   test('with different messages make one, and the others are told', async () => {
-    const party = await newTenant()
-    const bodies = Array.from({ length: 20 }, (_, n) => message({ payload: { n } }))
-
-    const answers = await sendAtOnce(party, bodies)
-
+    const relay = await newTenant()
+    const bodies = Array.from({ length: 10 }, (_, n) => message({ payload: { n } }))
+    const answers = await sendAtOnce(relay, bodies)
     expect(new Set(answers.map(({ sent }) => sent.id)).size).toBe(1)
-    expect(answers.filter(({ mismatch }) => mismatch === 'true')).toHaveLength(19)
+    expect(answers.filter(({ mismatch }) => mismatch === 'true')).toHaveLength(9)
     const winner = answers.findIndex(({ mismatch }) => mismatch === null)
-    const [only] = await party.listMessages()
-    expect(await party.readMessage(only)).toMatchObject({ payload: { n: winner } })
+    const [only] = await relay.listMessages()
+    expect(await relay.readMessage(only)).toMatchObject({ payload: { n: winner } })
   })
 
   test('make one message for each key', async () => {
-    const party = await newTenant()
-    const bodies = Array.from({ length: 40 }, (_, n) => message({ idempotency_key: `k${n % 8}` }))
-
-    const answers = await sendAtOnce(party, bodies)
-
-    for (const [n, { sent }] of answers.entries()) expect(sent).toEqual(answers[n % 8]?.sent)
-    expect(await party.listMessages()).toHaveLength(8)
+    const relay = await newTenant()
+    const bodies = Array.from({ length: 12 }, (_, n) => message({ idempotency_key: `k${n % 4}` }))
+    const answers = await sendAtOnce(relay, bodies)
+    for (const [n, { sent }] of answers.entries()) expect(sent).toEqual(answers[n % 4]?.sent)
+    expect(await relay.listMessages()).toHaveLength(4)
   })
 })
 
-describe('a mismatch', () => {
+describe('A mismatch', () => {
   const AB = { channels: ['a', 'b'] }
   const payload = (more: object) => ({ payload: { n: 1, deep: { a: [1, 2] }, ...more } })
 
@@ -127,22 +118,20 @@ describe('a mismatch', () => {
     [{}, payload({ deep: { a: [2, 1] } }), true],
     [{}, payload({ n: '1' }), true],
     [{}, { channels: ['a'] }, true],
-    [AB, { channels: ['a', 'c'] }, true],
     [AB, { channels: ['a'] }, true],
     [AB, { channels: ['a', 'b', 'c'] }, true],
-    [AB, { channels: [] }, true],
     [AB, {}, true],
     [AB, { channels: ['b', 'a'] }, false],
     [AB, { channels: ['a', 'b', 'a'] }, false],
     [{ channels: [] }, {}, false],
     [{}, { note: 'second try' }, false],
   ])('between %j and %j: %p', async (one, other, mismatch) => {
-    const party = await newTenant()
-    const first = await answerTo(party, message(one))
+    const relay = await newTenant()
+    const first = await answerTo(relay, message(one))
     const expected = { ...first, mismatch: mismatch ? 'true' : null }
-    expect(await answerTo(party, message(other))).toEqual(expected)
-    expect(await answerTo(party, message(one))).toEqual(first)
-    expect(await party.listMessages()).toEqual([first.sent])
+    expect(await answerTo(relay, message(other))).toEqual(expected)
+    expect(await answerTo(relay, message(one))).toEqual(first)
+    expect(await relay.listMessages()).toEqual([first.sent])
   })
 
   const large = (space: string) => `{"a":${space}"${'\\n'.repeat(131_000)}${space}"}`
@@ -158,40 +147,35 @@ describe('a mismatch', () => {
     const send = (payload: string) =>
       spelled(`{"event_type":"a.b","idempotency_key":"${KEY}","payload":${payload}}`)
     const { body } = await send(one)
-
     const again = await send(other)
-
     expect(again).toMatchObject({ status: 202, body })
     expect(again.headers.get(MISMATCH)).toBe(mismatch ? 'true' : null)
   })
 })
 
-describe('a key', () => {
-  test('is any text, and differs by case, space and accent', async () => {
-    const party = await newTenant()
-    const ids = new Set<string>()
-    const keys = ['key', 'KEY', ' key', 'key ', 'ke\u0301y', 'k\u00e9y', 'key\u0000', 'key\u0000x']
-    const others = ['x'.repeat(256), ' ', 'ä漢', "' or 1=1", '__proto__', '%00']
-    for (const idempotency_key of [...keys, ...others]) {
-      const first = await answerTo(party, message({ idempotency_key }))
-      expect(await answerTo(party, message({ idempotency_key }))).toEqual(first)
-      expect(await party.readMessage(first.sent)).toMatchObject({ idempotency_key })
-      ids.add(first.sent.id)
-    }
-    expect(ids.size).toBe(keys.length + others.length)
-  })
+test('A key is any text, and differs by case, space and accent', async () => {
+  const relay = await newTenant()
+  const ids = new Set<string>()
+  const keys = ['key', 'KEY', ' key', 'key ', 'ke\u0301y', 'k\u00e9y', 'key\u0000', 'key\u0000x']
+  keys.push('x'.repeat(256), ' ', 'ä漢', "' or 1=1", '__proto__', '%00')
+  for (const idempotency_key of keys) {
+    const first = await answerTo(relay, message({ idempotency_key }))
+    expect(await answerTo(relay, message({ idempotency_key }))).toEqual(first)
+    expect(await relay.readMessage(first.sent)).toMatchObject({ idempotency_key })
+    ids.add(first.sent.id)
+  }
+  expect(ids.size).toBe(keys.length)
+})
 
-  test('is shared by the API keys of a tenant and environment, and by no others', async () => {
-    const party = await newTenant()
-    const first = await answerTo(party)
-
-    for (const other of [await newTenant(), await party.sandbox()]) {
-      const own = await answerTo(other, message({ payload: {} }))
-      expect(own.mismatch).toBeNull()
-      expect(await answerTo(other, message({ payload: {} }))).toEqual(own)
-      expect(await other.listMessages()).toEqual([own.sent])
-    }
-    const { key } = await party.newKey('relay', 'live')
-    expect(await answerTo({ api: party.app.client(key) })).toEqual(first)
-  })
+test('A key is shared by the API keys of a tenant and environment, and by no others', async () => {
+  const relay = await newTenant()
+  const first = await answerTo(relay)
+  for (const other of [await newTenant(), await relay.sandbox()]) {
+    const own = await answerTo(other, message({ payload: {} }))
+    expect(own.mismatch).toBeNull()
+    expect(await answerTo(other, message({ payload: {} }))).toEqual(own)
+    expect(await other.listMessages()).toEqual([own.sent])
+  }
+  const { key } = await relay.newKey('relay', 'live')
+  expect(await answerTo({ api: relay.app.client(key) })).toEqual(first)
 })

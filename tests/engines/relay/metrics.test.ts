@@ -1,14 +1,6 @@
 import { expect, test } from 'bun:test'
-import { advanceWaiting, holdAnswers } from '../clockwork/support.ts'
-import {
-  answerWith,
-  bootRelay,
-  MINUTE,
-  NEVER_OPEN,
-  type Party,
-  SECOND,
-  stillness,
-} from './fixture.ts'
+import { bootRelay, NEVER_OPEN, type Party } from './fixture.ts'
+import { MINUTE, SECOND } from './support.ts'
 
 /** The number of ready deliveries and the lag of both queues, as /metrics shows them. */
 async function queues({ app }: Party) {
@@ -21,46 +13,38 @@ async function queues({ app }: Party) {
 
 const EMPTY = { first: [0, 0], again: [0, 0] }
 
-test('ready first attempts are counted, and the oldest of all endpoints is their lag', async () => {
-  await using relay = await bootRelay()
-  const { app, createEndpoint, deliver, sendMany, clock, target, rest } = relay
+test('Ready first attempts and ready retries are counted apart, each with its lag', async () => {
+  await using relay = await bootRelay(NEVER_OPEN)
+  const { createEndpoint, sendMany, target, wait } = relay
   for (const type of ['a', 'b', 'c']) await createEndpoint({ event_types: [type] })
-  await deliver({ event_type: 'a' })
-  await clock.advance(MINUTE)
+  await relay.deliver({ event_type: 'a' })
+  await relay.clock.advance(MINUTE)
   expect(await queues(relay)).toEqual(EMPTY)
-  const held = holdAnswers(target)
+  const held = target.hold()
   for (const event_type of ['b', 'a', 'c']) {
     await sendMany(20, { event_type })
-    await stillness(app, () => target.requests.length)
-    await advanceWaiting(app, 4 * SECOND)
+    await relay.underWay()
+    await wait(4 * SECOND)
   }
-  const underWay = target.requests.length - 1
+  const underWay = await relay.underWay()
   expect(underWay).toBeLessThan(60)
-
   expect(await queues(relay)).toEqual({ first: [60 - underWay, 12], again: [0, 0] })
+  await held.arrived(1 + underWay)
+  target.answers(500)
+  held.release(200)
+  await relay.rest()
 
-  target.answers(answerWith(200))
-  held.release()
-  await rest()
+  const waiting = 60 - underWay
+  expect(await relay.tally()).toEqual({ succeeded: 1 + underWay, retrying: waiting })
   expect(await queues(relay)).toEqual(EMPTY)
-})
-
-test('ready retries are counted apart, and waiting ones are not', async () => {
-  await using relay = await bootRelay(NEVER_OPEN)
-  const { app, createEndpoint, sendMany, target, rest } = relay
-  target.answers(answerWith(500))
-  await createEndpoint()
-  await sendMany(10)
-  await rest()
-  expect(await queues(relay)).toEqual(EMPTY)
-  const held = holdAnswers(target)
-
-  await advanceWaiting(app, 5 * SECOND)
-  await held.arrived(14)
-  await advanceWaiting(app, 7 * SECOND)
-
-  expect(await queues(relay)).toEqual({ first: [0, 0], again: [6, 7] })
-  target.answers(answerWith(200))
-  held.release()
-  await rest()
+  const again = target.hold()
+  await wait(5 * SECOND)
+  const retried = await relay.underWay()
+  await again.arrived(61 + retried)
+  await wait(7 * SECOND)
+  expect(retried).toBeLessThan(waiting)
+  expect(await queues(relay)).toEqual({ first: [0, 0], again: [waiting - retried, 7] })
+  target.answers(200)
+  again.release()
+  await relay.rest()
 })

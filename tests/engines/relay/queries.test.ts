@@ -9,7 +9,7 @@ const { plans: PLANS, planWith } = await plansOf(createStore, createDeliveryStor
 const isWalk = (step: string) =>
   step.startsWith('SCAN') && !/^SCAN (json_each|some|\(subquery-\d+\))/.test(step)
 
-test('no statement walks through a table', () => {
+test('No statement walks through a table', () => {
   const walks = PLANS.filter(({ plan }) =>
     plan.some((step) => isWalk(step) && !/USING (COVERING )?INDEX/.test(step)),
   )
@@ -18,7 +18,7 @@ test('no statement walks through a table', () => {
   expect(walks).toEqual([])
 })
 
-test('only the small indexes of leases and of endpoints that recover are walked through', () => {
+test('Only the small indexes of leases and of endpoints that recover are walked through', () => {
   const walks = PLANS.flatMap(({ plan }) => plan.filter(isWalk))
 
   expect(walks.toSorted()).toEqual([
@@ -29,7 +29,7 @@ test('only the small indexes of leases and of endpoints that recover are walked 
   ])
 })
 
-test('what is counted from a list of rows is counted up to a limit', () => {
+test('Rows are counted up to a limit', () => {
   const counted = PLANS.filter(({ plan }) => plan.some((step) => step.startsWith('CO-ROUTINE')))
 
   expect(counted.length).toBeGreaterThan(0)
@@ -39,7 +39,7 @@ test('what is counted from a list of rows is counted up to a limit', () => {
 /** The hours of a day of a thousand endpoints, and two hundred deliveries of one. */
 const BOUNDED = ['group by h.hour', 'order by (select max(a.seq) from attempts a']
 
-test('nothing is sorted after it was found, but for the few deliveries of one message', () => {
+test('Nothing is sorted after it was found, but for the few deliveries of one message', () => {
   const sorted = PLANS.filter(({ plan }) => plan.some((step) => step.includes('B-TREE')))
   const isOfMany = ({ statement }: { statement: string }) =>
     !/\bmessage_seq"? = (\?|\$\w+)/.test(statement) &&
@@ -48,41 +48,41 @@ test('nothing is sorted after it was found, but for the few deliveries of one me
   expect(sorted.filter(isOfMany)).toEqual([])
 })
 
-test.each([
+test.each<[what: string, parts: string[], index: string]>([
   [
-    'the messages of a stream',
-    ['from "messages"', '"accepted_at" from', 'desc limit', '"seq" <'],
+    'messages',
+    ['"accepted_at" from', 'desc limit', '"seq" <'],
     'messages_by_stream (tenant_id=? AND stream=? AND seq<?)',
   ],
   [
-    'those of a type',
+    'messages of a type',
     ['"messages"."type" = ?'],
     'messages_by_type (tenant_id=? AND stream=? AND type=? AND seq<?)',
   ],
   [
-    'what a replay looks at',
+    'messages of a replay',
     ['"messages"."seq" <= ?', 'order by'],
     'messages_by_stream (tenant_id=? AND stream=? AND seq>? AND seq<?)',
   ],
   ['the place of a time', ['"accepted_at" desc'], 'messages_by_time (accepted_at<?)'],
   ['expired messages', ['"accepted_at" asc'], 'messages_by_time (accepted_at<?)'],
   [
-    'the deliveries of a message',
+    'deliveries of a message',
     ['"deliveries"."message_seq" = ? and +"deliveries"'],
     'deliveries_by_message (message_seq=?)',
   ],
   [
-    'the deliveries of an endpoint',
-    ['"deliveries"."endpoint_id" = ? and "deliveries"."seq" < ?'],
+    'deliveries of an endpoint',
+    ['"endpoint_id" = ? and "deliveries"."seq" < ?'],
     'deliveries_by_endpoint (endpoint_id=? AND seq<?)',
   ],
   [
-    'those that failed',
+    'failed deliveries',
     [`"deliveries"."state" = 'failed'`],
     'deliveries_failed (tenant_id=? AND stream=? AND seq<?)',
   ],
   [
-    'the delivery of a message to an endpoint',
+    'one delivery',
     ['"message_seq" = ? and "deliveries"."endpoint_id" = ?'],
     'deliveries_by_message (message_seq=? AND endpoint_id=?)',
   ],
@@ -107,7 +107,7 @@ test.each([
     'deliveries_ready (line=? AND tenant_id=? AND endpoint_id=?)',
   ],
   [
-    'what is under way at an endpoint',
+    'what is under way',
     [`"state" = 'leased' and "deliveries"."endpoint_id" = ?`],
     'deliveries_leased (endpoint_id=?)',
   ],
@@ -119,23 +119,11 @@ test.each([
   ],
   ['what waits for an endpoint', ['union all'], 'deliveries_waiting_by_endpoint (endpoint_id=?)'],
   ['breakers to be tried', ['"open_until" <= ?'], 'endpoint_health_open (open_until<?)'],
-  [
-    'the attempts at a delivery',
-    ['"attempts"."delivery_seq" = ?'],
-    'attempts_by_delivery (delivery_seq=?)',
-  ],
+  ['attempts', ['"attempts"."delivery_seq" = ?'], 'attempts_by_delivery (delivery_seq=?)'],
   ['the hours of an endpoint', ['"hour" >= ?'], '(endpoint_id=? AND hour>? AND hour<?)'],
   ['old hours', ['hour < ?', 'limit'], 'endpoint_hours_by_time (hour<?)'],
-  [
-    'expired idempotency keys',
-    ['expires_at <= ?'],
-    'relay_idempotency_keys_expired (expires_at<?)',
-  ],
-  [
-    'event types unseen for long',
-    ['last_seen_at < ?'],
-    'relay_event_types_by_time (last_seen_at<?)',
-  ],
-])('%s come from their index', (_, parts, index) => {
+  ['expired keys', ['expires_at <= ?'], 'relay_idempotency_keys_expired (expires_at<?)'],
+  ['old event types', ['last_seen_at < ?'], 'relay_event_types_by_time (last_seen_at<?)'],
+])('An index leads to %s', (_, parts, index) => {
   expect(planWith(...parts)).toContain(index)
 })

@@ -1,40 +1,31 @@
 import { describe, expect, test } from 'bun:test'
-import { holdAnswers } from '../clockwork/support.ts'
-import {
-  answerWith,
-  bootRelay,
-  count,
-  DELIVERIES,
-  ENDPOINTS,
-  type Json,
-  MINUTE,
-  type Party,
-  refusal,
-  SECOND,
-  storyOf,
-  useRelay,
-} from './fixture.ts'
+import { type Json, type Party, refusal, storyOf, useRelay } from './fixture.ts'
+import { count, DELIVERIES, ENDPOINTS, MINUTE, SECOND } from './support.ts'
+
+// Steps between states are in tests/delivery/transitions.test.ts.
 
 const { newTenant } = await useRelay()
+const quick = await useRelay({ flags: { 'relay-breaker-failures': '2' } })
 
 /** A delivery whose first attempt has failed: the next is due 5 s later. */
-async function waiting({ createEndpoint, deliver, deliveriesOf, target, at }: Party) {
-  const endpoint = await createEndpoint()
-  target.answers(answerWith(500))
-  const [delivery] = await deliveriesOf(await deliver())
-  expect(delivery).toMatchObject({ status: 'retrying', attempts: 1, next_attempt_at: at(5) })
+async function waiting(relay: Party) {
+  const endpoint = await relay.createEndpoint()
+  relay.target.answers(500)
+  const [delivery] = await relay.deliveriesOf(await relay.deliver())
+  const next_attempt_at = relay.at(5)
+  expect(delivery).toMatchObject({ status: 'retrying', attempts: 1, next_attempt_at })
   return { endpoint, delivery }
 }
 
 /** A delivery whose first attempt is not answered yet. */
-async function underWay({ createEndpoint, send, deliveriesOf, target }: Party) {
-  const answers = holdAnswers(target)
-  const endpoint = await createEndpoint()
-  const message = await send()
-  await answers.arrived(1)
-  const [delivery] = await deliveriesOf(message)
+async function underWay(relay: Party) {
+  const held = relay.target.hold()
+  const endpoint = await relay.createEndpoint()
+  const message = await relay.send()
+  await held.arrived(1)
+  const [delivery] = await relay.deliveriesOf(message)
   expect(delivery).toMatchObject({ status: 'delivering', attempts: 0 })
-  return { endpoint, answers, delivery }
+  return { endpoint, held, delivery }
 }
 
 const storyIn = async ({ readDelivery }: Party, delivery: Json) =>
@@ -48,89 +39,62 @@ async function resendAndRest({ resend, rest }: Party, delivery: Json) {
 
 const cancel = ({ api }: Party, { id }: Json) => api.post(`${DELIVERIES}/${id}/cancel`)
 
-describe('a resend of a delivery that waits for its retry', () => {
-  test('leaves the schedule as it was if it fails, with Retry-After too', async () => {
-    const party = await newTenant()
-    const { clock, readDelivery, target, at } = party
-    const { delivery } = await waiting(party)
+describe('A resend of a delivery that waits for its retry', () => {
+  test('leaves the schedule as it was if it fails, with Retry-After too, and ends it if not', async () => {
+    const relay = await newTenant()
+    const { clock, readDelivery, target, at } = relay
+    const { delivery } = await waiting(relay)
     await clock.advance(2 * SECOND)
-    target.answers(answerWith(429, { 'retry-after': '3600' }))
+    target.answers(429, { 'retry-after': '3600' })
 
-    const answer = await resendAndRest(party, delivery)
-
+    const answer = await resendAndRest(relay, delivery)
     expect(answer).toMatchObject({ id: delivery.id, run: 1, attempts: 1 })
     const { attempt_log, request_body: _, ...after } = await readDelivery(delivery)
     expect(after).toEqual({ ...delivery, attempts: 2 })
-    expect(attempt_log.at(-1)).toMatchObject({
-      run: 1,
-      number: 2,
-      trigger: 'resend',
-      status: 'failed',
-      next_attempt_at: at(5),
-    })
-    target.answers(answerWith(500))
-    await clock.advance(70 * SECOND)
-    expect(await storyIn(party, delivery)).toEqual([
+    const resent = { run: 1, number: 2, trigger: 'resend', status: 'failed' }
+    expect(attempt_log.at(-1)).toMatchObject({ ...resent, next_attempt_at: at(5) })
+
+    target.answers(500)
+    await clock.advance(10 * SECOND)
+    expect(await readDelivery(delivery)).toMatchObject({ next_attempt_at: at(65) })
+    target.answers(200)
+    await resendAndRest(relay, delivery)
+    await clock.advance(10 * MINUTE)
+    expect(await storyIn(relay, delivery)).toEqual([
       ['schedule', 0, 'failed'],
       ['resend', 2, 'failed'],
       ['schedule', 5, 'failed'],
-      ['schedule', 65, 'failed'],
+      ['resend', 12, 'succeeded'],
     ])
-    expect(await readDelivery(delivery)).toMatchObject({ next_attempt_at: at(365) })
-  })
-
-  test('ends it if it succeeds', async () => {
-    const party = await newTenant()
-    const { clock, readDelivery, target, at } = party
-    const { delivery } = await waiting(party)
-    await clock.advance(2 * SECOND)
-    target.answers(answerWith(200))
-
-    await resendAndRest(party, delivery)
-
-    expect(await readDelivery(delivery)).toMatchObject({
-      status: 'succeeded',
-      run: 1,
-      attempts: 2,
-      next_attempt_at: null,
-      ended_at: at(2),
-    })
-    await clock.advance(10 * MINUTE)
-    expect(target.requests).toHaveLength(2)
+    const end = { status: 'succeeded', run: 1, attempts: 4, ended_at: at(12) }
+    expect(await readDelivery(delivery)).toMatchObject({ ...end, next_attempt_at: null })
   })
 
   test('costs no retry and does not open the breaker, however often it fails', async () => {
-    await using relay = await bootRelay({ flags: { 'relay-breaker-failures': '2' } })
-    const { clock, readDelivery, readEndpoint, at } = relay
+    const relay = await quick.newTenant()
     const { endpoint, delivery } = await waiting(relay)
-
-    for (let n = 0; n < 12; n++) await resendAndRest(relay, delivery)
-
-    expect((await readEndpoint(endpoint)).health).toMatchObject({
-      breaker: 'closed',
-      failures_in_a_row: 1,
-    })
-    expect(await readDelivery(delivery)).toMatchObject({ next_attempt_at: at(5), attempts: 13 })
-    await clock.advance(5 * SECOND)
+    for (let n = 0; n < 11; n++) await resendAndRest(relay, delivery)
+    const health = { breaker: 'closed', failures_in_a_row: 1 }
+    expect(await relay.healthOf(endpoint)).toMatchObject(health)
+    const after = { next_attempt_at: relay.at(5), attempts: 12 }
+    expect(await relay.readDelivery(delivery)).toMatchObject(after)
+    await relay.clock.advance(5 * SECOND)
     expect((await storyIn(relay, delivery)).at(-1)).toEqual(['schedule', 5, 'failed'])
   })
 
-  test('that lasts beyond the time of the retry puts that off', async () => {
-    const party = await newTenant()
-    const { clock, resend, target, rest } = party
-    const { delivery } = await waiting(party)
-    const held = holdAnswers(target)
-    await resend(delivery)
+  test('puts the retry off if it lasts beyond its time', async () => {
+    const relay = await newTenant()
+    const { delivery } = await waiting(relay)
+    const held = relay.target.hold()
+    await relay.resend(delivery)
     await held.arrived(2)
-    clock.jump(8 * SECOND)
-    target.answers(answerWith(200))
-
+    relay.clock.jump(8 * SECOND)
+    relay.target.answers(200)
     held.release(500)
-    await rest()
-    await clock.advance(5 * SECOND)
-    await rest()
-
-    expect(await storyIn(party, delivery)).toEqual([
+    await relay.rest()
+    await relay.clock.advance(5 * SECOND)
+    await relay.rest()
+    expect(await storyIn(relay, delivery)).toEqual([
       ['schedule', 0, 'failed'],
       ['resend', 0, 'failed'],
       ['schedule', expect.any(Number), 'succeeded'],
@@ -138,50 +102,38 @@ describe('a resend of a delivery that waits for its retry', () => {
   })
 })
 
-describe('a resend while an attempt is under way', () => {
-  test('follows it immediately if it fails, and the schedule continues', async () => {
-    const party = await newTenant()
-    const { resend, readDelivery, clock, target, rest, at } = party
-    const { answers, delivery } = await underWay(party)
-
-    expect(await resend(delivery)).toMatchObject({ status: 'delivering' })
-    target.answers(answerWith(500))
-    answers.release(500)
-    await rest()
-
-    const next = { status: 'retrying', attempts: 2, next_attempt_at: at(5) }
-    expect(await readDelivery(delivery)).toMatchObject(next)
-    await clock.advance(5 * SECOND)
-    expect(await storyIn(party, delivery)).toEqual([
-      ['schedule', 0, 'failed'],
-      ['resend', 0, 'failed'],
-      ['schedule', 5, 'failed'],
-    ])
-  })
+test('A resend during an attempt follows it immediately if it fails, and the schedule continues', async () => {
+  const relay = await newTenant()
+  const { held, delivery } = await underWay(relay)
+  expect(await relay.resend(delivery)).toMatchObject({ status: 'delivering' })
+  relay.target.answers(500)
+  held.release(500)
+  await relay.rest()
+  const next = { status: 'retrying', attempts: 2, next_attempt_at: relay.at(5) }
+  expect(await relay.readDelivery(delivery)).toMatchObject(next)
+  await relay.clock.advance(5 * SECOND)
+  expect(await storyIn(relay, delivery)).toEqual([
+    ['schedule', 0, 'failed'],
+    ['resend', 0, 'failed'],
+    ['schedule', 5, 'failed'],
+  ])
 })
 
-describe('a resend of a delivery that has ended begins a new run with its whole schedule', () => {
+describe('A resend of a delivery that has ended begins a new run with its whole schedule', () => {
   test('after a success, as often as it is asked for, with the same bytes', async () => {
-    const party = await newTenant()
-    const { createEndpoint, deliver, deliveryOf, readDelivery, clock, target, at } = party
-    await createEndpoint()
-    const delivery = await deliveryOf(await deliver())
+    const relay = await newTenant()
+    const { clock, readDelivery, target, at } = relay
+    await relay.createEndpoint()
+    const delivery = await relay.deliveryOf(await relay.deliver())
     await clock.advance(SECOND)
-    expect(await resendAndRest(party, delivery)).toMatchObject({ run: 2, ended_at: null })
+    expect(await resendAndRest(relay, delivery)).toMatchObject({ run: 2, ended_at: null })
     expect(await readDelivery(delivery)).toMatchObject({ status: 'succeeded', run: 2, attempts: 2 })
-    target.answers(answerWith(500))
-
-    await resendAndRest(party, delivery)
-    expect(await readDelivery(delivery)).toMatchObject({
-      status: 'retrying',
-      run: 3,
-      attempts: 3,
-      ended_at: null,
-      next_attempt_at: at(6),
-    })
+    target.answers(500)
+    await resendAndRest(relay, delivery)
+    const third = { status: 'retrying', run: 3, attempts: 3, ended_at: null }
+    expect(await readDelivery(delivery)).toMatchObject({ ...third, next_attempt_at: at(6) })
     await clock.advance(65 * SECOND)
-
-    expect(await storyIn(party, delivery)).toEqual([
+    expect(await storyIn(relay, delivery)).toEqual([
       ['schedule', 0, 'succeeded'],
       ['resend', 1, 'succeeded'],
       ['resend', 1, 'failed'],
@@ -192,133 +144,109 @@ describe('a resend of a delivery that has ended begins a new run with its whole 
   })
 
   test('after it was discarded or cancelled', async () => {
-    const party = await newTenant()
-    const { createEndpoint, change, deliver, deliveryOf, readDelivery } = party
-    const endpoint = await createEndpoint({ active: false })
+    const relay = await newTenant()
+    const { change, deliver, deliveryOf, readDelivery } = relay
+    const endpoint = await relay.createEndpoint({ active: false })
     const discarded = await deliveryOf(await deliver())
     await change(endpoint, { active: true, held: 'discard' })
     await change(endpoint, { active: false })
     const cancelled = await deliveryOf(await deliver())
-    await cancel(party, cancelled)
+    await cancel(relay, cancelled)
     await change(endpoint, { active: true })
-
+    const after = { status: 'succeeded', run: 2, attempts: 1 }
     for (const delivery of [discarded, cancelled]) {
       expect(await readDelivery(delivery)).toMatchObject({ status: 'cancelled' })
-      await resendAndRest(party, delivery)
-      const after = { status: 'succeeded', run: 2, attempts: 1 }
+      await resendAndRest(relay, delivery)
       expect(await readDelivery(delivery)).toMatchObject(after)
     }
   })
 })
 
-test.each(['paused', 'deleted'])('a resend to a %s endpoint is refused', async (what) => {
-  const party = await newTenant()
-  const { api, change, readDelivery, target, rest } = party
-  const { endpoint, delivery } = await waiting(party)
-  if (what === 'paused') await change(endpoint, { active: false })
+test.each(['paused', 'deleted'])('A resend to a %s endpoint is refused', async (what) => {
+  const relay = await newTenant()
+  const { api, readDelivery } = relay
+  const { endpoint, delivery } = await waiting(relay)
+  if (what === 'paused') await relay.change(endpoint, { active: false })
   else await api.delete(`${ENDPOINTS}/${endpoint.id}`)
   const before = await readDelivery(delivery)
-
   const answer = await api.post(`${DELIVERIES}/${delivery.id}/resend`)
-
   expect(answer).toMatchObject(refusal(409, 'conflict'))
-  await rest()
+  await relay.rest()
   expect(await readDelivery(delivery)).toEqual(before)
-  expect(target.requests).toHaveLength(1)
+  expect(relay.target.requests).toHaveLength(1)
 })
 
-describe('cancelling', () => {
+describe('Cancelling', () => {
   test('ends what waits and what is held, and counts as cancelled', async () => {
-    const party = await newTenant()
-    const { clock, createEndpoint, change, deliver, deliveryOf, statsOf, target, at } = party
-    const { endpoint, delivery } = await waiting(party)
-    const paused = await createEndpoint({
-      url: `${target.url}/b`,
-      active: false,
-      event_types: ['b'],
-    })
+    const relay = await newTenant()
+    const { change, target, at } = relay
+    const { endpoint, delivery } = await waiting(relay)
+    const other = { url: `${target.url}/b`, active: false, event_types: ['b'] }
+    const paused = await relay.createEndpoint(other)
     await change(endpoint, { event_types: ['a'] })
-    const held = await deliveryOf(await deliver({ event_type: 'b' }))
+    const held = await relay.deliveryOf(await relay.deliver({ event_type: 'b' }))
     expect(held).toMatchObject({ status: 'held' })
 
-    expect(await cancel(party, delivery)).toMatchObject({
-      status: 200,
-      body: { status: 'cancelled', attempts: 1, next_attempt_at: null, ended_at: at(0) },
-    })
-    expect(await cancel(party, held)).toMatchObject({ body: { status: 'cancelled' } })
+    const body = { status: 'cancelled', attempts: 1, next_attempt_at: null, ended_at: at(0) }
+    expect(await cancel(relay, delivery)).toMatchObject({ status: 200, body })
+    expect(await cancel(relay, held)).toMatchObject({ body: { status: 'cancelled' } })
 
     await change(paused, { active: true })
-    await clock.advance(10 * MINUTE)
+    await relay.clock.advance(10 * MINUTE)
     expect(target.requests).toHaveLength(1)
-    expect(await statsOf(endpoint)).toMatchObject([{ failed: 1, cancelled: 1, exhausted: 0 }])
+    const counts = { failed: 1, cancelled: 1, exhausted: 0 }
+    expect(await relay.statsOf(endpoint)).toMatchObject([counts])
   })
 
   test.each([
     [200, 'succeeded', 0],
     [500, 'cancelled', 1],
   ])('during an attempt answered with %i leaves it %s', async (status, end, cancelled) => {
-    const party = await newTenant()
-    const { clock, readDelivery, resend, statsOf, target, rest } = party
-    const { endpoint, answers, delivery } = await underWay(party)
-    await resend(delivery)
-
-    expect(await cancel(party, delivery)).toMatchObject({ body: { status: 'delivering' } })
-    answers.release(status)
-    await rest()
-    await clock.advance(MINUTE)
-
-    expect(await readDelivery(delivery)).toMatchObject({ status: end, attempts: 1 })
-    expect(await statsOf(endpoint)).toMatchObject([{ cancelled }])
-    expect(target.requests).toHaveLength(1)
+    const relay = await newTenant()
+    const { endpoint, held, delivery } = await underWay(relay)
+    await relay.resend(delivery)
+    expect(await cancel(relay, delivery)).toMatchObject({ body: { status: 'delivering' } })
+    held.release(status)
+    await relay.rest()
+    await relay.clock.advance(MINUTE)
+    expect(await relay.readDelivery(delivery)).toMatchObject({ status: end, attempts: 1 })
+    expect(await relay.statsOf(endpoint)).toMatchObject([{ cancelled }])
+    expect(relay.target.requests).toHaveLength(1)
   })
 
   test('is refused once the delivery has ended', async () => {
-    const party = await newTenant()
-    const { createEndpoint, deliver, deliveryOf, readDelivery } = party
-    await createEndpoint()
-    const delivery = await deliveryOf(await deliver())
-
-    expect(await cancel(party, delivery)).toMatchObject(refusal(409, 'conflict'))
-    expect(await readDelivery(delivery)).toEqual(delivery)
+    const relay = await newTenant()
+    await relay.createEndpoint()
+    const delivery = await relay.deliveryOf(await relay.deliver())
+    expect(await cancel(relay, delivery)).toMatchObject(refusal(409, 'conflict'))
+    expect(await relay.readDelivery(delivery)).toEqual(delivery)
   })
 })
 
-test('the last 100 attempts of a delivery are kept, and what they sent is shown once', async () => {
-  await using relay = await bootRelay()
-  const { app, createEndpoint, deliver, deliveryOf, readDelivery, target } = relay
-  await createEndpoint()
-  const delivery = await deliveryOf(await deliver({ payload: { mark: 'only-once' } }))
+test('The last 100 attempts of a delivery are kept, and what they sent is shown once', async () => {
+  const relay = await newTenant()
+  await relay.createEndpoint()
+  const delivery = await relay.deliveryOf(await relay.deliver({ payload: { mark: 'only-once' } }))
+  for (let n = 2; n <= 102; n++) await resendAndRest(relay, delivery)
 
-  for (let n = 2; n <= 100; n++) await resendAndRest(relay, delivery)
-  expect((await readDelivery(delivery)).attempt_log).toHaveLength(100)
-  for (let n = 101; n <= 103; n++) await resendAndRest(relay, delivery)
-
-  const read = await readDelivery(delivery)
-  expect(read).toMatchObject({ attempts: 103, request_body: target.requests[0]?.body })
-  expect(read.attempt_log.map(({ number }: Json) => number)).toEqual(
-    Array.from({ length: 100 }, (_, n) => 4 + n),
-  )
-  expect(count(app, 'attempts')).toBe(100)
-  expect(JSON.stringify(read).split('only-once')).toHaveLength(2)
+  const { attempt_log, ...read } = await relay.readDelivery(delivery)
+  expect(read).toMatchObject({ attempts: 102, request_body: relay.target.requests[0]?.body })
+  const numbers = attempt_log.map(({ number }: Json) => number)
+  expect(numbers).toEqual(Array.from({ length: 100 }, (_, n) => 3 + n))
+  expect(count(relay.app, `attempts where tenant_id = '${relay.id}'`)).toBe(100)
+  expect(JSON.stringify({ attempt_log, read }).split('only-once')).toHaveLength(2)
 })
 
-test('the audit log has who resent and cancelled, and nothing that was refused', async () => {
-  const party = await newTenant()
-  const { delivery } = await waiting(party)
-
-  await resendAndRest(party, delivery)
-  await cancel(party, delivery)
-  expect(await cancel(party, delivery)).toMatchObject({ status: 409 })
-  expect(await party.api.post(`${DELIVERIES}/nothing/resend`)).toMatchObject({ status: 404 })
-
-  const rows = party.app.db.client
-    .query(
-      `select actor_kind, actor_id, action, object from audit_log
-       where action like 'delivery.%' and tenant_id = ? order by seq`,
-    )
-    .all(party.id)
-  const by = { actor_kind: 'key', actor_id: party.live.id, object: `delivery:${delivery.id}` }
-  expect(rows).toEqual([
+test('The audit log has who resent and cancelled, and nothing that was refused', async () => {
+  const relay = await newTenant()
+  const { delivery } = await waiting(relay)
+  await resendAndRest(relay, delivery)
+  await cancel(relay, delivery)
+  expect(await cancel(relay, delivery)).toMatchObject({ status: 409 })
+  expect(await relay.api.post(`${DELIVERIES}/nothing/resend`)).toMatchObject({ status: 404 })
+  const object = `delivery:${delivery.id}`
+  const by = { actor_kind: 'key', actor_id: relay.live.id, object, detail: expect.anything() }
+  expect(relay.auditLog('delivery.%')).toEqual([
     { ...by, action: 'delivery.resent' },
     { ...by, action: 'delivery.cancelled' },
   ])

@@ -2,26 +2,19 @@ import { describe, expect, test } from 'bun:test'
 import { until } from '../../support/binary.ts'
 import { breathe } from '../clockwork/support.ts'
 import {
-  answerWith,
   bootRelay,
   copyMessage,
   copyRows,
-  count,
-  DAY,
-  DELIVERIES,
-  HOUR,
   isoAt,
   type Json,
-  MESSAGES,
-  MINUTE,
   type Party,
   partyOf,
-  START,
-  WITHOUT_RETRIES,
 } from './fixture.ts'
+import { count, DAY, DELIVERIES, HOUR, MESSAGES, MINUTE, START } from './support.ts'
 
 // Each test has an application of its own: a sweep goes through all tenants.
 
+const ONCE = { 'relay-retry-delays': '' }
 const ALL = ['messages', 'deliveries', 'attempts']
 const rows = ({ app }: Party, ...tables: string[]) => tables.map((table) => count(app, table))
 
@@ -31,9 +24,9 @@ async function sweepAfter({ app, clock }: Party, ms: number) {
 }
 
 /** The number of rows of some tables that each slice of a sweep deletes, when all are too old. */
-async function slicesOf(party: Party, tables: string[]) {
-  const { app, clock } = party
-  const left = () => rows(party, ...tables).reduce((sum, table) => sum + table, 0)
+async function slicesOf(relay: Party, tables: string[]) {
+  const { app, clock } = relay
+  const left = () => rows(relay, ...tables).reduce((sum, table) => sum + table, 0)
   const slices: number[] = []
   clock.jump(31 * DAY)
   let before = left()
@@ -50,19 +43,17 @@ async function slicesOf(party: Party, tables: string[]) {
   return slices
 }
 
-describe('a message', () => {
+describe('A message', () => {
   test.each([
     ['30 days', 30 * DAY, {}],
     ['as long as configured', 2 * DAY, { 'retention-deliveries': '2d' }],
   ])('is kept for %s, with its deliveries and attempts', async (_, kept, retention) => {
-    await using relay = await bootRelay({ flags: { ...WITHOUT_RETRIES.flags, ...retention } })
-    const { api, createEndpoint, deliver, deliveriesOf, clock } = relay
-    relay.target.answers(answerWith(500))
-    await createEndpoint()
-    await createEndpoint()
-    const message = await deliver()
-    const [delivery] = await deliveriesOf(message)
-    clock.jump(DAY)
+    await using relay = await bootRelay({ flags: { ...ONCE, ...retention } })
+    relay.target.answers(500)
+    for (let n = 0; n < 2; n++) await relay.createEndpoint()
+    const message = await relay.deliver()
+    const [delivery] = await relay.deliveriesOf(message)
+    relay.clock.jump(DAY)
     const younger = await (await partyOf(relay.app)).deliver()
 
     await sweepAfter(relay, kept - DAY)
@@ -73,46 +64,41 @@ describe('a message', () => {
     expect(count(relay.app, `messages where id = '${younger.id}'`)).toBe(1)
     for (const path of [MESSAGES, DELIVERIES]) expect((await relay.read(path)).data).toEqual([])
     for (const path of [`${MESSAGES}/${message.id}`, `${DELIVERIES}/${delivery.id}`])
-      expect(await api.get(path)).toMatchObject({ status: 404 })
+      expect(await relay.api.get(path)).toMatchObject({ status: 404 })
   })
 
   test('is deleted by a sweep once a minute', async () => {
     await using relay = await bootRelay()
     await relay.deliver()
     relay.clock.jump(31 * DAY)
-
     await relay.clock.advance(MINUTE - 1)
     await breathe(relay.app)
     expect(rows(relay, 'messages')).toEqual([1])
     await relay.clock.advance(1)
-
     await until(() => count(relay.app, 'messages') === 0)
   })
 
   test('is deleted with held deliveries, which count as cancelled, unlike ended ones', async () => {
     await using relay = await bootRelay()
-    const { change, createEndpoint, deliver, statsOf, target } = relay
-    const held = await createEndpoint({ active: false })
-    const ended = await createEndpoint()
-    await deliver()
-
+    const held = await relay.createEndpoint({ active: false })
+    const ended = await relay.createEndpoint()
+    await relay.deliver()
     await sweepAfter(relay, 31 * DAY)
-
     expect(rows(relay, 'messages', 'deliveries')).toEqual([0, 0])
-    expect(await statsOf(held)).toMatchObject([{ cancelled: 1 }])
-    const since = `?since=${isoAt(START)}`
-    expect(await statsOf(ended, since)).toMatchObject([{ succeeded: 1, cancelled: 0 }])
-    await change(held, { active: true })
+    expect(await relay.statsOf(held)).toMatchObject([{ cancelled: 1 }])
+    const counts = { succeeded: 1, cancelled: 0 }
+    expect(await relay.statsOf(ended, `?since=${isoAt(START)}`)).toMatchObject([counts])
+    await relay.change(held, { active: true })
     await relay.rest()
-    expect(target.requests).toHaveLength(1)
+    expect(relay.target.requests).toHaveLength(1)
   })
 })
 
-describe('a slice of a sweep has 500 rows', () => {
+describe('A slice of a sweep has 500 rows', () => {
   test('of messages', async () => {
     await using relay = await bootRelay()
-    copyMessage(relay.app, await relay.deliver(), 1199)
-    expect(await slicesOf(relay, ['messages'])).toEqual([500, 500, 200])
+    copyMessage(relay.app, await relay.deliver(), 599)
+    expect(await slicesOf(relay, ['messages'])).toEqual([500, 100])
   })
 
   test('also of a single message with many deliveries', async () => {
@@ -122,87 +108,77 @@ describe('a slice of a sweep has 500 rows', () => {
     const changed = { id: "id || '-' || i", endpoint_id: "endpoint_id || '-' || i" }
     copyRows(relay.app, 'deliveries', 799, changed, 'true')
     await relay.deliver()
-
     expect((await slicesOf(relay, ['messages', 'deliveries']))[0]).toBe(500)
     expect(rows(relay, 'messages', 'deliveries')).toEqual([0, 0])
   })
 
   test('also of a single delivery with many attempts', async () => {
-    await using relay = await bootRelay(WITHOUT_RETRIES)
+    await using relay = await bootRelay({ flags: ONCE })
     await relay.createEndpoint()
     await relay.deliver()
     copyRows(relay.app, 'attempts', 1199, {}, 'true')
     await relay.deliver()
     copyRows(relay.app, 'attempts', 99, {}, 'seq = (select max(seq) from attempts)')
-
     expect(await slicesOf(relay, ALL)).toEqual([500, 500, 304])
   })
 
   test('or the pages of large payloads', async () => {
     await using relay = await bootRelay()
     const large = await relay.deliver({ payload: { filling: 'x'.repeat(200_000) } })
-    copyMessage(relay.app, large, 299)
-
-    const slices = await slicesOf(relay, ['messages'])
-
+    copyMessage(relay.app, large, 29)
     // 49 pages each, and the last of a slice may go beyond it.
-    expect(Math.max(...slices)).toBe(11)
+    expect(await slicesOf(relay, ['messages'])).toEqual([11, 11, 8])
   })
 })
 
 test.each([
   ['a year', {}, 365],
   ['as long as configured', { 'retention-counters': '10d' }, 10],
-])('statistics are kept for %s', async (_, flags, days) => {
+])('Statistics are kept for %s, and idempotency keys until they expire', async (_, flags, days) => {
   await using relay = await bootRelay({ flags })
   const endpoint = await relay.createEndpoint()
-  await relay.deliver()
+  await relay.deliver({ idempotency_key: 'k-1' })
   const hours = () => relay.statsOf(endpoint, `?since=${isoAt(START)}`)
+  await sweepAfter(relay, DAY - 1)
+  expect(rows(relay, 'relay_idempotency_keys')).toEqual([1])
+  await sweepAfter(relay, 1)
+  expect(rows(relay, 'relay_idempotency_keys')).toEqual([0])
 
-  await sweepAfter(relay, days * DAY - HOUR)
+  await sweepAfter(relay, (days - 1) * DAY - HOUR)
   expect(await hours()).toHaveLength(1)
   await sweepAfter(relay, 2 * HOUR)
   expect(await hours()).toEqual([])
   expect(rows(relay, 'endpoint_hours')).toEqual([0])
 })
 
-test('an idempotency key is deleted once it has expired', async () => {
+test('The deletion of an endpoint that a stop interrupted is finished, in slices', async () => {
   await using relay = await bootRelay()
-  await relay.send({ idempotency_key: 'k-1' })
-
-  await sweepAfter(relay, DAY - 1)
-  expect(rows(relay, 'relay_idempotency_keys')).toEqual([1])
-  await sweepAfter(relay, 1)
-  expect(rows(relay, 'relay_idempotency_keys')).toEqual([0])
-})
-
-test('the deletion of an endpoint that a stop interrupted is finished, in slices', async () => {
-  await using relay = await bootRelay()
-  const { app, clock, createEndpoint, deliver, deliveriesOf } = relay
-  const endpoint = await createEndpoint({ active: false })
-  const staying = await createEndpoint({ active: false })
-  const message = await deliver()
+  const { app, clock } = relay
+  const endpoint = await relay.createEndpoint({ active: false })
+  const staying = await relay.createEndpoint({ active: false })
+  const message = await relay.deliver()
   copyMessage(app, message, 699)
   const others = `(select seq from messages where id = '${message.id}-' || i)`
   const changed = { id: "id || '-' || i", message_seq: others }
   copyRows(app, 'deliveries', 699, changed, `endpoint_id = '${endpoint.id}'`)
   app.db.client.run('update endpoints set deleted_at = ? where id = ?', [START, endpoint.id])
-  const cancelled = () => count(app, "deliveries where state = 'cancelled'")
+  const state = () => [count(app, "deliveries where state = 'cancelled'"), count(app, 'endpoints')]
   let isOver = false
 
   const sweep = app.platform.retention.sweep().then(() => {
     isOver = true
   })
-  await until(() => cancelled() > 0)
-  expect([cancelled(), count(app, 'endpoints')]).toEqual([500, 2])
+  await until(() => state()[0] !== 0)
+  expect(state()).toEqual([500, 2])
   while (!isOver) {
     await clock.advance(20)
     await breathe(app)
   }
   await sweep
 
-  expect([cancelled(), count(app, 'endpoints')]).toEqual([700, 1])
+  expect(state()).toEqual([700, 1])
   expect(count(app, `endpoint_filters where endpoint_id = '${endpoint.id}'`)).toBe(0)
-  const states = (await deliveriesOf(message)).map((one: Json) => [one.endpoint_id, one.status])
+  const deliveries = await relay.deliveriesOf(message)
+  const states = deliveries.map((one: Json) => [one.endpoint_id, one.status])
   expect(Object.fromEntries(states)).toEqual({ [endpoint.id]: 'cancelled', [staying.id]: 'held' })
 })

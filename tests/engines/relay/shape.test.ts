@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { Ajv2020 as Ajv } from 'ajv/dist/2020.js'
+import * as addFormats from 'ajv-formats'
 import {
   asShape,
   type Drift,
@@ -6,6 +8,7 @@ import {
   type Shape,
   toJsonSchema,
 } from '../../../src/engines/relay/shape/index.ts'
+import { seeded } from '../gate/identities/documents/support.ts'
 
 const parsed = (json: string) => JSON.parse(json) as object
 
@@ -43,61 +46,16 @@ function canonical(value: unknown): string {
 
 type Schema = Record<string, unknown>
 
-/** Whether a value is valid, by a check that knows as much of JSON Schema as is written here. */
-function accepts(schema: Schema, value: unknown): boolean {
-  const types = [schema.type].flat() as string[]
-  if (!types.some((type) => isOfType(type, value))) return false
-  if (typeof value === 'string') return hasFormat(schema.format, value)
-  if (Array.isArray(value)) {
-    const { items } = schema
-    return items === undefined || value.every((item) => accepts(items as Schema, item))
-  }
-  if (typeof value !== 'object' || value === null) return true
-  const required = (schema.required ?? []) as string[]
-  if (!required.every((key) => Object.hasOwn(value, key))) return false
-  return Object.entries(value).every(([key, field]) => acceptsProperty(schema, key, field))
-}
+const ajv = addFormats.default(new Ajv({ strict: false, ownProperties: true }))
+const accepts = (schema: Schema, value: unknown) => ajv.compile(schema)(value)
 
-function acceptsProperty(schema: Schema, key: string, value: unknown): boolean {
-  const properties = (schema.properties ?? {}) as Record<string, Schema>
-  if (Object.hasOwn(properties, key)) return accepts(properties[key] as Schema, value)
-  const { additionalProperties } = schema
-  return additionalProperties === undefined || accepts(additionalProperties as Schema, value)
-}
-
-function isOfType(type: string, value: unknown): boolean {
-  if (type === 'null') return value === null
-  if (type === 'array') return Array.isArray(value)
-  if (type === 'integer') return typeof value === 'number' && value % 1 === 0
-  if (type === 'object') {
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-  }
-  return typeof value === type
-}
-
-function hasFormat(format: unknown, text: string): boolean {
-  if (format === undefined) return true
-  if (format === 'date-time') return text.includes('T') && !Number.isNaN(Date.parse(text))
-  if (format === 'uuid') return text.replaceAll('-', '').length === 32
-  if (format === 'email') return text.split('@').length === 2
-  return format === 'uri' && URL.canParse(text)
-}
-
-describe('the schema has what all payloads of a type have in common', () => {
+describe('The schema has what all payloads of a type have in common', () => {
   test('a property that is in every payload is required', () => {
-    expect(
-      schemaOf({ id: 'a', total: 12, paid: true }, { id: 'b', total: 12.5, note: 'x' }),
-    ).toEqual({
-      $schema: 'https://json-schema.org/draft/2020-12/schema',
-      type: 'object',
-      properties: {
-        id: { type: 'string' },
-        total: { type: 'number' },
-        paid: { type: 'boolean' },
-        note: { type: 'string' },
-      },
-      required: ['id', 'total'],
-    })
+    const schema = schemaOf({ id: 'a', total: 12, paid: true }, { id: 'b', total: 12.5, note: 'x' })
+    const $schema = 'https://json-schema.org/draft/2020-12/schema'
+    const [id, note] = [{ type: 'string' }, { type: 'string' }]
+    const properties = { id, total: { type: 'number' }, paid: { type: 'boolean' }, note }
+    expect(schema).toEqual({ $schema, type: 'object', properties, required: ['id', 'total'] })
   })
 
   const arrayOf = (items: Schema) => ({ type: 'array', items })
@@ -133,7 +91,7 @@ describe('the schema has what all payloads of a type have in common', () => {
   })
 })
 
-describe('a format is named as long as every string has it', () => {
+describe('A format is named as long as every string has it', () => {
   test.each<[string, string[]]>([
     ['date-time', ['2026-11-21T10:00:00Z', '2024-02-29T23:59:59.123+05:30']],
     ['uuid', ['6f1c1f0e-0d5b-4b7e-9d33-5a1f0f4f8f10', '018F3C5E-0000-7000-8000-000000000000']],
@@ -165,7 +123,7 @@ describe('a format is named as long as every string has it', () => {
   })
 })
 
-describe('drift', () => {
+describe('Drift', () => {
   const added = { change: 'added', breaking: false }
   const missing = { change: 'missing', breaking: true }
   const retyped = { change: 'retyped', breaking: true }
@@ -240,7 +198,7 @@ describe('drift', () => {
   })
 })
 
-test('a payload that teaches nothing leaves the same shape, and one that does leaves the known one', () => {
+test('A payload that teaches nothing leaves the same shape, and one that does leaves the known one', () => {
   const known = learnAll([{ a: 1, b: [{ c: 'x' }], d: null }])
   const before = canonical(known)
   for (const payload of [
@@ -253,7 +211,7 @@ test('a payload that teaches nothing leaves the same shape, and one that does le
   expect(canonical(known)).toBe(before)
 })
 
-describe('bounds', () => {
+describe('Bounds', () => {
   const values = { type: 'object', additionalProperties: { type: 'integer' } }
   const keys = (size: number, name = 'k') => record(size, (index) => [`${name}${index}`, index])
 
@@ -267,14 +225,10 @@ describe('bounds', () => {
 
   test('the values of a map share a shape', () => {
     const users = record(300, (index) => [`u${index}`, index % 2 ? { a: 1 } : { a: 1, b: 'x' }])
-    expect(propertyOf({ one: { a: 1, b: 'x' } }, users)).toEqual({
-      type: 'object',
-      additionalProperties: {
-        type: 'object',
-        properties: { a: { type: 'integer' }, b: { type: 'string' } },
-        required: ['a'],
-      },
-    })
+    const properties = { a: { type: 'integer' }, b: { type: 'string' } }
+    const additionalProperties = { type: 'object', properties, required: ['a'] }
+    const schema = propertyOf({ one: { a: 1, b: 'x' } }, users)
+    expect(schema).toEqual({ type: 'object', additionalProperties })
   })
 
   test('nothing below the twelfth level is kept', () => {
@@ -304,19 +258,19 @@ describe('bounds', () => {
   })
 
   const HOSTILE: [string, object][] = [
-    ['50,000 keys', record(50_000, (index) => [`${index}`, index % 3 ? index : 'x'])],
+    ['10,000 keys', record(10_000, (index) => [`${index}`, index % 3 ? index : 'x'])],
     ['200 × 200 keys', record(200, (p) => [`p${p}`, record(200, (q) => [`q${q}`, 1])])],
     ['an array for each key', record(200, (p) => [`p${p}`, [[[[[[[[[p]]]]]]]]]])],
     ['keys that are long as JSON', record(200, (index) => [`${'\u0001'.repeat(190)}${index}`, 1])],
     ['keys that are long as UTF-8', record(200, (index) => [`${'語'.repeat(190)}${index}`, 1])],
     ['broken surrogates', record(200, (index) => [`${'\ud800'.repeat(190)}${index}`, 1])],
     ['long keys', record(190, (index) => [`${'k'.repeat(190)}${index}`, [{ a: 1 }]])],
-    ['objects that differ', Array.from({ length: 9000 }, (_, index) => ({ [`k${index}`]: index }))],
+    ['objects that differ', Array.from({ length: 2000 }, (_, index) => ({ [`k${index}`]: index }))],
     [
       'many small objects that differ, in many places',
-      record(120, (p) => [`p${p}`, Array.from({ length: 200 }, (_, q) => ({ [`${q}`]: q }))]),
+      record(120, (p) => [`p${p}`, Array.from({ length: 50 }, (_, q) => ({ [`${q}`]: q }))]),
     ],
-    ['arrays in arrays', Array.from({ length: 3000 }, (_, index) => [[[index], [`${index}`]], []])],
+    ['arrays in arrays', Array.from({ length: 500 }, (_, index) => [[[index], [`${index}`]], []])],
     ['a long text that is nearly an address', { a: `${'a.'.repeat(100)}@${'a-'.repeat(100_000)}` }],
   ]
 
@@ -334,7 +288,7 @@ describe('bounds', () => {
 const deepShape = (open: string, close: string, levels: number) =>
   `${open.repeat(levels)}{"types":1}${close.repeat(levels)}`
 
-describe('a shape is stored as JSON', () => {
+describe('A shape is stored as JSON', () => {
   test('and read back as it was', () => {
     const payload = parsed('{"__proto__":{"toString":1},"":[{"a":null}],"at":"a@example.com"}')
     const shape = learnAll([payload, { more: 1.5, deep: record(300, (index) => [`${index}`, 1]) }])
@@ -365,22 +319,12 @@ describe('a shape is stored as JSON', () => {
   })
 })
 
-describe('any 200 payloads', () => {
+describe('Any 100 payloads', () => {
   type Random = (below: number) => number
-
-  /** The same numbers on each run: a test that fails once fails always. */
-  function seeded(seed: number): Random {
-    let state = seed
-    return (below) => {
-      state = (state + 0x6d2b79f5) | 0
-      let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-      mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-      return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below)
-    }
-  }
+  type KeyOf = (random: Random) => string
 
   const KEYS = ['id', '__proto__', 'toString', '', 'a.b', '7']
-
+  const FORMATTED = ['2026-11-21T10:00:00Z', '6f1c1f0e-0d5b-4b7e-9d33-5a1f0f4f8f10']
   const SCALARS = [
     null,
     true,
@@ -389,13 +333,12 @@ describe('any 200 payloads', () => {
     -1.5,
     '',
     'text',
-    '2026-11-21T10:00:00Z',
-    '6f1c1f0e-0d5b-4b7e-9d33-5a1f0f4f8f10',
     'ann@example.com',
-    'https://example.com/',
+    'https://a.com/',
+    ...FORMATTED,
   ]
 
-  function writeObject(random: Random, depth: number, keyOf: (random: Random) => string): string {
+  function writeObject(random: Random, depth: number, keyOf: KeyOf): string {
     const fields = Array.from({ length: random(7) }, () => {
       const value = writeValue(random, depth - 1, keyOf)
       return [keyOf(random), value] as const
@@ -403,7 +346,7 @@ describe('any 200 payloads', () => {
     return `{${[...new Map(fields)].map(([key, value]) => `${JSON.stringify(key)}:${value}`).join()}}`
   }
 
-  function writeValue(random: Random, depth: number, keyOf: (random: Random) => string): string {
+  function writeValue(random: Random, depth: number, keyOf: KeyOf): string {
     const kind = depth > 0 ? random(4) : 3
     if (kind === 0) return writeObject(random, depth, keyOf)
     if (kind > 1) return JSON.stringify(SCALARS[random(SCALARS.length)])
@@ -415,20 +358,13 @@ describe('any 200 payloads', () => {
   const manyKeys = (random: Random) =>
     random(3) === 0 ? fewKeys(random) : 'k'.repeat(random(9) * 25) + random(300)
 
-  function payloadsOf(seed: number, depth: number, keyOf: (random: Random) => string) {
-    const random = seeded(seed)
-    return Array.from({ length: 200 }, () => parsed(writeObject(random, depth, keyOf)))
+  function payloadsOf(depth: number, keyOf: KeyOf, count = 100) {
+    const random = seeded(1)
+    return Array.from({ length: count }, () => parsed(writeObject(random, depth, keyOf)))
   }
 
-  function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
-    const rest = [...items]
-    return items.map(() => rest.splice(random(rest.length), 1)[0] as Item)
-  }
-
-  const SEEDS = [1, 2, 3]
-
-  test.each(SEEDS)('are accepted, within the bounds and beyond: seed %d', (seed) => {
-    for (const payloads of [payloadsOf(seed, 3, fewKeys), payloadsOf(seed, 5, manyKeys)]) {
+  test('are accepted, within the bounds and beyond', () => {
+    for (const payloads of [payloadsOf(3, fewKeys), payloadsOf(5, manyKeys)]) {
       const shape = learnAll(payloads)
       expect(bytesOf(shape)).toBeLessThanOrEqual(64 * 1024)
       const schema = toJsonSchema(shape)
@@ -439,26 +375,27 @@ describe('any 200 payloads', () => {
     }
   })
 
-  test.each(SEEDS)('have the same outcome in any order, maps included: seed %d', (seed) => {
-    const insides = payloadsOf(seed, 3, fewKeys)
-    const maps = payloadsOf(seed, 1, (random) => `${random(260)}`).map((map, index) => {
+  test('have the same outcome in any order, maps included', () => {
+    const insides = payloadsOf(3, fewKeys)
+    const maps = payloadsOf(1, (random) => `${random(260)}`, 200).map((map, index) => {
       const [key = '0'] = Object.keys(map)
-      return { map: { ...map, [key]: insides[index], 0: { id: 1, 7: 'x' } } }
+      return { map: { ...map, [key]: insides[index % 100], 0: { id: 1, 7: 'x' } } }
     })
     expect(JSON.stringify(learnAll(insides))).not.toContain('"open"')
     expect(JSON.stringify(learnAll(maps))).toContain('"values"')
-    for (const payloads of [insides, maps])
-      for (const round of [0, 1])
-        expect(canonical(learnAll(shuffled(payloads, seeded(seed + round))))).toBe(
-          canonical(learnAll(payloads)),
-        )
+    const random = seeded(2)
+    for (const payloads of [insides, maps]) {
+      const rest = [...payloads]
+      const shuffled = payloads.map(() => rest.splice(random(rest.length), 1)[0] as object)
+      expect(canonical(learnAll(shuffled))).toBe(canonical(learnAll(payloads)))
+    }
   })
 
-  test.each(SEEDS)('give another shape only if it says something else: seed %d', (seed) => {
+  test('give another shape only if it says something else', () => {
     for (const keyOf of [fewKeys, manyKeys]) {
       let known: Shape | undefined
       let text = ''
-      for (const payload of payloadsOf(seed, 4, keyOf)) {
+      for (const payload of payloadsOf(4, keyOf)) {
         const { shape, drift } = learn(known, payload)
         if (shape === known) expect(drift).toEqual([])
         else expect(canonical(shape)).not.toBe(text)

@@ -1,110 +1,69 @@
 import { expect, test } from 'bun:test'
-import { advanceWaiting, holdAnswers } from '../clockwork/support.ts'
-import {
-  answerWith,
-  bootRelay,
-  count,
-  DAY,
-  ENDPOINTS,
-  HOUR,
-  isoAt,
-  type Party,
-  refused,
-  SECOND,
-  START,
-} from './fixture.ts'
+import { bootRelay, isoAt, refused, useRelay } from './fixture.ts'
+import { count, DAY, ENDPOINTS, HOUR, SECOND, START } from './support.ts'
 
-// Each test has an application of its own: hours are those of its clock.
+const { newTenant } = await useRelay({ flags: { 'relay-retry-delays': '5s,10s' } })
 
 /** First moment of the hour in which the tests begin. */
 const NOON = Date.parse('2026-03-01T12:00:00.000Z')
 
-/** The time passes without the loops being asked at every step. */
-async function pass({ clock }: Party, ms: number) {
-  clock.jump(ms - 5 * SECOND)
-  await clock.advance(5 * SECOND)
-}
-
-test('an hour has every attempt, and each delivery when it ends', async () => {
+test('An hour has every attempt, and each delivery when it ends', async () => {
   await using relay = await bootRelay({ flags: { 'relay-retry-delays': '5s,10s' } })
-  const { clock, createEndpoint, deliver, deliveryOf, replay, resend, statsOf, target } = relay
-  const endpoint = await createEndpoint()
+  const { deliver, rest, statsOf, target } = relay
+  const endpoint = await relay.createEndpoint()
   expect(await statsOf(endpoint)).toEqual([])
   const message = await deliver()
-  await resend(await deliveryOf(message))
-  await relay.rest()
-  await replay(endpoint, { since: isoAt(NOON), which: 'all' })
-  await relay.rest()
-  target.answers(answerWith(500))
+  await relay.resend(await relay.deliveryOf(message))
+  await rest()
+  await relay.replay(endpoint, { since: isoAt(NOON), which: 'all' })
+  await rest()
+  target.answers(500)
   await deliver()
   expect(await statsOf(endpoint)).toMatchObject([{ failed: 1, exhausted: 0 }])
+  await relay.clock.advance(15 * SECOND)
 
-  await clock.advance(15 * SECOND)
-
-  expect(await statsOf(endpoint)).toEqual([
-    {
-      hour: isoAt(NOON),
-      succeeded: 3,
-      failed: 3,
-      exhausted: 1,
-      cancelled: 0,
-      average_ms: 0,
-      slowest_ms: 0,
-      up_to_100_ms: 6,
-      up_to_300_ms: 6,
-      up_to_1000_ms: 6,
-      up_to_3000_ms: 6,
-    },
-  ])
+  const durations = { up_to_100_ms: 6, up_to_300_ms: 6, up_to_1000_ms: 6, up_to_3000_ms: 6 }
+  const counts = { succeeded: 3, failed: 3, exhausted: 1, cancelled: 0 }
+  const hour = { hour: isoAt(NOON), ...counts, average_ms: 0, slowest_ms: 0, ...durations }
+  expect(await statsOf(endpoint)).toEqual([hour])
 })
 
-test('discarded deliveries count as cancelled, and each endpoint has its own hours', async () => {
-  await using relay = await bootRelay()
-  const { change, createEndpoint, deliver, statsOf } = relay
+test('Discarded deliveries count as cancelled, and each endpoint has its own hours', async () => {
+  const { change, createEndpoint, deliver, statsOf } = await newTenant()
   const paused = await createEndpoint({ active: false })
   const active = await createEndpoint({ event_types: ['a'] })
   await deliver({ event_type: 'a' })
   await deliver()
-
   await change(paused, { active: true, held: 'discard' })
-
   const counts = { succeeded: 0, failed: 0, exhausted: 0, cancelled: 2, average_ms: null }
   expect(await statsOf(paused)).toMatchObject([counts])
   expect(await statsOf(active)).toMatchObject([{ succeeded: 1, cancelled: 0 }])
 })
 
-test('durations are averaged and counted by what they stayed below', async () => {
-  await using relay = await bootRelay()
+test('Durations are averaged and counted by what they stayed below', async () => {
+  const relay = await newTenant()
   const endpoint = await relay.createEndpoint()
   const durations = [50, 100, 101, 900, 2500, 4000]
   for (const [n, ms] of durations.entries()) {
-    const held = holdAnswers(relay.target)
+    const held = relay.target.hold()
     await relay.send()
     await held.arrived(n + 1)
-    await advanceWaiting(relay.app, ms)
+    await relay.wait(ms)
     held.release()
     await relay.rest()
   }
-
-  expect(await relay.statsOf(endpoint)).toMatchObject([
-    {
-      succeeded: 6,
-      average_ms: Math.round(durations.reduce((a, b) => a + b) / 6),
-      slowest_ms: 4000,
-      up_to_100_ms: 2,
-      up_to_300_ms: 3,
-      up_to_1000_ms: 4,
-      up_to_3000_ms: 5,
-    },
-  ])
+  const average_ms = Math.round(durations.reduce((a, b) => a + b) / 6)
+  const upTo = { up_to_100_ms: 2, up_to_300_ms: 3, up_to_1000_ms: 4, up_to_3000_ms: 5 }
+  const hour = { succeeded: 6, average_ms, slowest_ms: 4000, ...upTo }
+  expect(await relay.statsOf(endpoint)).toMatchObject([hour])
 })
 
-test('hours are listed oldest first, from the hour of since until until, or for the last day', async () => {
+test('Hours are listed oldest first, from the hour of since until until, and outlive deliveries', async () => {
   await using relay = await bootRelay()
   const endpoint = await relay.createEndpoint()
   for (const wait of [HOUR, 2 * HOUR, 0]) {
     await relay.deliver()
-    if (wait > 0) await pass(relay, wait)
+    relay.clock.jump(wait)
   }
   const hours = async (query: string) =>
     (await relay.statsOf(endpoint, query)).map(({ hour }) => (Date.parse(hour) - NOON) / HOUR)
@@ -122,25 +81,18 @@ test('hours are listed oldest first, from the hour of since until until, or for 
     [from(10 * HOUR), []],
   ] as const)
     expect([query, await hours(query)]).toEqual([query, [...expected]])
-  await pass(relay, 22 * HOUR)
+  relay.clock.jump(22 * HOUR)
   expect(await hours('')).toEqual([1, 3])
   expect(await hours(`?until=${isoAt(NOON + 2 * HOUR)}`)).toEqual([0, 1])
-})
 
-test('hours outlive the deliveries that they count', async () => {
-  await using relay = await bootRelay()
-  const endpoint = await relay.createEndpoint()
-  await relay.deliver()
-  const before = await relay.statsOf(endpoint)
-  await pass(relay, 31 * DAY)
+  relay.clock.jump(31 * DAY)
   await relay.app.platform.retention.sweep()
-
   expect(count(relay.app, 'attempts')).toBe(0)
-  expect(await relay.statsOf(endpoint, `?since=${isoAt(START)}`)).toEqual(before)
+  expect(await hours(`?since=${isoAt(START)}`)).toEqual([0, 1, 3])
 })
 
-test('since and until are times with date and zone', async () => {
-  await using relay = await bootRelay()
+test('Since and until are times with date and zone', async () => {
+  const relay = await newTenant()
   const { id } = await relay.createEndpoint()
   for (const query of [
     ...['since=yesterday', 'since=2026-03-01', 'since=2026-02-30T00:00:00Z', 'since='],

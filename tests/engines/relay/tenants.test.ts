@@ -1,13 +1,6 @@
 import { expect, test } from 'bun:test'
-import {
-  DELIVERIES,
-  ENDPOINTS,
-  EVENT_TYPES,
-  type Json,
-  MESSAGES,
-  type Relay,
-  useRelay,
-} from './fixture.ts'
+import { type Json, type Relay, useRelay } from './fixture.ts'
+import { DELIVERIES, ENDPOINTS, EVENT_TYPES, MESSAGES } from './support.ts'
 
 // Keys, scopes, foreign ids and foreign cursors are in tests/contract.
 
@@ -30,24 +23,14 @@ test('Live and test have their own messages, endpoints, deliveries and event typ
   const [inLive, inTest] = [await live.createEndpoint(), await test.createEndpoint()]
   const one = await live.deliver({ event_type: 'live.one' })
   const other = await test.deliver({ event_type: 'test.one' })
-
-  expect(await listsOf(live)).toEqual({
-    messages: [one.id],
-    endpoints: [inLive.id],
-    types: ['live.one'],
-    deliveries: [[one.id, inLive.id]],
-  })
-  expect(await listsOf(test)).toEqual({
-    messages: [other.id],
-    endpoints: [inTest.id],
-    types: ['test.one'],
-    deliveries: [],
-  })
+  const lists = { endpoints: [inLive.id], types: ['live.one'], deliveries: [[one.id, inLive.id]] }
+  expect(await listsOf(live)).toEqual({ messages: [one.id], ...lists })
+  const inSandbox = { endpoints: [inTest.id], types: ['test.one'], deliveries: [] }
+  expect(await listsOf(test)).toEqual({ messages: [other.id], ...inSandbox })
   expect(live.target.requests).toHaveLength(1)
   expect((await live.readMessage(one)).endpoints).toMatchObject([{ endpoint_id: inLive.id }])
-  const sandbox = { endpoint_id: inTest.id, verdict: 'sandbox' }
+  const sandbox = { endpoint_id: inTest.id, delivery_id: null, verdict: 'sandbox' }
   expect((await test.readMessage(other)).endpoints).toMatchObject([sandbox])
-
   const same = await test.send({ event_type: 'live.one' })
   expect(await test.listMessages('?event_type=live.one')).toEqual([same])
 })
@@ -55,18 +38,13 @@ test('Live and test have their own messages, endpoints, deliveries and event typ
 test('Two tenants have their own messages and samples of a type, and their own deliveries', async () => {
   const parties = [await newTenant(), await newTenant()]
   const name = 'user.created'
-  for (const [n, party] of parties.entries()) {
-    const endpoint = await party.createEndpoint()
-    const message = await party.deliver({ payload: { n } })
-
-    expect(await listsOf(party)).toEqual({
-      messages: [message.id],
-      endpoints: [endpoint.id],
-      types: [name],
-      deliveries: [[message.id, endpoint.id]],
-    })
-    expect((await party.read(`${EVENT_TYPES}/${name}`)).sample).toEqual({ n })
-    const arrived = party.target.requests.map(({ headers }) => headers.get('webhook-id'))
-    expect(arrived).toEqual([message.id])
+  for (const [n, relay] of parties.entries()) {
+    const endpoint = await relay.createEndpoint()
+    const message = await relay.deliver({ payload: { n } })
+    const lists = { endpoints: [endpoint.id], types: [name] }
+    const deliveries = [[message.id, endpoint.id]]
+    expect(await listsOf(relay)).toEqual({ messages: [message.id], ...lists, deliveries })
+    expect((await relay.read(`${EVENT_TYPES}/${name}`)).sample).toEqual({ n })
+    expect(relay.headers('webhook-id')).toEqual([message.id])
   }
 })

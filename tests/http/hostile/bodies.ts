@@ -5,9 +5,11 @@ export const NAMES = ['__proto__', 'constructor', 'toString', 'valueOf', 'then',
 const VALUES = ['() => 1', 1, null, { name: 'Promise', call: 'apply', prototype: { x: 1 } }]
 
 /** `{"toString": 1}` and its kind; made of entries, as an assignment to `__proto__` adds no member. */
-const HOSTILE: object[] = NAMES.flatMap((name) =>
-  VALUES.map((value) => Object.fromEntries([[name, value]])),
-)
+const hostileAt = (place: number): object[] =>
+  [0, 1].map((n) => {
+    const name = NAMES[(place + 3 * n) % NAMES.length]
+    return Object.fromEntries([[name, VALUES[(place + n) % VALUES.length]]])
+  })
 
 /** What a route wants to see before it looks any further, by the name of the member. */
 const GOOD: Record<string, unknown> = {
@@ -55,11 +57,14 @@ const fittingMembers = (properties: Record<string, JsonSchema>) =>
       .map(([name, schema]) => [name, fitting(schema, name)]),
   )
 
-/** The body with something hostile in the place of each of its values, and inside each that can hold it. */
-export function hostileBodies(body: unknown): Set<string> {
+/**
+ * The body with something hostile in the place of each of its values, and inside each that can hold
+ * it: two names at each place, other ones at the next place and for another `first`.
+ */
+export function hostileBodies(body: unknown, first: number): Set<string> {
   const bodies = new Set<string>()
-  for (const at of placesIn(body))
-    for (const hostile of HOSTILE) {
+  for (const [n, at] of placesIn(body).entries())
+    for (const hostile of hostileAt(first + n)) {
       bodies.add(JSON.stringify(put(body, at, () => hostile)))
       bodies.add(JSON.stringify(put(body, at, (value) => withMember(value, hostile))))
     }

@@ -1,27 +1,24 @@
 import { Database } from 'bun:sqlite'
 import { createHash } from 'node:crypto'
-import {
-  chmodSync,
-  createReadStream,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { createGunzip, gzipSync } from 'node:zlib'
 import { extract, type Header, pack } from 'tar-stream'
 import { migrations } from '../../../drizzle/index.ts'
-import { migrate } from '../../../src/db/migrate.ts'
 import { databaseExists, databaseFile } from '../../../src/db/open.ts'
 import { makeBackup, restoreArchive } from '../../../src/platform/backup/index.ts'
 import { type Clock, systemClock } from '../../../src/platform/clock.ts'
 import type { Process } from '../../../src/platform/process.ts'
-import { loadMasterKey, masterKeyFile } from '../../../src/platform/sealing/key-file.ts'
+import {
+  loadMasterKey,
+  masterKeyFile,
+  newMasterKey,
+  replaceKeyFile,
+} from '../../../src/platform/sealing/key-file.ts'
 import { temporaryFolder } from '../../support/folder.ts'
+import { addMigratedDatabase } from '../../support/template.ts'
 
 /** The process that backs up and restores. No other process of its host runs. */
 export const PROCESS: Process = {
@@ -31,7 +28,6 @@ export const PROCESS: Process = {
   isRunning: () => false,
 }
 
-/** Waits for nothing. */
 export const hurried: Clock = {
   ...systemClock,
   after: (_, fn) => {
@@ -40,12 +36,6 @@ export const hurried: Clock = {
   },
 }
 
-/** A process that stores row after row in a data directory and prints the number of each. */
-export const startWriter = (dataDir: string) =>
-  Bun.spawn([process.execPath, join(import.meta.dir, 'writer.script.ts'), dataDir], {
-    stdout: 'pipe',
-  })
-
 /**
  * A data directory with a database and the key that it was sealed with. The database is open until
  * it is closed; one with prepared statements would stay so for as long as the process lives.
@@ -53,13 +43,12 @@ export const startWriter = (dataDir: string) =>
 export function createHome() {
   const folder = temporaryFolder()
   const dataDir = join(folder.path, 'data')
-  mkdirSync(dataDir, { mode: 0o700 })
+  fs.mkdirSync(dataDir, { mode: 0o700 })
   const file = databaseFile(dataDir)
-  const client = new Database(file, { create: true, strict: true })
-  chmodSync(file, 0o600)
+  addMigratedDatabase(dataDir)
+  const client = new Database(file, { strict: true })
   for (const pragma of ['journal_mode = WAL', 'foreign_keys = ON', 'secure_delete = ON'])
     client.run(`PRAGMA ${pragma}`)
-  migrate(client, { migrations, backupDir: join(dataDir, 'b'), appVersion: '1.2.3', now: 0 })
   client.run("INSERT INTO installation VALUES ('inst-1', 0)")
   client.run("INSERT INTO instances VALUES ('i', 'elsewhere', 1, '1.0.0', 0, 0, 0)")
   const key = loadMasterKey(dataDir)
@@ -78,7 +67,6 @@ export function createHome() {
     return { file: to.file, ...(await makeBackup(parts)) }
   }
 
-  /** With the server stopped. */
   const restoreFrom = (source: string | Uint8Array, more: RestoreOptions = {}) => {
     db.close()
     return restore(dataDir, source, more)
@@ -103,12 +91,11 @@ type RestoreOptions = Partial<Parameters<typeof restoreArchive>[0]>
 
 export function restore(dataDir: string, source: string | Uint8Array, more: RestoreOptions = {}) {
   const open = () =>
-    typeof source === 'string' ? createReadStream(source) : Readable.from([source])
+    typeof source === 'string' ? fs.createReadStream(source) : Readable.from([source])
   const parts = { open, dataDir, migrations, clock: hurried, process: PROCESS }
   return restoreArchive({ ...parts, ...more })
 }
 
-/** Names of the tenants in the database of a data directory. */
 export function tenantsIn(dataDir: string): string[] {
   if (!databaseExists(dataDir)) throw new Error(`there is no database in ${dataDir}`)
   using client = new Database(databaseFile(dataDir))
@@ -130,7 +117,7 @@ export const piece = (name: string, body: string | Uint8Array): Piece => ({
 export async function piecesOf(file: string): Promise<Piece[]> {
   const pieces: Piece[] = []
   const entries = extract()
-  createReadStream(file).pipe(createGunzip()).pipe(entries)
+  fs.createReadStream(file).pipe(createGunzip()).pipe(entries)
   for await (const entry of entries)
     pieces.push({ header: entry.header, body: await buffer(entry) })
   return pieces
@@ -155,21 +142,35 @@ export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).
  */
 export const fingerprint = (folder: string): Record<string, string> =>
   Object.fromEntries(
-    readdirSync(folder, { recursive: true, withFileTypes: true })
+    fs
+      .readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && !entry.name.endsWith('-shm'))
       .map(({ parentPath, name }) => join(parentPath, name))
-      .filter((file) => !file.endsWith('-wal') || statSync(file).size > 0)
-      .map((file) => [file, sha256(readFileSync(file))]),
+      .filter((file) => !file.endsWith('-wal') || fs.statSync(file).size > 0)
+      .map((file) => [file, sha256(fs.readFileSync(file))]),
   )
 
-export const modeOf = (path: string) => statSync(path).mode & 0o777
+export const modeOf = (path: string) => fs.statSync(path).mode & 0o777
 
-/** The database of an archive, unpacked and opened. */
 export async function databaseIn(file: string, folder: string): Promise<Database> {
   const [, database] = await piecesOf(file)
   const copy = join(folder, `unpacked-${crypto.randomUUID()}.db`)
-  writeFileSync(copy, database?.body ?? '')
+  fs.writeFileSync(copy, database?.body ?? '')
   return new Database(copy)
 }
 
-export const keyIn = (dataDir: string) => readFileSync(masterKeyFile(dataDir), 'utf8')
+export const keyIn = (dataDir: string) => fs.readFileSync(masterKeyFile(dataDir), 'utf8')
+
+/** A home with another key than its backup has, and one tenant more. */
+export async function twoStates() {
+  const home = createHome()
+  home.addTenant('before')
+  const { file, createdAt } = await home.backUp('a.tar.gz')
+  const oldKey = keyIn(home.dataDir)
+  const next = newMasterKey()
+  replaceKeyFile(home.dataDir, [next])
+  home.db.client.query('UPDATE master_keys SET id = ?').run(next.id)
+  home.addTenant('after')
+  home.db.close()
+  return { ...home, file, createdAt, oldKey, newKey: keyIn(home.dataDir) }
+}

@@ -1,14 +1,5 @@
-import { describe, expect, test } from 'bun:test'
-import {
-  chownSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { expect, test } from 'bun:test'
+import fs from 'node:fs'
 import { join } from 'node:path'
 import { restoreMarker } from '../../../src/db/open.ts'
 import { handOver } from '../../../src/platform/backup/exchange.ts'
@@ -18,86 +9,70 @@ import { temporaryFolder } from '../../support/folder.ts'
 import { createHome, PROCESS, tenantsIn } from './fixture.ts'
 
 /** Root restores into a directory that another account can write to. */
-
 const isRoot = process.getuid?.() === 0
 const BY = { host: PROCESS.host, pid: PROCESS.pid, at: 0 }
 const PREVIOUS = 'before-restore-2026-11-22T06-40-02Z'
 const GOOD = { previous: PREVIOUS, files: ['gatehouse.db'], by: BY }
 
-test.each([
-  ['a folder elsewhere', { previous: '../victim' }],
-  ['an absolute folder', { previous: '/tmp/victim' }],
-  ['the data directory', { previous: '.' }],
-  ['no folder', { previous: '' }],
-  ['another folder of the data', { previous: 'backups' }],
-  ['a path behind a good name', { previous: `${PREVIOUS}/../../victim` }],
-  ['a second line', { previous: `${PREVIOUS}\n` }],
-  ['another file', { files: ['gatehouse.db', '../victim'] }],
-  ['a file twice', { files: ['gatehouse.db', 'gatehouse.db'] }],
-  ['a terminal title', { by: { ...BY, host: '\u001b]0;pwned\u0007' } }],
-  ['a terminal command', { by: { ...BY, host: '\u009b2J' } }],
-])('A forged marker is refused, and nothing changes: %s', async (_, change) => {
+test('A forged marker is refused and changes nothing; a valid one is completed', async () => {
   using home = createHome()
+  const { dataDir } = home
   const { file } = await home.backUp('a.tar.gz')
   home.addTenant('after')
   const victim = join(home.path, 'victim')
-  mkdirSync(victim)
-  if (isRoot) chownSync(home.dataDir, 1234, 1234)
-  const marker = restoreMarker(home.dataDir)
-  const written = JSON.stringify({ ...GOOD, ...change })
-  writeFileSync(marker, written)
-
-  await expect(home.restore(file)).rejects.toThrow(`${marker} cannot be read`)
-
-  expect(readFileSync(marker, 'utf8')).toBe(written)
-  expect(statSync(victim).uid).toBe(process.getuid?.() ?? 0)
-  rmSync(marker)
-  expect(tenantsIn(home.dataDir)).toEqual(['after'])
-})
-
-test('A marker with the second folder of a second is valid, and the restore is completed', async () => {
-  using home = createHome()
-  const { file } = await home.backUp('a.tar.gz')
-  home.addTenant('after')
+  fs.mkdirSync(victim)
+  if (isRoot) fs.chownSync(dataDir, 1234, 1234)
+  const marker = restoreMarker(dataDir)
+  for (const change of [
+    ...[{ previous: '../victim' }, { previous: '/tmp/victim' }, { previous: '.' }],
+    ...[{ previous: 'backups' }, { previous: `${PREVIOUS}/../../victim` }],
+    ...[{ previous: `${PREVIOUS}\n` }, { files: ['gatehouse.db', '../victim'] }],
+    { files: ['gatehouse.db', 'gatehouse.db'] },
+    // A title and a command for the terminal.
+    ...[{ by: { ...BY, host: '\u001b]0;pwned\u0007' } }, { by: { ...BY, host: '\u009b2J' } }],
+  ]) {
+    const written = JSON.stringify({ ...GOOD, ...change })
+    fs.writeFileSync(marker, written)
+    await expect(home.restore(file), written).rejects.toThrow(`${marker} cannot be read`)
+    expect(fs.readFileSync(marker, 'utf8')).toBe(written)
+    expect(fs.statSync(victim).uid).toBe(process.getuid?.() ?? 0)
+    fs.rmSync(marker)
+    expect(tenantsIn(dataDir)).toEqual(['after'])
+  }
+  // As for the second restore of a second.
   const previous = `${PREVIOUS}-2`
-  writeFileSync(restoreMarker(home.dataDir), JSON.stringify({ ...GOOD, previous }))
-  expect((await home.restore(file)).previous).toBe(join(home.dataDir, previous))
-  expect(tenantsIn(join(home.dataDir, previous))).toEqual(['after'])
-  expect(tenantsIn(home.dataDir)).toEqual([])
+  fs.writeFileSync(marker, JSON.stringify({ ...GOOD, previous }))
+  expect((await home.restore(file)).previous).toBe(join(dataDir, previous))
+  expect([tenantsIn(join(dataDir, previous)), tenantsIn(dataDir)]).toEqual([['after'], []])
 })
 
-describe('An account that exchanges files while root works', () => {
-  test.skipIf(!isRoot)('becomes the owner of files of an archive alone', () => {
+test.skipIf(!isRoot)(
+  'An account that exchanges files while root works owns files of an archive alone',
+  () => {
     using folder = temporaryFolder()
-    const exchanged = join(folder.path, 'exchanged')
-    mkdirSync(exchanged)
-    for (const name of ['gatehouse.db', 'shadow']) writeFileSync(join(exchanged, name), '')
-    chownSync(folder.path, 1234, 1234)
+    const [exchanged, target] = [join(folder.path, 'exchanged'), join(folder.path, 'target')]
+    fs.mkdirSync(exchanged)
+    for (const name of ['gatehouse.db', 'shadow']) fs.writeFileSync(join(exchanged, name), '')
+    fs.writeFileSync(target, '')
+    fs.chownSync(folder.path, 1234, 1234)
     handOver(exchanged, folder.path)
-    expect(statSync(join(exchanged, 'gatehouse.db')).uid).toBe(1234)
-    expect(statSync(join(exchanged, 'shadow')).uid).toBe(0)
-  })
-
-  test.skipIf(!isRoot)('becomes the owner of nothing that a link leads to', () => {
-    using folder = temporaryFolder()
-    const target = join(folder.path, 'target')
-    writeFileSync(target, '')
-    chownSync(folder.path, 1234, 1234)
-    for (const [name, make] of Object.entries({ symbolic: symlinkSync, hard: linkSync })) {
+    expect(fs.statSync(join(exchanged, 'gatehouse.db')).uid).toBe(1234)
+    expect(fs.statSync(join(exchanged, 'shadow')).uid).toBe(0)
+    for (const [name, make] of Object.entries({ symbolic: fs.symlinkSync, hard: fs.linkSync })) {
       make(target, join(folder.path, name))
       expect(() => ownLike(join(folder.path, name), folder.path)).toThrow()
     }
-    expect(statSync(target).uid).toBe(0)
-  })
+    expect(fs.statSync(target).uid).toBe(0)
+  },
+)
 
-  test('lets root write through no link', () => {
-    using folder = temporaryFolder()
-    const [exchanged, victim] = [join(folder.path, 'exchanged'), join(folder.path, 'victim')]
-    mkdirSync(exchanged)
-    writeFileSync(victim, 'as it was')
-    symlinkSync(victim, join(exchanged, 'marker'))
-    const begin = () => mark({ dataDir: folder.path, staged: exchanged, process: PROCESS, now: 0 })
-    expect(begin).toThrow('EEXIST')
-    expect(readFileSync(victim, 'utf8')).toBe('as it was')
-  })
+test('An account that exchanges files lets root write through no link', () => {
+  using folder = temporaryFolder()
+  const [exchanged, victim] = [join(folder.path, 'exchanged'), join(folder.path, 'victim')]
+  fs.mkdirSync(exchanged)
+  fs.writeFileSync(victim, 'as it was')
+  fs.symlinkSync(victim, join(exchanged, 'marker'))
+  const begin = () => mark({ dataDir: folder.path, staged: exchanged, process: PROCESS, now: 0 })
+  expect(begin).toThrow('EEXIST')
+  expect(fs.readFileSync(victim, 'utf8')).toBe('as it was')
 })

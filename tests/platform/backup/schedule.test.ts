@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { migrations } from '../../../drizzle/index.ts'
-import { migrate } from '../../../src/db/migrate.ts'
 import { openDatabase } from '../../../src/db/open.ts'
 import type { MakeArchive } from '../../../src/platform/backup/child.ts'
 import { createBackups } from '../../../src/platform/backup/schedule.ts'
@@ -10,6 +8,7 @@ import { createLog } from '../../../src/platform/log.ts'
 import { createMetrics } from '../../../src/platform/metrics/index.ts'
 import { createTestClock } from '../../support/clock.ts'
 import { temporaryFolder } from '../../support/folder.ts'
+import { addMigratedDatabase } from '../../support/template.ts'
 import { createHome, restore } from './fixture.ts'
 
 const START = '2026-11-22T05:12:38.000Z'
@@ -19,8 +18,9 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 const named = (time: string) => `gatehouse-2026-${time}Z.tar.gz`
+/** The name of an archive that is made a number of hours after the start. */
+const after = (hours: number) => named(`11-22T${`${5 + hours}`.padStart(2, '0')}-12-38`)
 
-/** Writes a file at once. */
 const quick: MakeArchive = async (dataDir, file) => {
   if (dirname(file) === join(dataDir, 'backups')) mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, 'archive')
@@ -29,7 +29,6 @@ const quick: MakeArchive = async (dataDir, file) => {
 
 const failing: MakeArchive = () => Promise.reject(new Error('no room'))
 
-/** Ends when it is aborted. */
 const hanging: MakeArchive = (_dataDir, _file, signal) =>
   new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(new Error('cut short')))
@@ -37,13 +36,13 @@ const hanging: MakeArchive = (_dataDir, _file, signal) =>
 
 type Settings = { enabled?: boolean; everyMs?: number; keep?: number; directory?: string }
 
-/** Processes on one data directory, which is a new one unless given. */
+/** Processes that make a backup every hour of one data directory, which is new unless given. */
 function createFixture(settings: Settings = {}, given?: string) {
   const folder = temporaryFolder()
   const dataDir = given ?? folder.path
   const clock = createTestClock(START)
+  if (!given) addMigratedDatabase(dataDir)
   const db = openDatabase({ dataDir, synchronous: 'normal' })
-  migrate(db.client, { migrations, backupDir: join(dataDir, 'b'), appVersion: '1', now: 0 })
   const lines: string[] = []
   const write = (line: string) => void lines.push(line)
   const log = createLog({ level: 'debug', format: 'json', now: clock.now, write })
@@ -55,16 +54,13 @@ function createFixture(settings: Settings = {}, given?: string) {
     const begun = Promise.withResolvers<void>()
     const listeners: (() => void)[] = []
     const backups = createBackups({
-      db,
-      clock,
-      log,
-      metrics,
+      ...{ db, clock, log, metrics },
       instances: {
         self: name,
         alive: () => [...running.keys()],
         onDeath: (listener: () => void) => void listeners.push(listener),
       },
-      settings: { enabled: true, everyMs: DAY, keep: 3, ...settings },
+      settings: { enabled: true, everyMs: HOUR, keep: 3, ...settings },
       makeArchive: (...args) => {
         if (hangs) begun.resolve()
         return makeArchive(...args)
@@ -105,162 +101,134 @@ function createFixture(settings: Settings = {}, given?: string) {
   return { dataDir, clock, db, lines, boot, rows, files, [Symbol.asyncDispose]: close }
 }
 
-describe('The schedule', () => {
-  test('makes the first backup at once and the next when it is due, named after their times', async () => {
-    await using fixture = createFixture()
-    const { list, latest } = await fixture.boot('a')
-
-    expect(fixture.files()).toEqual([named('11-22T05-12-38')])
-    await fixture.clock.advance(DAY - 1)
-    expect(fixture.files()).toHaveLength(1)
-    await fixture.clock.advance(MINUTE)
-    expect(fixture.files()).toEqual([named('11-22T05-12-38'), named('11-23T05-12-38')])
-    const row = { origin: 'schedule', owner: 'a', bytes: 7, error: null }
-    expect(list(10)).toMatchObject([row, row])
-    expect(latest()).toMatchObject({ startedAt: Date.parse(START) + DAY })
-  })
-
-  test('makes none where it is off', async () => {
-    await using fixture = createFixture({ enabled: false })
-    await fixture.boot('a')
-    await fixture.clock.advance(2 * DAY)
-    expect(fixture.files()).toEqual([])
-  })
-
-  test('makes none before its time after a restart, and one after an outage', async () => {
-    await using fixture = createFixture()
-    const first = await fixture.boot('a')
-    await first.stop(0)
-    await fixture.clock.advance(HOUR)
-    const second = await fixture.boot('b')
-    await fixture.clock.advance(HOUR)
-    expect(fixture.files()).toHaveLength(1)
-
-    await second.stop(0)
-    await fixture.clock.advance(5 * DAY)
-    await fixture.boot('c')
-    await fixture.clock.advance(HOUR)
-    expect(fixture.files()).toHaveLength(2)
-  })
-
-  test('makes one when the clock was set back, and counts none of the future as the latest', async () => {
-    await using fixture = createFixture()
-    const { list, latest, metrics } = await fixture.boot('a')
-    expect(list(10)).toEqual([latest() ?? expect.unreachable()])
-    fixture.clock.jump(-30 * DAY)
-    expect([list(10), latest()]).toEqual([[], undefined])
-    expect(metrics()).toContain('gatehouse_backup_last_success_timestamp_seconds 0')
-
-    await fixture.clock.advance(HOUR)
-    expect(fixture.files()).toHaveLength(2)
-    await fixture.clock.advance(DAY)
-    expect(fixture.files()).toHaveLength(3)
-  })
-
-  test('makes each backup once with several processes', async () => {
-    await using fixture = createFixture()
-    await Promise.all(['a', 'b', 'c'].map((name) => fixture.boot(name)))
-    await fixture.clock.advance(3 * DAY + HOUR)
-    expect(new Set(fixture.rows().map(({ file }) => file)).size).toBe(4)
-    expect(fixture.rows()).toHaveLength(4)
-  })
+test('The schedule makes the first backup at once and the next when it is due, also over restarts', async () => {
+  await using fixture = createFixture()
+  const { clock, files } = fixture
+  const { list, latest, stop } = await fixture.boot('a')
+  expect(files()).toEqual([after(0)])
+  await clock.advance(HOUR - 1)
+  expect(files()).toHaveLength(1)
+  await clock.advance(MINUTE)
+  expect(files()).toEqual([after(0), after(1)])
+  const row = { origin: 'schedule', owner: 'a', bytes: 7, error: null }
+  expect(list(10)).toMatchObject([row, row])
+  expect(latest()).toMatchObject({ startedAt: Date.parse(START) + HOUR })
+  await stop(0)
+  await clock.advance(30 * MINUTE)
+  const second = await fixture.boot('b')
+  await clock.advance(20 * MINUTE)
+  expect(files()).toHaveLength(2)
+  // After an outage there is one.
+  await second.stop(0)
+  await clock.advance(5 * HOUR)
+  await fixture.boot('c')
+  await clock.advance(30 * MINUTE)
+  expect(files()).toHaveLength(3)
 })
 
-describe('A manual backup', () => {
-  test('is made at once, and the next of the schedule a period later', async () => {
-    await using fixture = createFixture()
-    const { makeNow, idle } = await fixture.boot('a')
-    await fixture.clock.advance(HOUR)
-    const noted: string[] = []
-    await makeNow((file) => noted.push(basename(file)))
-    await idle()
-    expect(noted).toEqual([named('11-22T06-12-38')])
-    expect(fixture.files()).toEqual([named('11-22T05-12-38'), ...noted])
-    await fixture.clock.advance(DAY - MINUTE)
-    expect(fixture.files()).toHaveLength(2)
-    await fixture.clock.advance(2 * MINUTE)
-    expect(fixture.files()).toHaveLength(3)
-  })
-
-  test('is a conflict during another one in any process, and within the same second', async () => {
-    await using fixture = createFixture({ enabled: false })
-    const quickly = await fixture.boot('a')
-    await quickly.makeNow()
-    await quickly.idle()
-    await expect(quickly.makeNow()).rejects.toMatchObject({ kind: 'conflict' })
-    await fixture.clock.advance(SECOND)
-
-    const slowly = await fixture.boot('b', hanging, { hangs: true })
-    await slowly.makeNow()
-    for (const { makeNow } of [quickly, slowly])
-      await expect(makeNow()).rejects.toMatchObject({ kind: 'conflict' })
-    expect(fixture.rows()).toMatchObject([{ error: null }, { owner: 'b', ended_at: null }])
-  })
-
-  test('is not begun when it cannot be noted', async () => {
-    await using fixture = createFixture({ enabled: false })
-    const { makeNow, idle } = await fixture.boot('a')
-    const refused = makeNow(() => {
-      throw new Error('no room for the note')
-    })
-    await expect(refused).rejects.toThrow('no room for the note')
-    await idle()
-    expect([fixture.rows(), fixture.files()]).toEqual([[], []])
-    await makeNow()
-    await idle()
-    expect(fixture.files()).toHaveLength(1)
-  })
+test('The schedule makes one when the clock was set back, and counts none of the future as the latest', async () => {
+  await using fixture = createFixture()
+  const { list, latest, metrics } = await fixture.boot('a')
+  expect(list(10)).toEqual([latest() ?? expect.unreachable()])
+  fixture.clock.jump(-30 * DAY)
+  expect([list(10), latest()]).toEqual([[], undefined])
+  expect(metrics()).toContain('gatehouse_backup_last_success_timestamp_seconds 0')
+  await fixture.clock.advance(2 * MINUTE)
+  expect(fixture.files()).toHaveLength(2)
+  await fixture.clock.advance(HOUR)
+  expect(fixture.files()).toHaveLength(3)
 })
 
-describe('The backup of a dead process', () => {
-  test('is closed and made again by another process', async () => {
-    await using fixture = createFixture()
-    await fixture.boot('dying', hanging, { hangs: true })
-    const other = await fixture.boot('other')
-    await fixture.clock.advance(MINUTE)
-    expect(fixture.rows()).toMatchObject([{ owner: 'dying', ended_at: null }])
-
-    await other.hearOfDeath('dying')
-
-    const error = 'interrupted: the process that made the backup stopped'
-    expect(fixture.rows()).toMatchObject([
-      { owner: 'dying', error },
-      { owner: 'other', error: null },
-    ])
-  })
-
-  test('counts as a success if its file exists', async () => {
-    await using fixture = createFixture()
-    const hangAtEnd: MakeArchive = (...args) => quick(...args).then(() => hanging(...args))
-    await fixture.boot('dying', hangAtEnd, { hangs: true })
-    const other = await fixture.boot('other')
-    await other.hearOfDeath('dying')
-    expect(fixture.rows()).toMatchObject([{ owner: 'dying', error: null }])
-    expect(other.latest()).toMatchObject({ owner: 'dying', bytes: 7 })
-  })
+test('The schedule makes each backup once with several processes', async () => {
+  await using fixture = createFixture()
+  await Promise.all(['a', 'b', 'c'].map((name) => fixture.boot(name)))
+  await fixture.clock.advance(3 * HOUR + MINUTE)
+  const files = fixture.rows().map(({ file }) => basename(file))
+  expect(files).toEqual([0, 1, 2, 3].map(after))
 })
 
-describe('A backup that fails', () => {
-  test('is logged and counted, and tried again after 15 minutes', async () => {
-    await using fixture = createFixture()
-    const { latest, metrics } = await fixture.boot('a', failing)
-    await fixture.clock.advance(14 * MINUTE)
-    expect(fixture.rows()).toHaveLength(1)
-    await fixture.clock.advance(2 * MINUTE)
+test('A manual backup is made at once, and the next of the schedule a period later', async () => {
+  await using fixture = createFixture()
+  const { makeNow, idle } = await fixture.boot('a')
+  await fixture.clock.advance(30 * MINUTE)
+  const noted: string[] = []
+  await makeNow((file) => noted.push(basename(file)))
+  await idle()
+  expect(noted).toEqual([named('11-22T05-42-38')])
+  expect(fixture.files()).toEqual([after(0), ...noted])
+  await fixture.clock.advance(HOUR - MINUTE)
+  expect(fixture.files()).toHaveLength(2)
+  await fixture.clock.advance(2 * MINUTE)
+  expect(fixture.files()).toHaveLength(3)
+})
 
-    expect(fixture.rows()).toMatchObject([{ error: 'no room' }, { error: 'no room' }])
-    expect(fixture.lines.filter((line) => line.includes('backup failed'))).toHaveLength(2)
-    expect(latest()).toBeUndefined()
-    expect(metrics()).toContain('gatehouse_backups_total{result="failure"} 2')
-    expect(metrics()).toContain('gatehouse_backup_last_success_timestamp_seconds 0')
-  })
+test('A manual backup is a conflict during another one in any process, and within the same second', async () => {
+  await using fixture = createFixture({ enabled: false })
+  const quickly = await fixture.boot('a')
+  await fixture.clock.advance(2 * HOUR)
+  expect(fixture.files()).toEqual([])
+  await quickly.makeNow()
+  await quickly.idle()
+  await expect(quickly.makeNow()).rejects.toMatchObject({ kind: 'conflict' })
+  await fixture.clock.advance(SECOND)
+  const slowly = await fixture.boot('b', hanging, { hangs: true })
+  await slowly.makeNow()
+  for (const { makeNow } of [quickly, slowly])
+    await expect(makeNow()).rejects.toMatchObject({ kind: 'conflict' })
+  expect(fixture.rows()).toMatchObject([{ error: null }, { owner: 'b', ended_at: null }])
+})
 
-  test('is tried again when the next is due if that is sooner', async () => {
-    await using fixture = createFixture({ everyMs: MINUTE })
-    await fixture.boot('a', failing)
-    await fixture.clock.advance(3 * MINUTE + SECOND)
-    expect(fixture.rows()).toHaveLength(4)
+test('A manual backup is not begun when it cannot be noted', async () => {
+  await using fixture = createFixture({ enabled: false })
+  const { makeNow, idle } = await fixture.boot('a')
+  const refused = makeNow(() => {
+    throw new Error('no room for the note')
   })
+  await expect(refused).rejects.toThrow('no room for the note')
+  await idle()
+  expect([fixture.rows(), fixture.files()]).toEqual([[], []])
+  await makeNow()
+  await idle()
+  expect(fixture.files()).toHaveLength(1)
+})
+
+test('The backup of a dead process is made again by another process, unless its file exists', async () => {
+  await using fixture = createFixture()
+  await fixture.boot('dying', hanging, { hangs: true })
+  const other = await fixture.boot('other')
+  await fixture.clock.advance(MINUTE)
+  expect(fixture.rows()).toMatchObject([{ owner: 'dying', ended_at: null }])
+  await other.hearOfDeath('dying')
+  const error = 'interrupted: the process that made the backup stopped'
+  expect(fixture.rows()).toMatchObject([
+    { owner: 'dying', error },
+    { owner: 'other', error: null },
+  ])
+  await using late = createFixture()
+  const hangAtEnd: MakeArchive = (...args) => quick(...args).then(() => hanging(...args))
+  await late.boot('dying', hangAtEnd, { hangs: true })
+  const next = await late.boot('other')
+  await next.hearOfDeath('dying')
+  expect(late.rows()).toMatchObject([{ owner: 'dying', error: null }])
+  expect(next.latest()).toMatchObject({ owner: 'dying', bytes: 7 })
+})
+
+test('A backup that fails is logged, counted and tried again after 15 minutes, or when the next is due', async () => {
+  await using fixture = createFixture()
+  const { latest, metrics, stop } = await fixture.boot('a', failing)
+  await fixture.clock.advance(14 * MINUTE)
+  expect(fixture.rows()).toHaveLength(1)
+  await fixture.clock.advance(2 * MINUTE)
+  expect(fixture.rows()).toMatchObject([{ error: 'no room' }, { error: 'no room' }])
+  expect(fixture.lines.filter((line) => line.includes('backup failed'))).toHaveLength(2)
+  expect(latest()).toBeUndefined()
+  expect(metrics()).toContain('gatehouse_backups_total{result="failure"} 2')
+  expect(metrics()).toContain('gatehouse_backup_last_success_timestamp_seconds 0')
+  await stop(0)
+  await using often = createFixture({ everyMs: MINUTE })
+  await often.boot('a', failing)
+  await often.clock.advance(3 * MINUTE + SECOND)
+  expect(often.rows()).toHaveLength(4)
 })
 
 test('A backup that was made but not stored is found good at the next check and counts once', async () => {
@@ -274,57 +242,45 @@ test('A backup that was made but not stored is found good at the next check and 
   expect(fixture.rows()).toMatchObject([{ ended_at: null, error: null }])
   expect(fixture.lines).toEqual([expect.stringContaining('backup schedule failed')])
   expect(process.metrics()).not.toContain('gatehouse_backups_total{result="success"} 1')
-
   client.run('DROP TRIGGER full')
   await fixture.clock.advance(MINUTE)
-
   expect(fixture.rows()).toMatchObject([{ ended_at: fixture.clock.now(), error: null }])
   expect(process.latest()).toMatchObject({ owner: 'a', bytes: 7 })
-  await fixture.clock.advance(HOUR)
+  await fixture.clock.advance(30 * MINUTE)
   expect(fixture.files()).toHaveLength(1)
   expect(process.metrics()).toContain('gatehouse_backups_total{result="success"} 1')
   expect(process.metrics()).toContain('gatehouse_backups_total{result="failure"} 0')
 })
 
-test('The newest archives of the schedule are kept, and foreign files stay', async () => {
+test('The newest archives of the schedule and the rows of kept files stay, and foreign files do', async () => {
   await using fixture = createFixture()
   const directory = join(fixture.dataDir, 'backups')
   mkdirSync(directory)
-  const others = [
-    'before-0004_x-2026-01-01T00-00-00-000Z-1.db',
-    named('01-01T00-00-00'),
-    'notes.txt',
-  ]
+  const copy = 'before-0004_x-2026-01-01T00-00-00-000Z-1.db'
+  const others = [copy, named('01-01T00-00-00'), 'notes.txt']
   for (const name of others) writeFileSync(join(directory, name), '')
-  const { metrics } = await fixture.boot('a')
-  await fixture.clock.advance(5 * DAY + HOUR)
-
-  const kept = [25, 26, 27].map((day) => named(`11-${day}T05-12-38`))
+  const { metrics, retention } = await fixture.boot('a')
+  await fixture.clock.advance(5 * HOUR + MINUTE)
+  const kept = [3, 4, 5].map(after)
   expect(fixture.files()).toEqual([...others, ...kept].toSorted())
   expect(metrics()).toContain('gatehouse_backups_total{result="success"} 6')
-  const last = Date.parse('2026-11-27T05:12:38Z') / SECOND
+  const last = (Date.parse(START) + 5 * HOUR) / SECOND
   expect(metrics()).toContain(`gatehouse_backup_last_success_timestamp_seconds ${last}`)
+  const sweep = (ms: number) =>
+    fixture.db.commit(() => retention.deleteSlice(fixture.clock.now() + ms, 500))
+  expect([await sweep(89 * DAY), await sweep(200 * DAY), await sweep(200 * DAY)]).toEqual([0, 3, 0])
+  expect(fixture.rows().map(({ file }) => basename(file))).toEqual(kept)
 })
 
 test('The new archive stays even if a clock that was ahead has dated others later', async () => {
   await using fixture = createFixture({ keep: 2 })
   await fixture.boot('a')
-  await fixture.clock.advance(2 * DAY + HOUR)
+  await fixture.clock.advance(2 * HOUR)
   fixture.clock.jump(-300 * DAY)
+  await fixture.clock.advance(MINUTE)
+  expect(fixture.files()).toEqual([named('01-26T07-13-38'), after(2)])
   await fixture.clock.advance(HOUR)
-  expect(fixture.files()).toEqual([named('01-28T06-13-38'), named('11-24T05-12-38')])
-  await fixture.clock.advance(DAY)
-  expect(fixture.files()).toEqual([named('01-28T06-13-38'), named('01-29T06-13-38')])
-})
-
-test('Rows are deleted after 90 days, except the last success and those of kept files', async () => {
-  await using fixture = createFixture({ keep: 2 })
-  const { retention } = await fixture.boot('a')
-  await fixture.clock.advance(4 * DAY + HOUR)
-  const sweep = (ms: number) =>
-    fixture.db.commit(() => retention.deleteSlice(fixture.clock.now() + ms, 500))
-  expect([await sweep(80 * DAY), await sweep(200 * DAY), await sweep(200 * DAY)]).toEqual([0, 3, 0])
-  expect(fixture.rows().map(({ file }) => basename(file))).toEqual(fixture.files())
+  expect(fixture.files()).toEqual([named('01-26T07-13-38'), named('01-26T08-13-38')])
 })
 
 test('A process that stops aborts its backup', async () => {
@@ -368,28 +324,25 @@ describe('An installation deletes only archives that it made itself', () => {
     writeFileSync(underWay, 'archive')
     const copy = join(home.path, 'copy')
     await restore(copy, file)
-
     const made = await makeTwo(copy, isShared ? directory : undefined)
-
     expect(readdirSync(directory)).toEqual(expect.arrayContaining([...EARLIER, basename(underWay)]))
     expect(made.map((row) => existsSync(row.file))).toEqual([true, false])
   })
 
-  test('after a restore in place', async () => {
-    using home = createHome()
-    const directory = join(home.dataDir, 'backups')
-    madeBefore(home, directory)
-    await home.restore((await home.backUp('a.tar.gz')).file)
-    await makeTwo(home.dataDir)
-    expect(readdirSync(directory).toSorted()).toEqual([...EARLIER, named('11-22T05-13-38')])
-  })
-
-  test.each([true, false])('in the current directory: %p', async (isCurrent) => {
-    using home = createHome()
-    const directory = join(home.path, 'archives')
-    madeBefore(home, directory)
-    await makeTwo(home.dataDir, isCurrent ? directory : undefined)
-    const expected = isCurrent ? [named('11-22T05-13-38')] : EARLIER
-    expect(readdirSync(directory).toSorted()).toEqual(expected)
+  test('in its current directory, but not after a restore in place', async () => {
+    const made = named('11-22T05-13-38')
+    for (const isCurrent of [true, false]) {
+      using home = createHome()
+      const directory = join(home.path, 'archives')
+      madeBefore(home, directory)
+      await makeTwo(home.dataDir, isCurrent ? directory : undefined)
+      expect(readdirSync(directory).toSorted()).toEqual(isCurrent ? [made] : EARLIER)
+    }
+    using restored = createHome()
+    const directory = join(restored.dataDir, 'backups')
+    madeBefore(restored, directory)
+    await restored.restore((await restored.backUp('a.tar.gz')).file)
+    await makeTwo(restored.dataDir)
+    expect(readdirSync(directory).toSorted()).toEqual([...EARLIER, made])
   })
 })

@@ -1,5 +1,6 @@
-import { afterEach, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { existsSync, renameSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { StorageError } from '../../../src/db/errors.ts'
 import { openDatabase } from '../../../src/db/open.ts'
 import { createDueLoop, MAX_SLEEP_MS } from '../../../src/platform/due/loop.ts'
@@ -12,25 +13,23 @@ interface Item extends Lane {
   id: number
   owner: string
 }
-
 type Queue = DueQueue<Item, string>
 
 interface Options {
   limits?: Partial<Queue['limits']>
   perform?: Queue['perform']
-  /** Of other processes. */
   alive?: string[]
 }
 
-const cleanups: (() => void)[] = []
-afterEach(() => {
-  for (const cleanup of cleanups.splice(0)) cleanup()
+const folders: Disposable[] = []
+afterAll(() => {
+  for (const folder of folders) folder[Symbol.dispose]()
 })
 
 /** A plain queue in a database with a loop on it, owned by the process `me`. */
 function createFixture({ limits, perform, alive: others = [] }: Options = {}) {
   const folder = temporaryFolder()
-  cleanups.push(() => folder[Symbol.dispose]())
+  folders.push(folder)
   const clock = createTestClock('2026-01-01T00:00:00Z')
   const db = openDatabase({ dataDir: folder.path, synchronous: 'full' })
   const all = <Row = Item>(sql: string, ...values: (string | number)[]) =>
@@ -39,32 +38,28 @@ function createFixture({ limits, perform, alive: others = [] }: Options = {}) {
     id INTEGER PRIMARY KEY, tenant TEXT, target TEXT, due INTEGER, state TEXT,
     owner TEXT, until INTEGER, outcome TEXT) STRICT`)
   const performed: number[] = []
-  const lines: string[] = []
   const alive = ['me', ...others]
-
   const lost = (now: number) =>
-    all<Item & { until: number }>(
-      "SELECT id, owner, until FROM items WHERE state = 'leased'",
-    ).filter(({ owner, until }) => !alive.includes(owner) || (until < now && owner !== 'me'))
+    all<Item & { until: number }>("SELECT * FROM items WHERE state = 'leased'").filter(
+      ({ owner, until }) => !alive.includes(owner) || (until < now && owner !== 'me'),
+    )
   const queue: Queue = {
     name: 'items',
     limits: { total: 100, perTenant: 100, perTarget: 100, perLane: 100, ...limits },
     longestMs: 1000,
     nextDueAt: () =>
-      all<{ due: number }>("SELECT due FROM items WHERE state = 'waiting' ORDER BY due LIMIT 1")[0]
-        ?.due,
+      all<{ due: number }>("SELECT due FROM items WHERE state = 'waiting' ORDER BY due")[0]?.due,
     promote: (now) =>
       all(
         `UPDATE items SET state = 'ready' WHERE id IN
           (SELECT id FROM items WHERE state = 'waiting' AND due <= ? LIMIT 50) RETURNING id`,
         now,
       ).length === 50,
-    nextLane: (after) =>
+    nextLane: ({ tenant, target } = { tenant: '', target: '' }) =>
       all<Lane>(
         `SELECT tenant, target FROM items WHERE state = 'ready' AND (tenant, target) > (?, ?)
           ORDER BY tenant, target LIMIT 1`,
-        after?.tenant ?? '',
-        after?.target ?? '',
+        ...[tenant, target],
       )[0],
     claim: ({ tenant, target }, limit, { owner, until }) =>
       all(
@@ -85,19 +80,15 @@ function createFixture({ limits, perform, alive: others = [] }: Options = {}) {
     },
     hasLost: ({ now }) => lost(now).length > 0,
     reclaim: ({ now }) => {
-      for (const { id } of lost(now))
-        all("UPDATE items SET state = 'ready', owner = NULL WHERE id = ?", id)
+      for (const { id } of lost(now)) all("UPDATE items SET state = 'ready' WHERE id = ?", id)
     },
   }
-
   const deathListeners: (() => void)[] = []
   const instances = {
-    self: 'me',
-    alive: () => alive,
+    ...{ self: 'me', alive: () => alive, start: async () => {}, stop: async () => {} },
     onDeath: (listener: () => void) => void deathListeners.push(listener),
-    start: async () => {},
-    stop: async () => {},
   }
+  const lines: string[] = []
   const write = (line: string) => void lines.push(line)
   const log = createLog({ level: 'debug', format: 'json', now: clock.now, write })
   const loop = createDueLoop({ queue, db, clock, log, instances })
@@ -126,12 +117,9 @@ function createFixture({ limits, perform, alive: others = [] }: Options = {}) {
     for (const listener of deathListeners) listener()
   }
   const count = (state: string) => all('SELECT 1 FROM items WHERE state = ?', state).length
-  const outcomes = () =>
-    all<{ outcome: string | null }>('SELECT outcome FROM items ORDER BY id').map((it) => it.outcome)
-  return {
-    ...{ clock, db, loop, queue, performed, lines },
-    ...{ add, start, begin, nudge, count, outcomes, die },
-  }
+  const outcomes = () => db.client.query('SELECT outcome FROM items ORDER BY id').values().flat()
+  const verbs = { add, start, begin, nudge, count, outcomes, die }
+  return { clock, db, loop, queue, performed, lines, ...verbs }
 }
 
 /** Items that end when the test says so. */
@@ -159,54 +147,36 @@ const breathe = async () => {
   for (let n = 0; n < 60; n++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-test('An item is performed when it is due', async () => {
-  const { clock, start, add, performed } = createFixture()
-  add(1, {}, 60_000)
-  await start()
-  await clock.advance(59_999)
-  expect(performed).toEqual([])
-  await clock.advance(1)
-  expect(performed).toEqual([1])
-})
-
-test('New work is found at once after a nudge, and within the longest sleep without', async () => {
-  const { clock, loop, start, add, performed } = createFixture()
-  await start()
-  add(1)
-  loop.nudge()
-  await loop.idle()
-  expect(performed).toEqual([1])
-
-  add(1)
-  await clock.advance(MAX_SLEEP_MS)
-  expect(performed).toEqual([1, 2])
-})
-
-test('An item that waits again is performed when it is due', async () => {
-  const { clock, db, start, add, performed, queue } = createFixture()
-  const again = clock.now() + 1234
+test('An item is performed when it is due, also if it waits again; an idle loop writes nothing', async () => {
+  const { clock, db, loop, start, add, performed, queue } = createFixture()
   const { settle } = queue
+  let again = 0
   queue.settle = (item, outcome) => {
     if (performed.length > 1) return settle(item, outcome)
+    again = clock.now() + 1234
     db.client.query("UPDATE items SET state = 'waiting', due = ? WHERE id = ?").run(again, item.id)
     return again
   }
-  add(1)
+  add(1, {}, 60_000)
   await start()
+  const size = () => Bun.file(`${db.file}-wal`).size
+  const before = size()
+  await clock.advance(59_999)
+  expect([performed, size()]).toEqual([[], before])
+  await clock.advance(1)
+  expect(performed).toEqual([1])
   await clock.advance(1233)
   expect(performed).toEqual([1])
   await clock.advance(1)
   expect(performed).toEqual([1, 1])
-})
-
-test('An idle loop writes nothing', async () => {
-  const { clock, start, add, db } = createFixture()
-  add(5, {}, 10_000_000)
-  await start()
-  const size = () => Bun.file(`${db.file}-wal`).size
-  const before = size()
-  await clock.advance(600_000)
-  expect(size()).toBe(before)
+  // New work is found at once after a nudge, and within the longest sleep without.
+  add(1)
+  loop.nudge()
+  await loop.idle()
+  expect(performed).toEqual([1, 1, 2])
+  add(1)
+  await clock.advance(MAX_SLEEP_MS)
+  expect(performed).toEqual([1, 1, 2, 3])
 })
 
 test.each([
@@ -216,44 +186,42 @@ test.each([
 ])('No more items are under way than %j allows', async (limits, expected) => {
   const gate = createGate()
   const { begin, add, count } = createFixture({ limits, perform: gate.perform })
-  add(20, { tenant: 'a', target: 'x' })
-  add(20, { tenant: 'b', target: 'y' })
+  add(10, { tenant: 'a', target: 'x' })
+  add(10, { tenant: 'b', target: 'y' })
   await begin()
   expect(gate.underWay()).toBe(expected)
-
   while (gate.underWay() > 0) await gate.release()
   expect(gate.most.underWay).toBe(expected)
-  expect(count('ended')).toBe(40)
+  expect(count('ended')).toBe(20)
 })
 
-test('Shared room is never used up by targets that never answer', async () => {
-  const { loop, begin, nudge, add, count } = createFixture({
-    limits: { total: 40, perTenant: 40, perTarget: 10, perLane: 10, isShared: true },
-    perform: ({ target }) => (target === 'well' ? Promise.resolve('done') : never()),
-  })
+test('Targets that never answer delay no other, nor use up shared room', async () => {
+  const perform: Queue['perform'] = ({ target }) =>
+    target === 'well' ? Promise.resolve('done') : never()
+  const own = createFixture({ limits: { perTarget: 5 }, perform })
+  own.add(100, { target: 'dead' })
+  own.add(30, { target: 'well' })
+  await own.begin()
+  expect([own.count('ended'), own.loop.inFlight()]).toEqual([30, 5])
+  const limits = { total: 40, perTenant: 40, perTarget: 10, perLane: 10, isShared: true }
+  const shared = createFixture({ limits, perform })
   for (const tenant of ['a', 'b', 'c', 'd'])
-    for (const target of ['p', 'q', 'r', 's']) add(20, { tenant, target: `${tenant}${target}` })
-  await begin()
-  expect(loop.inFlight()).toBeGreaterThanOrEqual(16)
-  expect(loop.inFlight()).toBeLessThan(40)
-
-  add(30, { tenant: 'e', target: 'well' })
-  await nudge()
-  expect(count('ended')).toBe(30)
+    for (const target of ['p', 'q', 'r', 's'])
+      shared.add(20, { tenant, target: `${tenant}${target}` })
+  await shared.begin()
+  expect(shared.loop.inFlight()).toBe(30)
+  shared.add(30, { tenant: 'e', target: 'well' })
+  await shared.nudge()
+  expect(shared.count('ended')).toBe(30)
+  // A lane has at least an eighth of what its tenant could use, which is half of all.
+  const eighth = { total: 64, perTenant: 64, perTarget: 64, perLane: 4, isShared: true }
+  const lanes = createFixture({ limits: eighth, perform: never })
+  lanes.add(10)
+  await lanes.begin()
+  expect(lanes.loop.inFlight()).toBe(4)
 })
 
-test('A target that never answers delays no other target', async () => {
-  const { loop, begin, add, count } = createFixture({
-    limits: { perTarget: 5 },
-    perform: ({ target }) => (target === 'dead' ? never() : Promise.resolve('done')),
-  })
-  add(200, { target: 'dead' })
-  add(30, { target: 'well' })
-  await begin()
-  expect([count('ended'), loop.inFlight()]).toEqual([30, 5])
-})
-
-/** How many items of each tenant and target have started. */
+/** How many items of each tenant or target have started. */
 const startedIn = ({ db }: ReturnType<typeof createFixture>, by: 'tenant' | 'target') =>
   Object.fromEntries(
     db.client
@@ -261,45 +229,39 @@ const startedIn = ({ db }: ReturnType<typeof createFixture>, by: 'tenant' | 'tar
       .values(),
   )
 
-test('A tenant with many targets leaves room for one with a single item', async () => {
-  const fixture = createFixture({ limits: { total: 20, perTenant: 15 }, perform: never })
-  for (let n = 0; n < 200; n++) fixture.add(1, { tenant: 'big', target: `h${n}` })
-  fixture.add(1, { tenant: 'small', target: 'z' })
-  await fixture.begin()
-  expect(startedIn(fixture, 'tenant')).toMatchObject({ small: 1 })
+test('A tenant with many items leaves room for one with a single item, also at the same target', async () => {
+  const wide = createFixture({ limits: { total: 20, perTenant: 15 }, perform: never })
+  for (let n = 0; n < 100; n++) wide.add(1, { tenant: 'big', target: `h${n}` })
+  wide.add(1, { tenant: 'small', target: 'z' })
+  await wide.begin()
+  expect(startedIn(wide, 'tenant')).toMatchObject({ small: 1 })
+  const narrow = createFixture({ limits: { perTarget: 10, perLane: 8 }, perform: never })
+  narrow.add(50, { tenant: 'big' })
+  narrow.add(1, { tenant: 'small' })
+  await narrow.begin()
+  expect(startedIn(narrow, 'tenant')).toEqual({ big: 8, small: 1 })
 })
 
-test('A tenant cannot use up a target that others use too', async () => {
-  const fixture = createFixture({ limits: { perTarget: 10, perLane: 8 }, perform: never })
-  fixture.add(50, { tenant: 'big' })
-  fixture.add(1, { tenant: 'small' })
-  await fixture.begin()
-  expect(startedIn(fixture, 'tenant')).toEqual({ big: 8, small: 1 })
-})
-
-test('Lanes take turns: a long one does not run before the short ones', async () => {
+test('Lanes take turns, also for slots that become free one by one', async () => {
   const gate = createGate()
   const fixture = createFixture({ limits: { total: 4, perTarget: 2 }, perform: gate.perform })
   for (const target of ['a', 'b', 'c', 'd']) fixture.add(6, { target })
   await fixture.begin()
   await gate.release()
   expect(startedIn(fixture, 'target')).toEqual({ a: 2, b: 2, c: 2, d: 2 })
-})
-
-test('Slots that become free one by one go to the waiting lanes in turn', async () => {
-  const gate = createGate()
+  const single = createGate()
   const order: string[] = []
   const { begin, add } = createFixture({
     limits: { perTarget: 2, perLane: 2 },
     perform: ({ tenant }) => {
       order.push(tenant)
-      return gate.perform()
+      return single.perform()
     },
   })
   add(50, { tenant: 'big' })
   add(3, { tenant: 'small' })
   await begin()
-  for (let n = 0; n < 6; n++) await gate.release(1)
+  for (let n = 0; n < 6; n++) await single.release(1)
   expect(order.slice(0, 2)).toEqual(['big', 'big'])
   expect(order.slice(2, 8).filter((tenant) => tenant === 'small')).toHaveLength(3)
 })
@@ -319,53 +281,36 @@ test('Outcomes of one turn share one commit', async () => {
   expect(seen).toEqual(new Set([0, 10]))
 })
 
-test.each([
-  ['rejects', () => Promise.reject(new Error('a bug'))],
-  [
-    'throws',
-    () => {
-      throw new Error('a bug')
-    },
-  ],
-] as [string, Queue['perform']][])(
-  'An item whose work %s is settled as broken, and the loop goes on',
-  async (_, broken) => {
-    const { loop, start, nudge, add, outcomes, lines, queue } = createFixture()
-    const { perform } = queue
-    queue.perform = broken
-    add(2)
-    await start()
-    queue.perform = perform
-    add(1)
-    await nudge()
-    expect(outcomes()).toEqual(['broken', 'broken', 'done'])
-    expect(loop.inFlight()).toBe(0)
-    expect(lines.join()).toContain('a bug')
-  },
-)
-
-test('An outcome that cannot be settled is settled as broken, once', async () => {
-  const { start, nudge, add, outcomes, lines, queue } = createFixture()
-  const { settle } = queue
-  const tried: string[] = []
-  queue.settle = (item, outcome) => {
-    tried.push(outcome)
-    if (item.id === 1 || outcome === 'done') throw new TypeError('a bug in the books')
-    return settle(item, outcome)
+test('Work that rejects or throws, and outcomes that cannot be settled, are settled as broken, once', async () => {
+  const { loop, start, nudge, add, outcomes, lines, queue } = createFixture()
+  const { perform, settle } = queue
+  const bug = new TypeError('a bug')
+  queue.perform = ({ id }) => {
+    if (id === 1) throw bug
+    return Promise.reject(bug)
   }
   add(2)
   await start()
-
+  expect(outcomes()).toEqual(['broken', 'broken'])
+  queue.perform = perform
+  const tried: string[] = []
+  queue.settle = (item, outcome) => {
+    tried.push(outcome)
+    if (item.id === 3 || outcome === 'done') throw new TypeError('a bug in the books')
+    return settle(item, outcome)
+  }
+  add(2)
+  await nudge()
   expect(tried.toSorted()).toEqual(['broken', 'broken', 'done', 'done'])
-  expect(outcomes()).toEqual([null, 'broken'])
-  expect(lines.join()).toContain('a bug in the books')
   queue.settle = settle
   add(1)
   await nudge()
-  expect(outcomes()).toEqual([null, 'broken', 'done'])
+  expect(outcomes()).toEqual(['broken', 'broken', null, 'broken', 'done'])
+  expect(loop.inFlight()).toBe(0)
+  for (const text of ['a bug"', 'a bug in the books']) expect(lines.join()).toContain(text)
 })
 
-test('Outcomes that the disk refuses are stored later, and the failure is logged once', async () => {
+test('Outcomes that the disk refuses are stored later, logged once, and such claims take up no room', async () => {
   const { clock, begin, add, count, queue, lines } = createFixture()
   const { settle } = queue
   queue.settle = () => {
@@ -377,32 +322,28 @@ test('Outcomes that the disk refuses are stored later, and the failure is logged
   expect(count('ended')).toBe(0)
   expect(lines.filter((line) => line.includes('"level":"error"'))).toHaveLength(1)
   expect(lines.length).toBeLessThan(40)
-
   queue.settle = settle
   await clock.advance(1000)
   expect(count('ended')).toBe(30)
   expect(lines.filter((line) => line.includes('works again'))).toHaveLength(1)
-})
-
-test('A claim that cannot be committed takes up no room', async () => {
-  const { clock, loop, begin, add, count, queue } = createFixture({ limits: { total: 2 } })
-  const { claim } = queue
+  const other = createFixture({ limits: { total: 2 } })
+  const { claim } = other.queue
   let failures = 5
-  queue.claim = (...args) => {
+  other.queue.claim = (...args) => {
     const items = claim(...args)
     if (failures-- > 0) throw new StorageError('the disk is full')
     return items
   }
-  add(6)
-  await begin()
-  expect(loop.inFlight()).toBe(0)
-  await clock.advance(10_000)
-  expect(count('ended')).toBe(6)
+  other.add(6)
+  await other.begin()
+  expect(other.loop.inFlight()).toBe(0)
+  await other.clock.advance(10_000)
+  expect(other.count('ended')).toBe(6)
 })
 
 test('An item that is leased while the database is lost is not performed, and ends when it is back', async () => {
   const { clock, db, begin, add, count, performed, lines, queue } = createFixture()
-  const folder = db.file.replace(/\/[^/]+$/, '')
+  const folder = dirname(db.file)
   const away = `${folder}.away`
   const { claim } = queue
   queue.claim = (...args) => {
@@ -414,7 +355,6 @@ test('An item that is leased while the database is lost is not performed, and en
   queue.claim = claim
   await clock.advance(5000)
   expect(performed).toEqual([])
-
   renameSync(away, folder)
   await clock.advance(5000)
   expect(performed).toEqual([])
@@ -422,41 +362,32 @@ test('An item that is leased while the database is lost is not performed, and en
   expect(lines).toEqual([])
 })
 
-test('Leases of a dead process are taken back, those of a living one are not', async () => {
-  const { clock, db, loop, start, add, performed, die } = createFixture({ alive: ['other'] })
-  add(2, {}, 999_999)
-  const until = clock.now() + 10_000_000
-  db.client.query("UPDATE items SET state = 'leased', owner = 'other', until = ?").run(until)
-  await start()
-  await clock.advance(60_000)
-  expect(performed).toEqual([])
-
-  die('other')
-  await loop.idle()
-  expect(performed).toEqual([1, 2])
-})
-
-test('An expired lease is taken from another process, never from our own when the clock jumps', async () => {
-  const { clock, begin, add, db, performed } = createFixture({ alive: ['other'], perform: never })
-  add(2)
-  const until = clock.now() + 1000
-  db.client
-    .query("UPDATE items SET state = 'leased', owner = 'other', until = ? WHERE id = 1")
-    .run(until)
+test('Leases of a dead process are taken back, and expired ones, but never our own', async () => {
+  const { clock, db, begin, add, performed, die } = createFixture({
+    alive: ['other', 'late'],
+    perform: never,
+  })
+  add(3)
+  const lease = db.client.query(
+    "UPDATE items SET state = 'leased', owner = ?, until = ? WHERE id = ?",
+  )
+  lease.run('late', clock.now() + 1000, 1)
+  lease.run('other', clock.now() + 1e12, 2)
   await begin()
-  expect(performed).toEqual([2])
-
+  expect(performed).toEqual([3])
   clock.jump(86_400_000)
   await clock.advance(MAX_SLEEP_MS)
-  expect(performed).toEqual([2, 1])
+  expect(performed).toEqual([3, 1])
+  die('other')
+  await breathe()
+  expect(performed).toEqual([3, 1, 2])
 })
 
-test('Stopping claims nothing more and waits for items under way', async () => {
+test('Stopping claims nothing more, waits for items under way and aborts them after the grace period', async () => {
   const gate = createGate()
   const { loop, begin, add, count } = createFixture({ limits: { total: 3 }, perform: gate.perform })
   add(9)
   await begin()
-
   let isStopped = false
   const stopping = loop.stop(25_000).then(() => {
     isStopped = true
@@ -466,17 +397,15 @@ test('Stopping claims nothing more and waits for items under way', async () => {
   await gate.release()
   await stopping
   expect([count('ended'), count('leased'), count('ready')]).toEqual([3, 0, 6])
-})
-
-test('After the grace period items under way are aborted, and their outcomes stored', async () => {
-  const { clock, loop, begin, add, outcomes } = createFixture({
-    perform: (_, signal) =>
-      new Promise((resolve) => signal.addEventListener('abort', () => resolve('cut short'))),
-  })
-  add(1)
-  await begin()
-  const stopping = loop.stop(25_000)
-  await clock.advance(25_000)
-  await stopping
-  expect(outcomes()).toEqual(['cut short'])
+  const perform: Queue['perform'] = (_, signal) =>
+    new Promise((resolve) => signal.addEventListener('abort', () => resolve('cut short')))
+  const late = createFixture({ perform })
+  late.add(1)
+  await late.begin()
+  const stopped = late.loop.stop(25_000)
+  await late.clock.advance(24_999)
+  expect(late.outcomes()).toEqual([null])
+  await late.clock.advance(1)
+  await stopped
+  expect(late.outcomes()).toEqual(['cut short'])
 })

@@ -1,10 +1,7 @@
 import { afterAll } from 'bun:test'
 import net, { type AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { migrations } from '../../../drizzle/index.ts'
-import { migrate } from '../../../src/db/migrate.ts'
-import { openDatabase } from '../../../src/db/open.ts'
+import { databaseExists, openDatabase } from '../../../src/db/open.ts'
 import { createInstances } from '../../../src/platform/instances.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { createMail, type NewMail } from '../../../src/platform/mail/index.ts'
@@ -16,6 +13,7 @@ import { createTestClock } from '../../support/clock.ts'
 import { testConfig } from '../../support/config.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { startMailServer } from '../../support/mail-server.ts'
+import { addMigratedDatabase } from '../../support/template.ts'
 
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
@@ -24,9 +22,8 @@ export const DAY = 24 * HOUR
 
 /** The code that most letters of these tests carry. */
 export const CODE = '481516'
-const START = '2026-03-01T12:00:00.000Z'
 
-export interface MailOptions {
+interface MailOptions {
   dataDir: string
   /** Without one, mails are kept. */
   smtpUrl?: string
@@ -39,48 +36,30 @@ export interface MailOptions {
   othersRun?: boolean
 }
 
-export type Fixture = Awaited<ReturnType<typeof openMail>>
-
 /** Mail on a data directory, real but for its clock. */
 export async function openMail(options: MailOptions) {
-  const { dataDir, pid = 1, othersRun = false } = options
-  const clock = createTestClock(options.start ?? START)
+  const { dataDir, smtpUrl, ca, pid = 1, othersRun = false } = options
+  const clock = createTestClock(options.start ?? '2026-03-01T12:00:00.000Z')
   const lines: string[] = []
-  const log = createLog({
-    level: 'debug',
-    format: 'json',
-    now: clock.now,
-    write: (line) => lines.push(line),
-  })
+  const write = (line: string) => void lines.push(line)
+  const log = createLog({ level: 'debug', format: 'json', now: clock.now, write })
+  if (!databaseExists(dataDir)) addMigratedDatabase(dataDir)
   const db = openDatabase({ dataDir, synchronous: 'full' })
-  const backupDir = join(dataDir, 'backups')
-  migrate(db.client, { migrations, backupDir, appVersion: 'test', now: 0 })
   const sealing = createSealing(await openKeyRing({ db, clock, dataDir }))
   const process = { version: 'test', host: 'test', pid, isRunning: () => othersRun }
   const instances = createInstances({ db, clock, process })
   const metrics = createMetrics()
   const retention = createRetention({ db, clock, log })
-  const { smtpUrl, from = 'Gatehouse <gate@example.org>', ca } = options
-  const config = {
-    ...testConfig(),
-    mail: smtpUrl ? { smtpUrl, from } : { smtpUrl, from: undefined },
-  }
+  const { from = 'Gatehouse <gate@example.org>' } = options
+  const mailConfig = smtpUrl ? { smtpUrl, from } : { smtpUrl, from: undefined }
+  const config = { ...testConfig(), mail: mailConfig }
   const mail = createMail({ db, clock, log, sealing, instances, metrics, config, ca })
   retention.add(...mail.retention)
   clock.settled = mail.idle
 
-  async function start() {
-    await instances.start()
-    await mail.start()
-    await mail.idle()
-  }
-
   /** A letter as gate writes them, unless told otherwise. */
   const letterTo = (recipient: string, fields: Partial<NewMail> = {}): NewMail => ({
-    tenantId: null,
-    about: null,
-    kind: 'verification',
-    recipient,
+    ...{ tenantId: null, about: null, kind: 'verification', recipient },
     subject: 'Confirm your address',
     text: `Your code is ${CODE}.`,
     html: `<p>Your code is <b>${CODE}</b>.</p>`,
@@ -88,11 +67,10 @@ export async function openMail(options: MailOptions) {
     ...fields,
   })
 
-  /** Resolves with its id once the mail is written down. */
-  const post = (recipient = 'ada@example.com', fields: Partial<NewMail> = {}) =>
+  /** Resolves with its id once the mail is stored. */
+  const post = (recipient = 'ada@example.com', fields?: Partial<NewMail>) =>
     db.commit(() => mail.post(letterTo(recipient, fields), clock.now()))
 
-  /** Resolves once it was tried. */
   async function send(recipient?: string, fields?: Partial<NewMail>) {
     const id = await post(recipient, fields)
     await mail.idle()
@@ -102,10 +80,8 @@ export async function openMail(options: MailOptions) {
   const read = (id: string) => mail.outbox.read('all', id)
 
   function tenant(id: string) {
-    db.client.run(
-      "INSERT INTO tenants (id, name, plan, status, created_at, updated_at) VALUES (?, ?, 'free', 'active', 0, 0)",
-      [id, id],
-    )
+    const insert = "INSERT INTO tenants VALUES (?1, ?1, 'free', 'active', NULL, 0, 0)"
+    db.client.query(insert).run(id)
     return id
   }
 
@@ -131,17 +107,16 @@ export async function openMail(options: MailOptions) {
     db.close()
   }
 
-  await start()
-  return {
-    ...{ mail, db, clock, retention, metrics, log: lines },
-    ...{ post, send, read, tenant, letterTo, advanceWaiting, stop },
-    [Symbol.asyncDispose]: stop,
-  }
+  await instances.start()
+  await mail.start()
+  await mail.idle()
+  const parts = { mail, db, clock, retention, metrics, log: lines }
+  const verbs = { post, send, read, tenant, letterTo, advanceWaiting, stop }
+  return { ...parts, ...verbs, [Symbol.asyncDispose]: stop }
 }
 
 type Options = Omit<MailOptions, 'dataDir'>
 
-/** Mail on a data directory of its own. */
 export async function newMail(options: Options = {}) {
   const folder = temporaryFolder()
   const fixture = await openMail({ ...options, dataDir: folder.path })
@@ -152,16 +127,13 @@ export async function newMail(options: Options = {}) {
   return { ...fixture, dataDir: folder.path, stop, [Symbol.asyncDispose]: stop }
 }
 
-/** Mail without a server, opened once for a test file. */
-export async function useMail() {
-  const fixture = await newMail()
-  afterAll(fixture.stop)
-  return fixture
-}
+/** Mail with a server, which takes every mail unless told otherwise. */
+export const newMailAndServer = async (options?: Options) =>
+  withServer(await startMailServer(), options)
 
-/** Mail with a server that takes every mail unless told otherwise. */
-export async function newMailAndServer(options: Options = {}) {
-  const server = await startMailServer()
+export const newMailAndSilence = async () => withServer(await startOddServer(() => {}))
+
+async function withServer<T extends { url: string } & AsyncDisposable>(server: T, options = {}) {
   const fixture = await newMail({ smtpUrl: server.url, ...options })
   async function stop() {
     await fixture.stop()
@@ -170,7 +142,12 @@ export async function newMailAndServer(options: Options = {}) {
   return { ...fixture, server, stop, [Symbol.asyncDispose]: stop }
 }
 
-/** A server that does what no mail server should. */
+export async function opened<T extends { stop: () => Promise<void> }>(mail: Promise<T>) {
+  const fixture = await mail
+  afterAll(fixture.stop)
+  return fixture
+}
+
 export async function startOddServer(behave: (socket: net.Socket, connection: number) => void) {
   const sockets = new Set<net.Socket>()
   const arrivals: (() => void)[] = []
@@ -184,23 +161,22 @@ export async function startOddServer(behave: (socket: net.Socket, connection: nu
     for (const tell of arrivals.splice(0)) tell()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-
+  const hangUp = () => {
+    for (const socket of sockets) socket.destroy()
+  }
   return {
-    url: `smtp://127.0.0.1:${port}`,
-    /** Resolves when somebody has connected the next time. */
+    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Resolves with the next connection. */
     arrived: () => new Promise<void>((resolve) => void arrivals.push(resolve)),
-    hangUp: () => {
-      for (const socket of sockets) socket.destroy()
-    },
+    hangUp,
     [Symbol.asyncDispose]: async () => {
-      for (const socket of sockets) socket.destroy()
+      hangUp()
       await new Promise<void>((resolve) => server.close(() => resolve()))
     },
   }
 }
 
-/** A server that speaks SMTP, and answers who the recipient is only when told to go on. */
+/** A server that speaks SMTP, and answers for the recipient only when told to go on. */
 export async function startHesitantServer(answer: string) {
   const asked = Promise.withResolvers<void>()
   const told = Promise.withResolvers<void>()

@@ -15,8 +15,7 @@ export const JOBS = '/v1/clockwork/jobs'
 export const ENDPOINTS = '/v1/relay/endpoints'
 export const IDENTITIES = '/v1/gate/identities'
 
-/** When tests begin, and the start of the month after it. */
-export const START = '2026-03-31T23:00:00.000Z'
+export const START = '2026-03-31T23:58:00.000Z'
 export const NEXT_MONTH = Date.parse('2026-04-01T00:00:00.000Z')
 
 export type Metered = Awaited<ReturnType<typeof bootMetered>>
@@ -25,7 +24,6 @@ export type Tenant = Awaited<ReturnType<Metered['newTenant']>>
 type Client = ReturnType<TestApp['client']> & { key: string }
 type Clients = Record<'gate' | 'clockwork' | 'passepartout' | 'relay', Client>
 
-/** The settings of metering by their short names. */
 export const flagsOf = (prices: Prices) => ({
   'metering-free-requests': `${prices.free ?? 0}`,
   'metering-overage-price-cents': `${prices.cents ?? 0}`,
@@ -52,7 +50,6 @@ export async function bootMetered(prices: Prices) {
   const app = await bootTestApp({ start: START, flags: flagsOf(prices) })
   const { keys, metering, tenants } = app.platform
 
-  /** A tenant on a plan with a key for each engine. */
   async function newTenant(plan: Plan) {
     const { id, key: newKey } = await app.tenant('Acme', plan)
     await app.passepartout.bots.enable(ACTOR, { tenantId: id, environment: 'test' })
@@ -72,7 +69,6 @@ export async function bootMetered(prices: Prices) {
       read: async (times = 1) => {
         for (let n = 0; n < times; n++) await clients.clockwork.get(JOBS)
       },
-      /** The status of the answer to a call that makes something new. */
       make: async (name = 'an event') => (await (CREATING[name] as Creating).send(clients)).status,
       change: (change: Parameters<typeof tenants.change>[2]) => tenants.change(ACTOR, id, change),
       suspend: (reason: 'billing' | 'renewal' = 'billing') => tenants.suspend(ACTOR, id, reason),
@@ -110,51 +106,39 @@ interface Creating {
   send: (clients: Clients) => Promise<Answer>
 }
 
+const plain = (status: number, send: Creating['send']): Creating => ({
+  status,
+  shape: 'plain',
+  send,
+})
+const coded = (status: number, send: Creating['send']): Creating => ({
+  status,
+  shape: 'coded',
+  send,
+})
+
 export const EVENT = { event_type: 'order.paid', payload: {} }
 const target = { url: 'http://127.0.0.1:9/hook', method: 'POST' }
+const CRON = { name: 'tick', schedule: '0 0 1 1 *', ...target }
+const DELAYED = { name: 'once', run_at: '2026-04-02T00:00:00Z', ...target }
 let people = 0
 export const newPerson = () => ({
   schema_id: 'user',
   traits: { email: `ada${people++}@example.com` },
 })
+const flow = (kind: string) => plain(200, ({ gate }) => gate.get(`/v1/gate/auth/${kind}`))
+const tokenBy = (gate: Client) =>
+  gate.post('/v1/gate/tokens', { api_key: gate.key, subject: 'someone' })
 
-/** Every call that makes something new. */
 export const CREATING: Record<string, Creating> = {
-  'an event': { status: 202, shape: 'coded', send: ({ relay }) => relay.post(MESSAGES, EVENT) },
-  'a messenger sign-in': {
-    status: 200,
-    shape: 'coded',
-    send: ({ passepartout }) => passepartout.post('/v1/passepartout/login/start', {}),
-  },
-  'an identity': {
-    status: 201,
-    shape: 'plain',
-    send: ({ gate }) => gate.post(IDENTITIES, newPerson()),
-  },
-  'an access token': {
-    status: 200,
-    shape: 'coded',
-    send: ({ gate }) => gate.post('/v1/gate/tokens', { api_key: gate.key, subject: 'someone' }),
-  },
-  ...Object.fromEntries(
-    ['login', 'registration', 'recovery', 'verification'].map((kind): [string, Creating] => [
-      `a ${kind} flow`,
-      { status: 200, shape: 'plain', send: ({ gate }) => gate.get(`/v1/gate/auth/${kind}`) },
-    ]),
+  'an event': coded(202, ({ relay }) => relay.post(MESSAGES, EVENT)),
+  'a messenger sign-in': coded(200, (by) =>
+    by.passepartout.post('/v1/passepartout/login/start', {}),
   ),
-  'a cron job': {
-    status: 201,
-    shape: 'plain',
-    send: ({ clockwork }) =>
-      clockwork.post(JOBS, { name: 'tick', schedule: '0 0 1 1 *', ...target }),
-  },
-  'a delayed job': {
-    status: 201,
-    shape: 'plain',
-    send: ({ clockwork }) =>
-      clockwork.post('/v1/clockwork/delayed', {
-        ...{ name: 'once', run_at: '2026-04-02T00:00:00Z' },
-        ...target,
-      }),
-  },
+  'an identity': plain(201, ({ gate }) => gate.post(IDENTITIES, newPerson())),
+  'an access token': coded(200, ({ gate }) => tokenBy(gate)),
+  ...{ 'a login flow': flow('login'), 'a registration flow': flow('registration') },
+  ...{ 'a recovery flow': flow('recovery'), 'a verification flow': flow('verification') },
+  'a cron job': plain(201, ({ clockwork }) => clockwork.post(JOBS, CRON)),
+  'a delayed job': plain(201, (by) => by.clockwork.post('/v1/clockwork/delayed', DELAYED)),
 }

@@ -1,10 +1,9 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { bootMetered, ENDPOINTS, MESSAGES, NEXT_MONTH, type Tenant, useMetered } from './fixture.ts'
 
 const fixture = await useMetered({ free: 10, cents: 1, cap: 4 })
 const { db, metering, neighbour, newTenant } = fixture
 
-/** Notices in the audit log. */
 const audited = ({ id }: Tenant, client = db.client) =>
   client
     .query<{ detail: string; actor_kind: string }, [string]>(
@@ -26,111 +25,89 @@ const messagesOf = async ({ relay, usage }: Tenant) => {
   return (await relay.get(MESSAGES)).body.data
 }
 
-describe('a tenant is notified', () => {
-  test('at 50, 80 and 100 % of its allowance, once each, by the audit log and an event', async () => {
-    const tenant = await newTenant('free')
-    await readEach(tenant, 4)
-    expect(audited(tenant)).toEqual([])
-    await readEach(tenant, 8)
-    const notice = { month: '2026-03', measure: 'allowance' }
-    const steps = [50, 80, 100].map((percent) => ({ percent, used: percent / 10 }))
-    const by = { limit: 10, by: 'system' }
-    expect(audited(tenant)).toEqual(steps.map((step) => ({ ...notice, ...step, ...by })))
-    const event = { limit_requests: 10, cost_cents: 0, resets_at: '2026-04-01T00:00:00.000Z' }
-    const messages = await messagesOf(tenant)
-    const payloads = []
-    for (const { id } of messages.toReversed())
-      payloads.push((await tenant.relay.get(`${MESSAGES}/${id}`)).body.payload)
-    expect(payloads).toEqual(
-      steps.map(({ percent, used }) => ({ ...notice, percent, used_requests: used, ...event })),
-    )
-    expect((await tenant.usage()).notified).toEqual({ allowance: 100, spend_cap: 0 })
-  })
-
-  test('of the highest share if several are passed at once', async () => {
-    const tenant = await newTenant('free')
-    await tenant.read(10)
-    await tenant.usage()
-    expect(audited(tenant)).toMatchObject([{ percent: 100 }])
-  })
-
-  test('again in the next month', async () => {
-    await using own = await bootMetered({ free: 2 })
-    const tenant = await own.newTenant('free')
-    await readEach(tenant, 1)
-    await own.clock.advanceTo(NEXT_MONTH)
-    await readEach(tenant, 1)
-    expect(audited(tenant, own.db.client)).toMatchObject([
-      { month: '2026-03', percent: 50 },
-      { month: '2026-04', percent: 50 },
-    ])
-  })
-
-  test('of its spend cap, and again on the way to a higher one', async () => {
-    const tenant = await newTenant('metered')
-    await readEach(tenant, 14)
-    await tenant.change({ spendCapCents: 10 })
-    await readEach(tenant, 4)
-    const measure = 'spend_cap'
-    expect(audited(tenant).filter((notice) => notice.measure === measure)).toMatchObject([
-      { measure, percent: 50, used: 2, limit: 4 },
-      { measure, percent: 100, used: 4, limit: 4 },
-      { measure, percent: 80, used: 8, limit: 10 },
-    ])
-  })
-
-  test('of no share twice, although the plan was unlimited meanwhile', async () => {
-    const tenant = await newTenant('free')
-    await tenant.read(10)
-    await tenant.usage()
-    for (const plan of ['unlimited', 'metered'] as const) {
-      await tenant.change({ plan })
-      await readEach(tenant, 1)
-    }
-    expect(audited(tenant)).toMatchObject([{ measure: 'allowance', percent: 100 }])
-    expect((await tenant.usage()).notified.allowance).toBe(100)
-  })
-
-  test('of nothing on an unlimited plan, nor of an allowance of 0', async () => {
-    await using own = await bootMetered({})
-    for (const plan of ['unlimited', 'free'] as const) {
-      const tenant = await own.newTenant(plan)
-      await readEach(tenant, 3)
-      expect(audited(tenant, own.db.client)).toEqual([])
-    }
-  })
-
-  test('once, whichever process counts', async () => {
-    const tenant = await newTenant('free')
-    const prices = { free: 10, cents: 1, cap: 4 }
-    const others = [neighbour(prices), neighbour(prices)]
-    for (let n = 0; n < 10; n++) {
-      for (const { answered } of others) answered(tenant.relay)
-      await Promise.all(others.map(({ metering }) => metering.flush()))
-    }
-    expect(audited(tenant).map(({ percent }) => percent)).toEqual([50, 80, 100])
-    expect((await metering.usageOf(tenant.id)).requests).toBe(20)
-  })
-
-  test('by no event if half of it cannot be stored', async () => {
-    await using own = await bootMetered({ free: 2 })
-    own.db.client.run(`CREATE TRIGGER full BEFORE INSERT ON relay_event_types
-      BEGIN SELECT raise(abort, 'no'); END`)
-    const tenant = await own.newTenant('free')
-    await readEach(tenant, 1)
-    expect(await messagesOf(tenant)).toEqual([])
-  })
+test('A tenant is notified at 50, 80 and 100 % of its allowance, once each, by the audit log and an event', async () => {
+  const tenant = await newTenant('free')
+  await readEach(tenant, 4)
+  expect(audited(tenant)).toEqual([])
+  await readEach(tenant, 8)
+  const notice = { month: '2026-03', measure: 'allowance' }
+  const steps = [50, 80, 100].map((percent) => ({ percent, used: percent / 10 }))
+  const by = { limit: 10, by: 'system' }
+  expect(audited(tenant)).toEqual(steps.map((step) => ({ ...notice, ...step, ...by })))
+  const event = { limit_requests: 10, cost_cents: 0, resets_at: '2026-04-01T00:00:00.000Z' }
+  const messages = await messagesOf(tenant)
+  const payloads = []
+  for (const { id } of messages.toReversed())
+    payloads.push((await tenant.relay.get(`${MESSAGES}/${id}`)).body.payload)
+  expect(payloads).toEqual(
+    steps.map(({ percent, used }) => ({ ...notice, percent, used_requests: used, ...event })),
+  )
+  expect((await tenant.usage()).notified).toEqual({ allowance: 100, spend_cap: 0 })
 })
 
-test('endpoints that ask for it by name get the event; others may be those of customers', async () => {
+test('A tenant is notified again in the next month', async () => {
+  await using own = await bootMetered({ free: 2 })
+  const tenant = await own.newTenant('free')
+  await readEach(tenant, 1)
+  await own.clock.advanceTo(NEXT_MONTH)
+  await readEach(tenant, 1)
+  const months = audited(tenant, own.db.client).map(({ month, percent }) => [month, percent])
+  expect(months).toEqual([
+    ['2026-03', 50],
+    ['2026-04', 50],
+  ])
+  // Of nothing on an unlimited plan, and by no event if half of it cannot be stored.
+  const unlimited = await own.newTenant('unlimited')
+  await readEach(unlimited, 3)
+  expect(audited(unlimited, own.db.client)).toEqual([])
+  own.db.client.run(`CREATE TRIGGER full BEFORE INSERT ON relay_event_types
+      BEGIN SELECT raise(abort, 'no'); END`)
+  const unlucky = await own.newTenant('free')
+  await readEach(unlucky, 1)
+  expect(await messagesOf(unlucky)).toEqual([])
+})
+
+test('A tenant is notified of its spend cap, and again on the way to a higher one', async () => {
+  const tenant = await newTenant('metered')
+  await readEach(tenant, 14)
+  await tenant.change({ spendCapCents: 10 })
+  await readEach(tenant, 4)
+  const ofCap = audited(tenant).filter(({ measure }) => measure === 'spend_cap')
+  expect(ofCap.map(({ percent, used, limit }) => [percent, used, limit])).toEqual([
+    [50, 2, 4],
+    [100, 4, 4],
+    [80, 8, 10],
+  ])
+})
+
+test('A tenant is notified of the highest share passed at once, at endpoints that ask for it by name', async () => {
   const tenant = await newTenant('free')
   const listen = async (event_types: string[] | null) =>
     (await tenant.relay.post(ENDPOINTS, { url: 'http://127.0.0.1:9/hook', event_types })).body.id
-  await listen(null)
-  await listen(['*'])
+  // These may be endpoints of customers.
+  for (const types of [null, ['*']]) await listen(types)
   const named = await listen(['usage.*'])
-  await tenant.read(2)
+  await tenant.read(7)
+  await tenant.usage()
   const [message] = await messagesOf(tenant)
   const { body } = await tenant.relay.get(`${MESSAGES}/${message.id}/deliveries`)
   expect(body.data).toMatchObject([{ endpoint_id: named }])
+  for (const plan of ['unlimited', 'metered'] as const) {
+    await tenant.change({ plan })
+    await readEach(tenant, 1)
+  }
+  expect(audited(tenant)).toMatchObject([{ measure: 'allowance', percent: 100 }])
+  expect((await tenant.usage()).notified.allowance).toBe(100)
+})
+
+test('A tenant is notified once, whichever process counts', async () => {
+  const tenant = await newTenant('free')
+  const prices = { free: 10, cents: 1, cap: 4 }
+  const others = [neighbour(prices), neighbour(prices)]
+  for (let n = 0; n < 10; n++) {
+    for (const { answered } of others) answered(tenant.relay)
+    await Promise.all(others.map(({ metering }) => metering.flush()))
+  }
+  expect(audited(tenant).map(({ percent }) => percent)).toEqual([50, 80, 100])
+  expect((await metering.usageOf(tenant.id)).requests).toBe(20)
 })

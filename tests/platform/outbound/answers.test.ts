@@ -41,13 +41,9 @@ async function sendBoth(url: string, timeoutMs = 3000) {
 const headless: [title: string, behave: Behavior, reason: FailureReason][] = [
   ['no answer', () => {}, 'timeout'],
   ['half a head', writes(`${OK}X-Half:`), 'timeout'],
-  ['a head that drips', drips(OK, 'X-A: b\r\n'), 'timeout'],
-  ['an interim answer alone', writes('HTTP/1.1 100 Continue\r\n\r\n'), 'timeout'],
   ['interim answers without end', drips('', HINTS), 'timeout'],
   ['an interim answer, then the end', ends(HINTS), 'reset'],
-  ['a closed connection', ends(''), 'reset'],
   ['half a head, then the end', ends(OK), 'reset'],
-  ['a reset', resets(''), 'reset'],
   ['a reset in the head', resets(OK), 'reset'],
   ['another protocol', writes('SSH-2.0-OpenSSH_9.9\r\n'), 'protocol'],
   ['two lengths', writes(`${OK}${TWO_LENGTHS}ok!`), 'protocol'],
@@ -57,35 +53,31 @@ const headless: [title: string, behave: Behavior, reason: FailureReason][] = [
 ]
 test.each(headless)('Without a whole head there is no reply: %s', async (_, behave, reason) => {
   const target = await startTarget(behave)
-  const results = await sendBoth(target.url, 150)
+  const results = await sendBoth(target.url, reason === 'timeout' ? 50 : 3000)
   expect(results.map((result) => failure(result).reason)).toEqual([reason, reason])
   expect(target.requests).toHaveLength(2)
   await target.closed()
 })
 
-const LATE = 'the body was not complete within 0.2 s'
+const LATE = 'the body was not complete within 0.1 s'
 const BROKEN = 'the connection closed before the body was complete'
 const GARBLED = 'the body is not valid HTTP'
 const TRAILERS = pours(`${OK}${CHUNKS}5\r\nbegun\r\n0\r\n`, LONG_LINE)
 const halves: [string, Behavior, FailureReason, number, text: string | RegExp, issue: string][] = [
-  ['a head alone', writes(`${OK}${LENGTH}`), 'timeout', 200, /^$/, LATE],
   ['half a body', writes(BEGUN), 'timeout', 200, 'begun', LATE],
   ['a 200 that drips', drips(`${OK}\r\n`, 'x'), 'timeout', 200, /^x+$/, LATE],
   ['a 503 that drips', drips(`${DOWN}${CHUNKS}`, '1\r\nx\r\n'), 'timeout', 503, /^x+$/, LATE],
   ['a close after the head', ends(`${OK}${LENGTH}`), 'reset', 200, /^$/, BROKEN],
-  ['a close in the body', ends(BEGUN), 'reset', 200, 'begun', BROKEN],
   ['a close between chunks', ends(`${DOWN}${CHUNKS}5\r\nbegun\r\n`), 'reset', 503, 'begun', BROKEN],
   ['a reset in the body', resets(BEGUN), 'reset', 200, 'begun', BROKEN],
-  ['a reset after the head', resets(`${DOWN}${LENGTH}`), 'reset', 503, /^$/, BROKEN],
   ['a bad chunk', writes(`${OK}${CHUNKS}ZZ\r\n`), 'protocol', 200, /^$/, GARBLED],
-  ['a later bad chunk', writes(`${OK}${CHUNKS}2\r\nok\r\nZZ`), 'protocol', 200, 'ok', GARBLED],
   ['trailers without end', TRAILERS.behave, 'protocol', 200, 'begun', GARBLED],
 ]
 test.each(halves)(
-  'A body that ends badly is no reply, unless the head is enough: %s',
+  'A broken body is no reply: %s',
   async (_, behave, reason, status, text, bodyIssue) => {
     const target = await startTarget(behave)
-    const [whole, head] = await sendBoth(target.url, 200)
+    const [whole, head] = await sendBoth(target.url, reason === 'timeout' ? 100 : 3000)
     expect(failure(whole).reason).toBe(reason)
     expect(reply(head)).toMatchObject({ status, truncated: true, bodyIssue })
     expect(reply(head).text).toMatch(text)
@@ -100,50 +92,37 @@ test.each([
   ['more than announced', `${OK}Content-Length: 2\r\n\r\nokgarbage`, 200, 'ok'],
   ['chunks', `${OK}${CHUNKS}2\r\nok\r\n3\r\nay!\r\n0\r\n\r\n`, 200, 'okay!'],
   ['the end of the connection', `${OK}\r\nok`, 200, 'ok'],
-  ['no body', `${NONE}\r\n`, 204, ''],
   ['a body after 204', `${NONE}\r\nsurplus`, 204, ''],
   ['chunks after 204', `${NONE}${CHUNKS}0\r\n\r\n`, 204, ''],
   ['a body after 304', 'HTTP/1.1 304 Same\r\nContent-Length: 3\r\n\r\nabc', 304, ''],
   ['a head of 40 KB', `${OK}${LONG_LINE.repeat(5)}Content-Length: 2\r\n\r\nok`, 200, 'ok'],
-  ['an error', 'HTTP/1.1 404 None\r\nContent-Length: 0\r\n\r\n', 404, ''],
   ['a 100', interim('HTTP/1.1 100 Continue'), 503, 'no'],
-  [
-    'a 102, a 103 and a 199',
-    `${HINTS}${interim('HTTP/1.1 102 A\r\n\r\nHTTP/1.1 199 B')}`,
-    503,
-    'no',
-  ],
+  ['a 103 and a 199', `${HINTS}${interim('HTTP/1.1 199 B')}`, 503, 'no'],
   ['an interim length', interim('HTTP/1.1 103 Hints\r\nContent-Length: 3'), 503, 'no'],
   ['interim chunks', interim('HTTP/1.1 103 Hints\r\nTransfer-Encoding: chunked'), 503, 'no'],
   ['an upgrade', interim('HTTP/1.1 100 Go\r\nConnection: upgrade\r\nUpgrade: x'), 503, 'no'],
-])(
-  'A whole answer is a reply, with or without interim ones: %s',
-  async (_, bytes, status, text) => {
-    const inOne = await startTarget(ends(bytes))
-    const apart = await startTarget(async (socket) => {
-      socket.setNoDelay(true)
-      for (const part of bytes.split(/(?<=\r\n\r\n)/))
-        await new Promise((resolve) => socket.write(part, () => setImmediate(resolve)))
-      socket.end()
-    })
-    for (const { url } of [inOne, apart])
-      for (const result of await sendBoth(url))
-        expect(reply(result)).toMatchObject({ status, text, truncated: false, bodyIssue: null })
-  },
-)
+])('A whole answer is a reply: %s', async (_, bytes, status, text) => {
+  const inOne = await startTarget(ends(bytes))
+  const apart = await startTarget(async (socket) => {
+    socket.setNoDelay(true)
+    for (const part of bytes.split(/(?<=\r\n\r\n)/))
+      await new Promise((resolve) => socket.write(part, () => setImmediate(resolve)))
+    socket.end()
+  })
+  for (const { url } of [inOne, apart])
+    for (const result of await sendBoth(url))
+      expect(reply(result)).toMatchObject({ status, text, truncated: false, bodyIssue: null })
+})
 
-test.each([301, 302, 303, 307, 308])(
-  'A redirect is a reply and not followed: %d',
-  async (status) => {
-    const elsewhere = await startTarget(answer('never'))
-    const head = `HTTP/1.1 ${status} Moved\r\nLocation: ${elsewhere.url}\r\n${LENGTH}moved`
-    const target = await startTarget(ends(head))
-    const [, result] = await sendBoth(target.url)
-    expect(reply(result)).toMatchObject({ status, text: 'moved', truncated: true })
-    expect(reply(result).headers).toContainEqual(['Location', elsewhere.url])
-    expect([target.requests.length, elsewhere.requests.length]).toEqual([2, 0])
-  },
-)
+test.each([301, 303, 308])('A redirect is a reply and not followed: %d', async (status) => {
+  const elsewhere = await startTarget(answer('never'))
+  const head = `HTTP/1.1 ${status} Moved\r\nLocation: ${elsewhere.url}\r\n${LENGTH}moved`
+  const target = await startTarget(ends(head))
+  const [, result] = await sendBoth(target.url)
+  expect(reply(result)).toMatchObject({ status, text: 'moved', truncated: true })
+  expect(reply(result).headers).toContainEqual(['Location', elsewhere.url])
+  expect([target.requests.length, elsewhere.requests.length]).toEqual([2, 0])
+})
 
 test('Headers keep their order and repetitions', async () => {
   const head = 'HTTP/1.1 204 No\r\nSet-Cookie: a=1\r\nX-B: é\r\nSet-Cookie: b=2\r\n\r\n'
@@ -169,18 +148,15 @@ test.each([
   [5, 'longer', 'longe', true],
   [0, '', '', false],
   [0, 'a', '', true],
-])(
-  'A body is cut at the limit of %d bytes: %p',
-  async (maxResponseBytes, text, kept, truncated) => {
-    const target = await startTarget(answer(text))
-    for (const headIsEnough of [false, true]) {
-      const request = get(target.url, { maxResponseBytes, headIsEnough })
-      const result = reply(await loopback().send(request))
-      expect(result).toMatchObject({ status: 200, text: kept, truncated, bodyIssue: null })
-    }
-    await target.closed()
-  },
-)
+])('A body is cut at %d bytes: %p', async (maxResponseBytes, text, kept, truncated) => {
+  const target = await startTarget(answer(text))
+  for (const headIsEnough of [false, true]) {
+    const request = get(target.url, { maxResponseBytes, headIsEnough })
+    const result = reply(await loopback().send(request))
+    expect(result).toMatchObject({ status: 200, text: kept, truncated, bodyIssue: null })
+  }
+  await target.closed()
+})
 
 test.each([
   ['', `${OK}\r\n`, 'x'.repeat(65_536)],

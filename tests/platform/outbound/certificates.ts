@@ -1,6 +1,5 @@
 import { generate } from 'selfsigned'
 
-/** Private key and certificate, PEM. */
 export interface Identity {
   key: string
   cert: string
@@ -28,7 +27,6 @@ export async function createAuthority(name = 'Test authority'): Promise<Identity
 }
 
 interface Wanted {
-  /** A self-signed certificate without. */
   authority?: Identity
   name?: string
   ip?: string

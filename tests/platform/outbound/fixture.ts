@@ -1,4 +1,4 @@
-import { afterEach } from 'bun:test'
+import { onTestFinished } from 'bun:test'
 import type { ServerResponse } from 'node:http'
 import https from 'node:https'
 import net, { type AddressInfo } from 'node:net'
@@ -6,11 +6,6 @@ import { type Clock, systemClock } from '../../../src/platform/clock.ts'
 import { createOutbound, type OutboundOptions } from '../../../src/platform/outbound/client.ts'
 import type { OutboundRequest, OutboundResult } from '../../../src/platform/outbound/index.ts'
 import type { Identity } from './certificates.ts'
-
-const cleanups: (() => void)[] = []
-afterEach(() => {
-  for (const cleanup of cleanups.splice(0)) cleanup()
-})
 
 /** A client that may call loopback, to which every name resolves. */
 export const loopback = (options: Partial<OutboundOptions> = {}) =>
@@ -36,13 +31,11 @@ export const get = (url: string, rest: Rest = {}): OutboundRequest => ({
 export const post = (url: string, body: string, rest: Rest = {}) =>
   get(url, { method: 'POST', body, ...rest })
 
-/** Fails the test without a reply. */
 export function reply(result: OutboundResult) {
   if (!result.replied) throw new Error(`no reply: ${result.reason}: ${result.message}`)
   return { ...result, text: new TextDecoder().decode(result.body) }
 }
 
-/** Fails the test with a reply. */
 export function failure(result: OutboundResult) {
   if (result.replied) throw new Error(`replied ${result.status}`)
   return result
@@ -68,7 +61,7 @@ export async function startTarget(behave: Behavior) {
     })
   })
   await listen(server)
-  cleanups.push(() => {
+  onTestFinished(() => {
     server.close()
     for (const socket of open) socket.destroy()
   })
@@ -137,14 +130,13 @@ export async function startTlsTarget(
   })
   server.on('secureConnection', (socket) => seen.names.push(String(socket.servername)))
   await listen(server)
-  cleanups.push(() => {
+  onTestFinished(() => {
     server.closeAllConnections()
     server.close()
   })
   return { ...(server.address() as AddressInfo), seen }
 }
 
-/** A port of loopback on which nothing listens. */
 export function closedPort(): number {
   const gone = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   gone.stop(true)
@@ -160,7 +152,6 @@ export async function eventually(condition: () => boolean) {
   if (!condition()) throw new Error('it never came true')
 }
 
-/** A clock that the test turns, and that counts its timers. */
 export function handClock() {
   let time = 0
   const timers = new Map<symbol, { at: number; fn: () => void }>()

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { Resolve } from '../../../src/platform/outbound/index.ts'
 import { cachedResolve } from '../../../src/platform/outbound/resolver.ts'
 import { answer, failure, get, handClock, loopback, reply, startTarget } from './fixture.ts'
@@ -9,32 +9,29 @@ const failing = (code: string) => async () => {
   throw Object.assign(new Error(code), { code })
 }
 
-describe('The address that is called is the one that was checked', () => {
-  test('because a name is resolved once per call', async () => {
-    const target = await startTarget(answer('first'))
-    const answers = ['127.0.0.1', '169.254.169.254', '127.0.0.1']
-    const outbound = loopback({ resolve: async () => [v4(answers.shift() ?? '')] })
-    const url = `http://rebind.example:${target.port}/`
-    expect(reply(await outbound.send(get(url)))).toMatchObject({ address: '127.0.0.1' })
-    const second = failure(await outbound.send(get(url)))
-    expect(second).toMatchObject({ reason: 'refused', address: null })
-    expect([answers.length, target.requests.length]).toEqual([1, 1])
-  })
+test('The address that is called is the one that was checked: a name is resolved once per call', async () => {
+  const target = await startTarget(answer('first'))
+  const answers = ['127.0.0.1', '169.254.169.254', '127.0.0.1']
+  const outbound = loopback({ resolve: async () => [v4(answers.shift() ?? '')] })
+  const url = `http://rebind.example:${target.port}/`
+  expect(reply(await outbound.send(get(url)))).toMatchObject({ address: '127.0.0.1' })
+  const second = failure(await outbound.send(get(url)))
+  expect(second).toMatchObject({ reason: 'refused', address: null })
+  expect([answers.length, target.requests.length]).toEqual([1, 1])
+})
 
-  test.each([
-    [['8.8.8.8', '10.0.0.5'], '10.0.0.5, a private address'],
-    [['10.0.0.5', '8.8.8.8'], '10.0.0.5, a private address'],
-    [['127.0.0.1', '169.254.169.254'], '169.254.169.254, a link-local address (cloud metadata)'],
-    [['127.0.0.1', '::1'], '::1, a loopback address'],
-    [['127.0.0.1', 'garbage'], 'garbage, not an IP address'],
-  ])('and one forbidden address among %p refuses the name', async (addresses, named) => {
-    const target = await startTarget(answer('never'))
-    const outbound = loopback({ resolve: async () => addresses.map(v4) })
-    const result = failure(await outbound.send(get(`http://mixed.example:${target.port}/`)))
-    expect(result.reason).toBe('refused')
-    expect(result.message).toContain(`mixed.example resolves to ${named}`)
-    expect(target.requests).toEqual([])
-  })
+test.each([
+  [['8.8.8.8', '10.0.0.5'], '10.0.0.5, a private address'],
+  [['10.0.0.5', '8.8.8.8'], '10.0.0.5, a private address'],
+  [['127.0.0.1', '169.254.169.254'], '169.254.169.254, a link-local address (cloud metadata)'],
+  [['127.0.0.1', 'garbage'], 'garbage, not an IP address'],
+])('One forbidden address among %p refuses the name', async (addresses, named) => {
+  const target = await startTarget(answer('never'))
+  const outbound = loopback({ resolve: async () => addresses.map(v4) })
+  const result = failure(await outbound.send(get(`http://mixed.example:${target.port}/`)))
+  expect(result.reason).toBe('refused')
+  expect(result.message).toContain(`mixed.example resolves to ${named}`)
+  expect(target.requests).toEqual([])
 })
 
 test('IPv4 is preferred, and a literal address needs no lookup', async () => {
@@ -47,25 +44,20 @@ test('IPv4 is preferred, and a literal address needs no lookup', async () => {
   expect(reply(await literal.send(get(target.url))).timings.dns).toBe(0)
 })
 
-test.each(['http://10.0.0.5/', 'http://localhost/', 'ftp://example.com/'])(
-  'A URL that is not allowed is refused when it is called too: %s',
-  async (url) => {
-    expect(await loopback().send(get(url))).toEqual({
-      replied: false,
-      reason: 'refused',
-      message: expect.stringContaining('URL must'),
-      address: null,
-      timings: { dns: 0, connect: 0, tls: 0, wait: 0, read: 0 },
-    })
-  },
-)
+test('A URL that is not allowed is refused when it is called too', async () => {
+  const timings = { dns: 0, connect: 0, tls: 0, wait: 0, read: 0 }
+  for (const url of ['http://10.0.0.5/', 'http://localhost/', 'ftp://example.com/']) {
+    const refused = failure(await loopback().send(get(url)))
+    expect(refused).toMatchObject({ reason: 'refused', address: null, timings })
+    expect(refused.message).toContain('URL must')
+  }
+})
 
 test.each<[string, string, Resolve | undefined]>([
   ['nope.example', 'no such host nope.example', failing('ENOTFOUND')],
   ['nope.example', 'no such host nope.example', failing('DNS_ENOTFOUND')],
   ['nope.example', 'the name server did not respond for nope.example', failing('EAI_AGAIN')],
   ['nope.example', 'the name server did not respond for nope.example', failing('ETIMEOUT')],
-  ['nope.example', 'the name server did not respond for nope.example', failing('EREFUSED')],
   ['nope.example', 'nope.example (EWHATEVER)', failing('EWHATEVER')],
   ['nope.example', 'nope.example has no address', async () => []],
   // By the resolver of the system.
@@ -79,61 +71,51 @@ test.each<[string, string, Resolve | undefined]>([
 test.each([
   [30_000, 5000, 'dns', 'DNS lookup failed: no response for slow.example in time'],
   [2000, 2000, 'timeout', 'no complete response within 2 s (during the DNS lookup)'],
-])(
-  'With %d ms for a call, a silent resolver is given up after %d',
-  async (timeoutMs, ms, reason, message) => {
-    const { clock, turn, timers } = handClock()
-    const outbound = loopback({ clock, resolve: () => new Promise(() => {}), timeoutMs })
-    const sent = outbound.send(get('http://slow.example/'))
-    turn(ms)
-    expect(failure(await sent)).toMatchObject({ reason, message, timings: { dns: ms, connect: 0 } })
-    expect(timers()).toBe(0)
-  },
-)
+])('In %d ms, a silent resolver has %d', async (timeoutMs, ms, reason, message) => {
+  const { clock, turn, timers } = handClock()
+  const outbound = loopback({ clock, resolve: () => new Promise(() => {}), timeoutMs })
+  const sent = outbound.send(get('http://slow.example/'))
+  turn(ms)
+  expect(failure(await sent)).toMatchObject({ reason, message, timings: { dns: ms, connect: 0 } })
+  expect(timers()).toBe(0)
+})
 
-describe('A lookup is cached', () => {
-  function counting(answers: Resolve = async () => [v4('8.8.8.8')]) {
-    const { clock, turn } = handClock()
-    let calls = 0
-    const resolve = cachedResolve(clock, (host) => {
-      calls++
-      return answers(host)
-    })
-    return { resolve, turn, calls: () => calls }
-  }
-
-  test('for 30 seconds per host, and shared by callers at the same time', async () => {
-    const { resolve, turn, calls } = counting()
-    await Promise.all([resolve('a.example'), resolve('a.example'), resolve('b.example')])
-    turn(29_999)
-    await resolve('a.example')
-    expect(calls()).toBe(2)
-    turn(1)
-    await resolve('a.example')
-    expect(calls()).toBe(3)
+/** A cached resolver, and how often it asks. */
+function counting(answers: Resolve = async () => [v4('8.8.8.8')]) {
+  const { clock, turn } = handClock()
+  let calls = 0
+  const resolve = cachedResolve(clock, (host) => {
+    calls++
+    return answers(host)
   })
+  return { resolve, turn, calls: () => calls }
+}
 
-  test('unless it fails, or has more than 100 addresses', async () => {
-    const { resolve, calls } = counting(failing('down'))
-    for (let n = 0; n < 2; n++) await expect(resolve('a.example')).rejects.toThrow('down')
-    expect(calls()).toBe(2)
+test('A lookup is cached for 30 seconds, for the last 1000 hosts, and shared by callers at once', async () => {
+  const { resolve, turn, calls } = counting()
+  await Promise.all([resolve('a.example'), resolve('a.example'), resolve('b.example')])
+  turn(29_999)
+  await resolve('a.example')
+  expect(calls()).toBe(2)
+  turn(1)
+  await resolve('a.example')
+  expect(calls()).toBe(3)
+  const many = counting()
+  for (let i = 0; i <= 1000; i++) await many.resolve(`h${i}.example`)
+  await many.resolve('h1.example')
+  expect(many.calls()).toBe(1001)
+  await many.resolve('h0.example')
+  expect(many.calls()).toBe(1002)
+})
 
-    const numbered = (count: number) => Array.from({ length: count }, (_, n) => v4(`8.8.8.${n}`))
-    const many = counting(async (host) => numbered(Number.parseInt(host, 10)))
-    expect(await many.resolve('100.example')).toHaveLength(100)
-    const outbound = loopback({ resolve: many.resolve })
-    expect(failure(await outbound.send(get('http://101.example/')))).toMatchObject({
-      reason: 'dns',
-      message: 'DNS lookup failed: 101.example has more than 100 addresses',
-    })
-  })
-
-  test('for the last 1000 hosts', async () => {
-    const { resolve, calls } = counting()
-    for (let i = 0; i <= 1000; i++) await resolve(`h${i}.example`)
-    await resolve('h1.example')
-    expect(calls()).toBe(1001)
-    await resolve('h0.example')
-    expect(calls()).toBe(1002)
-  })
+test('A lookup that fails or has more than 100 addresses is not cached', async () => {
+  const { resolve, calls } = counting(failing('down'))
+  for (let n = 0; n < 2; n++) await expect(resolve('a.example')).rejects.toThrow('down')
+  expect(calls()).toBe(2)
+  const numbered = (count: number) => Array.from({ length: count }, (_, n) => v4(`8.8.8.${n}`))
+  const many = counting(async (host) => numbered(Number.parseInt(host, 10)))
+  expect(await many.resolve('100.example')).toHaveLength(100)
+  const message = 'DNS lookup failed: 101.example has more than 100 addresses'
+  const refused = await loopback({ resolve: many.resolve }).send(get('http://101.example/'))
+  expect(failure(refused)).toMatchObject({ reason: 'dns', message })
 })

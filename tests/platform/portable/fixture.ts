@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrations } from '../../../drizzle/index.ts'
 import { PORTABLE_TABLES, SCHEMAS } from '../../../src/cli/portable.ts'
+import type { Db } from '../../../src/db/open.ts'
 import { createAudit } from '../../../src/platform/audit/index.ts'
 import { exportLines } from '../../../src/platform/portable/export.ts'
 import { importTenant } from '../../../src/platform/portable/import.ts'
@@ -16,7 +17,6 @@ export const ACTOR = { kind: 'cli', source: 'test' } as const
 // biome-ignore lint/suspicious/noExplicitAny: tests look into lines of every kind
 export type Line = any
 
-/** The lines of an export. */
 export function exportOf(
   { db, platform, clock }: TestApp,
   tenantId: string,
@@ -38,10 +38,8 @@ export function exportOf(
 /** The lines without the first and the last, which depend on time and place. */
 export const contentOf = (lines: Line[]): Line[] => lines.slice(1, -1)
 
-/** An id of a made-up row. */
 export const idNumber = (n: number): string => `00000000-0000-7000-8000-${`${n}`.padStart(12, '0')}`
 
-/** The id of an unknown tenant. */
 export const OTHER = idNumber(999_999)
 
 export const ofKind = (lines: Line[], kind: string): Line[] =>
@@ -73,7 +71,17 @@ export function fileOf(lines: Line[]): string {
   return `${text}${JSON.stringify({ kind: 'end', lines: lines.length - 1, sha256 })}\n`
 }
 
-/** Imports a file beside the running application. */
+let scratch: Db | undefined
+
+/** The database for the check; opened once, because its schema takes longer than most checks. */
+function openTrial(): Db {
+  using folder = temporaryFolder()
+  scratch ??= openScratch({ dataDir: folder.path, migrations, now: 0 })
+  const { client } = scratch
+  client.run('PRAGMA journal_mode = MEMORY')
+  return { ...scratch, close: () => void client.run('ROLLBACK') }
+}
+
 export async function importInto(
   { db, platform, clock }: TestApp,
   text: string | Uint8Array,
@@ -84,7 +92,7 @@ export async function importInto(
   writeFileSync(file, text)
   return await importTenant({
     db,
-    openScratch: () => openScratch({ dataDir: folder.path, migrations, now: clock.now() }),
+    openScratch: openTrial,
     clock,
     audit: createAudit({ db, clock }),
     sealing: platform.sealing,

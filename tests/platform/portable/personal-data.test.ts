@@ -16,7 +16,6 @@ test('The origin of a sign-in is personal data of the person who signed in, not 
   const { user } = (await acme.live.status(nonce)).body
   const { deep_link: theirs } = await acme.live.start(CLIENT)
   await contract.answer(acme.bot, ada, theirs, 'Deny')
-
   using snapshot = openSnapshot(contract.app.db)
   const [denied, approved] = personalData(snapshot, acme.id, user.id)?.sign_ins ?? []
   expect(denied).toMatchObject({ state: 'denied' })
@@ -38,7 +37,6 @@ test('The audit of a person has entries of their tenant alone, and addresses of 
   insert.run('acme', 'person', 'eve', 'other', 'identity:eve')
   insert.run('other', 'person', 'ada', 'foreign', 'session:1')
   insert.run('other', 'operator', 'bob', 'foreign', 'identity:ada')
-
   using snapshot = openSnapshot(app.db)
   const entries = auditOf(snapshot, 'acme', { id: 'ada', objects: ['identity:ada'] })
   expect(entries.map(({ action, from }) => [action, from])).toEqual([

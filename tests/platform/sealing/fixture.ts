@@ -1,7 +1,4 @@
-import { join } from 'node:path'
-import { migrations } from '../../../drizzle/index.ts'
 import { sealedColumns } from '../../../src/cli/secrets.ts'
-import { migrate } from '../../../src/db/migrate.ts'
 import { type Db, openDatabase } from '../../../src/db/open.ts'
 import { createAudit } from '../../../src/platform/audit/index.ts'
 import type { Clock } from '../../../src/platform/clock.ts'
@@ -13,11 +10,11 @@ import { openKeyRing } from '../../../src/platform/sealing/open-key-ring.ts'
 import { createRotation, type RotationWatch } from '../../../src/platform/sealing/rotation.ts'
 import { createTestClock, type TestClock } from '../../support/clock.ts'
 import { temporaryFolder } from '../../support/folder.ts'
+import { addMigratedDatabase } from '../../support/template.ts'
 
 export const ACTOR = { kind: 'cli', source: 'test' } as const
 export const UNWATCHED: RotationWatch = { onResealed: () => {}, onWaiting: () => {} }
 
-/** A server that seals mails. */
 export async function openPost(db: Db, clock: Clock, dataDir: string) {
   const sealing = createSealing(await openKeyRing({ db, clock, dataDir }))
   const bodies = createBodies(sealing)
@@ -29,27 +26,25 @@ export async function openPost(db: Db, clock: Clock, dataDir: string) {
   const find = db.client.prepare<{ body: string; recipient_hash: string }, [string]>(
     'SELECT body, recipient_hash FROM mails WHERE id = ?',
   )
-  const ids = db.client.prepare<{ id: string }, []>('SELECT id FROM mails ORDER BY seq')
   const hashOf = (id: string) => sealing.fingerprint('mail recipients', id)
   const seal = (id: string, text: string) => bodies.seal(id, { text, html: '' })
+  const sealed = (id: string): string => find.get(id)?.body ?? ''
+  const text = (id: string): string => bodies.open(id, sealed(id)).text
+  /** Whether the fingerprint of its address is still the same. */
+  const isCounted = (id: string): boolean => find.get(id)?.recipient_hash === hashOf(id)
+  const ids = () => db.client.query('SELECT id FROM mails ORDER BY seq').values().flat() as string[]
 
   return {
     sealing,
     post: (id: string, text: string) => void insert.run(id, hashOf(id), seal(id, text)),
     change: (id: string, text: string) => void update.run(seal(id, text), id),
-    /** Stores a body as it is. */
     put: (id: string, body: string) => void update.run(body, id),
-    sealed: (id: string): string => find.get(id)?.body ?? '',
-    text: (id: string): string => bodies.open(id, find.get(id)?.body ?? '').text,
-    /** Whether the fingerprint of its address is still the same. */
-    isCounted: (id: string): boolean => find.get(id)?.recipient_hash === hashOf(id),
-    ids: (): string[] => ids.all().map(({ id }) => id),
+    ...{ sealed, text, isCounted, ids },
+    /** Whether every mail has its text and the fingerprint of its address. */
+    isWhole: () => ids().every((id) => text(id) === `text ${id.slice(1)}` && isCounted(id)),
   }
 }
 
-export type Post = Awaited<ReturnType<typeof openPost>>
-
-/** What `secrets rotate` does. */
 export const rotationOn = (db: Db, clock: Clock, dataDir: string) =>
   createRotation({ db, clock, audit: createAudit({ db, clock }), dataDir, columns: sealedColumns })
 
@@ -66,8 +61,8 @@ export async function createInstallation(count: number) {
     return db
   }
 
+  addMigratedDatabase(dataDir)
   const db = connect()
-  migrate(db.client, { migrations, backupDir: join(dataDir, 'b'), appVersion: '1', now: 0 })
   const post = await openPost(db, clock, dataDir)
   await db.commit(() => {
     for (let n = 0; n < count; n++) post.post(`m${n}`, `text ${n}`)
@@ -76,22 +71,17 @@ export async function createInstallation(count: number) {
   /** Rotates from another connection, while the clock is turned. */
   const rotate = (on: Db = connect(), watch: Partial<RotationWatch> = {}) =>
     turned(clock, rotationOn(on, clock, dataDir).rotate(ACTOR, { ...UNWATCHED, ...watch }))
+  const known = () => knownMasterKeys(db)
+  function held(): string[] {
+    const key = readMasterKey(dataDir)
+    return key ? [key, ...key.previous].map(({ id }) => id) : []
+  }
 
   return {
-    dataDir,
-    clock,
-    db,
-    post,
-    connect,
-    rotate,
-    /** A server that starts now. */
+    ...{ dataDir, clock, db, post, connect, rotate, known, held },
     start: () => openPost(connect(), clock, dataDir),
-    known: () => knownMasterKeys(db),
-    /** Ids of the keys in the file. */
-    held: (): string[] => {
-      const key = readMasterKey(dataDir)
-      return key ? [key, ...key.previous].map(({ id }) => id) : []
-    },
+    /** Ids of the keys in the file, and of those that the database names. */
+    keys: () => [held(), known()],
     audited: () =>
       db.client
         .query<{ action: string; object: string; detail: string }, []>(
@@ -106,7 +96,6 @@ export async function createInstallation(count: number) {
   }
 }
 
-/** Turns the clock until the work is done. */
 export async function turned<T>(clock: TestClock, work: Promise<T>): Promise<T> {
   let isDone = false
   const ended = work.finally(() => {
@@ -119,7 +108,3 @@ export async function turned<T>(clock: TestClock, work: Promise<T>): Promise<T> 
   }
   return ended
 }
-
-/** Whether every mail has its text and the fingerprint of its address. */
-export const isWhole = (post: Post): boolean =>
-  post.ids().every((id) => post.text(id) === `text ${id.slice(1)}` && post.isCounted(id))

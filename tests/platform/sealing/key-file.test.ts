@@ -1,22 +1,7 @@
-import { describe, expect, test } from 'bun:test'
-import {
-  chmodSync,
-  chownSync,
-  copyFileSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { expect, test } from 'bun:test'
+import fs from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import { migrations } from '../../../drizzle/index.ts'
-import { migrate } from '../../../src/db/migrate.ts'
 import { openDatabase } from '../../../src/db/open.ts'
 import {
   loadMasterKey,
@@ -31,49 +16,24 @@ import { knownMasterKeys } from '../../../src/platform/sealing/key-store.ts'
 import { openKeyRing } from '../../../src/platform/sealing/open-key-ring.ts'
 import { createTestClock } from '../../support/clock.ts'
 import { temporaryFolder } from '../../support/folder.ts'
+import { addMigratedDatabase } from '../../support/template.ts'
 
 const isRoot = process.getuid?.() === 0
 const FORMAT = /^gatehouse-master-key-1:[A-Za-z0-9+/]{43}=\n$/
-const modeOf = (path: string) => statSync(path).mode & 0o777
+const modeOf = (path: string) => fs.statSync(path).mode & 0o777
+const lineOf = (byte: number, length = 32) =>
+  `gatehouse-master-key-1:${Buffer.alloc(length, byte).toString('base64')}`
+const LINE = lineOf(7)
+const idOf = (byte: number) => masterKeyOf(new Uint8Array(32).fill(byte)).id
 
 function createFolder() {
   const folder = temporaryFolder()
   return { ...folder, file: masterKeyFile(folder.path) }
 }
 
-/** A data directory with a database. */
-function createHome() {
-  const folder = createFolder()
-  const dataDir = folder.path
-  const clock = createTestClock('2026-03-01T12:00:00Z')
-  const connect = () => {
-    const db = openDatabase({ dataDir, synchronous: 'full' })
-    migrate(db.client, { migrations, backupDir: join(dataDir, 'b'), appVersion: '1', now: 0 })
-    return db
-  }
-  const db = connect()
-  const start = async (on = db) => (await openKeyRing({ db: on, clock, dataDir })).primary()
-  const rows = () =>
-    db.client.query<{ id: string; created_at: number }, []>('SELECT * FROM master_keys').all()
-  const refusal = () =>
-    start().then(
-      () => 'started',
-      (error) => {
-        expect(error).toBeInstanceOf(MasterKeyError)
-        return (error as Error).message
-      },
-    )
-  function dispose() {
-    db.close()
-    folder[Symbol.dispose]()
-  }
-  const { file } = folder
-  return { dataDir, file, clock, db, connect, start, rows, refusal, [Symbol.dispose]: dispose }
-}
-
-function refusalOf(work: () => unknown): string {
+async function refusalOf(work: () => unknown): Promise<string> {
   try {
-    work()
+    await work()
   } catch (error) {
     expect(error).toBeInstanceOf(MasterKeyError)
     return (error as Error).message
@@ -81,167 +41,144 @@ function refusalOf(work: () => unknown): string {
   throw new Error('was not refused')
 }
 
-const lineOf = (byte: number, length = 32) =>
-  `gatehouse-master-key-1:${Buffer.alloc(length, byte).toString('base64')}`
-const LINE = lineOf(7)
+function createHome() {
+  const folder = createFolder()
+  const { path: dataDir, file } = folder
+  const clock = createTestClock('2026-03-01T12:00:00Z')
+  addMigratedDatabase(dataDir)
+  const connect = () => openDatabase({ dataDir, synchronous: 'full' })
+  const db = connect()
+  const start = async (on = db) => (await openKeyRing({ db: on, clock, dataDir })).primary()
+  const rows = () => db.client.query('SELECT * FROM master_keys').all()
+  function dispose() {
+    db.close()
+    folder[Symbol.dispose]()
+  }
+  const refusal = () => refusalOf(() => start())
+  return { dataDir, file, clock, db, connect, start, rows, refusal, [Symbol.dispose]: dispose }
+}
 
-describe('The key file', () => {
-  test('is created once, for its owner alone, and only by loading', () => {
-    using folder = createFolder()
-    expect(readMasterKey(folder.path)).toBeUndefined()
-    expect(readdirSync(folder.path)).toEqual([])
-
-    const key = loadMasterKey(folder.path)
-    const content = readFileSync(folder.file, 'utf8')
-    expect(content).toMatch(FORMAT)
-    expect(modeOf(folder.file)).toBe(0o600)
-    expect(readdirSync(folder.path)).toEqual(['master.key'])
-    expect(key.secret.symmetricKeySize).toBe(32)
-
-    const again = loadMasterKey(folder.path)
-    expect([again.id, again.secret.equals(key.secret)]).toEqual([key.id, true])
-    expect(readFileSync(folder.file, 'utf8')).toBe(content)
-    using other = createFolder()
-    expect(loadMasterKey(other.path).secret.equals(key.secret)).toBe(false)
-  })
-
-  test.each([
-    [0o644, 0o600],
-    [0o640, 0o600],
-    [0o604, 0o600],
-    [0o660, 0o600],
-    [0o777, 0o600],
-    [0o400, 0o400],
-  ])('loses the rights of other accounts when it is loaded: %o', (mode, expected) => {
-    using folder = createFolder()
-    const { id } = loadMasterKey(folder.path)
-    chmodSync(folder.file, mode)
-    expect([readMasterKey(folder.path)?.id, modeOf(folder.file)]).toEqual([id, mode])
-    expect([loadMasterKey(folder.path).id, modeOf(folder.file)]).toEqual([id, expected])
-  })
-
-  test('may be a link, and end with other line ends', () => {
-    using folder = createFolder()
-    using vault = createFolder()
-    symlinkSync(vault.file, folder.file)
-    const { id } = masterKeyOf(new Uint8Array(32).fill(7))
-    for (const end of ['\n', '', '\r\n', ' \n\n']) {
-      writeFileSync(vault.file, LINE + end)
-      expect(loadMasterKey(folder.path).id).toBe(id)
-    }
-  })
-
-  test('may have earlier keys below the current one', () => {
-    using folder = createFolder()
-    for (const end of ['\n', '\r\n']) {
-      writeFileSync(folder.file, [7, 8, 9].map((byte) => lineOf(byte) + end).join(''))
-      const { id, previous } = loadMasterKey(folder.path)
-      const ids = [7, 8, 9].map((byte) => masterKeyOf(new Uint8Array(32).fill(byte)).id)
-      expect([id, ...previous.map((key) => key.id)]).toEqual(ids)
-    }
-  })
-
-  test.each([
-    ['nothing', ''],
-    ['a blank line', '\n'],
-    ['another text', 'correct horse battery staple\n'],
-    ['no prefix', `${LINE.slice(23)}\n`],
-    ['a prefix of another version', `${LINE.replace('-1:', '-2:')}\n`],
-    ['a prefix alone', 'gatehouse-master-key-1:\n'],
-    ['a byte too few', `${lineOf(7, 31)}\n`],
-    ['a byte too many', `${lineOf(7, 33)}\n`],
-    ['a cut end', LINE.slice(0, -5)],
-    ['no padding', LINE.slice(0, -1)],
-    ['another spelling of the same bytes', `${LINE.slice(0, -2)}d=\n`],
-    ['a wrong character', `${LINE.slice(0, 30)}!${LINE.slice(31)}\n`],
-    ['a byte order mark', `\uFEFF${LINE}\n`],
-    ['a blank in front', ` ${LINE}\n`],
-    ['a megabyte', LINE.padEnd(1_000_000)],
-    ['a key twice', `${LINE}\n${LINE}\n`],
-    ['two keys on a line', `${LINE} ${lineOf(8)}`],
-    ['a blank line between keys', `${LINE}\n\n${lineOf(8)}`],
-    ['other text after keys', `${LINE}\n${lineOf(8)}\nx`],
-  ])('is refused and left unchanged with %s', (_, content) => {
-    using folder = createFolder()
-    writeFileSync(folder.file, content)
-    const message = refusalOf(() => loadMasterKey(folder.path))
-    expect(message).toStartWith(`${folder.file} is not a valid master key: restore it`)
-    expect(readFileSync(folder.file, 'utf8')).toBe(content)
-    expect(readdirSync(folder.path)).toEqual(['master.key'])
-  })
-
-  const others: [string, (file: string) => unknown, string][] = [
-    ['a directory', mkdirSync, 'is not a file'],
-    ['a pipe', (file) => Bun.spawnSync(['mkfifo', file]), 'is not a file'],
-    ['a broken link', (file) => symlinkSync(`${file}.nowhere`, file), 'is a broken link'],
-    ['a link to itself', (file) => symlinkSync(file, file), 'cannot be read'],
-  ]
-  test.each(others)('is refused if it is %s', (_, make, message) => {
-    using folder = createFolder()
-    make(folder.file)
-    const refusal = refusalOf(() => loadMasterKey(folder.path))
-    expect(refusal).toStartWith(`${folder.file} ${message}`)
-  })
-
-  test.skipIf(!isRoot)('is refused if other accounts own or can read it', async () => {
-    using folder = createFolder()
-    const { file } = folder
-    const asOther = async () => (await lineUp(folder.path, '65534')).go()
-    chmodSync(folder.path, 0o755)
-    expect(await asOther()).toContain(`${file} cannot be created (EACCES`)
-    loadMasterKey(folder.path)
-    expect(await asOther()).toContain(`${file} cannot be read: run chown`)
-    chmodSync(file, 0o644)
-    expect(await asOther()).toContain(`other accounts can read ${file}: run chmod 600`)
-  })
-
-  test('that cannot be created is reported with the error of the system', () => {
-    const message = refusalOf(() => loadMasterKey('/proc/self'))
-    expect(message).toMatch(/^\/proc\/self\/master\.key cannot be created \(E[A-Z]+/)
-  })
+test('The key file is created once, for its owner alone, and only by loading', () => {
+  using folder = createFolder()
+  expect(readMasterKey(folder.path)).toBeUndefined()
+  expect(fs.readdirSync(folder.path)).toEqual([])
+  const key = loadMasterKey(folder.path)
+  const content = fs.readFileSync(folder.file, 'utf8')
+  expect(content).toMatch(FORMAT)
+  expect(modeOf(folder.file)).toBe(0o600)
+  expect(fs.readdirSync(folder.path)).toEqual(['master.key'])
+  expect(key.secret.symmetricKeySize).toBe(32)
+  const again = loadMasterKey(folder.path)
+  expect([again.id, again.secret.equals(key.secret)]).toEqual([key.id, true])
+  expect(fs.readFileSync(folder.file, 'utf8')).toBe(content)
+  using other = createFolder()
+  expect(loadMasterKey(other.path).secret.equals(key.secret)).toBe(false)
 })
 
-describe('Replacing the key file', () => {
-  test('keeps the order of the keys and the owner, and leaves nothing beside it', () => {
+test('The key file loses the rights of other accounts when it is loaded', () => {
+  using folder = createFolder()
+  const { id } = loadMasterKey(folder.path)
+  for (const mode of [0o640, 0o604, 0o400]) {
+    fs.chmodSync(folder.file, mode)
+    expect([readMasterKey(folder.path)?.id, modeOf(folder.file)]).toEqual([id, mode])
+    const kept = mode === 0o400 ? mode : 0o600
+    expect([loadMasterKey(folder.path).id, modeOf(folder.file)]).toEqual([id, kept])
+  }
+})
+
+test('The key file may be a link, with other line ends and with earlier keys below the current one', () => {
+  using folder = createFolder()
+  using vault = createFolder()
+  fs.symlinkSync(vault.file, folder.file)
+  for (const end of ['\n', '', '\r\n', ' \n\n']) {
+    fs.writeFileSync(vault.file, LINE + end)
+    expect(loadMasterKey(folder.path).id).toBe(idOf(7))
+  }
+  for (const end of ['\n', '\r\n']) {
+    fs.writeFileSync(vault.file, [7, 8, 9].map((byte) => lineOf(byte) + end).join(''))
+    const { id, previous } = loadMasterKey(folder.path)
+    expect([id, ...previous.map((key) => key.id)]).toEqual([7, 8, 9].map(idOf))
+  }
+})
+
+test.each([
+  ['nothing', ''],
+  ['another text', 'correct horse battery staple\n'],
+  ['no prefix', `${LINE.slice(23)}\n`],
+  ['a prefix of another version', `${LINE.replace('-1:', '-2:')}\n`],
+  ['a byte too few', `${lineOf(7, 31)}\n`],
+  ['a byte too many', `${lineOf(7, 33)}\n`],
+  ['no padding', LINE.slice(0, -1)],
+  ['another spelling of the same bytes', `${LINE.slice(0, -2)}d=\n`],
+  ['a byte order mark', `\uFEFF${LINE}\n`],
+  ['a blank in front', ` ${LINE}\n`],
+  ['a megabyte', LINE.padEnd(1_000_000)],
+  ['a key twice', `${LINE}\n${LINE}\n`],
+  ['two keys on a line', `${LINE} ${lineOf(8)}`],
+  ['a blank line between keys', `${LINE}\n\n${lineOf(8)}`],
+  ['other text after keys', `${LINE}\n${lineOf(8)}\nx`],
+])('The key file is refused and left unchanged with %s', async (_, content) => {
+  using folder = createFolder()
+  fs.writeFileSync(folder.file, content)
+  const message = await refusalOf(() => loadMasterKey(folder.path))
+  expect(message).toStartWith(`${folder.file} is not a valid master key: restore it`)
+  expect(fs.readFileSync(folder.file, 'utf8')).toBe(content)
+  expect(fs.readdirSync(folder.path)).toEqual(['master.key'])
+})
+
+test('The key file is refused if it is no file or cannot be created, with the error of the system', async () => {
+  for (const [make, message] of [
+    [fs.mkdirSync, 'is not a file'],
+    [(file: string) => Bun.spawnSync(['mkfifo', file]), 'is not a file'],
+    [(file: string) => fs.symlinkSync(`${file}.nowhere`, file), 'is a broken link'],
+    [(file: string) => fs.symlinkSync(file, file), 'cannot be read'],
+  ] as const) {
     using folder = createFolder()
-    const before = loadMasterKey(folder.path)
-    const added = newMasterKey()
-    chmodSync(folder.file, 0o644)
-    if (isRoot) chownSync(folder.file, 65534, 65534)
+    make(folder.file)
+    const refusal = await refusalOf(() => loadMasterKey(folder.path))
+    expect(refusal).toStartWith(`${folder.file} ${message}`)
+  }
+  const refusal = await refusalOf(() => loadMasterKey('/proc/self'))
+  expect(refusal).toMatch(/^\/proc\/self\/master\.key cannot be created \(E[A-Z]+/)
+})
 
-    replaceKeyFile(folder.path, [added, before])
+test.skipIf(!isRoot)('The key file is refused if other accounts own or can read it', async () => {
+  using folder = createFolder()
+  const { file } = folder
+  const asOther = async () => (await lineUp(folder.path, '65534')).go()
+  fs.chmodSync(folder.path, 0o755)
+  expect(await asOther()).toContain(`${file} cannot be created (EACCES`)
+  loadMasterKey(folder.path)
+  expect(await asOther()).toContain(`${file} cannot be read: run chown`)
+  fs.chmodSync(file, 0o644)
+  expect(await asOther()).toContain(`other accounts can read ${file}: run chmod 600`)
+})
 
-    const after = loadMasterKey(folder.path)
-    expect([after.id, ...after.previous.map(({ id }) => id)]).toEqual([added.id, before.id])
-    expect(after.secret.equals(added.secret)).toBe(true)
-    expect(modeOf(folder.file)).toBe(0o600)
-    if (isRoot) expect(statSync(folder.file)).toMatchObject({ uid: 65534, gid: 65534 })
-    expect(readdirSync(folder.path)).toEqual(['master.key'])
-    replaceKeyFile(folder.path, [before])
-    expect(readFileSync(folder.file, 'utf8')).toMatch(FORMAT)
-  })
-
-  test('follows a link', () => {
-    using folder = createFolder()
-    using vault = createFolder()
-    loadMasterKey(vault.path)
-    symlinkSync(vault.file, folder.file)
-    const added = newMasterKey()
-    replaceKeyFile(folder.path, [added])
-    expect(loadMasterKey(vault.path).id).toBe(added.id)
-    expect(readdirSync(vault.path)).toEqual(['master.key'])
-    expect(lstatSync(folder.file).isSymbolicLink()).toBe(true)
-  })
-
-  test('is refused without a file, and without the right to write', () => {
-    using folder = createFolder()
-    const replace = () => replaceKeyFile(folder.path, [newMasterKey()])
-    expect(refusalOf(replace)).toStartWith(`${folder.file} cannot be replaced (`)
-    const { id } = loadMasterKey(folder.path)
-    mkdirSync(`${folder.file}.tmp`)
-    expect(refusalOf(replace)).toStartWith(`${folder.file} cannot be replaced (`)
-    expect(loadMasterKey(folder.path).id).toBe(id)
-  })
+test('Replacing the key file keeps order, owner and a link, and leaves nothing beside it', async () => {
+  using vault = createFolder()
+  using folder = createFolder()
+  const before = loadMasterKey(vault.path)
+  const added = newMasterKey()
+  fs.chmodSync(vault.file, 0o644)
+  if (isRoot) fs.chownSync(vault.file, 65534, 65534)
+  fs.symlinkSync(vault.file, folder.file)
+  replaceKeyFile(folder.path, [added, before])
+  const after = loadMasterKey(vault.path)
+  expect([after.id, ...after.previous.map(({ id }) => id)]).toEqual([added.id, before.id])
+  expect(after.secret.equals(added.secret)).toBe(true)
+  expect(modeOf(vault.file)).toBe(0o600)
+  if (isRoot) expect(fs.statSync(vault.file)).toMatchObject({ uid: 65534, gid: 65534 })
+  expect(fs.readdirSync(vault.path)).toEqual(['master.key'])
+  expect(fs.lstatSync(folder.file).isSymbolicLink()).toBe(true)
+  replaceKeyFile(folder.path, [before])
+  expect(fs.readFileSync(vault.file, 'utf8')).toMatch(FORMAT)
+  // A draft that cannot be removed is in the way.
+  fs.mkdirSync(`${vault.file}.tmp`)
+  const replace = (path: string) => refusalOf(() => replaceKeyFile(path, [added]))
+  expect(await replace(folder.path)).toStartWith(`${folder.file} cannot be replaced (`)
+  expect(loadMasterKey(folder.path).id).toBe(before.id)
+  fs.rmSync(folder.file)
+  expect(await replace(folder.path)).toStartWith(`${folder.file} cannot be replaced (`)
 })
 
 /** A process that is about to load the key, as another account if given. */
@@ -263,14 +200,12 @@ async function lineUp(dataDir: string, ...account: string[]) {
 }
 
 test('Processes that start at once on a new directory get the same key', async () => {
-  for (let round = 0; round < 3; round++) {
-    using folder = createFolder()
-    const racers = await Promise.all(Array.from({ length: 6 }, () => lineUp(folder.path)))
-    const ids = await Promise.all(racers.map(({ go }) => go()))
-    expect(new Set(ids)).toEqual(new Set([loadMasterKey(folder.path).id]))
-    expect(readdirSync(folder.path)).toEqual(['master.key'])
-  }
-}, 60_000)
+  using folder = createFolder()
+  const racers = await Promise.all(Array.from({ length: 4 }, () => lineUp(folder.path)))
+  const ids = await Promise.all(racers.map(({ go }) => go()))
+  expect(new Set(ids)).toEqual(new Set([loadMasterKey(folder.path).id]))
+  expect(fs.readdirSync(folder.path)).toEqual(['master.key'])
+})
 
 test('A key has an id of its bytes, and no output shows the bytes', () => {
   const secret = 'abcdefghijklmnopqrstuvwxyz012345'
@@ -285,78 +220,67 @@ test('A key has an id of its bytes, and no output shows the bytes', () => {
   }
 })
 
-describe('A database', () => {
-  test('stores the key of its first start once, also one that was there before', async () => {
-    using home = createHome()
-    const { id } = loadMasterKey(home.dataDir)
-    expect((await home.start()).id).toBe(id)
-    await home.clock.advance(1000)
-    await home.start()
-    expect(home.rows()).toEqual([{ id, created_at: Date.parse('2026-03-01T12:00:00Z') }])
-  })
+test('A database stores the key of its first start once, also one that was there before', async () => {
+  using home = createHome()
+  expect(knownMasterKeys(home.db)).toEqual([])
+  const { id } = loadMasterKey(home.dataDir)
+  expect((await home.start()).id).toBe(id)
+  await home.clock.advance(1000)
+  await home.start()
+  expect(home.rows()).toEqual([{ id, created_at: Date.parse('2026-03-01T12:00:00Z') }])
+  fs.rmSync(home.file)
+  home.db.client.run('DELETE FROM master_keys')
+  const fresh = await home.start()
+  expect(fresh.id).not.toBe(id)
+  expect(home.rows()).toMatchObject([{ id: fresh.id }])
+})
 
-  test('refuses another key and no key, names the one it needs and makes no new one', async () => {
-    using home = createHome()
-    const { id } = await home.start()
-    const backup = readFileSync(home.file)
-    using other = createFolder()
-    const foreign = loadMasterKey(other.path)
-    copyFileSync(other.file, home.file)
-    expect(await home.refusal()).toBe(
-      `master.key in ${home.dataDir} does not match the database (found ${foreign.id}, need ${id}): restore it from a backup`,
-    )
-    rmSync(home.file)
-    expect(await home.refusal()).toBe(
-      `master.key is missing in ${home.dataDir}, but the database was sealed with it (${id}): restore it from a backup`,
-    )
-    expect(existsSync(home.file)).toBe(false)
-    expect(home.rows()).toMatchObject([{ id }])
-    writeFileSync(home.file, backup)
-    expect((await home.start()).id).toBe(id)
-  })
+test('A database refuses another key and no key, names those it needs and makes no new one', async () => {
+  using home = createHome()
+  const { dataDir, file } = home
+  const { id } = await home.start()
+  const backup = fs.readFileSync(file)
+  using other = createFolder()
+  const foreign = loadMasterKey(other.path)
+  fs.copyFileSync(other.file, file)
+  expect(await home.refusal()).toBe(
+    `master.key in ${dataDir} does not match the database (found ${foreign.id}, need ${id}): restore it from a backup`,
+  )
+  fs.rmSync(file)
+  expect(await home.refusal()).toBe(
+    `master.key is missing in ${dataDir}, but the database was sealed with it (${id}): restore it from a backup`,
+  )
+  expect(fs.existsSync(file)).toBe(false)
+  expect(home.rows()).toMatchObject([{ id }])
+  fs.writeFileSync(file, backup)
+  expect((await home.start()).id).toBe(id)
+  const added = newMasterKey()
+  home.db.client.run('INSERT INTO master_keys VALUES (?, 0)', [added.id])
+  const needed = [added.id, id].toSorted().join(' and ')
+  expect(await home.refusal()).toContain(`(found ${id}, need ${needed})`)
+  replaceKeyFile(dataDir, [added, loadMasterKey(dataDir)])
+  expect((await home.start()).id).toBe(added.id)
+  fs.rmSync(file)
+  expect(await home.refusal()).toContain(`(${needed})`)
+})
 
-  test('needs each of its keys', async () => {
-    using home = createHome()
-    const { id } = await home.start()
-    const added = newMasterKey()
-    home.db.client.run('INSERT INTO master_keys VALUES (?, 0)', [added.id])
-    const needed = [added.id, id].toSorted().join(' and ')
-    expect(await home.refusal()).toContain(`(found ${id}, need ${needed})`)
-    replaceKeyFile(home.dataDir, [added, loadMasterKey(home.dataDir)])
-    expect((await home.start()).id).toBe(added.id)
-    rmSync(home.file)
-    expect(await home.refusal()).toContain(`(${needed})`)
-  })
+test('A database stores one key when two processes start at once, and refuses one stored meanwhile', async () => {
+  using home = createHome()
+  const second = home.connect()
+  const [a, b] = await Promise.all([home.start(), home.start(second)])
+  second.close()
+  expect(home.rows()).toMatchObject([{ id: a.id }])
+  expect(b.id).toBe(a.id)
+  using other = createHome()
+  const started = other.refusal()
+  other.db.client.run("INSERT INTO master_keys VALUES ('aaaaaaaaaaaa', 0)")
+  expect(await started).toContain('need aaaaaaaaaaaa')
+  expect(other.rows()).toMatchObject([{ id: 'aaaaaaaaaaaa' }])
+})
 
-  test('without its list of keys begins again with a new key', async () => {
-    using home = createHome()
-    const { id } = await home.start()
-    rmSync(home.file)
-    home.db.client.run('DELETE FROM master_keys')
-    const fresh = await home.start()
-    expect(fresh.id).not.toBe(id)
-    expect(home.rows()).toMatchObject([{ id: fresh.id }])
-  })
-
-  test('stores one key when two processes start at once, and refuses one stored meanwhile', async () => {
-    using home = createHome()
-    const second = home.connect()
-    const [a, b] = await Promise.all([home.start(), home.start(second)])
-    second.close()
-    expect(home.rows()).toMatchObject([{ id: a.id }])
-    expect(b.id).toBe(a.id)
-
-    using other = createHome()
-    const started = other.refusal()
-    other.db.client.run("INSERT INTO master_keys VALUES ('aaaaaaaaaaaa', 0)")
-    expect(await started).toContain('need aaaaaaaaaaaa')
-    expect(other.rows()).toMatchObject([{ id: 'aaaaaaaaaaaa' }])
-  })
-
-  test('from before keys has none', () => {
-    using folder = createFolder()
-    const db = openDatabase({ dataDir: folder.path, synchronous: 'full' })
-    expect(knownMasterKeys(db)).toEqual([])
-    db.close()
-  })
+test('A database from before keys has none', () => {
+  using folder = createFolder()
+  const db = openDatabase({ dataDir: folder.path, synchronous: 'full' })
+  expect(knownMasterKeys(db)).toEqual([])
+  db.close()
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { dirname } from 'node:path'
 import { getTableName } from 'drizzle-orm'
 import { sealedColumns } from '../../../src/cli/secrets.ts'
 import { openDatabase } from '../../../src/db/open.ts'
@@ -8,7 +9,7 @@ import {
   recoveryCodes,
   withToken,
 } from '../../engines/gate/sign-in/flows/acts.ts'
-import { bootSocial, startFakes } from '../../engines/gate/sign-in/flows/social-fixture.ts'
+import { bootSocial } from '../../engines/gate/sign-in/flows/social-fixture.ts'
 import { bootPassepartout } from '../../engines/passepartout/fixture.ts'
 import type { TestApp } from '../../support/app.ts'
 import { newAccount } from '../../support/social/index.ts'
@@ -40,21 +41,14 @@ function byTable(counts: Record<string, number>): Record<string, number> {
   return tables
 }
 
-/** Rotates from another connection. */
-async function rotate({ db: { file }, clock }: Held) {
-  const dataDir = file.replace(/\/[^/]+$/, '')
-  const db = openDatabase({ dataDir, synchronous: 'full' })
-  try {
-    return await turned(clock, rotationOn(db, clock, dataDir).rotate(ACTOR, UNWATCHED))
-  } finally {
-    db.close()
-  }
-}
-
 /** Rotates the key; returns the columns with sealed texts, all of which are resealed. */
 async function expectAllResealed(app: Held): Promise<string[]> {
   const before = sealedIn(app)
-  const { from, to, resealed, unopenable } = await rotate(app)
+  const dataDir = dirname(app.db.file)
+  const db = openDatabase({ dataDir, synchronous: 'full' })
+  using _ = { [Symbol.dispose]: db.close }
+  const rotation = rotationOn(db, app.clock, dataDir).rotate(ACTOR, UNWATCHED)
+  const { from, to, resealed, unopenable } = await turned(app.clock, rotation)
   expect(unopenable).toEqual({})
   expect(resealed).toEqual(byTable(before))
   const texts = sealedIn(app)
@@ -64,10 +58,8 @@ async function expectAllResealed(app: Held): Promise<string[]> {
 }
 
 test('Every column with sealed texts is on the list and is resealed', async () => {
-  const fakes = await startFakes()
-  const social = await bootSocial(fakes)
+  const social = await bootSocial()
   const messenger = await bootPassepartout()
-
   await social.security({ mfa_enabled: true })
   const { token } = await enrolled(social)
   const codes = await recoveryCodes(social, token)
@@ -77,7 +69,6 @@ test('Every column with sealed texts is on the list and is resealed', async () =
   await social.begin('recovery')
   const acme = await messenger.newTenant()
   const login = await messenger.signIn(acme, messenger.botApi.person())
-
   const found = [social.app, messenger.app].map(expectAllResealed)
   const listed = sealedColumns.map(({ column }) => `${getTableName(column.table)}.${column.name}`)
   expect([...new Set((await Promise.all(found)).flat())].toSorted()).toEqual(listed.toSorted())
@@ -87,8 +78,6 @@ test('Every column with sealed texts is on the list and is resealed', async () =
   const code = { method: 'lookup_secret', lookup_secret: codes[0] }
   expect(await social.send(flow, code, withToken(half))).toMatchObject({ status: 200 })
   expect((await login.status()).body).toMatchObject({ status: 'completed' })
-
   await social.stop()
   await messenger.stop()
-  await fakes.stop()
-}, 60_000)
+})

@@ -36,7 +36,6 @@ test('An expired sign-in starts again with a message, when its form is sent or i
   await sam.types({ 'Email address': email, Password: PASSWORD })
   await sam.presses('Sign in with password')
   await sam.isTold('This sign-in has expired.')
-
   const before = sam.page.url()
   fixture.clock.jump(HOUR + MINUTE)
   await sam.page.reload()
@@ -56,7 +55,6 @@ test('A change an hour after the sign-in asks for the password, and continues af
   await uma.follows('Account')
   await uma.reads('Your Acme account')
   fixture.clock.jump(2 * MINUTE)
-
   const password = uma.section('Password')
   const changes = async () => {
     await uma.types({ Password: 'seven green bicycles' }, password)

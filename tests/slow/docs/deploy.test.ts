@@ -1,9 +1,8 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { EXIT } from '../../../src/cli/command.ts'
 import { loadConfig } from '../../../src/config/index.ts'
-import { bootTestApp } from '../../support/app.ts'
 import { testConfig } from '../../support/config.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { openPage } from '../../support/page.ts'
@@ -21,7 +20,7 @@ const MAX_STOP_SECONDS = 28
 const IDLE_SECONDS = 30
 const MAX_WAIT_SECONDS = 25
 
-test('the systemd unit starts, stops and isolates the server as the page says', async () => {
+test('The systemd unit starts, stops and isolates the server as the page says', async () => {
   const unit = await read('docs/gatehouse.service')
   const page = await read('docs/deploy.md')
   const value = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1]
@@ -48,42 +47,31 @@ test('the systemd unit starts, stops and isolates the server as the page says', 
   expect(two).toContain('TimeoutStopSec=45')
 })
 
-interface Compose {
-  services: {
-    gatehouse?: {
-      user?: string
-      stop_grace_period?: string
-      environment?: Record<string, string>
-      volumes?: string[]
-    }
-  }
+interface Service {
+  user?: string
+  stop_grace_period?: string
+  environment?: Record<string, string>
+  volumes?: string[]
 }
 
-test('the compose files are short, valid, and run the image as its own user', async () => {
+test('The compose files are short, valid, and run the image as its own user; all YAML can be parsed', async () => {
   const dockerfile = await read('Dockerfile')
   const user = /^USER (\d+)/m.exec(dockerfile)?.[1]
   expect(dockerfile).toContain('GATEHOUSE_DATA_DIR=/data')
   const first = await read('compose.example.yaml')
   expect(first.trimEnd().split('\n').length).toBeLessThanOrEqual(20)
-  for (const text of [
-    first,
-    await example('compose.caddy.yaml'),
-    await example('compose.litestream.yaml'),
-  ]) {
-    const { gatehouse = {} } = (Bun.YAML.parse(text) as Compose).services
-    expect(gatehouse.user).toBe(`${user}:${user}`)
-    expect(seconds(gatehouse.stop_grace_period)).toBeGreaterThan(MAX_STOP_SECONDS)
-    expect(gatehouse.volumes?.[0]).toBe('./data:/data')
+  const others = ['compose.caddy.yaml', 'compose.litestream.yaml']
+  for (const text of [first, ...(await Promise.all(others.map(example)))]) {
+    const { services } = Bun.YAML.parse(text) as { services: { gatehouse: Service } }
+    const { environment: env = {}, stop_grace_period, user: account, volumes } = services.gatehouse
+    expect([account, volumes?.[0]]).toEqual([`${user}:${user}`, './data:/data'])
+    expect(seconds(stop_grace_period)).toBeGreaterThan(MAX_STOP_SECONDS)
     const readFile = (path: string) => {
       throw Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' })
     }
-    const env = gatehouse.environment ?? {}
     const loaded = loadConfig({ flags: {}, env, cwd: '/nowhere', readFile })
     expect(loaded.ok ? loaded.warnings : loaded.errors).toEqual([])
   }
-})
-
-test('YAML in examples and pages can be parsed', async () => {
   const names = readdirSync(join(ROOT, 'docs/examples')).filter((name) => /\.ya?ml$/.test(name))
   for (const name of names) expect(Bun.YAML.parse(await example(name))).toBeObject()
   for (const name of ['deploy', 'proxies', 'litestream', 'upgrade', 'security'])
@@ -91,54 +79,41 @@ test('YAML in examples and pages can be parsed', async () => {
       expect(Bun.YAML.parse(block)).toBeObject()
 })
 
-describe('the proxy examples', async () => {
-  const proxies = new Map<string, string>()
-  for (const name of ['Caddyfile', 'Caddyfile.two', 'nginx.conf', 'traefik-dynamic.yaml'])
-    proxies.set(name, await example(name))
-  const nginx = proxies.get('nginx.conf') ?? ''
+test('The proxies use the default port, close connections before Gatehouse does, keep metrics inside and allow what Gatehouse allows', async () => {
+  const names = ['Caddyfile', 'Caddyfile.two', 'nginx.conf', 'traefik-dynamic.yaml']
+  const proxies = await Promise.all(names.map(example))
+  const [caddy, caddies, nginx, traefik] = proxies as [string, string, string, string]
+  const { port, maxBodyBytes } = testConfig().server
+  for (const text of proxies) {
+    const ports = [...text.matchAll(/127\.0\.0\.1:(\d+)/g)].map(([, found]) => Number(found))
+    expect(ports[0]).toBe(port)
+    expect(ports.filter((found) => found !== port && found !== port + 1)).toEqual([])
+    const kept = /(?:keepalive|keepalive_timeout|idleConnTimeout:) (\d+s)\b/.exec(text)?.[1]
+    expect(seconds(kept)).toBeLessThan(IDLE_SECONDS)
+  }
+
   const METRICS = ['/metrics', '/metrics/']
-
-  test.each([...proxies])(
-    '%s uses the default port, and closes connections before Gatehouse does',
-    (_, text) => {
-      const { port } = testConfig().server
-      const ports = [...text.matchAll(/127\.0\.0\.1:(\d+)/g)].map(([, found]) => Number(found))
-      expect(ports[0]).toBe(port)
-      expect(ports.filter((found) => found !== port && found !== port + 1)).toEqual([])
-      const kept = /(?:keepalive|keepalive_timeout|idleConnTimeout:) (\d+s)\b/.exec(text)?.[1]
-      expect(seconds(kept)).toBeLessThan(IDLE_SECONDS)
-    },
-  )
-
-  test('keep metrics inside, however their path is written', async () => {
-    const metrics = await read('docs/metrics.md')
-    for (const text of [nginx, metrics]) {
-      const rule = new RegExp(/location ~ (\S+) \{\s*return 404;/.exec(text)?.[1] ?? '^$')
-      for (const path of [...METRICS, '/x\\..\\metrics']) expect(path).toMatch(rule)
-      for (const path of ['/', '/v1/metrics', '/metrics-of-mine']) expect(path).not.toMatch(rule)
-    }
-    for (const text of [proxies.get('Caddyfile'), proxies.get('Caddyfile.two'), metrics]) {
-      const [, name, paths = ''] = /(@\w+) path (.+)/.exec(text ?? '') ?? []
-      expect(paths.split(' ')).toEqual(METRICS)
-      expect(text).toContain(`respond ${name} 404`)
-    }
-    const rule = METRICS.map((path) => `!Path(\`${path}\`)`).join(' && ')
-    for (const text of [proxies.get('traefik-dynamic.yaml'), await read('docs/proxies.md')])
-      expect(text).toContain(`Host(\`gatehouse.example.org\`) && ${rule}\n`)
-  })
-
-  test('ask a route for readiness, and allow what Gatehouse allows', async () => {
-    await using app = await bootTestApp()
-    expect((await app.raw('/readyz')).status).not.toBe(404)
-    for (const name of ['Caddyfile.two', 'traefik-dynamic.yaml'])
-      expect(proxies.get(name)).toContain('/readyz')
-    const megabytes = Number(/client_max_body_size (\d+)m;/.exec(nginx)?.[1])
-    expect(megabytes * 1024 * 1024).toBeGreaterThan(testConfig().server.maxBodyBytes)
-    expect(seconds(/proxy_read_timeout (\d+s);/.exec(nginx)?.[1])).toBeGreaterThan(MAX_WAIT_SECONDS)
-  })
+  const metrics = await read('docs/metrics.md')
+  for (const text of [nginx, metrics]) {
+    const rule = new RegExp(/location ~ (\S+) \{\s*return 404;/.exec(text)?.[1] ?? '^$')
+    for (const path of [...METRICS, '/x\\..\\metrics']) expect(path).toMatch(rule)
+    for (const path of ['/', '/v1/metrics', '/metrics-of-mine']) expect(path).not.toMatch(rule)
+  }
+  for (const text of [caddy, caddies, metrics]) {
+    const [, name, paths = ''] = /(@\w+) path (.+)/.exec(text) ?? []
+    expect(paths.split(' ')).toEqual(METRICS)
+    expect(text).toContain(`respond ${name} 404`)
+  }
+  const rule = METRICS.map((path) => `!Path(\`${path}\`)`).join(' && ')
+  for (const text of [traefik, await read('docs/proxies.md')])
+    expect(text).toContain(`Host(\`gatehouse.example.org\`) && ${rule}\n`)
+  for (const text of [caddies, traefik]) expect(text).toContain('/readyz')
+  const megabytes = Number(/client_max_body_size (\d+)m;/.exec(nginx)?.[1])
+  expect(megabytes * 1024 * 1024).toBeGreaterThan(maxBodyBytes)
+  expect(seconds(/proxy_read_timeout (\d+s);/.exec(nginx)?.[1])).toBeGreaterThan(MAX_WAIT_SECONDS)
 })
 
-test('going back to an older version moves the log with its database', async () => {
+test('Going back to an older version moves the log with its database', async () => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
   mkdirSync(data)
@@ -158,16 +133,12 @@ test('going back to an older version moves the log with its database', async () 
   expect(readdirSync(join(folder.path, 'after-upgrade')).toSorted()).toEqual(kept)
 })
 
-test('the docs open the database as the account of the server', async () => {
-  const names = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))
-  for (const name of names) {
+test('The pages open the database as the account of the server, and explain messages that the program has', async () => {
+  for (const name of readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))) {
     const lines = (await read(`docs/${name}`)).split('\n')
     for (const line of lines.filter((line) => /^\s*\S* ?.*\bsqlite3 .*\/var\/lib/.test(line)))
       expect([name, line]).toEqual([name, expect.stringMatching(/sudo -u gatehouse sqlite3/)])
   }
-})
-
-test('docs/upgrade.md explains messages that the program has', async () => {
   const sources = ['src/db/migrate.ts', 'src/db/errors.ts', 'src/cli/open.ts']
   const source = (await Promise.all(sources.map(read)))
     .join('\n')

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'bun:test'
-import { bootTestApp, type TestApp } from '../../support/app.ts'
+import { expect, test } from 'bun:test'
+import { bootTestApp } from '../../support/app.ts'
 import { openPage, plain } from '../../support/page.ts'
 import { ROOT } from '../../support/source.ts'
 
@@ -18,28 +18,15 @@ interface Panel {
   gridPos: { x: number; y: number; w: number }
 }
 
-interface Family {
-  type: string
-  labels: Set<string>
-}
-
 const page = await openPage('metrics.md')
 const dashboard = await Bun.file(`${ROOT}/docs/grafana-dashboard.json`).json()
 const panels: Panel[] = dashboard.panels
 const alerts = Bun.YAML.parse(await Bun.file(`${ROOT}/docs/alerts.yml`).text()) as Alerts
 const rules = alerts.groups.flatMap((group) => group.rules)
 
-/** Labels that Prometheus adds. */
-const TARGET_LABELS = ['job', 'instance']
-
+/** Type and labels by metric, with series that do not exist before something happens. */
 const families = await (async () => {
   await using app = await bootTestApp()
-  await makeTraffic(app)
-  return familiesIn((await app.raw('/metrics')).body)
-})()
-
-/** Causes series that do not exist before they happen. */
-async function makeTraffic(app: TestApp) {
   const { id, api, key } = await app.tenant()
   await api.get('/v1/clockwork/jobs')
   const relay = app.client((await key('relay', 'live')).key)
@@ -49,10 +36,11 @@ async function makeTraffic(app: TestApp) {
   expect(await relay.post('/v1/relay/messages', event)).toMatchObject({ status: 402 })
   // Requests are counted after the response.
   await new Promise((resolve) => setImmediate(resolve))
-}
+  return familiesIn((await app.raw('/metrics')).body)
+})()
 
-function familiesIn(text: string): Map<string, Family> {
-  const found = new Map<string, Family>()
+function familiesIn(text: string) {
+  const found = new Map<string, { type: string; labels: Set<string> }>()
   for (const [, name = '', type = ''] of text.matchAll(/^# TYPE (\w+) (\w+)$/gm))
     found.set(name, { type, labels: new Set() })
   for (const [, sample = '', labels = ''] of text.matchAll(/^(\w+)(?:{(.*)})? \S+$/gm))
@@ -62,7 +50,7 @@ function familiesIn(text: string): Map<string, Family> {
 }
 
 /** The metric of a sample: a histogram has samples under three names. */
-function familyOf(known: ReadonlyMap<string, Family>, sample: string): string {
+function familyOf(known: ReadonlyMap<string, { type: string }>, sample: string): string {
   const base = sample.replace(/_(bucket|sum|count)$/, '')
   return known.get(base)?.type === 'histogram' ? base : sample
 }
@@ -79,7 +67,7 @@ const documented = new Map(
     }),
 )
 
-test('the page has all metrics, with their types and labels', () => {
+test('The page has all metrics, with their types and labels, and names in the style of Prometheus', () => {
   expect([...documented.keys()].toSorted()).toEqual([...families.keys()].toSorted())
   for (const [name, { type, labels }] of families) {
     const said = documented.get(name)
@@ -87,11 +75,6 @@ test('the page has all metrics, with their types and labels', () => {
     // A metric without samples shows no labels.
     if (labels.size > 0)
       expect([name, said?.labels.toSorted()]).toEqual([name, [...labels].toSorted()])
-  }
-})
-
-test('metrics have names in the style of Prometheus', () => {
-  for (const [name, { type }] of families) {
     expect(name).toMatch(/^gatehouse(_[a-z]+)+$/)
     expect([name, name.endsWith('_total')]).toEqual([name, type === 'counter'])
     expect(name).not.toMatch(/_(bucket|sum|count|counter|gauge|histogram)$/)
@@ -128,59 +111,52 @@ function inParentheses(text: string): string {
 
 function labelsOf(sample: string): string[] {
   const labels = documented.get(familyOf(families, sample))?.labels ?? []
-  return [...labels, ...TARGET_LABELS, ...(sample.endsWith('_bucket') ? ['le'] : [])]
+  // The first two are added by Prometheus.
+  return [...labels, 'job', 'instance', ...(sample.endsWith('_bucket') ? ['le'] : [])]
 }
 
 const panelQueries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
 const alertQueries = rules.map(({ expr }) => expr)
 
-test.each([...panelQueries, ...alertQueries])('the query %s fits the metrics', (expr) => {
-  const selectors = selectorsIn(expr)
-  expect(selectors).not.toEqual([])
-  for (const { sample, labels } of selectors) {
-    const type = sample === 'up' ? 'gauge' : families.get(familyOf(families, sample))?.type
-    expect([sample, type]).toEqual([sample, expect.any(String)])
-    if (type === 'histogram') expect(sample).toMatch(/_(bucket|sum|count)$/)
-    expect(labelsOf(sample)).toEqual(expect.arrayContaining(labels))
-    const isCounted = /_(total|bucket|sum|count)$/.test(sample)
-    const isRated = new RegExp(`(rate|increase)\\(${sample}({[^}]*})?\\[`).test(expr)
-    expect([sample, isRated]).toEqual([sample, isCounted])
-  }
-  for (const { labels, samples } of groupingsIn(expr))
-    for (const { sample } of samples)
+test('The queries of the dashboard and the alerts fit the metrics', () => {
+  for (const expr of [...panelQueries, ...alertQueries]) {
+    expect([expr, selectorsIn(expr).length]).not.toEqual([expr, 0])
+    for (const { sample, labels } of selectorsIn(expr)) {
+      const type = sample === 'up' ? 'gauge' : families.get(familyOf(families, sample))?.type
+      expect([sample, type]).toEqual([sample, expect.any(String)])
+      if (type === 'histogram') expect(sample).toMatch(/_(bucket|sum|count)$/)
       expect(labelsOf(sample)).toEqual(expect.arrayContaining(labels))
+      const isCounted = /_(total|bucket|sum|count)$/.test(sample)
+      const isRated = new RegExp(`(rate|increase)\\(${sample}({[^}]*})?\\[`).test(expr)
+      expect([expr, sample, isRated]).toEqual([expr, sample, isCounted])
+    }
+    for (const { labels, samples } of groupingsIn(expr))
+      for (const { sample } of samples)
+        expect(labelsOf(sample)).toEqual(expect.arrayContaining(labels))
+  }
 })
 
-describe('the dashboard', () => {
-  test('shows every metric, in its rows, with a description for each panel', () => {
-    const shown = panelQueries.flatMap((expr) =>
-      selectorsIn(expr).map(({ sample }) => familyOf(families, sample)),
-    )
-    expect([...families.keys()].filter((name) => !shown.includes(name))).toEqual([])
-    const rows = panels.filter(({ type }) => type === 'row').map(({ title }) => title)
-    expect(rows).toEqual([
-      ...['Overview', 'HTTP', 'Jobs', 'Deliveries', 'Sign-in', 'Mail'],
-      ...['Storage & backups', 'Process'],
-    ])
-    const silent = panels.filter(({ type, description }) => type !== 'row' && !description)
-    expect(silent).toEqual([])
-  })
-
-  test('asks for its data source at import, and uses no other', () => {
-    expect(dashboard.__inputs).toMatchObject([{ name: 'DS_PROMETHEUS', pluginId: 'prometheus' }])
-    const uids = [...JSON.stringify(dashboard).matchAll(/"uid":"([^"]+)"/g)].map(([, uid]) => uid)
-    expect([...new Set(uids)].toSorted()).toEqual([`\${DS_PROMETHEUS}`, 'gatehouse'])
-  })
-
-  test('has panels with different ids and places, within the grid', () => {
-    const ids = new Set(panels.map(({ id }) => id))
-    const places = new Set(panels.map(({ gridPos: { x, y } }) => `${x} ${y}`))
-    expect([ids.size, places.size]).toEqual([panels.length, panels.length])
-    expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([])
-  })
+test('The dashboard shows every metric in panels of their own place, and asks for its data source at import', () => {
+  const shown = panelQueries.flatMap((expr) =>
+    selectorsIn(expr).map(({ sample }) => familyOf(families, sample)),
+  )
+  expect([...families.keys()].filter((name) => !shown.includes(name))).toEqual([])
+  const rows = panels.filter(({ type }) => type === 'row').map(({ title }) => title)
+  expect(rows).toEqual([
+    ...['Overview', 'HTTP', 'Jobs', 'Deliveries', 'Sign-in', 'Mail'],
+    ...['Storage & backups', 'Process'],
+  ])
+  expect(panels.filter(({ type, description }) => type !== 'row' && !description)).toEqual([])
+  const ids = new Set(panels.map(({ id }) => id))
+  const places = new Set(panels.map(({ gridPos: { x, y } }) => `${x} ${y}`))
+  expect([ids.size, places.size]).toEqual([panels.length, panels.length])
+  expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([])
+  expect(dashboard.__inputs).toMatchObject([{ name: 'DS_PROMETHEUS', pluginId: 'prometheus' }])
+  const uids = [...JSON.stringify(dashboard).matchAll(/"uid":"([^"]+)"/g)].map(([, uid]) => uid)
+  expect([...new Set(uids)].toSorted()).toEqual([`\${DS_PROMETHEUS}`, 'gatehouse'])
 })
 
-test('the alerts are few, say what is wrong, and notice one process of several that is down', () => {
+test('The alerts are few, say what is wrong, and notice one process of several that is down', () => {
   expect(rules).toHaveLength(11)
   for (const { alert, annotations } of rules) {
     expect(alert).toStartWith('Gatehouse')

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { cpSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { leaves } from '../../../src/config/catalogue.ts'
@@ -81,80 +81,68 @@ test('docs/backup.md makes, checks and restores a backup', async () => {
       .replaceAll(/gatehouse-[\dTZ-]+\.tar\.gz/g, file)
       .replaceAll(CONFIG, 'gatehouse.toml')
   const there = { cwd, env: { GATEHOUSE_DATA_DIR: copy.path } }
-  await expectAsShown(check, there, translate)
-  await expectAsShown(restore, there, translate)
+  for (const block of [check, restore]) await expectAsShown(block, there, translate)
 })
 
-describe('docs/metering.md', async () => {
+test('docs/metering.md shows a plan, a month, the headers, the event at 80 % and the limits as they are', async () => {
   const { text, blocks } = await openPage('metering.md')
+  await using app = await bootTestApp({ start: '2026-11-20T23:59:00.000Z' })
+  const { id, key } = await app.tenant('Acme', 'free')
+  const other = await app.tenant('Acme', 'free')
+  const api = app.client((await key('relay', 'live')).key)
+  const ask = async (times: number) => {
+    for (let n = 1; n < times; n++) await api.get('/v1/relay/messages')
+    return await api.get('/v1/relay/messages')
+  }
+  await ask(587)
+  await app.clock.advance(60_000)
+  const { headers } = await ask(1)
+  const shown = ['RateLimit-Policy', 'RateLimit'].map((name) => `${name}: ${headers.get(name)}`)
+  expect(text).toContain(`\`\`\`\n${shown.join('\n')}\n\`\`\``)
+  await ask(2400 - 588)
+  await app.platform.metering.usageOf(id)
+  const { body } = await api.get('/v1/relay/messages?event_type=usage.threshold')
+  const { payload } = (await api.get(`/v1/relay/messages/${body.data[0].id}`)).body
+  expect(text).toContain(`\`${JSON.stringify(payload)}\``)
+  const { metering, limits } = testConfig()
+  for (const [setting, value] of [
+    ['[metering] free_requests', metering.freeRequests],
+    ['[limits] requests_per_minute', limits.requestsPerMinute],
+  ] as const)
+    expect(text).toContain(`\`${setting}\` (default ${value.toLocaleString('en')})`)
 
-  test('shows a plan and a month as they are printed', async () => {
-    await using app = await bootTestApp()
-    const { id } = await app.tenant('Acme', 'free')
-    const now = new Date()
-    const month = (ahead: number) =>
-      new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead)).toISOString().slice(0, 7)
-    const { client } = app.db
-    const row = client.query(
-      `INSERT INTO usage_months
-         (tenant_id, month, requests, billed, cost_cents, allowance_told, spend_cap_told)
-       VALUES (?, ?, ?, ?, ?, 0, 0)`,
-    )
-    row.run(id, month(-1), 2900, 0, 0)
-    row.run(id, month(0), 13_500, 10_500, 315)
-    const day = client.query('INSERT INTO usage_days VALUES (?, ?, ?, ?, ?)')
-    day.run(id, `${month(0)}-03`, 'gate', 'live', 1500)
-    day.run(id, `${month(0)}-04`, 'relay', 'live', 12_000)
-    const [block = ''] = blocks('console')
-    const [, tenant = ''] = /tenant set (\S+)/.exec(block) ?? []
-    await expectAsShown(block, homeOf(app), (shown) =>
-      shown
-        .replaceAll(tenant, id)
-        .replaceAll(/2026-1([012])(?!\S*T(?!00:00:00))/g, (_, digit) => month(Number(digit) - 1)),
-    )
-  })
-
-  test('shows the headers, the event at 80 %, and the limits of a new installation', async () => {
-    await using app = await bootTestApp({ start: '2026-11-20T23:59:00.000Z' })
-    const { id, key } = await app.tenant('Acme', 'free')
-    const api = app.client((await key('relay', 'live')).key)
-    const ask = async (times: number) => {
-      for (let n = 1; n < times; n++) await api.get('/v1/relay/messages')
-      return await api.get('/v1/relay/messages')
-    }
-    await ask(587)
-    await app.clock.advance(60_000)
-    const { headers } = await ask(1)
-    const shown = ['RateLimit-Policy', 'RateLimit'].map((name) => `${name}: ${headers.get(name)}`)
-    expect(text).toContain(`\`\`\`\n${shown.join('\n')}\n\`\`\``)
-
-    await ask(2400 - 588)
-    await app.platform.metering.usageOf(id)
-    const { body } = await api.get('/v1/relay/messages?event_type=usage.threshold')
-    const { payload } = (await api.get(`/v1/relay/messages/${body.data[0].id}`)).body
-    expect(text).toContain(`\`${JSON.stringify(payload)}\``)
-
-    const { metering, limits } = testConfig()
-    for (const [setting, value] of [
-      ['[metering] free_requests', metering.freeRequests],
-      ['[limits] requests_per_minute', limits.requestsPerMinute],
-    ] as const)
-      expect(text).toContain(`\`${setting}\` (default ${value.toLocaleString('en')})`)
-  })
+  const now = new Date()
+  const month = (ahead: number) =>
+    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead)).toISOString().slice(0, 7)
+  const row = app.db.client.query(
+    `INSERT INTO usage_months
+       (tenant_id, month, requests, billed, cost_cents, allowance_told, spend_cap_told)
+     VALUES (?, ?, ?, ?, ?, 0, 0)`,
+  )
+  row.run(other.id, month(-1), 2900, 0, 0)
+  row.run(other.id, month(0), 13_500, 10_500, 315)
+  const day = app.db.client.query('INSERT INTO usage_days VALUES (?, ?, ?, ?, ?)')
+  day.run(other.id, `${month(0)}-03`, 'gate', 'live', 1500)
+  day.run(other.id, `${month(0)}-04`, 'relay', 'live', 12_000)
+  const [block = ''] = blocks('console')
+  const [, tenant = ''] = /tenant set (\S+)/.exec(block) ?? []
+  await expectAsShown(block, homeOf(app), (shown) =>
+    shown
+      .replaceAll(tenant, other.id)
+      .replaceAll(/2026-1([012])(?!\S*T(?!00:00:00))/g, (_, digit) => month(Number(digit) - 1)),
+  )
 })
 
-test('docs/audit.md shows the log as it is printed', async () => {
+test('docs/audit.md shows the log as it is printed, and docs/operate.md each check of the doctor and each migration', async () => {
   await using app = await bootTestApp({ start: new Date().toISOString() })
+  const home = homeOf(app)
   const { id, key } = await app.tenant()
   const api = app.client((await key('relay', undefined, ['relay:endpoints'])).key)
   await api.post('/v1/relay/endpoints', { url: 'https://example.com/hook' })
-  await printed(['tenant', 'suspend', id, '--reason', 'billing'], homeOf(app))
-  const [shown] = shownIn((await openPage('audit.md')).blocks('console')[0])
-  expect(shapeOf(await printed(shown?.args ?? [], homeOf(app)))).toBe(shapeOf(shown?.output ?? ''))
-})
+  await printed(['tenant', 'suspend', id, '--reason', 'billing'], home)
+  const [log] = shownIn((await openPage('audit.md')).blocks('console')[0])
+  expect(shapeOf(await printed(log?.args ?? [], home))).toBe(shapeOf(log?.output ?? ''))
 
-test('docs/operate.md shows each check of the doctor and each migration', async () => {
-  await using app = await bootTestApp({ start: new Date().toISOString() })
   const shown = shownIn((await openPage('operate.md')).block('console', 'gatehouse doctor'))
   const outputOf = (words: string) =>
     shown.find(({ args }) => args.join(' ') === words)?.output ?? ''
@@ -162,45 +150,39 @@ test('docs/operate.md shows each check of the doctor and each migration', async 
     const lines = text.matchAll(/^(?:([A-Z]\w+)| {2}\w+ {2,}(\S+(?: \S+)*) {2,}.*)$/gm)
     return [...new Set(Array.from(lines, ([, heading, check]) => heading ?? check))]
   }
-  expect(checks(await printed(['doctor'], homeOf(app)))).toEqual(checks(outputOf('doctor')))
+  expect(checks(await printed(['doctor'], home))).toEqual(checks(outputOf('doctor')))
   const steps = (text: string) => text.match(/^\d{4}_\w+ +applied/gm)
-  const applied = await printed(['migrate', 'status'], homeOf(app))
+  const applied = await printed(['migrate', 'status'], home)
   expect(steps(applied)).toEqual(steps(outputOf('migrate status')))
 })
 
-describe('docs/configure.md', async () => {
+test('docs/configure.md has every section, what can be retained, and shows what its commands print', async () => {
   const page = await openPage('configure.md')
   const rows = page.table('Section', 'About')
   const labels = leaves.map(({ label }) => label)
+  const bare = (label: string) => label.replaceAll(/[[\]]/g, '')
+  const sections = labels.map((label) => bare(/^\[[a-z]+/.exec(label)?.[0] ?? label))
+  const shown = rows.map(([section]) => bare(plain(section)))
+  expect(shown.toSorted()).toEqual([...new Set(sections)].toSorted())
+  const [, about = ''] = rows.find(([section]) => section === '`[retention]`') ?? []
+  const named = [...about.matchAll(/`(\w+)`/g)].map(([, name]) => `[retention] ${name}`)
+  expect(named.length).toBeGreaterThan(3)
+  expect(named.filter((label) => !labels.includes(label))).toEqual([])
 
-  test('has every section of the configuration, and what can be retained', () => {
-    const bare = (label: string) => label.replaceAll(/[[\]]/g, '')
-    const sections = labels.map((label) => bare(/^\[[a-z]+/.exec(label)?.[0] ?? label))
-    const shown = rows.map(([section]) => bare(plain(section)))
-    expect(shown.toSorted()).toEqual([...new Set(sections)].toSorted())
-
-    const [, about = ''] = rows.find(([section]) => section === '`[retention]`') ?? []
-    const named = [...about.matchAll(/`(\w+)`/g)].map(([, name]) => `[retention] ${name}`)
-    expect(named.length).toBeGreaterThan(3)
-    expect(named.filter((label) => !labels.includes(label))).toEqual([])
-  })
-
-  test('shows what its commands print', async () => {
-    using folder = temporaryFolder()
-    const cwd = folder.path
-    const [init, check, show] = shownIn(page.block('console', 'config init'))
-    const type = async (shown = { args: [''], output: '' }, env = {}) =>
-      (await printed(shown.args, { cwd, env })).trimEnd()
-
-    expect(await type(init)).toBe((init?.output ?? '').replace(dirname(CONFIG), cwd))
-    const mistakes = 'data_dri = "x"\n[server]\nprot = 9000\n\n[log]\n\nlevel = "loud"\n'
-    await Bun.write(join(cwd, 'gatehouse.toml'), mistakes)
-    expect(await type(check)).toBe(check?.output ?? '')
-    await Bun.write(join(cwd, 'gatehouse.toml'), 'mail.from = "a@example.org"\n')
-    await Bun.write(join(cwd, 'smtp'), 'smtp://user:password@mail.example.org')
-    const env = { GATEHOUSE_SERVER_PORT: '9000', GATEHOUSE_MAIL_SMTP_URL_FILE: join(cwd, 'smtp') }
-    const [, words = ''] = /grep -E '(.+)'/.exec(page.text) ?? []
-    const lines = (await type(show, env)).split('\n').filter((line) => line.match(words))
-    expect(lines.join('\n')).toBe(show?.output ?? '')
-  })
+  using folder = temporaryFolder()
+  const cwd = folder.path
+  const [init, check, show] = shownIn(page.block('console', 'config init'))
+  const write = (name: string, text: string) => Bun.write(join(cwd, name), text)
+  const type = async (shown = { args: [''], output: '' }, env = {}) =>
+    (await printed(shown.args, { cwd, env })).trimEnd()
+  expect(await type(init)).toBe((init?.output ?? '').replace(dirname(CONFIG), cwd))
+  const mistakes = 'data_dri = "x"\n[server]\nprot = 9000\n\n[log]\n\nlevel = "loud"\n'
+  await write('gatehouse.toml', mistakes)
+  expect(await type(check)).toBe(check?.output ?? '')
+  await write('gatehouse.toml', 'mail.from = "a@example.org"\n')
+  await write('smtp', 'smtp://user:password@mail.example.org')
+  const env = { GATEHOUSE_SERVER_PORT: '9000', GATEHOUSE_MAIL_SMTP_URL_FILE: join(cwd, 'smtp') }
+  const [, words = ''] = /grep -E '(.+)'/.exec(page.text) ?? []
+  const lines = (await type(show, env)).split('\n').filter((line) => line.match(words))
+  expect(lines.join('\n')).toBe(show?.output ?? '')
 })

@@ -1,11 +1,11 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import * as limits from '../../../src/engines/passepartout/limits.ts'
 import { User } from '../../../src/engines/passepartout/model.ts'
 import { SANDBOX_PEOPLE } from '../../../src/engines/passepartout/sandbox/people.ts'
 import { passepartoutBots } from '../../../src/engines/passepartout/schema.ts'
 import { createTexts } from '../../../src/engines/passepartout/texts/index.ts'
-import { CLIENT, START, usePassepartout } from '../../engines/passepartout/fixture.ts'
+import { bootTestApp } from '../../support/app.ts'
 import { until } from '../../support/binary.ts'
 import { startBotApi } from '../../support/bot-api/index.ts'
 import { testConfig } from '../../support/config.ts'
@@ -15,21 +15,11 @@ import { openPage, plain } from '../../support/page.ts'
 import { freePort } from '../../support/port.ts'
 import { openShell } from '../../support/shell.ts'
 import { collect } from '../../support/shown.ts'
+import { PROGRAM, ROOT } from '../../support/source.ts'
 
 /** What docs/passepartout.md shows is run as it stands there; its app in tests/slow/browser. */
 
 const page = await openPage('passepartout.md')
-const fixture = await usePassepartout({
-  flags: {
-    'limits-login-starts-per-minute': '1',
-    'server-max-body': '1KB',
-    'metering-free-requests': '0',
-    'metering-default-spend-cap-cents': '0',
-  },
-})
-const { actor, app, newTenant } = fixture
-
-const ROOT = join(import.meta.dir, '../../..')
 const CAN_TYPE = ['bash', 'curl', 'jq'].every((name) => Bun.which(name) !== null)
 
 /** A server as in the first terminal of the page, and Telegram on this machine. */
@@ -43,9 +33,8 @@ async function openShop() {
     GATEHOUSE_SERVER_PORT: `${port}`,
     GATEHOUSE_PASSEPARTOUT_TELEGRAM_API_ROOT: telegram.url,
   }
-  const program = [process.execPath, 'src/main.ts']
   const [, ...typed] = page.block('sh', 'gatehouse serve').trim().split(' ')
-  const child = Bun.spawn([...program, ...typed], {
+  const child = Bun.spawn([...PROGRAM, ...typed], {
     cwd: ROOT,
     env: { PATH: process.env.PATH, ...env },
     stdin: 'ignore',
@@ -64,13 +53,13 @@ async function openShop() {
     () => out.text.includes('"message":"listening"') || child.exitCode !== null,
     () => out.text + err.text,
   )
-  await shell.run(`gatehouse() { (cd ${ROOT} && exec ${program.join(' ')} "$@"); }`)
+  await shell.run(`gatehouse() { (cd ${ROOT} && exec ${PROGRAM.join(' ')} "$@"); }`)
   const running = ends.move()
   return { url, telegram, shell, [Symbol.asyncDispose]: () => running.disposeAsync() }
 }
 
 test.skipIf(!CAN_TYPE)(
-  'the commands print what the page says',
+  'The commands print what the page says',
   async () => {
     await using shop = await openShop()
     const bot = shop.telegram.bot({ username: 'acme_signin_bot' })
@@ -107,133 +96,69 @@ function said(section: string, words: string): string {
   return rows[0]?.split('|')[2]?.trim() ?? ''
 }
 
-describe('the tables have', () => {
-  test('every route, field of a user, status of a bot and person of the sandbox', () => {
-    const routes = Object.entries<object>(fixture.document.paths)
-      .filter(([path]) => path.startsWith('/v1/passepartout/'))
-      .flatMap(([path, methods]) =>
-        Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
-      )
-      .map((route) => route.replace('/v1/passepartout', '').replace('{user_id}', '{id}'))
-    const shown = page.table('Route', 'Request').map(([route]) => plain(route))
-    expect(shown.toSorted()).toEqual(routes.toSorted())
-    const fields = page.table('Field', 'Type').map(([field]) => plain(field))
-    expect(fields).toEqual(Object.keys(User.properties))
-    const { enumValues } = passepartoutBots.health
-    const statuses = page.table('Status', 'Meaning').map(([status]) => plain(status))
-    expect(statuses.toSorted()).toEqual(['not_configured', 'disabled', ...enumValues].toSorted())
-    for (const { id } of SANDBOX_PEOPLE) expect(page.text).toContain(`\`${id}\``)
-  })
+test('The tables have every route, field of a user, status of a bot and person of the sandbox, and the texts of the bot', async () => {
+  await using app = await bootTestApp()
+  const { paths } = (await app.raw('/openapi.json')).body
+  const routes = Object.entries<object>(paths)
+    .filter(([path]) => path.startsWith('/v1/passepartout/'))
+    .flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    .map((route) => route.replace('/v1/passepartout', '').replace('{user_id}', '{id}'))
+  const firstOf = (...head: string[]) => page.table(...head).map(([name]) => plain(name))
+  expect(firstOf('Route', 'Request').toSorted()).toEqual(routes.toSorted())
+  expect(firstOf('Field', 'Type')).toEqual(Object.keys(User.properties))
+  const { enumValues } = passepartoutBots.health
+  const statuses = ['not_configured', 'disabled', ...enumValues]
+  expect(firstOf('Status', 'Meaning').toSorted()).toEqual(statuses.toSorted())
+  for (const { id } of SANDBOX_PEOPLE) expect(page.text).toContain(`\`${id}\``)
 
-  test('every refusal, and no other', async () => {
-    const acme = await newTenant()
-    const bare = await fixture.newTenantWithoutBots()
-    const [owing, late, free, capped] = [
-      await newTenant(),
-      await newTenant(),
-      await newTenant(),
-      await newTenant(),
-    ]
-    const { tenants } = app.platform
-    await tenants.change(actor, free.id, { plan: 'free' })
-    await tenants.change(actor, capped.id, { plan: 'metered' })
-    await tenants.suspend(actor, owing.id, 'billing')
-    await tenants.suspend(actor, late.id, 'renewal')
-    const ada = fixture.botApi.person()
-    const denied = await acme.live.start()
-    await fixture.answer(acme.bot, ada, denied.deep_link, 'Deny')
-    const expired = await acme.live.start(CLIENT)
-    const tooMany = await acme.live.post(START, { client: CLIENT })
-    expect(tooMany.headers.get('retry-after')).toMatch(/^\d+$/)
-    const { key: otherKey } = await acme.key('clockwork')
-    app.clock.jump(testConfig().passepartout.nonceLifetimeMs)
+  const english = createTexts('en')
+  const at = Date.parse('2026-11-22T14:02:00.000Z')
+  const outcomes = ['approved', 'denied', 'mismatched', 'expired'] as const
+  const links = ['taken_link', 'answered_link', 'expired_link', 'unknown_link'] as const
+  const replies = [...links, 'cooling_down', 'too_many', 'hello'] as const
+  const texts = [
+    ...outcomes.map((kind) => english.outcome(kind, { app: 'Acme', at })),
+    ...replies.map((kind) => english.reply(kind, { app: 'Acme', until: at })),
+  ]
+  const [question, ...shown] = page.table('Situation', 'Message').map(([, says]) => says)
+  expect(question).toContain('“Sign in to Acme?”')
+  expect(shown).toEqual(texts.map((text) => `“${text.replaceAll('\n', ' ')}”`))
+})
 
-    const answers = [
-      await acme.live.post(START, { client: { ip: 'here' } }),
-      await acme.live.status(expired.nonce, 26),
-      await fixture.speak('no-key').post(START),
-      await owing.live.post(START),
-      await late.live.post(START),
-      await fixture.speak(otherKey).post(START),
-      await denied.status(),
-      await expired.status(),
-      await acme.test.status(expired.nonce),
-      await bare.live.post(START),
-      await acme.live.post(START, { filler: 'x'.repeat(2000) }),
-      await acme.live.postText(START, 'hello', 'text/plain'),
-      tooMany,
-      await free.live.post(START),
-      await capped.live.post(START),
-    ]
-    const given = answers.map(({ status, body }) => `${status} ${body.error.code}`)
-    const shown = page.table('Status', 'Code').map(([status, code]) => `${status} ${plain(code)}`)
-    expect(shown.toSorted()).toEqual(given.toSorted())
-    const [body, query] = answers.map((answer) => answer.body.error.message)
-    const [example, another] = page.table('Status', 'Code').map(([, , when]) => when)
-    expect(example).toBe(`invalid body: \`${body}\``)
-    expect(another).toBe(`invalid, unknown or repeated query parameter: \`${query}\``)
-  })
+test('The tables have the limits of the engine and the default settings', () => {
+  const minutes = (ms: number) => `${ms / 60_000} minutes`
+  const unapproved = `${limits.MAX_UNAPPROVED} in ${minutes(limits.UNAPPROVED_WINDOW_MS)}`
+  const inChat = `${limits.REPLIES_PER_CHAT} a minute in a chat`
+  for (const [words, text] of [
+    ['collection after approval', `at least ${limits.COLLECT_MS / 1000} seconds`],
+    ['`wait`', `at most ${limits.MAX_WAIT_SECONDS} seconds`],
+    ['`poll_interval`', `${limits.POLL_INTERVAL} seconds`],
+    ['pause after a denial or wrong number', minutes(limits.COOL_DOWN_MS)],
+    ['opened but not approved', unapproved],
+    ['prompts per attempt', `${limits.MAX_PROMPTS},`],
+    ['replies to other messages', `${inChat}, ${limits.REPLIES_PER_BOT} a minute per bot`],
+    ['`client.user_agent`', `${limits.MAX_USER_AGENT_LENGTH} characters`],
+    ['`client.label`', `${limits.MAX_LABEL_LENGTH} characters`],
+  ] as const)
+    expect(said('Limits', words)).toStartWith(text)
+  const hours = `${limits.UPDATES_KEPT_MS / 3_600_000} hours`
+  expect(said('Retention', 'numbers of Telegram messages')).toStartWith(hours)
 
-  test('the texts of the bot', () => {
-    const english = createTexts('en')
-    const at = Date.parse('2026-11-22T14:02:00.000Z')
-    const outcomes = ['approved', 'denied', 'mismatched', 'expired'] as const
-    const links = ['taken_link', 'answered_link', 'expired_link', 'unknown_link'] as const
-    const replies = [...links, 'cooling_down', 'too_many', 'hello'] as const
-    const texts = [
-      ...outcomes.map((kind) => english.outcome(kind, { app: 'Acme', at })),
-      ...replies.map((kind) => english.reply(kind, { app: 'Acme', until: at })),
-    ]
-    const [question, ...shown] = page.table('Situation', 'Message').map(([, says]) => says)
-    expect(question).toContain('“Sign in to Acme?”')
-    expect(shown).toEqual(texts.map((text) => `“${text.replaceAll('\n', ' ')}”`))
-  })
-
-  test('the limits of the engine', () => {
-    const minutes = (ms: number) => `${ms / 60_000} minutes`
-    const shown: [words: string, text: string][] = [
-      ['collection after approval', `at least ${limits.COLLECT_MS / 1000} seconds`],
-      ['`wait`', `at most ${limits.MAX_WAIT_SECONDS} seconds`],
-      ['`poll_interval`', `${limits.POLL_INTERVAL} seconds`],
-      ['pause after a denial or wrong number', minutes(limits.COOL_DOWN_MS)],
-      [
-        'opened but not approved',
-        `${limits.MAX_UNAPPROVED} in ${minutes(limits.UNAPPROVED_WINDOW_MS)}`,
-      ],
-      ['prompts per attempt', `${limits.MAX_PROMPTS},`],
-      [
-        'replies to other messages',
-        `${limits.REPLIES_PER_CHAT} a minute in a chat, ${limits.REPLIES_PER_BOT} a minute per bot`,
-      ],
-      ['`client.user_agent`', `${limits.MAX_USER_AGENT_LENGTH} characters`],
-      ['`client.label`', `${limits.MAX_LABEL_LENGTH} characters`],
-    ]
-    for (const [words, text] of shown) expect(said('Limits', words)).toStartWith(text)
-    const hours = `${limits.UPDATES_KEPT_MS / 3_600_000} hours`
-    expect(said('Retention', 'numbers of Telegram messages')).toStartWith(hours)
-  })
-
-  test('the default settings', () => {
-    const { passepartout, limits, retention } = testConfig()
-    const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
-    const rows: [section: string, words: string, name: string, unit: number, value: number][] = [
-      ['Limits', 'attempt', '[passepartout] nonce_lifetime', minute, passepartout.nonceLifetimeMs],
-      [
-        'Limits',
-        'access token',
-        '[passepartout] token_lifetime',
-        hour,
-        passepartout.tokenLifetimeMs,
-      ],
-      ['Limits', 'starts per', '[limits] login_starts_per_minute', 1, limits.loginStartsPerMinute],
-      ['Retention', 'attempts, with', '[retention] logins', day, retention.loginsMs],
-      ['Retention', 'token hashes', '[retention] expired', day, retention.expiredMs],
-      ['Retention', '[audit log]', '[retention] audit', day, retention.auditMs],
-    ]
-    for (const [section, words, name, unit, value] of rows) {
-      const text = said(section, words)
-      expect(text).toContain(`(\`${name}\`)`)
-      expect([name, Number.parseInt(text, 10) * unit]).toEqual([name, value])
-    }
-  })
+  const { passepartout, limits: perMinute, retention } = testConfig()
+  const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
+  const { nonceLifetimeMs, tokenLifetimeMs } = passepartout
+  for (const [section, words, name, value] of [
+    ['Limits', 'attempt', '[passepartout] nonce_lifetime', nonceLifetimeMs / minute],
+    ['Limits', 'access token', '[passepartout] token_lifetime', tokenLifetimeMs / hour],
+    ['Limits', 'starts per', '[limits] login_starts_per_minute', perMinute.loginStartsPerMinute],
+    ['Retention', 'attempts, with', '[retention] logins', retention.loginsMs / day],
+    ['Retention', 'token hashes', '[retention] expired', retention.expiredMs / day],
+    ['Retention', '[audit log]', '[retention] audit', retention.auditMs / day],
+  ] as const) {
+    const text = said(section, words)
+    expect(text).toContain(`(\`${name}\`)`)
+    expect([name, Number.parseInt(text, 10)]).toEqual([name, value])
+  }
 })

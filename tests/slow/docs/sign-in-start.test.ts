@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { until } from '../../support/binary.ts'
+import { cli } from '../../support/cli.ts'
 import { createNames, readConsole } from '../../support/console.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { type HttpBrowser, newHttpBrowser, type Seen } from '../../support/http-browser.ts'
-import { openPage, plain } from '../../support/page.ts'
+import { openPage } from '../../support/page.ts'
 import { freePort } from '../../support/port.ts'
 import { openShell } from '../../support/shell.ts'
 import { collect, startShown } from '../../support/shown.ts'
@@ -71,30 +72,17 @@ async function openShop() {
   const url = listening.exec(server.out.text)?.[1] as string
   github.allowRedirect(`${url}/auth/self-service/methods/oidc/callback/github`)
 
-  async function gatehouse(...args: string[]) {
-    const child = Bun.spawn([...PROGRAM, ...args, ...data, '--json'], {
-      cwd: ROOT,
-      env: { PATH: process.env.PATH },
-      stdout: 'pipe',
-    })
-    return await new Response(child.stdout).json()
-  }
-
+  const run = cli(folder.path)
+  const gatehouse = async (...args: string[]) => (await run(...args, ...data, '--json')).json()
   const { id } = await gatehouse('tenant', 'create', '--name', 'Acme')
-  const newKey = async (...scopes: string[]): Promise<string> => {
-    const asked = scopes.flatMap((scope) => ['--scope', scope])
-    const made = ['key', 'create', '--engine', 'gate', '--tenant', id]
-    return (await gatehouse(...made, ...asked)).key
-  }
+  const newKey = async (...options: string[]): Promise<string> =>
+    (await gatehouse('key', 'create', '--engine', 'gate', '--tenant', id, ...options)).key
+  const scopes = ['--scope', 'flows', '--scope', 'sessions:write']
+  const keys = { key: await newKey(...scopes), masterKey: await newKey() }
   const running = ends.move()
-  return {
-    url,
-    folder: folder.path,
-    github,
-    mails: mails.out,
-    newKey,
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
-  }
+  const dispose = () => running.disposeAsync()
+  const parts = { ...keys, url, folder: folder.path, github, mails: mails.out }
+  return { ...parts, [Symbol.asyncDispose]: dispose }
 }
 
 /** Signs Ada up on the hosted page, and stops where the browser goes back: its query. */
@@ -107,10 +95,10 @@ async function signUp(hostedUrl: string): Promise<URLSearchParams> {
 }
 
 test.skipIf(!CAN_TYPE)(
-  'the commands of docs/sign-in.md print what it says',
+  'The commands of docs/sign-in.md print what it says, and its query shows what became of mails',
   async () => {
     const names = createNames()
-    const key = await shop.newKey('flows', 'sessions:write')
+    const { key } = shop
     await using shell = openShell({
       cwd: shop.folder,
       env: {
@@ -136,48 +124,40 @@ test.skipIf(!CAN_TYPE)(
 
     const inMail = page.block('', 'Subject:')
     await until(() => shop.mails.text.includes('Subject'))
+    if (Bun.which('sqlite3') !== null) {
+      const query = page
+        .block('sh', 'FROM mails')
+        .replace('sudo -u gatehouse ', '')
+        .replaceAll('/var/lib/gatehouse', './data')
+      await until(async () => /ada@example\.com.*\bsent\b/.test(await shell.run(query)))
+    }
     const digits = (text: string) => text.replace(/\d{6}/, '……').trim()
     expect(digits(shop.mails.text)).toBe(digits(inMail))
   },
   60_000,
 )
 
-test.skipIf(!CAN_TYPE || Bun.which('sqlite3') === null)(
-  'the query of docs/sign-in.md shows what became of mails',
-  async () => {
-    await using shell = openShell({ cwd: shop.folder, env: {} })
-    const query = page
-      .block('sh', 'FROM mails')
-      .replace('sudo -u gatehouse ', '')
-      .replaceAll('/var/lib/gatehouse', './data')
-    const isSent = async () => /ada@example\.com.*\bsent\b/.test(await shell.run(query))
-    await until(isSent)
-  },
-  60_000,
-)
-
-describe.skipIf(!CAN_TYPE)('with a provider switched on', () => {
+describe.skipIf(!CAN_TYPE)('With a provider switched on', () => {
   beforeAll(async () => {
-    const providers = [{ provider: 'github', enabled: true }]
+    const authorization = `Bearer ${shop.masterKey}`
     const answer = await fetch(`${shop.url}/v1/gate/settings/oidc-providers`, {
       method: 'PUT',
-      headers: {
-        authorization: `Bearer ${await shop.newKey()}`,
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ providers }),
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ providers: [{ provider: 'github', enabled: true }] }),
     })
     expect(answer.status).toBe(200)
   })
 
-  for (const { words, signInAt } of [
-    { words: 'hosted_url', signInAt: '/sign-in' },
-    { words: 'Map.groupBy', signInAt: '/login' },
-  ])
-    test(`the app of docs/sign-in.md with ${signInAt} lets people in, with or without an address`, async () => {
+  test.each([
+    ['hosted_url', '/sign-in'],
+    ['Map.groupBy', '/login'],
+  ])(
+    'the app with %s lets people in, with or without an address, and connects accounts',
+    async (words, signInAt) => {
       const { url, github } = shop
-      const env = { GATEHOUSE: url, KEY: await shop.newKey('flows', 'sessions:write') }
+      const env = { GATEHOUSE: url, KEY: shop.key }
       await using app = await startShown(page, { language: 'ts', words, env })
+      const home = { url: `${app.url}/`, status: 200 }
 
       /** By the button and by what GitHub asks; where that leads. */
       async function come(browser: HttpBrowser): Promise<Seen> {
@@ -189,19 +169,19 @@ describe.skipIf(!CAN_TYPE)('with a provider switched on', () => {
 
       const account = newAccount()
       github.signInAs(account)
-      const home = await come(newHttpBrowser())
-      expect([home.url, home.status]).toEqual([`${app.url}/`, 200])
-      expect(home.text).toContain(`Hello ${account.email}`)
-      expect(home.text).not.toMatch(/verify your address/i)
+      const grace = await come(newHttpBrowser())
+      expect(grace).toMatchObject(home)
+      expect(grace.text).toContain(`Hello ${account.email}`)
+      expect(grace.text).not.toMatch(/verify your address/i)
 
       const mallory = newHttpBrowser({ stopsBefore: `${app.url}/back` })
       github.signInAs(newAccount())
       const trap = await come(mallory)
       expect(trap.url).toContain('code=')
-      const ada = newHttpBrowser()
-      await ada.visit(app.url + signInAt)
-      expect((await ada.visit(trap.url)).status).toBe(403)
-      expect((await ada.visit(app.url)).text).not.toContain('Hello')
+      const victim = newHttpBrowser()
+      await victim.visit(app.url + signInAt)
+      expect((await victim.visit(trap.url)).status).toBe(403)
+      expect((await victim.visit(app.url)).text).not.toContain('Hello')
 
       github.signInAs(newAccount({ email: null }))
       const linus = newHttpBrowser()
@@ -211,49 +191,19 @@ describe.skipIf(!CAN_TYPE)('with a provider switched on', () => {
       const known = await linus.press(form, 'provider=github', { 'traits.email': email })
       expect(known.text).toContain(`Hello ${email}`)
       expect(known.text).toMatch(/verify your address/i)
-    }, 60_000)
+      if (signInAt === '/sign-in') return
 
-  test('the app of docs/sign-in.md with forms of its own connects accounts, and disconnects them', async () => {
-    const env = { GATEHOUSE: shop.url, KEY: await shop.newKey('flows', 'sessions:write') }
-    await using app = await startShown(page, { language: 'ts', words: 'Map.groupBy', env })
-    shop.github.signInAs(newAccount())
-    const ada = newHttpBrowser()
-    const form = await ada.visit(`${app.url}/registration`)
-    const fields = { 'traits.email': 'countess@example.com', password: PASSWORD }
-    await ada.press(form, 'method=password', fields)
-    const settings = () => ada.visit(`${app.url}/settings`)
-
-    const asked = await ada.press(await settings(), 'link=github')
-    const home = await ada.press(asked, 'decision=allow')
-    expect([home.url, home.status]).toEqual([`${app.url}/`, 200])
-    const gone = await ada.press(await settings(), 'unlink=github')
-    expect([gone.url, gone.status]).toEqual([`${app.url}/`, 200])
-    const again = await settings()
-    expect(again.forms.flatMap(({ buttons }) => buttons.map(({ name }) => name))).toContain('link')
-  }, 60_000)
-
-  test('the way there is answered as docs/sign-in.md says', async () => {
-    const headers = {
-      authorization: `Bearer ${await shop.newKey('flows')}`,
-      'content-type': 'application/json',
-    }
-    const start = await fetch(`${shop.url}/v1/gate/auth/login`, { headers })
-    const { ui } = await start.json()
-    const shown = ui.nodes.map(
-      ({ attributes: { name, value } }: { attributes: { name: string; value?: string } }) =>
-        `${name}=${value}`,
-    )
-    expect(shown).toContain('provider=github')
-    const csrf_token = ui.nodes[0].attributes.value
-    const answer = await fetch(ui.action, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ csrf_token, method: 'oidc', provider: 'github' }),
-    })
-    expect(answer.status).toBe(422)
-    const { id, redirect_browser_to: there } = await answer.json()
-    const [row = []] = page.table('`id`', 'Status', 'When').filter(([each]) => plain(each) === id)
-    expect([plain(row[0]), row[1]]).toEqual(['browser_location_change_required', '422'])
-    expect(there).toStartWith(shop.github.url)
-  })
+      github.signInAs(newAccount())
+      const ada = newHttpBrowser()
+      const fields = { 'traits.email': 'countess@example.com', password: PASSWORD }
+      await ada.press(await ada.visit(`${app.url}/registration`), 'method=password', fields)
+      const settings = () => ada.visit(`${app.url}/settings`)
+      const asked = await ada.press(await settings(), 'link=github')
+      expect(await ada.press(asked, 'decision=allow')).toMatchObject(home)
+      expect(await ada.press(await settings(), 'unlink=github')).toMatchObject(home)
+      const buttons = (await settings()).forms.flatMap(({ buttons }) => buttons)
+      expect(buttons.map(({ name }) => name)).toContain('link')
+    },
+    60_000,
+  )
 })

@@ -1,49 +1,48 @@
-import { Database } from 'bun:sqlite'
-import { describe, expect, test } from 'bun:test'
-import { chownSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { expect, test } from 'bun:test'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrations } from '../../../drizzle/index.ts'
 import { migrate } from '../../../src/db/migrate.ts'
 import { openDatabase } from '../../../src/db/open.ts'
-import { until } from '../../support/binary.ts'
+import { BINARY, until } from '../../support/binary.ts'
 import { cli } from '../../support/cli.ts'
 import { temporaryFolder } from '../../support/folder.ts'
-import { PROGRAM, runProgram } from '../../support/source.ts'
+import { openInstallation } from '../resilience/support/installation.ts'
 
 const ARCHIVE = /gatehouse-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.tar\.gz/
 
-/** A data directory with one tenant; `run` leaves no database open, unlike `gatehouse`. */
-async function newHome(env: Record<string, string> = {}) {
-  const folder = temporaryFolder()
-  const cwd = folder.path
-  const gatehouse = cli(cwd, { env })
-  const run = (...args: string[]) => runProgram({ cwd, args, env })
-  await run('tenant', 'create', '--name', 'before')
-  return {
-    cwd,
-    dataDir: join(cwd, 'data'),
-    file: (name: string) => join(cwd, name),
-    gatehouse,
-    run,
-    tenants: async (): Promise<string[]> => {
-      const { tenants } = (await gatehouse('tenant', 'list', '--json')).json()
-      return tenants.map(({ name }: { name: string }) => name)
-    },
-    database: () => new Database(join(cwd, 'data', 'gatehouse.db')),
-    [Symbol.dispose]: folder[Symbol.dispose],
+function openHome(stack: AsyncDisposableStack) {
+  const installation = openInstallation(stack)
+  const { cwd, dataDir } = installation
+  const tenant = installation.newTenant()
+  /** A command in this process that fails with these words. */
+  async function refuses(line: string, words: string, code = 1, outside = {}) {
+    const run = cli(cwd, { env: { GATEHOUSE_DATA_DIR: dataDir }, ...outside })
+    const answer = await run(...line.split(' '))
+    expect([line, answer.code, answer.err]).toEqual([line, code, expect.stringContaining(words)])
   }
+  return { ...installation, tenant, refuses, file: (name: string) => join(cwd, name) }
 }
 
-describe('backup', () => {
-  test('goes to the data directory, reports what it made and records it', async () => {
-    using home = await newHome()
-    const { code, json } = await home.gatehouse('backup', '--json')
-    expect(code).toBe(0)
-    const { file, bytes } = json()
-    const content = await Bun.file(file).bytes()
-    expect(file).toStartWith(join(home.dataDir, 'backups'))
-    expect(json()).toEqual({
+test('A backup goes to the data directory, the configured one, a named one or a file; its command reports and records it', async () => {
+  await using stack = new AsyncDisposableStack()
+  const { cwd, dataDir, file, here, refuses, rows } = openHome(stack)
+  const { code, json } = await here('backup', '--json')
+  const made = json()
+  const content = await Bun.file(made.file).bytes()
+  expect(made.file).toStartWith(join(dataDir, 'backups'))
+  expect([code, made]).toEqual([
+    0,
+    {
       file: expect.stringMatching(ARCHIVE),
       created_at: expect.any(String),
       bytes: content.length,
@@ -51,215 +50,144 @@ describe('backup', () => {
       database_bytes: expect.any(Number),
       master_key: false,
       duration_ms: expect.any(Number),
-    })
-    using db = home.database()
-    expect(db.query('SELECT origin, owner, file, bytes, error FROM backups').all()).toEqual([
-      { origin: 'command', owner: null, file, bytes, error: null },
-    ])
-  })
-
-  test('goes to the configured directory, to a named one, or into a file', async () => {
-    using folder = temporaryFolder()
-    const configured = join(folder.path, 'configured')
-    using home = await newHome({ GATEHOUSE_BACKUP_DIRECTORY: configured })
-    const err = `directory ${configured} does not exist. Mount or create it first\n`
-    expect(await home.gatehouse('backup')).toMatchObject({ code: 1, err })
-    for (const path of [configured, home.file('elsewhere')]) mkdirSync(path)
-
-    await home.gatehouse('backup')
-    await home.gatehouse('backup', '--to', 'elsewhere')
-    const { out } = await home.gatehouse('backup', '--to', 'one.tar.gz')
-    for (const path of [configured, home.file('elsewhere')])
-      expect(readdirSync(path)).toEqual([expect.stringMatching(ARCHIVE)])
-    expect(out).toStartWith(`${home.file('one.tar.gz')}\n`)
-  })
-
-  test('is refused where there is no data, no place, a file or a terminal', async () => {
-    using home = await newHome()
-    using empty = temporaryFolder()
-    writeFileSync(home.file('taken'), '')
-    const terminal = { isOutTerminal: true, isInTerminal: true }
-    for (const [argv, code, words, outside] of [
-      ['--to taken', 1, `${home.file('taken')} already exists and is not overwritten\n`],
-      ['--to none/a.tar.gz', 1, 'does not exist. Mount'],
-      ['--to - --json', 2, 'both use standard output'],
-      [`--data-dir ${empty.path}`, 1, 'no data in'],
-      ['--to -', 2, 'does not write to a terminal', terminal],
-      ['check -', 2, 'but that is a terminal', terminal],
-    ] as const) {
-      const answer = await cli(home.cwd, outside)('backup', ...argv.split(' '))
-      expect([argv, answer.code, answer.err]).toEqual([argv, code, expect.stringContaining(words)])
-    }
-    expect(readdirSync(empty.path)).toEqual([])
-  })
-
-  test('works with an older schema, which cannot record it', async () => {
-    using folder = temporaryFolder()
-    const db = openDatabase({ dataDir: join(folder.path, 'data'), synchronous: 'normal' })
-    const before = migrations.filter(({ id }) => id < '0004_operations')
-    migrate(db.client, { migrations: before, backupDir: '', appVersion: 'test', now: 0 })
-    db.close()
-    const gatehouse = cli(folder.path)
-    expect((await gatehouse('backup', '--to', 'old.tar.gz')).code).toBe(0)
-    expect((await gatehouse('backup', 'check', 'old.tar.gz')).code).toBe(0)
-  })
-
-  test('check tells what an archive is, or what is wrong with it', async () => {
-    using home = await newHome()
-    const made = (await home.gatehouse('backup', '--to', 'a.tar.gz', '--json')).json()
-    const content = await Bun.file(home.file('a.tar.gz')).bytes()
-    writeFileSync(home.file('cut.tar.gz'), content.subarray(0, made.bytes >> 1))
-    const { created_at, database_bytes } = made
-    const checked = (await home.gatehouse('backup', 'check', 'a.tar.gz', '--json')).json()
-    expect(checked).toMatchObject({ ok: true, created_at, database_bytes, master_key: false })
-    for (const [name, words] of [
-      ['cut.tar.gz', 'is incomplete'],
-      ['none', 'no such file'],
-    ] as const) {
-      const { code, err } = await home.gatehouse('backup', 'check', name)
-      expect([code, err]).toEqual([1, expect.stringContaining(words)])
-    }
-  })
-
-  test.skipIf(process.getuid?.() !== 0)(
-    'by root belongs to the owner of its directory',
-    async () => {
-      using home = await newHome()
-      const configured = home.file('configured')
-      mkdirSync(configured)
-      for (const path of [home.dataDir, configured, home.cwd]) chownSync(path, 1234, 1234)
-      const owner = async (...argv: string[]) =>
-        statSync((await home.gatehouse('backup', ...argv, '--json')).json().file).uid
-      expect(await owner()).toBe(1234)
-      expect(statSync(join(home.dataDir, 'backups')).uid).toBe(1234)
-      expect(await owner('--backup-directory', configured)).toBe(1234)
-      expect(await owner('--to', 'a.tar.gz')).toBe(0)
     },
+  ])
+  const recorded = { origin: 'command', owner: null, error: null, file: made.file }
+  expect(rows('SELECT origin, owner, file, bytes, error FROM backups')).toEqual([
+    { ...recorded, bytes: made.bytes },
+  ])
+
+  const configured = ['--backup-directory', file('configured')] as const
+  await refuses(
+    `backup ${configured.join(' ')}`,
+    `directory ${file('configured')} does not exist. Mount or create it first\n`,
   )
-})
+  for (const name of ['configured', 'elsewhere', 'empty']) mkdirSync(file(name))
+  await here('backup', ...configured)
+  await here('backup', '--to', 'elsewhere')
+  for (const name of ['configured', 'elsewhere'])
+    expect(readdirSync(file(name))).toEqual([expect.stringMatching(ARCHIVE)])
+  expect((await here('backup', '--to', 'a.tar.gz')).out).toStartWith(`${file('a.tar.gz')}\n`)
 
-describe('restore', () => {
-  test('brings the backup back, and says what it moved away and what is overdue', async () => {
-    using home = await newHome()
-    {
-      using db = home.database()
-      db.run(
-        `INSERT INTO runs (tenant_id, job_kind, job_id, trigger, slot_at, due_at, attempt, state, host)
-         SELECT id, 'delayed', 'j', 'manual', 0, 0, 1, 'ready', 'h' FROM tenants`,
-      )
-    }
-    const made = (await home.run('backup', '--to', 'a.tar.gz', '--json')).json()
-    await home.run('tenant', 'create', '--name', 'after')
+  writeFileSync(file('cut.tar.gz'), content.subarray(0, made.bytes >> 1))
+  const { created_at, database_bytes } = made
+  const checked = (await here('backup', 'check', made.file, '--json')).json()
+  expect(checked).toMatchObject({ ok: true, created_at, database_bytes, master_key: false })
+  const terminal = { isOutTerminal: true, isInTerminal: true }
+  await refuses(
+    'backup --to a.tar.gz',
+    `${file('a.tar.gz')} already exists and is not overwritten\n`,
+  )
+  await refuses('backup --to none/a.tar.gz', 'does not exist. Mount')
+  await refuses('backup --to - --json', 'both use standard output', 2)
+  await refuses(`backup --data-dir ${file('empty')}`, 'no data in')
+  await refuses('backup --to -', 'does not write to a terminal', 2, terminal)
+  await refuses('backup check -', 'but that is a terminal', 2, terminal)
+  await refuses('backup check cut.tar.gz', 'is incomplete')
+  await refuses('backup check none', 'no such file')
+  expect(readdirSync(file('empty'))).toEqual([])
 
-    const { code, json } = await home.run('restore', 'a.tar.gz', '--json')
-    expect([code, json()]).toEqual([
-      0,
-      {
-        data_dir: home.dataDir,
-        created_at: made.created_at,
-        app_version: expect.any(String),
-        installation: null,
-        previous: expect.stringMatching(/data\/before-restore-[\dTZ-]+$/),
-        overdue: { runs: 1, deliveries: 0, mails: 0 },
-      },
-    ])
-    expect(await home.tenants()).toEqual(['before'])
+  if (process.getuid?.() !== 0) return
+  rmSync(join(dataDir, 'backups'), { recursive: true })
+  for (const path of [dataDir, file('empty'), cwd]) chownSync(path, 1234, 1234)
+  const owner = async (...argv: string[]) =>
+    statSync((await here('backup', ...argv, '--json')).json().file).uid
+  expect([await owner(), statSync(join(dataDir, 'backups')).uid]).toEqual([1234, 1234])
+  expect(await owner('--backup-directory', file('empty'))).toBe(1234)
+  expect(await owner('--to', 'b.tar.gz')).toBe(0)
+}, 120_000)
 
-    const { out } = await home.run('restore', 'a.tar.gz', '--data-dir', 'copy')
-    expect(out).toContain('Overdue: clockwork runs: 1, deliveries: 0, mails: 0.')
-    expect(out).toContain('`serve --paused` holds them')
-  })
+test('A backup works with an older schema, which cannot record it', async () => {
+  using folder = temporaryFolder()
+  const db = openDatabase({ dataDir: join(folder.path, 'data'), synchronous: 'normal' })
+  const before = migrations.filter(({ id }) => id < '0004_operations')
+  migrate(db.client, { migrations: before, backupDir: '', appVersion: 'test', now: 0 })
+  db.close()
+  const gatehouse = cli(folder.path)
+  expect((await gatehouse('backup', '--to', 'old.tar.gz')).code).toBe(0)
+  expect((await gatehouse('backup', 'check', 'old.tar.gz')).code).toBe(0)
+}, 120_000)
 
-  test('is refused for files that are no backup, and while a server runs', async () => {
-    using home = await newHome()
-    await home.run('backup', '--to', 'a.tar.gz')
-    {
-      using db = home.database()
-      const since = Date.parse('2026-11-22T05:12:38Z')
-      const server = "INSERT INTO instances VALUES ('i', 'other', 7, '1.0', ?, ?, 0)"
-      db.query(server).run(since, Date.now())
-    }
-    const { code, err } = await home.run('restore', 'a.tar.gz')
-    expect(code).toBe(1)
-    expect(err).toStartWith(
-      `gatehouse 1.0 is running on ${home.dataDir}: process 7 on other, ` +
+test('A restore brings the backup back and reports what is overdue; it is refused for other files and beside a server, and repeated if interrupted', async () => {
+  await using stack = new AsyncDisposableStack()
+  const { change, dataDir, done, inShell, file, newTenant, refuses, rows, run, tenant } =
+    openHome(stack)
+  const tenants = () => rows<{ id: string }>('SELECT id FROM tenants').map(({ id }) => id)
+  change(
+    `INSERT INTO runs (tenant_id, job_kind, job_id, trigger, slot_at, due_at, attempt, state, host)
+     VALUES (?, 'delayed', 'j', 'manual', 0, 0, 1, 'ready', 'h')`,
+    tenant,
+  )
+  const made = (await done('backup', '--to', 'a.tar.gz', '--json')).json()
+  newTenant()
+
+  await refuses('restore none.tar.gz', `${file('none.tar.gz')}: no such file`)
+  await refuses('restore data', `${file('data')} is a directory`)
+  await refuses('restore data/gatehouse.db', `${file('data/gatehouse.db')} is not a backup`)
+  const since = Date.parse('2026-11-22T05:12:38Z')
+  const server = "INSERT INTO instances VALUES ('i', 'other', 7, '1.0', ?, ?, 0)"
+  change(server, since, Date.now())
+  const { code, err } = await run('restore', 'a.tar.gz')
+  expect([code, err]).toEqual([
+    1,
+    expect.stringContaining(
+      `gatehouse 1.0 is running on ${dataDir}: process 7 on other, ` +
         'since 2026-11-22T05:12:38.000Z. Stop it first. If it has crashed, try again after ',
-    )
-    for (const [file, reason] of [
-      ['none.tar.gz', ': no such file'],
-      ['data', ' is a directory'],
-      ['data/gatehouse.db', ' is not a backup'],
-    ] as const) {
-      const answer = await home.gatehouse('restore', file)
-      const words = `${home.file(file)}${reason}`
-      expect([answer.code, answer.err]).toEqual([1, expect.stringContaining(words)])
-    }
+    ),
+  ])
+  expect(tenants()).toHaveLength(2)
+  change('DELETE FROM instances')
+
+  const restored = (await done('restore', 'a.tar.gz', '--json')).json()
+  expect(restored).toEqual({
+    data_dir: dataDir,
+    created_at: made.created_at,
+    app_version: expect.any(String),
+    installation: null,
+    previous: expect.stringMatching(/data\/before-restore-[\dTZ-]+$/),
+    overdue: { runs: 1, deliveries: 0, mails: 0 },
   })
+  expect(tenants()).toEqual([tenant])
+  expect(rows("SELECT object FROM audit_log WHERE action = 'backup.restored'")).toHaveLength(1)
 
-  test('that was interrupted is repeated before any other command', async () => {
-    using home = await newHome()
-    await home.run('backup', '--to', 'a.tar.gz')
-    const by = { host: 'there', pid: 1, at: 0 }
-    const marker = { previous: 'before-restore-2026-01-01T00-00-00Z', files: [], by }
-    writeFileSync(join(home.dataDir, 'restore.unfinished'), JSON.stringify(marker))
-    for (const argv of [['tenant', 'list'], ['backup'], ['tenant', 'create', '--name', 'B']]) {
-      const { code, err } = await home.gatehouse(...argv)
-      const words = 'run `restore` again with the same file'
-      expect([code, err]).toEqual([1, expect.stringContaining(words)])
-    }
-    expect((await home.gatehouse('doctor')).out).toContain('was interrupted')
-    expect(await home.run('restore', 'a.tar.gz')).toMatchObject({ code: 0, err: '' })
-    expect(await home.tenants()).toEqual(['before'])
-  })
-})
+  const by = { host: 'there', pid: 1, at: 0 }
+  const marker = { previous: 'before-restore-2026-01-01T00-00-00Z', files: [], by }
+  writeFileSync(join(dataDir, 'restore.unfinished'), JSON.stringify(marker))
+  for (const line of ['tenant list', 'backup', 'tenant create --name B'])
+    await refuses(line, 'run `restore` again with the same file')
+  expect((await run('doctor')).out).toContain('was interrupted')
+  const { out } = await done('restore', 'a.tar.gz')
+  expect(out).toContain('Overdue: clockwork runs: 1, deliveries: 0, mails: 0.')
+  expect(out).toContain('`serve --paused` holds them')
+  expect(tenants()).toEqual([tenant])
 
-test('an archive goes from one data directory to another through a pipe', async () => {
-  using home = await newHome()
-  const script = '"$@" backup --to - | "$@" restore - --data-dir copy'
-  const shell = ['bash', '-c', `set -o pipefail; ${script}`, 'bash', ...PROGRAM]
-  expect(await Bun.spawn(shell, { cwd: home.cwd, stdout: 'ignore' }).exited).toBe(0)
-  expect((await home.gatehouse('tenant', 'list', '--data-dir', 'copy')).out).toContain('before')
-})
+  const pipe = '"$GATEHOUSE" backup --to - | "$GATEHOUSE" restore - --data-dir copy'
+  expect(await inShell(pipe)).toBe(0)
+  expect((await cli(file('.'))('tenant', 'list', '--data-dir', 'copy')).out).toContain(tenant)
+}, 120_000)
 
-describe('a signal leaves nothing behind of', () => {
-  const workIn = (folder: string) =>
-    existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('.gatehouse')) : []
-
-  /** Starts a command that waits for its other end, and ends it while it works in `folder`. */
-  async function ended(argv: string[], folder: string, signal: NodeJS.Signals) {
-    const child = Bun.spawn([...PROGRAM, ...argv], {
+test('A signal leaves nothing behind of a backup, a check or a restore', async () => {
+  await using stack = new AsyncDisposableStack()
+  const { change, dataDir, file } = openHome(stack)
+  change('CREATE TABLE large AS SELECT randomblob(4000000)')
+  for (const name of ['data/backups', 'work', 'parent']) mkdirSync(file(name))
+  for (const [line, folder, signal, code] of [
+    [`backup --to - --data-dir ${dataDir}`, 'data/backups', 'SIGINT', 130],
+    ['backup check -', 'work', 'SIGHUP', 129],
+    [`restore - --data-dir ${file('parent/new')}`, 'parent/new', 'SIGTERM', 143],
+  ] as const) {
+    const workIn = () =>
+      existsSync(file(folder)) ? readdirSync(file(folder)).filter((it) => it.startsWith('.')) : []
+    // A command that waits for its other end.
+    const child = Bun.spawn([BINARY, ...line.split(' ')], {
       cwd: tmpdir(),
-      env: { TMPDIR: folder },
+      env: { TMPDIR: file(folder) },
       stdio: ['pipe', 'pipe', 'ignore'],
     })
-    await until(() => workIn(folder).length > 0)
+    await until(() => workIn().length > 0)
     child.kill(signal)
-    return await child.exited
+    expect([line, await child.exited, workIn()]).toEqual([line, code, []])
   }
-
-  test('backup', async () => {
-    using home = await newHome()
-    {
-      using db = home.database()
-      db.run('CREATE TABLE large (x); INSERT INTO large VALUES (randomblob(4000000))')
-    }
-    const folder = join(home.dataDir, 'backups')
-    mkdirSync(folder)
-    const argv = ['backup', '--to', '-', '--data-dir', home.dataDir]
-    expect(await ended(argv, folder, 'SIGINT')).toBe(130)
-    expect(workIn(folder)).toEqual([])
-  })
-
-  test('backup check', async () => {
-    using folder = temporaryFolder()
-    expect(await ended(['backup', 'check', '-'], folder.path, 'SIGHUP')).toBe(129)
-    expect(workIn(folder.path)).toEqual([])
-  })
-
-  test('restore, not even a new directory', async () => {
-    using folder = temporaryFolder()
-    const dataDir = join(folder.path, 'new')
-    expect(await ended(['restore', '-', '--data-dir', dataDir], dataDir, 'SIGTERM')).toBe(143)
-    expect(readdirSync(folder.path)).toEqual([])
-  })
-})
+  // Not even the new directory.
+  expect(readdirSync(file('parent'))).toEqual([])
+}, 120_000)

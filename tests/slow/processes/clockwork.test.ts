@@ -1,130 +1,71 @@
-import { beforeAll, expect, test } from 'bun:test'
-import { command, compileBinary, type Server, startServer, until } from '../../support/binary.ts'
-import { temporaryFolder } from '../../support/folder.ts'
+import { expect, test } from 'bun:test'
+import { type Server, until } from '../../support/binary.ts'
 import { startTarget } from '../../support/target.ts'
-import { numbers } from './receiver.ts'
-
-beforeAll(compileBinary, 120_000)
-
-const ARGS = '--outbound-allow 127.0.0.1 --clockwork-tick 1s --clockwork-retry-delays 1s,1s'.split(
-  ' ',
-)
+import { JOBS, numbers } from '../resilience/support/api.ts'
+import { openInstallation } from '../resilience/support/installation.ts'
 
 interface Job {
   id: string
   status: string
 }
 
-interface Execution {
-  status: string
-  attempt: number
-  error_message: string | null
-}
+test('Processes run each job once; jobs of killed ones are repeated by those that run or start, and none is lost', async () => {
+  await using stack = new AsyncDisposableStack()
+  const never = () => new Promise<Response>(() => {})
+  const target = stack.use(startTarget(never))
+  const { newClient, newTenant, running, count } = openInstallation(stack)
+  const clockwork = newClient(newTenant(), 'clockwork')
 
-/** Servers on one data directory, with a client of one tenant. */
-async function startServers(count: number) {
-  const stack = new AsyncDisposableStack()
-  const folder = stack.use(temporaryFolder())
-  const cwd = folder.path
-  const start = async () => stack.use(await startServer({ cwd, args: ARGS }))
-  const servers = await Promise.all(numbers(count).map(start))
-  const cli = async (...args: string[]) =>
-    (await command({ cwd, args: [...args, '--json'] })).json()
-  const { id } = await cli('tenant', 'create', '--name', 'Acme')
-  const { key } = await cli('key', 'create', '--tenant', id, '--engine', 'clockwork')
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const api = `/v1/clockwork/delayed`
-
-  /** Creates jobs through all servers in turn. */
-  async function createJobs(count: number, target: string, inMs: number) {
-    const run_at = new Date(Math.ceil((Date.now() + inMs) / 1000) * 1000).toISOString()
-    const create = async (n: number) => {
-      const body = JSON.stringify({ name: `${n}`, run_at, url: `${target}/${n}` })
-      const { url } = servers[n % servers.length] as Server
-      expect((await fetch(url + api, { method: 'POST', headers, body })).status).toBe(201)
+  /** Creates jobs that are due soon through the servers in turn. */
+  async function createJobs(servers: Server[], prefix: string, total: number): Promise<Job[]> {
+    const run_at = new Date(Date.now() + 500).toISOString()
+    const create = (n: number) => {
+      const job = { name: `${n}`, run_at, url: `${target.url}/${prefix}/${n}` }
+      return clockwork.make(servers[n % servers.length] as Server, 'POST', JOBS, job)
     }
-    await Promise.all(numbers(count).map(create))
+    return await Promise.all(numbers(total).map(create))
+  }
+  const ended = ({ out }: Server, total: number) =>
+    until(() => count("delayed_jobs WHERE status = 'success'") === total, out)
+  const asked = (prefix: string) =>
+    target.requests.filter(({ path }) => path.startsWith(`/hook/${prefix}/`))
+  async function expectRepeated(server: Server, jobs: Job[]) {
+    for (const { id } of jobs) {
+      const history = await clockwork.make(server, 'GET', `${JOBS}/${id}/executions`)
+      const stopped = {
+        status: 'failed',
+        attempt: 1,
+        error_message: expect.stringContaining('stopped'),
+      }
+      expect(history).toMatchObject([{ status: 'success', attempt: 2 }, stopped])
+    }
   }
 
-  async function get<Body>({ url }: Server, path = ''): Promise<Body> {
-    return (await (await fetch(url + api + path, { headers })).json()) as Body
-  }
-  const jobs = (server: Server) => get<Job[]>(server)
-  const succeeded = async (server: Server) =>
-    (await jobs(server)).filter(({ status }) => status === 'success')
-
-  return {
-    servers,
-    start,
-    createJobs,
-    jobs,
-    succeeded,
-    executions: (server: Server, { id }: Job) => get<Execution[]>(server, `/${id}/executions`),
-    /** Waits until no job waits or runs. */
-    ended: (server: Server) =>
-      until(
-        async () => (await jobs(server)).every(({ status }) => /^(success|failed)$/.test(status)),
-        server.out,
-      ),
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
-  }
-}
-
-test('three processes run each of 500 jobs once', async () => {
-  await using target = startTarget()
-  await using three = await startServers(3)
-  const [first, second, third] = three.servers as [Server, Server, Server]
-  await three.createJobs(500, target.url, 2500)
-  await three.ended(first)
-
-  const jobs = await three.succeeded(second)
-  expect(jobs).toHaveLength(500)
-  const calls = Map.groupBy(target.requests, ({ path }) => path)
-  expect([calls.size, target.requests.length]).toEqual([500, 500])
-  for (const job of jobs.slice(0, 20))
-    expect(await three.executions(third, job)).toMatchObject([{ status: 'success', attempt: 1 }])
-}, 300_000)
-
-test('kill -9 of all processes loses no job, and the next process repeats what was running', async () => {
-  let isSlow = true
-  await using target = startTarget(async () => {
-    if (isSlow) await Bun.sleep(150)
-    return new Response('ok')
-  })
-  await using three = await startServers(3)
-  await three.createJobs(300, target.url, 1500)
-  await until(() => target.requests.length >= 60)
-  await Promise.all(three.servers.map((server) => server.kill()))
-  isSlow = false
-  expect(target.requests.length).toBeLessThan(300)
-
-  const survivor = await three.start()
-  await three.ended(survivor)
-  const jobs = await three.succeeded(survivor)
-  expect(jobs).toHaveLength(300)
-  expect(new Set(target.requests.map(({ path }) => path)).size).toBe(300)
-  const histories = await Promise.all(jobs.map((job) => three.executions(survivor, job)))
-  expect(histories.flat().filter(({ status }) => status === 'running')).toEqual([])
-  const interrupted = histories.filter((history) => history.length > 1)
-  expect(interrupted.length).toBeGreaterThan(0)
-  for (const [last, first] of interrupted) {
-    expect(first).toMatchObject({ status: 'failed', attempt: 1 })
-    expect(first?.error_message).toContain('stopped')
-    expect(last).toMatchObject({ status: 'success', attempt: 2 })
-  }
-}, 300_000)
-
-test('a running process takes over the jobs of a killed one', async () => {
-  const never = new Promise<Response>(() => {})
-  await using target = startTarget(() => never)
-  await using two = await startServers(1)
-  const [doomed] = two.servers as [Server]
-  await two.createJobs(5, target.url, 100)
-  await until(() => target.requests.length === 5, doomed.out)
-  const survivor = await two.start()
-
+  const [doomed] = (await running(1)) as [Server]
+  const held = await createJobs([doomed], 'held', 10)
+  await until(() => asked('held').length === 10, doomed.out)
+  const others = (await running(3)).filter((server) => server !== doomed)
+  const [second, third] = others as [Server, Server]
   target.answers(() => new Response('ok'))
   await doomed.kill()
-  await two.ended(survivor)
-  expect(await two.succeeded(survivor)).toHaveLength(5)
+  await ended(second, 10)
+  await expectRepeated(third, held)
+
+  const once = await createJobs(others, 'once', 60)
+  await ended(second, 70)
+  expect(new Set(asked('once').map(({ path }) => path)).size).toBe(60)
+  expect(asked('once')).toHaveLength(60)
+  const history = await clockwork.make(third, 'GET', `${JOBS}/${once[0]?.id}/executions`)
+  expect(history).toMatchObject([{ status: 'success', attempt: 1 }])
+
+  target.answers(never)
+  const late = await createJobs(others, 'late', 10)
+  await until(() => asked('late').length === 10, second.out)
+  target.answers(() => new Response('ok'))
+  await Promise.all(others.map((server) => server.kill()))
+  const [survivor] = (await running(1)) as [Server]
+  await ended(survivor, 80)
+  await expectRepeated(survivor, late)
+  expect(await clockwork.make(survivor, 'GET', JOBS)).toHaveLength(80)
+  expect(count("runs WHERE state = 'leased'")).toBe(0)
 }, 300_000)

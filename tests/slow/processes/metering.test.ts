@@ -1,113 +1,65 @@
-import { Database } from 'bun:sqlite'
-import { beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import { command, compileBinary, type Server, startServer, until } from '../../support/binary.ts'
-import { temporaryFolder } from '../../support/folder.ts'
-import { clientOf } from '../resilience/support/client.ts'
+import { expect, test } from 'bun:test'
+import { type Server, until } from '../../support/binary.ts'
+import { MESSAGES, message, numbers } from '../resilience/support/api.ts'
+import { openInstallation } from '../resilience/support/installation.ts'
 import { slowestMs, startLoad } from '../resilience/support/load.ts'
 
-beforeAll(compileBinary, 120_000)
+test('Processes count together what they answer, refuse new work beyond what is free, and lose a second of it when killed', async () => {
+  await using stack = new AsyncDisposableStack()
+  const settings = { GATEHOUSE_METERING_FREE_REQUESTS: '60' }
+  const { here, newClient, newTenant, running, rows } = openInstallation(stack, { settings })
+  const [unlimited, free] = [newTenant(), newTenant('free')]
+  const relay = newClient(unlimited, 'relay')
+  const guest = newClient(free, 'relay')
+  const usage = async (id: string): Promise<number> =>
+    (await here('tenant', 'usage', id, '--json')).json().requests
+  /** What is counted on disk. */
+  const counted = (id = unlimited) =>
+    rows<{ requests: number }>(`SELECT requests FROM usage_months WHERE tenant_id = '${id}'`)[0]
+      ?.requests ?? 0
+  const servers = await running(2)
+  const [one, two] = servers as [Server, Server]
+  const send = async (server: Server, by = relay) =>
+    (await by.ask(server, 'POST', MESSAGES, message(0))).status
+  const read = async (server: Server) => (await relay.ask(server, 'GET', MESSAGES)).status
+  const inTurns = (count: number, call: (server: Server) => Promise<number>) =>
+    Promise.all(numbers(count).map((n) => call(servers[n % 2] as Server)))
 
-const MESSAGES = '/v1/relay/messages'
+  const let60In = await Promise.all(numbers(60).map(() => send(one, guest)))
+  await until(() => counted(free) === 60, one.out)
+  expect(new Set(let60In)).toEqual(new Set([202]))
+  expect([await send(one, guest), await send(two, guest)]).toEqual([429, 429])
+  expect(await usage(free)).toBe(60)
 
-/** A tenant on a new data directory, and what its processes have counted. */
-async function metered(cwd: string, plan: string, env: Record<string, string> = {}) {
-  const run = async (...args: string[]) =>
-    (await command({ cwd, env, args: [...args, '--json'] })).json()
-  const { id } = await run('tenant', 'create', '--name', 'Acme', '--plan', plan)
-  const { key } = await run('key', 'create', '--tenant', id, '--engine', 'relay')
-  const relay = clientOf(key)
-  const event = { event_type: 'order.paid', payload: {} }
+  const statuses = [await inTurns(100, read), await inTurns(100, send)].flat()
+  expect(new Set(statuses)).toEqual(new Set([200, 202]))
+  expect(await one.terminate()).toBe(0)
+  await until(() => counted() === 200, two.out)
 
-  const start = () => startServer({ cwd, env })
-  const ask = (server: Server) => relay.ask(server, 'GET', MESSAGES)
-  const read = async (server: Server) => (await ask(server)).status
-  const send = async (server: Server) => (await relay.ask(server, 'POST', MESSAGES, event)).status
-  const usage = async (): Promise<number> => (await run('tenant', 'usage', id)).requests
+  const load = startLoad(1, () => relay.ask(two, 'GET', MESSAGES))
+  const { calls } = load
+  let behindMs = 0
+  /** How many calls of the load are counted, noting how long the next one has not been. */
+  function look(): number {
+    const now = performance.now()
+    const kept = counted() - 200
+    behindMs = Math.max(behindMs, now - (calls[kept]?.answeredAt ?? now))
+    return kept
+  }
+  await until(() => look() > 20)
+  const sofar = look()
+  await until(() => look() > sofar)
+  await until(() => calls.length > look())
+  const killedAt = performance.now()
+  await Promise.all([two.kill(), load.stop()])
 
-  return { start, ask, read, send, usage }
-}
-
-/** What is counted on disk, in less time than a command takes. */
-function countedIn(cwd: string) {
-  const client = new Database(join(cwd, 'data', 'gatehouse.db'), { readonly: true })
-  const sum = client.prepare<{ requests: number | null }, []>(
-    'SELECT sum(requests) AS requests FROM usage_months',
-  )
-  return { requests: () => sum.get()?.requests ?? 0, [Symbol.dispose]: () => client.close() }
-}
-
-/** All at once, in turns over the servers. */
-const spread = (servers: Server[], count: number, call: (server: Server) => Promise<number>) =>
-  Promise.all(Array.from({ length: count }, (_, n) => call(servers[n % servers.length] as Server)))
-
-describe('processes on one data directory', () => {
-  test('count together what each has answered, exactly, once they have stopped', async () => {
-    using folder = temporaryFolder()
-    const { start, read, send, usage } = await metered(folder.path, 'unlimited')
-    await using one = await start()
-    await using two = await start()
-    await using three = await start()
-    const servers = [one, two, three]
-
-    const statuses = [await spread(servers, 200, read), await spread(servers, 200, send)].flat()
-    const ends = await Promise.all(servers.map((server) => server.terminate()))
-
-    expect(new Set(statuses)).toEqual(new Set([200, 202]))
-    expect(ends).toEqual([0, 0, 0])
-    expect(await usage()).toBe(400)
-  }, 300_000)
-
-  test('refuse new work as soon as the last that was left is stored, whoever let that in', async () => {
-    using folder = temporaryFolder()
-    const env = { GATEHOUSE_METERING_FREE_REQUESTS: '60' }
-    const { start, send, usage } = await metered(folder.path, 'free', env)
-    await using one = await start()
-    await using two = await start()
-
-    const first = await spread([one], 60, send)
-    await until(
-      async () => (await usage()) === 60,
-      () => 'the first process has not stored its count',
-    )
-
-    expect(new Set(first)).toEqual(new Set([202]))
-    expect([await send(one), await send(two)]).toEqual([429, 429])
-    expect(await usage()).toBe(60)
-  }, 300_000)
-})
-
-describe('a process that is killed', () => {
-  test('loses no more than what it has answered within the last second', async () => {
-    using folder = temporaryFolder()
-    const { start, ask, read, usage } = await metered(folder.path, 'unlimited')
-    await using server = await start()
-    using counted = countedIn(folder.path)
-    const load = startLoad(1, () => ask(server))
-    const { calls } = load
-    let behindMs = 0
-
-    function look(): number {
-      const now = performance.now()
-      const requests = counted.requests()
-      behindMs = Math.max(behindMs, now - (calls[requests]?.answeredAt ?? now))
-      return requests
-    }
-    await until(() => look() > 50)
-    const lookedAt = look()
-    await until(() => look() > lookedAt)
-    await until(() => calls.length > counted.requests())
-    const killedAt = performance.now()
-    await Promise.all([server.kill(), load.stop()])
-
-    const kept = await usage()
-    const lostMs = killedAt - (calls[kept]?.answeredAt ?? killedAt)
-    // What keeps an answer waiting keeps the count waiting, too.
-    expect(Math.max(behindMs, lostMs)).toBeLessThan(1000 + slowestMs(calls))
-    expect(kept).toBeLessThanOrEqual(calls.length + 1)
-    await using next = await start()
-    await spread([next], 10, read)
-    expect(await next.terminate()).toBe(0)
-    expect(await usage()).toBe(kept + 10)
-  }, 300_000)
-})
+  const kept = (await usage(unlimited)) - 200
+  const lostMs = killedAt - (calls[kept]?.answeredAt ?? killedAt)
+  // What keeps an answer waiting keeps the count waiting, too.
+  expect(Math.max(behindMs, lostMs)).toBeLessThan(1000 + slowestMs(calls))
+  expect(kept).toBeLessThanOrEqual(calls.length + 1)
+  const [next] = (await running(1)) as [Server]
+  for (const _ of numbers(10)) await read(next)
+  expect(await next.terminate()).toBe(0)
+  expect(await usage(unlimited)).toBe(200 + kept + 10)
+}, 300_000)

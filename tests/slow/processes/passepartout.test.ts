@@ -1,24 +1,21 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
+import { type Server, until } from '../../support/binary.ts'
+import type { Person } from '../../support/bot-api/index.ts'
+import { cli } from '../../support/cli.ts'
+import { numbers } from '../resilience/support/api.ts'
 import {
   gauge,
   isOutcome,
   isQuestion,
   type Login,
   loginClient,
-  useInstallation,
-} from '../../engines/passepartout/processes.ts'
-import { compileBinary, type Server, until } from '../../support/binary.ts'
-import type { BotMessage, Person } from '../../support/bot-api/index.ts'
+  openLogins,
+  type Tenant,
+} from './logins.ts'
 
-beforeAll(compileBinary, 120_000)
-
-const { botApi, serve, running, run, rows, count, newTenant } = useInstallation()
-
-type Tenant = Awaited<ReturnType<typeof newTenant>>
-
-const LONG = 300_000
-const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
-const one = async () => (await running(1))[0] as Server
+const stack = new AsyncDisposableStack()
+afterAll(() => stack.disposeAsync())
+const { botApi, cwd, dataDir, newTenant, one, rows, running } = openLogins(stack)
 
 /** Signed in once, with one token and one message that was changed once. */
 async function expectOnce(tenant: Tenant, at: Server, person: Person, login: Login) {
@@ -29,73 +26,70 @@ async function expectOnce(tenant: Tenant, at: Server, person: Person, login: Log
   expect((await tenant.status(at, login)).body).toEqual(body)
   expect(await tenant.introspect(at, body.access_token)).toMatchObject({ subject: body.user.id })
   expect(tenant.countOf('tokens', `person_id = '${body.user.id}'`)).toBe(1)
-  const audited = rows<{ action: string }>(
-    `SELECT action FROM audit_log WHERE actor_id = '${body.user.id}'`,
-  )
-  expect(audited).toEqual([{ action: 'login.approved' }])
+  expect(rows(`SELECT action FROM audit_log WHERE actor_id = '${body.user.id}'`)).toEqual([
+    { action: 'login.approved' },
+  ])
 }
 
-test(
-  'an operator sets up a bot beside a running server, and no output shows a secret',
-  async () => {
-    const server = await one()
-    const printed: string[] = []
-    async function operate(args: string[], input?: string) {
-      const { out, err, code } = await run(args, input)
-      printed.push(out, err)
-      expect([args, code, err]).toEqual([args, 0, ''])
-      return JSON.parse(out)
-    }
-    const ada = botApi.person()
-    const bot = botApi.bot()
-    const tokens = [bot.token]
-    const { id } = await operate(['tenant', 'create', '--name', 'Acme'])
-    const live = ['--tenant', id, '--env', 'live']
-    const created = await run(['key', 'create', '--engine', 'passepartout', ...live])
-    const { key } = JSON.parse(created.out)
-    const { tryStart, start, status } = loginClient(key)
-    const startIs = (expected: number) => async () => (await tryStart(server)).status === expected
-    const set = ['bot', 'set', ...live, '--token-stdin']
+test('An operator sets up a bot beside a running server, and no output shows a secret', async () => {
+  const server = await one()
+  const printed: string[] = []
+  const settings = {
+    GATEHOUSE_DATA_DIR: dataDir,
+    GATEHOUSE_PASSEPARTOUT_TELEGRAM_API_ROOT: botApi.url,
+  }
+  async function operate(line: string, input = '') {
+    const run = cli(cwd, { env: settings, input })
+    const { out, err, code, json } = await run(...line.split(' '), '--json')
+    expect([line, code, err]).toEqual([line, 0, ''])
+    if (!line.startsWith('key')) printed.push(out)
+    return json()
+  }
+  const [ada, bot] = [botApi.person(), botApi.bot()]
+  const tokens = [bot.token]
+  const { id } = await operate('tenant create --name Acme')
+  const live = `--tenant ${id} --env live`
+  const { key } = await operate(`key create --engine passepartout ${live}`)
+  const { tryStart, start, status } = loginClient(key)
+  const startIs = (expected: number) => async () => (await tryStart(server)).status === expected
+  const setToken = (input: string) => operate(`bot set ${live} --token-stdin`, input)
 
-    expect(await operate(set, `${bot.token}\n`)).toMatchObject({ enabled: false, warnings: [] })
-    expect((await tryStart(server)).body.error.code).toBe('bot_not_configured')
-    await operate(['bot', 'enable', ...live])
-    await until(startIs(200), server.out, 2000)
-    await botApi.waitForPoller(bot, 2000)
+  expect(await setToken(`${bot.token}\n`)).toMatchObject({ enabled: false, warnings: [] })
+  expect((await tryStart(server)).body.error.code).toBe('bot_not_configured')
+  await operate(`bot enable ${live}`)
+  await until(startIs(200), server.out, 2000)
+  await botApi.waitForPoller(bot, 2000)
 
-    async function signIn() {
-      const login = await start(server, 'Shop')
-      ada.follow(login.deep_link)
-      ada.tap(await ada.waitForMessage(bot, isQuestion), login.match_code ?? '')
-      const { body } = await status(server, login, 10)
-      await until(() => ada.chat(bot).every(isOutcome))
-      return [login.nonce, login.deep_link.slice(-43), body.access_token as string]
-    }
-    const secrets = await signIn()
-    tokens.push(bot.revokeToken())
-    await until(startIs(409), server.out, 4000)
-    const { bots } = await operate(['bot', 'list', '--tenant', id])
-    expect(bots).toMatchObject([{ environment: 'live', status: 'invalid_token', enabled: true }])
-    await operate(set, bot.token)
-    await until(startIs(200), server.out, 2000)
-    await botApi.waitForPoller(bot, 2000)
-    botApi.fail({ method: 'sendMessage', bot, drop: true, times: 1 })
-    secrets.push(...(await signIn()))
-    await operate(['bot', 'remove', ...live])
-    await until(() => botApi.pollers(bot) === 0, server.out, 2000)
+  async function signIn() {
+    const login = await start(server, 'Shop')
+    ada.follow(login.deep_link)
+    ada.tap(await ada.waitForMessage(bot, isQuestion), login.match_code ?? '')
+    const { body } = await status(server, login, 10)
+    await until(() => ada.chat(bot).every(isOutcome))
+    return [login.nonce, login.deep_link.slice(-43), body.access_token as string]
+  }
+  const secrets = await signIn()
+  tokens.push(bot.revokeToken())
+  await until(startIs(409), server.out, 4000)
+  const { bots } = await operate(`bot list --tenant ${id}`)
+  expect(bots).toMatchObject([{ environment: 'live', status: 'invalid_token', enabled: true }])
+  await setToken(bot.token)
+  await until(startIs(200), server.out, 2000)
+  await botApi.waitForPoller(bot, 2000)
+  botApi.fail({ method: 'sendMessage', bot, drop: true, times: 1 })
+  secrets.push(...(await signIn()))
+  await operate(`bot remove ${live}`)
+  await until(() => botApi.pollers(bot) === 0, server.out, 2000)
 
-    expect(await server.terminate()).toBe(0)
-    const tables = ['passepartout_bots', 'audit_log', 'passepartout_attempts']
-    const stored = JSON.stringify(tables.map((table) => rows(`SELECT * FROM ${table}`)))
-    for (const secret of [...tokens.map((token) => token.split(':')[1] as string), ...secrets])
-      for (const text of [...printed, server.out(), server.err(), stored])
-        expect(text).not.toContain(secret)
-  },
-  LONG,
-)
+  const tables = ['passepartout_bots', 'audit_log', 'passepartout_attempts']
+  const stored = JSON.stringify(tables.map((table) => rows(`SELECT * FROM ${table}`)))
+  for (const secret of [...tokens.map((token) => token.split(':')[1] as string), ...secrets])
+    for (const text of [...printed, server.out(), server.err(), stored])
+      expect(text).not.toContain(secret)
+}, 300_000)
 
 test.each(['SIGTERM', 'SIGKILL'] as const)(
-  'a process that ends by %s at any moment keeps no one from signing in, once',
+  'A process that ends by %s at any moment keeps no one from signing in, once',
   async (signal) => {
     const server = await one()
     const tenant = await newTenant()
@@ -131,7 +125,7 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
     if (signal === 'SIGTERM') expect(await server.terminate()).toBe(0)
     else await server.kill()
 
-    const next = await serve()
+    const next = await one()
     botApi.release(bot)
     await botApi.waitForPoller(bot, 10_000)
     botApi.redeliver(bot, 7)
@@ -141,260 +135,133 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
       await expectOnce(tenant, next, person, login)
     await until(() => tenant.countOf('prompts') === 0)
   },
-  LONG,
+  300_000,
 )
 
-test(
-  'a question whose message a killed process did not store is sent again, and either counts',
-  async () => {
-    const server = await one()
-    const { bot, callsOf, countOf, start, status } = await newTenant()
-    const people = [botApi.person(), botApi.person()]
-    const logins = [await start(server), await start(server)]
-    const late = { delayMs: 5000, times: 2, worksAnyway: true } as const
-    botApi.fail({ method: 'sendMessage', bot, ...late })
-    for (const [n, person] of people.entries()) person.follow(logins[n]?.deep_link ?? '')
-    await Promise.all(people.map((person) => person.waitForMessage(bot)))
+test('A question whose message a killed process did not store is sent again, and either counts; held requests are answered before a process ends', async () => {
+  const server = await one()
+  const { bot, callsOf, countOf, start, status } = await newTenant()
+  const people = [botApi.person(), botApi.person()]
+  const logins = [await start(server), await start(server)]
+  const late = { delayMs: 5000, times: 2, worksAnyway: true } as const
+  botApi.fail({ method: 'sendMessage', bot, ...late })
+  for (const [n, person] of people.entries()) person.follow(logins[n]?.deep_link ?? '')
+  await Promise.all(people.map((person) => person.waitForMessage(bot)))
 
-    await server.kill()
-    const next = await serve()
-    await until(() => people.every((person) => person.chat(bot).length === 2))
-    for (const [n, person] of people.entries())
-      person.tap(person.chat(bot)[n] ?? expect.unreachable(), 'Approve')
-    for (const login of logins)
-      expect((await status(next, login, 10)).body).toMatchObject({ status: 'completed' })
-    await until(() => countOf('prompts') === 0)
-    expect(countOf('tokens')).toBe(2)
-    for (const person of people) expect(person.chat(bot).filter(isOutcome)).toHaveLength(1)
-    expect(callsOf('sendMessage')).toHaveLength(4)
-  },
-  LONG,
-)
+  await server.kill()
+  const next = await one()
+  await until(() => people.every((person) => person.chat(bot).length === 2))
+  for (const [n, person] of people.entries())
+    person.tap(person.chat(bot)[n] ?? expect.unreachable(), 'Approve')
+  for (const login of logins)
+    expect((await status(next, login, 10)).body).toMatchObject({ status: 'completed' })
+  await until(() => countOf('prompts') === 0)
+  expect(countOf('tokens')).toBe(2)
+  for (const person of people) expect(person.chat(bot).filter(isOutcome)).toHaveLength(1)
+  expect(callsOf('sendMessage')).toHaveLength(4)
 
-test(
-  'three processes poll as one and answer held requests of each other',
-  async () => {
-    const servers = await running(3)
-    const tenant = await newTenant()
-    const { approve, asked, bot, callsOf, conflicts, countOf, start, status } = tenant
-    const people = numbers(30).map(() => botApi.person())
-    const logins = await Promise.all(people.map((_, n) => start(servers[n % 3] as Server, 'Shop')))
-    const away = servers.filter((server) => server !== tenant.owner())
-    expect(away).toHaveLength(2)
+  const login = await start(next)
+  const held = numbers(60).map(() => status(next, login, 25))
+  await until(async () => (await gauge(next, 'logins_held')) === 60, next.out)
+  const begun = performance.now()
+  expect(await next.terminate()).toBe(0)
+  expect(performance.now() - begun).toBeLessThan(3000)
+  for (const answer of await Promise.all(held))
+    expect(answer).toMatchObject({ status: 200, body: { status: 'pending' } })
+  expect(rows('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
+}, 300_000)
 
-    for (const [n, { deep_link }] of logins.entries()) people[n]?.follow(deep_link)
-    await Promise.all(people.map(asked))
-    const told = logins.map(async (login, n) => {
-      const { body } = await status(away[n % 2] as Server, login, 20)
-      return { at: performance.now(), body }
-    })
-    for (const server of away) await until(async () => (await gauge(server, 'logins_held')) === 15)
-    await Promise.all(logins.map((login, n) => approve(people[n] as Person, login)))
-    const tappedAt = performance.now()
-    for (const { at, body } of await Promise.all(told)) {
-      expect(body.status).toBe('completed')
-      expect(at - tappedAt).toBeLessThan(1500)
-    }
-    await until(() => countOf('prompts') === 0)
-    for (const person of people) expect(person.chat(bot)).toMatchObject([{ edits: 1 }])
-    expect(callsOf('sendMessage')).toHaveLength(30)
-    expect(callsOf('editMessageText')).toHaveLength(30)
-    expect(countOf('tokens')).toBe(30)
+test('Three processes poll as one and answer held requests of each other; a poller that ends or is killed is replaced, and its work is done once', async () => {
+  const servers = await running(3)
+  const tenant = await newTenant()
+  const { approve, asked, bot, callsOf, conflicts, countOf, start, status } = tenant
+  const people = numbers(6).map(() => botApi.person())
+  const logins = await Promise.all(people.map((_, n) => start(servers[n % 3] as Server, 'Shop')))
+  const leaving = tenant.owner() as Server
+  const [here, there] = servers.filter((server) => server !== leaving) as [Server, Server]
+  for (const [n, { deep_link }] of logins.entries()) people[n]?.follow(deep_link)
+  await Promise.all(people.map(asked))
+  const told = logins.map(async (login, n) => {
+    const { body } = await status(n % 2 === 0 ? here : there, login, 20)
+    return { at: performance.now(), body }
+  })
+  for (const server of [here, there])
+    await until(async () => (await gauge(server, 'logins_held')) === 3)
+  await Promise.all(logins.map((login, n) => approve(people[n] as Person, login)))
+  const tappedAt = performance.now()
+  for (const { at, body } of await Promise.all(told)) {
+    expect(body.status).toBe('completed')
+    expect(at - tappedAt).toBeLessThan(1500)
+  }
+  await until(() => countOf('prompts') === 0)
+  for (const person of people) expect(person.chat(bot)).toMatchObject([{ edits: 1 }])
+  for (const method of ['sendMessage', 'editMessageText']) expect(callsOf(method)).toHaveLength(6)
+  expect(countOf('tokens')).toBe(6)
 
-    const leaving = tenant.owner() as Server
-    const [ada, login] = [botApi.person(), await start(away[0] as Server, 'Shop')]
-    ada.follow(login.deep_link)
+  const [ada, login] = [botApi.person(), await start(here, 'Shop')]
+  ada.follow(login.deep_link)
+  await asked(ada)
+  const toldAt = performance.now()
+  const left = leaving.terminate()
+  await until(() => botApi.pollers(bot) === 0)
+  await approve(ada, login)
+  await until(() => botApi.pollers(bot) === 1)
+  expect(performance.now() - toldAt).toBeLessThan(2500)
+  expect(await left).toBe(0)
+  await expectOnce(tenant, here, ada, login)
+
+  const doomed = tenant.owner() as Server
+  const survivor = doomed === here ? there : here
+  const [mary, grace] = [botApi.person(), botApi.person()]
+  const [marys, graces] = [await start(survivor, 'Shop'), await start(survivor)]
+  mary.follow(marys.deep_link)
+  await asked(mary)
+  const slow = botApi.fail({ method: 'sendMessage', bot, delayMs: 3000, times: 1 })
+  grace.follow(graces.deep_link)
+  await until(() => slow.hits() === 1)
+  await doomed.kill()
+  const killedAt = performance.now()
+  await until(() => botApi.pollers(bot) === 0)
+  await approve(mary, marys)
+  await botApi.waitForPoller(bot, 15_000)
+  expect(performance.now() - killedAt).toBeLessThan(10_000)
+  await approve(grace, graces)
+  await expectOnce(tenant, survivor, mary, marys)
+  await expectOnce(tenant, survivor, grace, graces)
+  expect(conflicts()).toBe(0)
+}, 300_000)
+
+test('A poller that stands still is replaced, and lets go once it goes on', async () => {
+  // Both bots are polled by the process that is there first.
+  const frozen = await one()
+  const tenants = [await newTenant(), await newTenant()] as const
+  const [, awake] = (await running(2)) as [Server, Server]
+  const [ada, grace] = [botApi.person(), botApi.person()]
+  const logins = await Promise.all(tenants.map(({ start }) => start(awake, 'Shop')))
+  for (const [n, { asked }] of tenants.entries()) {
+    ada.follow(logins[n]?.deep_link ?? '')
     await asked(ada)
-    const toldAt = performance.now()
-    const left = leaving.terminate()
-    await until(() => botApi.pollers(bot) === 0)
-    await approve(ada, login)
-    await until(() => botApi.pollers(bot) === 1)
-    expect(performance.now() - toldAt).toBeLessThan(2500)
-    expect(await left).toBe(0)
-    await expectOnce(tenant, away[0] as Server, ada, login)
-    expect(conflicts()).toBe(0)
-  },
-  LONG,
-)
+  }
+  const [withAnswer, withNone] = tenants
 
-test(
-  'a killed poller is replaced within 10 s, and its work is done once',
-  async () => {
-    await running(2)
-    const tenant = await newTenant()
-    const { approve, asked, bot, conflicts, start } = tenant
-    const doomed = tenant.owner() as Server
-    const survivor = (await running(2)).find((server) => server !== doomed) as Server
-    const [ada, grace] = [botApi.person(), botApi.person()]
-    const [adas, graces] = [await start(survivor, 'Shop'), await start(survivor)]
-    ada.follow(adas.deep_link)
-    await asked(ada)
-    const slow = botApi.fail({ method: 'sendMessage', bot, delayMs: 3000, times: 1 })
-    grace.follow(graces.deep_link)
-    await until(() => slow.hits() === 1)
+  process.kill(frozen.pid, 'SIGSTOP')
+  const taps = [await withAnswer.approve(ada, logins[0] as Login)]
+  await until(() => withNone.conflicts() === 1, awake.out)
+  taps.push(await withNone.approve(ada, logins[1] as Login))
+  await until(() => tenants.every((tenant) => tenant.owner() === awake), awake.out)
+  for (const [n, tenant] of tenants.entries())
+    await expectOnce(tenant, awake, ada, logins[n] as Login)
+  process.kill(frozen.pid, 'SIGCONT')
+  await until(async () => (await gauge(frozen, 'bots_receiving')) === 0, frozen.out)
 
-    await doomed.kill()
-    const killedAt = performance.now()
-    await until(() => botApi.pollers(bot) === 0)
-    await approve(ada, adas)
-    await botApi.waitForPoller(bot, 15_000)
-    expect(performance.now() - killedAt).toBeLessThan(10_000)
-    await approve(grace, graces)
-    await expectOnce(tenant, survivor, ada, adas)
-    await expectOnce(tenant, survivor, grace, graces)
-    expect(conflicts()).toBe(0)
-  },
-  LONG,
-)
-
-test(
-  'a poller that stands still is replaced, and lets go once it goes on',
-  async () => {
-    // Both bots are polled by the process that is there first.
-    const frozen = await one()
-    const tenants = [await newTenant(), await newTenant()] as const
-    const awake = await serve()
-    const [ada, grace] = [botApi.person(), botApi.person()]
-    const logins = await Promise.all(tenants.map(({ start }) => start(awake, 'Shop')))
-    for (const [n, { asked }] of tenants.entries()) {
-      ada.follow(logins[n]?.deep_link ?? '')
-      await asked(ada)
-    }
-    const [withAnswer, withNone] = tenants
-
-    process.kill(frozen.pid, 'SIGSTOP')
-    const taps = [await withAnswer.approve(ada, logins[0] as Login)]
-    await until(() => withNone.conflicts() === 1, awake.out)
-    taps.push(await withNone.approve(ada, logins[1] as Login))
-    await until(() => tenants.every((tenant) => tenant.owner() === awake), awake.out)
-    for (const [n, tenant] of tenants.entries())
-      await expectOnce(tenant, awake, ada, logins[n] as Login)
-    process.kill(frozen.pid, 'SIGCONT')
-    await until(async () => (await gauge(frozen, 'bots_receiving')) === 0, frozen.out)
-
-    for (const [n, tenant] of tenants.entries()) {
-      const login = await tenant.start(awake)
-      grace.follow(login.deep_link)
-      await tenant.approve(grace, login)
-      await expectOnce(tenant, frozen, grace, login)
-      await expectOnce(tenant, awake, ada, logins[n] as Login)
-      expect(tenant.owner()).toBe(awake)
-    }
-    for (const tap of taps) expect(botApi.answersTo(tap)).toHaveLength(1)
-    expect(tenants.map(({ conflicts }) => conflicts())).toEqual([0, 1])
-  },
-  LONG,
-)
-
-const PEOPLE = 50
-const APPROVALS_EACH = 5
-const APPROVALS = PEOPLE * APPROVALS_EACH
-const KILLS = 3
-
-test(
-  '300 sign-ins of 50 people survive three kill -9: those who approved are signed in once',
-  async () => {
-    let server = await one()
-    const { bot, countOf, id, introspect, start, status } = await newTenant()
-    let taps = 0
-    let cutOff = 0
-    // For the messenger, everything that is cut off has been done.
-    for (const method of ['sendMessage', 'editMessageText'])
-      botApi.fail({ method, bot, delayMs: 20, worksAnyway: true })
-
-    /** The last sign-in of each person is denied, or not opened. */
-    async function newPerson(n: number) {
-      const label = n % 2 === 0 ? 'Shop' : undefined
-      const approves = await Promise.all(
-        numbers(APPROVALS_EACH + 1).map(() => start(server, label)),
-      )
-      const last = approves.pop() ?? expect.unreachable()
-      return { person: botApi.person(), approves, last, denies: n % 5 < 2 }
-    }
-
-    const attemptIn = ({ data }: BotMessage) => data.flat()[0]?.split('.')[1] ?? ''
-
-    /** Answers the later one of a question that was sent twice. */
-    async function answer(person: Person, { deep_link }: Login, over: Set<string>, button: string) {
-      person.follow(deep_link)
-      const isNew = (message: BotMessage) => isQuestion(message) && !over.has(attemptIn(message))
-      const question = await person.waitForMessage(bot, isNew, 30_000)
-      over.add(attemptIn(question))
-      person.tap(question, button)
-      taps++
-    }
-
-    /** Asks until it is completed, at the process that runs. */
-    async function completed(login: Login) {
-      for (;;) {
-        const answer = await status(server, login, 20).catch(() => undefined)
-        if (answer?.body.status === 'completed') return answer.body
-        if (!answer) cutOff++
-        await Bun.sleep(10)
-      }
-    }
-
-    async function live({ person, approves, last, denies }: Awaited<ReturnType<typeof newPerson>>) {
-      const over = new Set<string>()
-      const signedIn = []
-      for (const login of approves) {
-        await answer(person, login, over, login.match_code ?? 'Approve')
-        signedIn.push({ login, ...(await completed(login)) })
-      }
-      if (denies) await answer(person, last, over, 'Deny')
-      return { person, last, denies, signedIn }
-    }
-
-    const lives = Promise.all((await Promise.all(numbers(PEOPLE).map(newPerson))).map(live))
-    for (const moment of [30, 120, 215]) {
-      await until(() => taps >= moment, server.out)
-      await server.kill()
-      server = await serve()
-    }
-    const lived = await lives
-    await until(() => countOf('prompts') === 0, server.out)
-
-    expect(cutOff).toBeGreaterThan(KILLS)
-    const subjects = new Set<string>()
-    for (const { person, last, denies, signedIn } of lived) {
-      const subject = signedIn[0]?.user.id
-      subjects.add(subject)
-      for (const { login, access_token, user } of signedIn) {
-        expect(user).toMatchObject({ id: subject, platform_user_id: `${person.id}` })
-        expect((await status(server, login)).body).toMatchObject({ access_token, user })
-        expect(await introspect(server, access_token)).toMatchObject({ active: true, subject })
-      }
-      const outcome = denies ? { error: { code: 'login_denied' } } : { status: 'pending' }
-      expect((await status(server, last)).body).toMatchObject(outcome)
-      expect(person.chat(bot).filter(isQuestion).length).toBeLessThanOrEqual(KILLS)
-    }
-    expect(subjects.size).toBe(PEOPLE)
-    expect(countOf('attempts')).toBe(PEOPLE * (APPROVALS_EACH + 1))
-    expect(countOf('attempts', 'access_token IS NOT NULL')).toBe(APPROVALS)
-    expect(countOf('tokens')).toBe(APPROVALS)
-    expect(count(`audit_log WHERE action = 'login.approved' AND tenant_id = '${id}'`)).toBe(
-      APPROVALS,
-    )
-    expect(await server.terminate()).toBe(0)
-    expect(rows('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
-  },
-  LONG,
-)
-
-test(
-  '200 held requests are answered before a process ends',
-  async () => {
-    const server = await one()
-    const { start, status } = await newTenant()
-    const login = await start(server)
-    const held = numbers(200).map(() => status(server, login, 25))
-    await until(async () => (await gauge(server, 'logins_held')) === 200, server.out)
-    const begun = performance.now()
-    expect(await server.terminate()).toBe(0)
-    expect(performance.now() - begun).toBeLessThan(3000)
-    for (const answer of await Promise.all(held))
-      expect(answer).toEqual({ status: 200, body: { status: 'pending' } })
-  },
-  LONG,
-)
+  for (const [n, tenant] of tenants.entries()) {
+    const login = await tenant.start(awake)
+    grace.follow(login.deep_link)
+    await tenant.approve(grace, login)
+    await expectOnce(tenant, frozen, grace, login)
+    await expectOnce(tenant, awake, ada, logins[n] as Login)
+    expect(tenant.owner()).toBe(awake)
+  }
+  for (const tap of taps) expect(botApi.answersTo(tap)).toHaveLength(1)
+  expect(tenants.map(({ conflicts }) => conflicts())).toEqual([0, 1])
+}, 300_000)

@@ -1,8 +1,5 @@
 import { type ReceivedRequest, startTarget } from '../../support/target.ts'
-
-export const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
-
-export const idOf = ({ headers }: ReceivedRequest): string => headers.get('webhook-id') ?? ''
+import { eventId, numbers } from '../resilience/support/api.ts'
 
 /** True for errors of `fetch` when the connection breaks. */
 export const isBroken = (error: unknown) => error instanceof Error && 'code' in error
@@ -12,7 +9,7 @@ export function startReceiver(numberIn: (request: ReceivedRequest) => number) {
   const arrivals = new Map<string, number>()
   const refused = new Set<string>()
   const target = startTarget((request) => {
-    const id = idOf(request)
+    const id = eventId(request)
     if (numberIn(request) % 20 === 0 && !refused.has(id)) {
       refused.add(id)
       return new Response('not now', { status: 503 })
@@ -23,34 +20,30 @@ export function startReceiver(numberIn: (request: ReceivedRequest) => number) {
   return { target, arrivals, refused, [Symbol.asyncDispose]: () => target.stop() }
 }
 
-/** Runs `send` for each number below `count`, `producers` at a time, again while connections break. */
-export function startProducers(
-  { count, producers }: { count: number; producers: number },
-  send: (n: number) => Promise<void>,
-) {
+/** Runs `send` for each number below `count`, 16 at a time, again while connections break. */
+export function startProducers(count: number, send: (n: number) => Promise<void>) {
   const rest = numbers(count).values()
   let ended = 0
   let cutOff = 0
 
-  async function sendUntilAnswered(n: number) {
-    for (;;) {
-      try {
-        return await send(n)
-      } catch (error) {
-        if (!isBroken(error)) throw error
-        cutOff++
-        await Bun.sleep(10)
-      }
-    }
-  }
-
   async function produce() {
     for (const n of rest) {
-      await sendUntilAnswered(n)
+      while (!(await isSent(n))) await Bun.sleep(10)
       ended++
     }
   }
 
-  const done = Promise.all(numbers(producers).map(produce))
+  async function isSent(n: number): Promise<boolean> {
+    try {
+      await send(n)
+      return true
+    } catch (error) {
+      if (!isBroken(error)) throw error
+      cutOff++
+      return false
+    }
+  }
+
+  const done = Promise.all(numbers(16).map(produce))
   return { done, ended: () => ended, cutOff: () => cutOff }
 }

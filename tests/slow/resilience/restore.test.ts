@@ -1,119 +1,90 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync, readlinkSync } from 'node:fs'
+import { expect, test } from 'bun:test'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { compileBinary, until } from '../../support/binary.ts'
+import { until } from '../../support/binary.ts'
 import { MESSAGES, message, numbers } from './support/api.ts'
-import { messagesAt, openRelay } from './support/relay.ts'
+import { isOpenIn, openInstallation } from './support/installation.ts'
+import { slowestMs, startLoad } from './support/load.ts'
+import { openRelay } from './support/relay.ts'
 import { hit } from './support/waiting.ts'
 
-beforeAll(compileBinary, 120_000)
+test('A backup under load has everything acknowledged before it, and a restore that is killed leaves the old data, the new data or a refusal', async () => {
+  await using stack = new AsyncDisposableStack()
+  const { installation, server, relay, send } = await openRelay(stack)
+  const { storedMessages } = installation
+  const load = startLoad(16, (n) => relay.ask(server, 'POST', MESSAGES, message(n)))
+  await until(() => load.calls.length >= 300)
+  const before = load.ids()
+  const begunAt = performance.now()
+  expect(await installation.inShell('"$GATEHOUSE" backup --to - | cat > few.tar.gz')).toBe(0)
+  const meanwhile = load.calls.filter(({ answeredAt }) => answeredAt > begunAt)
+  await load.stop()
+  expect(meanwhile.length).toBeGreaterThan(0)
+  expect(slowestMs(meanwhile)).toBeLessThan(3000)
+  expect([...load.broken, ...load.refused()]).toEqual([])
+  await send(1)
+  await installation.done('backup', '--to', 'many.tar.gz')
+  const many = storedMessages()
 
-describe('A restore', () => {
-  /** A server, an archive of its first messages and one of all. */
-  async function withArchives(stack: AsyncDisposableStack) {
-    const relay = await openRelay(stack)
-    const { installation, send } = relay
-    const first = await send(40)
-    const few = join(installation.cwd, 'few.tar.gz')
-    await installation.done('backup', '--to', few)
-    const all = [...first, ...(await send(40))]
-    const many = join(installation.cwd, 'many.tar.gz')
-    await installation.done('backup', '--to', many)
-    return { ...relay, few: { file: few, ids: first }, many: { file: many, ids: all } }
+  const { code, err } = await installation.run('restore', 'few.tar.gz')
+  expect(code).toBe(1)
+  expect(err).toMatch(new RegExp(`process ${server.pid} on \\S+, since .*Stop it first`))
+  await server.kill()
+  // As if another program has the process id of a former server.
+  const yesterday = 'heartbeat_at = heartbeat_at - 86400000, started_at = started_at - 86400000'
+  installation.change(`UPDATE instances SET pid = ${process.pid}, ${yesterday}`)
+  const restoredAt = performance.now()
+  expect(await installation.run('restore', 'few.tar.gz')).toMatchObject({ code: 0, err: '' })
+  const tookMs = performance.now() - restoredAt
+  expect(await installation.problems()).toEqual([])
+  const few = storedMessages()
+  expect(before.filter((id) => !few.includes(id))).toEqual([])
+  expect(few.filter((id) => !load.ids().includes(id))).toEqual([])
+
+  const marker = join(installation.dataDir, 'restore.unfinished')
+  let held = few
+  for (const round of numbers(4)) {
+    const [file, wanted] = held === few ? ['many.tar.gz', many] : ['few.tar.gz', few]
+    const child = installation.begin('restore', file as string)
+    const end = performance.now() + tookMs * Math.random()
+    // Half of the kills happen in the few milliseconds in which files change places.
+    if (round % 2 === 0) await until(() => performance.now() > end)
+    else await hit(() => existsSync(marker) || child.exitCode !== null)
+    child.kill('SIGKILL')
+    await child.exited
+    if (existsSync(marker)) {
+      const interrupted = `a restore into ${installation.dataDir} was interrupted: run`
+      const refused = { code: 1, err: expect.stringContaining(interrupted) }
+      expect(await installation.serveInVain()).toMatchObject(refused)
+      await installation.done('restore', file as string)
+      held = wanted as string[]
+    } else if (storedMessages().length === wanted?.length) held = wanted as string[]
+    expect(storedMessages().toSorted()).toEqual(held.toSorted())
   }
+  await installation.done('restore', 'few.tar.gz')
+  const left = readdirSync(installation.dataDir)
+  expect(left.filter((name) => name.startsWith('.gatehouse-work'))).toEqual([])
+}, 300_000)
 
-  test('is refused while a server runs, and a kill at any moment leaves the old data, the new data or a refusal', async () => {
+test.skipIf(process.platform !== 'linux')(
+  'A restore is refused as soon as a server has opened the database, which loses nothing',
+  async () => {
     await using stack = new AsyncDisposableStack()
-    const { installation, server, relay, few, many } = await withArchives(stack)
-    const refused = await installation.run('restore', few.file)
-    expect(refused.code).toBe(1)
-    expect(refused.err).toMatch(new RegExp(`process ${server.pid} on \\S+, since .*Stop it first`))
-    await server.kill()
-    const begunAt = performance.now()
-    await installation.done('restore', few.file)
-    const tookMs = performance.now() - begunAt
-    const marker = join(installation.dataDir, 'restore.unfinished')
+    const installation = openInstallation(stack)
+    const relay = installation.newClient(installation.newTenant(), 'relay')
+    await installation.done('backup', '--to', 'a.tar.gz')
+    const starting = installation.beginServing()
+    const { pid } = starting
+    await hit(() => isOpenIn(pid, installation.database) || starting.exitCode() !== null)
 
-    /** Half of the kills happen in the few milliseconds in which files change places. */
-    async function killAtRandom(file: string, isLate: boolean) {
-      const child = installation.begin('restore', file)
-      const end = performance.now() + tookMs * Math.random()
-      if (!isLate) await until(() => performance.now() > end)
-      else await hit(() => existsSync(marker) || child.exitCode !== null)
-      child.kill('SIGKILL')
-      await child.exited
-    }
-
-    let held = few
-    for (const round of numbers(8)) {
-      const wanted = held === few ? many : few
-      await killAtRandom(wanted.file, round % 2 === 1)
-      if (existsSync(marker)) {
-        const { code, err } = await installation.serveInVain()
-        expect({ code, err }).toEqual({
-          code: 1,
-          err: expect.stringContaining(
-            `a restore into ${installation.dataDir} was interrupted: run`,
-          ),
-        })
-        await installation.done('restore', wanted.file)
-      }
-      const again = await installation.serve()
-      const found = await messagesAt(again, relay)
-      held = found.length === few.ids.length ? few : many
-      expect(found.toSorted()).toEqual(held.ids.toSorted())
-      await again.terminate()
-    }
-    await installation.done('restore', few.file)
-    expect(
-      readdirSync(installation.dataDir).filter((name) => name.startsWith('.gatehouse-work')),
-    ).toEqual([])
-  }, 300_000)
-
-  test('is not refused because of another program with the process id of a former server', async () => {
-    await using stack = new AsyncDisposableStack()
-    const { installation, server, few } = await withArchives(stack)
-    await server.kill()
-    const yesterday = 'heartbeat_at = heartbeat_at - 86400000, started_at = started_at - 86400000'
-    installation.change(`UPDATE instances SET pid = ${process.pid}, ${yesterday}`)
-
-    expect(await installation.run('restore', few.file)).toMatchObject({ code: 0, err: '' })
-  }, 300_000)
-
-  test.skipIf(process.platform !== 'linux')(
-    'is refused as soon as a server has opened the database, which loses nothing',
-    async () => {
-      await using stack = new AsyncDisposableStack()
-      const { installation, server, relay, few } = await withArchives(stack)
-      await server.kill()
-      installation.change('DELETE FROM instances')
-      const starting = installation.beginServing()
-      const { pid } = starting
-      const isOpen = () => isOpenIn(pid, installation.database)
-      await hit(() => isOpen() || starting.exitCode() !== null)
-
-      // As on a busy machine.
-      process.kill(pid, 'SIGSTOP')
-      const refused = await installation.run('restore', few.file)
-      process.kill(pid, 'SIGCONT')
-      expect(refused).toMatchObject({ code: 1, err: expect.stringContaining(`process ${pid}`) })
-
-      const url = (await starting.url()) ?? expect.unreachable(starting.out())
-      const { status, body } = await relay.ask({ url }, 'POST', MESSAGES, message(1))
-      const kept = installation.rows<{ id: string }>('SELECT id FROM messages').map(({ id }) => id)
-      expect(status).toBe(202)
-      expect(kept).toContain(body.id)
-    },
-    300_000,
-  )
-})
-
-/** Whether a process has a file open, as the system shows it. The process may be gone. */
-function isOpenIn(pid: number, file: string): boolean {
-  const folder = `/proc/${pid}/fd`
-  try {
-    return readdirSync(folder).some((fd) => readlinkSync(join(folder, fd)) === file)
-  } catch {
-    return false
-  }
-}
+    // As on a busy machine.
+    process.kill(pid, 'SIGSTOP')
+    const refused = await installation.run('restore', 'a.tar.gz')
+    process.kill(pid, 'SIGCONT')
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining(`process ${pid}`) })
+    const url = (await starting.url()) ?? expect.unreachable(starting.out())
+    const { status, body } = await relay.ask({ url }, 'POST', MESSAGES, message(1))
+    expect([status, installation.storedMessages()]).toEqual([202, [body.id]])
+  },
+  300_000,
+)

@@ -1,41 +1,124 @@
-import { type FaultFields, newFaults } from './faults.ts'
-import {
-  addBot,
-  type Bot,
-  type BotFields,
-  type BotMessage,
-  type Call,
-  messagesIn,
-  newFixture,
-  replaceToken,
-  type TapAnswer,
-  tell,
-} from './fixture.ts'
-import { newPerson, type Person, type Tap } from './people.ts'
-import { serve } from './server.ts'
-import { useWebhook } from './webhooks.ts'
-import type { UpdateBody, User } from './wire.ts'
+import { STATUS_CODES } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Bot, newBot } from './bot.ts'
+import { methodsOf, type Params, type TapRecord } from './methods.ts'
+import { type BotMessage, newPerson, type Person, type Tap } from './people.ts'
+import { badRequest, Refusal, type User } from './wire.ts'
 
-export type { BotMessage, Call, FaultFields, Person, Tap, TapAnswer }
+export type { BotMessage, Person }
 export type BotApi = ReturnType<typeof startBotApi>
-export type TestBot = ReturnType<BotApi['bot']>
+export type { Bot as TestBot } from './bot.ts'
 
 type Named = { id: number }
 
+export interface Call {
+  method: string
+  token: string
+  params: Params
+  /** Undefined as long as it is under way, 0 where the connection was cut. */
+  status: number | undefined
+}
+
+/** What goes wrong with calls on purpose. */
+export interface FaultFields {
+  /** Every method where none is named. */
+  method?: string
+  bot?: Named
+  /** Until it is ended where none is given. */
+  times?: number
+  status?: number
+  description?: string
+  /** In seconds; 429 unless another status is given. */
+  retryAfter?: number
+  /** By itself, a slow reply and nothing else. */
+  delayMs?: number
+  /** By itself, a reply that waits for this and nothing else. */
+  until?: Promise<unknown>
+  /** Cuts the connection. */
+  drop?: true
+  /** A page of a proxy in place of JSON. */
+  garbage?: true
+  /** What was asked is done all the same: the reply alone goes wrong. */
+  worksAnyway?: true
+}
+
+const PATH = /^\/bot([^/]+)\/(\w+)$/
 /** Telegram's Bot API on loopback, with people who speak to the bots. */
 export function startBotApi() {
   const closing = new AbortController()
-  const fixture = newFixture(closing.signal)
-  const faults = newFaults()
-  const server = serve(fixture, faults)
-  const { bell, calls } = fixture
+  const bots = new Map<number, Bot>()
+  const people = new Map<number, User>()
+  const taps = new Map<string, TapRecord>()
+  const calls: Call[] = []
+  const faults = new Set<{ fields: FaultFields; hits: number }>()
+  const { ring, until } = newBell()
+  const methods = methodsOf({ people, taps, ring })
+  let lastId = 0
 
-  const known = ({ id }: Named): Bot => {
-    const bot = fixture.bots.get(id)
+  const botOf = ({ id }: Named): Bot => {
+    const bot = bots.get(id)
     if (!bot) throw new Error(`there is no bot ${id}`)
     return bot
   }
-  const answersTo = ({ id }: Tap): TapAnswer[] => fixture.taps.get(id)?.answers ?? []
+  const answersTo = ({ id }: Tap) => taps.get(id)?.answers ?? []
+
+  async function respond(request: Request): Promise<Response> {
+    const [, token, name] = PATH.exec(decodeURIComponent(new URL(request.url).pathname)) ?? []
+    if (token === undefined || name === undefined) return refused(new Refusal(404, 'Not Found'))
+    const call: Call = { method: name, token, params: {}, status: undefined }
+    const gone = AbortSignal.any([request.signal, closing.signal])
+    const params = await paramsOf(request)
+    Object.assign(call, { params: params ?? {} })
+    calls.push(call)
+    ring()
+    const response = params
+      ? await reply(call, gone)
+      : refused(badRequest("can't parse JSON object"))
+    // A caller that has gone got nothing.
+    if (!gone.aborted) call.status = isCut(response) ? 0 : response.status
+    ring()
+    return response
+  }
+
+  /** With what goes wrong on purpose. */
+  async function reply(call: Call, gone: AbortSignal): Promise<Response> {
+    const rightly = () => perform(call, gone)
+    const fault = faultOf(call)
+    if (!fault) return await rightly()
+    const early = fault.worksAnyway ? await rightly() : undefined
+    await (fault.until ?? pause(fault.delayMs ?? 0, undefined, { signal: gone }).catch(() => {}))
+    if (gone.aborted) return cut()
+    return brokenReply(fault) ?? early ?? (await rightly())
+  }
+
+  async function perform({ token, method, params }: Call, gone: AbortSignal): Promise<Response> {
+    try {
+      if (!/^[1-9]\d*:[\w-]+$/.test(token)) throw new Refusal(404, 'Not Found')
+      const bot = bots.get(Number(token.split(':')[0]))
+      if (bot?.token !== token) throw new Refusal(401, 'Unauthorized')
+      const run = methods[method]
+      if (!run) throw new Refusal(404, 'Not Found: method not found')
+      return Response.json({ ok: true, result: await run(bot, params, gone) })
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      return refused(error)
+    }
+  }
+
+  /** The fault that befalls a call, the one named first before others. */
+  function faultOf({ method, token }: Call): FaultFields | undefined {
+    for (const fault of faults) {
+      const { fields } = fault
+      if (fields.method !== undefined && fields.method !== method) continue
+      if (fields.bot !== undefined && !token.startsWith(`${fields.bot.id}:`)) continue
+      fault.hits++
+      if (fault.hits === fields.times) faults.delete(fault)
+      return fields
+    }
+    return undefined
+  }
+
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 0, fetch: respond })
 
   return {
     /** Root of the API, with no slash at its end. */
@@ -43,71 +126,62 @@ export function startBotApi() {
     calls,
     callsOf: (method: string): Call[] => calls.filter((call) => call.method === method),
 
-    /** Resolves with the first call that fits, which may be under way. */
-    waitForCall: (method: string, fits: (call: Call) => boolean = () => true, withinMs?: number) =>
-      bell.until(
-        () => calls.find((call) => call.method === method && fits(call)),
-        `call of ${method} that fits`,
-        withinMs,
-      ),
+    bot: (fields: { username?: string; name?: string } = {}) => {
+      const bot = newBot({ ...fields, id: 7_100_000_000 + ++lastId }, ring)
+      bots.set(bot.id, bot)
+      return bot
+    },
 
-    bot: (fields: BotFields = {}) => handleOf(addBot(fixture, fields)),
-
-    person: (fields: Partial<User> = {}): Person =>
-      newPerson(fixture, {
-        id: 5_200_000_000 + fixture.newId(),
-        is_bot: false,
-        first_name: 'Ada',
-        ...fields,
-      }),
+    person: (fields: Partial<User> = {}): Person => {
+      const id = 5_200_000_000 + ++lastId
+      const user = { id, is_bot: false, first_name: 'Ada', ...fields }
+      return newPerson({ bots, people, taps, botOf, until }, user)
+    },
 
     /** What the bot wrote in a chat, a group too, as it reads now. */
-    messages: (bot: Named, chatId: number): BotMessage[] => messagesIn(known(bot), chatId),
+    messages: (bot: Named, chatId: number): BotMessage[] => botOf(bot).messagesIn(chatId),
 
     answersTo,
-    waitForAnswer: (tap: Tap, withinMs?: number): Promise<TapAnswer> =>
-      bell.until(() => answersTo(tap)[0], `answer to tap ${tap.id}`, withinMs),
+    waitForAnswer: (tap: Tap) => until(() => answersTo(tap)[0], `answer to tap ${tap.id}`),
 
     /** It is too late to answer those that were not answered. */
     expireTaps: () => {
-      for (const tap of fixture.taps.values()) tap.isOpen = false
+      for (const tap of taps.values()) tap.isOpen = false
     },
 
     /** Calls go wrong from now on. Held ones end, so that pollers come and meet it at once. */
     fail: (fields: FaultFields) => {
-      const fault = faults.add(fields)
+      const fault = { fields, hits: 0 }
+      faults.add(fault)
       if ((fields.method ?? 'getUpdates') === 'getUpdates')
-        for (const { user, poll } of fixture.bots.values())
+        for (const { user, poll } of bots.values())
           if (user.id === (fields.bot?.id ?? user.id)) poll.end()
-      return fault
+      const end = () => void faults.delete(fault)
+      return { end, hits: () => fault.hits, [Symbol.dispose]: end }
     },
 
     /** An update of any kind, such as no person of this API causes. */
-    deliver: (bot: Named, body: UpdateBody) => {
-      for (const [kind, about] of Object.entries(body)) tell(known(bot), kind, about)
+    deliver: (bot: Named, update: Record<string, unknown>) => {
+      for (const [kind, about] of Object.entries(update)) botOf(bot).tell(kind, about)
     },
 
     /** Delivers the latest updates once more under their old ids, whatever was confirmed. */
-    redeliver: (bot: Named, count = 1) => known(bot).queue.redeliver(count),
+    redeliver: (bot: Named, count = 1) => botOf(bot).queue.redeliver(count),
 
     /** Whether what waits is delivered with the latest first. */
-    shuffle: (bot: Named, isOn: boolean) => known(bot).queue.shuffle(isOn),
+    shuffle: (bot: Named, isOn: boolean) => botOf(bot).queue.shuffle(isOn),
 
     /** Telegram takes any id after a quiet week, a lower one too. */
-    nextUpdateId: (bot: Named, id: number) => known(bot).queue.jumpTo(id),
+    nextUpdateId: (bot: Named, id: number) => botOf(bot).queue.jumpTo(id),
 
     /** Keeps updates back until the release. */
-    hold: (bot: Named) => known(bot).queue.hold(),
-    release: (bot: Named) => known(bot).queue.release(),
-
-    /** How many updates go to the webhook at the same time, one unless told. */
-    pushAtOnce: (bot: Named, count: number) => known(bot).push.atOnce(count),
+    hold: (bot: Named) => botOf(bot).queue.hold(true),
+    release: (bot: Named) => botOf(bot).queue.hold(false),
 
     /** How many calls of `getUpdates` are held. */
-    pollers: (bot: Named): number => known(bot).poll.count(),
+    pollers: (bot: Named): number => botOf(bot).poll.count(),
     waitForPoller: async (bot: Named, withinMs?: number): Promise<void> => {
-      const { poll } = known(bot)
-      await bell.until(() => poll.count() || undefined, `poller of ${bot.id}`, withinMs)
+      await until(() => botOf(bot).poll.count() || undefined, `poller of ${bot.id}`, withinMs)
     },
 
     [Symbol.asyncDispose]: async () => {
@@ -117,30 +191,67 @@ export function startBotApi() {
   }
 }
 
-const handleOf = (bot: Bot) => ({
-  id: bot.user.id,
+/** Lets tests wait for something to have happened, without looking again and again. */
+function newBell() {
+  const waiting = new Set<() => void>()
+  const ring = () => {
+    for (const look of [...waiting]) look()
+  }
+  /** Resolves with what `find` finds, at once or as soon as it finds something. */
+  const until = <T>(find: () => T | undefined, what: string, withinMs = 4000): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const end = (finish: () => void) => {
+        clearTimeout(timer)
+        waiting.delete(look)
+        finish()
+      }
+      const look = () => {
+        const found = find()
+        if (found !== undefined) end(() => resolve(found))
+      }
+      const late = () => end(() => reject(new Error(`no ${what} within ${withinMs} ms`)))
+      const timer = setTimeout(late, withinMs)
+      waiting.add(look)
+      look()
+    })
+  return { ring, until }
+}
 
-  get username() {
-    return bot.user.username
-  },
+/** The query and the body, a JSON object; undefined if it is none. */
+async function paramsOf(request: Request): Promise<Params | undefined> {
+  const query = Object.fromEntries(new URL(request.url).searchParams)
+  if (!request.headers.get('content-type')?.includes('json')) return query
+  const body: unknown = await request.json().catch(() => undefined)
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
+  return isObject ? { ...query, ...body } : undefined
+}
 
-  get token() {
-    return bot.token
-  },
+/** The reply that goes wrong; undefined where the fault is but slowness. */
+function brokenReply(fault: FaultFields): Response | undefined {
+  const { status, retryAfter, description } = fault
+  if (fault.drop) return cut()
+  if (fault.garbage) {
+    const headers = { 'content-type': 'text/html' }
+    return new Response('<html><body>An error occurred.</body></html>', { status, headers })
+  }
+  if (status === undefined && retryAfter === undefined) return undefined
+  const code = status ?? 429
+  const later = retryAfter === undefined ? '' : `: retry after ${retryAfter}`
+  return refused(new Refusal(code, description ?? STATUS_CODES[code] + later, retryAfter))
+}
 
-  get webhook() {
-    const webhook = bot.push.webhook()
-    return webhook && { url: webhook.url, secret: webhook.secret }
-  },
+const refused = ({ status, message, retryAfter }: Refusal): Response =>
+  Response.json(
+    {
+      ok: false,
+      error_code: status,
+      description: message,
+      ...(retryAfter !== undefined && { parameters: { retry_after: retryAfter } }),
+    },
+    { status, headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) } },
+  )
 
-  /** At BotFather's, as all that follows. */
-  rename: (username: string) => {
-    bot.user.username = username
-  },
-
-  /** Returns the new one. */
-  revokeToken: () => replaceToken(bot),
-
-  /** As if another system had set its webhook there; nothing is pushed. */
-  ownedByWebhook: (url: string) => useWebhook(bot, { url, secret: undefined, goesTo: undefined }),
-})
+/** Ends the connection without a word. */
+const cut = () =>
+  new Response(new ReadableStream({ start: (stream) => stream.error() }), { statusText: 'Cut' })
+const isCut = ({ statusText }: Response) => statusText === 'Cut'

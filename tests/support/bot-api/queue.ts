@@ -1,9 +1,7 @@
-import type { Update, UpdateBody } from './wire.ts'
+import type { Update } from './wire.ts'
 
-/** An offset beyond this many ids after the next one is none of this queue, and is ignored. */
+/** An offset beyond this many ids after the next one belongs to another queue, and is ignored. */
 const NEAR_FUTURE = 10
-
-export type Queue = ReturnType<typeof newQueue>
 
 /** The updates that a bot has not confirmed. `changed` is told when there may be one to deliver. */
 export function newQueue(changed: () => void) {
@@ -23,43 +21,27 @@ export function newQueue(changed: () => void) {
     delivered = [...delivered.filter((update) => !updates.includes(update)), ...updates]
   }
 
-  function confirm(offset: number) {
-    if (offset <= nextId + NEAR_FUTURE)
-      pending = pending.filter((update) => update.update_id >= offset)
-  }
-
   return {
     size: () => again.length + pending.length,
 
-    add: (body: UpdateBody) => {
-      pending.push({ ...body, update_id: nextId++ })
+    add: (kind: string, about: unknown) => {
+      pending.push({ [kind]: about, update_id: nextId++ })
       changed()
     },
 
     /** For polling: forgets what `offset` confirms and gives what comes after it. */
     read: (offset: number, limit: number): Update[] => {
-      confirm(offset)
+      if (offset <= nextId + NEAR_FUTURE)
+        pending = pending.filter((update) => update.update_id >= offset)
       const batch = waiting().slice(0, limit)
       recordDelivery(batch)
       return arranged(batch)
     },
 
-    /** For pushing: what to deliver next, besides what is under way. */
-    nextBeside: (underWay: Set<Update>): Update | undefined =>
-      arranged(waiting()).find((update) => !underWay.has(update)),
-
-    /** It was pushed, or nobody wanted it. */
-    settle: (update: Update) => {
-      recordDelivery([update])
-      pending = pending.filter((other) => other !== update)
-    },
-
-    redeliver: (count: number): Update[] => {
+    redeliver: (count: number) => {
       if (delivered.length < count) throw new Error('there is nothing to deliver again')
-      const latest = delivered.slice(-count)
-      again.push(...latest.filter((update) => !pending.includes(update)))
+      again.push(...delivered.slice(-count).filter((update) => !pending.includes(update)))
       changed()
-      return latest
     },
 
     jumpTo: (id: number) => {
@@ -70,13 +52,9 @@ export function newQueue(changed: () => void) {
       isShuffled = isOn
     },
 
-    hold: () => {
-      isHeld = true
-    },
-
-    release: () => {
-      isHeld = false
-      changed()
+    hold: (isOn: boolean) => {
+      isHeld = isOn
+      if (!isOn) changed()
     },
   }
 }

@@ -1,24 +1,21 @@
 import { serve } from '../../../src/http/serve.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { bootTestApp } from '../app.ts'
-import type { TestClock } from '../clock.ts'
-import { type Chance, createChance } from './chance.ts'
+import { createChance } from './chance.ts'
 import { createInternet } from './internet.ts'
-import { placesOfTheShop } from './places.ts'
-import { OFFERED } from './set-up.ts'
-import { openShop, type Shop, WEEK } from './shop.ts'
+import { OFFERED, openShop, WEEK } from './shop.ts'
 
-/** The afternoon on which everybody looks at it. */
+/** The time at which the pictures are taken. */
 const NOW = Date.parse('2026-11-19T14:37:20.000Z')
 const HOUR = 3_600_000
 
 const CHEAP_PASSWORDS = { 'gate-password-memory': '8MB', 'gate-password-iterations': '1' }
 
-/** An account at each provider that the shop offers, which nobody gets to. */
+/** An account at each provider that the shop offers, which is never used. */
 const ACCOUNTS = Object.fromEntries(
   OFFERED.flatMap((name) =>
-    ['CLIENT_ID', 'CLIENT_SECRET'].map((what) => [
-      `GATEHOUSE_GATE_PROVIDERS_${name.toUpperCase()}_${what}`,
+    ['CLIENT_ID', 'CLIENT_SECRET'].map((field) => [
+      `GATEHOUSE_GATE_PROVIDERS_${name.toUpperCase()}_${field}`,
       'harbour-books',
     ]),
   ),
@@ -26,32 +23,27 @@ const ACCOUNTS = Object.fromEntries(
 
 export type Demo = Awaited<ReturnType<typeof startDemo>>
 
-interface Extent {
-  /** How much has happened. */
-  hours?: number
-  /** The same day of the week before, for comparing: orders and sign-ins alone. */
-  hasWeekBefore?: boolean
-}
-
 /**
- * An installation as one is after a while, behind a port: a bookshop with people, jobs, events and
- * sign-ins, of which most go well. The last hours have happened, with every call and retry, against
- * targets that there are not; then the clock stands still. The same day each time, but for ids. Ends
- * with the scope.
+ * An installation after a while, behind a port: a bookshop with people, jobs, events and sign-ins, of
+ * which most go well. The last hours have happened, with every call and retry, against hosts that don't
+ * exist; then the clock stands still. The same day each time, except for ids. `hasWeekBefore` adds the
+ * same day a week earlier, to compare with.
  */
-export async function startDemo({ hours = 34, hasWeekBefore = true }: Extent = {}) {
+export async function startDemo({ hours = 34, hasWeekBefore = true } = {}) {
   const chance = createChance()
   const app = await bootTestApp({
     start: new Date(NOW - (hasWeekBefore ? WEEK + 15 * HOUR : hours * HOUR)).toISOString(),
-    outbound: createInternet(placesOfTheShop(NOW, chance), chance),
+    outbound: createInternet(NOW, chance),
     jitter: 0.4,
     flags: CHEAP_PASSWORDS,
     env: ACCOUNTS,
   })
-  // Nothing of it is to outlast a power cut, and to wait for the disk takes most of the time.
+  // Waiting for the disk takes most of the time.
   app.db.client.run('PRAGMA synchronous = off')
-  delayTimers(app.clock, chance)
-  const shop: Shop = await openShop({ app, chance, now: NOW, hours })
+  const { after } = app.clock
+  // On a busy machine, nothing begins to the millisecond.
+  app.clock.after = (ms, fn) => after(ms + chance.around(14), fn)
+  const shop = await openShop({ app, chance, now: NOW, hours })
   const silent = createLog({ level: 'error', format: 'text', now: () => 0, write: () => {} })
   const listener = serve(app.app, { host: '127.0.0.1', port: 0 }, silent)
   return {
@@ -64,10 +56,4 @@ export async function startDemo({ hours = 34, hasWeekBefore = true }: Extent = {
       await app.stop()
     },
   }
-}
-
-/** On a machine that has something to do, nothing begins to the millisecond. */
-function delayTimers(clock: TestClock, chance: Chance) {
-  const { after } = clock
-  clock.after = (ms, fn) => after(ms + chance.around(14), fn)
 }

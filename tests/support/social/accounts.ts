@@ -1,21 +1,19 @@
 import { createHash } from 'node:crypto'
 
-/** Somebody who has an account at a fake provider. */
+/** An account at a fake provider. */
 export interface Account {
-  /** What the provider knows them by. Digits for those that number people. */
+  /** The provider's id of the user. Digits for providers that number people. */
   id: string
-  /** Null where the provider has none, as with people who signed up by phone. */
+  /** Null if the provider has none, as for users who signed up by phone. */
   email: string | null
-  /** Whether the provider says that it checked the address. */
   isVerified: boolean
   name: string
-  /** What the provider says besides, or otherwise. */
+  /** Claims that are added or replaced. */
   claims?: Record<string, unknown>
 }
 
 let made = 0
 
-/** Somebody new, with what a test does not care about filled in. */
 export function newAccount(fields: Partial<Account> = {}): Account {
   const id = String(583_231 + made++)
   return {
@@ -27,10 +25,13 @@ export function newAccount(fields: Partial<Account> = {}): Account {
   }
 }
 
-/** An id such as directories use, always the same for `text`. */
-export function uuidOf(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex')
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)]
-    .concat(hex.slice(20, 32))
-    .join('-')
-}
+/** The id of a directory's object; always the same for `text`. */
+export const uuidOf = (text: string): string =>
+  createHash('sha256')
+    .update(text)
+    .digest('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
+
+/** Directories of Microsoft: one of a company, and that of personal accounts. */
+export const ORGANISATION = '8eaef023-2b34-4da1-9baa-8bc8c9d6a490'
+export const CONSUMERS = '9188040d-6c67-4c5b-b112-36a304b66dad'

@@ -1,9 +1,12 @@
-export { type Account, newAccount, uuidOf } from './accounts.ts'
-export { type OpenIdProvider, startOpenIdProvider } from './openid-provider.ts'
-export type { Tamper } from './openid-state.ts'
-export { CONSUMERS, OPENID_NAMES, type OpenIdName, ORGANISATION } from './personas.ts'
-export { PLAIN_NAMES, type PlainName } from './plain-personas.ts'
-export { type PlainProviders, startPlainProviders } from './plain-providers.ts'
-export { NOTHING_SET, type ProviderSettings } from './settings.ts'
-export { newSigningKey, published, type SigningKey, signToken } from './signing.ts'
-export { type Arrival, walk } from './walk.ts'
+export { type Account, CONSUMERS, newAccount, ORGANISATION, uuidOf } from './accounts.ts'
+export {
+  NOTHING_SET,
+  type ProviderSettings,
+  type Providers,
+  startProviders,
+  startProviders as startOpenIdProvider,
+  startProviders as startPlainProviders,
+  type Tamper,
+} from './providers.ts'
+export { newSigningKey, published, signToken } from './signing.ts'
+export { type Arrival, walk, withParams } from './walk.ts'

@@ -1,191 +1,216 @@
-import type { Configuration } from 'oidc-provider'
-import { type Account, uuidOf } from './accounts.ts'
+import { createHmac } from 'node:crypto'
+import type { ProviderName } from '../../../src/config/index.ts'
+import { type Account, ORGANISATION, uuidOf } from './accounts.ts'
 
-export const OPENID_NAMES = [
-  'google',
-  'gitlab',
-  'microsoft',
-  'linkedin',
-  'apple',
-  'slack',
-  'twitch',
-] as const
-export type OpenIdName = (typeof OPENID_NAMES)[number]
+type Words = Record<string, unknown>
 
-/** How one provider differs from the standard, and from the others. */
-export interface Persona {
-  /** Under its base, without a slash at the end. */
-  routes: { authorization: string; token: string; userinfo: string; jwks: string }
-  /** What the settings call the base; `url` is the front of the fake one. */
-  baseUrl(url: string): string
-  issuer(url: string, account: Account): string
-  /** Says in the redirect who it is (RFC 9207). */
-  namesIssuer: boolean
+/** What a user agreed to. */
+export interface Grant {
+  account: Account
   scopes: string[]
-  /** Claims by the scope that asks for them. */
-  claims: NonNullable<Configuration['claims']>
-  /** Claims of a scope are in the ID token, not at the userinfo endpoint alone. */
-  fillsIdToken: boolean
-  /** Refuses a challenge, demands one, or takes it as it comes. */
-  pkce: 'refused' | 'demanded' | 'ignored'
-  nonce: boolean
+  /** Whether the request named the claims of an address. */
+  asksForEmail: boolean
+}
+
+/** A request to the API with an access token. */
+type Call = Grant & { query: URLSearchParams; accessToken: string; clientSecret: string }
+
+/** How a provider differs from the others. Paths are those of the real one. */
+export interface Persona {
+  authorize: string
+  token: string
+  /** What the settings call the base, if it is not the front of the paths. */
+  base?: string
+  jwks?: string
+  api?: Record<string, (call: Call) => Response | Words | Words[]>
+  /** Claims of the ID token; without them it is no OpenID provider. */
+  claims?: (grant: Grant) => Words
+  issuer?: (url: string, account: Account) => string
+  /** Names the issuer in the redirect (RFC 9207). */
+  namesIssuer?: boolean
+  pkce?: 'demanded' | 'refused'
+  ignoresNonce?: boolean
   responseMode?: 'form_post'
-  /** What it says of somebody. */
-  says(account: Account): Record<string, unknown>
-  /** What is left out of an ID token although it is at the userinfo endpoint. */
-  keepsBack?: string[]
-  /** The answer of the token endpoint, as it words it. */
-  words?(answer: Record<string, unknown>): Record<string, unknown>
-  /** Errors come as success. */
-  hidesErrors?: boolean
+  authenticates?: 'basic'
+  /** The response of the token endpoint, from that of the standard. */
+  words?: (answer: Words, grant: Grant) => Words
+  refusal?: (error: string) => Response
+  /** More parameters of the redirect when the user cancels. */
+  denial?: Record<string, string>
 }
 
-export const ORGANISATION = '8eaef023-2b34-4da1-9baa-8bc8c9d6a490'
-export const CONSUMERS = '9188040d-6c67-4c5b-b112-36a304b66dad'
+const addressOf = ({ email, isVerified }: Account) =>
+  email === null ? {} : { email, email_verified: isVerified }
 
-const standard = {
-  openid: ['sub'],
-  email: ['email', 'email_verified'],
-  profile: ['name', 'given_name', 'locale', 'picture'],
+const standard = ({ account, scopes }: Grant) => ({
+  sub: account.id,
+  ...(scopes.includes('email') && addressOf(account)),
+  ...(scopes.includes('profile') && { name: account.name, given_name: account.name.split(' ')[0] }),
+  ...account.claims,
+})
+
+/** A provider of ID tokens, with the same claims at its userinfo endpoint. */
+const openId = (
+  [authorize, token, jwks, userinfo]: [string, string, string, string?],
+  { claims = standard, ...more }: Partial<Persona> = {},
+): Persona => ({
+  authorize,
+  token,
+  jwks,
+  claims,
+  ...(userinfo && { api: { [userinfo]: claims } }),
+  ...more,
+})
+
+/** The standard's refusal of a code or client. */
+export const usualRefusal = (error: string, status = 400) =>
+  Response.json({ error, error_description: `This is about ${error}.` }, { status })
+
+const GITHUB_WORDS: Record<string, string> = {
+  invalid_grant: 'bad_verification_code',
+  invalid_client: 'incorrect_client_credentials',
 }
 
-const usual = {
-  scopes: ['openid', 'email', 'profile'],
-  claims: standard,
-  fillsIdToken: true,
-  namesIssuer: false,
-  nonce: true,
-  pkce: 'ignored',
-  says: (account: Account) => ({
-    sub: account.id,
-    ...(account.email && { email: account.email, email_verified: account.isVerified }),
-    name: account.name,
-    given_name: account.name.split(' ')[0],
-    picture: 'https://pictures.example/1.png',
-    ...account.claims,
+const graphError = (message: string) => {
+  const error = { message, type: 'OAuthException', code: 100, fbtrace_id: 'Abc123' }
+  return Response.json({ error }, { status: 400 })
+}
+
+const withRefreshToken = (answer: Words) => ({
+  ...answer,
+  refresh_token: `refresh-${answer.access_token}`,
+})
+
+export const personas: Record<ProviderName, Persona> = {
+  /** As on GitHub Enterprise Server, whose API is under the same host. */
+  github: {
+    authorize: '/login/oauth/authorize',
+    token: '/login/oauth/access_token',
+    words: ({ access_token }, { scopes }) => ({
+      access_token,
+      scope: scopes.join(','),
+      token_type: 'bearer',
+    }),
+    refusal: (error) => usualRefusal(GITHUB_WORDS[error] ?? error, 200),
+    api: {
+      '/api/v3/user': ({ account: { id, name, claims } }) => ({
+        id: Number(id),
+        login: `login-${id}`,
+        name,
+        email: 'shown-in-public@example.com',
+        ...claims,
+      }),
+      '/api/v3/user/emails': ({ account: { email, isVerified }, scopes }) =>
+        scopes.includes('user:email')
+          ? [
+              { email: 'another@example.com', primary: false, verified: true },
+              ...(email ? [{ email, primary: true, verified: isVerified }] : []),
+            ]
+          : Response.json({ message: 'Not Found' }, { status: 404 }),
+    },
+  },
+  google: openId(['/o/oauth2/v2/auth', '/token', '/oauth2/v3/certs', '/v1/userinfo'], {
+    namesIssuer: true,
+    pkce: 'demanded',
   }),
-  baseUrl: (url: string) => url,
-  issuer: (url: string) => url,
-} satisfies Partial<Persona>
-
-export const personas: Record<OpenIdName, Persona> = {
-  google: {
-    ...usual,
-    routes: {
-      authorization: '/o/oauth2/v2/auth',
-      token: '/token',
-      userinfo: '/v1/userinfo',
-      jwks: '/oauth2/v3/certs',
-    },
+  gitlab: openId(['/oauth/authorize', '/oauth/token', '/oauth/discovery/keys'], {
+    claims: (grant) => standard({ ...grant, scopes: ['email'] }),
+    api: { '/oauth/userinfo': standard },
     namesIssuer: true,
     pkce: 'demanded',
-    claims: { ...standard, openid: ['sub', 'hd'] },
+  }),
+  microsoft: openId(
+    ['/common/oauth2/v2.0/authorize', '/common/oauth2/v2.0/token', '/common/discovery/v2.0/keys'],
+    {
+      base: '/common',
+      issuer: (url, { claims }) => `${url}/${claims?.tid ?? ORGANISATION}/v2.0`,
+      claims: ({ account: { id, email, isVerified, name, claims } }) => ({
+        sub: id,
+        tid: ORGANISATION,
+        oid: uuidOf(id),
+        ...(email && { email }),
+        ...(isVerified && { xms_edov: true }),
+        name,
+        preferred_username: `${id}@tenant.example`,
+        ...claims,
+      }),
+      pkce: 'demanded',
+    },
+  ),
+  discord: {
+    authorize: '/oauth2/authorize',
+    token: '/api/oauth2/token',
+    words: withRefreshToken,
+    api: {
+      '/api/users/@me': ({ account: { id, name, email, isVerified, claims }, scopes }) => ({
+        id,
+        global_name: name,
+        locale: 'en-US',
+        ...(scopes.includes('email') && { email, verified: isVerified }),
+        ...claims,
+      }),
+    },
   },
-  gitlab: {
-    ...usual,
-    routes: {
-      authorization: '/oauth/authorize',
-      token: '/oauth/token',
-      userinfo: '/oauth/userinfo',
-      jwks: '/oauth/discovery/keys',
+  facebook: {
+    authorize: '/dialog/oauth',
+    token: '/oauth/access_token',
+    words: ({ access_token }) => ({ access_token, token_type: 'bearer', expires_in: 5_183_944 }),
+    refusal: graphError,
+    denial: { error_code: '200', error_reason: 'user_denied' },
+    api: {
+      '/me': ({ query, account: { id, name, email, claims }, accessToken, clientSecret }) => {
+        const proof = createHmac('sha256', clientSecret).update(accessToken).digest('hex')
+        if (query.get('appsecret_proof') !== proof) return graphError('Invalid appsecret_proof')
+        const fields = (query.get('fields') ?? 'id,name').split(',')
+        const all = Object.entries({ id, name, ...(email && { email }), ...claims })
+        return Object.fromEntries(all.filter(([field]) => fields.includes(field)))
+      },
     },
-    namesIssuer: true,
-    pkce: 'demanded',
-    keepsBack: ['name', 'given_name', 'locale', 'picture'],
   },
-  microsoft: {
-    ...usual,
-    routes: {
-      authorization: '/common/oauth2/v2.0/authorize',
-      token: '/common/oauth2/v2.0/token',
-      userinfo: '/oidc/userinfo',
-      jwks: '/common/discovery/v2.0/keys',
+  linkedin: openId(
+    ['/oauth/v2/authorization', '/oauth/v2/accessToken', '/oauth/openid/jwks', '/v2/userinfo'],
+    {
+      issuer: (url) => `${url}/oauth`,
+      pkce: 'refused',
+      ignoresNonce: true,
+      words: ({ token_type: _, ...answer }) => answer,
     },
-    baseUrl: (url) => `${url}/common`,
-    issuer: (url, account) => `${url}/${account.claims?.tid ?? ORGANISATION}/v2.0`,
-    pkce: 'demanded',
-    claims: {
-      openid: ['sub', 'tid', 'oid', 'xms_edov', 'verified_primary_email'],
-      email: ['email'],
-      profile: ['name', 'preferred_username'],
+  ),
+  apple: openId(['/auth/authorize', '/auth/token', '/auth/keys'], { responseMode: 'form_post' }),
+  slack: openId(
+    [
+      '/openid/connect/authorize',
+      '/api/openid.connect.token',
+      '/openid/connect/keys',
+      '/api/openid.connect.userInfo',
+    ],
+    {
+      claims: (grant) => ({ 'https://slack.com/team_id': 'T0WORKSPACE', ...standard(grant) }),
+      words: (answer) => ({ ok: true, ...answer }),
+      refusal: (error) => Response.json({ ok: false, error }),
     },
-    says: (account) => ({
-      sub: account.id,
-      tid: ORGANISATION,
-      oid: uuidOf(account.id),
-      ...(account.email && { email: account.email }),
-      ...(account.isVerified && { xms_edov: true }),
-      name: account.name,
-      preferred_username: `${account.id}@tenant.example`,
-      ...account.claims,
-    }),
-  },
-  linkedin: {
-    ...usual,
-    routes: {
-      authorization: '/oauth/v2/authorization',
-      token: '/oauth/v2/accessToken',
-      userinfo: '/v2/userinfo',
-      jwks: '/oauth/openid/jwks',
-    },
-    issuer: (url) => `${url}/oauth`,
-    pkce: 'refused',
-    nonce: false,
-    words: ({ token_type: _, ...answer }) => answer,
-  },
-  apple: {
-    ...usual,
-    routes: {
-      authorization: '/auth/authorize',
-      token: '/auth/token',
-      userinfo: '/none',
-      jwks: '/auth/keys',
-    },
-    scopes: ['openid', 'name', 'email'],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], name: [] },
-    responseMode: 'form_post',
-  },
-  slack: {
-    ...usual,
-    routes: {
-      authorization: '/openid/connect/authorize',
-      token: '/api/openid.connect.token',
-      userinfo: '/api/openid.connect.userInfo',
-      jwks: '/openid/connect/keys',
-    },
-    claims: { ...standard, openid: ['sub', 'https://slack.com/team_id'] },
-    says: (account) => ({
-      ...usual.says({ ...account, claims: {} }),
-      'https://slack.com/team_id': 'T0WORKSPACE',
-      ...account.claims,
-    }),
-    words: (answer) => ({ ok: true, ...answer }),
-    hidesErrors: true,
-  },
-  twitch: {
-    ...usual,
-    routes: {
-      authorization: '/oauth2/authorize',
-      token: '/oauth2/token',
-      userinfo: '/oauth2/userinfo',
-      jwks: '/oauth2/keys',
-    },
+  ),
+  twitch: openId(['/oauth2/authorize', '/oauth2/token', '/oauth2/keys', '/oauth2/userinfo'], {
     issuer: (url) => `${url}/oauth2`,
-    scopes: ['openid', 'user:read:email'],
-    claims: {
-      openid: ['sub'],
-      'user:read:email': [],
-      preferred_username: null,
-      email: null,
-      email_verified: null,
-    },
-    fillsIdToken: false,
-    says: (account) => ({
+    claims: ({ account, asksForEmail }) => ({
       sub: account.id,
-      ...(account.email && { email: account.email, email_verified: account.isVerified }),
-      preferred_username: account.name,
+      ...(asksForEmail && { ...addressOf(account), preferred_username: account.name }),
       ...account.claims,
     }),
-    words: ({ scope, ...answer }) => ({ ...answer, scope: String(scope).split(' ') }),
+    words: (answer, { scopes }) => ({ ...answer, scope: scopes }),
+  }),
+  spotify: {
+    authorize: '/authorize',
+    token: '/api/token',
+    authenticates: 'basic',
+    words: withRefreshToken,
+    api: {
+      '/v1/me': ({ account: { id, name, email, claims }, scopes }) => ({
+        account_id: `A${id}`,
+        display_name: name,
+        ...(scopes.includes('user-read-email') && { email }),
+        ...claims,
+      }),
+    },
   },
 }

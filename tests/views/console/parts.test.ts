@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { h } from 'preact'
 import { render } from 'preact-render-to-string'
 import { flashOf } from '../../../src/console/flash.ts'
@@ -12,47 +12,33 @@ import { shorten, shortenMiddle } from '../../../views/console/text.tsx'
 import { duration, left, relative } from '../../../views/console/time.tsx'
 import { url } from '../../../views/console/url.ts'
 
-test('An address starts with the base path and leaves out empty parameters', () => {
-  expect(url('', '/console/jobs')).toBe('/console/jobs')
-  const query = { q: 'a b&c', state: '', page: undefined }
-  expect(url('/gatehouse', '/console/jobs', query)).toBe('/gatehouse/console/jobs?q=a+b%26c')
-})
-
 const NOW = Date.UTC(2026, 0, 31)
+const relativeTo = (ms: number) => relative(NOW + ms, NOW)
+const leftUntil = (ms: number) => left(NOW + ms, NOW)
 
 test.each([
-  [0, 'now'],
-  [-12_000, '12 s ago'],
-  [-119_000, '1 min ago'],
-  [3_600_000, 'in 1 h'],
-  [-86_399_000, '23 h ago'],
-  [-86_400_000, '2026-01-30 00:00 UTC'],
-])('A time %d ms from now is %j', (ms, words) => {
-  expect(relative(NOW + ms, NOW)).toBe(words)
-})
-
-test.each([
-  [-1, '0 s'],
-  [999, '0 s'],
-  [59_000, '59 s'],
-  [60_000, '1 min 0 s'],
-  [3_599_000, '59 min 59 s'],
-  [7_200_000, '2 h 0 min'],
-  [90_061_000, '1 d 1 h'],
-])('%d ms from now, %j are left', (ms, words) => {
-  expect(left(NOW + ms, NOW)).toBe(words)
-})
-
-test.each([
-  [0, '0 ms'],
-  [81.6, '82 ms'],
-  [999.7, '1.00 s'],
-  [1020, '1.02 s'],
-  [12_340, '12.3 s'],
-  [61_000, '1 min 1 s'],
-  [7_260_000, '2 h 1 min'],
-])('%d ms take %j', (ms, words) => {
-  expect(duration(ms)).toBe(words)
+  [relativeTo, 0, 'now'],
+  [relativeTo, -12_000, '12 s ago'],
+  [relativeTo, -119_000, '1 min ago'],
+  [relativeTo, 3_600_000, 'in 1 h'],
+  [relativeTo, -86_399_000, '23 h ago'],
+  [relativeTo, -86_400_000, '2026-01-30 00:00 UTC'],
+  [leftUntil, -1, '0 s'],
+  [leftUntil, 999, '0 s'],
+  [leftUntil, 59_000, '59 s'],
+  [leftUntil, 60_000, '1 min 0 s'],
+  [leftUntil, 3_599_000, '59 min 59 s'],
+  [leftUntil, 7_200_000, '2 h 0 min'],
+  [leftUntil, 90_061_000, '1 d 1 h'],
+  [duration, 0, '0 ms'],
+  [duration, 81.6, '82 ms'],
+  [duration, 999.7, '1.00 s'],
+  [duration, 1020, '1.02 s'],
+  [duration, 12_340, '12.3 s'],
+  [duration, 61_000, '1 min 1 s'],
+  [duration, 7_260_000, '2 h 1 min'],
+])('A time is told in words: %p of %d ms is %j', (told, ms, words) => {
+  expect(told(ms)).toBe(words)
 })
 
 test('Text is one line without marks that change its direction, and ids keep both ends', () => {
@@ -88,53 +74,50 @@ test.each(['\n  two', '\n\nthree', 'one\n'])('Code stays as it was typed: %j', (
   expect(shown.replace(/^\n/, '')).toBe(value)
 })
 
-test.each([[[]], [[5]], [[0, 0]]])('A sparkline of %p has only numbers', (values) => {
-  expect(render(h(Sparkline, { values, label: 'Runs' }))).not.toMatch(/NaN|Infinity/)
+test('A sparkline has only numbers', () => {
+  for (const values of [[], [5], [0, 0]])
+    expect(render(h(Sparkline, { values, label: 'Runs' }))).not.toMatch(/NaN|Infinity/)
 })
 
-test('An address selects one of the messages of a page', () => {
+test('An address starts with the base path, without empty parameters, and selects a message', () => {
+  expect(url('', '/console/jobs')).toBe('/console/jobs')
+  const query = { q: 'a b&c', state: '', page: undefined }
+  expect(url('/gatehouse', '/console/jobs', query)).toBe('/gatehouse/console/jobs?q=a+b%26c')
   const saved = { tone: 'good', text: 'Saved.' } as const
   expect(flashOf({ saved }, 'saved')).toEqual(saved)
   for (const done of ['', 'else', 'constructor', '__proto__', null, undefined])
     expect(flashOf({ saved }, done)).toBeUndefined()
 })
 
-describe('Links between the pages of a list', () => {
-  const LAST = 40
-  const hrefOf = (position: ListPosition) => url('', '/list', { state: 'failing', ...position })
+const LAST = 40
+const FIRST = '/list?state=failing'
+const hrefOf = (position: ListPosition) => url('', '/list', { state: 'failing', ...position })
 
-  /** The links on a page, whose cursor is its number. */
-  function linksOn(href: string) {
-    const position = positionIn(new URL(href, 'http://localhost').searchParams)
-    const at = Number(position.cursor ?? 0)
-    return { at, ...pagerLinks(position, at < LAST ? `${at + 1}` : null, hrefOf) }
-  }
+/** The links on a page of a list, whose cursor is its number. */
+function linksOn(href: string) {
+  const position = positionIn(new URL(href, 'http://localhost').searchParams)
+  const at = Number(position.cursor ?? 0)
+  return { at, ...pagerLinks(position, at < LAST ? `${at + 1}` : null, hrefOf) }
+}
 
-  function follow(from: string, link: 'newerHref' | 'olderHref', times: number): string {
-    let href = from
-    for (let step = 0; step < times; step++) href = linksOn(href)[link] ?? `no ${link} at ${href}`
-    return href
-  }
+function follow(from: string, link: 'newerHref' | 'olderHref', times: number): string {
+  let href = from
+  for (let step = 0; step < times; step++) href = linksOn(href)[link] ?? `no ${link} at ${href}`
+  return href
+}
 
-  test('lead to the end, back page by page, and to the first', () => {
-    expect(linksOn('/list')).toEqual({ at: 0, olderHref: '/list?state=failing&cursor=1' })
-    expect(linksOn(follow('/list', 'olderHref', LAST)).olderHref).toBeUndefined()
-    const third = follow('/list', 'olderHref', 3)
-    expect(linksOn(third)).toMatchObject({ at: 3, newestHref: '/list?state=failing' })
-    expect(linksOn(follow(third, 'newerHref', 2))).toEqual({
-      at: 1,
-      newerHref: '/list?state=failing',
-      olderHref: '/list?state=failing&cursor=2&trail=1',
-    })
-    expect(follow(third, 'newerHref', 3)).toBe('/list?state=failing')
-    expect(linksOn('/list?cursor=7')).toMatchObject({ at: 7, newerHref: '/list?state=failing' })
-  })
-
-  test('remember twenty pages, then only the first', () => {
-    const last = follow('/list', 'olderHref', LAST)
-    expect(last.length).toBeLessThan(120)
-    const back = linksOn(follow(last, 'newerHref', 19))
-    expect(back).toMatchObject({ at: LAST - 19, newestHref: '/list?state=failing' })
-    expect(back.newerHref).toBeUndefined()
-  })
+test('A list leads to its end, back page by page for twenty pages, and to the first', () => {
+  expect(linksOn('/list')).toEqual({ at: 0, olderHref: `${FIRST}&cursor=1` })
+  const last = follow('/list', 'olderHref', LAST)
+  expect(linksOn(last).olderHref).toBeUndefined()
+  const third = follow('/list', 'olderHref', 3)
+  expect(linksOn(third)).toMatchObject({ at: 3, newestHref: FIRST })
+  const olderHref = `${FIRST}&cursor=2&trail=1`
+  expect(linksOn(follow(third, 'newerHref', 2))).toEqual({ at: 1, newerHref: FIRST, olderHref })
+  expect(follow(third, 'newerHref', 3)).toBe(FIRST)
+  expect(linksOn('/list?cursor=7')).toMatchObject({ at: 7, newerHref: FIRST })
+  expect(last.length).toBeLessThan(120)
+  const back = linksOn(follow(last, 'newerHref', 19))
+  expect(back).toMatchObject({ at: LAST - 19, newestHref: FIRST })
+  expect(back.newerHref).toBeUndefined()
 })

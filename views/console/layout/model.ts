@@ -36,8 +36,6 @@ export interface LayoutProps {
   theme: Theme
   /** Path and query of this page, to return to after a form of the layout was submitted. */
   here: string
-  /** Number of problems, by page. */
-  alerts?: Partial<Record<PageKey, number>>
   banners?: readonly BannerProps[]
   flash?: Flash
   children: ComponentChildren

@@ -16,12 +16,7 @@ export const Sidebar = (layout: LayoutProps) => (
             {title && <h2>{title}</h2>}
             <ul>
               {pages.map((key) => (
-                <Entry
-                  page={key}
-                  base={layout.base}
-                  isActive={key === layout.active}
-                  alerts={layout.alerts?.[key]}
-                />
+                <Entry page={key} base={layout.base} isActive={key === layout.active} />
               ))}
             </ul>
           </div>
@@ -31,19 +26,13 @@ export const Sidebar = (layout: LayoutProps) => (
   </div>
 )
 
-const Entry = (entry: { page: PageKey; base: string; isActive: boolean; alerts?: number }) => {
+const Entry = (entry: { page: PageKey; base: string; isActive: boolean }) => {
   const { label, path, icon } = PAGES[entry.page]
   return (
     <li>
       <a href={url(entry.base, path)} aria-current={entry.isActive ? 'page' : undefined}>
         <Icon name={icon} />
         <span>{label}</span>
-        {entry.alerts ? (
-          <span class="alerts">
-            {entry.alerts}
-            <span class="unseen"> need attention</span>
-          </span>
-        ) : null}
       </a>
     </li>
   )

@@ -51,7 +51,8 @@ export function createRequestedMails(parts: {
         identityId,
         internal: { holder: 'program' },
       })
-      verificationCodes.send(flow, person, { kind: VERIFICATION, expiresAt: flow.expiresAt })
+      const { issuedAt: now, expiresAt } = flow
+      verificationCodes.send(flow, person, { kind: VERIFICATION, expiresAt, now })
       record(caller, 'verification.sent', identityId)
       return { flow: { id: flow.id, expires_at: isoTime(flow.expiresAt) } }
     })
@@ -69,6 +70,7 @@ export function createRequestedMails(parts: {
         person,
         kind: RECOVERY,
         expiresAt: flow.expiresAt,
+        now: flow.issuedAt,
         link: 'this flow',
         write: (mailTemplates, values) => mailTemplates.recovery(values),
       })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { normaliseEmail } from '../../../../src/engines/gate/identities/email.ts'
 import { checkTraits } from '../../../../src/engines/gate/identities/traits.ts'
 import { startTarget } from '../../../support/target.ts'
@@ -30,127 +30,101 @@ const gate = await useGate()
 const BCRYPT = '$2b$04$abcdefghijklmnopqrstuusx/hzkXqWNm.LVsFGvgm1b5vz8H0G9e'
 
 const withPassword = (config: Json) => ({ credentials: { password: { config } } })
+const creation = (email: string, fields: Json = {}) => ({
+  schema_id: 'user',
+  traits: { email },
+  ...fields,
+})
 
 const configOf = ({ id }: { id: string }): Json => {
   const row = rowsOf(gate.app, 'gate_credentials').find(({ identity_id }) => identity_id === id)
   return row && JSON.parse(row.config)
 }
 
-describe('An identity', () => {
-  test('needs only a schema and an address', async () => {
-    const acme = await gate.newTenant()
-    const email = 'ada@example.com'
-    const answer = await acme.api.post(IDENTITIES, { schema_id: 'user', traits: { email } })
-
-    const { id, verifiable_addresses } = answer.body
-    const address = { id: verifiable_addresses[0].id, value: email, via: 'email' }
-    const times = { created_at: gate.now(), updated_at: gate.now() }
-    expect(answer).toMatchObject({ status: 201 })
-    expect(answer.headers.get('location')).toBe(personPath({ id }))
-    expect(answer.body).toEqual({
-      id: ID,
-      schema_id: 'user',
-      schema_url: 'http://127.0.0.1:8420/public/gate/schemas/user',
-      state: 'active',
-      state_changed_at: gate.now(),
-      traits: { email, tenant_id: acme.id },
-      verifiable_addresses: [
-        { ...address, verified: false, status: 'pending', verified_at: null, ...times },
-      ],
-      recovery_addresses: [{ ...address, ...times }],
-      metadata_public: {},
-      credentials: {},
-      ...times,
-    })
+test('A new identity needs only a schema and an address', async () => {
+  const acme = await gate.newTenant()
+  const email = 'ada@example.com'
+  const answer = await acme.api.post(IDENTITIES, creation(email))
+  const { id, verifiable_addresses, schema_url } = answer.body
+  const address = { id: verifiable_addresses[0].id, value: email, via: 'email' }
+  const times = { created_at: gate.now(), updated_at: gate.now() }
+  const unverified = { verified: false, status: 'pending', verified_at: null }
+  expect(answer).toMatchObject({ status: 201 })
+  expect(answer.headers.get('location')).toBe(personPath({ id }))
+  expect(answer.body).toEqual({
+    ...{ id: ID, schema_id: 'user', state: 'active', state_changed_at: gate.now(), ...times },
+    schema_url: 'http://127.0.0.1:8420/public/gate/schemas/user',
+    traits: { email, tenant_id: acme.id },
+    verifiable_addresses: [{ ...address, ...unverified, ...times }],
+    recovery_addresses: [{ ...address, ...times }],
+    ...{ metadata_public: {}, credentials: {} },
   })
-
-  test('can be created with all fields, and is read as it was created, long after', async () => {
-    await using own = await bootGate()
-    const acme = await own.newTenant()
-    const email = 'grace@example.com'
-    const custom_data = { b: 1, a: [null, true, 1.5e-7, 'ü😀', { n: 2 }] }
-    const metadata_public = { constructor: { prototype: 1 }, '': '', 'a/b~c': -0.5, n: null }
-    const created = await acme.createIdentity({
-      traits: { email, custom_data },
-      state: 'inactive',
-      metadata_public,
-      verifiable_addresses: [{ value: 'Grace@Example.com', verified: true }],
-      ...withPassword({ hashed_password: BCRYPT }),
-    })
-
-    const times = { created_at: own.now(), updated_at: own.now() }
-    expect(created).toMatchObject({
-      state: 'inactive',
-      traits: { email, custom_data, tenant_id: acme.id },
-      metadata_public,
-      verifiable_addresses: [{ verified: true, status: 'completed', verified_at: own.now() }],
-      credentials: { password: { type: 'password', identifiers: [email], version: 0, ...times } },
-    })
-    own.clock.jump(400 * DAY)
-    await own.app.platform.retention.sweep()
-    expect(JSON.stringify(await acme.readIdentity(created))).toBe(JSON.stringify(created))
+  const { status, body } = await gate.app.raw(new URL(schema_url).pathname)
+  expect(status).toBe(200)
+  expect(body.properties.traits).toMatchObject({
+    required: ['email'],
+    properties: { email: { format: 'email' }, custom_data: { type: 'object' } },
   })
+})
 
-  test('has a schema that is public', async () => {
-    const { schema_url } = await gate.createIdentity()
-    const { status, body } = await gate.app.raw(new URL(schema_url).pathname)
-    expect(status).toBe(200)
-    expect(body.properties.traits).toMatchObject({
-      required: ['email'],
-      properties: { email: { format: 'email' }, custom_data: { type: 'object' } },
-    })
+test('An identity with all fields is read as it was created, long after, by both environments', async () => {
+  await using own = await bootGate()
+  const acme = await own.newTenant()
+  const email = 'José@München.example'
+  const custom_data = { b: 1, a: [null, true, 1.5e-7, 'ü😀', { n: 2 }] }
+  const metadata_public = { constructor: { prototype: 1 }, '': '', 'a/b~c': -0.5, n: null }
+  const sandbox = own.withKey((await acme.newKey('gate', 'test')).key)
+  const created = await sandbox.createIdentity({
+    traits: { email, custom_data },
+    state: 'inactive',
+    metadata_public,
+    verifiable_addresses: [{ value: 'jose\u0301@xn--mnchen-3ya.example', verified: true }],
+    ...withPassword({ hashed_password: BCRYPT }),
   })
-
-  test('cannot choose its tenant, id, times or recovery addresses', async () => {
-    const [acme, other] = [await gate.newTenant(), await gate.newTenant()]
-    const past = '2020-01-01T00:00:00.000Z'
-    const created = await acme.createIdentity({
-      id: UNKNOWN_ID,
-      created_at: past,
-      state_changed_at: past,
-      tenant_id: other.id,
-      traits: { tenant_id: other.id },
-      recovery_addresses: [{ value: 'mallory@example.com' }],
-    })
-
-    expect(created.id).not.toBe(UNKNOWN_ID)
-    expect(created).toMatchObject({
-      created_at: gate.now(),
-      state_changed_at: gate.now(),
-      traits: { tenant_id: acme.id },
-      recovery_addresses: [{ value: created.traits.email }],
-    })
-    expect(await other.api.get(IDENTITIES)).toMatchObject({ body: { data: [] } })
+  const value = email.toLowerCase()
+  const times = { created_at: own.now(), updated_at: own.now() }
+  const verified = { verified: true, status: 'completed', verified_at: own.now() }
+  expect(created).toMatchObject({
+    ...{ state: 'inactive', traits: { email: value, custom_data, tenant_id: acme.id } },
+    ...{ metadata_public, recovery_addresses: [{ value }] },
+    verifiable_addresses: [{ value, ...verified }],
+    credentials: { password: { type: 'password', identifiers: [value], version: 0, ...times } },
   })
+  own.clock.jump(400 * DAY)
+  await own.app.platform.retention.sweep()
+  expect(JSON.stringify(await acme.readIdentity(created))).toBe(JSON.stringify(created))
+})
 
-  test('belongs to both environments of its tenant', async () => {
-    const acme = await gate.newTenant()
-    const sandbox = gate.withKey((await acme.newKey('gate', 'test')).key)
-    const created = await sandbox.createIdentity()
-    expect(await acme.readIdentity(created)).toEqual(created)
+test('An identity cannot choose its tenant, id, times or recovery addresses', async () => {
+  const [acme, other] = [await gate.newTenant(), await gate.newTenant()]
+  const past = '2020-01-01T00:00:00.000Z'
+  const created = await acme.createIdentity({
+    ...{ id: UNKNOWN_ID, created_at: past, state_changed_at: past, tenant_id: other.id },
+    traits: { tenant_id: other.id },
+    recovery_addresses: [{ value: 'mallory@example.com' }],
   })
-
-  test('is reported to webhooks and to the audit log, which contains no address', async () => {
-    await using target = await startTarget()
-    const acme = await gate.newTenant()
-    await acme.createWebhook(target.url)
-    const { id } = await acme.createIdentity({ traits: { email: 'Tell@Example.com' } })
-    await rest(gate.app)
-
-    expect(told(target)).toEqual([
-      {
-        event_id: ID,
-        event_type: 'identity.created',
-        tenant_id: acme.id,
-        created_at: gate.now(),
-        data: { identity_id: id, payload: { email: 'tell@example.com', method: 'password' } },
-      },
-    ])
-    expect(auditOf(gate.app, `identity:${id}`)).toEqual([
-      { action: 'identity.created', actor_kind: 'key', actor_id: acme.keyId, detail: {} },
-    ])
-    expect(tablesWith(gate.app, 'tell@example.com')).not.toHaveProperty('audit_log')
+  expect(created.id).not.toBe(UNKNOWN_ID)
+  expect(created).toMatchObject({
+    ...{ created_at: gate.now(), state_changed_at: gate.now(), traits: { tenant_id: acme.id } },
+    recovery_addresses: [{ value: created.traits.email }],
   })
+  expect(await other.api.get(IDENTITIES)).toMatchObject({ body: { data: [] } })
+})
+
+test('A creation is in webhooks and the audit log, which contains no address', async () => {
+  await using target = await startTarget()
+  const acme = await gate.newTenant()
+  await acme.createWebhook(target.url)
+  const { id } = await acme.createIdentity({ traits: { email: 'Tell@Example.com' } })
+  await rest(gate.app)
+  const payload = { email: 'tell@example.com', method: 'password' }
+  expect(told(target)).toMatchObject([
+    { event_type: 'identity.created', data: { identity_id: id, payload } },
+  ])
+  expect(auditOf(gate.app, `identity:${id}`)).toEqual([
+    { action: 'identity.created', actor_kind: 'key', actor_id: acme.keyId, detail: {} },
+  ])
+  expect(tablesWith(gate.app, 'tell@example.com')).not.toHaveProperty('audit_log')
 })
 
 const LONGEST = `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.eeeeee`
@@ -161,11 +135,7 @@ test.each([
   ['no-break spaces', '\u00a0ada.3@example.com\u3000', 'ada.3@example.com'],
   ['decomposed letters', 'jose\u0301@example.com', 'jos\u00e9@example.com'],
   ['capitals that compose in lower case', 'H\u0331@example.com', '\u1e96@example.com'],
-  [
-    'capitals of two code points',
-    'H\u0331A\u030a\u0130\u0317@a.b',
-    '\u1e96\u00e5i\u0317\u0307@a.b',
-  ],
+  ['two code points', 'H\u0331A\u030a\u0130\u0317@a.b', '\u1e96\u00e5i\u0317\u0307@a.b'],
   ['letter-like signs', '\u212belvin.\u212a@example.com', '\u00e5elvin.k@example.com'],
   ['a domain of other letters', 'ada@M\u00dcNCHEN.example', 'ada@m\u00fcnchen.example'],
   ['a domain in Punycode', 'ada@XN--GRN-IOA.example', 'ada@gr\u00fcn.example'],
@@ -183,36 +153,38 @@ test.each([
 })
 
 test.each([
-  ['', 'format'],
-  ['x', 'format'],
-  ['@', 'format'],
-  ['a@', 'format'],
-  ['@b', 'format'],
-  ['a b@c.d', 'format'],
-  ['a@b@c', 'format'],
-  ['a@b..c', 'format'],
-  ['a@-b.c', 'format'],
-  ['"a"@b.c', 'format'],
-  ['a@b.c\nBcc: d@e.f', 'format'],
-  ['a\u200bb@c.d', 'format'],
-  ['a@b\u00ad.c', undefined],
-  [`${'a'.repeat(65)}@b.c`, 'format'],
-  [`a@${'b'.repeat(64)}.c`, 'format'],
-  [`a${LONGEST}`, 'too_long'],
-])('The address %j is checked: %s', (email, rule) => {
-  const broken = ruleOf(() => normaliseEmail(email, 'email'))
-  expect(broken).toBe(rule && `email ${rule}`)
+  ...[
+    '',
+    ' ',
+    'x',
+    '@',
+    'x@',
+    '@example.com',
+    'x@@example.com',
+    'x@y@example.com',
+    'x y@example.com',
+  ],
+  ...['x@exa mple.com', 'x@example..com', 'x@.example.com', 'x@example.com.', 'x@-example.com'],
+  ...['x@example-.com', 'x@exam_ple.com', 'x@[127.0.0.1]', '"x"@example.com', 'x(y)@example.com'],
+  ...['x,y@example.com', 'x;y@example.com', '<x@example.com>', 'Ada <x@example.com>'],
+  ...['mailto:x@example.com', 'x\u0000@example.com', 'x\n@example.com', 'x\u200b@example.com'],
+  ...['x@example.com\r\nBcc: y@example.com', 'x\u202e@example.com', 'x@xn--.com'],
+  ...['x@\u0646\u0627\u0645\u0647\u200c\u0627\u06cc.com', '😀@example.com'],
+  ...[`${'x'.repeat(65)}@example.com`, `x@${'y'.repeat(64)}.com`],
+])('The address %j is refused', (email) => {
+  expect(ruleOf(() => normaliseEmail(email, 'email'))).toBe('email format')
+})
+
+test('An address may have a soft hyphen in the domain, and 254 bytes', () => {
+  expect(ruleOf(() => normaliseEmail('a@b\u00ad.c', 'email'))).toBeUndefined()
+  expect(ruleOf(() => normaliseEmail(`a${LONGEST}`, 'email'))).toBe('email too_long')
 })
 
 test('An operator has a name and a language, and a blank name is removed', () => {
   const checked = (traits: Json) => checkTraits({ email: 'a@b.c', ...traits }, 'operator')
   const rule = (traits: Json) => ruleOf(() => checked(traits))
-
-  expect(checked({ display_name: ' Ada ', locale: 'de', tenant_id: 'x' })).toEqual({
-    email: 'a@b.c',
-    display_name: 'Ada',
-    locale: 'de',
-  })
+  const ada = { email: 'a@b.c', display_name: 'Ada', locale: 'de' }
+  expect<Json>(checked({ ...ada, display_name: ' Ada ', tenant_id: 'x' })).toEqual(ada)
   expect(checked({ display_name: '  ' }).display_name).toBeUndefined()
   expect(checked({ display_name: '😀'.repeat(200) }).display_name).toBe('😀'.repeat(200))
   expect(rule({ display_name: '😀'.repeat(201) })).toBe('traits.display_name too_long')
@@ -222,148 +194,90 @@ test('An operator has a name and a language, and a blank name is removed', () =>
   expect(rule({ custom_data: {} })).toBe('traits.custom_data unknown')
 })
 
-describe('An address', () => {
-  test('is shown normalized everywhere, and an import can declare it verified', async () => {
-    const acme = await gate.newTenant()
-    const created = await acme.createIdentity({
-      traits: { email: ' José@M\u00dcNCHEN.example' },
-      verifiable_addresses: [{ value: 'jose\u0301@xn--mnchen-3ya.example', verified: true }],
-      ...withPassword({ hashed_password: BCRYPT }),
-    })
-    const value = 'josé@m\u00fcnchen.example'
-    expect(created).toMatchObject({
-      traits: { email: value },
-      verifiable_addresses: [{ value, verified: true }],
-      recovery_addresses: [{ value }],
-      credentials: { password: { identifiers: [value] } },
-    })
-  })
-
-  test('belongs to one identity per tenant, in every spelling', async () => {
-    const [acme, other] = [await gate.newTenant(), await gate.newTenant()]
-    const traits = { email: 'twice@example.com' }
-    const first = await acme.createIdentity({ traits })
-
-    for (const email of ['twice@example.com', ' TWICE@example.com '])
-      expect(
-        await acme.api.post(IDENTITIES, { schema_id: 'user', traits: { email } }),
-      ).toMatchObject(plain(409, 'traits.email'))
-    expect((await acme.api.get(IDENTITIES)).body.data).toEqual([first])
-    const theirs = await other.createIdentity({ traits })
-    expect(await acme.readIdentity(first)).toEqual(first)
-    expect(await other.readIdentity(theirs)).toEqual(theirs)
-  })
-
-  test('requested five times at once is given out once', async () => {
-    await using target = await startTarget()
-    const acme = await gate.newTenant()
-    await acme.createWebhook(target.url)
-    const traits = { email: 'race@example.com' }
-    const body = { schema_id: 'user', traits, ...withPassword({ password: 'x' }) }
-    const answers = await Promise.all(
-      Array.from({ length: 5 }, () => acme.api.post(IDENTITIES, body)),
-    )
-    await rest(gate.app)
-
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409])
-    expect(told(target)).toHaveLength(1)
-    const isOfTenant = ({ tenant_id }: Json) => tenant_id === acme.id
-    expect(rowsOf(gate.app, 'gate_credentials').filter(isOfTenant)).toHaveLength(1)
-    expect(rowsOf(gate.app, 'gate_addresses').filter(isOfTenant)).toHaveLength(1)
-  })
+test('An address belongs to one identity per tenant, in every spelling and at once', async () => {
+  await using target = await startTarget()
+  const [acme, other] = [await gate.newTenant(), await gate.newTenant()]
+  await acme.createWebhook(target.url)
+  const body = creation('race@example.com', withPassword({ hashed_password: BCRYPT }))
+  const answers = await Promise.all([1, 2, 3, 4, 5].map(() => acme.api.post(IDENTITIES, body)))
+  await rest(gate.app)
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409])
+  expect(told(target)).toHaveLength(1)
+  for (const table of ['gate_credentials', 'gate_addresses']) {
+    const own = rowsOf(gate.app, table).filter(({ tenant_id }) => tenant_id === acme.id)
+    expect(own).toHaveLength(1)
+  }
+  const taken = plain(409, 'traits.email')
+  expect(await acme.api.post(IDENTITIES, creation(' RACE@example.com '))).toMatchObject(taken)
+  const { data } = (await acme.api.get(IDENTITIES)).body
+  expect(data).toHaveLength(1)
+  const theirs = await other.createIdentity({ traits: body.traits })
+  expect(await acme.readIdentity(data[0])).toEqual(data[0])
+  expect(await other.readIdentity(theirs)).toEqual(theirs)
+  const bad = { ...body, ...withPassword({ hashed_password: 'plain' }) }
+  expect(await acme.api.post(IDENTITIES, bad)).toMatchObject({ status: 400 })
 })
 
-describe('A password', () => {
-  test.each([
-    ['one character', 'x'],
-    ['1,024 characters', '😀'.repeat(1024)],
-    ['spaces', '  '],
-  ])('of %s is stored as an argon2id hash', async (_, password) => {
-    const created = await (await gate.newTenant()).createIdentity(withPassword({ password }))
-    const { hashed_password } = configOf(created)
+test('A password is optional, stored as an argon2id hash, or imported as a hash', async () => {
+  for (const password of ['x', '😀'.repeat(1024), '  ']) {
+    const { hashed_password } = configOf(await gate.createIdentity(withPassword({ password })))
     expect(hashed_password).toStartWith('$argon2id$v=19$m=19456,t=2,p=1$')
     expect(await Bun.password.verify(password, hashed_password)).toBe(true)
-  })
-
-  test('can be imported as a hash, which stays as it is', async () => {
-    const created = await gate.createIdentity(withPassword({ hashed_password: BCRYPT }))
-    expect(configOf(created)).toEqual({ hashed_password: BCRYPT })
-  })
-
-  test('is optional', async () => {
-    for (const fields of [{}, { credentials: {} }]) {
-      const created = await gate.createIdentity(fields)
-      expect(created.credentials).toEqual({})
-      expect(configOf(created)).toBeUndefined()
-    }
-  })
-
-  test('is in no answer, log line or webhook, and neither is its hash', async () => {
-    await using own = await bootGate()
-    await using target = await startTarget()
-    const acme = await own.newTenant()
-    await acme.createWebhook(target.url)
-    const answers: Json[] = []
-    const asked = async (answer: Promise<Json>) => {
-      const { status, body } = await answer
-      answers.push(status, body)
-      return body
-    }
-    const post = (email: string, config: Json) =>
-      asked(
-        acme.api.post(IDENTITIES, {
-          schema_id: 'user',
-          traits: { email },
-          ...withPassword(config),
-        }),
-      )
-
-    const typed = await post('typed@example.com', { password: 'Tr0ub4dor&3' })
-    const imported = await post('imported@example.com', { hashed_password: BCRYPT })
-    await post('typed@example.com', { password: 'Tr0ub4dor&3' })
-    await post('bad@example.com', { hashed_password: `${BCRYPT}!` })
-    await post('both@example.com', { password: 'Tr0ub4dor&3', hashed_password: BCRYPT })
-    for (const person of [typed, imported]) {
-      const { token } = await acme.openSession(person)
-      for (const tail of ['', '/metadata', '/sessions'])
-        await asked(acme.api.get(personPath(person, tail)))
-      await asked(acme.api.post(personPath(person, '/resend-verification')))
-      await asked(acme.whoami(token))
-      for (const from of ['/credentials', '/credentials/password/config/hashed_password'])
-        await asked(acme.patch(person, [{ op: 'copy', from, path: '/metadata_public/x' }]))
-      await asked(acme.api.patch(personPath(person, '/state'), { state: 'inactive' }))
-    }
-    for (const query of ['', '?email=typed@example.com', '?search=imported'])
-      await asked(acme.api.get(IDENTITIES + query))
-    await rest(own.app)
-    expect(answers.filter((one) => one === 400)).toHaveLength(6)
-    expect(told(target)).toHaveLength(4)
-
-    const stored = rowsOf(own.app, 'gate_credentials').map(({ config }) => JSON.parse(config))
-    const secrets = stored.flatMap(({ hashed_password }) =>
-      hashed_password.split('$').filter((part: string) => part.length > 8),
-    )
-    const seen = JSON.stringify([answers, own.app.log, target.requests.map(({ body }) => body)])
-    expect(seen).toContain('typed@example.com')
-    expect(secrets.length).toBeGreaterThan(3)
-    const leaked = ['Tr0ub4dor', '$argon2', ...secrets].filter((secret) => seen.includes(secret))
-    expect(leaked).toEqual([])
-  })
+  }
+  const imported = await gate.createIdentity(withPassword({ hashed_password: BCRYPT }))
+  expect(configOf(imported)).toEqual({ hashed_password: BCRYPT })
+  for (const fields of [{}, { credentials: {} }]) {
+    const created = await gate.createIdentity(fields)
+    expect([created.credentials, configOf(created)]).toEqual([{}, undefined])
+  }
 })
 
-test('No address is in the log', async () => {
+test('Neither passwords nor hashes are in an answer, log line or webhook, nor addresses in the log', async () => {
   await using own = await bootGate()
-  const traits = { email: 'logged@example.com' }
-  const person = await own.createIdentity({ traits })
-  await own.api.get(`${IDENTITIES}?email=logged@example.com`)
-  await own.api.get(`${IDENTITIES}?search=logged@`)
-  await own.api.post(IDENTITIES, { schema_id: 'user', traits })
-  await own.api.post(personPath(person, '/resend-verification'))
-  await own.api.delete(personPath(person))
+  await using target = await startTarget()
+  const acme = await own.newTenant()
+  await acme.createWebhook(target.url)
+  const answers: Json[] = []
+  const asked = async (answer: Promise<Json>) => {
+    const { status, body } = await answer
+    answers.push(status, body)
+    return body
+  }
+  const post = (email: string, config: Json) =>
+    asked(acme.api.post(IDENTITIES, creation(email, withPassword(config))))
+  const typed = await post('typed@example.com', { password: 'Tr0ub4dor&3' })
+  const imported = await post('imported@example.com', { hashed_password: BCRYPT })
+  await post('typed@example.com', { hashed_password: BCRYPT })
+  await post('bad@example.com', { hashed_password: `${BCRYPT}!` })
+  await post('both@example.com', { password: 'Tr0ub4dor&3', hashed_password: BCRYPT })
+  for (const person of [typed, imported]) {
+    const { token } = await acme.openSession(person)
+    for (const tail of ['', '/metadata', '/sessions'])
+      await asked(acme.api.get(personPath(person, tail)))
+    await asked(acme.api.post(personPath(person, '/resend-verification')))
+    await asked(acme.whoami(token))
+    for (const from of ['/credentials', '/credentials/password/config/hashed_password'])
+      await asked(acme.patch(person, [{ op: 'copy', from, path: '/metadata_public/x' }]))
+    await asked(acme.api.patch(personPath(person, '/state'), { state: 'inactive' }))
+  }
+  for (const query of ['', '?email=typed@example.com', '?search=imported'])
+    await asked(acme.api.get(IDENTITIES + query))
+  await asked(acme.api.delete(personPath(typed)))
   await rest(own.app)
+  expect(answers.filter((one) => one === 400)).toHaveLength(6)
+  expect(told(target)).toHaveLength(5)
 
-  expect(own.app.log.filter((line) => line.includes(IDENTITIES))).toHaveLength(6)
-  expect(own.app.log.filter((line) => line.includes('logged'))).toEqual([])
+  const stored = rowsOf(own.app, 'gate_credentials').map(({ config }) => JSON.parse(config))
+  const secrets = stored.flatMap(({ hashed_password }) =>
+    hashed_password.split('$').filter((part: string) => part.length > 8),
+  )
+  const seen = JSON.stringify([answers, own.app.log, target.requests.map(({ body }) => body)])
+  expect(seen).toContain('typed@example.com')
+  expect(secrets).not.toEqual([])
+  const leaked = ['Tr0ub4dor', '$argon2', ...secrets].filter((secret) => seen.includes(secret))
+  expect(leaked).toEqual([])
+  expect(own.app.log.filter((line) => line.includes(IDENTITIES)).length).toBeGreaterThan(15)
+  expect(own.app.log.filter((line) => /typed|imported/.test(line))).toEqual([])
 })
 
 test.each([
@@ -396,81 +310,79 @@ test("Another tenant's identity can't be reached, and an unknown one isn't found
   const [acme, owner] = [await gate.newTenant(), await gate.newTenant()]
   const person = await owner.createIdentity()
   const { token } = await owner.openSession(person)
-
-  for (const [method, tail, body] of ROUTES) {
-    const statusFor = async (id: string) =>
-      (await acme.api[method](personPath({ id }, tail), body)).status
-    expect([tail, await statusFor(person.id)]).toEqual([tail, 403])
-    for (const id of [UNKNOWN_ID, 'x', '%00'])
-      expect([tail, await statusFor(id)]).toEqual([tail, 404])
-  }
-  expect(await acme.patch(person, [{ op: 'unknown' }])).toMatchObject({ status: 403 })
+  for (const [method, tail, body] of ROUTES)
+    for (const [id, expected] of [
+      [person.id, 403],
+      [UNKNOWN_ID, 404],
+      ['x', 404],
+      ['%00', 404],
+    ]) {
+      const { status } = await acme.api[method](personPath({ id }, tail), body)
+      expect([tail, id, status]).toEqual([tail, id, expected])
+    }
+  for (const operations of [
+    [],
+    [{ op: 'unknown' }],
+    [{ op: 'test', path: '/traits/email', value: 1 }],
+  ])
+    expect(await acme.patch(person, operations)).toMatchObject({ status: 403 })
   expect(await owner.readIdentity(person)).toEqual(person)
   expect(await owner.whoami(token)).toMatchObject({ status: 200 })
 })
 
-describe('A suspended tenant', () => {
-  const suspend = ({ id }: Tenant, reason: 'billing' | 'renewal' = 'billing') =>
-    gate.app.platform.tenants.suspend(ACTOR, id, reason)
-  const body = { schema_id: 'user', traits: { email: 'new@example.com' } }
+const suspend = ({ id }: Tenant, reason: 'billing' | 'renewal' = 'billing') =>
+  gate.app.platform.tenants.suspend(ACTOR, id, reason)
 
-  test.each([
-    ['billing', 'the account is suspended'],
-    ['renewal', 'the renewal is unpaid'],
-  ] as const)(
-    'for %s creates no identity and sends no mail, but can do all else',
-    async (reason, error) => {
-      await using target = await startTarget()
-      const late = await gate.newTenant()
-      await late.createWebhook(target.url)
-      const person = await late.createIdentity()
-      const { token, session } = await late.openSession(person)
-      const { access_token } = await mintToken(gate.app, late.key, { subject: person.id })
-      await suspend(late, reason)
-
-      expect(await late.api.post(IDENTITIES, body)).toMatchObject({ status: 402, body: { error } })
-      expect(await late.whoami(token)).toMatchObject({ status: 200 })
-      const introspected = await late.api.post('/v1/gate/tokens/introspect', { access_token })
-      expect(introspected).toMatchObject({ status: 200, body: { active: true } })
-      expect(await late.api.get(IDENTITIES)).toMatchObject({ status: 200 })
-      expect(await late.api.delete(`${SESSIONS}/${session.id}`)).toMatchObject({ status: 204 })
-      for (const [method, tail, body] of ROUTES) {
-        const { status } = await late.api[method](personPath(person, tail), body)
-        if (tail === '/resend-verification') expect(status).toBe(402)
-        else expect([200, 204]).toContain(status)
-      }
-      expect(gate.app.mail.outbox.list({ tenantId: late.id }, { limit: 1 })).toEqual([])
-      await rest(gate.app)
-      expect(told(target).map(({ event_type }) => event_type)).toContain('identity.deleted')
-
-      await gate.app.platform.tenants.resume(ACTOR, late.id)
-      expect(await late.api.post(IDENTITIES, body)).toMatchObject({ status: 201 })
-    },
-  )
-
-  test('learns what is wrong with the request first, but not that an address is taken', async () => {
+test.each([
+  ['billing', 'the account is suspended'],
+  ['renewal', 'the renewal is unpaid'],
+] as const)(
+  'A tenant suspended for %s creates no identity and sends no mail, but can do all else',
+  async (reason, error) => {
+    await using target = await startTarget()
     const late = await gate.newTenant()
-    const asleep = await late.createIdentity({ state: 'inactive' })
-    const foreign = await gate.createIdentity()
-    await suspend(late)
+    await late.createWebhook(target.url)
+    const person = await late.createIdentity()
+    const { token, session } = await late.openSession(person)
+    const { access_token } = await mintToken(gate.app, late.key, { subject: person.id })
+    await suspend(late, reason)
+    const post = () => late.api.post(IDENTITIES, creation('new@example.com'))
+    expect(await post()).toMatchObject({ status: 402, body: { error } })
+    for (const { status } of [
+      await late.whoami(token),
+      await late.api.get(IDENTITIES),
+      await late.api.post('/v1/gate/tokens/introspect', { access_token }),
+      await late.api.delete(`${SESSIONS}/${session.id}`),
+    ])
+      expect([200, 204]).toContain(status)
+    for (const [method, tail, body] of ROUTES) {
+      const { status } = await late.api[method](personPath(person, tail), body)
+      if (tail === '/resend-verification') expect(status).toBe(402)
+      else expect([200, 204]).toContain(status)
+    }
+    expect(gate.app.mail.outbox.list({ tenantId: late.id }, { limit: 1 })).toEqual([])
+    await rest(gate.app)
+    expect(told(target).map(({ event_type }) => event_type)).toContain('identity.deleted')
+    await gate.app.platform.tenants.resume(ACTOR, late.id)
+    expect(await post()).toMatchObject({ status: 201 })
+  },
+)
 
-    for (const config of [{ hashed_password: 'x' }, { password: '' }, {}])
-      expect(await late.api.post(IDENTITIES, { ...body, ...withPassword(config) })).toMatchObject({
-        status: 400,
-      })
-    const { email } = asleep.traits
-    expect(await late.api.post(IDENTITIES, { ...body, traits: { email } })).toMatchObject({
-      status: 402,
-    })
-    const resend = (id: string) => late.api.post(personPath({ id }, '/resend-verification'))
-    expect(await resend(foreign.id)).toMatchObject({ status: 403 })
-    expect(await resend(UNKNOWN_ID)).toMatchObject({ status: 404 })
-    expect(await resend(asleep.id)).toMatchObject({ status: 400 })
-  })
-})
-
-test('A bad password is reported before an address that is taken', async () => {
-  const { traits } = await gate.createIdentity()
-  const body = { schema_id: 'user', traits, ...withPassword({ hashed_password: 'plain' }) }
-  expect(await gate.api.post(IDENTITIES, body)).toMatchObject({ status: 400 })
+test('A suspended tenant learns what is wrong with a request, but not that an address is taken', async () => {
+  const late = await gate.newTenant()
+  const asleep = await late.createIdentity({ state: 'inactive' })
+  const foreign = await gate.createIdentity()
+  await suspend(late)
+  const post = async (body: Json) => (await late.api.post(IDENTITIES, body)).status
+  for (const config of [{ hashed_password: 'x' }, { password: '' }, {}])
+    expect(await post(creation('new@example.com', withPassword(config)))).toBe(400)
+  expect(await post(creation(asleep.traits.email))).toBe(402)
+  for (const [id, status] of [
+    [foreign.id, 403],
+    [UNKNOWN_ID, 404],
+    [asleep.id, 400],
+  ]) {
+    const resent = await late.api.post(personPath({ id }, '/resend-verification'))
+    expect(resent).toMatchObject({ status })
+  }
 })

@@ -21,6 +21,7 @@ export const RETURN_TO = `${BASE}/console/signed-in`
 export const NAME = 'Gatehouse'
 export const PASSWORD = 'correct horse battery'
 export const CLI = { kind: 'cli', source: 'test' } as const
+export const DEVICE = { method: 'link', ipAddress: '192.0.2.7', userAgent: 'test' } as const
 
 export interface OperatorOptions {
   /** Settings as options of the command line. */

@@ -7,6 +7,7 @@ import {
   BASE,
   bootOperators,
   CLI,
+  DEVICE,
   NAME,
   OPEN,
   type OperatorFixture,
@@ -18,7 +19,6 @@ import {
 const fixture = await useOperators({ env: WITH_MAIL })
 const { gateOperators, gate, begin } = fixture
 
-const NEW_PASSWORD = 'seven green bicycles'
 const STEP = 30_000
 
 /** Signs in with a password, in a new browser. */
@@ -41,157 +41,98 @@ async function enrol(token: string): Promise<string> {
   return secret
 }
 
-describe('Signing in', () => {
-  test('with a password opens the session of an operator', async () => {
-    const { id, email } = await fixture.operator({ displayName: 'Ada Berg', locale: 'de' })
-    const { token, session } = await signIn(email)
-    expect(token).toStartWith('gat_st_')
-    expect(session.identity).toMatchObject({
-      id,
-      schema_id: 'operator',
-      schema_url: `${BASE}/public/gate/schemas/operator`,
-      traits: { email, display_name: 'Ada Berg', locale: 'de', tenant_id: SYSTEM_TENANT_ID },
-    })
-    expect(gate.sessions.authenticated(token, SYSTEM_TENANT_ID).id).toBe(session.id)
+test('An operator signs in with a password, and the code of the page works once', async () => {
+  const { id, email } = await fixture.operator({ displayName: 'Ada Berg', locale: 'de' })
+  const browser = fixture.browser()
+  const url = await begin('login', { language: 'de' })
+  const form = await browser.visit(url)
+  for (const text of [NAME, 'Mit Passwort anmelden']) expect(form.html).toContain(text)
+  expect((await browser.signIn(url, email, 'wrong horse battery')).status).toBe(422)
+  const page = await browser.signIn(url, email, PASSWORD)
+  const { token, session } = await fixture.signedIn(page)
+  expect(token).toStartWith('gat_st_')
+  expect(session.identity).toMatchObject({
+    ...{ id, schema_id: 'operator', schema_url: `${BASE}/public/gate/schemas/operator` },
+    traits: { email, display_name: 'Ada Berg', locale: 'de', tenant_id: SYSTEM_TENANT_ID },
   })
-
-  test('shows a wrong password on the page, and its code can be exchanged once', async () => {
-    const { email } = await fixture.operator()
-    const browser = fixture.browser()
-    const url = await begin('login')
-    const wrong = await browser.signIn(url, email, 'wrong horse battery')
-    expect([wrong.status, wrong.text.includes('Incorrect')]).toEqual([422, true])
-
-    const right = await browser.signIn(url, email, PASSWORD)
-    await fixture.signedIn(right)
-    const { flow = '', code = '' } = Object.fromEntries(new URL(right.location).searchParams)
-    const invalid = expect.objectContaining({ kind: 'invalid', field: 'code' })
-    await expect(gateOperators.exchange({ flow, code })).rejects.toThrow(invalid)
-    const notFound = expect.objectContaining({ kind: 'not_found' })
-    await expect(gateOperators.exchange({ flow: 'x', code: 'x' })).rejects.toThrow(notFound)
-  })
-
-  test('shows the name of the installation, in the requested language', async () => {
-    const page = await fixture.browser().visit(await begin('login', { language: 'de' }))
-    expect(page.html).toContain(NAME)
-    expect(page.html).toContain('Mit Passwort anmelden')
-  })
-
-  test('with an email code is possible if emails can be sent', async () => {
-    const { email } = await fixture.operator({ password: undefined })
-    const browser = fixture.browser()
-    const page = await browser.visit(await begin('login'))
-    const asked = await browser.press(page, ['method', 'code'], { identifier: email })
-    const typed = { code: fixture.codeFor(email) }
-    const done = await browser.press(await browser.follow(asked), ['method', 'code'], typed)
-    const { session } = await fixture.signedIn(done)
-    expect(session.authentication_methods).toMatchObject([{ method: 'code' }])
-    expect(fixture.sentTo(email)[0]?.body?.text).toContain(NAME)
-
-    const withoutMail = fixture.restarted({})
-    const flow = await withoutMail.flowAt(await withoutMail.begin('login'))
-    expect(nodeNames(flow)).not.toContain('code:method=code')
-  })
+  expect(gate.sessions.authenticated(token, SYSTEM_TENANT_ID).id).toBe(session.id)
+  const { flow = '', code = '' } = Object.fromEntries(new URL(page.location).searchParams)
+  const invalid = expect.objectContaining({ kind: 'invalid', field: 'code' })
+  await expect(gateOperators.exchange({ flow, code })).rejects.toThrow(invalid)
+  const notFound = expect.objectContaining({ kind: 'not_found' })
+  await expect(gateOperators.exchange({ flow: 'x', code: 'x' })).rejects.toThrow(notFound)
 })
 
-describe('Two-factor authentication', () => {
-  test('is required once set up, until it is removed', async () => {
-    const { id, email } = await fixture.operator()
-    const first = await signIn(email)
-    expect(first.session.authenticator_assurance_level).toBe('aal1')
-    const secret = await enrol(first.token)
-
-    const browser = fixture.browser()
-    const form = await browser.follow(await browser.signIn(await begin('login'), email, PASSWORD))
-    const far = totpAt(secret, fixture.clock.now() + 100 * STEP)
-    const refused = await browser.press(form, ['method', 'totp'], { totp_code: far })
-    expect(refused.status).toBe(422)
-    const typed = { totp_code: totpAt(secret, fixture.clock.now()) }
-    const { session } = await fixture.signedIn(await browser.press(form, ['method', 'totp'], typed))
-    expect(session.authenticator_assurance_level).toBe('aal2')
-
-    await gateOperators.removeSecondFactor(CLI, id)
-    expect((await signIn(email)).session.authenticator_assurance_level).toBe('aal1')
-  })
-
-  test('is still required after signing in by a link', async () => {
-    const person = await fixture.operator()
-    const secret = await enrol((await signIn(person.email)).token)
-    const device = { method: 'link', ipAddress: '192.0.2.7', userAgent: 'test' } as const
-    const { token } = await fixture.app.db.commit(() => gateOperators.open(person, device))
-    const { sessions } = gate
-    expect(sessions.owes(sessions.authenticated(token, SYSTEM_TENANT_ID))).toBe(true)
-
-    const browser = fixture.browser()
-    const url = await begin('login', { sessionToken: token, requestedAal: 'aal2' })
-    const typed = { totp_code: totpAt(secret, fixture.clock.now()) }
-    const shown = await browser.press(await browser.visit(url), ['method', 'totp'], typed)
-    const { session } = await fixture.signedIn(shown)
-    expect(session.authenticator_assurance_level).toBe('aal2')
-  })
+test('An operator signs in with an email code if emails can be sent', async () => {
+  const { email } = await fixture.operator({ password: undefined })
+  const browser = fixture.browser()
+  const page = await browser.visit(await begin('login'))
+  const asked = await browser.press(page, ['method', 'code'], { identifier: email })
+  const typed = { code: fixture.codeFor(email) }
+  const done = await browser.press(await browser.follow(asked), ['method', 'code'], typed)
+  const { session } = await fixture.signedIn(done)
+  expect(session.authentication_methods).toMatchObject([{ method: 'code' }])
+  expect(fixture.sentTo(email)[0]?.body?.text).toContain(NAME)
+  const withoutMail = fixture.restarted({})
+  const flow = await withoutMail.flowAt(await withoutMail.begin('login'))
+  expect(nodeNames(flow)).not.toContain('code:method=code')
 })
 
-describe('Recovery', () => {
-  test('leads by an email code to a new password, and ends other sessions', async () => {
-    const { email } = await fixture.operator()
-    const before = await signIn(email)
-    const browser = fixture.browser()
-    const page = await browser.visit(await begin('recovery'))
-    const asked = await browser.press(page, ['method', 'code'], { email })
-    const typed = { code: fixture.codeFor(email) }
-    const form = await browser.follow(asked)
-    const settings = await browser.follow(await browser.press(form, ['method', 'code'], typed))
-    const password = { password: NEW_PASSWORD }
-    const changed = await browser.press(settings, ['method', 'password'], password)
-    expect(changed.status).toBe(303)
-    expect(() => gate.sessions.authenticated(before.token, SYSTEM_TENANT_ID)).toThrow()
-    await signIn(email, NEW_PASSWORD)
-  })
+test('A second factor is required once set up, also after a link, until it is removed', async () => {
+  const person = await fixture.operator()
+  const { id, email } = person
+  const levelOf = ({ session }: { session: Json }) => session.authenticator_assurance_level
+  const first = await signIn(email)
+  expect(levelOf(first)).toBe('aal1')
+  const secret = await enrol(first.token)
+  const codeAfter = (ms: number) => ({ totp_code: totpAt(secret, fixture.clock.now() + ms) })
 
-  test('of an unknown address looks the same, and sends nothing', async () => {
-    const browser = fixture.browser()
-    const page = await browser.visit(await begin('recovery'))
-    const email = 'unknown@example.com'
-    const asked = await browser.press(page, ['method', 'code'], { email })
-    expect(asked.status).toBe(303)
-    expect(fixture.sentTo(email)).toEqual([])
-  })
+  const browser = fixture.browser()
+  const form = await browser.follow(await browser.signIn(await begin('login'), email, PASSWORD))
+  const refused = await browser.press(form, ['method', 'totp'], codeAfter(100 * STEP))
+  expect(refused.status).toBe(422)
+  const done = await browser.press(form, ['method', 'totp'], codeAfter(0))
+  expect(levelOf(await fixture.signedIn(done))).toBe('aal2')
+
+  fixture.clock.jump(STEP)
+  const { token } = await fixture.app.db.commit(() => gateOperators.open(person, DEVICE))
+  const { sessions } = gate
+  expect(sessions.owes(sessions.authenticated(token, SYSTEM_TENANT_ID))).toBe(true)
+  const other = fixture.browser()
+  const url = await begin('login', { sessionToken: token, requestedAal: 'aal2' })
+  const shown = await other.press(await other.visit(url), ['method', 'totp'], codeAfter(0))
+  expect(levelOf(await fixture.signedIn(shown))).toBe('aal2')
+
+  await gateOperators.removeSecondFactor(CLI, id)
+  expect(levelOf(await signIn(email))).toBe('aal1')
 })
 
-describe('Settings', () => {
-  const traitsOf = (id: string) =>
-    JSON.parse(fixture.people().find((one) => one.id === id)?.traits ?? '')
-
-  test('need a session, and change the name but not the language', async () => {
-    const refused = expect.objectContaining({ kind: 'unauthenticated' })
-    await expect(begin('settings')).rejects.toThrow(refused)
-    const { id, email } = await fixture.operator({ displayName: 'Ada', locale: 'de' })
-    const { token } = await signIn(email)
-    const browser = fixture.browser()
-    for (const [name, traits] of [
-      [' Ada Berg ', { email, display_name: 'Ada Berg', locale: 'de' }],
-      [' ', { email, locale: 'de' }],
-    ] as const) {
-      const page = await browser.visit(await begin('settings', { sessionToken: token }))
-      const typed = { 'traits.display_name': name }
-      expect((await browser.press(page, ['method', 'profile'], typed)).status).toBe(303)
-      expect(traitsOf(id)).toEqual(traits)
-    }
-  })
-
-  test.each<[Json, number, string | undefined]>([
+test('Settings need a session, and change the name but not the language', async () => {
+  const refused = expect.objectContaining({ kind: 'unauthenticated' })
+  await expect(begin('settings')).rejects.toThrow(refused)
+  const { id, email } = await fixture.operator({ displayName: 'Ada', locale: 'de' })
+  const { token } = await signIn(email)
+  const browser = fixture.browser()
+  for (const [name, traits] of [
+    [' Ada Berg ', { email, display_name: 'Ada Berg', locale: 'de' }],
+    [' ', { email, locale: 'de' }],
+  ] as const) {
+    const page = await browser.visit(await begin('settings', { sessionToken: token }))
+    const typed = { 'traits.display_name': name }
+    expect((await browser.press(page, ['method', 'profile'], typed)).status).toBe(303)
+    const row = fixture.people().find((one) => one.id === id)
+    expect(JSON.parse(row?.traits)).toEqual(traits)
+  }
+  for (const [traits, message, ...field] of <[Json, number, string?][]>[
     [{ display_name: 'x'.repeat(201) }, 4000017, 'traits.display_name'],
     [{ display_name: 'Ada\u202egreB' }, 4000004, 'traits.display_name'],
-    [{ display_name: 'Ada\nBerg' }, 4000004, 'traits.display_name'],
-    [{ custom_data: {} }, 4000001, undefined],
-    [{ locale: 'deutsch' }, 4000001, undefined],
-  ])('refuse the traits %j', async (traits, message, field) => {
-    const { email } = await fixture.operator()
-    const { token } = await signIn(email)
+    [{ custom_data: {} }, 4000001],
+    [{ locale: 'deutsch' }, 4000001],
+  ]) {
     const fields = { method: 'profile', traits: { email, ...traits } }
     const answer = await fixture.send(await settingsOf(token), fields, token)
-    expect(answer).toMatchObject(field ? complains(message, field) : complains(message))
-  })
+    expect(answer).toMatchObject(complains(message, ...(field as [string])))
+  }
 })
 
 test('Operators and users have schemas and forms of their own', async () => {
@@ -263,36 +204,28 @@ describe('Sign-up', () => {
     })
   })
 
-  test('shows errors with what was typed, escaped', async () => {
-    await using own = await bootOperators({ flags: OPEN })
-    const name = '<script>alert(1)</script>'
-    const typed = { 'traits.email': EMAIL, 'traits.display_name': name }
+  test('reports errors with what was typed, and new operators to the console in the commit', async () => {
+    const told: unknown[] = []
+    let isFailing = false
+    await using own = await bootOperators({
+      flags: OPEN,
+      onSignUp: ({ id, tenantId, email }) => {
+        if (isFailing) throw new Error('no tenant for them')
+        told.push({ id, tenantId, email, isThere: own.people().some((one) => one.id === id) })
+      },
+    })
+    const typed = { 'traits.email': EMAIL, 'traits.display_name': '<script>alert(1)</script>' }
     const { page } = await register(own, { ...typed, password: 'password1' })
     expect(page.status).toBe(422)
     expect(page.forms[0]?.fields).toMatchObject(typed)
+    isFailing = true
+    expect((await send(own)).status).toBe(500)
     expect(own.people()).toEqual([])
-  })
-
-  test('is reported to the console within the commit, unlike other identities', async () => {
-    const told: unknown[] = []
-    await using own = await bootOperators({
-      flags: OPEN,
-      onSignUp: ({ id, tenantId, email }) =>
-        told.push({ id, tenantId, email, isThere: own.people().some((one) => one.id === id) }),
-    })
+    isFailing = false
     await own.operator()
     await (await own.tenant()).register(EMAIL)
     const { id } = (await send(own)).body.identity
     expect(told).toEqual([{ id, tenantId: SYSTEM_TENANT_ID, email: EMAIL, isThere: true }])
-  })
-
-  test('is undone if the console fails', async () => {
-    const onSignUp = () => {
-      throw new Error('no tenant for them')
-    }
-    await using own = await bootOperators({ flags: OPEN, onSignUp })
-    expect((await send(own)).status).toBe(500)
-    expect(own.people()).toEqual([])
   })
 
   test('when closed, is linked nowhere and not found, unlike that of tenants', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { OPERATOR_PROVIDERS, PROVIDERS } from '../../../../src/config/index.ts'
 import {
   type Account,
@@ -77,8 +77,9 @@ async function useOffering(flags: Record<string, string>) {
 const open = await useOffering(OPEN)
 const closed = await useOffering({})
 
-describe.each([...OPERATOR_PROVIDERS])('With an account of %s', (provider) => {
-  test('a new user signs up if sign-up is open, and is the same next time', async () => {
+test.each([...OPERATOR_PROVIDERS])(
+  'An account of %s signs up if that is open',
+  async (provider) => {
     const account = newAccount()
     const first = await open.signedIn((await open.come(provider, account, 'registration')).page)
     const again = await open.signedIn((await open.come(provider, account, 'login')).page)
@@ -89,40 +90,34 @@ describe.each([...OPERATOR_PROVIDERS])('With an account of %s', (provider) => {
       traits: { email: account.email, display_name: account.name },
       verifiable_addresses: [{ verified: true }],
     })
-  })
 
-  test('a new user learns that there is no account if sign-up is closed', async () => {
     const before = closed.people().length
-    for (const account of [newAccount(), newAccount({ email: null })]) {
-      const { browser, page } = await closed.come(provider, account, 'login')
+    for (const unknown of [newAccount(), newAccount({ email: null })]) {
+      const { browser, page } = await closed.come(provider, unknown, 'login')
       const told = await browser.follow(page)
       expect([told.status, told.text]).toEqual([200, expect.stringContaining('No account here')])
     }
     expect(closed.people()).toHaveLength(before)
-  })
+  },
+)
 
-  test('an operator with the same verified address signs in as usual, which connects it', async () => {
-    const { id, email } = await closed.operator()
-    const account = newAccount({ email })
-    const { browser, page } = await closed.come(provider, account, 'login')
-    const asked = await browser.follow(page)
-    const typed = { identifier: email, password: PASSWORD }
-    await closed.signedIn(await browser.press(asked, ['method', 'password'], typed))
-    const { session } = await closed.signedIn((await closed.come(provider, account, 'login')).page)
-    expect(session.identity.id).toBe(id)
-  })
+test.each([...OPERATOR_PROVIDERS])('An operator connects an account of %s', async (provider) => {
+  // By signing in as usual, with the same verified address,
+  const { id, email } = await closed.operator()
+  const account = newAccount({ email })
+  const { browser, page } = await closed.come(provider, account, 'login')
+  const asked = await browser.follow(page)
+  const typed = { identifier: email, password: PASSWORD }
+  const { token } = await closed.signedIn(await browser.press(asked, ['method', 'password'], typed))
+  const { session } = await closed.signedIn((await closed.come(provider, account, 'login')).page)
+  expect(session.identity.id).toBe(id)
 
-  test('an operator connects it in the settings, and disconnects it', async () => {
-    const { email } = await closed.operator()
-    const browser = closed.browser()
-    const login = await browser.signIn(await closed.begin('login'), email, PASSWORD)
-    const { token } = await closed.signedIn(login)
-    const page = await browser.visit(await closed.begin('settings', { sessionToken: token }))
-    const back = await closed.press(browser, page, provider, newAccount(), 'link')
-    const settings = await browser.follow(back)
-    expect(settings.text).toContain('Your changes have been saved.')
-    expect((await browser.press(settings, ['unlink', provider])).status).toBe(303)
-  })
+  // or in the settings, where it can be disconnected.
+  const unlinking = await browser.visit(await closed.begin('settings', { sessionToken: token }))
+  expect((await browser.press(unlinking, ['unlink', provider])).status).toBe(303)
+  const linking = await browser.visit(await closed.begin('settings', { sessionToken: token }))
+  const back = await closed.press(browser, linking, provider, newAccount(), 'link')
+  expect((await browser.follow(back)).text).toContain('Your changes have been saved.')
 })
 
 const NO_NAME = { name: undefined, given_name: undefined }
@@ -162,51 +157,49 @@ test('The name is kept while the address is asked for', async () => {
   })
 })
 
-describe('Providers of operators', () => {
-  test('are offered with their names and marks', async () => {
-    const url = await open.begin('login')
-    const buttons = ['oidc:provider=github-tenant', 'oidc:provider=google-tenant']
-    expect(nodeNames(await open.flowAt(url))).toEqual(expect.arrayContaining(buttons))
-    const { html } = await open.browser().visit(url)
-    expect(html).toContain('Sign in with GitHub')
-    expect(html).toContain('class="mark google"')
-  })
+test('Providers of operators are offered with their names and marks', async () => {
+  const url = await open.begin('login')
+  const buttons = ['oidc:provider=github-tenant', 'oidc:provider=google-tenant']
+  expect(nodeNames(await open.flowAt(url))).toEqual(expect.arrayContaining(buttons))
+  const { html } = await open.browser().visit(url)
+  expect(html).toContain('Sign in with GitHub')
+  expect(html).toContain('class="mark google"')
+})
 
-  test('need a client of their own, not that of tenants', async () => {
-    await using own = await bootOperators({
-      env: {
-        GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_ID: 'a',
-        GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_SECRET: 'b',
-      },
-    })
-    const flow = await own.flowAt(await own.begin('login'))
-    expect(nodeNames(flow).filter((name) => name.startsWith('oidc:'))).toEqual([])
-    for (const provider of ['github', 'github-tenant'])
-      expect(await own.send(flow, { method: 'oidc', provider })).toMatchObject(complains(4900009))
+test('Providers of operators need a client of their own, not that of tenants', async () => {
+  await using own = await bootOperators({
+    env: {
+      GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_ID: 'a',
+      GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_SECRET: 'b',
+    },
   })
+  const flow = await own.flowAt(await own.begin('login'))
+  expect(nodeNames(flow).filter((name) => name.startsWith('oidc:'))).toEqual([])
+  for (const provider of ['github', 'github-tenant'])
+    expect(await own.send(flow, { method: 'oidc', provider })).toMatchObject(complains(4900009))
+})
 
-  test('can neither be seen, switched on nor used by tenants', async () => {
-    const tenant = await open.tenant()
-    const path = `${SETTINGS}/oidc-providers`
-    const { body } = await tenant.api.get(path)
-    const names = body.providers.map(({ provider }: { provider: string }) => provider)
-    expect(names).toEqual([...PROVIDERS])
-    for (const provider of OPERATOR_PROVIDERS) {
-      const providers = [{ provider, enabled: true }]
-      expect((await tenant.api.put(path, { providers })).status).toBe(400)
-      const flow = await tenant.start('login')
-      expect(nodeNames(flow)).not.toContain(`oidc:provider=${provider}`)
-      const answer = await tenant.send(flow, { method: 'oidc', provider })
-      expect(answer).toMatchObject(complains(4900009))
-    }
-    const listed = await open.app.raw(`/public/gate/providers/${tenant.id}`)
-    expect(listed.body).toEqual({ providers: [] })
-  })
+test('Providers of operators can neither be seen, switched on nor used by tenants', async () => {
+  const tenant = await open.tenant()
+  const path = `${SETTINGS}/oidc-providers`
+  const { body } = await tenant.api.get(path)
+  const names = body.providers.map(({ provider }: { provider: string }) => provider)
+  expect(names).toEqual([...PROVIDERS])
+  for (const provider of OPERATOR_PROVIDERS) {
+    const providers = [{ provider, enabled: true }]
+    expect((await tenant.api.put(path, { providers })).status).toBe(400)
+    const flow = await tenant.start('login')
+    expect(nodeNames(flow)).not.toContain(`oidc:provider=${provider}`)
+    const answer = await tenant.send(flow, { method: 'oidc', provider })
+    expect(answer).toMatchObject(complains(4900009))
+  }
+  const listed = await open.app.raw(`/public/gate/providers/${tenant.id}`)
+  expect(listed.body).toEqual({ providers: [] })
+})
 
-  test('can be disconnected after signing up with one, if email codes can be sent', async () => {
-    const { page } = await open.come('google-tenant', newAccount(), 'registration')
-    const { token } = await open.signedIn(page)
-    const url = await open.begin('settings', { sessionToken: token })
-    expect(nodeNames(await open.flowAt(url, token))).toContain('oidc:unlink=google-tenant')
-  })
+test('An operator who signed up with a provider can disconnect it if email codes can be sent', async () => {
+  const { page } = await open.come('google-tenant', newAccount(), 'registration')
+  const { token } = await open.signedIn(page)
+  const url = await open.begin('settings', { sessionToken: token })
+  expect(nodeNames(await open.flowAt(url, token))).toContain('oidc:unlink=google-tenant')
 })

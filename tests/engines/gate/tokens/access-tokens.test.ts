@@ -25,154 +25,140 @@ const gate = await useGate({ start: '2026-03-01T12:00:30.500Z' })
 
 const INTROSPECT = `${TOKENS}/introspect`
 const ALL_SCOPES = [
-  'identities:read',
-  'identities:write',
-  'sessions:write',
-  'flows',
-  'settings:read',
-  'settings:write',
-  'tokens:write',
-  'authorize',
+  ...['identities:read', 'identities:write', 'sessions:write', 'flows', 'settings:read'],
+  ...['settings:write', 'tokens:write', 'authorize'],
 ]
 
 const mint = ({ key }: Pick<Tenant, 'key'>, fields: Json = {}) => mintToken(gate.app, key, fields)
 const request = ({ key }: Pick<Tenant, 'key'>, fields: Json = {}) =>
   askForToken(gate.app, { api_key: key, subject: 'svc-1', ...fields })
 
-const scopesOf = async ({ api }: Tenant, { access_token }: Json): Promise<string[]> =>
-  (await api.post(INTROSPECT, { access_token })).body.scopes
+/** Posts a body without encoding it. */
+const post = (body: string, type = 'application/json') =>
+  gate.app.raw(TOKENS, { method: 'POST', headers: { 'content-type': type }, body })
 
 describe('An access token', () => {
-  test('is issued for a key, for an hour, and different each time', async () => {
+  test('is issued for a key, for an hour unless requested otherwise', async () => {
     const acme = await gate.newTenant()
-    const answer = await request(acme, { audience: 'ignored' })
-    expect(answer.status).toBe(200)
-    const { access_token, ...others } = answer.body
-    const expires_at = new Date(gate.clock.now() + 3_600_000).toISOString()
-    expect(others).toEqual({ expires_at, subject: 'svc-1', tenant_id: acme.id })
+    const { status, body } = await request(acme, { audience: 'ignored' })
+    const { access_token, ...others } = body
+    const inMs = (ms: number) => new Date(gate.clock.now() + ms).toISOString()
+    expect({ status, others }).toEqual({
+      status: 200,
+      others: { expires_at: inMs(3_600_000), subject: 'svc-1', tenant_id: acme.id },
+    })
     expect(access_token).toMatch(/^gat_live_at_[0-9A-Za-z]{43}$/)
     const secret = access_token.slice('gat_live_at_'.length)
     expect(secret.slice(-6)).toBe(checkDigits(secret.slice(0, -6)))
-
-    const tokens = await Promise.all(Array.from({ length: 20 }, () => mint(acme)))
-    expect(new Set(tokens.map(({ access_token }) => access_token)).size).toBe(20)
+    expect((await mint(acme)).access_token).not.toBe(access_token)
     const sandbox = await mint(await acme.newKey('gate', 'test'))
     expect(sandbox.access_token).toStartWith('gat_test_at_')
+    for (const ttl of [1, 86_400, '6e1']) {
+      const text = `{"api_key":"${acme.key}","subject":"s","ttl_seconds":${ttl}}`
+      expect((await post(text)).body.expires_at).toBe(inMs(Number(ttl) * 1000))
+    }
+    for (const subject of ['s', 'x'.repeat(256), 'service account 7', 'ü/😀', UNKNOWN_ID])
+      expect(await mint(acme, { subject })).toMatchObject({ subject })
   })
 
-  test.each([1, 86_400, '6e1'])('can be valid for %s seconds', async (ttl) => {
-    const acme = await gate.newTenant()
-    const headers = { 'content-type': 'application/json' }
-    const body = `{"api_key":"${acme.key}","subject":"s","ttl_seconds":${ttl}}`
-    const answer = await gate.app.raw(TOKENS, { method: 'POST', headers, body })
-    expect(Date.parse(answer.body.expires_at)).toBe(gate.clock.now() + Number(ttl) * 1000)
-  })
-
-  test.each([
-    [{}, ALL_SCOPES],
-    [{ scopes: ['authorize', 'identities:read'] }, ['authorize', 'identities:read']],
-    [{ scopes: [] }, []],
-    [{ scopes: ['authorize', 'authorize', 'flows'] }, ['authorize', 'flows']],
-  ])('requested with %j has %j', async (fields, scopes) => {
-    const acme = await gate.newTenant()
-    expect(await scopesOf(acme, await mint(acme, fields))).toEqual(scopes)
-  })
-
-  test('can have scopes that the tenant invented, if its key has them', async () => {
+  test('has the scopes of its key, or some of them', async () => {
     const acme = await gate.newTenant()
     const own = ['tokens:write', 'reports:read', 'reports:write']
-    const key = await acme.newKey('gate', 'live', own)
-    expect(await scopesOf(acme, await mint(key))).toEqual(own)
-    const narrowed = await mint(key, { scopes: ['reports:read'] })
-    expect(await scopesOf(acme, narrowed)).toEqual(['reports:read'])
-    expect(await request(key, { scopes: ['flows'] })).toMatchObject(
-      coded(403, 'forbidden', 'flows'),
-    )
-  })
-
-  test.each(['reports:read', 'relay:send', 'Authorize', 'authorize ', '', '*', '__proto__'])(
-    'cannot have the scope %j, which its key lacks',
-    async (scope) => {
-      const before = count(gate.app, 'gate_access_tokens')
-      const answer = await request(gate, { scopes: ['authorize', scope] })
-      expect(answer).toMatchObject(coded(403, 'forbidden', scope))
-      expect(count(gate.app, 'gate_access_tokens')).toBe(before)
-    },
-  )
-
-  test.each(['s', 'x'.repeat(256), 'service account 7', 'ü/😀', UNKNOWN_ID])(
-    'can be for the service %j',
-    async (subject) => expect(await mint(gate, { subject })).toMatchObject({ subject }),
-  )
-
-  test.each<[string, Json]>([
-    ['ttl_seconds', 0],
-    ['ttl_seconds', 86_401],
-    ['ttl_seconds', 1.5],
-    ['ttl_seconds', '60'],
-    ['ttl_seconds', null],
-    ['scopes', 'authorize'],
-    ['scopes', null],
-    ['scopes.1', ['authorize', 5]],
-    ['scopes', Array(101).fill('authorize')],
-    ['subject', undefined],
-    ['subject', ''],
-    ['subject', 'x'.repeat(257)],
-    ['subject', ['svc-1']],
-    ['api_key', undefined],
-    ['api_key', null],
-    ['api_key', ['svc_gate_live_sk_x']],
-  ])('is not issued with a bad %s: %j', async (field, value) => {
+    const custom = await acme.newKey('gate', 'live', own)
+    for (const [key, fields, scopes] of [
+      [acme, {}, ALL_SCOPES],
+      [acme, { scopes: ['authorize', 'identities:read'] }, ['authorize', 'identities:read']],
+      [acme, { scopes: [] }, []],
+      [acme, { scopes: ['authorize', 'authorize', 'flows'] }, ['authorize', 'flows']],
+      [custom, {}, own],
+      [custom, { scopes: ['reports:read'] }, ['reports:read']],
+    ] as const) {
+      const { access_token } = await mint(key, fields)
+      expect((await acme.api.post(INTROSPECT, { access_token })).body.scopes).toEqual(scopes)
+    }
     const before = count(gate.app, 'gate_access_tokens')
-    const answer = await request(gate, { [field.split('.')[0] as string]: value })
-    expect(answer).toMatchObject(coded(400, 'invalid_payload', `${field}: `))
+    expect(await request(custom, { scopes: ['flows'] })).toMatchObject(coded(403, 'forbidden'))
+    for (const scope of ['reports:read', 'Authorize', 'authorize ', '', '*', '__proto__'])
+      expect(await request(acme, { scopes: ['authorize', scope] })).toMatchObject(
+        coded(403, 'forbidden', scope),
+      )
     expect(count(gate.app, 'gate_access_tokens')).toBe(before)
   })
-})
 
-describe('A token for an identity', () => {
-  test('is issued if it is active and of the tenant', async () => {
-    const [acme, other] = [await gate.newTenant(), await gate.newTenant()]
-    const person = await acme.createIdentity()
-    const foreign = await other.createIdentity()
-    expect(await mint(acme, { subject: person.id })).toMatchObject({ subject: person.id })
-    expect(await request(acme, { subject: foreign.id })).toMatchObject(coded(403, 'forbidden'))
-    await acme.setState(person, 'inactive')
-    expect(await request(acme, { subject: person.id })).toMatchObject(coded(403, 'forbidden'))
-    await acme.setState(person, 'active')
-    expect(await request(acme, { subject: person.id })).toMatchObject({ status: 200 })
+  test('is not issued for a bad body', async () => {
+    const before = count(gate.app, 'gate_access_tokens')
+    for (const [field, value] of <[string, Json][]>[
+      ...[0, 86_401, 1.5, '60', null].map((ttl) => ['ttl_seconds', ttl]),
+      ...['authorize', null, Array(101).fill('authorize')].map((scopes) => ['scopes', scopes]),
+      ['scopes.1', ['authorize', 5]],
+      ...[undefined, '', 'x'.repeat(257), ['svc-1']].map((subject) => ['subject', subject]),
+      ...[undefined, null, ['svc_gate_live_sk_x']].map((key) => ['api_key', key]),
+    ])
+      expect(await request(gate, { [field.split('.')[0] as string]: value })).toMatchObject(
+        coded(400, 'invalid_payload', `${field}: `),
+      )
+    expect(count(gate.app, 'gate_access_tokens')).toBe(before)
   })
 
-  test('is refused for good once it is deleted', async () => {
+  test('is issued for active identities of the tenant, and never for deleted ones', async () => {
     await using own = await bootGate()
-    const { id: subject } = await own.createIdentity()
-    await own.api.delete(personPath({ id: subject }))
+    const [person, foreign] = [
+      await own.createIdentity(),
+      await (await own.newTenant()).createIdentity(),
+    ]
+    const statusFor = async ({ id: subject }: Json) =>
+      (await askForToken(own.app, { api_key: own.key, subject })).status
+    expect([await statusFor(person), await statusFor(foreign)]).toEqual([200, 403])
+    for (const [state, status] of [
+      ['inactive', 403],
+      ['active', 200],
+    ] as const) {
+      await own.setState(person, state)
+      expect(await statusFor(person)).toBe(status)
+    }
+    await own.api.delete(personPath(person))
     for (const days of [0, 300]) {
       own.clock.jump(days * DAY)
       await own.app.platform.retention.sweep()
-      const answer = await askForToken(own.app, { api_key: own.key, subject })
-      expect(answer).toMatchObject(coded(403, 'forbidden'))
+      expect(await statusFor(person)).toBe(403)
     }
+  })
+
+  test('is neither a key nor a session', async () => {
+    const acme = await gate.newTenant()
+    const person = await acme.createIdentity()
+    const { access_token } = await mint(acme, { subject: person.id })
+    const api = gate.app.client(access_token)
+    for (const { status } of [
+      await api.get(IDENTITIES),
+      await api.delete(personPath(person)),
+      await api.delete(`${SESSIONS}/${UNKNOWN_ID}`),
+      await api.get(`${SETTINGS}/security`),
+      await api.post(INTROSPECT, { access_token }),
+      await api.post(`${TOKENS}/revoke`, { access_token }),
+      await api.post(AUTHORIZE, { subject: 's', action: 'a.read', resource: 'document:1' }),
+      await api.get('/v1/relay/messages'),
+      await request({ key: access_token }),
+      await acme.whoami(access_token),
+    ])
+      expect(status).toBe(401)
   })
 })
 
 describe('The key of the body', () => {
-  test.each<[string, (key: string) => string]>([
-    ['empty', () => ''],
-    ['with a scheme', (key) => `Bearer ${key}`],
-    ['with a space', (key) => `${key} `],
-    ['mistyped', (key) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')],
-    ['of the other environment', (key) => key.replace('_live_', '_test_')],
-    ['an access token', () => `gat_live_at_${'0'.repeat(37)}${checkDigits('0'.repeat(37))}`],
-    ['unknown', () => `svc_gate_live_sk_${'0'.repeat(37)}${checkDigits('0'.repeat(37))}`],
-  ])('that is %s is refused', async (_, made) => {
-    const answer = await request({ key: made(gate.key) })
-    expect(answer).toMatchObject(coded(401, 'unauthenticated'))
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer')
-  })
-
-  test('is refused once it is revoked, or rotated and its grace period is over', async () => {
+  test('is refused if it is malformed, unknown, revoked or expired', async () => {
     const acme = await gate.newTenant()
+    const { key } = acme
+    const unknown = `${'0'.repeat(37)}${checkDigits('0'.repeat(37))}`
+    for (const wrong of [
+      ...['', `Bearer ${key}`, `${key} `, key.replace('_live_', '_test_')],
+      key.slice(0, -1) + (key.endsWith('0') ? '1' : '0'),
+      ...[`gat_live_at_${unknown}`, `svc_gate_live_sk_${unknown}`],
+    ]) {
+      const answer = await request({ key: wrong })
+      expect(answer).toMatchObject(coded(401, 'unauthenticated'))
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+    }
     const { keys } = gate.app.platform
     const [revoked, rotated] = [await acme.newKey('gate'), await acme.newKey('gate')]
     await mint(revoked)
@@ -196,19 +182,18 @@ describe('The key of the body', () => {
       expect(await request(weak, fields)).toMatchObject(coded(403, 'forbidden', 'tokens:write'))
   })
 
-  test('is the only one that counts, not the one in the header', async () => {
+  test('is the only one that counts, not one in the header or inherited', async () => {
     const acme = await gate.newTenant()
     const weak = await acme.newKey('gate', 'live', ['authorize'])
     const withHeader = (api_key: string | undefined, header: string) =>
       askForToken(gate.app, { api_key, subject: 's' }, { authorization: `Bearer ${header}` })
     expect(await withHeader(weak.key, acme.key)).toMatchObject({ status: 403 })
     expect(await withHeader(acme.key, weak.key)).toMatchObject({ status: 200 })
-    const missing = await withHeader(undefined, acme.key)
-    expect(missing).toMatchObject(coded(400, 'invalid_payload', 'api_key: '))
-    const headers = { 'content-type': 'application/json' }
-    const body = `{"subject":"s","__proto__":{"api_key":"${acme.key}"}}`
-    const inherited = await gate.app.raw(TOKENS, { method: 'POST', headers, body })
-    expect(inherited).toMatchObject(coded(400, 'invalid_payload', 'api_key: '))
+    for (const answer of [
+      await withHeader(undefined, acme.key),
+      await post(`{"subject":"s","__proto__":{"api_key":"${acme.key}"}}`),
+    ])
+      expect(answer).toMatchObject(coded(400, 'invalid_payload', 'api_key: '))
   })
 })
 
@@ -216,8 +201,6 @@ test('Of several faults, the first in this order is reported', async () => {
   const acme = await gate.newTenant()
   const weak = await acme.newKey('gate', 'live', ['authorize'])
   await gate.app.platform.tenants.suspend(ACTOR, acme.id, 'billing')
-  const send = (body: string, type = 'application/json') =>
-    gate.app.raw(TOKENS, { method: 'POST', headers: { 'content-type': type }, body })
   const wrong = { subject: 's', ttl_seconds: 0, scopes: ['no'] }
   const key = { api_key: acme.key }
   for (const [status, code, body, type] of [
@@ -232,58 +215,35 @@ test('Of several faults, the first in this order is reported', async () => {
     [403, 'forbidden', JSON.stringify({ ...wrong, ...key, ttl_seconds: 1 }), undefined],
     [402, 'account_suspended', JSON.stringify({ subject: 's', ...key }), undefined],
   ] as const)
-    expect(await send(body, type)).toMatchObject(coded(status, code))
+    expect(await post(body, type)).toMatchObject(coded(status, code))
 })
 
-test.each([
-  ['billing', 'account_suspended'],
-  ['renewal', 'renewal_unpaid'],
-] as const)(
-  'A tenant suspended for %s keeps its tokens, but gets no new ones',
-  async (why, code) => {
-    const acme = await gate.newTenant()
-    const { access_token } = await mint(acme)
-    await gate.app.platform.tenants.suspend(ACTOR, acme.id, why)
+test('A suspended tenant keeps its tokens, but gets no new ones', async () => {
+  const acme = await gate.newTenant()
+  const { access_token } = await mint(acme)
+  for (const [reason, code] of [
+    ['billing', 'account_suspended'],
+    ['renewal', 'renewal_unpaid'],
+  ] as const) {
+    await gate.app.platform.tenants.suspend(ACTOR, acme.id, reason)
     expect(await request(acme)).toMatchObject(coded(402, code))
     expect((await acme.api.post(INTROSPECT, { access_token })).body.active).toBe(true)
-    expect(await acme.api.post(`${TOKENS}/revoke`, { access_token })).toMatchObject({ status: 204 })
     await gate.app.platform.tenants.resume(ACTOR, acme.id)
     await mint(acme)
-  },
-)
-
-test('A token is neither a key nor a session', async () => {
-  const acme = await gate.newTenant()
-  const person = await acme.createIdentity()
-  const { access_token } = await mint(acme, { subject: person.id })
-  const api = gate.app.client(access_token)
-  for (const { status } of [
-    await api.get(IDENTITIES),
-    await api.delete(personPath(person)),
-    await api.delete(`${SESSIONS}/${UNKNOWN_ID}`),
-    await api.get(`${SETTINGS}/security`),
-    await api.post(INTROSPECT, { access_token }),
-    await api.post(`${TOKENS}/revoke`, { access_token }),
-    await api.post(AUTHORIZE, { subject: 's', action: 'a.read', resource: 'document:1' }),
-    await api.get('/v1/relay/messages'),
-    await api.get('/v1/clockwork/jobs'),
-    await request({ key: access_token }),
-    await acme.whoami(access_token),
-  ])
-    expect(status).toBe(401)
+  }
+  await gate.app.platform.tenants.suspend(ACTOR, acme.id, 'billing')
+  expect(await acme.api.post(`${TOKENS}/revoke`, { access_token })).toMatchObject({ status: 204 })
 })
 
 test('Neither tokens nor keys are on disk or in the log', async () => {
-  await using own = await bootGate()
-  const { app, api, key } = own
-  const { access_token: token } = await mintToken(app, key)
+  const { app, api, key } = gate
+  const { access_token: token } = await mint(gate)
   const mistyped = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')
-  await api.post(INTROSPECT, { access_token: token })
-  await api.post(INTROSPECT, { access_token: `${token}x` })
-  await askForToken(app, { api_key: mistyped, subject: 's' })
-  await askForToken(app, { api_key: key, subject: 's', ttl_seconds: 0 })
-  await askForToken(app, { api_key: key, subject: 's', scopes: [key, token] })
-  await app.raw(TOKENS, { method: 'POST', body: JSON.stringify({ api_key: key }) })
+  for (const access_token of [token, `${token}x`]) await api.post(INTROSPECT, { access_token })
+  await request({ key: mistyped })
+  await request(gate, { ttl_seconds: 0 })
+  await request(gate, { scopes: [key, token] })
+  await post(JSON.stringify({ api_key: key }), 'text/plain')
   await app.client(token).get(IDENTITIES)
   await api.post(`${TOKENS}/revoke`, { access_token: token })
 

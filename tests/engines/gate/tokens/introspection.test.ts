@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test'
 import { checkDigits } from '../../../../src/platform/crypto.ts'
 import {
   ACTOR,
-  bootGate,
   coded,
   count,
   DAY,
@@ -18,10 +17,11 @@ import { besides } from '../webhooks/fixture.ts'
 
 const gate = await useGate({ start: '2026-03-01T12:00:30.123Z' })
 
-const INACTIVE = { active: false }
 const UNKNOWN = `gat_live_at_${'0'.repeat(37)}${checkDigits('0'.repeat(37))}`
 
-type Asker = Pick<Tenant, 'api'>
+type Asker = {
+  api: { post: (path: string, body: Json) => Promise<{ status: number; body: Json }> }
+}
 
 const introspect = ({ api }: Asker, token: string) =>
   api.post(`${TOKENS}/introspect`, { access_token: token })
@@ -35,7 +35,7 @@ const mint = async ({ key }: Pick<Tenant, 'key'>, fields: Json = {}): Promise<st
 async function isActive(by: Asker, token: string): Promise<boolean> {
   const { status, body } = await introspect(by, token)
   expect(status).toBe(200)
-  if (!body.active) expect(body).toEqual(INACTIVE)
+  if (!body.active) expect(body).toEqual({ active: false })
   return body.active
 }
 
@@ -48,19 +48,15 @@ async function secondKey(acme: Tenant, environment: 'live' | 'test' = 'live', sc
 const revocations = () => count(gate.app, `audit_log where action = 'access_token.revoked'`)
 
 describe('Introspection', () => {
-  test('tells a key of the tenant and environment everything about a token', async () => {
+  test('tells keys of the tenant and environment everything about a token', async () => {
     const acme = await gate.newTenant()
     const token = await mint(acme, { scopes: ['authorize'], ttl_seconds: 60 })
-    const expected = {
-      active: true,
-      subject: 'svc-1',
-      tenant_id: acme.id,
-      scopes: ['authorize'],
-      expires_at: new Date(gate.clock.now() + 60_000).toISOString(),
-    }
     for (const scopes of [undefined, ['tokens:write'], ['authorize']]) {
       const { body } = await introspect(await secondKey(acme, 'live', scopes), token)
-      expect(body).toEqual(expected)
+      expect(body).toEqual({
+        ...{ active: true, subject: 'svc-1', tenant_id: acme.id, scopes: ['authorize'] },
+        expires_at: new Date(gate.clock.now() + 60_000).toISOString(),
+      })
     }
     const weak = await secondKey(acme, 'live', ['identities:read', 'settings:read'])
     expect(await introspect(weak, token)).toMatchObject(coded(403, 'forbidden'))
@@ -88,40 +84,26 @@ describe('Introspection', () => {
     expect(await isActive(other, live)).toBe(false)
   })
 
-  test.each<[string, (token: string) => string]>([
-    ['empty', () => ''],
-    ['mistyped', (token) => token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')],
-    ['with two letters swapped', (token) => `${token.slice(0, -7)}AB${token.slice(-5)}`],
-    ['cut', (token) => token.slice(0, -1)],
-    ['longer', (token) => `${token}0`],
-    ['with a space', (token) => `${token} `],
-    ['with a line end', (token) => `${token}\n`],
-    ['with a scheme', (token) => `Bearer ${token}`],
-    ['of an unknown environment', (token) => token.replace('_live_', '_prod_')],
-    ['in capitals', (token) => token.toUpperCase()],
-    ['a session token', (token) => token.replace('gat_live_at_', 'gat_st_')],
-    ['very long', () => 'gat_live_at_'.padEnd(100_000, '0')],
-    ['an API key', () => gate.key],
-  ])('of what is %s is refused, as is its revocation', async (_, change) => {
+  test('and revocation refuse a malformed token and a malformed body', async () => {
     const acme = await gate.newTenant()
     const token = await mint(acme)
-    const refused = coded(400, 'invalid_token', 'access_token: ')
-    expect(await introspect(acme, change(token))).toMatchObject(refused)
-    expect(await revoke(acme, change(token))).toMatchObject(refused)
+    for (const wrong of [
+      ...['', token.slice(0, -1), `${token}0`, `${token} `, `${token}\n`, `Bearer ${token}`],
+      token.slice(0, -1) + (token.endsWith('0') ? '1' : '0'),
+      `${token.slice(0, -7)}AB${token.slice(-5)}`,
+      ...[token.replace('_live_', '_prod_'), token.toUpperCase(), gate.key],
+      ...[token.replace('gat_live_at_', 'gat_st_'), 'gat_live_at_'.padEnd(100_000, '0')],
+    ]) {
+      const refused = coded(400, 'invalid_token', 'access_token: ')
+      expect(await introspect(acme, wrong)).toMatchObject(refused)
+      expect(await revoke(acme, wrong)).toMatchObject(refused)
+    }
+    for (const access_token of [undefined, null, [UNKNOWN]]) {
+      const refused = coded(400, 'invalid_payload', 'access_token: ')
+      expect(await introspect(acme, access_token as never)).toMatchObject(refused)
+      expect(await revoke(acme, access_token as never)).toMatchObject(refused)
+    }
     expect(await isActive(acme, token)).toBe(true)
-  })
-
-  test('of a malformed body has another code', async () => {
-    for (const action of ['introspect', 'revoke'])
-      for (const body of [
-        {},
-        { token: UNKNOWN },
-        { access_token: null },
-        { access_token: [UNKNOWN] },
-      ])
-        expect(await gate.api.post(`${TOKENS}/${action}`, body)).toMatchObject(
-          coded(400, 'invalid_payload', 'access_token: '),
-        )
   })
 })
 
@@ -135,22 +117,23 @@ describe('A token ends', () => {
     gate.clock.jump(ms - 1)
     expect(await isActive(acme, token)).toBe(true)
     gate.clock.jump(1)
-    expect(await introspect(acme, token)).toMatchObject(
-      coded(400, 'invalid_token', 'access_token: '),
-    )
+    const expired = coded(400, 'invalid_token', 'access_token: ')
+    expect(await introspect(acme, token)).toMatchObject(expired)
     expect(await revoke(acme, token)).toMatchObject({ status: 204 })
     gate.clock.jump(DAY)
     await gate.app.platform.retention.sweep()
     expect(await isActive(acme, token)).toBe(false)
   })
 
-  test('when it is revoked, immediately and alone', async () => {
+  test('when it is revoked, immediately, alone and in all processes', async () => {
     const acme = await gate.newTenant()
+    await using beside = await besides(gate, acme.key)
     const before = revocations()
     const [token, other] = [await mint(acme), await mint(acme)]
+    expect(await isActive({ api: beside }, token)).toBe(true)
     for (let n = 0; n < 2; n++) {
       expect(await revoke(acme, token)).toMatchObject({ status: 204, body: '' })
-      expect(await isActive(acme, token)).toBe(false)
+      for (const by of [acme, { api: beside }]) expect(await isActive(by, token)).toBe(false)
     }
     expect(await revoke(acme, UNKNOWN)).toMatchObject({ status: 204 })
     expect(await isActive(acme, other)).toBe(true)
@@ -159,77 +142,54 @@ describe('A token ends', () => {
     expect(await isActive(acme, token)).toBe(false)
   })
 
-  test('in all processes when it is revoked', async () => {
-    await using own = await bootGate()
-    await using beside = await besides(own, own.key)
-    const { access_token } = await mintToken(own.app, own.key)
-    const there = async () => (await beside.post(`${TOKENS}/introspect`, { access_token })).body
-    expect(await there()).toMatchObject({ active: true })
-    await revoke(own, access_token)
-    expect(await there()).toEqual(INACTIVE)
-  })
-
   test('with its key, and with no other', async () => {
     const acme = await gate.newTenant()
     const { keys } = gate.app.platform
-    const [revoked, leaked, rotated] = [
-      await secondKey(acme),
-      await secondKey(acme),
-      await secondKey(acme),
-    ]
-    const ttl = { ttl_seconds: 86_400 }
-    const tokens = [await mint(revoked), await mint(leaked), await mint(rotated, ttl)] as const
-    const own = await mint(acme, ttl)
+    const made = [await secondKey(acme), await secondKey(acme), await secondKey(acme)] as const
+    const [revoked, leaked, rotated] = made
+    const tokens = await Promise.all(
+      [...made, acme].map((one) => mint(one, { ttl_seconds: 86_400 })),
+    )
+    const active = () => Promise.all(tokens.map((token) => isActive(acme, token)))
     await keys.revoke(ACTOR, revoked.id)
     await keys.rotate(ACTOR, leaked.id, 0)
     await keys.rotate(ACTOR, rotated.id, HOUR)
-    expect(await isActive(acme, tokens[0])).toBe(false)
-    expect(await isActive(acme, tokens[1])).toBe(false)
-    expect(await isActive(acme, tokens[2])).toBe(true)
+    expect(await active()).toEqual([false, false, true, true])
     gate.clock.jump(HOUR)
-    expect(await isActive(acme, tokens[2])).toBe(false)
-    expect(await isActive(acme, own)).toBe(true)
+    expect(await active()).toEqual([false, false, false, true])
   })
 })
 
-describe('A token of an identity', () => {
-  test.each([
-    ['the state route', ({ setState }: Tenant, person: Json) => setState(person, 'inactive')],
-    [
-      'a patch',
-      ({ patch }: Tenant, person: Json) =>
-        patch(person, [{ op: 'replace', path: '/state', value: 'inactive' }]),
-    ],
-  ])('ends for good when %s deactivates it, but not with other changes', async (_, deactivate) => {
-    const acme = await gate.newTenant()
-    const person = await acme.createIdentity()
-    const other = await acme.createIdentity()
-    const token = await mint(acme, { subject: person.id })
-    const others = [await mint(acme), await mint(acme, { subject: other.id })]
-    await acme.setState(person, 'active')
-    await acme.patch(person, [{ op: 'replace', path: '/traits/email', value: 'new@example.com' }])
-    expect(await isActive(acme, token)).toBe(true)
-    await deactivate(acme, person)
-    expect(await isActive(acme, token)).toBe(false)
-    await acme.setState(person, 'active')
-    expect(await isActive(acme, token)).toBe(false)
-    expect(await isActive(acme, await mint(acme, { subject: person.id }))).toBe(true)
-    for (const one of others) expect(await isActive(acme, one)).toBe(true)
-  })
+const INACTIVE = { op: 'replace', path: '/state', value: 'inactive' }
 
-  test('is deleted with it, and unusable even before', async () => {
-    const acme = await gate.newTenant()
-    const [person, second] = [await acme.createIdentity(), await acme.createIdentity()]
-    const tokens = [
-      await mint(acme, { subject: person.id }),
-      await mint(acme, { subject: second.id }),
-    ]
-    await acme.api.delete(personPath(person))
-    gate.app.db.client.run('delete from gate_identities where id = ?', [second.id])
-    for (const token of tokens) expect(await isActive(acme, token)).toBe(false)
-    expect(count(gate.app, `gate_access_tokens where subject = '${person.id}'`)).toBe(0)
-    expect(count(gate.app, `gate_access_tokens where subject = '${second.id}'`)).toBe(1)
-    await acme.createIdentity({ traits: { email: person.traits.email } })
-    expect(await isActive(acme, tokens[0] as string)).toBe(false)
-  })
+test.each<[string, (acme: Tenant, person: Json) => Promise<unknown>]>([
+  ['the state route', ({ setState }, person) => setState(person, 'inactive')],
+  ['a patch', ({ patch }, person) => patch(person, [INACTIVE])],
+])("%s ends an identity's tokens for good, other changes do not", async (_, deactivate) => {
+  const acme = await gate.newTenant()
+  const [person, other] = [await acme.createIdentity(), await acme.createIdentity()]
+  const token = await mint(acme, { subject: person.id })
+  const others = [await mint(acme), await mint(acme, { subject: other.id })]
+  await acme.setState(person, 'active')
+  await acme.patch(person, [{ op: 'replace', path: '/traits/email', value: 'new@example.com' }])
+  expect(await isActive(acme, token)).toBe(true)
+  await deactivate(acme, person)
+  expect(await isActive(acme, token)).toBe(false)
+  await acme.setState(person, 'active')
+  expect(await isActive(acme, token)).toBe(false)
+  expect(await isActive(acme, await mint(acme, { subject: person.id }))).toBe(true)
+  for (const one of others) expect(await isActive(acme, one)).toBe(true)
+})
+
+test('A token of an identity is deleted with it, and unusable even before', async () => {
+  const acme = await gate.newTenant()
+  const people = [await acme.createIdentity(), await acme.createIdentity()] as const
+  const tokens = await Promise.all(people.map(({ id: subject }) => mint(acme, { subject })))
+  await acme.api.delete(personPath(people[0]))
+  gate.app.db.client.run('delete from gate_identities where id = ?', [people[1].id])
+  for (const token of tokens) expect(await isActive(acme, token)).toBe(false)
+  const left = people.map(({ id }) => count(gate.app, `gate_access_tokens where subject = '${id}'`))
+  expect(left).toEqual([0, 1])
+  await acme.createIdentity({ traits: { email: people[0].traits.email } })
+  expect(await isActive(acme, tokens[0] as string)).toBe(false)
 })

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
+import type { ReceivedRequest } from '../../../support/target.ts'
 
-/** What the engines are asked for, and with what. */
 export const MESSAGES = '/v1/relay/messages'
 export const ENDPOINTS = '/v1/relay/endpoints'
 export const DELIVERIES = '/v1/relay/deliveries'
@@ -15,12 +15,15 @@ export const person = (n: number) => ({
   traits: { email: `p-${n}@example.com` },
 })
 
-/** How each engine says that it cannot store anything, and why. */
+export const eventId = ({ headers }: ReceivedRequest): string => headers.get('webhook-id') ?? ''
+
+/** The answer of each engine that cannot store anything, with the reason. */
 export function storageErrors(reason: string) {
   const sentence = `storage: ${reason}`
-  const coded = {
-    error: { code: 'unavailable', message: sentence, request_id: expect.any(String) },
-  }
-  const plain = { error: sentence }
-  return { relay: coded, gate: plain, clockwork: plain, passepartout: coded }
+  const coded = { code: 'unavailable', message: sentence, request_id: expect.any(String) }
+  const [relay, gate] = [{ error: coded }, { error: sentence }].map((body) => ({
+    status: 503,
+    body,
+  }))
+  return { relay, gate, clockwork: gate, passepartout: relay }
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:f
 import { basename, join } from 'node:path'
 import { temporaryFolder } from '../../../support/folder.ts'
 
-/** The administrator's programs are not on everybody's path. */
+/** Programs of administrators are in folders of their own. */
 const PATH = `${process.env.PATH}:/usr/sbin:/sbin`
 
 function shell(...command: string[]): string {
@@ -17,7 +17,7 @@ const mountMemory = (at: string, megabytes: number) =>
 const run = (command: string[]) =>
   Bun.spawnSync(command, { env: { ...process.env, PATH }, stderr: 'pipe' })
 
-/** Root may on Linux, and in some containers not even root. */
+/** Only root may, and not in every container. */
 export const canMount = process.platform === 'linux' && process.getuid?.() === 0 && tryToMount()
 
 function tryToMount(): boolean {
@@ -31,14 +31,14 @@ function tryToMount(): boolean {
   }
 }
 
-/** What it takes to make a disk fail under whoever uses it. */
+/** Whether a disk can be made to fail while it is used. */
 export const canFailDisk =
   canMount &&
   existsSync('/dev/loop-control') &&
   existsSync('/sys/fs/ext4') &&
   ['mkfs.ext4', 'e2fsck', 'losetup'].every((program) => Bun.which(program, { PATH }) !== null)
 
-/** A file system in memory that is soon full. */
+/** A small file system in memory. */
 export function smallDisk(stack: AsyncDisposableStack, megabytes: number) {
   const { path } = stack.use(temporaryFolder())
   const mountPoint = join(path, 'disk')
@@ -54,7 +54,7 @@ export function smallDisk(stack: AsyncDisposableStack, megabytes: number) {
 
   return {
     dataDir: join(mountPoint, 'data'),
-    /** Something else takes all room but this, and less than that where others write meanwhile. */
+    /** Fills the disk up to this many bytes, or fewer if others write meanwhile. */
     fill(bytesLeft: number) {
       try {
         writeFileSync(filler, Buffer.alloc(Math.max(0, freeBytes() - bytesLeft)))
@@ -82,16 +82,14 @@ export function faultyDisk(stack: AsyncDisposableStack, megabytes: number) {
 
   return {
     dataDir: join(mountPoint, 'data'),
-    /** Turns read-only under whoever has files open. */
+    /** Turns the disk read-only under open files. */
     fail: () => writeFileSync(`/sys/fs/ext4/${basename(device)}/trigger_fs_error`, 'test'),
-    /** As after a restart of the machine. Nobody may have a file open. */
+    /** As after a restart of the machine. No file may be open. */
     repair() {
       unmount()
       // Its exit code tells that there was something to repair.
       run(['e2fsck', '-y', device])
       mount()
     },
-    /** Nobody may have a file open for writing. */
-    makeReadOnly: () => void shell('mount', '-o', 'remount,ro', mountPoint),
   }
 }

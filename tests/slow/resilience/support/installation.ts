@@ -1,10 +1,32 @@
-import { Database } from 'bun:sqlite'
+import { Database, type SQLQueryBindings } from 'bun:sqlite'
+import { beforeAll } from 'bun:test'
+import { existsSync, mkdirSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { BINARY, beginServer, command, type Server, startServer } from '../../../support/binary.ts'
+import { mintSecret, sha256 } from '../../../../src/platform/crypto.ts'
+import {
+  ENGINE_SCOPES,
+  type Engine,
+  type Environment,
+  hasEnvironments,
+} from '../../../../src/platform/engines.ts'
+import { newId } from '../../../../src/platform/ids.ts'
+import type { Plan } from '../../../../src/platform/tenants.ts'
+import {
+  BINARY,
+  beginServer,
+  command,
+  compileBinary,
+  type Server,
+  startServer,
+} from '../../../support/binary.ts'
+import { cli } from '../../../support/cli.ts'
 import { temporaryFolder } from '../../../support/folder.ts'
-import { clientOf } from './client.ts'
+import { addMigratedDatabase } from '../../../support/template.ts'
+import { type Client, clientOf } from './client.ts'
 
-/** No limits on a crowd from one address, and work that is due is found at once. */
+beforeAll(compileBinary, 120_000)
+
+/** No limits on many requests from one address, and due work is found at once. */
 const SETTINGS = {
   GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.0/8',
   GATEHOUSE_LIMITS_REQUESTS_PER_MINUTE: '10000000',
@@ -15,9 +37,9 @@ const SETTINGS = {
 }
 
 interface Place {
-  /** In a folder of its own unless it is said where. */
+  /** A new folder by default. */
   dataDir?: string
-  /** As in the environment. */
+  /** Variables of the environment. */
   settings?: Record<string, string>
 }
 
@@ -35,50 +57,71 @@ export function openInstallation(
 
   const run = (...args: string[]) => command({ cwd, env, args })
 
-  /** A command that is expected to do what it is told to. */
+  /** Runs a command that has to succeed. */
   async function done(...args: string[]) {
     const { code, out, err, json } = await run(...args)
     if (code !== 0) throw new Error(`${args.join(' ')}: ${code} ${err}`)
     return { out, json }
   }
 
-  const ask = async (...args: string[]) => (await done(...args, '--json')).json()
-
-  /** One that is not waited for; it ends with the stack at the latest. */
+  /** Starts a command, which ends with the stack at the latest. */
   function begin(...args: string[]) {
     const child = Bun.spawn([BINARY, ...args], { cwd, env, stdout: 'ignore', stderr: 'ignore' })
     stack.defer(() => child.kill('SIGKILL'))
     return child
   }
 
-  /** By a shell, in which `$GATEHOUSE` is the executable. */
+  /** Runs a script in which `$GATEHOUSE` is the executable. */
   function inShell(script: string) {
     const path = { PATH: process.env.PATH ?? '', GATEHOUSE: BINARY }
-    const shell = Bun.spawn(['sh', '-c', script], { cwd, env: { ...env, ...path } })
-    return shell.exited
+    return Bun.spawn(['sh', '-c', script], { cwd, env: { ...env, ...path } }).exited
   }
 
-  /** Ends with the stack, unless somebody ends it before. */
+  /** Ends with the stack at the latest. */
   const serve = async (...args: string[]): Promise<Server> =>
     stack.use(await startServer({ cwd, env, args }))
 
-  /** One that may not come up, or is not waited for. */
-  const beginServing = () => stack.use(beginServer({ cwd, env }))
+  let servers: Server[] = []
 
-  /** What `serve` says that cannot start. Waits for as long as one runs that can. */
-  const serveInVain = () => run('serve', '--server-port', '0')
-
-  async function newTenant(): Promise<string> {
-    return (await ask('tenant', 'create', '--name', 'Acme', '--plan', 'unlimited')).id
+  /** Runs this many servers, oldest first: the others end, and missing ones start. */
+  async function running(count: number): Promise<Server[]> {
+    servers = servers.filter(({ isRunning }) => isRunning())
+    await Promise.all(servers.splice(count).map((server) => server.terminate()))
+    while (servers.length < count) servers.push(await serve())
+    return [...servers]
   }
 
-  async function newClient(tenantId: string, engine: string, environment?: string) {
-    const where = environment === undefined ? [] : ['--env', environment]
-    const { key } = await ask('key', 'create', '--tenant', tenantId, '--engine', engine, ...where)
+  /** Like `serve`, for a server that is not waited for. */
+  const beginServing = () => stack.use(beginServer({ cwd, env }))
+
+  /** The outcome of `serve` when it cannot start. */
+  const serveInVain = () => run('serve', '--server-port', '0')
+
+  function newTenant(plan: Plan = 'unlimited'): string {
+    if (!existsSync(database)) {
+      mkdirSync(place, { recursive: true, mode: 0o700 })
+      addMigratedDatabase(place)
+    }
+    const id = newId()
+    change('INSERT INTO tenants VALUES (?, ?, ?, ?, NULL, 0, 0)', id, 'Acme', plan, 'active')
+    return id
+  }
+
+  /** A client with a new key that has all scopes. */
+  function newClient(tenantId: string, engine: Engine, environment: Environment = 'live'): Client {
+    const scopes = JSON.stringify(ENGINE_SCOPES[engine])
+    const kind = hasEnvironments(engine) ? `${engine}_${environment}_sk` : engine
+    const key = `svc_${kind}_${mintSecret()}`
+    change(
+      `INSERT INTO api_keys (id, tenant_id, engine, environment, scopes, hash, hint, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, '', 0)`,
+      ...[newId(), tenantId, engine, hasEnvironments(engine) ? environment : null, scopes],
+      sha256(key),
+    )
     return clientOf(key)
   }
 
-  /** What `doctor` finds that has to be mended, as `check: message`. */
+  /** The problems that `doctor` finds, as `check: message`. */
   async function problems(): Promise<string[]> {
     const { findings } = (await run('doctor', '--json')).json()
     return findings
@@ -86,34 +129,39 @@ export function openInstallation(
       .map(({ check, message }: { check: string; message: string }) => `${check}: ${message}`)
   }
 
-  /** What is on disk, as somebody beside the servers reads it. */
+  /** Reads the file beside the servers. */
   function rows<Row>(sql: string): Row[] {
     using client = new Database(database, { readonly: true })
     return client.query<Row, []>(sql).all()
   }
 
-  /** Past the servers, such as to let time go by. */
-  function change(sql: string) {
+  /** Changes the file beside the servers, such as to let time pass. */
+  function change(sql: string, ...values: SQLQueryBindings[]) {
     using client = new Database(database)
-    client.run(sql)
+    client.run('PRAGMA busy_timeout = 5000')
+    client.run(sql, values)
   }
 
   return {
-    cwd,
-    dataDir: place,
-    database,
-    run,
-    done,
-    ask,
-    begin,
-    inShell,
-    serve,
-    beginServing,
-    serveInVain,
-    newTenant,
-    newClient,
-    problems,
-    rows,
-    change,
+    ...{ cwd, dataDir: place, database, run, done, begin, inShell, rows, change },
+    ...{ serve, running, beginServing, serveInVain, newTenant, newClient, problems },
+    /** Runs a command in this process, which keeps the database open for a while. */
+    here: cli(cwd, { env }),
+    /** All servers that `running` knows. */
+    servers: () => servers,
+    /** How many rows there are, as in `count('jobs WHERE name IS NULL')`. */
+    count: (what: string) => rows(`SELECT 1 FROM ${what}`).length,
+    /** The ids of the stored messages. */
+    storedMessages: () => rows<{ id: string }>('SELECT id FROM messages').map(({ id }) => id),
+  }
+}
+
+/** Whether a process has a file open, as Linux shows it. The process may be gone. */
+export function isOpenIn(pid: number, file: string): boolean {
+  const folder = `/proc/${pid}/fd`
+  try {
+    return readdirSync(folder).some((fd) => readlinkSync(join(folder, fd)) === file)
+  } catch {
+    return false
   }
 }

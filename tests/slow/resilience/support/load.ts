@@ -1,41 +1,37 @@
+import { numbers } from './api.ts'
 import type { Answered } from './client.ts'
 
-/** A request as it was answered, by the clock of `performance.now()`. */
+/** A request with its answer, by the clock of `performance.now()`. */
 export interface Call {
   answer: Answered
   askedAt: number
   answeredAt: number
 }
 
-export type Load = ReturnType<typeof startLoad>
-
-/** So many callers at a time, each with the next number, until they are told to stop. */
+/** Calls `act` with the next number, `callers` at a time, until it is stopped. */
 export function startLoad(callers: number, act: (n: number) => Promise<Answered>) {
   const calls: Call[] = []
   const broken: unknown[] = []
   let isOver = false
   let next = 0
 
-  async function call(n: number) {
-    const askedAt = performance.now()
-    try {
-      const answer = await act(n)
-      calls.push({ answer, askedAt, answeredAt: performance.now() })
-    } catch (error) {
-      broken.push(error)
-    }
-  }
-
   async function keepCalling() {
-    while (!isOver) await call(next++)
+    while (!isOver)
+      try {
+        const askedAt = performance.now()
+        const answer = await act(next++)
+        calls.push({ answer, askedAt, answeredAt: performance.now() })
+      } catch (error) {
+        broken.push(error)
+      }
   }
 
-  const done = Promise.all(Array.from({ length: callers }, keepCalling))
+  const done = Promise.all(numbers(callers).map(keepCalling))
   return {
     calls,
-    /** What was thrown where nobody answered. */
+    /** What was thrown without an answer. */
     broken,
-    /** Ids of what was acknowledged until now. */
+    /** The ids that were acknowledged so far. */
     ids: (): string[] => calls.filter(isDone).map(({ answer }) => answer.body.id),
     refused: () => calls.filter((one) => !isDone(one)),
     async stop() {

@@ -1,221 +1,156 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { startCedar } from '../../../../../src/engines/gate/authorization/policy/cedar.ts'
 import {
   createEngine,
+  type Engine,
   EngineFailure,
 } from '../../../../../src/engines/gate/authorization/policy/engine.ts'
+import { createParsedPolicies } from '../../../../../src/engines/gate/authorization/policy/parsed-policies.ts'
 import { createPdp } from '../../../../../src/engines/gate/authorization/policy/pdp.ts'
 import { createPolicyCache } from '../../../../../src/engines/gate/authorization/policy/policy-cache.ts'
-import { person, question, TENANT } from './support.ts'
+import { refusalOf } from '../../identities/documents/support.ts'
+import { FORBID, PERMIT, permitWhen, person, question, TENANT } from './support.ts'
 
-const ALL = 'permit (principal, action, resource);'
-const NOBODY = 'forbid (principal, action, resource);'
 const MB = 1024 * 1024
-
 const uid = (type: string) => ({ type, id: 'x' })
 const call = (preparsedPolicySetId: string) => ({
-  principal: uid('A'),
-  action: uid('Action'),
-  resource: uid('B'),
-  context: {},
-  entities: [],
-  preparsedPolicySetId,
+  ...{ principal: uid('A'), action: uid('Action'), resource: uid('B') },
+  ...{ context: {}, entities: [], preparsedPolicySetId },
 })
-/** More levels than there is stack for, which no text of a tenant gets to. */
-const TOO_DEEP = `permit (principal, action, resource) when { ${Array(5000).fill('1==1').join('&&')} };`
 
-describe('the engine', () => {
-  test('starts with the first piece of work', () => {
-    const engine = createEngine({ mostMemory: MB * 64 })
-
-    expect(engine.isStarted()).toBe(false)
-    expect(engine.run((cedar) => cedar.keep('s', { all: ALL }))).toEqual({ type: 'success' })
-    expect(engine.isStarted()).toBe(true)
-  })
-
-  test('that runs out of stack is replaced, and what it kept is gone', () => {
-    const engine = createEngine({ mostMemory: MB * 64 })
-    engine.run((cedar) => cedar.keep('all', { all: ALL }))
-    expect(engine.run((cedar) => cedar.keep('deep', { deep: TOO_DEEP }).type)).toBe('success')
-
+test('An engine that runs out of stack is replaced, without its policies', () => {
+  const engine = createEngine({ mostMemory: 64 * MB })
+  expect(engine.isStarted()).toBe(false)
+  // More levels than the check of texts lets through.
+  const deep = permitWhen(Array(500).fill('1==1').join('&&'))
+  for (const generation of [0, 1, 2]) {
+    expect(engine.generation()).toBe(generation)
+    expect(engine.run((cedar) => cedar.keep('all', { PERMIT }).type)).toBe('success')
+    expect(engine.run((cedar) => cedar.keep('deep', { deep }).type)).toBe('success')
+    expect(engine.run((cedar) => cedar.ask(call('all')))).toMatchObject({ type: 'success' })
     expect(() => engine.run((cedar) => cedar.ask(call('deep')))).toThrow(EngineFailure)
-
-    expect(engine.generation()).toBe(1)
-    expect(engine.run((cedar) => cedar.ask(call('all')))).toMatchObject({
-      type: 'failure',
-      errors: [{ message: "preparsed policy set 'all' not found" }],
-    })
-    engine.run((cedar) => cedar.keep('all', { all: ALL }))
-    expect(engine.run((cedar) => cedar.ask(call('all')))).toMatchObject({
-      response: { decision: 'allow' },
-    })
-  })
-
-  test('is replaced as often as it takes, without growing', () => {
-    const engine = createEngine({ mostMemory: MB * 64 })
-
-    for (let time = 0; time < 30; time++) {
-      engine.run((cedar) => cedar.keep('deep', { deep: TOO_DEEP }))
-      expect(() => engine.run((cedar) => cedar.ask(call('deep')))).toThrow(EngineFailure)
-    }
-
-    expect(engine.run((cedar) => cedar.keep('s', { all: ALL }).type)).toBe('success')
-  })
-
-  test('that has grown beyond its bound is replaced once it has answered', () => {
-    const engine = createEngine({ mostMemory: startCedar().memory() })
-    const text = `permit (principal, action in [${Array(20_000).fill('Action::"x"').join(',')}], resource);`
-
-    expect(engine.run((cedar) => cedar.keep('s', { large: text }).type)).toBe('success')
-
-    expect(engine.isStarted()).toBe(false)
-    expect(engine.generation()).toBe(1)
-  })
-})
-
-describe('a decision that the engine gives up on', () => {
-  const no = {
-    allowed: false,
-    policies: [],
-    reason: 'the policies could not be evaluated; access is denied',
   }
-  // Half a character is nothing that a question can have once it has been checked.
+  const message = "preparsed policy set 'all' not found"
+  expect(engine.run((cedar) => cedar.ask(call('all')))).toMatchObject({ errors: [{ message }] })
+})
+
+test('An engine that has grown beyond its bound is replaced after its answer', () => {
+  const engine = createEngine({ mostMemory: startCedar().memory() })
+  const large = `permit (principal, action in [${Array(100).fill('Action::"x"')}], resource);`
+  expect(engine.run((cedar) => cedar.memory())).toBeGreaterThan(0)
+  expect([engine.isStarted(), engine.generation()]).toEqual([true, 0])
+  expect(engine.run((cedar) => cedar.keep('s', { large }).type)).toBe('success')
+  expect([engine.isStarted(), engine.generation()]).toEqual([false, 1])
+})
+
+test('Policies that the engine fails on deny until their next version, for one tenant', () => {
+  const pdp = createPdp()
+  const custom = { tenantId: TENANT, version: 1, text: PERMIT }
+  const other = { ...custom, tenantId: 'other' }
+  const isOtherAllowed = () => pdp.decide(question({ tenantId: 'other' }), other).allowed
+  expect(pdp.decide(question(), custom).allowed).toBe(true)
+  expect(isOtherAllowed()).toBe(true)
+
+  const reason = 'the policies could not be evaluated; access is denied'
+  const no = { allowed: false, policies: [], reason }
+  // Half a character, which a checked question cannot have.
   const broken = { ...question(), principal: person({ id: '\ud800' }) }
+  expect(pdp.decide(broken, custom)).toEqual(no)
+  expect(pdp.decide(question(), custom)).toEqual(no)
+  expect(pdp.decide(question(), { ...custom, version: 2 }).allowed).toBe(true)
+  expect(isOtherAllowed()).toBe(true)
 
-  test('is no, and so is each of those policies from then on, until there is another version', () => {
-    const pdp = createPdp()
-    const custom = { tenantId: TENANT, version: 1, text: ALL }
-    expect(pdp.decide(question(), custom).allowed).toBe(true)
-
-    expect(pdp.decide(broken, custom)).toEqual(no)
-
-    expect(pdp.decide(question(), custom)).toEqual(no)
-    expect(pdp.decide(question(), { ...custom, version: 2 }).allowed).toBe(true)
-  })
-
-  test('is no for its tenant alone: another is answered by a fresh engine', () => {
-    const pdp = createPdp()
-    const custom = { tenantId: 'other', version: 1, text: ALL }
-    expect(pdp.decide(question({ tenantId: 'other' }), custom).allowed).toBe(true)
-
-    expect(pdp.decide(broken, { ...custom, tenantId: TENANT })).toEqual(no)
-
-    expect(pdp.decide(question({ tenantId: 'other' }), custom).allowed).toBe(true)
-  })
-
-  test('is no when the question cannot be understood', () => {
-    const odd = { ...question(), context: { a: null } }
-
-    expect(createPdp().decide(odd, { tenantId: TENANT, version: 1, text: ALL })).toMatchObject({
-      allowed: false,
-      reason: expect.stringMatching(
-        /^the request cannot be evaluated: .+`null`.+; access is denied$/,
-      ),
-    })
-  })
+  const odd = pdp.decide({ ...question(), context: { a: null } }, { ...custom, version: 3 })
+  expect(odd.allowed).toBe(false)
+  expect(odd.reason).toMatch(/^the request cannot be evaluated: .+`null`.+; access is denied$/)
 })
 
-describe('policies that stay parsed', () => {
-  const ask = (
-    pdp: ReturnType<typeof createPdp>,
-    tenantId: string,
-    version: number,
-    text: string,
-  ) => pdp.decide(question({ tenantId }), { tenantId, version, text }).allowed
-
-  test('are used in their new version at once, and in the old one when that comes back', () => {
-    const pdp = createPdp()
-
-    expect(ask(pdp, 'a', 1, ALL)).toBe(true)
-    expect(ask(pdp, 'a', 2, NOBODY)).toBe(false)
-    expect(ask(pdp, 'a', 1, ALL)).toBe(true)
-    expect(ask(pdp, 'a', 1, NOBODY)).toBe(false)
-  })
-
-  test('are never those of another tenant, under the same version and in a reused place', () => {
-    const pdp = createPdp({ mostSets: 3 })
-    const textOf = (n: number) => (n % 2 === 0 ? ALL : NOBODY)
-
-    for (let round = 0; round < 3; round++) {
-      for (let n = 0; n < 10; n++) expect(ask(pdp, `t${n}`, 1, textOf(n))).toBe(n % 2 === 0)
-      for (let n = 9; n >= 0; n--) expect(ask(pdp, `t${n}`, 1, textOf(n))).toBe(n % 2 === 0)
-    }
-  })
-
-  test('that cannot be read are read once, and again in a new version', () => {
-    const pdp = createPdp()
-
-    expect(ask(pdp, 'a', 1, 'permit (')).toBe(false)
-    expect(ask(pdp, 'a', 1, 'permit (')).toBe(false)
-    expect(ask(pdp, 'a', 2, ALL)).toBe(true)
-  })
+test('Cached policies are those of their tenant, version and text', () => {
+  const pdp = createPdp({ mostSets: 3 })
+  const isAllowed = (tenantId: string, version: number, text: string) =>
+    pdp.decide(question({ tenantId }), { tenantId, version, text }).allowed
+  for (const [version, text, expected] of [
+    [1, PERMIT, true],
+    [2, FORBID, false],
+    [1, PERMIT, true],
+    [1, FORBID, false],
+    [3, 'permit (', false],
+    [3, 'permit (', false],
+    [4, PERMIT, true],
+  ] as const)
+    expect(isAllowed('a', version, text)).toBe(expected)
+  for (const n of [0, 1, 2, 3, 4, 5, 4, 3, 2, 1, 0])
+    expect(isAllowed(`t${n}`, 1, n % 2 === 0 ? PERMIT : FORBID)).toBe(n % 2 === 0)
 })
 
-describe('the sets that an engine holds', () => {
-  const set = (tenantId: string, text = ALL) => ({
+test('A policy set stays parsed while there is room for sets and text', () => {
+  const cedar = startCedar()
+  const slots = new Map<string, number>()
+  let parsed = 0
+  const keep = (name: string, policies: Record<string, string>) => {
+    slots.set(name, Object.keys(policies).length)
+    parsed += slots.get(name) ?? 0
+    return cedar.keep(name, policies)
+  }
+  const setOf = (tenantId: string, text = PERMIT) => ({
     tenantId,
     policies: [{ name: 'p', effect: 'permit' as const, text, readsMetadata: false }],
   })
-  /** Counts what is parsed, and remembers what is under each name. */
-  function countingCedar() {
-    const cedar = startCedar()
-    const slots = new Map<string, number>()
-    let parsed = 0
-    return {
-      cedar: {
-        ...cedar,
-        keep: (name: string, policies: Record<string, string>) => {
-          const count = Object.keys(policies).length
-          parsed += count
-          slots.set(name, count)
-          return cedar.keep(name, policies)
-        },
-      },
-      parsed: () => parsed,
-      held: () => [...slots.values()].filter((count) => count > 0).length,
-      slots: () => slots.size,
-    }
+  const held = () => [...slots.values()].filter((count) => count > 0).length
+
+  const small = createPolicyCache({ mostSets: 2, mostText: 1000 })
+  const [a, b, c] = [setOf('a'), setOf('b'), setOf('c')]
+  const parsedAfter = (set: typeof a, generation = 0) => {
+    small.slotOf({ ...cedar, keep }, set, generation)
+    return parsed
   }
+  expect([a, b, a, b, a, c, a, b].map((set) => parsedAfter(set))).toEqual([1, 2, 2, 2, 2, 3, 3, 4])
+  expect([parsedAfter(b, 1), parsedAfter(b, 1)]).toEqual([5, 5])
 
-  test('are parsed once each, as long as there is room', () => {
-    const { cedar, parsed } = countingCedar()
-    const kept = createPolicyCache({ mostSets: 2, mostText: 1000 })
-    const [a, b, c] = [set('a'), set('b'), set('c')]
+  slots.clear()
+  const kept = createPolicyCache({ mostSets: 5, mostText: 4 * PERMIT.length })
+  for (let n = 0; n < 20; n++) kept.slotOf({ ...cedar, keep }, setOf(`t${n % 7}`), 0)
+  expect([kept.count(), held()]).toEqual([4, 4])
+  expect(slots.size).toBeLessThanOrEqual(5)
+  kept.slotOf({ ...cedar, keep }, setOf('large', PERMIT + ' '.repeat(1000)), 0)
+  expect([kept.count(), held()]).toEqual([1, 1])
+})
 
-    for (const each of [a, b, a, b, a]) kept.slotOf(cedar, each, 0)
-    expect(parsed()).toBe(2)
+test('A text is parsed once per version, unless many others came since', () => {
+  const engine = createEngine({ mostMemory: 64 * MB })
+  let runs = 0
+  const run: Engine['run'] = (work) => {
+    runs++
+    return engine.run(work)
+  }
+  const { check, parsedOf, giveUp } = createParsedPolicies({ drafts: { ...engine, run }, most: 2 })
+  const custom = (text: string, version = 1, tenantId = TENANT) => ({ tenantId, version, text })
+  /** Whether the engine runs during the work. */
+  const parses = (work: () => unknown) => {
+    const before = runs
+    work()
+    return runs > before
+  }
+  expect(parses(() => check(PERMIT))).toBe(true)
+  const result = parsedOf(custom(PERMIT))
+  expect(parses(() => [parsedOf(custom(PERMIT)), check(PERMIT)])).toBe(false)
+  expect(parsedOf(custom(PERMIT))).toBe(result)
+  expect(result).toEqual({ set: { tenantId: TENANT, policies: [...check(PERMIT)] } })
+  expect(parsedOf(custom(PERMIT, 2))).not.toBe(result)
+  expect(parsedOf(custom(FORBID, 2))).toMatchObject({ set: { policies: [{ effect: 'forbid' }] } })
 
-    kept.slotOf(cedar, c, 0)
-    kept.slotOf(cedar, a, 0)
-    expect(parsed()).toBe(3)
-    kept.slotOf(cedar, b, 0)
-    expect(parsed()).toBe(4)
-  })
+  const problem = refusalOf(() => check('permit ('))?.message
+  expect(problem).toBeString()
+  expect(parsedOf(custom('permit (', 3))).toEqual({ problem: `unusable ${problem}` })
+  expect(parses(() => parsedOf(custom('permit (', 3)))).toBe(false)
+  giveUp(custom(PERMIT, 4), 'too much')
+  expect(parsedOf(custom(PERMIT, 4))).toEqual({ problem: 'too much' })
+  expect(parsedOf(custom(PERMIT, 5))).toMatchObject({ set: { tenantId: TENANT } })
 
-  test('are no more than allowed, nor is their text, in a number of places that stays', () => {
-    const { cedar, held, slots } = countingCedar()
-    const kept = createPolicyCache({ mostSets: 5, mostText: 4 * ALL.length })
-
-    for (let n = 0; n < 100; n++) kept.slotOf(cedar, set(`t${n % 13}`), 0)
-
-    expect(kept.count()).toBe(4)
-    expect(held()).toBe(4)
-    expect(slots()).toBeLessThanOrEqual(5)
-
-    kept.slotOf(cedar, set('large', ALL + ' '.repeat(1000)), 0)
-    expect(kept.count()).toBe(1)
-    expect(held()).toBe(1)
-  })
-
-  test('are parsed anew by an engine that has taken the place of another', () => {
-    const { cedar, parsed } = countingCedar()
-    const kept = createPolicyCache({ mostSets: 2, mostText: 1000 })
-    const a = set('a')
-
-    kept.slotOf(cedar, a, 0)
-    kept.slotOf(cedar, a, 1)
-    kept.slotOf(cedar, a, 1)
-
-    expect(parsed()).toBe(2)
-  })
+  expect(parsedOf(custom(PERMIT, 1, 'b'))).toMatchObject({ set: { tenantId: 'b' } })
+  for (let n = 0; n < 16; n++) check(`${PERMIT} // ${n}`)
+  expect(parses(() => parsedOf(custom(PERMIT, 5)))).toBe(false)
+  parsedOf(custom(FORBID, 1, 'c'))
+  parsedOf(custom(FORBID, 1, 'd'))
+  expect(parses(() => parsedOf(custom(PERMIT, 5)))).toBe(true)
 })

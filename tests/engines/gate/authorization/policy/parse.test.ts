@@ -1,130 +1,87 @@
-import { describe, expect, test } from 'bun:test'
-import { check, refusalOf } from './support.ts'
+import { expect, test } from 'bun:test'
+import { check, permitWhen, refusal } from './support.ts'
 
-const policy = (condition: string, name?: string) =>
-  `${name === undefined ? '' : `@id(${JSON.stringify(name)}) `}permit (principal, action, resource) when { ${condition} };`
+const named = (name: string, condition = 'true') =>
+  `@id(${JSON.stringify(name)}) ${permitWhen(condition)}`
 
-const refusal = (text: string) => refusalOf(() => check(text))
+const lines = (...texts: string[]) => texts.join('\n')
+const refusals = (...texts: string[]) => refusal(lines(...texts)).split('\n')
 
-describe('a text of policies', () => {
-  test('is read as a list of them, in its own order and words', () => {
-    const texts = Array.from({ length: 12 }, (_, n) =>
-      policy(`context.n == ${n} // ü`.replace('// ü', '')),
-    )
-    texts[3] = '@id("night shift")\nforbid (\n  principal, // everybody\n  action,\n  resource\n);'
-    const policies = check(`// first\r\n${texts.join('\r\n')}\n// last`)
+test('A text is a list of policies, in its own order and words', () => {
+  const texts = Array.from({ length: 12 }, (_, n) => permitWhen(`context.n == ${n}`))
+  texts[3] = '@id("night shift")\nforbid (\n  principal, // everyone\n  action,\n  resource\n);'
+  const policies = check(`// ü\r\n${texts.join('\r\n')}\n// last`)
+  expect(policies.map(({ text }) => text)).toEqual(texts)
+  const names = texts.map((_, n) => (n === 3 ? 'night shift' : `policy ${n + 1}`))
+  expect(policies.map(({ name }) => name)).toEqual(names)
+  expect(policies.map(({ effect }) => effect).indexOf('forbid')).toBe(3)
+  for (const empty of ['', ' // nothing\n']) expect(check(empty)).toEqual([])
+})
 
-    expect(policies.map(({ text }) => text)).toEqual(texts)
-    expect(policies.map(({ name }) => name)).toEqual([
-      'policy 1',
-      'policy 2',
-      'policy 3',
-      'night shift',
-      ...Array.from({ length: 8 }, (_, n) => `policy ${n + 5}`),
-    ])
-    expect(policies.map(({ effect }) => effect).indexOf('forbid')).toBe(3)
-  })
+test('Mistakes are reported with line and column in characters, in the order of the text', () => {
+  const starts = refusals(
+    permitWhen(')'),
+    permitWhen('context.'),
+    '',
+    '  permit (principal, foo, action, resource) when { [1,,2] };',
+  )
+  expect(starts).toEqual([
+    expect.stringMatching(/^policies: line 1, column 45: unexpected token `\)`/),
+    expect.stringMatching(/^policies: line 2, column 54: unexpected token `}`, expected identif/),
+    expect.stringMatching(/^policies: line 4, column 55: unexpected token `,`/),
+  ])
+  expect(refusals(permitWhen('true'), ' permit (principal, action) when { foo };')).toEqual([
+    'policies: line 2, column 27: this policy is missing the `resource` variable in the scope',
+    expect.stringContaining('policies: line 2, column 36: invalid variable: foo'),
+  ])
+  expect(refusal(permitWhen('"日本😀" == )'))).toContain('line 1, column 54: unexpected token')
+})
 
-  test('may be empty', () => {
-    expect(check('')).toEqual([])
-    expect(check(' // nothing\n')).toEqual([])
-  })
+test('Reports are short: 20 mistakes, and no long quotes', () => {
+  const many = refusals(...Array(30).fill('permit (;'))
+  expect(many).toHaveLength(21)
+  expect(many.at(-1)).toMatch(/^policies: and \d+ more$/)
+  const long = refusal(permitWhen(`${'context'.repeat(1000)}.a`))
+  expect(long).toStartWith('policies: line 1, column 45: ')
+  expect(long.length).toBeLessThan(400)
+})
 
-  test('is refused with the line and the column of each mistake, the first one first', () => {
-    const text = [
-      'permit (principal, action, resource) when { ) };',
-      'permit (principal, action, resource) when { context. };',
-      '',
-      '  permit (principal, foo, action, resource) when { [1,,2] };',
-    ].join('\n')
+test('Names must be unique, visible and at most 100 characters long', () => {
+  expect(
+    refusals(
+      named('a'),
+      named('policy 4'),
+      `  ${named('a')}`,
+      permitWhen('true'),
+      named(' '),
+      `@id ${permitWhen('true')}`,
+      named('x'.repeat(101)),
+      `@id("a\\nb") ${permitWhen('true')}`,
+      named('x'.repeat(100)),
+      named('__proto__'),
+    ),
+  ).toEqual([
+    'policies: line 3, column 3: the name "a" is already used at line 1, column 1',
+    'policies: line 4, column 1: the name "policy 4" is already used at line 2, column 1',
+    'policies: line 5, column 1: @id must not be empty',
+    'policies: line 6, column 1: @id must not be empty',
+    'policies: line 7, column 1: @id must have at most 100 characters',
+    'policies: line 8, column 1: @id must not contain control characters',
+  ])
+  const inherited = ['__proto__', 'constructor', 'toString']
+  const found = check(inherited.map((name) => named(name)).join(''))
+  expect(found.map(({ name }) => name)).toEqual(inherited)
+})
 
-    expect(refusal(text).split('\n')).toEqual([
-      expect.stringMatching(/^policies: line 1, column 45: unexpected token `\)`/),
-      expect.stringMatching(
-        /^policies: line 2, column 54: unexpected token `}`, expected identifier$/,
-      ),
-      expect.stringMatching(/^policies: line 4, column 55: unexpected token `,`/),
-    ])
-  })
-
-  test('is refused for mistakes of meaning in the same way', () => {
-    expect(
-      refusal(`${policy('true')}\n permit (principal, action) when { foo };`).split('\n'),
-    ).toEqual([
-      'policies: line 2, column 27: this policy is missing the `resource` variable in the scope',
-      expect.stringContaining('policies: line 2, column 36: invalid variable: foo'),
-    ])
-  })
-
-  test('counts columns in characters, not in bytes', () => {
-    expect(refusal(`${policy('"日本😀" == )')}`)).toContain(
-      'line 1, column 54: unexpected token `)`',
-    )
-  })
-
-  test('is refused with twenty mistakes at most, and the number of the others', () => {
-    const lines = refusal('permit (;\n'.repeat(30)).split('\n')
-
-    expect(lines).toHaveLength(21)
-    expect(lines.at(-1)).toMatch(/^policies: and \d+ more$/)
-  })
-
-  test('is refused in few words, however long what is wrong is', () => {
-    const problem = refusal(policy(`${'context'.repeat(1000)}.a`))
-
-    expect(problem).toStartWith('policies: line 1, column 45: ')
-    expect(problem.length).toBeLessThan(400)
-  })
-
-  test('is refused when two policies have one name, an empty one, or one that shows badly', () => {
-    const text = [
-      policy('true', 'a'),
-      policy('true', 'policy 4'),
-      `  ${policy('true', 'a')}`,
-      policy('true'),
-      policy('true', ' '),
-      `@id ${policy('true')}`,
-      policy('true', 'x'.repeat(101)),
-      `@id("a\\nb") ${policy('true')}`,
-      policy('true', '__proto__'),
-      policy('true', 'constructor'),
-    ].join('\n')
-
-    expect(refusal(text).split('\n')).toEqual([
-      'policies: line 3, column 3: the name "a" is already used at line 1, column 1',
-      'policies: line 4, column 1: the name "policy 4" is already used at line 2, column 1',
-      'policies: line 5, column 1: @id must not be empty',
-      'policies: line 6, column 1: @id must not be empty',
-      'policies: line 7, column 1: @id must have at most 100 characters',
-      'policies: line 8, column 1: @id must not contain control characters',
-    ])
-  })
-
-  test('may use names that objects have of themselves', () => {
-    const names = ['__proto__', 'constructor', 'toString']
-    const text = names.map((name) => policy('true', name)).join('')
-
-    expect(check(text).map(({ name }) => name)).toEqual(names)
-  })
-
-  test('is refused with templates, at their place', () => {
-    expect(
-      refusal(`${policy('true')}\n\n permit (principal == ?principal, action, resource);`),
-    ).toBe(
-      'policies: line 3, column 2: templates with ?principal or ?resource are not supported; name the entity',
-    )
-  })
-
-  test('is refused beyond 250 policies and beyond 32 KB', () => {
-    const short = 'permit(principal,action,resource);'
-
-    expect(check(short.repeat(250))).toHaveLength(250)
-    expect(refusal(short.repeat(251))).toBe('policies: must be at most 250 policies')
-    expect(check(`//${'é'.repeat(16_383)}`)).toEqual([])
-    expect(refusal(`//${'é'.repeat(16_383)}x`)).toBe('policies: must be at most 32 KB')
-  })
-
-  test('is refused when it is not Unicode text', () => {
-    expect(refusal(policy('"\ud800" == ""'))).toBe('policies: must be valid Unicode')
-  })
+test('Templates, over 250 policies, over 32 KB and broken Unicode are refused', () => {
+  const short = 'permit(principal,action,resource);'
+  const template = '\n\n permit (principal == ?principal, action, resource);'
+  expect(refusal(permitWhen('true') + template)).toBe(
+    'policies: line 3, column 2: templates with ?principal or ?resource are not supported; name the entity',
+  )
+  expect(check(short.repeat(250))).toHaveLength(250)
+  expect(refusal(short.repeat(251))).toBe('policies: must be at most 250 policies')
+  expect(check(`//${'é'.repeat(16_383)}`)).toEqual([])
+  expect(refusal(`//${'é'.repeat(16_383)}x`)).toBe('policies: must be at most 32 KB')
+  expect(refusal(permitWhen('"\ud800" == ""'))).toBe('policies: must be valid Unicode')
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { parseHash } from '../../../../../src/engines/gate/credentials/passwords/index.ts'
 import { refusalOf, ruleOf } from '../../identities/documents/support.ts'
 
@@ -44,8 +44,8 @@ const VECTORS: Record<string, string[]> = {
   pleaseletmein: [
     '$scrypt$ln=14,r=8,p=1$U29kaXVtQ2hsb3JpZGU$cCO9yzr9c0hGHAbNgf046/2o+7qQT44+qbVD9lRdofLVQylVYT8Pz2LUlwUkKpr55h6F3A1lHkDfzwF7RVdYhw',
   ],
-  Password: [
-    '$pbkdf2-sha256$i=80000,l=64$TmFDbA$TdzY9guYviGDDO5e8icB+WQaRBjQTAQUrv8Ih2s0q1ah1CWhIlgzVJrbhBtRybMXaicr3ruh0HhHj2Kzl/M8jQ',
+  passwd: [
+    '$pbkdf2-sha256$i=1,l=64$c2FsdA$VawEblbjCJ/sFpHCJUS2BflBhSFt3gRl5oudV8INrLxJypzM8Xm2RZkWZLOdd+8xfHG4RbHjC9UJESBB06GXgw',
   ],
 }
 const ROWS = Object.entries(VECTORS).flatMap(([password, hashes]) =>
@@ -55,8 +55,7 @@ const ROWS = Object.entries(VECTORS).flatMap(([password, hashes]) =>
 test.each(ROWS)('%s verifies its password, and no other', async (hash, password) => {
   const { matches } = parseHash(hash)
   expect(await matches(password)).toBe(true)
-  for (const wrong of [`${password} `, password.slice(1), password.toUpperCase(), 'x'])
-    if (wrong !== password) expect(await matches(wrong)).toBe(false)
+  for (const wrong of [`${password} `, password.slice(1)]) expect(await matches(wrong)).toBe(false)
 
   const last = hash.replace(/=*$/, '').length - 2
   const other = hash[last] === 'A' ? 'B' : 'A'
@@ -64,94 +63,77 @@ test.each(ROWS)('%s verifies its password, and no other', async (hash, password)
   expect(await parseHash(changed).matches(password)).toBe(false)
 })
 
+const bytes = (count: number) => Buffer.alloc(count, 0xfb).toString('base64').replace(/=+$/, '')
+const SALT = bytes(16)
+const HASH = bytes(32)
+
+/** The broken rule of the field for imported hashes. */
+function refusal(hash: string): string | undefined {
+  const broken = ruleOf(() => parseHash(hash))
+  if (broken) expect(broken).toStartWith('credentials.password.config.hashed_password ')
+  return broken?.split(' ').at(-1)
+}
+
 test.each([
-  `$argon2id$v=19$m=65536,t=2,p=1$${'AAAA'.repeat(4)}$${'AAAA'.repeat(8)}`,
+  `$argon2id$v=19$m=32768,t=2,p=1$${SALT}$${HASH}`,
   `$2b$10$${'.'.repeat(53)}`,
-  `$scrypt$ln=15,r=8,p=1$${'AAAA'.repeat(4)}$${'AAAA'.repeat(8)}`,
-  `$pbkdf2-sha256$i=400000$${'AAAA'.repeat(4)}$${'AAAA'.repeat(8)}`,
+  `$scrypt$ln=14,r=8,p=1$${SALT}$${HASH}`,
+  `$pbkdf2-sha256$i=200000$${SALT}$${HASH}`,
 ])('The event loop keeps running while %s is verified', async (hash) => {
-  let turns = 0
-  let isDone = false
+  let [turns, isDone] = [0, false]
   const turn = () => {
     turns++
     if (!isDone) setImmediate(turn)
   }
   setImmediate(turn)
-
   await parseHash(hash).matches('password')
-
   isDone = true
-  expect(turns).toBeGreaterThan(10)
+  expect(turns).toBeGreaterThan(2)
 })
 
-describe('A password of more than 72 bytes', () => {
-  /** Made with libxcrypt. */
-  const LONG = '$2b$04$abcdefghijklmnopqrstuuyU1XQQGeNDjIRun9SWFEi7CEvZMWE5O'
-  const SPLIT = '$2b$04$abcdefghijklmnopqrstuuoVx8RufeJl2sf6nnK3ltb8OHjZZZsny'
+test('bcrypt verifies the first 72 bytes of a password, other formats all', async () => {
   const long = `${'é'.repeat(30)}tail-past-72-bytes-xyz`
-
-  test('verifies with bcrypt by its first 72 bytes', async () => {
-    expect(await parseHash(LONG).matches(long)).toBe(true)
-    expect(await parseHash(LONG).matches(`${long} and more`)).toBe(true)
-    expect(await parseHash(LONG).matches(`e${long}`)).toBe(false)
-  })
-
-  test('can have a character across that limit', async () => {
-    expect(await parseHash(SPLIT).matches(`${'a'.repeat(71)}ébc`)).toBe(true)
-    expect(await parseHash(SPLIT).matches(`${'a'.repeat(71)}bc`)).toBe(false)
-  })
-
-  test('counts completely in other formats', async () => {
-    const options = { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 } as const
-    const { matches } = parseHash(await Bun.password.hash(long, options))
-    expect(await matches(long)).toBe(true)
-    expect(await matches(`${long}!`)).toBe(false)
-  })
+  // Made with libxcrypt.
+  const whole = parseHash('$2b$04$abcdefghijklmnopqrstuuyU1XQQGeNDjIRun9SWFEi7CEvZMWE5O')
+  const split = parseHash('$2b$04$abcdefghijklmnopqrstuuoVx8RufeJl2sf6nnK3ltb8OHjZZZsny')
+  const other = parseHash(await Bun.password.hash(long, CHEAP))
+  for (const [hash, password, isRight] of [
+    [whole, long, true],
+    [whole, `${long} and more`, true],
+    [whole, `e${long}`, false],
+    [split, `${'a'.repeat(71)}ébc`, true],
+    [split, `${'a'.repeat(71)}bc`, false],
+    [other, long, true],
+    [other, `${long}!`, false],
+  ] as const)
+    expect(await hash.matches(password)).toBe(isRight)
 })
 
-test('Passwords are compared as typed, not normalized', async () => {
-  const composed = 'caf\u00e9'
-  const options = { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 } as const
-  const { matches } = parseHash(await Bun.password.hash(composed, options))
-  expect(await matches(composed)).toBe(true)
-  expect(await matches(composed.normalize('NFD'))).toBe(false)
-})
+const CHEAP = { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 } as const
 
-test('A NUL does not end a password', async () => {
-  const options = [
-    { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 },
-    { algorithm: 'bcrypt', cost: 4 },
-  ] as const
-  for (const option of options) {
-    const { matches } = parseHash(await Bun.password.hash('one\0two', option))
-    expect(await matches('one\0two')).toBe(true)
-    expect(await matches('one\0three')).toBe(false)
-    expect(await matches('one')).toBe(false)
-  }
+test('Passwords are compared as typed: not normalized, and not cut at a NUL', async () => {
+  for (const options of [CHEAP, { algorithm: 'bcrypt', cost: 4 } as const])
+    for (const [password, other] of [
+      ['caf\u00e9', 'cafe\u0301'],
+      ['one\0two', 'one\0three'],
+      ['one\0two', 'one'],
+    ] as const) {
+      const { matches } = parseHash(await Bun.password.hash(password, options))
+      expect([await matches(password), await matches(other)]).toEqual([true, false])
+    }
 })
-
-const bytes = (count: number) => Buffer.alloc(count, 0xfb).toString('base64').replace(/=+$/, '')
-const SALT = bytes(16)
-const HASH = bytes(32)
 
 test.each([
   `$argon2id$v=19$m=1048576,t=10,p=16$${bytes(128)}$${bytes(128)}`,
-  `$argon2id$v=19$m=8,t=1,p=1$${bytes(8)}$${bytes(16)}`,
   `$argon2i$v=19$m=128,t=1,p=16$${SALT}$${HASH}`,
-  `$2b$04$${'.'.repeat(53)}`,
   `$2b$16$${'.'.repeat(53)}`,
   `$scrypt$ln=17,r=8,p=10$${bytes(128)}$${bytes(128)}`,
-  `$scrypt$ln=1,r=1,p=1$${bytes(4)}$${bytes(16)}`,
   `$scrypt$ln=131072,r=8,p=10$${SALT}$${HASH}`,
-  `$scrypt$ln=32,r=1,p=1$${SALT}$${HASH}`,
   `$pbkdf2-sha256$i=10000000,l=32$${bytes(128)}$${HASH}`,
-  `$pbkdf2-sha256$i=1,l=16$${bytes(4)}$${bytes(16)}`,
   `$pbkdf2-sha256$i=2500000,l=128$${SALT}$${bytes(128)}`,
   `$pbkdf2-sha512$10000000$${SALT}$${bytes(64)}`,
   `pbkdf2_sha256$10000000$salt$${HASH}=`,
-])('%s is at the limits of cost and length', (hash) => {
-  expect(refusal(hash)).toBeUndefined()
-})
+])('%s is at the limits of cost and length', (hash) => expect(refusal(hash)).toBeUndefined())
 
 test.each([
   `$argon2id$v=19$m=8,t=1,p=1$${bytes(8)}$${bytes(16)}`,
@@ -160,73 +142,43 @@ test.each([
   `$2b$04$${'.'.repeat(53)}`,
   `$scrypt$ln=1,r=1,p=1$${bytes(4)}$${bytes(16)}`,
   `$scrypt$ln=32,r=8,p=10$${bytes(128)}$${bytes(128)}`,
-  `$scrypt$ln=17,r=8,p=1$${SALT}$${HASH}`,
   `$pbkdf2-sha1$i=1$${bytes(128)}$${bytes(128)}`,
   `$pbkdf2-sha512$1$${bytes(4)}$${bytes(16)}`,
+  `$pbkdf2-sha256$i=1,l=16$${bytes(4)}$${bytes(16)}`,
 ])('%s can be verified', async (hash) => {
   expect(await parseHash(hash).matches('password')).toBe(false)
 })
 
+const argon2 = (costs: string) => `$argon2id$${costs}$${SALT}$${HASH}`
+const bcrypt = (rest: string) => `$2b$${rest}`
+const scrypt = (costs: string) => `$scrypt$${costs}$${SALT}$${HASH}`
+const pbkdf2 = (costs: string) => `$pbkdf2-sha256$${costs}$${SALT}$${HASH}`
+const dots = (count: number) => '.'.repeat(count)
+
 test.each([
-  '',
-  'hunter2',
-  '$1$saltsalt$qjXMvbEw8oaL.CzflDtaK/',
-  'a'.repeat(64),
-  `$argon2d$v=19$m=64,t=1,p=1$${SALT}$${HASH}`,
-  `$2x$10$${'.'.repeat(53)}`,
-  ` $2b$10$${'.'.repeat(53)}`,
-  `$2b$10$${'.'.repeat(53)}\n`,
-  `$scrypt$${'a'.repeat(1e6)}`,
-  `$argon2i$m=64,t=1,p=1$${SALT}$${HASH}`,
-  `$argon2i$v=16$m=64,t=1,p=1$${SALT}$${HASH}`,
-  `$argon2id$v=19$t=1,m=64,p=1$${SALT}$${HASH}`,
-  `$argon2id$v=19$m=64,t=1,p=1,keyid=a$${SALT}$${HASH}`,
-  `$argon2id$v=19$m=64,t=1,p=1$${SALT}`,
-  `$argon2id$v=19$m=64,t=1,p=1$${SALT}$${HASH}$`,
-  `$argon2id$v=19$m=1048577,t=1,p=1$${SALT}$${HASH}`,
-  `$argon2id$v=19$m=31,t=1,p=4$${SALT}$${HASH}`,
-  `$argon2id$v=19$m=64,t=11,p=1$${SALT}$${HASH}`,
-  `$argon2id$v=19$m=64,t=0,p=1$${SALT}$${HASH}`,
-  `$argon2id$v=19$m=999,t=1,p=17$${SALT}$${HASH}`,
-  `$argon2id$v=19$m=64,t=1,p=0$${SALT}$${HASH}`,
-  `$argon2id$v=19$m=064,t=1,p=1$${SALT}$${HASH}`,
-  `$argon2id$v=19$m=${'9'.repeat(99)},t=1,p=1$${SALT}$${HASH}`,
+  ...['', 'hunter2', '$1$saltsalt$qjXMvbEw8oaL.CzflDtaK/', 'a'.repeat(64)],
+  ...[`$argon2d$v=19$m=64,t=1,p=1$${SALT}$${HASH}`, `$argon2i$m=64,t=1,p=1$${SALT}$${HASH}`],
+  ...['v=16$m=64,t=1,p=1', 'v=19$t=1,m=64,p=1', 'v=19$m=64,t=1,p=1,keyid=a'].map(argon2),
+  ...['v=19$m=1048577,t=1,p=1', 'v=19$m=31,t=1,p=4', 'v=19$m=64,t=11,p=1'].map(argon2),
+  ...['v=19$m=64,t=0,p=1', 'v=19$m=999,t=1,p=17', 'v=19$m=64,t=1,p=0'].map(argon2),
+  ...['v=19$m=064,t=1,p=1', `v=19$m=${'9'.repeat(99)},t=1,p=1`].map(argon2),
+  ...[`$argon2id$v=19$m=64,t=1,p=1$${SALT}`, `${argon2('v=19$m=64,t=1,p=1')}$`],
   `$argon2id$v=19$m=64,t=1,p=1$${bytes(7)}$${HASH}`,
-  `$2b$10$${'.'.repeat(52)}`,
-  `$2b$10$${'.'.repeat(54)}`,
-  `$2b$9$${'.'.repeat(53)}`,
-  `$2b$10$${'.'.repeat(52)}+`,
-  `$2b$10$_${'.'.repeat(52)}`,
-  `$2b$10$${'.'.repeat(21)}/${'.'.repeat(31)}`,
-  `$2b$10$${'.'.repeat(52)}/`,
-  `$2b$03$${'.'.repeat(53)}`,
-  `$2b$00$${'.'.repeat(53)}`,
-  `$2b$17$${'.'.repeat(53)}`,
-  `$scrypt$N=16,r=8,p=1$${SALT}$${HASH}`,
-  `$scrypt$ln=14,r=8,p=1$${SALT}`,
-  `$scrypt$ln=18,r=8,p=1$${SALT}$${HASH}`,
-  `$scrypt$ln=31,r=8,p=1$${SALT}$${HASH}`,
-  `$scrypt$ln=0,r=8,p=1$${SALT}$${HASH}`,
-  `$scrypt$ln=262144,r=8,p=1$${SALT}$${HASH}`,
-  `$scrypt$ln=16385,r=8,p=1$${SALT}$${HASH}`,
-  `$scrypt$ln=14,r=9,p=1$${SALT}$${HASH}`,
-  `$scrypt$ln=14,r=0,p=1$${SALT}$${HASH}`,
-  `$scrypt$ln=14,r=8,p=11$${SALT}$${HASH}`,
-  `$scrypt$ln=14,r=8,p=0$${SALT}$${HASH}`,
+  ...[`$2x$10$${dots(53)}`, ` $2b$10$${dots(53)}`, `$2b$10$${dots(53)}\n`, `$2b$9$${dots(53)}`],
+  ...[`10$${dots(52)}`, `10$${dots(54)}`, `10$${dots(52)}+`, `10$_${dots(52)}`].map(bcrypt),
+  ...[`10$${dots(21)}/${dots(31)}`, `10$${dots(52)}/`].map(bcrypt),
+  ...[`03$${dots(53)}`, `00$${dots(53)}`, `17$${dots(53)}`].map(bcrypt),
+  ...[`$scrypt$${'a'.repeat(1e6)}`, `$scrypt$ln=14,r=8,p=1$${SALT}`, scrypt('N=16,r=8,p=1')],
+  ...['ln=18,r=8,p=1', 'ln=31,r=8,p=1', 'ln=0,r=8,p=1', 'ln=262144,r=8,p=1'].map(scrypt),
+  ...['ln=16385,r=8,p=1', 'ln=14,r=9,p=1', 'ln=14,r=0,p=1'].map(scrypt),
+  ...['ln=14,r=8,p=11', 'ln=14,r=8,p=0'].map(scrypt),
+  ...['I=1000', 'many', 'i=1000,l=31', 'i=0,l=32', 'i=10000001,l=32'].map(pbkdf2),
   `$pbkdf2-md5$i=1000,l=16$${SALT}$${bytes(16)}`,
-  `$pbkdf2-sha256$I=1000$${SALT}$${HASH}`,
   `$pbkdf2-sha256$i=1000,l=32$${SALT}`,
-  `$pbkdf2-sha256$many$${SALT}$${HASH}`,
-  `$pbkdf2-sha256$i=1000,l=31$${SALT}$${HASH}`,
-  `$pbkdf2-sha256$i=0,l=32$${SALT}$${HASH}`,
-  `$pbkdf2-sha256$i=10000001,l=32$${SALT}$${HASH}`,
   `$pbkdf2-sha256$i=2500001,l=128$${SALT}$${bytes(128)}`,
-  `$pbkdf2$0$${SALT}$${bytes(20)}`,
-  `$pbkdf2$10$a_b_$${bytes(20)}`,
-  `pbkdf2_md5$10$salt$${bytes(16)}`,
-  `pbkdf2_sha256$10000001$salt$${HASH}`,
-  `pbkdf2_sha256$10$abc$${HASH}`,
-  `pbkdf2_sha256$10$$${HASH}`,
+  ...[`$pbkdf2$0$${SALT}$${bytes(20)}`, `$pbkdf2$10$a_b_$${bytes(20)}`],
+  ...[`pbkdf2_md5$10$salt$${bytes(16)}`, `pbkdf2_sha256$10000001$salt$${HASH}`],
+  ...[`pbkdf2_sha256$10$abc$${HASH}`, `pbkdf2_sha256$10$$${HASH}`],
 ])('%j is refused', (hash) => expect(refusal(hash)).toBeString())
 
 test.each([
@@ -261,10 +213,3 @@ test('Neither salt nor hash is repeated in an error', () => {
     expect(message).not.toContain(HASH.slice(0, 8))
   }
 })
-
-/** The broken rule of the field for imported hashes. */
-function refusal(hash: string): string | undefined {
-  const broken = ruleOf(() => parseHash(hash))
-  if (broken) expect(broken).toStartWith('credentials.password.config.hashed_password ')
-  return broken?.split(' ').at(-1)
-}

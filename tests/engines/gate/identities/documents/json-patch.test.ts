@@ -13,295 +13,204 @@ import { frozen, nested, refusalOf, ruleOf } from './support.ts'
 
 const RULES: PatchRules = {
   refusal: ([first]) => (first === 'secret' ? 'secrets stay' : undefined),
-  mostOperations: 200,
-  mostBytes: 65_536,
-  mostLevels: 64,
+  ...{ mostOperations: 200, mostBytes: 65_536, mostLevels: 64 },
 }
 
-const patched = (document: JsonObject, operations: unknown[], rules = RULES) =>
-  applyJsonPatch(frozen(document), frozen(operations), rules)
-
-const broken = (document: JsonObject, operation: unknown, rules = RULES) =>
-  ruleOf(() => patched(document, [operation], rules))
+const add = (path: unknown, value: unknown) => ({ op: 'add', path, value })
+const replace = (path: unknown, value: unknown) => ({ op: 'replace', path, value })
+const remove = (path: unknown) => ({ op: 'remove', path })
+const check = (path: unknown, value: unknown) => ({ op: 'test', path, value })
+const move = (from: unknown, path: unknown) => ({ op: 'move', from, path })
+const copy = (from: unknown, path: unknown) => ({ op: 'copy', from, path })
 
 /** Every operation with the pointer in every position. */
 const everywhere = (pointer: string, other = '/a') => [
-  ...['add', 'remove', 'replace', 'test'].map((op) => ({ op, path: pointer, value: 1 })),
-  ...['move', 'copy'].map((op) => ({ op, path: pointer, from: other })),
-  ...['move', 'copy'].map((op) => ({ op, path: '/x', from: pointer })),
+  ...[add(pointer, 1), remove(pointer), replace(pointer, 1), check(pointer, 1)],
+  ...[move(other, pointer), copy(other, pointer), move(pointer, '/x'), copy(pointer, '/x')],
 ]
 
-// Ordinary operations are in json-patch-suite.test.ts and json-patch-random.test.ts.
+const patched = (document: JsonObject, operations: unknown[], rules = RULES) =>
+  applyJsonPatch(frozen(document), frozen(operations), rules)
+const broken = (document: JsonObject, operation: unknown, rules = RULES) =>
+  ruleOf(() => patched(document, [operation], rules))
+
+// Ordinary operations are in json-patch-suite.test.ts.
 test.each<[JsonObject, object, JsonObject]>([
-  [{ a: 1 }, { op: 'remove', path: '/a', value: { b: Number.POSITIVE_INFINITY } }, {}],
-  [{}, { op: 'add', path: '/b', value: 1, from: 7, xyz: 2 }, { b: 1 }],
-  [{ a: { x: 1 } }, { op: 'move', from: '/a/x', path: '/a' }, { a: 1 }],
-  [{ a: 1 }, { op: 'move', from: '/a', path: '/a' }, { a: 1 }],
-  [{ a: {}, ab: {} }, { op: 'move', from: '/a', path: '/ab/a' }, { ab: { a: {} } }],
-  [
-    { a: [0, { b: 1 }, {}] },
-    { op: 'move', from: '/a/0', path: '/a/1/x' },
-    { a: [{ b: 1 }, { x: 0 }] },
-  ],
-  [{ a: { b: 1 } }, { op: 'copy', from: '/a', path: '/a/c' }, { a: { b: 1, c: { b: 1 } } }],
-  [{ a: { '01': 1 } }, { op: 'move', from: '/a/01', path: '/a/1e0' }, { a: { '1e0': 1 } }],
-  [{ a: { '-': 2 } }, { op: 'remove', path: '/a/-' }, { a: {} }],
+  [{ a: 1 }, { ...remove('/a'), value: { b: Number.POSITIVE_INFINITY } }, {}],
+  [{}, { ...add('/b', 1), from: 7, xyz: 2 }, { b: 1 }],
+  [{ a: { x: 1 } }, move('/a/x', '/a'), { a: 1 }],
+  [{ a: 1 }, move('/a', '/a'), { a: 1 }],
+  [{ a: {}, ab: {} }, move('/a', '/ab/a'), { ab: { a: {} } }],
+  [{ a: [0, { b: 1 }, {}] }, move('/a/0', '/a/1/x'), { a: [{ b: 1 }, { x: 0 }] }],
+  [{ a: { b: 1 } }, copy('/a', '/a/c'), { a: { b: 1, c: { b: 1 } } }],
+  [{ a: { '01': 1 } }, move('/a/01', '/a/1e0'), { a: { '1e0': 1 } }],
+  [{ a: { '-': 2 } }, remove('/a/-'), { a: {} }],
 ])('%j after %j', (before, operation, after) => {
   expect(patched(before, [operation])).toEqual(after)
 })
 
-test('A replaced member keeps its position', () => {
-  const document = patched({ a: 1, b: 2 }, [{ op: 'replace', path: '/a', value: 3 }])
-  expect(JSON.stringify(document)).toBe('{"a":3,"b":2}')
+test('A replaced member keeps its position, and a copy is independent of its source', () => {
+  const replaced = patched({ a: 1, b: 2 }, [replace('/a', 3)])
+  expect(JSON.stringify(replaced)).toBe('{"a":3,"b":2}')
+  const copied = patched({ a: [1] }, [copy('/a', '/c'), add('/c/-', 2), add('/a/-', 3)])
+  expect(copied).toEqual({ a: [1, 3], c: [1, 2] })
 })
 
-test('A copy is independent of its source', () => {
-  const operations = [
-    { op: 'copy', from: '/a', path: '/c' },
-    { op: 'add', path: '/c/-', value: 2 },
-    { op: 'add', path: '/a/-', value: 3 },
-  ]
-  expect(patched({ a: [1] }, operations)).toEqual({ a: [1, 3], c: [1, 2] })
-})
+const PROTO = JSON.parse('{"__proto__":1}')
+const LARGE_INDEX = `/a/${'9'.repeat(400)}`
 
-describe('An operation is refused', () => {
+test.each<[string, ...unknown[]]>([
+  ['type', null, [], 'remove', add('/a/0/x', 1), add('/t/x', 1)],
+  ['op choice', {}, { ...add('/a', 1), op: 'Add' }, { op: 'toString', path: '/a' }],
+  ['op choice', { ...add('/a', 1), op: ['add'] }],
+  ['path required', { op: 'remove' }, remove(['a'])],
+  ['path format', remove('a'), remove('#/a'), remove('/a~2')],
+  ['from required', { op: 'copy', path: '/a' }, move(1, '/a')],
+  ['from format', copy('b', '/a')],
+  ['value required', ...['add', 'replace', 'test'].map((op) => ({ op, path: '/n' }))],
+  ['value range', add('/a', 1e300)],
+  ['value.0.__proto__ reserved', add('/x', [PROTO])],
+  ['value.__proto__ reserved', check('/x', PROTO)],
+  ['unknown', add('/x/y/z', 1), move('/x', '/x'), check('/x', null), remove(LARGE_INDEX)],
+  ['range', add('/a/-/x', 1), move('/a/0', '/a/2'), copy('/b', '/a/3'), add(LARGE_INDEX, 0)],
+  ['not_allowed', move('/b', '/b/c/x'), move('/b', '/b/x')],
+  ['mismatch', check('/b', { c: '1' }), check('/n', {})],
+])('The rule "%s" refuses %j', (rule, ...operations) => {
   const document = { a: [1, 2], b: { c: 1 }, t: 'text', n: null }
+  for (const operation of operations)
+    expect([operation, broken(document, operation)]).toEqual([operation, rule])
+})
 
-  test.each<[unknown, string]>([
-    [null, 'type'],
-    [[], 'type'],
-    ['remove', 'type'],
-    [{}, 'op choice'],
-    [{ op: 'Add', path: '/a', value: 1 }, 'op choice'],
-    [{ op: 'toString', path: '/a' }, 'op choice'],
-    [{ op: ['add'], path: '/a', value: 1 }, 'op choice'],
-    [{ op: 'remove' }, 'path required'],
-    [{ op: 'remove', path: ['a'] }, 'path required'],
-    [{ op: 'remove', path: 'a' }, 'path format'],
-    [{ op: 'remove', path: '#/a' }, 'path format'],
-    [{ op: 'remove', path: '/a~2' }, 'path format'],
-    [{ op: 'copy', path: '/a' }, 'from required'],
-    [{ op: 'move', path: '/a', from: 1 }, 'from required'],
-    [{ op: 'copy', path: '/a', from: 'b' }, 'from format'],
-    [{ op: 'add', path: '/a' }, 'value required'],
-    [{ op: 'replace', path: '/a' }, 'value required'],
-    [{ op: 'test', path: '/n' }, 'value required'],
-    [{ op: 'add', path: '/a', value: 1e300 }, 'value range'],
-    [
-      JSON.parse('{"op":"add","path":"/x","value":[{"__proto__":1}]}'),
-      'value.0.__proto__ reserved',
-    ],
-    [JSON.parse('{"op":"test","path":"/x","value":{"__proto__":1}}'), 'value.__proto__ reserved'],
-    [{ op: 'add', path: '/x/y/z', value: 1 }, 'unknown'],
-    [{ op: 'add', path: '/a/0/x', value: 1 }, 'type'],
-    [{ op: 'add', path: '/a/-/x', value: 1 }, 'range'],
-    [{ op: 'add', path: '/t/x', value: 1 }, 'type'],
-    [{ op: 'move', path: '/x', from: '/x' }, 'unknown'],
-    [{ op: 'move', path: '/a/2', from: '/a/0' }, 'range'],
-    [{ op: 'move', path: '/b/c/x', from: '/b' }, 'not_allowed'],
-    [{ op: 'move', path: '/b/x', from: '/b' }, 'not_allowed'],
-    [{ op: 'copy', path: '/a/3', from: '/b' }, 'range'],
-    [{ op: 'test', path: '/b', value: { c: '1' } }, 'mismatch'],
-    [{ op: 'test', path: '/n', value: {} }, 'mismatch'],
-    [{ op: 'test', path: '/x', value: null }, 'unknown'],
-    [{ op: 'add', path: `/a/${'9'.repeat(400)}`, value: 0 }, 'range'],
-    [{ op: 'remove', path: `/a/${'9'.repeat(400)}` }, 'unknown'],
-  ])('%j: %s', (operation, rule) => expect(broken(document, operation)).toBe(rule))
+test('A place that does not exist is refused, and a bad array index', () => {
+  const document = { a: [1, 2], b: { c: 1 }, t: 'text', n: null }
+  for (const path of ['/x', '/a/2', '/a/-', '/a/0/x', '/t/0', '/n/x'])
+    for (const one of [remove(path), replace(path, 1), check(path, 1), copy(path, '/y')])
+      expect(broken(document, one)).toBeString()
+  for (const token of ['00', '01', '+1', '-1', '1.0', '1e0', ' 1', '', 'x', '0x1', '١', 'length'])
+    for (const operation of everywhere(`/a/${token}`, '/b'))
+      expect(broken(document, operation)).toBe('range')
+})
 
-  test.each(['/x', '/a/2', '/a/-', '/a/0/x', '/t/0', '/n/x'])('where %s does not exist', (path) => {
-    for (const operation of [
-      { op: 'remove', path },
-      { op: 'replace', path, value: 1 },
-      { op: 'test', path, value: 1 },
-      { op: 'copy', path: '/y', from: path },
-    ])
-      expect(broken(document, operation)).toBeString()
-  })
-
-  test.each(['00', '01', '+1', '-1', '1.0', '1e0', ' 1', '', 'x', '0x1', '١', 'length'])(
-    'for the array index "%s"',
-    (token) => {
-      for (const operation of everywhere(`/a/${token}`, '/b'))
-        expect(broken(document, operation)).toBe('range')
-    },
-  )
-
-  test.each(['/secret', '/secret/a'])('for %s, which the rules exclude', (path) => {
+test('A path or source that the rules exclude is refused', () => {
+  for (const path of ['/secret', '/secret/a'])
     for (const operation of everywhere(path))
       expect(broken({ a: 1, secret: { a: 1 } }, operation)).toBe('not_allowed')
-  })
-
-  test('for a move whose source the rules exclude', () => {
-    const seen: string[][] = []
-    const refusal: PatchRules['refusal'] = (tokens) => void seen.push([...tokens])
-    broken({}, { op: 'copy', from: '/a~1b/~01', path: '/c~0d/' }, { ...RULES, refusal })
-    expect(seen).toEqual([
-      ['c~d', ''],
-      ['a/b', '~1'],
-    ])
-  })
-
-  test('with a message of limited length', () => {
-    const path = `/${'a'.repeat(100_000)}`
-    const refusal = refusalOf(() => patched({}, [{ op: 'move', path, from: path }]))
-    expect(refusal?.message.length).toBeLessThan(700)
-  })
+  const seen: string[][] = []
+  const refusal: PatchRules['refusal'] = (tokens) => void seen.push([...tokens])
+  broken({}, copy('/a~1b/~01', '/c~0d/'), { ...RULES, refusal })
+  expect(seen).toEqual([
+    ['c~d', ''],
+    ['a/b', '~1'],
+  ])
 })
 
-test('The error names the first failed operation by its index', () => {
-  const operations = [
-    { op: 'add', path: '/b', value: 1 },
-    { op: 'move', from: '/b', path: '/c' },
-    { op: 'remove', path: '/b' },
-    { op: 'spam' },
-  ]
+test('The error names the first failed operation by its index, at limited length', () => {
+  const operations = [add('/b', 1), move('/b', '/c'), remove('/b'), { op: 'spam' }]
   expect(refusalOf(() => patched({}, operations))?.message).toStartWith('operation 2 (remove /b): ')
+  const unknown = refusalOf(() => patched({}, [copy('/a', '/b')]))?.message
+  expect(unknown).toStartWith('operation 0 (copy /b from /a): ')
+  const path = `/${'a'.repeat(100_000)}`
+  expect(refusalOf(() => patched({}, [move(path, path)]))?.message.length).toBeLessThan(700)
 })
 
-test('A patch is a list of up to 200 operations', () => {
-  const tests = (count: number) => Array(count).fill({ op: 'test', path: '/a', value: 1 })
-  expect(ruleOf(() => patched({ a: 1 }, tests(0)))).toBeUndefined()
-  expect(ruleOf(() => patched({ a: 1 }, tests(200)))).toBeUndefined()
+test('A patch is a list of up to 200 operations, and changes nothing of its input', () => {
+  const tests = (count: number) => Array(count).fill(check('/a', 1))
+  for (const count of [0, 200]) expect(patched({ a: 1 }, tests(count))).toEqual({ a: 1 })
   for (const body of [tests(201), null, {}, 'x', { length: 1, 0: {} }])
     expect(ruleOf(() => applyJsonPatch({ a: 1 }, body, RULES))).toBe('body type')
-})
-
-test('A patch changes neither its input nor shares values with it', () => {
   const source = { a: { b: [1] } }
-  const operations = [{ op: 'add', path: '/c', value: { d: [2] } }]
+  const value = { d: [2] }
   // biome-ignore lint/suspicious/noExplicitAny: the result has the members added above
-  const result = applyJsonPatch(source, operations, RULES) as any
+  const result = applyJsonPatch(source, [add('/c', value)], RULES) as any
   result.a.b.push(9)
   result.c.d.push(9)
-  expect(source).toEqual({ a: { b: [1] } })
-  expect(operations[0]?.value).toEqual({ d: [2] })
+  expect([source, value]).toEqual([{ a: { b: [1] } }, { d: [2] }])
 })
 
-describe('Prototypes', () => {
-  test('__proto__ is refused as a name, in every position', () => {
-    for (const pointer of ['/__proto__', '/a/__proto__', '/a/__proto__/x', '/__proto__/toString'])
-      for (const operation of everywhere(pointer))
-        expect(broken({ a: {} }, operation)).toBe('not_allowed')
-  })
-
-  test('Inherited members can be neither read nor changed', () => {
-    for (const name of ['constructor', 'toString', '__defineGetter__', 'at'])
-      for (const outer of ['', '/a', '/b', '/c'])
-        for (const operation of [
-          ...everywhere(`${outer}/${name}`).filter(
-            ({ op, path }) => op !== 'add' && path !== `${outer}/${name}`,
-          ),
-          { op: 'remove', path: `${outer}/${name}` },
-          { op: 'replace', path: `${outer}/${name}`, value: 1 },
-          { op: 'add', path: `${outer}/${name}/prototype`, value: 1 },
-        ])
-          expect(broken({ a: {}, b: [], c: 'text' }, operation)).toBeString()
-  })
-
-  test('An own member may have an inherited name', () => {
-    const document = patched({ a: { constructor: 1 }, toString: 2 } as unknown as JsonObject, [
-      { op: 'copy', from: '/a/constructor', path: '/prototype' },
-      { op: 'add', path: '/a/constructor', value: { prototype: {} } },
-      { op: 'add', path: '/a/constructor/prototype/x', value: 3 },
-      { op: 'move', from: '/toString', path: '/hasOwnProperty' },
-    ])
-    expect(JSON.stringify(document)).toBe(
-      '{"a":{"constructor":{"prototype":{"x":3}}},"prototype":1,"hasOwnProperty":2}',
-    )
-    expect(({} as Record<string, unknown>).x).toBeUndefined()
-  })
+test('Prototypes and inherited members can be neither read nor changed', () => {
+  for (const pointer of ['/__proto__', '/a/__proto__', '/a/__proto__/x', '/__proto__/toString'])
+    for (const operation of everywhere(pointer))
+      expect(broken({ a: {} }, operation)).toBe('not_allowed')
+  for (const name of ['constructor', 'toString', '__defineGetter__', 'at'])
+    for (const outer of ['', '/a', '/b', '/c']) {
+      const path = `${outer}/${name}`
+      for (const operation of [
+        ...[remove(path), replace(path, 1), check(path, 1), move(path, '/x'), copy(path, '/x')],
+        add(`${path}/prototype`, 1),
+      ])
+        expect(broken({ a: {}, b: [], c: 'text' }, operation)).toBeString()
+    }
+  const own = patched({ a: { constructor: 1 }, toString: 2 } as unknown as JsonObject, [
+    copy('/a/constructor', '/prototype'),
+    add('/a/constructor', { prototype: {} }),
+    add('/a/constructor/prototype/x', 3),
+    move('/toString', '/hasOwnProperty'),
+  ])
+  const text = '{"a":{"constructor":{"prototype":{"x":3}}},"prototype":1,"hasOwnProperty":2}'
+  expect(JSON.stringify(own)).toBe(text)
+  expect(({} as Record<string, unknown>).x).toBeUndefined()
 })
 
 describe('The size of the document', () => {
   const small: PatchRules = { ...RULES, mostBytes: 100, mostLevels: 5 }
 
-  test('is counted in bytes of JSON', () => {
+  test('is counted in bytes of JSON, and not exceeded by any operation', () => {
     // {"a":1,"b":"…"} takes 14 bytes without the text.
-    const add = (length: number) =>
-      broken({ a: 1 }, { op: 'add', path: '/b', value: 'é'.repeat(length) }, small)
-    expect(add(43)).toBeUndefined()
-    expect(add(44)).toBe('too_large')
+    const grown = (length: number) => broken({ a: 1 }, add('/b', 'é'.repeat(length)), small)
+    expect([grown(43), grown(44)]).toEqual([undefined, 'too_large'])
+    const name = `/${'x'.repeat(60)}`
+    for (const operation of [
+      ...[add('/b/-', 'x'.repeat(60)), add(name, 1), replace('/n', 'x'.repeat(60))],
+      ...[copy('/a', '/x'), copy('/n', name), move('/n', name)],
+    ])
+      expect(broken({ a: 'x'.repeat(50), b: [], n: 1 }, operation, small)).toBe('too_large')
   })
 
-  test.each<object>([
-    { op: 'add', path: '/b/-', value: 'x'.repeat(60) },
-    { op: 'add', path: `/${'x'.repeat(60)}`, value: 1 },
-    { op: 'replace', path: '/n', value: 'x'.repeat(60) },
-    { op: 'copy', from: '/a', path: '/x' },
-    { op: 'copy', from: '/n', path: `/${'x'.repeat(60)}` },
-    { op: 'move', from: '/n', path: `/${'x'.repeat(60)}` },
-  ])('is not exceeded by %j', (operation) => {
-    expect(broken({ a: 'x'.repeat(50), b: [], n: 1 }, operation, small)).toBe('too_large')
-  })
-
-  test('shrinks with what is replaced, removed and renamed', () => {
+  test('shrinks with what is replaced, removed and renamed, also when it was exceeded', () => {
     const text = 'x'.repeat(60)
-    const operations = Array.from({ length: 50 }, (_, n) => [
-      { op: 'add', path: '/a', value: `${text}${n}` },
-      { op: 'replace', path: '/a', value: `${text}${n}!` },
-      { op: 'move', from: '/a', path: `/${'y'.repeat(20)}${n}` },
-      { op: 'remove', path: `/${'y'.repeat(20)}${n}` },
-    ]).flat()
+    const operations = Array.from({ length: 50 }, (_, n) => {
+      const name = `/${'y'.repeat(20)}${n}`
+      return [add('/a', text + n), replace('/a', `${text}${n}!`), move('/a', name), remove(name)]
+    }).flat()
     expect(patched({ a: text, b: {} }, operations, { ...small, mostBytes: 310 })).toEqual({ b: {} })
-  })
-
-  test('can shrink when it is already exceeded', () => {
     const document = { a: 'x'.repeat(500), b: 1 }
-    const short = { op: 'replace', path: '/a', value: 'short' }
-    expect(patched(document, [short], small)).toEqual({ a: 'short', b: 1 })
-    expect(patched(document, [{ op: 'remove', path: '/a' }], small)).toEqual({ b: 1 })
-    expect(broken(document, { op: 'add', path: '/c', value: 1 }, small)).toBe('too_large')
+    expect(patched(document, [replace('/a', 'short')], small)).toEqual({ a: 'short', b: 1 })
+    expect(patched(document, [remove('/a')], small)).toEqual({ b: 1 })
+    expect(patched(document, [replace('/b', 2)], small)).toEqual({ ...document, b: 2 })
+    expect(broken(document, add('/c', 1), small)).toBe('too_large')
   })
 
-  test('cannot double with every copy', () => {
-    const operations = Array.from({ length: 200 }, (_, n) => ({
-      op: 'copy',
-      from: '/a',
-      path: `/a/${n}`,
-    }))
-    const refusal = refusalOf(() => patched({ a: { x: 'x'.repeat(100) } }, operations))
+  test('cannot double with every copy, and limits the sum of copies and moves downwards', () => {
+    const doubling = Array.from({ length: 200 }, (_, n) => copy('/a', `/a/${n}`))
+    const refusal = refusalOf(() => patched({ a: { x: 'x'.repeat(100) } }, doubling))
     expect(refusal?.message).toMatch(/^operation \d /)
     expect(refusal?.rule).toBe('too_large')
-  })
-
-  test('also limits the sum of copies and of moves downwards', () => {
     const document = { a: 'x'.repeat(98), b: 1, c: {} }
+    const rules = { ...RULES, mostBytes: 1000 }
     const rounds = (count: number, ...round: object[]) =>
-      ruleOf(() =>
-        patched(document, Array(count).fill(round).flat(), { ...RULES, mostBytes: 1000 }),
-      )
-    const copy = { op: 'copy', from: '/a', path: '/b' }
-    const down = { op: 'move', from: '/a', path: '/c/a' }
-    const up = { op: 'move', from: '/c/a', path: '/a' }
-    const across = { op: 'move', from: '/a', path: '/a' }
-
-    expect(rounds(10, copy)).toBeUndefined()
-    expect(rounds(11, copy)).toBe('too_large')
-    expect(rounds(10, down, up, across)).toBeUndefined()
-    expect(rounds(11, down, up, across)).toBe('too_large')
+      ruleOf(() => patched(document, Array(count).fill(round).flat(), rules))
+    for (const round of [
+      [copy('/a', '/b')],
+      [move('/a', '/c/a'), move('/c/a', '/a'), move('/a', '/a')],
+    ])
+      expect([rounds(10, ...round), rounds(11, ...round)]).toEqual([undefined, 'too_large'])
   })
 
-  test.each<[object, string | undefined]>([
-    [{ op: 'add', path: '/a/b/c/x', value: [] }, undefined],
-    [{ op: 'add', path: '/a/b/c/x', value: [[]] }, 'too_deep'],
-    [{ op: 'replace', path: '/a/b', value: [[]] }, undefined],
-    [{ op: 'replace', path: '/a/b', value: [[[[]]]] }, 'too_deep'],
-    [{ op: 'copy', from: '/d', path: '/a/b/x' }, undefined],
-    [{ op: 'copy', from: '/d', path: '/a/b/c/x' }, 'too_deep'],
-    [{ op: 'move', from: '/d', path: '/a/b/x' }, undefined],
-    [{ op: 'move', from: '/d', path: '/a/b/c/x' }, 'too_deep'],
-  ])('is limited to 5 levels: %j %s', (operation, rule) => {
-    expect(broken({ a: { b: { c: {} } }, d: [[]], e: 1 }, operation, small)).toBe(rule)
-  })
-
-  test.each<[string, number, RegExp | undefined]>([
-    ['add', 63, undefined],
-    ['add', 64, /^too_deep$/],
-    ['test', 65, /^value.* too_deep$/],
-  ])('%s of %d levels', (op, levels, rule) => {
-    const result = broken({}, { op, path: '/a', value: JSON.parse(nested(levels)) as Json })
-    if (rule) expect(result).toMatch(rule)
-    else expect(result).toBeUndefined()
+  test('is limited in levels', () => {
+    const document = { a: { b: { c: {} } }, d: [[]], e: 1 }
+    for (const [fine, deep] of [
+      [add('/a/b/c/x', []), add('/a/b/c/x', [[]])],
+      [replace('/a/b', [[]]), replace('/a/b', [[[[]]]])],
+      [copy('/d', '/a/b/x'), copy('/d', '/a/b/c/x')],
+      [move('/d', '/a/b/x'), move('/d', '/a/b/c/x')],
+    ])
+      expect([broken(document, fine, small), broken(document, deep, small)]).toEqual([
+        ...[undefined, 'too_deep'],
+      ])
+    const levels = (count: number) => JSON.parse(nested(count)) as Json
+    expect(broken({}, add('/a', levels(63)))).toBeUndefined()
+    expect(broken({}, add('/a', levels(64)))).toBe('too_deep')
+    expect(broken({}, check('/a', levels(65)))).toMatch(/^value.* too_deep$/)
   })
 })
 
@@ -314,56 +223,46 @@ describe('An identity', () => {
 
   test('can be patched in its traits, metadata and state, and between them', () => {
     const operations = [
-      { op: 'test', path: '/state', value: 'active' },
-      { op: 'replace', path: '/traits/email', value: 'ann@new.example' },
-      { op: 'move', from: '/traits/custom_data/plan', path: '/metadata_public/plan' },
-      { op: 'copy', from: '/metadata_public/roles/0', path: '/traits/custom_data/role' },
-      { op: 'remove', path: '/metadata_public/roles' },
-      { op: 'add', path: '/metadata_public/tenant_id', value: 'theirs' },
-      { op: 'replace', path: '/state', value: 'inactive' },
+      check('/state', 'active'),
+      replace('/traits/email', 'ann@new.example'),
+      move('/traits/custom_data/plan', '/metadata_public/plan'),
+      copy('/metadata_public/roles/0', '/traits/custom_data/role'),
+      remove('/metadata_public/roles'),
+      add('/metadata_public/tenant_id', 'theirs'),
+      replace('/state', 'inactive'),
     ]
     expect(patchIdentity(IDENTITY, operations)).toEqual({
       traits: { email: 'ann@new.example', tenant_id: 'tnt_1', custom_data: { role: 'admin' } },
       metadata_public: { plan: 'pro', tenant_id: 'theirs' },
       state: 'inactive',
     })
+    expect(setsState(operations)).toBe(true)
+    expect(setsState([...operations.slice(0, 6), add('/metadata_public/state', 1)])).toBe(false)
   })
 
   test.each([
-    '',
-    '/',
-    '/id',
-    '/schema_id',
-    '/schema_url',
-    '/credentials/password/config/hashed_password',
-    '/verifiable_addresses/0/verified',
-    '/recovery_addresses/-',
-    '/state_changed_at',
-    '/created_at',
-    '/updated_at',
-    '/metadata_admin',
-    '/session_generation',
-    '/tenant_id',
-    '/traits/tenant_id',
-    '/traits/tenant_id/',
-    '/TRAITS/tenant_id',
-    '/traits ',
-    '/trait',
-    '/traits~1tenant_id',
-    '//traits/email',
-    '/State',
-    '/stateful',
-    '/metadata_public~0',
-    '/constructor/traits/tenant_id',
-    '/toString',
-    '/0',
-    '/-',
+    ...[
+      '',
+      '/',
+      '/id',
+      '/schema_id',
+      '/schema_url',
+      '/state_changed_at',
+      '/created_at',
+      '/0',
+      '/-',
+    ],
+    ...['/updated_at', '/metadata_admin', '/session_generation', '/tenant_id', '/toString'],
+    ...['/traits/tenant_id', '/traits/tenant_id/', '/TRAITS/tenant_id', '/traits ', '/trait'],
+    ...['/traits~1tenant_id', '//traits/email', '/State', '/stateful', '/metadata_public~0'],
+    ...['/constructor/traits/tenant_id', '/verifiable_addresses/0/verified'],
+    ...['/recovery_addresses/-', '/credentials/password/config/hashed_password'],
   ])('can be neither changed nor read at %p', (pointer) => {
     for (const operation of everywhere(pointer, '/metadata_public/roles'))
       expect(ruleOf(() => patchIdentity(IDENTITY, [operation]))).toBe('not_allowed')
   })
 
-  test('keeps its tenant, also from paths that lead through other names', () => {
+  test('keeps its tenant, also from paths through other names', () => {
     for (const name of ['constructor', 'prototype', '', '.', '..', 'traits', '-', '0'])
       for (const operation of everywhere(`/traits/${name}/tenant_id`))
         expect(ruleOf(() => patchIdentity(IDENTITY, [operation]))).toBeString()
@@ -373,25 +272,13 @@ describe('An identity', () => {
     const data = 'x'.repeat(65_536 - 8)
     const full = { ...IDENTITY, metadata_public: { a: data }, traits: { custom_data: { a: data } } }
     const email = `${'a'.repeat(64)}@${'b'.repeat(180)}.example`
-    patchIdentity(full, [
-      { op: 'replace', path: '/metadata_public/a', value: `${data.slice(1)}y` },
-      { op: 'add', path: '/traits/email', value: email },
-    ])
-    const add = (_: unknown, n: number) => ({
-      op: 'add',
-      path: `/metadata_public/${n}`,
-      value: 'x'.repeat(1000),
-    })
-    const refusal = refusalOf(() => patchIdentity(IDENTITY, Array.from({ length: 200 }, add)))
+    const edits = [replace('/metadata_public/a', `${data.slice(1)}y`), add('/traits/email', email)]
+    expect(patchIdentity(full, edits).traits).toHaveProperty('email', email)
+    const fill = Array.from({ length: 200 }, (_, n) =>
+      add(`/metadata_public/${n}`, 'x'.repeat(1000)),
+    )
+    const refusal = refusalOf(() => patchIdentity(IDENTITY, fill))
     expect(refusal?.message).toMatch(/^operation 1[23]\d /)
     expect(refusal?.rule).toBe('too_large')
-  })
-
-  test.each([
-    [[{ op: 'replace', path: '/state', value: 'active' }], true],
-    [[{ op: 'test', path: '/state', value: 'active' }], false],
-    [[{ op: 'add', path: '/metadata_public/state', value: 1 }], false],
-  ])('has its state set by %j: %p', (operations, isSet) => {
-    expect(setsState(operations)).toBe(isSet)
   })
 })

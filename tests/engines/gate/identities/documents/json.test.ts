@@ -31,23 +31,14 @@ test.each([
   ['{"a":[{"b":{"\\u005f_proto__":{"isAdmin":true}}}]}', 'data.a.0.b.__proto__ reserved'],
 ])('%s is stored or refused: %s', (json, rule) => expect(check(JSON.parse(json))).toBe(rule))
 
-test('A missing object is refused', () => expect(check(undefined)).toBe('data type'))
-
-test('The size is measured in bytes of UTF-8', () => {
+test('An object has a limited size in UTF-8, and up to 64 levels', () => {
+  expect(check(undefined)).toBe('data type')
   expect(jsonBytes({ a: 'é\n' })).toBe(12)
-  expect(check({ a: 'é\n' }, 12)).toBeUndefined()
-  expect(check({ a: 'é\n' }, 11)).toBe('data too_large')
-})
-
-test('An object may have 64 levels', () => {
+  expect([check({ a: 'é\n' }, 12), check({ a: 'é\n' }, 11)]).toEqual([undefined, 'data too_large'])
   expect(check({ a: JSON.parse(nested(63)) })).toBeUndefined()
   expect(check({ a: JSON.parse(nested(64)) })).toEndWith('.0.0.0 too_deep')
-})
-
-test('A long name is truncated in the error', () => {
-  const refusal = refusalOf(() =>
-    checkJsonObject({ ['a'.repeat(5000)]: 1e300 }, 'data', { mostBytes: 9000 }),
-  )
+  const long = { ['a'.repeat(5000)]: 1e300 }
+  const refusal = refusalOf(() => checkJsonObject(long, 'data', { mostBytes: 9000 }))
   expect(refusal?.field).toBe(`data.${'a'.repeat(100)}`)
 })
 
@@ -105,12 +96,20 @@ test.each([
   expect(showPointer(tokens)).toBe(text)
 })
 
-test.each(['foo', 'foo/bar', ' /foo', '#/foo', '/a~', '/~', '/a~2b', '/a/~x', '/~~0', '~0'])(
-  '%p is not a pointer',
-  (text) => expect(isPointer(text)).toBe(false),
-)
-
-test('A long pointer is truncated in messages', () => {
+test('Other texts are not pointers, and long ones are truncated in messages', () => {
+  for (const text of [
+    'foo',
+    'foo/bar',
+    ' /foo',
+    '#/foo',
+    '/a~',
+    '/~',
+    '/~2',
+    '/a/~x',
+    '/~~0',
+    '~0',
+  ])
+    expect(isPointer(text)).toBe(false)
   expect(showPointer(['a'.repeat(300)])).toBe(`/${'a'.repeat(199)}…`)
   expect(showPointer(['a'.repeat(199)])).toBe(`/${'a'.repeat(199)}`)
 })

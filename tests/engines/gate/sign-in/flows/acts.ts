@@ -5,26 +5,20 @@ import type { TestAppOptions } from '../../../../support/app.ts'
 import { type Json, SECOND } from '../../fixture.ts'
 import { bootFlows, csrfOf, type Flows, node, pathOf, totpAt, UNHURRIED } from './fixture.ts'
 
+export { HOUR } from '../../fixture.ts'
 export { UNHURRIED }
 
-export const HOUR = 60 * 60 * SECOND
 /** How long an authenticator shows one code. */
 export const STEP = 30 * SECOND
 export const RETURN_TO = 'https://app.example.com/after'
-
 export const ADA = 'ada@example.com'
 export const BOB = 'bob@example.com'
-
 /** A valid new password. */
 export const NEW_PASSWORD = 'seven green bicycles'
 
-/** Without limits on attempts. */
-export const bootUnhurried = (options: TestAppOptions = {}) =>
-  bootFlows({ ...options, flags: { ...UNHURRIED, ...options.flags } })
-
-/** With second factors enabled. */
+/** With second factors enabled, and without limits on attempts. */
 export async function bootFactors(options: TestAppOptions = {}) {
-  const fixture = await bootUnhurried(options)
+  const fixture = await bootFlows({ ...options, flags: { ...UNHURRIED, ...options.flags } })
   await fixture.security({ mfa_enabled: true })
   return fixture
 }
@@ -56,12 +50,10 @@ export const sendBare = (fixture: Flows, flow: Json, fields: Json, token?: strin
 /** The two ways to submit settings: to the form's action, and by the tenant's server. */
 export const WAYS = {
   'to the action of the flow': sendBare,
-  'by the tenant’s server': (fixture: Flows, flow: Json, fields: Json, token?: string) =>
-    fixture.submit(
-      'settings',
-      { flow: flow.id, ...fields },
-      token === undefined ? {} : withToken(token),
-    ),
+  'by the tenant’s server': (fixture: Flows, flow: Json, fields: Json, token?: string) => {
+    const headers = token === undefined ? {} : withToken(token)
+    return fixture.submit('settings', { flow: flow.id, ...fields }, headers)
+  },
 }
 
 /** Turns the clock to the authenticator's next code. */
@@ -87,13 +79,11 @@ export async function enrolled(fixture: Flows, email = ADA) {
 /** A sign-in by password, and the flow that asks for the second factor. */
 export async function halfway(fixture: Flows, email = ADA) {
   const signedIn = await fixture.signIn(email)
-  const url = signedIn.continue_with?.find(
-    ({ action }: Json) => action === 'redirect_browser_to',
-  )?.redirect_browser_to
-  expect(url).toBeString()
-  const { status, body: flow } = await read(fixture, url, withToken(signedIn.session_token))
+  const token: string = signedIn.session_token
+  const { redirect_browser_to: url } = signedIn.continue_with.at(-1)
+  const { status, body: flow } = await read(fixture, url, withToken(token))
   expect(status).toBe(200)
-  return { token: signedIn.session_token as string, signedIn, flow }
+  return { token, signedIn, flow }
 }
 
 /** The buttons for recovery codes. */
@@ -110,11 +100,13 @@ export const codesShown = (flow: Json): string[] =>
   )
 
 /** Makes recovery codes and confirms them. */
-export async function recoveryCodes(fixture: Flows, token: string): Promise<string[]> {
-  const flow = await fixture.settings(token)
-  const shown = await fixture.sendWell(flow, CODES.make, withToken(token))
-  const kept = await fixture.sendWell(flow, CODES.keep, withToken(token))
-  expect(kept.state).toBe('success')
+export async function recoveryCodes(
+  { settings, sendWell }: Pick<Flows, 'settings' | 'sendWell'>,
+  token: string,
+): Promise<string[]> {
+  const flow = await settings(token)
+  const shown = await sendWell(flow, CODES.make, withToken(token))
+  expect((await sendWell(flow, CODES.keep, withToken(token))).state).toBe('success')
   return codesShown(shown)
 }
 
@@ -133,23 +125,15 @@ export async function connect(
 }
 
 /** A flow that is shown again with this error. */
-export const complains = (id: number, field?: string) => ({
-  status: 422,
-  body: {
-    ui: expect.objectContaining(
-      field === undefined
-        ? { messages: expect.arrayContaining([expect.objectContaining({ id, type: 'error' })]) }
-        : {
-            nodes: expect.arrayContaining([
-              expect.objectContaining({
-                attributes: expect.objectContaining({ name: field }),
-                messages: [expect.objectContaining({ id, type: 'error' })],
-              }),
-            ]),
-          },
-    ),
-  },
-})
+export function complains(id: number, field?: string) {
+  const messages = [expect.objectContaining({ id, type: 'error' })]
+  const attributes = expect.objectContaining({ name: field })
+  const ui =
+    field === undefined
+      ? { messages: expect.arrayContaining(messages) }
+      : { nodes: expect.arrayContaining([expect.objectContaining({ attributes, messages })]) }
+  return { status: 422, body: { ui: expect.objectContaining(ui) } }
+}
 
 /** A refusal with this id. */
 export const refuses = (status: number, id: string) => ({

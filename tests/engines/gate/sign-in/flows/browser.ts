@@ -1,5 +1,6 @@
 import { expect } from 'bun:test'
 import type { Answer, TestApp } from '../../../../support/app.ts'
+import { unescaped } from '../../../../support/http-browser.ts'
 import { pathOf } from './fixture.ts'
 
 /** A form of a page: hidden fields, visible fields with their values, and buttons. */
@@ -48,8 +49,8 @@ export function newBrowser(app: TestApp, own: Record<string, string> = {}) {
 
   /** Fills in the form with the button, and presses it. */
   function press(page: Page, [name, value]: [string, string], typed: Record<string, string> = {}) {
-    const form = page.forms.find((one) =>
-      one.buttons.some((button) => button[0] === name && button[1] === value),
+    const form = page.forms.find(({ buttons }) =>
+      buttons.some((one) => `${one}` === `${name},${value}`),
     )
     expect(form, `a form with the button ${name}=${value}`).toBeDefined()
     const { action, hidden, fields } = form as Form
@@ -106,13 +107,6 @@ export async function pageOf({ status, headers, body }: Answer) {
   return { status, headers, html, forms, links, text: unescaped(spoken.join('')), location }
 }
 
-const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
-const unescaped = (text: string) =>
-  text.replaceAll(/&(amp|lt|gt|quot|#39);/g, (whole, name) => ENTITIES[name] ?? whole)
-
-const isPage = ({ headers }: Pick<Page, 'headers'>): boolean =>
-  headers.get('content-type')?.startsWith('text/html') ?? false
-
 function expectSafe(page: Page) {
   const { headers, html, location } = page
   expect(headers.get('cache-control')).toBe('no-store')
@@ -120,7 +114,7 @@ function expectSafe(page: Page) {
   expect(headers.get('x-content-type-options')).toBe('nosniff')
   expect(headers.get('x-frame-options')).toBe('DENY')
   const policy = headers.get('content-security-policy') ?? ''
-  if (isPage(page)) {
+  if (headers.get('content-type')?.startsWith('text/html')) {
     expect(policy).toMatch(PAGE_POLICY)
     expect(policy).toEndWith("; base-uri 'none'; frame-ancestors 'none'")
     expect(html).not.toContain('<script')

@@ -1,42 +1,30 @@
 import { expect } from 'bun:test'
-import type { Answer, TestApp, TestAppOptions } from '../../../../support/app.ts'
+import type { Answer, TestApp } from '../../../../support/app.ts'
+import { mismatches } from '../../../../support/described.ts'
 import { startTarget } from '../../../../support/target.ts'
-import { misfits } from '../../../relay/support.ts'
-import { type Json, WEBHOOKS } from '../../fixture.ts'
-import { bootFlows, flowsOf } from './fixture.ts'
-
-export type Checked = Awaited<ReturnType<typeof bootChecked>>
+import { type Gate, type Json, WEBHOOKS } from '../../fixture.ts'
 
 const OF_FLOWS = /^\/(v1\/gate\/auth|auth\/self-service)\//
 
-/** An app with flows whose JSON answers must match the API document, without limits by address. */
-export async function bootChecked({ flags, ...options }: TestAppOptions = {}) {
-  const fixture = await bootFlows({
-    ...options,
-    flags: { 'limits-sign-ins-per-minute': '1000000', ...flags },
-  })
-  const document = (await fixture.app.raw('/openapi.json')).body
+/** The app, whose JSON answers to requests for flows must match the API document. */
+export async function describedApp(app: TestApp): Promise<TestApp> {
+  const { paths } = (await app.raw('/openapi.json')).body
 
   async function raw(path: string, init: RequestInit = {}): Promise<Answer> {
-    const answer = await fixture.app.raw(path, init)
+    const answer = await app.raw(path, init)
+    const bare = path.replace(/\?.*$/, '')
+    const route = paths[bare] ?? paths[bare.replace(/[^/]+$/, '{kind}')]
+    const operation = route?.[(init.method ?? 'GET').toLowerCase()]
     const isJson = answer.headers.get('content-type')?.includes('json')
-    if (isJson && OF_FLOWS.test(path)) expectDescribed(document, init.method ?? 'GET', path, answer)
+    if (isJson && operation && OF_FLOWS.test(path)) {
+      const described = operation.responses[answer.status]
+      expect(described, `${path} ${answer.status} is in the document`).toBeDefined()
+      const { schema } = described.content['application/json']
+      expect(problems(schema, answer.body, path), 'as in the document').toEqual([])
+    }
     return answer
   }
-
-  const app: TestApp = { ...fixture.app, raw }
-  const { tenantId, key, api } = fixture
-  return { ...fixture, ...flowsOf(app, { tenantId, key, api }), app }
-}
-
-function expectDescribed(document: Json, method: string, path: string, answer: Answer) {
-  const bare = path.replace(/\?.*$/, '')
-  const route = document.paths[bare] ? bare : bare.replace(/[^/]+$/, '{kind}')
-  const described = document.paths[route]?.[method.toLowerCase()]?.responses[answer.status]
-  const where = `${method} ${route} ${answer.status}`
-  expect(described, `${where} is in the document`).toBeDefined()
-  const schema = described.content['application/json'].schema
-  expect(problems(schema, answer.body, 'body'), `${where} as in the document`).toEqual([])
+  return { ...app, raw }
 }
 
 /** How a value differs from its schema, or from the closest one of several. */
@@ -48,12 +36,8 @@ function problems(schema: Json, value: Json, at: string): string[] {
   const types = [schema.type ?? []].flat()
   if (types.includes('array') && Array.isArray(value))
     return value.flatMap((item, index) => problems(schema.items, item, `${at}[${index}]`))
-  if (types.includes('object') && value !== null && typeof value === 'object')
-    return problemsOfObject(schema, value, at)
-  return misfits(schema, value, at)
-}
-
-function problemsOfObject(schema: Json, value: Json, at: string): string[] {
+  if (!types.includes('object') || value === null || typeof value !== 'object')
+    return mismatches(schema, value, at)
   const others = schema.patternProperties?.['^(.*)$'] ?? (schema.additionalProperties && {})
   const missing = (schema.required ?? []).filter((name: string) => !Object.hasOwn(value, name))
   return [
@@ -90,43 +74,27 @@ export const blurred = (body: Json): string =>
     .replaceAll(/[0-9a-f]{64}/g, '<token>')
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
 
-/** Nodes with the id of their label in place of its text. */
-export const bareNodes = ({ ui }: Json): Json[] =>
-  ui.nodes.map(({ type, group, attributes, messages, meta, ...rest }: Json) => ({
-    ...rest,
-    type,
-    group,
-    attributes,
-    messages,
-    label: meta.label.id,
-  }))
-
 /** The events of a tenant from now on. */
-export async function listening({ createWebhook, api }: Checked) {
+export async function listening({ createWebhook, api }: Pick<Gate, 'createWebhook' | 'api'>) {
   const target = startTarget()
   const { id } = await createWebhook(target.url)
   const known = new Set<string>()
 
-  /** New deliveries since the last call, oldest first. */
-  async function fresh(): Promise<Json[]> {
-    const { data } = (await api.get(`${WEBHOOKS}/deliveries?limit=100`)).body
-    const unknown = data.filter((delivery: Json) => !known.has(delivery.id)).reverse()
-    for (const delivery of unknown) known.add(delivery.id)
-    return unknown
-  }
-  await fresh()
-
+  /** The events since the last call, oldest first. */
   async function events(): Promise<Json[]> {
+    const { data } = (await api.get(`${WEBHOOKS}/deliveries?limit=100`)).body
+    const fresh = data.filter((delivery: Json) => !known.has(delivery.id)).reverse()
+    for (const delivery of fresh) known.add(delivery.id)
     const read = ({ id }: Json) => api.get(`${WEBHOOKS}/deliveries/${id}`)
-    const deliveries = await Promise.all((await fresh()).map(read))
+    const deliveries = await Promise.all(fresh.map(read))
     return deliveries.map(({ body }) => JSON.parse(body.request_body))
   }
+  await events()
 
   async function end() {
     await api.delete(`${WEBHOOKS}/${id}`)
     await target.stop()
   }
-
   return { events, [Symbol.asyncDispose]: end }
 }
 
@@ -138,8 +106,27 @@ export function saidIn({ ui }: Json): (number | string)[] {
   )
   const ofFields = beside.map(([, id]) => id)
   for (const id of ofFields) expect(above).toContain(id)
-  return [
-    ...above.filter((id) => !ofFields.includes(id)),
-    ...beside.map(([field, id]) => `${field}:${id}`),
-  ]
+  const ofForm = above.filter((id) => !ofFields.includes(id))
+  return [...ofForm, ...beside.map(([field, id]) => `${field}:${id}`)]
 }
+
+export const isoAt = (ms: number) => new Date(ms).toISOString()
+
+/** The body of an answer with this status and state. */
+export function flowIn(answer: Answer, status: number, state: string): Json {
+  expect(answer).toMatchObject({ status, body: { state } })
+  return answer.body
+}
+
+/** The status of an answer and the errors of its flow, as `saidIn` has them. */
+export const idsIn = ({ status, body }: Answer) => [status, ...errorsIn(body)]
+
+export const errorsIn = (flow: Json) => saidIn(flow).filter((id) => /(^|:)4\d{6}$/.test(`${id}`))
+
+export const tokenIn = ({ body }: Answer): string =>
+  body.continue_with.find(({ action }: Json) => action === 'set_ory_session_token')
+    .ory_session_token
+
+/** The flow to continue with. */
+export const nextFlowIn = ({ body }: { body: Json }, action: string): Json =>
+  body.continue_with?.find((one: Json) => one.action === action)?.flow

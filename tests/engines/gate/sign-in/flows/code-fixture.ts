@@ -2,11 +2,14 @@ import { afterAll, expect } from 'bun:test'
 import type { Answer, TestApp, TestAppOptions } from '../../../../support/app.ts'
 import { type Gate, IDENTITIES, type Json } from '../../fixture.ts'
 import { rowsOf } from '../../identities/people.ts'
-import { recoveryCodes, UNHURRIED } from './acts.ts'
-import { bootChecked, saidIn } from './checked.ts'
-import { AUTH, type FlowFixture, flowParty, type flowsOf, PASSWORD } from './fixture.ts'
+import * as acts from './acts.ts'
+import { describedApp, flowIn, listening, nextFlowIn, tokenIn } from './checked.ts'
+import type { SecuritySwitches } from './fixture.ts'
+import { bootFlows, type FlowFixture, flowParty, flowsOf, PASSWORD } from './fixture.ts'
 
-export type Flows = ReturnType<typeof flowsOf>
+export { nextFlowIn, tokenIn } from './checked.ts'
+
+type Flows = ReturnType<typeof flowsOf>
 export type Tenant = Awaited<ReturnType<Awaited<ReturnType<typeof useFlows>>['newTenant']>>
 
 /** Lifetimes of a code, of a flow and, at least, of the link in an email. */
@@ -18,22 +21,39 @@ export const MAIL_GAP_MS = 30_000
 
 export const HOSTED = 'http://127.0.0.1:8420/auth/self-service'
 
-type Switches = Parameters<Flows['security']>[0]
-
-/** The flows of a test file, booted once; each test takes a tenant of its own. */
+/**
+ * The flows of a test file, booted once, without limits on attempts: their JSON answers must match
+ * the API document. Each test takes a tenant of its own, which has all helpers as methods.
+ */
 export async function useFlows(options: TestAppOptions = {}) {
-  const fixture = await bootChecked({ ...options, flags: { ...UNHURRIED, ...options.flags } })
-  afterAll(fixture.app.stop)
+  const flags = { ...acts.UNHURRIED, ...options.flags }
+  const { app: plain, ...fixture } = await bootFlows({ ...options, flags })
+  afterAll(plain.stop)
+  const app = await describedApp(plain)
+  const { clock } = fixture
 
-  async function newTenant(switches?: Switches, name?: string) {
-    const tenant = { ...fixture, ...(await flowParty(fixture.app, name)) }
+  async function newTenant(switches?: SecuritySwitches, name = 'Acme') {
+    const tenant = withHelpers({ app, clock, ...(await flowParty(app, name)) })
     if (switches) await tenant.security(switches)
     return tenant
   }
-  return { ...fixture, newTenant }
+  return { ...fixture, ...flowsOf(app, fixture), app, newTenant }
 }
 
-export const isoAt = (ms: number) => new Date(ms).toISOString()
+type Bound<Helpers> = {
+  [Name in keyof Helpers]: Helpers[Name] extends (tenant: never, ...rest: infer Rest) => infer A
+    ? (...rest: Rest) => A
+    : never
+}
+
+/** The tenant with the functions that take one first, as its methods. */
+function withHelpers<T>(tenant: T): T & Bound<typeof HELPERS> {
+  const bound = Object.entries(HELPERS).map(([name, helper]) => [
+    name,
+    (...rest: never[]) => (helper as (...all: unknown[]) => unknown)(tenant, ...rest),
+  ])
+  return { ...tenant, ...Object.fromEntries(bound) }
+}
 
 /** An identity with a verified address and a password, created by the tenant; sends no email. */
 export async function person(
@@ -57,30 +77,20 @@ export const unproven = (party: Pick<Gate, 'api'>, email: string, fields: Json =
   person(party, email, { isProven: false, password: null, ...fields })
 
 /** A person who is signed in. */
-export async function signedIn(tenant: Tenant, email: string, fields: Json = {}) {
+async function signedIn(tenant: Flows & Pick<Gate, 'api'>, email: string, fields: Json = {}) {
   const identity = await person(tenant, email, fields)
   const { session_token: token } = await tenant.signIn(email)
   return { email, identity, token: token as string }
 }
 
 /** The ways to submit a form of recovery or verification. */
-export const WAYS: [string, (tenant: FlowFixture, flow: Json, fields: Json) => Promise<Answer>][] =
+export const WAYS: [string, (tenant: Tenant, flow: Json, fields: Json) => Promise<Answer>][] = [
+  ['to the action of the flow', ({ send }, flow, fields) => send(flow, fields)],
   [
-    ['to the action of the flow', ({ send }, flow, fields) => send(flow, fields)],
-    [
-      "with the tenant's key and the flow in the body",
-      ({ submit }, flow, fields) => submit(kindOf(flow), { flow: flow.id, ...fields }),
-    ],
-    [
-      "with the tenant's key and the flow in the query",
-      ({ app, key }, flow, fields) =>
-        app.raw(`${AUTH}/${kindOf(flow)}/submit?flow=${flow.id}`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-          body: JSON.stringify(fields),
-        }),
-    ],
-  ]
+    "with the tenant's key",
+    ({ submit }, flow, fields) => submit(kindOf(flow), { flow: flow.id, ...fields }),
+  ],
+]
 
 const kindOf = ({ ui }: Json): string => new URL(ui.action).pathname.split('/').at(-1) ?? ''
 
@@ -96,20 +106,12 @@ export const wrongCodes = (right: string, most = 5): string[] =>
 
 export const wrongCode = (right: string): string => wrongCodes(right, 1)[0] as string
 
-/** The body of an answer with this status and state. */
-export function flowIn(answer: Answer, status: number, state: string): Json {
-  expect(answer).toMatchObject({ status, body: { state } })
-  return answer.body
-}
-
-/** The errors of a flow, as `saidIn` has them. */
-export const complaintsIn = (flow: Json) =>
-  saidIn(flow).filter((id) => /(^|:)4\d{6}$/.test(`${id}`))
+type CodeKind = 'login' | 'recovery' | 'verification'
 
 /** Asks for a code in a new flow, and returns the flow that waits for it. */
 export async function asked(
   party: Pick<Flows, 'start' | 'send'>,
-  kind: 'login' | 'recovery' | 'verification',
+  kind: CodeKind,
   address: string,
 ): Promise<Json> {
   const field = kind === 'login' ? 'identifier' : 'email'
@@ -120,7 +122,7 @@ export async function asked(
 /** A flow that waits for a code, and that code. */
 export async function waiting(
   party: Pick<Flows, 'start' | 'send' | 'codeFor'>,
-  kind: 'login' | 'recovery' | 'verification',
+  kind: CodeKind,
   address: string,
 ) {
   const flow = await asked(party, kind, address)
@@ -135,16 +137,12 @@ export async function recover(party: Pick<Flows, 'start' | 'send' | 'codeFor'>, 
   return tokenIn(answer)
 }
 
-export const tokenIn = ({ body }: Answer): string =>
-  body.continue_with.find(({ action }: Json) => action === 'set_ory_session_token')
-    .ory_session_token
-
-/** The flow to continue with. */
-export const nextFlowIn = ({ body }: { body: Json }, action: string): Json =>
-  body.continue_with?.find((one: Json) => one.action === action)?.flow
-
 /** Asks for another address: the flow that waits for its code. */
-export async function changeAddress(tenant: Flows & FlowFixture, token: string, email: string) {
+export async function changeAddress(
+  tenant: Flows & Pick<FlowFixture, 'app'>,
+  token: string,
+  email: string,
+) {
   const answer = await tenant.change(token, { method: 'profile', traits: { email } })
   flowIn(answer, 200, 'success')
   const { url } = nextFlowIn(answer, 'show_verification_ui')
@@ -162,38 +160,39 @@ export const sessionsOf = async (
   { id }: { id: string },
 ): Promise<Json[]> => (await api.get(`${IDENTITIES}/${id}/sessions`)).body
 
+type Reader = Pick<Gate, 'readIdentity'>
+
 /** The types of credentials that the tenant sees. */
-export async function credentialsOf(
-  { readIdentity }: Pick<Gate, 'readIdentity'>,
-  identity: { id: string },
-): Promise<string[]> {
-  return Object.keys((await readIdentity(identity)).credentials).sort()
-}
+export const credentialsOf = async ({ readIdentity }: Reader, identity: Json): Promise<string[]> =>
+  Object.keys((await readIdentity(identity)).credentials).sort()
 
-export const addressOf = async (
-  { readIdentity }: Pick<Gate, 'readIdentity'>,
-  identity: { id: string },
-): Promise<Json> => (await readIdentity(identity)).verifiable_addresses[0]
+export const addressOf = async ({ readIdentity }: Reader, identity: Json): Promise<Json> =>
+  (await readIdentity(identity)).verifiable_addresses[0]
 
-export const emailOf = async (tenant: Pick<Gate, 'readIdentity'>, identity: { id: string }) =>
-  (await tenant.readIdentity(identity)).traits.email
+export const emailOf = async ({ readIdentity }: Reader, identity: Json): Promise<string> =>
+  (await readIdentity(identity)).traits.email
 
 /** The stored codes of a flow. */
 export const codeRows = ({ app }: { app: TestApp }, { id }: Json): Json[] =>
   rowsOf(app, 'gate_codes').filter(({ flow_id }) => flow_id === id)
 
-export const makeRecoveryCodes = (
-  party: Pick<Flows, 'settings' | 'sendWell'>,
-  token: string,
-): Promise<string[]> => recoveryCodes(party as FlowFixture, token)
-
-/** The public facts of a flow: without nodes and messages. */
-export const factsOf = ({ ui, ...facts }: Json): Json => ({
-  ...facts,
-  action: ui.action,
-  method: ui.method,
-})
+export const makeRecoveryCodes = acts.recoveryCodes
 
 /** Why each email to an address was withheld, newest first, or else its state. */
-export const fatesOf = ({ mailsTo }: Pick<Flows, 'mailsTo'>, address: string): string[] =>
+const fatesOf = ({ mailsTo }: Pick<Flows, 'mailsTo'>, address: string): string[] =>
   mailsTo(address).map((mail) => mail?.lastError ?? mail?.state ?? '')
+
+const { sessionOf, isAlive, sendBare, enrolled, halfway, nextCode, connect } = acts
+const OF_PEOPLE = { person, unproven, signedIn, enrolled, halfway, connect, nextCode }
+const OF_FLOWS = { asked, waiting, recover, changeAddress, makeRecoveryCodes, sendBare, listening }
+const READERS = { whose, sessionOf, isAlive, sessionsOf, credentialsOf, addressOf, emailOf }
+const STORED = { codeRows, fatesOf, wrongTotp: acts.wrongCode }
+/** Those that read a flow do so without the token of a session. */
+const HELPERS = {
+  ...OF_PEOPLE,
+  ...OF_FLOWS,
+  ...READERS,
+  ...STORED,
+  readFlow: read,
+  readAt: acts.read,
+}

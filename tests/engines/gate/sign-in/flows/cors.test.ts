@@ -1,21 +1,14 @@
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { FLOW_KINDS } from '../../../../../src/engines/gate/sign-in/model.ts'
 import { serve } from '../../../../../src/http/serve.ts'
-import { HOUR, type Json } from '../../fixture.ts'
+import { HOUR } from '../../fixture.ts'
 import { ADA, withToken } from './acts.ts'
-import {
-  AUTH,
-  bootFlows,
-  csrfOf,
-  type Flows,
-  PASSWORD,
-  pathOf,
-  SELF_SERVICE,
-  useFlows,
-} from './fixture.ts'
+import { useFlows } from './code-fixture.ts'
+import { AUTH, bootFlows, type Flows, PASSWORD, pathOf, SELF_SERVICE } from './fixture.ts'
 
 const ORIGIN = { origin: 'https://app.example.com' }
 const JSON_TYPE = { 'content-type': 'application/json' }
+const LOGIN = { method: 'password', identifier: ADA, password: PASSWORD }
 
 const { app, clock, newTenant } = await useFlows()
 let acme: Flows
@@ -39,70 +32,51 @@ const CORS = {
   'access-control-expose-headers': 'retry-after',
 }
 
+const get = (path: string) => app.raw(path, { headers: ORIGIN })
+const post = (path: string, body: string, more: Record<string, string> = {}) =>
+  app.raw(path, { method: 'POST', headers: { ...ORIGIN, ...JSON_TYPE, ...more }, body })
+
 describe('A page of another origin', () => {
   test('may send a form, which the preflight of any flow tells, known or not', async () => {
-    const preflight = {
-      ...ORIGIN,
-      'access-control-request-method': 'POST',
-      'access-control-request-headers': 'content-type',
-    }
+    const headers = { ...ORIGIN, 'access-control-request-method': 'POST' }
     const known = await Promise.all(FLOW_KINDS.map(pathOfNew))
-    const unknown = [`${SELF_SERVICE}/login?flow=nonsense`, `${SELF_SERVICE}/login`]
-    for (const path of [...known, ...unknown]) {
-      const { status, body, headers } = await app.raw(path, {
-        method: 'OPTIONS',
-        headers: preflight,
-      })
-      expect({ status, body }).toEqual({ status: 204, body: '' })
-      expect(corsIn(headers)).toEqual(CORS)
+    for (const path of [...known, `${SELF_SERVICE}/login?flow=nonsense`, `${SELF_SERVICE}/login`]) {
+      const answer = await app.raw(path, { method: 'OPTIONS', headers })
+      expect(answer).toMatchObject({ status: 204, body: '' })
+      expect(corsIn(answer.headers)).toEqual(CORS)
     }
   })
 
-  const LOGIN = { method: 'password', identifier: ADA }
-  const get = (path: string) => app.raw(path, { headers: ORIGIN })
-  const post = (path: string, body: string, more: Record<string, string> = {}) =>
-    app.raw(path, { method: 'POST', headers: { ...ORIGIN, ...JSON_TYPE, ...more }, body })
-  const send = async (fields: Json) => acme.send(await acme.start('login'), fields, ORIGIN)
-
-  test.each<[number, string, () => Promise<{ status: number; headers: Headers }>]>([
-    [200, 'a sign-in', () => send({ ...LOGIN, password: PASSWORD })],
-    [422, 'a wrong password', () => send({ ...LOGIN, password: 'wrong' })],
-    [403, 'a wrong token', () => send({ csrf_token: 'x' })],
-    [404, 'an unknown flow', () => get(`${SELF_SERVICE}/login?flow=x`)],
-    [404, 'a form of one', () => post(`${SELF_SERVICE}/login?flow=x`, '{}')],
-    [400, 'no flow', () => get(`${SELF_SERVICE}/login`)],
-    [400, 'no JSON', async () => post(await pathOfNew('login'), '{')],
-    [
-      415,
-      'text',
-      async () => post(await pathOfNew('login'), '{}', { 'content-type': 'text/plain' }),
-    ],
-    [415, 'gzip', async () => post(await pathOfNew('login'), '{}', { 'content-encoding': 'gzip' })],
-    [413, 'a large body', async () => post(await pathOfNew('login'), 'x'.repeat(1_048_577))],
-    [401, 'settings without a token', async () => get(await pathOfNew('settings'))],
-    [
-      401,
-      'a wrong key',
-      async () => post(await pathOfNew('login'), '{}', { authorization: 'Bearer x' }),
-    ],
-  ])('can read a %d after %s', async (status, _, ask) => {
-    const answer = await ask()
-    expect(answer.status).toBe(status)
-    expect(corsIn(answer.headers)).toEqual(CORS)
-  })
-
-  test('can read an expired flow’s answer, and when to try again', async () => {
+  test('can read every answer, and when to try again', async () => {
     const flow = await acme.start('login')
+    const path = pathOf(flow.ui.action)
+    const unknown = `${SELF_SERVICE}/login?flow=x`
+    const answers = [
+      [422, await acme.send(flow, { ...LOGIN, password: 'wrong' }, ORIGIN)],
+      [403, await acme.send(flow, { csrf_token: 'x' }, ORIGIN)],
+      [404, await get(unknown)],
+      [404, await post(unknown, '{}')],
+      [400, await get(`${SELF_SERVICE}/login`)],
+      [400, await post(path, '{')],
+      [415, await post(path, '{}', { 'content-type': 'text/plain' })],
+      [415, await post(path, '{}', { 'content-encoding': 'gzip' })],
+      [413, await post(path, 'x'.repeat(1_048_577))],
+      [401, await post(path, '{}', { authorization: 'Bearer x' })],
+      [401, await get(await pathOfNew('settings'))],
+      [200, await acme.send(flow, LOGIN, ORIGIN)],
+    ] as const
+    const open = await acme.start('login')
     clock.jump(HOUR)
-    const expired = await acme.send(flow, {}, ORIGIN)
-    expect(expired.status).toBe(410)
+    const expired = await acme.send(open, {}, ORIGIN)
 
     await using own = await bootFlows({ flags: { 'limits-sign-ins-per-minute': '1' } })
     await own.tryPassword(ADA)
     const limited = await own.tryPassword(ADA)
-    expect(limited.status).toBe(429)
     expect(limited.headers.get('retry-after')).toMatch(/^\d+$/)
-    for (const { headers } of [expired, limited]) expect(corsIn(headers)).toEqual(CORS)
+    for (const [status, answer] of [...answers, [410, expired], [429, limited]] as const) {
+      expect(answer.status).toBe(status)
+      expect(corsIn(answer.headers)).toEqual(CORS)
+    }
   })
 
   test('cannot read endpoints for servers', async () => {
@@ -124,53 +98,20 @@ describe('A page of another origin', () => {
   })
 })
 
-test('Answers about flows are not stored by anyone', async () => {
+test('Answers about flows are not stored, and HEAD starts no new flow', async () => {
   const flow = await acme.start('login')
-  const read = await app.raw(pathOf(flow.ui.action))
+  const path = pathOf(flow.ui.action)
   const sent = await acme.send(flow, { method: 'password' })
-  for (const { headers } of [read, sent, await acme.ask('login')]) {
+  for (const { headers } of [await get(path), sent, await acme.ask('login')])
     expect(headers.get('cache-control')).toBe('no-store')
-    expect(headers.get('x-content-type-options')).toBe('nosniff')
-    expect(headers.get('referrer-policy')).toBe('no-referrer')
-  }
-})
 
-describe('Over a socket', () => {
   const listener = serve(app.app, { host: '127.0.0.1', port: 0 }, app.platform.log)
-  afterAll(listener.stop)
-
-  test('HEAD is GET without the body, but starts no new flow', async () => {
-    const url = listener.url + (await pathOfNew('login'))
-    for (const accept of ['application/json', 'text/html']) {
-      const got = await fetch(url, { headers: { accept } })
-      const text = await got.text()
-      const head = await fetch(url, { method: 'HEAD', headers: { accept } })
-      expect(await head.text()).toBe('')
-      expect(head.status).toBe(got.status)
-      expect(head.headers.get('content-type')).toBe(got.headers.get('content-type'))
-      expect(head.headers.get('content-length')).toBe(`${Buffer.byteLength(text)}`)
-      expect(corsIn(head.headers)).toEqual(corsIn(got.headers))
-    }
-    const head = async (path: string) =>
-      (await fetch(listener.url + path, { method: 'HEAD' })).status
-    expect(await head(`${SELF_SERVICE}/login?flow=x`)).toBe(404)
-    expect(await head(`${SELF_SERVICE}/login`)).toBe(400)
-    expect(await head(`${AUTH}/login`)).toBe(401)
-    clock.jump(HOUR)
-    expect((await fetch(url, { method: 'HEAD' })).status).toBe(405)
-  })
-
-  test('a session has the address of its browser', async () => {
-    const flow = await acme.start('login')
-    const fields = { method: 'password', identifier: ADA, password: PASSWORD }
-    const answer = await fetch(listener.url + pathOf(flow.ui.action), {
-      method: 'POST',
-      headers: { ...ORIGIN, ...JSON_TYPE, 'user-agent': 'Browser/1.0' },
-      body: JSON.stringify({ csrf_token: csrfOf(flow), ...fields }),
-    })
-    const { session }: Json = await answer.json()
-    expect(corsIn(answer.headers)).toEqual(CORS)
-    const device = { ip_address: '127.0.0.1', user_agent: 'Browser/1.0', location: null }
-    expect(session.devices).toEqual([{ id: expect.any(String), ...device }])
-  })
+  const head = (path: string) => fetch(listener.url + path, { method: 'HEAD', headers: ORIGIN })
+  const open = await head(path)
+  expect([open.status, corsIn(open.headers)]).toEqual([200, CORS])
+  expect((await head(`${SELF_SERVICE}/login?flow=x`)).status).toBe(404)
+  expect((await head(`${AUTH}/login`)).status).toBe(401)
+  clock.jump(HOUR)
+  expect((await head(path)).status).toBe(405)
+  await listener.stop()
 })

@@ -1,4 +1,4 @@
-import { afterAll, expect } from 'bun:test'
+import { expect } from 'bun:test'
 import { Secret, TOTP } from 'otpauth'
 import type { Answer, TestApp, TestAppOptions } from '../../../../support/app.ts'
 import { bootGate, bootParty, type Gate, type Json } from '../../fixture.ts'
@@ -30,22 +30,7 @@ export async function bootFlows(options: TestAppOptions = {}) {
   }
 }
 
-/** The flows of a test file, booted once, without limits on attempts. Each test takes a new tenant. */
-export async function useFlows(options: TestAppOptions = {}) {
-  const { app, clock } = await bootFlows({ ...options, flags: { ...UNHURRIED, ...options.flags } })
-  afterAll(app.stop)
-
-  /** One more tenant, with these security settings. */
-  async function newTenant(switches: SecuritySwitches = {}) {
-    const tenant = { app, clock, ...(await flowParty(app, 'Acme')) }
-    if (Object.keys(switches).length > 0) await tenant.security(switches)
-    return tenant
-  }
-
-  return { app, clock, newTenant }
-}
-
-interface SecuritySwitches {
+export interface SecuritySwitches {
   passwordless_enabled?: boolean
   mfa_enabled?: boolean
 }
@@ -220,38 +205,23 @@ export function flowsOf(
   const linkFor = (address: string): string =>
     /https?:\/\/\S+/.exec(sentTo(address)[0]?.body?.text ?? '')?.[0] ?? ''
 
+  /** Opens a page. */
+  const open = (url: string, headers: Record<string, string> = {}) =>
+    app.raw(pathOf(url), { headers: { accept: 'text/html', ...headers } })
+
+  /** Sends the form of a page. */
+  function post(
+    url: string,
+    fields: Record<string, string>,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const type = { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' }
+    const body = new URLSearchParams(fields).toString()
+    return app.raw(pathOf(url), { method: 'POST', headers: { ...type, ...headers }, body })
+  }
+
   return {
-    tenantId,
-    ask,
-    start,
-    send,
-    read,
-    sendWell,
-    submit,
-    register,
-    tryPassword,
-    signIn,
-    settings,
-    change,
-    security,
-    enrol,
-    mailsTo,
-    sentTo,
-    codeFor,
-    linkFor,
-    /** Opens a page. */
-    open: (url: string, headers: Record<string, string> = {}) =>
-      app.raw(pathOf(url), { headers: { accept: 'text/html', ...headers } }),
-    /** Sends the form of a page. */
-    post: (url: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
-      app.raw(pathOf(url), {
-        method: 'POST',
-        headers: {
-          accept: 'text/html',
-          'content-type': 'application/x-www-form-urlencoded',
-          ...headers,
-        },
-        body: new URLSearchParams(fields).toString(),
-      }),
+    ...{ tenantId, ask, start, send, read, sendWell, submit, register, tryPassword, signIn },
+    ...{ settings, change, security, enrol, mailsTo, sentTo, codeFor, linkFor, open, post },
   }
 }

@@ -1,21 +1,23 @@
-import { describe, expect, spyOn, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { availableParallelism } from 'node:os'
 import { DAY, IDENTITIES, type Json, MINUTE, plain } from '../../fixture.ts'
 import { ID, rowsOf } from '../../identities/people.ts'
 import { ADA, BOB } from './acts.ts'
-import { bootChecked, listening, PEER, pretendPeers, saidIn } from './checked.ts'
-import { FLOW_MS, isoAt, person, read, sessionsOf, type Tenant, useFlows } from './code-fixture.ts'
-import { csrfOf, PASSWORD, pathOf, totpAt } from './fixture.ts'
+import { idsIn, isoAt, PEER, pretendPeers, saidIn } from './checked.ts'
+import { FLOW_MS, type Tenant, useFlows } from './code-fixture.ts'
+import { csrfOf, PASSWORD, pathOf } from './fixture.ts'
 import { holdPasswords, untilIt } from './held-passwords.ts'
 
 const flows = await useFlows()
 const { clock, app } = flows
 
 const LOGIN = { method: 'password', identifier: ADA, password: PASSWORD }
+const WRONG = [422, 4000006]
+const INACTIVE = [422, 4010011]
 
 async function withAda(fields: Json = {}) {
   const acme = await flows.newTenant()
-  return { acme, ada: await person(acme, ADA, fields) }
+  return { acme, ada: await acme.person(ADA, fields) }
 }
 
 const hashOf = (identity: Json): string =>
@@ -25,390 +27,284 @@ const hashOf = (identity: Json): string =>
     ).config,
   ).hashed_password
 
-const setHash = (identity: Json, hash: string) =>
-  app.db.client.run(
-    "update gate_credentials set config = json_object('hashed_password', ?) where identity_id = ?",
-    [hash, identity.id],
-  )
-
-describe('the right password', () => {
-  test('opens a session, whose token is shown this once', async () => {
-    const { acme, ada } = await withAda()
-    const now = isoAt(clock.now())
-    const { status, body } = await acme.tryPassword(ADA)
-    expect(status).toBe(200)
-    const { credentials: _, ...identity } = await acme.readIdentity(ada)
-    const { session_token: token, session } = body
-    expect(token).toMatch(/^gat_st_[0-9A-Za-z]{43}$/)
-    expect(body).toStrictEqual({
-      session_token: token,
-      session: {
-        id: ID,
-        token,
-        active: true,
-        issued_at: now,
-        expires_at: isoAt(clock.now() + DAY),
-        authenticated_at: now,
-        authenticator_assurance_level: 'aal1',
-        authentication_methods: [{ method: 'password', aal: 'aal1', completed_at: now }],
-        devices: [{ id: session.id, ip_address: null, user_agent: null, location: null }],
-        identity,
-      },
-      continue_with: [{ action: 'set_ory_session_token', ory_session_token: token }],
-    })
-    const { token: _token, ...shown } = session
-    expect((await acme.whoami(token)).body).toEqual(shown)
-    const { identity: _identity, ...listed } = shown
-    expect(await sessionsOf(acme, ada)).toEqual([listed])
-
-    const second = await acme.signIn(ADA)
-    expect(second.session_token).not.toBe(token)
-    expect(await sessionsOf(acme, ada)).toHaveLength(2)
+test('The right password opens a session, whose token is shown this once', async () => {
+  const { acme, ada } = await withAda()
+  const now = isoAt(clock.now())
+  const body = await acme.signIn(ADA)
+  const { credentials: _, ...identity } = await acme.readIdentity(ada)
+  const { session_token: token, session } = body
+  expect(token).toMatch(/^gat_st_[0-9A-Za-z]{43}$/)
+  expect(body).toStrictEqual({
+    session_token: token,
+    session: {
+      id: ID,
+      token,
+      active: true,
+      issued_at: now,
+      expires_at: isoAt(clock.now() + DAY),
+      authenticated_at: now,
+      authenticator_assurance_level: 'aal1',
+      authentication_methods: [{ method: 'password', aal: 'aal1', completed_at: now }],
+      devices: [{ id: session.id, ip_address: null, user_agent: null, location: null }],
+      identity,
+    },
+    continue_with: [{ action: 'set_ory_session_token', ory_session_token: token }],
   })
+  const { token: _token, ...shown } = session
+  expect((await acme.whoami(token)).body).toEqual(shown)
+  const { identity: _identity, ...listed } = shown
+  expect(await acme.sessionsOf(ada)).toEqual([listed])
+  expect((await acme.signIn(ADA)).session_token).not.toBe(token)
+  expect(await acme.sessionsOf(ada)).toHaveLength(2)
+})
 
-  test.each([
+test('The address may have any spelling, and the form may lack its method', async () => {
+  const acme = await flows.newTenant()
+  for (const [email, spelled] of [
     ['one@bücher.example', 'One@BÜCHER.example'],
     ['two@bücher.example', ' two@xn--bcher-kva.example\n'],
     ['σίσυφος@example.com', 'ΣΊΣΥΦΟΣ@example.com'],
-  ])('goes with any spelling of the address: %s', async (email, spelled) => {
-    const acme = await flows.newTenant()
-    const { id } = await acme.createIdentity({
-      traits: { email },
-      credentials: { password: { config: { password: PASSWORD } } },
-    })
+  ] as const) {
+    const credentials = { password: { config: { password: PASSWORD } } }
+    const { id } = await acme.createIdentity({ traits: { email }, credentials })
     expect((await acme.signIn(spelled)).session.identity.id).toBe(id)
+  }
+  await acme.person(ADA)
+  const flow = await acme.start('login')
+  await acme.sendWell(flow, { identifier: ADA, password: PASSWORD })
+  const byOldName = { ...LOGIN, identifier: undefined, password_identifier: ADA }
+  await acme.sendWell(await acme.start('login'), byOldName)
+  const { ui } = await acme.start('login')
+  const { status } = await app.raw(pathOf(ui.action), {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ csrf_token: csrfOf({ ui }), ...LOGIN }).toString(),
   })
-
-  test('may be sent without a method, by the old name of the address, or as a form', async () => {
-    const { acme } = await withAda()
-    for (const { method, identifier, ...fields } of [
-      { ...LOGIN, method: undefined },
-      { ...LOGIN, identifier: undefined, password_identifier: ADA },
-    ]) {
-      const sent = { ...fields, ...(method && { method }), ...(identifier && { identifier }) }
-      expect((await acme.send(await acme.start('login'), sent)).status).toBe(200)
-    }
-    const flow = await acme.start('login')
-    const { status } = await app.raw(pathOf(flow.ui.action), {
-      method: 'POST',
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams({ csrf_token: csrfOf(flow), ...LOGIN }).toString(),
-    })
-    expect(status).toBe(200)
-  })
-
-  /** A text of this many characters, without repetitions. */
-  const ofCharacters = (count: number, sign: string) =>
-    [...Array.from({ length: count }, (_, at) => `${at}${sign}`).join('')].slice(0, count).join('')
-
-  test.each([
-    'pässwörd mit Umlaut',
-    '"\\/\u0001\u2028 <script>',
-    ofCharacters(1024, 'x'),
-    ofCharacters(1024, '🐎'),
-  ])('is the one that was set (%#)', async (password) => {
-    const acme = await flows.newTenant()
-    await acme.register(ADA, password)
-    expect((await acme.tryPassword(ADA, password)).status).toBe(200)
-    expect((await acme.tryPassword(ADA)).status).toBe(422)
-  })
-
-  test('is that of this tenant', async () => {
-    const [acme, globex] = [await flows.newTenant(), await flows.newTenant()]
-    const here = await acme.register(ADA, 'the one at acme 1')
-    await globex.register(ADA, 'the other one 22')
-    const { session } = await acme.signIn(ADA, 'the one at acme 1')
-    expect(session.identity.id).toBe(here.identity.id)
-    expect((await acme.tryPassword(ADA, 'the other one 22')).status).toBe(422)
-    expect((await globex.tryPassword(ADA, 'the one at acme 1')).status).toBe(422)
-  })
+  expect(status).toBe(200)
 })
 
-describe('a wrong password', () => {
-  test('is any other text', async () => {
-    const acme = await flows.newTenant()
-    const password = 'pässwörter sind lang'
-    await acme.register(ADA, password)
-    for (const wrong of [
-      password.toUpperCase(),
-      `${password} `,
-      password.slice(0, -1),
-      `${password}y`,
-      'x'.repeat(1025),
-      password.padEnd(2000, 'x'),
-      '\u200b',
-      password.normalize('NFD'),
-    ]) {
-      const { status, body } = await acme.tryPassword(ADA, wrong)
-      expect([status, saidIn(body)]).toEqual([422, [4000006]])
-      expect(body.ui.messages[0].type).toBe('error')
-    }
-  })
+/** A text of this many characters, without repetitions. */
+const ofCharacters = (count: number, sign: string) =>
+  [...Array.from({ length: count }, (_, at) => `${at}${sign}`).join('')].slice(0, count).join('')
+
+test('A password is the one that was set, and any other text is wrong', async () => {
+  const acme = await flows.newTenant()
+  const odd = ['"\\/\u0001\u2028 <script>', ofCharacters(1024, 'x'), ofCharacters(1024, '🐎')]
+  for (const [at, password] of odd.entries()) {
+    await acme.register(`odd-${at}@example.com`, password)
+    await acme.signIn(`odd-${at}@example.com`, password)
+  }
+  const password = 'pässwörter sind lang'
+  await acme.register(ADA, password)
+  for (const wrong of [
+    password.toUpperCase(),
+    `${password} `,
+    password.padEnd(2000, 'x'),
+    password.normalize('NFD'),
+  ]) {
+    const answer = await acme.tryPassword(ADA, wrong)
+    expect(idsIn(answer)).toEqual(WRONG)
+    expect(answer.body.ui.messages[0].type).toBe('error')
+  }
+  await acme.signIn(ADA, password)
 })
 
-test('an inactive person is told so with the right password alone, until active again', async () => {
+test('A password is that of its tenant', async () => {
+  const [acme, globex] = [await flows.newTenant(), await flows.newTenant()]
+  const here = await acme.register(ADA, 'the one at acme 1')
+  await globex.register(ADA, 'the other one 22')
+  const { session } = await acme.signIn(ADA, 'the one at acme 1')
+  expect(session.identity.id).toBe(here.identity.id)
+  expect((await acme.tryPassword(ADA, 'the other one 22')).status).toBe(422)
+  expect((await globex.tryPassword(ADA, 'the one at acme 1')).status).toBe(422)
+})
+
+test('An inactive person is told so with the right password alone, until active again', async () => {
   const { acme, ada } = await withAda({ state: 'inactive' })
   const flow = await acme.start('login')
-  for (const [password, id] of [
-    ['wrong', 4000006],
-    [PASSWORD, 4010011],
-  ] as const) {
-    const { status, body } = await acme.send(flow, { ...LOGIN, password })
-    expect([status, saidIn(body)]).toEqual([422, [id]])
-  }
-  expect(await sessionsOf(acme, ada)).toEqual([])
+  expect(idsIn(await acme.send(flow, { ...LOGIN, password: 'wrong' }))).toEqual(WRONG)
+  expect(idsIn(await acme.send(flow, LOGIN))).toEqual(INACTIVE)
+  expect(await acme.sessionsOf(ada)).toEqual([])
   await acme.setState(ada, 'active')
   expect((await acme.send(flow, LOGIN)).status).toBe(200)
-})
-
-describe('while a password is verified', () => {
-  /** Signs in with the right password; `meanwhile` happens before that is known. */
-  async function signInDuring(acme: Tenant, meanwhile: () => unknown, password = PASSWORD) {
-    const flow = await acme.start('login')
-    using passwords = holdPasswords()
-    const sent = acme.send(flow, { ...LOGIN, password })
-    await untilIt(() => passwords.begun() === 1)
-    await meanwhile()
-    passwords.release()
-    const { status, body } = await sent
-    return [status, ...(status === 200 ? [] : saidIn(body))]
-  }
-
-  type Act = (acme: Tenant, ada: Json) => unknown
-  const EVENTS: [string, Act, number[], sessions: number][] = [
-    ['nothing may happen', () => {}, [200], 1],
-    ['the person may sign in elsewhere', (acme, ada) => acme.openSession(ada), [200], 2],
-    [
-      'the person may be deactivated',
-      (acme, ada) => acme.setState(ada, 'inactive'),
-      [422, 4010011],
-      0,
-    ],
-    ['the flow may expire', () => clock.jump(FLOW_MS), [422, 4010001], 0],
-  ]
-
-  test.each(EVENTS)('%s', async (_, act, expected, sessions) => {
-    const { acme, ada } = await withAda()
-    expect(await signInDuring(acme, () => act(acme, ada))).toEqual(expected)
-    expect(await sessionsOf(acme, ada)).toHaveLength(sessions)
-  })
-
-  test('the person may be deleted', async () => {
-    const { acme, ada } = await withAda()
-    const remove = () => acme.api.delete(`${IDENTITIES}/${ada.id}`)
-    expect(await signInDuring(acme, remove)).toEqual([422, 4000006])
-    const owners = rowsOf(app, 'gate_sessions').map(({ identity_id }) => identity_id)
-    expect(owners).not.toContain(ada.id)
-  })
-
-  test('the password may be changed, and is not replaced by a new hash of the old one', async () => {
-    const another = hashOf(await person(await flows.newTenant(), BOB))
-    for (const [fields, password] of [
-      [{}, PASSWORD],
-      [IMPORTED, OF_IMPORTED],
-    ] as const) {
-      const { acme, ada } = await withAda(fields)
-      const change = () => setHash(ada, another)
-      expect(await signInDuring(acme, change, password)).toEqual([422, 4000006])
-      expect(await sessionsOf(acme, ada)).toEqual([])
-      expect(hashOf(ada)).toBe(another)
-    }
-  })
-})
-
-describe('a flow', () => {
-  test('signs in once, also with several right forms at once', async () => {
-    const { acme, ada } = await withAda()
-    const bob = await person(acme, BOB)
-    const flow = await acme.start('login')
-    await using hooks = await listening(acme)
-    const forms = [LOGIN, LOGIN, { ...LOGIN, identifier: BOB }]
-    const answers = await Promise.all(forms.map((form) => acme.send(flow, form)))
-    const refused = answers.filter(({ status }) => status === 422)
-    expect(refused).toHaveLength(2)
-    for (const { body } of refused) {
-      expect(saidIn(body)).toEqual([4010007])
-      expect(JSON.stringify(body)).not.toContain('gat_st_')
-    }
-    const sessions = async () => [
-      ...(await sessionsOf(acme, ada)),
-      ...(await sessionsOf(acme, bob)),
-    ]
-    expect(await sessions()).toHaveLength(1)
-    expect(await hooks.events()).toHaveLength(1)
-
-    using passwords = holdPasswords()
-    for (const fields of [
-      LOGIN,
-      { ...LOGIN, password: 'wrong' },
-      { method: 'code', identifier: ADA },
-      { method: 'nonsense' },
-      {},
-    ]) {
-      const { status, body } = await acme.send(flow, fields)
-      expect([status, saidIn(body)]).toEqual([422, [4010007]])
-      expect(body).toMatchObject({ id: flow.id, state: 'passed_challenge' })
-    }
-    expect(passwords.begun()).toBe(0)
-    expect(await sessions()).toHaveLength(1)
-  })
 })
 
 const BCRYPT = '$2b$04$abcdefghijklmnopqrstuusx/hzkXqWNm.LVsFGvgm1b5vz8H0G9e'
 const OF_IMPORTED = 'correct horse batterÿ 🐎'
 const IMPORTED = { credentials: { password: { config: { hashed_password: BCRYPT } } } }
+const OURS = /^\$argon2id\$v=19\$m=8192,t=1,p=1\$/
 
-describe('an imported hash', () => {
-  const OURS = /^\$argon2id\$v=19\$m=8192,t=1,p=1\$/
+/** Signs in with the right password; `meanwhile` happens before that is known. */
+async function signInDuring(acme: Tenant, meanwhile: () => unknown, password = PASSWORD) {
+  const flow = await acme.start('login')
+  using passwords = holdPasswords()
+  const sent = acme.send(flow, { ...LOGIN, password })
+  await untilIt(() => passwords.begun() === 1)
+  await meanwhile()
+  passwords.release()
+  const { status, body } = await sent
+  return [status, ...(status === 200 ? [] : saidIn(body))]
+}
 
-  test('is replaced at a sign-in, with one of the same password', async () => {
-    const { acme, ada } = await withAda(IMPORTED)
-    expect((await acme.tryPassword(ADA, OF_IMPORTED)).status).toBe(200)
-    const renewed = hashOf(ada)
-    expect(renewed).toMatch(OURS)
-    expect((await acme.tryPassword(ADA, OF_IMPORTED)).status).toBe(200)
-    expect(hashOf(ada)).toBe(renewed)
-    expect((await acme.tryPassword(ADA)).status).toBe(422)
-  })
+type Act = (acme: Tenant, ada: Json) => unknown
+test.each<[string, Act, number[], sessions: number]>([
+  ['the person may sign in elsewhere', (acme, ada) => acme.openSession(ada), [200], 2],
+  ['the person may be deactivated', ({ setState }, ada) => setState(ada, 'inactive'), INACTIVE, 0],
+  ['the flow may expire', () => clock.jump(FLOW_MS), [422, 4010001], 0],
+])('While a password is verified, %s', async (_, act, expected, sessions) => {
+  const { acme, ada } = await withAda()
+  expect(await signInDuring(acme, () => act(acme, ada))).toEqual(expected)
+  expect(await acme.sessionsOf(ada)).toHaveLength(sessions)
+})
 
-  test('is replaced if it has another cost', async () => {
-    const options = { algorithm: 'argon2id', memoryCost: 9216, timeCost: 2 } as const
-    const hashed_password = await Bun.password.hash(PASSWORD, options)
-    const { acme, ada } = await withAda({
-      credentials: { password: { config: { hashed_password } } },
-    })
-    await acme.signIn(ADA)
-    expect(hashOf(ada)).toMatch(OURS)
-  })
+test('While a password is verified, the person may be deleted', async () => {
+  const { acme, ada } = await withAda()
+  const remove = () => acme.api.delete(`${IDENTITIES}/${ada.id}`)
+  expect(await signInDuring(acme, remove)).toEqual(WRONG)
+  const owners = rowsOf(app, 'gate_sessions').map(({ identity_id }) => identity_id)
+  expect(owners).not.toContain(ada.id)
+})
 
-  test('stays if the sign-in is refused', async () => {
-    const { acme, ada } = await withAda({ ...IMPORTED, state: 'inactive' })
-    await acme.tryPassword(ADA, 'wrong')
-    const { body } = await acme.tryPassword(ADA, OF_IMPORTED)
-    expect(saidIn(body)).toEqual([4010011])
-    expect(hashOf(ada)).toBe(BCRYPT)
-  })
+test('While a password is verified, the password may be changed, and is not replaced by a new hash of the old one', async () => {
+  const another = hashOf(await (await flows.newTenant()).person(BOB))
+  const setHash =
+    "update gate_credentials set config = json_object('hashed_password', ?) where identity_id = ?"
+  for (const [fields, password] of [
+    [{}, PASSWORD],
+    [IMPORTED, OF_IMPORTED],
+  ] as const) {
+    const { acme, ada } = await withAda(fields)
+    const change = () => app.db.client.run(setHash, [another, ada.id])
+    expect(await signInDuring(acme, change, password)).toEqual(WRONG)
+    expect(await acme.sessionsOf(ada)).toEqual([])
+    expect(hashOf(ada)).toBe(another)
+  }
+})
 
-  test('stays while no hash can be made, and signs in', async () => {
-    const { acme, ada } = await withAda(IMPORTED)
-    const busy = Object.assign(new Error('busy'), { kind: 'unavailable' })
-    using hash = spyOn(Bun.password, 'hash').mockRejectedValue(busy)
-    expect((await acme.tryPassword(ADA, OF_IMPORTED)).status).toBe(200)
-    expect(hash).toHaveBeenCalledTimes(1)
-    expect(hashOf(ada)).toBe(BCRYPT)
-  })
+test('A flow signs in once, also with several right forms at once', async () => {
+  const { acme, ada } = await withAda()
+  const bob = await acme.person(BOB)
+  const flow = await acme.start('login')
+  await using hooks = await acme.listening()
+  const forms = [LOGIN, LOGIN, { ...LOGIN, identifier: BOB }]
+  const answers = await Promise.all(forms.map((form) => acme.send(flow, form)))
+  const refused = answers.filter(({ status }) => status === 422)
+  expect(refused.map(idsIn)).toEqual([1, 2].map(() => [422, 4010007]))
+  for (const { body } of refused) expect(JSON.stringify(body)).not.toContain('gat_st_')
+  const sessions = async () => [...(await acme.sessionsOf(ada)), ...(await acme.sessionsOf(bob))]
+  expect(await sessions()).toHaveLength(1)
+  expect(await hooks.events()).toHaveLength(1)
+
+  using passwords = holdPasswords()
+  const wrong = { ...LOGIN, password: 'wrong' }
+  for (const fields of [LOGIN, wrong, { method: 'code', identifier: ADA }, { method: 'x' }, {}]) {
+    const answer = await acme.send(flow, fields)
+    expect(idsIn(answer)).toEqual([422, 4010007])
+    expect(answer.body).toMatchObject({ id: flow.id, state: 'passed_challenge' })
+  }
+  expect(passwords.begun()).toBe(0)
+  expect(await sessions()).toHaveLength(1)
+})
+
+test('An imported hash is replaced at a sign-in, with one of the same password', async () => {
+  const { acme, ada } = await withAda(IMPORTED)
+  await acme.signIn(ADA, OF_IMPORTED)
+  const renewed = hashOf(ada)
+  expect(renewed).toMatch(OURS)
+  await acme.signIn(ADA, OF_IMPORTED)
+  expect(hashOf(ada)).toBe(renewed)
+  expect((await acme.tryPassword(ADA)).status).toBe(422)
+
+  const options = { algorithm: 'argon2id', memoryCost: 9216, timeCost: 2 } as const
+  const hashed_password = await Bun.password.hash(PASSWORD, options)
+  const costly = await withAda({ credentials: { password: { config: { hashed_password } } } })
+  await costly.acme.signIn(ADA)
+  expect(hashOf(costly.ada)).toMatch(OURS)
+})
+
+test('An imported hash stays if the sign-in is refused, or no hash can be made', async () => {
+  const { acme, ada } = await withAda({ ...IMPORTED, state: 'inactive' })
+  await acme.tryPassword(ADA, 'wrong')
+  expect(idsIn(await acme.tryPassword(ADA, OF_IMPORTED))).toEqual(INACTIVE)
+  expect(hashOf(ada)).toBe(BCRYPT)
+  await acme.setState(ada, 'active')
+  const busy = Object.assign(new Error('busy'), { kind: 'unavailable' })
+  using hash = spyOn(Bun.password, 'hash').mockClear().mockRejectedValue(busy)
+  await acme.signIn(ADA, OF_IMPORTED)
+  expect(hash).toHaveBeenCalledTimes(1)
+  expect(hashOf(ada)).toBe(BCRYPT)
 })
 
 // A queue of passwords that is full, so with settings of its own.
-describe('more passwords than can be verified', () => {
-  const WORKERS = Math.max(2, availableParallelism())
-  const AT_ONCE = WORKERS + 1
-  const WRONG = { ...LOGIN, password: 'wrong' }
+const WORKERS = Math.max(2, availableParallelism())
+const wrong = { ...LOGIN, password: 'wrong' }
 
-  test('are refused without being counted, and leave their flow as it was', async () => {
-    const limit = AT_ONCE + 1
-    await using own = await bootChecked({
-      flags: {
-        'gate-password-queue': '1',
-        'limits-sign-ins-per-identifier-per-minute': `${limit}`,
-      },
-    })
-    const waiting = await Promise.all(Array.from({ length: limit }, () => own.start('login')))
-    const other = await own.start('login')
-    using passwords = holdPasswords()
-    const sent = waiting.map((flow) => own.send(flow, WRONG))
-    const refused = await Promise.race(sent)
-    expect(refused).toMatchObject(plain(503, 'too many passwords'))
-    expect(refused.headers.get('retry-after')).toBe('1')
-    expect((await own.send(other, WRONG)).status).toBe(503)
-    expect((await read(own, other)).body).toEqual(other)
-    passwords.release()
-    const statuses = (await Promise.all(sent)).map(({ status }) => status)
-    expect(statuses.sort()).toEqual([...Array(AT_ONCE).fill(422), 503])
-    expect((await own.send(other, WRONG)).status).toBe(422)
-    expect((await own.send(other, WRONG)).status).toBe(429)
-  })
-
-  test('delay no other tenant, which gets the next free worker', async () => {
-    const own = await useFlows({ flags: { 'gate-password-queue': '4' } })
-    const globex = await own.newTenant()
-    await globex.register(ADA)
-    using passwords = holdPasswords()
-    const attempts = Array.from({ length: WORKERS + 6 }, (_, n) =>
-      own.tryPassword(`nobody-${n}@example.com`, `attack ${n}`),
-    )
-    expect((await Promise.race(attempts)).status).toBe(503)
-    const signIn = globex.tryPassword(ADA)
-    // These take more turns of the event loop than the sign-in needs to be queued.
-    for (let n = 0; n < 3; n++) await globex.start('login')
-    passwords.releaseFirst()
-    await untilIt(() => passwords.begun() > WORKERS)
-    expect(passwords.passwords()[WORKERS]).toBe(PASSWORD)
-    passwords.release()
-    expect((await signIn).status).toBe(200)
-    await Promise.all(attempts)
-  })
+test('More passwords than can be verified are refused without being counted, and leave their flow as it was', async () => {
+  const limit = WORKERS + 2
+  const perIdentifier = { 'limits-sign-ins-per-identifier-per-minute': `${limit}` }
+  const own = await useFlows({ flags: { 'gate-password-queue': '1', ...perIdentifier } })
+  const acme = await own.newTenant()
+  const waiting = await Promise.all(Array.from({ length: limit }, () => acme.start('login')))
+  const other = await acme.start('login')
+  using passwords = holdPasswords()
+  const sent = waiting.map((flow) => acme.send(flow, wrong))
+  const refused = await Promise.race(sent)
+  expect(refused).toMatchObject(plain(503, 'too many passwords'))
+  expect(refused.headers.get('retry-after')).toBe('1')
+  expect((await acme.send(other, wrong)).status).toBe(503)
+  expect((await acme.readFlow(other)).body).toEqual(other)
+  passwords.release()
+  const statuses = (await Promise.all(sent)).map(({ status }) => status)
+  expect(statuses.sort()).toEqual([...Array(limit - 1).fill(422), 503])
+  expect((await acme.send(other, wrong)).status).toBe(422)
+  expect((await acme.send(other, wrong)).status).toBe(429)
 })
 
 // Addresses of clients are those of the whole app.
-describe('the device of a session', () => {
-  const PROXIES = { 'server-trusted-proxies': '10.0.0.0/8' }
-
-  test.each([
-    ['2001:db8::7', {}, '2001:db8::7'],
-    ['10.0.0.2', PROXIES, '203.0.113.5'],
-    ['10.0.0.2', {}, '10.0.0.2'],
-    ['198.51.100.1', PROXIES, '198.51.100.1'],
-  ])(
-    'is that of the request that opened it, or as trusted proxies say: %s',
-    async (peer, flags, ip_address) => {
-      await using own = await bootChecked({ flags })
-      pretendPeers(own.app)
-      await person(own, ADA)
-      const flow = await own.start('login', { [PEER]: '192.0.2.1', 'user-agent': 'the server' })
-      const agent = `Browser/${'9'.repeat(1000)}`
-      const forwarded = { 'x-forwarded-for': '6.6.6.6, 203.0.113.5, 10.0.0.9' }
-      const headers = { [PEER]: peer, 'user-agent': agent, ...forwarded }
-      const { session } = await own.sendWell(flow, LOGIN, headers)
-      const user_agent = agent.slice(0, 512)
-      expect(session.devices).toEqual([{ id: ID, ip_address, user_agent, location: null }])
-    },
-  )
+test.each<[proxies: string, addresses: Record<string, string>]>([
+  ['10.0.0.0/8', { '10.0.0.2': '203.0.113.5', '198.51.100.1': '198.51.100.1' }],
+  ['', { '10.0.0.2': '10.0.0.2', '2001:db8::7': '2001:db8::7' }],
+])('A session has the device of its request, behind %j', async (proxies, addresses) => {
+  const own = await useFlows({ flags: proxies ? { 'server-trusted-proxies': proxies } : {} })
+  pretendPeers(own.app)
+  const acme = await own.newTenant()
+  await acme.person(ADA)
+  for (const [peer, ip_address] of Object.entries(addresses)) {
+    const flow = await acme.start('login', { [PEER]: '192.0.2.1', 'user-agent': 'the server' })
+    const agent = `Browser/${'9'.repeat(1000)}`
+    const forwarded = { 'x-forwarded-for': '6.6.6.6, 203.0.113.5, 10.0.0.9' }
+    const headers = { [PEER]: peer, 'user-agent': agent, ...forwarded }
+    const { session } = await acme.sendWell(flow, LOGIN, headers)
+    const device = { id: ID, ip_address, user_agent: agent.slice(0, 512), location: null }
+    expect(session.devices).toEqual([device])
+  }
 })
 
-describe('webhooks', () => {
-  test('are told of a sign-in, and of no other try', async () => {
-    const { acme, ada } = await withAda()
-    await using hooks = await listening(acme)
-    await acme.tryPassword(ADA, 'wrong')
-    await acme.tryPassword(BOB)
-    expect(await hooks.events()).toEqual([])
-    await acme.signIn(ADA.toUpperCase())
-    expect(await hooks.events()).toStrictEqual([
-      {
-        event_id: ID,
-        event_type: 'identity.login',
-        tenant_id: acme.tenantId,
-        created_at: isoAt(clock.now()),
-        data: { identity_id: ada.id, payload: { email: ADA } },
-      },
-    ])
-    await acme.setState(ada, 'inactive')
-    await hooks.events()
-    await acme.tryPassword(ADA)
-    expect(await hooks.events()).toEqual([])
-  })
+test('Webhooks are told of a sign-in once it has all factors, and of no other try', async () => {
+  const acme = await flows.newTenant({ mfa_enabled: true })
+  const ada = await acme.person(ADA)
+  await using hooks = await acme.listening()
+  await acme.tryPassword(ADA, 'wrong')
+  await acme.tryPassword(BOB)
+  expect(await hooks.events()).toEqual([])
+  const { session_token } = await acme.signIn(ADA.toUpperCase())
+  const event = {
+    event_id: ID,
+    event_type: 'identity.login',
+    tenant_id: acme.tenantId,
+    created_at: isoAt(clock.now()),
+    data: { identity_id: ada.id, payload: { email: ADA } },
+  }
+  expect(await hooks.events()).toStrictEqual([event])
 
-  test('are told of a sign-in with two factors once it has both', async () => {
-    const acme = await flows.newTenant({ mfa_enabled: true })
-    const { session_token } = await acme.register(ADA)
-    const secret = await acme.enrol(session_token)
-    await using hooks = await listening(acme)
-    clock.jump(MINUTE)
-    const { session, continue_with } = await acme.signIn(ADA)
-    expect([session.identity, await hooks.events()]).toEqual([null, []])
-    const { body: second } = await acme.read(continue_with.at(-1).redirect_browser_to)
-    await acme.sendWell(second, { method: 'totp', totp_code: totpAt(secret, clock.now()) })
-    expect((await hooks.events()).map(({ event_type }) => event_type)).toEqual(['identity.login'])
-  })
+  const secret = await acme.enrol(session_token)
+  clock.jump(MINUTE)
+  const { flow, signedIn } = await acme.halfway()
+  expect([signedIn.session.identity, await hooks.events()]).toEqual([null, []])
+  await acme.sendWell(flow, { method: 'totp', totp_code: acme.nextCode(secret) })
+  expect(await hooks.events()).toMatchObject([{ event_type: 'identity.login' }])
+  await acme.setState(ada, 'inactive')
+  await hooks.events()
+  await acme.tryPassword(ADA)
+  expect(await hooks.events()).toEqual([])
 })

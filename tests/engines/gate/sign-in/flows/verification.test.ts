@@ -1,243 +1,184 @@
-import { describe, expect, test } from 'bun:test'
-import { startTarget } from '../../../../support/target.ts'
-import { rest } from '../../../relay/fixture.ts'
+import { expect, test } from 'bun:test'
 import type { Json } from '../../fixture.ts'
-import { personPath, told, typesTold } from '../../identities/people.ts'
-import { ADA, BOB, connect, RETURN_TO, withToken } from './acts.ts'
+import { personPath } from '../../identities/people.ts'
+import { ADA, BOB, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
+import { flowIn, idsIn, isoAt, nextFlowIn } from './checked.ts'
 import {
-  addressOf,
-  asked,
   CODE_MS,
-  codeRows,
-  complaintsIn,
-  credentialsOf,
   FLOW_MS,
-  factsOf,
-  fatesOf,
-  flowIn,
   HOSTED,
-  isoAt,
   MAIL_GAP_MS,
-  nextFlowIn,
-  person,
-  read,
-  recover,
-  sessionsOf,
   type Tenant,
-  unproven,
   useFlows,
   WAYS,
-  waiting,
-  whose,
   wrongCode,
 } from './code-fixture.ts'
-import { messageIds, node, nodeNames } from './fixture.ts'
+import { messageIds, nodeNames } from './fixture.ts'
 
 const flows = await useFlows()
 const { clock, app } = flows
 
-const CONTINUE: [string, string] = ['method', 'code']
+const REFUSED = [422, 'code:4070006']
+
 /** A person whose address is to be verified, and a flow that waits for the code. */
 async function verifying(acme: Tenant, email = ADA) {
-  const identity = await unproven(acme, email)
-  return { identity, ...(await waiting(acme, 'verification', email)) }
+  const identity = await acme.unproven(email)
+  return { identity, ...(await acme.waiting('verification', email)) }
 }
 
-describe.each(WAYS)('a verification, sent %s', (_, send) => {
-  test('verifies the address with the code, once, and opens no session', async () => {
-    const acme = await flows.newTenant()
-    const identity = await unproven(acme, ADA)
-    const flow = await acme.start('verification')
-    const sent = flowIn(await send(acme, flow, { email: ADA }), 200, 'sent_email')
-    expect(factsOf(sent)).toEqual({ ...factsOf(flow), state: 'sent_email', active: 'code' })
-    const entry = ['code:code', 'code:method=code', 'code:method=code', `code:email=${ADA}`]
-    expect([nodeNames(sent), messageIds(sent)]).toEqual([entry, [1080003]])
-    expect(node(sent, 'code').attributes.value).toBe('')
-    expect(await addressOf(acme, identity)).toMatchObject({ verified: false, status: 'sent' })
+/** Opens the link of the newest mail and presses its button. */
+async function pressLink(acme: Tenant) {
+  const browser = newBrowser(app)
+  const done = await browser.press(await browser.visit(acme.linkFor(ADA)), ['method', 'code'])
+  return browser.follow(done)
+}
 
-    const code = acme.codeFor(ADA)
-    const done = flowIn(await send(acme, flow, { code }), 200, 'passed_challenge')
-    expect([nodeNames(done), messageIds(done)]).toEqual([[], [1080002]])
-    expect(done).not.toHaveProperty('continue_with')
-    expect(JSON.stringify(done)).not.toContain('gat_st_')
-    const now = isoAt(clock.now())
-    const completed = { status: 'completed', verified_at: now, updated_at: now }
-    const verified = { value: ADA, verified: true, ...completed }
-    expect(await addressOf(acme, identity)).toMatchObject(verified)
-    expect(await sessionsOf(acme, identity)).toEqual([])
+test.each(WAYS)('A verification, sent %s, verifies the address once', async (_, send) => {
+  const acme = await flows.newTenant()
+  const identity = await acme.unproven(ADA)
+  const flow = await acme.start('verification')
+  const sent = flowIn(await send(acme, flow, { email: ADA }), 200, 'sent_email')
+  const entry = ['code:code', 'code:method=code', 'code:method=code', `code:email=${ADA}`]
+  expect([nodeNames(sent), messageIds(sent)]).toEqual([entry, [1080003]])
+  expect(await acme.addressOf(identity)).toMatchObject({ verified: false, status: 'sent' })
 
-    clock.jump(MAIL_GAP_MS)
-    for (const fields of [{ code }, { code: wrongCode(code) }, { email: ADA }, {}]) {
-      const again = flowIn(await send(acme, flow, fields), 422, 'passed_challenge')
-      expect(messageIds(again)).toContain(4070002)
-    }
-    expect(acme.mailsTo(ADA)).toHaveLength(1)
-  })
-})
+  const code = acme.codeFor(ADA)
+  const done = flowIn(await send(acme, flow, { code }), 200, 'passed_challenge')
+  expect([nodeNames(done), messageIds(done)]).toEqual([[], [1080002]])
+  expect(done).not.toHaveProperty('continue_with')
+  expect(JSON.stringify(done)).not.toContain('gat_st_')
+  const now = isoAt(clock.now())
+  const completed = { status: 'completed', verified_at: now, updated_at: now }
+  const verified = { value: ADA, verified: true, ...completed }
+  expect(await acme.addressOf(identity)).toMatchObject(verified)
+  expect(await acme.sessionsOf(identity)).toEqual([])
 
-describe('the link in the email', () => {
-  test('verifies with one press of a button, in any browser', async () => {
-    const acme = await flows.newTenant()
-    const { identity } = await verifying(acme)
-    const browser = newBrowser(app)
-    const done = await browser.press(await browser.visit(acme.linkFor(ADA)), CONTINUE)
-    expect(done.status).toBe(303)
-    expect(await addressOf(acme, identity)).toMatchObject({ verified: true })
-  })
-
-  test('can be opened after the address is verified', async () => {
-    const acme = await flows.newTenant()
-    const body = await acme.register(ADA)
-    const { url } = nextFlowIn({ body }, 'show_verification_ui')
-    const { body: flow } = await read(acme, { ui: { action: url } })
-    flowIn(await acme.send(flow, { code: acme.codeFor(ADA) }), 200, 'passed_challenge')
-    const browser = newBrowser(app)
-    const pressed = await browser.press(await browser.visit(acme.linkFor(ADA)), CONTINUE)
-    expect((await browser.follow(pressed)).text).toContain('Your email address is verified')
-  })
-})
-
-describe('on pages', () => {
-  test('a link leads back to the app', async () => {
-    const acme = await flows.newTenant()
-    await unproven(acme, ADA)
-    const flow = await acme.start('verification', { 'x-return-to': RETURN_TO })
-    await acme.send(flow, { email: ADA })
-    const answer = await acme.send(flow, { code: acme.codeFor(ADA) })
-    const done = flowIn(answer, 200, 'passed_challenge')
-    expect(done.return_to).toBe(RETURN_TO)
-    expect(node(done, 'continue')).toMatchObject({ type: 'a', attributes: { href: RETURN_TO } })
-    expect((await acme.open(flow.ui.action)).body).toContain(`href="${RETURN_TO}"`)
-  })
-})
-
-describe('a new account', () => {
-  test('keeps its credentials and its session when its owner verifies the address', async () => {
-    const acme = await flows.newTenant()
-    const { session_token: token, identity } = await acme.register(ADA)
-    await connect(acme, identity, 'github', `github-${identity.id}`)
-    clock.jump(MAIL_GAP_MS)
-    const { flow, code } = await waiting(acme, 'verification', ADA)
-    await acme.send(flow, { code }, withToken(token))
-    expect(await whose(acme, token)).toBe(identity.id)
-    expect(await credentialsOf(acme, identity)).toEqual(['oidc', 'password'])
-    expect((await acme.tryPassword(ADA)).status).toBe(200)
-  })
-})
-
-describe('webhooks', () => {
-  /** A tenant whose webhook is told of verified addresses. */
-  async function telling(url: string) {
-    const acme = await flows.newTenant({ passwordless_enabled: true })
-    await acme.createWebhook(url, { events: ['identity.email_verified'] })
-    return acme
+  clock.jump(MAIL_GAP_MS)
+  for (const fields of [{ code }, { code: wrongCode(code) }, { email: ADA }, {}]) {
+    const again = flowIn(await send(acme, flow, fields), 422, 'passed_challenge')
+    expect(messageIds(again)).toContain(4070002)
   }
-
-  test('are told of a verified address once, however often it is verified', async () => {
-    await using target = startTarget()
-    const acme = await telling(target.url)
-    const { identity, flow, code } = await verifying(acme)
-    const both = await Promise.all([acme.send(flow, { code }), acme.send(flow, { code })])
-    expect(both.map(({ status }) => status).sort()).toEqual([200, 422])
-    clock.jump(MAIL_GAP_MS)
-    await recover(acme, ADA)
-    const login = await waiting(acme, 'login', ADA)
-    expect((await acme.send(login.flow, { code: login.code })).status).toBe(200)
-    await rest(app)
-    expect(told(target)).toEqual([
-      {
-        event_id: expect.any(String),
-        event_type: 'identity.email_verified',
-        tenant_id: acme.tenantId,
-        created_at: expect.any(String),
-        data: { identity_id: identity.id, payload: {} },
-      },
-    ])
-  })
-
-  test('are not told of wrong, late and requested codes', async () => {
-    await using target = startTarget()
-    const acme = await telling(target.url)
-    const { flow, code } = await verifying(acme)
-    await acme.send(flow, { code: wrongCode(code) })
-    clock.jump(CODE_MS)
-    await acme.send(flow, { code })
-    await rest(app)
-    expect(typesTold(target)).toEqual([])
-  })
+  expect(acme.mailsTo(ADA)).toHaveLength(1)
 })
 
-describe('another email', () => {
-  const resend = (acme: Tenant, identity: Json) =>
-    acme.api.post(personPath(identity, '/resend-verification'))
+test('The link verifies with one press of a button, in any browser, also once it is verified', async () => {
+  const acme = await flows.newTenant()
+  const { identity } = await verifying(acme)
+  await pressLink(acme)
+  expect(await acme.addressOf(identity)).toMatchObject({ verified: true })
 
-  const OTHERS: [string, (acme: Tenant, identity: Json) => Promise<unknown>][] = [
-    ['a user asks for', (acme) => asked(acme, 'verification', ADA)],
-    ['the tenant asks for', resend],
-  ]
-
-  test.each(OTHERS)('that %s ends the code before it, and no code of others', async (_, ask) => {
-    const acme = await flows.newTenant()
-    const { identity, flow, code } = await verifying(acme)
-    const bob = await verifying(acme, BOB)
-    clock.jump(MAIL_GAP_MS)
-    await ask(acme, identity)
-    const late = await acme.send(flow, { code })
-    expect(complaintsIn(flowIn(late, 422, 'sent_email'))).toEqual(['code:4070006'])
-    flowIn(await acme.send(bob.flow, { code: bob.code }), 200, 'passed_challenge')
-  })
-
-  test('that the tenant asks for has a code that lasts as long as its flow', async () => {
-    const acme = await flows.newTenant()
-    const identity = await unproven(acme, ADA)
-    const { body } = await resend(acme, identity)
-    const action = `${HOSTED}/verification?flow=${body.flow.id}`
-    const flow = flowIn(await read(acme, { ui: { action } }), 200, 'sent_email')
-    expect(flow.expires_at).toBe(body.flow.expires_at)
-    clock.jump(FLOW_MS - 1)
-    flowIn(await acme.send(flow, { code: acme.codeFor(ADA) }), 200, 'passed_challenge')
-    expect(await addressOf(acme, identity)).toMatchObject({ verified: true })
-  })
+  const globex = await flows.newTenant()
+  const body = await globex.register(ADA)
+  const { url } = nextFlowIn({ body }, 'show_verification_ui')
+  const { body: flow } = await globex.readAt(url)
+  flowIn(await globex.send(flow, { code: globex.codeFor(ADA) }), 200, 'passed_challenge')
+  expect((await pressLink(globex)).text).toContain('Your email address is verified')
 })
 
-describe('an email is withheld with the same answer', () => {
-  const UNKNOWN = 'withheld: no account has this address'
-
-  test.each<[string, (acme: Tenant) => Promise<unknown>, string]>([
-    [
-      'a verified address',
-      (acme) => person(acme, ADA),
-      'withheld: the address is already verified',
-    ],
-    ['an unknown address', async () => undefined, UNKNOWN],
-    ['an inactive person', (acme) => unproven(acme, ADA, { state: 'inactive' }), UNKNOWN],
-    ['a person of another tenant', async () => unproven(await flows.newTenant(), ADA), UNKNOWN],
-  ])('for %s', async (_, prepare, why) => {
-    const acme = await flows.newTenant()
-    await prepare(acme)
-    const flow = await asked(acme, 'verification', ADA)
-    expect(messageIds(flow)).toEqual([1080003])
-    expect([fatesOf(acme, ADA), acme.sentTo(ADA)]).toEqual([[why], []])
-    const worthless = { identity_id: null, generation: null, address: ADA }
-    expect(codeRows(acme, flow)).toMatchObject([worthless])
-  })
-
-  test('and changes nothing of a verified address', async () => {
-    const acme = await flows.newTenant()
-    const identity = await person(acme, ADA)
-    const before = await addressOf(acme, identity)
-    await asked(acme, 'verification', ADA)
-    expect(await addressOf(acme, identity)).toEqual(before)
-  })
+test('A new account keeps its credentials and its session when its owner verifies the address', async () => {
+  const acme = await flows.newTenant()
+  const { session_token: token, identity } = await acme.register(ADA)
+  await acme.connect(identity, 'github', `github-${identity.id}`)
+  clock.jump(MAIL_GAP_MS)
+  const { flow, code } = await acme.waiting('verification', ADA)
+  await acme.send(flow, { code }, withToken(token))
+  expect(await acme.whose(token)).toBe(identity.id)
+  expect(await acme.credentialsOf(identity)).toEqual(['oidc', 'password'])
+  expect((await acme.tryPassword(ADA)).status).toBe(200)
 })
 
-test('a code is refused once the address was verified in another way', async () => {
+test('Webhooks are told of a verified address once, and not of wrong or late codes', async () => {
+  const acme = await flows.newTenant({ passwordless_enabled: true })
+  const bob = await verifying(acme, BOB)
+  const { identity, flow, code } = await verifying(acme)
+  await using hooks = await acme.listening()
+  await acme.send(bob.flow, { code: wrongCode(bob.code) })
+  const both = await Promise.all([acme.send(flow, { code }), acme.send(flow, { code })])
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 422])
+  clock.jump(MAIL_GAP_MS)
+  await acme.recover(ADA)
+  const login = await acme.waiting('login', ADA)
+  expect((await acme.send(login.flow, { code: login.code })).status).toBe(200)
+  clock.jump(CODE_MS)
+  await acme.send(bob.flow, { code: bob.code })
+  const events = await hooks.events()
+  const verified = events.filter(({ event_type }) => event_type === 'identity.email_verified')
+  expect(verified).toEqual([
+    {
+      event_id: expect.any(String),
+      event_type: 'identity.email_verified',
+      tenant_id: acme.tenantId,
+      created_at: expect.any(String),
+      data: { identity_id: identity.id, payload: {} },
+    },
+  ])
+})
+
+const resend = (acme: Tenant, identity: Json) =>
+  acme.api.post(personPath(identity, '/resend-verification'))
+
+test.each<[string, (acme: Tenant, identity: Json) => Promise<unknown>]>([
+  ['for the user', (acme) => acme.asked('verification', ADA)],
+  ['for the tenant', resend],
+])('Another email %s ends the code before it, and no code of others', async (_, ask) => {
+  const acme = await flows.newTenant()
+  const { identity, flow, code } = await verifying(acme)
+  const bob = await verifying(acme, BOB)
+  clock.jump(MAIL_GAP_MS)
+  await ask(acme, identity)
+  expect(idsIn(await acme.send(flow, { code }))).toEqual(REFUSED)
+  flowIn(await acme.send(bob.flow, { code: bob.code }), 200, 'passed_challenge')
+})
+
+test('An email that the tenant asks for has a code that lasts as long as its flow', async () => {
+  const acme = await flows.newTenant()
+  const identity = await acme.unproven(ADA)
+  const { body } = await resend(acme, identity)
+  const flow = flowIn(
+    await acme.readAt(`${HOSTED}/verification?flow=${body.flow.id}`),
+    200,
+    'sent_email',
+  )
+  expect(flow.expires_at).toBe(body.flow.expires_at)
+  clock.jump(FLOW_MS - 1)
+  flowIn(await acme.send(flow, { code: acme.codeFor(ADA) }), 200, 'passed_challenge')
+  expect(await acme.addressOf(identity)).toMatchObject({ verified: true })
+})
+
+const UNKNOWN = 'withheld: no account has this address'
+
+test.each<[string, (acme: Tenant) => Promise<unknown>, string]>([
+  ['a verified address', (acme) => acme.person(ADA), 'withheld: the address is already verified'],
+  ['an unknown address', async () => undefined, UNKNOWN],
+  ['an inactive person', (acme) => acme.unproven(ADA, { state: 'inactive' }), UNKNOWN],
+  ['a person of another tenant', async () => (await flows.newTenant()).unproven(ADA), UNKNOWN],
+])('An email is withheld with the same answer for %s', async (_, prepare, why) => {
+  const acme = await flows.newTenant()
+  const identity = (await prepare(acme)) as Json
+  const flow = await acme.asked('verification', ADA)
+  expect(messageIds(flow)).toEqual([1080003])
+  expect([acme.fatesOf(ADA), acme.sentTo(ADA)]).toEqual([[why], []])
+  const worthless = { identity_id: null, generation: null, address: ADA }
+  expect(acme.codeRows(flow)).toMatchObject([worthless])
+  if (why !== UNKNOWN)
+    expect(await acme.addressOf(identity)).toEqual(identity.verifiable_addresses[0])
+})
+
+test('A code is refused once the address was verified in another way', async () => {
   const acme = await flows.newTenant()
   const { identity, flow, code } = await verifying(acme)
   clock.jump(MAIL_GAP_MS)
-  await recover(acme, ADA)
-  const answer = await acme.send(flow, { code })
-  expect(complaintsIn(flowIn(answer, 422, 'sent_email'))).toEqual(['code:4070006'])
-  expect(await addressOf(acme, identity)).toMatchObject({ verified: true })
+  await acme.recover(ADA)
+  expect(idsIn(await acme.send(flow, { code }))).toEqual(REFUSED)
+  expect(await acme.addressOf(identity)).toMatchObject({ verified: true })
+})
+
+test('A choice of how to verify an address counts against the limit of its client', async () => {
+  const own = await useFlows({ flags: { 'limits-sign-ins-per-minute': '3' } })
+  const flow = await own.start('verification')
+  const statuses: number[] = []
+  for (let n = 0; n < 4; n++)
+    statuses.push((await own.send(flow, { confirm_by: 'sign_in' })).status)
+  expect(statuses).toEqual([422, 422, 422, 429])
 })

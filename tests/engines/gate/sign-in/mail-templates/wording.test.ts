@@ -1,8 +1,10 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import {
   createMailTemplates,
   type MailTemplates,
 } from '../../../../../src/engines/gate/sign-in/mail-templates/index.ts'
+import { inWords } from '../../../../../src/engines/gate/sign-in/mail-templates/lifetime.ts'
+import { partlyHidden } from '../../../../../src/engines/gate/sign-in/mail-templates/shown-address.ts'
 import { LANGUAGES, type Language } from '../../../../../src/engines/gate/sign-in/model.ts'
 import { openMail } from '../../../../platform/mail/support.ts'
 import { temporaryFolder } from '../../../../support/folder.ts'
@@ -11,6 +13,7 @@ const CODE = '481516'
 const LINK = `https://gate.example.org/auth/self-service/recovery?flow=0197d6c2&code=${CODE}`
 const LINK_IN_HTML = LINK.replaceAll('&', '&amp;')
 const LIFETIMES: Record<Language, string> = { en: '15 minutes', de: '15 Minuten' }
+const TURNED = 'Acme\r\nBcc: eve@example.com\u2028\u202egro'
 
 const ABOUT = {
   tenantName: 'Acme & Söhne',
@@ -33,9 +36,8 @@ const WITH_CODE: Writes = {
   loginCode: (of, about) => of.loginCode(about),
   registrationCode: (of, about) => of.registrationCode(about),
 }
-const CHANGE_NOTICE: Writes = { emailChangeNotice: (of, about) => of.emailChangeNotice(about) }
 const NOTICES: Writes = {
-  ...CHANGE_NOTICE,
+  emailChangeNotice: (of, about) => of.emailChangeNotice(about),
   passwordChanged: (of, about) => of.passwordChanged(about),
   on: (of, about) => of.secondFactorChanged({ ...about, isOn: true }),
   off: (of, about) => of.secondFactorChanged({ ...about, isOn: false }),
@@ -43,116 +45,82 @@ const NOTICES: Writes = {
 const ALL = { ...WITH_LINK, ...WITH_CODE, ...NOTICES }
 
 /** Each email in each language. */
-const casesOf = (writes: Writes) =>
-  LANGUAGES.flatMap((language) =>
-    Object.entries(writes).map(([name, write]) => ({
-      language,
-      name,
-      written: (about: Partial<typeof ABOUT> = {}) =>
-        write(createMailTemplates(language), { ...ABOUT, ...about }),
-    })),
-  )
+const CASES = LANGUAGES.flatMap((language) =>
+  Object.entries(ALL).map(([name, write]) => {
+    const written = (about: Partial<typeof ABOUT> = {}) =>
+      write(createMailTemplates(language), { ...ABOUT, ...about })
+    return { language, name, written }
+  }),
+)
 
 const count = (text: string, part: string): number => text.split(part).length - 1
+const ENGLISH = /\b(the|your|you|this|it|if|not|open|confirm|enter|account|was|email below)\b/i
+const GERMAN = /[äöüß]|\b(der|das|und|oder|dein|deine|du|nicht|diese|diesen|wenn|konto|mit)\b/i
+const WARNINGS = {
+  en: /If this wasn't you, .*immediately/,
+  de: /Wenn du das nicht warst, .*sofort/,
+}
 
-describe.each(casesOf(ALL))('the email $name in $language', ({ language, written }) => {
+test.each(CASES)('The email $name in $language', ({ language, name, written }) => {
   const { subject, text, html } = written()
+  // It names the tenant, leaves no gap, and has a short subject without secrets.
+  expect(subject).toContain('Acme & Söhne')
+  expect(text).toContain('--\nAcme & Söhne\n')
+  expect(html).toContain('>Acme &amp; Söhne</p>')
+  expect(html).toContain(`<html lang="${language}">`)
+  expect(subject + text + html).not.toMatch(/undefined|null|NaN|\[object|\$\{/)
+  expect(`${subject}\n${text}`).not.toMatch(/\S {2}\S| [.,:;]|\.\./)
+  expect(subject).not.toMatch(/\d|https?:|grace|@/)
+  expect(subject.length).toBeLessThan(70)
 
-  test('names the tenant and its language, and leaves no gap', () => {
-    expect(subject).toContain('Acme & Söhne')
-    expect(text).toContain('--\nAcme & Söhne\n')
-    expect(html).toContain('>Acme &amp; Söhne</p>')
-    expect(html).toContain(`<html lang="${language}">`)
-    expect(subject + text + html).not.toMatch(/undefined|null|NaN|\[object|\$\{/)
-    expect(`${subject}\n${text}`).not.toMatch(/\S {2}\S| [.,:;]|\.\./)
-  })
+  // It is in one language.
+  const plain = written({ tenantName: 'Acme' })
+  const shown = plain.html.replace(/<style>.*<\/style>/s, '').replaceAll(/<[^>]*>/g, ' ')
+  const said = [plain.subject, plain.text, shown].join('\n').replaceAll(/https?:\S+/g, '')
+  expect(said).toMatch(language === 'de' ? GERMAN : ENGLISH)
+  expect(said).not.toMatch(language === 'de' ? ENGLISH : GERMAN)
 
-  test('has a short subject without secrets', () => {
-    expect(subject).not.toMatch(/\d|https?:|grace|@/)
-    expect(subject.length).toBeLessThan(70)
-  })
+  // It has the code once besides the link, or is a notice with a warning and without a code.
+  const isNotice = name in NOTICES
+  expect(count(text.replaceAll(LINK, ''), CODE)).toBe(isNotice ? 0 : 1)
+  expect(count(html.replaceAll(LINK_IN_HTML, ''), CODE)).toBe(isNotice ? 0 : 1)
+  if (isNotice) expect(text).toMatch(WARNINGS[language])
+  else {
+    expect(text).toContain(`\n\n    ${CODE}\n\n`)
+    expect(count(html, `>${CODE}</td>`)).toBe(1)
+    for (const part of [text, html]) expect(part).toContain(LIFETIMES[language])
+  }
+  const links = name in WITH_LINK ? 1 : 0
+  expect(count(text, `\n${LINK}\n`)).toBe(links)
+  expect(count(html, `href="${LINK_IN_HTML}"`)).toBe(links)
+  expect(count(html, `>${LINK_IN_HTML}</span>`)).toBe(links)
+  if (links === 0) expect(text + html).not.toMatch(/https?:|<a /)
 
-  test('is in one language', () => {
-    const ENGLISH = /\b(the|your|you|this|it|if|not|open|confirm|enter|account|was|email below)\b/i
-    const GERMAN = /[äöüß]|\b(der|das|und|oder|dein|deine|du|nicht|diese|diesen|wenn|konto|mit)\b/i
-    const plain = written({ tenantName: 'Acme' })
-    const shown = plain.html.replace(/<style>.*<\/style>/s, '').replaceAll(/<[^>]*>/g, ' ')
-    const said = [plain.subject, plain.text, shown].join('\n').replaceAll(/https?:\S+/g, '')
-    expect(said).toMatch(language === 'de' ? GERMAN : ENGLISH)
-    expect(said).not.toMatch(language === 'de' ? ENGLISH : GERMAN)
-  })
-
-  test('shows a hostile name as text on one line', () => {
-    const attack = `"><img src=x onerror='alert(1)'><a href=//evil.example>&amp;`
-    const tagsIn = (markup: string) =>
-      [...markup.matchAll(/<\s*\/?\s*([a-z!][\w-]*)/gi)].map(([, tag]) => tag)
-    const attacked = written({ tenantName: attack, newAddress: `x${attack}@${attack}` })
-    expect(tagsIn(attacked.html)).toEqual(tagsIn(html))
-    expect(attacked.html).toContain('&quot;&gt;&lt;img src=x onerror=&#39;alert(1)&#39;&gt;')
-
-    const turned = written({ tenantName: TURNED, newAddress: `ada@x\n\u202e.example` })
-    const lines = written({ tenantName: 'Acme' }).text.split('\n')
-    expect(turned.text.split('\n')).toHaveLength(lines.length)
-    expect(turned.text + turned.html).not.toMatch(/[\r\u2028\u202e]/)
-  })
+  // It shows a hostile name as text on one line.
+  const attack = `"><img src=x onerror='alert(1)'><a href=//evil.example>&amp;`
+  const tagsIn = (markup: string) =>
+    [...markup.matchAll(/<\s*\/?\s*([a-z!][\w-]*)/gi)].map(([, tag]) => tag)
+  const attacked = written({ tenantName: attack, newAddress: `x${attack}@${attack}` })
+  expect(tagsIn(attacked.html)).toEqual(tagsIn(html))
+  expect(attacked.html).toContain('&quot;&gt;&lt;img src=x onerror=&#39;alert(1)&#39;&gt;')
+  const turned = written({ tenantName: TURNED, newAddress: `ada@x\n\u202e.example` })
+  expect(turned.text.split('\n')).toHaveLength(plain.text.split('\n').length)
+  expect(turned.text + turned.html).not.toMatch(/[\r\u2028\u202e]/)
 })
 
-const TURNED = 'Acme\r\nBcc: eve@example.com\u2028\u202egro'
-
-test('the outbox keeps every subject on one line of at most 200 characters', async () => {
+test('The outbox keeps every subject on one line of at most 200 characters', async () => {
   using folder = temporaryFolder()
   await using fixture = await openMail({ dataDir: folder.path })
-  for (const { written } of casesOf(ALL)) {
+  const oneLine = /^[^\p{Cc}\u2028\u202e]*Acme Bcc: eve@example\.com {1,2}gro/u
+  for (const { written } of CASES) {
     const turned = await fixture.post('ada@example.com', written({ tenantName: TURNED }))
     const long = await fixture.post('ada@example.com', written({ tenantName: '𝒜'.repeat(200) }))
-    const oneLine = /^[^\p{Cc}\u2028\u202e]*Acme Bcc: eve@example\.com {1,2}gro/u
     expect(fixture.read(turned)?.subject).toMatch(oneLine)
     expect([...(fixture.read(long)?.subject ?? '')].length).toBeLessThanOrEqual(200)
   }
 })
 
-test.each(casesOf({ ...WITH_LINK, ...WITH_CODE }))(
-  'a code is shown once besides the link, with its lifetime: $name, $language',
-  ({ language, written }) => {
-    const { text, html } = written()
-    expect(text).toContain(`\n\n    ${CODE}\n\n`)
-    expect(count(text.replaceAll(LINK, ''), CODE)).toBe(1)
-    expect(count(html.replaceAll(LINK_IN_HTML, ''), CODE)).toBe(1)
-    expect(count(html, `>${CODE}</td>`)).toBe(1)
-    for (const part of [text, html]) expect(part).toContain(LIFETIMES[language])
-  },
-)
-
-test.each(casesOf(WITH_LINK))('a link is in text and HTML: $name, $language', ({ written }) => {
-  const { text, html } = written()
-  expect(count(text, LINK)).toBe(1)
-  expect(text).toContain(`\n${LINK}\n`)
-  expect(count(html, `href="${LINK_IN_HTML}"`)).toBe(1)
-  expect(count(html, `>${LINK_IN_HTML}</span>`)).toBe(1)
-})
-
-test.each(casesOf({ ...WITH_CODE, ...NOTICES }))(
-  'no other email has a link: $name, $language',
-  ({ written }) => {
-    const { text, html } = written()
-    expect(text + html).not.toMatch(/https?:|<a /)
-  },
-)
-
-test.each(casesOf(NOTICES))(
-  'a notice has no code, but a warning: $name, $language',
-  ({ language, written }) => {
-    const { text, html } = written()
-    expect(text + html).not.toContain(CODE)
-    const warnings = {
-      en: /If this wasn't you, .*immediately/,
-      de: /Wenn du das nicht warst, .*sofort/,
-    }
-    expect(text).toMatch(warnings[language])
-  },
-)
-
-test('people who did not ask for an email are told to ignore it', () => {
+test('People who did not ask for an email are told to ignore it', () => {
   const [en, de] = [createMailTemplates('en'), createMailTemplates('de')]
   for (const kind of ['verification', 'registrationCode', 'emailChange'] as const) {
     expect(en[kind](ABOUT).text).toMatch(/ignore .*do not confirm anything/)
@@ -164,17 +132,42 @@ test('people who did not ask for an email are told to ignore it', () => {
   expect(de.loginCode(ABOUT).text).toContain('Gib ihn niemals weiter')
 })
 
-test.each(casesOf(CHANGE_NOTICE))(
-  'the old address sees the new one in part: $language',
-  ({ written }) => {
+test('The old address sees the new one in part, and people whether a second factor is on or off', () => {
+  const texts = CASES.filter(({ name }) => name === 'on' || name === 'off').flatMap(
+    ({ written }) => [written().subject, written().text],
+  )
+  expect(new Set(texts).size).toBe(8)
+  for (const { written } of CASES.filter(({ name }) => name === 'emailChangeNotice')) {
     const { subject, text, html } = written()
     for (const part of [text, html]) expect(part).toContain('g•••@example.net')
     expect(subject + text + html).not.toContain('grace')
-  },
-)
+  }
+})
 
-test('emails tell whether a second factor is on or off', () => {
-  const { on, off } = NOTICES as { on: Write; off: Write }
-  const texts = casesOf({ on, off }).flatMap(({ written }) => [written().subject, written().text])
-  expect(new Set(texts).size).toBe(8)
+test.each([
+  ['grace@example.com', 'g•••@example.com'],
+  ['gr@example.com', 'g•••@example.com'],
+  ['grace.hopper+navy@mail.example.org', 'g•••@mail.example.org'],
+  ['ärger@exämple.org', 'ä•••@exämple.org'],
+  ['g@example.com', '•••@example.com'],
+  ['e\u0301@example.com', '•••@example.com'],
+  ['कि-लता@example.com', 'कि•••@example.com'],
+])('%s is shown with at most one character of its name', (address, shown) => {
+  expect(partlyHidden(address)).toBe(shown)
+})
+
+test.each([
+  [1, '1 second', '1 Sekunde'],
+  [59.999, '59 seconds', '59 Sekunden'],
+  [60, '1 minute', '1 Minute'],
+  [119.999, '1 minute', '1 Minute'],
+  [15 * 60, '15 minutes', '15 Minuten'],
+  [3599.999, '59 minutes', '59 Minuten'],
+  [3600, '1 hour', '1 Stunde'],
+  [3659, '1 hour', '1 Stunde'],
+  [5400, '90 minutes', '90 Minuten'],
+  [86_400, '24 hours', '24 Stunden'],
+])('%d seconds are rounded down to %s', (seconds, english, german) => {
+  expect(inWords(seconds * 1000, 'en')).toBe(english)
+  expect(inWords(seconds * 1000, 'de')).toBe(german)
 })

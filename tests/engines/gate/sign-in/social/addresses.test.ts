@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { ALL_PROVIDERS, PROVIDERS } from '../../../../../src/config/index.ts'
+import { ALL_PROVIDERS, PROVIDERS, type ProviderName } from '../../../../../src/config/index.ts'
 import {
   addressesOf,
   checkTransport,
@@ -13,6 +13,7 @@ import {
   type ProviderSettings,
   uuidOf,
 } from '../../../../support/social/index.ts'
+import { newAppleClient } from '../../../../support/social/signing.ts'
 import { callbackOf, socialWith } from './fixture.ts'
 
 type Name = (typeof ALL_PROVIDERS)[number]
@@ -20,125 +21,90 @@ type Name = (typeof ALL_PROVIDERS)[number]
 const at = (name: Name, settings: Partial<ProviderSettings> = {}) =>
   addressesOf(providers[name], { ...NOTHING_SET, ...settings })
 
-describe('Addresses', () => {
-  test.each([...ALL_PROVIDERS])('of %s are built in, with https', (name) => {
+test('All providers have addresses built in, with https', () => {
+  for (const name of ALL_PROVIDERS) {
     const { authorize, token, userinfo, jwks } = at(name)
     for (const address of [authorize, token, userinfo, jwks])
       if (address) expect(address).toStartWith('https://')
     expect(() => checkTransport(at(name))).not.toThrow()
     expect(providers[name].kind === 'openid' ? jwks : userinfo).toBeString()
+  }
+})
+
+test('A base URL moves all addresses to that installation', () => {
+  const git = 'https://git.example'
+  expect(at('github', { baseUrl: git })).toEqual({
+    authorize: `${git}/login/oauth/authorize`,
+    token: `${git}/login/oauth/access_token`,
+    userinfo: `${git}/api/v3/user`,
+    jwks: undefined,
+    issuer: `${git}/login/oauth`,
   })
-
-  const GIT = 'https://git.example'
-  const CLOUD = 'https://login.microsoftonline.us'
-
-  test.each<[Name, string, Record<string, string | undefined>]>([
-    [
-      'github',
-      GIT,
-      {
-        authorize: `${GIT}/login/oauth/authorize`,
-        token: `${GIT}/login/oauth/access_token`,
-        userinfo: `${GIT}/api/v3/user`,
-        jwks: undefined,
-        issuer: `${GIT}/login/oauth`,
-      },
-    ],
-    [
-      'gitlab',
-      `${GIT}/gitlab`,
-      {
-        authorize: `${GIT}/gitlab/oauth/authorize`,
-        token: `${GIT}/gitlab/oauth/token`,
-        userinfo: `${GIT}/gitlab/oauth/userinfo`,
-        jwks: `${GIT}/gitlab/oauth/discovery/keys`,
-        issuer: `${GIT}/gitlab`,
-      },
-    ],
-    ['microsoft', CLOUD, { ...at('microsoft', { baseUrl: `${CLOUD}/common` }) }],
-    [
-      'microsoft',
-      `${CLOUD}/organizations`,
-      {
-        authorize: `${CLOUD}/organizations/oauth2/v2.0/authorize`,
-        token: `${CLOUD}/organizations/oauth2/v2.0/token`,
-        userinfo: undefined,
-        jwks: `${CLOUD}/organizations/discovery/v2.0/keys`,
-        issuer: CLOUD,
-      },
-    ],
-  ])('of %s at %s are those of that installation', (name, baseUrl, addresses) => {
-    const found: Record<string, string | undefined> = { ...at(name, { baseUrl }) }
-    expect(found).toEqual(addresses)
+  expect(at('gitlab', { baseUrl: `${git}/gitlab` })).toEqual({
+    authorize: `${git}/gitlab/oauth/authorize`,
+    token: `${git}/gitlab/oauth/token`,
+    userinfo: `${git}/gitlab/oauth/userinfo`,
+    jwks: `${git}/gitlab/oauth/discovery/keys`,
+    issuer: `${git}/gitlab`,
   })
-
-  test('that are configured replace all others', () => {
-    const authorize = 'https://a.example/1'
-    const token = 'https://b.example/2'
-    const userinfo = 'https://c.example/3'
-    const jwks = 'https://d.example/4'
-    const issuer = 'https://e.example/'
-    const urls = { authorizeUrl: authorize, tokenUrl: token, userinfoUrl: userinfo, jwksUrl: jwks }
-    for (const name of PROVIDERS)
-      expect(at(name, { baseUrl: 'https://base.example', ...urls, issuer })).toEqual({
-        authorize,
-        token,
-        userinfo,
-        jwks,
-        issuer,
-      })
+  const cloud = 'https://login.microsoftonline.us'
+  const common = at('microsoft', { baseUrl: `${cloud}/common` })
+  expect(at('microsoft', { baseUrl: cloud })).toEqual(common)
+  expect(at('microsoft', { baseUrl: `${cloud}/organizations` })).toEqual({
+    authorize: `${cloud}/organizations/oauth2/v2.0/authorize`,
+    token: `${cloud}/organizations/oauth2/v2.0/token`,
+    userinfo: undefined,
+    jwks: `${cloud}/organizations/discovery/v2.0/keys`,
+    issuer: cloud,
   })
 })
 
-describe('Plain http', () => {
-  const check = (host: string) => checkTransport(at('gitlab', { baseUrl: `http://${host}` }))
-
-  test('is allowed on this machine only', () => {
-    for (const host of [
-      '127.0.0.1:81',
-      '127.9.9.9',
-      '[::1]:81',
-      'localhost:81',
-      'LOCALHOST',
-      '2130706433',
-    ])
-      expect(() => check(host)).not.toThrow()
-    const names = ['git.example', '127.0.0.1.example', 'localhost.example', 'notlocalhost']
-    for (const host of [...names, '192.168.0.7', '128.0.0.1', '[::2]', '[::ffff:127.0.0.1]'])
-      expect(() => check(host), host).toThrow('https')
-  })
-
-  test.each(['authorizeUrl', 'tokenUrl', 'userinfoUrl', 'jwksUrl'])(
-    'is refused in %s',
-    async (name) => {
-      const settings = { clientId: 'a', clientSecret: 'b', [name]: 'http://git.example/x' }
-      const social = socialWith({ gitlab: settings })
-      const begun = social.begin('gitlab', { redirectUri: callbackOf('gitlab'), state: 'x' })
-      await expect(begun).rejects.toThrow(
-        'gitlab: git.example must use https; http is allowed on this machine only',
-      )
-    },
+test('Configured URLs replace all others', () => {
+  const [authorize, token, userinfo, jwks, issuer] = ['a', 'b', 'c', 'd', 'e'].map(
+    (host) => `https://${host}.example/1`,
   )
+  const urls = { authorizeUrl: authorize, tokenUrl: token, userinfoUrl: userinfo, jwksUrl: jwks }
+  for (const name of PROVIDERS) {
+    const found: object = at(name, { baseUrl: 'https://base.example', ...urls, issuer })
+    expect(found).toEqual({ authorize, token, userinfo, jwks, issuer })
+  }
 })
 
-describe('A subject', () => {
+test('Plain http is allowed on this machine only, in all URLs', async () => {
+  const check = (host: string) => checkTransport(at('gitlab', { baseUrl: `http://${host}` }))
+  for (const host of [
+    '127.0.0.1:81',
+    '127.9.9.9',
+    '[::1]:81',
+    'localhost:81',
+    'LOCALHOST',
+    '2130706433',
+  ])
+    expect(() => check(host)).not.toThrow()
+  const names = ['git.example', '127.0.0.1.example', 'localhost.example', 'notlocalhost']
+  for (const host of [...names, '192.168.0.7', '128.0.0.1', '[::2]', '[::ffff:127.0.0.1]'])
+    expect(() => check(host), host).toThrow('https')
+  for (const name of ['authorizeUrl', 'tokenUrl', 'userinfoUrl', 'jwksUrl']) {
+    const settings = { clientId: 'a', clientSecret: 'b', [name]: 'http://git.example/x' }
+    const begun = { redirectUri: callbackOf('gitlab'), state: 'x' }
+    await expect(socialWith({ gitlab: settings }).begin('gitlab', begun)).rejects.toThrow(
+      'gitlab: git.example must use https; http is allowed on this machine only',
+    )
+  }
+})
+
+test('A subject begins with its installation, unless that is the usual one', () => {
   const subjectOf = (name: Name, settings: Partial<ProviderSettings> = {}) =>
     subjectAt(providers[name], at(name, settings), '42')
-
-  test.each([...PROVIDERS])('of %s begins with its installation', (name) => {
+  for (const name of PROVIDERS) {
     expect(subjectOf(name)).toBe('42')
-    const [one, other] = ['https://one.example', 'https://other.example'].map((baseUrl) =>
-      subjectOf(name, { baseUrl }),
-    )
+    const one = subjectOf(name, { baseUrl: 'https://one.example' })
     expect(one).toEndWith('#42')
-    expect(one).not.toBe(other)
-  })
-
-  test('stays the same at another directory or URL of the installation', () => {
-    const baseUrl = 'https://login.microsoftonline.com/organizations'
-    expect(subjectOf('microsoft', { baseUrl })).toBe('42')
-    expect(subjectOf('google', { tokenUrl: 'https://mirror.example/token' })).toBe('42')
-  })
+    expect(one).not.toBe(subjectOf(name, { baseUrl: 'https://other.example' }))
+  }
+  const baseUrl = 'https://login.microsoftonline.com/organizations'
+  expect(subjectOf('microsoft', { baseUrl })).toBe('42')
+  expect(subjectOf('google', { tokenUrl: 'https://mirror.example/token' })).toBe('42')
 })
 
 describe('An issuer', () => {
@@ -147,43 +113,127 @@ describe('An issuer', () => {
     return provider.kind === 'openid' && provider.acceptsIssuer(issuer, at(name, settings))
   }
 
-  test.each<[Name, string, boolean]>([
-    ['google', 'https://accounts.google.com', true],
-    ['google', 'accounts.google.com', true],
-    ['google', 'http://accounts.google.com', false],
-    ['gitlab', 'https://gitlab.com', true],
-    ['gitlab', 'gitlab.com', false],
-    ['linkedin', 'https://www.linkedin.com/oauth', true],
-    ['linkedin', 'https://www.linkedin.com', true],
-    ['linkedin', 'https://linkedin.com', false],
-    ['apple', 'https://appleid.apple.com', true],
-    ['apple', 'appleid.apple.com', false],
-    ['slack', 'https://slack.com', true],
-    ['slack', 'slack.com', false],
-    ['twitch', 'https://id.twitch.tv/oauth2', true],
-    ['twitch', 'https://id.twitch.tv', false],
-    ['google-tenant', 'https://accounts.google.com', true],
-  ])('of %s may be %s: %p', (name, issuer, expected) => {
-    expect(isAccepted(name, issuer)).toBe(expected)
+  test.each<[Name, string, string]>([
+    ['google', 'https://accounts.google.com accounts.google.com', 'http://accounts.google.com'],
+    ['gitlab', 'https://gitlab.com', 'gitlab.com'],
+    ['linkedin', 'https://www.linkedin.com/oauth https://www.linkedin.com', 'https://linkedin.com'],
+    ['apple', 'https://appleid.apple.com', 'appleid.apple.com'],
+    ['slack', 'https://slack.com', 'slack.com'],
+    ['twitch', 'https://id.twitch.tv/oauth2', 'https://id.twitch.tv'],
+    ['google-tenant', 'https://accounts.google.com', 'https://google.com'],
+  ])('of %s may be %s, and not %s', (name, good, bad) => {
+    for (const issuer of good.split(' ')) expect(isAccepted(name, issuer)).toBe(true)
+    expect(isAccepted(name, bad)).toBe(false)
   })
 
   const OTHER = uuidOf('another organisation')
 
   test.each([
-    ['common', ORGANISATION, true],
-    ['common', CONSUMERS, true],
-    ['organizations', ORGANISATION, true],
-    ['organizations', OTHER, true],
-    ['organizations', CONSUMERS, false],
-    ['consumers', CONSUMERS, true],
-    ['consumers', ORGANISATION, false],
-    [ORGANISATION, ORGANISATION, true],
-    [ORGANISATION, OTHER, false],
-    [ORGANISATION, CONSUMERS, false],
-  ])('of Microsoft at /%s may be that of directory %s: %p', (directory, tid, expected) => {
+    ['common', [ORGANISATION, CONSUMERS], []],
+    ['organizations', [ORGANISATION, OTHER], [CONSUMERS]],
+    ['consumers', [CONSUMERS], [ORGANISATION]],
+    [ORGANISATION, [ORGANISATION], [OTHER, CONSUMERS]],
+  ])('of Microsoft at /%s may be that of the directories %j', (directory, good, bad) => {
     const cloud = 'https://login.microsoftonline.com'
     const settings = { baseUrl: `${cloud}/${directory}` }
-    expect(isAccepted('microsoft', `${cloud}/${tid}/v2.0`, settings)).toBe(expected)
-    expect(isAccepted('microsoft', `https://evil.example/${tid}/v2.0`, settings)).toBe(false)
+    for (const tid of [...good, ...bad]) {
+      const expected = good.includes(tid)
+      expect(isAccepted('microsoft', `${cloud}/${tid}/v2.0`, settings)).toBe(expected)
+      expect(isAccepted('microsoft', `https://evil.example/${tid}/v2.0`, settings)).toBe(false)
+    }
   })
+})
+
+const { privateKey } = newAppleClient()
+const APPLE = { teamId: 'T', keyId: 'K', privateKey }
+const CLIENT = { clientId: 'our-client', clientSecret: 'our-secret', ...APPLE }
+const social = socialWith(Object.fromEntries(PROVIDERS.map((name) => [name, CLIENT])))
+
+async function begin(provider: ProviderName, upstream?: Record<string, string>) {
+  const redirectUri = callbackOf(provider)
+  const { url, secrets } = await social.begin(provider, { redirectUri, state: 'a state', upstream })
+  const { origin, pathname, searchParams } = new URL(url)
+  return { address: origin + pathname, query: Object.fromEntries(searchParams), secrets }
+}
+
+const CODE = expect.stringMatching(/^[\w-]{43}$/)
+const PKCE = { code_challenge: CODE, code_challenge_method: 'S256' }
+const NONCE = { nonce: CODE }
+const BOTH = { ...NONCE, ...PKCE }
+const POSTED = { response_mode: 'form_post', ...BOTH }
+const CLAIMS = { email: null, email_verified: null, preferred_username: null }
+const TWITCH = { claims: JSON.stringify({ id_token: CLAIMS, userinfo: CLAIMS }), ...NONCE }
+const MICROSOFT = 'https://login.microsoftonline.com/common/oauth2/v2.0/authorize'
+
+test.each<[ProviderName, string, string, Record<string, unknown>]>([
+  ['github', 'https://github.com/login/oauth/authorize', 'read:user user:email', PKCE],
+  ['google', 'https://accounts.google.com/o/oauth2/v2/auth', 'openid email profile', BOTH],
+  ['gitlab', 'https://gitlab.com/oauth/authorize', 'openid email profile', BOTH],
+  ['microsoft', MICROSOFT, 'openid email profile', BOTH],
+  ['discord', 'https://discord.com/oauth2/authorize', 'identify email', PKCE],
+  ['facebook', 'https://www.facebook.com/dialog/oauth', 'email public_profile', PKCE],
+  ['linkedin', 'https://www.linkedin.com/oauth/v2/authorization', 'openid profile email', {}],
+  ['apple', 'https://appleid.apple.com/auth/authorize', 'openid name email', POSTED],
+  ['slack', 'https://slack.com/openid/connect/authorize', 'openid profile email', NONCE],
+  ['twitch', 'https://id.twitch.tv/oauth2/authorize', 'openid user:read:email', TWITCH],
+  ['spotify', 'https://accounts.spotify.com/authorize', 'user-read-email', PKCE],
+])('Users of %s are sent to %s for %s', async (provider, expected, scope, more) => {
+  const { address, query } = await begin(provider)
+  expect(address).toBe(expected)
+  expect(query).toEqual({
+    response_type: 'code',
+    client_id: 'our-client',
+    redirect_uri: callbackOf(provider),
+    scope,
+    state: 'a state',
+    ...more,
+  } as Record<string, string>)
+})
+
+test('Each sign-in has its own nonce and verifier; the URL has only the verifier’s hash', async () => {
+  const [one, other] = [await begin('google'), await begin('google')]
+  expect(one.secrets.nonce).toBe(one.query.nonce as string)
+  expect(one.secrets.nonce).not.toBe(other.secrets.nonce)
+  expect(one.secrets.verifier).not.toBe(other.secrets.verifier)
+  const hash = new Bun.CryptoHasher('sha256').update(one.secrets.verifier ?? '').digest('base64url')
+  expect(one.query.code_challenge).toBe(hash)
+  expect(Object.values(one.query)).not.toContain(one.secrets.verifier)
+})
+
+test('Upstream parameters are these five, of up to 320 characters, and change nothing else', async () => {
+  const upstream = {
+    login_hint: 'x'.repeat(320),
+    hd: 'example.com',
+    prompt: 'select_account',
+    auth_type: 'reauthenticate',
+    acr_values: 'urn:mace:incommon:iap:silver',
+  }
+  expect((await begin('google', upstream)).query).toMatchObject(upstream)
+  const names = ['client_id', 'redirect_uri', 'response_type', 'scope', 'state', 'nonce', 'claims']
+  const more = [
+    'code_challenge',
+    'code_challenge_method',
+    'response_mode',
+    'request',
+    'request_uri',
+  ]
+  const evil = Object.fromEntries([...names, ...more].map((name) => [name, 'evil']))
+  expect(Object.values((await begin('apple', evil)).query)).not.toContain('evil')
+  const inherited = Object.create({ login_hint: 'me@example.com' })
+  const wrong = ['a\nb', '', 'x'.repeat(321), 7 as unknown as string]
+  for (const given of [inherited, ...wrong.map((login_hint) => ({ login_hint }))])
+    expect((await begin('google', given)).query).not.toHaveProperty('login_hint')
+})
+
+test('A provider is on if it has a client; a query in its configured URL stays', async () => {
+  const begun = { redirectUri: callbackOf('github'), state: 'x' }
+  expect(PROVIDERS.filter(social.isConfigured)).toEqual([...PROVIDERS])
+  for (const missing of ['clientId', 'clientSecret']) {
+    const none = socialWith({ github: { ...CLIENT, [missing]: undefined } })
+    expect(PROVIDERS.filter(none.isConfigured)).toEqual([])
+    await expect(none.begin('github', begun)).rejects.toThrow('github: no client is configured')
+  }
+  const authorizeUrl = 'https://login.example/authorize?p=policy'
+  const { url } = await socialWith({ github: { ...CLIENT, authorizeUrl } }).begin('github', begun)
+  expect(url).toStartWith(`${authorizeUrl}&`)
 })

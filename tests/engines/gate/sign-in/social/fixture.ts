@@ -5,37 +5,35 @@ import {
   type OAuthSecrets,
   type Social,
   SocialError,
-  type SocialProfile,
 } from '../../../../../src/engines/gate/sign-in/social/index.ts'
 import { createBoundedFetch } from '../../../../../src/platform/bounded-fetch.ts'
-import { createTestClock, type TestClock } from '../../../../support/clock.ts'
+import { createTestClock } from '../../../../support/clock.ts'
 import { testConfig } from '../../../../support/config.ts'
 import {
-  type Account,
   type Arrival,
   newAccount,
-  OPENID_NAMES,
-  type OpenIdName,
-  PLAIN_NAMES,
   type ProviderSettings,
-  startOpenIdProvider,
-  startPlainProviders,
+  startProviders,
   type Tamper,
   walk,
+  withParams,
 } from '../../../../support/social/index.ts'
+import { START } from '../../fixture.ts'
 
-export const START = '2026-03-01T12:00:00.000Z'
+export { START }
 
 export const callbackOf = (provider: ProviderName) =>
   `https://gate.example/auth/self-service/methods/oidc/callback/${provider}`
 
-type Some = Partial<Record<ProviderName, Partial<ProviderSettings>>>
+type Clients = Partial<Record<ProviderName, Partial<ProviderSettings>>>
 
 /** Social login with clients at these providers only. */
-export function socialWith(some: Some, clock: TestClock = createTestClock(START)): Social {
+export function socialWith(clients: Clients, clock = createTestClock(START)): Social {
   const { providers } = testConfig().gate
-  const entries = Object.entries(some) as [ProviderName, Partial<ProviderSettings>][]
-  const changed = entries.map(([name, settings]) => [name, { ...providers[name], ...settings }])
+  const changed = Object.entries(clients).map(([name, settings]) => [
+    name,
+    { ...providers[name as ProviderName], ...settings },
+  ])
   return createSocial({
     providers: { ...providers, ...Object.fromEntries(changed) } as Config['gate']['providers'],
     clock,
@@ -50,22 +48,23 @@ export interface Callback {
   params: URLSearchParams
   state: string
   secrets: OAuthSecrets
-  method: Arrival['method']
 }
 
+/** A browser that leaves for a provider; `returning` gives the parameters that it comes back with. */
 export async function callbackFrom(
   social: Social,
   provider: ProviderName,
-  options: { press?: 'allow' | 'deny' } = {},
+  returning = async (url: string, to: string): Promise<Pick<Arrival, 'params'>> =>
+    walk(url, { to }),
 ): Promise<Callback> {
   const redirectUri = callbackOf(provider)
   const state = `state-of-${crypto.randomUUID()}`
   const { url, secrets } = await social.begin(provider, { redirectUri, state })
-  const { params, method } = await walk(url, { to: redirectUri, ...options })
-  return { provider, redirectUri, params, state, secrets, method }
+  const { params } = await returning(url, redirectUri)
+  return { provider, redirectUri, params, state, secrets }
 }
 
-export const complete = (social: Social, { provider, ...of }: Callback): Promise<SocialProfile> =>
+export const complete = (social: Social, { provider, ...of }: Callback) =>
   social.complete(provider, of)
 
 /** The error of a callback that must fail; it must contain no secret. */
@@ -83,54 +82,40 @@ export async function refusalOf(social: Social, callback: Callback): Promise<Soc
   return error as SocialError
 }
 
-export function withParams(callback: Callback, changes: Record<string, string | null>): Callback {
-  const params = new URLSearchParams(callback.params)
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === null) params.delete(name)
-    else params.set(name, value)
-  }
-  return { ...callback, params }
-}
+export const changed = (callback: Callback, changes: Record<string, string | null>): Callback => ({
+  ...callback,
+  params: withParams(callback.params, changes),
+})
 
 /** All providers on loopback, and a client of each. */
-export async function useProviders() {
+export function useProviders() {
   const clock = createTestClock(START)
-  const redirectUris = PROVIDERS.map(callbackOf)
-  const openId = await startOpenIdProvider({ redirectUris, clock })
-  const plain = startPlainProviders({ redirectUris })
-  afterAll(() => Promise.all([openId.stop(), plain.stop()]))
-
-  const settings = [
-    ...OPENID_NAMES.map((name) => [name, openId.providerConfig(name)]),
-    ...PLAIN_NAMES.map((name) => [name, plain.providerConfig(name)]),
-  ]
-  const social = socialWith(Object.fromEntries(settings), clock)
+  const fakes = startProviders({ redirectUris: PROVIDERS.map(callbackOf), clock })
+  afterAll(() => fakes.stop())
+  const clients = PROVIDERS.map((name) => [name, fakes.providerConfig(name)])
+  const social = socialWith(Object.fromEntries(clients), clock)
 
   /** `account` comes back from the provider, whose ID token is changed by `tamper`. */
-  async function come(provider: ProviderName, account: Account = newAccount(), tamper?: Tamper) {
-    openId.signInAs(account)
-    plain.signInAs(account)
-    openId.tamper(tamper)
+  async function come(provider: ProviderName, account = newAccount(), tamper?: Tamper) {
+    fakes.signInAs(account)
+    fakes.tamper(tamper)
     return callbackFrom(social, provider)
   }
 
   return {
     clock,
-    openId,
-    plain,
+    fakes,
     social,
     come,
-    signIn: async (provider: ProviderName, account: Account, tamper?: Tamper) =>
-      complete(social, await come(provider, account, tamper)),
+    signIn: async (...of: Parameters<typeof come>) => complete(social, await come(...of)),
     /** Why an ID token like this is refused. */
-    refusal: async (provider: OpenIdName, tamper: Tamper) =>
+    refusal: async (provider: ProviderName, tamper: Tamper) =>
       refusalOf(social, await come(provider, undefined, tamper)),
   }
 }
 
 /** Changes claims; undefined removes one. */
 export const claiming =
-  (changes: Record<string, unknown> | (() => Record<string, unknown>)): Tamper =>
-  ({ claims }) => {
-    Object.assign(claims, typeof changes === 'function' ? changes() : changes)
-  }
+  (changes: Record<string, unknown>): Tamper =>
+  ({ claims }) =>
+    void Object.assign(claims, changes)

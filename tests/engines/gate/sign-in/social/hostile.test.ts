@@ -3,16 +3,18 @@ import type { ProviderName } from '../../../../../src/config/index.ts'
 import { createTestClock } from '../../../../support/clock.ts'
 import { newSigningKey, published, signToken } from '../../../../support/social/index.ts'
 import { startTarget } from '../../../../support/target.ts'
-import { type Callback, callbackOf, complete, refusalOf, START, socialWith } from './fixture.ts'
+import { callbackFrom, complete, refusalOf, START, socialWith } from './fixture.ts'
 
 type Answer = () => Response | Promise<Response>
+type Json = Record<string, unknown>
 
-/** What the provider answers at its paths, where it differs from `usual`. */
+/** What the provider answers at its paths, where it differs from `USUAL`. */
 let answers: Record<string, Answer> = {}
 let nonce = ''
+const nothing = () => new Response('nothing here', { status: 404 })
 const target = startTarget(({ path }) => {
   const name = path.slice(1).split('?')[0] ?? ''
-  return (answers[name] ?? usual[name] ?? nothing)()
+  return (answers[name] ?? USUAL[name] ?? nothing)()
 })
 afterAll(target.stop)
 beforeEach(() => {
@@ -34,21 +36,15 @@ const SETTINGS = {
 async function callbackAt(
   provider: ProviderName,
   params: Record<string, string> = { code: 'the-code' },
+  settings: Json = SETTINGS,
 ) {
   const clock = createTestClock(START)
-  const social = socialWith({ [provider]: SETTINGS }, clock)
-  const redirectUri = callbackOf(provider)
-  const { secrets } = await social.begin(provider, { redirectUri, state: 's' })
-  nonce = secrets.nonce ?? ''
-  const query = new URLSearchParams({ state: 's', ...params })
-  const callback: Callback = {
-    provider,
-    redirectUri,
-    params: query,
-    state: 's',
-    secrets,
-    method: 'GET',
-  }
+  const social = socialWith({ [provider]: settings }, clock)
+  const callback = await callbackFrom(social, provider, async (url) => {
+    const state = new URL(url).searchParams.get('state') as string
+    return { params: new URLSearchParams({ state, ...params }) }
+  })
+  nonce = callback.secrets.nonce ?? ''
   const before = target.requests.length
   return {
     clock,
@@ -64,14 +60,13 @@ const refusalWith = async (provider: ProviderName, given: Record<string, Answer>
 }
 
 const key = newSigningKey()
-const idToken = (more: Record<string, unknown> = {}) => {
+const idToken = (more: Json = {}) => {
   const iat = Date.parse(START) / 1000
   const claims = { iss: SETTINGS.issuer, aud: 'our-client', sub: '42', iat, exp: iat + 3600, nonce }
   const header = { alg: 'RS256', kid: key.kid }
   return signToken({ header, claims: { ...claims, ...more } }, key.privateKey, '')
 }
-
-const tokens = (more: Record<string, unknown> = {}) => ({
+const tokens = (more: Json = {}) => ({
   access_token: 'the-access-token-secret',
   token_type: 'Bearer',
   id_token: idToken(),
@@ -79,19 +74,19 @@ const tokens = (more: Record<string, unknown> = {}) => ({
 })
 
 const json =
-  (body: () => unknown, status = 200): Answer =>
+  (body: () => unknown, status = 200) =>
   () =>
     Response.json(body(), { status })
-const usual: Record<string, Answer> = {
+const text =
+  (body: string, status = 200) =>
+  () =>
+    new Response(body, { status, headers: { 'content-type': 'application/json' } })
+
+const USUAL: Record<string, Answer> = {
   token: json(() => tokens()),
   jwks: json(() => ({ keys: [published(key)] })),
   userinfo: json(() => ({ sub: '42', id: '42', email: 'me@example.com' })),
 }
-const nothing = () => new Response('nothing here', { status: 404 })
-const text =
-  (body: string, status = 200): Answer =>
-  () =>
-    new Response(body, { status, headers: { 'content-type': 'application/json' } })
 
 test.each(['google', 'discord'] as const)('%s works as usual', async (provider) => {
   const { complete, requests } = await callbackAt(provider)
@@ -104,76 +99,66 @@ test.each(['google', 'discord'] as const)('%s works as usual', async (provider) 
 })
 
 const DEEP = '['.repeat(90_000)
-const ANYWHERE: [string, Answer][] = [
-  ['nothing', text('')],
-  ['no JSON', text('<html>the-code the-client-secret</html>')],
-  ['half of it', text('{"access_token":"the-access-token-secret"')],
-  ['a list', text('["x"]')],
-  ['a text', text('"the-code"')],
-  ['a number', text('1')],
-  ['null', text('null')],
-  ['an empty object', text('{}')],
-  ['too much', text(JSON.stringify({ padding: 'x'.repeat(150_000) }))],
-  ['deep nesting', text(DEEP)],
-  ['deep nesting, closed', text(`${DEEP}${']'.repeat(90_000)}`)],
-  ['a failure', text('{"error":"server_error"}', 500)],
-  ['a refusal', text('{"error":"invalid_grant"}', 400)],
-  ['a refusal of its own form', text('{"error":{"message":"the-code"}}', 400)],
-  ['too many requests', text('', 429)],
-  ['no content', () => new Response(null, { status: 204 })],
-  ['a redirect', () => Response.redirect('https://evil.example/?the-code', 302)],
-  ['broken gzip', () => new Response('x', { headers: { 'content-encoding': 'gzip' } })],
-  [
-    'a challenge',
-    () =>
-      new Response('', { status: 401, headers: { 'www-authenticate': 'Bearer realm="the-code"' } }),
-  ],
-]
+const CHALLENGE = { 'www-authenticate': 'Bearer realm="the-code"' }
+const ANYWHERE: Record<string, Answer> = {
+  nothing: text(''),
+  'no JSON': text('<html>the-code the-client-secret</html>'),
+  'half of it': text('{"access_token":"the-access-token-secret"'),
+  'a list': text('["x"]'),
+  'a text': text('"the-code"'),
+  'a number': text('1'),
+  null: text('null'),
+  'an empty object': text('{}'),
+  'too much': text(JSON.stringify({ padding: 'x'.repeat(150_000) })),
+  'deep nesting': text(DEEP),
+  'deep nesting, closed': text(`${DEEP}${']'.repeat(90_000)}`),
+  'a failure': text('{"error":"server_error"}', 500),
+  'a refusal': text('{"error":"invalid_grant"}', 400),
+  'a refusal of its own form': text('{"error":{"message":"the-code"}}', 400),
+  'too many requests': text('', 429),
+  'no content': () => new Response(null, { status: 204 }),
+  'a redirect': () => Response.redirect('https://evil.example/?the-code', 302),
+  'broken gzip': () => new Response('x', { headers: { 'content-encoding': 'gzip' } }),
+  'a challenge': () => new Response('', { status: 401, headers: CHALLENGE }),
+}
 const endless = () =>
   new Response(new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(10_000)) }))
 const headOnly = () => new Response(new ReadableStream({ start: (stream) => stream.enqueue('{') }))
 const never = () => new Promise<Response>(() => {})
 
-describe.each([
+test.each([
   ['google', 'token'],
   ['google', 'jwks'],
   ['google', 'userinfo'],
   ['discord', 'userinfo'],
   ['github', 'userinfo/emails'],
-] as const)('%s is refused if its %s', (provider, name) => {
-  const others: Record<string, Answer> =
-    provider === 'github' ? { userinfo: json(() => ({ id: 42 })) } : {}
-
-  test('is wrong in any way', async () => {
-    for (const [what, answer] of ANYWHERE) {
-      const { reason, message } = await refusalWith(provider, { ...others, [name]: answer })
-      expect({ what, reason }).toEqual({ what, reason: 'failed' })
-      expect(message).not.toContain('the-')
-      expect(message.length).toBeLessThan(300)
+] as const)('%s is refused if its %s is wrong, endless or slow', async (provider, name) => {
+  const others = { ...(provider === 'github' && { userinfo: json(() => ({ id: 42 })) }) }
+  for (const [what, answer] of Object.entries(ANYWHERE)) {
+    const { reason, message } = await refusalWith(provider, { ...others, [name]: answer })
+    expect({ what, reason }).toEqual({ what, reason: 'failed' })
+    expect(message).not.toContain('the-')
+    expect(message.length).toBeLessThan(300)
+  }
+  const { message } = await refusalWith(provider, { ...others, [name]: endless })
+  expect(message).toContain('too large')
+  for (const slow of [never, headOnly]) {
+    const asked = Promise.withResolvers<void>()
+    const answer = () => {
+      asked.resolve()
+      return slow()
     }
-  })
-
-  test('is endless, or takes longer than ten seconds', async () => {
-    const { message } = await refusalWith(provider, { ...others, [name]: endless })
-    expect(message).toContain('too large')
-    for (const slow of [never, headOnly]) {
-      const asked = Promise.withResolvers<void>()
-      const answer = () => {
-        asked.resolve()
-        return slow()
-      }
-      answers = { ...others, [name]: answer }
-      const { refusal, clock } = await callbackAt(provider)
-      const refused = refusal()
-      await asked.promise
-      await clock.advance(10_000)
-      expect((await refused).message).toContain('did not respond completely in time')
-    }
-  })
+    answers = { ...others, [name]: answer }
+    const { refusal, clock } = await callbackAt(provider)
+    const refused = refusal()
+    await asked.promise
+    await clock.advance(10_000)
+    expect((await refused).message).toContain('did not respond completely in time')
+  }
 })
 
 describe('Tokens are refused', () => {
-  test.each<Record<string, unknown>>([
+  test.each<Json>([
     { access_token: ['x'] },
     { access_token: 'a\r\nx: y' },
     { access_token: undefined },
@@ -190,22 +175,19 @@ describe('Tokens are refused', () => {
   })
 
   test.each([
-    ['no ID token', undefined, 'the ID token is missing'],
-    ['an ID token that is a list', [], 'the ID token is missing'],
-    ['an ID token in one part', 'nonsense', 'cannot be read'],
-    ['an ID token of five parts', 'a.b.c.d.e', 'cannot be read'],
-    ['an ID token that holds a list', `e30.${btoa('[]')}.x`, 'not an object'],
-  ])('with %s', async (_, id_token, why) => {
+    [undefined, 'the ID token is missing'],
+    [[], 'the ID token is missing'],
+    ['nonsense', 'cannot be read'],
+    ['a.b.c.d.e', 'cannot be read'],
+    [`e30.${btoa('[]')}.x`, 'not an object'],
+  ])('with the ID token %j', async (id_token, why) => {
     const { message } = await refusalWith('google', { token: json(() => tokens({ id_token })) })
     expect(message).toContain(why)
   })
 
-  test('without quoting them if they are no JSON', async () => {
-    const { message } = await refusalWith('google', { token: text('the-code') })
-    expect(message).toBe('google: a response is not JSON')
-  })
-
-  test('with an error, which is shown if it is one word', async () => {
+  test('without quoting them, except an error of one word', async () => {
+    const noJson = await refusalWith('google', { token: text('the-code') })
+    expect(noJson.message).toBe('google: a response is not JSON')
     const odd = json(() => ({ error: 'the-code <script>' }), 400)
     const { message } = await refusalWith('google', { token: odd })
     expect(message).toBe('google: the provider rejected the code with an unknown error')
@@ -215,12 +197,6 @@ describe('Tokens are refused', () => {
       message: 'discord: the provider rejected the code with the error access_denied',
     })
   })
-})
-
-test('An ID token that was not asked for is dropped', async () => {
-  answers = { token: json(() => tokens({ id_token: 'nonsense' })) }
-  const { complete } = await callbackAt('discord')
-  expect((await complete()).tokens.idToken).toBeUndefined()
 })
 
 test.each<[string, unknown]>([
@@ -236,60 +212,45 @@ test.each<[string, unknown]>([
   expect((await refusalWith('google', { jwks: json(() => ({ keys })) })).reason).toBe('failed')
 })
 
-describe('A callback is refused, and the provider not asked,', () => {
-  test.each([
-    ['access_denied', 'denied'],
-    ['account_selection_required', 'denied'],
-    ['consent_required', 'denied'],
-    ['interaction_required', 'denied'],
-    ['login_required', 'denied'],
-    ['user_cancelled_authorize', 'denied'],
-    ['user_cancelled_login', 'denied'],
-    ['server_error', 'failed'],
-    ['invalid_scope', 'failed'],
-    ['<script>', 'failed'],
-  ] as const)('with the error %s: %s', async (error, reason) => {
-    const given = { error, error_description: 'the-description' }
-    const { refusal, requests } = await callbackAt('google', given)
-    const refused = await refusal()
-    expect(refused.reason).toBe(reason)
-    expect(refused.message).not.toMatch(/the-description|</)
+test('A callback with an error, another state or a token is refused without asking the provider', async () => {
+  const denied = 'access_denied account_selection_required consent_required interaction_required'
+  const more = 'login_required user_cancelled_authorize user_cancelled_login'
+  const withError = (error: string) => ({ error, error_description: 'the-description' })
+  const isDenied = `${denied} ${more}`.split(' ').map(withError)
+  const others = ['server_error', 'invalid_scope', '<script>'].map(withError)
+  const code = 'the-code'
+  const tokens = [
+    { code, id_token: 'x' },
+    { code, token: 'x' },
+    { code, response: 'x' },
+  ]
+  for (const params of [
+    ...isDenied,
+    ...others,
+    { state: 'x', error: 'access_denied' },
+    ...tokens,
+  ]) {
+    const { refusal, requests } = await callbackAt('google', params as Record<string, string>)
+    const { reason, message } = await refusal()
+    expect(reason, message).toBe(isDenied.includes(params as never) ? 'denied' : 'failed')
+    expect(message).not.toMatch(/the-description|</)
     expect(requests()).toEqual([])
-  })
-
-  test('with the wrong state or a token', async () => {
-    const callbacks: Record<string, string>[] = [{ state: 'other', error: 'access_denied' }]
-    for (const name of ['id_token', 'token', 'response'])
-      callbacks.push({ code: 'the-code', [name]: 'x' })
-    for (const params of callbacks) {
-      const { refusal, requests } = await callbackAt('google', params)
-      expect((await refusal()).reason).toBe('failed')
-      expect(requests()).toEqual([])
-    }
-  })
+  }
 })
 
 test('A provider that is down is refused', async () => {
   const down = startTarget(nothing)
   const tokenUrl = new URL('/token', down.url).href
   await down.stop()
-  const social = socialWith({ google: { ...SETTINGS, tokenUrl } })
-  const redirectUri = callbackOf('google')
-  const { secrets } = await social.begin('google', { redirectUri, state: 's' })
-  const params = new URLSearchParams({ state: 's', code: 'the-code' })
-  const callback: Callback = {
-    provider: 'google',
-    redirectUri,
-    params,
-    state: 's',
-    secrets,
-    method: 'GET',
-  }
-  expect((await refusalOf(social, callback)).message).toContain('cannot be reached')
+  const { refusal } = await callbackAt('google', undefined, { ...SETTINGS, tokenUrl })
+  expect((await refusal()).message).toContain('cannot be reached')
 })
 
-test('An address is verified by the response that has it', async () => {
+test('An ID token verifies no address of the profile, and is dropped if not asked for', async () => {
   answers = { token: json(() => tokens({ id_token: idToken({ email_verified: true }) })) }
-  const { complete } = await callbackAt('google')
-  expect(await complete()).toMatchObject({ email: 'me@example.com', isEmailVerified: false })
+  const google = await (await callbackAt('google')).complete()
+  expect(google).toMatchObject({ email: 'me@example.com', isEmailVerified: false })
+  answers = { token: json(() => tokens({ id_token: 'nonsense' })) }
+  const discord = await (await callbackAt('discord')).complete()
+  expect(discord.tokens.idToken).toBeUndefined()
 })

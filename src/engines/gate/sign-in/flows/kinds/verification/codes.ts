@@ -34,7 +34,7 @@ export function createVerificationCodes(parts: {
   function send(
     flow: FlowRow,
     person: IdentityRow,
-    special: Pick<Sending, 'kind' | 'expiresAt' | 'client'> = {},
+    special: Pick<Sending, 'kind' | 'expiresAt' | 'now' | 'client'> = {},
   ): FlowRow {
     const { tenantId, id, email } = person
     const address = store.addresses.of(tenantId, id)
