@@ -39,7 +39,7 @@ export function createErrorPages(parts: { layout: Layout; scopeChecks: ScopeChec
 const isPage = (path: string): boolean => /^\/(console|setup)(\/|$)/.test(path)
 
 /** Streams are not redirected to sign-in, because the browser would reconnect forever. */
-const isStream = (path: string): boolean => /^\/console\/(live\/|.*\/live$)/.test(path)
+const isStream = (path: string): boolean => path.startsWith('/console/live/')
 
 /** Error text for people, without API keys, routes and methods. */
 function sentenceOn(

@@ -70,7 +70,7 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
   function sourceOf(spec: Page, context: PageContext, live: Record<string, LivePart>) {
     const shownId = stateIdOf(partsOf(spec, context, live))
     const { query, params } = context
-    return { shownId, href: href(pathOf(spec, params, 'live'), { ...query, shown: shownId }) }
+    return { shownId, href: href(`/live${pathOf(spec, params)}`, { ...query, shown: shownId }) }
   }
 
   const partsOf = (spec: Page, context: PageContext, live: Record<string, LivePart>): Part[] =>
@@ -151,7 +151,7 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
     )
     if (spec.live)
       routes.get(
-        pathIn(CONSOLE + spec.path, 'live'),
+        `${CONSOLE}/live${spec.path}`,
         ({ request, params, operator, tenant, actor }) =>
           stream(spec, contextOf({ request, params, operator, tenant, actor })),
         macroOf(spec.right),
