@@ -93,19 +93,23 @@ function batchesOf(tests: TestFile[]): TestFile[][] {
   return batches
 }
 
+/** Tests that hold a rule for all code of a kind. */
+const GENERAL = /^tests\/(contract\/|db\/tenant-first)/
+
 /**
  * The test files that run the line of a fault: first those in the folder that mirrors the source,
- * then the fastest. A statement of several lines counts by the line next to it.
+ * then those for all code, then the fastest. A statement of several lines counts by its first.
  */
 function testsReaching(coverage: TestFile[], { path, line }: Mutant): TestFile[] {
   const nearness = (test: TestFile) => {
+    if (GENERAL.test(test.path)) return 1.5
     const [source, tests] = [path.split('/').slice(1), test.path.split('/').slice(1)]
     return tests.findIndex((part, at) => part !== source[at])
   }
-  const reaches = ({ lines }: TestFile) =>
-    lines[path]?.some((executed) => executed === line || executed === line - 1) ?? false
+  const ever = coverage.flatMap(({ lines }) => lines[path] ?? [])
+  const start = ever.reduce((last, one) => (one <= line && one > last ? one : last), 0)
   return coverage
-    .filter(reaches)
+    .filter(({ lines }) => lines[path]?.includes(start))
     .sort((one, other) => nearness(other) - nearness(one) || one.seconds - other.seconds)
 }
 

@@ -158,9 +158,6 @@ export async function bootConsole({ port = 0, flags, ...options }: Options = {})
   }
 }
 
-/** For documents' tests: the application behind a port. */
-export const servedApp = bootConsole
-
 export const inEnvironment = (cookie: string, environment: Environment) =>
   `${cookie}; gatehouse_environment=${environment}`
 

@@ -3,7 +3,7 @@ import { SYSTEM_TENANT_ID } from '../../src/platform/system-tenant.ts'
 import { type HttpBrowser, newHttpBrowser, type Seen } from '../support/http-browser.ts'
 import { newOperator } from '../support/operator.ts'
 import { freePort } from '../support/port.ts'
-import { newAccount, startOpenIdProvider, startPlainProviders } from '../support/social/index.ts'
+import { newAccount, startProviders } from '../support/social/index.ts'
 import {
   ACCOUNT,
   audited,
@@ -136,8 +136,8 @@ test.each([
     const port = freePort()
     const callback = `http://127.0.0.1:${port}/auth/self-service/methods/oidc/callback/${provider}`
     const account = newAccount()
-    await using openId = await startOpenIdProvider({ redirectUris: [callback], clock: Date })
-    await using plain = startPlainProviders({ redirectUris: [callback] })
+    await using openId = await startProviders({ redirectUris: [callback], clock: Date })
+    await using plain = startProviders({ redirectUris: [callback] })
     for (const one of [openId, plain]) one.signInAs(account)
     const config =
       provider === 'github-tenant'

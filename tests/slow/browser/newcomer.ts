@@ -11,7 +11,7 @@ import {
   WIDE,
 } from '../../support/browser.ts'
 import { temporaryFolder } from '../../support/folder.ts'
-import { startOpenIdProvider } from '../../support/social/index.ts'
+import { startProviders } from '../../support/social/index.ts'
 import { startTarget } from '../../support/target.ts'
 
 export type Newcomer = Awaited<ReturnType<typeof newNewcomer>>
@@ -27,7 +27,7 @@ export async function startInstallation() {
   await using ends = new AsyncDisposableStack()
   await compileBinary()
   const { path: folder } = ends.use(temporaryFolder())
-  const provider = ends.use(await startOpenIdProvider())
+  const provider = ends.use(await startProviders())
   const target = ends.use(startTarget(() => new Response('thanks')))
   const { clientId, clientSecret, baseUrl } = provider.providerConfig('google')
   await Bun.write(

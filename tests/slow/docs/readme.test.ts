@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { dirname } from 'node:path'
-import { servedApp } from '../../console/fixture.ts'
+import { bootConsole } from '../../console/fixture.ts'
 import { createNames, readConsole } from '../../support/console.ts'
 import { openPage } from '../../support/page.ts'
 import { openShell } from '../../support/shell.ts'
@@ -18,7 +18,7 @@ const KEY = /svc_[a-z]+_(\w*…|\w{43})/g
 test.skipIf(!HAS_SHELL)(
   'the walk of the README prints what it says, and meets no limit on requests',
   async () => {
-    await using app = await servedApp({ start: '2026-03-01T12:00:00.000Z' })
+    await using app = await bootConsole({ start: '2026-03-01T12:00:00.000Z' })
     await using target = startTarget(() => new Response('thanks'))
     const cwd = dirname(app.db.file)
     await using shell = openShell({ cwd, env: { GATEHOUSE_DATA_DIR: cwd } })

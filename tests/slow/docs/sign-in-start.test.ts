@@ -9,7 +9,7 @@ import { openPage } from '../../support/page.ts'
 import { freePort } from '../../support/port.ts'
 import { openShell } from '../../support/shell.ts'
 import { collect, startShown } from '../../support/shown.ts'
-import { newAccount, startPlainProviders } from '../../support/social/index.ts'
+import { newAccount, startProviders } from '../../support/social/index.ts'
 import { PROGRAM, ROOT } from '../../support/source.ts'
 
 /** The quick start of docs/sign-in.md is typed as it stands there, in terminals of its own. */
@@ -33,7 +33,7 @@ afterAll(() => shop?.[Symbol.asyncDispose]())
 async function openShop() {
   await using ends = new AsyncDisposableStack()
   const folder = ends.use(temporaryFolder())
-  const github = ends.use(startPlainProviders())
+  const github = ends.use(startProviders())
   const smtpPort = freePort()
   const here = (text: string) =>
     text.replaceAll('1025', `${smtpPort}`).replaceAll('npx -y bun@1.4.5', process.execPath)

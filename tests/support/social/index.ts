@@ -4,8 +4,6 @@ export {
   type ProviderSettings,
   type Providers,
   startProviders,
-  startProviders as startOpenIdProvider,
-  startProviders as startPlainProviders,
   type Tamper,
 } from './providers.ts'
 export { newSigningKey, published, signToken } from './signing.ts'

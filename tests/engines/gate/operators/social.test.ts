@@ -4,8 +4,7 @@ import {
   type Account,
   newAccount,
   type ProviderSettings,
-  startOpenIdProvider,
-  startPlainProviders,
+  startProviders,
   walk,
 } from '../../../support/social/index.ts'
 import { SETTINGS } from '../fixture.ts'
@@ -21,8 +20,8 @@ const callbackOf = (provider: string) =>
 
 const time = { now: (): number => 0 }
 const redirectUris = OPERATOR_PROVIDERS.map(callbackOf)
-const openId = await startOpenIdProvider({ redirectUris, clock: { now: () => time.now() } })
-const plain = startPlainProviders({ redirectUris })
+const openId = await startProviders({ redirectUris, clock: { now: () => time.now() } })
+const plain = startProviders({ redirectUris })
 afterAll(async () => {
   await Promise.all([openId.stop(), plain.stop()])
 })

@@ -2,8 +2,19 @@ import { expect, spyOn, test } from 'bun:test'
 import { dirname } from 'node:path'
 import { openMail } from '../../../platform/mail/support.ts'
 import { startMailServer } from '../../../support/mail-server.ts'
-import { ACTOR, DAY, HOUR, type Json, MINUTE, SECOND } from '../fixture.ts'
-import { auditOf, ID, personPath, rowsOf, tablesWith } from '../identities/people.ts'
+import {
+  ACTOR,
+  auditOf,
+  DAY,
+  HOUR,
+  ID,
+  type Json,
+  MINUTE,
+  personPath,
+  rowsOf,
+  SECOND,
+  tablesWith,
+} from '../fixture.ts'
 import { ADA, BOB } from './flows/acts.ts'
 import { isoAt } from './flows/checked.ts'
 import { type Tenant, useFlows } from './flows/code-fixture.ts'

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { IDENTITIES, type Json } from '../../fixture.ts'
-import { actionsOn, rowsOf } from '../../identities/people.ts'
+import { actionsOn, IDENTITIES, type Json, rowsOf } from '../../fixture.ts'
 import { ADA, BOB, NEW_PASSWORD, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import { flowIn, idsIn, isoAt } from './checked.ts'

@@ -1,7 +1,6 @@
 import { afterAll, expect } from 'bun:test'
 import type { Answer, TestApp, TestAppOptions } from '../../../../support/app.ts'
-import { type Gate, IDENTITIES, type Json } from '../../fixture.ts'
-import { rowsOf } from '../../identities/people.ts'
+import { type Gate, IDENTITIES, type Json, rowsOf } from '../../fixture.ts'
 import * as acts from './acts.ts'
 import { describedApp, flowIn, listening, nextFlowIn, tokenIn } from './checked.ts'
 import type { SecuritySwitches } from './fixture.ts'

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { count, HOUR, IDENTITIES, type Json, MINUTE } from '../../fixture.ts'
-import { rowsOf } from '../../identities/people.ts'
+import { count, HOUR, IDENTITIES, type Json, MINUTE, rowsOf } from '../../fixture.ts'
 import { ADA, BOB } from './acts.ts'
 import { blurred, idsIn, isoAt } from './checked.ts'
 import { CODE_MS, MAIL_GAP_MS, type Tenant, useFlows } from './code-fixture.ts'

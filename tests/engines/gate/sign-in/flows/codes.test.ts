@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Answer } from '../../../../support/app.ts'
-import { IDENTITIES, type Json, MINUTE, SECOND } from '../../fixture.ts'
-import { rowsOf, tablesWith } from '../../identities/people.ts'
+import { IDENTITIES, type Json, MINUTE, rowsOf, SECOND, tablesWith } from '../../fixture.ts'
 import { ADA, BOB } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import { flowIn, idsIn } from './checked.ts'

@@ -1,7 +1,6 @@
 import { beforeEach, expect, test } from 'bun:test'
 import { FLOW_KINDS } from '../../../../../src/engines/gate/sign-in/model.ts'
-import { HOUR, type Json } from '../../fixture.ts'
-import { ID } from '../../identities/people.ts'
+import { HOUR, ID, type Json } from '../../fixture.ts'
 import { ADA, RETURN_TO, withToken } from './acts.ts'
 import { isoAt, saidIn } from './checked.ts'
 import { HOSTED, type Tenant, useFlows } from './code-fixture.ts'

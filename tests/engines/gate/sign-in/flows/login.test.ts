@@ -1,7 +1,6 @@
 import { expect, spyOn, test } from 'bun:test'
 import { availableParallelism } from 'node:os'
-import { DAY, IDENTITIES, type Json, MINUTE, plain } from '../../fixture.ts'
-import { ID, rowsOf } from '../../identities/people.ts'
+import { DAY, ID, IDENTITIES, type Json, MINUTE, plain, rowsOf } from '../../fixture.ts'
 import { ADA, BOB } from './acts.ts'
 import { idsIn, isoAt, PEER, pretendPeers, saidIn } from './checked.ts'
 import { FLOW_MS, type Tenant, useFlows } from './code-fixture.ts'

@@ -1,6 +1,5 @@
 import { beforeEach, expect, test } from 'bun:test'
-import { ACTOR, HOUR, type Json, MINUTE, UNKNOWN_ID } from '../../fixture.ts'
-import { rowsOf } from '../../identities/people.ts'
+import { ACTOR, HOUR, type Json, MINUTE, rowsOf, UNKNOWN_ID } from '../../fixture.ts'
 import { ADA, CODES, codesShown, complains, NEW_PASSWORD, RETURN_TO, withToken } from './acts.ts'
 import { type Browser, newBrowser, type Page } from './browser.ts'
 import { type Tenant, useFlows } from './code-fixture.ts'

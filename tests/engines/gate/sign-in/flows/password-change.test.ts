@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Json } from '../../fixture.ts'
-import { actionsOn, rowsOf, tablesWith } from '../../identities/people.ts'
+import { actionsOn, rowsOf, tablesWith } from '../../fixture.ts'
 import { ADA, BOB, complains, NEW_PASSWORD, refuses, WAYS, withToken } from './acts.ts'
 import { idsIn } from './checked.ts'
 import { type Tenant, useFlows } from './code-fixture.ts'

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { HOUR, IDENTITIES, type Json } from '../../fixture.ts'
-import { rowsOf } from '../../identities/people.ts'
+import { HOUR, IDENTITIES, type Json, rowsOf } from '../../fixture.ts'
 import { ADA, BOB, CODES, complains, NEW_PASSWORD, RETURN_TO, refuses, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import { isoAt } from './checked.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Json } from '../../fixture.ts'
-import { actionsOn, rowsOf, tablesWith } from '../../identities/people.ts'
+import { actionsOn, rowsOf, tablesWith } from '../../fixture.ts'
 import { ADA, BOB, CODES, codesShown, complains, withToken } from './acts.ts'
 import { type Tenant, useFlows } from './code-fixture.ts'
 import { messageIds, node, nodeNames } from './fixture.ts'

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { MINUTE } from '../../fixture.ts'
-import { actionsOn, auditOf, tablesWith } from '../../identities/people.ts'
+import { actionsOn, auditOf, MINUTE, tablesWith } from '../../fixture.ts'
 import { ADA, BOB, NEW_PASSWORD, refuses, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import { flowIn, idsIn, isoAt, nextFlowIn, tokenIn } from './checked.ts'

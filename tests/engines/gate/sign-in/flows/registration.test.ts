@@ -1,6 +1,5 @@
 import { expect, spyOn, test } from 'bun:test'
-import { count, HOUR, IDENTITIES, type Json, ofBytes } from '../../fixture.ts'
-import { ID } from '../../identities/people.ts'
+import { count, HOUR, ID, IDENTITIES, type Json, ofBytes } from '../../fixture.ts'
 import { ADA, BOB, withToken } from './acts.ts'
 import { idsIn, isoAt } from './checked.ts'
 import { HOSTED, MAIL_GAP_MS, type Tenant, useFlows } from './code-fixture.ts'

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { HOUR, plain } from '../../fixture.ts'
-import { rowsOf } from '../../identities/people.ts'
+import { HOUR, plain, rowsOf } from '../../fixture.ts'
 import { ADA, complains, NEW_PASSWORD, refuses, withToken } from './acts.ts'
 import { type Browser, newBrowser, type Page } from './browser.ts'
 import { isoAt } from './checked.ts'

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { DAY, HOUR, type Json, SESSIONS, UNKNOWN_ID } from '../../fixture.ts'
-import { actionsOn, auditOf } from '../../identities/people.ts'
+import { actionsOn, auditOf, DAY, HOUR, type Json, SESSIONS, UNKNOWN_ID } from '../../fixture.ts'
 import { ADA, BOB, complains, NEW_PASSWORD, refuses, WAYS, withToken } from './acts.ts'
 import { idsIn } from './checked.ts'
 import { type Tenant, useFlows } from './code-fixture.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Json } from '../../fixture.ts'
-import { personPath } from '../../identities/people.ts'
+import { personPath } from '../../fixture.ts'
 import { ADA, BOB, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import { flowIn, idsIn, isoAt, nextFlowIn } from './checked.ts'
