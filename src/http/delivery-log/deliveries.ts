@@ -79,10 +79,9 @@ export function createDeliveryLog(parts: {
 
   function shown(caller: Caller, rows: DeliveryView[], limit: number): Page<Delivery> {
     const listed = page(rows, limit, ({ seq }) => cursorsOf(caller).encode(seq))
-    const isActive = activity(caller)
     return {
       ...listed,
-      data: listed.data.map((row) => presentDelivery(row, isActive(row.endpointId))),
+      data: listed.data.map((row) => presentDelivery(row, isActive(caller, row))),
     }
   }
 
@@ -91,7 +90,7 @@ export function createDeliveryLog(parts: {
     const message =
       messages.atSeq(caller.tenantId, row.messageSeq) ?? fail(notFound('delivery not found'))
     const log = attempts.ofDelivery(caller.tenantId, row.seq)
-    return presentDeliveryDetail(row, activity(caller)(row.endpointId), message, log)
+    return presentDeliveryDetail(row, isActive(caller, row), message, log)
   }
 
   /** Counts as new work, because otherwise a single event could be sent without limit. */
@@ -104,18 +103,11 @@ export function createDeliveryLog(parts: {
 
   async function cancel(caller: Caller, id: string): Promise<Delivery> {
     const row = await delivery.cancel(streamOf(caller), caller.actor, id)
-    return presentDelivery(row, activity(caller)(row.endpointId))
+    return presentDelivery(row, isActive(caller, row))
   }
 
-  /** Whether an endpoint is active, looked up once per endpoint of a page. */
-  function activity({ tenantId }: Caller) {
-    const known = new Map<string, boolean>()
-    return (endpointId: string): boolean => {
-      const isActive = known.get(endpointId) ?? endpoints.isActive(tenantId, endpointId)
-      known.set(endpointId, isActive)
-      return isActive
-    }
-  }
+  const isActive = ({ tenantId }: Caller, { endpointId }: DeliveryView): boolean =>
+    endpoints.isActive(tenantId, endpointId)
 
   return { list, ofMessage, get, resend, cancel }
 }
