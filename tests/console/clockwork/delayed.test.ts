@@ -76,7 +76,10 @@ test('A failed job shows its attempts and the next one', async () => {
   const path = `${PAGE}/${await delayed()}`
   const gone = await delayed({ url: new URL('/gone', target.url).href })
   target.answers(({ path }) => new Response('down', { status: path === '/gone' ? 404 : 503 }))
-  await app.clock.advance(HOUR + MINUTE)
+  ;(await owner.open(path)).omits('every 2s')
+  await app.clock.advance(HOUR - 1)
+  await owner.sees(path, 'hx-trigger="every 2s"')
+  await app.clock.advance(MINUTE)
   const page = await owner.sees(path, 'Failed; next attempt', 'Status 503', 'Next attempt')
   page.says('X-Clockwork-Attempt: 1')
   expect((await owner.open(`${path}?execution=${UNKNOWN_ID}`)).status).toBe(404)

@@ -5,6 +5,7 @@ import { flashOf } from '../../../src/console/flash.ts'
 import { diffOf } from '../../../src/console/pages/webhooks/line-diff.ts'
 import { Sparkline } from '../../../views/console/charts/sparkline.tsx'
 import { curlCommand } from '../../../views/console/curl-block.tsx'
+import { Labelled } from '../../../views/console/form/labelled.tsx'
 import { Textarea } from '../../../views/console/form/textarea.tsx'
 import { BodyView } from '../../../views/console/json-view.tsx'
 import { type ListPosition, pagerLinks, positionIn } from '../../../views/console/list-position.ts'
@@ -65,6 +66,13 @@ test('A deeply nested body takes no more room than it has characters', () => {
   for (const text of [deep, broad]) expect(shown(text)).toBeLessThan(text.length * 2)
   expect(JSON.stringify(diffOf(deep, '[]')).length).toBeLessThan(25_000)
   expect(render(h(BodyView, { title: 'Body', text: '{"a":["[[[",1]}' }))).toContain('\n  ')
+})
+
+test('A label says only of an optional field that it is', () => {
+  const field = { name: 'a', label: 'A', children: '' }
+  const label = (isRequired?: boolean) => render(h(Labelled, { ...field, isRequired }))
+  expect([label(), label(true)]).toEqual(Array(2).fill(expect.not.stringContaining('optional')))
+  expect(label(false)).toContain('optional')
 })
 
 test.each(['\n  two', '\n\nthree', 'one\n'])('Code stays as it was typed: %j', (value) => {
