@@ -89,9 +89,12 @@ export function createBackups(parts: {
   async function makeDue() {
     try {
       if (isNothingToDo()) return
-      const sizes = await sizesOf(store.open())
+      const open = store.open()
+      const sizes = await sizesOf(open)
       const row = await db.commit(() => claim(sizes))
-      if (row) await make(row)
+      if (row) return await make(row)
+      const completed = open.find(({ id }) => typeof sizes.get(id) === 'number')
+      if (completed) await rotateBeside(completed.file)
     } catch (error) {
       if (error instanceof DatabaseLostError) return
       log.error('backup schedule failed', { error: messageOf(error) })
@@ -189,8 +192,10 @@ export function createBackups(parts: {
     if (error !== null) return
     succeeded.add()
     log.info('backup made', { file, bytes, ms: Math.round(clock.monotonic() - began) })
-    await rotate({ store, keep, now: clock.now(), made: file, log, reach })
+    await rotateBeside(file)
   }
+
+  const rotateBeside = (made: string) => rotate({ store, keep, now: clock.now(), made, log, reach })
 
   /** Reports only whether this worked; failures to record it or delete older ones don't count. */
   async function archive(file: string): Promise<Pick<BackupRow, 'bytes' | 'error'>> {

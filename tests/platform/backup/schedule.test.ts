@@ -192,7 +192,7 @@ test('A manual backup is not begun when it cannot be noted', async () => {
   expect(fixture.files()).toHaveLength(1)
 })
 
-test('The backup of a dead process is made again by another process, unless its file exists', async () => {
+test('The backup of a dead process is made again by another process', async () => {
   await using fixture = createFixture()
   await fixture.boot('dying', hanging, { hangs: true })
   const other = await fixture.boot('other')
@@ -204,13 +204,21 @@ test('The backup of a dead process is made again by another process, unless its 
     { owner: 'dying', error },
     { owner: 'other', error: null },
   ])
-  await using late = createFixture()
+})
+
+test('A backup that a dead process completed is good, and takes the place of older ones', async () => {
+  await using fixture = createFixture({ keep: 1 })
+  const first = await fixture.boot('first')
+  await first.stop(0)
+  await fixture.clock.advance(HOUR)
   const hangAtEnd: MakeArchive = (...args) => quick(...args).then(() => hanging(...args))
-  await late.boot('dying', hangAtEnd, { hangs: true })
-  const next = await late.boot('other')
+  await fixture.boot('dying', hangAtEnd, { hangs: true })
+  const next = await fixture.boot('other')
+  expect(fixture.files()).toEqual([after(0), after(1)])
   await next.hearOfDeath('dying')
-  expect(late.rows()).toMatchObject([{ owner: 'dying', error: null }])
+  expect(fixture.rows()).toMatchObject([{ owner: 'first' }, { owner: 'dying', error: null }])
   expect(next.latest()).toMatchObject({ owner: 'dying', bytes: 7 })
+  expect(fixture.files()).toEqual([after(1)])
 })
 
 test('A backup that fails is logged, counted and tried again after 15 minutes, or when the next is due', async () => {
