@@ -2,6 +2,7 @@ import { Confirm, DangerZone } from '../../../../views/console/confirm.tsx'
 import { Select } from '../../../../views/console/form/select.tsx'
 import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
 import { usePage } from '../../page.tsx'
+import { GracePeriod } from '../grace-period.tsx'
 import { heldWords } from './endpoint-waiting.tsx'
 
 /** Pauses, resumes or deletes an endpoint, or rotates its secret. */
@@ -26,17 +27,7 @@ function* controlsOf(endpoint: Endpoint, held: number, actionHref: ActionHref, m
         action={actionHref('rotate')}
         isHarmless
       >
-        <Select
-          name="grace"
-          label="Old secret expires"
-          value="day"
-          options={[
-            { value: 'day', label: 'In 1 day' },
-            { value: 'week', label: 'In 1 week' },
-            { value: 'hour', label: 'In 1 hour' },
-            { value: 'none', label: 'Immediately' },
-          ]}
-        />
+        <GracePeriod label="Old secret expires" />
       </Confirm>
     ),
   }

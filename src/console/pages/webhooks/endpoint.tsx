@@ -15,9 +15,11 @@ import type { Relay } from '../../../engines/relay/index.ts'
 import type { Endpoint, Stats } from '../../../engines/relay/model/endpoints.ts'
 import type { Delivery, DeliveryDetail, TestResult } from '../../../http/delivery-log/model.ts'
 import type { Caller } from '../../../platform/caller.ts'
+import { SECOND_MS } from '../../../platform/durations.ts'
 import { invalid } from '../../../platform/errors.ts'
 import { trimmedText } from '../../form.ts'
 import { good, page, shown, usePage } from '../../page.tsx'
+import { gracePeriodIn } from '../grace-period.tsx'
 import { deliveryColumns } from './deliveries.tsx'
 import { EndpointControls } from './endpoint-controls.tsx'
 import { EndpointFacts } from './endpoint-facts.tsx'
@@ -34,13 +36,6 @@ import { Clock, ENDPOINT_TONES, Moment, stateOf } from './state.tsx'
 const RECENT = 10
 
 /** Seconds for which the old secret signs beside the new one. */
-const GRACES = new Map([
-  ['none', 0],
-  ['hour', 3600],
-  ['day', 86_400],
-  ['week', 604_800],
-])
-
 interface EndpointView {
   endpoint: Endpoint
   /** Hours of the last day with attempts. */
@@ -171,11 +166,9 @@ export const endpointPage = page({
       async run({ relay, caller, environment, params, fields }) {
         const by = caller('relay', environment)
         const endpoint = relay.endpoints.get(by, params.id)
-        const grace = GRACES.get(trimmedText(fields, 'grace'))
-        if (grace === undefined)
-          throw invalid('must be none, hour, day or week', { field: 'grace', rule: 'choice' })
+        const graceMs = gracePeriodIn(fields)
         const { secret, previous_expires_at: until } = await relay.endpoints.rotate(by, params.id, {
-          grace_seconds: grace,
+          grace_seconds: graceMs / SECOND_MS,
         })
         return shown(
           'Secret rotated',

@@ -3,22 +3,16 @@ import { Confirm, DangerZone } from '../../../../views/console/confirm.tsx'
 import { ENGINE_WORDS } from '../../../../views/console/engine-words.ts'
 import { Facts } from '../../../../views/console/facts.tsx'
 import { LinkButton } from '../../../../views/console/form/button.tsx'
-import { Select } from '../../../../views/console/form/select.tsx'
 import { Id } from '../../../../views/console/id.tsx'
 import { PageHead } from '../../../../views/console/page-head.tsx'
 import { Section } from '../../../../views/console/section.tsx'
 import { Countdown, Time, utcMinute } from '../../../../views/console/time.tsx'
 import { capitalized } from '../../../../views/console/words.ts'
-import { DAY_MS, HOUR_MS, WEEK_MS } from '../../../platform/durations.ts'
-import { invalid } from '../../../platform/errors.ts'
 import type { FoundKey } from '../../../platform/keys.ts'
-import { trimmedText } from '../../form.ts'
 import { good, page, shown, usePage } from '../../page.tsx'
+import { GracePeriod, gracePeriodIn } from '../grace-period.tsx'
 import { IssuedKeyPage } from './issued-key.tsx'
 import { type KeyState, STATE_BADGES, stateOf } from './key-words.ts'
-
-/** How long an old key works after a rotation. */
-export const GRACES = { none: 0, hour: HOUR_MS, day: DAY_MS, week: WEEK_MS } as const
 
 interface KeyView {
   found: FoundKey
@@ -70,10 +64,7 @@ export const keyPage = page({
       /** Shows the key in the response to the form, because it is not stored. */
       async run({ keys, tenantId, actor, params, fields, now }) {
         const { hint } = keys.find(tenantId, params.id)
-        const grace = trimmedText(fields, 'grace')
-        if (!Object.hasOwn(GRACES, grace))
-          throw invalid('must be none, hour, day or week', { field: 'grace', rule: 'choice' })
-        const graceMs = GRACES[grace as keyof typeof GRACES]
+        const graceMs = gracePeriodIn(fields)
         const issued = await keys.rotate(actor, params.id, graceMs)
         const replaced = { hint, endsAt: now + graceMs }
         return shown('New API key', <IssuedKeyPage issued={issued} replaced={replaced} />)
@@ -216,16 +207,6 @@ const Rotation = () => (
     action={usePage().actionHref('rotate')}
     isPrimary
   >
-    <Select
-      name="grace"
-      label="Old key expires"
-      value="day"
-      options={[
-        { value: 'day', label: 'In 1 day' },
-        { value: 'week', label: 'In 1 week' },
-        { value: 'hour', label: 'In 1 hour' },
-        { value: 'none', label: 'Immediately' },
-      ]}
-    />
+    <GracePeriod label="Old key expires" />
   </Confirm>
 )

@@ -1,7 +1,7 @@
 import { Confirm, DangerZone } from '../../../../../views/console/confirm.tsx'
 import { ActionButton } from '../../../../../views/console/form/button.tsx'
-import { Select } from '../../../../../views/console/form/select.tsx'
 import { url } from '../../../../../views/console/url.ts'
+import { GracePeriod } from '../../grace-period.tsx'
 import { WEBHOOKS } from './state-view.tsx'
 import type { WebhookView } from './webhook-view-view.ts'
 
@@ -30,16 +30,7 @@ const rotation = (page: WebhookView) => ({
       action={to(page, 'rotate')}
       isHarmless
     >
-      <Select
-        name="grace"
-        label="Old secret expires"
-        value="day"
-        options={[
-          { value: 'day', label: 'In 1 day' },
-          { value: 'week', label: 'In 1 week' },
-          { value: 'none', label: 'Immediately' },
-        ]}
-      />
+      <GracePeriod label="Old secret expires" />
     </Confirm>
   ),
 })

@@ -2,9 +2,10 @@ import type { FormError } from '../../../../../views/console/form/error-summary.
 import { EVENT_TYPES, type EventType } from '../../../../engines/gate/webhooks/events.ts'
 import type { Fields } from '../../../../http/body.ts'
 import type { TestResult } from '../../../../http/delivery-log/model.ts'
-import { invalid } from '../../../../platform/errors.ts'
+import { SECOND_MS } from '../../../../platform/durations.ts'
 import { submitted, trimmedText } from '../../../form.ts'
 import { crumbTo } from '../../../layout.ts'
+import { gracePeriodIn } from '../../grace-period.tsx'
 import type { Context } from '../context.ts'
 import type { GateParts } from '../parts.ts'
 import { crumbOf, existing, FLASHES } from './existing.ts'
@@ -13,14 +14,6 @@ import { issuedSecret } from './issued.ts'
 import { WebhookPage } from './webhook-view.tsx'
 
 const ON_A_PAGE = 25
-
-const DAY_S = 86_400
-/** Seconds for which the old secret signs beside the new one. */
-const GRACES = new Map([
-  ['none', 0],
-  ['day', DAY_S],
-  ['week', 7 * DAY_S],
-])
 
 /** One webhook: state, deliveries and actions. */
 export function webhookPage({ layout, gate, clock }: GateParts) {
@@ -89,10 +82,10 @@ export function webhookPage({ layout, gate, clock }: GateParts) {
 
   async function rotate(context: Context): Promise<Response> {
     const { id } = existing(gate, context)
-    const grace = GRACES.get(trimmedText(context.body, 'grace'))
-    if (grace === undefined)
-      throw invalid('must be none, day or week', { field: 'grace', rule: 'choice' })
-    const { secret } = await webhooks.rotate(context.caller, id, { grace_seconds: grace })
+    const graceMs = gracePeriodIn(context.body)
+    const { secret } = await webhooks.rotate(context.caller, id, {
+      grace_seconds: graceMs / SECOND_MS,
+    })
     const intro = 'The new secret signs from now on.'
     return issuedSecret(layout, context, { id, secret, intro, title: 'Secret rotated' })
   }
