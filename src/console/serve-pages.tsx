@@ -81,9 +81,10 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
     }))
 
   function stream(spec: Page, context: PageContext): Response {
-    const { request, environment, tenant, query } = context
-    const { pathname } = new URL(request.url)
-    const name = [pathname, environment, tenant.role, query.endpoint ?? ''].join(' ')
+    const { request, environment, tenant } = context
+    const { pathname, searchParams } = new URL(request.url)
+    searchParams.delete('shown')
+    const name = [environment, tenant.role, `${pathname}?${searchParams}`].join(' ')
     const render = () => {
       const now = { ...context, now: clock.now() }
       return partsOf(spec, now, spec.live?.(spec.load(now)) ?? {})
