@@ -23,7 +23,7 @@ const CONSOLE = '/console'
 /** The routes of all pages. Rights are checked here, before a form is read. */
 export function createPages(services: Services, pages: readonly Page[]): AnyElysia {
   const { layout, middleware, clock, callerOf, liveAnswers } = services
-  const flashes = new Map(pages.flatMap(flashesOf))
+  const flashes = flashesByKey(pages)
   const href = (path: string, query?: Query) => url(layout.base(), CONSOLE + path, query)
 
   function contextOf(routed: Routed): PageContext {
@@ -212,12 +212,22 @@ const pathOf = (spec: Page, params: Record<string, string>, action = ''): string
     action,
   )
 
-/** Name of an action in addresses: `jobs.pause`. */
+/** Name of an action in addresses: `jobs-pause` for `/jobs/:id/pause`. */
 const keyOf = ({ path }: Page, action: string): string =>
   pathIn(path, action)
     .split('/')
     .filter((step) => step !== '' && !step.startsWith(':'))
     .join('-')
+
+/** Throws if two actions have one key, because one would show the message of the other. */
+function flashesByKey(pages: readonly Page[]): ReadonlyMap<string, Flash> {
+  const flashes = new Map<string, Flash>()
+  for (const [key, flash] of pages.flatMap(flashesOf)) {
+    if (flashes.has(key)) throw new Error(`two actions of pages are named ${key}`)
+    flashes.set(key, flash)
+  }
+  return flashes
+}
 
 function flashesOf(spec: Page): [string, Flash][] {
   return Object.entries<Action<string>>(spec.actions ?? {}).flatMap(([name, { flash = {} }]) =>

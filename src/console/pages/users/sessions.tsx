@@ -35,7 +35,7 @@ const EndAll = () => (
     verb="End all sessions"
     question="End all sessions?"
     consequence="They have to sign in again on every device. Access tokens stay valid until they expire."
-    action={usePage().actionHref('sessions/revoke')}
+    action={usePage().actionHref('sessions/revoke-all')}
   />
 )
 

@@ -131,7 +131,7 @@ export const userPage = page({
         )
       },
     },
-    'sessions/revoke': {
+    'sessions/revoke-all': {
       right: 'change',
       flash: good('All sessions ended.'),
       async run(context) {
