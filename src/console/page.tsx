@@ -72,12 +72,15 @@ export interface Outcome {
   result?: unknown
 }
 
+// biome-ignore lint/suspicious/noConfusingVoidType: most actions await a change that returns nothing
+type Result = Outcome | void
+
 export interface Action<Path extends string, For extends Access = Right> {
   right: Access
   flash?: Flash | Readonly<Record<string, Flash>>
   /** The fields of its form, by API field. Without them, an error is shown as a message. */
   form?: FormFields | ((context: ContextOf<Path, For>) => FormFields)
-  run: (context: ContextOf<Path, For>) => unknown
+  run: (context: ContextOf<Path, For>) => Result | Promise<Result>
 }
 
 /** A part of a page that updates while it is open, by the ID of its element. */

@@ -132,7 +132,7 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
     }
     const submission = { action: name, values: context.fields, errors: errors ?? [] }
     if (errors) return show(spec, context, { submission, status: 422 })
-    const { to, query, away, flash, shown, again, result } = (value ?? {}) as Outcome
+    const { to, query, away, flash, shown, again, result } = value ?? ({} as Outcome)
     if (away) return new Response(null, { status: 303, headers: { location: away } })
     if (again) return show(spec, context, { submission, result })
     if (shown) return render(spec, context, { title: shown.title, node: shown.page })

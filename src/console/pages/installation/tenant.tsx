@@ -118,8 +118,9 @@ export const tenantPage = page({
     suspend: {
       right: 'admin',
       flash: good('Tenant suspended.'),
-      run: ({ tenants, actor, params, fields }) =>
-        tenants.suspend(actor, tenants.find(params.id).id, reasonIn(fields)),
+      async run({ tenants, actor, params, fields }) {
+        await tenants.suspend(actor, tenants.find(params.id).id, reasonIn(fields))
+      },
     },
     resume: {
       right: 'admin',

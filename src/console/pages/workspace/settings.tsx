@@ -120,8 +120,9 @@ export const settingsPage = page({
       right: 'rename',
       form: { name: 'name' },
       flash: good('Tenant renamed.'),
-      run: ({ tenants, tenantId, actor, fields }) =>
-        tenants.change(actor, tenantId, { name: trimmedText(fields, 'name') }),
+      async run({ tenants, tenantId, actor, fields }) {
+        await tenants.change(actor, tenantId, { name: trimmedText(fields, 'name') })
+      },
     },
   },
 })
