@@ -170,7 +170,8 @@ test('Links cannot be guessed: all wrong ones look the same; set-up works once, 
   const { links, isSetUp } = fresh.operators
   const issued = await links.issueSetUp()
   const good = issued.slice(0, -1)
-  const guesses = ['x', good, `${good}!`, `${good}A`, 'A'.repeat(43), '%00', 'a'.repeat(5000)]
+  const last = issued.endsWith('A') ? 'E' : 'A'
+  const guesses = ['x', good, `${good}!`, good + last, 'A'.repeat(43), '%00', 'a'.repeat(5000)]
   for (const path of ['/console/link', '/console/invitation', '/setup']) {
     const answers = await Promise.all(guesses.map((guess) => fresh.raw(`${path}/${guess}`)))
     const shown = answers.map(({ status, body }) => `${status} ${body}`)
