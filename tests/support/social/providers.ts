@@ -1,8 +1,6 @@
 import { type Config, PROVIDERS, type ProviderName } from '../../../src/config/index.ts'
 import { testConfig } from '../config.ts'
-import { type Account, newAccount } from './accounts.ts'
-import { backPage, consentPage } from './pages.ts'
-import { type Grant, personas, usualRefusal } from './personas.ts'
+import { type Account, type Grant, newAccount, personas, usualRefusal } from './personas.ts'
 import {
   isAppleSecret,
   newAppleClient,
@@ -12,12 +10,16 @@ import {
   signToken,
   type Token,
 } from './signing.ts'
+import { backPage, consentPage } from './walk.ts'
 
 /** The configuration of one provider. */
 export type ProviderSettings = Config['gate']['providers']['google']
 
 /** Changes an ID token before it is signed, `key` included. */
 export type Tamper = (token: Token & { key: SigningKey }) => void
+
+/** Responses in the place of the usual ones, by path. */
+export type Answers = Record<string, (usual: Response) => Response | Promise<Response>>
 
 export type Providers = ReturnType<typeof startProviders>
 
@@ -45,13 +47,11 @@ interface Code extends Grant {
  */
 export function startProviders({
   redirectUris: allowed = [] as string[],
-  /** Has the times in ID tokens; by default those of the machine. */
   clock = Date as { now(): number },
-  port = 0,
 } = {}) {
   const codes = new Map<string, Code>()
   const tokens = new Map<string, Code>()
-  const requests: { method: string; path: string }[] = []
+  const paths: string[] = []
   const redirectUris = new Set(allowed)
   const apple = newAppleClient()
   /** Users who signed in at Apple before. */
@@ -61,26 +61,33 @@ export function startProviders({
     key: FIRST_KEY,
     scopes: undefined as string[] | undefined,
     tamper: undefined as Tamper | undefined,
+    answers: {} as Answers,
   }
   const clientIdAt = (provider: ProviderName) => (provider === 'apple' ? apple.clientId : CLIENT_ID)
 
   const server = Bun.serve({
     hostname: '127.0.0.1',
-    port,
+    port: 0,
     async fetch(request) {
       const url = new URL(request.url)
-      requests.push({ method: request.method, path: url.pathname + url.search })
-      const [, first, ...rest] = url.pathname.split('/')
-      const provider = PROVIDERS.find((name) => name === first)
-      if (!provider) return NOT_FOUND()
-      const path = `/${rest.join('/')}`
-      const { authorize, token, jwks } = personas[provider]
-      if (path === authorize) return authorization(provider, url, request)
-      if (path === token) return exchange(provider, request)
-      if (path === jwks) return Response.json({ keys: [published(state.key)] })
-      return api(provider, path, url.searchParams, request.headers)
+      paths.push(url.pathname + url.search)
+      const usual = await respond(url, request)
+      return state.answers[url.pathname]?.(usual) ?? usual
     },
   })
+
+  function respond(url: URL, request: Request): Response | Promise<Response> {
+    const [, first, ...rest] = url.pathname.split('/')
+    const provider = PROVIDERS.find((name) => name === first)
+    if (!provider) return NOT_FOUND()
+    const path = `/${rest.join('/')}`
+    const { authorize, token, jwks } = personas[provider]
+    if (path === authorize) return authorization(provider, url, request)
+    if (path === token) return exchange(provider, request)
+    if (path === jwks) return Response.json({ keys: [published(state.key)] })
+    return api(provider, path, url.searchParams, request.headers)
+  }
+
   const urlOf = (provider: ProviderName) => `${server.url.origin}/${provider}`
 
   async function authorization(provider: ProviderName, url: URL, request: Request) {
@@ -191,8 +198,8 @@ export function startProviders({
 
   return {
     url: server.url.origin,
-    /** All requests, in order. */
-    requests,
+    /** Paths and queries of all requests, in order. */
+    paths,
     /** Part of `gate.providers`: this server in the place of `provider`. */
     providerConfig: (provider: ProviderName): ProviderSettings => ({
       ...NOTHING_SET,
@@ -207,6 +214,10 @@ export function startProviders({
     /** From now on changes every ID token; without an argument no more. */
     tamper: (change?: Tamper) => {
       state.tamper = change
+    },
+    /** From now on gives these answers; without an argument the usual ones. */
+    answer: (answers: Answers = {}) => {
+      state.answers = answers
     },
     /** From now on users agree to these alone; without an argument to what they are asked for. */
     grantScopes: (scopes?: string[]) => {

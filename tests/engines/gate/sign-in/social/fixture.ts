@@ -1,5 +1,5 @@
 import { afterAll, expect } from 'bun:test'
-import { type Config, PROVIDERS, type ProviderName } from '../../../../../src/config/index.ts'
+import { PROVIDERS, type ProviderName } from '../../../../../src/config/index.ts'
 import {
   createSocial,
   type OAuthSecrets,
@@ -10,7 +10,8 @@ import { createBoundedFetch } from '../../../../../src/platform/bounded-fetch.ts
 import { createTestClock } from '../../../../support/clock.ts'
 import { testConfig } from '../../../../support/config.ts'
 import {
-  type Arrival,
+  type Answers,
+  NOTHING_SET,
   newAccount,
   type ProviderSettings,
   startProviders,
@@ -18,9 +19,7 @@ import {
   walk,
   withParams,
 } from '../../../../support/social/index.ts'
-import { START } from '../../fixture.ts'
-
-export { START }
+import { MINUTE, START } from '../../fixture.ts'
 
 export const callbackOf = (provider: ProviderName) =>
   `https://gate.example/auth/self-service/methods/oidc/callback/${provider}`
@@ -29,13 +28,12 @@ type Clients = Partial<Record<ProviderName, Partial<ProviderSettings>>>
 
 /** Social login with clients at these providers only. */
 export function socialWith(clients: Clients, clock = createTestClock(START)): Social {
-  const { providers } = testConfig().gate
   const changed = Object.entries(clients).map(([name, settings]) => [
     name,
-    { ...providers[name as ProviderName], ...settings },
+    { ...NOTHING_SET, ...settings },
   ])
   return createSocial({
-    providers: { ...providers, ...Object.fromEntries(changed) } as Config['gate']['providers'],
+    providers: { ...testConfig().gate.providers, ...Object.fromEntries(changed) },
     clock,
     fetch: createBoundedFetch({ clock, timeoutMs: 10_000, maxBodyBytes: 100_000 }),
   })
@@ -50,17 +48,16 @@ export interface Callback {
   secrets: OAuthSecrets
 }
 
-/** A browser that leaves for a provider; `returning` gives the parameters that it comes back with. */
+/** A browser that leaves for a provider and comes back. */
 export async function callbackFrom(
   social: Social,
   provider: ProviderName,
-  returning = async (url: string, to: string): Promise<Pick<Arrival, 'params'>> =>
-    walk(url, { to }),
+  press: 'allow' | 'deny' = 'allow',
 ): Promise<Callback> {
   const redirectUri = callbackOf(provider)
   const state = `state-of-${crypto.randomUUID()}`
   const { url, secrets } = await social.begin(provider, { redirectUri, state })
-  const { params } = await returning(url, redirectUri)
+  const { params } = await walk(url, { to: redirectUri, press })
   return { provider, redirectUri, params, state, secrets }
 }
 
@@ -103,14 +100,17 @@ export function useProviders() {
   }
 
   return {
-    clock,
-    fakes,
-    social,
-    come,
+    ...{ clock, fakes, social, come },
     signIn: async (...of: Parameters<typeof come>) => complete(social, await come(...of)),
     /** Why an ID token like this is refused. */
     refusal: async (provider: ProviderName, tamper: Tamper) =>
       refusalOf(social, await come(provider, undefined, tamper)),
+    /** Why these answers are refused; no key is cached. */
+    async refusalWith(provider: ProviderName, answers: Answers) {
+      await clock.advance(5 * MINUTE)
+      fakes.answer(answers)
+      return refusalOf(social, await come(provider)).finally(() => fakes.answer())
+    },
   }
 }
 
