@@ -65,8 +65,6 @@ export interface Persona {
   /** The response of the token endpoint, from that of the standard. */
   words?: (answer: Words, grant: Grant) => Words
   refusal?: (error: string) => Response
-  /** More parameters of the redirect when the user cancels. */
-  denial?: Record<string, string>
 }
 
 const addressOf = ({ email, isVerified }: Account) =>
@@ -96,15 +94,8 @@ const openId = (
 export const usualRefusal = (error: string, status = 400) =>
   Response.json({ error, error_description: `This is about ${error}.` }, { status })
 
-const GITHUB_WORDS: Record<string, string> = {
-  invalid_grant: 'bad_verification_code',
-  invalid_client: 'incorrect_client_credentials',
-}
-
-const graphError = (message: string) => {
-  const error = { message, type: 'OAuthException', code: 100, fbtrace_id: 'Abc123' }
-  return Response.json({ error }, { status: 400 })
-}
+const graphError = (message: string) =>
+  Response.json({ error: { message, type: 'OAuthException', code: 100 } }, { status: 400 })
 
 const withRefreshToken = (answer: Words) => ({
   ...answer,
@@ -121,7 +112,7 @@ export const personas: Record<ProviderName, Persona> = {
       scope: scopes.join(','),
       token_type: 'bearer',
     }),
-    refusal: (error) => usualRefusal(GITHUB_WORDS[error] ?? error, 200),
+    refusal: (error) => usualRefusal(error, 200),
     api: {
       '/api/v3/user': ({ account: { id, name, claims } }) => ({
         id: Number(id),
@@ -186,7 +177,6 @@ export const personas: Record<ProviderName, Persona> = {
     token: '/oauth/access_token',
     words: ({ access_token }) => ({ access_token, token_type: 'bearer', expires_in: 5_183_944 }),
     refusal: graphError,
-    denial: { error_code: '200', error_reason: 'user_denied' },
     api: {
       '/me': ({ query, account: { id, name, email, claims }, accessToken, clientSecret }) => {
         const proof = createHmac('sha256', clientSecret).update(accessToken).digest('hex')

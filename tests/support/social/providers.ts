@@ -56,13 +56,13 @@ export function startProviders({
   const apple = newAppleClient()
   /** Users who signed in at Apple before. */
   const greeted = new Set<string>()
-  const state = {
-    account: newAccount(),
-    key: FIRST_KEY,
-    scopes: undefined as string[] | undefined,
-    tamper: undefined as Tamper | undefined,
-    answers: {} as Answers,
-  }
+  const state: {
+    account: Account
+    key: SigningKey
+    scopes?: string[] | undefined
+    tamper?: Tamper | undefined
+    answers: Answers
+  } = { account: newAccount(), key: FIRST_KEY, answers: {} }
   const clientIdAt = (provider: ProviderName) => (provider === 'apple' ? apple.clientId : CLIENT_ID)
 
   const server = Bun.serve({
@@ -96,10 +96,10 @@ export function startProviders({
     const here = url.pathname + url.search
     if (request.method === 'GET') return html(consentPage(provider, here, state.account))
     const isAllowed = new URLSearchParams(await request.text()).get('decision') === 'allow'
-    const { denial, namesIssuer, responseMode } = personas[provider]
+    const { namesIssuer, responseMode } = personas[provider]
     const answer: Record<string, string> = isAllowed
       ? { code: newCode(provider, url.searchParams), ...(responseMode && greeting()) }
-      : { error: 'access_denied', error_description: 'The user said no', ...denial }
+      : { error: 'access_denied', error_description: 'The user said no' }
     if (namesIssuer) answer.iss = urlOf(provider)
     return back(url.searchParams, answer)
   }

@@ -5,6 +5,7 @@ import {
   type Account,
   type Arrival,
   newAccount,
+  type ProviderSettings,
   type Providers,
   startProviders,
   walk,
@@ -40,9 +41,9 @@ export async function bootSocial({
 } = {}) {
   const clock = { now: () => 0 }
   const fakes = startProviders({ redirectUris: PROVIDERS.map(callbackOf), clock })
-  const clients = clientsAt(fakes, configured)
-  const all = { 'server-base-url': BASE, ...UNHURRIED, ...clients.flags, ...flags }
-  const { app } = await bootFlows({ flags: all, env: clients.env })
+  const env = configured.flatMap((name) => envOf(name, fakes.providerConfig(name)))
+  const all = { 'server-base-url': BASE, ...UNHURRIED, ...flags }
+  const { app } = await bootFlows({ flags: all, env: Object.fromEntries(env) })
   clock.now = app.clock.now
   const stop = async () => {
     await Promise.all([app.stop(), fakes.stop()])
@@ -58,21 +59,12 @@ export async function useSocial(options: Parameters<typeof bootSocial>[0] = {}) 
   return social
 }
 
-const FLAGS = { clientId: 'client-id', baseUrl: 'base-url', teamId: 'team-id', keyId: 'key-id' }
-const SECRETS = { clientSecret: 'CLIENT_SECRET', privateKey: 'PRIVATE_KEY' }
-
-function clientsAt(fakes: Providers, providers: readonly ProviderName[]) {
-  const flags: Record<string, string> = {}
-  const env: Record<string, string> = {}
-  for (const name of providers)
-    for (const [setting, value = ''] of Object.entries(fakes.providerConfig(name))) {
-      const flag = FLAGS[setting as keyof typeof FLAGS]
-      const secret = SECRETS[setting as keyof typeof SECRETS]
-      if (value && flag) flags[`gate-providers-${name}-${flag}`] = value
-      if (value && secret) env[`GATEHOUSE_GATE_PROVIDERS_${name.toUpperCase()}_${secret}`] = value
-    }
-  return { flags, env }
-}
+/** The environment that configures this client. */
+const envOf = (name: ProviderName, client: ProviderSettings) =>
+  Object.entries(client).flatMap(([setting, value]) => {
+    const words = `${name}_${setting.replaceAll(/[A-Z]/g, '_$&')}`
+    return value ? [[`GATEHOUSE_GATE_PROVIDERS_${words.toUpperCase()}`, value]] : []
+  })
 
 /** One more tenant that enables all providers, with a webhook that receives every event. */
 async function socialTenant(app: TestApp, fakes: Providers) {

@@ -1,8 +1,5 @@
 import { expect, test } from 'bun:test'
-import {
-  createMailTemplates,
-  type MailTemplates,
-} from '../../../../../src/engines/gate/sign-in/mail-templates/index.ts'
+import { createMailTemplates } from '../../../../../src/engines/gate/sign-in/mail-templates/index.ts'
 import { inWords } from '../../../../../src/engines/gate/sign-in/mail-templates/lifetime.ts'
 import { partlyHidden } from '../../../../../src/engines/gate/sign-in/mail-templates/shown-address.ts'
 import { LANGUAGES, type Language } from '../../../../../src/engines/gate/sign-in/model.ts'
@@ -19,33 +16,18 @@ const ABOUT = {
   lifetimeMs: 15 * 60_000,
   linkLifetimeMs: 15 * 60_000,
   newAddress: 'grace@example.net',
+  isOn: true,
 }
 
-type Write = (of: MailTemplates, about: typeof ABOUT) => ReturnType<MailTemplates['verification']>
-type Writes = Record<string, Write>
-
-const WITH_LINK: Writes = {
-  verification: (of, about) => of.verification(about),
-  recovery: (of, about) => of.recovery(about),
-  emailChange: (of, about) => of.emailChange(about),
-}
-const WITH_CODE: Writes = {
-  loginCode: (of, about) => of.loginCode(about),
-  registrationCode: (of, about) => of.registrationCode(about),
-}
-const NOTICES: Writes = {
-  emailChangeNotice: (of, about) => of.emailChangeNotice(about),
-  passwordChanged: (of, about) => of.passwordChanged(about),
-  on: (of, about) => of.secondFactorChanged({ ...about, isOn: true }),
-  off: (of, about) => of.secondFactorChanged({ ...about, isOn: false }),
-}
-const ALL = { ...WITH_LINK, ...WITH_CODE, ...NOTICES }
+const WITH_LINK = ['verification', 'recovery', 'emailChange'] as const
+const WITH_CODE = ['loginCode', 'registrationCode'] as const
+const NOTICES = ['emailChangeNotice', 'passwordChanged', 'secondFactorChanged'] as const
 
 /** Each email in each language. */
 const CASES = LANGUAGES.flatMap((language) =>
-  Object.entries(ALL).map(([name, write]) => {
+  [...WITH_LINK, ...WITH_CODE, ...NOTICES].map((name) => {
     const written = (about: Partial<typeof ABOUT> = {}) =>
-      write(createMailTemplates(language), { ...ABOUT, ...about })
+      createMailTemplates(language)[name]({ ...ABOUT, ...about })
     return { language, name, written }
   }),
 )
@@ -78,7 +60,7 @@ test.each(CASES)('The email $name in $language', ({ language, name, written }) =
   expect(said).not.toMatch(language === 'de' ? ENGLISH : GERMAN)
 
   // It has the code once besides the link, or is a notice with a warning and without a code.
-  const isNotice = name in NOTICES
+  const isNotice = NOTICES.some((notice) => notice === name)
   expect(count(text.replaceAll(LINK, ''), CODE)).toBe(isNotice ? 0 : 1)
   expect(count(html.replaceAll(LINK_IN_HTML, ''), CODE)).toBe(isNotice ? 0 : 1)
   if (isNotice) expect(text).toMatch(WARNINGS[language])
@@ -87,7 +69,7 @@ test.each(CASES)('The email $name in $language', ({ language, name, written }) =
     expect(count(html, `>${CODE}</td>`)).toBe(1)
     for (const part of [text, html]) expect(part).toContain(LIFETIMES[language])
   }
-  const links = name in WITH_LINK ? 1 : 0
+  const links = WITH_LINK.some((mail) => mail === name) ? 1 : 0
   expect(count(text, `\n${LINK}\n`)).toBe(links)
   expect(count(html, `href="${LINK_IN_HTML}"`)).toBe(links)
   expect(count(html, `>${LINK_IN_HTML}</span>`)).toBe(links)
@@ -109,10 +91,9 @@ test.each(CASES)('The email $name in $language', ({ language, name, written }) =
 })
 
 test('The old address sees the new one in part, and a second factor is said to be on or off', () => {
-  const texts = CASES.filter(({ name }) => name === 'on' || name === 'off').flatMap(
-    ({ written }) => [written().subject, written().text],
-  )
-  expect(new Set(texts).size).toBe(8)
+  for (const { written } of CASES.filter(({ name }) => name === 'secondFactorChanged'))
+    for (const part of ['subject', 'text'] as const)
+      expect(written({ isOn: true })[part]).not.toBe(written({ isOn: false })[part])
   for (const { written } of CASES.filter(({ name }) => name === 'emailChangeNotice')) {
     const { subject, text, html } = written()
     for (const part of [text, html]) expect(part).toContain('g•••@example.net')
