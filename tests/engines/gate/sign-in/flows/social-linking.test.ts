@@ -6,7 +6,7 @@ import { type Account, newAccount } from '../../../../support/social/index.ts'
 import { auditOf, type Json, MINUTE, rowsOf, SESSIONS } from '../../fixture.ts'
 import * as acts from './acts.ts'
 import { newBrowser } from './browser.ts'
-import { credentialsOf } from './code-fixture.ts'
+import { credentialsOf, person } from './code-fixture.ts'
 import { messageIds, node, nodeNames, PASSWORD } from './fixture.ts'
 import * as shared from './social-fixture.ts'
 
@@ -19,15 +19,6 @@ const { accountsOf, app, arrivalFrom, authorize, authorizeUrl, begin, browserAt,
 const { clock, connect, eventTypesOf, exchange, finishLink, flowAt, messagesAt } = social
 const { newTenant, readIdentity, roundTrip, send, settings, signInWith } = social
 
-/** An identity with a password and this verified address. */
-const holderOf = (email: unknown, of: SocialTenant = social, fields = {}) =>
-  of.createIdentity({
-    traits: { email },
-    credentials: { password: { config: { password: PASSWORD } } },
-    verifiable_addresses: [{ value: email, verified: true }],
-    ...fields,
-  })
-
 async function byPassword(flow: Json, identifier: unknown, of: SocialTenant = social) {
   const form = { method: 'password', identifier, password: PASSWORD }
   const { status, body } = await of.send(flow, form)
@@ -35,10 +26,10 @@ async function byPassword(flow: Json, identifier: unknown, of: SocialTenant = so
 }
 
 /** An account with the verified address of a holder, and the form that asks them to sign in. */
-async function asked({ of = social as SocialTenant, fields = {} } = {}) {
+async function asked(of: SocialTenant = social) {
   const account = newAccount()
   const email = account.email as string
-  const holder = await holderOf(email, of, fields)
+  const holder = await person(of, email)
   const login = await of.begin('login')
   const page = await of.roundTrip(login, 'github', account)
   return { account, email, holder, login, page, flow: await of.flowAt(page) }
@@ -99,7 +90,7 @@ test('An account with the verified address of an identity is connected by a code
   const email = theirs.email as string
   const { identity: other, session_token } = await of.signInWith('discord', theirs)
   await of.change(session_token, { method: 'password', password: PASSWORD })
-  const { account, email: held, holder, flow } = await asked({ of })
+  const { account, email: held, holder, flow } = await asked(of)
 
   // Neither password, account nor code of another identity connects it.
   expect((await byPassword(flow, email, of)).ids).toContain(4000006)
@@ -118,30 +109,28 @@ test('An account with the verified address of an identity is connected by a code
 })
 
 describe('An account with the verified address of an identity is not connected', () => {
-  test('if its holder has another one at the provider', async () => {
+  test('if its holder has another one at the provider, or a stranger has it', async () => {
     const first = newAccount()
-    const { identity: holder } = await signInWith('github', first)
+    const { identity } = await signInWith('github', first)
     const login = await begin('login')
     const page = await roundTrip(login, 'github', newAccount({ email: first.email }))
     expect(page.location).toBe(login.hosted_url)
     expect(await messagesAt(page)).toEqual([4000027])
-    expect(await accountsOf(holder)).toEqual([named('github', first)])
-  })
+    expect(await accountsOf(identity)).toEqual([named('github', first)])
 
-  test.each(['holder has another', 'stranger has it'])('if meanwhile its %s', async (what) => {
-    const { account, email, holder, flow } = await asked()
-    const isHolder = what.startsWith('holder')
-    const { session_token } = isHolder
-      ? await social.signIn(email)
-      : await social.register(`meanwhile-${account.id}@example.com`)
-    const connected = isHolder ? newAccount() : account
-    await social.connect(session_token, 'github', connected)
-    expect((await byPassword(flow, email)).ids).toContain(4000027)
-    expect(await accountsOf(holder)).toEqual(isHolder ? [named('github', connected)] : [])
+    // The same if it happens while they are asked to sign in.
+    const [one, two, other] = [await asked(), await asked(), newAccount()]
+    await connect((await social.signIn(one.email)).session_token, 'github', other)
+    await connect((await newUser()).token, 'github', two.account)
+    for (const { flow, email } of [one, two])
+      expect((await byPassword(flow, email)).ids).toContain(4000027)
+    expect(await accountsOf(one.holder)).toEqual([named('github', other)])
+    expect(await accountsOf(two.holder)).toEqual([])
   })
 
   test('if its holder is inactive', async () => {
-    const { email, holder, flow } = await asked({ fields: { state: 'inactive' } })
+    const { email, holder, flow } = await asked()
+    await social.setState(holder, 'inactive')
     expect((await byPassword(flow, email)).ids).toContain(4010011)
     expect(await accountsOf(holder)).toEqual([])
   })
@@ -201,15 +190,13 @@ describe('An account with an address that its identity never verified', () => {
     expect(nodeNames(await flowAt(next))).toContain('oidc:provider=github')
   })
 
-  test('replaces an unconfirmed account, whose session waits to be exchanged', async () => {
+  test('replaces an unconfirmed account at the same provider', async () => {
     const victim = newAccount()
     const own = newAccount({ email: victim.email, isVerified: false })
     const { identity, session_token } = await signInWith('github', own)
-    const ready = await roundTrip(await begin('login'), 'github', own)
     const { identity: now } = await signInWith('github', victim)
     expect(now.id).toBe(identity.id)
     expect((await social.whoami(session_token)).status).toBe(401)
-    expect((await social.tryExchange(ready)).status).toBe(400)
     expect(await messagesAt(await roundTrip(await begin('login'), 'github', own))).toEqual([
       4900005,
     ])

@@ -152,12 +152,8 @@ describe('A name', () => {
     ['gitlab', { nickname: 'ada' }, 'ada'],
     ['linkedin', { given_name: 'Ada' }, 'Ada'],
     ['slack', { given_name: 'Ada' }, 'Ada'],
-    ['microsoft', { name: 'Ada' }, 'Ada'],
-    ['twitch', { preferred_username: 'ada' }, 'ada'],
     ['github', { name: null, login: 'ada' }, 'ada'],
     ['discord', { global_name: null, username: 'ada' }, 'ada'],
-    ['facebook', { name: 'Ada' }, 'Ada'],
-    ['spotify', { display_name: 'Ada' }, 'Ada'],
   ])('of %s %j is %s', async (provider, claims, name) => {
     expect((await personOf(provider, claims)).name).toBe(name as string)
   })
@@ -187,7 +183,6 @@ test.each<[Name, unknown, string | undefined]>([
   ['linkedin', 'de', 'de'],
   ['slack', 'en-US', 'en-US'],
   ['slack', '<script>', undefined],
-  ['discord', 'en-US', 'en-US'],
   ['gitlab', 'de', undefined],
   ['github', 'de', undefined],
   ['github-tenant', 'de', 'en'],
@@ -198,13 +193,4 @@ test.each<[Name, unknown, string | undefined]>([
 test('A name and a locale must be strings', async () => {
   for (const claims of [{ name: ['Ada'] }, { locale: 7 }])
     await expect(personOf('google', claims)).rejects.toThrow('is not a string')
-})
-
-test('Facebook is asked for the fields, with a proof of the app', async () => {
-  const { api, asked } = apiWith({ '/user': { id: '42' } })
-  await (providers.facebook as Extract<typeof providers.facebook, { kind: 'oauth' }>).person(api)
-  const proof = new Bun.CryptoHasher('sha256', 'secret').update('token').digest('hex')
-  expect(asked.map((url) => Object.fromEntries(new URL(url).searchParams))).toEqual([
-    { fields: 'id,name,email', appsecret_proof: proof },
-  ])
 })
