@@ -1,6 +1,5 @@
 import {
   createHmac,
-  createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
   type KeyObject,
@@ -63,28 +62,18 @@ export function newAppleClient() {
 /** Whether Apple would accept this client secret. */
 export function isAppleSecret(
   secret: string,
-  of: ReturnType<typeof newAppleClient>,
+  { clientId, teamId, keyId, privateKey }: ReturnType<typeof newAppleClient>,
   audience: string,
   nowMs: number,
 ): boolean {
   const [head, body, signed = ''] = secret.split('.')
-  const [header, claims] = [decoded(head), decoded(body)]
-  const key = createPublicKey(createPrivateKey(of.privateKey))
-  const now = nowMs / 1000
+  const [{ alg, kid }, { iss, sub, aud, iat, exp }] = [decoded(head), decoded(body)]
+  const key = { key: createPublicKey(privateKey), dsaEncoding: 'ieee-p1363' as const }
   return (
-    header.alg === 'ES256' &&
-    header.kid === of.keyId &&
-    claims.iss === of.teamId &&
-    claims.sub === of.clientId &&
-    claims.aud === audience &&
-    claims.iat <= now &&
-    claims.exp > now &&
-    claims.exp - claims.iat <= HALF_A_YEAR_S &&
-    verify(
-      'sha256',
-      Buffer.from(`${head}.${body}`),
-      { key, dsaEncoding: 'ieee-p1363' },
-      Buffer.from(signed, 'base64url'),
-    )
+    Bun.deepEquals([alg, kid, iss, sub, aud], ['ES256', keyId, teamId, clientId, audience]) &&
+    iat <= nowMs / 1000 &&
+    exp > nowMs / 1000 &&
+    exp - iat <= HALF_A_YEAR_S &&
+    verify('sha256', Buffer.from(`${head}.${body}`), key, Buffer.from(signed, 'base64url'))
   )
 }

@@ -466,14 +466,14 @@ describe('Disconnecting an account', () => {
 
 test('The store finds and removes accounts within their tenant', async () => {
   const { socialLinks } = createStore(app.db)
-  const [{ id: other }, { token, identity }] = [await app.tenant(), await newUser()]
-  await connect(token, 'github')
+  const [{ id: other }, { identity }] = [await app.tenant(), await newUser()]
+  await acts.connect(social, identity, 'github', '42')
   clock.jump(1)
-  await connect(token, 'discord')
+  await acts.connect(social, identity, 'discord')
   const providers = () => socialLinks.of(social.id, identity.id).map(({ provider }) => provider)
-  const [{ provider, subject } = expect.unreachable()] = socialLinks.of(social.id, identity.id)
   await app.db.commit(() => {
-    expect(socialLinks.find(other, provider, subject)).toBeUndefined()
+    expect(socialLinks.find(social.id, 'github', '42')?.identityId).toBe(identity.id)
+    expect(socialLinks.find(other, 'github', '42')).toBeUndefined()
     expect(socialLinks.of(other, identity.id)).toEqual([])
     socialLinks.removeProvider(other, identity.id, 'discord')
     socialLinks.removeAll(other, identity.id)

@@ -130,11 +130,10 @@ test('Without an app, a browser is led to the settings, which no other one can o
 })
 
 /** Signs `account` up at Discord, and adds an authenticator. */
-async function withFactor(tenant: SocialTenant, account: Account, hasFactor = true) {
+async function withFactor(tenant: SocialTenant, account: Account) {
   await tenant.security({ mfa_enabled: true })
-  const { session_token, session, identity } = await tenant.signInWith('discord', account)
-  const secret = hasFactor ? await tenant.enrol(session_token) : undefined
-  return { token: session_token as string, session, identity, secret }
+  const { session_token: token, session, identity } = await tenant.signInWith('discord', account)
+  return { token, session, identity, secret: await tenant.enrol(token) }
 }
 
 describe('The form that asks for an address', () => {
@@ -205,7 +204,7 @@ describe('The form that asks for an address', () => {
   test('drops the account for another one, also if that needs a second factor', async () => {
     const tenant = await newTenant()
     const other = newAccount()
-    const { identity, secret = '' } = await withFactor(tenant, other)
+    const { identity, secret } = await withFactor(tenant, other)
     const { flow } = await asked(undefined, tenant)
     const back = await tenant.roundTrip(flow, 'discord', other)
     const totp_code = nextCode(social, secret)
@@ -218,7 +217,7 @@ describe('The form that asks for an address', () => {
 test('A second factor is asked for in the browser that came back', async () => {
   const tenant = await newTenant()
   const account = newAccount()
-  const { secret = '', identity } = await withFactor(tenant, account)
+  const { secret, identity } = await withFactor(tenant, account)
   const flow = await tenant.begin('login')
   for (const page of [
     await pressProvider(await tenant.browserAt('login'), 'discord', account),
@@ -243,16 +242,16 @@ test('A second factor is asked for in the browser that came back', async () => {
 })
 
 describe('A user who has to sign in again', () => {
-  async function longAgo(hasFactor = false) {
+  async function longAgo() {
     const tenant = await newTenant()
     const account = newAccount()
-    const user = await withFactor(tenant, account, hasFactor)
+    const user = await withFactor(tenant, account)
     clock.jump(2 * HOUR)
     return { tenant, account, headers: withToken(user.token), ...user }
   }
 
   test('does so with the provider, in the same session with its second factor', async () => {
-    const { tenant, account, headers, token, session, identity } = await longAgo(true)
+    const { tenant, account, headers, token, session, identity } = await longAgo()
     const events = eventTypesOf(identity)
     const flow = await tenant.begin('settings', headers)
     const form = { method: 'password', password: NEW_PASSWORD }
@@ -314,17 +313,14 @@ test('The provider must still be enabled when a browser is back', async () => {
 
 test('Upstream parameters reach the provider if they are short texts in an object', async () => {
   const upstream = (value: unknown) => ({ provider: 'google', upstream_parameters: value })
-  const sent = async (given: unknown) => {
-    const trip = { fields: upstream(given) }
-    return new URL(await authorizeUrl(await begin('login'), 'google', trip)).searchParams
+  const sent = async (login_hint: string) => {
+    const trip = { fields: upstream({ login_hint, hd: 7 }) }
+    const { searchParams } = new URL(await authorizeUrl(await begin('login'), 'google', trip))
+    expect(searchParams.has('hd')).toBe(false)
+    return searchParams.get('login_hint')
   }
-  const allowed = { login_hint: 'x'.repeat(200), hd: 'example.com' }
-  expect(Object.fromEntries(await sent(allowed))).toMatchObject(allowed)
-  const bent = await sent({ client_id: 'evil', login_hint: 'x'.repeat(201), hd: 7 })
-  expect([bent.has('login_hint'), bent.has('hd'), bent.get('client_id')]).toEqual([
-    ...[false, false],
-    social.fakes.providerConfig('google').clientId ?? '',
-  ])
+  expect(await sent('x'.repeat(200))).toBe('x'.repeat(200))
+  expect(await sent('x'.repeat(201))).toBeNull()
   for (const value of ['login_hint', ['login_hint'], 7])
     expect(await send(await begin('login'), upstream(value))).toMatchObject(complains(4000026))
   const { browser, page } = await browserAt('login')

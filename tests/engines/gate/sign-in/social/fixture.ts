@@ -2,7 +2,6 @@ import { afterAll, expect } from 'bun:test'
 import { PROVIDERS, type ProviderName } from '../../../../../src/config/index.ts'
 import {
   createSocial,
-  type OAuthSecrets,
   type Social,
   SocialError,
 } from '../../../../../src/engines/gate/sign-in/social/index.ts'
@@ -40,24 +39,14 @@ export function socialWith(clients: Clients, clock = createTestClock(START)): So
 }
 
 /** What a browser brings back from a provider, and what was stored when it left. */
-export interface Callback {
-  provider: ProviderName
-  redirectUri: string
-  params: URLSearchParams
-  state: string
-  secrets: OAuthSecrets
-}
+export type Callback = Awaited<ReturnType<typeof callbackFrom>>
 
 /** A browser that leaves for a provider and comes back. */
-export async function callbackFrom(
-  social: Social,
-  provider: ProviderName,
-  press: 'allow' | 'deny' = 'allow',
-): Promise<Callback> {
+export async function callbackFrom(social: Social, provider: ProviderName) {
   const redirectUri = callbackOf(provider)
   const state = `state-of-${crypto.randomUUID()}`
   const { url, secrets } = await social.begin(provider, { redirectUri, state })
-  const { params } = await walk(url, { to: redirectUri, press })
+  const { params } = await walk(url, { to: redirectUri })
   return { provider, redirectUri, params, state, secrets }
 }
 

