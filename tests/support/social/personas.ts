@@ -42,7 +42,6 @@ export interface Grant {
   asksForEmail: boolean
 }
 
-/** A request to the API with an access token. */
 type Call = Grant & { query: URLSearchParams; accessToken: string; clientSecret: string }
 
 /** How a provider differs from the others. Paths are those of the real one. */

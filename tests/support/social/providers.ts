@@ -30,7 +30,7 @@ const HOUR_S = 3600
 export const NOTHING_SET: ProviderSettings = testConfig().gate.providers.google
 
 /** A key takes time to make, so all share it until one is told to change. */
-const FIRST_KEY = newSigningKey()
+const FIRST_KEY = newSigningKey('RS256')
 
 /** What a code is good for, once. */
 interface Code extends Grant {
@@ -54,8 +54,6 @@ export function startProviders({
   const paths: string[] = []
   const redirectUris = new Set(allowed)
   const apple = newAppleClient()
-  /** Users who signed in at Apple before. */
-  const greeted = new Set<string>()
   const state: {
     account: Account
     key: SigningKey
@@ -116,11 +114,9 @@ export function startProviders({
     return method === null || method === 'S256' ? undefined : 'unknown challenge method'
   }
 
-  /** Apple tells the name when a user signs in for the first time, and never again. */
+  /** What Apple posts about a user who signs in for the first time. */
   function greeting(): Record<string, string> {
-    const { id, name, email } = state.account
-    if (greeted.has(id)) return {}
-    greeted.add(id)
+    const { name, email } = state.account
     const [firstName, ...rest] = name.split(' ')
     return { user: JSON.stringify({ name: { firstName, lastName: rest.join(' ') }, email }) }
   }
@@ -171,7 +167,7 @@ export function startProviders({
     const { issuer = (url: string) => url, ignoresNonce } = personas[provider]
     const iat = Math.floor(clock.now() / 1000)
     const token = {
-      header: { alg: 'RS256', kid: state.key.kid },
+      header: { alg: state.key.alg, kid: state.key.kid },
       claims: {
         ...claims,
         iss: issuer(urlOf(provider), account),

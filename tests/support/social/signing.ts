@@ -10,22 +10,25 @@ import {
 /** A key of a provider, with its published name. */
 export interface SigningKey {
   kid: string
+  alg: 'RS256' | 'ES256'
   privateKey: KeyObject
 }
 
 let made = 0
 
-export function newSigningKey(): SigningKey {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  return { kid: `key-${++made}`, privateKey }
+/** An RSA key is like those of most providers, and takes long to make. */
+export function newSigningKey(alg: SigningKey['alg'] = 'ES256'): SigningKey {
+  const { privateKey } =
+    alg === 'RS256'
+      ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+      : generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  return { kid: `key-${++made}`, alg, privateKey }
 }
 
 /** The public half, as in a key set. */
-export const published = ({ kid, privateKey }: SigningKey) => ({
+export const published = ({ kid, alg, privateKey }: SigningKey) => ({
   ...createPublicKey(privateKey).export({ format: 'jwk' }),
-  kid,
-  use: 'sig',
-  alg: 'RS256',
+  ...{ kid, alg, use: 'sig' },
 })
 
 /** A JWT, taken apart. */
@@ -43,7 +46,8 @@ export function signToken({ header, claims }: Token, key: KeyObject, secret: str
   if (header.alg === 'none') return `${text}.`
   if (header.alg === 'HS256')
     return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
-  return `${text}.${sign('sha256', Buffer.from(text), key).toString('base64url')}`
+  const signature = sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' })
+  return `${text}.${signature.toString('base64url')}`
 }
 
 const HALF_A_YEAR_S = 15_777_000

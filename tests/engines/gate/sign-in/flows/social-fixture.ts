@@ -202,7 +202,6 @@ function socialOf(app: TestApp, fakes: Providers, party: Awaited<ReturnType<type
   const finishLink = (flow: Json, back: Page, token: string): Promise<Answer> =>
     send(flow, { method: 'oidc', code: codeIn(back) }, withToken(token))
 
-  /** Connects an account in the settings, as a program. */
   async function connect(token: string, provider: ProviderName, account: Account = newAccount()) {
     const flow = await begin('settings', withToken(token))
     const back = await roundTrip(flow, provider, account, linking(provider, token))
@@ -244,7 +243,6 @@ export const linking = (provider: ProviderName, token: string): TripOptions => (
   headers: withToken(token),
 })
 
-/** The code that a browser brings back to the app. */
 export const codeIn = ({ location }: Page): string =>
   new URL(location).searchParams.get('code') ?? ''
 

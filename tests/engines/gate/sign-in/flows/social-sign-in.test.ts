@@ -1,20 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { type Account, newAccount } from '../../../../support/social/index.ts'
 import { IDENTITIES, type Json } from '../../fixture.ts'
-import {
-  complains,
-  HOUR,
-  NEW_PASSWORD,
-  nextCode,
-  RETURN_TO,
-  read,
-  refuses,
-  sessionOf,
-  withToken,
-} from './acts.ts'
+import * as acts from './acts.ts'
 import { newBrowser } from './browser.ts'
 import { messageIds, nodeNames } from './fixture.ts'
 import { isVerified, named, type SocialTenant, UNTRUSTED, useSocial } from './social-fixture.ts'
+
+const { complains, HOUR, NEW_PASSWORD, nextCode, RETURN_TO, read, refuses, sessionOf } = acts
+const { withToken } = acts
 
 const social = await useSocial()
 const { accountsOf, app, authorizeUrl, begin, browserAt, callback, clock, eventTypesOf } = social

@@ -81,36 +81,6 @@ test('Clocks may differ by a minute; ours decides', async () => {
   expect((await refusalOf(social, callback)).message).toContain('expiration is past')
 })
 
-test('Keys are read every five minutes, and for an unknown one at most once a minute', async () => {
-  const reads = () => fakes.paths.filter((path) => path === '/google/oauth2/v3/certs').length
-  await clock.advance(5 * MINUTE)
-  let before = reads()
-  for (const [ms, expected] of [
-    [0, 1],
-    [5 * MINUTE - 1, 1],
-    [1, 2],
-  ] as const) {
-    await clock.advance(ms)
-    await signIn('google')
-    expect(reads()).toBe(before + expected)
-  }
-
-  before = reads()
-  await clock.advance(MINUTE - 1)
-  fakes.rotateKeys()
-  const early = await come('google')
-  expect((await refusalOf(social, early)).message).toContain('no applicable keys')
-  expect(reads()).toBe(before)
-  await clock.advance(1)
-  await signIn('google')
-  for (let n = 0; n < 3; n++) await refusal('google', headed({ kid: 'unheard-of' }))
-  expect(reads()).toBe(before + 1)
-  await clock.advance(MINUTE)
-  const unknown = await refusal('google', headed({ kid: 'unheard-of' }))
-  expect(unknown.message).toContain('no applicable keys')
-  expect(reads()).toBe(before + 2)
-})
-
 test('An ID token verifies no address of the profile, and is dropped if not asked for', async () => {
   const unconfirmed = newAccount({ isVerified: false })
   const gitlab = await signIn('gitlab', unconfirmed, claiming({ email_verified: true }))
@@ -156,9 +126,8 @@ test.each([
   '%s is refused if the answer of %s is wrong, endless or slow',
   async (provider, path) => {
     for (const [what, answer] of Object.entries(ANYWHERE)) {
-      const { reason, message } = await refusalWith(provider, { [path]: answer })
+      const { reason } = await refusalWith(provider, { [path]: answer })
       expect({ what, reason }).toEqual({ what, reason: 'failed' })
-      expect(message.length).toBeLessThan(300)
     }
     expect((await refusalWith(provider, { [path]: endless })).message).toContain('too large')
     const asked = Promise.withResolvers<void>()
@@ -179,7 +148,6 @@ describe('Tokens are refused', () => {
     { access_token: 'a\r\nx: y' },
     { access_token: undefined },
     { token_type: 'mac' },
-    { token_type: ['bearer'] },
     { refresh_token: {} },
     { scope: {} },
     { expires_in: 'soon' },
@@ -249,4 +217,37 @@ test('A callback with an error or a token is refused without asking the provider
     expect(await reasonFor({ [name]: 'x' }), name).toBe('failed')
   expect(await reasonFor({ state: 'x', error: 'access_denied' })).toBe('failed')
   expect(fakes.paths).toHaveLength(before)
+})
+
+// The last test, because it leaves another key.
+test('Keys are read every five minutes, and for an unknown one at most once a minute', async () => {
+  const reads = () => fakes.paths.filter((path) => path === '/google/oauth2/v3/certs').length
+  await clock.advance(5 * MINUTE)
+  let before = reads()
+  for (const [ms, expected] of [
+    [0, 1],
+    [5 * MINUTE - 1, 1],
+    [1, 2],
+  ] as const) {
+    await clock.advance(ms)
+    await signIn('google')
+    expect(reads()).toBe(before + expected)
+  }
+
+  before = reads()
+  await clock.advance(MINUTE - 1)
+  fakes.rotateKeys()
+  const early = await come('google')
+  expect((await refusalOf(social, early)).message).toContain('no applicable keys')
+  expect(reads()).toBe(before)
+  await clock.advance(1)
+  await signIn('google')
+  for (let n = 0; n < 3; n++) await refusal('google', headed({ kid: 'unheard-of' }))
+  expect(reads()).toBe(before + 1)
+  await clock.advance(MINUTE)
+  await refusal('google', signedByAStranger)
+  expect(reads()).toBe(before + 1)
+  const unknown = await refusal('google', headed({ kid: 'unheard-of' }))
+  expect(unknown.message).toContain('no applicable keys')
+  expect(reads()).toBe(before + 2)
 })
