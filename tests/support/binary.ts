@@ -55,20 +55,13 @@ export function beginServer({ cwd, args = [], env = {} }: Launch) {
   }
 
   return {
-    url,
-    pid: child.pid,
+    ...{ url, pid: child.pid, out: () => out.text, err: () => err.text },
     /** Null while it runs, and after a signal. */
     exitCode: () => child.exitCode,
     isRunning: () => child.exitCode === null && child.signalCode === null,
-    out: () => out.text,
-    err: () => err.text,
-    /** As an operator or an orchestrator would. */
     terminate: () => end('SIGTERM'),
-    /** As a power cut would. */
     kill: () => end('SIGKILL'),
-    [Symbol.asyncDispose]: async () => {
-      await end('SIGKILL')
-    },
+    [Symbol.asyncDispose]: () => end('SIGKILL').then(() => {}),
   }
 }
 
@@ -82,7 +75,8 @@ export async function startServer(launch: Launch) {
   return { ...server, url }
 }
 
-function collect(stream: ReadableStream<Uint8Array>) {
+/** Collects the text of a stream. */
+export function collect(stream: ReadableStream<Uint8Array>): { text: string } {
   const collected = { text: '' }
   const decoder = new TextDecoder()
   void (async () => {

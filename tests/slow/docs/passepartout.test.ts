@@ -6,7 +6,7 @@ import { SANDBOX_PEOPLE } from '../../../src/engines/passepartout/sandbox/people
 import { passepartoutBots } from '../../../src/engines/passepartout/schema.ts'
 import { createTexts } from '../../../src/engines/passepartout/texts/index.ts'
 import { bootTestApp } from '../../support/app.ts'
-import { until } from '../../support/binary.ts'
+import { collect, until } from '../../support/binary.ts'
 import { startBotApi } from '../../support/bot-api/index.ts'
 import { testConfig } from '../../support/config.ts'
 import { createNames, readConsole } from '../../support/console.ts'
@@ -14,7 +14,6 @@ import { temporaryFolder } from '../../support/folder.ts'
 import { openPage, plain } from '../../support/page.ts'
 import { freePort } from '../../support/port.ts'
 import { openShell } from '../../support/shell.ts'
-import { collect } from '../../support/shown.ts'
 import { PROGRAM, ROOT } from '../../support/source.ts'
 
 /** What docs/passepartout.md shows is run as it stands there; its app in tests/slow/browser. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { urlIn } from '../../../scripts/release/smoke.ts'
-import { until } from '../../support/binary.ts'
+import { collect, until } from '../../support/binary.ts'
 import { cli } from '../../support/cli.ts'
 import { createNames, readConsole } from '../../support/console.ts'
 import { temporaryFolder } from '../../support/folder.ts'
@@ -9,7 +9,7 @@ import { type HttpBrowser, newHttpBrowser, type Seen } from '../../support/http-
 import { openPage } from '../../support/page.ts'
 import { freePort } from '../../support/port.ts'
 import { openShell } from '../../support/shell.ts'
-import { collect, startShown } from '../../support/shown.ts'
+import { startShown } from '../../support/shown.ts'
 import { newAccount, startProviders } from '../../support/social/index.ts'
 import { PROGRAM, ROOT } from '../../support/source.ts'
 
