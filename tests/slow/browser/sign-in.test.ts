@@ -64,36 +64,33 @@ walk('A sign-up shows its errors, and its email is verified on a phone', async (
   await phone.isTold('Nobody is signed in.')
 })
 
-walk(
-  'A wrong password keeps the email; the back button leads to the app, and another tab signs in, too',
-  async () => {
-    const email = 'ben@example.com'
-    await fixture.create(email)
-    await using ben = await newVisitor()
-    const tab = await ben.newTab()
-    await tab.starts('login')
-    await ben.opensApp()
-    await ben.follows('Sign in')
-    await ben.types({ 'Email address': email, Password: NEW_PASSWORD })
-    await ben.presses('Sign in with password')
-    const banner = ben.page.getByRole('alert')
-    await banner.waitFor()
-    expect(await banner.textContent()).toStartWith('Incorrect email address or password.')
-    expect(await ben.field('Email address').inputValue()).toBe(email)
-    const [above, below] = [await banner.boundingBox(), await ben.field('Password').boundingBox()]
-    expect((above?.y ?? 0) + (above?.height ?? 0)).toBeLessThan(below?.y ?? 0)
-    await ben.types({ Password: PASSWORD })
-    await ben.presses('Sign in with password')
-    await ben.isSignedInAs(email)
-    await tab.types({ 'Email address': email, Password: PASSWORD })
-    await tab.presses('Sign in with password')
-    await tab.isSignedInAs(email)
-    const token = await tab.token()
-    expect(await fixture.whoami(token)).toBe(200)
-    await tab.signsOut()
-    expect(await fixture.whoami(token)).toBe(401)
-  },
-)
+walk('A wrong password keeps the email, and another tab signs in, too', async () => {
+  const email = 'ben@example.com'
+  await fixture.create(email)
+  await using ben = await newVisitor()
+  const tab = await ben.newTab()
+  await tab.starts('login')
+  await ben.opensApp()
+  await ben.follows('Sign in')
+  await ben.types({ 'Email address': email, Password: NEW_PASSWORD })
+  await ben.presses('Sign in with password')
+  const banner = ben.page.getByRole('alert')
+  await banner.waitFor()
+  expect(await banner.textContent()).toStartWith('Incorrect email address or password.')
+  expect(await ben.field('Email address').inputValue()).toBe(email)
+  const [above, below] = [await banner.boundingBox(), await ben.field('Password').boundingBox()]
+  expect((above?.y ?? 0) + (above?.height ?? 0)).toBeLessThan(below?.y ?? 0)
+  await ben.types({ Password: PASSWORD })
+  await ben.presses('Sign in with password')
+  await ben.isSignedInAs(email)
+  await tab.types({ 'Email address': email, Password: PASSWORD })
+  await tab.presses('Sign in with password')
+  await tab.isSignedInAs(email)
+  const token = await tab.token()
+  expect(await fixture.whoami(token)).toBe(200)
+  await tab.signsOut()
+  expect(await fixture.whoami(token)).toBe(401)
+})
 
 walk('A code by email signs in, after a wrong one, and a reload sends no form again', async () => {
   const email = 'cem@example.com'
@@ -172,7 +169,7 @@ walk('An authenticator app is asked for at the next sign-in, or a recovery code'
 })
 
 walk(
-  'A recovery by email leads to a new password, and the back button after a sign-in to the app',
+  'A recovery leads to a new password; the back button after a sign-in, to the app',
   async () => {
     const email = 'emil@example.com'
     await fixture.create(email)
