@@ -8,9 +8,8 @@ import { AUTH, csrfOf, PASSWORD, pathOf } from '../../engines/gate/sign-in/flows
 import { type Server, until } from '../../support/binary.ts'
 import { startTarget } from '../../support/target.ts'
 import { IDENTITIES, numbers } from '../resilience/support/api.ts'
-import type { Answered, Json } from '../resilience/support/client.ts'
+import { type Answered, isBroken, type Json } from '../resilience/support/client.ts'
 import { openInstallation } from '../resilience/support/installation.ts'
-import { isBroken } from './receiver.ts'
 
 /** Cheap password hashes, and no limits on attempts from one address. */
 const settings = {
