@@ -61,7 +61,6 @@ test('A damaged log loses only what came after the damage; a damaged database is
       await third.kill()
     } else expect((await installation.serveInVain()).code).toBe(1)
     await installation.done('restore', 'good.tar.gz')
-    expect(await installation.problems()).toEqual([])
     expect(installation.storedMessages().toSorted()).toEqual(ids.toSorted())
   }
 }, 300_000)
