@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Browser, Locator, Page } from 'playwright-core'
-import { LOOKS, type Look, screenshot, scrollsSideways, seriousFindings } from './browser.ts'
+import { type Look, screenshot, scrollsSideways, seriousFindings, WIDE } from './browser.ts'
 import type { RelyingApp } from './relying-app.ts'
 
 /** The browser of a person. */
@@ -23,7 +23,7 @@ const PATIENCE_MS = 20_000
  * shows, never for a time. Ends with the scope: `await using ada = await newPerson(…)`.
  */
 export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = {}) {
-  const { look = LOOKS[0], language = 'en-GB' } = eyes
+  const { look = WIDE, language = 'en-GB' } = eyes
   const { width, height, colorScheme } = look
   const context = await browser.newContext({
     viewport: { width, height },

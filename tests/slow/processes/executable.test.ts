@@ -126,19 +126,3 @@ test('Contains the notices, and has the same bytes whenever it is compiled from 
     expect(await Bun.file(join(dirname(BINARY), name)).text()).toBe(text)
   expect(Buffer.compare(readFileSync(outfile), readFileSync(BINARY))).toBe(0)
 }, 120_000)
-
-test('Exits 78 with every configuration error, 2 for a wrong command line, 1 for a failure', async () => {
-  using folder = temporaryFolder()
-  const cwd = folder.path
-  await command({ cwd, args: ['tenant', 'create', '--name', 'Acme'] })
-  await Bun.write(join(cwd, 'bad.toml'), '[server]\nport = "many"\nprot = 1\n')
-  for (const [line, code, ...words] of [
-    ['serve --config bad.toml', 78, 'bad.toml:2', 'did you mean port?'],
-    ['tenant crate', 2, 'did you mean tenant create?'],
-    ['tenant show nobody --json', 1, '{"error":"tenant not found"}'],
-  ] as const) {
-    const ended = await command({ cwd, args: line.split(' ') })
-    expect([line, ended.code]).toEqual([line, code])
-    for (const word of words) expect(ended.err).toContain(word)
-  }
-}, 120_000)
