@@ -4,7 +4,7 @@ import { urlIn } from '../../scripts/release/smoke.ts'
 const ROOT = join(import.meta.dir, '..', '..')
 export const BINARY = join(ROOT, 'dist', 'gatehouse')
 
-/** Compiles the executable as it is released, unless whoever runs the tests has done so. */
+/** Compiles the executable as it is released, unless that was done before the tests. */
 export async function compileBinary() {
   if (process.env.TEST_COMPILED) return
   const { exited, stderr } = Bun.spawn(['bun', 'scripts/build.ts'], { cwd: ROOT, stderr: 'pipe' })

@@ -11,7 +11,7 @@ import { cli } from '../../support/cli.ts'
 import { openPage, plain } from '../../support/page.ts'
 import { ROOT } from '../../support/source.ts'
 
-/** Whatever the documentation names has to exist. */
+/** All that the documentation names exists. */
 
 const read = (path: string) => Bun.file(join(ROOT, path)).text()
 const namesIn = (folder: string) =>

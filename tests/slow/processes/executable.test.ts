@@ -12,7 +12,7 @@ import { clientOf, type Json } from '../resilience/support/client.ts'
 
 beforeAll(compileBinary, 120_000)
 
-test('Starts in an empty folder that is configured for other programs, with users, jobs, webhooks, policies, emails, pages and assets; finishes running work at SIGTERM', async () => {
+test('The executable starts in an empty folder that is configured for other programs, with users, jobs, webhooks, policies, emails, pages and assets; finishes running work at SIGTERM', async () => {
   await using stack = new AsyncDisposableStack()
   const { path: cwd } = stack.use(temporaryFolder())
   for (const [name, text] of [
@@ -114,7 +114,7 @@ test('Starts in an empty folder that is configured for other programs, with user
   expect(target.requests.filter(({ path }) => path.endsWith('/last'))).toHaveLength(1)
 }, 300_000)
 
-test('Contains the notices, and has the same bytes whenever it is compiled from the same commit', async () => {
+test('The executable contains the notices, and has the same bytes whenever it is compiled from the same commit', async () => {
   using folder = temporaryFolder()
   const run = (...args: string[]) => command({ cwd: folder.path, args })
   const outfile = join(folder.path, 'gatehouse')

@@ -127,7 +127,7 @@ async function live(server: Server, person: Person) {
   }
 }
 
-test('A kill -9 amid sign-ups, sign-ins and new passwords loses nothing acknowledged and does nothing by half', async () => {
+test('A kill -9 amid sign-ups, sign-ins and new passwords loses nothing acknowledged and leaves no change incomplete', async () => {
   const target = stack.use(startTarget())
   let [server] = (await running(1)) as [Server]
   await gate.make(server, 'POST', '/v1/gate/settings/webhooks', { url: target.url })
