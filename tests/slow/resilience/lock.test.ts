@@ -44,7 +44,7 @@ test('A lock of another program delays writes, and refuses them with 503 after 5
   }
   expect(loads.flatMap(({ broken }) => broken)).toEqual([])
   const metrics = await (await fetch(`${server.url}/metrics`)).text()
-  expect(metrics).toMatch(/^gatehouse_storage_failures_total [1-9]/m)
+  expect(Number(/^gatehouse_storage_failures_total (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(0)
   const found = (await gate.walk(server, IDENTITIES)).map(({ id }) => id)
   expect(found.toSorted()).toEqual(people.ids().toSorted())
   expect((await messagesAt(server, relay)).toSorted()).toEqual(messages.ids().toSorted())
