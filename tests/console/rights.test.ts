@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { newOperator } from '../support/operator.ts'
 import { pagesOf, UNKNOWN_ID, useConsole } from './fixture.ts'
-import { routesIn } from './one-of-each.ts'
+import { addOneOfEach, environmentOf, pagesIn, pathOf, routesIn } from './one-of-each.ts'
 
 const TENANT = ['owner', 'member', 'viewer'] as const
 const SIGNED_IN = [...TENANT, 'installation', 'nowhere'] as const
@@ -33,28 +33,33 @@ const RULES: [RegExp, readonly Who[]][] = [
 ]
 
 const app = await useConsole()
-const { id: tenantId } = await app.tenant()
+const acme = await app.newTenant()
+const parameters = await addOneOfEach(app, acme)
 
+/** Who may switch to a tenant depends on the tenant: entry.test.ts. */
+const BY_TENANT = /\/console\/(switch|resubmit)$/
 /** Ways out come last, because nobody is signed in after them. */
 const WAYS_OUT = ['/account/end-others', '/team/leave', '/sign-out']
 const exitOf = ({ path }: { path: string }) => WAYS_OUT.indexOf(path.replace('/console', ''))
 const routes = ['GET', 'POST']
   .flatMap((method) => routesIn(app, method).map((path) => ({ method, path })))
-  // Who may switch to a tenant depends on the tenant: entry.test.ts.
-  .filter(({ path }) => !['/console/switch', '/console/resubmit'].includes(path))
+  .filter(({ path }) => !BY_TENANT.test(path))
   .toSorted((one, other) => exitOf(one) - exitOf(other))
+const names = routes.map(({ method, path }) => `${method} ${path}`)
+const PATTERNS = names.map(
+  (name) => [name, new RegExp(`^${name.replaceAll(/:\w+/g, '[^/]+')}$`)] as const,
+)
 const allowedOn = (route: string) => RULES.find(([pattern]) => pattern.test(route))?.[1] ?? []
 
 test('Every route has a rule', () => {
   expect(routes.length).toBeGreaterThan(100)
-  const names = routes.map(({ method, path }) => `${method} ${path}`)
   expect(names.filter((name) => allowedOn(name).length === 0)).toEqual([])
 })
 
 async function sessionOf(who: Who) {
   if (who === 'stranger') return undefined
   if (who === 'installation') return (await newOperator(app, { isAdmin: true })).signIn()
-  return (await newOperator(app, who === 'nowhere' ? {} : { roles: { [tenantId]: who } })).signIn()
+  return (await newOperator(app, who === 'nowhere' ? {} : { roles: { [acme.id]: who } })).signIn()
 }
 
 test.each(ALL)('A request of %s is accepted exactly where a rule allows it', async (who) => {
@@ -72,11 +77,40 @@ test.each(ALL)('A request of %s is accepted exactly where a rule allows it', asy
 })
 
 test('Admins open pages of the installation only after switching to it', async () => {
-  const { open, actIn } = await app.signIn({ isAdmin: true, roles: { [tenantId]: 'owner' } })
-  await actIn(tenantId)
+  const { open, actIn } = await app.signIn({ isAdmin: true, roles: { [acme.id]: 'owner' } })
+  await actIn(acme.id)
   for (const path of routesIn(app, 'GET').filter((path) => path.startsWith('/console/admin/'))) {
     const { status, text } = await open(path.replaceAll(/:\w+/g, UNKNOWN_ID))
     const words = 'switch to the installation to open its pages'
     expect([path, status, text.toLowerCase().includes(words)]).toEqual([path, 403, true])
   }
+})
+
+/** The routes that a page links to or has forms for. */
+function routesOn(html: string): string[] {
+  const links = [...html.matchAll(/<\w+ [^>]*>/g)].flatMap(([tag]) =>
+    [...tag.matchAll(/ (action|hx-\w+|href)="(\/console[^"?#]*)/g)].map(([, name, path = '']) => {
+      const isPost = name === 'hx-post' || (name === 'action' && tag.includes('method="post"'))
+      return `${isPost ? 'POST' : 'GET'} ${path}`
+    }),
+  )
+  const routeOf = (link: string) => PATTERNS.find(([, pattern]) => pattern.test(link))?.[0]
+  return links.map((link) => (names.includes(link) ? link : (routeOf(link) ?? link)))
+}
+
+test.each([
+  ['owner', 100],
+  ['member', 80],
+  ['viewer', 40],
+] as const)('Pages show a %s only what the role may do', async (role, atLeast) => {
+  const operator = await acme.as(role)
+  const shown = new Map<string, string>()
+  for (const page of pagesIn(app)) {
+    const { status, html } = await operator.in(environmentOf(page)).open(pathOf(page, parameters))
+    if (status === 200) for (const route of routesOn(html)) shown.set(route, page)
+  }
+  const isWrong = ([route]: [string, string]) =>
+    !BY_TENANT.test(route) && !allowedOn(route).includes(role)
+  expect([...shown].filter(isWrong)).toEqual([])
+  expect(shown.size).toBeGreaterThan(atLeast)
 })
