@@ -39,12 +39,9 @@ async function signIn(tenantId: string, identityId: string) {
 const isSignedIn = (tenantId: string, sessionId: string) =>
   app.gate.sessions.alive(tenantId, sessionId) !== undefined
 
-test('The list finds users by id, start of the address, and state, 50 on a page', async () => {
+test('The list finds users by id, start of the address, and state', async () => {
   const acme = await app.newTenant()
-  const { owner } = acme
   const viewer = await acme.as('viewer')
-  await owner.sees(PAGE, 'Create user')
-  ;(await viewer.sees(PAGE, 'No users yet')).omits('Create user')
   const ada = (await newUser(acme, 'ada')).id
   const bob = (await newUser(acme, 'bob', { state: 'inactive' })).id
   for (const [query, found] of [
@@ -53,20 +50,9 @@ test('The list finds users by id, start of the address, and state, 50 on a page'
     [`?q=${ada.toUpperCase()}`, [ada]],
     [`?q=${ada}&state=inactive`, []],
     ['?state=inactive', [bob]],
-    ['?q=zoe', []],
   ])
     expect([query, (await viewer.open(PAGE + query)).rows]).toEqual([query, found])
   await viewer.sees(PAGE, '1 active, 1 inactive', 'New users, 24 h, by hour: 2 in total')
-  const wrong = await viewer.sees(`${PAGE}?cursor=nonsense`, 'ust be a cursor')
-  expect(wrong.status).toBe(422)
-
-  const ids: string[] = []
-  for (let n = 0; n < 50; n++) ids.unshift((await newUser(acme, `p${n}`)).id)
-  const first = await owner.open(`${PAGE}?state=active`)
-  const second = await owner.open(first.next)
-  expect([first.rows, second.rows]).toEqual([ids, [ada]])
-  expect(second.prev).toEndWith(`${PAGE}?state=active`)
-
   app.clock.jump(DAY + 60 * MINUTE)
   const { hours, isCut } = app.gate.history.frequency({ tenantId: acme.id }, 'identity.created')
   expect([hours, isCut]).toEqual([Array(24).fill(0), false])
@@ -85,25 +71,6 @@ test('A new user is created with password, verified address and metadata', async
     credentials: { password: {} },
   })
   expect(member.audited('identity.created')).toEqual([`identity:${id}`])
-})
-
-test.each<[string, Record<string, string>]>([
-  ['email', { email: 'no address' }],
-  ['email', { email: 'taken@example.com' }],
-  ['password', { password: 'x'.repeat(10_000) }],
-  ['metadata', { metadata: '[<script>]' }],
-  ['metadata', { metadata: '[]' }],
-  ['metadata', { metadata: '{"n": 12345678901234567890}' }],
-  ['metadata', { metadata: '{"__proto__": 1}' }],
-])('A new user is refused with an error beside %s', async (name, fields) => {
-  const acme = await app.newTenant()
-  await newUser(acme, 'taken')
-  const typed = { email: 'a@example.com', ...fields }
-  const { status, wrong } = (await acme.owner.send(`${PAGE}/new`, typed)).says(
-    `value="${typed.email}"`,
-  )
-  expect([status, wrong]).toEqual([422, [name]])
-  expect((await acme.gate.get('/v1/gate/identities')).body.data).toHaveLength(1)
 })
 
 test('A user has a page with sign-in methods, sessions and history, the latest first', async () => {
