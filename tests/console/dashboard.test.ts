@@ -158,7 +158,7 @@ test('Every route answers 401 without the cookie of an operator, and keys are no
   const user = await app.db.commit(() => {
     const user = app.gate.people.addByThemselves(acme.id, { email: 'a@example.com' }, 'password')
     const device = { ipAddress: null, userAgent: null }
-    const opened = { assuranceLevel: 'aal1', methods: [], ...device } as const
+    const opened = { assuranceLevel: 'aal1' as const, methods: [], ...device }
     return app.gate.sessions.open(user, opened).token
   })
   await expectRefused({}, 401, 'missing session')

@@ -105,15 +105,13 @@ test('A revoked key stops working immediately, and is not rotated', async () => 
 
 test('The list has the newest key first, page by page, and filters by engine', async () => {
   const { owner, key, keys } = await withKey()
-  for (let n = 0; n < 119; n++) await key(n % 2 ? 'relay' : 'gate')
-  const first = await owner.sees(PAGE, '120 active')
+  for (let n = 0; n < 51; n++) await key('relay')
+  const first = await owner.sees(PAGE, '52 active')
   const second = await owner.open(first.next)
-  const third = await owner.open(second.next)
-  expect([first, second, third].flatMap(({ rows }) => rows)).toEqual(keys().map(({ id }) => id))
-  expect([third.next, (await owner.open(third.prev)).rows]).toEqual(['', second.rows])
+  expect([...first.rows, ...second.rows]).toEqual(keys().map(({ id }) => id))
+  expect((await owner.open(second.prev)).rows).toEqual(first.rows)
   const relay = await owner.open(`${PAGE}?engine=relay`)
-  expect([relay.rows.length, (await owner.open(relay.next)).rows.length]).toEqual([50, 9])
-  expect((await owner.open(`${PAGE}?engine=clockwork`)).rows).toHaveLength(1)
+  expect([relay.rows.length, (await owner.open(relay.next)).rows.length]).toEqual([50, 1])
   const none = `${PAGE}?engine=passepartout`
   await owner.sees(none, 'No API keys for Messenger login (passepartout) yet')
 })

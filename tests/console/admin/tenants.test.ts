@@ -66,20 +66,6 @@ test('A new tenant has name and plan, and no limit unless its plan has one', asy
   expect((await app.client(key).post('/v1/clockwork/jobs', JOB)).status).toBe(201)
 })
 
-test.each<[string, Record<string, string>]>([
-  ['name', { name: '', plan: 'free' }],
-  ['name', { name: 'a\nb', plan: 'free' }],
-  ['name', { name: 'x'.repeat(201), plan: 'free' }],
-  ['plan', { name: 'Kept', plan: 'gold' }],
-  ['plan', { name: 'Kept' }],
-])('A new tenant is refused with an error beside %s', async (name, fields) => {
-  const before = tenants.list().length
-  const page = await admin.send(`${PAGE}/new`, fields)
-  expect([page.status, page.wrong]).toEqual([422, [name]])
-  if (fields.name === 'Kept') page.says('value="Kept"')
-  expect(tenants.list()).toHaveLength(before)
-})
-
 test('The page of a tenant has usage and members; it gets a new name, plan and spend cap', async () => {
   const { id, api } = await app.tenant('Shown', 'free')
   await api.get('/v1/clockwork/jobs')
@@ -101,13 +87,6 @@ test('The page of a tenant has usage and members; it gets a new name, plan and s
   const changes = audited(app, 'tenant.changed').filter(({ tenant_id }) => tenant_id === id)
   expect(changes.map(({ actor_id }) => actor_id)).toEqual([admin.id, admin.id])
   expect(JSON.parse(changes[1]?.detail ?? '')).toEqual({ spendCapCents: null })
-
-  for (const cap of ['-1', '1.555', 'lots', '1e3', '9'.repeat(14)]) {
-    const refused = await change(cap, 'Typed')
-    expect([refused.status, refused.wrong]).toEqual([422, ['spend_cap']])
-    refused.says('value="Typed"', `value="${cap}"`)
-    expect(stored(id)).toMatchObject({ name: 'After', spend_cap_cents: null })
-  }
 })
 
 test('A tenant is suspended for a known reason, and resumed, but never deleted', async () => {
