@@ -197,7 +197,7 @@ describe('All streams together', () => {
     expect([await fill('hostile'), holds('acme')]).toEqual([0, 1])
   })
 
-  test('are divided equally among tenants', async () => {
+  test('are divided equally among tenants, and at least one for each as long as there are any', async () => {
     const { live, fill, holds } = createRoom()
     const tenants = ['hostile', 'worse', 'acme']
     for (const tenant of tenants) await fill(tenant)
@@ -206,6 +206,10 @@ describe('All streams together', () => {
       expect(holds(tenant)).toBeGreaterThanOrEqual(Math.floor(ALL / 3))
     }
     expect(live.count()).toBe(ALL)
+
+    const many = createRoom()
+    for (let n = 0; n < ALL; n++) many.openFor(`tenant ${n}`)
+    expect([await many.fill('tenant 0'), await many.fill('late')]).toEqual([0, 0])
   })
 
   test('are one for each tenant at least, as long as there are any', async () => {

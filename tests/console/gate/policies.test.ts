@@ -29,10 +29,7 @@ test('Wrong or late policies are kept in the form and refused, each error with i
   const page = await save(`${POLICY}\npermit (principal, action, resourc);\n// <b>`)
   expect([page.status, page.wrong]).toEqual([422, ['policies']])
   page.says('Line 4, column ', '<code>permit (principal, action, resourc);</code>', '// &lt;b>')
-  for (const text of [`<script>alert(1)</script>${'x'.repeat(10_000)}`, 'x'.repeat(40_000)]) {
-    const refused = (await save(text)).says(text.slice(-9_000)).omits('<script>alert')
-    expect(refused.status).toBe(422)
-  }
+  expect((await save('x'.repeat(40_000))).status).toBe(422)
   expect((await gate.get('/v1/gate/settings/policies')).body.is_starter_set).toBe(true)
   await gate.put('/v1/gate/settings/policies', { policies: POLICY })
   expect((await save('')).says('Someone else changed the policies').status).toBe(422)
@@ -89,7 +86,6 @@ test('Decisions are found by subject, and link to their request', async () => {
   }
   const list = await owner.sees(`${PAGE}/decisions?subject=billing`, '>billing<')
   list.omits('>reports<')
-  await owner.sees(`${PAGE}/decisions?subject=none`, 'No matching decisions')
   expect((await owner.open(`${PAGE}/decisions?cursor=nonsense`)).status).toBe(422)
   const path = list.links.find((link) => /\/decisions\/[\w-]{36}/.test(link)) ?? ''
   const detail = await owner.sees(path, 'No policy permits this', 'Starter set (current)')
