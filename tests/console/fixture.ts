@@ -6,8 +6,9 @@ import { createLog } from '../../src/platform/log.ts'
 import type { Plan } from '../../src/platform/tenants.ts'
 import { type Answer, bootTestApp, type TestApp, type TestAppOptions } from '../support/app.ts'
 import { formBody } from '../support/form.ts'
+import { unescaped } from '../support/http-browser.ts'
 import { type NewOperator, newOperator } from '../support/operator.ts'
-import { startTarget, type Target } from '../support/target.ts'
+import { startTarget } from '../support/target.ts'
 
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
@@ -54,27 +55,13 @@ export async function bootConsole({ port = 0, flags, ...options }: Options = {})
   const listener = serve(app.app, { host: '127.0.0.1', port }, silent)
   const targets = new AsyncDisposableStack()
 
-  /** A server for what a tenant sends, started with its first use. */
+  /** A server for what a tenant sends. */
   function newTarget() {
-    let target: Target | undefined
-    const started = () => {
-      target ??= targets.use(startTarget())
-      return target
-    }
-    return {
-      get url() {
-        return started().url
-      },
-      get requests() {
-        return started().requests
-      },
-      answers: (...next: Parameters<Target['answers']>) => started().answers(...next),
-      /** From now on answers with this status, or with another one at a path. */
-      fails: (status: number, at?: string) =>
-        started().answers(
-          ({ path }) => new Response('', { status: at && path !== at ? 200 : status }),
-        ),
-    }
+    const target = targets.use(startTarget())
+    /** From now on answers with this status, or with another one at a path. */
+    const fails = (status: number, at?: string) =>
+      target.answers(({ path }) => new Response('', { status: at && path !== at ? 200 : status }))
+    return { ...target, fails }
   }
 
   /** A new operator in a session of their own. */
@@ -113,7 +100,11 @@ export async function bootConsole({ port = 0, flags, ...options }: Options = {})
     const clientOf = async (engine: Engine, environment: Environment = 'live') =>
       app.client((await tenant.key(engine, environment)).key)
     const as = (role: Role) => signIn({ roles: { [tenant.id]: role } })
-    const relay = await clientOf('relay')
+    const [owner, relay, gate] = [
+      await as('owner'),
+      await clientOf('relay'),
+      await clientOf('gate'),
+    ]
     const target = newTarget()
 
     /** Each creates one with the API and answers with its id. */
@@ -135,9 +126,19 @@ export async function bootConsole({ port = 0, flags, ...options }: Options = {})
     }
     const deliveryOf = async (messageId: string): Promise<string> =>
       (await relay.get(`/v1/relay/messages/${messageId}/deliveries`)).body.data[0].id
-    const [owner, gate] = [await as('owner'), await clientOf('gate')]
-    const made = { job, endpoint, message, deliveryOf }
-    return { ...tenant, as, clientOf, owner, relay, gate, target, ...made }
+    return {
+      ...tenant,
+      as,
+      clientOf,
+      owner,
+      relay,
+      gate,
+      target,
+      job,
+      endpoint,
+      message,
+      deliveryOf,
+    }
   }
 
   return {
@@ -165,9 +166,7 @@ type Fields = Record<string, string> | string[][]
 
 /** The address of a page of the console; others stay as they are. */
 const addressOf = (path: string) =>
-  /^\/(console|setup|auth|reference|dashboard)\b/.test(path)
-    ? path
-    : `/console${path === '/' ? '' : path}`
+  /^\/(console|setup|auth|dashboard)\b/.test(path) ? path : `/console${path.replace(/^\/$/, '')}`
 
 /** Opens pages and submits forms with a cookie, as a browser without scripts does. */
 export function pagesOf(app: Pick<TestApp, 'raw' | 'operators'>, cookie?: string) {
@@ -195,8 +194,6 @@ export type Page = ReturnType<typeof pageOf>
 export function pageOf({ status, headers, body }: Answer) {
   const html = String(body)
   let text: string | undefined
-  const linkOf = (rel: string) =>
-    unescaped(new RegExp(`rel="${rel}" href="([^"]+)"`).exec(html)?.[1] ?? '')
   const all = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, found = '']) => found)
   const page = {
     status,
@@ -216,10 +213,10 @@ export function pageOf({ status, headers, body }: Answer) {
       return all(/ href="\/console([^"]*)"/g).map(unescaped)
     },
     get next() {
-      return linkOf('next')
+      return unescaped(all(/rel="next" href="([^"]+)"/g)[0] ?? '')
     },
     get prev() {
-      return linkOf('prev')
+      return unescaped(all(/rel="prev" href="([^"]+)"/g)[0] ?? '')
     },
     /** Names of the fields that have an error. */
     get wrong() {
@@ -258,10 +255,6 @@ export function pageOf({ status, headers, body }: Answer) {
   }
   return page
 }
-
-const ENTITIES = { '&#39;': "'", '&quot;': '"', '&lt;': '<', '&gt;': '>', '&amp;': '&' }
-const unescaped = (text: string) =>
-  Object.entries(ENTITIES).reduce((found, [entity, sign]) => found.replaceAll(entity, sign), text)
 
 /** What a page says, without its markup. */
 export const textOf = (html: string): string =>

@@ -92,19 +92,6 @@ describe.each(['/', '/deliveries'])('The stream of %s', (path) => {
   })
 })
 
-test('A stream of deliveries is undisturbed by streams of other selections', async () => {
-  const page = await onPage('/deliveries')
-  const listener = await page.stream()
-  const filtered = await listen(`${app.url}${page.href}&status=failed`, page.owner.headers)
-  const invalid = await listen(`${app.url}${page.href}&cursor=abc`, page.owner.headers)
-  expect([filtered.status, invalid.status]).toEqual([200, 400])
-  await page.send('order.new')
-  await page.turn()
-  await listener.until(() => listener.text().includes('order.new'))
-  for (const one of [listener, filtered, invalid]) one.leave()
-  await streams(0)
-})
-
 test('A stream ends with the session, the membership, the role, or the tenant', async () => {
   const page = await onPage('/')
   const other = await app.tenant()

@@ -11,20 +11,16 @@ const admin = await app.newAdmin()
 
 const stored = (id: string) => tenants.find(id)
 
-test('The list starts empty, without the system tenant, and has every tenant once', async () => {
-  const { links } = (await admin.open(PAGE)).says('No tenants yet')
-  expect(links).toContain(`${PAGE}/new`)
-  for (let n = 10; n < 70; n++)
+test('The list has every tenant once, without the system tenant, by name', async () => {
+  ;(await admin.open(PAGE)).says('No tenants yet')
+  for (let n = 10; n < 61; n++)
     await tenants.create(SYSTEM, { name: `${n % 2 ? 'Row' : 'row'} ${n}.`, plan: 'free' })
-  await tenants.create(SYSTEM, { name: 'Other row', plan: 'free' })
   const namesIn = ({ html }: { html: string }) => html.match(/(?<=>)[Rr]ow \d+\.(?=<)/g) ?? []
   const first = await admin.open(`${PAGE}?q=ROW`)
-  const names = [...namesIn(first), ...namesIn(await admin.open(first.next))]
-  expect(names.map((name) => Number(name.slice(4)))).toEqual(
-    Array.from({ length: 60 }, (_, n) => n + 10),
-  )
-  const all = await admin.open(PAGE)
-  expect(new Set([...all.rows, ...(await admin.open(all.next)).rows]).size).toBe(61)
+  const second = await admin.open(first.next)
+  const names = [...namesIn(first), ...namesIn(second)].map((name) => Number(name.slice(4)))
+  expect(names).toEqual(Array.from({ length: 51 }, (_, n) => n + 10))
+  expect((await admin.open((await admin.open(PAGE)).next)).rows).toHaveLength(1)
   await admin.sees(`${PAGE}?q=00000000-0000-7000`, 'No matching tenants')
 })
 

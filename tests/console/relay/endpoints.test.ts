@@ -85,20 +85,6 @@ test('An endpoint is changed by a form that starts with its values', async () =>
   expect(owner.audited('endpoint.updated')).toEqual([`endpoint:${id}`])
 })
 
-test('An endpoint says since when it fails, until it works again', async () => {
-  const { owner, endpoint, message, deliveryOf, target } = await app.newTenant()
-  target.fails(500)
-  const path = `${PAGE}/${await endpoint()}`
-  const delivery = await deliveryOf(await message())
-  const { text, links } = await owner.open(path)
-  expect(text).toMatch(/Failing since \d\d:\d\d UTC: 1 failed attempt in a row\./)
-  expect(text).toMatch(/Last attempt .*Response: status 500/)
-  expect(links).toContain(`/deliveries/${delivery}`)
-  target.fails(200)
-  await app.clock.advance(5000)
-  ;(await owner.open(path)).omits('Last attempt')
-})
-
 test('An endpoint is paused, resumed with or without the held deliveries, and deleted', async () => {
   const { owner, endpoint, message, target } = await app.newTenant()
   const id = await endpoint()
