@@ -40,14 +40,16 @@ test('A page gets everything where its state is unknown, else rows that were add
   ])
 })
 
-test.each<[string, Rows]>([
-  ['rows change places', { b: 'two', a: 'one' }],
-  ['a row comes in between', { a: 'one', c: 'three', b: 'two' }],
-  ['all rows are other ones', { x: 'ten' }],
-  ['there are no more rows', {}],
-])('A page gets the whole part where %s', (_, rows) => {
-  const found = changesOf({ a: 'one', b: 'two' }, rows)
-  expect(found.map(([target, swap]) => [target, swap])).toEqual([['#list', 'innerMorph']])
+test('A page gets the whole part where rows change places, come in between, or all change', () => {
+  for (const rows of [
+    { b: 'two', a: 'one' },
+    { a: 'one', c: 'three', b: 'two' },
+    { x: 'ten' },
+    {},
+  ] as Rows[])
+    expect(changesOf({ a: 'one', b: 'two' }, rows)).toEqual([
+      ['#list', 'innerMorph', expect.anything()],
+    ])
 })
 
 test('A page gets only parts that changed, no relative times, and no markup of tenants', () => {
