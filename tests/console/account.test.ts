@@ -26,11 +26,6 @@ test('Sign-in methods are changed on the pages of gate, which lead back', async 
   const settings = await operator.press(account, 'Edit sign-in settings')
   expect([settings.status, settings.html]).toEqual([200, expect.stringContaining(ACCOUNT.email)])
   expect((await operator.follow(settings, '/console/account')).url).toBe(account.url)
-  await operator.press(account, 'Switch to Installation')
-  const there = await operator.visit(account.url)
-  expect(there.text).toContain('Current')
-  await operator.press(there, 'Sign out')
-  expect((await operator.visit(account.url)).url).toContain('/auth/self-service/login')
   const { send } = await app.signIn()
   for (const [section, hash] of [
     ['password', '#section-password'],

@@ -105,7 +105,8 @@ export async function bootConsole({ port = 0, flags, ...options }: Options = {})
       await clientOf('relay'),
       await clientOf('gate'),
     ]
-    const target = newTarget()
+    let target: ReturnType<typeof newTarget> | undefined
+    const targetOf = () => (target ??= newTarget())
 
     /** Each creates one with the API and answers with its id. */
     const create = async (path: string, fields: object, client: Client) => {
@@ -115,29 +116,24 @@ export async function bootConsole({ port = 0, flags, ...options }: Options = {})
       return body.id as string
     }
     const job = (fields: object = {}) => {
-      const standard = { name: 'report', schedule: '* * * * *', url: target.url }
+      const standard = { name: 'report', schedule: '* * * * *', url: targetOf().url }
       return create('/v1/clockwork/jobs', { ...standard, ...fields }, tenant.api)
     }
     const endpoint = (fields: object = {}, client = relay) =>
-      create('/v1/relay/endpoints', { url: target.url, ...fields }, client)
+      create('/v1/relay/endpoints', { url: targetOf().url, ...fields }, client)
     const message = (fields: object = {}, client = relay) => {
       const standard = { event_type: 'order.paid', payload: { order: 42 } }
       return create('/v1/relay/messages', { ...standard, ...fields }, client)
     }
     const deliveryOf = async (messageId: string): Promise<string> =>
       (await relay.get(`/v1/relay/messages/${messageId}/deliveries`)).body.data[0].id
+    const made = { as, clientOf, owner, relay, gate, job, endpoint, message, deliveryOf }
     return {
       ...tenant,
-      as,
-      clientOf,
-      owner,
-      relay,
-      gate,
-      target,
-      job,
-      endpoint,
-      message,
-      deliveryOf,
+      ...made,
+      get target() {
+        return targetOf()
+      },
     }
   }
 

@@ -74,13 +74,6 @@ test('Things of the other environment are found with a switch', async () => {
   page.says(`name="return_to" value="/console/messages/${id}"`)
 })
 
-test('Any text can be searched', async () => {
-  for (const query of ['<script>alert(1)</script>', '\u202eabc', '@', `${'x'.repeat(10_000)}@`]) {
-    const page = await viewer.sees(`/find?${new URLSearchParams({ q: query })}`, 'name="q"')
-    expect(page.omits('<script>alert').status).toBe(200)
-  }
-})
-
 test('Admins find tenants, operators and pages of the installation; others nothing', async () => {
   const admin = await app.newAdmin()
   const operator = await app.signIn({ email: 'nordwin@example.com' })

@@ -113,8 +113,7 @@ test('Emails are the only way to the link where configured, and limited for one 
 test('Emails are limited to 100 an hour for a tenant, also if they are revoked', async () => {
   const [eve, ada] = [await team(mailing), await team(mailing)]
   await eve.inviteMany(100)
-  for (const { id } of eve.invitations().slice(0, 2))
-    await eve.owner.send(`${PAGE}/invitations/${id}/revoke`)
+  await eve.owner.send(`${PAGE}/invitations/${eve.invitations()[0]?.id}/revoke`)
   const refused = await eve.invite('guest-more@example.com')
   expect(refused.says('100 invitations within an hour').status).toBe(422)
   expect(mailsTo('guest-')).toBe(100)
