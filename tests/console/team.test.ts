@@ -41,17 +41,13 @@ const mailsTo = (start: string, { db } = mailing): number =>
     .all(`${start}%`).length
 
 test('The list has the members with their roles, filters by role, and has actions for owners', async () => {
-  const { owner, viewer, tenantId, as } = await team()
+  const { owner, viewer, as } = await team()
   const seen = await viewer.sees(PAGE, '3 members in ', '(only owner)', 'No pending invitations')
   expect(seen.links).toContain(`${PAGE}/${owner.id}`)
   expect(seen.text.split('(you)')).toHaveLength(2)
-  await owner.sees(`${PAGE}/${viewer.id}`, 'Remove member')
   expect((await owner.open(`${PAGE}?role=viewer`)).rows).toEqual([viewer.id])
   expect((await owner.open(`${PAGE}?role=other`)).rows).toHaveLength(3)
-  await viewer.leave(tenantId)
-  await owner.sees(`${PAGE}?role=viewer`, 'No viewers yet')
-  const alone = await owner.sees(PAGE, 'Add another owner before you leave or change role.')
-  alone.says('Invite member').omits('Leave team')
+  ;(await owner.sees(PAGE, 'Add another owner before you leave')).omits('Leave team')
   await as('owner')
   await owner.sees(PAGE, 'A team needs at least one owner.', 'Leave team')
 })

@@ -283,17 +283,3 @@ test('An unverified address is marked on every page that shows it', async () => 
     await verify()
   }
 })
-
-test('An address is verified from the account with a code and a sign-in', async () => {
-  const { email, signIn, isVerified } = await newVictim(mailing)
-  const browser = await signIn()
-  expect(browser.page.text).toContain('(not verified)')
-  const form = await browser.press(browser.page, 'Verify email')
-  const sent = await browser.press(form, 'method=code', { email })
-  const [, code = ''] = /^ {4}(\d{6})$/m.exec(mailTo(mailing, email)) ?? []
-  const typed = await browser.press(sent, 'method=code', { code })
-  const login = await browser.press(typed, 'Sign in to verify')
-  await browser.press(login, 'method=password', { identifier: email, password })
-  const account = await browser.visit(`${mailing.url}/console/account`)
-  expect([account.text.includes('not verified'), isVerified()]).toEqual([false, true])
-})
