@@ -6,7 +6,6 @@ const PAGE = '/audit'
 
 const app = await useConsole()
 
-/** A tenant with an empty audit log. */
 async function newTenant() {
   const acme = await app.newTenant()
   app.db.client.run('DELETE FROM audit_log')
@@ -34,7 +33,6 @@ async function newTenant() {
   return { ...acme, record, recordMany, download, found }
 }
 
-/** The rows of the list, without the details. */
 const rowsOf = ({ html }: Page) =>
   [...html.matchAll(/<tr id="row-\d+">(.*?)<\/tr>/gs)].map(([, row = '']) =>
     row.replaceAll(/<details.*?<\/details>/gs, '').replaceAll(/<[^>]+>/g, ' '),
@@ -148,7 +146,6 @@ test('The list filters by action, object, actor and time, in UTC unless a zone i
   expect(await shown(iso(0).slice(0, 10), iso(1).slice(0, 19))).toEqual(['n5'])
 })
 
-/** To the next midnight. */
 const untilMidnight = (now: number) => 24 * HOUR - (now % (24 * HOUR))
 
 test('The list refuses positions and times that are none', async () => {

@@ -35,7 +35,6 @@ const BODIES: Record<string, object> = {
   'POST /delayed': delayed,
 }
 const [acme, other] = [await app.tenant('Acme'), await app.tenant('Other')]
-/** The routes of clockwork, without their prefix. */
 const routesUnder = (prefix: string): Route[] =>
   app.app.routes
     .filter(({ path }) => path.startsWith(`${prefix}/`))
@@ -47,7 +46,6 @@ const TWO = routes.filter(({ name }) => ['GET /jobs', 'POST /jobs'].includes(nam
 const hasBody = ({ method }: Route) => method === 'POST' || method === 'PATCH'
 const written = () => writtenIn(app)
 
-/** A new job of the tenant for the route to act on. */
 async function jobFor({ path }: Route, { api }: Tenant): Promise<string> {
   if (!path.includes(':job_id')) return UNKNOWN_ID
   const [kind, fields] = path.startsWith('/delayed') ? ['delayed', delayed] : ['jobs', job]
@@ -89,7 +87,6 @@ async function expectRefused(headers: Headers, status: number, words: string, so
 test('Routes for sessions answer valid, wrong and lost requests as they answer a key', async () => {
   expect(routes.length).toBeGreaterThanOrEqual(13)
   expect(routesUnder(BY_SESSION)).toEqual(routes)
-  /** Everything except ids and rate limits. */
   const comparable = ({ status, body, headers }: Answer) => ({
     status,
     body: JSON.stringify(body).replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'id'),

@@ -24,7 +24,6 @@ async function setUp(app: Console) {
   return { operator, page, tenantId: app.platform.tenants.list()[0]?.id ?? '' }
 }
 
-/** The request of the curl command on a page. */
 function requestIn(text: string) {
   const [, url = ''] = /curl '([^']+)'/.exec(text) ?? []
   const headers = [...text.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, ...pair]) => pair)

@@ -49,13 +49,11 @@ export async function useConsole(options: Options = {}) {
   return app
 }
 
-/** The application behind a port. */
 export async function bootConsole({ port = 0, flags, ...options }: Options = {}) {
   const app = await bootTestApp({ ...options, flags: { ...CHEAP, ...flags } })
   const listener = serve(app.app, { host: '127.0.0.1', port }, silent)
   const targets = new AsyncDisposableStack()
 
-  /** A server for what a tenant sends. */
   function newTarget() {
     const target = targets.use(startTarget())
     /** From now on answers with this status, or with another one at a path. */
@@ -64,13 +62,11 @@ export async function bootConsole({ port = 0, flags, ...options }: Options = {})
     return { ...target, fails }
   }
 
-  /** A new operator in a session of their own. */
   async function signIn(options: NewOperator = {}) {
     const operator = await newOperator(app, options)
     return { ...operator, ...(await sessionOf(operator)) }
   }
 
-  /** One more session of an operator, with its pages. */
   async function sessionOf(operator: Awaited<ReturnType<typeof newOperator>>) {
     const session = await operator.signIn()
     return {
@@ -87,7 +83,6 @@ export async function bootConsole({ port = 0, flags, ...options }: Options = {})
     }
   }
 
-  /** An operator who acts for the installation. */
   async function newAdmin(options: NewOperator = {}) {
     const admin = await signIn({ isAdmin: true, ...options })
     await admin.actIn(null)
@@ -172,7 +167,6 @@ export function pagesOf(app: Pick<TestApp, 'raw' | 'operators'>, cookie?: string
     const body = formBody(app, headers, fields)
     return pageOf(await app.raw(addressOf(path), { method: 'POST', headers, body }))
   }
-  /** Opens a page that says these words. */
   const sees = async (path: string, ...words: string[]) => (await open(path)).says(...words)
   const follow = async (page: Page) => (page.location === null ? page : open(page.location))
 
@@ -186,7 +180,6 @@ export function pagesOf(app: Pick<TestApp, 'raw' | 'operators'>, cookie?: string
 
 export type Page = ReturnType<typeof pageOf>
 
-/** An answer as a page. */
 export function pageOf({ status, headers, body }: Answer) {
   const html = String(body)
   let text: string | undefined
@@ -200,11 +193,9 @@ export function pageOf({ status, headers, body }: Answer) {
       text ??= textOf(html)
       return text
     },
-    /** Ids of the rows of its list. */
     get rows() {
       return all(/<tr id="row-([^"]+)"/g)
     },
-    /** Pages of the console that it links to. */
     get links() {
       return all(/ href="\/console([^"]*)"/g).map(unescaped)
     },
@@ -214,7 +205,6 @@ export function pageOf({ status, headers, body }: Answer) {
     get prev() {
       return unescaped(all(/rel="prev" href="([^"]+)"/g)[0] ?? '')
     },
-    /** Names of the fields that have an error. */
     get wrong() {
       return all(/id="field-(\w+)-error"/g)
     },
@@ -231,7 +221,6 @@ export function pageOf({ status, headers, body }: Answer) {
       expect(words.filter(isIn)).toEqual([])
       return page
     },
-    /** The form with a button. */
     formOf(button: string) {
       const forms = html.match(/<form [^>]*method="post"[\s\S]*?<\/form>/g) ?? []
       const form = forms.find((one) =>
@@ -269,7 +258,6 @@ interface AuditRow {
   detail: string
 }
 
-/** The entries of the audit log with an action, oldest first. */
 export const audited = ({ db }: Pick<TestApp, 'db'>, action: string): AuditRow[] =>
   db.client
     .query<AuditRow, [string]>(
@@ -278,12 +266,10 @@ export const audited = ({ db }: Pick<TestApp, 'db'>, action: string): AuditRow[]
     )
     .all(action)
 
-/** What the newest email to an address says. */
 export function mailTo({ mail }: Pick<TestApp, 'mail'>, recipient: string): string {
   const [newest] = mail.outbox.page('all', { recipient }, { limit: 1 }).mails
   return mail.outbox.read('all', newest?.id ?? '')?.body?.text ?? ''
 }
 
-/** Number of rows that were written so far. */
 export const written = ({ db }: Pick<TestApp, 'db'>): number =>
   db.client.query<{ n: number }, []>('SELECT total_changes() AS n').get()?.n ?? 0

@@ -15,7 +15,6 @@ async function newTenant(at = app) {
     const page = await by.open('/')
     return pageOf({ ...page, body: /<main[\s\S]*<\/main>/.exec(page.html)?.[0] ?? '' })
   }
-  /** What a tile says after its label. */
   const tile = async (label: string) => {
     const tiles = /<ul class="tiles"[\s\S]*?<\/ul>/.exec((await main()).html)?.[0] ?? ''
     const found = tiles.split('<li>').find((one) => one.includes(`>${label}<`)) ?? ''

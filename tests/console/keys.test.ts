@@ -5,7 +5,6 @@ const PAGE = '/keys'
 
 const app = await useConsole()
 
-/** A tenant with one API key, for clockwork. */
 async function withKey() {
   const acme = await app.tenant()
   const owner = await app.signIn({ roles: { [acme.id]: 'owner' } })
@@ -15,7 +14,6 @@ async function withKey() {
 
 const secretIn = (html: string) => /svc_\w+_\w{43}/.exec(html)?.[0] ?? ''
 
-/** The requests of the curl commands on a page. */
 const requestsIn = (text: string) =>
   [...text.matchAll(/curl '([^']+)'(.*?)(?= curl |$)/g)].map(([, url = '', rest = '']) => ({
     path: new URL(url).pathname,

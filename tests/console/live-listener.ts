@@ -67,6 +67,5 @@ export async function listen(url: string, headers: Record<string, string> = {}) 
   }
 }
 
-/** The address of a page's stream. */
 export const streamIn = (html: string): string =>
   /hx-sse:connect="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? ''

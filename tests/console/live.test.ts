@@ -21,7 +21,6 @@ async function onPage(path: string, at = app) {
   return { ...acme, send, href, hrefFor, stream, turn: () => at.clock.advance(SECOND) }
 }
 
-/** Waits until this many streams are open. */
 async function streams(count: number) {
   while (app.live.count() !== count) await Bun.sleep(1)
 }

@@ -7,14 +7,12 @@ const PAGE = '/logins'
 const app = await useConsole()
 const { bots, records } = app.passepartout
 
-/** A tenant with the test bot, and its owner at the pages of the test environment. */
 async function withBot() {
   const { id: tenantId, owner } = await app.newTenant()
   const test = { tenantId, environment: 'test' } as const
   await bots.enable({ kind: 'cli' }, test)
   const pages = owner.in('test')
 
-  /** A login, started on the page of the bot. */
   async function start() {
     const { location } = await pages.send('/bots/test/try')
     const { pathname, searchParams } = new URL(location ?? '', 'http://localhost')

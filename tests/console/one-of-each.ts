@@ -8,7 +8,6 @@ import {
   UNKNOWN_ID,
 } from './fixture.ts'
 
-/** The texts that tenants and their users choose. */
 const PLAIN = { name: 'Nightly report', type: 'order.paid', note: 'A note' }
 const SETUP = { kind: 'cli' } as const
 
@@ -21,7 +20,6 @@ export const routesIn = ({ app }: Pick<Console, 'app'>, method: string): string[
     .filter((route) => route.method === method && /^\/(console|setup)(\/|$)/.test(route.path))
     .map(({ path }) => path)
 
-/** The pages that are no streams. */
 export const pagesIn = (app: Pick<Console, 'app'>): string[] =>
   routesIn(app, 'GET').filter((path) => /^\/console(?!\/live\/)/.test(path))
 
@@ -86,7 +84,6 @@ export async function addOneOfEach(app: Console, tenant: Tenant, texts = PLAIN) 
   } satisfies Parameters
 }
 
-/** A user signs in with the test bot. */
 async function addMessengerLogin(app: Console, { id: tenantId, owner, clientOf }: Tenant) {
   const test = { tenantId, environment: 'test' } as const
   const { records, bots } = app.passepartout

@@ -3,7 +3,6 @@ import { afterAll, expect, test } from 'bun:test'
 import { UNKNOWN_ID, useConsole } from './fixture.ts'
 import { addOneOfEach, environmentOf, pagesIn, pathOf } from './one-of-each.ts'
 
-/** Lists with filters. */
 const FILTERED = `identities?q=ada identities?state=inactive identities?state=active&q=ada
   jobs?q=nightly jobs?state=failing delayed?q=reminder delayed?status=failed
   logins?state=denied logins/users?q=ada endpoints?q=hooks endpoints?state=failing
@@ -97,7 +96,6 @@ function stepOf(text: string) {
 
 type Explained = ReturnType<typeof explain>
 
-/** What SQLite would do for a statement. */
 function explain(statement: string) {
   const explained = client.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${statement}`)
   const plan = explained.all().map(({ detail }) => detail)

@@ -86,7 +86,6 @@ test('Admins open pages of the installation only after switching to it', async (
   }
 })
 
-/** The routes that a page links to or has forms for. */
 function routesOn(html: string): string[] {
   const links = [...html.matchAll(/<\w+ [^>]*>/g)].flatMap(([tag]) =>
     [...tag.matchAll(/ (action|hx-\w+|href)="(\/console[^"?#]*)/g)].map(([, name, path = '']) => {

@@ -179,7 +179,6 @@ const JOB = {
 }
 const BACK = 'Switch back and submit'
 
-/** A tab with a form for a job of Acme, opened before its operator goes elsewhere. */
 async function openForm({ isInBoth = true } = {}) {
   const tenants = { acme: await app.tenant('Acme'), other: await app.tenant('Other') }
   const operator = await app.signIn({ roles: { [tenants.acme.id]: 'owner' } })

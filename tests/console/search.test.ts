@@ -16,7 +16,6 @@ type Id = 'jobs' | 'delayed' | 'endpoints' | 'messages' | 'deliveries' | 'identi
 const BY_ID: Id[] = ['jobs', 'delayed', 'endpoints', 'messages', 'deliveries', 'identities']
 const idOf = (path: Id | 'keys') => ids[`/console/${path}/`][0] as string
 
-/** Where the results of a search lead. */
 async function find(q: string, { open }: Pick<SignedIn, 'open'> = viewer) {
   const { status, html } = await open(`/find?${new URLSearchParams({ q })}`)
   expect([q, status]).toEqual([q, 200])

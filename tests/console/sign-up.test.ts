@@ -17,7 +17,6 @@ import {
 const { password } = ACCOUNT
 const OPEN = { flags: { 'console-signup': 'open' } }
 
-/** An installation that is set up. */
 async function setUp(options: Parameters<typeof useConsole>[0], boot = bootConsole) {
   const app = await boot(options)
   await newOperator(app, { isAdmin: true })
@@ -93,7 +92,6 @@ test('Every name makes a tenant', async () => {
   }
 })
 
-/** Types the code of the newest email. */
 async function verifyBy(operator: HttpBrowser, asking: Seen, email: string) {
   const sent = await operator.press(asking, 'method=code', { email })
   const [, code = ''] = /^ {4}(\d{6})$/m.exec(mailTo(mailing, email)) ?? []

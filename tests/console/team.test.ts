@@ -15,7 +15,6 @@ const PAGE = '/team'
 const app = await useConsole()
 const mailing = await useConsole({ env: WITH_MAIL })
 
-/** A tenant with one member of each role. */
 async function team(at: Console = app) {
   const { id: tenantId, as, owner } = await at.newTenant()
   const roles = () => at.operators.memberships.list(tenantId).map(({ id, role }) => [id, role])

@@ -49,7 +49,6 @@ async function newVictim(at: Console = app) {
     socialLinks.insert({ ...of, provider: 'github-tenant', subject: id, tokens: null })
   })
 
-  /** Signs in with the password. */
   async function signIn() {
     const browser = newHttpBrowser()
     const login = await browser.visit(`${at.url}/console/account`)

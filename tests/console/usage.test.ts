@@ -12,7 +12,6 @@ const flags = {
 
 const app = await useConsole({ flags, start: '2026-03-10T12:00:00.000Z' })
 
-/** A tenant on a plan that has made some requests. */
 async function tenantOn(plan: Plan, requests = 0, at = app) {
   const acme = await at.newTenant('Acme', plan)
   const use = async (requests: number) => {

@@ -61,7 +61,6 @@ interface Wanted extends Partial<Omit<FlowPage, 'flow'>> {
   nodes: Node[]
   messages?: Message[]
   flow?: Partial<Flow>
-  /** Where the forms go. */
   origin?: string
 }
 
@@ -245,7 +244,6 @@ const STATUSES: Record<NoticePage['notice'], number> = {
   failed: 403,
 }
 
-/** Every notice there is. */
 export const noticeFixtures = (): NoticePage[] =>
   (Object.keys(STATUSES) as NoticePage['notice'][]).map((notice) => ({
     notice,

@@ -19,7 +19,6 @@ const RUNNERS: Record<string, { program: string | null; file: string }> = {
 
 export const canRun = (language: string): boolean => (RUNNERS[language]?.program ?? null) !== null
 
-/** Collects the text of a stream. */
 export function collect(stream: ReadableStream<Uint8Array>): { text: string } {
   const decoder = new TextDecoder()
   const collected = { text: '' }

@@ -41,7 +41,6 @@ interface Tag {
   tag: string
   attributes: Record<string, string>
   text: string
-  /** Position of its form, if it is in one. */
   form: number | undefined
 }
 

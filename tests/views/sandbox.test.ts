@@ -39,7 +39,6 @@ const OUTCOMES: [SandboxPage, string][] = [
   [{ ...over, status: 404, tenantName: null, chat: [], outcome: 'unknown' }, ''],
 ]
 
-/** A page as a browser reads it. */
 async function draw(page: Partial<SandboxPage> = {}) {
   const response = pages.sandbox({ ...asked, ...page })
   const html = await response.text()

@@ -7,7 +7,6 @@ const headers = { 'X-Token': 'abc' }
 
 const app = await useConsole()
 
-/** A tenant with a job that runs every minute, deleted after the test. */
 async function withJob(fields: object = {}) {
   const acme = await app.newTenant()
   const jobId = await acme.job(fields)
@@ -22,7 +21,6 @@ async function withJob(fields: object = {}) {
   }
 }
 
-/** What the form for a job sends. */
 const typed = (url: string, fields: Record<string, string> = {}) => ({
   name: 'report',
   schedule: '* * * * *',

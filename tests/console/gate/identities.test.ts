@@ -5,7 +5,6 @@ const PAGE = '/identities'
 
 const app = await useConsole()
 
-/** A tenant with a user who has a password. */
 async function withAda() {
   const acme = await app.newTenant()
   const member = await acme.as('member')
@@ -23,7 +22,6 @@ async function newUser({ gate }: Pick<Tenant, 'gate'>, name: string, fields: obj
   return answer.body as { id: string; updated_at: string }
 }
 
-/** A session of a user; answers with its id. */
 async function signIn(tenantId: string, identityId: string) {
   const { session } = await app.db.commit(() =>
     app.gate.sessions.open(app.gate.people.existing(tenantId, identityId), {

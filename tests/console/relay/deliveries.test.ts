@@ -9,7 +9,6 @@ const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 const app = await useConsole()
 
-/** One delivery to an endpoint that answers with these responses in turn. */
 async function delivered(responses: Parameters<Target['answers']>[0][], fields: object = {}) {
   const acme = await app.newTenant()
   const { owner, target } = acme
@@ -33,7 +32,6 @@ const answering =
   () =>
     new Response(body, { status, headers })
 
-/** The curl command of a page. */
 const curlIn = (html: string): string | undefined => {
   const [, code] = /<code>(curl -g [\s\S]*?)<\/code>/.exec(html) ?? []
   return code && textOf(code)

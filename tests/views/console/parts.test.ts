@@ -101,7 +101,6 @@ const LAST = 40
 const FIRST = '/list?state=failing'
 const hrefOf = (position: ListPosition) => url('', '/list', { state: 'failing', ...position })
 
-/** The links on a page of a list, whose cursor is its number. */
 function linksOn(href: string) {
   const position = positionIn(new URL(href, 'http://localhost').searchParams)
   const at = Number(position.cursor ?? 0)
