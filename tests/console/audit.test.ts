@@ -50,13 +50,23 @@ test('The log has no events of other tenants or of the installation', async () =
   expect([text.includes('job.mine'), text.includes('secret.')]).toEqual([true, false])
 })
 
-test('An event says who did what, and from where', async () => {
+test('An event says who did what, and from where; hostile text is text', async () => {
   const { owner, record } = await newTenant()
   const actor = { kind: 'operator', id: owner.id, source: '192.0.2.7' } as const
   await record({ actor, detail: { before: 'member', role: 'owner' } })
   const page = await owner.sees(PAGE, '<summary>JSON</summary>', '"before": "member"')
   expect(rowsOf(page)[0]).toMatch(/job\.created.*job\s+1.*operator-\d+@example\.com.*192\.0\.2\.7/s)
   expect(page.text).toMatch(/Latest event: job\.created by operator-\d+@example\.com/)
+  const name = `<script>alert(1)</script>\u202e${'x'.repeat(10_000)}`
+  const by = { kind: 'person', id: name, source: name } as const
+  await record({
+    action: `a${name}`,
+    object: `subject:${name}`,
+    actor: by,
+    detail: { [name]: name },
+  })
+  const { html } = (await owner.sees(PAGE, '\\u202e')).omits('<script>alert')
+  expect(html.replaceAll(/(title|href)="[^"]*"/gs, '')).not.toContain('\u202e')
 })
 
 test('An event links to its object and actor, where the reader may open them', async () => {

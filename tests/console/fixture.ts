@@ -157,7 +157,9 @@ type Fields = Record<string, string> | string[][]
 
 /** The address of a page of the console; others stay as they are. */
 const addressOf = (path: string) =>
-  /^\/(console|setup|auth|dashboard)\b/.test(path) ? path : `/console${path.replace(/^\/$/, '')}`
+  /^\/(console|setup|auth|reference|dashboard)\b/.test(path)
+    ? path
+    : `/console${path.replace(/^\/$/, '')}`
 
 /** Opens pages and submits forms with a cookie, as a browser without scripts does. */
 export function pagesOf(app: Pick<TestApp, 'raw' | 'operators'>, cookie?: string) {

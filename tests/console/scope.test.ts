@@ -210,6 +210,19 @@ test('A refused form names both tenants, and can be submitted after switching ba
   expect(await jobs()).toMatchObject([[{ name: JOB.name, headers, is_active: true }], []])
 })
 
+test('A refused form of the installation can be submitted there', async () => {
+  const { token, actIn } = await operator.signIn()
+  await actIn(acme.id)
+  const tab = newHttpBrowser()
+  tab.plant(app.url, `identity_session=${token}; Path=/`)
+  const fields = { name: 'Of the installation', plan: 'free', [SCOPE_FIELD]: 'installation' }
+  const body = new URLSearchParams(fields)
+  const refused = await tab.visit(`${app.url}/console/admin/tenants/new`, { method: 'POST', body })
+  expect(refused.text).toMatch(/opened this page in the installation.*now in Acme .live/)
+  const created = await tab.press(refused, BACK)
+  expect(created.text).toMatch(/Current tenant: Installation.*Of the installation/)
+})
+
 test('A refused form is not submitted to a tenant that its sender has left, nor to other pages', async () => {
   const { acme, other, operator, tab, post, submit, jobs } = await openForm()
   for (const to of ['', '//example.com/', 'https://example.com/', '/console/%2e%2e/v1']) {

@@ -28,6 +28,7 @@ test('Pages and things are found by any part of their names', async () => {
   expect(await find('e')).toContain('/messages')
   expect(await find('health')).not.toContain('/admin/health')
   expect([await find(''), await find('nothing')]).toEqual([[], nothing('nothing')])
+  for (const odd of ['@', '\u202eabc', `${'x'.repeat(10_000)}@`]) await find(odd)
   for (const [query, found] of [
     ['NIGHTLY', [`/jobs/${idOf('jobs')}`, `/delayed/${idOf('delayed')}`]],
     ['/events', [`/endpoints/${endpoint}`]],

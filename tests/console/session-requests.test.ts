@@ -66,3 +66,15 @@ test('Without a session, pages and forms say what to do', async () => {
   const wrong = await sees('/sign-out', "This page doesn't exist. Go to the console.")
   expect(wrong.status).toBe(405)
 })
+
+test('The reference shows the cookie for routes that take a session, the key for others', async () => {
+  const { html } = await pagesOf(app).open('/reference')
+  const articleOf = (id: string) =>
+    new RegExp(`id="${id}"(.*?)</article>`, 's').exec(html)?.[1]?.replaceAll('&quot;', '"') ?? ''
+  const bySession = articleOf('get-dashboard-clockwork-jobs')
+  expect(bySession).toContain('-b "identity_session=$GATEHOUSE_SESSION"')
+  expect(bySession).not.toMatch(/Bearer|API key|Key of/)
+  const byKey = articleOf('get-v1-clockwork-jobs')
+  expect(byKey).toContain('Bearer $GATEHOUSE_KEY')
+  expect(byKey).not.toContain('identity_session')
+})

@@ -226,7 +226,7 @@ test('An unverified account cannot accept an invitation where email can verify i
   expect(mailing.operators.invitations.list(tenantId)).toMatchObject([{ email }])
 })
 
-test('An invitation by email verifies the address of who accepts it', async () => {
+test('An invitation by email verifies the address of who accepts it; a link that its sender saw does not', async () => {
   const victim = await newVictim(mailing)
   const { email, signIn, inviteByMail, isVerified, methods, roleOf } = victim
   const owned = await signIn()
@@ -240,6 +240,13 @@ test('An invitation by email verifies the address of who accepts it', async () =
   await browser.press(page, 'Create account and join', { name: 'New', password })
   const { id = '' } = mailing.gate.gateOperators.find(newcomer) ?? {}
   expect([isVerified(id), roleOf(id)]).toEqual([true, 'viewer'])
+
+  const unmailed = await newVictim()
+  const other = newHttpBrowser()
+  const link = await unmailed.invite(newcomer)
+  await other.press(await other.visit(link), 'Create account and join', { name: 'New', password })
+  const joined = app.gate.gateOperators.find(newcomer)?.id ?? ''
+  expect([unmailed.isVerified(joined), unmailed.roleOf(joined)]).toEqual([false, 'viewer'])
 })
 
 test('An invitation does not reveal before sign-in whether its address has an account', async () => {

@@ -72,8 +72,11 @@ test('A new endpoint has what was typed, and shows its secret once', async () =>
   expect(owner.audited('endpoint.created')).toEqual([`endpoint:${data[0].id}`])
 })
 
-test('An endpoint is changed by a form that starts with its values', async () => {
-  const { owner, endpoint, relay } = await app.newTenant()
+test('An endpoint is found in its environment, and changed by a form that starts with its values', async () => {
+  const { owner, endpoint, relay, clientOf } = await app.newTenant()
+  const inTest = `${PAGE}/${await endpoint({}, await clientOf('relay', 'test'))}`
+  expect((await owner.open(inTest)).status).toBe(404)
+  expect((await owner.in('test').open(inTest)).status).toBe(200)
   const id = await endpoint({ headers: { Authorization: 'Bearer abc' }, channels: ['eu'] })
   const path = `${PAGE}/${id}`
   await owner.sees(`${path}/edit`, 'Authorization: ********')

@@ -52,6 +52,7 @@ test('A message says to which endpoints it was delivered, failures first, and wh
   expect((await owner.open(`${path}?stage=failed`)).rows).toEqual([])
   const others = first.links.find((link) => link.includes('others=')) ?? ''
   const rest = await owner.open(others.split('#')[0] ?? '')
+  expect(rest.html).toMatch(/<details[^>]* open [^>]*id="others"/)
   expect(rest.html.match(/The endpoint was subscribed to user/g)).toHaveLength(1)
   expect([...first.links, ...rest.links]).toContain(`/endpoints/${other}`)
   for (const name of ['cursor', 'others'])
