@@ -36,7 +36,7 @@ const app = await useConsole()
 const acme = await app.newTenant()
 const parameters = await addOneOfEach(app, acme)
 
-/** Who may switch to a tenant depends on the tenant: entry.test.ts. */
+/** Who may switch to a tenant depends on the tenant: sign-up.test.ts. */
 const BY_TENANT = /\/console\/(switch|resubmit)$/
 /** Ways out come last, because nobody is signed in after them. */
 const WAYS_OUT = ['/account/end-others', '/team/leave', '/sign-out']
