@@ -3,15 +3,7 @@ import { createHmac } from 'node:crypto'
 import type { Answer, TestApp, TestAppOptions } from '../../../support/app.ts'
 import { type ReceivedRequest, startTarget } from '../../../support/target.ts'
 import { bootBeside, rest } from '../../relay/fixture.ts'
-import {
-  bootGate,
-  type Fixture,
-  IDENTITIES,
-  type Json,
-  SECOND,
-  useGate,
-  WEBHOOKS,
-} from '../fixture.ts'
+import { type Fixture, IDENTITIES, type Json, SECOND, useGate, WEBHOOKS } from '../fixture.ts'
 
 export const WEBHOOK_DELIVERIES = `${WEBHOOKS}/deliveries`
 
@@ -19,13 +11,6 @@ export const WEBHOOK_DELIVERIES = `${WEBHOOKS}/deliveries`
 export const ALL_EVENTS = [
   ...['created', 'deleted', 'login', 'password_changed', 'email_verified', 'state_changed'],
 ].map((name) => `identity.${name}`)
-
-/** `[number, milliseconds since the event, status]` of three failed attempts. */
-export const THREE_FAILURES: [number, number, string][] = [
-  [1, 0, 'failed'],
-  [2, 1000, 'failed'],
-  [3, 3000, 'failed'],
-]
 
 type Client = ReturnType<TestApp['client']>
 type WithId = { id: string }
@@ -36,17 +21,6 @@ export type Party = Awaited<ReturnType<Awaited<ReturnType<typeof useWebhooks>>>>
 export async function useWebhooks(options: TestAppOptions = {}) {
   const gate = await useGate(options)
   return () => newParty(gate)
-}
-
-/** A tenant with a receiver, in an application of its own. */
-export async function bootWebhooks(options: TestAppOptions = {}) {
-  const gate = await bootGate(options)
-  const party = await newParty(gate)
-  const end = async () => {
-    await party[Symbol.asyncDispose]()
-    await gate.app.stop()
-  }
-  return { ...party, [Symbol.asyncDispose]: end }
 }
 
 async function newParty(gate: Fixture) {
@@ -106,8 +80,6 @@ function webhooksOf(api: Client) {
     listWebhooks: async (): Promise<Json[]> => (await read(WEBHOOKS)).webhooks,
     change: ({ id }: WithId, fields: Json) => done(200, api.patch(`${WEBHOOKS}/${id}`, fields)),
     remove: ({ id }: WithId) => done(204, api.delete(`${WEBHOOKS}/${id}`)),
-    rotate: ({ id }: WithId, fields: Json = {}) =>
-      done(200, api.post(`${WEBHOOKS}/${id}/rotate-secret`, fields)),
     sendTest: ({ id }: WithId, fields?: Json) =>
       done(200, api.post(`${WEBHOOKS}/${id}/test`, fields)),
     /** Newest first. */
@@ -119,7 +91,6 @@ function webhooksOf(api: Client) {
       expect(others).toEqual([])
       return readDelivery(delivery)
     },
-    resend: ({ id }: WithId) => done(202, api.post(`${WEBHOOK_DELIVERIES}/${id}/resend`)),
     removeIdentity: ({ id }: WithId) => done(204, api.delete(`${IDENTITIES}/${id}`)),
   }
 }
@@ -153,14 +124,6 @@ export function signersOf(
   )
 }
 
-/** `[number, milliseconds since the event, status]` of each attempt. */
-export const storyOf = ({ created_at, attempt_log }: Json): [number, number, string][] =>
-  attempt_log.map(({ number, started_at, status }: Json) => [
-    number,
-    Date.parse(started_at) - Date.parse(created_at),
-    status,
-  ])
-
 /** A second process on the same data, and its API. */
 export async function besides(fixture: Pick<Fixture, 'app'>, key: string) {
   const process = await bootBeside(fixture)
@@ -175,5 +138,5 @@ export async function besides(fixture: Pick<Fixture, 'app'>, key: string) {
     return { status: answer.status, body: (await answer.json()) as Json }
   }
 
-  return { ...process, get: ask('GET'), put: ask('PUT'), post: ask('POST'), patch: ask('PATCH') }
+  return { ...process, get: ask('GET'), put: ask('PUT'), post: ask('POST') }
 }
