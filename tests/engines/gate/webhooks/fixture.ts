@@ -97,11 +97,6 @@ function webhooksOf(api: Client) {
 
 export const withoutSecret = ({ secret: _, ...shown }: Json): Json => shown
 
-export const answerWith =
-  (status: number, headers: Record<string, string> = {}) =>
-  () =>
-    new Response(null, { status, headers })
-
 export const eventIn = (request: ReceivedRequest | undefined): Json =>
   JSON.parse(request?.body ?? '')
 

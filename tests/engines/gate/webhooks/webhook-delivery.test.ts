@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { until } from '../../../support/binary.ts'
 import { startTarget } from '../../../support/target.ts'
 import { startRawTarget } from '../../clockwork/raw-target.ts'
-import { advanceWaiting, holdAnswers } from '../../clockwork/support.ts'
+import { advanceWaiting } from '../../clockwork/support.ts'
 import { copyEndpoint, leap, relayOf } from '../../relay/fixture.ts'
 import { silent } from '../../relay/receivers.ts'
 import {
@@ -17,7 +17,6 @@ import {
   WEBHOOKS,
 } from '../fixture.ts'
 import {
-  answerWith,
   besides,
   eventIn,
   type Party,
@@ -62,7 +61,7 @@ const newPatient = await useWebhooks({ flags: { 'gate-webhook-delays': '2s,3s' }
 
 test('A failed delivery is tried again as configured', async () => {
   await using acme = await newPatient()
-  acme.target.answers(answerWith(500))
+  acme.target.answers(500)
   const delivery = await deliver(acme)
   expect(storyOf(delivery)).toEqual([
     [1, 2000, 'failed'],
@@ -73,7 +72,7 @@ test('A failed delivery is tried again as configured', async () => {
 
 test('An answer below 300 is a success, whatever its headers', async () => {
   await using acme = await newParty()
-  acme.target.answers(answerWith(299, { 'webhook-delivery': 'disable' }))
+  acme.target.answers(299, { 'webhook-delivery': 'disable' })
   const delivery = await deliver(acme)
   expect(delivery).toMatchObject({ status: 'succeeded', attempts: 1 })
   expect(delivery.attempt_log).toMatchObject([{ response: { status: 299 }, error: null }])
@@ -88,7 +87,7 @@ test.each<[number, Record<string, string>]>([
   [500, { 'webhook-delivery': 'abort-message' }],
 ])('An answer of %i %j is tried again after 1 s and 2 s', async (status, headers) => {
   await using acme = await newParty()
-  acme.target.answers(answerWith(status, headers))
+  acme.target.answers(status, headers)
   const delivery = await deliver(acme)
   expect(storyOf(delivery)).toEqual(THREE_FAILURES)
   expect(delivery).toMatchObject({ status: 'failed', next_attempt_at: null })
@@ -146,7 +145,7 @@ describe('A paused webhook', () => {
 test('Deleting a webhook cancels its pending and held deliveries, and no others', async () => {
   await using acme = await newParty()
   await using other = await acme.another()
-  for (const { target } of [acme, other]) target.answers(answerWith(500))
+  for (const { target } of [acme, other]) target.answers(500)
   const failing = await acme.createWebhook(acme.target.url)
   const paused = await acme.createWebhook(acme.target.url, { active: false })
   await acme.createWebhook(other.target.url)
@@ -170,7 +169,7 @@ describe('The log', () => {
   test('has a delivery per webhook, newest first, by status and webhook, page by page', async () => {
     await using acme = await newParty()
     await using failing = await acme.another()
-    failing.target.answers(answerWith(500))
+    failing.target.answers(500)
     const well = await acme.createWebhook(acme.target.url)
     const ill = await acme.createWebhook(failing.target.url)
     const paused = await acme.createWebhook(acme.target.url, { active: false })
@@ -216,7 +215,7 @@ describe('The log', () => {
   test('shows what is being delivered and when it is tried next, also of another process', async () => {
     await using acme = await newParty()
     const { target, clock } = acme
-    const held = holdAnswers(target)
+    const held = target.hold()
     await acme.createWebhook(target.url)
     await using next = await besides(acme, acme.key)
     await acme.createIdentity()
@@ -257,7 +256,7 @@ describe('The log', () => {
 
 test('Resending a failure makes three attempts again', async () => {
   await using acme = await newParty()
-  acme.target.answers(answerWith(500))
+  acme.target.answers(500)
   const { secret } = await acme.createWebhook(acme.target.url)
   await acme.createIdentity()
   await acme.toTheEnd()

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { ReceivedRequest } from '../../../support/target.ts'
 import { ID, IDENTITIES, personPath, told, UNKNOWN_ID } from '../fixture.ts'
-import { ALL_EVENTS, answerWith, eventIn, signersOf, useWebhooks } from './fixture.ts'
+import { ALL_EVENTS, eventIn, signersOf, useWebhooks } from './fixture.ts'
 
-// What the state route sends is in identities/state.test.ts, deletions in identities/deletion.test.ts.
+// What the state route sends is in identities/changes.test.ts, deletions in identities/deletion.test.ts.
 const newParty = await useWebhooks({ flags: { 'brand-name': 'Acme' } })
 const SIGNATURE = 'x-acme-signature'
 
@@ -121,7 +121,7 @@ describe('A request', () => {
   test('is the same for all attempts except time and number, signed under the brand', async () => {
     await using acme = await newParty()
     const { target } = acme
-    target.answers(answerWith(500))
+    target.answers(500)
     const { secret } = await acme.createWebhook(target.url)
     const begun = Math.floor(acme.clock.now() / 1000)
     await acme.createIdentity()

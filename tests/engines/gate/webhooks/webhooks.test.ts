@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test'
 import { HOUR, ID, type Json, plain, SECOND, typesTold, UNKNOWN_ID, WEBHOOKS } from '../fixture.ts'
 import {
   ALL_EVENTS,
-  answerWith,
   eventIn,
   type Party,
   signersOf,
@@ -87,7 +86,7 @@ describe('Changing a webhook', () => {
   test('applies to later attempts and events', async () => {
     await using acme = await newParty()
     await using moved = await acme.another()
-    acme.target.answers(answerWith(500))
+    acme.target.answers(500)
     const webhook = await acme.createWebhook(acme.target.url, { events: ['identity.created'] })
     const person = await acme.createIdentity()
     await acme.rest()
@@ -226,7 +225,7 @@ describe('A test event', () => {
       [410, 'status'],
       [500, 'status'],
     ] as const) {
-      target.answers(answerWith(status, { location: 'http://127.0.0.1:9/' }))
+      target.answers(status, { location: 'http://127.0.0.1:9/' })
       const result = { succeeded: false, response: { status }, error: { code } }
       expect(await acme.sendTest(webhook)).toMatchObject(result)
     }
