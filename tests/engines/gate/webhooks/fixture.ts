@@ -130,7 +130,7 @@ export async function besides(fixture: Pick<Fixture, 'app'>, key: string) {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const answer = await process.app.handle(request)
-    return { status: answer.status, body: (await answer.json()) as Json }
+    return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Json }
   }
 
   return { ...process, get: ask('GET'), put: ask('PUT'), post: ask('POST') }
