@@ -7,7 +7,7 @@ import { cli } from '../../../support/cli.ts'
 import { testConfig } from '../../../support/config.ts'
 import { temporaryFolder } from '../../../support/folder.ts'
 import { IDENTITIES, rowsOf, SESSIONS } from '../fixture.ts'
-import { bootOperators, CLI, DEVICE, NAME, PASSWORD, useOperators } from './fixture.ts'
+import { bootOperators, CLI, DEVICE, PASSWORD, useOperators } from './fixture.ts'
 
 const fixture = await useOperators()
 const { gateOperators, gate, platform } = fixture
@@ -51,17 +51,20 @@ test('A new operator has traits, is found by every spelling of the address, and 
   }
 })
 
-test.each([
-  ['traits.email', { email: 'ada' }],
-  ['traits.display_name', { displayName: 'x'.repeat(201) }],
-  ['traits.locale', { locale: 'deutsch' }],
-  ['password', { password: 'seven77' }],
-  ['password', { password: 'wrong@example.com' }],
-  ['password', { password: 'password1' }],
-])('An operator is refused because of %s: %j', async (field, wrong) => {
-  const created = gateOperators.create(CLI, { ...ADA, email: 'wrong@example.com', ...wrong })
-  await expect(created).rejects.toThrow(failing({ kind: 'invalid', field }))
-  expect(gateOperators.find('wrong@example.com')).toBeUndefined()
+test('An operator is refused by the name of the field that is wrong', async () => {
+  const email = 'wrong@example.com'
+  for (const [field, wrong] of [
+    ['traits.email', { email: 'ada' }],
+    ['traits.display_name', { displayName: 'x'.repeat(201) }],
+    ['traits.locale', { locale: 'deutsch' }],
+    ['password', { password: 'seven77' }],
+    ['password', { password: email }],
+    ['password', { password: 'password1' }],
+  ] as const) {
+    const created = gateOperators.create(CLI, { ...ADA, email, ...wrong })
+    await expect(created).rejects.toThrow(failing({ kind: 'invalid', field }))
+  }
+  expect(gateOperators.find(email)).toBeUndefined()
 })
 
 test('An operator is created in one commit with what its creator adds', async () => {
@@ -95,8 +98,9 @@ test('A link opens a session that shows it, for active operators alone', async (
     authentication_methods: [{ method: 'link', aal: 'aal1' }],
     devices: [{ ip_address: '192.0.2.7', user_agent: 'test' }],
   })
-  const update = "UPDATE gate_identities SET state = 'inactive' WHERE id = ?"
-  fixture.app.db.client.run(update, [operator.id])
+  fixture.app.db.client.run("UPDATE gate_identities SET state = 'inactive' WHERE id = ?", [
+    operator.id,
+  ])
   const stranger = await (await fixture.tenant()).createIdentity()
   for (const other of [operator, stranger])
     await expect(open(other)).rejects.toThrow(failing({ kind: 'forbidden' }))
@@ -151,7 +155,7 @@ test('The system tenant is in no list, cannot be found, changed or given a key, 
     () => keys.issue(CLI, { tenantId: SYSTEM_TENANT_ID, engine: 'gate' }),
   ])
     await expect(attempt()).rejects.toThrow(notFound)
-  expect([tenants.nameOf(SYSTEM_TENANT_ID), tenants.nameOf(id)]).toEqual([NAME, 'Acme'])
+  expect([tenants.nameOf(SYSTEM_TENANT_ID), tenants.nameOf(id)]).toEqual(['Gatehouse', 'Other'])
   expect(() => tenants.nameOf('nothing')).toThrow(notFound)
   const { status } = await fixture.app.raw(`/public/gate/providers/${SYSTEM_TENANT_ID}`)
   expect(status).toBe(404)
@@ -167,7 +171,6 @@ test('The system tenant is out of reach for the command line', async () => {
   for (const args of [
     ['export', '--tenant', SYSTEM_TENANT_ID],
     ['tenant', 'show', SYSTEM_TENANT_ID],
-    ['tenant', 'suspend', SYSTEM_TENANT_ID, '--reason', 'billing'],
   ])
     expect(await gatehouse(...args)).toMatchObject({ code: 1, out: '' })
   expect((await gatehouse('tenant', 'list')).out).not.toContain(SYSTEM_TENANT_ID)
