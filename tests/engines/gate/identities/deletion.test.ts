@@ -9,6 +9,7 @@ import {
   type Json,
   mintToken,
   personPath,
+  plain,
   rowsOf,
   SECOND,
   SESSIONS,
@@ -275,4 +276,36 @@ test('Retention completes an erasure that a crash interrupted', async () => {
   expect(tablesWith(app, email)).toEqual({})
   expect(tablesWith(app, person.id)).not.toHaveProperty('gate_access_tokens')
   expect(isErased(person)).toBe(true)
+})
+
+const removeCredential = (person: Json, type: string) =>
+  api.delete(personPath(person, `/credentials/${type}`))
+const credentialsOf = async (person: Json) =>
+  Object.keys((await fixture.readIdentity(person)).credentials)
+
+test('Without a lost authenticator, one factor is enough again', async () => {
+  const email = 'lost@example.com'
+  await fixture.security({ mfa_enabled: true })
+  const { session_token: token, identity } = await fixture.register(email)
+  await fixture.enrol(token)
+  expect((await fixture.signIn(email)).session.identity).toBeNull()
+  expect(await removeCredential(identity, 'totp')).toMatchObject({ status: 204 })
+  const { session } = await fixture.signIn(email)
+  expect(session).toMatchObject({ identity: { id: identity.id } })
+  expect(await credentialsOf(identity)).toEqual(['password'])
+})
+
+test('Each of four types of credentials is removed alone; removing it again succeeds', async () => {
+  const email = 'grace@example.com'
+  const { session_token: token, identity } = await fixture.register(email)
+  await connect(fixture, identity, 'github', 'grace')
+  expect(await credentialsOf(identity)).toEqual(['password', 'oidc'])
+  for (const type of ['oidc', 'password', 'totp', 'lookup_secret'])
+    for (let n = 0; n < 2; n++)
+      expect(await removeCredential(identity, type)).toMatchObject({ status: 204 })
+  expect(await credentialsOf(identity)).toEqual([])
+  expect(await fixture.tryPassword(email)).toMatchObject({ status: 422 })
+  expect(await fixture.whoami(token)).toMatchObject({ status: 200 })
+  const choice = 'type: must be one of password, totp, lookup_secret, oidc'
+  expect(await removeCredential(identity, 'code')).toMatchObject(plain(400, choice))
 })

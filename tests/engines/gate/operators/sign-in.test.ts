@@ -225,7 +225,7 @@ describe('Sign-up', () => {
     const from = new URL(url).searchParams.get('flow')
     const page = await browser.visit(url.replace(/login\?.*/, `registration?from=${from}`))
     const unknown = await browser.visit(url.replace(/login\?.*/, 'registration?from=nothing'))
-    expect([page.status, page.text]).toEqual([404, unknfixture.text])
+    expect([page.status, page.text]).toEqual([404, unknown.text])
     const notFound = expect.objectContaining({ kind: 'not_found' })
     await expect(begin('registration')).rejects.toThrow(notFound)
 
