@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import {
+  ACTOR,
   AUTHORIZE,
   coded,
   count,
@@ -215,4 +216,38 @@ test('X-Request-ID is returned by the AuthZEN route alone, also with errors', as
     expect(await send('mine-1', by, body)).toMatchObject(refused)
   }
   expect((await send('mine-1', key, asked, AUTHORIZE)).returned).toStartWith('req_')
+})
+
+test('Decisions, requests and refusals are counted, without a tenant, key or identity', async () => {
+  const acme = await gate.newTenant()
+  const { app } = gate
+  const { id } = await acme.createIdentity()
+  const text = async (): Promise<string> => (await app.raw('/metrics')).body
+  const counted = async (name: string) => {
+    const line = (await text()).split('\n').find((one) => one.startsWith(`gatehouse_${name}`))
+    return Number(line?.split(' ').at(-1) ?? 0)
+  }
+  const all = () =>
+    Promise.all(
+      [
+        'gate_decisions_total{answer="allowed"}',
+        'gate_decisions_total{answer="denied"}',
+        'http_requests_total{route="/v1/gate/auth/login",method="GET",status="402"}',
+        'http_requests_total{route="/auth/self-service/:kind",method="GET",status="402"}',
+        // Those of pages are counted by status alone.
+        'refusals_total{code="account_suspended"}',
+      ].map(counted),
+    )
+  const before = await all()
+  for (const subject of [id, id, 'svc-1']) await ask(acme, { subject })
+  await evaluate(acme)
+  await acme.api.post(AUTHORIZE, { ...asked, context: null })
+  await app.client('garbage').post(AUTHORIZE, asked)
+  const { body: flow } = await acme.api.get('/v1/gate/auth/login')
+  await app.platform.tenants.suspend(ACTOR, acme.id, 'billing')
+  await app.raw(`/auth/self-service/registration?from=${flow.id}`)
+  await acme.api.get('/v1/gate/auth/login')
+  const added = (await all()).map((count, n) => count - (before[n] as number))
+  expect(added).toEqual([2, 2, 1, 1, 1])
+  for (const name of [id, acme.id, acme.key, 'person-']) expect(await text()).not.toContain(name)
 })
