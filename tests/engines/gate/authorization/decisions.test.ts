@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import {
   ACTOR,
   AUTHORIZE,
+  bodyOf,
   coded,
   count,
   DAY,
@@ -25,17 +26,9 @@ type Asker = Pick<Tenant, 'api'>
 
 const asked = { subject: 'svc-1', action: 'docs.read', resource: 'document:42' }
 
-async function ask({ api }: Asker, question: Json = {}): Promise<Json> {
-  const answer = await api.post(AUTHORIZE, { ...asked, ...question })
-  expect(answer).toMatchObject({ status: 200 })
-  return answer.body
-}
-
-async function read({ api }: Asker, path: string): Promise<Json> {
-  const answer = await api.get(path)
-  expect(answer).toMatchObject({ status: 200 })
-  return answer.body
-}
+const ask = ({ api }: Asker, question: Json = {}): Promise<Json> =>
+  bodyOf(api.post(AUTHORIZE, { ...asked, ...question }))
+const read = ({ api }: Asker, path: string): Promise<Json> => bodyOf(api.get(path))
 
 const readDecision = (by: Asker, { decision_id: id }: Json) => read(by, `${DECISIONS}/${id}`)
 const idsOf = ({ data }: Json): string[] => data.map(({ decision_id: id }: Json) => id)

@@ -4,6 +4,7 @@ import { rest } from '../../relay/fixture.ts'
 import {
   AUTHORIZE,
   auditOf,
+  bodyOf,
   ID,
   IDENTITIES,
   type Json,
@@ -28,8 +29,7 @@ afterAll(fixture.app.stop)
 const { api, app, clock } = fixture
 
 async function remove(person: Json) {
-  const { status, body } = await api.delete(personPath(person))
-  expect({ status, body }).toEqual({ status: 204, body: '' })
+  expect(await bodyOf(api.delete(personPath(person)), 204)).toBe('')
 }
 
 const isErased = ({ id }: Json): boolean =>

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import {
   ACTOR,
   auditOf,
+  bodyOf,
   DAY,
   expectAsDescribed,
   ID,
@@ -21,11 +22,8 @@ import { flowsOf } from '../sign-in/flows/fixture.ts'
 const gate = await useGate()
 const brief = await useGate({ flags: { 'gate-session-lifetime': '90s' } })
 
-async function list({ api }: Pick<Tenant, 'api'>, person: Json): Promise<Json[]> {
-  const answer = await api.get(personPath(person, '/sessions'))
-  expect(answer).toMatchObject({ status: 200 })
-  return answer.body
-}
+const list = ({ api }: Pick<Tenant, 'api'>, person: Json): Promise<Json[]> =>
+  bodyOf(api.get(personPath(person, '/sessions')))
 
 const listIds = async (tenant: Tenant, person: Json): Promise<string[]> =>
   (await list(tenant, person)).map(({ id }) => id)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { withClients } from '../../../support/config.ts'
-import { type Json, plain, SETTINGS, type Tenant, UNKNOWN_ID, useGate } from '../fixture.ts'
+import { bodyOf, type Json, plain, SETTINGS, type Tenant, UNKNOWN_ID, useGate } from '../fixture.ts'
 import { besides } from '../webhooks/fixture.ts'
 
 const gate = await useGate(withClients('twitch', 'google', 'discord', 'slack'))
@@ -18,18 +18,13 @@ const NAMES = [
 
 type Asker = Pick<Tenant, 'api'>
 
-async function read({ api }: Asker, path: string): Promise<Json> {
-  const answer = await api.get(path)
-  expect(answer).toMatchObject({ status: 200 })
-  return answer.body
-}
+const read = ({ api }: Asker, path: string): Promise<Json> => bodyOf(api.get(path))
 
 /** The settings after a change, which the answer to it has, too. */
 async function put(by: Asker, path: string, body: Json): Promise<Json> {
-  const answer = await by.api.put(path, body)
-  expect(answer).toMatchObject({ status: 200 })
-  expect(await read(by, path)).toEqual(answer.body)
-  return answer.body
+  const changed = await bodyOf(by.api.put(path, body))
+  expect(await read(by, path)).toEqual(changed)
+  return changed
 }
 
 const security = (passwordless_enabled: boolean, mfa_enabled: boolean) => ({

@@ -1,9 +1,17 @@
 import { expect } from 'bun:test'
 import { createHmac } from 'node:crypto'
-import type { Answer, TestApp, TestAppOptions } from '../../../support/app.ts'
+import type { TestApp, TestAppOptions } from '../../../support/app.ts'
 import { type ReceivedRequest, startTarget } from '../../../support/target.ts'
 import { bootBeside, rest } from '../../relay/fixture.ts'
-import { type Fixture, IDENTITIES, type Json, SECOND, useGate, WEBHOOKS } from '../fixture.ts'
+import {
+  bodyOf,
+  type Fixture,
+  IDENTITIES,
+  type Json,
+  SECOND,
+  useGate,
+  WEBHOOKS,
+} from '../fixture.ts'
 
 export const WEBHOOK_DELIVERIES = `${WEBHOOKS}/deliveries`
 
@@ -52,36 +60,20 @@ async function newParty(gate: Fixture) {
 
 /** The webhooks and their log, as one key sees them. */
 function webhooksOf(api: Client) {
-  async function done(status: number, asked: Promise<Answer>): Promise<Json> {
-    const answer = await asked
-    expect(answer).toMatchObject({ status })
-    return answer.body
-  }
-
-  const read = (path: string): Promise<Json> => done(200, api.get(path))
+  const read = (path: string): Promise<Json> => bodyOf(api.get(path))
+  const readDelivery = ({ id }: WithId): Promise<Json> => read(`${WEBHOOK_DELIVERIES}/${id}`)
 
   async function listDeliveries(query: Record<string, string> = {}): Promise<Json[]> {
-    const found: Json[] = []
-    let cursor: Record<string, string> = {}
-    for (;;) {
-      const search = new URLSearchParams({ limit: '100', ...query, ...cursor })
-      const page = await read(`${WEBHOOK_DELIVERIES}?${search}`)
-      found.push(...page.data)
-      expect(page.has_more).toBe(page.next_cursor !== null)
-      if (!page.has_more) return found
-      cursor = { cursor: page.next_cursor }
-    }
+    const search = new URLSearchParams({ limit: '100', ...query })
+    return (await read(`${WEBHOOK_DELIVERIES}?${search}`)).data
   }
-
-  const readDelivery = ({ id }: WithId): Promise<Json> => read(`${WEBHOOK_DELIVERIES}/${id}`)
 
   return {
     read,
     listWebhooks: async (): Promise<Json[]> => (await read(WEBHOOKS)).webhooks,
-    change: ({ id }: WithId, fields: Json) => done(200, api.patch(`${WEBHOOKS}/${id}`, fields)),
-    remove: ({ id }: WithId) => done(204, api.delete(`${WEBHOOKS}/${id}`)),
-    sendTest: ({ id }: WithId, fields?: Json) =>
-      done(200, api.post(`${WEBHOOKS}/${id}/test`, fields)),
+    change: ({ id }: WithId, fields: Json) => bodyOf(api.patch(`${WEBHOOKS}/${id}`, fields)),
+    remove: ({ id }: WithId) => bodyOf(api.delete(`${WEBHOOKS}/${id}`), 204),
+    sendTest: ({ id }: WithId, fields?: Json) => bodyOf(api.post(`${WEBHOOKS}/${id}/test`, fields)),
     /** Newest first. */
     listDeliveries,
     readDelivery,
@@ -91,7 +83,7 @@ function webhooksOf(api: Client) {
       expect(others).toEqual([])
       return readDelivery(delivery)
     },
-    removeIdentity: ({ id }: WithId) => done(204, api.delete(`${IDENTITIES}/${id}`)),
+    removeIdentity: ({ id }: WithId) => bodyOf(api.delete(`${IDENTITIES}/${id}`), 204),
   }
 }
 
@@ -123,13 +115,10 @@ export function signersOf(
 export async function besides(fixture: Pick<Fixture, 'app'>, key: string) {
   const process = await bootBeside(fixture)
 
-  const ask = (method: string) => async (path: string, body?: unknown) => {
-    const request = new Request(`http://localhost${path}`, {
-      method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    const answer = await process.app.handle(request)
+  const ask = (method: string) => async (path: string, body?: Json) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const init = { method, headers, body: body && JSON.stringify(body) }
+    const answer = await process.app.handle(new Request(`http://localhost${path}`, init))
     return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Json }
   }
 

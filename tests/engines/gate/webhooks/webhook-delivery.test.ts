@@ -166,7 +166,7 @@ test('Deleting a webhook cancels its pending and held deliveries, and no others'
 })
 
 describe('The log', () => {
-  test('has a delivery per webhook, newest first, by status and webhook, page by page', async () => {
+  test('has a delivery per webhook, newest first, by status and webhook', async () => {
     await using acme = await newParty()
     await using failing = await acme.another()
     failing.target.answers(500)
