@@ -58,16 +58,13 @@ const DEAR = '$argon2id$v=19$m=99999999,t=9999,p=1$c2FsdHNhbHQ$aGFzaGhhc2hoYXNoa
 
 test.each<[string, object, string]>([
   ['address', { value: 'root@evil.com' }, 'address.value: '],
-  ['address', { value: 'ADA@example.com' }, 'address.value: '],
   ['address', { value: 'ROOT@Evil.COM <script>' }, 'address.value: '],
   ['address', { status: 'completed', verified_at: null }, 'address.verified_at: '],
   ['address', { status: 'sent', verified_at: at }, 'line 5: address.verified_at: '],
   ['identity', { session_generation: Number.MAX_SAFE_INTEGER }, 'identity.session_generation: '],
   ['identity', { token_generation: Number.MAX_SAFE_INTEGER }, 'identity.token_generation: '],
-  ['identity', { metadata_public: [] }, 'identity.metadata_public: '],
   ['identity', { metadata_public: { a: 'x'.repeat(70_000) } }, 'identity.metadata_public: '],
   ['identity', { schema_id: '../x' }, 'line 4: identity.schema_id: '],
-  ['credential password', { config: { password: 'x' } }, 'credential.config'],
   ['credential password', { config: { hashed_password: 'x' } }, 'credential.'],
   ['credential password', { config: { hashed_password: DEAR } }, 'credential.'],
   ['credential totp', { config: {} }, 'line 7: credential.config.secret: '],

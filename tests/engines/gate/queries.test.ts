@@ -104,40 +104,25 @@ test('A search by address has one range of the index', () => {
   expect(statement?.match(/"email" < /g)).toHaveLength(1)
 })
 
+const IDENTITIES = '"gate_identities"'
+const DECISIONS = '"gate_decisions"'
+
 test.each([
-  ['"gate_identities"."email" = ?', 'gate_identities_by_email (tenant_id=? AND email=?)'],
-  [
-    '"gate_identities"."tenant_id" = ? and "gate_identities"."seq" < ?',
-    'gate_identities_by_tenant (tenant_id=? AND seq<?)',
-  ],
-  [
-    '"gate_identities"."state" = ? and "gate_identities"."seq" < ?',
-    'gate_identities_by_state (tenant_id=? AND state=? AND seq<?)',
-  ],
-  [
-    'order by "gate_identities"."email"',
-    'gate_identities_by_email (tenant_id=? AND email>? AND email<?)',
-  ],
-  [
-    '"gate_sessions"."generation" = ? | order by',
-    'gate_sessions_by_identity (identity_id=? AND generation=?)',
-  ],
+  [`${IDENTITIES}."email" = ?`, 'gate_identities_by_email (tenant_id=? AND email=?)'],
+  [`${IDENTITIES}."tenant_id" = ? and ${IDENTITIES}."seq" < ?`, '_tenant (tenant_id=? AND seq<?)'],
+  [`${IDENTITIES}."state" = ? and`, '_by_state (tenant_id=? AND state=? AND seq<?)'],
+  [`order by ${IDENTITIES}."email"`, '_by_email (tenant_id=? AND email>? AND email<?)'],
+  ['"gate_sessions"."generation" = ? | order by', '_identity (identity_id=? AND generation=?)'],
   ['delete from "gate_sessions" | offset ?', 'gate_sessions_by_identity (identity_id=?)'],
   ['delete from "gate_sessions" | expires_at < ?', 'gate_sessions_by_expiry (expires_at<?)'],
   ['delete from "gate_access_tokens" | expires_at < ?', '_by_expiry (expires_at<?)'],
   ['delete from "gate_access_tokens" | subject = ?', '_by_subject (tenant_id=? AND subject=?)'],
-  [
-    '"gate_decisions"."tenant_id" = ? and "gate_decisions"."seq" < ?',
-    'gate_decisions_by_tenant (tenant_id=? AND seq<?)',
-  ],
-  ['"gate_decisions"."subject" = ?', '_by_subject (tenant_id=? AND subject=? AND seq<?)'],
-  ['delete from "gate_decisions"', 'gate_decisions_by_time (at<?)'],
+  [`${DECISIONS}."tenant_id" = ? and ${DECISIONS}."seq" < ?`, '_tenant (tenant_id=? AND seq<?)'],
+  [`${DECISIONS}."subject" = ?`, '_by_subject (tenant_id=? AND subject=? AND seq<?)'],
+  [`delete from ${DECISIONS}`, 'gate_decisions_by_time (at<?)'],
   ['delete from "gate_flows" | "gate_flows"."kind" = ?', '_by_identity (identity_id=?)'],
   ['delete from "gate_flows" | expires_at < ?', 'gate_flows_by_expiry (expires_at<?)'],
-  [
-    'delete from "gate_flows" | "gate_flows"."address" = ?',
-    '_by_address (tenant_id=? AND address=?)',
-  ],
+  ['delete from "gate_flows" | "address" = ?', '_by_address (tenant_id=? AND address=?)'],
   ['delete from "gate_codes" | "gate_codes"."identity_id" = ?)', '_by_identity (identity_id=?)'],
   ['from "gate_social_links" | "subject" = ?', '(tenant_id=? AND provider=? AND subject=?)'],
   ['from "gate_social_links" | order by', 'gate_social_links_by_identity (identity_id=?)'],
