@@ -8,11 +8,11 @@ import type { TestApp } from './app.ts'
 
 export interface NewOperator {
   email?: string
-  /** Whether the operator is an admin of the installation. */
+  /** Of the installation. */
   isAdmin?: boolean
-  /** Roles by tenant id. */
+  /** By tenant id. */
   roles?: Record<string, Role>
-  /** Whether the address is verified; true by default. */
+  /** True by default. */
   isVerified?: boolean
 }
 

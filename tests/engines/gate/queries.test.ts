@@ -65,28 +65,6 @@ test('Every lookup and every foreign key has an index', async () => {
   expect(references.filter(({ index }) => index === undefined)).toEqual([])
 })
 
-test('A deletion uses an index of each table that refers to the row', () => {
-  expect(planWith('delete from "gate_identities"').split('; ').toSorted()).toEqual([
-    'SEARCH console_admins USING COVERING INDEX sqlite_autoindex_console_admins_1 (operator_id=?)',
-    'SEARCH console_links USING COVERING INDEX console_links_by_operator (operator_id=?)',
-    'SEARCH console_memberships USING COVERING INDEX sqlite_autoindex_console_memberships_1 (operator_id=?)',
-    'SEARCH gate_addresses USING COVERING INDEX gate_addresses_identity_id_unique (identity_id=?)',
-    'SEARCH gate_codes USING COVERING INDEX gate_codes_by_identity (identity_id=?)',
-    'SEARCH gate_credentials USING COVERING INDEX sqlite_autoindex_gate_credentials_1 (identity_id=?)',
-    'SEARCH gate_flows USING COVERING INDEX gate_flows_by_identity (identity_id=?)',
-    'SEARCH gate_identities USING INDEX gate_identities_id_unique (id=?)',
-    'SEARCH gate_sessions USING COVERING INDEX gate_sessions_by_identity (identity_id=?)',
-    'SEARCH gate_social_links USING COVERING INDEX gate_social_links_by_identity (identity_id=?)',
-  ])
-  expect(planWith('delete from "gate_flows"', 'expires_at < ?').split('; ').toSorted()).toEqual([
-    'LIST SUBQUERY 1',
-    'SEARCH gate_codes USING COVERING INDEX gate_codes_by_flow (flow_id=?)',
-    'SEARCH gate_flows USING COVERING INDEX sqlite_autoindex_gate_flows_1 (id=?)',
-    'SEARCH gate_flows USING INDEX gate_flows_by_expiry (expires_at<?)',
-    'SEARCH gate_round_trips USING COVERING INDEX gate_round_trips_by_flow (flow_id=?)',
-  ])
-})
-
 test('Introspection is one lookup, and whoami three', () => {
   expect(planWith('select "subject", "generation"')).toBe(
     'SEARCH gate_access_tokens USING INDEX gate_access_tokens_hash_unique (hash=?)',

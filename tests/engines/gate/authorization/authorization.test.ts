@@ -189,13 +189,6 @@ test('A malformed question is refused and not stored', async () => {
     expect(await gate.api.post(AUTHORIZE, { ...good, ...fields })).toMatchObject({ status: 200 })
 })
 
-test('A suspended tenant still gets answers', async () => {
-  const acme = await gate.newTenant()
-  const { id } = await acme.createIdentity()
-  await gate.app.platform.tenants.suspend(ACTOR, acme.id, 'billing')
-  expect((await ask(acme, id, 'x.read', DOCUMENT)).allowed).toBe(true)
-})
-
 const POLICIES = `${SETTINGS}/policies`
 const PERMIT_ALL = '@id("all") permit (principal, action, resource);'
 

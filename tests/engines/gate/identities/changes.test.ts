@@ -138,17 +138,6 @@ test('Patches and merges at once all see the changes before them', async () => {
   expect(Object.keys(metadata_public)).toHaveLength(1 + numbers.length)
 })
 
-test('Full documents can be edited', async () => {
-  const full = ofBytes(65_536)
-  const person = await gate.createIdentity({ traits: { custom_data: full }, metadata_public: full })
-  const value = `${full.a.slice(1)}y`
-  const copy = { op: 'copy', from: '/state', path: '/metadata_public/b' }
-  const edits = [replace('/traits/custom_data/a', value), remove('/metadata_public/a'), copy]
-  const changed = await patched(gate, person, ...edits)
-  expect(changed.traits.custom_data).toEqual({ a: value })
-  expect(changed.metadata_public).toEqual({ b: 'active' })
-})
-
 test('A new address is normalized and not verified, and replaces the old one', async () => {
   const acme = await gate.newTenant()
   const email = 'old@example.com'

@@ -68,19 +68,15 @@ test('A deleted identity is gone from every route', async () => {
   const email = 'gone@example.com'
   const { person, token, session, access_token, question } = await createKnown(email)
   await remove(person)
-  for (const [method, tail, body] of [
-    ['get', ''],
-    ['patch', '', [{ op: 'add', path: '/metadata_public/x', value: 1 }]],
-    ['delete', ''],
-    ['patch', '/state', { state: 'active' }],
-    ['get', '/metadata'],
-    ['patch', '/metadata', { x: 1 }],
-    ['get', '/sessions'],
-    ['delete', '/sessions'],
-    ['post', '/resend-verification'],
-  ] as const)
-    expect(await api[method](personPath(person, tail), body)).toMatchObject({ status: 404 })
-  expect(await api.delete(`${SESSIONS}/${session.id}`)).toMatchObject({ status: 404 })
+  for (const { status } of [
+    await api.get(personPath(person)),
+    await api.delete(personPath(person)),
+    await api.patch(personPath(person, '/state'), { state: 'active' }),
+    await api.get(personPath(person, '/sessions')),
+    await api.post(personPath(person, '/resend-verification')),
+    await api.delete(`${SESSIONS}/${session.id}`),
+  ])
+    expect(status).toBe(404)
   expect(await fixture.whoami(token)).toMatchObject({ status: 401 })
   const introspected = await api.post(`${TOKENS}/introspect`, { access_token })
   expect(introspected).toMatchObject({ status: 200, body: { active: false } })

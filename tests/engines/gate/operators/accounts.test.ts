@@ -1,11 +1,7 @@
 import { expect, test } from 'bun:test'
-import { openDatabase } from '../../../../src/db/open.ts'
 import { createOfflineOperators } from '../../../../src/engines/gate/operators/offline.ts'
-import { systemClock } from '../../../../src/platform/clock.ts'
-import { openSystemTenant, SYSTEM_TENANT_ID } from '../../../../src/platform/system-tenant.ts'
-import { cli } from '../../../support/cli.ts'
+import { SYSTEM_TENANT_ID } from '../../../../src/platform/system-tenant.ts'
 import { testConfig } from '../../../support/config.ts'
-import { temporaryFolder } from '../../../support/folder.ts'
 import { IDENTITIES, rowsOf, SESSIONS } from '../fixture.ts'
 import { bootOperators, CLI, DEVICE, PASSWORD, useOperators } from './fixture.ts'
 
@@ -159,21 +155,6 @@ test('The system tenant is in no list, cannot be found, changed or given a key, 
   expect(() => tenants.nameOf('nothing')).toThrow(notFound)
   const { status } = await fixture.app.raw(`/public/gate/providers/${SYSTEM_TENANT_ID}`)
   expect(status).toBe(404)
-})
-
-test('The system tenant is out of reach for the command line', async () => {
-  using folder = temporaryFolder()
-  const gatehouse = cli(folder.path)
-  await gatehouse('tenant', 'create', '--name', 'Acme')
-  const db = openDatabase({ dataDir: `${folder.path}/data`, synchronous: 'full' })
-  await openSystemTenant({ db, clock: systemClock })
-  db.close()
-  for (const args of [
-    ['export', '--tenant', SYSTEM_TENANT_ID],
-    ['tenant', 'show', SYSTEM_TENANT_ID],
-  ])
-    expect(await gatehouse(...args)).toMatchObject({ code: 1, out: '' })
-  expect((await gatehouse('tenant', 'list')).out).not.toContain(SYSTEM_TENANT_ID)
 })
 
 test('The system tenant is out of reach for keys of tenants, and not metered', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { createStore } from '../../../../src/engines/gate/store.ts'
 import {
   ACTOR,
   auditOf,
@@ -17,7 +18,8 @@ import {
   UNKNOWN_ID,
   useGate,
 } from '../fixture.ts'
-import { flowsOf } from '../sign-in/flows/fixture.ts'
+import { connect } from '../sign-in/flows/acts.ts'
+import { AUTH, flowsOf } from '../sign-in/flows/fixture.ts'
 
 const gate = await useGate()
 const brief = await useGate({ flags: { 'gate-session-lifetime': '90s' } })
@@ -225,4 +227,45 @@ test.each([
     await own.app.platform.retention.sweep()
     expect(await revoke(own, session.id)).toMatchObject({ status })
   }
+})
+
+test("A store finds nothing by another tenant's id", async () => {
+  const [own, other] = [await gate.newTenant(), await gate.newTenant()]
+  const { id } = await own.createIdentity()
+  await own.openSession({ id })
+  await connect(
+    { app: gate.app, clock: gate.clock, tenantId: own.id } as never,
+    { id },
+    'github',
+    'g',
+  )
+  const { addresses, sessions, socialLinks } = createStore(gate.app.db)
+  const found = (tenantId: string) => [
+    [addresses.of(tenantId, id)].filter(Boolean).length,
+    sessions.recent(tenantId, id, 10).length,
+    socialLinks.of(tenantId, id).length,
+  ]
+  expect([found(own.id), found(other.id)]).toEqual([
+    [1, 1, 1],
+    [0, 0, 0],
+  ])
+})
+
+test('Settings need a key and a session of one tenant', async () => {
+  const [own, other] = [await gate.newTenant(), await gate.newTenant()]
+  const { token: ours } = await own.openSession(await own.createIdentity())
+  const { token: theirs } = await other.openSession(await other.createIdentity())
+  const start = (headers: Record<string, string>) => gate.app.raw(`${AUTH}/settings`, { headers })
+  for (const [{ key }, token, status] of [
+    [own, ours, 200],
+    [other, theirs, 200],
+    [other, ours, 401],
+    [own, theirs, 401],
+  ] as const) {
+    const answer = await start({ authorization: `Bearer ${key}`, 'x-session-token': token })
+    expect(answer.status).toBe(status)
+  }
+  const { body } = await start({ authorization: `Bearer ${own.key}` })
+  expect(body.error).toContain('session token')
+  expect((await start({ 'x-session-token': ours })).body.error).toContain('API key')
 })

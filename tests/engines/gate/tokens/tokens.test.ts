@@ -384,16 +384,3 @@ describe('A token ends', () => {
     expect(await active()).toEqual([false, false, false, true])
   })
 })
-
-test('A token of an identity is deleted with it, and unusable even before', async () => {
-  const acme = await gate.newTenant()
-  const people = [await acme.createIdentity(), await acme.createIdentity()] as const
-  const tokens = await Promise.all(people.map(({ id: subject }) => tokenOf(acme, { subject })))
-  await acme.api.delete(personPath(people[0]))
-  gate.app.db.client.run('delete from gate_identities where id = ?', [people[1].id])
-  for (const token of tokens) expect(await isActive(acme, token)).toBe(false)
-  const left = people.map(({ id }) => count(gate.app, `gate_access_tokens where subject = '${id}'`))
-  expect(left).toEqual([0, 1])
-  await acme.createIdentity({ traits: { email: people[0].traits.email } })
-  expect(await isActive(acme, tokens[0] as string)).toBe(false)
-})

@@ -151,8 +151,18 @@ test('Deleting a webhook cancels its pending and held deliveries, and no others'
   await acme.createWebhook(other.target.url)
   await acme.createIdentity()
   await acme.rest()
-  for (const webhook of [failing, paused]) await acme.remove(webhook)
+  for (const webhook of [failing, paused]) expect(await acme.remove(webhook)).toBe('')
+  await acme.createIdentity()
   await acme.toTheEnd()
+  expect(await acme.listWebhooks()).toMatchObject([{ url: other.target.url }])
+  const path = `${WEBHOOKS}/${failing.id}`
+  for (const again of [
+    await acme.api.delete(path),
+    await acme.api.patch(path, { active: true }),
+    await acme.api.post(`${path}/rotate-secret`, {}),
+    await acme.api.post(`${path}/test`, {}),
+  ])
+    expect(again).toMatchObject(plain(404))
   for (const [webhook, attempts] of [
     [failing, 1],
     [paused, 0],
@@ -162,7 +172,7 @@ test('Deleting a webhook cancels its pending and held deliveries, and no others'
     const resent = await acme.api.post(`${WEBHOOK_DELIVERIES}/${delivery.id}/resend`)
     expect(resent).toMatchObject(plain(409))
   }
-  expect([acme.target.requests.length, other.target.requests.length]).toEqual([1, 3])
+  expect([acme.target.requests.length, other.target.requests.length]).toEqual([1, 6])
 })
 
 describe('The log', () => {

@@ -104,24 +104,6 @@ describe('Changing a webhook', () => {
   })
 })
 
-test('A deleted webhook is gone', async () => {
-  await using acme = await newParty()
-  const webhook = await acme.createWebhook(acme.target.url)
-  const path = `${WEBHOOKS}/${webhook.id}`
-  expect(await acme.remove(webhook)).toBe('')
-  expect(await acme.listWebhooks()).toEqual([])
-  await acme.createIdentity()
-  await acme.rest()
-  expect(acme.target.requests).toEqual([])
-  for (const again of [
-    await acme.api.delete(path),
-    await acme.api.patch(path, { active: true }),
-    await acme.api.post(`${path}/rotate-secret`, {}),
-    await acme.api.post(`${path}/test`, {}),
-  ])
-    expect(again).toMatchObject(plain(404))
-})
-
 test('A bad URL, event or secret is refused by name, without its value', async () => {
   // Not even loopback is allowed.
   await using acme = await newGuarded()

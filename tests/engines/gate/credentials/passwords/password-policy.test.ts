@@ -39,15 +39,12 @@ test.each([
   ['the address', 'anna.schmidt@example.com', ANNA],
   ['the address with four changes', 'anna_schmidt_exampel.com', ANNA],
   ['the local part', 'anna.schmidt', ANNA],
-  ['the local part without its dot', 'AnnaSchmidt', ANNA],
   ['the local part with digits for letters', 'chr1st0ph3r', 'christopher@example.com'],
   ['the local part with a year', 'anna.schmidt1987', ANNA],
   ['more than half of the local part', 'schmidt!2x9k', ANNA],
   ['the domain with digits', 'example.com42', ANNA],
-  ['a long domain', 'https://intranet.example', 'a@intranet.example'],
   ['a name that is not an address', 'operator-77', 'operator-7'],
-  ['the same in wide letters', 'ａｎｎａ.schmidt', ANNA],
-  ['an address with a capital', 'anna.schmidt', 'Anna.Schmidt@Example.com'],
+  ['an address in wide letters and capitals', 'ａｎｎａ.schmidt', 'Anna.Schmidt@Example.com'],
 ])('A password like the identifier is refused: %s', (_, password, identifier) => {
   expect(check(password, identifier)).toEqual({ rule: 'like_identifier' })
 })
