@@ -21,6 +21,7 @@ import {
 } from '../fixture.ts'
 import { connect, nextCode, recoveryCodes } from '../sign-in/flows/acts.ts'
 import { newBrowser } from '../sign-in/flows/browser.ts'
+import { asked } from '../sign-in/flows/code-fixture.ts'
 import { bootFlows, flowParty, PASSWORD, pathOf, UNHURRIED } from '../sign-in/flows/fixture.ts'
 
 // Each test has addresses of its own, and looks for them in all rows of all tables.
@@ -116,6 +117,9 @@ test('A deletion leaves the address nowhere, the id where it must be provable, a
   const globex = await flowParty(app)
   const same = await globex.createIdentity({ traits: { email: email.toUpperCase() } })
   const other = await createKnown(kept)
+  // A flow and a mail from before there was an identity.
+  await asked(fixture, 'recovery', email)
+  expect(tablesWith(app, email)).toHaveProperty('gate_flows')
   const { person } = await createKnown(email)
   await fixture.setState(person, 'inactive')
   await rest(app)

@@ -254,7 +254,7 @@ const PRINCIPALS = [
   person({ id: 'a"\\b', isEmailVerified: false, metadata: { roles: ['admin'], admin: true } }),
   person({ id: TENANT }),
 ]
-const ACTIONS = ['read', 'keys.list', 'keys.readd', 'read.keys', 'keys.Read']
+const ACTIONS = ['read', 'keys.list', 'keys.readd', 'a.b.read', 'keys.Read']
 const RESOURCES = [
   ...[`tenant:${TENANT}`, 'tenant:another', 'identity:alice', 'identity:a"\\b'],
   ...[`identity:${TENANT}`, 'service:alice', 'tenant:key:k1'],
