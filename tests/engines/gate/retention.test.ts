@@ -124,7 +124,7 @@ test('What is valid is kept: identities, settings and webhooks forever, deleted 
   expect((await api.get('/v1/gate/settings/security')).body.mfa_enabled).toBe(true)
 })
 
-test('At most 500 rows are deleted at a time, with pauses', async () => {
+test('At most 500 rows are deleted at a time, with pauses, also by interrupted erasures', async () => {
   await using fixture = await bootGate()
   const { app, key, api, clock } = fixture
   const question = { subject: 's', action: 'a.read', resource: 'document:1' }
@@ -146,11 +146,8 @@ test('At most 500 rows are deleted at a time, with pauses', async () => {
     expect([table, ...(await slicesOf(fixture, table))]).toEqual([table, 500, 200])
   }
   expect(rows(fixture, 'codes')).toEqual([0])
-})
 
-test('Interrupted erasures are completed in slices, which several share', async () => {
-  await using fixture = await bootGate()
-  const { app, key } = fixture
+  // Several interrupted erasures share a slice.
   const people: string[] = []
   for (let n = 0; n < 3; n++) {
     const { id } = await fixture.createIdentity()
@@ -164,7 +161,7 @@ test('Interrupted erasures are completed in slices, which several share', async 
   const sweep = app.platform.retention.sweep()
   await until(() => rows(fixture, 'access_tokens')[0] === 201)
   expect(openErasures(fixture)).toBe(3)
-  await fixture.clock.advance(20)
+  await clock.advance(20)
   await sweep
   expect(openErasures(fixture)).toBe(0)
   expect(rows(fixture, 'access_tokens')).toEqual([1])

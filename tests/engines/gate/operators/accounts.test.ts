@@ -1,11 +1,14 @@
 import { expect, test } from 'bun:test'
 import { createOfflineOperators } from '../../../../src/engines/gate/operators/offline.ts'
 import { SYSTEM_TENANT_ID } from '../../../../src/platform/system-tenant.ts'
-import { testConfig } from '../../../support/config.ts'
+import { testConfig, withClients } from '../../../support/config.ts'
 import { IDENTITIES, rowsOf, SESSIONS } from '../fixture.ts'
+import { complains } from '../sign-in/flows/acts.ts'
+import { nodeNames } from '../sign-in/flows/fixture.ts'
 import { bootOperators, CLI, DEVICE, PASSWORD, useOperators } from './fixture.ts'
 
-const fixture = await useOperators()
+// Tenants have a provider, operators have none.
+const fixture = await useOperators(withClients('github'))
 const { gateOperators, gate, platform } = fixture
 
 const ADA = { displayName: 'Ada Berg', password: PASSWORD, isVerified: false }
@@ -169,4 +172,13 @@ test('The system tenant is out of reach for keys of tenants, and not metered', a
   expect((await api.get(`${IDENTITIES}/${id}`)).status).toBe(403)
   expect((await api.post(`${SESSIONS}/exchange`, { flow, code })).status).toBe(404)
   expect((await api.get(IDENTITIES)).body.data).toEqual([])
+})
+
+test('Without a client of their own and a mail server, operators have passwords alone', async () => {
+  const flow = await fixture.flowAt(await fixture.begin('login'))
+  expect(nodeNames(flow).filter((name) => /^(oidc|code):/.test(name))).toEqual([])
+  for (const provider of ['github', 'github-tenant']) {
+    const answer = await fixture.send(flow, { method: 'oidc', provider })
+    expect(answer).toMatchObject(complains(4900009))
+  }
 })

@@ -11,7 +11,7 @@ import { SETTINGS } from '../fixture.ts'
 import { complains } from '../sign-in/flows/acts.ts'
 import type { Browser, Page } from '../sign-in/flows/browser.ts'
 import { nodeNames } from '../sign-in/flows/fixture.ts'
-import { BASE, bootOperators, OPEN, PASSWORD, useOperators, WITH_MAIL } from './fixture.ts'
+import { BASE, OPEN, PASSWORD, useOperators, WITH_MAIL } from './fixture.ts'
 
 type Provider = (typeof OPERATOR_PROVIDERS)[number]
 
@@ -148,19 +148,6 @@ test('The name is kept while the address is asked for', async () => {
     traits: { email, display_name: 'Ada Berg', locale: 'en' },
     verifiable_addresses: [{ verified: false }],
   })
-})
-
-test('Without a client of their own and a mail server, operators have passwords alone', async () => {
-  await using own = await bootOperators({
-    env: {
-      GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_ID: 'a',
-      GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_SECRET: 'b',
-    },
-  })
-  const flow = await own.flowAt(await own.begin('login'))
-  expect(nodeNames(flow).filter((name) => /^(oidc|code):/.test(name))).toEqual([])
-  for (const provider of ['github', 'github-tenant'])
-    expect(await own.send(flow, { method: 'oidc', provider })).toMatchObject(complains(4900009))
 })
 
 test('Providers of operators can neither be seen, switched on nor used by tenants', async () => {
