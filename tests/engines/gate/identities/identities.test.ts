@@ -175,7 +175,7 @@ test('An address belongs to one identity per tenant, in every spelling and at on
 })
 
 test('A password is optional, stored as an argon2id hash, or imported as a hash', async () => {
-  for (const password of ['x', '😀'.repeat(1024), '  ']) {
+  for (const password of ['  ', '😀'.repeat(1024)]) {
     const { hashed_password } = configOf(await gate.createIdentity(withPassword({ password })))
     expect(hashed_password).toStartWith('$argon2id$v=19$m=19456,t=2,p=1$')
     expect(await Bun.password.verify(password, hashed_password)).toBe(true)

@@ -57,19 +57,6 @@ async function tally({ listDeliveries }: Party, query = {}) {
   return counts
 }
 
-const newPatient = await useWebhooks({ flags: { 'gate-webhook-delays': '2s,3s' } })
-
-test('A failed delivery is tried again as configured', async () => {
-  await using acme = await newPatient()
-  acme.target.answers(500)
-  const delivery = await deliver(acme)
-  expect(storyOf(delivery)).toEqual([
-    [1, 2000, 'failed'],
-    [2, 5000, 'failed'],
-  ])
-  expect(delivery.status).toBe('failed')
-})
-
 test('An answer below 300 is a success, whatever its headers', async () => {
   await using acme = await newParty()
   acme.target.answers(299, { 'webhook-delivery': 'disable' })
