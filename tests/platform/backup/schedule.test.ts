@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { openDatabase } from '../../../src/db/open.ts'
 import type { MakeArchive } from '../../../src/platform/backup/child.ts'
+import { createReach } from '../../../src/platform/backup/reach.ts'
 import { createBackups } from '../../../src/platform/backup/schedule.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { createMetrics } from '../../../src/platform/metrics/index.ts'
@@ -126,19 +127,6 @@ test('The schedule makes the first backup at once and the next when it is due, a
   expect(files()).toHaveLength(3)
 })
 
-test('The schedule makes one when the clock was set back, and counts none of the future as the latest', async () => {
-  await using fixture = createFixture()
-  const { list, latest, metrics } = await fixture.boot('a')
-  expect(list(10)).toEqual([latest() ?? expect.unreachable()])
-  fixture.clock.jump(-30 * DAY)
-  expect([list(10), latest()]).toEqual([[], undefined])
-  expect(metrics()).toContain('gatehouse_backup_last_success_timestamp_seconds 0')
-  await fixture.clock.advance(2 * MINUTE)
-  expect(fixture.files()).toHaveLength(2)
-  await fixture.clock.advance(HOUR)
-  expect(fixture.files()).toHaveLength(3)
-})
-
 test('The schedule makes each backup once with several processes', async () => {
   await using fixture = createFixture()
   await Promise.all(['a', 'b', 'c'].map((name) => fixture.boot(name)))
@@ -162,11 +150,15 @@ test('A manual backup is made at once, and the next of the schedule a period lat
   expect(fixture.files()).toHaveLength(3)
 })
 
-test('A manual backup is a conflict during another one in any process, and within the same second', async () => {
+test('A manual backup needs its note, and is a conflict during another one and within its second', async () => {
   await using fixture = createFixture({ enabled: false })
   const quickly = await fixture.boot('a')
+  const refused = quickly.makeNow(() => {
+    throw new Error('no room for the note')
+  })
+  await expect(refused).rejects.toThrow('no room for the note')
   await fixture.clock.advance(2 * HOUR)
-  expect(fixture.files()).toEqual([])
+  expect([fixture.rows(), fixture.files()]).toEqual([[], []])
   await quickly.makeNow()
   await quickly.idle()
   await expect(quickly.makeNow()).rejects.toMatchObject({ kind: 'conflict' })
@@ -176,20 +168,8 @@ test('A manual backup is a conflict during another one in any process, and withi
   for (const { makeNow } of [quickly, slowly])
     await expect(makeNow()).rejects.toMatchObject({ kind: 'conflict' })
   expect(fixture.rows()).toMatchObject([{ error: null }, { owner: 'b', ended_at: null }])
-})
-
-test('A manual backup is not begun when it cannot be noted', async () => {
-  await using fixture = createFixture({ enabled: false })
-  const { makeNow, idle } = await fixture.boot('a')
-  const refused = makeNow(() => {
-    throw new Error('no room for the note')
-  })
-  await expect(refused).rejects.toThrow('no room for the note')
-  await idle()
-  expect([fixture.rows(), fixture.files()]).toEqual([[], []])
-  await makeNow()
-  await idle()
-  expect(fixture.files()).toHaveLength(1)
+  await slowly.stop(0)
+  expect(fixture.rows()).toMatchObject([{ error: null }, { error: 'cut short' }])
 })
 
 test('The backup of a dead process is made again by another process', async () => {
@@ -280,22 +260,18 @@ test('The newest archives of the schedule and the rows of kept files stay, and f
   expect(fixture.rows().map(({ file }) => basename(file))).toEqual(kept)
 })
 
-test('The new archive stays even if a clock that was ahead has dated others later', async () => {
+test('When the clock was set back, a backup is made and stays, and none of the future is the latest', async () => {
   await using fixture = createFixture({ keep: 2 })
-  await fixture.boot('a')
+  const { list, latest, metrics } = await fixture.boot('a')
   await fixture.clock.advance(2 * HOUR)
+  expect(list(10)[0]).toEqual(latest() ?? expect.unreachable())
   fixture.clock.jump(-300 * DAY)
+  expect([list(10), latest()]).toEqual([[], undefined])
+  expect(metrics()).toContain('gatehouse_backup_last_success_timestamp_seconds 0')
   await fixture.clock.advance(MINUTE)
   expect(fixture.files()).toEqual([named('01-26T07-13-38'), after(2)])
   await fixture.clock.advance(HOUR)
   expect(fixture.files()).toEqual([named('01-26T07-13-38'), named('01-26T08-13-38')])
-})
-
-test('A process that stops aborts its backup', async () => {
-  await using fixture = createFixture()
-  const { stop } = await fixture.boot('a', hanging, { hangs: true })
-  await stop(0)
-  expect(fixture.rows()).toMatchObject([{ error: 'cut short' }])
 })
 
 describe('An installation deletes only archives that it made itself', () => {
@@ -353,4 +329,22 @@ describe('An installation deletes only archives that it made itself', () => {
     await makeTwo(restored.dataDir)
     expect(readdirSync(directory).toSorted()).toEqual([...EARLIER, made])
   })
+})
+
+test('A call to a mount has its result or error; a hung one takes 5 seconds, and others fail meanwhile', async () => {
+  const clock = createTestClock(START)
+  const reach = createReach(clock)
+  const failing = reach('f', () => Promise.reject(new Error('no such file')))
+  await expect(failing).rejects.toThrow('no such file')
+  expect(await reach('f', async () => 8)).toBe(8)
+  const answer = Promise.withResolvers<number>()
+  const first = reach('/mnt/f', () => answer.promise)
+  first.catch(() => {})
+  await clock.advance(5000)
+  await expect(first).rejects.toThrow('/mnt/f does not respond')
+  const second = reach('/mnt/g', async () => expect.unreachable())
+  await expect(second).rejects.toThrow('does not respond')
+  answer.resolve(1)
+  await answer.promise
+  expect(await reach('/mnt/g', async () => 2)).toBe(2)
 })
