@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { migrations } from '../../../drizzle/index.ts'
@@ -79,16 +79,10 @@ const check = (archive: Uint8Array, workIn: string) => {
   return checkArchive({ open, workIn, migrations, clock: hurried, process: PROCESS })
 }
 
-/** The message with which both the check and the restore refuse an archive. Neither changes a file. */
-async function refusalOf(archive: Uint8Array): Promise<string> {
+/** The message with which the check refuses an archive. */
+const refusalOf = async (archive: Uint8Array) => {
   using folder = temporaryFolder()
-  const refusal = await check(archive, folder.path).then(() => 'accepted', String)
-  const restoring = await restore(home.dataDir, archive).then(() => 'accepted', String)
-  // How much of the disk is free may change in between.
-  const alike = (message: string) => message.replace(/only \d+ MB/, 'only … MB')
-  expect(alike(restoring)).toBe(alike(refusal.replace(folder.path, home.dataDir)))
-  expect(fingerprint(home.path)).toEqual(before)
-  return refusal
+  return await check(archive, folder.path).then(() => 'accepted', String)
 }
 
 const FOREIGN = `gatehouse-master-key-1:${Buffer.alloc(32, 7).toString('base64')}\n`
@@ -104,11 +98,9 @@ describe('A damaged or foreign archive is refused, and no file changes', () => {
   const otherIndex =
     'DROP INDEX backups_by_time; CREATE UNIQUE INDEX backups_by_time ON backups (started_at)'
   const huge = { bytes: 2 ** 52, sha256: HASH }
-  const unreadable = 'database cannot be read'
   const cases: [title: string, pieces: Piece[], message: string][] = [
     ['no manifest', [DATABASE, KEY], 'instead of manifest.json'],
     ['a manifest of text', [piece('manifest.json', 'hello'), DATABASE, KEY], 'manifest'],
-    ['an empty manifest', [piece('manifest.json', '{}'), DATABASE, KEY], 'manifest'],
     ['a later format', withManifest({ format: 2 }), 'format 2'],
     ['a huge manifest', [piece('manifest.json', ' '.repeat(5_000_000))], 'too large'],
     ['another schema', withManifest({ schema: [] }), 'describes a different database'],
@@ -121,21 +113,16 @@ describe('A damaged or foreign archive is refused, and no file changes', () => {
     ['another key', withKey(FOREIGN, false), 'does not match'],
     ['another key that is named', withKey(FOREIGN, true), 'which was sealed with'],
     ['an invalid key', withKey('hello', true), 'master key is not valid'],
-    ['a path outside', [MANIFEST, DATABASE, KEY, piece('../escaped', 'x')], '"../escaped"'],
     ['a database outside', [MANIFEST, piece('../gatehouse.db', 'x'), KEY], '"../gatehouse.db"'],
     ['an absolute path', [piece('/etc/passwd', 'x'), MANIFEST, DATABASE, KEY], '"/etc/passwd"'],
-    ['another file', [MANIFEST, DATABASE, KEY, piece('readme', 'x')], 'contains "readme"'],
     ['a second database', [MANIFEST, DATABASE, KEY, DATABASE], 'is not part of a backup'],
     ['a link as key', [MANIFEST, DATABASE, LINK], 'instead of master.key'],
     ['a database larger than the disk', withManifest({ database: huge }), 'the database needs'],
     ['a later schema', later, 'migrated by gatehouse 9.0.0, which is newer'],
     ['dangling references', orphan, 'usage_days refers to missing rows of tenants'],
     ['an index without a row', withDamagedIndex(), 'database in the archive is damaged'],
-    ['no SQLite database', withBody(Buffer.from('hello')), unreadable],
-    ['a cut database', withBody(DATABASE.body.subarray(0, 6000)), unreadable],
-    ['a missing table', withSql('DROP TABLE backups'), 'lacks the table backups'],
+    ['a cut database', withBody(DATABASE.body.subarray(0, 6000)), 'database cannot be read'],
     ['a missing column', withSql('ALTER TABLE backups DROP COLUMN bytes'), 'lacks the table back'],
-    ['a missing index', withSql('DROP INDEX backups_by_time'), 'lacks the index backups_by_time'],
     ['another index', withSql(otherIndex), 'lacks the index'],
     ['a view as table', withSql('DROP TABLE backups; CREATE VIEW backups AS SELECT 1'), 'view'],
     ['a trigger', withSql(trigger), 'never creates: trigger t'],
@@ -146,13 +133,24 @@ describe('A damaged or foreign archive is refused, and no file changes', () => {
     const refusal = await refusalOf(await packed(pieces))
     expect(refusal).toContain(message)
     expect(refusal).not.toContain('gatehouse-work')
-    expect(existsSync('/tmp/escaped')).toBe(false)
   })
 
   test('bytes that are cut anywhere, or are no archive', async () => {
-    for (const end of [0, 10, 100, ARCHIVE.length >> 1, ARCHIVE.length - 5])
+    for (const end of [0, 100, ARCHIVE.length >> 1, ARCHIVE.length - 5])
       expect(await refusalOf(ARCHIVE.subarray(0, end))).toContain('damaged')
     expect(await refusalOf(Buffer.from('hello'))).toContain('damaged')
+  })
+
+  test.each([
+    ['a cut archive', () => ARCHIVE.subarray(0, -5)],
+    ['a path outside', () => packed([MANIFEST, DATABASE, KEY, piece('../escaped', 'x')])],
+    ['a trigger', () => packed(withSql(trigger))],
+    ['a later schema', () => packed(later)],
+  ])('by a restore like by the check: %s', async (_, make) => {
+    const archive = await make()
+    const refused = await restore(home.dataDir, archive).then(() => 'accepted', String)
+    expect(refused).toBe(await refusalOf(archive))
+    expect(fingerprint(home.path)).toEqual(before)
   })
 })
 

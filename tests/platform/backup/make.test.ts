@@ -1,10 +1,19 @@
 import { expect, test } from 'bun:test'
-import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { Writable } from 'node:stream'
 import { actorsIn } from '../../../src/platform/backup/contents.ts'
 import { openWorkFolder } from '../../../src/platform/backup/work-folder.ts'
 import { AppError } from '../../../src/platform/errors.ts'
+import { giveName } from '../../../src/platform/files.ts'
 import type { Process } from '../../../src/platform/process.ts'
 import {
   MasterKeyError,
@@ -14,6 +23,7 @@ import {
   replaceKeyFile,
 } from '../../../src/platform/sealing/key-file.ts'
 import { until } from '../../support/binary.ts'
+import { temporaryFolder } from '../../support/folder.ts'
 import { createHome, databaseIn, hurried, modeOf, PROCESS, piecesOf, sha256 } from './fixture.ts'
 
 test('A backup is one archive of manifest, database and key that only its owner can read', async () => {
@@ -138,9 +148,10 @@ test('The archive has no key on request, or where there is none; without the nee
   }
 })
 
-test('A key that is replaced during the backup still fits the archived database', async () => {
+test('A key that is replaced during the backup still fits the database; during a rotation, there are both', async () => {
   using home = createHome()
   const next = newMasterKey()
+  const old = readMasterKey(home.dataDir) ?? expect.unreachable()
   // The copy of the database still names the old key, and the file has only the new one.
   replaceKeyFile(home.dataDir, [next])
   let waits = 0
@@ -154,14 +165,22 @@ test('A key that is replaced during the backup still fits the archived database'
   const [manifest, , key] = await piecesOf(file)
   expect(JSON.parse(`${manifest?.body}`)).toMatchObject({ master_key: { id: next.id } })
   expect(`${key?.body}`).toBe(readFileSync(masterKeyFile(home.dataDir), 'utf8'))
+  replaceKeyFile(home.dataDir, [next, old])
+  home.db.client.query('INSERT INTO master_keys VALUES (?, 1)').run(old.id)
+  const [, , both] = await piecesOf((await home.backUp('b.tar.gz')).file)
+  expect(`${both?.body}`.trimEnd().split('\n')).toHaveLength(2)
 })
 
-test('During a rotation the archive has both keys', async () => {
-  using home = createHome()
-  const next = newMasterKey()
-  const old = readMasterKey(home.dataDir) ?? expect.unreachable()
-  replaceKeyFile(home.dataDir, [next, old])
-  home.db.client.query('INSERT INTO master_keys VALUES (?, 1)').run(next.id)
-  const [, , key] = await piecesOf((await home.backUp('a.tar.gz')).file)
-  expect(`${key?.body}`.trimEnd().split('\n')).toHaveLength(2)
+test('A draft takes a free name, and no taken one, not even of a broken link', () => {
+  using folder = temporaryFolder()
+  const at = (name: string) => join(folder.path, name)
+  writeFileSync(at('draft'), 'new')
+  writeFileSync(at('taken'), 'old')
+  symlinkSync(at('nowhere'), at('link'))
+  for (const name of ['taken', 'link'])
+    expect(() => giveName(at('draft'), at(name))).toThrow(`${at(name)} already exists`)
+  giveName(at('draft'), at('free'))
+  expect(readdirSync(folder.path).toSorted()).toEqual(['free', 'link', 'taken'])
+  const texts = ['free', 'taken'].map((name) => readFileSync(at(name), 'utf8'))
+  expect(texts).toEqual(['new', 'old'])
 })
