@@ -63,13 +63,15 @@ export async function bootMetered(prices: Prices) {
       passepartout: await as('passepartout', 'test'),
       relay: await as('relay'),
     }
+    const create = (name: New): Promise<Answer> => CREATING[name](clients)
     return {
       ...{ id, newKey, clients, ...clients },
       usage: () => metering.usageOf(id),
       read: async (times = 1) => {
         for (let n = 0; n < times; n++) await clients.clockwork.get(JOBS)
       },
-      make: async (name = 'an event') => (await (CREATING[name] as Creating).send(clients)).status,
+      create,
+      make: async (name: New = 'event') => (await create(name)).status,
       change: (change: Parameters<typeof tenants.change>[2]) => tenants.change(ACTOR, id, change),
       suspend: (reason: 'billing' | 'renewal' = 'billing') => tenants.suspend(ACTOR, id, reason),
       resume: () => tenants.resume(ACTOR, id),
@@ -100,23 +102,6 @@ export async function bootMetered(prices: Prices) {
   return { ...app, metering, newTenant, neighbour, stop, [Symbol.asyncDispose]: stop }
 }
 
-interface Creating {
-  status: number
-  shape: 'plain' | 'coded'
-  send: (clients: Clients) => Promise<Answer>
-}
-
-const plain = (status: number, send: Creating['send']): Creating => ({
-  status,
-  shape: 'plain',
-  send,
-})
-const coded = (status: number, send: Creating['send']): Creating => ({
-  status,
-  shape: 'coded',
-  send,
-})
-
 export const EVENT = { event_type: 'order.paid', payload: {} }
 const target = { url: 'http://127.0.0.1:9/hook', method: 'POST' }
 const CRON = { name: 'tick', schedule: '0 0 1 1 *', ...target }
@@ -126,19 +111,23 @@ export const newPerson = () => ({
   schema_id: 'user',
   traits: { email: `ada${people++}@example.com` },
 })
-const flow = (kind: string) => plain(200, ({ gate }) => gate.get(`/v1/gate/auth/${kind}`))
-const tokenBy = (gate: Client) =>
-  gate.post('/v1/gate/tokens', { api_key: gate.key, subject: 'someone' })
+const flow =
+  (kind: string) =>
+  ({ gate }: Clients) =>
+    gate.get(`/v1/gate/auth/${kind}`)
 
-export const CREATING: Record<string, Creating> = {
-  'an event': coded(202, ({ relay }) => relay.post(MESSAGES, EVENT)),
-  'a messenger sign-in': coded(200, (by) =>
-    by.passepartout.post('/v1/passepartout/login/start', {}),
-  ),
-  'an identity': plain(201, ({ gate }) => gate.post(IDENTITIES, newPerson())),
-  'an access token': coded(200, ({ gate }) => tokenBy(gate)),
-  ...{ 'a login flow': flow('login'), 'a registration flow': flow('registration') },
-  ...{ 'a recovery flow': flow('recovery'), 'a verification flow': flow('verification') },
-  'a cron job': plain(201, ({ clockwork }) => clockwork.post(JOBS, CRON)),
-  'a delayed job': plain(201, (by) => by.clockwork.post('/v1/clockwork/delayed', DELAYED)),
-}
+/** Calls that make something new. */
+const CREATING = {
+  event: ({ relay }: Clients) => relay.post(MESSAGES, EVENT),
+  login: (by: Clients) => by.passepartout.post('/v1/passepartout/login/start', {}),
+  token: ({ gate }: Clients) =>
+    gate.post('/v1/gate/tokens', { api_key: gate.key, subject: 'someone' }),
+  identity: ({ gate }: Clients) => gate.post(IDENTITIES, newPerson()),
+  ...{ loginFlow: flow('login'), registrationFlow: flow('registration') },
+  ...{ recoveryFlow: flow('recovery'), verificationFlow: flow('verification') },
+  job: ({ clockwork }: Clients) => clockwork.post(JOBS, CRON),
+  delayedJob: ({ clockwork }: Clients) => clockwork.post('/v1/clockwork/delayed', DELAYED),
+} satisfies Record<string, (clients: Clients) => Promise<Answer>>
+
+type New = keyof typeof CREATING
+export const NEW = Object.keys(CREATING) as New[]
