@@ -16,7 +16,6 @@ import {
 } from './outbound/fixture.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\n'
-const HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'
 const LIMIT = 1000
 const clock = createTestClock('2026-03-01T12:00:00.000Z')
 const bounded = createBoundedFetch({ clock, timeoutMs: 5000, maxBodyBytes: LIMIT })
@@ -36,15 +35,13 @@ const form = new URLSearchParams({ name: 'é b' })
 const FORM = 'content-type: application/x-www-form-urlencoded;charset=utf-8'
 const json = { 'Content-Type': 'application/json' }
 test.each<[Init, body: string, fields: string[]]>([
-  [{}, '', []],
-  [{ method: 'POST' }, '', ['content-length: 0']],
+  [{ headers: { 'Accept-Encoding': 'gzip, br' } }, '', []],
   [{ method: 'post', body: form }, 'name=%C3%A9+b', ['content-length: 13', FORM]],
   [
     { method: 'PUT', headers: { ...json, Authorization: 'Bearer x' }, body: '"é"' },
     Buffer.from('"é"').toString('latin1'),
     ['authorization: bearer x', 'content-length: 4', 'content-type: application/json'],
   ],
-  [{ headers: { 'Accept-Encoding': 'gzip, br' } }, '', []],
 ])('%#: a request is sent with %j', async (init, body, fields) => {
   const target = await startTarget(answer('ok'))
   await bounded(`${target.url}/a%20b?q=1#part`, init)
@@ -66,24 +63,17 @@ test('An answer has its status, headers and body', async () => {
   expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
 })
 
-test.each(['204 No\r\nContent-Length: 2\r\n\r\nok', '200 OK\r\nContent-Length: 0\r\n\r\n'])(
-  'An empty answer has no body: %j',
-  async (text) => {
-    const { url } = await startTarget(writes(`HTTP/1.1 ${text}`))
-    const response = await bounded(url)
-    expect([response.body, await response.text()]).toEqual([null, ''])
-  },
-)
+test('An empty answer has no body', async () => {
+  const { url } = await startTarget(writes(`${OK}Content-Length: 0\r\n\r\n`))
+  const response = await bounded(url)
+  expect([response.body, await response.text()]).toEqual([null, ''])
+})
 
 const results: [title: string, Behavior, number | CallFailure['reason']][] = [
   ['a body up to the limit', answer('x'.repeat(LIMIT)), LIMIT],
-  ['a longer body', answer('x'.repeat(LIMIT + 1)), 'too_large'],
   ['an endless body', pours(`${OK}\r\n`, 'x'.repeat(100)).behave, 'too_large'],
-  ['some interim answers', writes(`${HINTS.repeat(3)}${OK}Content-Length: 2\r\n\r\nok`), 2],
-  ['endless interim answers', pours('', HINTS.repeat(100)).behave, 'protocol'],
   ['a redirect', writes('HTTP/1.1 308 F\r\nLocation: /\r\n\r\nx'), 'redirect'],
   ['a switch', writes('HTTP/1.1 101 S\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'), 'protocol'],
-  ['an end before the head', ends(''), 'reset'],
   ['an end in the body', ends(`${OK}Content-Length: 5\r\n\r\nok`), 'reset'],
 ]
 test.each(results)('A call ends with its connection: %s', async (_, behave, expected) => {
@@ -114,17 +104,6 @@ test.each(stalling)('Deadline and abort end a wait for the %s', async (_, behave
   await clock.advance(5000)
   expect(await late).toMatchObject({ reason: 'timeout' })
   await target.closed()
-})
-
-test('A signal that is aborted before the call sends nothing, and one after it changes nothing', async () => {
-  const target = await startTarget(answer('whole'))
-  const signal = AbortSignal.abort(new Error('a reason of its own'))
-  expect(await failureOf(bounded(target.url, { signal }))).toMatchObject({ reason: 'aborted' })
-  expect(target.requests).toEqual([])
-  const caller = new AbortController()
-  const response = await bounded(target.url, { signal: caller.signal })
-  caller.abort()
-  expect(await response.text()).toBe('whole')
 })
 
 test('Only http and https URLs are called', async () => {

@@ -42,8 +42,6 @@ const headless: [title: string, behave: Behavior, reason: FailureReason][] = [
   ['no answer', () => {}, 'timeout'],
   ['half a head', writes(`${OK}X-Half:`), 'timeout'],
   ['interim answers without end', drips('', HINTS), 'timeout'],
-  ['an interim answer, then the end', ends(HINTS), 'reset'],
-  ['half a head, then the end', ends(OK), 'reset'],
   ['a reset in the head', resets(OK), 'reset'],
   ['another protocol', writes('SSH-2.0-OpenSSH_9.9\r\n'), 'protocol'],
   ['two lengths', writes(`${OK}${TWO_LENGTHS}ok!`), 'protocol'],
@@ -65,9 +63,7 @@ const GARBLED = 'the body is not valid HTTP'
 const TRAILERS = pours(`${OK}${CHUNKS}5\r\nbegun\r\n0\r\n`, LONG_LINE)
 const halves: [string, Behavior, FailureReason, number, text: string | RegExp, issue: string][] = [
   ['half a body', writes(BEGUN), 'timeout', 200, 'begun', LATE],
-  ['a 200 that drips', drips(`${OK}\r\n`, 'x'), 'timeout', 200, /^x+$/, LATE],
   ['a 503 that drips', drips(`${DOWN}${CHUNKS}`, '1\r\nx\r\n'), 'timeout', 503, /^x+$/, LATE],
-  ['a close after the head', ends(`${OK}${LENGTH}`), 'reset', 200, /^$/, BROKEN],
   ['a close between chunks', ends(`${DOWN}${CHUNKS}5\r\nbegun\r\n`), 'reset', 503, 'begun', BROKEN],
   ['a reset in the body', resets(BEGUN), 'reset', 200, 'begun', BROKEN],
   ['a bad chunk', writes(`${OK}${CHUNKS}ZZ\r\n`), 'protocol', 200, /^$/, GARBLED],
@@ -88,18 +84,14 @@ test.each(halves)(
 
 const interim = (lines: string) => `${lines}\r\n\r\n${DOWN}Content-Length: 2\r\n\r\nno`
 test.each([
-  ['an announced body', `${OK}Content-Length: 2\r\n\r\nok`, 200, 'ok'],
   ['more than announced', `${OK}Content-Length: 2\r\n\r\nokgarbage`, 200, 'ok'],
   ['chunks', `${OK}${CHUNKS}2\r\nok\r\n3\r\nay!\r\n0\r\n\r\n`, 200, 'okay!'],
   ['the end of the connection', `${OK}\r\nok`, 200, 'ok'],
   ['a body after 204', `${NONE}\r\nsurplus`, 204, ''],
   ['chunks after 204', `${NONE}${CHUNKS}0\r\n\r\n`, 204, ''],
-  ['a body after 304', 'HTTP/1.1 304 Same\r\nContent-Length: 3\r\n\r\nabc', 304, ''],
   ['a head of 40 KB', `${OK}${LONG_LINE.repeat(5)}Content-Length: 2\r\n\r\nok`, 200, 'ok'],
-  ['a 100', interim('HTTP/1.1 100 Continue'), 503, 'no'],
   ['a 103 and a 199', `${HINTS}${interim('HTTP/1.1 199 B')}`, 503, 'no'],
   ['an interim length', interim('HTTP/1.1 103 Hints\r\nContent-Length: 3'), 503, 'no'],
-  ['interim chunks', interim('HTTP/1.1 103 Hints\r\nTransfer-Encoding: chunked'), 503, 'no'],
   ['an upgrade', interim('HTTP/1.1 100 Go\r\nConnection: upgrade\r\nUpgrade: x'), 503, 'no'],
 ])('A whole answer is a reply: %s', async (_, bytes, status, text) => {
   const inOne = await startTarget(ends(bytes))
@@ -114,12 +106,12 @@ test.each([
       expect(reply(result)).toMatchObject({ status, text, truncated: false, bodyIssue: null })
 })
 
-test.each([301, 303, 308])('A redirect is a reply and not followed: %d', async (status) => {
+test('A redirect is a reply and not followed', async () => {
   const elsewhere = await startTarget(answer('never'))
-  const head = `HTTP/1.1 ${status} Moved\r\nLocation: ${elsewhere.url}\r\n${LENGTH}moved`
+  const head = `HTTP/1.1 308 Moved\r\nLocation: ${elsewhere.url}\r\n${LENGTH}moved`
   const target = await startTarget(ends(head))
   const [, result] = await sendBoth(target.url)
-  expect(reply(result)).toMatchObject({ status, text: 'moved', truncated: true })
+  expect(reply(result)).toMatchObject({ status: 308, text: 'moved', truncated: true })
   expect(reply(result).headers).toContainEqual(['Location', elsewhere.url])
   expect([target.requests.length, elsewhere.requests.length]).toEqual([2, 0])
 })
@@ -137,8 +129,8 @@ test('Headers keep their order and repetitions', async () => {
 test('Too many interim answers are not read until the deadline', async () => {
   const { behave, sent } = pours('', HINTS.repeat(1000))
   const target = await startTarget(behave)
-  const result = failure(await loopback().send(get(target.url, { headIsEnough: true })))
-  expect(result.reason).toBe('protocol')
+  const result = await loopback().send(get(target.url, { headIsEnough: true }))
+  expect(failure(result).reason).toBe('protocol')
   await target.closed()
   expect(sent()).toBeLessThan(50_000_000)
 })
@@ -146,7 +138,6 @@ test('Too many interim answers are not read until the deadline', async () => {
 test.each([
   [5, 'exact', 'exact', false],
   [5, 'longer', 'longe', true],
-  [0, '', '', false],
   [0, 'a', '', true],
 ])('A body is cut at %d bytes: %p', async (maxResponseBytes, text, kept, truncated) => {
   const target = await startTarget(answer(text))
