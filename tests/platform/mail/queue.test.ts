@@ -12,8 +12,6 @@ import {
   newMailAndSilence,
   openMail,
   SECOND,
-  startHesitantServer,
-  startOddServer,
 } from './support.ts'
 
 const EXPIRED = 'expired before it was sent'
@@ -70,26 +68,34 @@ test('A mail is tried again when it is due, until it expires', async () => {
 })
 
 describe('A mail whose person is erased', () => {
-  test.each(['550 no Ada here', '450 Ada is busy', '250 taken'])(
-    'before the answer %s has no name',
-    async (answer) => {
-      await using server = await startHesitantServer(answer)
-      await using fixture = await newMail({ smtpUrl: server.url })
-      const { db, mail, read } = fixture
-      const tenantId = fixture.tenant('acme')
-      const id = await fixture.post('ada@example.com', { tenantId, about: 'ada' })
-      await server.asked
-      expect(read(id)?.state).toBe('leased')
-      expect(await db.commit(() => mail.eraseAbout(tenantId, 'ada', 10))).toBe(1)
-      server.goOn()
-      await mail.idle()
-      await fixture.clock.advance(HOUR)
-      const blank = { about: null, body: null, recipient: null, subject: null, lastError: null }
-      expect(read(id)).toMatchObject({ ...blank, state: 'failed', tries: 1 })
-      expect(server.connections()).toBe(1)
-      expect(fixture.log.join()).not.toMatch(/\bada\b/i)
-    },
-  )
+  test.each([
+    [550, 'no Ada here'],
+    [450, 'Ada is busy'],
+    [250, 'taken'],
+  ])('before the answer %d %s has no name', async (responseCode, answer) => {
+    const [asked, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await using server = await startMailServer({
+      onRcptTo: async (_address, _session, done) => {
+        asked.resolve()
+        await told.promise
+        done(responseCode === 250 ? null : Object.assign(new Error(answer), { responseCode }))
+      },
+    })
+    await using fixture = await newMail({ smtpUrl: server.url })
+    const { db, mail, read } = fixture
+    const tenantId = fixture.tenant('acme')
+    const id = await fixture.post('ada@example.com', { tenantId, about: 'ada' })
+    await asked.promise
+    expect(read(id)?.state).toBe('leased')
+    expect(await db.commit(() => mail.eraseAbout(tenantId, 'ada', 10))).toBe(1)
+    told.resolve()
+    await mail.idle()
+    await fixture.clock.advance(HOUR)
+    const blank = { about: null, body: null, recipient: null, subject: null, lastError: null }
+    expect(read(id)).toMatchObject({ ...blank, state: 'failed', tries: 1 })
+    expect(server.connections.count).toBe(1)
+    expect(fixture.log.join()).not.toMatch(/\bada\b/i)
+  })
 
   test('while it is sent stays deleted, if it counts no more', async () => {
     await using fixture = await newMailAndSilence()
@@ -109,29 +115,22 @@ describe('A mail whose person is erased', () => {
 
 test('Mails go out eight at a time, a tenant having half of what others leave', async () => {
   await using fixture = await newMailAndServer()
-  const { db, mail, clock } = fixture
-  const postEach = (
-    tenants: (string | null)[],
-    count: number,
-    on: Pick<typeof fixture, 'mail' | 'letterTo'> = fixture,
-  ) =>
-    tenants.flatMap((tenantId) =>
-      Array.from({ length: count }, (_, n) =>
-        on.mail.post(on.letterTo(`u${n}@example.com`, { tenantId }), clock.now()),
-      ),
-    )
+  const { db, mail, clock, letterTo } = fixture
   const tenants = [null, ...['a', 'b', 'c'].map(fixture.tenant)]
-  await db.commit(() => postEach(tenants, 5))
+  await db.commit(() => {
+    for (const tenantId of tenants)
+      for (let n = 0; n < 5; n++)
+        mail.post(letterTo(`u${n}@example.com`, { tenantId }), clock.now())
+  })
   await db.commit(() => undefined)
   const leased = `SELECT count(*) FROM mails WHERE state = 'leased' GROUP BY coalesce(tenant_id, '')`
   expect(db.client.query(leased).values()).toEqual([[4], [2], [1], [1]])
   await mail.idle()
   expect(fixture.server.received).toHaveLength(20)
-
   // Those that the server never answers do not delay those of another tenant.
   await using silent = await newMailAndSilence()
   const [quiet, ...loud] = ['quiet', 'loud', 'louder'].map(silent.tenant)
-  await silent.db.commit(() => postEach(loud, 10, silent))
+  for (let n = 0; n < 20; n++) await silent.post(`u${n}@example.com`, { tenantId: loud[n % 2] })
   await silent.advanceWaiting(0)
   const id = await silent.post('ada@example.com', { tenantId: quiet })
   await silent.advanceWaiting(0)
@@ -162,21 +161,21 @@ test('A mail that a process is sending is sent by another once it is dead, which
   expect(server.received.map(({ parsed }) => parsed.messageId)).toEqual([`<${id}@example.org>`])
 })
 
-test('A mail of a dead process is kept without a mail server, as are mails that were to be sent', async () => {
+test('Mails of a dead process, and those that were to be sent, are kept without a mail server', async () => {
   await using dead = await newMailAndSilence()
   const arrived = dead.server.arrived()
   const leased = await dead.post()
   await arrived
   await using next = await openMail({ dataDir: dead.dataDir, pid: 2 })
   expect(next.read(leased)).toMatchObject({ state: 'kept', tries: 1 })
-  await using refusing = await startOddServer((socket) => socket.destroy())
-  await using stopped = await newMail({ smtpUrl: refusing.url })
-  const ids = [await stopped.send('ada@example.com')]
+  await using stopped = await newMailAndServer()
+  stopped.server.refuses('connect', 421, 'closing')
+  const waiting = await stopped.send('ada@example.com')
   await stopped.mail.stop(0)
-  ids.push(await stopped.post('grace@example.com'))
+  const ready = await stopped.post('grace@example.com')
   await using later = await openMail({ dataDir: stopped.dataDir, pid: 2 })
-  for (const id of ids) expect(later.read(id)).toMatchObject({ state: 'kept' })
-  expect(later.read(`${ids[0]}`)?.body?.text).toContain(CODE)
+  expect([waiting, ready].map((id) => later.read(id)?.state)).toEqual(['kept', 'kept'])
+  expect(later.read(waiting)?.body?.text).toContain(CODE)
 })
 
 test('After a restart with a mail server, kept mails go out unless they have expired', async () => {

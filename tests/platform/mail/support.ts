@@ -1,6 +1,5 @@
 import { afterAll } from 'bun:test'
 import net, { type AddressInfo } from 'node:net'
-import { createInterface } from 'node:readline'
 import { databaseExists, openDatabase } from '../../../src/db/open.ts'
 import { createInstances } from '../../../src/platform/instances.ts'
 import { createLog } from '../../../src/platform/log.ts'
@@ -110,21 +109,24 @@ export async function openMail(options: MailOptions) {
   await instances.start()
   await mail.start()
   await mail.idle()
-  const parts = { mail, db, clock, retention, metrics, log: lines }
+  const parts = { mail, db, dataDir, clock, retention, metrics, log: lines }
   const verbs = { post, send, read, tenant, letterTo, advanceWaiting, stop }
   return { ...parts, ...verbs, [Symbol.asyncDispose]: stop }
 }
 
 type Options = Omit<MailOptions, 'dataDir'>
 
+/** Runs one end after the other, of something that needs both. */
+const both = (first: () => Promise<void>, second: () => void | PromiseLike<void>) => async () => {
+  await first()
+  await second()
+}
+
 export async function newMail(options: Options = {}) {
   const folder = temporaryFolder()
   const fixture = await openMail({ ...options, dataDir: folder.path })
-  async function stop() {
-    await fixture.stop()
-    folder[Symbol.dispose]()
-  }
-  return { ...fixture, dataDir: folder.path, stop, [Symbol.asyncDispose]: stop }
+  const stop = both(fixture.stop, () => folder[Symbol.dispose]())
+  return { ...fixture, stop, [Symbol.asyncDispose]: stop }
 }
 
 /** Mail with a server, which takes every mail unless told otherwise. */
@@ -135,10 +137,7 @@ export const newMailAndSilence = async () => withServer(await startOddServer(() 
 
 async function withServer<T extends { url: string } & AsyncDisposable>(server: T, options = {}) {
   const fixture = await newMail({ smtpUrl: server.url, ...options })
-  async function stop() {
-    await fixture.stop()
-    await server[Symbol.asyncDispose]()
-  }
+  const stop = both(fixture.stop, () => server[Symbol.asyncDispose]())
   return { ...fixture, server, stop, [Symbol.asyncDispose]: stop }
 }
 
@@ -148,16 +147,15 @@ export async function opened<T extends { stop: () => Promise<void> }>(mail: Prom
   return fixture
 }
 
-export async function startOddServer(behave: (socket: net.Socket, connection: number) => void) {
+/** A server whose connections do what the test says. */
+export async function startOddServer(behave: (socket: net.Socket) => void) {
   const sockets = new Set<net.Socket>()
   const arrivals: (() => void)[] = []
-  let connection = 0
   const server = net.createServer((socket) => {
     sockets.add(socket)
     socket.on('error', () => {})
-    socket.on('close', () => sockets.delete(socket))
     socket.resume()
-    behave(socket, ++connection)
+    behave(socket)
     for (const tell of arrivals.splice(0)) tell()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -174,24 +172,4 @@ export async function startOddServer(behave: (socket: net.Socket, connection: nu
       await new Promise<void>((resolve) => server.close(() => resolve()))
     },
   }
-}
-
-/** A server that speaks SMTP, and answers for the recipient only when told to go on. */
-export async function startHesitantServer(answer: string) {
-  const asked = Promise.withResolvers<void>()
-  const told = Promise.withResolvers<void>()
-  let connections = 0
-  const server = await startOddServer((socket, connection) => {
-    connections = connection
-    socket.write('220 ready\r\n')
-    createInterface(socket).on('line', async (line) => {
-      if (line.startsWith('RCPT')) {
-        asked.resolve()
-        await told.promise
-        socket.write(`${answer}\r\n`)
-      } else if (line === 'DATA') socket.write('354 go on\r\n')
-      else if (line === '.' || /^(EHLO|MAIL|QUIT|RSET)/.test(line)) socket.write('250 ok\r\n')
-    })
-  })
-  return { ...server, asked: asked.promise, goOn: told.resolve, connections: () => connections }
 }
