@@ -102,6 +102,12 @@ const OUTSIDE = /Date\.now\(\)|new Date\(\)|Math\.random\(|(?<![.\w])fetch\(|pro
 test.each([
   ['the world outside', /^src\/(platform|db|cli|config|main\.ts)/, OUTSIDE],
   ['the system tenant', /^src\/(platform|engines\/gate\/operators)\//, /SYSTEM_TENANT_ID/],
+  // Engines and deliveries write in the lane of a tenant, unless only the work finds it out.
+  [
+    'shared commits',
+    /^(?!src\/(engines|delivery))|\/(oauth-states|receivers)\.ts$/,
+    /db\.commit\(/,
+  ],
 ])('Few places reach %s', (_, allowed, pattern) => {
   const found = sources.filter(({ file, text }) => !allowed.test(file) && pattern.test(text))
   expect(found.map(({ file }) => file)).toEqual([])

@@ -157,15 +157,47 @@ test('Work that returns a promise does not compile', () => {
   expect(refused).toBeFunction()
 })
 
-test('Engines and deliveries write in the lane of their tenant', async () => {
-  // Work of the program, or for a tenant that only the work itself finds out.
-  const withoutTenant = [
-    'engines/gate/sign-in/social/oauth-states.ts',
-    'engines/passepartout/telegram/receivers.ts',
-  ]
-  const src = new URL('../../src/', import.meta.url).pathname
-  const files = [...new Bun.Glob('{engines,delivery}/**/*.ts').scanSync(src)]
-  const texts = await Promise.all(files.map((file) => Bun.file(src + file).text()))
-  const shared = files.filter((_, n) => texts[n]?.includes('db.commit('))
-  expect(shared.toSorted()).toEqual(withoutTenant)
+test('An observer is told of transactions with the number of works, and of works that a full disk keeps out', async () => {
+  using notes = openNotes()
+  const { db, write } = notes
+  const told: string[] = []
+  db.observe({
+    committed(works, ms) {
+      expect(ms).toBeGreaterThan(0)
+      told.push(`committed ${works}`)
+    },
+    failed: (works) => void told.push(`failed ${works}`),
+  })
+  await Promise.all(['a', 'b', 'c'].map((text) => db.commit(write(text))))
+  await db.commit(write('a')).catch(() => {})
+  expect(told).toEqual(['committed 3', 'committed 1'])
+  notes.fill()
+  const large = ['x', 'y'].map((text) => write(text.repeat(100_000)))
+  expect(await notes.settled(large)).toEqual(['rejected', 'rejected'])
+  expect(told.filter((line) => line.startsWith('failed'))).toEqual(['failed 1', 'failed 1'])
+})
+
+test('Work that waits for the commit is done in order once it is on disk, and not if it is lost', async () => {
+  using notes = openNotes()
+  using other = new Database(notes.db.file)
+  const { db, write } = notes
+  const told: string[] = []
+  const count = () => other.query('SELECT count(*) FROM notes').values().flat()[0]
+  const telling = (text: string) => () => {
+    db.afterCommit(() => told.push(`${text}, of ${count()} on disk`))
+    write(text)()
+  }
+  await notes.settled(['a', 'b', 'a', 'c'].map(telling))
+  const expected = ['a, of 3 on disk', 'b, of 3 on disk', 'c, of 3 on disk']
+  expect(told).toEqual(expected)
+  const reference = 'REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED'
+  db.client.run('CREATE TABLE parents (id INTEGER PRIMARY KEY)')
+  db.client.run(`CREATE TABLE orphans (parent ${reference})`)
+  const lost = db.commit(() => {
+    db.afterCommit(() => told.push('lost'))
+    db.client.run('INSERT INTO orphans VALUES (1)')
+  })
+  await expect(lost).rejects.toThrow()
+  await db.commit(write('kept'))
+  expect(told).toEqual(expected)
 })

