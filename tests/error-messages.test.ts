@@ -28,25 +28,12 @@ const FIELD_IN_TEXT =
 const filesWith = (pattern: RegExp) =>
   sources.filter(({ text }) => text.match(pattern)).map(({ file }) => file)
 
-test.each([
-  ["message.startsWith('url')", PARSED, true],
-  ["error.message.replace(/^body: /, '')", PARSED, true],
-  ['/^return_urls/.exec(error.message)', PARSED, true],
-  ['LINE.exec(problem)', PARSED, true],
-  ['brief(error.message)', PARSED, false],
-  ["kind.startsWith('message')", PARSED, false],
-  ["invalid('url: must be one')", FIELD_IN_TEXT, true],
-  ["invalid(\n  'traits.email: is taken',", FIELD_IN_TEXT, true],
-  ["invalid('must be one', { field: 'url' })", FIELD_IN_TEXT, false],
-])('The pattern %#: %j', (text, pattern, isMatch) => {
-  expect(text.match(pattern) !== null).toBe(isMatch)
-})
-
 test('No code parses a message: field, rule and code are for that', () => {
-  expect(files.length).toBeGreaterThan(50)
+  expect('LINE.exec(problem)').toMatch(PARSED)
   expect(filesWith(PARSED).toSorted()).toEqual(Object.keys(OF_OTHERS).toSorted())
 })
 
 test('No message begins with its field: the options name it', () => {
+  expect("invalid('url: must be one')").toMatch(FIELD_IN_TEXT)
   expect(filesWith(FIELD_IN_TEXT)).toEqual([])
 })

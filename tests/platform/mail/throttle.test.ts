@@ -76,20 +76,15 @@ test('An address is stored as a hash of its own for each tenant and installation
   await using other = await newMail()
   const { address } = newAddress()
   async function hashOf(tenantId: string | null, { db, send } = fixture) {
-    const id = await send(address, { tenantId })
-    const [hash] = db.client
-      .query('SELECT recipient_hash FROM mails WHERE id = ?')
-      .values(id)
-      .flat()
-    return hash as string
+    const row = db.client.query('SELECT recipient_hash FROM mails WHERE id = ?')
+    return row.values(await send(address, { tenantId })).flat()[0] as string
   }
   const acme = newTenant()
-  const hashes = [await hashOf(null, other)]
-  for (const tenantId of [null, fixture.tenant('null'), acme, newTenant()])
-    hashes.push(await hashOf(tenantId))
+  const hashes = [await hashOf(acme), await hashOf(null, other)]
+  for (const tenantId of [null, fixture.tenant('null')]) hashes.push(await hashOf(tenantId))
   for (const hash of hashes) expect(hash).toMatch(/^[0-9a-f]{64}$/)
-  expect(new Set(hashes).size).toBe(5)
-  expect([await hashOf(acme)]).toEqual(hashes.slice(3, 4))
+  expect(new Set(hashes).size).toBe(4)
+  expect(await hashOf(acme)).toBe(`${hashes[0]}`)
 })
 
 test('Of mails posted at once, each counts for the next', async () => {

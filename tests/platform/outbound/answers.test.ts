@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import type { FailureReason } from '../../../src/platform/outbound/index.ts'
+import { freePort } from '../../support/port.ts'
 import { createAuthority, createIdentity } from './certificates.ts'
 import {
   answer,
   type Behavior,
-  closedPort,
   drips,
   ends,
   failure,
@@ -191,7 +191,7 @@ test('Where the head is enough, a body that ends badly over TLS is a reply too',
 })
 
 test('A port on which nothing listens refuses the connection', async () => {
-  const port = closedPort()
+  const port = freePort()
   for (const scheme of ['http', 'https'])
     expect(failure(await loopback().send(get(`${scheme}://127.0.0.1:${port}/`)))).toMatchObject({
       reason: 'connect',

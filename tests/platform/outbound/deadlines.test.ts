@@ -1,10 +1,10 @@
 import { expect, spyOn, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import type { OutboundRequest } from '../../../src/platform/outbound/index.ts'
+import { until } from '../../support/binary.ts'
 import {
   answer,
   ends,
-  eventually,
   failure,
   get,
   handClock,
@@ -24,7 +24,7 @@ async function stalled(rest: Partial<OutboundRequest>) {
   const target = await startTarget(writes(BEGUN))
   const sent = loopback({ clock, timeoutMs: 30_000 }).send(post(target.url, 'event', rest))
   // With `headIsEnough`, a second timer is set when the head has been read.
-  await eventually(() => (rest.headIsEnough ? timers() === 2 : target.requests.length === 1))
+  await until(() => (rest.headIsEnough ? timers() === 2 : target.requests.length === 1))
   return { sent, turn, timers, target }
 }
 
@@ -61,7 +61,7 @@ test('A head that has arrived by the deadline is a reply', async () => {
     socket = opened
   })
   const sent = loopback({ clock }).send(post(target.url, 'event', { headIsEnough: true }))
-  await eventually(() => socket !== undefined)
+  await until(() => socket !== undefined)
   socket?.write(BEGUN)
   turn(3000)
   expect(reply(await sent)).toMatchObject({ status: 200, text: 'begun', truncated: true })
@@ -75,7 +75,7 @@ test('A call that is aborted has no reply, unless its head has arrived and is en
   for (const sent of both(AbortSignal.abort())) expect(failure(await sent).reason).toBe('aborted')
   expect(target.requests).toEqual([])
   const sent = both(controller.signal)
-  await eventually(() => target.requests.length === 2)
+  await until(() => target.requests.length === 2)
   const half = { signal: controller.signal, headIsEnough: true, bodyTimeoutMs: 5000 }
   const late = await stalled(half)
   controller.abort()
@@ -96,7 +96,7 @@ test('No timer, socket or listener outlives a call, however it ends', async () =
   const targets = await Promise.all(behaviors.map(startTarget))
   const outbound = loopback({ clock, timeoutMs: 100 })
   const sent = targets.map(({ url }) => outbound.send(get(url, { signal })))
-  await eventually(() => timers() === 1)
+  await until(() => timers() === 1)
   turn(100)
   await Promise.all(sent)
   expect(timers()).toBe(0)

@@ -5,6 +5,7 @@ import net, { type AddressInfo } from 'node:net'
 import { type Clock, systemClock } from '../../../src/platform/clock.ts'
 import { createOutbound, type OutboundOptions } from '../../../src/platform/outbound/client.ts'
 import type { OutboundRequest, OutboundResult } from '../../../src/platform/outbound/index.ts'
+import { until } from '../../support/binary.ts'
 import type { Identity } from './certificates.ts'
 
 /** A client that may call loopback, to which every name resolves. */
@@ -66,7 +67,7 @@ export async function startTarget(behave: Behavior) {
     for (const socket of open) socket.destroy()
   })
   const { port } = server.address() as AddressInfo
-  const closed = () => eventually(() => open.size === 0)
+  const closed = () => until(() => open.size === 0)
   return { port, url: `http://127.0.0.1:${port}`, requests, closed }
 }
 
@@ -137,20 +138,8 @@ export async function startTlsTarget(
   return { ...(server.address() as AddressInfo), seen }
 }
 
-export function closedPort(): number {
-  const gone = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  gone.stop(true)
-  return gone.port
-}
-
 const listen = (server: net.Server) =>
   new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-
-/** Waits up to two seconds for a condition. */
-export async function eventually(condition: () => boolean) {
-  for (let tries = 0; tries < 400 && !condition(); tries++) await Bun.sleep(5)
-  if (!condition()) throw new Error('it never came true')
-}
 
 export function handClock() {
   let time = 0
