@@ -42,18 +42,6 @@ test('A wait of a part of a millisecond is rounded up; tokens of an hour flow in
   expect([take('b'), size()]).toEqual([0, 1])
 })
 
-test.each([1, 1009])('A wait is as long as it says, for %d a minute', async (perMinute) => {
-  const { clock, take, takes } = setUp({ perMinute })
-  await clock.advance(0.7)
-  expect(takes(perMinute)).toEqual(Array(perMinute).fill(0))
-  for (let round = 0; round < 20; round++) {
-    const wait = take('a')
-    expect(wait).toBeGreaterThan(0)
-    await clock.advance(wait)
-    expect(take('a')).toBe(0)
-  }
-})
-
 test('A peek takes no token', async () => {
   const { clock, takes, peek, size } = setUp({ perMinute: 2 })
   expect([peek('a'), peek('a'), peek('a'), size()]).toEqual([0, 0, 0, 0])

@@ -36,10 +36,7 @@ export const hurried: Clock = {
   },
 }
 
-/**
- * A data directory with a database and the key that it was sealed with. The database is open until
- * it is closed; one with prepared statements would stay so for as long as the process lives.
- */
+/** A data directory with a database and the key that it was sealed with. */
 export function createHome() {
   const folder = temporaryFolder()
   const dataDir = join(folder.path, 'data')
@@ -72,19 +69,12 @@ export function createHome() {
     return restore(dataDir, source, more)
   }
 
-  return {
-    path: folder.path,
-    dataDir,
-    db,
-    key,
-    addTenant,
-    backUp,
-    restore: restoreFrom,
-    [Symbol.dispose]: () => {
-      db.close()
-      folder[Symbol.dispose]()
-    },
+  const dispose = () => {
+    db.close()
+    folder[Symbol.dispose]()
   }
+  const verbs = { addTenant, backUp, restore: restoreFrom }
+  return { path: folder.path, dataDir, db, key, ...verbs, [Symbol.dispose]: dispose }
 }
 
 type RestoreOptions = Partial<Parameters<typeof restoreArchive>[0]>
@@ -136,17 +126,13 @@ export async function packed(pieces: readonly Piece[]): Promise<Uint8Array> {
 
 export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
-/**
- * Every file below a folder with its hash, to compare before and after. Reading a database leaves an
- * empty log beside it, which does not count.
- */
+/** Every file below a folder with its hash, except logs of databases. */
 export const fingerprint = (folder: string): Record<string, string> =>
   Object.fromEntries(
     fs
       .readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && !entry.name.endsWith('-shm'))
+      .filter((entry) => entry.isFile() && !/-(shm|wal)$/.test(entry.name))
       .map(({ parentPath, name }) => join(parentPath, name))
-      .filter((file) => !file.endsWith('-wal') || fs.statSync(file).size > 0)
       .map((file) => [file, sha256(fs.readFileSync(file))]),
   )
 

@@ -158,7 +158,6 @@ const badManifest = 'manifest cannot be read'
 const laterStep = 'INSERT INTO _migrations VALUES (?1, ?1, 0, ?1)'
 test.each([
   ['the version', withManifest({ app_version: `0.1${ESCAPE}` }), badManifest],
-  ['the installation', withManifest({ installation: `i${ESCAPE}` }), badManifest],
   ['a step', withManifest({ schema: [{ id: ESCAPE, hash: HASH }] }), badManifest],
   ['a key', withManifest({ master_key: { id: ESCAPE, sha256: HASH } }), badManifest],
   ['a later step', withSql(laterStep, `9${ESCAPE}`), 'newer'],

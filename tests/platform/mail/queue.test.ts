@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { isoTime } from '../../../src/platform/clock.ts'
 import { nextTryAt } from '../../../src/platform/mail/retry.ts'
 import { createStore } from '../../../src/platform/mail/store/index.ts'
 import { startMailServer } from '../../support/mail-server.ts'
@@ -199,21 +198,6 @@ test('After a restart with a mail server, kept mails go out unless they have exp
   expect(fixture.read(late)).toMatchObject({ state: 'failed', body: null, lastError: EXPIRED })
   for (const id of [erased, withheld])
     expect(fixture.read(id)).toMatchObject({ state: 'failed', tries: 0 })
-})
-
-test('After a restart a mail is tried when it was due', async () => {
-  await using before = await newMailAndServer()
-  const { clock, server, dataDir } = before
-  server.refuses('connect', 421, 'closing')
-  const id = await before.send('ada@example.com', { expiresAt: clock.now() + DAY })
-  const dueAt = before.read(id)?.dueAt ?? 0
-  await before.mail.stop(0)
-  server.recovers()
-  const options = { dataDir, smtpUrl: server.url, pid: 2 }
-  await using fixture = await openMail({ ...options, start: isoTime(dueAt - SECOND) })
-  expect(fixture.read(id)?.state).toBe('waiting')
-  await fixture.clock.advance(SECOND)
-  expect(fixture.read(id)).toMatchObject({ state: 'sent', tries: 2 })
 })
 
 test.each([
