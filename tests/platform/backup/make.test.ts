@@ -1,13 +1,5 @@
 import { expect, test } from 'bun:test'
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { Writable } from 'node:stream'
 import { actorsIn } from '../../../src/platform/backup/contents.ts'
@@ -118,16 +110,6 @@ test('Work folders of dead processes are removed, those of running processes aft
   for (const path of living) utimesSync(path, twoDaysAgo, twoDaysAgo)
   await home.backUp('b.tar.gz', { process })
   expect(works()).toEqual([])
-})
-
-test('A disk without room for the shared-memory file of the log can be backed up', async () => {
-  using home = createHome()
-  home.addTenant('there')
-  home.db.close()
-  for (const end of ['-wal', '-shm']) rmSync(`${home.db.file}${end}`, { force: true })
-  mkdirSync(`${home.db.file}-shm`)
-  using copy = await databaseIn((await home.backUp('a.tar.gz')).file, home.path)
-  expect(copy.query('SELECT name FROM tenants').all()).toEqual([{ name: 'there' }])
 })
 
 test('The archive has no key on request, or where there is none; without the needed one there is no backup', async () => {

@@ -171,21 +171,6 @@ describe('A restore is refused only while a server may be running', () => {
   })
 })
 
-test('A rotation whose database is moved away removes no key from the file', async () => {
-  using installation = await createInstallation(3)
-  const { dataDir } = installation
-  let both: string[] = []
-  const onWaiting = () => {
-    if (both.length > 0) return
-    fs.renameSync(installation.db.file, join(dataDir, 'moved-away.db'))
-    both = installation.held()
-  }
-  const rotated = installation.rotate(installation.connect(), { onWaiting })
-  await expect(rotated).rejects.toThrow('was moved or deleted')
-  expect(installation.held()).toEqual(both)
-  expect(both).toHaveLength(2)
-})
-
 test('An archive without a key takes the present one, and names the missing one otherwise', async () => {
   using home = createHome()
   const { file } = await home.backUp('a.tar.gz', { withKey: false })

@@ -209,20 +209,6 @@ test('A count is stored once although the database is lost meanwhile, or a notic
   expect(await free.usage()).toMatchObject({ requests: 1, days: [{ requests: 1 }] })
 })
 
-test('Another process charges its own price, and what it has charged stays', async () => {
-  await using cheap = await bootMetered({ cents: 10, cap: 100 })
-  const { clients, id, read, usage } = await cheap.newTenant('metered')
-  await read(3)
-  expect(await usage()).toMatchObject({ cost_cents: 30, left_requests: 7 })
-  const dear = cheap.neighbour({ cents: 35, cap: 100 })
-  dear.answered(clients.relay)
-  await dear.metering.flush()
-  const spent = { billed_requests: 4, cost_cents: 65, left_requests: 1 }
-  expect(await dear.metering.usageOf(id)).toMatchObject(spent)
-  await read()
-  expect(await usage()).toMatchObject({ billed_requests: 5, cost_cents: 75 })
-})
-
 const REFUSE =
   "CREATE TRIGGER refuse BEFORE INSERT ON usage_days BEGIN SELECT RAISE(ABORT, 'no'); END"
 
