@@ -4,16 +4,9 @@ import { CallFailure } from '../../src/platform/transport/failure.ts'
 import { until } from '../support/binary.ts'
 import { createTestClock } from '../support/clock.ts'
 import { freePort } from '../support/port.ts'
+import { answer, type Behavior, ends, pours, writes } from './outbound/behaviors.ts'
 import { createAuthority, createIdentity } from './outbound/certificates.ts'
-import {
-  answer,
-  type Behavior,
-  ends,
-  pours,
-  startTarget,
-  startTlsTarget,
-  writes,
-} from './outbound/fixture.ts'
+import { startTarget, startTlsTarget } from './outbound/fixture.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\n'
 const LIMIT = 1000

@@ -8,18 +8,8 @@ import { migrate } from '../../../src/db/migrate.ts'
 import { databaseFile } from '../../../src/db/open.ts'
 import { checkArchive, makeBackup } from '../../../src/platform/backup/index.ts'
 import { temporaryFolder } from '../../support/folder.ts'
-import {
-  createHome,
-  fingerprint,
-  hurried,
-  type Piece,
-  PROCESS,
-  packed,
-  piece,
-  piecesOf,
-  restore,
-  sha256,
-} from './fixture.ts'
+import { type Piece, packed, piece, piecesOf, sha256 } from './archive.ts'
+import { createHome, fingerprint, hurried, PROCESS, restore } from './fixture.ts'
 
 const home = createHome()
 afterAll(() => home[Symbol.dispose]())

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import fs from 'node:fs'
 import { basename, join } from 'node:path'
 import { Writable } from 'node:stream'
 import { actorsIn } from '../../../src/platform/backup/contents.ts'
@@ -16,7 +16,8 @@ import {
 } from '../../../src/platform/sealing/key-file.ts'
 import { until } from '../../support/binary.ts'
 import { temporaryFolder } from '../../support/folder.ts'
-import { createHome, databaseIn, hurried, modeOf, PROCESS, piecesOf, sha256 } from './fixture.ts'
+import { databaseIn, piecesOf, sha256 } from './archive.ts'
+import { createHome, hurried, modeOf, PROCESS } from './fixture.ts'
 
 test('A backup is one archive of manifest, database and key that only its owner can read', async () => {
   using home = createHome()
@@ -38,14 +39,14 @@ test('A backup is one archive of manifest, database and key that only its owner 
     database: { bytes: database?.length, sha256: sha256(database ?? Buffer.alloc(0)) },
     master_key: { id: home.key.id, sha256: sha256(key ?? Buffer.alloc(0)) },
   })
-  expect(key).toEqual(readFileSync(masterKeyFile(home.dataDir)))
-  const bytes = readFileSync(made.file)
+  expect(key).toEqual(fs.readFileSync(masterKeyFile(home.dataDir)))
+  const bytes = fs.readFileSync(made.file)
   expect(made).toMatchObject({ bytes: bytes.length, sha256: sha256(bytes), hasKey: true })
   // It replaces no file and creates no directory.
   await expect(home.backUp('a.tar.gz')).rejects.toThrow('already exists')
   await expect(home.backUp('none/a.tar.gz')).rejects.toThrow(AppError)
-  expect(readFileSync(made.file)).toEqual(bytes)
-  expect(readdirSync(home.path).sort()).toEqual(['a.tar.gz', 'data'])
+  expect(fs.readFileSync(made.file)).toEqual(bytes)
+  expect(fs.readdirSync(home.path).sort()).toEqual(['a.tar.gz', 'data'])
 })
 
 test('The copy has every table, index and counter, and nothing that was deleted', async () => {
@@ -86,28 +87,28 @@ test('A backup can be written to a stream, and a broken stream leaves nothing be
   })
   const made = await home.backUp('-', { to: { stream, workIn: home.path } })
   expect(sha256(Buffer.concat(chunks))).toBe(made.sha256)
-  expect(readdirSync(home.path)).toEqual(['data'])
+  expect(fs.readdirSync(home.path)).toEqual(['data'])
   const broken = new Writable({ write: (_chunk, _, done) => done(new Error('no reader')) })
   const refused = home.backUp('-', { to: { stream: broken, workIn: home.path } })
   await expect(refused).rejects.toThrow('no reader')
-  await until(() => readdirSync(home.path).length === 1)
+  await until(() => fs.readdirSync(home.path).length === 1)
 })
 
 test('Work folders of dead processes are removed, those of running processes after two days', async () => {
   using home = createHome()
   const isRunning = (pid: number) => pid === 99
   const process = { ...PROCESS, isRunning }
-  const works = () => readdirSync(home.path).filter((name) => name.startsWith('.gatehouse'))
+  const works = () => fs.readdirSync(home.path).filter((name) => name.startsWith('.gatehouse'))
   const now = Date.now()
   const leftBy = (maker: Partial<Process>) =>
     openWorkFolder({ parent: home.path, process: { ...process, ...maker }, now }).path
   const living = [leftBy({ pid: 99 }), leftBy({ host: 'there' })]
   const dead = leftBy({ pid: 98 })
-  writeFileSync(join(dead, 'gatehouse.db'), 'half a copy')
+  fs.writeFileSync(join(dead, 'gatehouse.db'), 'half a copy')
   await home.backUp('a.tar.gz', { process })
   expect(works().toSorted()).toEqual(living.map((path) => basename(path)).toSorted())
   const twoDaysAgo = now / 1000 - 2 * 24 * 60 * 60
-  for (const path of living) utimesSync(path, twoDaysAgo, twoDaysAgo)
+  for (const path of living) fs.utimesSync(path, twoDaysAgo, twoDaysAgo)
   await home.backUp('b.tar.gz', { process })
   expect(works()).toEqual([])
 })
@@ -118,9 +119,9 @@ test('The archive has no key on request, or where there is none; without the nee
   using other = createHome()
   replaceKeyFile(other.dataDir, [newMasterKey()])
   await expect(other.backUp('a.tar.gz')).rejects.toThrow(MasterKeyError)
-  rmSync(masterKeyFile(other.dataDir))
+  fs.rmSync(masterKeyFile(other.dataDir))
   await expect(other.backUp('a.tar.gz')).rejects.toThrow('--without-key')
-  expect(readdirSync(other.path)).toEqual(['data'])
+  expect(fs.readdirSync(other.path)).toEqual(['data'])
   other.db.client.run('DELETE FROM master_keys')
   for (const { file, hasKey } of [without, await other.backUp('b.tar.gz')]) {
     expect(hasKey).toBe(false)
@@ -146,7 +147,7 @@ test('A key that is replaced during the backup still fits the database; during a
   expect(waits).toBe(1)
   const [manifest, , key] = await piecesOf(file)
   expect(JSON.parse(`${manifest?.body}`)).toMatchObject({ master_key: { id: next.id } })
-  expect(`${key?.body}`).toBe(readFileSync(masterKeyFile(home.dataDir), 'utf8'))
+  expect(`${key?.body}`).toBe(fs.readFileSync(masterKeyFile(home.dataDir), 'utf8'))
   replaceKeyFile(home.dataDir, [next, old])
   home.db.client.query('INSERT INTO master_keys VALUES (?, 1)').run(old.id)
   const [, , both] = await piecesOf((await home.backUp('b.tar.gz')).file)
@@ -156,13 +157,13 @@ test('A key that is replaced during the backup still fits the database; during a
 test('A draft takes a free name, and no taken one, not even of a broken link', () => {
   using folder = temporaryFolder()
   const at = (name: string) => join(folder.path, name)
-  writeFileSync(at('draft'), 'new')
-  writeFileSync(at('taken'), 'old')
-  symlinkSync(at('nowhere'), at('link'))
+  fs.writeFileSync(at('draft'), 'new')
+  fs.writeFileSync(at('taken'), 'old')
+  fs.symlinkSync(at('nowhere'), at('link'))
   for (const name of ['taken', 'link'])
     expect(() => giveName(at('draft'), at(name))).toThrow(`${at(name)} already exists`)
   giveName(at('draft'), at('free'))
-  expect(readdirSync(folder.path).toSorted()).toEqual(['free', 'link', 'taken'])
-  const texts = ['free', 'taken'].map((name) => readFileSync(at(name), 'utf8'))
+  expect(fs.readdirSync(folder.path).toSorted()).toEqual(['free', 'link', 'taken'])
+  const texts = ['free', 'taken'].map((name) => fs.readFileSync(at(name), 'utf8'))
   expect(texts).toEqual(['new', 'old'])
 })

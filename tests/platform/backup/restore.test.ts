@@ -15,6 +15,7 @@ import {
 import { openKeyRing } from '../../../src/platform/sealing/open-key-ring.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { ACTOR, createInstallation, rotationOn, UNWATCHED } from '../sealing/fixture.ts'
+import { piecesOf } from './archive.ts'
 import {
   createHome,
   fingerprint,
@@ -22,7 +23,6 @@ import {
   keyIn,
   modeOf,
   PROCESS,
-  piecesOf,
   restore,
   tenantsIn,
   twoStates,

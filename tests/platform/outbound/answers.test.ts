@@ -4,23 +4,17 @@ import { gzipSync } from 'node:zlib'
 import type { FailureReason, OutboundRequest } from '../../../src/platform/outbound/index.ts'
 import { until } from '../../support/binary.ts'
 import { freePort } from '../../support/port.ts'
+import { answer, type Behavior, drips, ends, pours, resets, writes } from './behaviors.ts'
 import { createAuthority, createIdentity } from './certificates.ts'
 import {
-  answer,
-  type Behavior,
-  drips,
-  ends,
   failure,
   get,
   handClock,
   loopback,
   post,
-  pours,
   reply,
-  resets,
   startTarget,
   startTlsTarget,
-  writes,
 } from './fixture.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\n'

@@ -6,7 +6,10 @@ import { type Clock, systemClock } from '../../../src/platform/clock.ts'
 import { createOutbound, type OutboundOptions } from '../../../src/platform/outbound/client.ts'
 import type { OutboundRequest, OutboundResult } from '../../../src/platform/outbound/index.ts'
 import { until } from '../../support/binary.ts'
+import type { Behavior } from './behaviors.ts'
 import type { Identity } from './certificates.ts'
+
+export { answer } from './behaviors.ts'
 
 /** A client that may call loopback, to which every name resolves. */
 export const loopback = (options: Partial<OutboundOptions> = {}) =>
@@ -42,9 +45,6 @@ export function failure(result: OutboundResult) {
   return result
 }
 
-/** What a target does after it has read a whole request. */
-export type Behavior = (socket: net.Socket, request: string) => unknown
-
 /** A target that shows the bytes of its requests and answers as the test says. */
 export async function startTarget(behave: Behavior) {
   const requests: string[] = []
@@ -75,48 +75,6 @@ function isWhole(received: string): boolean {
   const end = received.indexOf('\r\n\r\n')
   const length = /^content-length: (\d+)/im.exec(received)?.[1] ?? '0'
   return end >= 0 && received.length >= end + 4 + Number(length)
-}
-
-export const answer = (text: string, head = ''): Behavior => {
-  const length = Buffer.byteLength(text)
-  return writes(`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n${head}\r\n${text}`)
-}
-
-export const writes =
-  (text: string): Behavior =>
-  (socket) =>
-    socket.write(text)
-
-export const ends =
-  (text: string): Behavior =>
-  (socket) =>
-    socket.end(text)
-
-export const resets =
-  (text: string): Behavior =>
-  (socket) =>
-    text === '' ? socket.resetAndDestroy() : socket.write(text, () => socket.resetAndDestroy())
-
-export const drips =
-  (start: string, drop: string): Behavior =>
-  (socket) => {
-    socket.write(start)
-    const timer = setInterval(() => socket.write(drop), 5)
-    socket.on('close', () => clearInterval(timer))
-  }
-
-/** Sends `start`, then `block` again and again as fast as possible. */
-export function pours(start: string, block: string) {
-  let sent = 0
-  const behave: Behavior = (socket) => {
-    socket.write(start)
-    const pour = () => {
-      while (!socket.destroyed && socket.write(block)) sent += block.length
-    }
-    socket.on('drain', pour)
-    pour()
-  }
-  return { behave, sent: () => sent }
 }
 
 /** A TLS server on loopback that counts its requests. */

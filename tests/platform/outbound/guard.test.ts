@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { AppError } from '../../../src/platform/errors.ts'
 import { whatForbids } from '../../../src/platform/outbound/addresses.ts'
 import { parseAllowList } from '../../../src/platform/outbound/index.ts'
-import { answer, failure, get, loopback, reply, startTarget } from './fixture.ts'
+import { answer } from './behaviors.ts'
+import { failure, get, loopback, reply, startTarget } from './fixture.ts'
 
 const { checkUrl } = loopback({ allow: [] })
 

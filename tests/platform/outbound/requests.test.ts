@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { checkHeaders, isForwardableHeader } from '../../../src/platform/outbound/index.ts'
-import { answer, get, loopback, post, reply, startTarget } from './fixture.ts'
+import { answer } from './behaviors.ts'
+import { get, loopback, post, reply, startTarget } from './fixture.ts'
 
 test('Method, path, headers and body are sent as given, with what frames them', async () => {
   const target = await startTarget(answer('ok'))

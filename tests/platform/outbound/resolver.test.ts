@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import type { Resolve } from '../../../src/platform/outbound/index.ts'
 import { cachedResolve } from '../../../src/platform/outbound/resolver.ts'
-import { answer, failure, get, handClock, loopback, reply, startTarget } from './fixture.ts'
+import { answer } from './behaviors.ts'
+import { failure, get, handClock, loopback, reply, startTarget } from './fixture.ts'
 
 const v4 = (address: string) => ({ address, family: 4 as const })
 

@@ -5,17 +5,8 @@ import { createAudit } from '../../../src/platform/audit/index.ts'
 import { abandonImport } from '../../../src/platform/portable/abandon.ts'
 import { bootTestApp, type TestApp, useApp } from '../../support/app.ts'
 import { cli } from '../../support/cli.ts'
-import {
-  ACTOR,
-  contentOf,
-  dyingIn,
-  exportAcme,
-  exportOf,
-  fileOf,
-  importInto,
-  rowsIn,
-  withPeople,
-} from './fixture.ts'
+import { ACTOR, dyingIn, exportAcme, exportOf, importInto, rowsIn } from './fixture.ts'
+import { contentOf, fileOf, withPeople } from './lines.ts'
 
 const acme = await exportAcme()
 /** One slice: the first commit stores everything, keys too. */

@@ -9,20 +9,8 @@ import { openScratch } from '../../../src/platform/portable/scratch.ts'
 import { thisProcess } from '../../../src/platform/process.ts'
 import { bootTestApp, type TestApp, useApp } from '../../support/app.ts'
 import { temporaryFolder } from '../../support/folder.ts'
-import {
-  contentOf,
-  dyingIn,
-  exportAcme,
-  exportOf,
-  fileOf,
-  idNumber,
-  importInto,
-  type Line,
-  OTHER,
-  ofKind,
-  rowsIn,
-  withPeople,
-} from './fixture.ts'
+import { dyingIn, exportAcme, exportOf, importInto, rowsIn } from './fixture.ts'
+import { contentOf, fileOf, idNumber, type Line, OTHER, ofKind, withPeople } from './lines.ts'
 
 const acme = await exportAcme()
 const { lines } = acme

@@ -4,16 +4,8 @@ import { CODES, withToken } from '../../engines/gate/sign-in/flows/acts.ts'
 import { bootFlows, flowsOf, PASSWORD, totpAt } from '../../engines/gate/sign-in/flows/fixture.ts'
 import { bootTestApp } from '../../support/app.ts'
 import { startBotApi } from '../../support/bot-api/index.ts'
-import {
-  ACTOR,
-  contentOf,
-  exportOf,
-  fileOf,
-  importInto,
-  type Line,
-  ofKind,
-  rowsIn,
-} from './fixture.ts'
+import { ACTOR, exportOf, importInto, rowsIn } from './fixture.ts'
+import { contentOf, fileOf, type Line, ofKind } from './lines.ts'
 
 const ADA = 'ada@example.com'
 const BOB = 'bob@example.com'
