@@ -113,14 +113,6 @@ test('Mails go out eight at a time, a tenant having half of what others leave', 
   expect(db.client.query(leased).values()).toEqual([[4], [2], [1], [1]])
   await mail.idle()
   expect(fixture.server.received).toHaveLength(20)
-  // Those that the server never answers do not delay those of another tenant.
-  await using silent = await newMailAndSilence()
-  const [quiet, ...loud] = ['quiet', 'loud', 'louder'].map(silent.tenant)
-  for (let n = 0; n < 20; n++) await silent.post(`u${n}@example.com`, { tenantId: loud[n % 2] })
-  await silent.advanceWaiting(0)
-  const id = await silent.post('ada@example.com', { tenantId: quiet })
-  await silent.advanceWaiting(0)
-  expect(silent.read(id)?.state).toBe('leased')
 })
 
 test('A mail that a process is sending is sent by another once it is dead, which can change nothing any more', async () => {

@@ -53,16 +53,6 @@ test.each([
   expect(await make(name)).toBe(status)
 })
 
-test('New work is refused until the next month of UTC', async () => {
-  await using own = await bootMetered({ free: 1 })
-  const { make } = await own.newTenant('free')
-  expect([await make(), await make()]).toEqual([202, 429])
-  await own.clock.advanceTo(NEXT_MONTH - 1)
-  expect(await make()).toBe(429)
-  await own.clock.advanceTo(NEXT_MONTH)
-  expect(await make()).toBe(202)
-})
-
 test('New work of each kind is refused, whichever engine the allowance was used for', async () => {
   const tenant = await newTenant('metered')
   await tenant.change({ spendCapCents: 40 })

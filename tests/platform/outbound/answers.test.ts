@@ -1,21 +1,10 @@
 import { expect, spyOn, test } from 'bun:test'
-import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import type { FailureReason, OutboundRequest } from '../../../src/platform/outbound/index.ts'
 import { until } from '../../support/binary.ts'
 import { freePort } from '../../support/port.ts'
 import { answer, type Behavior, drips, ends, pours, resets, writes } from './behaviors.ts'
-import { createAuthority, createIdentity } from './certificates.ts'
-import {
-  failure,
-  get,
-  handClock,
-  loopback,
-  post,
-  reply,
-  startTarget,
-  startTlsTarget,
-} from './fixture.ts'
+import { failure, get, handClock, loopback, post, reply, startTarget } from './fixture.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\n'
 const DOWN = 'HTTP/1.1 503 Down\r\n'
@@ -147,7 +136,6 @@ test.each([
 })
 
 test.each([
-  ['', `${OK}\r\n`, 'x'.repeat(65_536)],
   ['chunks', `${OK}${CHUNKS}`, `10000\r\n${'x'.repeat(65_536)}\r\n`],
   ['chunks of one byte', `${OK}${CHUNKS}`, '1\r\nx\r\n'.repeat(10_000)],
 ])('An endless body is read to the limit and no further: %s', async (_, start, block) => {
@@ -173,18 +161,6 @@ test('A compressed body is kept as it is', async () => {
   expect(result.truncated).toBe(false)
   expect(Buffer.compare(result.body, bomb)).toBe(0)
   expect(target.requests[0]?.toLowerCase()).not.toContain('accept-encoding')
-})
-
-test('Where the head is enough, a body that ends badly over TLS is a reply too', async () => {
-  const authority = await createAuthority()
-  const identity = await createIdentity({ authority, ip: '127.0.0.1' })
-  const { port } = await startTlsTarget(identity, (response) => {
-    response.writeHead(200, { 'Content-Length': 100 })
-    response.write('begun', () => response.socket?.destroy())
-  })
-  const request = get(`https://127.0.0.1:${port}/`, { headIsEnough: true })
-  const result = reply(await loopback({ ca: authority.cert }).send(request))
-  expect(result).toMatchObject({ status: 200, text: 'begun', bodyIssue: BROKEN })
 })
 
 test('A port on which nothing listens refuses the connection', async () => {
@@ -231,19 +207,6 @@ test.each<[Partial<OutboundRequest>, number, string]>([
   } else expect(failure(result).message).toStartWith(message)
   expect(timers()).toBe(0)
   await target.closed()
-})
-
-test('A head that has arrived by the deadline is a reply', async () => {
-  const { clock, turn } = handClock()
-  let socket: Socket | undefined
-  const target = await startTarget((opened) => {
-    socket = opened
-  })
-  const sent = loopback({ clock }).send(post(target.url, 'event', { headIsEnough: true }))
-  await until(() => socket !== undefined)
-  socket?.write(BEGUN)
-  turn(3000)
-  expect(reply(await sent)).toMatchObject({ status: 200, text: 'begun', truncated: true })
 })
 
 test('A call that is aborted has no reply, unless its head has arrived and is enough', async () => {
