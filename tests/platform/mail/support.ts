@@ -19,23 +19,18 @@ export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
-/** The code that most letters of these tests carry. */
 export const CODE = '481516'
 
 interface MailOptions {
   dataDir: string
-  /** Without one, mails are kept. */
   smtpUrl?: string
   from?: string
   ca?: string[]
-  /** What the clock of this process shows when it starts. */
   start?: string
   pid?: number
-  /** Whether it finds the other processes of the machine alive. */
   othersRun?: boolean
 }
 
-/** Mail on a data directory, real but for its clock. */
 export async function openMail(options: MailOptions) {
   const { dataDir, smtpUrl, ca, pid = 1, othersRun = false } = options
   const clock = createTestClock(options.start ?? '2026-03-01T12:00:00.000Z')
@@ -56,7 +51,6 @@ export async function openMail(options: MailOptions) {
   retention.add(...mail.retention)
   clock.settled = mail.idle
 
-  /** A letter as gate writes them, unless told otherwise. */
   const letterTo = (recipient: string, fields: Partial<NewMail> = {}): NewMail => ({
     ...{ tenantId: null, about: null, kind: 'verification', recipient },
     subject: 'Confirm your address',
@@ -79,8 +73,7 @@ export async function openMail(options: MailOptions) {
   const read = (id: string) => mail.outbox.read('all', id)
 
   function tenant(id: string) {
-    const insert = "INSERT INTO tenants VALUES (?1, ?1, 'free', 'active', NULL, 0, 0)"
-    db.client.query(insert).run(id)
+    db.client.run("INSERT INTO tenants VALUES (?1, ?1, 'free', 'active', NULL, 0, 0)", [id])
     return id
   }
 

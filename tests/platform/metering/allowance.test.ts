@@ -60,9 +60,6 @@ test('A month uses the free requests first, bills nothing past the cap and takes
   const begun = after(NOTHING, 12, terms)
   expect(begun).toMatchObject({ requests: 12, billed: 2, costCents: 0, costRest: 2 })
   expect(after(begun, 100, terms)).toMatchObject({ requests: 112, billed: 5, costCents: 1 })
-  let counted = NOTHING
-  for (let n = 0; n < 20; n++) counted = after(counted, 1, terms)
-  expect(counted).toEqual(after(NOTHING, 20, terms))
   const taken = after(after(NOTHING, 11, terms), -1, terms)
   expect(taken).toMatchObject({ requests: 10, billed: 0, costCents: 0, costRest: 0 })
   expect(after(taken, -1, terms)).toMatchObject({ requests: 9, billed: 0 })
