@@ -92,18 +92,14 @@ test('A bucket is forgotten within a second after it is full again, and not befo
 })
 
 test('Beyond the most buckets the fullest is forgotten, and no newcomer is refused', () => {
-  const { take, takes, size } = setUp({ perMinute: 5, most: 10 })
-  takes(5, 'victim')
-  for (let key = 0; key < 100; key++) expect(takes(4, `${key}`)).toEqual([0, 0, 0, 0])
-  expect([take('victim'), size()]).toEqual([12 * SECOND, 10])
-  const few = setUp({ perMinute: 3, most: 3 })
-  few.takes(3, 'empty')
-  few.takes(2, 'one left')
-  few.takes(1, 'two left')
-  few.take('new')
-  expect(few.take('empty')).toBe(20 * SECOND)
-  expect(few.takes(2, 'one left')).toEqual([0, 20 * SECOND])
-  expect(few.takes(4, 'two left')).toEqual([0, 0, 0, 20 * SECOND])
+  const { take, takes, size } = setUp({ perMinute: 3, most: 3 })
+  takes(3, 'empty')
+  takes(2, 'one left')
+  takes(1, 'two left')
+  for (let key = 0; key < 10; key++) expect(take(`new ${key}`)).toBe(0)
+  expect([size(), take('empty')]).toEqual([3, 20 * SECOND])
+  expect(takes(2, 'one left')).toEqual([0, 20 * SECOND])
+  expect(takes(4, 'two left')).toEqual([0, 0, 0, 20 * SECOND])
 })
 
 /** Each key, and the addresses that are counted as it. */

@@ -205,15 +205,12 @@ async function expectRefused(home: TestApp, before: Line[], after: Line[]) {
   using folder = temporaryFolder()
   const file = join(folder.path, 'acme.ndjson')
   writeFileSync(file, fileOf(before))
-  const swapping = () => {
-    const scratch = openScratch({ dataDir: folder.path, migrations, now: 0 })
-    const close = () => {
-      scratch.close()
-      writeFileSync(file, fileOf(after))
-    }
-    return { ...scratch, close }
+  const scratch = openScratch({ dataDir: folder.path, migrations, now: 0 })
+  const close = () => {
+    scratch.close()
+    writeFileSync(file, fileOf(after))
   }
-  const imported = importInto(home, '', { file, openScratch: swapping })
+  const imported = importInto(home, '', { file, openScratch: () => ({ ...scratch, close }) })
   await expect(imported).rejects.toThrow('the file changed during the import')
 }
 

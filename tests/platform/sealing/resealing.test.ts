@@ -137,18 +137,17 @@ describe('A rotation', () => {
     const { db, post } = installation
     const [from = ''] = installation.held()
     const changed = post.sealed('m2').replace(/(?<=^.{20})./, (it) => (it === 'A' ? 'B' : 'A'))
-    const spoiled = [post.sealed('m1'), changed, 'not sealed']
-    const names = ['m0', 'm2', 'm3']
+    const spoiled = { m0: post.sealed('m1'), m2: changed, m3: 'not sealed' }
     await db.commit(() => {
-      for (const [n, id] of names.entries()) post.put(id, spoiled[n] ?? '')
+      for (const [id, text] of Object.entries(spoiled)) post.put(id, text)
     })
     const { to, ...outcome } = await installation.rotate()
     expect(outcome).toEqual({ from, resealed: { mails: 1 }, unopenable: { mails: 3 } })
-    expect(names.map(post.sealed)).toEqual(spoiled)
+    expect(Object.keys(spoiled).map(post.sealed)).toEqual(Object.values(spoiled))
     expect(installation.keys()).toEqual([[to, from], [from, to].toSorted()])
     expect((await installation.start()).text('m1')).toBe('text 1')
     await db.commit(() => {
-      for (const id of names) post.change(id, `text ${id.slice(1)}`)
+      for (const id of Object.keys(spoiled)) post.change(id, `text ${id.slice(1)}`)
     })
     expect(await installation.rotate()).toEqual({ from, to, resealed: {}, unopenable: {} })
     expect(installation.keys()).toEqual([[to], [to]])
