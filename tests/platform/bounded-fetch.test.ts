@@ -63,7 +63,6 @@ const results: [title: string, Behavior, number | CallFailure['reason']][] = [
   ['a body up to the limit', answer('x'.repeat(LIMIT)), LIMIT],
   ['an endless body', pours(`${OK}\r\n`, 'x'.repeat(100)).behave, 'too_large'],
   ['a redirect', writes('HTTP/1.1 308 F\r\nLocation: /\r\n\r\nx'), 'redirect'],
-  ['a switch', writes('HTTP/1.1 101 S\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'), 'protocol'],
   ['an end in the body', ends(`${OK}Content-Length: 5\r\n\r\nok`), 'reset'],
 ]
 test.each(results)('A call ends with its connection: %s', async (_, behave, expected) => {

@@ -9,7 +9,6 @@ const MINUTE = 60 * SECOND
 function setUp(options: ({ perMinute: number } | { perHour: number }) & { most?: number }) {
   const clock = createTestClock('2026-01-01T00:00:00Z')
   const buckets = createBuckets({ clock, ...options })
-  /** Takes several tokens; returns the wait for each. */
   const takes = (count: number, key = 'a') => Array.from({ length: count }, () => buckets.take(key))
   return { clock, ...buckets, takes }
 }

@@ -39,16 +39,11 @@ describe.each(['send', 'withhold'] as const)('An address (%s) gets', (how) => {
   test('five mails an hour, of any kind and about any person, erased or not', async () => {
     const tenantId = newTenant()
     const { ask, ...ada } = newAddress(tenantId)
-    const erase = (about: string) => db.commit(() => mail.eraseAbout(tenantId, about, 10))
     for (const [n, kind] of ['verification', 'recovery', 'sign-in', 'recovery', 'x'].entries()) {
       expect(ask()).toEqual(ALLOWED)
       const about = n === 0 ? null : `person ${n}`
-      const id = await ada[n === 2 ? 'send' : how]({ kind, about, subject: 'To Ada' })
-      if (about !== null) {
-        expect([await erase(about), await erase(about)]).toEqual([1, 0])
-        const blank = { about: null, recipient: null, subject: null, lastError: null }
-        expect(fixture.read(id)).toMatchObject({ ...blank, state: 'failed' })
-      }
+      await ada[n === 2 ? 'send' : how]({ kind, about })
+      if (about !== null) await db.commit(() => mail.eraseAbout(tenantId, about, 10))
       expect(ask().allowed).toBe(false)
       await clock.advance(MINUTE)
     }

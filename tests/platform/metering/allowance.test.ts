@@ -59,7 +59,13 @@ test('A month uses the free requests first, bills nothing past the cap and takes
   expect(after(NOTHING, 10, terms)).toMatchObject({ requests: 10, billed: 0, costCents: 0 })
   const begun = after(NOTHING, 12, terms)
   expect(begun).toMatchObject({ requests: 12, billed: 2, costCents: 0, costRest: 2 })
-  expect(after(begun, 100, terms)).toMatchObject({ requests: 112, billed: 5, costCents: 1 })
+  const spent = after(begun, 100, terms)
+  expect(spent).toMatchObject({ requests: 112, billed: 5, costCents: 1 })
+  // What was not billed stays so with a higher cap, or another plan.
+  const higher = { ...terms, spendCapCents: 100 }
+  expect(after(spent, 5, higher)).toMatchObject({ requests: 117, billed: 10, costCents: 2 })
+  const free = after(NOTHING, 50, { plan: 'free', spendCapCents: null })
+  expect(after(free, 5, terms)).toMatchObject({ requests: 55, billed: 5, costCents: 1 })
   const taken = after(after(NOTHING, 11, terms), -1, terms)
   expect(taken).toMatchObject({ requests: 10, billed: 0, costCents: 0, costRest: 0 })
   expect(after(taken, -1, terms)).toMatchObject({ requests: 9, billed: 0 })

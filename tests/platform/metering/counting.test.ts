@@ -97,19 +97,6 @@ test('A request with a key counts for the month of UTC in which it ends, and has
   ])
 })
 
-test('A request with a key counts for nothing on a free plan or past the cap, and stays so', async () => {
-  await using own = await bootMetered({ free: 1, cents: 10, cap: 20 })
-  const [free, capped] = [await own.newTenant('free'), await own.newTenant('metered')]
-  await free.read(5)
-  await free.change({ plan: 'metered' })
-  expect(await free.usage()).toMatchObject({ requests: 5, billed_requests: 0 })
-  await free.read()
-  expect(await free.usage()).toMatchObject({ requests: 6, billed_requests: 1, cost_cents: 10 })
-  await capped.read(5)
-  await capped.change({ spendCapCents: 1000 })
-  expect(await capped.usage()).toMatchObject({ requests: 5, billed_requests: 2, cost_cents: 20 })
-})
-
 test('A request with a key is answered although the usage cannot be read', async () => {
   const { relay } = await newTenant('free')
   db.client.run('ALTER TABLE usage_months RENAME TO broken')
