@@ -6,14 +6,12 @@ const APPLE = 'AppleWebKit/605.1.15 (KHTML, like Gecko)'
 const CHROME = `${WEBKIT} Chrome/126.0.0.0`
 const WINDOWS = `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${CHROME} Safari/537.36`
 const INTEL = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)'
-const MAC = `${INTEL} ${CHROME} Safari/537.36`
 const ANDROID = `Mozilla/5.0 (Linux; Android 10; K) ${WEBKIT}`
 const IPHONE = `Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) ${APPLE}`
 const GECKO = 'rv:127.0) Gecko/20100101 Firefox/127.0'
 
 test.each<[string | null, string, string]>([
   ['Chrome', 'Windows', WINDOWS],
-  ['Chrome', 'macOS', MAC],
   ['Chrome', 'Android', `${ANDROID} Chrome/126.0.0.0 Mobile Safari/537.36`],
   ['Chrome', 'iPhone', `${IPHONE} CriOS/126.0.6478.54 Mobile/15E148 Safari/604.1`],
   ['Safari', 'iPhone', `${IPHONE} Version/17.5 Mobile/15E148 Safari/604.1`],
@@ -21,7 +19,6 @@ test.each<[string | null, string, string]>([
   ['Firefox', 'Linux', `Mozilla/5.0 (X11; Ubuntu; Linux x86_64; ${GECKO}`],
   ['Firefox', 'Android', 'Mozilla/5.0 (Android 14; Mobile; rv:127.0) Gecko/127.0 Firefox/127.0'],
   ['Edge', 'Windows', `${WINDOWS} Edg/126.0.0.0`],
-  ['Edge', 'iPhone', `${IPHONE} Version/17.0 EdgiOS/126.0.2592.56 Mobile/15E148 Safari/605.1.15`],
   ['Opera', 'Windows', `${WINDOWS} OPR/111.0.0.0`],
   ['Samsung Internet', 'Android', `${ANDROID} SamsungBrowser/25.0 Chrome/121.0.0.0 Mobile`],
   [null, 'Android', 'Dalvik/2.1.0 (Linux; U; Android 14; Pixel 8 Build/AP1A.240505.005)'],

@@ -2,9 +2,10 @@ import { expect, spyOn, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import type { FailureReason, OutboundRequest } from '../../../src/platform/outbound/index.ts'
 import { until } from '../../support/binary.ts'
+import { createTestClock } from '../../support/clock.ts'
 import { freePort } from '../../support/port.ts'
 import { answer, type Behavior, drips, ends, pours, resets, writes } from './behaviors.ts'
-import { failure, get, handClock, loopback, post, reply, startTarget } from './fixture.ts'
+import { failure, get, loopback, post, reply, startTarget } from './fixture.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\n'
 const DOWN = 'HTTP/1.1 503 Down\r\n'
@@ -175,12 +176,12 @@ test('A port on which nothing listens refuses the connection', async () => {
 
 /** A call whose target has sent half of its body. */
 async function stalled(rest: Partial<OutboundRequest>) {
-  const { clock, turn, timers } = handClock()
+  const clock = createTestClock('2026-03-01T12:00:00Z')
   const target = await startTarget(writes(BEGUN))
   const sent = loopback({ clock, timeoutMs: 30_000 }).send(post(target.url, 'event', rest))
   // With `headIsEnough`, a second timer is set when the head has been read.
-  await until(() => (rest.headIsEnough ? timers() === 2 : target.requests.length === 1))
-  return { sent, turn, timers, target }
+  await until(() => (rest.headIsEnough ? clock.timers() === 2 : target.requests.length === 1))
+  return { sent, clock, target }
 }
 
 const BODY_LATE = 'the body was not complete within'
@@ -196,16 +197,16 @@ test.each<[Partial<OutboundRequest>, number, string]>([
     ...([15_000, `${BODY_LATE} 15 s`] as const),
   ],
 ])('A call with %j waits %d ms for a body that never ends: %s', async (rest, ms, message) => {
-  const { sent, turn, timers, target } = await stalled(rest)
-  turn(ms - 1)
-  expect(timers()).toBe(rest.headIsEnough ? 2 : 1)
-  turn(1)
+  const { sent, clock, target } = await stalled(rest)
+  await clock.advance(ms - 1)
+  expect(clock.timers()).toBe(rest.headIsEnough ? 2 : 1)
+  await clock.advance(1)
   const result = await sent
   if (rest.headIsEnough) {
     expect(reply(result)).toMatchObject({ status: 200, text: 'begun', truncated: true })
     expect(reply(result).bodyIssue).toBe(message)
   } else expect(failure(result).message).toStartWith(message)
-  expect(timers()).toBe(0)
+  expect(clock.timers()).toBe(0)
   await target.closed()
 })
 
@@ -226,22 +227,22 @@ test('A call that is aborted has no reply, unless its head has arrived and is en
     expect(failure(result)).toMatchObject({ reason: 'aborted', message })
   const bodyIssue = 'the request was cancelled before the body was complete'
   expect(reply(await late.sent)).toMatchObject({ text: 'begun', truncated: true, bodyIssue })
-  expect(late.timers()).toBe(0)
+  expect(late.clock.timers()).toBe(0)
   for (const { closed } of [target, late.target]) await closed()
 })
 
 test('No timer, socket or listener outlives a call, however it ends', async () => {
-  const { clock, timers, turn } = handClock()
+  const clock = createTestClock('2026-03-01T12:00:00Z')
   const { signal } = new AbortController()
   const listeners = [spyOn(signal, 'addEventListener'), spyOn(signal, 'removeEventListener')]
   const behaviors = [answer('ok'), writes(BEGUN), ends(BEGUN), resets(''), writes('x\r\n')]
   const targets = await Promise.all(behaviors.map(startTarget))
   const outbound = loopback({ clock, timeoutMs: 100 })
   const sent = targets.map(({ url }) => outbound.send(get(url, { signal })))
-  await until(() => timers() === 1)
-  turn(100)
+  await until(() => clock.timers() === 1)
+  await clock.advance(100)
   await Promise.all(sent)
-  expect(timers()).toBe(0)
+  expect(clock.timers()).toBe(0)
   for (const { mock } of listeners) expect(mock.calls).toHaveLength(targets.length)
   for (const { closed } of targets) await closed()
 })

@@ -2,7 +2,7 @@ import { onTestFinished } from 'bun:test'
 import type { ServerResponse } from 'node:http'
 import https from 'node:https'
 import net, { type AddressInfo } from 'node:net'
-import { type Clock, systemClock } from '../../../src/platform/clock.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
 import { createOutbound, type OutboundOptions } from '../../../src/platform/outbound/client.ts'
 import type { OutboundRequest, OutboundResult } from '../../../src/platform/outbound/index.ts'
 import { until } from '../../support/binary.ts'
@@ -98,22 +98,3 @@ export async function startTlsTarget(
 
 const listen = (server: net.Server) =>
   new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-
-export function handClock() {
-  let time = 0
-  const timers = new Map<symbol, { at: number; fn: () => void }>()
-  const clock: Clock = {
-    now: () => time,
-    monotonic: () => time,
-    after: (ms, fn) => {
-      const id = Symbol()
-      timers.set(id, { at: time + ms, fn })
-      return () => void timers.delete(id)
-    },
-  }
-  function turn(ms: number) {
-    time += ms
-    for (const [id, { at, fn }] of timers) if (at <= time && timers.delete(id)) fn()
-  }
-  return { clock, turn, timers: () => timers.size }
-}

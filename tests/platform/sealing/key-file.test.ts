@@ -18,6 +18,7 @@ import { createTestClock } from '../../support/clock.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { addMigratedDatabase } from '../../support/template.ts'
 
+const KEY_FILE = join(import.meta.dir, '../../../src/platform/sealing/key-file.ts')
 const isRoot = process.getuid?.() === 0
 const FORMAT = /^gatehouse-master-key-1:[A-Za-z0-9+/]{43}=\n$/
 const modeOf = (path: string) => fs.statSync(path).mode & 0o777
@@ -137,7 +138,7 @@ test('The key file is refused if it is no file or cannot be created, with the er
 test.skipIf(!isRoot)('The key file is refused if other accounts own or can read it', async () => {
   using folder = createFolder()
   const { file } = folder
-  const asOther = async () => (await lineUp(folder.path, '65534')).go()
+  const asOther = () => loadBeside(folder.path, { account: '65534' })
   fs.chmodSync(folder.path, 0o755)
   expect(await asOther()).toContain(`${file} cannot be created (EACCES`)
   loadMasterKey(folder.path)
@@ -171,28 +172,21 @@ test('Replacing the key file keeps order, owner and a link, and leaves nothing b
   expect(await replace(folder.path)).toStartWith(`${folder.file} cannot be replaced (`)
 })
 
-/** A process that is about to load the key, as another account if given. */
-async function lineUp(dataDir: string, ...account: string[]) {
-  const script = join(import.meta.dir, 'key-file.script.ts')
-  const command = [process.execPath, script, dataDir, ...account]
-  const child = Bun.spawn(command, { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' })
-  const reader = child.stdout.getReader()
-  const next = async () => new TextDecoder().decode((await reader.read()).value).trim()
-  expect(await next()).toBe('ready')
-  const go = async () => {
-    child.stdin.write('go\n')
-    child.stdin.flush()
-    const said = await next()
-    await child.exited
-    return said
-  }
-  return { go }
+/** The id of the key that another process loads at a time, or its error; as another account if given. */
+async function loadBeside(dataDir: string, { at = 0, account = '' } = {}) {
+  const script = `const { loadMasterKey } = await import('${KEY_FILE}')
+    if ('${account}') process.setuid(Number('${account}'))
+    await Bun.sleep(Math.max(${at} - Date.now(), 0))
+    try { console.log(loadMasterKey('${dataDir}').id) } catch (error) { console.log(error.message) }`
+  const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe', stderr: 'inherit' })
+  return (await new Response(child.stdout).text()).trim()
 }
 
 test('Processes that start at once on a new directory get the same key', async () => {
   using folder = createFolder()
-  const racers = await Promise.all([lineUp(folder.path), lineUp(folder.path)])
-  const ids = await Promise.all(racers.map(({ go }) => go()))
+  const at = Date.now() + 300
+  const load = () => loadBeside(folder.path, { at })
+  const ids = await Promise.all([load(), load(), load()])
   expect(new Set(ids)).toEqual(new Set([loadMasterKey(folder.path).id]))
   expect(fs.readdirSync(folder.path)).toEqual(['master.key'])
 })
