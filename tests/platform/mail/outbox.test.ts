@@ -1,7 +1,17 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CODE, DAY, HOUR, MINUTE, newMail, newMailAndServer, opened, openMail } from './support.ts'
+import {
+  CODE,
+  DAY,
+  HOUR,
+  MINUTE,
+  newMail,
+  newMailAndServer,
+  opened,
+  openMail,
+  SECOND,
+} from './support.ts'
 
 const ADA = 'ada@example.com'
 const REASON = 'nobody here has this address'
@@ -13,8 +23,8 @@ let tenants = 0
 const newTenant = () => shared.tenant(`tenant-${tenants++}`)
 
 type Fields = Parameters<typeof letterTo>[1]
-const withhold = (fields?: Fields, { db, mail, clock, letterTo } = shared) =>
-  db.commit(() => mail.withhold(letterTo(ADA, fields), REASON, clock.now()))
+const withhold = (fields?: Fields, { db, mail, clock, letterTo } = shared, to = ADA) =>
+  db.commit(() => mail.withhold(letterTo(to, fields), REASON, clock.now()))
 
 test('Without a mail server, a mail is kept and can be read, until it has expired', async () => {
   const tenantId = newTenant()
@@ -197,4 +207,81 @@ test('A subject is one line in one direction', async () => {
   const ids = [await send(ADA, { subject }), await withhold({ subject })]
   const line = 'Sign in at Acme Bcc: eve@example.com and  gro.live  \ufffd'
   expect(ids.map((id) => read(id)?.subject)).toEqual([line, line])
+})
+
+const ALLOWED = { allowed: true } as const
+const refused = (retryAfterMs: number) => ({ allowed: false, retryAfterMs }) as const
+
+let count = 0
+/** An address, and what it may get now. */
+function newAddress(tenantId: string | null = null) {
+  const address = `ada-${count++}@example.com`
+  const ask = () => mail.allowance(tenantId, address, clock.now())
+  const send = (fields = {}) => shared.send(address, { tenantId, ...fields })
+  const withheld = (fields = {}) => withhold({ tenantId, ...fields }, shared, address)
+  return { address, ask, send, withhold: withheld }
+}
+
+describe.each(['send', 'withhold'] as const)('An address (%s) gets', (how) => {
+  test('one mail in 30 seconds, from each tenant', async () => {
+    const [acme, globex] = [newTenant(), newTenant()]
+    const { address, ask, ...ada } = newAddress(acme)
+    expect(ask()).toEqual(ALLOWED)
+    await ada[how]()
+    expect(ask()).toEqual(refused(30 * SECOND))
+    const allowed = (tenantId: string | null, to = address) =>
+      mail.allowance(tenantId, to, clock.now()).allowed
+    expect([allowed(acme), allowed(globex), allowed(null)]).toEqual([false, true, true])
+    expect(allowed(acme, 'bob@example.com')).toBe(true)
+    await clock.advance(30 * SECOND - 1)
+    expect(ask()).toEqual(refused(1))
+    await clock.advance(1)
+    expect(ask()).toEqual(ALLOWED)
+  })
+
+  test('five mails an hour, of any kind and about any person, erased or not', async () => {
+    const tenantId = newTenant()
+    const { ask, ...ada } = newAddress(tenantId)
+    for (const [n, kind] of ['verification', 'recovery', 'sign-in', 'recovery', 'x'].entries()) {
+      expect(ask()).toEqual(ALLOWED)
+      const about = n === 0 ? null : `person ${n}`
+      await ada[n === 2 ? 'send' : how]({ kind, about })
+      if (about !== null) await db.commit(() => mail.eraseAbout(tenantId, about, 10))
+      expect(ask().allowed).toBe(false)
+      await clock.advance(MINUTE)
+    }
+    expect(ask()).toEqual(refused(HOUR - 5 * MINUTE))
+    await clock.advance(HOUR - 5 * MINUTE)
+    expect(ask()).toEqual(ALLOWED)
+    await ada[how]()
+    await clock.advance(30 * SECOND)
+    expect(ask()).toEqual(refused(30 * SECOND))
+  })
+})
+
+test('An address is stored as a hash of its own for each tenant and installation', async () => {
+  await using other = await newMail()
+  const { address } = newAddress()
+  async function hashOf(tenantId: string | null, { db, send } = shared) {
+    const row = db.client.query('SELECT recipient_hash FROM mails WHERE id = ?')
+    return row.values(await send(address, { tenantId })).flat()[0] as string
+  }
+  const acme = newTenant()
+  const hashes = [await hashOf(acme), await hashOf(null, other)]
+  for (const tenantId of [null, shared.tenant('null')]) hashes.push(await hashOf(tenantId))
+  for (const hash of hashes) expect(hash).toMatch(/^[0-9a-f]{64}$/)
+  expect(new Set(hashes).size).toBe(4)
+  expect(await hashOf(acme)).toBe(`${hashes[0]}`)
+})
+
+test('Of mails posted at once, each counts for the next', async () => {
+  const { address } = newAddress()
+  const postIfAllowed = () =>
+    db.commit(() => {
+      const { allowed } = mail.allowance(null, address, clock.now())
+      if (allowed) mail.post(letterTo(address), clock.now())
+      return allowed
+    })
+  const answers = await Promise.all([postIfAllowed(), postIfAllowed(), postIfAllowed()])
+  expect(answers).toEqual([true, false, false])
 })
