@@ -159,14 +159,6 @@ test.each([
   expect(refusal).not.toMatch(/\p{Cc}/u)
 })
 
-test('Tables of a replicator and of the query planner are accepted', async () => {
-  using folder = temporaryFolder()
-  const tables = `CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
-    CREATE TABLE _litestream_lock (id INTEGER); ANALYZE`
-  const manifest = await check(await packed(withSql(tables)), folder.path)
-  expect(manifest).toMatchObject({ app_version: '1.2.3' })
-})
-
 test('An archive of an earlier schema is accepted, and one from before the first', async () => {
   using folder = temporaryFolder()
   for (const count of [-1, 0, 1, migrations.length - 1]) {

@@ -1,13 +1,6 @@
 import { afterAll } from 'bun:test'
-import { dirname } from 'node:path'
-import { openDatabase } from '../../../src/db/open.ts'
-import { createAudit } from '../../../src/platform/audit/index.ts'
-import { type KeyCaller, keyActor } from '../../../src/platform/caller.ts'
-import { createMetering } from '../../../src/platform/metering/index.ts'
-import { createMetrics } from '../../../src/platform/metrics/index.ts'
 import type { Plan } from '../../../src/platform/tenants.ts'
 import { type Answer, bootTestApp, type TestApp } from '../../support/app.ts'
-import { testConfig } from '../../support/config.ts'
 
 export const ACTOR = { kind: 'cli', source: 'test' } as const
 export const MESSAGES = '/v1/relay/messages'
@@ -24,7 +17,7 @@ export type Tenant = Awaited<ReturnType<Metered['newTenant']>>
 type Client = ReturnType<TestApp['client']> & { key: string }
 type Clients = Record<'gate' | 'clockwork' | 'passepartout' | 'relay', Client>
 
-export const flagsOf = (prices: Prices) => ({
+const flagsOf = (prices: Prices) => ({
   'metering-free-requests': `${prices.free ?? 0}`,
   'metering-overage-price-cents': `${prices.cents ?? 0}`,
   'metering-overage-per': '1',
@@ -46,9 +39,8 @@ export async function useMetered(prices: Prices) {
 }
 
 export async function bootMetered(prices: Prices) {
-  const opened = new DisposableStack()
   const app = await bootTestApp({ start: START, flags: flagsOf(prices) })
-  const { keys, metering, tenants } = app.platform
+  const { metering, tenants } = app.platform
 
   async function newTenant(plan: Plan) {
     const { id, key: newKey } = await app.tenant('Acme', plan)
@@ -78,28 +70,7 @@ export async function bootMetered(prices: Prices) {
     }
   }
 
-  /** What another process on the same data counts, with settings of its own. */
-  function neighbour(prices: Prices) {
-    const { clock, log } = app.platform
-    const db = openDatabase({ dataDir: dirname(app.db.file), synchronous: 'full' })
-    opened.defer(() => db.close())
-    const audit = createAudit({ db, clock })
-    const config = testConfig(flagsOf(prices)).metering
-    const metering = createMetering({ db, clock, log, audit, metrics: createMetrics(), config })
-    function callerOf({ key }: { key: string }): KeyCaller {
-      const holder = keys.verify(key)
-      if (!holder) throw new Error('the key is good')
-      return { ...holder, actor: keyActor(holder), charge: metering.newCharge() }
-    }
-    return { metering, answered: (by: { key: string }) => metering.answered(callerOf(by), 200) }
-  }
-
-  async function stop() {
-    opened.dispose()
-    await app.stop()
-  }
-
-  return { ...app, metering, newTenant, neighbour, stop, [Symbol.asyncDispose]: stop }
+  return { ...app, metering, newTenant }
 }
 
 export const EVENT = { event_type: 'order.paid', payload: {} }

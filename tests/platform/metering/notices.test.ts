@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { bootMetered, ENDPOINTS, MESSAGES, NEXT_MONTH, type Tenant, useMetered } from './fixture.ts'
 
 const fixture = await useMetered({ free: 10, cents: 1, cap: 4 })
-const { db, metering, neighbour, newTenant } = fixture
+const { db, newTenant } = fixture
 
 const audited = ({ id }: Tenant, client = db.client) =>
   client
@@ -100,16 +100,4 @@ test('A tenant is notified of the highest share passed at once, at endpoints tha
   }
   expect(audited(tenant)).toMatchObject([{ measure: 'allowance', percent: 100 }])
   expect((await tenant.usage()).notified.allowance).toBe(100)
-})
-
-test('A tenant is notified once, whichever process counts', async () => {
-  const tenant = await newTenant('free')
-  const prices = { free: 10, cents: 1, cap: 4 }
-  const others = [neighbour(prices), neighbour(prices)]
-  for (let n = 0; n < 10; n++) {
-    for (const { answered } of others) answered(tenant.relay)
-    await Promise.all(others.map(({ metering }) => metering.flush()))
-  }
-  expect(audited(tenant).map(({ percent }) => percent)).toEqual([50, 80, 100])
-  expect((await metering.usageOf(tenant.id)).requests).toBe(20)
 })

@@ -110,7 +110,6 @@ test('Names that never resolve hold up no file, no hash and no other name', asyn
 test('A name server answers for IPv4 and IPv6, and its failures are told apart', async () => {
   using fixture = await createFixture({
     'both.example': ['2001:0db8:0000:0000:0000:0000:0000:0001', '192.0.2.1', '192.0.2.2'],
-    'six.example': ['2001:0db8:0000:0000:0000:0000:0000:0002'],
     'half.example': ['192.0.2.1', 'fails'],
     'empty.example': [],
     'broken.example': ['fails'],
@@ -120,14 +119,11 @@ test('A name server answers for IPv4 and IPv6, and its failures are told apart',
     { address: '192.0.2.2', family: 4 },
     { address: '2001:db8::1', family: 6 },
   ])
-  expect(await fixture.addresses('six.example')).toEqual(['2001:db8::2'])
-  expect(await fixture.addresses('half.example')).toEqual(['192.0.2.1'])
-  expect(await fixture.addresses('none.example')).toBe('ENOTFOUND')
-  expect(await fixture.addresses('empty.example')).toBe('ENOTFOUND')
-  expect(await fixture.addresses('broken.example')).toBe('ESERVFAIL')
-  fixture.asked.length = 0
-  await fixture.addresses('both.example')
   expect(fixture.asked).toEqual(['both.example', 'both.example'])
+  expect(await fixture.addresses('half.example')).toEqual(['192.0.2.1'])
+  for (const host of ['none.example', 'empty.example'])
+    expect(await fixture.addresses(host)).toBe('ENOTFOUND')
+  expect(await fixture.addresses('broken.example')).toBe('ESERVFAIL')
 })
 
 test('The hosts file comes before name servers, in any case, and is read again after a change', async () => {

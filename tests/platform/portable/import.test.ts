@@ -3,7 +3,6 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { migrations } from '../../../drizzle/index.ts'
 import { PORTABLE, PORTABLE_TABLES } from '../../../src/cli/portable.ts'
-import { StorageError } from '../../../src/db/errors.ts'
 import { createAudit } from '../../../src/platform/audit/index.ts'
 import { openWorkFolder } from '../../../src/platform/backup/work-folder.ts'
 import { abandonImport } from '../../../src/platform/portable/abandon.ts'
@@ -114,20 +113,6 @@ describe('A file that is not a whole export is refused, and nothing is stored', 
     const { message } = await importInto(home, changed('cron_job', changes)).catch((it) => it)
     expect(message).toStartWith('line ')
     expect(message).not.toMatch(/[\p{Cc}\u202e]/u)
-  })
-
-  test('and so is a file for which the disk has no room', async () => {
-    using folder = temporaryFolder()
-    const openFull = () => {
-      const scratch = openScratch({ dataDir: folder.path, migrations, now: 0 })
-      scratch.client.run('PRAGMA max_page_count = 1')
-      return scratch
-    }
-    const file = fileOf(withPeople(lines, 200))
-    const error = await importInto(home, file, { openScratch: openFull }).catch((it) => it)
-    expect(error).toBeInstanceOf(StorageError)
-    expect(error.message).toBe('the disk is full')
-    expect(tenantsOf(home)).toEqual([])
   })
 })
 
