@@ -51,16 +51,12 @@ export async function openMail(options: MailOptions) {
   retention.add(...mail.retention)
   clock.settled = mail.idle
 
+  const body = { text: `Your code is ${CODE}.`, html: `<p>Your code is <b>${CODE}</b>.</p>` }
   const letterTo = (recipient: string, fields: Partial<NewMail> = {}): NewMail => ({
-    ...{ tenantId: null, about: null, kind: 'verification', recipient },
-    subject: 'Confirm your address',
-    text: `Your code is ${CODE}.`,
-    html: `<p>Your code is <b>${CODE}</b>.</p>`,
-    expiresAt: clock.now() + HOUR,
-    ...fields,
+    ...{ tenantId: null, about: null, kind: 'verification', recipient, ...body },
+    ...{ subject: 'Confirm your address', expiresAt: clock.now() + HOUR, ...fields },
   })
 
-  /** Resolves with its id once the mail is stored. */
   const post = (recipient = 'ada@example.com', fields?: Partial<NewMail>) =>
     db.commit(() => mail.post(letterTo(recipient, fields), clock.now()))
 

@@ -23,13 +23,8 @@ export function exportOf(
 ): Line[] {
   using snapshot = openSnapshot(db)
   const lines = exportLines({
-    snapshot,
-    sealing,
-    tables: PORTABLE_TABLES,
-    tenantId,
-    now: clock.now(),
-    schema: SCHEMAS.at(-1) ?? '',
-    keyPrefix: 'svc',
+    ...{ snapshot, sealing, tables: PORTABLE_TABLES, tenantId, now: clock.now() },
+    ...{ schema: SCHEMAS.at(-1) ?? '', keyPrefix: 'svc' },
   })
   return [...lines].map((line) => JSON.parse(line))
 }
@@ -54,25 +49,13 @@ export async function importInto(
   const file = join(folder.path, 'tenant.ndjson')
   writeFileSync(file, text)
   return await importTenant({
-    db,
-    openScratch: openTrial,
-    clock,
-    audit: createAudit({ db, clock }),
-    sealing: platform.sealing,
-    actor: ACTOR,
-    tables: PORTABLE_TABLES,
-    schemas: SCHEMAS,
-    file,
-    onCheck: () => {},
-    onWrite: () => {},
-    ...changes,
+    ...{ db, clock, file, audit: createAudit({ db, clock }), sealing: platform.sealing },
+    ...{ openScratch: openTrial, actor: ACTOR, tables: PORTABLE_TABLES, schemas: SCHEMAS },
+    ...{ onCheck: () => {}, onWrite: () => {}, ...changes },
   })
 }
 
-/**
- * An exported tenant with three people, a job, a delayed job, an endpoint and keys. The installation
- * that it comes from is stopped.
- */
+/** An exported tenant with three people, a job, a delayed job, an endpoint and keys. */
 export async function exportAcme() {
   await using app = await bootTestApp()
   const acme = await app.tenant('Acme')
