@@ -125,12 +125,9 @@ const FIELD_IN_TEXT =
 const filesWith = (pattern: RegExp) =>
   sources.filter(({ text }) => text.match(pattern)).map(({ file }) => file)
 
-test('No code parses a message: field, rule and code are for that', () => {
+test('No code parses a message, and none begins with its field: field, rule and code are for that', () => {
   expect('LINE.exec(problem)').toMatch(PARSED)
   expect(filesWith(PARSED).toSorted()).toEqual(Object.keys(OF_OTHERS).toSorted())
-})
-
-test('No message begins with its field: the options name it', () => {
   expect("invalid('url: must be one')").toMatch(FIELD_IN_TEXT)
   expect(filesWith(FIELD_IN_TEXT)).toEqual([])
 })

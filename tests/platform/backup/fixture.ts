@@ -35,7 +35,6 @@ export const hurried: Clock = {
   },
 }
 
-/** A data directory with a database and the key that it was sealed with. */
 export function createHome() {
   const folder = temporaryFolder()
   const dataDir = join(folder.path, 'data')

@@ -111,7 +111,6 @@ function createFixture({ limits, perform, alive: others = [] }: Options = {}) {
   return { clock, db, loop, queue, performed, lines, ...verbs }
 }
 
-/** Items that end when the test says so. */
 function createGate() {
   let open: (() => void)[] = []
   const most = { underWay: 0 }

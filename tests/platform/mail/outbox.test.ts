@@ -197,13 +197,6 @@ test('A withheld mail takes the work of a posted one: its body is sealed as ofte
   expect(reads).toBe(2 * once)
 })
 
-test('A subject is one line in one direction', async () => {
-  const subject = ' Sign in at Acme\r\nBcc: eve@example.com\u2028and \u202egro.live\u2069 \ud83d'
-  const ids = [await send(ADA, { subject }), await withhold({ subject })]
-  const line = 'Sign in at Acme Bcc: eve@example.com and  gro.live  \ufffd'
-  expect(ids.map((id) => read(id)?.subject)).toEqual([line, line])
-})
-
 const ALLOWED = { allowed: true } as const
 const refused = (retryAfterMs: number) => ({ allowed: false, retryAfterMs }) as const
 

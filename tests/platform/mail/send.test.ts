@@ -74,10 +74,10 @@ test('A sent mail has both parts, names in any script, and one recipient', async
 })
 
 test('A sent mail has no header or recipient from its subject or address', async () => {
-  await send('ada@example.com', { subject: 'Hello\r\nBcc: eve@example.com\u2028x' })
+  await send('ada@example.com', { subject: 'Hello\r\nBcc: eve@example.com\u2028\u202ex' })
   const [mail] = server.received
   expect(mail?.to).toEqual(['ada@example.com'])
-  expect(mail?.parsed.subject).toBe('Hello Bcc: eve@example.com x')
+  expect(mail?.parsed.subject).toMatch(/^Hello Bcc: eve@example\.com +x$/)
   expect(mail?.parsed.headers.has('bcc')).toBe(false)
   for (const recipient of [
     'ada@example.com, eve@example.com',

@@ -136,7 +136,6 @@ export async function opened<T extends { stop: () => Promise<void> }>(mail: Prom
   return fixture
 }
 
-/** A server whose connections do what the test says. */
 export async function startOddServer(behave: (socket: net.Socket) => void) {
   const sockets = new Set<net.Socket>()
   const arrivals: (() => void)[] = []

@@ -87,7 +87,6 @@ const flow =
   ({ gate }: Clients) =>
     gate.get(`/v1/gate/auth/${kind}`)
 
-/** Calls that make something new. */
 const CREATING = {
   event: ({ relay }: Clients) => relay.post(MESSAGES, EVENT),
   login: (by: Clients) => by.passepartout.post('/v1/passepartout/login/start', {}),

@@ -108,7 +108,6 @@ type Ids = Record<'job' | 'endpoint' | 'delivery' | 'webhook' | 'told', string>
 
 const SINCE = { since: '2026-03-31T00:00:00Z', which: 'all', per_second: 1000 }
 
-/** Calls that call existing things again. */
 const AGAIN: ['clockwork' | 'gate' | 'relay', path: (ids: Ids) => string, body?: object][] = [
   ['relay', ({ endpoint }) => `${ENDPOINTS}/${endpoint}/replay`, SINCE],
   ['relay', ({ endpoint }) => `${ENDPOINTS}/${endpoint}/test`, {}],

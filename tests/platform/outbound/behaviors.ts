@@ -1,6 +1,5 @@
 import type net from 'node:net'
 
-/** What a target does after it has read a whole request. */
 export type Behavior = (socket: net.Socket, request: string) => unknown
 
 export const answer = (text: string, head = ''): Behavior => {

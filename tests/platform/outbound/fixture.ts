@@ -11,7 +11,6 @@ import type { Identity } from './certificates.ts'
 
 export { answer } from './behaviors.ts'
 
-/** A client that may call loopback, to which every name resolves. */
 export const loopback = (options: Partial<OutboundOptions> = {}) =>
   createOutbound({
     clock: systemClock,
@@ -77,7 +76,6 @@ function isWhole(received: string): boolean {
   return end >= 0 && received.length >= end + 4 + Number(length)
 }
 
-/** A TLS server on loopback that counts its requests. */
 export async function startTlsTarget(
   identity: Identity,
   behave = (response: ServerResponse) => void response.end('over tls'),

@@ -73,9 +73,7 @@ test('Headers that HTTP cannot carry are refused, and the error names them', () 
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`X-${i}`, value]))
   const refused: [Record<string, string>, string][] = [
     [{ 'X-A\r\nX-B': 'a' }, 'X-A\\r\\nX-B'],
-    [{ Ä: 'a' }, 'Ä'],
     [{ '': 'a' }, 'without a name'],
-    [{ 'X-Break': 'a\r\nX-Other: b' }, 'X-Break'],
     [{ 'X-Delete': '\u007f' }, 'X-Delete'],
     [{ 'X-Euro': '€' }, 'X-Euro'],
     [{ 'X-Long': 'a'.repeat(8193) }, 'X-Long'],

@@ -29,7 +29,6 @@ test.each<[title: string, host: string, Parameters<typeof createIdentity>[0], st
   ['a wildcard covers one label', NAME, { authority, name: '*.example.test' }, undefined],
   ['and no second', `a.${NAME}`, { authority, name: '*.example.test' }, `${NOT_VALID} a.${NAME}`],
   ['an address', '127.0.0.1', { authority, ip: '127.0.0.1' }, undefined],
-  ['a name for an address', '127.0.0.1', { authority, name: NAME }, `${NOT_VALID} 127.0.0.1`],
   ['another name', NAME, { authority, name: OTHER }, `${NOT_VALID} ${NAME}`],
   ['an unknown authority', NAME, { authority: stranger, name: NAME }, UNTRUSTED],
   ['an authority with a trusted name', NAME, { authority: impostor, name: NAME }, UNTRUSTED],

@@ -39,7 +39,6 @@ export async function openPost(db: Db, clock: Clock, dataDir: string) {
     change: (id: string, text: string) => void update.run(seal(id, text), id),
     put: (id: string, body: string) => void update.run(body, id),
     ...{ sealed, text, isCounted, ids },
-    /** Whether every mail has its text and the fingerprint of its address. */
     isWhole: () => ids().every((id) => text(id) === `text ${id.slice(1)}` && isCounted(id)),
   }
 }

@@ -104,7 +104,6 @@ test.each([
   ['a prefix of another version', `${LINE.replace('-1:', '-2:')}\n`],
   ['a byte too few', `${lineOf(7, 31)}\n`],
   ['another spelling of the same bytes', `${LINE.slice(0, -2)}d=\n`],
-  ['a byte order mark', `\uFEFF${LINE}\n`],
   ['a megabyte', LINE.padEnd(1_000_000)],
   ['a key twice', `${LINE}\n${LINE}\n`],
   ['a blank line between keys', `${LINE}\n\n${lineOf(8)}`],

@@ -81,9 +81,7 @@ test('Opening is refused after a change of a bit or a character anywhere', () =>
 test.each([
   ['nothing', ''],
   ['another version', SEALED.replace('s1', 's2')],
-  ['no body', `s1.${KEY.id}.`],
   ['a body without nonce and tag', `s1.${KEY.id}.${'A'.repeat(36)}`],
-  ['another length of the key id', SEALED.replace(KEY.id, 'abcd')],
   ['padding', `${SEALED}=`],
 ])('Opening is refused for text that was not sealed here: %s', (_, text) => {
   const message = `${PLACE} does not contain a sealed secret`
