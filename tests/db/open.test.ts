@@ -1,7 +1,9 @@
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { databaseFile, openDatabase } from '../../src/db/open.ts'
+import { logOf, openForReading, openUnchanging } from '../../src/db/read-only.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const open = (dataDir: string) => openDatabase({ dataDir, synchronous: 'full' })
@@ -61,4 +63,66 @@ test('A link in place of the database is followed if it is our own, and its targ
   fs.lchownSync(link, 4711, 4711)
   expect(() => open(second)).toThrow('is a link that belongs to uid 4711')
   expect(fs.existsSync(target)).toBe(false)
+})
+
+/** An open database with `a` in its file and `b` only in its log. */
+function createWithLog() {
+  const folder = temporaryFolder()
+  const file = join(folder.path, 'some.db')
+  const writer = new Database(file)
+  for (const sql of [
+    'PRAGMA journal_mode = WAL',
+    'CREATE TABLE t (x TEXT)',
+    "INSERT INTO t VALUES ('a')",
+    'PRAGMA wal_checkpoint(TRUNCATE)',
+    "INSERT INTO t VALUES ('b')",
+  ])
+    writer.run(sql)
+  const dispose = () => {
+    writer.close()
+    folder[Symbol.dispose]()
+  }
+  return { path: folder.path, file, writer, [Symbol.dispose]: dispose }
+}
+
+const rowsIn = (client: Database) => client.query('SELECT x FROM t').values().flat()
+
+test('A database is read with its log beside its writer, and takes no write', () => {
+  using fixture = createWithLog()
+  const { client, isWithoutLog } = openForReading(fixture.file)
+  using _ = client
+  expect([rowsIn(client), isWithoutLog]).toEqual([['a', 'b'], false])
+  fixture.writer.run("INSERT INTO t VALUES ('c')")
+  expect(rowsIn(client)).toEqual(['a', 'b', 'c'])
+  expect(() => client.run("INSERT INTO t VALUES ('d')")).toThrow('readonly')
+  // One that does not change is read without its log and gets none.
+  const copy = join(fixture.path, 'quiet #1?.db')
+  fs.copyFileSync(fixture.file, copy)
+  for (const file of [fixture.file, copy]) {
+    using unchanging = openUnchanging(file)
+    expect(rowsIn(unchanging)).toEqual(['a'])
+  }
+  expect(fs.existsSync(logOf(copy))).toBe(false)
+})
+
+test('A database whose log cannot be opened is refused, unless its file is enough', () => {
+  using fixture = createWithLog()
+  const copy = join(fixture.path, 'copy.db')
+  fs.copyFileSync(fixture.file, copy)
+  fs.writeFileSync(logOf(copy), 'x'.repeat(100))
+  fs.symlinkSync('/nowhere/at/all', `${copy}-shm`)
+  expect(() => openForReading(copy, { doesFileAlone: () => false })).toThrow('unable to open')
+  const { client, isWithoutLog } = openForReading(copy, { doesFileAlone: () => true })
+  using _ = client
+  expect([rowsIn(client), isWithoutLog]).toEqual([['a'], true])
+})
+
+test('A missing file or one that is no database is refused, and nothing is created', () => {
+  using fixture = createWithLog()
+  const other = join(fixture.path, 'other')
+  fs.writeFileSync(other, 'no database'.repeat(100))
+  const before = fs.readdirSync(fixture.path)
+  expect(() => openForReading(join(fixture.path, 'none.db'))).toThrow('unable to open')
+  expect(fs.readdirSync(fixture.path)).toEqual(before)
+  expect(() => openForReading(other, { doesFileAlone: () => true })).toThrow('not a database')
 })

@@ -12,15 +12,6 @@ test('An error names its field before the problem; without a field it is its sen
   expect([plain.field, plain.rule]).toEqual([undefined, undefined])
 })
 
-test('Several field errors are lines of one message', () => {
-  const error = new AppError('invalid', [
-    { field: 'policies', rule: 'format', problem: 'unexpected token', at: { line: 3, column: 5 } },
-    { field: 'policies', rule: 'too_many', problem: 'and 2 more' },
-  ])
-  expect(error.message).toBe('policies: line 3, column 5: unexpected token\npolicies: and 2 more')
-  expect(error.fieldErrors).toHaveLength(2)
-})
-
 test('A renamed error keeps everything but the field', () => {
   const kept = { rule: 'taken', code: 'email_taken', retryAfterMs: 5, detail: { id: 'x' } } as const
   const error = new AppError('conflict', 'is in use', { field: 'traits.email', ...kept })

@@ -1,7 +1,7 @@
-import { expect, test } from 'bun:test'
+import { expect, mock, test } from 'bun:test'
 import { openDatabase } from '../../src/db/open.ts'
 import { createInstances, LONELY_BEAT_MS } from '../../src/platform/instances.ts'
-import { createTestClock } from '../support/clock.ts'
+import { createTestClock, type TestClock } from '../support/clock.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { addMigratedDatabase } from '../support/template.ts'
 
@@ -31,7 +31,7 @@ function createFixture() {
   return { start, beats, [Symbol.dispose]: () => folder[Symbol.dispose]() }
 }
 
-async function pass(seconds: number, ...some: { clock: ReturnType<typeof createTestClock> }[]) {
+async function pass(seconds: number, ...some: { clock: TestClock }[]) {
   for (let n = 0; n < seconds; n++) for (const { clock } of some) await clock.advance(1000)
 }
 
@@ -39,15 +39,13 @@ test('Processes see each other from the start until a clean stop, or ten seconds
   using fixture = createFixture()
   const [a, b] = [await fixture.start({ host: 'a' }), await fixture.start({ host: 'b' })]
   expect(a.sees()).toEqual(new Set([a.self, b.self]))
-  let deaths = 0
-  a.onDeath(() => {
-    deaths++
-  })
+  const onDeath = mock()
+  a.onDeath(onDeath)
   await pass(20, a, b)
   expect(a.sees()).toContain(b.self)
   await pass(10, a)
   expect(a.sees()).not.toContain(b.self)
-  expect(deaths).toBe(1)
+  expect(onDeath).toHaveBeenCalledTimes(1)
   await pass(5, b, a)
   expect(a.sees()).toContain(b.self)
   // Setting the clock makes no process look dead.

@@ -1,7 +1,9 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { checkDigits } from '../../src/platform/crypto.ts'
+import { checkDigits, randomBase62, sha256 } from '../../src/platform/crypto.ts'
 import type { Engine } from '../../src/platform/engines.ts'
+import { random } from '../../src/platform/random.ts'
+import { createReadCache } from '../../src/platform/read-cache.ts'
 import { useApp } from '../support/app.ts'
 
 const CLI = { kind: 'cli', source: 'ada@host' } as const
@@ -25,7 +27,7 @@ test.each<[Engine, RegExp]>([
     const secret = key.slice(-43)
     expect(secret.slice(37)).toBe(checkDigits(secret.slice(0, 37)))
     const stored = JSON.stringify(rowsOf('SELECT * FROM api_keys'))
-    expect(stored).not.toContain(secret)
+    for (const text of [stored, JSON.stringify(keys.list())]) expect(text).not.toContain(secret)
     expect(stored).toContain(`${secret.slice(0, 4)}…${key.slice(-4)}`)
   },
 )
@@ -112,6 +114,20 @@ test('A change of a key or its tenant by another process takes effect at once', 
   expect(keys.verify(secret)).toBeUndefined()
 })
 
+test('A cached value stays after own commits, until it is forgotten or there is no room', async () => {
+  const cache = createReadCache<number>(app.db, 3)
+  cache.set('a', 1)
+  await app.tenant()
+  expect(cache.get('a')).toBe(1)
+  cache.forget()
+  expect(cache.get('a')).toBeUndefined()
+  const names = Array.from({ length: 20 }, (_, n) => `${n}`)
+  for (const name of names) cache.set(name, 1)
+  const held = names.filter((name) => cache.get(name) !== undefined)
+  expect(held.length).toBeLessThanOrEqual(3)
+  expect(held).toContain('19')
+})
+
 test('The last use is stored at most once a minute', async () => {
   const { id, api } = await app.tenant()
   const lastUse = () => keys.list(id)[0]?.last_used_at
@@ -130,16 +146,6 @@ test('The last use is stored at most once a minute', async () => {
   expect(await use()).toBe(now())
 })
 
-test('A list has the keys of one tenant or of all, without secrets', async () => {
-  const [acme, other] = [await app.tenant('Acme'), await app.tenant('Other')]
-  const list = keys.list(acme.id)
-  const key = { tenant_id: acme.id, engine: 'clockwork', environment: null, revoked_at: null }
-  expect(list).toEqual([expect.objectContaining(key)])
-  expect(JSON.stringify(list)).not.toContain(acme.secret.slice(-43))
-  const all = keys.list().map(({ tenant_id }) => tenant_id)
-  expect(all).toEqual(expect.arrayContaining([acme.id, other.id]))
-})
-
 test('Every change of a key or tenant is audited with actor and object, and without secret', async () => {
   const { id } = await tenants.create(CLI, { name: 'Acme', plan: 'free' })
   const key = await keys.issue(CLI, { tenantId: id, engine: 'clockwork' })
@@ -149,13 +155,87 @@ test('Every change of a key or tenant is audited with actor and object, and with
   await tenants.suspend(CLI, id, 'billing')
   await tenants.resume(CLI, id)
   const rows = rowsOf('SELECT * FROM audit_log WHERE tenant_id = ? ORDER BY seq', id)
-  const ofTenant = (verb: string) => `tenant.${verb} tenant:${id}`
-  expect(rows.map(({ action, object }) => `${action} ${object}`)).toEqual([
-    ...[ofTenant('created'), `key.created key:${key.id}`, `key.rotated key:${key.id}`],
-    ...[`key.revoked key:${fresh.id}`, ...['changed', 'suspended', 'resumed'].map(ofTenant)],
+  const changes = ['changed', 'suspended', 'resumed'].map((verb) => [
+    `tenant.${verb}`,
+    `tenant:${id}`,
   ])
-  for (const row of rows) {
-    expect(row).toMatchObject({ actor_kind: 'cli', source: 'ada@host' })
-    expect(row.detail).not.toContain(key.key.slice(-43))
+  expect(rows.map(({ action, object }) => [action, object])).toEqual([
+    ['tenant.created', `tenant:${id}`],
+    ['key.created', `key:${key.id}`],
+    ['key.rotated', `key:${key.id}`],
+    ['key.revoked', `key:${fresh.id}`],
+    ...changes,
+  ])
+  for (const row of rows) expect(row).toMatchObject({ actor_kind: 'cli', source: 'ada@host' })
+  expect(JSON.stringify(rows)).not.toContain(key.key.slice(-43))
+})
+
+const newTenant = () => tenants.create(CLI, { name: 'Acme', plan: 'free' })
+
+test('A tenant is created active with its plan, and found again', async () => {
+  const created = await tenants.create(CLI, { name: '  Acme  ', plan: 'metered' })
+  const id = expect.stringMatching(/^[0-9a-f-]{36}$/)
+  const at = new Date(app.clock.now()).toISOString()
+  const state = { plan: 'metered', status: 'active', spend_cap_cents: null }
+  expect(created).toEqual({ id, name: 'Acme', ...state, created_at: at, updated_at: at } as never)
+  expect(tenants.find(created.id)).toEqual(created)
+  expect(tenants.list()).toContainEqual(created)
+})
+
+test('A change keeps everything that it does not name, and a suspension has a reason', async () => {
+  const { id } = await newTenant()
+  expect((await tenants.suspend(CLI, id, 'billing')).status).toBe('suspended')
+  expect((await tenants.suspend(CLI, id, 'renewal')).status).toBe('renewal_unpaid')
+  expect((await tenants.resume(CLI, id)).status).toBe('active')
+  const capped = await tenants.change(CLI, id, { spendCapCents: 0 })
+  expect(capped).toMatchObject({ name: 'Acme', plan: 'free', spend_cap_cents: 0 })
+  const uncapped = await tenants.change(CLI, id, { name: 'New', spendCapCents: null })
+  expect(uncapped).toMatchObject({ name: 'New', plan: 'free', spend_cap_cents: null })
+})
+
+test('A name is one visible line of up to 200 characters', async () => {
+  const hostile = ['a\nb', 'a\u0000', '\u001b[2Ja', 'a\u009b1m', 'a\u2028b', 'a\u202eb']
+  for (const name of [' ', 'x'.repeat(201), ...hostile])
+    await expect(tenants.create(CLI, { name, plan: 'free' })).rejects.toThrow('name: ')
+  for (const name of ['Ünïcode ☃', 'x'.repeat(200)])
+    expect(await tenants.create(CLI, { name, plan: 'free' })).toMatchObject({ name })
+})
+
+test('Invalid caps and unknown ids are refused, without an audit row', async () => {
+  const { id } = await newTenant()
+  const audited = () => rowsOf('SELECT 1 FROM audit_log').length
+  const before = audited()
+  for (const spendCapCents of [-1, 1.5, Number.NaN])
+    await expect(tenants.change(CLI, id, { spendCapCents })).rejects.toThrow('must be')
+  expect(() => tenants.find('none')).toThrow('tenant not found')
+  await expect(tenants.resume(CLI, 'none')).rejects.toMatchObject({ kind: 'not_found' })
+  await expect(tenants.suspend(CLI, 'none', 'billing')).rejects.toMatchObject({ kind: 'not_found' })
+  expect(audited()).toBe(before)
+})
+
+const countsOf = (values: Iterable<string | number>) =>
+  [...Map.groupBy(values, (value) => value).values()].map((group) => group.length)
+
+test('SHA-256 agrees with its published vector; text and numbers are random without a bias', () => {
+  expect(sha256('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+  const text = randomBase62(62_000)
+  expect(text).toMatch(/^[0-9A-Za-z]{62000}$/)
+  const tenths = Array.from({ length: 10_000 }, () => Math.floor(random() * 10))
+  for (const [values, count] of [[text, 62] as const, [tenths, 10] as const]) {
+    const counts = countsOf(values)
+    expect(counts).toHaveLength(count)
+    // 1000 each, give or take at least six standard deviations.
+    for (const count of counts) expect(Math.abs(count - 1000)).toBeLessThan(200)
+  }
+})
+
+test('Check digits are CRC-32 in six base62 digits and change with every character', () => {
+  // The published check value, 0xcbf43926.
+  expect(checkDigits('123456789')).toBe('3jZRME')
+  expect(checkDigits('')).toBe('000000')
+  const text = randomBase62(37)
+  for (let at = 0; at < text.length; at++) {
+    const changed = `${text.slice(0, at)}${text[at] === 'x' ? 'y' : 'x'}${text.slice(at + 1)}`
+    expect(checkDigits(changed)).not.toBe(checkDigits(text))
   }
 })

@@ -22,7 +22,6 @@ test('A line has time, level, message and fields, unless it is below the level',
 
 const SECRETS = [
   'svc_clockwork_0123456789abcdefghijklmnopqrstuvwxyz0123456',
-  'svc_gate_live_sk_0123456789abcdefghijklmnopqrstuvwxyz0123456',
   'mybrand_relay_test_sk_0123456789abcdefghijklmnopqrstuvwxyz0123456',
   'gat_live_at_0123456789abcdef',
   'ppt_live_0123456789abcdef',

@@ -8,6 +8,8 @@ export interface TestClock extends Clock {
   settled: () => Promise<void>
   /** Lets time go by and fires nothing: within something that itself takes time. */
   spend(ms: number): void
+  /** How many timers are set. */
+  timers(): number
   /** Sets the wall clock alone, as an operator or NTP would. */
   jump(ms: number): void
 }
@@ -50,6 +52,7 @@ export function createTestClock(start: string): TestClock {
     },
     advance,
     spend: pass,
+    timers: () => timers.size,
     advanceTo: (ms) => advance(ms - wall),
     settled: () => new Promise((resolve) => setImmediate(resolve)),
     jump: (ms) => {

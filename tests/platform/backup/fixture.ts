@@ -1,11 +1,7 @@
 import { Database } from 'bun:sqlite'
-import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { buffer } from 'node:stream/consumers'
-import { createGunzip, gzipSync } from 'node:zlib'
-import { extract, type Header, pack } from 'tar-stream'
 import { migrations } from '../../../drizzle/index.ts'
 import { databaseExists, databaseFile } from '../../../src/db/open.ts'
 import { makeBackup, restoreArchive } from '../../../src/platform/backup/index.ts'
@@ -19,6 +15,9 @@ import {
 } from '../../../src/platform/sealing/key-file.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { addMigratedDatabase } from '../../support/template.ts'
+import { sha256 } from './archive.ts'
+
+export * from './archive.ts'
 
 /** The process that backs up and restores. No other process of its host runs. */
 export const PROCESS: Process = {
@@ -36,10 +35,6 @@ export const hurried: Clock = {
   },
 }
 
-/**
- * A data directory with a database and the key that it was sealed with. The database is open until
- * it is closed; one with prepared statements would stay so for as long as the process lives.
- */
 export function createHome() {
   const folder = temporaryFolder()
   const dataDir = join(folder.path, 'data')
@@ -72,19 +67,12 @@ export function createHome() {
     return restore(dataDir, source, more)
   }
 
-  return {
-    path: folder.path,
-    dataDir,
-    db,
-    key,
-    addTenant,
-    backUp,
-    restore: restoreFrom,
-    [Symbol.dispose]: () => {
-      db.close()
-      folder[Symbol.dispose]()
-    },
+  const dispose = () => {
+    db.close()
+    folder[Symbol.dispose]()
   }
+  const verbs = { addTenant, backUp, restore: restoreFrom }
+  return { path: folder.path, dataDir, db, key, ...verbs, [Symbol.dispose]: dispose }
 }
 
 type RestoreOptions = Partial<Parameters<typeof restoreArchive>[0]>
@@ -103,61 +91,17 @@ export function tenantsIn(dataDir: string): string[] {
   return names.all().map(({ name }) => name)
 }
 
-export interface Piece {
-  header: Partial<Header> & Pick<Header, 'name'>
-  body: Uint8Array
-}
-
-export const piece = (name: string, body: string | Uint8Array): Piece => ({
-  header: { name },
-  body: Buffer.from(body),
-})
-
-/** What an archive holds, as any other reader of tar sees it. */
-export async function piecesOf(file: string): Promise<Piece[]> {
-  const pieces: Piece[] = []
-  const entries = extract()
-  fs.createReadStream(file).pipe(createGunzip()).pipe(entries)
-  for await (const entry of entries)
-    pieces.push({ header: entry.header, body: await buffer(entry) })
-  return pieces
-}
-
-export async function packed(pieces: readonly Piece[]): Promise<Uint8Array> {
-  const archive = pack()
-  const bytes = buffer(archive)
-  for (const { header, body } of pieces) {
-    if (header.type && header.type !== 'file') archive.entry({ ...header, size: 0 })
-    else archive.entry({ ...header, size: body.length }, body)
-  }
-  archive.finalize()
-  return gzipSync(await bytes)
-}
-
-export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
-
-/**
- * Every file below a folder with its hash, to compare before and after. Reading a database leaves an
- * empty log beside it, which does not count.
- */
+/** Every file below a folder with its hash, except logs of databases. */
 export const fingerprint = (folder: string): Record<string, string> =>
   Object.fromEntries(
     fs
       .readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && !entry.name.endsWith('-shm'))
+      .filter((entry) => entry.isFile() && !/-(shm|wal)$/.test(entry.name))
       .map(({ parentPath, name }) => join(parentPath, name))
-      .filter((file) => !file.endsWith('-wal') || fs.statSync(file).size > 0)
       .map((file) => [file, sha256(fs.readFileSync(file))]),
   )
 
 export const modeOf = (path: string) => fs.statSync(path).mode & 0o777
-
-export async function databaseIn(file: string, folder: string): Promise<Database> {
-  const [, database] = await piecesOf(file)
-  const copy = join(folder, `unpacked-${crypto.randomUUID()}.db`)
-  fs.writeFileSync(copy, database?.body ?? '')
-  return new Database(copy)
-}
 
 export const keyIn = (dataDir: string) => fs.readFileSync(masterKeyFile(dataDir), 'utf8')
 

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { migrations } from '../../../drizzle/index.ts'
@@ -8,18 +8,8 @@ import { migrate } from '../../../src/db/migrate.ts'
 import { databaseFile } from '../../../src/db/open.ts'
 import { checkArchive, makeBackup } from '../../../src/platform/backup/index.ts'
 import { temporaryFolder } from '../../support/folder.ts'
-import {
-  createHome,
-  fingerprint,
-  hurried,
-  type Piece,
-  PROCESS,
-  packed,
-  piece,
-  piecesOf,
-  restore,
-  sha256,
-} from './fixture.ts'
+import { type Piece, packed, piece, piecesOf, sha256 } from './archive.ts'
+import { createHome, fingerprint, hurried, PROCESS, restore } from './fixture.ts'
 
 const home = createHome()
 afterAll(() => home[Symbol.dispose]())
@@ -79,16 +69,10 @@ const check = (archive: Uint8Array, workIn: string) => {
   return checkArchive({ open, workIn, migrations, clock: hurried, process: PROCESS })
 }
 
-/** The message with which both the check and the restore refuse an archive. Neither changes a file. */
-async function refusalOf(archive: Uint8Array): Promise<string> {
+/** The message with which the check refuses an archive. */
+const refusalOf = async (archive: Uint8Array) => {
   using folder = temporaryFolder()
-  const refusal = await check(archive, folder.path).then(() => 'accepted', String)
-  const restoring = await restore(home.dataDir, archive).then(() => 'accepted', String)
-  // How much of the disk is free may change in between.
-  const alike = (message: string) => message.replace(/only \d+ MB/, 'only … MB')
-  expect(alike(restoring)).toBe(alike(refusal.replace(folder.path, home.dataDir)))
-  expect(fingerprint(home.path)).toEqual(before)
-  return refusal
+  return await check(archive, folder.path).then(() => 'accepted', String)
 }
 
 const FOREIGN = `gatehouse-master-key-1:${Buffer.alloc(32, 7).toString('base64')}\n`
@@ -104,38 +88,29 @@ describe('A damaged or foreign archive is refused, and no file changes', () => {
   const otherIndex =
     'DROP INDEX backups_by_time; CREATE UNIQUE INDEX backups_by_time ON backups (started_at)'
   const huge = { bytes: 2 ** 52, sha256: HASH }
-  const unreadable = 'database cannot be read'
   const cases: [title: string, pieces: Piece[], message: string][] = [
     ['no manifest', [DATABASE, KEY], 'instead of manifest.json'],
     ['a manifest of text', [piece('manifest.json', 'hello'), DATABASE, KEY], 'manifest'],
-    ['an empty manifest', [piece('manifest.json', '{}'), DATABASE, KEY], 'manifest'],
     ['a later format', withManifest({ format: 2 }), 'format 2'],
     ['a huge manifest', [piece('manifest.json', ' '.repeat(5_000_000))], 'too large'],
     ['another schema', withManifest({ schema: [] }), 'describes a different database'],
-    ['another installation', withManifest({ installation: 'x' }), 'describes a different database'],
     ['too many schema steps', tooMany, 'its manifest cannot be read'],
     ['no database', [MANIFEST], 'gatehouse.db is missing'],
     ['no key', [MANIFEST, DATABASE], 'master.key is missing'],
     ['a flipped bit', [MANIFEST, piece('gatehouse.db', flipped(DATABASE.body)), KEY], 'match'],
-    ['a short database', [MANIFEST, piece('gatehouse.db', 'x'), KEY], 'differs from the manifest'],
     ['another key', withKey(FOREIGN, false), 'does not match'],
     ['another key that is named', withKey(FOREIGN, true), 'which was sealed with'],
     ['an invalid key', withKey('hello', true), 'master key is not valid'],
-    ['a path outside', [MANIFEST, DATABASE, KEY, piece('../escaped', 'x')], '"../escaped"'],
     ['a database outside', [MANIFEST, piece('../gatehouse.db', 'x'), KEY], '"../gatehouse.db"'],
     ['an absolute path', [piece('/etc/passwd', 'x'), MANIFEST, DATABASE, KEY], '"/etc/passwd"'],
-    ['another file', [MANIFEST, DATABASE, KEY, piece('readme', 'x')], 'contains "readme"'],
     ['a second database', [MANIFEST, DATABASE, KEY, DATABASE], 'is not part of a backup'],
     ['a link as key', [MANIFEST, DATABASE, LINK], 'instead of master.key'],
     ['a database larger than the disk', withManifest({ database: huge }), 'the database needs'],
     ['a later schema', later, 'migrated by gatehouse 9.0.0, which is newer'],
     ['dangling references', orphan, 'usage_days refers to missing rows of tenants'],
     ['an index without a row', withDamagedIndex(), 'database in the archive is damaged'],
-    ['no SQLite database', withBody(Buffer.from('hello')), unreadable],
-    ['a cut database', withBody(DATABASE.body.subarray(0, 6000)), unreadable],
-    ['a missing table', withSql('DROP TABLE backups'), 'lacks the table backups'],
+    ['a cut database', withBody(DATABASE.body.subarray(0, 6000)), 'database cannot be read'],
     ['a missing column', withSql('ALTER TABLE backups DROP COLUMN bytes'), 'lacks the table back'],
-    ['a missing index', withSql('DROP INDEX backups_by_time'), 'lacks the index backups_by_time'],
     ['another index', withSql(otherIndex), 'lacks the index'],
     ['a view as table', withSql('DROP TABLE backups; CREATE VIEW backups AS SELECT 1'), 'view'],
     ['a trigger', withSql(trigger), 'never creates: trigger t'],
@@ -146,13 +121,24 @@ describe('A damaged or foreign archive is refused, and no file changes', () => {
     const refusal = await refusalOf(await packed(pieces))
     expect(refusal).toContain(message)
     expect(refusal).not.toContain('gatehouse-work')
-    expect(existsSync('/tmp/escaped')).toBe(false)
   })
 
   test('bytes that are cut anywhere, or are no archive', async () => {
-    for (const end of [0, 10, 100, ARCHIVE.length >> 1, ARCHIVE.length - 5])
+    for (const end of [0, 100, ARCHIVE.length >> 1, ARCHIVE.length - 5])
       expect(await refusalOf(ARCHIVE.subarray(0, end))).toContain('damaged')
     expect(await refusalOf(Buffer.from('hello'))).toContain('damaged')
+  })
+
+  test.each([
+    ['a cut archive', () => ARCHIVE.subarray(0, -5)],
+    ['a path outside', () => packed([MANIFEST, DATABASE, KEY, piece('../escaped', 'x')])],
+    ['a trigger', () => packed(withSql(trigger))],
+    ['a later schema', () => packed(later)],
+  ])('by a restore like by the check: %s', async (_, make) => {
+    const archive = await make()
+    const refused = await restore(home.dataDir, archive).then(() => 'accepted', String)
+    expect(refused).toBe(await refusalOf(archive))
+    expect(fingerprint(home.path)).toEqual(before)
   })
 })
 
@@ -160,8 +146,6 @@ const badManifest = 'manifest cannot be read'
 const laterStep = 'INSERT INTO _migrations VALUES (?1, ?1, 0, ?1)'
 test.each([
   ['the version', withManifest({ app_version: `0.1${ESCAPE}` }), badManifest],
-  ['the installation', withManifest({ installation: `i${ESCAPE}` }), badManifest],
-  ['a step', withManifest({ schema: [{ id: ESCAPE, hash: HASH }] }), badManifest],
   ['a key', withManifest({ master_key: { id: ESCAPE, sha256: HASH } }), badManifest],
   ['a later step', withSql(laterStep, `9${ESCAPE}`), 'newer'],
   ['a sealing key', withSql('UPDATE master_keys SET id = ?1', ESCAPE), 'invalid master key id'],
@@ -170,14 +154,6 @@ test.each([
   const refusal = await refusalOf(await packed(pieces))
   expect(refusal).toContain(message)
   expect(refusal).not.toMatch(/\p{Cc}/u)
-})
-
-test('Tables of a replicator and of the query planner are accepted', async () => {
-  using folder = temporaryFolder()
-  const tables = `CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
-    CREATE TABLE _litestream_lock (id INTEGER); ANALYZE`
-  const manifest = await check(await packed(withSql(tables)), folder.path)
-  expect(manifest).toMatchObject({ app_version: '1.2.3' })
 })
 
 test('An archive of an earlier schema is accepted, and one from before the first', async () => {

@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test'
-import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import fs from 'node:fs'
+import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { actorsIn } from '../../../src/platform/backup/contents.ts'
 import { openWorkFolder } from '../../../src/platform/backup/work-folder.ts'
 import { AppError } from '../../../src/platform/errors.ts'
+import { giveName } from '../../../src/platform/files.ts'
 import type { Process } from '../../../src/platform/process.ts'
 import {
   MasterKeyError,
@@ -14,7 +15,9 @@ import {
   replaceKeyFile,
 } from '../../../src/platform/sealing/key-file.ts'
 import { until } from '../../support/binary.ts'
-import { createHome, databaseIn, hurried, modeOf, PROCESS, piecesOf, sha256 } from './fixture.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { databaseIn, piecesOf, sha256 } from './archive.ts'
+import { createHome, hurried, modeOf, PROCESS } from './fixture.ts'
 
 test('A backup is one archive of manifest, database and key that only its owner can read', async () => {
   using home = createHome()
@@ -36,14 +39,14 @@ test('A backup is one archive of manifest, database and key that only its owner 
     database: { bytes: database?.length, sha256: sha256(database ?? Buffer.alloc(0)) },
     master_key: { id: home.key.id, sha256: sha256(key ?? Buffer.alloc(0)) },
   })
-  expect(key).toEqual(readFileSync(masterKeyFile(home.dataDir)))
-  const bytes = readFileSync(made.file)
+  expect(key).toEqual(fs.readFileSync(masterKeyFile(home.dataDir)))
+  const bytes = fs.readFileSync(made.file)
   expect(made).toMatchObject({ bytes: bytes.length, sha256: sha256(bytes), hasKey: true })
   // It replaces no file and creates no directory.
   await expect(home.backUp('a.tar.gz')).rejects.toThrow('already exists')
   await expect(home.backUp('none/a.tar.gz')).rejects.toThrow(AppError)
-  expect(readFileSync(made.file)).toEqual(bytes)
-  expect(readdirSync(home.path).sort()).toEqual(['a.tar.gz', 'data'])
+  expect(fs.readFileSync(made.file)).toEqual(bytes)
+  expect(fs.readdirSync(home.path).sort()).toEqual(['a.tar.gz', 'data'])
 })
 
 test('The copy has every table, index and counter, and nothing that was deleted', async () => {
@@ -84,40 +87,28 @@ test('A backup can be written to a stream, and a broken stream leaves nothing be
   })
   const made = await home.backUp('-', { to: { stream, workIn: home.path } })
   expect(sha256(Buffer.concat(chunks))).toBe(made.sha256)
-  expect(readdirSync(home.path)).toEqual(['data'])
+  expect(fs.readdirSync(home.path)).toEqual(['data'])
   const broken = new Writable({ write: (_chunk, _, done) => done(new Error('no reader')) })
   const refused = home.backUp('-', { to: { stream: broken, workIn: home.path } })
   await expect(refused).rejects.toThrow('no reader')
-  await until(() => readdirSync(home.path).length === 1)
+  await until(() => fs.readdirSync(home.path).length === 1)
 })
 
 test('Work folders of dead processes are removed, those of running processes after two days', async () => {
   using home = createHome()
-  const isRunning = (pid: number) => pid === 99
-  const process = { ...PROCESS, isRunning }
-  const works = () => readdirSync(home.path).filter((name) => name.startsWith('.gatehouse'))
+  const process = { ...PROCESS, isRunning: (pid: number) => pid === 99 }
   const now = Date.now()
   const leftBy = (maker: Partial<Process>) =>
     openWorkFolder({ parent: home.path, process: { ...process, ...maker }, now }).path
   const living = [leftBy({ pid: 99 }), leftBy({ host: 'there' })]
   const dead = leftBy({ pid: 98 })
-  writeFileSync(join(dead, 'gatehouse.db'), 'half a copy')
+  fs.writeFileSync(join(dead, 'gatehouse.db'), 'half a copy')
   await home.backUp('a.tar.gz', { process })
-  expect(works().toSorted()).toEqual(living.map((path) => basename(path)).toSorted())
+  expect([dead, ...living].map(fs.existsSync)).toEqual([false, true, true])
   const twoDaysAgo = now / 1000 - 2 * 24 * 60 * 60
-  for (const path of living) utimesSync(path, twoDaysAgo, twoDaysAgo)
+  for (const path of living) fs.utimesSync(path, twoDaysAgo, twoDaysAgo)
   await home.backUp('b.tar.gz', { process })
-  expect(works()).toEqual([])
-})
-
-test('A disk without room for the shared-memory file of the log can be backed up', async () => {
-  using home = createHome()
-  home.addTenant('there')
-  home.db.close()
-  for (const end of ['-wal', '-shm']) rmSync(`${home.db.file}${end}`, { force: true })
-  mkdirSync(`${home.db.file}-shm`)
-  using copy = await databaseIn((await home.backUp('a.tar.gz')).file, home.path)
-  expect(copy.query('SELECT name FROM tenants').all()).toEqual([{ name: 'there' }])
+  expect(living.map(fs.existsSync)).toEqual([false, false])
 })
 
 test('The archive has no key on request, or where there is none; without the needed one there is no backup', async () => {
@@ -126,9 +117,9 @@ test('The archive has no key on request, or where there is none; without the nee
   using other = createHome()
   replaceKeyFile(other.dataDir, [newMasterKey()])
   await expect(other.backUp('a.tar.gz')).rejects.toThrow(MasterKeyError)
-  rmSync(masterKeyFile(other.dataDir))
+  fs.rmSync(masterKeyFile(other.dataDir))
   await expect(other.backUp('a.tar.gz')).rejects.toThrow('--without-key')
-  expect(readdirSync(other.path)).toEqual(['data'])
+  expect(fs.readdirSync(other.path)).toEqual(['data'])
   other.db.client.run('DELETE FROM master_keys')
   for (const { file, hasKey } of [without, await other.backUp('b.tar.gz')]) {
     expect(hasKey).toBe(false)
@@ -138,9 +129,10 @@ test('The archive has no key on request, or where there is none; without the nee
   }
 })
 
-test('A key that is replaced during the backup still fits the archived database', async () => {
+test('A key that is replaced during the backup still fits the database; during a rotation, there are both', async () => {
   using home = createHome()
   const next = newMasterKey()
+  const old = readMasterKey(home.dataDir) ?? expect.unreachable()
   // The copy of the database still names the old key, and the file has only the new one.
   replaceKeyFile(home.dataDir, [next])
   let waits = 0
@@ -153,15 +145,23 @@ test('A key that is replaced during the backup still fits the archived database'
   expect(waits).toBe(1)
   const [manifest, , key] = await piecesOf(file)
   expect(JSON.parse(`${manifest?.body}`)).toMatchObject({ master_key: { id: next.id } })
-  expect(`${key?.body}`).toBe(readFileSync(masterKeyFile(home.dataDir), 'utf8'))
+  expect(`${key?.body}`).toBe(fs.readFileSync(masterKeyFile(home.dataDir), 'utf8'))
+  replaceKeyFile(home.dataDir, [next, old])
+  home.db.client.query('INSERT INTO master_keys VALUES (?, 1)').run(old.id)
+  const [, , both] = await piecesOf((await home.backUp('b.tar.gz')).file)
+  expect(`${both?.body}`.trimEnd().split('\n')).toHaveLength(2)
 })
 
-test('During a rotation the archive has both keys', async () => {
-  using home = createHome()
-  const next = newMasterKey()
-  const old = readMasterKey(home.dataDir) ?? expect.unreachable()
-  replaceKeyFile(home.dataDir, [next, old])
-  home.db.client.query('INSERT INTO master_keys VALUES (?, 1)').run(next.id)
-  const [, , key] = await piecesOf((await home.backUp('a.tar.gz')).file)
-  expect(`${key?.body}`.trimEnd().split('\n')).toHaveLength(2)
+test('A draft takes a free name, and no taken one, not even of a broken link', () => {
+  using folder = temporaryFolder()
+  const at = (name: string) => join(folder.path, name)
+  fs.writeFileSync(at('draft'), 'new')
+  fs.writeFileSync(at('taken'), 'old')
+  fs.symlinkSync(at('nowhere'), at('link'))
+  for (const name of ['taken', 'link'])
+    expect(() => giveName(at('draft'), at(name))).toThrow(`${at(name)} already exists`)
+  giveName(at('draft'), at('free'))
+  expect(fs.readdirSync(folder.path).toSorted()).toEqual(['free', 'link', 'taken'])
+  const texts = ['free', 'taken'].map((name) => fs.readFileSync(at(name), 'utf8'))
+  expect(texts).toEqual(['new', 'old'])
 })

@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { openDatabase } from '../../../src/db/open.ts'
 import type { MakeArchive } from '../../../src/platform/backup/child.ts'
+import { createReach } from '../../../src/platform/backup/reach.ts'
 import { createBackups } from '../../../src/platform/backup/schedule.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { createMetrics } from '../../../src/platform/metrics/index.ts'
@@ -33,6 +34,8 @@ const hanging: MakeArchive = (_dataDir, _file, signal) =>
   new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(new Error('cut short')))
   })
+
+const INTERRUPTED = 'interrupted: the process that made the backup stopped'
 
 type Settings = { enabled?: boolean; everyMs?: number; keep?: number; directory?: string }
 
@@ -101,42 +104,34 @@ function createFixture(settings: Settings = {}, given?: string) {
   return { dataDir, clock, db, lines, boot, rows, files, [Symbol.asyncDispose]: close }
 }
 
-test('The schedule makes the first backup at once and the next when it is due, also over restarts', async () => {
+test('The schedule makes the first backup at once and the next a period after the last, also over restarts', async () => {
   await using fixture = createFixture()
   const { clock, files } = fixture
-  const { list, latest, stop } = await fixture.boot('a')
+  const { idle, list, latest, makeNow, stop } = await fixture.boot('a')
   expect(files()).toEqual([after(0)])
   await clock.advance(HOUR - 1)
   expect(files()).toHaveLength(1)
-  await clock.advance(MINUTE)
+  await clock.advance(1)
   expect(files()).toEqual([after(0), after(1)])
   const row = { origin: 'schedule', owner: 'a', bytes: 7, error: null }
   expect(list(10)).toMatchObject([row, row])
   expect(latest()).toMatchObject({ startedAt: Date.parse(START) + HOUR })
+  await clock.advance(30 * MINUTE)
+  const noted: string[] = []
+  await makeNow((file) => noted.push(basename(file)))
+  await idle()
+  expect(files()).toEqual([after(0), after(1), ...noted])
   await stop(0)
   await clock.advance(30 * MINUTE)
   const second = await fixture.boot('b')
-  await clock.advance(20 * MINUTE)
-  expect(files()).toHaveLength(2)
+  await clock.advance(29 * MINUTE)
+  expect(files()).toHaveLength(3)
   // After an outage there is one.
   await second.stop(0)
   await clock.advance(5 * HOUR)
   await fixture.boot('c')
   await clock.advance(30 * MINUTE)
-  expect(files()).toHaveLength(3)
-})
-
-test('The schedule makes one when the clock was set back, and counts none of the future as the latest', async () => {
-  await using fixture = createFixture()
-  const { list, latest, metrics } = await fixture.boot('a')
-  expect(list(10)).toEqual([latest() ?? expect.unreachable()])
-  fixture.clock.jump(-30 * DAY)
-  expect([list(10), latest()]).toEqual([[], undefined])
-  expect(metrics()).toContain('gatehouse_backup_last_success_timestamp_seconds 0')
-  await fixture.clock.advance(2 * MINUTE)
-  expect(fixture.files()).toHaveLength(2)
-  await fixture.clock.advance(HOUR)
-  expect(fixture.files()).toHaveLength(3)
+  expect(fixture.rows()).toHaveLength(4)
 })
 
 test('The schedule makes each backup once with several processes', async () => {
@@ -147,26 +142,15 @@ test('The schedule makes each backup once with several processes', async () => {
   expect(files).toEqual([0, 1, 2, 3].map(after))
 })
 
-test('A manual backup is made at once, and the next of the schedule a period later', async () => {
-  await using fixture = createFixture()
-  const { makeNow, idle } = await fixture.boot('a')
-  await fixture.clock.advance(30 * MINUTE)
-  const noted: string[] = []
-  await makeNow((file) => noted.push(basename(file)))
-  await idle()
-  expect(noted).toEqual([named('11-22T05-42-38')])
-  expect(fixture.files()).toEqual([after(0), ...noted])
-  await fixture.clock.advance(HOUR - MINUTE)
-  expect(fixture.files()).toHaveLength(2)
-  await fixture.clock.advance(2 * MINUTE)
-  expect(fixture.files()).toHaveLength(3)
-})
-
-test('A manual backup is a conflict during another one in any process, and within the same second', async () => {
+test('A manual backup needs its note, and is a conflict during another one and within its second', async () => {
   await using fixture = createFixture({ enabled: false })
   const quickly = await fixture.boot('a')
+  const refused = quickly.makeNow(() => {
+    throw new Error('no room for the note')
+  })
+  await expect(refused).rejects.toThrow('no room for the note')
   await fixture.clock.advance(2 * HOUR)
-  expect(fixture.files()).toEqual([])
+  expect([fixture.rows(), fixture.files()]).toEqual([[], []])
   await quickly.makeNow()
   await quickly.idle()
   await expect(quickly.makeNow()).rejects.toMatchObject({ kind: 'conflict' })
@@ -176,20 +160,8 @@ test('A manual backup is a conflict during another one in any process, and withi
   for (const { makeNow } of [quickly, slowly])
     await expect(makeNow()).rejects.toMatchObject({ kind: 'conflict' })
   expect(fixture.rows()).toMatchObject([{ error: null }, { owner: 'b', ended_at: null }])
-})
-
-test('A manual backup is not begun when it cannot be noted', async () => {
-  await using fixture = createFixture({ enabled: false })
-  const { makeNow, idle } = await fixture.boot('a')
-  const refused = makeNow(() => {
-    throw new Error('no room for the note')
-  })
-  await expect(refused).rejects.toThrow('no room for the note')
-  await idle()
-  expect([fixture.rows(), fixture.files()]).toEqual([[], []])
-  await makeNow()
-  await idle()
-  expect(fixture.files()).toHaveLength(1)
+  await slowly.stop(0)
+  expect(fixture.rows()).toMatchObject([{ error: null }, { error: 'cut short' }])
 })
 
 test('The backup of a dead process is made again by another process', async () => {
@@ -199,9 +171,8 @@ test('The backup of a dead process is made again by another process', async () =
   await fixture.clock.advance(MINUTE)
   expect(fixture.rows()).toMatchObject([{ owner: 'dying', ended_at: null }])
   await other.hearOfDeath('dying')
-  const error = 'interrupted: the process that made the backup stopped'
   expect(fixture.rows()).toMatchObject([
-    { owner: 'dying', error },
+    { owner: 'dying', error: INTERRUPTED },
     { owner: 'other', error: null },
   ])
 })
@@ -221,9 +192,9 @@ test('A backup that a dead process completed is good, and takes the place of old
   expect(fixture.files()).toEqual([after(1)])
 })
 
-test('A backup that fails is logged, counted and tried again after 15 minutes, or when the next is due', async () => {
+test('A backup that fails is logged, counted and tried again after 15 minutes', async () => {
   await using fixture = createFixture()
-  const { latest, metrics, stop } = await fixture.boot('a', failing)
+  const { latest, metrics } = await fixture.boot('a', failing)
   await fixture.clock.advance(14 * MINUTE)
   expect(fixture.rows()).toHaveLength(1)
   await fixture.clock.advance(2 * MINUTE)
@@ -232,11 +203,6 @@ test('A backup that fails is logged, counted and tried again after 15 minutes, o
   expect(latest()).toBeUndefined()
   expect(metrics()).toContain('gatehouse_backups_total{result="failure"} 2')
   expect(metrics()).toContain('gatehouse_backup_last_success_timestamp_seconds 0')
-  await stop(0)
-  await using often = createFixture({ everyMs: MINUTE })
-  await often.boot('a', failing)
-  await often.clock.advance(3 * MINUTE + SECOND)
-  expect(often.rows()).toHaveLength(4)
 })
 
 test('A backup that was made but not stored is found good at the next check and counts once', async () => {
@@ -247,15 +213,12 @@ test('A backup that was made but not stored is found good at the next check and 
     client.run(`CREATE TEMP TRIGGER full ${trigger}`)
     return quick(...args)
   })
-  expect(fixture.rows()).toMatchObject([{ ended_at: null, error: null }])
   expect(fixture.lines).toEqual([expect.stringContaining('backup schedule failed')])
-  expect(process.metrics()).not.toContain('gatehouse_backups_total{result="success"} 1')
   client.run('DROP TRIGGER full')
-  await fixture.clock.advance(MINUTE)
-  expect(fixture.rows()).toMatchObject([{ ended_at: fixture.clock.now(), error: null }])
+  await fixture.clock.advance(31 * MINUTE)
+  const endedAt = Date.parse(START) + MINUTE
+  expect(fixture.rows()).toMatchObject([{ ended_at: endedAt, error: null }])
   expect(process.latest()).toMatchObject({ owner: 'a', bytes: 7 })
-  await fixture.clock.advance(30 * MINUTE)
-  expect(fixture.files()).toHaveLength(1)
   expect(process.metrics()).toContain('gatehouse_backups_total{result="success"} 1')
   expect(process.metrics()).toContain('gatehouse_backups_total{result="failure"} 0')
 })
@@ -280,77 +243,67 @@ test('The newest archives of the schedule and the rows of kept files stay, and f
   expect(fixture.rows().map(({ file }) => basename(file))).toEqual(kept)
 })
 
-test('The new archive stays even if a clock that was ahead has dated others later', async () => {
+test('When the clock was set back, a backup is made and stays, and none of the future is the latest', async () => {
   await using fixture = createFixture({ keep: 2 })
-  await fixture.boot('a')
+  const { list, latest, metrics } = await fixture.boot('a')
   await fixture.clock.advance(2 * HOUR)
+  expect(list(10)[0]).toEqual(latest() ?? expect.unreachable())
   fixture.clock.jump(-300 * DAY)
+  expect([list(10), latest()]).toEqual([[], undefined])
+  expect(metrics()).toContain('gatehouse_backup_last_success_timestamp_seconds 0')
   await fixture.clock.advance(MINUTE)
   expect(fixture.files()).toEqual([named('01-26T07-13-38'), after(2)])
   await fixture.clock.advance(HOUR)
   expect(fixture.files()).toEqual([named('01-26T07-13-38'), named('01-26T08-13-38')])
 })
 
-test('A process that stops aborts its backup', async () => {
-  await using fixture = createFixture()
-  const { stop } = await fixture.boot('a', hanging, { hangs: true })
-  await stop(0)
-  expect(fixture.rows()).toMatchObject([{ error: 'cut short' }])
-})
-
-describe('An installation deletes only archives that it made itself', () => {
-  const EARLIER = [20, 21, 22].map((day) => named(`11-${day}T05-12-30`))
-
-  /** Archives of the schedule of `home`: an abandoned one, two good ones and one under way. */
-  function madeBefore(home: ReturnType<typeof createHome>, directory: string) {
-    mkdirSync(directory, { recursive: true })
-    const insert = "INSERT INTO backups VALUES (?, 'schedule', 'i', ?, ?, ?, ?, ?)"
-    const add = home.db.client.query(insert)
-    const [abandoned = '', ...good] = EARLIER.map((name) => join(directory, name))
-    for (const [at, file] of good.entries()) add.run(`good-${at}`, at, at, file, 7, null)
-    const error = 'interrupted: the process that made the backup stopped'
-    add.run('abandoned', 5, 5, abandoned, null, error)
-    const underWay = join(directory, named('11-22T05-13-00'))
-    add.run('open', 6, null, underWay, null, null)
-    for (const name of EARLIER) writeFileSync(join(directory, name), 'archive')
-    return underWay
+test('An installation deletes no archive of its original or in a directory that it used before', async () => {
+  using home = createHome()
+  const directory = join(home.path, 'archives')
+  mkdirSync(directory)
+  const names = [20, 21, 22].map((day) => named(`11-${day}T05-12-30`))
+  const insert = home.db.client.query(
+    "INSERT INTO backups VALUES (?1, 'schedule', 'i', ?2, ?3, ?1, ?4, ?5)",
+  )
+  for (const [n, name] of names.entries()) {
+    const file = join(directory, name)
+    writeFileSync(file, 'archive')
+    // An abandoned one, a good one and one under way.
+    if (n === 0) insert.run(file, 0, 0, null, INTERRUPTED)
+    else insert.run(file, n, n === 1 ? 1 : null, n === 1 ? 7 : null, null)
   }
-
-  /** Lets the schedule make two archives, of which it keeps one. */
-  async function makeTwo(dataDir: string, directory?: string) {
-    await using fixture = createFixture({ everyMs: MINUTE, keep: 1, directory }, dataDir)
+  /** Lets the schedule make two archives, of which it keeps one; returns those of the directory. */
+  async function makeTwo(dataDir: string, settings: Settings) {
+    await using fixture = createFixture({ everyMs: MINUTE, keep: 1, ...settings }, dataDir)
     const { list } = await fixture.boot('me')
     await fixture.clock.advance(MINUTE)
-    return list(10)
+    expect(list(2).map((row) => existsSync(row.file))).toEqual([true, false])
+    fixture.db.client.run("DELETE FROM backups WHERE owner = 'me'")
+    return readdirSync(directory).toSorted()
   }
+  const copy = join(home.path, 'copy')
+  await restore(copy, (await home.backUp('a.tar.gz')).file)
+  const made = named('11-22T05-13-38')
+  expect(await makeTwo(copy, {})).toEqual(names)
+  expect(await makeTwo(copy, { directory })).toEqual([...names, made])
+  expect(await makeTwo(home.dataDir, {})).toEqual([...names, made])
+  expect(await makeTwo(home.dataDir, { directory })).toEqual([made])
+})
 
-  test.each([true, false])('in a restored copy that shares the directory: %p', async (isShared) => {
-    using home = createHome()
-    const directory = join(home.path, 'archives')
-    const underWay = madeBefore(home, directory)
-    const { file } = await home.backUp('a.tar.gz')
-    writeFileSync(underWay, 'archive')
-    const copy = join(home.path, 'copy')
-    await restore(copy, file)
-    const made = await makeTwo(copy, isShared ? directory : undefined)
-    expect(readdirSync(directory)).toEqual(expect.arrayContaining([...EARLIER, basename(underWay)]))
-    expect(made.map((row) => existsSync(row.file))).toEqual([true, false])
-  })
-
-  test('in its current directory, but not after a restore in place', async () => {
-    const made = named('11-22T05-13-38')
-    for (const isCurrent of [true, false]) {
-      using home = createHome()
-      const directory = join(home.path, 'archives')
-      madeBefore(home, directory)
-      await makeTwo(home.dataDir, isCurrent ? directory : undefined)
-      expect(readdirSync(directory).toSorted()).toEqual(isCurrent ? [made] : EARLIER)
-    }
-    using restored = createHome()
-    const directory = join(restored.dataDir, 'backups')
-    madeBefore(restored, directory)
-    await restored.restore((await restored.backUp('a.tar.gz')).file)
-    await makeTwo(restored.dataDir)
-    expect(readdirSync(directory).toSorted()).toEqual([...EARLIER, made])
-  })
+test('A call to a mount has its result or error; a hung one takes 5 seconds, and others fail meanwhile', async () => {
+  const clock = createTestClock(START)
+  const reach = createReach(clock)
+  const failing = reach('f', () => Promise.reject(new Error('no such file')))
+  await expect(failing).rejects.toThrow('no such file')
+  expect(await reach('f', async () => 8)).toBe(8)
+  const answer = Promise.withResolvers<number>()
+  const first = reach('/mnt/f', () => answer.promise)
+  first.catch(() => {})
+  await clock.advance(5000)
+  await expect(first).rejects.toThrow('/mnt/f does not respond')
+  const second = reach('/mnt/g', async () => expect.unreachable())
+  await expect(second).rejects.toThrow('does not respond')
+  answer.resolve(1)
+  await answer.promise
+  expect(await reach('/mnt/g', async () => 2)).toBe(2)
 })

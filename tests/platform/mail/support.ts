@@ -1,6 +1,5 @@
 import { afterAll } from 'bun:test'
 import net, { type AddressInfo } from 'node:net'
-import { createInterface } from 'node:readline'
 import { databaseExists, openDatabase } from '../../../src/db/open.ts'
 import { createInstances } from '../../../src/platform/instances.ts'
 import { createLog } from '../../../src/platform/log.ts'
@@ -20,23 +19,18 @@ export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
-/** The code that most letters of these tests carry. */
 export const CODE = '481516'
 
 interface MailOptions {
   dataDir: string
-  /** Without one, mails are kept. */
   smtpUrl?: string
   from?: string
   ca?: string[]
-  /** What the clock of this process shows when it starts. */
   start?: string
   pid?: number
-  /** Whether it finds the other processes of the machine alive. */
   othersRun?: boolean
 }
 
-/** Mail on a data directory, real but for its clock. */
 export async function openMail(options: MailOptions) {
   const { dataDir, smtpUrl, ca, pid = 1, othersRun = false } = options
   const clock = createTestClock(options.start ?? '2026-03-01T12:00:00.000Z')
@@ -57,17 +51,12 @@ export async function openMail(options: MailOptions) {
   retention.add(...mail.retention)
   clock.settled = mail.idle
 
-  /** A letter as gate writes them, unless told otherwise. */
+  const body = { text: `Your code is ${CODE}.`, html: `<p>Your code is <b>${CODE}</b>.</p>` }
   const letterTo = (recipient: string, fields: Partial<NewMail> = {}): NewMail => ({
-    ...{ tenantId: null, about: null, kind: 'verification', recipient },
-    subject: 'Confirm your address',
-    text: `Your code is ${CODE}.`,
-    html: `<p>Your code is <b>${CODE}</b>.</p>`,
-    expiresAt: clock.now() + HOUR,
-    ...fields,
+    ...{ tenantId: null, about: null, kind: 'verification', recipient, ...body },
+    ...{ subject: 'Confirm your address', expiresAt: clock.now() + HOUR, ...fields },
   })
 
-  /** Resolves with its id once the mail is stored. */
   const post = (recipient = 'ada@example.com', fields?: Partial<NewMail>) =>
     db.commit(() => mail.post(letterTo(recipient, fields), clock.now()))
 
@@ -80,8 +69,7 @@ export async function openMail(options: MailOptions) {
   const read = (id: string) => mail.outbox.read('all', id)
 
   function tenant(id: string) {
-    const insert = "INSERT INTO tenants VALUES (?1, ?1, 'free', 'active', NULL, 0, 0)"
-    db.client.query(insert).run(id)
+    db.client.run("INSERT INTO tenants VALUES (?1, ?1, 'free', 'active', NULL, 0, 0)", [id])
     return id
   }
 
@@ -110,21 +98,24 @@ export async function openMail(options: MailOptions) {
   await instances.start()
   await mail.start()
   await mail.idle()
-  const parts = { mail, db, clock, retention, metrics, log: lines }
+  const parts = { mail, db, dataDir, clock, retention, metrics, log: lines }
   const verbs = { post, send, read, tenant, letterTo, advanceWaiting, stop }
   return { ...parts, ...verbs, [Symbol.asyncDispose]: stop }
 }
 
 type Options = Omit<MailOptions, 'dataDir'>
 
+/** Runs one end after the other, of something that needs both. */
+const both = (first: () => Promise<void>, second: () => void | PromiseLike<void>) => async () => {
+  await first()
+  await second()
+}
+
 export async function newMail(options: Options = {}) {
   const folder = temporaryFolder()
   const fixture = await openMail({ ...options, dataDir: folder.path })
-  async function stop() {
-    await fixture.stop()
-    folder[Symbol.dispose]()
-  }
-  return { ...fixture, dataDir: folder.path, stop, [Symbol.asyncDispose]: stop }
+  const stop = both(fixture.stop, () => folder[Symbol.dispose]())
+  return { ...fixture, stop, [Symbol.asyncDispose]: stop }
 }
 
 /** Mail with a server, which takes every mail unless told otherwise. */
@@ -135,10 +126,7 @@ export const newMailAndSilence = async () => withServer(await startOddServer(() 
 
 async function withServer<T extends { url: string } & AsyncDisposable>(server: T, options = {}) {
   const fixture = await newMail({ smtpUrl: server.url, ...options })
-  async function stop() {
-    await fixture.stop()
-    await server[Symbol.asyncDispose]()
-  }
+  const stop = both(fixture.stop, () => server[Symbol.asyncDispose]())
   return { ...fixture, server, stop, [Symbol.asyncDispose]: stop }
 }
 
@@ -148,16 +136,14 @@ export async function opened<T extends { stop: () => Promise<void> }>(mail: Prom
   return fixture
 }
 
-export async function startOddServer(behave: (socket: net.Socket, connection: number) => void) {
+export async function startOddServer(behave: (socket: net.Socket) => void) {
   const sockets = new Set<net.Socket>()
   const arrivals: (() => void)[] = []
-  let connection = 0
   const server = net.createServer((socket) => {
     sockets.add(socket)
     socket.on('error', () => {})
-    socket.on('close', () => sockets.delete(socket))
     socket.resume()
-    behave(socket, ++connection)
+    behave(socket)
     for (const tell of arrivals.splice(0)) tell()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -174,24 +160,4 @@ export async function startOddServer(behave: (socket: net.Socket, connection: nu
       await new Promise<void>((resolve) => server.close(() => resolve()))
     },
   }
-}
-
-/** A server that speaks SMTP, and answers for the recipient only when told to go on. */
-export async function startHesitantServer(answer: string) {
-  const asked = Promise.withResolvers<void>()
-  const told = Promise.withResolvers<void>()
-  let connections = 0
-  const server = await startOddServer((socket, connection) => {
-    connections = connection
-    socket.write('220 ready\r\n')
-    createInterface(socket).on('line', async (line) => {
-      if (line.startsWith('RCPT')) {
-        asked.resolve()
-        await told.promise
-        socket.write(`${answer}\r\n`)
-      } else if (line === 'DATA') socket.write('354 go on\r\n')
-      else if (line === '.' || /^(EHLO|MAIL|QUIT|RSET)/.test(line)) socket.write('250 ok\r\n')
-    })
-  })
-  return { ...server, asked: asked.promise, goOn: told.resolve, connections: () => connections }
 }

@@ -1,13 +1,6 @@
 import { afterAll } from 'bun:test'
-import { dirname } from 'node:path'
-import { openDatabase } from '../../../src/db/open.ts'
-import { createAudit } from '../../../src/platform/audit/index.ts'
-import { type KeyCaller, keyActor } from '../../../src/platform/caller.ts'
-import { createMetering } from '../../../src/platform/metering/index.ts'
-import { createMetrics } from '../../../src/platform/metrics/index.ts'
 import type { Plan } from '../../../src/platform/tenants.ts'
 import { type Answer, bootTestApp, type TestApp } from '../../support/app.ts'
-import { testConfig } from '../../support/config.ts'
 
 export const ACTOR = { kind: 'cli', source: 'test' } as const
 export const MESSAGES = '/v1/relay/messages'
@@ -24,7 +17,7 @@ export type Tenant = Awaited<ReturnType<Metered['newTenant']>>
 type Client = ReturnType<TestApp['client']> & { key: string }
 type Clients = Record<'gate' | 'clockwork' | 'passepartout' | 'relay', Client>
 
-export const flagsOf = (prices: Prices) => ({
+const flagsOf = (prices: Prices) => ({
   'metering-free-requests': `${prices.free ?? 0}`,
   'metering-overage-price-cents': `${prices.cents ?? 0}`,
   'metering-overage-per': '1',
@@ -46,9 +39,8 @@ export async function useMetered(prices: Prices) {
 }
 
 export async function bootMetered(prices: Prices) {
-  const opened = new DisposableStack()
   const app = await bootTestApp({ start: START, flags: flagsOf(prices) })
-  const { keys, metering, tenants } = app.platform
+  const { metering, tenants } = app.platform
 
   async function newTenant(plan: Plan) {
     const { id, key: newKey } = await app.tenant('Acme', plan)
@@ -63,59 +55,23 @@ export async function bootMetered(prices: Prices) {
       passepartout: await as('passepartout', 'test'),
       relay: await as('relay'),
     }
+    const create = (name: New): Promise<Answer> => CREATING[name](clients)
     return {
       ...{ id, newKey, clients, ...clients },
       usage: () => metering.usageOf(id),
       read: async (times = 1) => {
         for (let n = 0; n < times; n++) await clients.clockwork.get(JOBS)
       },
-      make: async (name = 'an event') => (await (CREATING[name] as Creating).send(clients)).status,
+      create,
+      make: async (name: New = 'event') => (await create(name)).status,
       change: (change: Parameters<typeof tenants.change>[2]) => tenants.change(ACTOR, id, change),
       suspend: (reason: 'billing' | 'renewal' = 'billing') => tenants.suspend(ACTOR, id, reason),
       resume: () => tenants.resume(ACTOR, id),
     }
   }
 
-  /** What another process on the same data counts, with settings of its own. */
-  function neighbour(prices: Prices) {
-    const { clock, log } = app.platform
-    const db = openDatabase({ dataDir: dirname(app.db.file), synchronous: 'full' })
-    opened.defer(() => db.close())
-    const audit = createAudit({ db, clock })
-    const config = testConfig(flagsOf(prices)).metering
-    const metering = createMetering({ db, clock, log, audit, metrics: createMetrics(), config })
-    function callerOf({ key }: { key: string }): KeyCaller {
-      const holder = keys.verify(key)
-      if (!holder) throw new Error('the key is good')
-      return { ...holder, actor: keyActor(holder), charge: metering.newCharge() }
-    }
-    return { metering, answered: (by: { key: string }) => metering.answered(callerOf(by), 200) }
-  }
-
-  async function stop() {
-    opened.dispose()
-    await app.stop()
-  }
-
-  return { ...app, metering, newTenant, neighbour, stop, [Symbol.asyncDispose]: stop }
+  return { ...app, metering, newTenant }
 }
-
-interface Creating {
-  status: number
-  shape: 'plain' | 'coded'
-  send: (clients: Clients) => Promise<Answer>
-}
-
-const plain = (status: number, send: Creating['send']): Creating => ({
-  status,
-  shape: 'plain',
-  send,
-})
-const coded = (status: number, send: Creating['send']): Creating => ({
-  status,
-  shape: 'coded',
-  send,
-})
 
 export const EVENT = { event_type: 'order.paid', payload: {} }
 const target = { url: 'http://127.0.0.1:9/hook', method: 'POST' }
@@ -126,19 +82,22 @@ export const newPerson = () => ({
   schema_id: 'user',
   traits: { email: `ada${people++}@example.com` },
 })
-const flow = (kind: string) => plain(200, ({ gate }) => gate.get(`/v1/gate/auth/${kind}`))
-const tokenBy = (gate: Client) =>
-  gate.post('/v1/gate/tokens', { api_key: gate.key, subject: 'someone' })
+const flow =
+  (kind: string) =>
+  ({ gate }: Clients) =>
+    gate.get(`/v1/gate/auth/${kind}`)
 
-export const CREATING: Record<string, Creating> = {
-  'an event': coded(202, ({ relay }) => relay.post(MESSAGES, EVENT)),
-  'a messenger sign-in': coded(200, (by) =>
-    by.passepartout.post('/v1/passepartout/login/start', {}),
-  ),
-  'an identity': plain(201, ({ gate }) => gate.post(IDENTITIES, newPerson())),
-  'an access token': coded(200, ({ gate }) => tokenBy(gate)),
-  ...{ 'a login flow': flow('login'), 'a registration flow': flow('registration') },
-  ...{ 'a recovery flow': flow('recovery'), 'a verification flow': flow('verification') },
-  'a cron job': plain(201, ({ clockwork }) => clockwork.post(JOBS, CRON)),
-  'a delayed job': plain(201, (by) => by.clockwork.post('/v1/clockwork/delayed', DELAYED)),
-}
+const CREATING = {
+  event: ({ relay }: Clients) => relay.post(MESSAGES, EVENT),
+  login: (by: Clients) => by.passepartout.post('/v1/passepartout/login/start', {}),
+  token: ({ gate }: Clients) =>
+    gate.post('/v1/gate/tokens', { api_key: gate.key, subject: 'someone' }),
+  identity: ({ gate }: Clients) => gate.post(IDENTITIES, newPerson()),
+  ...{ loginFlow: flow('login'), registrationFlow: flow('registration') },
+  ...{ recoveryFlow: flow('recovery'), verificationFlow: flow('verification') },
+  job: ({ clockwork }: Clients) => clockwork.post(JOBS, CRON),
+  delayedJob: ({ clockwork }: Clients) => clockwork.post('/v1/clockwork/delayed', DELAYED),
+} satisfies Record<string, (clients: Clients) => Promise<Answer>>
+
+type New = keyof typeof CREATING
+export const NEW = Object.keys(CREATING) as New[]

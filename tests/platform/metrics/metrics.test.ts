@@ -1,5 +1,11 @@
 import { expect, test } from 'bun:test'
+import { createDeliveryMetrics } from '../../../src/delivery/metrics.ts'
+import { createStore as createDeliveryStore } from '../../../src/delivery/store/index.ts'
+import { createClockworkMetrics } from '../../../src/engines/clockwork/metrics.ts'
+import { createStore as createClockworkStore } from '../../../src/engines/clockwork/store/index.ts'
+import { createRelayMetrics } from '../../../src/engines/relay/metrics.ts'
 import { createMetrics } from '../../../src/platform/metrics/index.ts'
+import { bootTestApp } from '../../support/app.ts'
 
 test('Counters, gauges and histograms are written in the text format of Prometheus', () => {
   const metrics = createMetrics()
@@ -36,13 +42,11 @@ gatehouse_scrape_errors_total 0
 
 test('A known series is shown as 0 before it counts anything', () => {
   const metrics = createMetrics()
-  const counter = metrics.counter('x_total', 'X.')
-  const series = counter.with({ result: 'sent' })
+  const series = metrics.counter('x_total', 'X.').with({ result: 'sent' })
   metrics.histogram('y_seconds', 'Y.', [1]).with({})
   expect(metrics.render()).toContain('gatehouse_x_total{result="sent"} 0\n')
   expect(metrics.render()).toContain('gatehouse_y_seconds_count 0\n')
   series.add()
-  counter.with({ result: 'sent' })
   expect(metrics.render()).toContain('gatehouse_x_total{result="sent"} 1\n')
 })
 
@@ -57,4 +61,32 @@ test('An unreadable metric is left out and counted, in the same answer; the rest
   expect(first).toContain('gatehouse_sound 1\n')
   expect(first).toEndWith('gatehouse_scrape_errors_total 1\n')
   expect(metrics.render()).toEndWith('gatehouse_scrape_errors_total 2\n')
+})
+
+test('What is lost with its commit is not counted', async () => {
+  await using app = await bootTestApp()
+  const { db, clock } = app
+  const metrics = createMetrics()
+  const parts = { metrics, clock, db }
+  const clockwork = createClockworkMetrics(parts, createClockworkStore(db))
+  const delivery = createDeliveryMetrics(parts, createDeliveryStore(db))
+  const relay = createRelayMetrics(metrics, db)
+  const happens = () => {
+    clockwork.attemptEnded('success', 10)
+    clockwork.slotsSkipped('outage', 1)
+    clockwork.leaseReclaimed()
+    delivery.attemptEnded('succeeded', 10)
+    relay.accepted('live')
+    relay.repeated()
+  }
+  const pattern = /^gatehouse_(?!scrape)(\w+(?:_total|_count)(?:{.*})?) [1-9]/gm
+  const counted = () => [...metrics.render().matchAll(pattern)].map(([, series]) => series)
+  const lost = db.commit(() => {
+    happens()
+    throw new Error('lost')
+  })
+  await expect(lost).rejects.toThrow('lost')
+  expect(counted()).toEqual([])
+  await db.commit(happens)
+  expect(counted()).toHaveLength(8)
 })

@@ -5,19 +5,17 @@ export interface Identity {
   cert: string
 }
 
-const DAY_MS = 86_400_000
-
 const COMMON = { keyType: 'ec', algorithm: 'sha256' } as const
 
-const days = ([from, to]: [number, number]) => ({
-  notBeforeDate: new Date(Date.now() + from * DAY_MS),
-  notAfterDate: new Date(Date.now() + to * DAY_MS),
-})
+/** From a day to another, counted from today. */
+function days([from, to]: [number, number]) {
+  const dayAt = (day: number) => new Date(Date.now() + day * 86_400_000)
+  return { notBeforeDate: dayAt(from), notAfterDate: dayAt(to) }
+}
 
 export async function createAuthority(name = 'Test authority'): Promise<Identity> {
   const { private: key, cert } = await generate([{ name: 'commonName', value: name }], {
-    ...COMMON,
-    ...days([-30, 30]),
+    ...{ ...COMMON, ...days([-30, 30]) },
     extensions: [
       { name: 'basicConstraints', cA: true, critical: true },
       { name: 'keyUsage', keyCertSign: true, critical: true },
@@ -30,7 +28,6 @@ interface Wanted {
   authority?: Identity
   name?: string
   ip?: string
-  /** First and last day, counted from today. */
   valid?: [from: number, to: number]
 }
 
@@ -40,9 +37,7 @@ export async function createIdentity({ authority, name, ip, valid = [-1, 1] }: W
     ...(ip ? [{ type: 7 as const, ip }] : []),
   ]
   const { private: key, cert } = await generate([{ name: 'commonName', value: 'Test server' }], {
-    ...COMMON,
-    ...days(valid),
-    ...(authority && { ca: authority }),
+    ...{ ...COMMON, ...days(valid), ca: authority },
     extensions: [{ name: 'subjectAltName', altNames }],
   })
   return { key, cert }

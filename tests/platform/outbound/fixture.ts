@@ -2,12 +2,15 @@ import { onTestFinished } from 'bun:test'
 import type { ServerResponse } from 'node:http'
 import https from 'node:https'
 import net, { type AddressInfo } from 'node:net'
-import { type Clock, systemClock } from '../../../src/platform/clock.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
 import { createOutbound, type OutboundOptions } from '../../../src/platform/outbound/client.ts'
 import type { OutboundRequest, OutboundResult } from '../../../src/platform/outbound/index.ts'
+import { until } from '../../support/binary.ts'
+import type { Behavior } from './behaviors.ts'
 import type { Identity } from './certificates.ts'
 
-/** A client that may call loopback, to which every name resolves. */
+export { answer } from './behaviors.ts'
+
 export const loopback = (options: Partial<OutboundOptions> = {}) =>
   createOutbound({
     clock: systemClock,
@@ -41,9 +44,6 @@ export function failure(result: OutboundResult) {
   return result
 }
 
-/** What a target does after it has read a whole request. */
-export type Behavior = (socket: net.Socket, request: string) => unknown
-
 /** A target that shows the bytes of its requests and answers as the test says. */
 export async function startTarget(behave: Behavior) {
   const requests: string[] = []
@@ -66,7 +66,7 @@ export async function startTarget(behave: Behavior) {
     for (const socket of open) socket.destroy()
   })
   const { port } = server.address() as AddressInfo
-  const closed = () => eventually(() => open.size === 0)
+  const closed = () => until(() => open.size === 0)
   return { port, url: `http://127.0.0.1:${port}`, requests, closed }
 }
 
@@ -76,49 +76,6 @@ function isWhole(received: string): boolean {
   return end >= 0 && received.length >= end + 4 + Number(length)
 }
 
-export const answer = (text: string, head = ''): Behavior => {
-  const length = Buffer.byteLength(text)
-  return writes(`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n${head}\r\n${text}`)
-}
-
-export const writes =
-  (text: string): Behavior =>
-  (socket) =>
-    socket.write(text)
-
-export const ends =
-  (text: string): Behavior =>
-  (socket) =>
-    socket.end(text)
-
-export const resets =
-  (text: string): Behavior =>
-  (socket) =>
-    text === '' ? socket.resetAndDestroy() : socket.write(text, () => socket.resetAndDestroy())
-
-export const drips =
-  (start: string, drop: string): Behavior =>
-  (socket) => {
-    socket.write(start)
-    const timer = setInterval(() => socket.write(drop), 5)
-    socket.on('close', () => clearInterval(timer))
-  }
-
-/** Sends `start`, then `block` again and again as fast as possible. */
-export function pours(start: string, block: string) {
-  let sent = 0
-  const behave: Behavior = (socket) => {
-    socket.write(start)
-    const pour = () => {
-      while (!socket.destroyed && socket.write(block)) sent += block.length
-    }
-    socket.on('drain', pour)
-    pour()
-  }
-  return { behave, sent: () => sent }
-}
-
-/** A TLS server on loopback that counts its requests. */
 export async function startTlsTarget(
   identity: Identity,
   behave = (response: ServerResponse) => void response.end('over tls'),
@@ -137,36 +94,5 @@ export async function startTlsTarget(
   return { ...(server.address() as AddressInfo), seen }
 }
 
-export function closedPort(): number {
-  const gone = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  gone.stop(true)
-  return gone.port
-}
-
 const listen = (server: net.Server) =>
   new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-
-/** Waits up to two seconds for a condition. */
-export async function eventually(condition: () => boolean) {
-  for (let tries = 0; tries < 400 && !condition(); tries++) await Bun.sleep(5)
-  if (!condition()) throw new Error('it never came true')
-}
-
-export function handClock() {
-  let time = 0
-  const timers = new Map<symbol, { at: number; fn: () => void }>()
-  const clock: Clock = {
-    now: () => time,
-    monotonic: () => time,
-    after: (ms, fn) => {
-      const id = Symbol()
-      timers.set(id, { at: time + ms, fn })
-      return () => void timers.delete(id)
-    },
-  }
-  function turn(ms: number) {
-    time += ms
-    for (const [id, { at, fn }] of timers) if (at <= time && timers.delete(id)) fn()
-  }
-  return { clock, turn, timers: () => timers.size }
-}

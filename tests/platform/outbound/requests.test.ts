@@ -1,33 +1,23 @@
 import { expect, test } from 'bun:test'
 import { checkHeaders, isForwardableHeader } from '../../../src/platform/outbound/index.ts'
-import { answer, get, loopback, post, reply, startTarget } from './fixture.ts'
+import { answer } from './behaviors.ts'
+import { get, loopback, post, reply, startTarget } from './fixture.ts'
 
 test('Method, path, headers and body are sent as given, with what frames them', async () => {
   const target = await startTarget(answer('ok'))
   const headers = { 'x-MiXed': 'a', Authorization: 'Bearer b', 'X-Latin': 'é', 'X-Empty': '' }
   const url = `http://target.test:${target.port}/a%20b?q=1&r=%2F#part`
   await loopback().send(post(url, 'héllo', { headers }))
-  expect(target.requests).toEqual([
-    [
-      'POST /a%20b?q=1&r=%2F HTTP/1.1',
-      `Host: target.test:${target.port}`,
-      'x-MiXed: a',
-      'Authorization: Bearer b',
-      'X-Latin: é',
-      'X-Empty: ',
-      'Content-Length: 6',
-      'Connection: close',
-      '',
-      Buffer.from('héllo').toString('latin1'),
-    ].join('\r\n'),
-  ])
+  expect(target.requests.join()).toBe(
+    `POST /a%20b?q=1&r=%2F HTTP/1.1\r\nHost: target.test:${target.port}\r\nx-MiXed: a\r\n` +
+      'Authorization: Bearer b\r\nX-Latin: é\r\nX-Empty: \r\nContent-Length: 6\r\n' +
+      `Connection: close\r\n\r\n${Buffer.from('héllo').toString('latin1')}`,
+  )
 })
 
 test.each([
   ['GET', null, []],
   ['POST', null, ['Content-Length: 0']],
-  ['PATCH', null, ['Content-Length: 0']],
-  ['DELETE', 'abc', ['Content-Length: 3']],
   ['PUT', new Uint8Array([0, 255, 13, 10, 128]), ['Content-Length: 5']],
 ])('%s with the body %p announces %p', async (method, body, framing) => {
   const target = await startTarget(answer('ok'))
@@ -59,19 +49,17 @@ test('Headers of the connection are dropped, so that no second request can be sm
 
 test('A configured user agent is sent unless the request has one', async () => {
   const target = await startTarget(answer('ok'))
-  const outbound = loopback({ userAgent: 'gatehouse' })
-  await outbound.send(get(target.url))
-  await outbound.send(get(target.url, { headers: { 'user-agent': 'mine' } }))
-  expect(target.requests[0]).toContain('\r\nUser-Agent: gatehouse\r\n')
-  expect(target.requests[1]?.match(/user-agent: .*/gi)).toEqual(['user-agent: mine'])
+  const { send } = loopback({ userAgent: 'gatehouse' })
+  await send(get(target.url))
+  await send(get(target.url, { headers: { 'user-agent': 'mine' } }))
+  const agents = target.requests.map((request) => request.match(/user-agent: .*/gi))
+  expect(agents).toEqual([['User-Agent: gatehouse'], ['user-agent: mine']])
 })
 
 test.each([
   [{ headers: { 'X-A': 'a\r\nX-B: b' } }, 'headers.X-A'],
-  [{ headers: { 'X A': 'a' } }, 'headers'],
   [{ method: 'GET / HTTP/1.1\r\nX: y' }, 'method'],
   [{ method: 'CONNECT' }, 'method'],
-  [{ method: '' }, 'method'],
 ])('A request that HTTP cannot carry is refused: %j', async (rest, field) => {
   const target = await startTarget(answer('never'))
   const result = await loopback().send(get(target.url, rest))
@@ -84,12 +72,8 @@ test('Headers that HTTP cannot carry are refused, and the error names them', () 
   const many = (count: number, value: string) =>
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`X-${i}`, value]))
   const refused: [Record<string, string>, string][] = [
-    [{ 'X Space': 'a' }, 'X Space'],
     [{ 'X-A\r\nX-B': 'a' }, 'X-A\\r\\nX-B'],
-    [{ Ä: 'a' }, 'Ä'],
     [{ '': 'a' }, 'without a name'],
-    [{ 'X-Break': 'a\r\nX-Other: b' }, 'X-Break'],
-    [{ 'X-Nul': 'a\0' }, 'X-Nul'],
     [{ 'X-Delete': '\u007f' }, 'X-Delete'],
     [{ 'X-Euro': '€' }, 'X-Euro'],
     [{ 'X-Long': 'a'.repeat(8193) }, 'X-Long'],

@@ -17,26 +17,23 @@ test('A name that does not resolve is reached at its pinned address', async () =
   const target = await startTlsTarget(named)
   const result = reply(await callTo(NAME, target))
   expect(result).toMatchObject({ status: 200, text: 'over tls', address: '127.0.0.1' })
-  expect(result.timings.tls).toBeGreaterThan(0)
+  for (const phase of ['dns', 'connect', 'tls', 'wait', 'read'] as const)
+    expect(result.timings[phase], phase).toBeGreaterThan(0)
   expect(reply(await callTo(`${NAME.toUpperCase()}.`, target)).status).toBe(200)
   expect(target.seen).toEqual({ requests: 2, names: [NAME, NAME] })
 })
 
 const NOT_VALID = 'TLS: the certificate is not valid for'
-const EARLY = 'TLS: the certificate is not valid yet'
 const UNTRUSTED = 'TLS: the certificate is not signed by a trusted authority'
 test.each<[title: string, host: string, Parameters<typeof createIdentity>[0], string | undefined]>([
   ['a wildcard covers one label', NAME, { authority, name: '*.example.test' }, undefined],
   ['and no second', `a.${NAME}`, { authority, name: '*.example.test' }, `${NOT_VALID} a.${NAME}`],
   ['an address', '127.0.0.1', { authority, ip: '127.0.0.1' }, undefined],
-  ['a name for an address', '127.0.0.1', { authority, name: NAME }, `${NOT_VALID} 127.0.0.1`],
-  ['an address for a name', NAME, { authority, ip: '127.0.0.1' }, `${NOT_VALID} ${NAME}`],
   ['another name', NAME, { authority, name: OTHER }, `${NOT_VALID} ${NAME}`],
   ['an unknown authority', NAME, { authority: stranger, name: NAME }, UNTRUSTED],
   ['an authority with a trusted name', NAME, { authority: impostor, name: NAME }, UNTRUSTED],
   ['self-signed', NAME, { name: NAME }, 'TLS: the certificate is self-signed'],
   ['expired', NAME, { authority, name: NAME, valid: [-2, -1] }, 'TLS: the certificate has expired'],
-  ['early', NAME, { authority, name: NAME, valid: [1, 2] }, EARLY],
 ])('A certificate has to prove the name or address: %s', async (_, host, wanted, message) => {
   const target = await startTlsTarget(await createIdentity(wanted))
   const result = await callTo(host, target)

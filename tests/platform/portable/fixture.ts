@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrations } from '../../../drizzle/index.ts'
@@ -11,11 +10,11 @@ import { openScratch } from '../../../src/platform/portable/scratch.ts'
 import { openSnapshot } from '../../../src/platform/portable/snapshot.ts'
 import { bootTestApp, type TestApp } from '../../support/app.ts'
 import { temporaryFolder } from '../../support/folder.ts'
+import type { Line } from './lines.ts'
+
+export * from './lines.ts'
 
 export const ACTOR = { kind: 'cli', source: 'test' } as const
-
-// biome-ignore lint/suspicious/noExplicitAny: tests look into lines of every kind
-export type Line = any
 
 export function exportOf(
   { db, platform, clock }: TestApp,
@@ -24,51 +23,10 @@ export function exportOf(
 ): Line[] {
   using snapshot = openSnapshot(db)
   const lines = exportLines({
-    snapshot,
-    sealing,
-    tables: PORTABLE_TABLES,
-    tenantId,
-    now: clock.now(),
-    schema: SCHEMAS.at(-1) ?? '',
-    keyPrefix: 'svc',
+    ...{ snapshot, sealing, tables: PORTABLE_TABLES, tenantId, now: clock.now() },
+    ...{ schema: SCHEMAS.at(-1) ?? '', keyPrefix: 'svc' },
   })
   return [...lines].map((line) => JSON.parse(line))
-}
-
-/** The lines without the first and the last, which depend on time and place. */
-export const contentOf = (lines: Line[]): Line[] => lines.slice(1, -1)
-
-export const idNumber = (n: number): string => `00000000-0000-7000-8000-${`${n}`.padStart(12, '0')}`
-
-export const OTHER = idNumber(999_999)
-
-export const ofKind = (lines: Line[], kind: string): Line[] =>
-  lines.filter((line) => line.kind === kind)
-
-/** The same export with more people, each with an address: enough for several commits. */
-export function withPeople(lines: Line[], count: number): Line[] {
-  const [identity] = ofKind(lines, 'identity')
-  const [address] = ofKind(lines, 'address')
-  const identities = Array.from({ length: count }, (_, n) => {
-    const traits = { email: `person-${n}@example.com` }
-    return { ...identity, id: idNumber(n), traits }
-  })
-  const addresses = identities.map(({ id, traits }) => {
-    return { ...address, id, identity_id: id, value: traits.email }
-  })
-  return lines
-    .toSpliced(lines.indexOf(address), 0, ...addresses)
-    .toSpliced(lines.indexOf(identity), 0, ...identities)
-}
-
-/** The text of a file with these lines and a last line that fits them. */
-export function fileOf(lines: Line[]): string {
-  const text = lines
-    .slice(0, -1)
-    .map((line) => `${JSON.stringify(line)}\n`)
-    .join('')
-  const sha256 = createHash('sha256').update(text).digest('hex')
-  return `${text}${JSON.stringify({ kind: 'end', lines: lines.length - 1, sha256 })}\n`
 }
 
 let scratch: Db | undefined
@@ -91,25 +49,13 @@ export async function importInto(
   const file = join(folder.path, 'tenant.ndjson')
   writeFileSync(file, text)
   return await importTenant({
-    db,
-    openScratch: openTrial,
-    clock,
-    audit: createAudit({ db, clock }),
-    sealing: platform.sealing,
-    actor: ACTOR,
-    tables: PORTABLE_TABLES,
-    schemas: SCHEMAS,
-    file,
-    onCheck: () => {},
-    onWrite: () => {},
-    ...changes,
+    ...{ db, clock, file, audit: createAudit({ db, clock }), sealing: platform.sealing },
+    ...{ openScratch: openTrial, actor: ACTOR, tables: PORTABLE_TABLES, schemas: SCHEMAS },
+    ...{ onCheck: () => {}, onWrite: () => {}, ...changes },
   })
 }
 
-/**
- * An exported tenant with three people, a job, a delayed job, an endpoint and keys. The installation
- * that it comes from is stopped.
- */
+/** An exported tenant with three people, a job, a delayed job, an endpoint and keys. */
 export async function exportAcme() {
   await using app = await bootTestApp()
   const acme = await app.tenant('Acme')

@@ -30,7 +30,6 @@ export async function openPost(db: Db, clock: Clock, dataDir: string) {
   const seal = (id: string, text: string) => bodies.seal(id, { text, html: '' })
   const sealed = (id: string): string => find.get(id)?.body ?? ''
   const text = (id: string): string => bodies.open(id, sealed(id)).text
-  /** Whether the fingerprint of its address is still the same. */
   const isCounted = (id: string): boolean => find.get(id)?.recipient_hash === hashOf(id)
   const ids = () => db.client.query('SELECT id FROM mails ORDER BY seq').values().flat() as string[]
 
@@ -40,7 +39,6 @@ export async function openPost(db: Db, clock: Clock, dataDir: string) {
     change: (id: string, text: string) => void update.run(seal(id, text), id),
     put: (id: string, body: string) => void update.run(body, id),
     ...{ sealed, text, isCounted, ids },
-    /** Whether every mail has its text and the fingerprint of its address. */
     isWhole: () => ids().every((id) => text(id) === `text ${id.slice(1)}` && isCounted(id)),
   }
 }
@@ -68,7 +66,6 @@ export async function createInstallation(count: number) {
     for (let n = 0; n < count; n++) post.post(`m${n}`, `text ${n}`)
   })
 
-  /** Rotates from another connection, while the clock is turned. */
   const rotate = (on: Db = connect(), watch: Partial<RotationWatch> = {}) =>
     turned(clock, rotationOn(on, clock, dataDir).rotate(ACTOR, { ...UNWATCHED, ...watch }))
   const known = () => knownMasterKeys(db)

@@ -18,6 +18,7 @@ import { createTestClock } from '../../support/clock.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { addMigratedDatabase } from '../../support/template.ts'
 
+const KEY_FILE = join(import.meta.dir, '../../../src/platform/sealing/key-file.ts')
 const isRoot = process.getuid?.() === 0
 const FORMAT = /^gatehouse-master-key-1:[A-Za-z0-9+/]{43}=\n$/
 const modeOf = (path: string) => fs.statSync(path).mode & 0o777
@@ -62,28 +63,25 @@ test('The key file is created once, for its owner alone, and only by loading', (
   using folder = createFolder()
   expect(readMasterKey(folder.path)).toBeUndefined()
   expect(fs.readdirSync(folder.path)).toEqual([])
-  const key = loadMasterKey(folder.path)
+  const { id, secret } = loadMasterKey(folder.path)
   const content = fs.readFileSync(folder.file, 'utf8')
   expect(content).toMatch(FORMAT)
   expect(modeOf(folder.file)).toBe(0o600)
   expect(fs.readdirSync(folder.path)).toEqual(['master.key'])
-  expect(key.secret.symmetricKeySize).toBe(32)
-  const again = loadMasterKey(folder.path)
-  expect([again.id, again.secret.equals(key.secret)]).toEqual([key.id, true])
-  expect(fs.readFileSync(folder.file, 'utf8')).toBe(content)
+  expect(secret.symmetricKeySize).toBe(32)
   using other = createFolder()
-  expect(loadMasterKey(other.path).secret.equals(key.secret)).toBe(false)
-})
-
-test('The key file loses the rights of other accounts when it is loaded', () => {
-  using folder = createFolder()
-  const { id } = loadMasterKey(folder.path)
-  for (const mode of [0o640, 0o604, 0o400]) {
+  expect(loadMasterKey(other.path).secret.equals(secret)).toBe(false)
+  // Loading takes rights from other accounts.
+  for (const [mode, kept] of [
+    [0o640, 0o600] as const,
+    [0o604, 0o600] as const,
+    [0o400, 0o400] as const,
+  ]) {
     fs.chmodSync(folder.file, mode)
     expect([readMasterKey(folder.path)?.id, modeOf(folder.file)]).toEqual([id, mode])
-    const kept = mode === 0o400 ? mode : 0o600
     expect([loadMasterKey(folder.path).id, modeOf(folder.file)]).toEqual([id, kept])
   }
+  expect(fs.readFileSync(folder.file, 'utf8')).toBe(content)
 })
 
 test('The key file may be a link, with other line ends and with earlier keys below the current one', () => {
@@ -103,18 +101,11 @@ test('The key file may be a link, with other line ends and with earlier keys bel
 
 test.each([
   ['nothing', ''],
-  ['another text', 'correct horse battery staple\n'],
-  ['no prefix', `${LINE.slice(23)}\n`],
   ['a prefix of another version', `${LINE.replace('-1:', '-2:')}\n`],
   ['a byte too few', `${lineOf(7, 31)}\n`],
-  ['a byte too many', `${lineOf(7, 33)}\n`],
-  ['no padding', LINE.slice(0, -1)],
   ['another spelling of the same bytes', `${LINE.slice(0, -2)}d=\n`],
-  ['a byte order mark', `\uFEFF${LINE}\n`],
-  ['a blank in front', ` ${LINE}\n`],
   ['a megabyte', LINE.padEnd(1_000_000)],
   ['a key twice', `${LINE}\n${LINE}\n`],
-  ['two keys on a line', `${LINE} ${lineOf(8)}`],
   ['a blank line between keys', `${LINE}\n\n${lineOf(8)}`],
   ['other text after keys', `${LINE}\n${lineOf(8)}\nx`],
 ])('The key file is refused and left unchanged with %s', async (_, content) => {
@@ -145,7 +136,7 @@ test('The key file is refused if it is no file or cannot be created, with the er
 test.skipIf(!isRoot)('The key file is refused if other accounts own or can read it', async () => {
   using folder = createFolder()
   const { file } = folder
-  const asOther = async () => (await lineUp(folder.path, '65534')).go()
+  const asOther = () => loadBeside(folder.path, { account: '65534' })
   fs.chmodSync(folder.path, 0o755)
   expect(await asOther()).toContain(`${file} cannot be created (EACCES`)
   loadMasterKey(folder.path)
@@ -170,39 +161,30 @@ test('Replacing the key file keeps order, owner and a link, and leaves nothing b
   if (isRoot) expect(fs.statSync(vault.file)).toMatchObject({ uid: 65534, gid: 65534 })
   expect(fs.readdirSync(vault.path)).toEqual(['master.key'])
   expect(fs.lstatSync(folder.file).isSymbolicLink()).toBe(true)
-  replaceKeyFile(folder.path, [before])
-  expect(fs.readFileSync(vault.file, 'utf8')).toMatch(FORMAT)
   // A draft that cannot be removed is in the way.
   fs.mkdirSync(`${vault.file}.tmp`)
-  const replace = (path: string) => refusalOf(() => replaceKeyFile(path, [added]))
+  const replace = (path: string) => refusalOf(() => replaceKeyFile(path, [before]))
   expect(await replace(folder.path)).toStartWith(`${folder.file} cannot be replaced (`)
-  expect(loadMasterKey(folder.path).id).toBe(before.id)
+  expect(loadMasterKey(folder.path).id).toBe(added.id)
   fs.rmSync(folder.file)
   expect(await replace(folder.path)).toStartWith(`${folder.file} cannot be replaced (`)
 })
 
-/** A process that is about to load the key, as another account if given. */
-async function lineUp(dataDir: string, ...account: string[]) {
-  const script = join(import.meta.dir, 'key-file.script.ts')
-  const command = [process.execPath, script, dataDir, ...account]
-  const child = Bun.spawn(command, { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' })
-  const reader = child.stdout.getReader()
-  const next = async () => new TextDecoder().decode((await reader.read()).value).trim()
-  expect(await next()).toBe('ready')
-  const go = async () => {
-    child.stdin.write('go\n')
-    child.stdin.flush()
-    const said = await next()
-    await child.exited
-    return said
-  }
-  return { go }
+/** The id of the key that another process loads at a time, or its error; as another account if given. */
+async function loadBeside(dataDir: string, { at = 0, account = '' } = {}) {
+  const script = `const { loadMasterKey } = await import('${KEY_FILE}')
+    if ('${account}') process.setuid(Number('${account}'))
+    await Bun.sleep(Math.max(${at} - Date.now(), 0))
+    try { console.log(loadMasterKey('${dataDir}').id) } catch (error) { console.log(error.message) }`
+  const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe', stderr: 'inherit' })
+  return (await new Response(child.stdout).text()).trim()
 }
 
 test('Processes that start at once on a new directory get the same key', async () => {
   using folder = createFolder()
-  const racers = await Promise.all(Array.from({ length: 4 }, () => lineUp(folder.path)))
-  const ids = await Promise.all(racers.map(({ go }) => go()))
+  const at = Date.now() + 300
+  const load = () => loadBeside(folder.path, { at })
+  const ids = await Promise.all([load(), load(), load()])
   expect(new Set(ids)).toEqual(new Set([loadMasterKey(folder.path).id]))
   expect(fs.readdirSync(folder.path)).toEqual(['master.key'])
 })
@@ -220,7 +202,7 @@ test('A key has an id of its bytes, and no output shows the bytes', () => {
   }
 })
 
-test('A database stores the key of its first start once, also one that was there before', async () => {
+test('A database stores the key of its first start once, also one that was there before, if it has the table', async () => {
   using home = createHome()
   expect(knownMasterKeys(home.db)).toEqual([])
   const { id } = loadMasterKey(home.dataDir)
@@ -233,6 +215,8 @@ test('A database stores the key of its first start once, also one that was there
   const fresh = await home.start()
   expect(fresh.id).not.toBe(id)
   expect(home.rows()).toMatchObject([{ id: fresh.id }])
+  home.db.client.run('DROP TABLE master_keys')
+  expect(knownMasterKeys(home.db)).toEqual([])
 })
 
 test('A database refuses another key and no key, names those it needs and makes no new one', async () => {
@@ -240,18 +224,14 @@ test('A database refuses another key and no key, names those it needs and makes 
   const { dataDir, file } = home
   const { id } = await home.start()
   const backup = fs.readFileSync(file)
-  using other = createFolder()
-  const foreign = loadMasterKey(other.path)
-  fs.copyFileSync(other.file, file)
-  expect(await home.refusal()).toBe(
-    `master.key in ${dataDir} does not match the database (found ${foreign.id}, need ${id}): restore it from a backup`,
-  )
+  const foreign = newMasterKey()
+  replaceKeyFile(dataDir, [foreign])
+  const other = `does not match the database (found ${foreign.id}, need ${id})`
+  expect(await home.refusal()).toContain(`master.key in ${dataDir} ${other}`)
   fs.rmSync(file)
-  expect(await home.refusal()).toBe(
-    `master.key is missing in ${dataDir}, but the database was sealed with it (${id}): restore it from a backup`,
-  )
-  expect(fs.existsSync(file)).toBe(false)
-  expect(home.rows()).toMatchObject([{ id }])
+  const missing = `master.key is missing in ${dataDir}, but the database was sealed with it (${id})`
+  expect(await home.refusal()).toContain(missing)
+  expect([fs.existsSync(file), home.rows()]).toMatchObject([false, [{ id }]])
   fs.writeFileSync(file, backup)
   expect((await home.start()).id).toBe(id)
   const added = newMasterKey()
@@ -276,11 +256,4 @@ test('A database stores one key when two processes start at once, and refuses on
   other.db.client.run("INSERT INTO master_keys VALUES ('aaaaaaaaaaaa', 0)")
   expect(await started).toContain('need aaaaaaaaaaaa')
   expect(other.rows()).toMatchObject([{ id: 'aaaaaaaaaaaa' }])
-})
-
-test('A database from before keys has none', () => {
-  using folder = createFolder()
-  const db = openDatabase({ dataDir: folder.path, synchronous: 'full' })
-  expect(knownMasterKeys(db)).toEqual([])
-  db.close()
 })

@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, mock, test } from 'bun:test'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
-import type { Db } from '../../../src/db/open.ts'
+import { dirname } from 'node:path'
+import { getTableName } from 'drizzle-orm'
+import { sealedColumns } from '../../../src/cli/secrets.ts'
+import { type Db, openDatabase } from '../../../src/db/open.ts'
 import { createSealing } from '../../../src/platform/sealing/index.ts'
 import {
   masterKeyFile,
@@ -10,7 +13,17 @@ import {
 } from '../../../src/platform/sealing/key-file.ts'
 import { ringOf } from '../../../src/platform/sealing/key-ring.ts'
 import { misfit } from '../../../src/platform/sealing/open-key-ring.ts'
-import { createInstallation, openPost } from './fixture.ts'
+import {
+  enrolled,
+  halfway,
+  recoveryCodes,
+  withToken,
+} from '../../engines/gate/sign-in/flows/acts.ts'
+import { bootSocial } from '../../engines/gate/sign-in/flows/social-fixture.ts'
+import { bootPassepartout } from '../../engines/passepartout/fixture.ts'
+import type { TestApp } from '../../support/app.ts'
+import { newAccount } from '../../support/social/index.ts'
+import { ACTOR, createInstallation, openPost, rotationOn, turned, UNWATCHED } from './fixture.ts'
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 const keyIn = (dataDir: string) => readMasterKey(dataDir) ?? expect.unreachable()
@@ -22,20 +35,15 @@ function lateSealer({ dataDir, post }: Awaited<ReturnType<typeof createInstallat
   return () => post.put('m0', old.seal('mails', 'mails/m0/body', text))
 }
 
-/** The connection of a process that is killed inside or after its transaction of this number. */
-function killed(db: Db, when: string, at: number): Db {
+/** The connection of a process that is killed inside its transaction of this number. */
+function killed(db: Db, at: number): Db {
   let commits = 0
-  const die = () => {
-    throw new Error('killed')
-  }
-  const commit: Db['commit'] = async (work) => {
-    const isLast = ++commits === at
-    const value = await db.commit(() => {
+  const commit: Db['commit'] = (work) =>
+    db.commit(() => {
       const value = work()
-      return isLast && when === 'inside' ? die() : value
+      if (++commits === at) throw new Error('killed')
+      return value
     })
-    return isLast ? die() : value
-  }
   return { ...db, commit }
 }
 
@@ -71,13 +79,20 @@ describe('A rotation', () => {
     expect((await installation.start()).isWhole()).toBe(true)
   })
 
-  test('keeps fingerprints over a second rotation', async () => {
+  test('keeps fingerprints over a second rotation, and begins with new ones without its list of keys', async () => {
     using installation = await createInstallation(3)
     const first = await installation.rotate()
     const second = await installation.rotate()
     expect(second).toMatchObject({ from: first.to, resealed: { mails: 3, fingerprint_keys: 5 } })
     for (const one of [installation.post, await installation.start()])
       expect(one.isWhole()).toBe(true)
+    rmSync(masterKeyFile(installation.dataDir))
+    installation.db.client.run('DELETE FROM master_keys')
+    const server = await installation.start()
+    server.post('m3', 'text 3')
+    expect([server.isCounted('m3'), server.isCounted('m0')]).toEqual([true, false])
+    const counts = { resealed: { mails: 1 }, unopenable: { mails: 3 } }
+    expect(await installation.rotate()).toMatchObject(counts)
   })
 
   test('waits ten seconds for servers and then reseals what they sealed with the old key', async () => {
@@ -95,15 +110,11 @@ describe('A rotation', () => {
     expect(resealed).toEqual({ mails: 2 })
     expect(installation.post.sealed('m0')).toStartWith(`s1.${to}.`)
     expect((await installation.start()).isWhole()).toBe(true)
-  })
-
-  test('fails while a server keeps using the old key, and keeps that key', async () => {
-    using installation = await createInstallation(1)
-    const [from] = installation.held()
-    const onWaiting = lateSealer(installation)
-    const rotated = installation.rotate(installation.connect(), { onWaiting })
+    // It keeps the old key while a server goes on using that.
+    const onlyOld = lateSealer(installation)
+    const rotated = installation.rotate(installation.connect(), { onWaiting: onlyOld })
     await expect(rotated).rejects.toThrow('a server still seals secrets with the old key')
-    for (const ids of installation.keys()) expect(ids).toContain(`${from}`)
+    for (const ids of installation.keys()) expect(ids).toContain(to)
   })
 
   test('never overwrites a change that a server makes meanwhile', async () => {
@@ -139,18 +150,17 @@ describe('A rotation', () => {
     const { db, post } = installation
     const [from = ''] = installation.held()
     const changed = post.sealed('m2').replace(/(?<=^.{20})./, (it) => (it === 'A' ? 'B' : 'A'))
-    const spoiled = [post.sealed('m1'), changed, 'not sealed']
-    const names = ['m0', 'm2', 'm3']
+    const spoiled = { m0: post.sealed('m1'), m2: changed, m3: 'not sealed' }
     await db.commit(() => {
-      for (const [n, id] of names.entries()) post.put(id, spoiled[n] ?? '')
+      for (const [id, text] of Object.entries(spoiled)) post.put(id, text)
     })
     const { to, ...outcome } = await installation.rotate()
     expect(outcome).toEqual({ from, resealed: { mails: 1 }, unopenable: { mails: 3 } })
-    expect(names.map(post.sealed)).toEqual(spoiled)
+    expect(Object.keys(spoiled).map(post.sealed)).toEqual(Object.values(spoiled))
     expect(installation.keys()).toEqual([[to, from], [from, to].toSorted()])
     expect((await installation.start()).text('m1')).toBe('text 1')
     await db.commit(() => {
-      for (const id of names) post.change(id, `text ${id.slice(1)}`)
+      for (const id of Object.keys(spoiled)) post.change(id, `text ${id.slice(1)}`)
     })
     expect(await installation.rotate()).toEqual({ from, to, resealed: {}, unopenable: {} })
     expect(installation.keys()).toEqual([[to], [to]])
@@ -160,47 +170,31 @@ describe('A rotation', () => {
 
   // The begin, two slices, the end in the table and the end in the file. After a transaction the
   // state is that inside of the next one.
-  test.each([
-    ['inside', 1],
-    ['inside', 2],
-    ['inside', 3],
-    ['inside', 4],
-    ['inside', 5],
-    ['after', 5],
-  ])('that is killed %s its transaction %d loses nothing and is continued', async (when, at) => {
-    using installation = await createInstallation(503)
-    const { dataDir, db, post } = installation
-    const [from = ''] = installation.held()
-    const rotation = installation.rotate(killed(installation.connect(), when, at))
-    await expect(rotation).rejects.toThrow('killed')
-    const [to = '', ...previous] = installation.held()
-    const isFileDone = at === 5
-    expect(previous).toEqual(isFileDone ? [] : [from])
-    expect(misfit({ dataDir, key: keyIn(dataDir), known: installation.known() })).toBeUndefined()
-    const server = await installation.start()
-    for (const one of [server, post]) expect(one.isWhole()).toBe(true)
-    await db.commit(() => post.post('m9000', 'text 9000'))
-    expect(server.text('m9000')).toBe('text 9000')
-    if (isFileDone) return
-    expect(await installation.rotate()).toMatchObject({ from, to, unopenable: {} })
-    expect(installation.keys()).toEqual([[to], [to]])
-    const actions = ['secrets.rotation_started', 'secrets.rotated']
-    expect(installation.audited()).toMatchObject(actions.map((action) => ({ action, from, to })))
-    expect((await installation.start()).isWhole()).toBe(true)
-    expect(post.ids().filter((id) => !post.sealed(id).startsWith(`s1.${to}.`))).toEqual([])
-  })
-})
-
-test('A database without its list of keys begins with new fingerprints', async () => {
-  using installation = await createInstallation(1)
-  await installation.rotate()
-  rmSync(masterKeyFile(installation.dataDir))
-  installation.db.client.run('DELETE FROM master_keys')
-  const server = await installation.start()
-  server.post('m1', 'text 1')
-  expect([server.isCounted('m1'), server.isCounted('m0')]).toEqual([true, false])
-  const counts = { resealed: { mails: 1 }, unopenable: { mails: 1 } }
-  expect(await installation.rotate()).toMatchObject(counts)
+  test.each([1, 2, 3, 4, 5])(
+    'that is killed in transaction %d loses nothing and is continued',
+    async (at) => {
+      using installation = await createInstallation(503)
+      const { dataDir, db, post } = installation
+      const [from = ''] = installation.held()
+      const rotation = installation.rotate(killed(installation.connect(), at))
+      await expect(rotation).rejects.toThrow('killed')
+      const [to = '', ...previous] = installation.held()
+      const isFileDone = at === 5
+      expect(previous).toEqual(isFileDone ? [] : [from])
+      expect(misfit({ dataDir, key: keyIn(dataDir), known: installation.known() })).toBeUndefined()
+      const server = await installation.start()
+      for (const one of [server, post]) expect(one.isWhole()).toBe(true)
+      await db.commit(() => post.post('m9000', 'text 9000'))
+      expect(server.text('m9000')).toBe('text 9000')
+      if (isFileDone) return
+      expect(await installation.rotate()).toMatchObject({ from, to, unopenable: {} })
+      expect(installation.keys()).toEqual([[to], [to]])
+      const actions = ['secrets.rotation_started', 'secrets.rotated']
+      expect(installation.audited()).toMatchObject(actions.map((action) => ({ action, from, to })))
+      expect((await installation.start()).isWhole()).toBe(true)
+      expect(post.ids().filter((id) => !post.sealed(id).startsWith(`s1.${to}.`))).toEqual([])
+    },
+  )
 })
 
 test('A server seals with a key once the database names it, and opens with any of the file', async () => {
@@ -227,20 +221,77 @@ test('A server that cannot read the new key seals nothing, because that would be
   expect(() => installation.post.change('m0', 'text 0')).toThrow('the new one cannot be read')
 })
 
-test('A server reads neither file nor table for what it seals and opens', async () => {
+test('A server asks once a turn for new keys, and reads neither file nor table', async () => {
   using installation = await createInstallation(1)
   const { db, clock, dataDir } = installation
-  let asked = 0
-  const version = () => {
-    asked++
-    return db.version()
-  }
+  const version = mock(db.version)
   const { sealing } = await openPost({ ...db, version }, clock, dataDir)
-  sealing.seal('p', 'x', 'y')
+  const use = () => sealing.open('p', 'x', sealing.seal('p', 'x', 'y'))
+  use()
   writeFileSync(masterKeyFile(dataDir), 'not looked at')
   db.client.run('DROP TABLE master_keys')
   await nextTurn()
-  asked = 0
-  for (let n = 0; n < 100; n++) sealing.open('p', 'x', sealing.seal('p', 'x', 'y'))
-  expect(asked).toBe(1)
+  version.mockClear()
+  for (let n = 0; n < 3; n++) use()
+  expect(version).toHaveBeenCalledTimes(1)
+})
+
+type Held = Pick<TestApp, 'db' | 'clock'>
+
+const SEALED = /s1\.[0-9a-f]{12}\.[\w-]{38}/
+
+/** How many sealed texts each column of a database has, or each table. */
+function sealedIn({ db: { client } }: Held, by: 'column' | 'table') {
+  const columns = client.query<{ name: string; column: string }, []>(
+    `SELECT t.name, c.name AS "column" FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+      WHERE t.type = 'table' AND c.type IN ('TEXT', 'BLOB')`,
+  )
+  const counts: Record<string, number> = {}
+  for (const { name, column } of columns.all()) {
+    const texts = client.query(`SELECT "${column}" FROM "${name}"`).values().flat()
+    const count = texts.filter((text) => SEALED.test(`${text}`)).length
+    const key = by === 'table' ? name : `${name}.${column}`
+    if (count > 0) counts[key] = (counts[key] ?? 0) + count
+  }
+  return counts
+}
+
+/** Rotates the key; returns the columns with sealed texts, all of which are resealed. */
+async function expectAllResealed(app: Held): Promise<string[]> {
+  const [before, tables] = [sealedIn(app, 'column'), sealedIn(app, 'table')]
+  const dataDir = dirname(app.db.file)
+  const db = openDatabase({ dataDir, synchronous: 'full' })
+  using _ = { [Symbol.dispose]: db.close }
+  const rotation = rotationOn(db, app.clock, dataDir).rotate(ACTOR, UNWATCHED)
+  const { from, to, ...counts } = await turned(app.clock, rotation)
+  expect(counts).toEqual({ resealed: tables, unopenable: {} })
+  const texts = sealedIn(app, 'column')
+  expect(texts).toMatchObject(before)
+  expect(from).not.toBe(to)
+  return Object.keys(texts)
+}
+
+test('Every column with sealed texts is on the list and is resealed', async () => {
+  const social = await bootSocial()
+  const messenger = await bootPassepartout()
+  await social.security({ mfa_enabled: true })
+  const { token } = await enrolled(social)
+  const codes = await recoveryCodes(social, token)
+  await social.settings(token)
+  await social.signInWith('google', newAccount())
+  await social.authorizeUrl(await social.begin('login'), 'google')
+  await social.begin('recovery')
+  const acme = await messenger.newTenant()
+  const login = await messenger.signIn(acme, messenger.botApi.person())
+  const found = [social.app, messenger.app].map(expectAllResealed)
+  const listed = sealedColumns.map(({ column }) => `${getTableName(column.table)}.${column.name}`)
+  expect([...new Set((await Promise.all(found)).flat())].toSorted()).toEqual(listed.toSorted())
+  // With the fingerprint keys that the first rotation made.
+  await expectAllResealed(social.app)
+  const { flow, token: half } = await halfway(social)
+  const code = { method: 'lookup_secret', lookup_secret: codes[0] }
+  expect(await social.send(flow, code, withToken(half))).toMatchObject({ status: 200 })
+  expect((await login.status()).body).toMatchObject({ status: 'completed' })
+  await social.stop()
+  await messenger.stop()
 })
