@@ -44,6 +44,8 @@ const KINDS: Kind[] = [
 ]
 const [RECOVERY, VERIFICATION, LOGIN] = KINDS as [Kind, Kind, Kind, Kind]
 const EACH = KINDS.map((kind) => [kind.kind, kind] as const)
+/** Two kinds that differ in how another code is asked for, and in what happens too soon. */
+const WITH_LINK_AND_WITHOUT = EACH.slice(1, 3)
 const SPENT = [422, 'code:4900001']
 
 const flows = await useFlows()
@@ -69,6 +71,7 @@ const resend = (tenant: Tenant, flow: Json, { asking, hasLink }: Kind, email = A
 const triesOf = ({ app }: Tenant, { id }: Json): number =>
   rowsOf(app, 'gate_flows').find((row) => row.id === id)?.tries
 
+// All kinds check and send their codes in one place; only the first story is told of each.
 describe.each(EACH)('A code for a %s', (_, kind) => {
   const WRONG = [422, `code:${kind.wrong}`]
 
@@ -80,26 +83,10 @@ describe.each(EACH)('A code for a %s', (_, kind) => {
       expect(idsIn(answer)).toEqual(WRONG)
       expect(node(answer.body, 'code').attributes.value).toBe('')
     }
-    expect(triesOf(acme, flow)).toBe(4)
     const answers = await Promise.all([1, 2, 3].map(() => bring(acme, flow, code)))
     const refused = answers.filter(({ status }) => status !== 200)
     expect(refused.map(idsIn)).toEqual([1, 2].map(() => [422, kind.over]))
     expect(acme.codeRows(flow)).toEqual([])
-  })
-
-  test('is refused after five wrong ones, also when it is a new one', async () => {
-    const acme = await newTenant()
-    const { flow, code } = await waiting(acme, kind)
-    for (const wrong of wrongCodes(code, 3)) await bring(acme, flow, wrong)
-    acme.clock.jump(MAIL_GAP_MS)
-    flowIn(await resend(acme, flow, kind), 200, 'sent_email')
-    const second = acme.codeFor(ADA)
-    for (const wrong of wrongCodes(second, 2))
-      expect(idsIn(await bring(acme, flow, wrong))).toEqual(WRONG)
-    expect(idsIn(await bring(acme, flow, second))).toEqual(SPENT)
-    acme.clock.jump(MAIL_GAP_MS)
-    await resend(acme, flow, kind)
-    expect(idsIn(await bring(acme, flow, acme.codeFor(ADA)))).toEqual(SPENT)
   })
 
   test('works for 15 minutes, unless it is replaced in its flow', async () => {
@@ -120,6 +107,18 @@ describe.each(EACH)('A code for a %s', (_, kind) => {
     expect(idsIn(await bring(acme, late.flow, second))).toEqual(WRONG)
     expect((await bring(acme, late.flow, acme.codeFor(BOB))).status).toBe(200)
   })
+})
+
+describe.each(WITH_LINK_AND_WITHOUT)('A code for a %s', (_, kind) => {
+  test('is refused after five wrong ones, also when it is a new one', async () => {
+    const acme = await newTenant()
+    const { flow, code } = await waiting(acme, kind)
+    for (const wrong of wrongCodes(code)) await bring(acme, flow, wrong)
+    expect(idsIn(await bring(acme, flow, code))).toEqual(SPENT)
+    acme.clock.jump(MAIL_GAP_MS)
+    flowIn(await resend(acme, flow, kind), 200, 'sent_email')
+    expect(idsIn(await bring(acme, flow, acme.codeFor(ADA)))).toEqual(SPENT)
+  })
 
   test('expires with its flow, and the email says so', async () => {
     const acme = await newTenant()
@@ -135,29 +134,28 @@ describe.each(EACH)('A code for a %s', (_, kind) => {
     acme.clock.jump(10 * MINUTE)
     expect((await bring(acme, flow, acme.codeFor(ADA))).status).toBe(410)
   })
-
-  test('works in its own flow alone', async () => {
-    const [acme, globex] = [await newTenant(), await newTenant()]
-    const { flow, code } = await waiting(acme, kind)
-    const theirs = await waiting(globex, kind)
-    expect(idsIn(await bring(globex, theirs.flow, code))).toEqual(WRONG)
-    for (const other of KINDS.filter((each) => each !== kind)) {
-      const elsewhere = await waiting(acme, other, `${other.kind}@example.com`)
-      expect(idsIn(await bring(acme, elsewhere.flow, code))).toEqual([422, `code:${other.wrong}`])
-      const action = flow.ui.action.replace(`/${kind.kind}?`, `/${other.kind}?`)
-      expect((await bring(acme, { ui: { ...flow.ui, action } }, code)).status).toBe(404)
-    }
-    acme.clock.jump(MAIL_GAP_MS)
-    const second = flowIn(await ask(acme, kind), 200, 'sent_email')
-    expect(idsIn(await bring(acme, flow, acme.codeFor(ADA)))).toEqual(WRONG)
-    expect(idsIn(await bring(acme, second, code))).toEqual(WRONG)
-    expect((await bring(acme, second, acme.codeFor(ADA))).status).toBe(200)
-    expect((await bring(globex, theirs.flow, theirs.code)).status).toBe(200)
-  })
 })
 
-// All kinds of flows check their codes in one place.
 const WRONG = [422, `code:${LOGIN.wrong}`]
+
+test('A code works in its own flow alone', async () => {
+  const [acme, globex] = [await newTenant(), await newTenant()]
+  const theirs = await waiting(globex, LOGIN)
+  const flowsSent = [{ ...theirs, kind: LOGIN, tenant: globex }]
+  for (const kind of KINDS)
+    flowsSent.push({
+      ...(await waiting(acme, kind, `${kind.kind}@example.com`)),
+      kind,
+      tenant: acme,
+    })
+  for (const { tenant, kind, flow } of flowsSent) {
+    const others = flowsSent.filter((other) => other.flow !== flow)
+    for (const { code } of others)
+      expect(idsIn(await bring(tenant, flow, code))).toEqual([422, `code:${kind.wrong}`])
+  }
+  for (const { tenant, flow, code } of flowsSent)
+    expect((await bring(tenant, flow, code)).status).toBe(200)
+})
 
 test('A code is compared with five of ten that arrive at once', async () => {
   const acme = await newTenant()
@@ -171,19 +169,20 @@ test('A code is compared with five of ten that arrive at once', async () => {
 const wide = (code: string) =>
   [...code].map((digit) => String.fromCodePoint(0xff10 + Number(digit))).join('')
 
-test.each<[number, ((code: string) => string)[]]>([
-  [200, [(code) => `${code.slice(0, 3)} ${code.slice(3)}`, (code) => `\u00a0${code}\t\n`]],
-  [422, [(code) => `${code}0`, (code) => `0${code}`, (code) => code.slice(0, 5), wide]],
-  [422, [(code) => `${code.slice(0, 3)}-${code.slice(3)}`, (code) => `${code}\u0000`]],
-  [422, [(code) => `%${code}`, () => '      ', () => 'x'.repeat(4096)]],
-])('A code may be typed with blanks, and in no other way: %d %#', async (status, spellings) => {
+test('A code may be typed with blanks, and in no other way', async () => {
   const acme = await newTenant()
-  for (const [at, spell] of spellings.entries()) {
-    const { flow, code } = await waiting(acme, LOGIN, `person-${at}@example.com`)
-    const answer = await bring(acme, flow, spell(code))
-    expect([at, answer.status]).toEqual([at, status])
-    if (status === 422) expect(idsIn(answer)).toEqual(WRONG)
+  const status = async (email: string, spell: (code: string) => string) => {
+    const { flow, code } = await waiting(acme, LOGIN, email)
+    return (await bring(acme, flow, spell(code))).status
   }
+  const split = (code: string, by: string) => `${code.slice(0, 3)}${by}${code.slice(3)}`
+  expect(await status('1@example.com', (code) => split(code, ' '))).toBe(200)
+  expect(await status('2@example.com', (code) => `\u00a0${code}\t\n`)).toBe(200)
+  const { flow, code } = await waiting(acme, LOGIN)
+  const long = 'x'.repeat(4096)
+  for (const typed of [`${code}0`, code.slice(0, 5), wide(code), `${code}\u0000`, long])
+    expect(idsIn(await bring(acme, flow, typed))).toEqual(WRONG)
+  expect(await status(BOB, (right) => split(right, '-'))).toBe(422)
 })
 
 test('A code is a short text; anything else is not counted as a try', async () => {
@@ -247,209 +246,175 @@ test.each<[string, Prepare, [Kind, Kind], { atOnce?: boolean; second: number }]>
   if (second === 200) expect(await acme.whose(session_token)).toBe(401)
 })
 
-describe.each([EACH[0], EACH[1]] as [string, Kind][])('A %s flow', (name, kind) => {
+describe.each(EACH.slice(0, 2))('A %s flow', (name, kind) => {
   test('refuses other forms', async () => {
     const acme = await newTenant()
     const missing = kind === RECOVERY ? 4010005 : 4010006
     for (const [fields, id] of [
       [{}, missing],
       [{ method: 'password', password: 'x' }, missing],
-      [{ method: 'code' }, 'email:4000002'],
       [{ email: 'ada at example' }, 'email:4000040'],
-      [{ email: [ADA] }, 'email:4000026'],
-      [{ email: `${'a'.repeat(400)}@example.com` }, 'email:4000040'],
       [{ code: '123456' }, kind.wrong],
-      [{ code: 123456 }, 4000026],
-    ] as const) {
-      const answer = await acme.send(await acme.start(name), fields)
-      expect(idsIn(answer)).toEqual([422, id])
-      expect(answer.body.state).toBe('choose_method')
-    }
+    ] as const)
+      expect(idsIn(await acme.send(await acme.start(name), fields))).toEqual([422, id])
   })
 
   test('emails a link to another flow of its kind, which changes nothing when it is opened', async () => {
     const acme = await newTenant()
     const { flow, code } = await waiting(acme, kind)
-    const link = new URL(acme.linkFor(ADA))
-    const { flow: id, code: secret } = Object.fromEntries(link.searchParams)
-    expect(id).not.toBe(flow.id)
+    const { href, searchParams } = new URL(acme.linkFor(ADA))
+    const secret = searchParams.get('code') ?? ''
+    expect(searchParams.get('flow')).not.toBe(flow.id)
     expect(secret).toMatch(/^\w{43}$/)
     // More often than a flow has tries.
     for (let n = 0; n < 6; n++) {
-      const page = await newBrowser(acme.app).visit(link.href)
+      const page = await newBrowser(acme.app).visit(href)
       expect(page.forms).toMatchObject([{ hidden: { code: secret }, fields: {} }])
       expect((await acme.readFlow(flow, `&code=${wrongCode(code)}`)).status).toBe(200)
     }
-    const action = link.href.replace(/&code=.*/, '')
+    const action = href.replace(/&code=.*/, '')
     const { body } = await acme.readFlow({ ui: { action } }, `&code=${secret}`)
-    expect(nodeNames(body)).toEqual([`code:code=${secret}`, 'code:method=code', 'code:method=code'])
+    expect(nodeNames(body)[0]).toBe(`code:code=${secret}`)
     expect(messageIds(body)).toEqual([kind === RECOVERY ? 1900010 : 1900011])
     flowIn(await bring(acme, flow, code), 200, 'passed_challenge')
 
-    const other = kind === RECOVERY ? 'verification' : 'recovery'
-    expect((await acme.open(link.href.replace(`/${name}?`, `/${other}?`))).status).toBe(404)
     acme.clock.jump(FLOW_MS)
-    const { status, headers } = await acme.open(link.href)
-    expect(status).toBe(303)
+    const { status, headers } = await acme.open(href)
     const next = headers.get('location') as string
-    expect(next).not.toContain('code=')
+    expect([status, next.includes('code=')]).toEqual([303, false])
     expect((await acme.open(next)).body).toContain('name="email"')
   })
 })
 
-describe.each(EACH.slice(0, 3))('A code for a %s is refused once the person', (_, kind) => {
-  type Act = (acme: Tenant, person: Json) => Promise<unknown>
-  const move = (acme: Tenant, person: Json, value: string) =>
-    acme.patch(person, [{ op: 'replace', path: '/traits/email', value }])
-  const INTERRUPTIONS: [string, Act][] = [
-    ['is inactive', (acme, person) => acme.setState(person, 'inactive')],
-    [
-      'had another address',
-      async (acme, person) => {
-        for (const value of [BOB, ADA]) await move(acme, person, value)
-      },
-    ],
-  ]
-  if (kind !== VERIFICATION)
-    INTERRUPTIONS.push([
-      'is signed out',
-      (acme, { id }) => acme.api.delete(`${IDENTITIES}/${id}/sessions`),
-    ])
+type Act = (acme: Tenant, person: Json) => Promise<unknown>
 
-  test.each(INTERRUPTIONS)('%s', async (_, act) => {
-    const acme = await newTenant()
-    const person = (await kind.prepare(acme, ADA)) as Json
-    const flow = flowIn(await ask(acme, kind), 200, 'sent_email')
-    const code = acme.codeFor(ADA)
-    await act(acme, person)
-    // Also when the person is back.
-    for (let tries = 0; tries < 2; tries++) {
-      const answer = await bring(acme, flow, code)
-      expect(idsIn(answer)).toEqual([422, `code:${kind.wrong}`])
-      expect(answer.body).not.toHaveProperty('continue_with')
-      await acme.setState(person, 'active')
-    }
-    expect(await acme.sessionsOf(person)).toEqual([])
-    const { verified } = await acme.addressOf(person)
-    if (kind === VERIFICATION) expect(verified).toBe(false)
-  })
+const move: Act = async (acme, person) => {
+  for (const value of [BOB, ADA])
+    await acme.patch(person, [{ op: 'replace', path: '/traits/email', value }])
+}
+const deactivate: Act = (acme, person) => acme.setState(person, 'inactive')
+const signOut: Act = ({ api }, { id }) => api.delete(`${IDENTITIES}/${id}/sessions`)
 
-  test('is deleted, also when the address has a new one', async () => {
-    const acme = await newTenant()
-    const person = (await kind.prepare(acme, ADA)) as Json
-    const flow = flowIn(await ask(acme, kind), 200, 'sent_email')
-    const code = acme.codeFor(ADA)
-    await acme.api.delete(`${IDENTITIES}/${person.id}`)
-    expect([acme.codeRows(flow), acme.sentTo(ADA)]).toEqual([[], []])
-    await kind.prepare(acme, ADA)
-    expect((await bring(acme, flow, code)).status).toBe(404)
-    expect((await bring(acme, await acme.start(kind.kind), code)).status).toBe(422)
-  })
-})
-
-test.each(EACH)('Emails to an address are sent every 30 seconds at most: %s', async (_, kind) => {
+test.each<[string, Kind, string, Act]>([
+  ['login', LOGIN, 'is inactive', deactivate],
+  ['login', LOGIN, 'had another address', move],
+  ['recovery', RECOVERY, 'is signed out', signOut],
+  ['verification', VERIFICATION, 'is inactive', deactivate],
+  ['verification', VERIFICATION, 'had another address', move],
+])('A code for a %s is refused once the person %s', async (_, kind, __, act) => {
   const acme = await newTenant()
-  await kind.prepare(acme, ADA)
-  expect((await ask(acme, kind)).status).toBe(200)
-  acme.clock.jump(10 * SECOND)
-  const soon = await ask(acme, kind)
-  if (kind.hasLink) {
-    expect(messageIds(flowIn(soon, 200, 'sent_email'))).toEqual([kind.sent])
-  } else {
-    const message = { id: 4900002, type: 'error', context: { seconds: 20 } }
-    const body = { state: 'choose_method', ui: { messages: [message] } }
-    expect(soon).toMatchObject({ status: 429, body })
-    expect(soon.headers.get('retry-after')).toBe('20')
+  const person = (await kind.prepare(acme, ADA)) as Json
+  const flow = flowIn(await ask(acme, kind), 200, 'sent_email')
+  const code = acme.codeFor(ADA)
+  await act(acme, person)
+  // Also when the person is back.
+  for (let tries = 0; tries < 2; tries++) {
+    const answer = await bring(acme, flow, code)
+    expect(idsIn(answer)).toEqual([422, `code:${kind.wrong}`])
+    expect(answer.body).not.toHaveProperty('continue_with')
+    await acme.setState(person, 'active')
   }
-  acme.clock.jump(20 * SECOND - 1)
-  await ask(acme, kind)
-  expect(acme.mailsTo(ADA)).toHaveLength(1)
-  acme.clock.jump(1)
-  expect((await ask(acme, kind)).status).toBe(200)
-  expect(acme.mailsTo(ADA)).toHaveLength(2)
+  expect(await acme.sessionsOf(person)).toEqual([])
+  if (kind === VERIFICATION) expect((await acme.addressOf(person)).verified).toBe(false)
 })
 
-test.each(EACH.slice(1, 3))('Five emails go to an address for one client: %s', async (_, kind) => {
+test('A code is refused once the person is deleted, also when the address has a new one', async () => {
   const acme = await newTenant()
-  await kind.prepare(acme, ADA)
-  for (let n = 0; n < 5; n++) {
+  const { id } = await acme.person(ADA)
+  const { flow, code } = await acme.waiting('login', ADA)
+  await acme.api.delete(`${IDENTITIES}/${id}`)
+  expect([acme.codeRows(flow), acme.sentTo(ADA)]).toEqual([[], []])
+  await acme.person(ADA)
+  expect((await bring(acme, flow, code)).status).toBe(404)
+  expect((await bring(acme, await acme.start('login'), code)).status).toBe(422)
+})
+
+test.each(WITH_LINK_AND_WITHOUT)(
+  'An address gets an email every 30 seconds: %s',
+  async (_, kind) => {
+    const acme = await newTenant()
+    await kind.prepare(acme, ADA)
     expect((await ask(acme, kind)).status).toBe(200)
+    acme.clock.jump(10 * SECOND)
+    const soon = await ask(acme, kind)
+    const expected = kind.hasLink ? [200, null, kind.sent] : [429, '20', 4900002]
+    expect([soon.status, soon.headers.get('retry-after'), ...messageIds(soon.body)]).toEqual(
+      expected,
+    )
+    acme.clock.jump(20 * SECOND - 1)
+    await ask(acme, kind)
+    expect(acme.mailsTo(ADA)).toHaveLength(1)
+    acme.clock.jump(1)
+    expect((await ask(acme, kind)).status).toBe(200)
+    expect(acme.mailsTo(ADA)).toHaveLength(2)
+  },
+)
+
+test('An address gets five emails for one client, and one more after 12 minutes', async () => {
+  const acme = await newTenant()
+  await acme.person(ADA)
+  for (let n = 0; n < 5; n++) {
+    expect((await ask(acme, LOGIN)).status).toBe(200)
     acme.clock.jump(MINUTE)
   }
-  const much = await ask(acme, kind)
-  expect(much.status).toBe(kind.hasLink ? 200 : 429)
-  expect(much.headers.get('retry-after')).toBe(kind.hasLink ? null : `${12 * 60}`)
+  const much = await ask(acme, LOGIN)
+  expect([much.status, much.headers.get('retry-after')]).toEqual([429, `${12 * 60}`])
   await acme.clock.advance(12 * MINUTE - 1)
-  await ask(acme, kind)
-  expect(acme.mailsTo(ADA)).toHaveLength(5)
+  expect((await ask(acme, LOGIN)).status).toBe(429)
   await acme.clock.advance(1)
-  expect((await ask(acme, kind)).status).toBe(200)
-  expect(acme.mailsTo(ADA)).toHaveLength(6)
+  expect((await ask(acme, LOGIN)).status).toBe(200)
 })
 
-test.each(EACH.slice(1, 3))('Eight emails go to an address in an hour: %s', async (_, kind) => {
+test('An address gets eight emails in an hour for a server, and one in 7.5 minutes then', async () => {
   const acme = await newTenant()
-  await kind.prepare(acme, ADA)
-  // With the tenant's key, a request is of no single client.
-  const server = { authorization: `Bearer ${acme.key}` }
+  await acme.person(ADA)
+  const byServer = async () =>
+    (await ask(acme, LOGIN, ADA, { authorization: `Bearer ${acme.key}` })).status
   for (let n = 0; n < 8; n++) {
-    expect((await ask(acme, kind, ADA, server)).status).toBe(200)
+    expect(await byServer()).toBe(200)
     acme.clock.jump(MAIL_GAP_MS)
   }
-  expect((await ask(acme, kind, ADA, server)).status).toBe(kind.hasLink ? 200 : 429)
-  expect(acme.mailsTo(ADA)).toHaveLength(8)
-  for (let n = 0; n < 3; n++) {
+  expect(await byServer()).toBe(429)
+  for (let n = 0; n < 2; n++) {
     acme.clock.jump(7.5 * MINUTE - MAIL_GAP_MS)
-    await ask(acme, kind, ADA, server)
+    expect(await byServer()).toBe(200)
     acme.clock.jump(MAIL_GAP_MS)
-    await ask(acme, kind, ADA, server)
+    expect(await byServer()).toBe(429)
   }
-  expect(acme.mailsTo(ADA)).toHaveLength(11)
 })
 
-test.each([
-  ['a person', unproven],
-  ['nobody', nobody],
-] as [string, Prepare][])('Ten emails of all kinds go to an address: %s', async (_, prepare) => {
+test('An address gets ten emails of all kinds', async () => {
   const acme = await newTenant()
-  await prepare(acme, ADA)
+  await acme.unproven(ADA)
   for (let n = 0; n < 5; n++) {
     for (const kind of [RECOVERY, LOGIN]) expect((await ask(acme, kind)).status).toBe(200)
     acme.clock.jump(MINUTE)
   }
   const flow = flowIn(await ask(acme, VERIFICATION), 200, 'sent_email')
   expect(messageIds(flow)).toEqual([1080003])
-  const [last, ...others] = acme.mailsTo(ADA)
-  expect(others).toHaveLength(10)
-  expect(last).toMatchObject({ kind: 'verification', state: 'failed', body: null })
-  const known = prepare === unproven && 'withheld: too many emails to this address'
-  expect(last?.lastError).toStartWith(known || 'withheld: ')
+  expect(acme.mailsTo(ADA)).toHaveLength(11)
+  expect(acme.fatesOf(ADA)[0]).toStartWith('withheld: too many emails to this address')
   expect(acme.codeRows(flow)).toMatchObject([{ identity_id: null, generation: null }])
 })
 
-test('Emails to an address are counted for each tenant, for an address in any spelling, and at the same time', async () => {
+test('Emails are counted for each tenant, for an address in any spelling, and at once', async () => {
   const [acme, globex] = [await newTenant(), await newTenant()]
-  await ask(acme, RECOVERY)
-  for (const spelled of [ADA.toUpperCase(), ` ${ADA}`, `${ADA}\n`])
-    await ask(acme, RECOVERY, spelled)
-  await ask(globex, RECOVERY)
-  expect([acme.mailsTo(ADA).length, globex.mailsTo(ADA).length]).toEqual([1, 1])
   await person(acme, BOB)
   for (const email of [BOB, 'nobody@example.com']) {
-    const answers = await Promise.all([1, 2, 3].map(() => ask(acme, LOGIN, email)))
+    const spelled = [email, ` ${email.toUpperCase()}`, `${email}\n`]
+    const answers = await Promise.all(spelled.map((one) => ask(acme, LOGIN, one)))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 429, 429])
-    expect(acme.mailsTo(email)).toHaveLength(1)
+    expect((await ask(globex, LOGIN, email)).status).toBe(200)
+    expect([acme.mailsTo(email).length, globex.mailsTo(email).length]).toEqual([1, 1])
   }
 })
 
-test('Emails to an address are not sent to a person who gets the address later; the next one is', async () => {
+test('A person who gets an address later does not get its earlier emails', async () => {
   const acme = await newTenant()
-  const flow = flowIn(await ask(acme, RECOVERY), 200, 'sent_email')
+  const flow = await acme.asked('recovery', ADA)
   await person(acme, ADA)
-  const withheld = 'withheld: no account that can sign in has this address'
-  expect(acme.fatesOf(ADA)).toEqual([withheld])
+  expect(acme.fatesOf(ADA)).toEqual(['withheld: no account that can sign in has this address'])
   acme.clock.jump(MAIL_GAP_MS)
   await resend(acme, flow, RECOVERY)
-  expect(acme.sentTo(ADA)).toHaveLength(1)
   flowIn(await bring(acme, flow, acme.codeFor(ADA)), 200, 'passed_challenge')
 })
