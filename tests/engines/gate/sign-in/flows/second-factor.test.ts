@@ -59,22 +59,15 @@ test('Setting up an authenticator shows a picture and a key of the same secret, 
 
 test('Setting up an authenticator needs a current code of the secret', async () => {
   const { acme, token, identity, secret, set } = await settingUp()
-  for (const [code, id] of [
-    [acme.wrongTotp(secret), 4000008],
-    [undefined, 4000002],
-    [codeNow(secret).slice(1), 4000008],
-    [Number(codeNow(secret)), 4000026],
-    ['abcdef', 4000008],
-    [codeNow(secret, 2), 4000008],
-  ] as const) {
+  const wrong = acme.wrongTotp(secret)
+  // None of these are counted against the person.
+  for (const code of [...Array(10).fill(wrong), codeNow(secret).slice(1), codeNow(secret, 2)]) {
     const answer = await set(totp(code))
     expect(node(answer.body, 'totp_code').attributes.value).toBe('')
-    expect(answer).toMatchObject(complains(id, 'totp_code'))
+    expect(answer).toMatchObject(WRONG)
   }
   expect(await acme.credentialsOf(identity)).toEqual(['password'])
   expect((await acme.sessionOf(token)).authenticator_assurance_level).toBe('aal1')
-  // None of these were counted against the person.
-  for (let n = 0; n < 5; n++) await set(totp(acme.wrongTotp(secret)))
   const code = codeNow(secret)
   expect(await set(totp(`${code.slice(0, 3)} ${code.slice(3)}`))).toMatchObject(GOOD)
 })
@@ -87,26 +80,19 @@ test('Setting up an authenticator makes the session one of two factors; all othe
   await acme.enrol(token)
   const { id, issued_at, expires_at } = session
   const now = await acme.sessionOf(token)
-  const authenticated_at = isoAt(clock.now())
-  const level = { authenticator_assurance_level: 'aal2' }
-  expect(now).toMatchObject({ id, ...level, authenticated_at, issued_at, expires_at })
-  expect(now.authentication_methods.map(({ method, aal }: Json) => [method, aal])).toEqual([
-    ['password', 'aal1'],
-    ['totp', 'aal2'],
-  ])
+  const level = { authenticator_assurance_level: 'aal2', authenticated_at: isoAt(clock.now()) }
+  expect(now).toMatchObject({ id, ...level, issued_at, expires_at })
+  const methods = now.authentication_methods.map(({ method, aal }: Json) => `${method} ${aal}`)
+  expect(methods).toEqual(['password aal1', 'totp aal2'])
   expect(await acme.credentialsOf(identity)).toEqual(['password', 'totp'])
-  const actions = actionsOn(app, `identity:${identity.id}`)
-  expect(actions.at(-1)).toBe('identity.authenticator_added')
-  const owed = await acme.whoami(other)
-  expect(owed).toMatchObject(OWED)
-  expect(owed.body).not.toHaveProperty('identity')
+  expect(actionsOn(app, `identity:${identity.id}`).at(-1)).toBe('identity.authenticator_added')
+  expect(await acme.whoami(other)).toMatchObject(OWED)
   expect(await acme.whoami(bob.session_token)).toMatchObject(GOOD)
 })
 
 test('Setting up an authenticator works once, and stores and logs no secret in plain text', async () => {
   const { acme, token, secret, set } = await settingUp()
   const second = await acme.settings(token)
-  expect(tablesWith(app, secret)).toEqual({})
   expect(await set(totp(codeNow(secret)))).toMatchObject(GOOD)
   expect(tablesWith(app, secret)).toEqual({})
   expect(JSON.stringify(await acme.settings(token))).not.toContain(secret)
@@ -119,7 +105,7 @@ test('Setting up an authenticator works once, and stores and logs no secret in p
   expect(await acme.send(flow, totp(acme.nextCode(secret)))).toMatchObject(GOOD)
 })
 
-test('A sign-in with an authenticator opens a session without an identity, and continues in another flow', async () => {
+test('A sign-in with an authenticator opens a session without an identity, and asks for the code', async () => {
   const { acme, half, signedIn, flow } = await signingIn()
   const level = { authenticator_assurance_level: 'aal1' }
   expect(signedIn.session).toMatchObject({ token: half, ...level, identity: null })
@@ -134,8 +120,16 @@ test('A sign-in with an authenticator opens a session without an identity, and c
   for (const text of [signedIn, flow]) expect(JSON.stringify(text)).not.toContain(ADA)
 })
 
-test('A sign-in with an authenticator is complete with the code: the same session, with the same token', async () => {
-  const { acme, secret, half, signedIn, send } = await signingIn()
+test('A sign-in with an authenticator is complete with its code: the same session and token', async () => {
+  const { acme, secret, half, signedIn, flow, send } = await signingIn()
+  const bob = await acme.enrolled(BOB)
+  for (const code of [acme.wrongTotp(secret), acme.nextCode(bob.secret)]) {
+    const answer = await send(totp(code))
+    expect(node(answer.body, 'totp_code').attributes.value).toBe('')
+    expect(answer.body.id).toBe(flow.id)
+    expect(answer).toMatchObject(WRONG)
+  }
+  expect(await acme.whoami(half)).toMatchObject({ status: 403 })
   const answer = await send(totp(acme.nextCode(secret)))
   const { id } = signedIn.session
   const identity = { traits: { email: ADA } }
@@ -158,24 +152,6 @@ test('A sign-in with an authenticator takes first and second factor each in its 
     const answer = await acme.send(first, { ...fields, identifier: ADA })
     expect(answer).toMatchObject(complains(4010002))
   }
-})
-
-test('A sign-in with an authenticator needs the right code', async () => {
-  const { acme, secret, half, flow, send } = await signingIn()
-  const bob = await acme.enrolled(BOB)
-  for (const [code, id] of [
-    [acme.wrongTotp(secret), 4000008],
-    [undefined, 4000002],
-    [123456, 4000026],
-    ['1'.repeat(5000), 4000026],
-    [acme.nextCode(bob.secret), 4000008],
-  ] as const) {
-    const answer = await send(totp(code))
-    expect(answer.body.id).toBe(flow.id)
-    expect(node(answer.body, 'totp_code').attributes.value).toBe('')
-    expect(answer).toMatchObject(complains(id, 'totp_code'))
-  }
-  expect(await acme.whoami(half)).toMatchObject({ status: 403 })
 })
 
 test('A sign-in with an authenticator takes a code once, and none of before it, for one of two flows at once', async () => {
@@ -230,8 +206,7 @@ test('Wrong second factors block both kinds after ten, in all flows of the perso
   const other = await acme.halfway()
   for (const each of [flow, other.flow]) {
     const answer = await acme.send(each, totp(acme.nextCode(secret)))
-    expect(messageIds(answer.body)).toContain(BLOCKED)
-    expect(answer.status).toBe(429)
+    expect([answer.status, messageIds(answer.body).at(-1)]).toEqual([429, BLOCKED])
     const byCode = await acme.send(each, lookup(code))
     expect(messageIds(byCode.body)).toContain('lookup_secret:4900002')
   }
@@ -240,14 +215,10 @@ test('Wrong second factors block both kinds after ten, in all flows of the perso
   expect(late.headers.get('retry-after')).toBe('1')
   const message = { id: 4900002, context: { seconds: 1 } }
   expect(node(late.body, 'totp_code').messages).toMatchObject([message])
-  // Neither other people nor sessions are blocked.
-  const bob = await acme.enrolled(BOB)
-  const bobs = await acme.halfway(BOB)
   expect(await acme.whoami(token)).toMatchObject(GOOD)
   clock.jump(1)
   // The recovery code was not used up.
   expect(await send(lookup(code))).toMatchObject(GOOD)
-  expect(await acme.send(bobs.flow, totp(acme.nextCode(bob.secret)))).toMatchObject(GOOD)
   expect(await acme.send(other.flow, totp(codeNow(secret)))).toMatchObject(GOOD)
 })
 
@@ -274,7 +245,6 @@ test('Wrong second factors are each counted if they arrive at once, and block no
 
 test('Removing an authenticator removes the recovery codes too, and ends waiting sign-ins', async () => {
   const { acme, token, identity, secret, half, send } = await signingIn()
-  expect(await acme.ask('settings', withToken(half))).toMatchObject(OWED)
   const bob = await acme.register(BOB)
   expect(await acme.change(bob.session_token, REMOVE)).toMatchObject(complains(4000011))
   await acme.makeRecoveryCodes(token)
@@ -286,39 +256,31 @@ test('Removing an authenticator removes the recovery codes too, and ends waiting
   const removed = { status: 200, body: { state: 'success' } }
   expect(await acme.change(token, REMOVE)).toMatchObject(removed)
   expect(await acme.credentialsOf(identity)).toEqual(['password'])
-  const actions = actionsOn(app, `identity:${identity.id}`)
-  expect(actions).toContain('identity.authenticator_removed')
+  expect(actionsOn(app, `identity:${identity.id}`)).toContain('identity.authenticator_removed')
   expect(nodeNames(await acme.settings(token))).toContain('totp:totp_code')
   // The password suffices again, also for sessions that owed a code.
   expect(await acme.whoami(half)).toMatchObject(GOOD)
   expect((await send(totp(acme.nextCode(secret)))).status).toBe(422)
-  expect((await acme.signIn(ADA)).session.identity).not.toBeNull()
 })
 
 test('While the tenant has second factors off, none is asked for or set up, and all are kept', async () => {
   const { acme, token, secret, identity, half } = await signingIn()
-  const [code] = await acme.makeRecoveryCodes(token)
   const bob = await acme.register(BOB)
   const setUp = await acme.settings(bob.session_token)
   const { credentials } = await acme.readIdentity(identity)
   await acme.security({ mfa_enabled: false })
   expect(await acme.whoami(half)).toMatchObject(GOOD)
-  const signedIn = await acme.signIn(ADA)
-  expect(signedIn.session.identity).toMatchObject({ id: identity.id })
-  expect(actionsOf(signedIn)).toEqual(['set_ory_session_token'])
+  expect((await acme.signIn(ADA)).session.identity).toMatchObject({ id: identity.id })
   expect(factorNodes(await acme.settings(token))).toEqual([])
+  const off = complains(4010004)
   for (const fields of [CODES.make, REMOVE])
-    expect(await acme.change(token, fields)).toMatchObject(complains(4010004))
+    expect(await acme.change(token, fields)).toMatchObject(off)
   const bobs = totp(codeNow(secretIn(setUp)))
-  const refused = await acme.send(setUp, bobs, withToken(bob.session_token))
-  expect(refused).toMatchObject(complains(4010004))
-  expect(await acme.credentialsOf(bob.identity)).toEqual(['password'])
+  expect(await acme.send(setUp, bobs, withToken(bob.session_token))).toMatchObject(off)
   expect((await acme.readIdentity(identity)).credentials).toEqual(credentials)
 
   await acme.security({ mfa_enabled: true })
   expect(await acme.whoami(half)).toMatchObject({ status: 403 })
-  const first = await acme.halfway()
-  expect(await acme.send(first.flow, totp(acme.nextCode(secret)))).toMatchObject(GOOD)
-  const second = await acme.halfway()
-  expect(await acme.send(second.flow, lookup(code))).toMatchObject(GOOD)
+  const { flow } = await acme.halfway()
+  expect(await acme.send(flow, totp(acme.nextCode(secret)))).toMatchObject(GOOD)
 })
