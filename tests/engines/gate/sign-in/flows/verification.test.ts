@@ -173,12 +173,3 @@ test('A code is refused once the address was verified in another way', async () 
   expect(idsIn(await acme.send(flow, { code }))).toEqual(REFUSED)
   expect(await acme.addressOf(identity)).toMatchObject({ verified: true })
 })
-
-test('A choice of how to verify an address counts against the limit of its client', async () => {
-  const own = await useFlows({ flags: { 'limits-sign-ins-per-minute': '3' } })
-  const flow = await own.start('verification')
-  const statuses: number[] = []
-  for (let n = 0; n < 4; n++)
-    statuses.push((await own.send(flow, { confirm_by: 'sign_in' })).status)
-  expect(statuses).toEqual([422, 422, 422, 429])
-})
