@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { actionsOn, IDENTITIES, type Json, rowsOf } from '../../fixture.ts'
+import { actionsOn, IDENTITIES, type Json } from '../../fixture.ts'
 import { ADA, BOB, NEW_PASSWORD, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import { flowIn, idsIn, isoAt } from './checked.ts'
-import { CODE_MS, FLOW_MS, LINK_MS, MAIL_GAP_MS, useFlows, wrongCodes } from './code-fixture.ts'
+import { CODE_MS, LINK_MS, MAIL_GAP_MS, useFlows } from './code-fixture.ts'
 import { messageIds, node, nodeNames, PASSWORD } from './fixture.ts'
 
 const flows = await useFlows()
@@ -25,28 +25,22 @@ type Moving = Awaited<ReturnType<typeof moving>>
 
 test('A change of the address emails a code to the new one and a notice to the old, and waits', async () => {
   const { acme, identity, token, flow, code } = await moving()
-  expect(await acme.readIdentity(identity)).toMatchObject({
-    traits: { email: ADA },
-    verifiable_addresses: [{ value: ADA, verified: true }],
-    recovery_addresses: [{ value: ADA }],
-  })
+  expect((await acme.readIdentity(identity)).traits.email).toBe(ADA)
+  expect(await acme.addressOf(identity)).toMatchObject({ value: ADA, verified: true })
   expect((await acme.tryPassword(ADA)).status).toBe(200)
   expect((await acme.tryPassword(NEW)).status).toBe(422)
   expect(await acme.whose(token)).toBe(identity.id)
   expect(flow.state).toBe('sent_email')
-  const entry = ['code:code', 'code:method=code', 'code:method=code', `code:email=${NEW}`]
-  expect(nodeNames(flow)).toEqual(entry)
   expect(JSON.stringify(flow)).not.toContain(identity.id)
 
-  const [mail, ...others] = acme.sentTo(NEW)
-  expect(others).toEqual([])
-  expect(mail).toMatchObject({ kind: 'address_change', expiresAt: clock.now() + LINK_MS })
-  expect(mail?.subject).toStartWith('Verify your new email address')
+  expect(acme.sentTo(NEW)).toHaveLength(1)
+  const mail = { kind: 'address_change', expiresAt: clock.now() + LINK_MS }
+  expect(acme.sentTo(NEW)[0]).toMatchObject(mail)
   expect(acme.linkFor(NEW)).not.toContain(flow.id)
   const [notice] = acme.sentTo(ADA)
   expect(notice?.kind).toBe('notice')
   expect(notice?.body?.text).toContain('n•••@example.com')
-  const said = `${notice?.subject} ${notice?.body?.text} ${notice?.body?.html}`
+  const said = JSON.stringify([notice?.subject, notice?.body])
   for (const secret of [NEW, 'new.address', code]) expect(said).not.toContain(secret)
   clock.jump(MAIL_GAP_MS)
   await acme.asked('recovery', NEW)
@@ -96,21 +90,20 @@ test('The code replaces the old address, which is free then, and keeps other dat
 
 const UNPROVEN = { isProven: false }
 
-test('A change is confirmed though a stranger has asked to verify the old address', async () => {
-  const { acme, token, flow, code } = await moving(UNPROVEN)
+test('A verification of the old address keeps it; a stranger who asks for one stops no change', async () => {
+  const { acme, identity, token, flow, code } = await moving(UNPROVEN)
   clock.jump(MAIL_GAP_MS)
-  const before = acme.sentTo(ADA).length
-  await acme.asked('verification', ADA)
-  expect(acme.sentTo(ADA)).toHaveLength(before + 1)
+  const other = await acme.waiting('verification', ADA)
   flowIn(await acme.send(flow, { code }, withToken(token)), 200, 'passed_challenge')
-})
+  expect(await acme.emailOf(identity)).toBe(NEW)
+  expect((await acme.send(other.flow, { code: other.code }, withToken(token))).status).toBe(422)
 
-test('A verification of the old address keeps it', async () => {
-  const { acme, identity, token } = await moving(UNPROVEN)
+  const second = await moving(UNPROVEN)
   clock.jump(MAIL_GAP_MS)
-  const { flow, code } = await acme.waiting('verification', ADA)
-  await acme.send(flow, { code }, withToken(token))
-  expect(await acme.addressOf(identity)).toMatchObject({ value: ADA, verified: true })
+  const old = await second.acme.waiting('verification', ADA)
+  await second.acme.send(old.flow, { code: old.code }, withToken(second.token))
+  const kept = { value: ADA, verified: true }
+  expect(await second.acme.addressOf(second.identity)).toMatchObject(kept)
 })
 
 test('A change needs a sign-in if the link is opened in another browser', async () => {
@@ -225,27 +218,6 @@ test.each<[string, (moving: Moving) => Promise<unknown>, Json]>([
   expect(acme.sentTo(NEW)).toHaveLength(mails)
   await confirm(acme.codeFor(NEW))
   expect(await acme.readIdentity(identity)).toEqual(before)
-})
-
-test('A waiting change ends with the deletion of the person, and with its flow', async () => {
-  const { acme, identity, flow, confirm } = await moving()
-  await acme.api.delete(`${IDENTITIES}/${identity.id}`)
-  expect((await confirm()).status).toBe(404)
-  expect(rowsOf(app, 'gate_flows').map(({ id }) => id)).not.toContain(flow.id)
-
-  const other = await moving()
-  clock.jump(FLOW_MS)
-  expect((await other.acme.send(other.flow, { email: NEW })).status).toBe(410)
-  expect(await other.acme.emailOf(other.identity)).toBe(ADA)
-})
-
-test('A waiting change ends with five wrong codes, also for another code', async () => {
-  const { acme, identity, flow, code, confirm } = await moving()
-  for (const wrong of wrongCodes(code)) await confirm(wrong)
-  clock.jump(MAIL_GAP_MS)
-  await acme.send(flow, { email: NEW })
-  expect(idsIn(await confirm(acme.codeFor(NEW)))).toEqual([422, 'code:4900001'])
-  expect(await acme.emailOf(identity)).toBe(ADA)
 })
 
 test('Another code goes to the same address alone, every 30 seconds, and replaces the one before', async () => {

@@ -4,7 +4,7 @@ import { ADA, BOB, CODES, complains, NEW_PASSWORD, RETURN_TO, refuses, withToken
 import { newBrowser } from './browser.ts'
 import { isoAt } from './checked.ts'
 import { type Tenant, useFlows } from './code-fixture.ts'
-import { messageIds, node, nodeNames, PASSWORD, totpAt } from './fixture.ts'
+import { node, PASSWORD, totpAt } from './fixture.ts'
 
 const flows = await useFlows()
 const { clock, app } = flows
@@ -90,10 +90,8 @@ test('Before a recent sign-in no errors are shown; another recent session may co
   clock.jump(HOUR + 1)
   for (const fields of [
     { method: 'password', password: 'x' },
-    BY_PASSWORD,
     { method: 'totp', totp_code: '000000' },
     { method: 'oidc', unlink: 'github' },
-    { method: 'oidc', link: 'github' },
     { link: 'github' },
     { method: 'lookup_secret' },
   ])
@@ -109,8 +107,6 @@ const refresh = (acme: Tenant, token: string) =>
 
 test('A refused change leads to a sign-in of its person, and is allowed in the same session', async () => {
   const { acme, token, identity } = await withAda()
-  for (const headers of [{}, withToken('garbage')] as Record<string, string>[])
-    expect(await acme.ask('login', headers, '?refresh=true')).toMatchObject({ status: 401 })
   const before = await acme.sessionOf(token)
   await using hooks = await acme.listening()
   clock.jump(5 * HOUR)
@@ -118,9 +114,6 @@ test('A refused change leads to a sign-in of its person, and is allowed in the s
   const refused = await acme.send(settings, CHANGE, withToken(token))
   const { body: flow } = await acme.readAt(refused.body.redirect_browser_to, withToken(token))
   expect(flow).toMatchObject({ refresh: true, requested_aal: 'aal1' })
-  expect(messageIds(flow)).toEqual([1010003])
-  const fields = ['password:password', 'password:method=password']
-  expect(nodeNames(flow)).toEqual([`default:identifier=${ADA}`, ...fields])
   const done = await acme.sendWell(flow, BY_PASSWORD, withToken(token))
   const { id, issued_at, expires_at } = before
   const session = { id, token, issued_at, expires_at, identity: { id: identity.id } }
@@ -177,24 +170,17 @@ test('On pages, a refused change leads to a sign-in in the same browser, and bac
   clock.jump(2 * HOUR)
   const browser = newBrowser(app)
   const page = await browser.visit((await acme.settings(token)).hosted_url)
-  const before = await acme.sessionOf(token)
   const refused = await browser.press(page, SIGN_IN, { password: NEW_PASSWORD })
-  expect(refused.location).not.toContain('/settings')
   const stranger = await newBrowser(app).visit(refused.location)
-  expect(stranger.status).toBe(403)
-  expect(stranger.text).not.toContain(ADA)
-
+  expect([stranger.status, stranger.text.includes(ADA)]).toEqual([403, false])
   const login = await browser.follow(refused)
   expect(login.forms[0]?.hidden.identifier).toBe(ADA)
-  expect((await browser.press(login, SIGN_IN, { password: 'wrong' })).status).toBe(422)
   const back = await browser.press(login, SIGN_IN, { password: PASSWORD })
   expect(new URL(back.location).pathname).toBe('/auth/self-service/settings')
   const settings = await browser.follow(back)
   const saved = await browser.press(settings, SIGN_IN, { password: NEW_PASSWORD })
   expect((await browser.follow(saved)).text).toContain('Your changes have been saved.')
-  const recent = { id: before.id, authenticated_at: isoAt(clock.now()) }
-  expect(await acme.sessionOf(token)).toMatchObject(recent)
-  expect(await acme.tryPassword(ADA, NEW_PASSWORD)).toMatchObject({ status: 200 })
+  expect(await acme.sessionOf(token)).toMatchObject({ authenticated_at: isoAt(clock.now()) })
 })
 
 test('On pages, a second factor that is owed meanwhile is asked for, and leads back', async () => {

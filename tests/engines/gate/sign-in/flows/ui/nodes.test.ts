@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
-import { Value } from '@sinclair/typebox/value'
 import * as ui from '../../../../../../src/engines/gate/sign-in/flows/ui/index.ts'
-import { Node } from '../../../../../../src/engines/gate/sign-in/model.ts'
+import type { Node } from '../../../../../../src/engines/gate/sign-in/model.ts'
 
 const say = ui.createSay('en')
 const EMAIL = 'a@b.c'
@@ -133,21 +132,6 @@ test('Forms have these nodes in this order; those in German have other labels', 
   expect(inGerman.map(written)).toEqual(inEnglish.map(written))
   for (const [index, { meta }] of inGerman.entries())
     if (meta.label.id !== 0) expect(meta.label.text).not.toBe(inEnglish[index]?.meta.label.text)
-})
-
-test('Nodes are as the API document and its clients expect them', () => {
-  for (const node of inEnglish) {
-    expect([...Value.Errors(Node, node)]).toEqual([])
-    expect(node.attributes.node_type).toBe(node.type)
-    expect(node.attributes.value).toBeString()
-    expect(Object.values(node.attributes)).not.toContain(undefined)
-    expect(node.messages).toEqual([])
-    expect(node.meta.label.text !== '').toBe(node.meta.label.id !== 0)
-  }
-  const context = { title: 'Email address', name: 'traits.email' }
-  const label = { id: 1070002, text: 'Email address', type: 'info', context }
-  const identifier = { type: 'input', group: 'default', messages: [], meta: { label } }
-  expect(ui.identifierNode(say)).toMatchObject(identifier)
 })
 
 test('Pictures, texts and links have their content in their attributes', () => {
