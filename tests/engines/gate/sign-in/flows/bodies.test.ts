@@ -39,20 +39,19 @@ const newcomer = () => `newcomer-${newcomers++}@example.com`
 
 test('A body of another type, encoding or size is refused; an empty one has no token', async () => {
   const flow = await start('login')
-  const multipart = 'multipart/form-data; boundary=x'
   for (const [type, body, status, words] of [
     [`${FORM}x`, 'a=b', 415, 'Content-Type: must be application/json'],
-    [multipart, '--x--', 415, 'Content-Type: must be application/json'],
     [FORM, Buffer.from('a=\u00e4', 'latin1'), 400, 'body: must be UTF-8'],
     [FORM, 'x'.repeat(1_048_577), 413, 'body: must be at most 1048576 bytes'],
   ] as const)
     expect(await sendText(flow, body, type)).toMatchObject(plain(status, words))
-  for (const coding of ['gzip', 'identity, gzip', 'x'])
-    for (const type of [JSON_TYPE, FORM]) {
-      const answer = await sendText(flow, Bun.gzipSync('{}'), type, coding)
-      const words = `Content-Encoding: must not be set, unlike ${coding}`
-      expect(answer).toMatchObject(plain(415, words))
-    }
+  for (const [coding, type] of [
+    ['gzip', JSON_TYPE],
+    ['identity, gzip', FORM],
+  ]) {
+    const answer = await sendText(flow, Bun.gzipSync('{}'), type, coding)
+    expect(answer).toMatchObject(plain(415, `Content-Encoding: must not be set, unlike ${coding}`))
+  }
   const unsafe = { status: 403, body: { id: 'security_csrf_violation' } }
   for (const text of [null, '', 'null', '{}'])
     expect(await sendText(flow, text)).toMatchObject(unsafe)
@@ -124,28 +123,16 @@ test.each<[kind: FlowKind, field: string, others: () => Json]>([
 })
 
 test('A field that names a method or a provider must be a known one', async () => {
-  const names = [
-    'Password',
-    ' password',
-    'nonsense',
-    '__proto__',
-    'constructor',
-    '',
-    null,
-    5,
-    ['x'],
-  ]
   for (const kind of FLOW_KINDS) {
     const flow = await start(kind)
-    const forms = names.map((name): Json => ({ method: name, x: 1 }))
-    if (kind === 'login' || kind === 'registration')
-      forms.push(...names.map((name) => ({ method: 'oidc', provider: name })))
-    for (const form of forms) {
-      const { status, body } = await send(flow, form)
-      expect({ kind, form, status, said: saidIn(body).length }).toMatchObject({
-        status: 422,
-        said: 1,
-      })
+    for (const name of ['Password', ' password', '__proto__', 'constructor', '', null, 5, ['x']]) {
+      const answers = [await send(flow, { method: name, x: 1 })]
+      if (kind === 'login' || kind === 'registration')
+        answers.push(await send(flow, { method: 'oidc', provider: name }))
+      for (const { status, body } of answers) {
+        expect(status, `${kind} ${name}`).toBe(422)
+        expect(saidIn(body)).toHaveLength(1)
+      }
     }
   }
 })
@@ -155,11 +142,7 @@ const SOME = { email: 'new@example.com' }
 test('Traits are refused if they are no valid address and small custom data', async () => {
   const before = count(app, 'gate_identities')
   const flow = await start('registration')
-  const hostile = [
-    'a\u0000b@example.com',
-    'a\u200bb@example.com',
-    'a@example.com\r\nBcc: b@example.com',
-  ]
+  const hostile = ['a\u0000b@example.com', 'a\u200bb@example.com', 'a@b.com\r\nBcc: b@c.com']
   const wrong = [5, { a: 1 }, 'a@b@c', `${'x'.repeat(300)}@example.com`, ...hostile]
   const big = { a: 'x'.repeat(70_000) }
   for (const [id, refused] of [
@@ -204,17 +187,10 @@ test('Names that objects inherit bring no fields along, and are no traits and no
     const smuggled = await sendText(flow, `{"${name}":${fields}}`)
     expect(smuggled, name).toMatchObject({ status: 403 })
     const half = await sendText(flow, `{${token},"${name}":${fields}}`)
-    const dotted = [
-      `${name}.method`,
-      `${name}.polluted`,
-      `traits.${name}`,
-      `${name}.prototype.polluted`,
-    ]
-    const inDots = [
-      ['csrf_token', csrfOf(flow)],
-      ...[...dotted, name].map((each) => [each, 'password']),
-    ]
-    for (const answer of [half, await sendText(flow, inForm(inDots), FORM)])
+    const dotted = [`${name}.method`, `${name}.prototype.polluted`, `traits.${name}`, name]
+    const inDots = dotted.map((each): [string, string] => [each, 'password'])
+    const body = inForm([['csrf_token', csrfOf(flow)], ...inDots])
+    for (const answer of [half, await sendText(flow, body, FORM)])
       expect(idsIn(answer)).toEqual([422, 4010002])
     const own = `{${some},"custom_data":{"__proto__":{"a":1}}}`
     for (const traits of [`{"${name}":{${some}}}`, `{${some},"${name}":1}`, own])
