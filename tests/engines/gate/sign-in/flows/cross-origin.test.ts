@@ -1,15 +1,17 @@
 import { beforeEach, expect, test } from 'bun:test'
 import { FLOW_KINDS, type FlowKind } from '../../../../../src/engines/gate/sign-in/model.ts'
+import { serve } from '../../../../../src/http/serve.ts'
+import type { Answer } from '../../../../support/app.ts'
 import { count, HOUR, type Json } from '../../fixture.ts'
 import { ADA, BOB, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import { useFlows } from './code-fixture.ts'
-import { bootFlows, csrfOf, type Flows, PASSWORD, pathOf } from './fixture.ts'
+import { AUTH, bootFlows, csrfOf, type Flows, PASSWORD, pathOf, SELF_SERVICE } from './fixture.ts'
 
 const error = 'csrf_token: is missing, or belongs to another flow'
 const REFUSED = { status: 403, body: { error, id: 'security_csrf_violation' } }
 
-const { app, newTenant } = await useFlows()
+const { app, clock, newTenant } = await useFlows()
 let acme: Flows
 let token: string
 beforeEach(async () => {
@@ -36,26 +38,33 @@ const FIELDS: Record<FlowKind, Json> = {
   settings: { method: 'password', password: 'another good one 7' },
 }
 
+const ORIGIN = { origin: 'https://app.example.com' }
+const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'GET, POST',
+  'access-control-allow-headers': 'accept, accept-language, content-type, x-session-token',
+  'access-control-max-age': '600',
+  'access-control-expose-headers': 'retry-after',
+}
+const corsIn = (headers: Headers) =>
+  Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')))
+
 const TABLES = ['gate_identities', 'gate_sessions', 'gate_codes', 'mails', 'gate_flows']
 const rows = () => TABLES.map((table) => count(app, table))
 
 test.each(FLOW_KINDS)('A %s form does nothing without the token of its flow', async (kind) => {
   const flow = await start(kind)
-  const others = []
-  for (const other of FLOW_KINDS) others.push(csrfOf(await start(other)))
   const good = csrfOf(flow)
-  const near = [good.slice(1), `${good}0`, ` ${good}`, good.toUpperCase(), '0'.repeat(64)]
+  const others = [csrfOf(await start(kind)), csrfOf(await start('verification'))]
+  const near = [good.slice(1), `${good}0`, good.toUpperCase(), '0'.repeat(64), flow.id]
   const before = rows()
-  for (const csrf_token of [undefined, null, '', 0, true, {}, [good], ...near, flow.id, ...others])
+  for (const csrf_token of [undefined, null, '', 0, true, {}, [good], ...near, ...others])
     expect(await send(flow, { ...FIELDS[kind], csrf_token })).toMatchObject(REFUSED)
-  for (const fields of [{}, { method: 'nonsense' }, { traits: 5 }, { method: ['password'] }])
-    expect(await send(flow, fields)).toMatchObject(REFUSED)
+  expect(await send(flow, { method: ['password'] })).toMatchObject(REFUSED)
   expect(rows()).toEqual(before)
 
   const failed = await send(flow, { csrf_token: good, method: 'nonsense' })
   expect([failed.status, csrfOf(failed.body)]).toEqual([422, good])
-  const { body } = await acme.read(flow.ui.action, withToken(token))
-  expect(csrfOf(body)).toBe(good)
   expect(await send(flow, { ...FIELDS[kind], csrf_token: good })).toMatchObject({ status: 200 })
 })
 
@@ -85,6 +94,10 @@ test('A wrong token is no attempt at the password; it differs between installati
   for (let n = 0; n < 3; n++)
     expect(await own.send(theirs, { ...FIELDS.login, csrf_token: 'x' })).toMatchObject(REFUSED)
   expect(await own.send(theirs, FIELDS.login)).toMatchObject({ status: 200 })
+  await own.tryPassword(ADA, 'wrong')
+  const limited = await own.tryPassword(ADA)
+  expect([limited.status, corsIn(limited.headers)]).toEqual([429, CORS])
+  expect(limited.headers.get('retry-after')).toMatch(/^\d+$/)
 
   const flow = await start('login')
   const { id } = await own.start('login')
@@ -115,7 +128,77 @@ test('A token is needed to learn that a flow is over or expired', async () => {
   const flow = await start('login')
   await acme.sendWell(flow, FIELDS.login)
   expect(await acme.send(flow, { csrf_token: 'x' })).toMatchObject(REFUSED)
-  acme.clock.jump(HOUR)
+  clock.jump(HOUR)
   expect(await acme.send(flow, { csrf_token: 'x' })).toMatchObject(REFUSED)
   expect(await acme.send(flow, {})).toMatchObject({ status: 410 })
+})
+
+const get = (path: string) => app.raw(path, { headers: ORIGIN })
+const post = (path: string, body: string, more: Record<string, string> = {}) =>
+  app.raw(path, {
+    method: 'POST',
+    headers: { ...ORIGIN, 'content-type': 'application/json', ...more },
+    body,
+  })
+
+test('A page of another origin may send a form, which the preflight of any flow tells', async () => {
+  const headers = { ...ORIGIN, 'access-control-request-method': 'POST' }
+  const { ui } = await start('settings')
+  for (const path of [pathOf(ui.action), `${SELF_SERVICE}/login?flow=x`, `${SELF_SERVICE}/login`]) {
+    const answer = await app.raw(path, { method: 'OPTIONS', headers })
+    expect(answer).toMatchObject({ status: 204, body: '' })
+    expect(corsIn(answer.headers)).toEqual(CORS)
+  }
+})
+
+test('A page of another origin can read every answer about a flow, which is not stored', async () => {
+  const flow = await acme.start('login')
+  const path = pathOf(flow.ui.action)
+  const unknown = `${SELF_SERVICE}/login?flow=x`
+  const answers: [number, Answer][] = [
+    [422, await acme.send(flow, { ...FIELDS.login, password: 'wrong' }, ORIGIN)],
+    [403, await acme.send(flow, { csrf_token: 'x' }, ORIGIN)],
+    [404, await get(unknown)],
+    [404, await post(unknown, '{}')],
+    [400, await get(`${SELF_SERVICE}/login`)],
+    [400, await post(path, '{')],
+    [415, await post(path, '{}', { 'content-type': 'text/plain' })],
+    [413, await post(path, 'x'.repeat(1_048_577))],
+    [401, await post(path, '{}', { authorization: 'Bearer x' })],
+    [401, await get(pathOf((await start('settings')).ui.action))],
+    [200, await acme.send(flow, FIELDS.login, ORIGIN)],
+  ]
+  const open = await acme.start('login')
+  clock.jump(HOUR)
+  answers.push([410, await acme.send(open, {}, ORIGIN)])
+  for (const [status, { headers, ...answer }] of answers) {
+    expect(answer.status).toBe(status)
+    expect(corsIn(headers)).toEqual(CORS)
+    expect(headers.get('cache-control')).toBe('no-store')
+  }
+})
+
+test('A page of another origin cannot read endpoints for servers, and its cookies change nothing', async () => {
+  for (const method of ['GET', 'OPTIONS'])
+    for (const path of [`${AUTH}/login`, `${AUTH}/recovery/submit`]) {
+      const headers = { ...ORIGIN, authorization: `Bearer ${acme.key}` }
+      expect(corsIn((await app.raw(path, { method, headers })).headers)).toEqual({})
+    }
+  const path = pathOf((await start('login')).ui.action)
+  const headers = { ...ORIGIN, cookie: `gatehouse_browser=${token}` }
+  const answer = await app.raw(path, { headers })
+  expect(answer.body).toEqual((await get(path)).body)
+  expect(answer.headers.has('set-cookie')).toBe(false)
+})
+
+test('HEAD reads flows and starts no new one', async () => {
+  const path = pathOf((await acme.start('login')).ui.action)
+  const listener = serve(app.app, { host: '127.0.0.1', port: 0 }, app.platform.log)
+  const head = (path: string) => fetch(listener.url + path, { method: 'HEAD', headers: ORIGIN })
+  const open = await head(path)
+  expect([open.status, corsIn(open.headers)]).toEqual([200, CORS])
+  expect((await head(`${AUTH}/login`)).status).toBe(401)
+  clock.jump(HOUR)
+  expect((await head(path)).status).toBe(405)
+  await listener.stop()
 })
