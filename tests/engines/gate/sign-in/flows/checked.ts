@@ -60,13 +60,6 @@ export function pretendPeers({ app }: TestApp) {
   app.server = { requestIP } as never
 }
 
-/** An answer without ids, tokens, times and these words of its own. */
-export const steady = ({ status, body, headers }: Answer, ...own: string[]) => ({
-  status,
-  body: own.reduce((text, word) => text.replaceAll(word, '<own>'), blurred(body)),
-  headers: [...headers].filter(([name]) => name !== 'x-request-id').sort(),
-})
-
 /** A body without ids, tokens and times, as text. */
 export const blurred = (body: Json): string =>
   JSON.stringify(body)

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { type Json, MINUTE } from '../../fixture.ts'
 import { ADA, BOB } from './acts.ts'
-import { blurred, idsIn, isoAt, saidIn, steady } from './checked.ts'
+import { blurred, idsIn, isoAt, saidIn } from './checked.ts'
 import { MAIL_GAP_MS, type Tenant, useFlows } from './code-fixture.ts'
-import { node, nodeNames, PASSWORD } from './fixture.ts'
+import { node, PASSWORD } from './fixture.ts'
 
 const flows = await useFlows()
 const { clock } = flows
@@ -19,40 +19,29 @@ async function signingIn() {
   return { acme, identity, ...(await acme.waiting('login', ADA)) }
 }
 
-test('Asking for a code is answered alike for all people, but emails only those who may sign in', async () => {
+test('Asking for a code emails only those who may sign in', async () => {
   const acme = await newTenant()
   await acme.person(ADA)
   await acme.person('inactive@example.com', { state: 'inactive' })
   await acme.unproven('unproven@example.com')
-  const ask = async (identifier: string, code?: string) => {
-    const flow = await acme.start('login')
-    const sent = await acme.send(flow, { method: 'code', identifier })
-    const refused = code ? [await enter(acme, flow, code)] : []
-    return [sent, ...refused].map((answer) => steady(answer, identifier))
-  }
-  const known = await ask(` ${ADA.toUpperCase()}\n`)
-  expect(known[0]?.status).toBe(200)
-  expect(blurred(known)).not.toContain(acme.codeFor(ADA))
+  const sent = await acme.asked('login', ` ${ADA.toUpperCase()}\n`)
+  expect(blurred(sent)).not.toContain(acme.codeFor(ADA))
   expect(acme.mailsTo(ADA)).toMatchObject([{ kind: 'login', state: 'kept' }])
+  const withheld = 'withheld: no account that can sign in has this address'
   for (const [name, fate] of [
     ['unproven', 'kept'],
-    ['inactive', 'withheld: no account that can sign in has this address'],
-    ['unknown', 'withheld: no account that can sign in has this address'],
+    ['inactive', withheld],
+    ['unknown', withheld],
   ]) {
-    const email = `${name}@example.com`
-    const alike = JSON.parse(JSON.stringify(known).replaceAll(ADA, '<own>'))
-    expect(await ask(email), name).toEqual(alike)
-    expect(acme.fatesOf(email)).toEqual([fate as string])
+    await acme.asked('login', `${name}@example.com`)
+    expect(acme.fatesOf(`${name}@example.com`)).toEqual([fate as string])
   }
-  clock.jump(MAIL_GAP_MS)
-  expect(await ask(BOB, 'abcdef')).toEqual(await ask(ADA, 'abcdef'))
 })
 
 test('Asking for a code needs an address', async () => {
   const acme = await newTenant()
   for (const [identifier, id] of [
     ['nobody', 'identifier:4000040'],
-    [`${'x'.repeat(300)}@example.com`, 'identifier:4000040'],
     ['a@example.com, b@example.com', 'identifier:4000040'],
     [undefined, 'identifier:4000002'],
   ]) {
@@ -68,7 +57,6 @@ test('Codes need a tenant that has switched them on, and are refused while they 
   const first = await globex.start('login')
   for (const fields of [
     { method: 'code', identifier: ADA },
-    { method: 'code', code: '000000' },
     { code: '000000' },
     { resend: 'code', identifier: ADA },
   ])
@@ -82,8 +70,6 @@ test('Codes need a tenant that has switched them on, and are refused while they 
   await acme.security({ passwordless_enabled: false })
   expect(idsIn(await enter(acme, flow, code))).toEqual([422, 4010002])
   expect(await acme.sessionsOf(identity)).toEqual([])
-  const byPassword = ['default:identifier', 'password:password', 'password:method=password']
-  expect(nodeNames((await acme.readFlow(flow)).body)).toEqual(byPassword)
   await acme.security({ passwordless_enabled: true })
   expect((await enter(acme, flow, code)).status).toBe(200)
 })
@@ -146,13 +132,14 @@ test('A code before one was sent is refused, and counts as a try', async () => {
   expect(idsIn(await enter(acme, flow, acme.codeFor(ADA)))).toEqual([422, 'code:4900001'])
 })
 
-test.each([true, false])('A code ends once one is sent elsewhere: %p', async (hasAccount) => {
+test('A code ends once one is sent elsewhere, to an account or not', async () => {
   const { acme, flow, code } = await signingIn()
-  const bob = hasAccount && (await acme.person(BOB))
-  const sent = await acme.sendWell(flow, { method: 'code', identifier: BOB })
-  expect(node(sent, 'identifier').attributes.value).toBe(BOB)
-  expect((await enter(acme, flow, code)).status).toBe(422)
-  if (!bob) return
+  const bob = await acme.person(BOB)
+  for (const identifier of ['nobody@example.com', BOB]) {
+    const sent = await acme.sendWell(flow, { method: 'code', identifier })
+    expect(node(sent, 'identifier').attributes.value).toBe(identifier)
+    expect((await enter(acme, flow, code)).status).toBe(422)
+  }
   const { body } = await enter(acme, flow, acme.codeFor(BOB))
   expect(body.session.identity.id).toBe(bob.id)
 })
