@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
-import { ADA, enrolled, halfway, NEW_PASSWORD, nextCode, withToken } from './acts.ts'
+import { ADA, BOB, enrolled, halfway, NEW_PASSWORD, nextCode, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import { PASSWORD } from './fixture.ts'
 import { useSocial } from './social-fixture.ts'
@@ -50,31 +50,27 @@ function watchReads() {
 
 test('Passwords, codes and callbacks read their flow twice, and no session', async () => {
   await social.register(ADA)
-  const form = { method: 'password', identifier: ADA, password: PASSWORD }
+  const typed = { identifier: ADA, password: PASSWORD }
   const flow = await social.start('login')
-  expect(await reads.during(() => social.send(flow, form))).toEqual(FLOW)
-
+  expect(await reads.during(() => social.send(flow, typed))).toEqual(FLOW)
   const browser = newBrowser(social.app)
   const page = await browser.visit((await social.begin('login')).hosted_url)
-  const typed = { identifier: ADA, password: PASSWORD }
   const press = () => browser.press(page, ['method', 'password'], typed)
   expect(await reads.during(press, 303)).toEqual(FLOW)
 
+  social.clock.jump(30_000)
   const byCode = await social.start('login')
   const ask = { method: 'code', identifier: ADA }
-  social.clock.jump(30_000)
   expect(await reads.during(() => social.send(byCode, ask))).toEqual(FLOW)
   const enter = { method: 'code', code: social.codeFor(ADA) }
   expect(await reads.during(() => social.send(byCode, enter))).toEqual(FLOW)
-
   const arrival = await social.arrivalFrom(await social.begin('login'), 'google')
   expect(await reads.during(() => social.callback('google', arrival), 303)).toEqual(FLOW)
 })
 
 test('Second factors and settings read their flow and their session twice', async () => {
-  const email = 'bob@example.com'
-  const { secret, token } = await enrolled(social, email)
-  const { flow } = await halfway(social, email)
+  const { secret, token } = await enrolled(social, BOB)
+  const { flow } = await halfway(social, BOB)
   const form = { method: 'totp', totp_code: nextCode(social, secret) }
   expect(await reads.during(() => social.send(flow, form))).toEqual(FLOW_AND_SESSION)
   const settings = await social.settings(token)
