@@ -7,7 +7,6 @@ import type { RelyingApp } from './relying-app.ts'
 /** The browser of a person. */
 export interface Eyes {
   look?: Look
-  /** Sent in Accept-Language. */
   language?: 'en-GB' | 'de-DE'
   javaScript?: boolean
 }
@@ -67,7 +66,6 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
 
     const opensApp = () => page.goto(app.url)
 
-    /** Follows a link of the app to a hosted page. */
     const starts = (kind: string) => page.goto(`${app.url}/start/${kind}`)
 
     async function isSignedInAs(email: string) {
@@ -87,14 +85,14 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
       await isTold('Nobody is signed in.')
     }
 
+    /** The authenticator key that settings show. */
+    const shownKey = async (): Promise<string> =>
+      ((await page.locator('.key').textContent()) ?? '').replaceAll(/\s/g, '')
+
     async function opensSettings() {
       await starts('settings')
       await reads('Your Paper shop account')
     }
-
-    /** The authenticator key that settings show. */
-    const shownKey = async (): Promise<string> =>
-      ((await page.locator('.key').textContent()) ?? '').replaceAll(/\s/g, '')
 
     /** Sets up an authenticator; answers with its secret. */
     async function enrols(): Promise<string> {

@@ -1,12 +1,11 @@
 import { expect } from 'bun:test'
 import type { ProviderName } from '../../../../../src/config/index.ts'
 import { createStore } from '../../../../../src/engines/gate/store.ts'
-import type { TestAppOptions } from '../../../../support/app.ts'
 import { type Json, SECOND } from '../../fixture.ts'
-import { bootFlows, csrfOf, type Flows, node, pathOf, totpAt, UNHURRIED } from './fixture.ts'
+import { csrfOf, type Flows, node, pathOf, totpAt } from './fixture.ts'
 
 export { HOUR } from '../../fixture.ts'
-export { UNHURRIED }
+export { UNHURRIED } from './fixture.ts'
 
 /** How long an authenticator shows one code. */
 export const STEP = 30 * SECOND
@@ -15,13 +14,6 @@ export const ADA = 'ada@example.com'
 export const BOB = 'bob@example.com'
 /** A valid new password. */
 export const NEW_PASSWORD = 'seven green bicycles'
-
-/** With second factors enabled, and without limits on attempts. */
-export async function bootFactors(options: TestAppOptions = {}) {
-  const fixture = await bootFlows({ ...options, flags: { ...UNHURRIED, ...options.flags } })
-  await fixture.security({ mfa_enabled: true })
-  return fixture
-}
 
 /** Reads a flow as a program without a session. */
 export const read = ({ app }: Flows, url: string, headers: Record<string, string> = {}) =>
@@ -47,15 +39,6 @@ export const sendBare = (fixture: Flows, flow: Json, fields: Json, token?: strin
     body: JSON.stringify({ csrf_token: csrfOf(flow), ...fields }),
   })
 
-/** The two ways to submit settings: to the form's action, and by the tenant's server. */
-export const WAYS = {
-  'to the action of the flow': sendBare,
-  'by the tenant’s server': (fixture: Flows, flow: Json, fields: Json, token?: string) => {
-    const headers = token === undefined ? {} : withToken(token)
-    return fixture.submit('settings', { flow: flow.id, ...fields }, headers)
-  },
-}
-
 /** Turns the clock to the authenticator's next code. */
 export const nextCode = (fixture: Flows, secret: string): string => {
   fixture.clock.jump(STEP)
@@ -65,9 +48,7 @@ export const nextCode = (fixture: Flows, secret: string): string => {
 /** A code that the authenticator does not show around now. */
 export function wrongCode(fixture: Flows, secret: string): string {
   const near = [-2, -1, 0, 1, 2].map((steps) => totpAt(secret, fixture.clock.now() + steps * STEP))
-  return ['000000', '000001', '000002', '000003', '000004', '000005'].find(
-    (code) => !near.includes(code),
-  ) as string
+  return [0, 1, 2, 3, 4, 5].map((n) => `00000${n}`).find((code) => !near.includes(code)) as string
 }
 
 /** A user with an authenticator: the token of a session with both factors, and the secret. */

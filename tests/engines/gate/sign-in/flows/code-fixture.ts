@@ -82,12 +82,13 @@ async function signedIn(tenant: Flows & Pick<Gate, 'api'>, email: string, fields
   return { email, identity, token: token as string }
 }
 
-/** The ways to submit a form of recovery or verification. */
-export const WAYS: [string, (tenant: Tenant, flow: Json, fields: Json) => Promise<Answer>][] = [
-  ['to the action of the flow', ({ send }, flow, fields) => send(flow, fields)],
+/** The ways to submit a form of recovery, verification or settings. */
+export const WAYS: [string, (...of: Parameters<typeof acts.sendBare>) => Promise<Answer>][] = [
+  ['to the action of the flow', acts.sendBare],
   [
     "with the tenant's key",
-    ({ submit }, flow, fields) => submit(kindOf(flow), { flow: flow.id, ...fields }),
+    ({ submit }, flow, fields, token) =>
+      submit(kindOf(flow), { flow: flow.id, ...fields }, token ? acts.withToken(token) : {}),
   ],
 ]
 
@@ -107,29 +108,24 @@ export const wrongCode = (right: string): string => wrongCodes(right, 1)[0] as s
 
 type CodeKind = 'login' | 'recovery' | 'verification'
 
+type Asking = Pick<Flows, 'start' | 'send'>
+type Reading = Asking & Pick<Flows, 'codeFor'>
+
 /** Asks for a code in a new flow, and returns the flow that waits for it. */
-export async function asked(
-  party: Pick<Flows, 'start' | 'send'>,
-  kind: CodeKind,
-  address: string,
-): Promise<Json> {
+export async function asked(party: Asking, kind: CodeKind, address: string): Promise<Json> {
   const field = kind === 'login' ? 'identifier' : 'email'
   const flow = await party.start(kind)
   return flowIn(await party.send(flow, { method: 'code', [field]: address }), 200, 'sent_email')
 }
 
 /** A flow that waits for a code, and that code. */
-export async function waiting(
-  party: Pick<Flows, 'start' | 'send' | 'codeFor'>,
-  kind: CodeKind,
-  address: string,
-) {
+export async function waiting(party: Reading, kind: CodeKind, address: string) {
   const flow = await asked(party, kind, address)
   return { flow, code: party.codeFor(address) }
 }
 
 /** Recovers an account by email: the token of the new session. */
-export async function recover(party: Pick<Flows, 'start' | 'send' | 'codeFor'>, address: string) {
+export async function recover(party: Reading, address: string) {
   const { flow, code } = await waiting(party, 'recovery', address)
   const answer = await party.send(flow, { method: 'code', code })
   flowIn(answer, 200, 'passed_challenge')

@@ -9,9 +9,9 @@ import {
   tablesWith,
   UNKNOWN_ID,
 } from '../../fixture.ts'
-import { ADA, BOB, complains, NEW_PASSWORD, refuses, WAYS, withToken } from './acts.ts'
+import { ADA, BOB, complains, NEW_PASSWORD, refuses, withToken } from './acts.ts'
 import { idsIn } from './checked.ts'
-import { type Tenant, useFlows } from './code-fixture.ts'
+import { type Tenant, useFlows, WAYS } from './code-fixture.ts'
 import { messageIds, node, nodeNames, PASSWORD } from './fixture.ts'
 
 const flows = await useFlows()
@@ -84,7 +84,7 @@ test('A settings flow is read with a token of its person alone, before and after
   expect(await read(token)).toMatchObject(INACTIVE)
 })
 
-test.each(Object.entries(WAYS))('Settings, sent %s, take any own token, once', async (_, send) => {
+test.each(WAYS)('Settings, sent %s, take any own token, once', async (_, send) => {
   const { acme, token, identity } = await withAda()
   const { session_token: second } = await acme.signIn(ADA)
   for (const [at, good] of [token, second].entries()) {
@@ -100,7 +100,7 @@ test.each(Object.entries(WAYS))('Settings, sent %s, take any own token, once', a
   expect(both.find(({ status }) => status === 422)).toMatchObject(OVER)
 })
 
-test.each(Object.entries(WAYS))('Settings, sent %s, refuse other tokens', async (_, send) => {
+test.each(WAYS)('Settings, sent %s, refuse other tokens', async (_, send) => {
   const { acme, token, identity } = await withAda()
   const { session_token: foreign } = await (await flows.newTenant()).register(ADA)
   const bob = await acme.register(BOB)
@@ -200,7 +200,7 @@ const hashOf = ({ id }: Json): string =>
     ({ identity_id, type }) => identity_id === id && type === 'password',
   )?.config
 
-test.each(Object.entries(WAYS))('A new password sent %s ends other sessions', async (_, send) => {
+test.each(WAYS)('A new password sent %s ends other sessions', async (_, send) => {
   const { acme, token } = await withAda()
   const { session_token: second } = await acme.signIn(ADA)
   const bob = await acme.signedIn(BOB)
