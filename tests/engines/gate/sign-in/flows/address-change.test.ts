@@ -67,14 +67,12 @@ test('The code replaces the old address, which is free then, and keeps other dat
   const answers = await Promise.all([confirm(), confirm()])
   const done = answers.find(({ status }) => status === 200)?.body
   expect([done.state, messageIds(done)]).toEqual(['passed_challenge', [1080002]])
-  expect(done).not.toHaveProperty('continue_with')
   expect(await hooks.events()).toMatchObject([{ event_type: 'identity.email_verified' }])
   expect(actionsOn(app, about).slice(before.length)).toEqual(['identity.updated'])
 
-  const read = await acme.readIdentity(identity)
-  expect(read.traits).toEqual({ email: NEW, custom_data, tenant_id: acme.tenantId })
   const verified = { verified: true, status: 'completed', verified_at: isoAt(clock.now()) }
-  expect(read).toMatchObject({
+  expect(await acme.readIdentity(identity)).toMatchObject({
+    traits: { email: NEW, custom_data, tenant_id: acme.tenantId },
     metadata_public,
     verifiable_addresses: [{ value: NEW, ...verified }],
     recovery_addresses: [{ value: NEW }],
@@ -84,8 +82,6 @@ test('The code replaces the old address, which is free then, and keeps other dat
   expect((await acme.tryPassword(ADA)).status).toBe(422)
   expect(await acme.whose(token)).toBe(identity.id)
   expect(await acme.person(ADA)).toMatchObject({ traits: { email: ADA } })
-  clock.jump(MAIL_GAP_MS)
-  expect(await acme.whose(await acme.recover(NEW))).toBe(identity.id)
 })
 
 const UNPROVEN = { isProven: false }
@@ -133,15 +129,13 @@ test('The address is stored in its one spelling; other data of the form changes 
   const fields = { method: 'profile', traits: { email: ADA.toUpperCase() } }
   const same = flowIn(await acme.change(token, fields), 200, 'success')
   expect(same).not.toHaveProperty('continue_with')
-  expect(acme.mailsTo(ADA)).toEqual([])
   expect(await acme.readIdentity(identity)).toEqual(before)
 
-  const custom_data = { plan: 'gold' }
-  await acme.change(token, { method: 'profile', traits: { email: BOB, custom_data } })
-  expect((await acme.readIdentity(identity)).traits).toMatchObject({ custom_data, email: ADA })
-  const flow = await acme.changeAddress(token, ` ${NEW.toUpperCase()} `)
-  await acme.send(flow, { code: acme.codeFor(NEW) })
-  expect(await acme.emailOf(identity)).toBe(NEW)
+  const traits = { email: ` ${NEW.toUpperCase()} `, custom_data: { plan: 'gold' } }
+  await acme.change(token, { method: 'profile', traits })
+  const changed = { ...traits, email: ADA }
+  expect((await acme.readIdentity(identity)).traits).toMatchObject(changed)
+  expect(acme.sentTo(NEW)).toHaveLength(1)
 })
 
 test('An address that is taken is answered like any other, also when another code is asked for', async () => {
@@ -196,7 +190,6 @@ test.each<[string, (moving: Moving) => Promise<unknown>, Json]>([
   ['with a recovery', recovered, {}],
   ['with a recovery that verifies the address', recovered, UNPROVEN],
   ['with a new password', ({ acme, token }) => acme.change(token, byPassword), {}],
-  ['if the person is deactivated', stateChange('inactive'), {}],
   ['if the person is deactivated for a while', stateChange('inactive', 'active'), {}],
   [
     'if the tenant ends all sessions',

@@ -97,31 +97,31 @@ test('The nodes of a flow follow the settings of the tenant, also if the flow is
 
 const NEW = 'new@example.com'
 
-test.each<[string, Json, number, string[], string]>([
+// biome-ignore format: one row for each kind
+const SENT: [string, Json, number, string[], string][] = [
   ['login', { identifier: 'New@X.com' }, 1010014, ['default:identifier=new@x.com'], 'resend=code'],
-  [
-    'registration',
-    { traits: { email: NEW } },
-    1040005,
-    [`default:traits.email=${NEW}`],
-    'resend=code',
-  ],
+  ['registration', { traits: { email: NEW } }, 1040005, [`default:traits.email=${NEW}`], 'resend=code'],
   ['recovery', { email: NEW }, 1060003, [], `email=${NEW}`],
   ['verification', { email: NEW }, 1080003, [], `email=${NEW}`],
-])('A %s that sent a code asks for it', async (kind, fields, message, hidden, resend) => {
-  await acme.security({ passwordless_enabled: true })
-  const flow = await start(kind)
-  clock.jump(1500)
-  const sent = await acme.sendWell(flow, { method: 'code', ...fields })
-  const updated = kind === 'login' && { updated_at: isoAt(clock.now()) }
-  const step = { active: 'code', state: 'sent_email', ui: sent.ui }
-  expect(sent).toStrictEqual({ ...flow, ...updated, ...step })
-  expect(saidIn(sent)).toEqual([message])
-  expect(csrfOf(sent)).toBe(csrfOf(flow))
-  const code = ['code:code', 'code:method=code', 'code:method=code', `code:${resend}`]
-  expect(nodeNames(sent)).toEqual([...hidden, ...code])
-  expect(await read(flow)).toEqual(sent)
-})
+]
+
+test.each(SENT)(
+  'A %s that sent a code asks for it',
+  async (kind, fields, message, hidden, resend) => {
+    await acme.security({ passwordless_enabled: true })
+    const flow = await start(kind)
+    clock.jump(1500)
+    const sent = await acme.sendWell(flow, { method: 'code', ...fields })
+    const updated = kind === 'login' && { updated_at: isoAt(clock.now()) }
+    const step = { active: 'code', state: 'sent_email', ui: sent.ui }
+    expect(sent).toStrictEqual({ ...flow, ...updated, ...step })
+    expect(saidIn(sent)).toEqual([message])
+    expect(csrfOf(sent)).toBe(csrfOf(flow))
+    const code = ['code:code', 'code:method=code', 'code:method=code', `code:${resend}`]
+    expect(nodeNames(sent)).toEqual([...hidden, ...code])
+    expect(await read(flow)).toEqual(sent)
+  },
+)
 
 test('A flow that led to a session asks for nothing', async () => {
   const flow = await start('login')
@@ -150,12 +150,10 @@ test('A verification leads on to the return URL', async () => {
 test('A flow with an error is as before, with messages', async () => {
   const flow = await start('login')
   const { status, body } = await acme.send(flow, { method: 'password', identifier: 'x' })
-  expect(status).toBe(422)
   const password = node(body, 'password')
-  const text = expect.stringContaining('Password')
-  const message = { id: 4000002, text, type: 'error', context: { property: 'password' } }
-  expect(password.messages).toEqual([message])
-  expect(body.ui.messages).toEqual(password.messages)
+  const context = { property: 'password' }
+  const message = { id: 4000002, text: 'Password is required.', type: 'error', context }
+  expect([status, password.messages, body.ui.messages]).toEqual([422, [message], [message]])
   delete body.ui.messages
   password.messages = []
   node(body, 'identifier').attributes.value = ''
@@ -163,9 +161,8 @@ test('A flow with an error is as before, with messages', async () => {
   expect(await read(flow)).toEqual(flow)
 })
 
-const GERMAN = { 'accept-language': 'de-AT, de;q=0.9, en;q=0.5' }
-const ENGLISH = { 'accept-language': 'en-GB, en' }
-const FRENCH = { 'accept-language': 'fr' }
+const GERMAN = { 'accept-language': 'de' }
+const ENGLISH = { 'accept-language': 'en-GB' }
 const WRONG = { method: 'password', identifier: ADA, password: 'wrong' }
 
 const readIn = async ({ ui }: Json, headers: Record<string, string> = {}): Promise<Json> =>
@@ -174,16 +171,15 @@ const readIn = async ({ ui }: Json, headers: Record<string, string> = {}): Promi
 const passwordLabel = (flow: Json): string => node(flow, 'password').meta.label.text
 
 test('A flow is shown in the language of its reader, or in its own', async () => {
-  for (const [headers, label] of [
-    [{}, 'Password'],
-    [FRENCH, 'Password'],
-    [{ 'accept-language': '*' }, 'Password'],
-    [GERMAN, 'Passwort'],
-    [{ 'accept-language': 'fr, de;q=0.1' }, 'Passwort'],
-  ] as [Record<string, string>, string][]) {
-    const flow = await start('login', headers)
+  for (const [own, label] of [
+    ['', 'Password'],
+    ['*', 'Password'],
+    ['de-AT, de;q=0.9, en;q=0.5', 'Passwort'],
+    ['fr, de;q=0.1', 'Passwort'],
+  ] as const) {
+    const flow = await start('login', { 'accept-language': own })
     expect(passwordLabel(flow)).toBe(label)
-    expect(passwordLabel(await readIn(flow, FRENCH))).toBe(label)
+    expect(passwordLabel(await readIn(flow, { 'accept-language': 'fr' }))).toBe(label)
     expect(passwordLabel(await readIn(flow, GERMAN))).toBe('Passwort')
     expect(passwordLabel(await readIn(flow, ENGLISH))).toBe('Password')
   }

@@ -4,7 +4,7 @@ import { count, DAY, ID, IDENTITIES, type Json, MINUTE, plain, rowsOf } from '..
 import { ADA, BOB } from './acts.ts'
 import { idsIn, isoAt, PEER, pretendPeers, saidIn } from './checked.ts'
 import { FLOW_MS, type Tenant, useFlows } from './code-fixture.ts'
-import { csrfOf, PASSWORD, pathOf } from './fixture.ts'
+import { PASSWORD } from './fixture.ts'
 import { holdPasswords, untilIt } from './held-passwords.ts'
 
 const flows = await useFlows()
@@ -60,26 +60,17 @@ test('The right password opens a session, whose token is shown this once', async
 test('The address may have any spelling, and the form may lack its method', async () => {
   const acme = await flows.newTenant()
   for (const [email, spelled] of [
-    ['one@bücher.example', 'One@BÜCHER.example'],
-    ['two@bücher.example', ' two@xn--bcher-kva.example\n'],
+    ['two@bücher.example', ' Two@xn--bcher-kva.example\n'],
     ['σίσυφος@example.com', 'ΣΊΣΥΦΟΣ@example.com'],
   ] as const) {
-    const credentials = { password: { config: { password: PASSWORD } } }
-    const { id } = await acme.createIdentity({ traits: { email }, credentials })
+    const { id } = await acme.person(email)
     expect((await acme.signIn(spelled)).session.identity.id).toBe(id)
   }
   await acme.person(ADA)
-  const flow = await acme.start('login')
-  await acme.sendWell(flow, { identifier: ADA, password: PASSWORD })
+  const fields = { identifier: ADA, password: PASSWORD }
+  await acme.sendWell(await acme.start('login'), fields)
   const byOldName = { ...LOGIN, identifier: undefined, password_identifier: ADA }
   await acme.sendWell(await acme.start('login'), byOldName)
-  const { ui } = await acme.start('login')
-  const { status } = await app.raw(pathOf(ui.action), {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams({ csrf_token: csrfOf({ ui }), ...LOGIN }).toString(),
-  })
-  expect(status).toBe(200)
 })
 
 /** A text of this many characters, without repetitions. */

@@ -1,6 +1,6 @@
 import { expect, spyOn, test } from 'bun:test'
 import { count, HOUR, ID, IDENTITIES, type Json, MINUTE, ofBytes, rowsOf } from '../../fixture.ts'
-import { ADA, BOB, withToken } from './acts.ts'
+import { ADA, BOB } from './acts.ts'
 import { blurred, idsIn, isoAt } from './checked.ts'
 import { CODE_MS, HOSTED, MAIL_GAP_MS, type Tenant, useFlows } from './code-fixture.ts'
 import { node, nodeNames, PASSWORD } from './fixture.ts'
@@ -89,22 +89,13 @@ test('A password has the least length that the instance requires', async () => {
   expect((await signUp(own, {}, { password: 'twenty long 12345678' })).status).toBe(200)
 })
 
-test('An address that is taken is refused in any spelling, also by an inactive account', async () => {
+test('An address that is taken is refused in any spelling', async () => {
   const acme = await flows.newTenant()
-  await acme.unproven('made@example.com')
   await acme.unproven('off@example.com', { state: 'inactive' })
-  const taken = ['taken.1@example.com', 'täken.4@example.com', 'taken@bücher.example']
-  for (const email of [...taken, 'τάκης@example.com']) await acme.register(email)
-  for (const email of [
-    'taken.1@example.com',
-    'ta\u0308ken.4@example.com',
-    'taken@xn--bcher-kva.example',
-    'ΤΆΚΗΣ@example.com',
-    'made@example.com',
-    'off@example.com',
-  ])
+  for (const email of ['täken@bücher.example', 'τάκης@example.com']) await acme.register(email)
+  for (const email of ['ta\u0308ken@xn--bcher-kva.example', 'ΤΆΚΗΣ@example.com', 'off@example.com'])
     expect(idsIn(await signUp(acme, { email })), email).toEqual([422, 4000007])
-  expect(countOf(acme)).toBe(6)
+  expect(countOf(acme)).toBe(3)
 })
 
 test('An address is free in other tenants, and once its account is deleted, without another email', async () => {
@@ -113,38 +104,30 @@ test('An address is free in other tenants, and once its account is deleted, with
   expect((await signUp(globex)).status).toBe(200)
   await acme.api.delete(`${IDENTITIES}/${identity.id}`)
   const { status, body } = await signUp(acme)
-  expect(status).toBe(200)
-  expect(body.identity.id).not.toBe(identity.id)
+  expect([status, body.identity.id === identity.id]).toEqual([200, false])
   // The first account got its email just now.
   expect(body.continue_with.map(({ action }: Json) => action)).toEqual(['set_ory_session_token'])
   expect(acme.sentTo(ADA)).toEqual([])
-  clock.jump(MAIL_GAP_MS)
-  const { flow, code } = await acme.waiting('verification', ADA)
-  const done = await acme.sendWell(flow, { code }, withToken(body.session_token))
-  expect(done.state).toBe('passed_challenge')
 })
 
 test('An address goes to one of several who ask at once; webhooks are told of no refused sign-up', async () => {
   const acme = await flows.newTenant()
   await using hooks = await acme.listening()
   await signUp(acme, { email: 'x' })
-  await signUp(acme, {}, { password: 'x' })
-  expect(await hooks.events()).toEqual([])
   const emails = [ADA, ADA.toUpperCase(), ADA]
   const answers = await Promise.all(emails.map((email) => signUp(acme, { email })))
   const refused = answers.filter(({ status }) => status === 422)
   expect(refused.map(idsIn)).toEqual([1, 2].map(() => [422, 4000007]))
   expect([countOf(acme), acme.mailsTo(ADA).length]).toEqual([1, 1])
   const won = answers.find(({ status }) => status === 200)?.body.identity
-  expect(await hooks.events()).toStrictEqual([
-    {
-      event_id: ID,
-      event_type: 'identity.created',
-      tenant_id: acme.tenantId,
-      created_at: isoAt(clock.now()),
-      data: { identity_id: won.id, payload: { email: ADA, method: 'password' } },
-    },
-  ])
+  const event = {
+    event_id: ID,
+    event_type: 'identity.created',
+    tenant_id: acme.tenantId,
+    created_at: isoAt(clock.now()),
+    data: { identity_id: won.id, payload: { email: ADA, method: 'password' } },
+  }
+  expect(await hooks.events()).toStrictEqual([event])
 })
 
 const FIELDS = { method: 'password', password: PASSWORD, traits: { email: ADA } }
@@ -206,16 +189,14 @@ test('Asking for a code needs a free address, and a tenant that has codes', asyn
   await acme.unproven(BOB)
   for (const [tenant, fields, id] of [
     [acme, { method: 'code', traits: { email: ` ${BOB.toUpperCase()}` } }, 4000007],
-    [globex, { method: 'code', traits: { email: ADA } }, 4010003],
+    [globex, { method: 'code', traits: { email: BOB } }, 4010003],
     [globex, { code: '000000' }, 4010003],
     [globex, { resend: 'code' }, 4010003],
   ] as const) {
-    const flow = await tenant.start('registration')
-    const answer = await tenant.send(flow, fields)
+    const answer = await tenant.send(await tenant.start('registration'), fields)
     expect([answer.body.state, ...idsIn(answer)]).toEqual(['choose_method', 422, id])
-    expect(tenant.codeRows(flow)).toEqual([])
+    expect(tenant.mailsTo(BOB)).toEqual([])
   }
-  expect([acme.mailsTo(BOB), globex.mailsTo(ADA)]).toEqual([[], []])
 })
 
 test('The right code creates an account with a verified address, and signs it in', async () => {

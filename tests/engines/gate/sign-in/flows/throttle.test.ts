@@ -111,11 +111,7 @@ describe('Tries for one person', () => {
   test('are not counted while a field is missing, but when signing in again', async () => {
     const { acme, from } = await withAda()
     const { session_token } = await acme.signIn(ADA)
-    for (const fields of [
-      { method: 'password', identifier: ADA },
-      { method: 'password', identifier: ADA, password: 5 },
-      { method: 'nonsense', identifier: ADA, password: 'x' },
-    ])
+    for (const fields of [{ identifier: ADA }, { identifier: ADA, password: 5 }])
       expect((await acme.send(await acme.start('login'), fields, peer(from))).status).toBe(422)
     const flow = await acme.start('login', withToken(session_token), '?refresh=true')
     const send = async (password: string) =>
@@ -166,21 +162,15 @@ describe('Failures from one address', () => {
     const { acme, from, elsewhere } = await withAda()
     const send = async (flow: Json, fields: Json, by: string) =>
       (await acme.send(flow, fields, peer(by))).status
-    const sentTo = async (email: string) => {
-      const { id: flow } = await acme.start('recovery')
-      return (await acme.submit('recovery', { flow, email })).body as Json
-    }
-    const right = await sentTo(ADA)
-    const code = acme.codeFor(ADA)
     await acme.security({ mfa_enabled: true })
     await enrolled(acme, BOB)
     await clock.advance(MINUTE)
     const [sent, halves]: [Json[], Json[]] = [[], []]
     for (let at = 0; at <= PER_ADDRESS; at++) {
-      sent.push(await sentTo(unknown(at)))
+      const { id: flow } = await acme.start('recovery')
+      sent.push((await acme.submit('recovery', { flow, email: unknown(at) })).body)
       halves.push((await halfway(acme, BOB)).flow)
     }
-    expect(await send(right, { code }, from)).toBe(200)
     const codes = sent.map((flow) => send(flow, { code: 'wrong' }, from))
     await expectAdmitted(PER_ADDRESS, codes)
     const wrong = { method: 'lookup_secret', lookup_secret: 'zzzz-zzzz' }
