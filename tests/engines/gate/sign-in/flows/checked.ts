@@ -20,33 +20,11 @@ export async function describedApp(app: TestApp): Promise<TestApp> {
       const described = operation.responses[answer.status]
       expect(described, `${path} ${answer.status} is in the document`).toBeDefined()
       const { schema } = described.content['application/json']
-      expect(problems(schema, answer.body, path), 'as in the document').toEqual([])
+      expect(mismatches(schema, answer.body, path), 'as in the document').toEqual([])
     }
     return answer
   }
   return { ...app, raw }
-}
-
-/** How a value differs from its schema, or from the closest one of several. */
-function problems(schema: Json, value: Json, at: string): string[] {
-  if (schema.anyOf)
-    return schema.anyOf
-      .map((one: Json) => problems(one, value, at))
-      .reduce((best: string[], next: string[]) => (next.length < best.length ? next : best))
-  const types = [schema.type ?? []].flat()
-  if (types.includes('array') && Array.isArray(value))
-    return value.flatMap((item, index) => problems(schema.items, item, `${at}[${index}]`))
-  if (!types.includes('object') || value === null || typeof value !== 'object')
-    return mismatches(schema, value, at)
-  const others = schema.patternProperties?.['^(.*)$'] ?? (schema.additionalProperties && {})
-  const missing = (schema.required ?? []).filter((name: string) => !Object.hasOwn(value, name))
-  return [
-    ...missing.map((name: string) => `${at}.${name} is missing`),
-    ...Object.entries(value).flatMap(([name, field]) => {
-      const known = schema.properties?.[name] ?? others
-      return known ? problems(known, field, `${at}.${name}`) : [`${at}.${name} is not described`]
-    }),
-  ]
 }
 
 /** The header that names the address of a request, once `pretendPeers` was called. */

@@ -64,14 +64,11 @@ test('New recovery codes are ten different ones, shown until they are confirmed'
 })
 
 test('New recovery codes work once they are confirmed; earlier ones work until then', async () => {
-  const { acme, token, identity } = await withAuthenticator()
+  const { acme, token } = await withAuthenticator()
   const first = await shown(acme, token)
-  const { flow } = await acme.halfway()
-  expect(nodeNames(flow)).toEqual(['totp:totp_code', 'totp:method=totp'])
-  expect(await acme.send(flow, lookup(first.codes[0]))).toMatchObject({ status: 422 })
-  expect(kept(identity)).toEqual([])
+  expect(await signInWith(acme, first.codes[0])).toMatchObject({ status: 422 })
   await first.keep()
-  expect(await acme.send(flow, lookup(first.codes[0]))).toMatchObject(GOOD)
+  expect(await signInWith(acme, first.codes[0])).toMatchObject(GOOD)
 
   const second = await shown(acme, token)
   // A flow shows one set of codes: the latest.
@@ -83,7 +80,6 @@ test('New recovery codes work once they are confirmed; earlier ones work until t
   for (const code of [first.codes[2], second.codes[0]])
     expect(await signInWith(acme, code)).toMatchObject(WRONG)
   expect(await signInWith(acme, next[0])).toMatchObject(GOOD)
-  expect(kept(identity)).toHaveLength(10)
 })
 
 test('New recovery codes are not stored if the flow ends otherwise, or before they were shown', async () => {
@@ -146,13 +142,8 @@ test('A wrong recovery code is refused, and not shown again', async () => {
   const bob = await acme.enrolled(BOB)
   const [bobs] = await acme.makeRecoveryCodes(bob.token)
   const { flow } = await acme.halfway()
-  for (const [typed, id] of [
-    ['zzzz-zzzz', 4000016],
-    ['z'.repeat(5000), 4000026],
-    ['', 4000002],
-    [bobs, 4000016],
-    [acme.nextCode(secret), 4000016],
-  ] as const) {
+  const wrong = ['zzzz-zzzz', bobs, acme.nextCode(secret)].map((typed) => [typed, 4000016] as const)
+  for (const [typed, id] of [...wrong, ['z'.repeat(5000), 4000026], ['', 4000002]] as const) {
     const answer = await acme.send(flow, lookup(typed))
     expect(node(answer.body, 'lookup_secret').attributes.value).toBe('')
     expect(answer).toMatchObject(complains(id, 'lookup_secret'))

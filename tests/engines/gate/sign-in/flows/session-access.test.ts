@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'bun:test'
-import { HOUR, plain, rowsOf } from '../../fixture.ts'
+import { HOUR, type Json, plain, rowsOf } from '../../fixture.ts'
 import { ADA, NEW_PASSWORD, withToken } from './acts.ts'
 import { type Browser, newBrowser, type Page } from './browser.ts'
 import { type Tenant, useFlows } from './code-fixture.ts'
@@ -13,10 +13,10 @@ beforeEach(async () => {
 
 const totp = (totp_code: string) => ({ method: 'totp', totp_code })
 
-async function opened(url: string): Promise<Browser> {
+async function opened({ hosted_url: url }: Json) {
   const browser = newBrowser(app)
   expect(await browser.visit(url)).toMatchObject({ status: 200 })
-  return browser
+  return { browser, url: url as string }
 }
 
 function expectOtherBrowser({ status, text, forms }: Page) {
@@ -54,11 +54,7 @@ test('A plain sign-in needs no session', async () => {
 const ACTING: [string, () => Promise<{ browser: Browser; url: string }>][] = [
   [
     'of settings',
-    async () => {
-      const { session_token } = await acme.register(ADA)
-      const { hosted_url: url } = await acme.settings(session_token)
-      return { browser: await opened(url), url }
-    },
+    async () => opened(await acme.settings((await acme.register(ADA)).session_token)),
   ],
   ['of settings after a sign-in', () => signedInOnPages(acme.register(ADA))],
   ['for the second factor', () => signedInOnPages(acme.enrolled())],
@@ -66,16 +62,14 @@ const ACTING: [string, () => Promise<{ browser: Browser; url: string }>][] = [
     'for the second factor, begun by a program',
     async () => {
       await acme.enrolled()
-      const { hosted_url: url } = (await acme.halfway()).flow
-      return { browser: await opened(url), url }
+      return opened((await acme.halfway()).flow)
     },
   ],
   [
     'to sign in again',
     async () => {
       const { session_token } = await acme.register(ADA)
-      const flow = await acme.start('login', withToken(session_token), '?refresh=true')
-      return { browser: await opened(flow.hosted_url), url: flow.hosted_url }
+      return opened(await acme.start('login', withToken(session_token), '?refresh=true'))
     },
   ],
 ]

@@ -36,10 +36,8 @@ const FORMS: ((say: ui.Say) => Node[])[] = [
   (say) => ui.codeRegistrationSent(say, { email: EMAIL }),
   (say) => ui.socialButtons(say, 'registration', ['apple']),
   (say) => ui.recoveryStart(say, { email: EMAIL }),
-  (say) => ui.recoveryCodeSent(say, { email: EMAIL }),
   (say) => ui.recoveryCodeSent(say, { email: EMAIL, code: '000042' }),
   (say) => ui.verificationStart(say),
-  (say) => ui.verificationCodeSent(say, { email: EMAIL }),
   (say) => ui.verificationCodeSent(say, { email: EMAIL, code: '000042' }),
   (say) => ui.verificationDone(say, { continueTo: 'https://a.example/' }),
   (say) => ui.verificationDone(say),
@@ -86,20 +84,12 @@ code submit resend=code 1070008
 oidc submit provider=apple 1040002
 code email email=a@b.c 1070007 autocomplete=email required
 code submit method=code 1070009
-code text code 1070010 autocomplete=one-time-code maxlength=6 pattern=[0-9]+ required
-code hidden method=code 0
-code submit method=code 1070009
-code submit email=a@b.c 1070008
 code text code=000042 1070010 autocomplete=one-time-code maxlength=6 pattern=[0-9]+ required
 code hidden method=code 0
 code submit method=code 1070009
 code submit email=a@b.c 1070008
 code email email 1070007 autocomplete=email required
 code submit method=code 1070009
-code text code 1070011 autocomplete=one-time-code required
-code hidden method=code 0
-code submit method=code 1070009
-code submit email=a@b.c 1070008
 code text code=000042 1070011 autocomplete=one-time-code required
 code hidden method=code 0
 code submit method=code 1070009
@@ -174,7 +164,6 @@ test.each([
   ['a field that the form lacks', FORM, 'code'],
   ['a field without a name', FORM, ''],
   ['the name of something inherited', FORM, 'constructor'],
-  ['a form without nodes', [], 'password'],
   ['a link', ui.verificationDone(say, { continueTo: 'https://a.example/' }), 'continue'],
   ['a hidden field', ui.codeLoginSent(say, { identifier: EMAIL }), 'identifier'],
   ['a resend button', ui.recoveryCodeSent(say, { email: EMAIL }), 'email'],
