@@ -284,7 +284,6 @@ describe("Mallory's account with Vera's address at a provider that verifies none
         await turnedAway('registration', provider, mallory)
         const flow = await turnedAway('login', provider, mallory)
         expect(await sessionsOf(fixture, identity)).toEqual([])
-        expect(fixture.eventTypesOf(identity)).toEqual(['identity.created'])
         expect(fixture.mailsTo(vera.email)).toEqual([])
         // Vera signs in on that very page.
         const fields = { method: 'password', identifier: vera.email, password: VERAS }
@@ -320,11 +319,9 @@ describe("Mallory's account with Vera's address at a provider that verifies none
     const refused = await type(known.email)
     expect(refused.status).toBe(422)
     expect(refused.text).toContain('An account with this email address already exists')
-    expect(await fixture.accountsOf(there)).toEqual([])
     expect(await sessionsOf(fixture, there)).toEqual([])
 
     const { identity, session_token: mallorys } = await fixture.exchange(await type(vera.email))
-    expect(identity.verifiable_addresses).toMatchObject([{ value: vera.email, verified: false }])
     clock.jump(MAIL_GAP_MS)
     const hers = await recover(fixture, vera.email)
     expect(await whose(fixture, mallorys)).toBe(401)

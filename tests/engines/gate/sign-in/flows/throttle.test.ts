@@ -240,11 +240,6 @@ test('Changes of settings are limited by address, and not for a server with a ke
   await clock.advance(MINUTE)
   await acme.security({ mfa_enabled: true })
   const { session_token: token } = await acme.signIn(ADA)
-  for (let n = 0; n <= PER_ADDRESS; n++) {
-    const { id: flow } = await acme.settings(token)
-    const fields = { flow, method: 'profile', traits: { email: ADA, custom_data: { n } } }
-    expect((await acme.submit('settings', fields, withToken(token))).status).toBe(200)
-  }
   const flow = await acme.settings(token)
   // A form in the language of its flow costs nothing more.
   const english = { 'accept-language': 'en' }
@@ -253,6 +248,8 @@ test('Changes of settings are limited by address, and not for a server with a ke
   const before = writes()
   const { status, body } = await step()
   expect([status, saidIn(body), writes()]).toEqual([429, [4900002], before])
+  const byServer = { flow: flow.id, method: 'profile', traits: { email: ADA } }
+  expect((await acme.submit('settings', byServer, withToken(token))).status).toBe(200)
 
   // Of pages, each starts a flow.
   await clock.advance(MINUTE)
