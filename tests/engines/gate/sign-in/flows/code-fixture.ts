@@ -3,7 +3,6 @@ import type { Answer, TestApp, TestAppOptions } from '../../../../support/app.ts
 import { type Gate, IDENTITIES, type Json, rowsOf } from '../../fixture.ts'
 import * as acts from './acts.ts'
 import { describedApp, flowIn, listening, nextFlowIn, tokenIn } from './checked.ts'
-import type { SecuritySwitches } from './fixture.ts'
 import { bootFlows, type FlowFixture, flowParty, flowsOf, PASSWORD } from './fixture.ts'
 
 export { nextFlowIn, tokenIn } from './checked.ts'
@@ -31,7 +30,7 @@ export async function useFlows(options: TestAppOptions = {}) {
   const app = await describedApp(plain)
   const { clock } = fixture
 
-  async function newTenant(switches?: SecuritySwitches, name = 'Acme') {
+  async function newTenant(switches?: Json, name = 'Acme') {
     const tenant = withHelpers({ app, clock, ...(await flowParty(app, name)) })
     if (switches) await tenant.security(switches)
     return tenant
@@ -134,7 +133,7 @@ export async function recover(party: Reading, address: string) {
 
 /** Asks for another address: the flow that waits for its code. */
 export async function changeAddress(
-  tenant: Flows & Pick<FlowFixture, 'app'>,
+  tenant: Pick<FlowFixture, 'app' | 'change'>,
   token: string,
   email: string,
 ) {
@@ -150,10 +149,8 @@ export async function whose({ whoami }: Pick<Gate, 'whoami'>, token: string) {
   return status === 200 ? body.identity.id : status
 }
 
-export const sessionsOf = async (
-  { api }: Pick<Gate, 'api'>,
-  { id }: { id: string },
-): Promise<Json[]> => (await api.get(`${IDENTITIES}/${id}/sessions`)).body
+export const sessionsOf = async ({ api }: Pick<Gate, 'api'>, { id }: Json): Promise<Json[]> =>
+  (await api.get(`${IDENTITIES}/${id}/sessions`)).body
 
 type Reader = Pick<Gate, 'readIdentity'>
 
@@ -177,17 +174,30 @@ export const makeRecoveryCodes = acts.recoveryCodes
 const fatesOf = ({ mailsTo }: Pick<Flows, 'mailsTo'>, address: string): string[] =>
   mailsTo(address).map((mail) => mail?.lastError ?? mail?.state ?? '')
 
-const { sessionOf, isAlive, sendBare, enrolled, halfway, nextCode, connect } = acts
-const OF_PEOPLE = { person, unproven, signedIn, enrolled, halfway, connect, nextCode }
-const OF_FLOWS = { asked, waiting, recover, changeAddress, makeRecoveryCodes, sendBare, listening }
-const READERS = { whose, sessionOf, isAlive, sessionsOf, credentialsOf, addressOf, emailOf }
-const STORED = { codeRows, fatesOf, wrongTotp: acts.wrongCode }
-/** Those that read a flow do so without the token of a session. */
+const {
+  sessionOf,
+  isAlive,
+  sendBare,
+  enrolled,
+  halfway,
+  nextCode,
+  connect,
+  wrongCode: wrongTotp,
+} = acts
 const HELPERS = {
-  ...OF_PEOPLE,
-  ...OF_FLOWS,
-  ...READERS,
-  ...STORED,
-  readFlow: read,
-  readAt: acts.read,
+  ...{ person, unproven, signedIn, enrolled, halfway, connect, nextCode, wrongTotp },
+  ...{ asked, waiting, recover, changeAddress, makeRecoveryCodes, sendBare, listening },
+  ...{
+    whose,
+    sessionOf,
+    isAlive,
+    sessionsOf,
+    credentialsOf,
+    addressOf,
+    emailOf,
+    codeRows,
+    fatesOf,
+  },
+  // Without the token of a session.
+  ...{ readFlow: read, readAt: acts.read },
 }

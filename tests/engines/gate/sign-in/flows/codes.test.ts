@@ -379,13 +379,3 @@ test('Emails are counted for each tenant, for an address in any spelling, and at
     expect([acme.mailsTo(email).length, globex.mailsTo(email).length]).toEqual([1, 1])
   }
 })
-
-test('A person who gets an address later does not get its earlier emails', async () => {
-  const acme = await newTenant()
-  const flow = await acme.asked('recovery', ADA)
-  await person(acme, ADA)
-  expect(acme.fatesOf(ADA)).toEqual(['withheld: no account that can sign in has this address'])
-  acme.clock.jump(MAIL_GAP_MS)
-  await resend(acme, flow, RECOVERY)
-  flowIn(await bring(acme, flow, acme.codeFor(ADA)), 200, 'passed_challenge')
-})

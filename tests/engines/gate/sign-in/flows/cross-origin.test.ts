@@ -75,15 +75,15 @@ test('A token counts in the body only, of several in a form the last one', async
   expect(await send(flow, FIELDS.login, elsewhere)).toMatchObject(REFUSED)
   const inQuery = { ui: { action: `${flow.ui.action}&csrf_token=${good}` } }
   expect(await send(inQuery, FIELDS.login)).toMatchObject(REFUSED)
-  const sendForm = (tokens: string[]) => {
+  const sendForm = (...tokens: string[]) => {
     const fields = tokens.map((one): [string, string] => ['csrf_token', one])
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const body = `${new URLSearchParams([...fields, ...Object.entries<string>(FIELDS.login)])}`
     return app.raw(pathOf(flow.ui.action), { method: 'POST', headers, body })
   }
-  for (const tokens of [[], [''], ['x'], [good, 'x'], [good, '']])
-    expect(await sendForm(tokens)).toMatchObject(REFUSED)
-  expect(await sendForm(['x', good])).toMatchObject({ status: 200 })
+  expect(await sendForm()).toMatchObject(REFUSED)
+  expect(await sendForm(good, 'x')).toMatchObject(REFUSED)
+  expect(await sendForm('x', good)).toMatchObject({ status: 200 })
 })
 
 test('A wrong token is no attempt at the password; it differs between installations', async () => {
@@ -143,8 +143,7 @@ const post = (path: string, body: string, more: Record<string, string> = {}) =>
 
 test('A page of another origin may send a form, which the preflight of any flow tells', async () => {
   const headers = { ...ORIGIN, 'access-control-request-method': 'POST' }
-  const { ui } = await start('settings')
-  for (const path of [pathOf(ui.action), `${SELF_SERVICE}/login?flow=x`, `${SELF_SERVICE}/login`]) {
+  for (const path of [`${SELF_SERVICE}/settings?flow=x`, `${SELF_SERVICE}/login`]) {
     const answer = await app.raw(path, { method: 'OPTIONS', headers })
     expect(answer).toMatchObject({ status: 204, body: '' })
     expect(corsIn(answer.headers)).toEqual(CORS)

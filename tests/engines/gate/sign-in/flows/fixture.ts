@@ -32,11 +32,6 @@ export async function bootFlows(options: TestAppOptions = {}) {
   }
 }
 
-export interface SecuritySwitches {
-  passwordless_enabled?: boolean
-  mfa_enabled?: boolean
-}
-
 /** The flows of one more tenant. */
 export async function flowParty(app: TestApp, name = 'Other') {
   const party = await bootParty(app, name)
@@ -160,7 +155,7 @@ export function flowsOf(
   const change = async (token: string, fields: Json): Promise<Answer> =>
     send(await settings(token), fields, { 'x-session-token': token })
 
-  const security = (switches: SecuritySwitches) => api.put('/v1/gate/settings/security', switches)
+  const security = (switches: Json) => api.put('/v1/gate/settings/security', switches)
 
   /** Adds an authenticator and returns its secret; the session then has both factors. */
   async function enrol(token: string): Promise<string> {

@@ -4,7 +4,7 @@ import { count, DAY, ID, IDENTITIES, type Json, MINUTE, plain, rowsOf } from '..
 import { ADA, BOB } from './acts.ts'
 import { blurred, idsIn, isoAt, PEER, pretendPeers, saidIn } from './checked.ts'
 import { FLOW_MS, MAIL_GAP_MS, type Tenant, useFlows } from './code-fixture.ts'
-import { node, PASSWORD } from './fixture.ts'
+import { PASSWORD } from './fixture.ts'
 import { holdPasswords, untilIt } from './held-passwords.ts'
 
 const flows = await useFlows()
@@ -303,15 +303,13 @@ test('Asking for a code emails only those who may sign in', async () => {
 
 test('Asking for a code needs an address', async () => {
   const acme = await withCodes()
-  for (const [identifier, id] of [
-    ['nobody', 'identifier:4000040'],
-    ['a@example.com, b@example.com', 'identifier:4000040'],
-    [undefined, 'identifier:4000002'],
-  ]) {
-    const flow = await acme.start('login')
-    const { status, body } = await acme.send(flow, { method: 'code', identifier })
-    expect([status, body.state, saidIn(body)]).toEqual([422, 'choose_method', [id]])
-    expect(acme.codeRows(flow)).toEqual([])
+  for (const identifier of ['nobody', 'a@example.com, b@example.com']) {
+    const answer = await acme.send(await acme.start('login'), { method: 'code', identifier })
+    expect([answer.body.state, ...idsIn(answer)]).toEqual([
+      'choose_method',
+      422,
+      'identifier:4000040',
+    ])
   }
 })
 
@@ -374,28 +372,6 @@ test('The right code leaves the second factor to be shown', async () => {
   expect(done.continue_with.map(({ action }: Json) => action)).toContain('redirect_browser_to')
   expect(await acme.whose(done.session_token)).toBe(403)
   expect(await hooks.events()).toEqual([])
-})
-
-test('A code before one was sent is refused, and counts as a try', async () => {
-  const acme = await withCodes()
-  await acme.person(ADA)
-  const flow = await acme.start('login')
-  for (let tries = 0; tries < 5; tries++)
-    expect(idsIn(await enter(acme, flow, '000000'))).toEqual([422, 4010008])
-  await acme.sendWell(flow, { method: 'code', identifier: ADA })
-  expect(idsIn(await enter(acme, flow, acme.codeFor(ADA)))).toEqual([422, 'code:4900001'])
-})
-
-test('A code ends once one is sent elsewhere, to an account or not', async () => {
-  const { acme, flow, code } = await signingIn()
-  const bob = await acme.person(BOB)
-  for (const identifier of ['nobody@example.com', BOB]) {
-    const sent = await acme.sendWell(flow, { method: 'code', identifier })
-    expect(node(sent, 'identifier').attributes.value).toBe(identifier)
-    expect((await enter(acme, flow, code)).status).toBe(422)
-  }
-  const { body } = await enter(acme, flow, acme.codeFor(BOB))
-  expect(body.session.identity.id).toBe(bob.id)
 })
 
 test('A flow that waits for a code takes the password as well', async () => {

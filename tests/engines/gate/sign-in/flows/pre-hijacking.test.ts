@@ -4,23 +4,8 @@ import { type Account, newAccount } from '../../../../support/social/index.ts'
 import { HOUR, type Json, mintToken, TOKENS } from '../../fixture.ts'
 import { nextCode, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
-import {
-  addressOf,
-  changeAddress,
-  credentialsOf,
-  emailOf,
-  MAIL_GAP_MS,
-  makeRecoveryCodes,
-  nextFlowIn,
-  person,
-  read,
-  recover,
-  sessionsOf,
-  tokenIn,
-  unproven,
-  waiting,
-  whose,
-} from './code-fixture.ts'
+import * as flows from './code-fixture.ts'
+import { MAIL_GAP_MS, nextFlowIn, person, tokenIn, unproven } from './code-fixture.ts'
 import { messageIds, PASSWORD } from './fixture.ts'
 import { linking, UNTRUSTED, useSocial } from './social-fixture.ts'
 
@@ -44,7 +29,7 @@ const newVera = (): Vera => newAccount({ name: 'Vera' }) as Vera
 async function malloryTakes({ email }: Vera) {
   const body = await fixture.register(email, MALLORYS)
   const { url } = nextFlowIn({ body }, 'show_verification_ui')
-  const { body: flow } = await read(fixture, { ui: { action: url } })
+  const { body: flow } = await flows.read(fixture, { ui: { action: url } })
   clock.jump(MAIL_GAP_MS)
   return { token: body.session_token as string, identity: body.identity as Json, flow }
 }
@@ -60,9 +45,9 @@ async function malloryTakesInBrowser({ email }: Vera) {
 
 /** How Vera may come to the account: the token of her session. */
 const ARRIVALS: Record<string, (vera: Vera) => Promise<string>> = {
-  'recovers it by email': ({ email }) => recover(fixture, email),
+  'recovers it by email': ({ email }) => flows.recover(fixture, email),
   'signs in with an emailed code': async ({ email }) => {
-    const { flow, code } = await waiting(fixture, 'login', email)
+    const { flow, code } = await flows.waiting(fixture, 'login', email)
     return (await fixture.sendWell(flow, { code })).session_token
   },
   'signs in with a provider that verifies addresses': async (vera) =>
@@ -73,8 +58,11 @@ const ARRIVALS: Record<string, (vera: Vera) => Promise<string>> = {
 
 /** Vera has the account to herself: her session is good, and only her password is. */
 async function expectHers(token: string, vera: Vera, identity: Json) {
-  expect(await whose(fixture, token)).toBe(identity.id)
-  expect(await addressOf(fixture, identity)).toMatchObject({ value: vera.email, verified: true })
+  expect(await flows.whose(fixture, token)).toBe(identity.id)
+  expect(await flows.addressOf(fixture, identity)).toMatchObject({
+    value: vera.email,
+    verified: true,
+  })
   const changed = await fixture.change(token, { method: 'password', password: VERAS })
   expect(changed).toMatchObject({ status: 200 })
   expect((await tryPassword(vera.email, VERAS)).status).toBe(200)
@@ -101,23 +89,23 @@ test.each(Object.entries(ARRIVALS))('If Vera %s, Mallory keeps nothing', async (
   const ready = await begin('settings', withToken(token))
   const atApp = await fixture.roundTrip(ready, 'slack', own.slack, linking('slack', token))
   const email = newAccount().email as string
-  const change = await changeAddress(fixture as never, token, email)
+  const change = await flows.changeAddress(fixture, token, email)
   const code = fixture.codeFor(email)
   const secret = await fixture.enrol(token)
-  await makeRecoveryCodes(fixture, token)
+  await flows.makeRecoveryCodes(fixture, token)
   const { session_token: half } = await fixture.signIn(vera.email, MALLORYS)
   const factor = await fixture.start('login', withToken(half), '?aal=aal2')
   clock.jump(MAIL_GAP_MS)
   const all = ['lookup_secret', 'oidc', 'password', 'totp']
-  expect(await credentialsOf(fixture, identity)).toEqual(all)
+  expect(await flows.credentialsOf(fixture, identity)).toEqual(all)
 
   const hers = await arrive(vera)
 
   expect((await tryPassword(vera.email, MALLORYS)).status).toBe(422)
-  const left = await credentialsOf(fixture, identity)
+  const left = await flows.credentialsOf(fixture, identity)
   expect(left.filter((type) => type !== 'oidc')).toEqual([])
   for (const old of [token, second, half]) {
-    expect(await whose(fixture, old)).toBe(401)
+    expect(await flows.whose(fixture, old)).toBe(401)
     expect((await fixture.ask('settings', withToken(old))).status).toBe(401)
     expect((await fixture.ask('login', withToken(old), '?refresh=true')).status).toBe(401)
   }
@@ -153,10 +141,10 @@ test.each(Object.entries(ARRIVALS))('If Vera %s, Mallory keeps nothing', async (
   clock.jump(HOUR)
   const { body } = await send(change, { email })
   const action = change.ui.action.replace(change.id, body.use_flow_id)
-  const { body: next } = await read(fixture, { ui: { action } })
+  const { body: next } = await flows.read(fixture, { ui: { action } })
   await send(next, { email })
   expect(fixture.sentTo(email)).toHaveLength(1)
-  expect(await emailOf(fixture, identity)).toBe(vera.email)
+  expect(await flows.emailOf(fixture, identity)).toBe(vera.email)
 })
 
 test('An account with a password is not merged once its address is verified', async () => {
@@ -168,11 +156,11 @@ test('An account with a password is not merged once its address is verified', as
   const asking = await at.browser.follow(await fixture.pressProvider(at, 'google', vera))
   expect(asking.text).toContain(`An account with ${vera.email} already`)
   expect(await fixture.accountsOf(identity)).toEqual([])
-  expect(await sessionsOf(fixture, identity)).toHaveLength(1)
+  expect(await flows.sessionsOf(fixture, identity)).toHaveLength(1)
 })
 
 describe('The email about an account with a password, which Vera opens,', () => {
-  const verified = async (identity: Json) => (await addressOf(fixture, identity)).verified
+  const verified = async (identity: Json) => (await flows.addressOf(fixture, identity)).verified
 
   /** She presses the button in a browser that Mallory never had. */
   async function veraOpens({ email }: Vera, browser = newBrowser(app)) {
@@ -214,8 +202,8 @@ describe('The email about an account with a password, which Vera opens,', () => 
     const { browser, choice } = await veraOpens(vera)
     expect((await mallorys.visit(choice.forms[0]?.action ?? '')).status).toBe(403)
     const settings = await browser.follow(await browser.press(choice, ['confirm_by', 'recovery']))
-    expect(await whose(fixture, token)).toBe(401)
-    expect(await credentialsOf(fixture, identity)).toEqual([])
+    expect(await flows.whose(fixture, token)).toBe(401)
+    expect(await flows.credentialsOf(fixture, identity)).toEqual([])
     expect(await verified(identity)).toBe(true)
     const saved = await browser.press(settings, ['method', 'password'], { password: VERAS })
     expect(saved.status).toBe(303)
@@ -226,10 +214,10 @@ describe('The email about an account with a password, which Vera opens,', () => 
   test.each(['code', 'link'])('needs the session of its holder, or takes over: %s', async (how) => {
     const vera = newVera()
     const { token, identity } = await malloryTakes(vera)
-    const own = await waiting(fixture, 'verification', vera.email)
+    const own = await flows.waiting(fixture, 'verification', vera.email)
     const action = fixture.linkFor(vera.email)
     const linked = {
-      flow: (await read(fixture, { ui: { action } })).body,
+      flow: (await flows.read(fixture, { ui: { action } })).body,
       code: new URL(action).searchParams.get('code'),
     }
     const { flow, code } = how === 'code' ? own : linked
@@ -244,7 +232,7 @@ describe('The email about an account with a password, which Vera opens,', () => 
     expect(await verified(identity)).toBe(false)
     const done = await send(flow, { code, confirm_by: 'recovery' })
     expect(done).toMatchObject({ status: 200, body: { state: 'passed_challenge' } })
-    expect(await whose(fixture, token)).toBe(401)
+    expect(await flows.whose(fixture, token)).toBe(401)
     await expectHers(tokenIn(done), vera, identity)
   })
 
@@ -280,16 +268,16 @@ describe("Mallory's account with Vera's address at a provider that verifies none
         const vera = newVera()
         const mallory = malloryAs(vera, provider)
         const identity = await make(fixture, vera.email, { password: VERAS })
-        const { verified } = await addressOf(fixture, identity)
+        const { verified } = await flows.addressOf(fixture, identity)
         await turnedAway('registration', provider, mallory)
         const flow = await turnedAway('login', provider, mallory)
-        expect(await sessionsOf(fixture, identity)).toEqual([])
+        expect(await flows.sessionsOf(fixture, identity)).toEqual([])
         expect(fixture.mailsTo(vera.email)).toEqual([])
         // Vera signs in on that very page.
         const fields = { method: 'password', identifier: vera.email, password: VERAS }
         expect((await send(flow, fields)).status).toBe(200)
-        expect(await credentialsOf(fixture, identity)).toEqual(['password'])
-        expect(await addressOf(fixture, identity)).toMatchObject({ verified })
+        expect(await flows.credentialsOf(fixture, identity)).toEqual(['password'])
+        expect(await flows.addressOf(fixture, identity)).toMatchObject({ verified })
       }
     },
   )
@@ -302,7 +290,7 @@ describe("Mallory's account with Vera's address at a provider that verifies none
     expect(identity.verifiable_addresses).toMatchObject([{ value: vera.email, verified: false }])
     clock.jump(MAIL_GAP_MS)
     const hers = await arrive(vera)
-    expect(await whose(fixture, mallorys)).toBe(401)
+    expect(await flows.whose(fixture, mallorys)).toBe(401)
     await expectHers(hers, vera, identity)
     await turnedAway('login', 'slack', mallory)
     expect((await fixture.accountsOf(identity)).join()).not.toContain(`#${mallory.id}`)
@@ -319,12 +307,12 @@ describe("Mallory's account with Vera's address at a provider that verifies none
     const refused = await type(known.email)
     expect(refused.status).toBe(422)
     expect(refused.text).toContain('An account with this email address already exists')
-    expect(await sessionsOf(fixture, there)).toEqual([])
+    expect(await flows.sessionsOf(fixture, there)).toEqual([])
 
     const { identity, session_token: mallorys } = await fixture.exchange(await type(vera.email))
     clock.jump(MAIL_GAP_MS)
-    const hers = await recover(fixture, vera.email)
-    expect(await whose(fixture, mallorys)).toBe(401)
+    const hers = await flows.recover(fixture, vera.email)
+    expect(await flows.whose(fixture, mallorys)).toBe(401)
     expect(await fixture.accountsOf(identity)).toEqual([])
     await expectHers(hers, vera, identity)
   })

@@ -104,19 +104,6 @@ test('A recovery ends all other sessions and recoveries of the person, and is re
   expect(app.log.filter((line) => line.includes(fresh) || line.includes(`${code}"`))).toEqual([])
 })
 
-test('A recovery allows a new password in its settings, with the token of the session', async () => {
-  const { acme, flow, code } = await recovering()
-  const answer = await acme.send(flow, { code })
-  const fields = { flow: nextFlowIn(answer, 'show_settings_ui').id, ...PASSWORD_FORM }
-  expect(await acme.submit('settings', fields)).toMatchObject({ status: 401 })
-  expect((await acme.tryPassword(ADA)).status).toBe(200)
-  const token = tokenIn(answer)
-  flowIn(await acme.submit('settings', fields, withToken(token)), 200, 'success')
-  expect((await acme.tryPassword(ADA, NEW_PASSWORD)).status).toBe(200)
-  expect((await acme.tryPassword(ADA)).status).toBe(422)
-  expect(await acme.whose(token)).toBeString()
-})
-
 test('A recovery leaves the second factor to be shown', async () => {
   const acme = await flows.newTenant({ mfa_enabled: true })
   const secret = await acme.enrol((await acme.signedIn(ADA)).token)

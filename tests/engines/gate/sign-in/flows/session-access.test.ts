@@ -3,7 +3,7 @@ import { HOUR, type Json, plain, rowsOf } from '../../fixture.ts'
 import { ADA, NEW_PASSWORD, withToken } from './acts.ts'
 import { type Browser, newBrowser, type Page } from './browser.ts'
 import { type Tenant, useFlows } from './code-fixture.ts'
-import { nodeNames, PASSWORD } from './fixture.ts'
+import { PASSWORD } from './fixture.ts'
 
 const { app, clock, newTenant } = await useFlows()
 let acme: Tenant
@@ -38,16 +38,6 @@ test('A sign-in with a second factor needs a user who has one, and a tenant', as
     const answer = await tenant.ask('login', withToken(session_token), '?aal=aal2')
     expect(answer).toMatchObject(plain(400, 'aal: '))
   }
-})
-
-test('A plain sign-in needs no session', async () => {
-  const { token } = await acme.enrolled()
-  for (const query of ['', '?aal=aal1', '?refresh=false', '?aal=aal1&refresh=false'])
-    for (const headers of [{}, withToken(token), withToken('garbage')]) {
-      const flow = await acme.ask('login', headers as Record<string, string>, query)
-      expect(flow).toMatchObject({ status: 200, body: { refresh: false, requested_aal: 'aal1' } })
-      expect(nodeNames(flow.body)[0]).toBe('default:identifier')
-    }
 })
 
 /** The kinds of flows that act for a session, each opened by a browser. */

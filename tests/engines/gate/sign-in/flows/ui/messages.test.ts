@@ -58,14 +58,6 @@ test('A message has an id, a type by its id, a text, and the context if there is
   expect(typesOf('error')).toEqual(IDS.filter((id) => id >= 4_000_000))
 })
 
-test('A message does not say whether there is an account', () => {
-  expect(inGerman(4000006).text).toContain('E-Mail-Adresse oder Passwort')
-  for (const id of [1010014, 1060003, 1080003] as const) {
-    expect(inEnglish(id).text).toStartWith('If ')
-    expect(inGerman(id).text).toStartWith('Wenn ')
-  }
-})
-
 test.each([
   ['traits.email', 'Email address', 'E-Mail-Adresse'],
   ['traits.nickname', 'traits.nickname', 'traits.nickname'],
