@@ -2,9 +2,9 @@ import { beforeAll, expect, test } from 'bun:test'
 import { FLOW_KINDS, type FlowKind } from '../../../../../src/engines/gate/sign-in/model.ts'
 import { count, type Json, plain } from '../../fixture.ts'
 import { ADA, withToken } from './acts.ts'
-import { idsIn, saidIn } from './checked.ts'
+import { idsIn } from './checked.ts'
 import { type Tenant, useFlows } from './code-fixture.ts'
-import { csrfOf, node, PASSWORD, pathOf } from './fixture.ts'
+import { csrfOf, messageIds, node, PASSWORD, pathOf } from './fixture.ts'
 
 const JSON_TYPE = 'application/json'
 const FORM = 'application/x-www-form-urlencoded'
@@ -129,7 +129,7 @@ test('A field that names a method or a provider must be a known one', async () =
         answers.push(await send(flow, { method: 'oidc', provider: name }))
       for (const { status, body } of answers) {
         expect(status, `${kind} ${name}`).toBe(422)
-        expect(saidIn(body)).toHaveLength(1)
+        expect(messageIds(body)).toHaveLength(1)
       }
     }
   }

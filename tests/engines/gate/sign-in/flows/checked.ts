@@ -3,6 +3,7 @@ import type { Answer, TestApp } from '../../../../support/app.ts'
 import { mismatches } from '../../../../support/described.ts'
 import { startTarget } from '../../../../support/target.ts'
 import { type Gate, type Json, WEBHOOKS } from '../../fixture.ts'
+import { messageIds } from './fixture.ts'
 
 const OF_FLOWS = /^\/(v1\/gate\/auth|auth\/self-service)\//
 
@@ -69,18 +70,6 @@ export async function listening({ createWebhook, api }: Pick<Gate, 'createWebhoo
   return { events, [Symbol.asyncDispose]: end }
 }
 
-/** Ids of messages, as `field:id` beside fields; those must be above the form too (contract/gate, errors). */
-export function saidIn({ ui }: Json): (number | string)[] {
-  const above: number[] = (ui.messages ?? []).map(({ id }: Json) => id)
-  const beside: [field: string, id: number][] = ui.nodes.flatMap(({ attributes, messages }: Json) =>
-    messages.map(({ id }: Json) => [attributes.name, id]),
-  )
-  const ofFields = beside.map(([, id]) => id)
-  for (const id of ofFields) expect(above).toContain(id)
-  const ofForm = above.filter((id) => !ofFields.includes(id))
-  return [...ofForm, ...beside.map(([field, id]) => `${field}:${id}`)]
-}
-
 export const isoAt = (ms: number) => new Date(ms).toISOString()
 
 /** The body of an answer with this status and state. */
@@ -89,10 +78,11 @@ export function flowIn(answer: Answer, status: number, state: string): Json {
   return answer.body
 }
 
-/** The status of an answer and the errors of its flow, as `saidIn` has them. */
-export const idsIn = ({ status, body }: Answer) => [status, ...errorsIn(body)]
-
-export const errorsIn = (flow: Json) => saidIn(flow).filter((id) => /(^|:)4\d{6}$/.test(`${id}`))
+/** The status of an answer and the errors of its flow, as `messageIds` has them. */
+export const idsIn = ({ status, body }: Answer) => [
+  status,
+  ...messageIds(body).filter((id) => /(^|:)4\d{6}$/.test(`${id}`)),
+]
 
 export const tokenIn = ({ body }: Answer): string =>
   body.continue_with.find(({ action }: Json) => action === 'set_ory_session_token')

@@ -185,19 +185,3 @@ test.each(Object.entries(KNOWN))(
     }
   },
 )
-
-test('A notice to a person about a change does not delay a recovery', async () => {
-  for (const change of [
-    { method: 'password', password: WRONG },
-    { method: 'profile', traits: { email: 'new@example.com' } },
-  ]) {
-    const acme = await newTenant()
-    await signedIn((_, token) => acme.change(token, change))(acme, ADA)
-    for (let n = 0; n < 6; n++) {
-      const { status, headers } = await acme.send(await acme.start('recovery'), { email: ADA })
-      expect([status, headers.get('retry-after')]).toEqual([200, null])
-      clock.jump(MINUTE)
-    }
-    expect(acme.mailsTo(ADA).filter((mail) => mail?.kind === 'recovery')).toHaveLength(5)
-  }
-})

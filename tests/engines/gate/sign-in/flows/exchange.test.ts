@@ -21,7 +21,6 @@ beforeEach(async () => {
 })
 
 const BY_PASSWORD: [string, string] = ['method', 'password']
-const BY_CODE: [string, string] = ['method', 'code']
 const BY_TOTP: [string, string] = ['method', 'totp']
 
 /** The flow and the code in the URL that the browser came back to. */
@@ -137,20 +136,13 @@ describe('The code that a browser brings back', () => {
 })
 
 describe('A browser comes back with a code', () => {
-  test('after a sign-up, and after a sign-in by an email code', async () => {
+  test('after a sign-up', async () => {
     const { hosted_url } = await begin(RETURN_TO, 'registration')
     const browser = newBrowser(app)
     const typed = { 'traits.email': ADA, password: PASSWORD }
     const done = await browser.press(await browser.visit(hosted_url), BY_PASSWORD, typed)
     const { session, identity } = await exchanged(done)
     expect(session.identity).toEqual(identity)
-    expect(await browser.visit(hosted_url)).toMatchObject({ status: 200, forms: [] })
-
-    clock.jump(MINUTE)
-    const page = await browser.visit((await begin()).hosted_url)
-    const asked = await browser.follow(await browser.press(page, BY_CODE, { identifier: ADA }))
-    const again = await browser.press(asked, BY_CODE, { code: acme.codeFor(ADA) })
-    expect((await exchanged(again)).identity.id).toBe(identity.id)
   })
 
   test('to the URL of the app, which the policy of the page allows', async () => {

@@ -64,18 +64,17 @@ export const nodeNames = ({ ui }: Json): string[] =>
         : `${group}:${name ?? id}`,
     )
 
-/** The message ids of a flow; those of fields as `field:id`, although the flow repeats them above. */
-export const messageIds = ({ ui }: Json): (number | string)[] => [
-  ...(ui.messages ?? [])
-    .filter(({ text }: Json) => !ui.nodes.some(({ messages }: Json) => hasText(messages, text)))
-    .map(({ id }: Json) => id),
-  ...ui.nodes.flatMap(({ attributes, messages }: Json) =>
-    messages.map(({ id }: Json) => `${attributes.name}:${id}`),
-  ),
-]
-
-const hasText = (messages: Json[], text: string): boolean =>
-  messages.some((message) => message.text === text)
+/** The message ids of a flow; those of fields as `field:id`, which must be above the form too. */
+export function messageIds({ ui }: Json): (number | string)[] {
+  const above: number[] = (ui.messages ?? []).map(({ id }: Json) => id)
+  const beside: [field: string, id: number][] = ui.nodes.flatMap(({ attributes, messages }: Json) =>
+    messages.map(({ id }: Json) => [attributes.name, id]),
+  )
+  const ofFields = beside.map(([, id]) => id)
+  for (const id of ofFields) expect(above).toContain(id)
+  const ofForm = above.filter((id) => !ofFields.includes(id))
+  return [...ofForm, ...beside.map(([field, id]) => `${field}:${id}`)]
+}
 
 /** The code that an authenticator shows. */
 export const totpAt = (secret: string, now: number): string =>

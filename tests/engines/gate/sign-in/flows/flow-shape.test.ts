@@ -2,9 +2,9 @@ import { beforeEach, expect, test } from 'bun:test'
 import { FLOW_KINDS } from '../../../../../src/engines/gate/sign-in/model.ts'
 import { HOUR, ID, type Json } from '../../fixture.ts'
 import { ADA, RETURN_TO, withToken } from './acts.ts'
-import { isoAt, saidIn } from './checked.ts'
+import { isoAt } from './checked.ts'
 import { HOSTED, type Tenant, useFlows } from './code-fixture.ts'
-import { csrfOf, node, nodeNames, PASSWORD, pathOf } from './fixture.ts'
+import { csrfOf, messageIds, node, nodeNames, PASSWORD, pathOf } from './fixture.ts'
 
 const { app, clock, newTenant } = await useFlows()
 let acme: Tenant
@@ -90,7 +90,7 @@ test('The nodes of a flow follow the settings of the tenant, also if the flow is
 
   const refresh = await acme.start('login', withToken(token), '?refresh=true')
   expect(refresh).toMatchObject({ refresh: true, requested_aal: 'aal1' })
-  expect(saidIn(refresh)).toEqual([1010003])
+  expect(messageIds(refresh)).toEqual([1010003])
   expect(nodeNames(refresh)).toEqual([`default:identifier=${ADA}`, ...PASSWORDS, BY_CODE])
   expect(await read(refresh)).toEqual(refresh)
 })
@@ -109,7 +109,7 @@ test.each<[string, Json, number, string[]]>([
   const updated = kind === 'login' && { updated_at: isoAt(clock.now()) }
   const step = { active: 'code', state: 'sent_email', ui: sent.ui }
   expect(sent).toStrictEqual({ ...flow, ...updated, ...step })
-  expect([saidIn(sent), csrfOf(sent)]).toEqual([[message], csrfOf(flow)])
+  expect([messageIds(sent), csrfOf(sent)]).toEqual([[message], csrfOf(flow)])
   const resend = kind === 'recovery' ? `code:email=${NEW}` : 'code:resend=code'
   const code = ['code:code', 'code:method=code', 'code:method=code', resend]
   expect(nodeNames(sent)).toEqual([...hidden, ...code])

@@ -182,20 +182,6 @@ test('On pages, a refused change leads to a sign-in in the same browser, and bac
   expect(await acme.sessionOf(token)).toMatchObject({ authenticated_at: isoAt(clock.now()) })
 })
 
-test('On pages, a second factor that is owed meanwhile is asked for, and leads back', async () => {
-  const { acme, token } = await withAda()
-  const { session_token: other } = await acme.signIn(ADA)
-  const browser = newBrowser(app)
-  const { hosted_url } = await acme.settings(other)
-  await browser.visit(hosted_url)
-  const secret = await acme.enrol(token)
-  const asked = await browser.follow(await browser.visit(hosted_url))
-  expect(asked.text).not.toContain(ADA)
-  const typed = { totp_code: acme.nextCode(secret) }
-  const shown = await browser.follow(await browser.press(asked, ['method', 'totp'], typed))
-  expect(shown.forms.flatMap(({ fields }) => Object.values(fields))).toContain(ADA)
-})
-
 test.each(['?refresh=true', '?aal=aal2'])('A hosted sign-in with %s leads back', async (query) => {
   const { acme, token } = await withAda()
   const { id } = await acme.sessionOf(token)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { actionsOn, auditOf, MINUTE, tablesWith } from '../../fixture.ts'
-import { ADA, BOB, NEW_PASSWORD, refuses, withToken } from './acts.ts'
+import { ADA, NEW_PASSWORD, refuses, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import { flowIn, idsIn, isoAt, nextFlowIn, PEER, pretendPeers, tokenIn } from './checked.ts'
 import {
@@ -149,19 +149,6 @@ test('The recovery of an account with a verified address keeps all credentials',
   expect((await acme.tryPassword(ADA)).status).toBe(200)
 })
 
-test('Inactive people and unknown addresses get the same answer, and no email', async () => {
-  const acme = await flows.newTenant()
-  await acme.person(ADA, { state: 'inactive' })
-  for (const email of [ADA, BOB]) {
-    const flow = await acme.asked('recovery', email)
-    expect(messageIds(flow)).toEqual([1060003])
-    expect(acme.fatesOf(email)).toEqual(['withheld: no account that can sign in has this address'])
-    expect(acme.mailsTo(email)).toMatchObject([{ kind: 'recovery', body: null }])
-    const worthless = { identity_id: null, generation: null, address: email }
-    expect(acme.codeRows(flow)).toMatchObject([worthless])
-  }
-})
-
 // Strangers can't keep the owner of an address out of the account.
 
 async function attacked() {
@@ -212,8 +199,8 @@ test('The latest link is of the last 15 minutes, and works for another 15', asyn
 test('A stranger who asks for emails from one network is refused before the owner is', async () => {
   const acme = await attacked()
   for (let n = 0; n < 9; n++) {
-    const { status } = await askFrom(acme, '198.51.100.9', 'login')
-    expect(status).toBe(n < 5 ? 200 : 429)
+    const { status, headers } = await askFrom(acme, '198.51.100.9', 'login')
+    expect([status, headers.has('retry-after')]).toEqual(n < 5 ? [200, false] : [429, true])
     await clock.advance(MAIL_GAP_MS)
   }
   const flow = flowIn(await askFrom(acme, '192.0.2.8', 'login'), 200, 'sent_email')
