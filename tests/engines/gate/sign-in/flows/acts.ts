@@ -1,8 +1,9 @@
 import { expect } from 'bun:test'
 import type { ProviderName } from '../../../../../src/config/index.ts'
+import type { FlowKind } from '../../../../../src/engines/gate/sign-in/model.ts'
 import { createStore } from '../../../../../src/engines/gate/store.ts'
 import { type Json, SECOND } from '../../fixture.ts'
-import { csrfOf, type Flows, node, pathOf, totpAt } from './fixture.ts'
+import { csrfOf, type Flows, node, PASSWORD, pathOf, totpAt } from './fixture.ts'
 
 export { HOUR } from '../../fixture.ts'
 export { UNHURRIED } from './fixture.ts'
@@ -14,6 +15,15 @@ export const ADA = 'ada@example.com'
 export const BOB = 'bob@example.com'
 /** A valid new password. */
 export const NEW_PASSWORD = 'seven green bicycles'
+
+/** A valid form of each kind of flow, for `ADA` with `PASSWORD`; one signs `BOB` up. */
+export const FORMS: Record<FlowKind, Json> = {
+  login: { method: 'password', identifier: ADA, password: PASSWORD },
+  registration: { method: 'password', traits: { email: BOB }, password: PASSWORD },
+  settings: { method: 'profile', traits: { email: ADA } },
+  recovery: { method: 'code', email: ADA },
+  verification: { method: 'code', email: ADA },
+}
 
 /** Reads a flow as a program without a session. */
 export const read = ({ app }: Flows, url: string, headers: Record<string, string> = {}) =>

@@ -1,12 +1,12 @@
 import { beforeEach, expect, test } from 'bun:test'
-import { FLOW_KINDS, type FlowKind } from '../../../../../src/engines/gate/sign-in/model.ts'
+import { FLOW_KINDS } from '../../../../../src/engines/gate/sign-in/model.ts'
 import { serve } from '../../../../../src/http/serve.ts'
 import type { Answer } from '../../../../support/app.ts'
 import { count, HOUR, type Json } from '../../fixture.ts'
-import { ADA, BOB, withToken } from './acts.ts'
+import { ADA, FORMS, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import { useFlows } from './code-fixture.ts'
-import { AUTH, bootFlows, csrfOf, type Flows, PASSWORD, pathOf, SELF_SERVICE } from './fixture.ts'
+import { AUTH, bootFlows, csrfOf, type Flows, pathOf, SELF_SERVICE } from './fixture.ts'
 
 const error = 'csrf_token: is missing, or belongs to another flow'
 const REFUSED = { status: 403, body: { error, id: 'security_csrf_violation' } }
@@ -29,15 +29,6 @@ const send = (flow: Json, fields: Json, headers: Record<string, string> = {}) =>
     body: JSON.stringify(fields),
   })
 
-/** A form that would succeed with its token. */
-const FIELDS: Record<FlowKind, Json> = {
-  login: { method: 'password', identifier: ADA, password: PASSWORD },
-  registration: { method: 'password', traits: { email: BOB }, password: PASSWORD },
-  recovery: { method: 'code', email: ADA },
-  verification: { method: 'code', email: ADA },
-  settings: { method: 'password', password: 'another good one 7' },
-}
-
 const ORIGIN = { origin: 'https://app.example.com' }
 const CORS = {
   'access-control-allow-origin': '*',
@@ -59,26 +50,26 @@ test.each(FLOW_KINDS)('A %s form does nothing without the token of its flow', as
   const near = [good.slice(1), `${good}0`, good.toUpperCase(), '0'.repeat(64), flow.id]
   const before = rows()
   for (const csrf_token of [undefined, null, '', 0, true, {}, [good], ...near, ...others])
-    expect(await send(flow, { ...FIELDS[kind], csrf_token })).toMatchObject(REFUSED)
+    expect(await send(flow, { ...FORMS[kind], csrf_token })).toMatchObject(REFUSED)
   expect(await send(flow, { method: ['password'] })).toMatchObject(REFUSED)
   expect(rows()).toEqual(before)
 
   const failed = await send(flow, { csrf_token: good, method: 'nonsense' })
   expect([failed.status, csrfOf(failed.body)]).toEqual([422, good])
-  expect(await send(flow, { ...FIELDS[kind], csrf_token: good })).toMatchObject({ status: 200 })
+  expect(await send(flow, { ...FORMS[kind], csrf_token: good })).toMatchObject({ status: 200 })
 })
 
 test('A token counts in the body only, of several in a form the last one', async () => {
   const flow = await start('login')
   const good = csrfOf(flow)
   const elsewhere = { 'x-csrf-token': good, cookie: `csrf_token=${good}` }
-  expect(await send(flow, FIELDS.login, elsewhere)).toMatchObject(REFUSED)
+  expect(await send(flow, FORMS.login, elsewhere)).toMatchObject(REFUSED)
   const inQuery = { ui: { action: `${flow.ui.action}&csrf_token=${good}` } }
-  expect(await send(inQuery, FIELDS.login)).toMatchObject(REFUSED)
+  expect(await send(inQuery, FORMS.login)).toMatchObject(REFUSED)
   const sendForm = (...tokens: string[]) => {
     const fields = tokens.map((one): [string, string] => ['csrf_token', one])
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-    const body = `${new URLSearchParams([...fields, ...Object.entries<string>(FIELDS.login)])}`
+    const body = `${new URLSearchParams([...fields, ...Object.entries<string>(FORMS.login)])}`
     return app.raw(pathOf(flow.ui.action), { method: 'POST', headers, body })
   }
   expect(await sendForm()).toMatchObject(REFUSED)
@@ -92,8 +83,8 @@ test('A wrong token is no attempt at the password; it differs between installati
   await own.register(ADA)
   const theirs = await own.start('login')
   for (let n = 0; n < 3; n++)
-    expect(await own.send(theirs, { ...FIELDS.login, csrf_token: 'x' })).toMatchObject(REFUSED)
-  expect(await own.send(theirs, FIELDS.login)).toMatchObject({ status: 200 })
+    expect(await own.send(theirs, { ...FORMS.login, csrf_token: 'x' })).toMatchObject(REFUSED)
+  expect(await own.send(theirs, FORMS.login)).toMatchObject({ status: 200 })
   await own.tryPassword(ADA, 'wrong')
   const limited = await own.tryPassword(ADA)
   expect([limited.status, corsIn(limited.headers)]).toEqual([429, CORS])
@@ -115,18 +106,18 @@ test('The token of a page works in its browser, and for no program', async () =>
   const csrf_token = page.forms[0]?.hidden.csrf_token as string
   expect(csrf_token).toMatch(/^[0-9a-f]{64}$/)
   const post = (by: typeof browser, given: string) =>
-    by.post(flow.ui.action, { csrf_token: given, ...FIELDS.login })
+    by.post(flow.ui.action, { csrf_token: given, ...FORMS.login })
   for (const stranger of [newBrowser(app), other])
     expect(await post(stranger, csrf_token)).toMatchObject({ status: 403, forms: [] })
   for (const wrong of ['', 'x', csrfOf(flow)])
     expect(await post(browser, wrong)).toMatchObject({ status: 403, forms: [] })
-  expect(await send(flow, { ...FIELDS.login, csrf_token })).toMatchObject(REFUSED)
+  expect(await send(flow, { ...FORMS.login, csrf_token })).toMatchObject(REFUSED)
   expect((await post(browser, csrf_token)).status).toBe(303)
 })
 
 test('A token is needed to learn that a flow is over or expired', async () => {
   const flow = await start('login')
-  await acme.sendWell(flow, FIELDS.login)
+  await acme.sendWell(flow, FORMS.login)
   expect(await acme.send(flow, { csrf_token: 'x' })).toMatchObject(REFUSED)
   clock.jump(HOUR)
   expect(await acme.send(flow, { csrf_token: 'x' })).toMatchObject(REFUSED)
@@ -155,7 +146,7 @@ test('A page of another origin can read every answer about a flow, which is not 
   const path = pathOf(flow.ui.action)
   const unknown = `${SELF_SERVICE}/login?flow=x`
   const answers: [number, Answer][] = [
-    [422, await acme.send(flow, { ...FIELDS.login, password: 'wrong' }, ORIGIN)],
+    [422, await acme.send(flow, { ...FORMS.login, password: 'wrong' }, ORIGIN)],
     [403, await acme.send(flow, { csrf_token: 'x' }, ORIGIN)],
     [404, await get(unknown)],
     [404, await post(unknown, '{}')],
@@ -165,7 +156,7 @@ test('A page of another origin can read every answer about a flow, which is not 
     [413, await post(path, 'x'.repeat(1_048_577))],
     [401, await post(path, '{}', { authorization: 'Bearer x' })],
     [401, await get(pathOf((await start('settings')).ui.action))],
-    [200, await acme.send(flow, FIELDS.login, ORIGIN)],
+    [200, await acme.send(flow, FORMS.login, ORIGIN)],
   ]
   const open = await acme.start('login')
   clock.jump(HOUR)

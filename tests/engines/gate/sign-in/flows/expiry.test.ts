@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { FLOW_KINDS, type FlowKind } from '../../../../../src/engines/gate/sign-in/model.ts'
 import { count, type Json, MINUTE } from '../../fixture.ts'
-import { ADA, BOB, RETURN_TO, refuses, withToken } from './acts.ts'
+import { ADA, BOB, FORMS, RETURN_TO, refuses, withToken } from './acts.ts'
 import { isoAt } from './checked.ts'
 import { FLOW_MS, useFlows } from './code-fixture.ts'
 import { csrfOf, messageIds, nodeNames, PASSWORD, SELF_SERVICE, totpAt } from './fixture.ts'
@@ -15,15 +15,6 @@ const EXPIRED: Record<FlowKind, number> = {
   settings: 4050001,
   recovery: 4060005,
   verification: 4070005,
-}
-
-/** A valid form of each kind. */
-const FORMS: Record<FlowKind, Json> = {
-  login: { method: 'password', identifier: ADA, password: PASSWORD },
-  registration: { method: 'password', traits: { email: BOB }, password: PASSWORD },
-  settings: { method: 'profile', traits: { email: ADA } },
-  recovery: { method: 'code', email: ADA },
-  verification: { method: 'code', email: ADA },
 }
 
 /** A tenant with a signed-in person, whose token is sent with everything. */

@@ -305,11 +305,7 @@ test('Asking for a code needs an address', async () => {
   const acme = await withCodes()
   for (const identifier of ['nobody', 'a@example.com, b@example.com']) {
     const answer = await acme.send(await acme.start('login'), { method: 'code', identifier })
-    expect([answer.body.state, ...idsIn(answer)]).toEqual([
-      'choose_method',
-      422,
-      'identifier:4000040',
-    ])
+    expect(idsIn(answer)).toEqual([422, 'identifier:4000040'])
   }
 })
 
