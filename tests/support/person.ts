@@ -4,7 +4,6 @@ import { appCode } from './authenticator.ts'
 import { LOOKS, type Look, screenshot, scrollsSideways, seriousFindings } from './browser.ts'
 import type { RelyingApp } from './relying-app.ts'
 
-/** The browser of a person. */
 export interface Eyes {
   look?: Look
   language?: 'en-GB' | 'de-DE'
@@ -40,7 +39,6 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
     const field = (label: string, within: Locator | Page = page) =>
       within.getByLabel(label, { exact: true })
 
-    /** Fills in fields by their labels. */
     async function types(values: Record<string, string>, within?: Locator) {
       for (const [label, value] of Object.entries(values)) await field(label, within).fill(value)
     }
@@ -85,7 +83,6 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
       await isTold('Nobody is signed in.')
     }
 
-    /** The authenticator key that settings show. */
     const shownKey = async (): Promise<string> =>
       ((await page.locator('.key').textContent()) ?? '').replaceAll(/\s/g, '')
 

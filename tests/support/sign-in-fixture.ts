@@ -82,7 +82,6 @@ from = "Gatehouse <gatehouse@example.org>"`
   return [mail, ...PROVIDERS.map(ofProvider)].join('\n')
 }
 
-/** Creates the tenant, and returns its key. */
 async function newTenant(cwd: string): Promise<string> {
   const cli = async (...args: string[]) =>
     (await command({ cwd, args: [...args, '--json'] })).json()
@@ -102,7 +101,6 @@ const clientOf =
     throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
   }
 
-/** The part of a mail's text that matches. */
 function found({ parsed }: Received, pattern: RegExp): string {
   const part = pattern.exec(parsed.text ?? '')?.at(-1)
   if (part === undefined) throw new Error(`no ${pattern} in: ${parsed.text}`)

@@ -13,7 +13,6 @@ export const STEP = 30 * SECOND
 export const RETURN_TO = 'https://app.example.com/after'
 export const ADA = 'ada@example.com'
 export const BOB = 'bob@example.com'
-/** A valid new password. */
 export const NEW_PASSWORD = 'seven green bicycles'
 
 /** A valid form of each kind of flow, for `ADA` with `PASSWORD`; one signs `BOB` up. */
@@ -31,7 +30,6 @@ export const read = ({ app }: Flows, url: string, headers: Record<string, string
 
 export const withToken = (token: string) => ({ 'x-session-token': token })
 
-/** The session of a token. */
 export async function sessionOf({ whoami }: Flows, token: string): Promise<Json> {
   const answer = await whoami(token)
   expect(answer).toMatchObject({ status: 200 })
@@ -77,14 +75,12 @@ export async function halfway(fixture: Flows, email = ADA) {
   return { token, signedIn, flow }
 }
 
-/** The buttons for recovery codes. */
 export const CODES = {
   make: { method: 'lookup_secret', lookup_secret_regenerate: true },
   keep: { method: 'lookup_secret', lookup_secret_confirm: true },
   remove: { method: 'lookup_secret', lookup_secret_disable: true },
 }
 
-/** The recovery codes that a settings flow shows. */
 export const codesShown = (flow: Json): string[] =>
   node(flow, 'lookup_secret_codes').attributes.text.context.secrets.map(
     ({ context }: Json) => context.secret,
@@ -126,7 +122,6 @@ export function complains(id: number, field?: string) {
   return { status: 422, body: { ui: expect.objectContaining(ui) } }
 }
 
-/** A refusal with this id. */
 export const refuses = (status: number, id: string) => ({
   status,
   body: { error: expect.any(String), id },

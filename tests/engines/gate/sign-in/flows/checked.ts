@@ -88,6 +88,5 @@ export const tokenIn = ({ body }: Answer): string =>
   body.continue_with.find(({ action }: Json) => action === 'set_ory_session_token')
     .ory_session_token
 
-/** The flow to continue with. */
 export const nextFlowIn = ({ body }: { body: Json }, action: string): Json =>
   body.continue_with?.find((one: Json) => one.action === action)?.flow

@@ -74,7 +74,6 @@ export async function person(
 export const unproven = (party: Pick<Gate, 'api'>, email: string, fields: Json = {}) =>
   person(party, email, { isProven: false, password: null, ...fields })
 
-/** A person who is signed in. */
 async function signedIn(tenant: Flows & Pick<Gate, 'api'>, email: string, fields: Json = {}) {
   const identity = await person(tenant, email, fields)
   const { session_token: token } = await tenant.signIn(email)
@@ -97,7 +96,6 @@ const kindOf = ({ ui }: Json): string => new URL(ui.action).pathname.split('/').
 export const read = ({ app }: { app: TestApp }, flow: Json, query = ''): Promise<Answer> =>
   app.raw(new URL(flow.ui.action).pathname + new URL(flow.ui.action).search + query)
 
-/** Distinct codes that differ from this one. */
 export const wrongCodes = (right: string, most = 5): string[] =>
   Array.from({ length: most }, (_, n) =>
     ((Number(right) + n + 1) % 1_000_000).toString().padStart(6, '0'),
@@ -154,7 +152,6 @@ export const sessionsOf = async ({ api }: Pick<Gate, 'api'>, { id }: Json): Prom
 
 type Reader = Pick<Gate, 'readIdentity'>
 
-/** The types of credentials that the tenant sees. */
 export const credentialsOf = async ({ readIdentity }: Reader, identity: Json): Promise<string[]> =>
   Object.keys((await readIdentity(identity)).credentials).sort()
 
@@ -164,7 +161,6 @@ export const addressOf = async ({ readIdentity }: Reader, identity: Json): Promi
 export const emailOf = async ({ readIdentity }: Reader, identity: Json): Promise<string> =>
   (await readIdentity(identity)).traits.email
 
-/** The stored codes of a flow. */
 export const codeRows = ({ app }: { app: TestApp }, { id }: Json): Json[] =>
   rowsOf(app, 'gate_codes').filter(({ flow_id }) => flow_id === id)
 

@@ -57,14 +57,12 @@ const bring = (tenant: Tenant, flow: Json, code: unknown): Promise<Answer> =>
 const ask = async (tenant: Tenant, { kind, asking }: Kind, email = ADA, headers = {}) =>
   tenant.send(await tenant.start(kind), asking(email), headers)
 
-/** A flow whose code was mailed. */
 async function waiting(tenant: Tenant, kind: Kind, email = ADA) {
   await kind.prepare(tenant, email)
   const flow = flowIn(await ask(tenant, kind, email), 200, 'sent_email')
   return { flow, code: tenant.codeFor(email) }
 }
 
-/** Asks the same flow for another code. */
 const resend = (tenant: Tenant, flow: Json, { asking, hasLink }: Kind, email = ADA) =>
   tenant.send(flow, hasLink ? asking(email) : { method: 'code', resend: 'code' })
 

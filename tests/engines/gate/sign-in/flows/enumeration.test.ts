@@ -28,7 +28,6 @@ const IMPORTED = '$2b$04$abcdefghijklmnopqrstuuDwAcGdWJ0UvXNLyuWzMTbYTtZsmbQNi'
 
 type Prepare = (acme: Tenant, email: string) => Promise<unknown>
 
-/** Prepares a person who is signed in. */
 const signedIn =
   (then: (acme: Tenant, token: string, email: string) => Promise<unknown>): Prepare =>
   async (acme, email) => {
@@ -69,7 +68,6 @@ function bared({ status, headers, body }: Answer, flow: Json) {
   }
 }
 
-/** What an action does, counted. */
 async function workOf(password: string, act: () => Promise<unknown>) {
   using verified = countVerifications(password)
   using made = spyOn(Bun.password, 'hash').mockClear()
@@ -91,7 +89,6 @@ async function workOf(password: string, act: () => Promise<unknown>) {
   }
 }
 
-/** The forms that ask for a code. */
 const ASKING: [string, Record<string, string>][] = [
   ['login', { method: 'code', identifier: ADA }],
   ['recovery', { method: 'code', email: ADA }],

@@ -25,14 +25,12 @@ async function withAda() {
   const start = (kind: string, headers: Record<string, string> = {}, query = '') =>
     acme.start(kind, { ...mine, ...headers }, query)
   const reread = ({ ui }: Json) => acme.readAt(ui.action, mine)
-  /** All ways to submit a valid form. */
   const submissions = (kind: FlowKind, flow: Json) => [
     acme.send(flow, FORMS[kind], mine),
     ...(['recovery', 'verification', 'settings'].includes(kind)
       ? [acme.submit(kind, { flow: flow.id, ...FORMS[kind] }, mine)]
       : []),
   ]
-  /** The flow of this id. */
   const at = (kind: string, id: string, headers: Record<string, string> = mine) =>
     app.raw(`${SELF_SERVICE}/${kind}?flow=${id}`, { headers })
   const flowsKept = () => count(app, `gate_flows where tenant_id = '${acme.tenantId}'`)

@@ -19,10 +19,8 @@ export const UNHURRIED = {
   'limits-sign-ins-per-identifier-per-minute': '100000',
 }
 
-/** Cheap password hashes, for speed. */
 const CHEAP = { 'gate-password-memory': '8MB', 'gate-password-iterations': '1' }
 
-/** An application with one tenant, and its flows. */
 export async function bootFlows(options: TestAppOptions = {}) {
   const fixture = await bootGate({ ...options, flags: { ...CHEAP, ...options.flags } })
   return {
@@ -32,13 +30,11 @@ export async function bootFlows(options: TestAppOptions = {}) {
   }
 }
 
-/** The flows of one more tenant. */
 export async function flowParty(app: TestApp, name = 'Other') {
   const party = await bootParty(app, name)
   return { ...party, ...flowsOf(app, { tenantId: party.id, ...party }) }
 }
 
-/** The path and query of a URL. */
 export const pathOf = (url: string): string => {
   const { pathname, search } = new URL(url)
   return pathname + search
@@ -76,7 +72,6 @@ export function messageIds({ ui }: Json): (number | string)[] {
   return [...ofForm, ...beside.map(([field, id]) => `${field}:${id}`)]
 }
 
-/** The code that an authenticator shows. */
 export const totpAt = (secret: string, now: number): string =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: now })
 
@@ -186,11 +181,9 @@ export function flowsOf(
   /** The link in the newest mail to an address. */
   const linkFor = (address: string): string => /https?:\/\/\S+/.exec(textTo(address))?.[0] ?? ''
 
-  /** Opens a page. */
   const open = (url: string, headers: HeaderValues = {}) =>
     app.raw(pathOf(url), { headers: { accept: 'text/html', ...headers } })
 
-  /** Sends the form of a page. */
   function post(url: string, fields: Record<string, string>, headers = {}): Promise<Answer> {
     const type = { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' }
     const body = new URLSearchParams(fields).toString()

@@ -27,7 +27,6 @@ export function countVerifications(password: string) {
   }
 }
 
-/** Waits for a condition. */
 export async function untilIt(is: () => boolean) {
   while (!is()) await new Promise((resolve) => setImmediate(resolve))
 }

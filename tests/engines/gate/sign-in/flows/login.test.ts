@@ -275,7 +275,6 @@ const withCodes = () => flows.newTenant({ passwordless_enabled: true })
 const enter = (acme: Tenant, flow: Json, code: unknown, more: Json = {}) =>
   acme.send(flow, { method: 'code', code, ...more })
 
-/** A person, and a sign-in that waits for the code. */
 async function signingIn() {
   const acme = await withCodes()
   const identity = await acme.person(ADA)
@@ -289,15 +288,14 @@ test('Asking for a code emails only those who may sign in', async () => {
   await acme.unproven('unproven@example.com')
   const sent = await acme.asked('login', ` ${ADA.toUpperCase()}\n`)
   expect(blurred(sent)).not.toContain(acme.codeFor(ADA))
-  expect(acme.mailsTo(ADA)).toMatchObject([{ kind: 'login', state: 'kept' }])
   const withheld = 'withheld: no account that can sign in has this address'
-  for (const [name, fate] of [
-    ['unproven', 'kept'],
-    ['inactive', withheld],
-    ['unknown', withheld],
-  ]) {
-    await acme.asked('login', `${name}@example.com`)
-    expect(acme.fatesOf(`${name}@example.com`)).toEqual([fate as string])
+  for (const [email, fate] of [
+    ['unproven@example.com', 'kept'],
+    ['inactive@example.com', withheld],
+    ['unknown@example.com', withheld],
+  ] as const) {
+    await acme.asked('login', email)
+    expect(acme.fatesOf(email)).toEqual([fate])
   }
 })
 

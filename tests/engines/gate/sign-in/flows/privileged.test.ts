@@ -36,7 +36,6 @@ const totpNow = (flow: Json) => {
 const connected = ({ acme, identity }: Ada) =>
   acme.connect(identity, 'github', `github-${identity.id}`)
 
-/** Changes that need a recent sign-in. */
 test.each<[string, (flow: Json) => Json, ((ada: Ada) => Promise<unknown>)?]>([
   ['A new password', () => CHANGE, undefined],
   ['A new address', () => ({ method: 'profile', traits: { email: BOB } }), undefined],

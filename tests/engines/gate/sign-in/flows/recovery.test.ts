@@ -157,7 +157,6 @@ async function attacked() {
   return acme
 }
 
-/** Asks for an email from a network. */
 async function askFrom(acme: Tenant, from: string, kind: 'recovery' | 'login', email = ADA) {
   const field = kind === 'login' ? 'identifier' : 'email'
   return acme.send(await acme.start(kind), { method: 'code', [field]: email }, { [PEER]: from })

@@ -281,13 +281,11 @@ test('While the tenant has second factors off, none is asked for or set up, and 
 
 const WRONG_CODE = complains(4000016, 'lookup_secret')
 
-/** A tenant, and a person with an authenticator. */
 async function withAuthenticator() {
   const acme = await newTenant()
   return { acme, ...(await acme.enrolled()) }
 }
 
-/** The same with recovery codes. */
 async function withCodes() {
   const of = await withAuthenticator()
   const codes = await of.acme.makeRecoveryCodes(of.token)
@@ -297,11 +295,9 @@ async function withCodes() {
 const lookupNodes = (flow: Json) =>
   nodeNames(flow).flatMap((name) => /^lookup_secret:(.*)/.exec(name)?.[1] ?? [])
 
-/** A sign-in with a recovery code. */
 const signInWith = async (acme: Tenant, code: unknown) =>
   acme.send((await acme.halfway()).flow, lookup(code))
 
-/** The stored recovery codes. */
 const kept = (identity: Json): Json[] => {
   const row = rowsOf(app, 'gate_credentials').find(
     ({ identity_id, type }) => identity_id === identity.id && type === 'lookup_secret',

@@ -161,16 +161,14 @@ test('The profile keeps custom data that is not sent, and replaces it otherwise'
 test('An invalid profile is refused', async () => {
   const { acme, token, identity } = await withAda()
   for (const [traits, id] of [
-    [{}, 'traits.email:4000002'],
-    [{ email: '<b>no' }, 'traits.email:4000040'],
     [{ email: ADA, role: 'admin' }, 4000001],
-    [{ email: ADA, custom_data: null }, 4000001],
     [{ email: ADA, custom_data: { a: 'x'.repeat(65_536) } }, 4000001],
     ['x', 4000026],
   ] as const)
     expect(idsIn(await save(acme, token, traits))).toEqual([422, id])
-  const { body } = await save(acme, token, { email: '<b>no' })
-  expect(node(body, 'traits.email').attributes.value).toBe('<b>no')
+  const answer = await save(acme, token, { email: '<b>no' })
+  expect(node(answer.body, 'traits.email').attributes.value).toBe('<b>no')
+  expect(idsIn(answer)).toEqual([422, 'traits.email:4000040'])
   const kept = { email: ADA, custom_data: { plan: 'free' } }
   expect((await acme.readIdentity(identity)).traits).toMatchObject(kept)
 })

@@ -33,7 +33,6 @@ type By = Record<string, string>
 
 const peer = (from?: string): By => (from === undefined ? {} : { [PEER]: from })
 
-/** A sign-in in a flow of its own. */
 async function tryIn(acme: Tenant, password: string, by: By = {}) {
   const { identifier = ADA, from, ...headers } = by
   const fields = { method: 'password', identifier, password }
@@ -138,8 +137,9 @@ describe('Failures from one address', () => {
     const { acme, from } = await withAda()
     const password = 'wrong at the same time'
     using verified = countVerifications(password)
-    const by = (at: number) => ({ identifier: unknown(at), from })
-    const tries = Array.from({ length: 10 }, (_, at) => statusOf(acme, password, by(at)))
+    const tries = Array.from({ length: 10 }, (_, at) =>
+      statusOf(acme, password, { identifier: unknown(at), from }),
+    )
     await expectAdmitted(PER_ADDRESS, tries)
     expect(verified.hashes()).toHaveLength(PER_ADDRESS)
   })

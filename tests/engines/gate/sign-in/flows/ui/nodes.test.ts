@@ -18,7 +18,6 @@ function written({ type, group, attributes, meta }: Node): string {
   return [group, inputType, nameAndValue, meta.label.id, ...rest.sort()].join(' ')
 }
 
-/** The forms in their order. */
 const FORMS: ((say: ui.Say) => Node[])[] = [
   () => [ui.csrfNode('t')],
   (say) => [ui.identifierNode(say), ui.identifierNode(say, { value: EMAIL, isHidden: true })],
