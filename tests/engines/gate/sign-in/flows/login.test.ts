@@ -355,13 +355,6 @@ test('The right code verifies the address, and tells webhooks', async () => {
   ])
 })
 
-test('A flow that waits for a code takes the password as well', async () => {
-  const { acme, flow } = await signingIn()
-  const fields = { method: 'password', identifier: ADA, password: PASSWORD }
-  expect((await acme.send(flow, fields)).status).toBe(200)
-  expect(acme.codeRows(flow)).toEqual([])
-})
-
 test('The button for another code sends one, with anything in the field; an empty field does not', async () => {
   const { acme, flow } = await signingIn()
   clock.jump(MAIL_GAP_MS)

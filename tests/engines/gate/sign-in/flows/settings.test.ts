@@ -29,16 +29,6 @@ async function withAda() {
   return { acme, token: token as string, identity }
 }
 
-/** A session that owes its second factor, and a flow that it started before. */
-async function owing() {
-  const acme = await flows.newTenant({ mfa_enabled: true })
-  const { session_token: first } = await acme.register(ADA)
-  const { session_token: half } = await acme.signIn(ADA)
-  const flow = await acme.settings(half)
-  await acme.enrol(first)
-  return { acme, half, flow }
-}
-
 /** A change that everyone may make, and that can be seen. */
 const mark = (value: unknown) => ({
   method: 'profile',
@@ -109,12 +99,15 @@ test.each(WAYS)('Settings, sent %s, refuse other tokens', async (_, send) => {
   expect(await markOf(acme, identity)).toBeUndefined()
   expect((await acme.readIdentity(bob.identity)).traits).toEqual(bob.identity.traits)
 
-  const owes = await owing()
-  const fields = { method: 'password', password: NEW_PASSWORD }
-  const owed = await send(owes.acme, owes.flow, fields, owes.half)
+  const globex = await flows.newTenant({ mfa_enabled: true })
+  const first = await globex.register(ADA)
+  const { session_token: half } = await globex.signIn(ADA)
+  const begun = await globex.settings(half)
+  await globex.enrol(first.session_token)
+  const owed = await send(globex, begun, to(NEW_PASSWORD), half)
   expect(owed).toMatchObject(OWED)
   // What it owes is asked for at this URL.
-  const login = await owes.acme.readAt(owed.body.redirect_browser_to, withToken(owes.half))
+  const login = await globex.readAt(owed.body.redirect_browser_to, withToken(half))
   expect(login).toMatchObject({ status: 200, body: { requested_aal: 'aal2' } })
 })
 

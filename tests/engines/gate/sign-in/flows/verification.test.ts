@@ -287,11 +287,9 @@ const recovered = async ({ acme }: Moving) => {
   clock.jump(MAIL_GAP_MS)
   await acme.recover(ADA)
 }
-const stateChange =
-  (...states: string[]) =>
-  async ({ acme, identity }: Moving) => {
-    for (const state of states) await acme.setState(identity, state)
-  }
+const deactivatedForAWhile = async ({ acme, identity }: Moving) => {
+  for (const state of ['inactive', 'active']) await acme.setState(identity, state)
+}
 const moved = [{ op: 'replace', path: '/traits/email', value: 'set@example.com' }]
 const byPassword = { method: 'password', password: NEW_PASSWORD }
 
@@ -299,7 +297,7 @@ test.each<[string, (moving: Moving) => Promise<unknown>, Json]>([
   ['with a recovery', recovered, {}],
   ['with a recovery that verifies the address', recovered, UNPROVEN],
   ['with a new password', ({ acme, token }) => acme.change(token, byPassword), {}],
-  ['if the person is deactivated for a while', stateChange('inactive', 'active'), {}],
+  ['if the person is deactivated for a while', deactivatedForAWhile, {}],
   [
     'if the tenant ends all sessions',
     ({ acme, identity }) => acme.api.delete(`${IDENTITIES}/${identity.id}/sessions`),
