@@ -9,8 +9,6 @@ import { startCertifiedProvider } from './social/certified.ts'
 const PROVIDERS = ['google', 'gitlab'] as const
 const TENANT = 'Paper shop'
 
-export type SignInFixture = Awaited<ReturnType<typeof startSignInFixture>>
-
 /**
  * The executable in its own folder with a mail server, two providers, and a tenant with all ways to
  * sign in and a web app. All of it on loopback; ends with the scope.

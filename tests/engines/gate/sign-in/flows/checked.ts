@@ -72,7 +72,6 @@ export async function listening({ createWebhook, api }: Pick<Gate, 'createWebhoo
 
 export const isoAt = (ms: number) => new Date(ms).toISOString()
 
-/** The body of an answer with this status and state. */
 export function flowIn(answer: Answer, status: number, state: string): Json {
   expect(answer).toMatchObject({ status, body: { state } })
   return answer.body

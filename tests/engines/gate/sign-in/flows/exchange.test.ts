@@ -37,9 +37,9 @@ const signIn = async (flow: Json, email = ADA) =>
   newBrowser(app).signIn(flow.hosted_url, email, PASSWORD)
 
 /** An identity that signed in on a page, and is back at the app. */
-async function signedIn(email = ADA, returnTo = RETURN_TO) {
+async function signedIn(email = ADA) {
   const { identity, session_token } = await acme.register(email)
-  const page = await signIn(await begin(returnTo), email)
+  const page = await signIn(await begin(), email)
   return { identity, token: session_token as string, page, back: broughtBack(page) }
 }
 

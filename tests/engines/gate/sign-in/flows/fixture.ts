@@ -8,7 +8,6 @@ export const SELF_SERVICE = '/auth/self-service'
 export const PASSWORD = 'correct horse battery'
 
 export type FlowFixture = Awaited<ReturnType<typeof bootFlows>>
-/** The flows of one tenant, with the application that serves them. */
 export type Flows = Pick<FlowFixture, 'app' | 'clock' | 'key'> & Gate & ReturnType<typeof flowsOf>
 
 type HeaderValues = Record<string, string>
