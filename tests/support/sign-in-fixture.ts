@@ -46,7 +46,6 @@ export async function startSignInFixture() {
       credentials: { password: { config: { password } } },
     })
 
-  /** A flow without a return URL. */
   const start = (kind: string) => api('GET', `/auth/${kind}`)
 
   async function isConfirmed(email: string): Promise<boolean> {

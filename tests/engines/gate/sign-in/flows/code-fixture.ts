@@ -115,7 +115,6 @@ export async function asked(party: Asking, kind: CodeKind, address: string): Pro
   return flowIn(await party.send(flow, { method: 'code', [field]: address }), 200, 'sent_email')
 }
 
-/** A flow that waits for a code, and that code. */
 export async function waiting(party: Reading, kind: CodeKind, address: string) {
   const flow = await asked(party, kind, address)
   return { flow, code: party.codeFor(address) }

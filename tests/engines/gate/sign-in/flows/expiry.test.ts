@@ -17,6 +17,8 @@ const EXPIRED: Record<FlowKind, number> = {
   verification: 4070005,
 }
 
+const AWAY = { 'x-return-to': RETURN_TO, 'accept-language': 'de' }
+
 /** A tenant with a signed-in person, whose token is sent with everything. */
 async function withAda() {
   const acme = await flows.newTenant()
@@ -33,7 +35,7 @@ async function withAda() {
 
 test.each(FLOW_KINDS)('A %s flow works for an hour, and then has a successor', async (kind) => {
   const { acme, start, reread, mine, at, flowsKept } = await withAda()
-  const [flow, inTime] = [await start(kind, { 'x-return-to': RETURN_TO }), await start(kind)]
+  const [flow, inTime] = [await start(kind, AWAY), await start(kind)]
   clock.jump(FLOW_MS - 1)
   expect((await reread(inTime)).body).toEqual(inTime)
   const newcomer = kind === 'registration' && { traits: { email: 'new@example.com' } }
@@ -57,6 +59,7 @@ test.each(FLOW_KINDS)('A %s flow works for an hour, and then has a successor', a
   expect(next).toMatchObject({ id, state: flow.state, return_to: RETURN_TO, ...times })
   expect(id).not.toBe(flow.id)
   expect(messageIds(next)).toEqual([EXPIRED[kind]])
+  expect(next.ui.messages[0].text).toContain('abgelaufen')
   expect(nodeNames(next)).toEqual(nodeNames(flow))
   const crossed = await acme.send(next, { ...FORMS[kind], csrf_token: csrfOf(flow) }, mine)
   expect(crossed.status).toBe(403)

@@ -170,14 +170,12 @@ export function flowsOf(
   const sentTo = (address: string) => mailsTo(address).filter((mail) => mail?.body)
   const textTo = (address: string) => sentTo(address)[0]?.body?.text ?? ''
 
-  /** The code in the newest mail to an address. */
   function codeFor(address: string): string {
     const code = /^ {4}(\d{6})$/m.exec(textTo(address))?.[1]
     expect(code).toBeString()
     return code as string
   }
 
-  /** The link in the newest mail to an address. */
   const linkFor = (address: string): string => /https?:\/\/\S+/.exec(textTo(address))?.[0] ?? ''
 
   const open = (url: string, headers: HeaderValues = {}) =>

@@ -247,8 +247,10 @@ test('Changes of settings are limited by address, and not for a server with a ke
   const before = writes()
   const { status, body } = await step()
   expect([status, messageIds(body), writes()]).toEqual([429, [4900002], before])
-  const byServer = { flow: flow.id, method: 'profile', traits: { email: ADA } }
-  expect((await acme.submit('settings', byServer, withToken(token))).status).toBe(200)
+  const same = { method: 'profile', traits: { email: ADA } }
+  expect((await acme.change(token, same)).status).toBe(429)
+  const byServer = await acme.submit('settings', { flow: flow.id, ...same }, withToken(token))
+  expect(byServer.status).toBe(200)
 })
 
 test('The limits are 10 tries a minute for a person, and 60 for an address', () => {

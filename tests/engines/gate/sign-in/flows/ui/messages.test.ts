@@ -13,7 +13,6 @@ const IDS = Object.keys(english.texts).map(Number).filter(isId)
 const gapsOf = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')
 
 const SECRETS = ['abcd-1234', 'ef-56'].map((secret) => inEnglish(1050009, { secret }))
-/** A value for every gap of a text. */
 const VALUES: Record<string, unknown> = {
   address: 'anna@example.com',
   duplicate_identifier: 'anna@example.com',
