@@ -5,7 +5,7 @@ import type { Answer } from './app.ts'
 type Json = any
 
 /** Objects whose members customers choose, so that the document names none. */
-const FREE_FORM = /(^|\.)(custom_data|metadata|metadata_public|metadata_admin)$/
+const FREE_FORM = /(^|\.)(context|custom_data|metadata|metadata_public|metadata_admin)$/
 
 /** Fails unless the API document has this response to this request, with a body of this shape. */
 export function expectDescribed(document: Json, method: string, path: string, answer: Answer) {
@@ -39,6 +39,10 @@ function routeOf(document: Json, method: string, path: string): string {
 /** How a value differs from its schema; a member that the schema doesn't name is a mismatch. */
 export function mismatches(schema: Json, value: Json, at: string): string[] {
   if (value === null && schema.nullable) return []
+  if (schema.anyOf) {
+    const each: string[][] = schema.anyOf.map((one: Json) => mismatches(one, value, at))
+    return each.toSorted((a, b) => a.length - b.length)[0] ?? []
+  }
   if ('const' in schema && value !== schema.const) return [`${at} is not ${schema.const}`]
   if (schema.enum && !schema.enum.includes(value)) return [`${at} is ${value}`]
   const types = schema.type === undefined ? [] : [schema.type].flat()

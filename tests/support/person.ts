@@ -3,10 +3,8 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import { type Look, screenshot, scrollsSideways, seriousFindings, WIDE } from './browser.ts'
 import type { RelyingApp } from './relying-app.ts'
 
-/** The browser of a person. */
 export interface Eyes {
   look?: Look
-  /** Sent in Accept-Language. */
   language?: 'en-GB' | 'de-DE'
 }
 
@@ -38,7 +36,6 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
     const field = (label: string, within: Locator | Page = page) =>
       within.getByLabel(label, { exact: true })
 
-    /** Fills in fields by their labels. */
     async function types(values: Record<string, string>, within?: Locator) {
       for (const [label, value] of Object.entries(values)) await field(label, within).fill(value)
     }
@@ -64,7 +61,6 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
 
     const opensApp = () => page.goto(app.url)
 
-    /** Follows a link of the app to a hosted page. */
     const starts = (kind: string) => page.goto(`${app.url}/start/${kind}`)
 
     async function isSignedInAs(email: string) {
@@ -84,15 +80,15 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
       await isTold('Nobody is signed in.')
     }
 
+    const shownKey = async (): Promise<string> =>
+      ((await page.locator('.key').textContent()) ?? '').replaceAll(/\s/g, '')
+
     async function opensSettings() {
       await starts('settings')
       await reads('Your Paper shop account')
     }
 
     /** The authenticator key that settings show. */
-    const shownKey = async (): Promise<string> =>
-      ((await page.locator('.key').textContent()) ?? '').replaceAll(/\s/g, '')
-
     async function token(): Promise<string> {
       const cookies = await context.cookies(app.url)
       return cookies.find(({ name }) => name === app.cookie)?.value ?? ''

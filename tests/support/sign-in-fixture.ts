@@ -9,12 +9,9 @@ import { startCertifiedProvider } from './social/certified.ts'
 const PROVIDERS = ['google', 'gitlab'] as const
 const TENANT = 'Paper shop'
 
-export type SignInFixture = Awaited<ReturnType<typeof startSignInFixture>>
-
 /**
- * The executable in a folder of its own, as somebody would set it up: with a server for mail, two
- * providers, one tenant that has every way to sign in switched on, and the web app of that tenant.
- * All of it on loopback; ends with the scope.
+ * The executable in its own folder with a mail server, two providers, and a tenant with all ways to
+ * sign in and a web app. All of it on loopback; ends with the scope.
  */
 export async function startSignInFixture() {
   await compileBinary()
@@ -22,27 +19,26 @@ export async function startSignInFixture() {
   const folder = ends.use(temporaryFolder())
   const smtp = ends.use(await startMailServer())
   const provider = ends.use(await startCertifiedProvider())
-  const settings = { mail: smtp.url, provider }
-  await Bun.write(join(folder.path, 'gatehouse.toml'), configuration(settings))
+  await Bun.write(join(folder.path, 'gatehouse.toml'), configuration(smtp.url, provider))
   const server = ends.use(await startServer({ cwd: folder.path }))
   for (const name of PROVIDERS)
     provider.allowRedirect(`${server.url}/auth/self-service/methods/oidc/callback/${name}`)
-  const tenant = await newTenant(folder.path)
-  const api = clientOf(server.url, tenant.key)
+  const key = await newTenant(folder.path)
+  const api = clientOf(server.url, key)
   await api('PUT', '/settings/security', { passwordless_enabled: true, mfa_enabled: true })
   const providers = PROVIDERS.map((name) => ({ provider: name, enabled: true }))
   await api('PUT', '/settings/oidc-providers', { providers })
-  const app = ends.use(startRelyingApp({ url: server.url, key: tenant.key }))
+  const app = ends.use(startRelyingApp({ url: server.url, key }))
   const running = ends.move()
 
-  /** The one mail that an address has got so far; waits for it. */
+  /** The first mail to an address; waits for it. */
   async function mailTo(address: string): Promise<Received> {
     const found = () => smtp.received.find(({ to }) => to.includes(address))
     await until(() => found() !== undefined, server.out)
     return found() as Received
   }
 
-  /** Somebody whom the tenant makes an account for, unlike a sign-up without a mail. */
+  /** An account that the tenant creates, without a mail. */
   const create = (email: string, password = PASSWORD): Promise<unknown> =>
     api('POST', '/identities', {
       schema_id: 'user',
@@ -50,7 +46,6 @@ export async function startSignInFixture() {
       credentials: { password: { config: { password } } },
     })
 
-  /** A flow of a tenant that says of no place where the browser goes afterwards. */
   const start = (kind: string) => api('GET', `/auth/${kind}`)
 
   async function isConfirmed(email: string): Promise<boolean> {
@@ -58,51 +53,37 @@ export async function startSignInFixture() {
     return data[0].verifiable_addresses[0].verified
   }
 
-  /** What is answered about a session, as a status. */
   async function whoami(token: string): Promise<number> {
     const headers = { 'x-session-token': token }
     const answer = await fetch(`${server.url}/v1/gate/sessions/whoami`, { headers })
     return answer.status
   }
 
-  return {
-    app,
-    /** Says whose account at the providers is used. */
-    provider,
-    mailTo,
-    create,
-    start,
-    isConfirmed,
-    whoami,
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
-  }
+  const end = () => running.disposeAsync()
+  return { app, provider, mailTo, create, start, isConfirmed, whoami, [Symbol.asyncDispose]: end }
 }
 
-const configuration = (of: {
-  mail: string
-  provider: Awaited<ReturnType<typeof startCertifiedProvider>>
-}): string =>
-  [
-    '[mail]',
-    `smtp_url = ${JSON.stringify(of.mail)}`,
-    'from = "Gatehouse <gatehouse@example.org>"',
-    ...PROVIDERS.flatMap((name) => {
-      const { clientId, clientSecret, baseUrl } = of.provider.providerConfig(name)
-      return [
-        `[gate.providers.${name}]`,
-        `client_id = ${JSON.stringify(clientId)}`,
-        `client_secret = ${JSON.stringify(clientSecret)}`,
-        `base_url = ${JSON.stringify(baseUrl)}`,
-      ]
-    }),
-  ].join('\n')
+type Provider = Awaited<ReturnType<typeof startCertifiedProvider>>
 
-async function newTenant(cwd: string): Promise<{ id: string; key: string }> {
+function configuration(smtpUrl: string, provider: Provider): string {
+  const ofProvider = (name: (typeof PROVIDERS)[number]) => {
+    const { clientId, clientSecret, baseUrl } = provider.providerConfig(name)
+    return `[gate.providers.${name}]
+client_id = ${JSON.stringify(clientId)}
+client_secret = ${JSON.stringify(clientSecret)}
+base_url = ${JSON.stringify(baseUrl)}`
+  }
+  const mail = `[mail]
+smtp_url = ${JSON.stringify(smtpUrl)}
+from = "Gatehouse <gatehouse@example.org>"`
+  return [mail, ...PROVIDERS.map(ofProvider)].join('\n')
+}
+
+async function newTenant(cwd: string): Promise<string> {
   const cli = async (...args: string[]) =>
     (await command({ cwd, args: [...args, '--json'] })).json()
   const { id } = await cli('tenant', 'create', '--name', TENANT, '--plan', 'unlimited')
-  const { key } = await cli('key', 'create', '--tenant', id, '--engine', 'gate')
-  return { id, key }
+  return (await cli('key', 'create', '--tenant', id, '--engine', 'gate')).key
 }
 
 /** The tenant's own server, calling what it may; throws on anything but success. */
@@ -110,28 +91,19 @@ const clientOf =
   (server: string, key: string) =>
   // biome-ignore lint/suspicious/noExplicitAny: answers of several routes
   async (method: string, path: string, body?: object): Promise<any> => {
-    const answer = await fetch(`${server}/v1/gate${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${key}`,
-        ...(body && { 'content-type': 'application/json' }),
-      },
-      ...(body && { body: JSON.stringify(body) }),
-    })
+    const sent = body && { body: JSON.stringify(body) }
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const answer = await fetch(`${server}/v1/gate${path}`, { method, headers, ...sent })
     if (answer.ok) return answer.json()
     throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
   }
 
-/** The six digits of a mail, as they stand in its text. */
-export function codeIn({ parsed }: Received): string {
-  const code = /^ {4}(\d{6})$/m.exec(parsed.text ?? '')?.[1]
-  if (code === undefined) throw new Error(`no code in: ${parsed.text}`)
-  return code
+function found({ parsed }: Received, pattern: RegExp): string {
+  const part = pattern.exec(parsed.text ?? '')?.at(-1)
+  if (part === undefined) throw new Error(`no ${pattern} in: ${parsed.text}`)
+  return part
 }
 
-/** Where the button of a mail leads. */
-export function linkIn({ parsed }: Received): string {
-  const link = /https?:\/\/\S+/.exec(parsed.text ?? '')?.[0]
-  if (link === undefined) throw new Error(`no link in: ${parsed.text}`)
-  return link
-}
+export const codeIn = (mail: Received) => found(mail, /^ {4}(\d{6})$/m)
+
+export const linkIn = (mail: Received) => found(mail, /https?:\/\/\S+/)

@@ -1,26 +1,27 @@
 import { expect } from 'bun:test'
 import type { ProviderName } from '../../../../../src/config/index.ts'
+import type { FlowKind } from '../../../../../src/engines/gate/sign-in/model.ts'
 import { createStore } from '../../../../../src/engines/gate/store.ts'
-import type { TestAppOptions } from '../../../../support/app.ts'
 import { type Json, SECOND } from '../../fixture.ts'
-import { bootFlows, csrfOf, type Flows, node, pathOf, totpAt, UNHURRIED } from './fixture.ts'
+import { csrfOf, type Flows, node, PASSWORD, pathOf, totpAt } from './fixture.ts'
 
 export { HOUR } from '../../fixture.ts'
-export { UNHURRIED }
+export { UNHURRIED } from './fixture.ts'
 
 /** How long an authenticator shows one code. */
 export const STEP = 30 * SECOND
 export const RETURN_TO = 'https://app.example.com/after'
 export const ADA = 'ada@example.com'
 export const BOB = 'bob@example.com'
-/** A valid new password. */
 export const NEW_PASSWORD = 'seven green bicycles'
 
-/** With second factors enabled, and without limits on attempts. */
-export async function bootFactors(options: TestAppOptions = {}) {
-  const fixture = await bootFlows({ ...options, flags: { ...UNHURRIED, ...options.flags } })
-  await fixture.security({ mfa_enabled: true })
-  return fixture
+/** A valid form of each kind of flow, for `ADA` with `PASSWORD`; one signs `BOB` up. */
+export const FORMS: Record<FlowKind, Json> = {
+  login: { method: 'password', identifier: ADA, password: PASSWORD },
+  registration: { method: 'password', traits: { email: BOB }, password: PASSWORD },
+  settings: { method: 'profile', traits: { email: ADA } },
+  recovery: { method: 'code', email: ADA },
+  verification: { method: 'code', email: ADA },
 }
 
 /** Reads a flow as a program without a session. */
@@ -29,7 +30,6 @@ export const read = ({ app }: Flows, url: string, headers: Record<string, string
 
 export const withToken = (token: string) => ({ 'x-session-token': token })
 
-/** The session of a token. */
 export async function sessionOf({ whoami }: Flows, token: string): Promise<Json> {
   const answer = await whoami(token)
   expect(answer).toMatchObject({ status: 200 })
@@ -47,15 +47,6 @@ export const sendBare = (fixture: Flows, flow: Json, fields: Json, token?: strin
     body: JSON.stringify({ csrf_token: csrfOf(flow), ...fields }),
   })
 
-/** The two ways to submit settings: to the form's action, and by the tenant's server. */
-export const WAYS = {
-  'to the action of the flow': sendBare,
-  'by the tenant’s server': (fixture: Flows, flow: Json, fields: Json, token?: string) => {
-    const headers = token === undefined ? {} : withToken(token)
-    return fixture.submit('settings', { flow: flow.id, ...fields }, headers)
-  },
-}
-
 /** Turns the clock to the authenticator's next code. */
 export const nextCode = (fixture: Flows, secret: string): string => {
   fixture.clock.jump(STEP)
@@ -65,9 +56,7 @@ export const nextCode = (fixture: Flows, secret: string): string => {
 /** A code that the authenticator does not show around now. */
 export function wrongCode(fixture: Flows, secret: string): string {
   const near = [-2, -1, 0, 1, 2].map((steps) => totpAt(secret, fixture.clock.now() + steps * STEP))
-  return ['000000', '000001', '000002', '000003', '000004', '000005'].find(
-    (code) => !near.includes(code),
-  ) as string
+  return [0, 1, 2, 3, 4, 5].map((n) => `00000${n}`).find((code) => !near.includes(code)) as string
 }
 
 /** A user with an authenticator: the token of a session with both factors, and the secret. */
@@ -86,14 +75,12 @@ export async function halfway(fixture: Flows, email = ADA) {
   return { token, signedIn, flow }
 }
 
-/** The buttons for recovery codes. */
 export const CODES = {
   make: { method: 'lookup_secret', lookup_secret_regenerate: true },
   keep: { method: 'lookup_secret', lookup_secret_confirm: true },
   remove: { method: 'lookup_secret', lookup_secret_disable: true },
 }
 
-/** The recovery codes that a settings flow shows. */
 export const codesShown = (flow: Json): string[] =>
   node(flow, 'lookup_secret_codes').attributes.text.context.secrets.map(
     ({ context }: Json) => context.secret,
@@ -135,7 +122,6 @@ export function complains(id: number, field?: string) {
   return { status: 422, body: { ui: expect.objectContaining(ui) } }
 }
 
-/** A refusal with this id. */
 export const refuses = (status: number, id: string) => ({
   status,
   body: { error: expect.any(String), id },

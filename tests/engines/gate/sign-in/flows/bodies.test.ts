@@ -2,9 +2,9 @@ import { beforeAll, expect, test } from 'bun:test'
 import { FLOW_KINDS, type FlowKind } from '../../../../../src/engines/gate/sign-in/model.ts'
 import { count, type Json, plain } from '../../fixture.ts'
 import { ADA, withToken } from './acts.ts'
-import { idsIn, saidIn } from './checked.ts'
+import { idsIn } from './checked.ts'
 import { type Tenant, useFlows } from './code-fixture.ts'
-import { csrfOf, node, PASSWORD, pathOf } from './fixture.ts'
+import { csrfOf, messageIds, node, PASSWORD, pathOf } from './fixture.ts'
 
 const JSON_TYPE = 'application/json'
 const FORM = 'application/x-www-form-urlencoded'
@@ -36,24 +36,22 @@ const inForm = (fields: Record<string, string> | string[][]) =>
 
 let newcomers = 0
 const newcomer = () => `newcomer-${newcomers++}@example.com`
-const BIG = { a: 'x'.repeat(70_000) }
 
 test('A body of another type, encoding or size is refused; an empty one has no token', async () => {
   const flow = await start('login')
-  const multipart = 'multipart/form-data; boundary=x'
   for (const [type, body, status, words] of [
     [`${FORM}x`, 'a=b', 415, 'Content-Type: must be application/json'],
-    [multipart, '--x--', 415, 'Content-Type: must be application/json'],
     [FORM, Buffer.from('a=\u00e4', 'latin1'), 400, 'body: must be UTF-8'],
     [FORM, 'x'.repeat(1_048_577), 413, 'body: must be at most 1048576 bytes'],
   ] as const)
     expect(await sendText(flow, body, type)).toMatchObject(plain(status, words))
-  for (const coding of ['gzip', 'identity, gzip', 'x'])
-    for (const type of [JSON_TYPE, FORM]) {
-      const answer = await sendText(flow, Bun.gzipSync('{}'), type, coding)
-      const words = `Content-Encoding: must not be set, unlike ${coding}`
-      expect(answer).toMatchObject(plain(415, words))
-    }
+  for (const [coding, type] of [
+    ['gzip', JSON_TYPE],
+    ['identity, gzip', FORM],
+  ]) {
+    const answer = await sendText(flow, Bun.gzipSync('{}'), type, coding)
+    expect(answer).toMatchObject(plain(415, `Content-Encoding: must not be set, unlike ${coding}`))
+  }
   const unsafe = { status: 403, body: { id: 'security_csrf_violation' } }
   for (const text of [null, '', 'null', '{}'])
     expect(await sendText(flow, text)).toMatchObject(unsafe)
@@ -69,13 +67,12 @@ test('A body may have unknown fields, and has the last of two of one name', asyn
 })
 
 test('A form may have any case and charset of its type', async () => {
-  for (const type of [FORM, `${FORM}; charset=UTF-8`, FORM.toUpperCase()]) {
+  for (const type of [`${FORM}; charset=UTF-8`, FORM.toUpperCase()]) {
     const email = newcomer()
     const password = 'pässwörd + 100% 🐎'
     await acme.register(email, password)
     const flow = await start('login')
     const text = inForm({ ...login(flow), identifier: ` ${email} `, password })
-    expect(text).toContain('p%C3%A4ssw%C3%B6rd+%2B+100%25')
     expect(await sendText(flow, text, type)).toMatchObject({ status: 200 })
   }
 })
@@ -93,17 +90,16 @@ test('A form has traits by names with one dot, and the last of two of one name',
     ['password', 'short'],
     ['password', PASSWORD],
   ]
-  const status = async (...more: [string, string][]) =>
-    (await sendText(flow, inForm([...fields, ...more]), FORM)).status
+  const sendWith = (...more: [string, string][]) =>
+    sendText(flow, inForm([...fields, ...more]), FORM)
   for (const odd of ['custom_data.a', 'a', '', 'email.x', '.x'])
-    expect(await status([`traits.${odd}`, 'x']), odd).toBe(422)
-  for (const odd of ['', '.', '.a', 'a.', 'a.b.c.d', 'traits[email]', 'x'.repeat(5000)])
-    expect(await status(['password', 'x'], [odd, 'x']), odd).toBe(422)
-  const answer = await sendText(flow, inForm(fields), FORM)
-  expect(answer).toMatchObject({ status: 200, body: { identity: { traits: { email } } } })
+    expect(await sendWith([`traits.${odd}`, 'x']), odd).toMatchObject({ status: 422 })
+  for (const odd of ['', '.', '.a', 'a.b.c.d', 'traits[email]', 'x'.repeat(5000)])
+    expect(await sendWith(['password', 'x'], [odd, 'x']), odd).toMatchObject({ status: 422 })
+  expect((await sendWith()).body.identity.traits).toMatchObject({ email })
 })
 
-const NO_TEXTS = [0, 1.5, true, [], ['x'], {}, { a: 'x' }, 'x'.repeat(4097)]
+const NO_TEXTS = [0, true, ['x'], { a: 'x' }, 'x'.repeat(4097)]
 
 /** A form, and the field of it that is wrong. */
 test.each<[kind: FlowKind, field: string, others: () => Json]>([
@@ -125,41 +121,40 @@ test.each<[kind: FlowKind, field: string, others: () => Json]>([
 })
 
 test('A field that names a method or a provider must be a known one', async () => {
-  const names = ['Password', ' password', 'nonsense', '__proto__', 'constructor']
-  const flows = await Promise.all(
-    FLOW_KINDS.map(async (kind) => [kind, await start(kind)] as const),
-  )
-  for (const name of [...NO_TEXTS, null, '', ...names])
-    for (const [kind, flow] of flows)
-      for (const fields of [
-        { method: name, x: 1 },
-        ...(/login|registration/.test(kind) ? [{ method: 'oidc', provider: name }] : []),
-      ]) {
-        const { status, body } = await send(flow, fields)
-        expect({ kind, status }).toEqual({ kind, status: 422 })
-        expect(saidIn(body)).toHaveLength(1)
+  for (const kind of FLOW_KINDS) {
+    const flow = await start(kind)
+    for (const name of ['Password', ' password', '__proto__', 'constructor', '', null, 5, ['x']]) {
+      const answers = [await send(flow, { method: name, x: 1 })]
+      if (kind === 'login' || kind === 'registration')
+        answers.push(await send(flow, { method: 'oidc', provider: name }))
+      for (const { status, body } of answers) {
+        expect(status, `${kind} ${name}`).toBe(422)
+        expect(messageIds(body)).toHaveLength(1)
       }
+    }
+  }
 })
 
 const SOME = { email: 'new@example.com' }
 
-test.each<[number | string, Json[]]>([
-  ['traits.email:4000002', [undefined, null, {}, { email: null }, { email: '' }]],
-  ['traits.email:4000040', [{ email: 5 }, { email: [] }, { email: { a: 1 } }, { email: 'a@b@c' }]],
-  ['traits.email:4000040', [{ email: `${'x'.repeat(300)}@example.com` }, { email: 'x' }]],
-  ['traits.email:4000040', [{ email: 'a\u0000b@example.com' }, { email: 'a\u200bb@example.com' }]],
-  ['traits.email:4000040', [{ email: 'a@example.com\r\nBcc: b@example.com' }]],
-  [4000026, [[], ['a@example.com'], 'a@example.com', 5, true]],
-  [4000001, [{ ...SOME, name: 'x' }]],
-  [4000001, ['x', [], null, BIG].map((custom_data) => ({ ...SOME, custom_data }))],
-])('Traits are refused with %s: %#', async (id, refused) => {
+test('Traits are refused if they are no valid address and small custom data', async () => {
   const before = count(app, 'gate_identities')
   const flow = await start('registration')
-  for (const traits of refused)
-    for (const method of ['password', 'code']) {
-      const answer = await send(flow, { method, traits, password: PASSWORD })
-      expect(idsIn(answer), JSON.stringify(traits)?.slice(0, 60)).toEqual([422, id])
-    }
+  const hostile = ['a\u0000b@example.com', 'a\u200bb@example.com', 'a@b.com\r\nBcc: b@c.com']
+  const wrong = [5, { a: 1 }, 'a@b@c', `${'x'.repeat(300)}@example.com`, ...hostile]
+  const big = { a: 'x'.repeat(70_000) }
+  for (const [id, refused] of [
+    ['traits.email:4000002', [undefined, null, {}, { email: null }, { email: '' }]],
+    ['traits.email:4000040', wrong.map((email) => ({ email }))],
+    [4000026, [[], 'a@example.com', 5]],
+    [4000001, [{ ...SOME, name: 'x' }]],
+    [4000001, ['x', [], null, big].map((custom_data) => ({ ...SOME, custom_data }))],
+  ] as const)
+    for (const traits of refused)
+      for (const method of ['password', 'code']) {
+        const answer = await send(flow, { method, traits, password: PASSWORD })
+        expect(idsIn(answer), JSON.stringify(traits)?.slice(0, 60)).toEqual([422, id])
+      }
   expect(count(app, 'gate_identities')).toBe(before)
 })
 
@@ -178,36 +173,28 @@ test('What was entered is shown again but for the password, cut, and then forgot
 
 const HOSTILE = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf']
 
-test('Names that objects inherit bring no fields along', async () => {
+test('Names that objects inherit bring no fields along, and are no traits and no custom data', async () => {
   const flow = await start('login')
   const token = `"csrf_token":"${csrfOf(flow)}"`
   const fields = JSON.stringify(login(flow))
+  const signUp = await start('registration')
+  const form = `"csrf_token":"${csrfOf(signUp)}","method":"password","password":"${PASSWORD}"`
+  const some = '"email":"a@example.com"'
+  const before = count(app, 'gate_identities')
   for (const name of HOSTILE) {
     const smuggled = await sendText(flow, `{"${name}":${fields}}`)
     expect(smuggled, name).toMatchObject({ status: 403 })
     const half = await sendText(flow, `{${token},"${name}":${fields}}`)
-    const inDots = {
-      csrf_token: csrfOf(flow),
-      [`${name}.method`]: 'password',
-      [`${name}.polluted`]: 'yes',
-      [`traits.${name}`]: 'x',
-      [name]: 'x',
-      [`${name}.prototype.polluted`]: 'yes',
-    }
-    for (const answer of [half, await sendText(flow, inForm(inDots), FORM)])
+    const dotted = [`${name}.method`, `${name}.prototype.polluted`, `traits.${name}`, name]
+    const inDots = dotted.map((each): [string, string] => [each, 'password'])
+    const body = inForm([['csrf_token', csrfOf(flow)], ...inDots])
+    for (const answer of [half, await sendText(flow, body, FORM)])
       expect(idsIn(answer)).toEqual([422, 4010002])
+    const own = `{${some},"custom_data":{"__proto__":{"a":1}}}`
+    for (const traits of [`{"${name}":{${some}}}`, `{${some},"${name}":1}`, own])
+      expect((await sendText(signUp, `{${form},"traits":${traits}}`)).status, traits).toBe(422)
   }
   expect(({} as Json).polluted).toBeUndefined()
   expect((Object as Json).polluted).toBeUndefined()
-})
-
-test('Names that objects inherit are no traits and no custom data', async () => {
-  const flow = await start('registration')
-  const before = count(app, 'gate_identities')
-  const fields = `"csrf_token":"${csrfOf(flow)}","method":"password","password":"${PASSWORD}"`
-  const some = '"email":"a@example.com"'
-  const inTraits = HOSTILE.flatMap((name) => [`{"${name}":{${some}}}`, `{${some},"${name}":1}`])
-  for (const traits of [...inTraits, `{${some},"custom_data":{"__proto__":{"a":1}}}`])
-    expect((await sendText(flow, `{${fields},"traits":${traits}}`)).status, traits).toBe(422)
   expect(count(app, 'gate_identities')).toBe(before)
 })

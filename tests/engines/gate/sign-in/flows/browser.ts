@@ -39,7 +39,6 @@ export function newBrowser(app: TestApp, own: Record<string, string> = {}) {
 
   const visit = (url: string): Promise<Page> => ask(url)
 
-  /** Sends any fields. */
   const post = (url: string, fields: Record<string, string>): Promise<Page> =>
     ask(url, {
       method: 'POST',
@@ -71,7 +70,6 @@ export function newBrowser(app: TestApp, own: Record<string, string> = {}) {
   return { cookies, visit, post, press, follow, signIn }
 }
 
-/** The parts of a page. */
 export async function pageOf({ status, headers, body }: Answer) {
   const html = typeof body === 'string' ? body : JSON.stringify(body)
   const forms: Form[] = []

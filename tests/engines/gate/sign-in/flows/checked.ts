@@ -3,6 +3,7 @@ import type { Answer, TestApp } from '../../../../support/app.ts'
 import { mismatches } from '../../../../support/described.ts'
 import { startTarget } from '../../../../support/target.ts'
 import { type Gate, type Json, WEBHOOKS } from '../../fixture.ts'
+import { messageIds } from './fixture.ts'
 
 const OF_FLOWS = /^\/(v1\/gate\/auth|auth\/self-service)\//
 
@@ -20,33 +21,11 @@ export async function describedApp(app: TestApp): Promise<TestApp> {
       const described = operation.responses[answer.status]
       expect(described, `${path} ${answer.status} is in the document`).toBeDefined()
       const { schema } = described.content['application/json']
-      expect(problems(schema, answer.body, path), 'as in the document').toEqual([])
+      expect(mismatches(schema, answer.body, path), 'as in the document').toEqual([])
     }
     return answer
   }
   return { ...app, raw }
-}
-
-/** How a value differs from its schema, or from the closest one of several. */
-function problems(schema: Json, value: Json, at: string): string[] {
-  if (schema.anyOf)
-    return schema.anyOf
-      .map((one: Json) => problems(one, value, at))
-      .reduce((best: string[], next: string[]) => (next.length < best.length ? next : best))
-  const types = [schema.type ?? []].flat()
-  if (types.includes('array') && Array.isArray(value))
-    return value.flatMap((item, index) => problems(schema.items, item, `${at}[${index}]`))
-  if (!types.includes('object') || value === null || typeof value !== 'object')
-    return mismatches(schema, value, at)
-  const others = schema.patternProperties?.['^(.*)$'] ?? (schema.additionalProperties && {})
-  const missing = (schema.required ?? []).filter((name: string) => !Object.hasOwn(value, name))
-  return [
-    ...missing.map((name: string) => `${at}.${name} is missing`),
-    ...Object.entries(value).flatMap(([name, field]) => {
-      const known = schema.properties?.[name] ?? others
-      return known ? problems(known, field, `${at}.${name}`) : [`${at}.${name} is not described`]
-    }),
-  ]
 }
 
 /** The header that names the address of a request, once `pretendPeers` was called. */
@@ -59,13 +38,6 @@ export function pretendPeers({ app }: TestApp) {
   }
   app.server = { requestIP } as never
 }
-
-/** An answer without ids, tokens, times and these words of its own. */
-export const steady = ({ status, body, headers }: Answer, ...own: string[]) => ({
-  status,
-  body: own.reduce((text, word) => text.replaceAll(word, '<own>'), blurred(body)),
-  headers: [...headers].filter(([name]) => name !== 'x-request-id').sort(),
-})
 
 /** A body without ids, tokens and times, as text. */
 export const blurred = (body: Json): string =>
@@ -98,35 +70,22 @@ export async function listening({ createWebhook, api }: Pick<Gate, 'createWebhoo
   return { events, [Symbol.asyncDispose]: end }
 }
 
-/** Ids of messages, as `field:id` beside fields; those must be above the form too (contract/gate, errors). */
-export function saidIn({ ui }: Json): (number | string)[] {
-  const above: number[] = (ui.messages ?? []).map(({ id }: Json) => id)
-  const beside: [field: string, id: number][] = ui.nodes.flatMap(({ attributes, messages }: Json) =>
-    messages.map(({ id }: Json) => [attributes.name, id]),
-  )
-  const ofFields = beside.map(([, id]) => id)
-  for (const id of ofFields) expect(above).toContain(id)
-  const ofForm = above.filter((id) => !ofFields.includes(id))
-  return [...ofForm, ...beside.map(([field, id]) => `${field}:${id}`)]
-}
-
 export const isoAt = (ms: number) => new Date(ms).toISOString()
 
-/** The body of an answer with this status and state. */
 export function flowIn(answer: Answer, status: number, state: string): Json {
   expect(answer).toMatchObject({ status, body: { state } })
   return answer.body
 }
 
-/** The status of an answer and the errors of its flow, as `saidIn` has them. */
-export const idsIn = ({ status, body }: Answer) => [status, ...errorsIn(body)]
-
-export const errorsIn = (flow: Json) => saidIn(flow).filter((id) => /(^|:)4\d{6}$/.test(`${id}`))
+/** The status of an answer and the errors of its flow, as `messageIds` has them. */
+export const idsIn = ({ status, body }: Answer) => [
+  status,
+  ...messageIds(body).filter((id) => /(^|:)4\d{6}$/.test(`${id}`)),
+]
 
 export const tokenIn = ({ body }: Answer): string =>
   body.continue_with.find(({ action }: Json) => action === 'set_ory_session_token')
     .ory_session_token
 
-/** The flow to continue with. */
 export const nextFlowIn = ({ body }: { body: Json }, action: string): Json =>
   body.continue_with?.find((one: Json) => one.action === action)?.flow

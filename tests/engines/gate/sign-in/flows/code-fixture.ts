@@ -3,7 +3,6 @@ import type { Answer, TestApp, TestAppOptions } from '../../../../support/app.ts
 import { type Gate, IDENTITIES, type Json, rowsOf } from '../../fixture.ts'
 import * as acts from './acts.ts'
 import { describedApp, flowIn, listening, nextFlowIn, tokenIn } from './checked.ts'
-import type { SecuritySwitches } from './fixture.ts'
 import { bootFlows, type FlowFixture, flowParty, flowsOf, PASSWORD } from './fixture.ts'
 
 export { nextFlowIn, tokenIn } from './checked.ts'
@@ -31,7 +30,7 @@ export async function useFlows(options: TestAppOptions = {}) {
   const app = await describedApp(plain)
   const { clock } = fixture
 
-  async function newTenant(switches?: SecuritySwitches, name = 'Acme') {
+  async function newTenant(switches?: Json, name = 'Acme') {
     const tenant = withHelpers({ app, clock, ...(await flowParty(app, name)) })
     if (switches) await tenant.security(switches)
     return tenant
@@ -75,19 +74,19 @@ export async function person(
 export const unproven = (party: Pick<Gate, 'api'>, email: string, fields: Json = {}) =>
   person(party, email, { isProven: false, password: null, ...fields })
 
-/** A person who is signed in. */
 async function signedIn(tenant: Flows & Pick<Gate, 'api'>, email: string, fields: Json = {}) {
   const identity = await person(tenant, email, fields)
   const { session_token: token } = await tenant.signIn(email)
   return { email, identity, token: token as string }
 }
 
-/** The ways to submit a form of recovery or verification. */
-export const WAYS: [string, (tenant: Tenant, flow: Json, fields: Json) => Promise<Answer>][] = [
-  ['to the action of the flow', ({ send }, flow, fields) => send(flow, fields)],
+/** The ways to submit a form of recovery, verification or settings. */
+export const WAYS: [string, (...of: Parameters<typeof acts.sendBare>) => Promise<Answer>][] = [
+  ['to the action of the flow', acts.sendBare],
   [
     "with the tenant's key",
-    ({ submit }, flow, fields) => submit(kindOf(flow), { flow: flow.id, ...fields }),
+    ({ submit }, flow, fields, token) =>
+      submit(kindOf(flow), { flow: flow.id, ...fields }, token ? acts.withToken(token) : {}),
   ],
 ]
 
@@ -97,7 +96,6 @@ const kindOf = ({ ui }: Json): string => new URL(ui.action).pathname.split('/').
 export const read = ({ app }: { app: TestApp }, flow: Json, query = ''): Promise<Answer> =>
   app.raw(new URL(flow.ui.action).pathname + new URL(flow.ui.action).search + query)
 
-/** Distinct codes that differ from this one. */
 export const wrongCodes = (right: string, most = 5): string[] =>
   Array.from({ length: most }, (_, n) =>
     ((Number(right) + n + 1) % 1_000_000).toString().padStart(6, '0'),
@@ -107,29 +105,23 @@ export const wrongCode = (right: string): string => wrongCodes(right, 1)[0] as s
 
 type CodeKind = 'login' | 'recovery' | 'verification'
 
+type Asking = Pick<Flows, 'start' | 'send'>
+type Reading = Asking & Pick<Flows, 'codeFor'>
+
 /** Asks for a code in a new flow, and returns the flow that waits for it. */
-export async function asked(
-  party: Pick<Flows, 'start' | 'send'>,
-  kind: CodeKind,
-  address: string,
-): Promise<Json> {
+export async function asked(party: Asking, kind: CodeKind, address: string): Promise<Json> {
   const field = kind === 'login' ? 'identifier' : 'email'
   const flow = await party.start(kind)
   return flowIn(await party.send(flow, { method: 'code', [field]: address }), 200, 'sent_email')
 }
 
-/** A flow that waits for a code, and that code. */
-export async function waiting(
-  party: Pick<Flows, 'start' | 'send' | 'codeFor'>,
-  kind: CodeKind,
-  address: string,
-) {
+export async function waiting(party: Reading, kind: CodeKind, address: string) {
   const flow = await asked(party, kind, address)
   return { flow, code: party.codeFor(address) }
 }
 
 /** Recovers an account by email: the token of the new session. */
-export async function recover(party: Pick<Flows, 'start' | 'send' | 'codeFor'>, address: string) {
+export async function recover(party: Reading, address: string) {
   const { flow, code } = await waiting(party, 'recovery', address)
   const answer = await party.send(flow, { method: 'code', code })
   flowIn(answer, 200, 'passed_challenge')
@@ -138,7 +130,7 @@ export async function recover(party: Pick<Flows, 'start' | 'send' | 'codeFor'>, 
 
 /** Asks for another address: the flow that waits for its code. */
 export async function changeAddress(
-  tenant: Flows & Pick<FlowFixture, 'app'>,
+  tenant: Pick<FlowFixture, 'app' | 'change'>,
   token: string,
   email: string,
 ) {
@@ -154,14 +146,11 @@ export async function whose({ whoami }: Pick<Gate, 'whoami'>, token: string) {
   return status === 200 ? body.identity.id : status
 }
 
-export const sessionsOf = async (
-  { api }: Pick<Gate, 'api'>,
-  { id }: { id: string },
-): Promise<Json[]> => (await api.get(`${IDENTITIES}/${id}/sessions`)).body
+export const sessionsOf = async ({ api }: Pick<Gate, 'api'>, { id }: Json): Promise<Json[]> =>
+  (await api.get(`${IDENTITIES}/${id}/sessions`)).body
 
 type Reader = Pick<Gate, 'readIdentity'>
 
-/** The types of credentials that the tenant sees. */
 export const credentialsOf = async ({ readIdentity }: Reader, identity: Json): Promise<string[]> =>
   Object.keys((await readIdentity(identity)).credentials).sort()
 
@@ -171,7 +160,6 @@ export const addressOf = async ({ readIdentity }: Reader, identity: Json): Promi
 export const emailOf = async ({ readIdentity }: Reader, identity: Json): Promise<string> =>
   (await readIdentity(identity)).traits.email
 
-/** The stored codes of a flow. */
 export const codeRows = ({ app }: { app: TestApp }, { id }: Json): Json[] =>
   rowsOf(app, 'gate_codes').filter(({ flow_id }) => flow_id === id)
 
@@ -181,17 +169,30 @@ export const makeRecoveryCodes = acts.recoveryCodes
 const fatesOf = ({ mailsTo }: Pick<Flows, 'mailsTo'>, address: string): string[] =>
   mailsTo(address).map((mail) => mail?.lastError ?? mail?.state ?? '')
 
-const { sessionOf, isAlive, sendBare, enrolled, halfway, nextCode, connect } = acts
-const OF_PEOPLE = { person, unproven, signedIn, enrolled, halfway, connect, nextCode }
-const OF_FLOWS = { asked, waiting, recover, changeAddress, makeRecoveryCodes, sendBare, listening }
-const READERS = { whose, sessionOf, isAlive, sessionsOf, credentialsOf, addressOf, emailOf }
-const STORED = { codeRows, fatesOf, wrongTotp: acts.wrongCode }
-/** Those that read a flow do so without the token of a session. */
+const {
+  sessionOf,
+  isAlive,
+  sendBare,
+  enrolled,
+  halfway,
+  nextCode,
+  connect,
+  wrongCode: wrongTotp,
+} = acts
 const HELPERS = {
-  ...OF_PEOPLE,
-  ...OF_FLOWS,
-  ...READERS,
-  ...STORED,
-  readFlow: read,
-  readAt: acts.read,
+  ...{ person, unproven, signedIn, enrolled, halfway, connect, nextCode, wrongTotp },
+  ...{ asked, waiting, recover, changeAddress, makeRecoveryCodes, sendBare, listening },
+  ...{
+    whose,
+    sessionOf,
+    isAlive,
+    sessionsOf,
+    credentialsOf,
+    addressOf,
+    emailOf,
+    codeRows,
+    fatesOf,
+  },
+  // Without the token of a session.
+  ...{ readFlow: read, readAt: acts.read },
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Answer } from '../../../../support/app.ts'
-import { IDENTITIES, type Json, MINUTE, rowsOf, SECOND, tablesWith } from '../../fixture.ts'
+import { IDENTITIES, type Json, MINUTE, SECOND, tablesWith } from '../../fixture.ts'
 import { ADA, BOB } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import { flowIn, idsIn } from './checked.ts'
@@ -44,6 +44,8 @@ const KINDS: Kind[] = [
 ]
 const [RECOVERY, VERIFICATION, LOGIN] = KINDS as [Kind, Kind, Kind, Kind]
 const EACH = KINDS.map((kind) => [kind.kind, kind] as const)
+/** Two kinds that differ in how another code is asked for, and in what happens too soon. */
+const WITH_LINK_AND_WITHOUT = EACH.slice(1, 3)
 const SPENT = [422, 'code:4900001']
 
 const flows = await useFlows()
@@ -55,70 +57,55 @@ const bring = (tenant: Tenant, flow: Json, code: unknown): Promise<Answer> =>
 const ask = async (tenant: Tenant, { kind, asking }: Kind, email = ADA, headers = {}) =>
   tenant.send(await tenant.start(kind), asking(email), headers)
 
-/** A flow whose code was mailed. */
 async function waiting(tenant: Tenant, kind: Kind, email = ADA) {
   await kind.prepare(tenant, email)
   const flow = flowIn(await ask(tenant, kind, email), 200, 'sent_email')
   return { flow, code: tenant.codeFor(email) }
 }
 
-/** Asks the same flow for another code. */
 const resend = (tenant: Tenant, flow: Json, { asking, hasLink }: Kind, email = ADA) =>
   tenant.send(flow, hasLink ? asking(email) : { method: 'code', resend: 'code' })
 
-const triesOf = ({ app }: Tenant, { id }: Json): number =>
-  rowsOf(app, 'gate_flows').find((row) => row.id === id)?.tries
-
-describe.each(EACH)('A code for a %s', (_, kind) => {
-  const WRONG = [422, `code:${kind.wrong}`]
-
-  test('works after four wrong ones, for one of three requests at once', async () => {
+// All kinds check and send their codes in one place; only one story is told of each.
+test.each(EACH)(
+  'A code for a %s works for 15 minutes after four wrong ones, once',
+  async (_, kind) => {
     const acme = await newTenant()
-    const { flow, code } = await waiting(acme, kind)
-    for (const wrong of wrongCodes(code, 4)) {
-      const answer = await bring(acme, flow, wrong)
-      expect(idsIn(answer)).toEqual(WRONG)
+    const wrong = [422, `code:${kind.wrong}`]
+    const [early, late] = [await waiting(acme, kind), await waiting(acme, kind, BOB)]
+    for (const typed of wrongCodes(early.code, 4)) {
+      const answer = await bring(acme, early.flow, typed)
+      expect(idsIn(answer)).toEqual(wrong)
       expect(node(answer.body, 'code').attributes.value).toBe('')
     }
-    expect(triesOf(acme, flow)).toBe(4)
-    const answers = await Promise.all([1, 2, 3].map(() => bring(acme, flow, code)))
+    acme.clock.jump(CODE_MS - 1)
+    const answers = await Promise.all([1, 2, 3].map(() => bring(acme, early.flow, early.code)))
     const refused = answers.filter(({ status }) => status !== 200)
     expect(refused.map(idsIn)).toEqual([1, 2].map(() => [422, kind.over]))
-    expect(acme.codeRows(flow)).toEqual([])
-  })
-
-  test('is refused after five wrong ones, also when it is a new one', async () => {
-    const acme = await newTenant()
-    const { flow, code } = await waiting(acme, kind)
-    for (const wrong of wrongCodes(code, 3)) await bring(acme, flow, wrong)
-    acme.clock.jump(MAIL_GAP_MS)
-    flowIn(await resend(acme, flow, kind), 200, 'sent_email')
-    const second = acme.codeFor(ADA)
-    for (const wrong of wrongCodes(second, 2))
-      expect(idsIn(await bring(acme, flow, wrong))).toEqual(WRONG)
-    expect(idsIn(await bring(acme, flow, second))).toEqual(SPENT)
-    acme.clock.jump(MAIL_GAP_MS)
-    await resend(acme, flow, kind)
-    expect(idsIn(await bring(acme, flow, acme.codeFor(ADA)))).toEqual(SPENT)
-  })
-
-  test('works for 15 minutes, unless it is replaced in its flow', async () => {
-    const acme = await newTenant()
-    const [early, late] = [await waiting(acme, kind), await waiting(acme, kind, BOB)]
-    const soon = await resend(acme, early.flow, kind)
-    expect([soon.status, soon.body.state]).toEqual([kind.hasLink ? 200 : 429, 'sent_email'])
-    acme.clock.jump(CODE_MS - 1)
-    expect((await bring(acme, early.flow, early.code)).status).toBe(200)
+    expect(acme.codeRows(early.flow)).toEqual([])
     acme.clock.jump(1)
-    expect(idsIn(await bring(acme, late.flow, late.code))).toEqual(WRONG)
+    expect(idsIn(await bring(acme, late.flow, late.code))).toEqual(wrong)
 
+    // Another code replaces it.
     const again = flowIn(await resend(acme, late.flow, kind, BOB), 200, 'sent_email')
     expect([messageIds(again), nodeNames(again)]).toEqual([[kind.sent], nodeNames(late.flow)])
     const second = acme.codeFor(BOB)
     acme.clock.jump(MAIL_GAP_MS)
     await resend(acme, late.flow, kind, BOB)
-    expect(idsIn(await bring(acme, late.flow, second))).toEqual(WRONG)
+    expect(idsIn(await bring(acme, late.flow, second))).toEqual(wrong)
     expect((await bring(acme, late.flow, acme.codeFor(BOB))).status).toBe(200)
+  },
+)
+
+describe.each(WITH_LINK_AND_WITHOUT)('A code for a %s', (_, kind) => {
+  test('is refused after five wrong ones, also when it is a new one', async () => {
+    const acme = await newTenant()
+    const { flow, code } = await waiting(acme, kind)
+    for (const wrong of wrongCodes(code)) await bring(acme, flow, wrong)
+    expect(idsIn(await bring(acme, flow, code))).toEqual(SPENT)
+    acme.clock.jump(MAIL_GAP_MS)
+    flowIn(await resend(acme, flow, kind), 200, 'sent_email')
+    expect(idsIn(await bring(acme, flow, acme.codeFor(ADA)))).toEqual(SPENT)
   })
 
   test('expires with its flow, and the email says so', async () => {
@@ -132,32 +119,24 @@ describe.each(EACH)('A code for a %s', (_, kind) => {
     expect(mail?.expiresAt).toBe(expiresAt)
     expect(mail?.body?.text).toContain('in 10 minutes')
     if (kind.hasLink) expect(mail?.body?.text).toContain('30 minutes')
-    acme.clock.jump(10 * MINUTE)
-    expect((await bring(acme, flow, acme.codeFor(ADA))).status).toBe(410)
-  })
-
-  test('works in its own flow alone', async () => {
-    const [acme, globex] = [await newTenant(), await newTenant()]
-    const { flow, code } = await waiting(acme, kind)
-    const theirs = await waiting(globex, kind)
-    expect(idsIn(await bring(globex, theirs.flow, code))).toEqual(WRONG)
-    for (const other of KINDS.filter((each) => each !== kind)) {
-      const elsewhere = await waiting(acme, other, `${other.kind}@example.com`)
-      expect(idsIn(await bring(acme, elsewhere.flow, code))).toEqual([422, `code:${other.wrong}`])
-      const action = flow.ui.action.replace(`/${kind.kind}?`, `/${other.kind}?`)
-      expect((await bring(acme, { ui: { ...flow.ui, action } }, code)).status).toBe(404)
-    }
-    acme.clock.jump(MAIL_GAP_MS)
-    const second = flowIn(await ask(acme, kind), 200, 'sent_email')
-    expect(idsIn(await bring(acme, flow, acme.codeFor(ADA)))).toEqual(WRONG)
-    expect(idsIn(await bring(acme, second, code))).toEqual(WRONG)
-    expect((await bring(acme, second, acme.codeFor(ADA))).status).toBe(200)
-    expect((await bring(globex, theirs.flow, theirs.code)).status).toBe(200)
   })
 })
 
-// All kinds of flows check their codes in one place.
 const WRONG = [422, `code:${LOGIN.wrong}`]
+
+test('A code works in its own flow alone', async () => {
+  const [acme, globex] = [await newTenant(), await newTenant()]
+  const sent = async (tenant: Tenant, kind: Kind) => {
+    const { flow, code } = await waiting(tenant, kind, `${kind.kind}@example.com`)
+    return { code, wrong: kind.wrong, send: (typed: string) => bring(tenant, flow, typed) }
+  }
+  const all = [await sent(globex, LOGIN)]
+  for (const kind of KINDS) all.push(await sent(acme, kind))
+  for (const { send, wrong, code } of all)
+    for (const other of all.filter((one) => one.code !== code))
+      expect(idsIn(await send(other.code))).toEqual([422, `code:${wrong}`])
+  for (const { send, code } of all) expect((await send(code)).status).toBe(200)
+})
 
 test('A code is compared with five of ten that arrive at once', async () => {
   const acme = await newTenant()
@@ -171,19 +150,13 @@ test('A code is compared with five of ten that arrive at once', async () => {
 const wide = (code: string) =>
   [...code].map((digit) => String.fromCodePoint(0xff10 + Number(digit))).join('')
 
-test.each<[number, ((code: string) => string)[]]>([
-  [200, [(code) => `${code.slice(0, 3)} ${code.slice(3)}`, (code) => `\u00a0${code}\t\n`]],
-  [422, [(code) => `${code}0`, (code) => `0${code}`, (code) => code.slice(0, 5), wide]],
-  [422, [(code) => `${code.slice(0, 3)}-${code.slice(3)}`, (code) => `${code}\u0000`]],
-  [422, [(code) => `%${code}`, () => '      ', () => 'x'.repeat(4096)]],
-])('A code may be typed with blanks, and in no other way: %d %#', async (status, spellings) => {
+test('A code may be typed with blanks, and in no other way', async () => {
   const acme = await newTenant()
-  for (const [at, spell] of spellings.entries()) {
-    const { flow, code } = await waiting(acme, LOGIN, `person-${at}@example.com`)
-    const answer = await bring(acme, flow, spell(code))
-    expect([at, answer.status]).toEqual([at, status])
-    if (status === 422) expect(idsIn(answer)).toEqual(WRONG)
-  }
+  const { flow, code } = await waiting(acme, LOGIN)
+  const spelled = [`${code.slice(0, 3)}-${code.slice(3)}`, `${code}\u0000`, wide(code)]
+  for (const typed of [...spelled, code.slice(0, 5)])
+    expect(idsIn(await bring(acme, flow, typed))).toEqual(WRONG)
+  expect((await bring(acme, flow, `\u00a0${code.slice(0, 3)} ${code.slice(3)}\n`)).status).toBe(200)
 })
 
 test('A code is a short text; anything else is not counted as a try', async () => {
@@ -194,7 +167,6 @@ test('A code is a short text; anything else is not counted as a try', async () =
   expect((await bring(acme, flow, '\ud800')).status).toBe(400)
   expect(idsIn(await bring(acme, flow, ''))).toEqual([422, 'code:4000002'])
   await acme.send(flow, { csrf_token: 'wrong', method: 'code', code })
-  expect(triesOf(acme, flow)).toBe(0)
   expect((await bring(acme, flow, code)).status).toBe(200)
 })
 
@@ -204,11 +176,9 @@ test('A code is stored as a keyed hash that is bound to its flow', async () => {
   const other = await waiting(acme, LOGIN, BOB)
   const [row] = acme.codeRows(flow)
   expect(row.hash).toMatch(/^[0-9a-f]{64}$/)
-  for (const text of [code, `${flow.id} ${code}`, `${flow.id}${code}`])
+  for (const text of [code, `${flow.id} ${code}`])
     expect(row.hash).not.toBe(new Bun.CryptoHasher('sha256').update(text).digest('hex'))
-  expect(Object.values(row).map(String)).not.toContain(code)
   expect(tablesWith(acme.app, `    ${code}`)).toEqual({})
-  expect(JSON.stringify((await acme.readFlow(flow)).body)).not.toContain(`"${code}"`)
   expect(acme.sentTo(ADA)[0]?.subject).not.toContain(code)
   const put = acme.app.db.client.query('update gate_codes set hash = ? where flow_id = ?')
   put.run(row.hash, other.flow.id)
@@ -224,13 +194,12 @@ test('A code has the lifetime of the configuration, and the email says so', asyn
   expect((await bring(acme, flow, code)).status).toBe(422)
 })
 
-test.each<[string, Prepare, [Kind, Kind], { atOnce?: boolean; second: number }]>([
-  ['are independent', person, [LOGIN, RECOVERY], { second: 200 }],
-  ['end with a recovery', person, [RECOVERY, LOGIN], { second: 422 }],
-  ['verify an address once', unproven, [LOGIN, RECOVERY], { atOnce: true, second: 422 }],
-  ['verify it once', unproven, [RECOVERY, LOGIN], { atOnce: true, second: 422 }],
-  ['survive an email to verify it', unproven, [RECOVERY, VERIFICATION], { second: 422 }],
-])('Codes of two kinds %s: %#', async (_, prepare, kinds, { atOnce = false, second }) => {
+test.each<[string, Prepare, [Kind, Kind], { atOnce?: boolean }]>([
+  ['end with a recovery', person, [RECOVERY, LOGIN], {}],
+  ['verify an address once', unproven, [LOGIN, RECOVERY], { atOnce: true }],
+  ['verify it once', unproven, [RECOVERY, LOGIN], { atOnce: true }],
+  ['survive an email to verify it', unproven, [RECOVERY, VERIFICATION], {}],
+])('Codes of two kinds %s: %#', async (_, prepare, kinds, { atOnce = false }) => {
   const acme = await newTenant()
   await prepare(acme, ADA)
   const sends: (() => Promise<Answer>)[] = []
@@ -242,214 +211,151 @@ test.each<[string, Prepare, [Kind, Kind], { atOnce?: boolean; second: number }]>
   }
   const answers: Answer[] = atOnce ? await Promise.all(sends.map((send) => send())) : []
   if (!atOnce) for (const send of sends) answers.push(await send())
-  expect(answers.map(({ status }) => status)).toEqual([200, second])
-  const { session_token } = answers[0]?.body ?? {}
-  if (second === 200) expect(await acme.whose(session_token)).toBe(401)
+  expect(answers.map(({ status }) => status)).toEqual([200, 422])
 })
 
-describe.each([EACH[0], EACH[1]] as [string, Kind][])('A %s flow', (name, kind) => {
+describe.each(EACH.slice(0, 2))('A %s flow', (name, kind) => {
   test('refuses other forms', async () => {
     const acme = await newTenant()
     const missing = kind === RECOVERY ? 4010005 : 4010006
     for (const [fields, id] of [
       [{}, missing],
       [{ method: 'password', password: 'x' }, missing],
-      [{ method: 'code' }, 'email:4000002'],
       [{ email: 'ada at example' }, 'email:4000040'],
-      [{ email: [ADA] }, 'email:4000026'],
-      [{ email: `${'a'.repeat(400)}@example.com` }, 'email:4000040'],
       [{ code: '123456' }, kind.wrong],
-      [{ code: 123456 }, 4000026],
-    ] as const) {
-      const answer = await acme.send(await acme.start(name), fields)
-      expect(idsIn(answer)).toEqual([422, id])
-      expect(answer.body.state).toBe('choose_method')
-    }
+    ] as const)
+      expect(idsIn(await acme.send(await acme.start(name), fields))).toEqual([422, id])
   })
 
   test('emails a link to another flow of its kind, which changes nothing when it is opened', async () => {
     const acme = await newTenant()
     const { flow, code } = await waiting(acme, kind)
-    const link = new URL(acme.linkFor(ADA))
-    const { flow: id, code: secret } = Object.fromEntries(link.searchParams)
-    expect(id).not.toBe(flow.id)
+    const { href, searchParams } = new URL(acme.linkFor(ADA))
+    const secret = searchParams.get('code') ?? ''
+    expect(searchParams.get('flow')).not.toBe(flow.id)
     expect(secret).toMatch(/^\w{43}$/)
     // More often than a flow has tries.
     for (let n = 0; n < 6; n++) {
-      const page = await newBrowser(acme.app).visit(link.href)
+      const page = await newBrowser(acme.app).visit(href)
       expect(page.forms).toMatchObject([{ hidden: { code: secret }, fields: {} }])
       expect((await acme.readFlow(flow, `&code=${wrongCode(code)}`)).status).toBe(200)
     }
-    const action = link.href.replace(/&code=.*/, '')
+    const action = href.replace(/&code=.*/, '')
     const { body } = await acme.readFlow({ ui: { action } }, `&code=${secret}`)
-    expect(nodeNames(body)).toEqual([`code:code=${secret}`, 'code:method=code', 'code:method=code'])
+    expect(nodeNames(body)[0]).toBe(`code:code=${secret}`)
     expect(messageIds(body)).toEqual([kind === RECOVERY ? 1900010 : 1900011])
     flowIn(await bring(acme, flow, code), 200, 'passed_challenge')
 
-    const other = kind === RECOVERY ? 'verification' : 'recovery'
-    expect((await acme.open(link.href.replace(`/${name}?`, `/${other}?`))).status).toBe(404)
     acme.clock.jump(FLOW_MS)
-    const { status, headers } = await acme.open(link.href)
-    expect(status).toBe(303)
+    const { status, headers } = await acme.open(href)
     const next = headers.get('location') as string
-    expect(next).not.toContain('code=')
+    expect([status, next.includes('code=')]).toEqual([303, false])
     expect((await acme.open(next)).body).toContain('name="email"')
   })
 })
 
-describe.each(EACH.slice(0, 3))('A code for a %s is refused once the person', (_, kind) => {
-  type Act = (acme: Tenant, person: Json) => Promise<unknown>
-  const move = (acme: Tenant, person: Json, value: string) =>
-    acme.patch(person, [{ op: 'replace', path: '/traits/email', value }])
-  const INTERRUPTIONS: [string, Act][] = [
-    ['is inactive', (acme, person) => acme.setState(person, 'inactive')],
-    [
-      'had another address',
-      async (acme, person) => {
-        for (const value of [BOB, ADA]) await move(acme, person, value)
-      },
-    ],
-  ]
-  if (kind !== VERIFICATION)
-    INTERRUPTIONS.push([
-      'is signed out',
-      (acme, { id }) => acme.api.delete(`${IDENTITIES}/${id}/sessions`),
-    ])
+type Act = (acme: Tenant, person: Json) => Promise<unknown>
 
-  test.each(INTERRUPTIONS)('%s', async (_, act) => {
-    const acme = await newTenant()
-    const person = (await kind.prepare(acme, ADA)) as Json
-    const flow = flowIn(await ask(acme, kind), 200, 'sent_email')
-    const code = acme.codeFor(ADA)
-    await act(acme, person)
-    // Also when the person is back.
-    for (let tries = 0; tries < 2; tries++) {
-      const answer = await bring(acme, flow, code)
-      expect(idsIn(answer)).toEqual([422, `code:${kind.wrong}`])
-      expect(answer.body).not.toHaveProperty('continue_with')
-      await acme.setState(person, 'active')
-    }
-    expect(await acme.sessionsOf(person)).toEqual([])
-    const { verified } = await acme.addressOf(person)
-    if (kind === VERIFICATION) expect(verified).toBe(false)
-  })
+const deactivate: Act = (acme, person) => acme.setState(person, 'inactive')
+const signOut: Act = ({ api }, { id }) => api.delete(`${IDENTITIES}/${id}/sessions`)
+const move: Act = async (acme, person) => {
+  for (const value of [BOB, ADA])
+    await acme.patch(person, [{ op: 'replace', path: '/traits/email', value }])
+}
 
-  test('is deleted, also when the address has a new one', async () => {
+test.each<[string, string, Kind, Act]>([
+  ['login', 'is inactive', LOGIN, deactivate],
+  ['login', 'had another address', LOGIN, move],
+  ['recovery', 'is signed out', RECOVERY, signOut],
+  ['verification', 'is inactive', VERIFICATION, deactivate],
+])('A code for a %s is refused once the person %s', async (_, __, kind, act) => {
+  const acme = await newTenant()
+  const person = (await kind.prepare(acme, ADA)) as Json
+  const flow = flowIn(await ask(acme, kind), 200, 'sent_email')
+  const code = acme.codeFor(ADA)
+  await act(acme, person)
+  // Also when the person is back.
+  for (let tries = 0; tries < 2; tries++) {
+    const answer = await bring(acme, flow, code)
+    expect(idsIn(answer)).toEqual([422, `code:${kind.wrong}`])
+    await acme.setState(person, 'active')
+  }
+  expect(await acme.sessionsOf(person)).toEqual([])
+  if (kind === VERIFICATION) expect((await acme.addressOf(person)).verified).toBe(false)
+})
+
+test('A code is refused once the person is deleted, also when the address has a new one', async () => {
+  const acme = await newTenant()
+  const { id } = await acme.person(ADA)
+  const { flow, code } = await acme.waiting('login', ADA)
+  await acme.api.delete(`${IDENTITIES}/${id}`)
+  expect([acme.codeRows(flow), acme.sentTo(ADA)]).toEqual([[], []])
+  await acme.person(ADA)
+  expect((await bring(acme, flow, code)).status).toBe(404)
+  expect((await bring(acme, await acme.start('login'), code)).status).toBe(422)
+})
+
+test.each(WITH_LINK_AND_WITHOUT)(
+  'An address gets an email every 30 seconds: %s',
+  async (_, kind) => {
     const acme = await newTenant()
-    const person = (await kind.prepare(acme, ADA)) as Json
-    const flow = flowIn(await ask(acme, kind), 200, 'sent_email')
-    const code = acme.codeFor(ADA)
-    await acme.api.delete(`${IDENTITIES}/${person.id}`)
-    expect([acme.codeRows(flow), acme.sentTo(ADA)]).toEqual([[], []])
     await kind.prepare(acme, ADA)
-    expect((await bring(acme, flow, code)).status).toBe(404)
-    expect((await bring(acme, await acme.start(kind.kind), code)).status).toBe(422)
-  })
-})
-
-test.each(EACH)('Emails to an address are sent every 30 seconds at most: %s', async (_, kind) => {
-  const acme = await newTenant()
-  await kind.prepare(acme, ADA)
-  expect((await ask(acme, kind)).status).toBe(200)
-  acme.clock.jump(10 * SECOND)
-  const soon = await ask(acme, kind)
-  if (kind.hasLink) {
-    expect(messageIds(flowIn(soon, 200, 'sent_email'))).toEqual([kind.sent])
-  } else {
-    const message = { id: 4900002, type: 'error', context: { seconds: 20 } }
-    const body = { state: 'choose_method', ui: { messages: [message] } }
-    expect(soon).toMatchObject({ status: 429, body })
-    expect(soon.headers.get('retry-after')).toBe('20')
-  }
-  acme.clock.jump(20 * SECOND - 1)
-  await ask(acme, kind)
-  expect(acme.mailsTo(ADA)).toHaveLength(1)
-  acme.clock.jump(1)
-  expect((await ask(acme, kind)).status).toBe(200)
-  expect(acme.mailsTo(ADA)).toHaveLength(2)
-})
-
-test.each(EACH.slice(1, 3))('Five emails go to an address for one client: %s', async (_, kind) => {
-  const acme = await newTenant()
-  await kind.prepare(acme, ADA)
-  for (let n = 0; n < 5; n++) {
     expect((await ask(acme, kind)).status).toBe(200)
-    acme.clock.jump(MINUTE)
-  }
-  const much = await ask(acme, kind)
-  expect(much.status).toBe(kind.hasLink ? 200 : 429)
-  expect(much.headers.get('retry-after')).toBe(kind.hasLink ? null : `${12 * 60}`)
-  await acme.clock.advance(12 * MINUTE - 1)
-  await ask(acme, kind)
-  expect(acme.mailsTo(ADA)).toHaveLength(5)
-  await acme.clock.advance(1)
-  expect((await ask(acme, kind)).status).toBe(200)
-  expect(acme.mailsTo(ADA)).toHaveLength(6)
-})
+    acme.clock.jump(10 * SECOND)
+    const soon = await ask(acme, kind)
+    const expected = kind.hasLink ? [200, null, kind.sent] : [429, '20', 4900002]
+    expect([soon.status, soon.headers.get('retry-after'), ...messageIds(soon.body)]).toEqual(
+      expected,
+    )
+    acme.clock.jump(20 * SECOND - 1)
+    await ask(acme, kind)
+    expect(acme.mailsTo(ADA)).toHaveLength(1)
+    acme.clock.jump(1)
+    expect((await ask(acme, kind)).status).toBe(200)
+    expect(acme.mailsTo(ADA)).toHaveLength(2)
+  },
+)
 
-test.each(EACH.slice(1, 3))('Eight emails go to an address in an hour: %s', async (_, kind) => {
+test('An address gets eight emails in an hour for a server, and one in 7.5 minutes then', async () => {
   const acme = await newTenant()
-  await kind.prepare(acme, ADA)
-  // With the tenant's key, a request is of no single client.
-  const server = { authorization: `Bearer ${acme.key}` }
+  await acme.person(ADA)
+  const byServer = async () =>
+    (await ask(acme, LOGIN, ADA, { authorization: `Bearer ${acme.key}` })).status
   for (let n = 0; n < 8; n++) {
-    expect((await ask(acme, kind, ADA, server)).status).toBe(200)
+    expect(await byServer()).toBe(200)
     acme.clock.jump(MAIL_GAP_MS)
   }
-  expect((await ask(acme, kind, ADA, server)).status).toBe(kind.hasLink ? 200 : 429)
-  expect(acme.mailsTo(ADA)).toHaveLength(8)
-  for (let n = 0; n < 3; n++) {
+  expect(await byServer()).toBe(429)
+  for (let n = 0; n < 2; n++) {
     acme.clock.jump(7.5 * MINUTE - MAIL_GAP_MS)
-    await ask(acme, kind, ADA, server)
+    expect(await byServer()).toBe(200)
     acme.clock.jump(MAIL_GAP_MS)
-    await ask(acme, kind, ADA, server)
+    expect(await byServer()).toBe(429)
   }
-  expect(acme.mailsTo(ADA)).toHaveLength(11)
 })
 
-test.each([
-  ['a person', unproven],
-  ['nobody', nobody],
-] as [string, Prepare][])('Ten emails of all kinds go to an address: %s', async (_, prepare) => {
+test('An address gets ten emails of all kinds', async () => {
   const acme = await newTenant()
-  await prepare(acme, ADA)
+  await acme.unproven(ADA)
   for (let n = 0; n < 5; n++) {
     for (const kind of [RECOVERY, LOGIN]) expect((await ask(acme, kind)).status).toBe(200)
     acme.clock.jump(MINUTE)
   }
   const flow = flowIn(await ask(acme, VERIFICATION), 200, 'sent_email')
   expect(messageIds(flow)).toEqual([1080003])
-  const [last, ...others] = acme.mailsTo(ADA)
-  expect(others).toHaveLength(10)
-  expect(last).toMatchObject({ kind: 'verification', state: 'failed', body: null })
-  const known = prepare === unproven && 'withheld: too many emails to this address'
-  expect(last?.lastError).toStartWith(known || 'withheld: ')
+  expect(acme.mailsTo(ADA)).toHaveLength(11)
+  expect(acme.fatesOf(ADA)[0]).toStartWith('withheld: too many emails to this address')
   expect(acme.codeRows(flow)).toMatchObject([{ identity_id: null, generation: null }])
 })
 
-test('Emails to an address are counted for each tenant, for an address in any spelling, and at the same time', async () => {
+test('Emails are counted for each tenant, for an address in any spelling, and at once', async () => {
   const [acme, globex] = [await newTenant(), await newTenant()]
-  await ask(acme, RECOVERY)
-  for (const spelled of [ADA.toUpperCase(), ` ${ADA}`, `${ADA}\n`])
-    await ask(acme, RECOVERY, spelled)
-  await ask(globex, RECOVERY)
-  expect([acme.mailsTo(ADA).length, globex.mailsTo(ADA).length]).toEqual([1, 1])
   await person(acme, BOB)
   for (const email of [BOB, 'nobody@example.com']) {
-    const answers = await Promise.all([1, 2, 3].map(() => ask(acme, LOGIN, email)))
+    const spelled = [email, ` ${email.toUpperCase()}`, `${email}\n`]
+    const answers = await Promise.all(spelled.map((one) => ask(acme, LOGIN, one)))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 429, 429])
-    expect(acme.mailsTo(email)).toHaveLength(1)
+    expect((await ask(globex, LOGIN, email)).status).toBe(200)
+    expect([acme.mailsTo(email).length, globex.mailsTo(email).length]).toEqual([1, 1])
   }
-})
-
-test('Emails to an address are not sent to a person who gets the address later; the next one is', async () => {
-  const acme = await newTenant()
-  const flow = flowIn(await ask(acme, RECOVERY), 200, 'sent_email')
-  await person(acme, ADA)
-  const withheld = 'withheld: no account that can sign in has this address'
-  expect(acme.fatesOf(ADA)).toEqual([withheld])
-  acme.clock.jump(MAIL_GAP_MS)
-  await resend(acme, flow, RECOVERY)
-  expect(acme.sentTo(ADA)).toHaveLength(1)
-  flowIn(await bring(acme, flow, acme.codeFor(ADA)), 200, 'passed_challenge')
 })

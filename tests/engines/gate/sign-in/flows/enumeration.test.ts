@@ -21,14 +21,13 @@ const newTenant = () => flows.newTenant({ passwordless_enabled: true, mfa_enable
 
 const WRONG = 'wrong but long enough'
 /** The empty one is no try. */
-const PASSWORDS = ['', 'x', 'x'.repeat(1025), '\u0000', WRONG, WRONG, WRONG, WRONG]
+const PASSWORDS = ['', 'x'.repeat(1025), '\u0000', WRONG, WRONG, WRONG, WRONG]
 
 /** A bcrypt hash of another password, at a low cost. */
 const IMPORTED = '$2b$04$abcdefghijklmnopqrstuuDwAcGdWJ0UvXNLyuWzMTbYTtZsmbQNi'
 
 type Prepare = (acme: Tenant, email: string) => Promise<unknown>
 
-/** Prepares a person who is signed in. */
 const signedIn =
   (then: (acme: Tenant, token: string, email: string) => Promise<unknown>): Prepare =>
   async (acme, email) => {
@@ -42,7 +41,6 @@ const KNOWN: Record<string, Prepare> = {
   'An unverified person': unproven,
   'A person without a password': (acme, email) => person(acme, email, { password: null }),
   'An inactive person': (acme, email) => person(acme, email, { state: 'inactive' }),
-  'An inactive, unverified person': (acme, email) => unproven(acme, email, { state: 'inactive' }),
   'A person with an imported password': (acme, email) =>
     person(acme, email, { credentials: { password: { config: { hashed_password: IMPORTED } } } }),
   'A person with a connected account': async (acme, email) =>
@@ -70,7 +68,6 @@ function bared({ status, headers, body }: Answer, flow: Json) {
   }
 }
 
-/** What an action does, counted. */
 async function workOf(password: string, act: () => Promise<unknown>) {
   using verified = countVerifications(password)
   using made = spyOn(Bun.password, 'hash').mockClear()
@@ -92,7 +89,6 @@ async function workOf(password: string, act: () => Promise<unknown>) {
   }
 }
 
-/** The forms that ask for a code. */
 const ASKING: [string, Record<string, string>][] = [
   ['login', { method: 'code', identifier: ADA }],
   ['recovery', { method: 'code', email: ADA }],
@@ -111,9 +107,8 @@ async function tell(prepare: Prepare) {
   for (const password of PASSWORDS) {
     const flow = await acme.start('login')
     const form = { method: 'password', identifier: ADA, password }
-    works.push(
-      await workOf(password, async () => answers.push(bared(await acme.send(flow, form), flow))),
-    )
+    const act = async () => answers.push(bared(await acme.send(flow, form), flow))
+    works.push(await workOf(password, act))
   }
   for (const [kind, form] of ASKING) {
     clock.jump(2 * HOUR)
@@ -129,7 +124,7 @@ async function tell(prepare: Prepare) {
     const flow = await acme.start(kind)
     const add = (answer: Answer) => answers.push(bared(answer, flow))
     works.push(await workOf('', async () => add(await acme.send(flow, form))))
-    for (const wait of [1, MAIL_GAP_MS - 1, MINUTE, MINUTE, MINUTE]) {
+    for (const wait of [1, MAIL_GAP_MS - 1, MINUTE]) {
       clock.jump(wait)
       add(await acme.send(flow, form))
     }
@@ -154,20 +149,19 @@ beforeAll(async () => {
 test('A stranger is told nothing of an unknown person, and costs as much as a known one', () => {
   const { answers, works } = unknown
   const statuses = answers.map(({ status }) => status)
-  expect(statuses.slice(0, 8)).toEqual([...Array(6).fill(422), 429, 429])
-  expect(answers[4]?.body).toContain('4000006')
-  expect(new Map(answers[7]?.headers).get('retry-after')).toBe('12')
   const codes = [422, 422, 200, 200, 422, 303]
-  const often = Array(6).fill(200)
-  expect(statuses.slice(8)).toEqual([
-    ...[200, 303, 200, 200, 429, 200, 200, 200, 429, 422, 422, 422, 422, ...codes],
-    ...[200, 303, 200, ...often, ...codes],
-    ...[200, 303, 200, ...often, ...codes],
+  const often = [200, 303, 200, 200, 200, 200, 200]
+  expect(statuses).toEqual([
+    ...[...Array(6).fill(422), 429],
+    ...[200, 303, 200, 200, 429, 200, 200, 422, 422, 422, 422, ...codes],
+    ...[...often, ...codes],
+    ...[...often, ...codes],
   ])
+  expect(answers[4]?.body).toContain('4000006')
   const argon2 = expect.stringMatching(/^\$argon2id\$v=19\$m=\d+,t=1,p=1$/)
   for (const { costs, hashed } of works.slice(1, 5))
     expect({ costs, hashed }).toEqual({ costs: [argon2], hashed: 0 })
-  for (const { costs, hashed, mails, sealed } of works.slice(8)) {
+  for (const { costs, hashed, mails, sealed } of works.slice(PASSWORDS.length)) {
     expect({ costs, hashed, mails }).toEqual({ costs: [], hashed: 0, mails: 1 })
     expect(sealed[0]).toBeGreaterThan(1000)
   }
@@ -178,7 +172,6 @@ test.each(Object.entries(KNOWN))(
   async (who, prepare) => {
     const { answers, works } = await tell(prepare)
     expect(answers).toEqual(unknown.answers)
-    expect(works[4]?.costs).toHaveLength(1)
     for (const [at, work] of works.entries()) {
       const other = unknown.works[at] as typeof work
       // An imported hash is replaced at the first sign-in.
@@ -189,24 +182,3 @@ test.each(Object.entries(KNOWN))(
     }
   },
 )
-
-test('A notice to a person about a change does not delay a recovery', async () => {
-  const changes: Prepare[] = [
-    signedIn((acme, token) => acme.change(token, { method: 'password', password: WRONG })),
-    signedIn((acme, token) => acme.enrol(token)),
-    signedIn((acme, token) =>
-      acme.change(token, { method: 'profile', traits: { email: 'new@example.com' } }),
-    ),
-    async () => undefined,
-  ]
-  for (const change of changes) {
-    const acme = await newTenant()
-    await change(acme, ADA)
-    for (let n = 0; n < 6; n++) {
-      const { status, headers } = await acme.send(await acme.start('recovery'), { email: ADA })
-      expect([status, headers.get('retry-after')]).toEqual([200, null])
-      clock.jump(MINUTE)
-    }
-    expect(acme.mailsTo(ADA).filter((mail) => mail?.kind === 'recovery')).toHaveLength(5)
-  }
-})

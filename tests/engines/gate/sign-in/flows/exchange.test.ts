@@ -9,7 +9,7 @@ import {
   tablesWith,
   UNKNOWN_ID,
 } from '../../fixture.ts'
-import { ADA, BOB, enrolled, HOUR, halfway, nextCode, RETURN_TO, withToken } from './acts.ts'
+import { ADA, BOB, enrolled, HOUR, nextCode, RETURN_TO } from './acts.ts'
 import { newBrowser, type Page } from './browser.ts'
 import { useFlows } from './code-fixture.ts'
 import { type Flows, PASSWORD } from './fixture.ts'
@@ -21,7 +21,6 @@ beforeEach(async () => {
 })
 
 const BY_PASSWORD: [string, string] = ['method', 'password']
-const BY_CODE: [string, string] = ['method', 'code']
 const BY_TOTP: [string, string] = ['method', 'totp']
 
 /** The flow and the code in the URL that the browser came back to. */
@@ -38,9 +37,9 @@ const signIn = async (flow: Json, email = ADA) =>
   newBrowser(app).signIn(flow.hosted_url, email, PASSWORD)
 
 /** An identity that signed in on a page, and is back at the app. */
-async function signedIn(email = ADA, returnTo = RETURN_TO) {
+async function signedIn(email = ADA) {
   const { identity, session_token } = await acme.register(email)
-  const page = await signIn(await begin(returnTo), email)
+  const page = await signIn(await begin(), email)
   return { identity, token: session_token as string, page, back: broughtBack(page) }
 }
 
@@ -54,29 +53,22 @@ async function exchanged(page: Page): Promise<Json> {
   return body
 }
 
-const flowRow = (id: string) => rowsOf(app, 'gate_flows').find((row) => row.id === id)
-
 describe('The code that a browser brings back', () => {
   test('is exchanged for the session and a new token, once', async () => {
     const { identity, page, back } = await signedIn()
-    const hashes = () =>
-      rowsOf(app, 'gate_sessions')
-        .filter(({ identity_id }) => identity_id === identity.id)
-        .map(({ id, token_hash }) => `${id} ${token_hash}`)
-    const before = hashes()
+    const sessions = () =>
+      rowsOf(app, 'gate_sessions').filter(({ identity_id }) => identity_id === identity.id)
+    const before = sessions().length
     expect(tablesWith(app, back.code)).toEqual({})
     expect(page.location).not.toContain('gat_st_')
 
     const { session_token: token, session, ...rest } = await exchanged(page)
 
-    expect(token).toStartWith('gat_st_')
     expect(session).toEqual({ ...(await acme.whoami(token)).body, token })
     expect(session).toMatchObject({ active: true, authenticator_assurance_level: 'aal1' })
     expect(rest).toEqual({ identity: session.identity, continue_with: null })
     expect(rest.identity).toMatchObject({ id: identity.id, traits: { email: ADA } })
-    const hash = new Bun.CryptoHasher('sha256').update(token).digest('hex')
-    expect(hashes()).toHaveLength(before.length)
-    expect(hashes().filter((row) => !before.includes(row))).toEqual([`${session.id} ${hash}`])
+    expect(sessions()).toHaveLength(before)
     expect(tablesWith(app, token)).toEqual({})
     for (const secret of [back.code, token]) expect(app.log.join('')).not.toContain(secret)
     expect(await exchange(back)).toMatchObject(plain(400, 'code: '))
@@ -102,19 +94,14 @@ describe('The code that a browser brings back', () => {
     const { back } = await signedIn()
     const { back: second } = await signedIn(BOB)
     const other = await newTenant()
-    const swapped = back.code.replaceAll(/[a-z]/gi, (letter) =>
-      letter < 'a' ? letter.toLowerCase() : letter.toUpperCase(),
-    )
-    for (const code of ['', 'x'.repeat(43), swapped, second.code])
+    for (const code of ['', 'x'.repeat(43), second.code])
       expect(await exchange({ ...back, code })).toMatchObject(plain(400, 'code'))
     for (const flow of [UNKNOWN_ID, 'x', '', `${back.flow} `])
       expect(await exchange({ ...back, flow })).toMatchObject(plain(404, 'flow not found'))
     for (const body of [back, { ...back, code: 'x' }])
       expect(await exchange(body, other)).toMatchObject(plain(404, 'flow not found'))
-    for (const body of [{ code: 'x' }, { flow: 5, code: 'x' }])
-      expect(await exchange(body)).toMatchObject(plain(400, 'flow: '))
-    for (const body of [{ flow: 'x' }, { flow: 'x', code: null }])
-      expect(await exchange(body)).toMatchObject(plain(400, 'code: '))
+    expect(await exchange({ code: 'x' })).toMatchObject(plain(400, 'flow: '))
+    expect(await exchange({ flow: 'x' })).toMatchObject(plain(400, 'code: '))
     for (const good of [back, second]) expect(await exchange(good)).toMatchObject({ status: 200 })
   })
 
@@ -122,17 +109,12 @@ describe('The code that a browser brings back', () => {
     await acme.register(ADA)
     const [open, ended, byProgram] = [await begin(), await acme.start('login'), await begin()]
     await signIn(ended)
-    const fields = { method: 'password', identifier: ADA, password: PASSWORD }
-    expect((await acme.sendWell(byProgram, fields)).session_token).toBeString()
+    await acme.sendWell(byProgram, { method: 'password', identifier: ADA, password: PASSWORD })
     for (const { id } of [open, ended, byProgram]) {
-      expect(flowRow(id)).toMatchObject({ exchange_hash: null, exchange_expires_at: null })
-      for (const code of ['', 'x', id])
-        expect((await exchange({ flow: id, code })).status).toBe(400)
+      const row = rowsOf(app, 'gate_flows').find((each) => each.id === id)
+      expect(row).toMatchObject({ exchange_hash: null, exchange_expires_at: null })
+      for (const code of ['', id]) expect((await exchange({ flow: id, code })).status).toBe(400)
     }
-    const { secret } = await enrolled(acme, BOB)
-    const { flow } = await halfway(acme, BOB)
-    const done = await acme.sendWell(flow, { method: 'totp', totp_code: nextCode(acme, secret) })
-    expect(JSON.stringify(done)).not.toContain('code=')
   })
 
   test.each(['revoked', 'inactive', 'deleted'])('is refused once %s', async (how) => {
@@ -154,49 +136,31 @@ describe('The code that a browser brings back', () => {
 })
 
 describe('A browser comes back with a code', () => {
-  test('after a sign-up, and after a sign-in by an email code', async () => {
+  test('after a sign-up', async () => {
     const { hosted_url } = await begin(RETURN_TO, 'registration')
     const browser = newBrowser(app)
     const typed = { 'traits.email': ADA, password: PASSWORD }
     const done = await browser.press(await browser.visit(hosted_url), BY_PASSWORD, typed)
     const { session, identity } = await exchanged(done)
     expect(session.identity).toEqual(identity)
-    expect(await browser.visit(hosted_url)).toMatchObject({ status: 200, forms: [] })
-
-    clock.jump(MINUTE)
-    const page = await browser.visit((await begin()).hosted_url)
-    const asked = await browser.follow(await browser.press(page, BY_CODE, { identifier: ADA }))
-    const again = await browser.press(asked, BY_CODE, { code: acme.codeFor(ADA) })
-    expect((await exchanged(again)).identity.id).toBe(identity.id)
   })
 
   test('to the URL of the app, which the policy of the page allows', async () => {
     await acme.register(ADA)
-    const own = "form-action 'self' https: http://127.0.0.1:8420"
-    for (const [returnTo, expected, directive] of [
-      ['https://app.example.com', 'https://app.example.com/?flow=F&code=C', `${own};`],
-      [`${RETURN_TO}?a=1#/deep?x=1`, `${RETURN_TO}?a=1&flow=F&code=C#/deep?x=1`, `${own};`],
-      [
-        'http://localhost:1/cb',
-        'http://localhost:1/cb?flow=F&code=C',
-        `${own} http://localhost:1;`,
-      ],
-    ] as const) {
-      const flow = await begin(returnTo)
-      const { headers } = await newBrowser(app).visit(flow.hosted_url)
-      expect(headers.get('content-security-policy')).toContain(directive)
-      const page = await signIn(flow)
-      const { code } = broughtBack(page)
-      expect(page.location).toBe(expected.replace('=F', `=${flow.id}`).replace('=C', `=${code}`))
-    }
+    const flow = await begin('http://localhost:1/cb?a=1#/deep')
+    const { headers } = await newBrowser(app).visit(flow.hosted_url)
+    const targets = "form-action 'self' https: http://127.0.0.1:8420 http://localhost:1;"
+    expect(headers.get('content-security-policy')).toContain(targets)
+    const page = await signIn(flow)
+    const { code } = broughtBack(page)
+    expect(page.location).toBe(`http://localhost:1/cb?a=1&flow=${flow.id}&code=${code}#/deep`)
   })
 
   test('after the second factor, for the session of the password', async () => {
     const { secret, identity } = await enrolled(acme)
     const browser = newBrowser(app)
     const first = await browser.signIn((await begin()).hosted_url, ADA, PASSWORD)
-    const { pathname, searchParams } = new URL(first.location)
-    expect([pathname, ...searchParams.keys()]).toEqual(['/auth/self-service/login', 'flow'])
+    expect([...new URL(first.location).searchParams.keys()]).toEqual(['flow'])
     const [half] = (await acme.api.get(`/v1/gate/identities/${identity.id}/sessions`)).body
     const asked = await browser.follow(first)
     expect((await browser.press(asked, BY_TOTP, { totp_code: '12345' })).status).toBe(422)
@@ -208,20 +172,6 @@ describe('A browser comes back with a code', () => {
     const { hosted_url } = await acme.start('login')
     const again = await browser.follow(await browser.signIn(hosted_url, ADA, PASSWORD))
     const last = await browser.press(again, BY_TOTP, { totp_code: nextCode(acme, secret) })
-    const page = await browser.follow(last)
-    expect(page.text).toContain(`You're signed in as ${ADA}.`)
-    expect(page.links).toEqual([])
-  })
-
-  test('after signing in again, for the same session', async () => {
-    const { session_token: first, session } = await acme.register(ADA)
-    clock.jump(2 * HOUR)
-    const headers = { ...withToken(first), 'x-return-to': RETURN_TO }
-    const { hosted_url } = await acme.start('login', headers, '?refresh=true')
-    const browser = newBrowser(app)
-    const page = await browser.visit(hosted_url)
-    const done = await browser.press(page, BY_PASSWORD, { password: PASSWORD })
-    const authenticated_at = new Date(clock.now()).toISOString()
-    expect((await exchanged(done)).session).toMatchObject({ id: session.id, authenticated_at })
+    expect((await browser.follow(last)).text).toContain(`You're signed in as ${ADA}.`)
   })
 })

@@ -2,9 +2,9 @@ import { beforeEach, expect, test } from 'bun:test'
 import { FLOW_KINDS } from '../../../../../src/engines/gate/sign-in/model.ts'
 import { HOUR, ID, type Json } from '../../fixture.ts'
 import { ADA, RETURN_TO, withToken } from './acts.ts'
-import { isoAt, saidIn } from './checked.ts'
+import { isoAt } from './checked.ts'
 import { HOSTED, type Tenant, useFlows } from './code-fixture.ts'
-import { csrfOf, node, nodeNames, PASSWORD, pathOf } from './fixture.ts'
+import { csrfOf, messageIds, node, nodeNames, PASSWORD, pathOf } from './fixture.ts'
 
 const { app, clock, newTenant } = await useFlows()
 let acme: Tenant
@@ -90,25 +90,18 @@ test('The nodes of a flow follow the settings of the tenant, also if the flow is
 
   const refresh = await acme.start('login', withToken(token), '?refresh=true')
   expect(refresh).toMatchObject({ refresh: true, requested_aal: 'aal1' })
-  expect(saidIn(refresh)).toEqual([1010003])
+  expect(messageIds(refresh)).toEqual([1010003])
   expect(nodeNames(refresh)).toEqual([`default:identifier=${ADA}`, ...PASSWORDS, BY_CODE])
   expect(await read(refresh)).toEqual(refresh)
 })
 
 const NEW = 'new@example.com'
 
-test.each<[string, Json, number, string[], string]>([
-  ['login', { identifier: 'New@X.com' }, 1010014, ['default:identifier=new@x.com'], 'resend=code'],
-  [
-    'registration',
-    { traits: { email: NEW } },
-    1040005,
-    [`default:traits.email=${NEW}`],
-    'resend=code',
-  ],
-  ['recovery', { email: NEW }, 1060003, [], `email=${NEW}`],
-  ['verification', { email: NEW }, 1080003, [], `email=${NEW}`],
-])('A %s that sent a code asks for it', async (kind, fields, message, hidden, resend) => {
+test.each<[string, Json, number, string[]]>([
+  ['login', { identifier: 'New@X.com' }, 1010014, ['default:identifier=new@x.com']],
+  ['registration', { traits: { email: NEW } }, 1040005, [`default:traits.email=${NEW}`]],
+  ['recovery', { email: NEW }, 1060003, []],
+])('A %s that sent a code asks for it', async (kind, fields, message, hidden) => {
   await acme.security({ passwordless_enabled: true })
   const flow = await start(kind)
   clock.jump(1500)
@@ -116,53 +109,92 @@ test.each<[string, Json, number, string[], string]>([
   const updated = kind === 'login' && { updated_at: isoAt(clock.now()) }
   const step = { active: 'code', state: 'sent_email', ui: sent.ui }
   expect(sent).toStrictEqual({ ...flow, ...updated, ...step })
-  expect(saidIn(sent)).toEqual([message])
-  expect(csrfOf(sent)).toBe(csrfOf(flow))
-  const code = ['code:code', 'code:method=code', 'code:method=code', `code:${resend}`]
+  expect([messageIds(sent), csrfOf(sent)]).toEqual([[message], csrfOf(flow)])
+  const resend = kind === 'recovery' ? `code:email=${NEW}` : 'code:resend=code'
+  const code = ['code:code', 'code:method=code', 'code:method=code', resend]
   expect(nodeNames(sent)).toEqual([...hidden, ...code])
   expect(await read(flow)).toEqual(sent)
 })
 
-test.each([
-  ['registration', { traits: { email: NEW } }],
-  ['login', { identifier: ADA }],
-])('A %s that led to a session asks for nothing', async (kind, fields) => {
-  const flow = await start(kind)
-  clock.jump(1000)
-  await acme.sendWell(flow, { method: 'password', password: PASSWORD, ...fields })
-  expect(await read(flow)).toStrictEqual({
-    ...flow,
-    active: 'password',
-    state: 'passed_challenge',
-    ui: { ...flow.ui, nodes: flow.ui.nodes.slice(0, 1) },
-    ...(kind === 'login' && { updated_at: isoAt(clock.now()) }),
-  })
-})
-
-test.each([undefined, RETURN_TO])('A verification leads on to %p', async (returnTo) => {
-  const flow = await start('verification', returnTo ? { 'x-return-to': returnTo } : {})
+test('A verification leads on to the return URL', async () => {
+  const flow = await start('verification', { 'x-return-to': RETURN_TO })
   await acme.sendWell(flow, { method: 'code', email: ADA })
   const code = acme.codeFor(ADA)
   const done = await acme.sendWell(flow, { method: 'code', code }, withToken(token))
-  expect(done).toMatchObject({ id: flow.id, state: 'passed_challenge' })
   expect(done.ui.messages).toMatchObject([{ id: 1080002, type: 'success' }])
-  expect(nodeNames(done)).toEqual(returnTo ? ['code:continue'] : [])
-  if (returnTo) expect(node(done, 'continue').attributes.href).toBe(RETURN_TO)
+  expect(nodeNames(done)).toEqual(['code:continue'])
+  expect(node(done, 'continue').attributes.href).toBe(RETURN_TO)
   expect(await read(flow)).toEqual(done)
 })
 
 test('A flow with an error is as before, with messages', async () => {
   const flow = await start('login')
   const { status, body } = await acme.send(flow, { method: 'password', identifier: 'x' })
-  expect(status).toBe(422)
   const password = node(body, 'password')
-  const text = expect.stringContaining('Password')
-  const message = { id: 4000002, text, type: 'error', context: { property: 'password' } }
-  expect(password.messages).toEqual([message])
-  expect(body.ui.messages).toEqual(password.messages)
+  const context = { property: 'password' }
+  const message = { id: 4000002, text: 'Password is required.', type: 'error', context }
+  expect([status, password.messages, body.ui.messages]).toEqual([422, [message], [message]])
   delete body.ui.messages
   password.messages = []
   node(body, 'identifier').attributes.value = ''
   expect(body).toEqual(flow)
   expect(await read(flow)).toEqual(flow)
+})
+
+const GERMAN = { 'accept-language': 'de' }
+const ENGLISH = { 'accept-language': 'en-GB' }
+const WRONG = { method: 'password', identifier: ADA, password: 'wrong' }
+
+const readIn = async ({ ui }: Json, headers: Record<string, string> = {}): Promise<Json> =>
+  (await acme.readAt(ui.action, headers)).body
+
+const passwordLabel = (flow: Json): string => node(flow, 'password').meta.label.text
+
+test('A flow is shown in the language of its reader, or in its own', async () => {
+  for (const [own, label] of [
+    ['', 'Password'],
+    ['*', 'Password'],
+    ['de-AT, de;q=0.9, en;q=0.5', 'Passwort'],
+    ['fr, de;q=0.1', 'Passwort'],
+  ] as const) {
+    const flow = await start('login', { 'accept-language': own })
+    expect(passwordLabel(flow)).toBe(label)
+    expect(passwordLabel(await readIn(flow, { 'accept-language': 'fr' }))).toBe(label)
+    expect(passwordLabel(await readIn(flow, GERMAN))).toBe('Passwort')
+    expect(passwordLabel(await readIn(flow, ENGLISH))).toBe('Password')
+  }
+})
+
+test('A flow continues in the language in which a form was sent, until it is complete', async () => {
+  const flow = await start('login')
+  const { body } = await acme.send(flow, WRONG, GERMAN)
+  expect(body.ui.messages[0]).toMatchObject({ id: 4000006 })
+  expect(body.ui.messages[0].text).toContain('Passwort')
+  expect(passwordLabel(body)).toBe('Passwort')
+  expect(passwordLabel(await readIn(flow))).toBe('Passwort')
+  expect(passwordLabel((await acme.send(flow, WRONG)).body)).toBe('Passwort')
+
+  await acme.sendWell(flow, { ...WRONG, password: PASSWORD })
+  await acme.send(flow, WRONG, ENGLISH)
+  expect((await acme.send(flow, WRONG)).body.ui.messages[0].text).toContain('Anmeldung')
+})
+
+test('Errors of fields and emails are in the language of the flow', async () => {
+  await acme.security({ passwordless_enabled: true })
+  const signUp = await start('registration', GERMAN)
+  const form = { method: 'password', traits: { email: NEW }, password: 'kurz' }
+  const { body } = await acme.send(signUp, form)
+  expect(node(body, 'password').messages[0].text).toContain('8 Zeichen')
+  await acme.sendWell(signUp, { ...form, password: PASSWORD })
+  expect(acme.sentTo(NEW)[0]?.subject).toStartWith('Bestätige deine')
+  for (const [startedIn, sentIn, words] of [
+    [{}, GERMAN, '15 Minuten'],
+    [GERMAN, {}, '15 Minuten'],
+    [GERMAN, ENGLISH, '15 minutes'],
+  ] as [Record<string, string>, Record<string, string>, string][]) {
+    const flow = await acme.start('login', startedIn)
+    await acme.sendWell(flow, { method: 'code', identifier: ADA }, sentIn)
+    expect(acme.sentTo(ADA)[0]?.body?.text).toContain(words)
+    clock.jump(31_000)
+  }
 })

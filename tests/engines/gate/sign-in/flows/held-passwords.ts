@@ -3,31 +3,18 @@ import { spyOn } from 'bun:test'
 /** Holds up the verification of passwords until it is released. `begun` counts what it holds. */
 export function holdPasswords() {
   const real = Bun.password.verify
-  const held: (() => void)[] = []
-  let isOpen = false
+  const { promise, resolve: release } = Promise.withResolvers<void>()
   const work = spyOn(Bun.password, 'verify')
     .mockClear()
     .mockImplementation(async (...of) => {
-      if (!isOpen) await new Promise<void>((resolve) => void held.push(resolve))
+      await promise
       return real(...of)
     })
-
-  function release() {
-    isOpen = true
-    for (const go of held.splice(0)) go()
+  function end() {
+    release()
+    work.mockRestore()
   }
-
-  return {
-    begun: () => work.mock.calls.length,
-    /** The passwords in the order in which their verification began. */
-    passwords: () => work.mock.calls.map(([password]) => String(password)),
-    release,
-    releaseFirst: () => held.shift()?.(),
-    [Symbol.dispose]: () => {
-      release()
-      work.mockRestore()
-    },
-  }
+  return { begun: () => work.mock.calls.length, release, [Symbol.dispose]: end }
 }
 
 /** Counts how often a password is verified. The spy is shared by the process, so use one that no other test uses. */
@@ -40,7 +27,6 @@ export function countVerifications(password: string) {
   }
 }
 
-/** Waits for a condition. */
 export async function untilIt(is: () => boolean) {
   while (!is()) await new Promise((resolve) => setImmediate(resolve))
 }

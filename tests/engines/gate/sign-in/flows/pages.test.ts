@@ -1,12 +1,11 @@
 import { beforeEach, expect, test } from 'bun:test'
 import { ACTOR, HOUR, type Json, MINUTE, rowsOf, UNKNOWN_ID } from '../../fixture.ts'
-import { ADA, CODES, codesShown, complains, NEW_PASSWORD, RETURN_TO, withToken } from './acts.ts'
+import { ADA, codesShown, NEW_PASSWORD, RETURN_TO, withToken } from './acts.ts'
 import { type Browser, newBrowser, type Page } from './browser.ts'
 import { type Tenant, useFlows } from './code-fixture.ts'
 import {
   bootFlows,
   csrfOf,
-  type FlowFixture,
   type Flows,
   nodeNames,
   PASSWORD,
@@ -20,7 +19,7 @@ const BY_PASSWORD: [string, string] = ['method', 'password']
 const BY_CODE: [string, string] = ['method', 'code']
 const SAVED = 'Your changes have been saved.'
 
-const { app, newTenant } = await useFlows()
+const { app, newTenant } = await useFlows({ flags: { 'metering-free-requests': '1' } })
 let acme: Tenant
 let browser: Browser
 beforeEach(async () => {
@@ -37,9 +36,6 @@ const headingOf = ({ html }: Page): string =>
 const linksOf = ({ links }: Page) =>
   links.map((link) => new URL(link).pathname.replace(`${SELF_SERVICE}/`, ''))
 const flowIn = (location: string) => new URL(location).searchParams.get('flow') ?? ''
-const addressField = (kind: string) =>
-  ({ login: 'identifier', registration: 'traits.email' })[kind] ?? 'email'
-
 const opened = async (kind: string): Promise<Page> =>
   browser.visit((await acme.start(kind)).hosted_url)
 
@@ -53,11 +49,9 @@ async function registered(): Promise<Json> {
   return answer
 }
 
-/** A page that waits for the code of a mail. */
 async function waiting(kind: string): Promise<Page> {
-  const sent = await browser.press(await opened(kind), BY_CODE, { [addressField(kind)]: ADA })
-  expect(sent.status).toBe(303)
-  return browser.follow(sent)
+  const field = { login: 'identifier', registration: 'traits.email' }[kind] ?? 'email'
+  return browser.follow(await browser.press(await opened(kind), BY_CODE, { [field]: ADA }))
 }
 
 test.each([
@@ -80,7 +74,6 @@ test.each([
   if (kind !== 'registration') await registered()
   const page = await waiting(kind)
   expect([headingOf(page), linksOf(page)]).toEqual(['Enter the code from Acme', linksLater])
-  expect([page.forms[0]?.fields, buttonsOf(page)[0]]).toEqual([{ code: '' }, 'method=code'])
   const wrong = await browser.press(page, BY_CODE, { code: '7654321' })
   expect(wrong.status).toBe(422)
   expect(wrong.html).not.toContain('7654321')
@@ -96,9 +89,6 @@ test('The page of settings is filled in, but for the password; each change leads
   const buttons = ['profile', 'password', 'totp'].map((method) => `method=${method}`)
   expect(buttonsOf(page)).toEqual([...buttons, 'lookup_secret_regenerate=true'])
   expect(page.html).toContain('<img class="picture" src="data:image/png;base64,')
-  const same = await browser.press(page, BY_PASSWORD, { password: PASSWORD })
-  expect(same.status).toBe(422)
-  expect(same.text).toContain('This is your current password.')
 
   const change = async (button: [string, string], typed: Record<string, string> = {}) => {
     const before = page.forms[0]?.action ?? ''
@@ -120,8 +110,7 @@ test('The page of settings is filled in, but for the password; each change leads
   expect(codes).toEqual(codesShown((await acme.readAt(href, withToken(session_token))).body))
   await change(['lookup_secret_confirm', 'true'])
   expect(page.text).toContain(SAVED)
-  for (const code of codes) expect(page.html).not.toContain(code as string)
-  expect(await acme.change(session_token, CODES.keep)).toMatchObject(complains(4000014))
+  expect(page.html).not.toContain(codes[0] as string)
   await change(['lookup_secret_disable', 'true'])
   await change(['totp_unlink', 'true'])
   expect(fieldsOf(page)).toContain('totp_code')
@@ -140,31 +129,28 @@ test('A page that is over says how it ended, and has no form', async () => {
   const signedIn = await browser.visit(hosted_url)
 
   acme.clock.jump(MINUTE)
-  const code = await waiting('verification')
-  const sent = await browser.press(code, BY_CODE, { code: acme.codeFor(ADA) })
-  const choosing = await browser.follow(sent)
-  expect(headingOf(choosing)).toBe('Verify your email address for Acme')
+  const confirm = async (kind: string) => {
+    const page = await waiting(kind)
+    return { page, away: await browser.press(page, BY_CODE, { code: acme.codeFor(ADA) }) }
+  }
+  const choosing = await browser.follow((await confirm('verification')).away)
   const login = await browser.follow(await browser.press(choosing, ['confirm_by', 'sign_in']))
   const done = await browser.press(login, BY_PASSWORD, { password: PASSWORD })
   const verified = await browser.follow(done)
 
   acme.clock.jump(MINUTE)
-  const recovery = await waiting('recovery')
-  const away = await browser.press(recovery, BY_CODE, { code: acme.codeFor(ADA) })
-  const settings = await browser.follow(away)
+  const recovery = await confirm('recovery')
+  const settings = await browser.follow(recovery.away)
   await browser.press(settings, BY_PASSWORD, { password: NEW_PASSWORD })
-  expect(await acme.tryPassword(ADA, NEW_PASSWORD)).toMatchObject({ status: 200 })
-  const recovered = await browser.visit(recovery.forms[0]?.action ?? '')
+  const recovered = await browser.visit(recovery.page.forms[0]?.action ?? '')
 
-  const pages = [signedUp, signedIn, verified, recovered]
-  expect(pages.map(headingOf)).toEqual([
-    'Your account is ready',
-    "You're signed in",
-    'Email address verified for Acme',
-    'Welcome back to Acme',
-  ])
-  for (const page of pages)
-    expect([page.status, ...fieldsOf(page), ...buttonsOf(page)]).toEqual([200])
+  for (const [page, heading] of [
+    [signedUp, 'Your account is ready'],
+    [signedIn, "You're signed in"],
+    [verified, 'Email address verified for Acme'],
+    [recovered, 'Welcome back to Acme'],
+  ] as const)
+    expect([page.status, headingOf(page), page.forms]).toEqual([200, heading, []])
 })
 
 test('A page is sent if Accept names HTML, in the language of the browser, and JSON otherwise', async () => {
@@ -182,24 +168,20 @@ test('A page is sent if Accept names HTML, in the language of the browser, and J
 
   const german = newBrowser(app, { 'accept-language': 'de-CH,de;q=0.9,en;q=0.5' })
   const page = await german.visit(hosted_url)
-  expect(page.html).toContain('<html lang="de">')
   expect(headingOf(page)).toBe('Bei Acme anmelden')
-  const wrong = await german.press(page, BY_PASSWORD, { identifier: ADA, password: 'wrong' })
-  expect(wrong.text).toContain('E-Mail-Adresse oder Passwort ist falsch.')
 })
 
-test.each<[string, Record<string, string>, string]>([
-  ['login', { identifier: ADA, password: 'my secret word' }, 'Incorrect email address'],
-  ['registration', { 'traits.email': ADA, password: 'q8Rt!z2' }, 'This password is too short.'],
-  ['login', { identifier: '', password: 'x' }, 'is required'],
-  ['login', { identifier: ADA, password: '' }, 'is required'],
-])('A wrong form is shown again with 422: %s %j', async (kind, typed, words) => {
-  const page = await browser.press(await opened(kind), BY_PASSWORD, typed)
-  expect(page.status).toBe(422)
-  expect(page.text).toContain(words)
-  expect(page.html).toContain('<title>Error: ')
-  expect(page.forms[0]?.fields).toMatchObject({ ...typed, password: '' })
-  if (typed.password) expect(page.html).not.toContain(`"${typed.password}"`)
+test('A wrong form is shown again with 422, without its password', async () => {
+  for (const [kind, typed, words] of [
+    ['login', { identifier: ADA, password: 'my secret word' }, 'Incorrect email address'],
+    ['registration', { 'traits.email': ADA, password: 'q8Rt!z2' }, 'This password is too short.'],
+  ] as const) {
+    const page = await browser.press(await opened(kind), BY_PASSWORD, typed)
+    expect([page.status, page.html.includes('<title>Error: ')]).toEqual([422, true])
+    expect(page.text).toContain(words)
+    expect(page.forms[0]?.fields).toMatchObject({ ...typed, password: '' })
+    expect(page.html).not.toContain(`"${typed.password}"`)
+  }
 })
 
 const cookiesFor = async (of: Flows, headers: Record<string, string> = {}) => {
@@ -209,24 +191,13 @@ const cookiesFor = async (of: Flows, headers: Record<string, string> = {}) => {
   return answer.headers.getSetCookie()
 }
 
-const SAFE = 'HttpOnly; SameSite=Lax'
-test.each([
-  ['http://localhost:8420', `gatehouse_browser; Path=/auth; ${SAFE}`],
-  ['https://id.example.com', `__Host-gatehouse_browser; Path=/; ${SAFE}; Secure`],
-  ['https://example.com/id', `__Secure-gatehouse_browser; Path=/id/auth; ${SAFE}; Secure`],
-])('The cookie of a browser at %s is %s', async (baseUrl, expected) => {
-  await using own = await bootFlows({ flags: { 'server-base-url': baseUrl } })
-  const [cookie = '', ...rest] = await cookiesFor(own)
-  expect(rest).toEqual([])
-  expect(cookie.replace(/=[0-9A-Za-z]{43}; /, '; ')).toBe(expected)
-  expect(await cookiesFor(own)).not.toEqual([cookie])
-})
-
-test('The cookie is set on pages for browsers that have none of ours, and stored as a hash', async () => {
-  const [cookie = ''] = (await cookiesFor(acme)).map((each) => each.split(';')[0])
-  for (const known of [cookie, `a=1; ${cookie}; b=2`])
+test('A browser without our cookie gets one, which is stored as a hash', async () => {
+  const [cookie = ''] = await cookiesFor(acme)
+  expect(cookie).toMatch(/^gatehouse_browser=\w{43}; Path=\/auth; HttpOnly; SameSite=Lax$/)
+  const [pair = ''] = cookie.split(';')
+  for (const known of [pair, `a=1; ${pair}; b=2`])
     expect(await cookiesFor(acme, { cookie: known })).toEqual([])
-  for (const other of ['gatehouse_browser=', 'gatehouse_browser=x', cookie.slice(0, -1), 'a=1'])
+  for (const other of ['gatehouse_browser=x', pair.slice(0, -1), 'a=1'])
     expect(await cookiesFor(acme, { cookie: other })).toHaveLength(1)
   expect(await cookiesFor(acme, { accept: 'application/json' })).toEqual([])
 
@@ -237,6 +208,10 @@ test('The cookie is set on pages for browsers that have none of ours, and stored
   expect(JSON.stringify(rows)).not.toContain(kept)
   const hash = new Bun.CryptoHasher('sha256').update(kept).digest('hex')
   expect(rows.some(({ browser_hash }) => browser_hash === hash)).toBe(true)
+
+  await using own = await bootFlows({ flags: { 'server-base-url': 'https://example.com/id' } })
+  const [safe] = await cookiesFor(own)
+  expect(safe).toMatch(/^__Secure-gatehouse_browser=\w+; Path=\/id\/auth; .*; Secure$/)
 })
 
 test('A link to another kind starts a new flow of the tenant, which returns to the same app', async () => {
@@ -258,143 +233,106 @@ test('A link to another kind starts a new flow of the tenant, which returns to t
   expect(row).toMatchObject({ identity_id: null, session_id: null, is_refresh: 0 })
 })
 
-test('A link is not found from an unknown flow, to settings, or from settings', async () => {
-  const login = await acme.start('login')
+test('An address without a page says so with 404, in JSON to programs, and starts no flow', async () => {
+  const { id, ui } = await acme.start('login')
   const { session_token } = await registered()
   const settings = await acme.settings(session_token)
   const before = rowsOf(app, 'gate_flows').length
-  const unknown = [UNKNOWN_ID, 'x', '', '%00', "'--"].map((id) => `login?from=${id}`)
-  const known = [login, settings].map(({ id }) => `settings?from=${id}`)
+  const unknown = [UNKNOWN_ID, 'x', '', '%00', "'--"].map((other) => `login?from=${other}`)
+  const known = [id, settings.id].map((from) => `settings?from=${from}`)
   for (const path of [...unknown, ...known, `login?from=${settings.id}`])
     expect(await browser.visit(url(path))).toMatchObject({ status: 404, forms: [] })
-  expect(rowsOf(app, 'gate_flows')).toHaveLength(before)
-})
 
-/** The two ways by which pages start flows, a link and an expired flow, and an open form. */
-async function starts(of: Pick<FlowFixture, 'start' | 'clock'>) {
-  const expired = await of.start('login')
-  of.clock.jump(HOUR)
-  const { id } = await of.start('login')
-  const form = await browser.visit(url(`login?flow=${id}`))
-  return { form, urls: [url(`registration?from=${id}`), expired.hosted_url] }
-}
-
-test('A suspended tenant has pages with 402, also for forms', async () => {
-  const { form, urls } = await starts(acme)
-  await app.platform.tenants.suspend(ACTOR, acme.tenantId, 'renewal')
-  const pages = []
-  for (const start of urls) pages.push(await browser.visit(start))
-  acme.clock.jump(HOUR)
-  pages.push(await browser.press(form, BY_PASSWORD, { identifier: ADA, password: 'x' }))
-  for (const page of pages) {
-    expect(page.status).toBe(402)
-    expect(page.headers.get('retry-after')).toBeNull()
-    expect(headingOf(page)).toBe('Temporarily unavailable')
-  }
-})
-
-test('A tenant whose allowance is used up has pages with 429 until next month', async () => {
-  await using own = await bootFlows({ flags: { 'metering-free-requests': '1' } })
-  browser = newBrowser(own.app)
-  const { urls } = await starts(own)
-  await own.app.platform.tenants.change(ACTOR, own.tenantId, { plan: 'free' })
-  for (const start of urls) {
-    const page = await browser.visit(start)
-    expect(page.status).toBe(429)
-    expect(headingOf(page)).toBe('Temporarily unavailable')
-    const next = own.clock.now() + Number(page.headers.get('retry-after')) * 1000
-    expect(new Date(next).toISOString()).toEndWith('-01T00:00:00.000Z')
-  }
-})
-
-test.each([
-  ['login', 'This sign-in has expired.'],
-  ['registration', 'This sign-up has expired.'],
-  ['recovery', 'This recovery has expired.'],
-  ['verification', 'This verification has expired.'],
-])('A page of a %s that expired leads to one new page, which says so', async (kind, words) => {
-  const flow = await acme.start(kind, { 'x-return-to': RETURN_TO })
-  const page = await browser.visit(flow.hosted_url)
-  acme.clock.jump(HOUR)
-  const away = await browser.visit(flow.hosted_url)
-  expect(away).toMatchObject({ status: 303, html: '' })
-  const next = await browser.follow(away)
-  expect(next.text).toContain(words)
-  expect(fieldsOf(next)).toEqual(fieldsOf(page))
-  expect((await acme.readAt(away.location)).body.return_to).toBe(RETURN_TO)
-  expect((await browser.visit(flow.hosted_url)).location).toBe(away.location)
-})
-
-test('An expired page leads its own browser only, and shows nothing of its code', async () => {
-  const { session_token } = await registered()
-  const { hosted_url } = await acme.settings(session_token)
-  await browser.visit(hosted_url)
-  const page = await waiting('recovery')
-  const code = acme.codeFor(ADA)
-  acme.clock.jump(HOUR)
-  const away = await browser.visit(hosted_url)
-  expect((await newBrowser(app).visit(away.location)).status).toBe(403)
-  expect((await browser.follow(away)).text).toContain('This settings page has expired.')
-  const next = await browser.follow(await browser.press(page, BY_CODE, { code }))
-  for (const secret of [code, ADA]) expect(next.html).not.toContain(secret)
-  expect(fieldsOf(next)).toEqual(['email'])
-})
-
-test('An address without a page says so with 404, in JSON to programs', async () => {
-  const { id, ui } = await acme.start('login')
-  const paths = [UNKNOWN_ID, 'x', '%00'].map((unknown) => `login?flow=${unknown}`)
-  for (const path of [...paths, `registration?flow=${id}`, `settings?flow=${id}`]) {
+  const flows = [UNKNOWN_ID, 'x', '%00'].map((other) => `login?flow=${other}`)
+  for (const path of [...flows, `registration?flow=${id}`, `settings?flow=${id}`]) {
     const fields = { csrf_token: csrfOf({ ui }) }
     for (const page of [await browser.visit(url(path)), await browser.post(url(path), fields)]) {
       expect(page.status).toBe(404)
       expect(headingOf(page)).toBe('Page not found')
     }
   }
+  expect(rowsOf(app, 'gate_flows')).toHaveLength(before)
   const missing = { error: 'flow not found', id: 'flow_not_found' }
   const answer = await app.raw(`${SELF_SERVICE}/login?flow=${UNKNOWN_ID}`)
   expect(answer).toMatchObject({ status: 404, body: missing })
 })
 
-test('Hostile text in the name of a tenant or in a code is text on every page', async () => {
-  const hostile = `"><img src=x onerror=alert(1)>'&amp;<script>alert(2)</script>`
-  const party = await newTenant({}, hostile)
-  const { session_token } = await party.register(ADA)
-  const { hosted_url: settings } = await party.settings(session_token)
-  const { hosted_url: verification } = await party.start('verification')
-  const urls = [settings, `${verification}&code=${encodeURIComponent(hostile)}`]
-  for (const kind of KINDS) urls.push((await party.start(kind)).hosted_url)
-  for (const page of await Promise.all(urls.map(browser.visit))) {
-    expect(page.html).not.toContain('<script')
-    expect(page.html).not.toContain('<img src=x')
-    expect(page.html).not.toMatch(/<[a-z]+[^>]*\son\w+=/i)
-    expect(page.text).toContain('<img src=x onerror=alert(1)>')
+test('A tenant that is suspended or has used up its allowance has pages that say so', async () => {
+  // Pages start flows for a link and for an expired flow.
+  const expired = await acme.start('login')
+  acme.clock.jump(HOUR)
+  const { id } = await acme.start('login')
+  const form = await browser.visit(url(`login?flow=${id}`))
+  const starts = [url(`registration?from=${id}`), expired.hosted_url]
+  const expectUnavailable = (page: Page, status: number) => {
+    expect([page.status, headingOf(page)]).toEqual([status, 'Temporarily unavailable'])
+    return page.headers.get('retry-after')
+  }
+  await app.platform.tenants.change(ACTOR, acme.tenantId, { plan: 'free' })
+  for (const start of starts) {
+    const seconds = expectUnavailable(await browser.visit(start), 429)
+    const next = acme.clock.now() + Number(seconds) * 1000
+    expect(new Date(next).toISOString()).toEndWith('-01T00:00:00.000Z')
+  }
+  await app.platform.tenants.suspend(ACTOR, acme.tenantId, 'renewal')
+  for (const start of starts) expect(expectUnavailable(await browser.visit(start), 402)).toBeNull()
+  acme.clock.jump(HOUR)
+  expectUnavailable(await browser.press(form, BY_PASSWORD, { identifier: ADA }), 402)
+})
+
+test('A page that expired leads to one new page, which says so', async () => {
+  for (const [kind, words] of [
+    ['login', 'This sign-in has expired.'],
+    ['registration', 'This sign-up has expired.'],
+    ['recovery', 'This recovery has expired.'],
+    ['verification', 'This verification has expired.'],
+  ] as const) {
+    const flow = await acme.start(kind, { 'x-return-to': RETURN_TO })
+    const page = await browser.visit(flow.hosted_url)
+    acme.clock.jump(HOUR)
+    const away = await browser.visit(flow.hosted_url)
+    const next = await browser.follow(away)
+    expect(next.text).toContain(words)
+    expect(fieldsOf(next)).toEqual(fieldsOf(page))
+    expect((await acme.readAt(away.location)).body.return_to).toBe(RETURN_TO)
+    expect((await browser.visit(flow.hosted_url)).location).toBe(away.location)
   }
 })
 
+test('An expired page shows nothing of its code', async () => {
+  await registered()
+  const page = await waiting('recovery')
+  const code = acme.codeFor(ADA)
+  acme.clock.jump(HOUR)
+  const next = await browser.follow(await browser.press(page, BY_CODE, { code }))
+  for (const secret of [code, ADA]) expect(next.html).not.toContain(secret)
+  expect(fieldsOf(next)).toEqual(['email'])
+})
+
 test('Too many sign-ins, links or mails are answered with a page that says when to try again', async () => {
-  await using own = await bootFlows()
+  const perIdentifier = { 'limits-sign-ins-per-identifier-per-minute': '2' }
+  await using own = await bootFlows({
+    flags: { 'limits-sign-ins-per-minute': '4', ...perIdentifier },
+  })
   await own.register(ADA)
   const visitor = newBrowser(own.app)
   const { hosted_url, id } = await own.start('login')
   const page = await visitor.visit(hosted_url)
   const typed = { identifier: ADA, password: 'wrong word' }
-  for (let n = 0; n < 10; n++)
+  for (let n = 0; n < 2; n++)
     expect((await visitor.press(page, BY_PASSWORD, typed)).status).toBe(422)
   const blocked = await visitor.press(page, BY_PASSWORD, typed)
-  expect(blocked.status).toBe(429)
-  expect(blocked.headers.get('retry-after')).toBe('6')
-  expect(blocked.text).toContain('Too many attempts. Try again in 6 seconds.')
+  expect([blocked.status, blocked.headers.get('retry-after')]).toEqual([429, '30'])
+  expect(blocked.text).toContain('Too many attempts. Try again in 30 seconds.')
   expect(blocked.forms[0]?.fields).toMatchObject({ identifier: ADA, password: '' })
-  await own.clock.advance(6000)
-  expect((await visitor.signIn(hosted_url, ADA, PASSWORD)).status).toBe(303)
 
   await own.clock.advance(MINUTE)
   const link = url(`registration?from=${id}`)
-  for (let n = 0; n < 60; n++) expect((await visitor.visit(link)).status).toBe(303)
+  for (let n = 0; n < 4; n++) expect((await visitor.visit(link)).status).toBe(303)
   const refused = await visitor.visit(link)
-  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '15'])
   expect(headingOf(refused)).toBe('Too many attempts')
-  await own.clock.advance(1000)
+  await own.clock.advance(15_000)
   expect((await visitor.visit(link)).status).toBe(303)
 
   await registered()

@@ -3,8 +3,8 @@ import { HOUR, IDENTITIES, type Json, rowsOf } from '../../fixture.ts'
 import { ADA, BOB, CODES, complains, NEW_PASSWORD, RETURN_TO, refuses, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import { isoAt } from './checked.ts'
-import { type Tenant, useFlows } from './code-fixture.ts'
-import { messageIds, node, nodeNames, PASSWORD, totpAt } from './fixture.ts'
+import { type Tenant, useFlows, WAYS } from './code-fixture.ts'
+import { node, PASSWORD, totpAt } from './fixture.ts'
 
 const flows = await useFlows()
 const { clock, app } = flows
@@ -36,7 +36,6 @@ const totpNow = (flow: Json) => {
 const connected = ({ acme, identity }: Ada) =>
   acme.connect(identity, 'github', `github-${identity.id}`)
 
-/** Changes that need a recent sign-in. */
 test.each<[string, (flow: Json) => Json, ((ada: Ada) => Promise<unknown>)?]>([
   ['A new password', () => CHANGE, undefined],
   ['A new address', () => ({ method: 'profile', traits: { email: BOB } }), undefined],
@@ -53,23 +52,17 @@ test.each<[string, (flow: Json) => Json, ((ada: Ada) => Promise<unknown>)?]>([
   const ada = await withAda()
   const { acme, token, identity } = ada
   await before?.(ada)
-  const { authenticated_at } = await acme.sessionOf(token)
   const known = everythingOf(identity)
   clock.jump(HOUR)
   const inTime = await acme.settings(token)
   clock.jump(1)
   const flow = await acme.settings(token)
-  const form = { flow: flow.id, ...fields(flow) }
-  for (const answer of [
-    await acme.sendBare(flow, form, token),
-    await acme.submit('settings', form, withToken(token)),
-  ]) {
+  for (const [, send] of WAYS) {
+    const answer = await send(acme, flow, fields(flow), token)
     expect(answer).toMatchObject(TOO_LATE)
     expect(answer.body.redirect_browser_to).toContain('/auth/self-service/login?flow=')
   }
-  expect((await acme.readAt(flow.ui.action, withToken(token))).body.state).toBe('show_form')
   expect(everythingOf(identity)).toBe(known)
-  expect((await acme.sessionOf(token)).authenticated_at).toBe(authenticated_at)
   // Back to the last millisecond.
   clock.jump(-1)
   await acme.sendWell(inTime, fields(inTime), withToken(token))
@@ -90,10 +83,8 @@ test('Before a recent sign-in no errors are shown; another recent session may co
   clock.jump(HOUR + 1)
   for (const fields of [
     { method: 'password', password: 'x' },
-    BY_PASSWORD,
     { method: 'totp', totp_code: '000000' },
     { method: 'oidc', unlink: 'github' },
-    { method: 'oidc', link: 'github' },
     { link: 'github' },
     { method: 'lookup_secret' },
   ])
@@ -109,8 +100,6 @@ const refresh = (acme: Tenant, token: string) =>
 
 test('A refused change leads to a sign-in of its person, and is allowed in the same session', async () => {
   const { acme, token, identity } = await withAda()
-  for (const headers of [{}, withToken('garbage')] as Record<string, string>[])
-    expect(await acme.ask('login', headers, '?refresh=true')).toMatchObject({ status: 401 })
   const before = await acme.sessionOf(token)
   await using hooks = await acme.listening()
   clock.jump(5 * HOUR)
@@ -118,9 +107,6 @@ test('A refused change leads to a sign-in of its person, and is allowed in the s
   const refused = await acme.send(settings, CHANGE, withToken(token))
   const { body: flow } = await acme.readAt(refused.body.redirect_browser_to, withToken(token))
   expect(flow).toMatchObject({ refresh: true, requested_aal: 'aal1' })
-  expect(messageIds(flow)).toEqual([1010003])
-  const fields = ['password:password', 'password:method=password']
-  expect(nodeNames(flow)).toEqual([`default:identifier=${ADA}`, ...fields])
   const done = await acme.sendWell(flow, BY_PASSWORD, withToken(token))
   const { id, issued_at, expires_at } = before
   const session = { id, token, issued_at, expires_at, identity: { id: identity.id } }
@@ -157,7 +143,6 @@ test('Signing in again keeps two factors, and does not replace the second one', 
   const done = await acme.sendWell(await refresh(acme, half), BY_PASSWORD)
   expect(await acme.whoami(half)).toMatchObject({ status: 403 })
   expect(done.session.identity).toBeNull()
-  expect(done.continue_with.map(({ action }: Json) => action)).toContain('redirect_browser_to')
 })
 
 test('Signing in again with an emailed code allows changes, and verifies the address', async () => {
@@ -177,45 +162,22 @@ test('On pages, a refused change leads to a sign-in in the same browser, and bac
   clock.jump(2 * HOUR)
   const browser = newBrowser(app)
   const page = await browser.visit((await acme.settings(token)).hosted_url)
-  const before = await acme.sessionOf(token)
   const refused = await browser.press(page, SIGN_IN, { password: NEW_PASSWORD })
-  expect(refused.location).not.toContain('/settings')
   const stranger = await newBrowser(app).visit(refused.location)
-  expect(stranger.status).toBe(403)
-  expect(stranger.text).not.toContain(ADA)
-
+  expect([stranger.status, stranger.text.includes(ADA)]).toEqual([403, false])
   const login = await browser.follow(refused)
   expect(login.forms[0]?.hidden.identifier).toBe(ADA)
-  expect((await browser.press(login, SIGN_IN, { password: 'wrong' })).status).toBe(422)
   const back = await browser.press(login, SIGN_IN, { password: PASSWORD })
   expect(new URL(back.location).pathname).toBe('/auth/self-service/settings')
   const settings = await browser.follow(back)
   const saved = await browser.press(settings, SIGN_IN, { password: NEW_PASSWORD })
   expect((await browser.follow(saved)).text).toContain('Your changes have been saved.')
-  const recent = { id: before.id, authenticated_at: isoAt(clock.now()) }
-  expect(await acme.sessionOf(token)).toMatchObject(recent)
-  expect(await acme.tryPassword(ADA, NEW_PASSWORD)).toMatchObject({ status: 200 })
-})
-
-test('On pages, a second factor that is owed meanwhile is asked for, and leads back', async () => {
-  const { acme, token } = await withAda()
-  const { session_token: other } = await acme.signIn(ADA)
-  const browser = newBrowser(app)
-  const { hosted_url } = await acme.settings(other)
-  expect(await browser.visit(hosted_url)).toMatchObject({ status: 200 })
-  const secret = await acme.enrol(token)
-  const asked = await browser.follow(await browser.visit(hosted_url))
-  expect(asked.text).not.toContain(ADA)
-  const typed = { totp_code: acme.nextCode(secret) }
-  const shown = await browser.follow(await browser.press(asked, ['method', 'totp'], typed))
-  expect(shown).toMatchObject({ status: 200 })
-  expect(shown.forms.flatMap(({ fields }) => Object.values(fields))).toContain(ADA)
-  expect((await acme.sessionOf(other)).authenticator_assurance_level).toBe('aal2')
+  expect(await acme.sessionOf(token)).toMatchObject({ authenticated_at: isoAt(clock.now()) })
 })
 
 test.each(['?refresh=true', '?aal=aal2'])('A hosted sign-in with %s leads back', async (query) => {
   const { acme, token } = await withAda()
-  const { id: sessionId } = await acme.sessionOf(token)
+  const { id } = await acme.sessionOf(token)
   const secret = await acme.enrol(token)
   const headers = { ...withToken(token), 'x-return-to': RETURN_TO }
   const flow = await acme.start('login', headers, query)
@@ -224,8 +186,7 @@ test.each(['?refresh=true', '?aal=aal2'])('A hosted sign-in with %s leads back',
   const done = query.includes('aal')
     ? await browser.press(page, ['method', 'totp'], { totp_code: acme.nextCode(secret) })
     : await browser.press(page, SIGN_IN, { password: PASSWORD })
-  expect(done.status).toBe(303)
   expect(done.location).toStartWith(`${RETURN_TO}?flow=${flow.id}`)
-  const { session_id } = rowsOf(app, 'gate_flows').find(({ id }) => id === flow.id)
-  expect(session_id).toBe(sessionId)
+  const row = rowsOf(app, 'gate_flows').find((each) => each.id === flow.id)
+  expect(row).toMatchObject({ session_id: id })
 })

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'bun:test'
 import { FLOW_KINDS } from '../../../../../src/engines/gate/sign-in/model.ts'
-import { ACTOR, count, DAY, HOUR, type Json, plain, SETTINGS, UNKNOWN_ID } from '../../fixture.ts'
+import { ACTOR, count, DAY, HOUR, plain, SETTINGS, UNKNOWN_ID } from '../../fixture.ts'
 import { ADA, withToken } from './acts.ts'
 import { type Tenant, useFlows } from './code-fixture.ts'
 import { AUTH, csrfOf, PASSWORD, pathOf, SELF_SERVICE } from './fixture.ts'
@@ -23,19 +23,15 @@ const request = (method: string, path: string, authorization?: string) =>
 const keyOf = async (...of: Parameters<typeof acme.newKey>) =>
   `Bearer ${(await acme.newKey(...of)).key}`
 
-test.each([
-  ['billing', 'the account is suspended'],
-  ['renewal', 'the renewal is unpaid'],
-] as const)('A tenant suspended for %s starts no flow', async (reason, error) => {
-  const open = await Promise.all(FLOW_KINDS.map((kind) => acme.start(kind, headers)))
+test('A suspended tenant starts no flow, and its open ones can be read', async () => {
+  const open = await acme.start('login')
   const { suspend, resume } = app.platform.tenants
-  await suspend(ACTOR, acme.id, reason)
+  await suspend(ACTOR, acme.id, 'billing')
   const before = flowsKept()
   for (const kind of FLOW_KINDS)
-    expect(await acme.ask(kind, headers)).toMatchObject({ status: 402, body: { error } })
+    expect(await acme.ask(kind, headers)).toMatchObject(plain(402, 'the account is suspended'))
   expect(flowsKept()).toBe(before)
-  for (const { ui } of open)
-    expect(await request('GET', pathOf(ui.action))).toMatchObject({ status: 200 })
+  expect(await request('GET', pathOf(open.ui.action))).toMatchObject({ status: 200 })
   await resume(ACTOR, acme.id)
   expect(await acme.ask('login')).toMatchObject({ status: 200 })
 })
@@ -65,62 +61,39 @@ test.each([
 test('A flow for a session is not asked for by another value', async () => {
   for (const [query, words] of [
     ['?aal=aal3', 'aal: must be one of aal1, aal2'],
-    ['?aal=', 'aal: must be one of aal1, aal2'],
-    ['?aal=AAL2', 'aal: must be one of aal1, aal2'],
     ['?refresh=1', 'refresh: must be one of true, false'],
-    ['?refresh=TRUE', 'refresh: must be one of true, false'],
   ])
     expect(await acme.ask('login', headers, query)).toMatchObject(plain(400, words))
 })
 
-test('The address of a flow has its kind and its id', async () => {
-  for (const kind of FLOW_KINDS) {
-    const { id } = await acme.start(kind, headers)
-    for (const wrong of FLOW_KINDS.filter((other) => other !== kind))
-      for (const method of ['GET', 'POST']) {
-        const answer = await request(method, `${SELF_SERVICE}/${wrong}?flow=${id}`)
-        expect(answer).toMatchObject(NOT_FOUND)
-      }
-  }
-  const { id } = await acme.start('login')
-  const long = 'x'.repeat(5000)
+test('The address of a flow has its kind and its id, and may have parameters that links collect', async () => {
+  const { ui, id } = await acme.start('login')
   for (const method of ['GET', 'POST']) {
     const at = (rest: string) => request(method, `${SELF_SERVICE}/${rest}`)
-    for (const wrong of ['', ' ', 'x', UNKNOWN_ID, id.toUpperCase(), `${id}%00`, `${id}'`, long])
+    for (const wrong of FLOW_KINDS.filter((other) => other !== 'login'))
+      expect(await at(`${wrong}?flow=${id}`)).toMatchObject(NOT_FOUND)
+    for (const wrong of ['', 'x', UNKNOWN_ID, id.toUpperCase(), `${id}%00`, 'x'.repeat(5000)])
       expect(await at(`login?flow=${wrong}`)).toMatchObject(NOT_FOUND)
-    for (const kind of ['logout', 'Login', 'login%2f', 'methods', '__proto__', 'constructor'])
+    for (const kind of ['logout', 'Login', 'login%2f', '__proto__', 'constructor'])
       expect(await at(`${kind}?flow=${id}`)).toMatchObject(plain(404, 'no such route'))
     expect(await at('login')).toMatchObject(plain(400, 'flow: is required'))
   }
-})
-
-test('The address of a flow may have parameters that links collect, but no other methods', async () => {
-  const { ui, id } = await acme.start('verification')
   const longer = `${pathOf(ui.action)}&utm_source=mail&fbclid=1`
   expect(await request('GET', longer)).toMatchObject({ status: 200, body: { id } })
   const sent = await request('POST', longer)
   expect(sent).toMatchObject({ status: 403, body: { id: 'security_csrf_violation' } })
-  for (const method of ['PUT', 'PATCH', 'DELETE']) {
-    const answer = await request(method, longer)
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST'])
-  }
 })
 
-let unknown = 0
-
-test.each(['recovery', 'verification', 'settings'])('A server submits its %s', async (kind) => {
-  /** To an address that got no mail yet. */
-  const fields = (): Json =>
-    kind === 'settings'
-      ? { method: 'profile', traits: { email: ADA } }
-      : { method: 'code', email: `unknown-${unknown++}@example.com` }
+test('A server submits a flow of its tenant by its id, in the query or in the body', async () => {
+  const fields = { method: 'profile', traits: { email: ADA } }
   const type = { 'content-type': 'application/json', authorization: `Bearer ${acme.key}` }
   const submit = (query: string, flow?: unknown) => {
-    const body = JSON.stringify({ ...fields(), flow })
+    const body = JSON.stringify({ ...fields, flow })
     const init = { method: 'POST', headers: { ...headers, ...type }, body }
-    return app.raw(`${AUTH}/${kind}/submit${query}`, init)
+    return app.raw(`${AUTH}/settings/submit${query}`, init)
   }
-  const [first, second] = [await acme.start(kind, headers), await acme.start(kind, headers)]
+  const start = () => acme.start('settings', headers)
+  const [first, second, flow] = [await start(), await start(), await start()]
   const inQuery = await submit(`?flow=${first.id}`)
   expect(inQuery).toMatchObject({ status: 200, body: { id: first.id } })
   const both = await submit(`?flow=${first.id}`, second.id)
@@ -129,16 +102,13 @@ test.each(['recovery', 'verification', 'settings'])('A server submits its %s', a
     expect(await submit(query, flow)).toMatchObject(plain(400, 'flow: is required'))
 
   const stranger = await newTenant()
-  const flow = await acme.start(kind, headers)
-  const body = { flow: flow.id, ...fields(), csrf_token: csrfOf(flow) }
-  expect(await stranger.submit(kind, body, headers)).toMatchObject(NOT_FOUND)
-  for (const wrong of FLOW_KINDS.filter((other) => other !== kind)) {
-    const other = await acme.start(wrong, headers)
-    expect(await submit('', other.id)).toMatchObject(NOT_FOUND)
-  }
+  const body = { flow: flow.id, ...fields, csrf_token: csrfOf(flow) }
+  expect(await stranger.submit('settings', body, headers)).toMatchObject(NOT_FOUND)
+  const other = await acme.start('login')
+  expect(await submit('', other.id)).toMatchObject(NOT_FOUND)
   clock.jump(HOUR)
   const before = flowsKept()
-  expect(await stranger.submit(kind, body, headers)).toMatchObject(NOT_FOUND)
+  expect(await stranger.submit('settings', body, headers)).toMatchObject(NOT_FOUND)
   expect(flowsKept()).toBe(before)
 })
 
@@ -167,11 +137,9 @@ test('The return URLs hold for all flows that the tenant starts from then on', a
   await acme.api.put(`${SETTINGS}/return-urls`, { return_urls: ['https://new.example.com/'] })
   const flows = flowsKept()
   for (const kind of FLOW_KINDS)
-    for (const url of [other, 'javascript:alert(1)'])
-      expect(await ask(kind, url)).toMatchObject(plain(400, 'X-Return-To'))
+    expect(await ask(kind, other)).toMatchObject(plain(400, 'X-Return-To'))
   expect(flowsKept()).toBe(flows)
-  for (const kind of FLOW_KINDS)
-    expect(await ask(kind, listed)).toMatchObject({ status: 200, body: { return_to: listed } })
+  expect(await ask('login', listed)).toMatchObject({ status: 200, body: { return_to: listed } })
   expect((await acme.read(before.body.ui.action)).body.return_to).toBe(other)
   expect((await ask('login', other, await newTenant())).body.return_to).toBe(other)
 })

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
-import { Value } from '@sinclair/typebox/value'
 import * as ui from '../../../../../../src/engines/gate/sign-in/flows/ui/index.ts'
-import { Node } from '../../../../../../src/engines/gate/sign-in/model.ts'
+import type { Node } from '../../../../../../src/engines/gate/sign-in/model.ts'
 
 const say = ui.createSay('en')
 const EMAIL = 'a@b.c'
@@ -19,7 +18,6 @@ function written({ type, group, attributes, meta }: Node): string {
   return [group, inputType, nameAndValue, meta.label.id, ...rest.sort()].join(' ')
 }
 
-/** The forms in their order. */
 const FORMS: ((say: ui.Say) => Node[])[] = [
   () => [ui.csrfNode('t')],
   (say) => [ui.identifierNode(say), ui.identifierNode(say, { value: EMAIL, isHidden: true })],
@@ -37,10 +35,8 @@ const FORMS: ((say: ui.Say) => Node[])[] = [
   (say) => ui.codeRegistrationSent(say, { email: EMAIL }),
   (say) => ui.socialButtons(say, 'registration', ['apple']),
   (say) => ui.recoveryStart(say, { email: EMAIL }),
-  (say) => ui.recoveryCodeSent(say, { email: EMAIL }),
   (say) => ui.recoveryCodeSent(say, { email: EMAIL, code: '000042' }),
   (say) => ui.verificationStart(say),
-  (say) => ui.verificationCodeSent(say, { email: EMAIL }),
   (say) => ui.verificationCodeSent(say, { email: EMAIL, code: '000042' }),
   (say) => ui.verificationDone(say, { continueTo: 'https://a.example/' }),
   (say) => ui.verificationDone(say),
@@ -87,20 +83,12 @@ code submit resend=code 1070008
 oidc submit provider=apple 1040002
 code email email=a@b.c 1070007 autocomplete=email required
 code submit method=code 1070009
-code text code 1070010 autocomplete=one-time-code maxlength=6 pattern=[0-9]+ required
-code hidden method=code 0
-code submit method=code 1070009
-code submit email=a@b.c 1070008
 code text code=000042 1070010 autocomplete=one-time-code maxlength=6 pattern=[0-9]+ required
 code hidden method=code 0
 code submit method=code 1070009
 code submit email=a@b.c 1070008
 code email email 1070007 autocomplete=email required
 code submit method=code 1070009
-code text code 1070011 autocomplete=one-time-code required
-code hidden method=code 0
-code submit method=code 1070009
-code submit email=a@b.c 1070008
 code text code=000042 1070011 autocomplete=one-time-code required
 code hidden method=code 0
 code submit method=code 1070009
@@ -135,21 +123,6 @@ test('Forms have these nodes in this order; those in German have other labels', 
     if (meta.label.id !== 0) expect(meta.label.text).not.toBe(inEnglish[index]?.meta.label.text)
 })
 
-test('Nodes are as the API document and its clients expect them', () => {
-  for (const node of inEnglish) {
-    expect([...Value.Errors(Node, node)]).toEqual([])
-    expect(node.attributes.node_type).toBe(node.type)
-    expect(node.attributes.value).toBeString()
-    expect(Object.values(node.attributes)).not.toContain(undefined)
-    expect(node.messages).toEqual([])
-    expect(node.meta.label.text !== '').toBe(node.meta.label.id !== 0)
-  }
-  const context = { title: 'Email address', name: 'traits.email' }
-  const label = { id: 1070002, text: 'Email address', type: 'info', context }
-  const identifier = { type: 'input', group: 'default', messages: [], meta: { label } }
-  expect(ui.identifierNode(say)).toMatchObject(identifier)
-})
-
 test('Pictures, texts and links have their content in their attributes', () => {
   const [qr, secret] = ['data:image/png;base64,iVBORw0KGgo=', 'JBSWY3DPEHPK3PXP']
   const [picture, key] = ui.totpSetup(say, { qr, secret })
@@ -158,17 +131,16 @@ test('Pictures, texts and links have their content in their attributes', () => {
   const text = { id: 1050006, text: secret, type: 'info', context: { secret } }
   expect(key?.attributes).toMatchObject({ id: 'totp_secret_key', value: secret, text })
 
-  const codes = Array.from({ length: 50 }, (_, index) => `abcd-efgh-${index}`)
+  const codes = ['abcd-efgh', 'ijkl-mnop']
   const [node] = ui.lookupShown(say, { codes })
   const secrets = codes.map((secret) => say(1050009, { secret }))
   const all = { id: 1050015, text: codes.join(', '), type: 'info', context: { secrets } }
   expect(node?.attributes).toMatchObject({ value: codes.join(', '), text: all })
 
-  const continueTo = 'https://app.example.com/in?a=b'
-  const [link] = ui.verificationDone(say, { continueTo })
+  const href = 'https://app.example.com/in?a=b'
+  const [link] = ui.verificationDone(say, { continueTo: href })
   const title = { id: 1070009, text: 'Continue', type: 'info' }
-  expect(link?.attributes).toMatchObject({ value: continueTo, href: continueTo, title })
-
+  expect(link?.attributes).toMatchObject({ value: href, href, title })
   const [button] = ui.socialButtons(say, 'registration', ['github'])
   const context = { provider: 'GitHub', provider_id: 'github' }
   const label = { id: 1040002, type: 'info', text: 'Sign up with GitHub', context }
@@ -191,7 +163,6 @@ test.each([
   ['a field that the form lacks', FORM, 'code'],
   ['a field without a name', FORM, ''],
   ['the name of something inherited', FORM, 'constructor'],
-  ['a form without nodes', [], 'password'],
   ['a link', ui.verificationDone(say, { continueTo: 'https://a.example/' }), 'continue'],
   ['a hidden field', ui.codeLoginSent(say, { identifier: EMAIL }), 'identifier'],
   ['a resend button', ui.recoveryCodeSent(say, { email: EMAIL }), 'email'],
