@@ -1,14 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import {
-  copyEndpoint,
-  type Json,
-  refusal,
-  refused,
-  signedWith,
-  typesOf,
-  useRelay,
-} from './fixture.ts'
+import { copyEndpoint, type Json, refusal, refused, typesOf, useRelay } from './fixture.ts'
 import { DELIVERIES, ENDPOINTS, EVENT_TYPES, MESSAGES, SECOND } from './support.ts'
 
 // Headers are in tests/delivery/custom-headers.test.ts, event types and channels in matching.test.ts.
@@ -84,24 +76,21 @@ describe('A new endpoint', () => {
   })
 })
 
+/** What is not a matter of types and bounds, which are in tests/contract/bodies.test.ts. */
 const REFUSED: [field: string, values: unknown[]][] = [
-  ['url', ['ftp://a.com/', 'a.com', '', 7, null, `https://a.com/${'a'.repeat(8200)}`]],
-  ['url', ['http://api.localhost./', 'http://intranet/', 'http://0x0a.1/', 'http://[::1]/']],
-  ['url', ['http://169.254.169.254/', 'https://user:pw@a.com/', 'https://a.com:0/']],
+  ['url', ['ftp://a.com/', 'a.com', '', `https://a.com/${'a'.repeat(8200)}`, 'https://a.com:0/']],
+  ['url', ['http://api.localhost./', 'http://0x0a.1/', 'http://[::1]/', 'https://user:pw@a.com/']],
   ['url', ['https://a\nb.com/', 'https://a.com/\x7f', '\thttps://a.com/', 'https://a.com/a\\b']],
-  ['description', ['a'.repeat(501), null]],
-  ['event_types', [[], named(101, () => 'a'), 'user.created', [5], ['ok', 'a'.repeat(257)]]],
-  ['channels', [null, named(11, (n) => `c${n}`), 'eu', [''], ['a b'], ['a'.repeat(129)]]],
-  ['format', ['xml', null]],
-  ['headers', [[], null, 'X-A: b', { 'X-A': 5 }, { 'X A': 'b' }, { 'X-A': 'b\r\nX-B: c' }]],
-  ['headers', [manyHeaders(51), { 'X-A': 'x'.repeat(4097) }, { webhook_signature: 'x' }]],
+  ['event_types', [[], ['ok', 'a'.repeat(257)]]],
+  ['channels', [[''], ['a b'], ['a'.repeat(129)]]],
+  ['headers', [{ 'X-A': 5 }, { 'X A': 'b' }, { 'X-A': 'b\r\nX-B: c' }, manyHeaders(51)]],
   ['headers', [{ 'X-A': '1', 'x-a': '2' }, { 'X-Service-Any': 'x' }, { Authorization: MASK }]],
-  ['active', ['yes', null]],
+  ['secret', ['abc', secretOf(23), secretOf(76)]],
 ]
 
-describe('A refused endpoint', () => {
-  test.each(REFUSED)('has no such %s, new or changed', async (field, values) => {
-    const { api, createEndpoint, readEndpoint, target } = await newTenant()
+describe('A refusal', () => {
+  test.each(REFUSED)('of a wrong %s changes nothing', async (field, values) => {
+    const { api, createEndpoint, listEndpoints, target } = await newTenant()
     const { secret: _, ...endpoint } = await createEndpoint()
     for (const value of values) {
       const created = await api.post(ENDPOINTS, { url: target.url, [field]: value })
@@ -109,20 +98,10 @@ describe('A refused endpoint', () => {
       const change = { description: 'new', [field]: value }
       expect(await api.patch(`${ENDPOINTS}/${endpoint.id}`, change)).toMatchObject(refused(field))
     }
-    expect(await readEndpoint(endpoint)).toEqual(endpoint)
+    expect(await listEndpoints()).toEqual([endpoint])
   })
 
-  test('has no URL, or a secret that is none', async () => {
-    const { api, target, listEndpoints } = await newTenant()
-    expect(await api.post(ENDPOINTS, { description: 'x' })).toMatchObject(refused('url'))
-    for (const secret of ['abc', secretOf(23), secretOf(76), null]) {
-      const answer = await api.post(ENDPOINTS, { url: target.url, secret })
-      expect(answer).toMatchObject(refused('secret'))
-    }
-    expect(await listEndpoints()).toEqual([])
-  })
-
-  test('is not left half changed, and nothing held is discarded', async () => {
+  test('leaves no endpoint half changed, and discards nothing held', async () => {
     const { api, createEndpoint, deliver, deliveriesOf } = await newTenant()
     const path = `${ENDPOINTS}/${(await createEndpoint({ active: false })).id}`
     const message = await deliver()
@@ -133,23 +112,14 @@ describe('A refused endpoint', () => {
       const answer = await api.patch(path, { active: true, held: 'discard', [field]: value })
       expect(answer).toMatchObject(refused(field))
     }
+    // Only a change that resumes the endpoint says what happens to held deliveries.
+    for (const fields of [{ held: 'drain' }, { held: 'discard', active: false }])
+      expect(await api.patch(path, fields)).toMatchObject(refused('held'))
     expect(await deliveriesOf(message)).toMatchObject([{ status: 'held', ended_at: null }])
-  })
-
-  test('must be activated by a change that says what happens to held deliveries', async () => {
-    const { api, createEndpoint } = await newTenant()
-    const { id } = await createEndpoint()
-    for (const [held, active] of [
-      ['drain', undefined],
-      ['discard', false],
-      ['keep', true],
-      [null, true],
-    ])
-      expect(await api.patch(`${ENDPOINTS}/${id}`, { held, active })).toMatchObject(refused('held'))
   })
 })
 
-test('A name that resolves to a private address is accepted, since that may change, and never called', async () => {
+test('A name that resolves to a private address is accepted, and never called', async () => {
   const relay = await outside.newTenant()
   await relay.createEndpoint('https://inward.example.com/')
   const { attempt_log } = await relay.deliveryOf(await relay.deliver())
@@ -174,45 +144,34 @@ describe('A change', () => {
     }
   })
 
-  test('of nothing, or of fields that only the server sets, changes nothing', async () => {
-    const { createEndpoint, change } = await newTenant()
+  test('of nothing, of fields that only the server sets or of the secret changes nothing', async () => {
+    const { api, createEndpoint, change, readEndpoint } = await newTenant()
     for (const active of [true, false]) {
       const { secret: _, ...before } = await createEndpoint({ ...FULL, active })
       expect(await change(before, {})).toEqual(before)
       expect(await change(before, FOREIGN)).toEqual(before)
+      const answer = await api.patch(`${ENDPOINTS}/${before.id}`, { secret: secretOf(32) })
+      expect(answer).toMatchObject(refused('secret'))
+      expect(await readEndpoint(before)).toEqual(before)
     }
   })
 
-  test('does not replace the secret', async () => {
-    const { api, createEndpoint, deliver, target } = await newTenant()
-    const { secret, id } = await createEndpoint()
-    const answer = await api.patch(`${ENDPOINTS}/${id}`, { secret: secretOf(32) })
-    expect(answer).toMatchObject(refused('secret'))
-    await deliver()
-    expect(signedWith(target.requests[0], [secret, secretOf(32)])).toEqual([secret])
-  })
-
-  test('decides where the next attempt goes', async () => {
+  test('of the URL applies to the next attempt, and of the filter to later messages', async () => {
     const { createEndpoint, change, deliver, target, clock } = await newTenant()
-    const endpoint = await createEndpoint(`${target.url}/old`)
+    const url = `${target.url}/old`
+    const endpoint = await createEndpoint({ url, event_types: ['a.*'], channels: ['eu'] })
     target.answers(({ path }) => new Response('', { status: path === '/hook/old' ? 500 : 200 }))
-    await deliver()
+    await deliver({ event_type: 'a.b', channels: ['eu'] })
     await change(endpoint, { url: `${target.url}/new` })
     await clock.advance(10 * SECOND)
     expect(target.requests.map(({ path }) => path)).toEqual(['/hook/old', '/hook/new'])
-  })
-
-  test('of the filter applies to later messages', async () => {
-    const { createEndpoint, change, deliver, target } = await newTenant()
-    const endpoint = await createEndpoint({ event_types: ['a.*'], channels: ['eu'] })
-    await deliver({ event_type: 'a.b', channels: ['eu'] })
     await deliver({ event_type: 'a.c', channels: ['us'] })
     await deliver({ event_type: 'b.b', channels: ['eu'] })
     await change(endpoint, { channels: [] })
     await deliver({ event_type: 'a.d', channels: ['us'] })
     await change(endpoint, { event_types: null })
     await deliver({ event_type: 'c' })
-    expect(typesOf(target.requests)).toEqual(['a.b', 'a.d', 'c'])
+    expect(typesOf(target.requests)).toEqual(['a.b', 'a.b', 'a.d', 'c'])
   })
 
   test('that meets a deletion answers 404', async () => {
@@ -230,13 +189,8 @@ describe('A change', () => {
 
 test('Sensitive header values are masked in every answer, and kept by writing back what was read', async () => {
   const relay = await newTenant()
-  const headers = {
-    Authorization: 'Bearer t0p',
-    Cookie: 'a=b',
-    'X-Api-Key': 'k-1',
-    'X-Team': 'blue',
-  }
-  const shown = { Authorization: MASK, Cookie: MASK, 'X-Api-Key': MASK, 'X-Team': 'blue' }
+  const headers = { Authorization: 'Bearer t0p', 'X-Api-Key': 'k-1', 'X-Team': 'blue' }
+  const shown = { Authorization: MASK, 'X-Api-Key': MASK, 'X-Team': 'blue' }
   const created = await relay.createEndpoint({ headers })
   const read = await relay.readEndpoint(created)
   for (const one of [created, read, (await relay.listEndpoints())[0]])
@@ -274,31 +228,27 @@ test('Secrets are in no answer but the first, and in neither log nor database fi
   const texts = { answers: JSON.stringify(answers), log: app.log.join('\n'), files: files.join() }
   expect(texts.files).toContain('user.created')
   expect(texts.answers).toContain(endpoint.id)
+  /** Its base64 alone, as it is part of the secret, and the bytes for which this stands. */
+  const spellings = (text: string) => {
+    const base64 = text.slice('whsec_'.length)
+    return [base64, Buffer.from(base64, 'base64').toString('latin1')]
+  }
   for (const [where, text] of Object.entries(texts))
     for (const hidden of [token, ...[endpoint.secret, secret, imported].flatMap(spellings)])
       expect(`${where} ${text.includes(hidden)}`).toBe(`${where} false`)
 })
 
-/** A secret, its base64 alone, and the bytes that this stands for. */
-function spellings(secret: string): string[] {
-  const base64 = secret.slice('whsec_'.length)
-  return [secret, base64, Buffer.from(base64, 'base64').toString('latin1')]
-}
-
 test('The list shows the newest first, and its pages are stable while endpoints come and go', async () => {
   const { createEndpoint, read, remove } = await newTenant()
-  expect(await read(ENDPOINTS)).toEqual({ data: [], has_more: false, next_cursor: null })
   const created: Json[] = []
-  for (let n = 0; n < 5; n++) created.unshift(await createEndpoint())
+  for (let n = 0; n < 4; n++) created.unshift(await createEndpoint())
   const idsOf = ({ data }: Json) => data.map(({ id }: Json) => id)
   const first = await read(`${ENDPOINTS}?limit=2`)
   await createEndpoint()
   await remove(created[0])
   const second = await read(`${ENDPOINTS}?limit=2&cursor=${first.next_cursor}`)
-  const third = await read(`${ENDPOINTS}?limit=2&cursor=${second.next_cursor}`)
-  expect([first, second, third].flatMap(idsOf)).toEqual(created.map(({ id }) => id))
-  expect([first, second, third].map(({ has_more }) => has_more)).toEqual([true, true, false])
-  expect(third.next_cursor).toBeNull()
+  expect([first, second].flatMap(idsOf)).toEqual(created.map(({ id }) => id))
+  expect(second).toMatchObject({ has_more: false, next_cursor: null })
 })
 
 test('A tenant may have 1,000 endpoints in each environment', async () => {
@@ -347,15 +297,10 @@ test('A deleted endpoint is not found, gets nothing more, and leaves others alon
   expect(await deliveriesOf(await deliver())).toHaveLength(1)
   expect(relay.target.requests).toHaveLength(1)
   const path = `${ENDPOINTS}/${endpoint.id}`
-  for (const answer of [
-    await api.get(path),
-    await api.patch(path, {}),
-    await api.delete(path),
-    await api.post(`${path}/test`, {}),
-    await api.post(`${path}/rotate-secret`, {}),
-    await api.get(`${path}/stats`),
-    await api.post(`${path}/replay`, { since: at(0) }),
-  ])
+  const asked = [api.get(path), api.patch(path, {}), api.delete(path), api.get(`${path}/stats`)]
+  for (const [action, body] of [['test'], ['rotate-secret'], ['replay', { since: at(0) }]] as const)
+    asked.push(api.post(`${path}/${action}`, body))
+  for (const answer of await Promise.all(asked))
     expect(answer).toMatchObject(refusal(404, 'not_found'))
 })
 
