@@ -1,7 +1,16 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { bootRelay, type Json, type Party, type Relay, refusal, useRelay } from './fixture.ts'
-import { count, DAY, EVENT_TYPES, MESSAGES, SECOND, START } from './support.ts'
+import {
+  count,
+  DAY,
+  DELIVERIES,
+  ENDPOINTS,
+  EVENT_TYPES,
+  MESSAGES,
+  SECOND,
+  START,
+} from './support.ts'
 
 // What a schema says and what counts as drift is in shape.test.ts.
 
@@ -20,6 +29,32 @@ async function teach({ send, clock }: Party, ...payloads: unknown[]) {
     await clock.advance(SECOND)
   }
 }
+
+test('Live and test keys, and two tenants, have their own messages, endpoints, deliveries and types', async () => {
+  const live = await newTenant()
+  const parties = { live, test: await live.sandbox(), other: await newTenant() }
+  const idsIn = async ({ all }: Relay, path: string, key = 'id') =>
+    (await all(path)).map((one) => one[key])
+  const made: Record<string, Json> = {}
+  for (const [name, relay] of Object.entries(parties))
+    made[name] = {
+      endpoint: await relay.createEndpoint(),
+      message: await relay.deliver({ payload: { name } }),
+    }
+  for (const [name, relay] of Object.entries(parties)) {
+    const { endpoint, message } = made[name]
+    expect(await idsIn(relay, ENDPOINTS)).toEqual([endpoint.id])
+    expect(await idsIn(relay, MESSAGES)).toEqual([message.id])
+    expect(await relay.listMessages(`?event_type=${TYPE}`)).toEqual([message])
+    expect(await readType(relay)).toMatchObject({ count: 1, sample: { name }, drift: [] })
+    const sent = name === 'test' ? [] : [endpoint.id]
+    expect(await idsIn(relay, DELIVERIES, 'endpoint_id')).toEqual(sent)
+    const verdict = name === 'test' ? 'sandbox' : 'succeeded'
+    const { endpoints } = await relay.readMessage(message)
+    expect(endpoints).toMatchObject([{ endpoint_id: endpoint.id, verdict }])
+  }
+  expect(live.headers('webhook-id')).toEqual([made.live.message.id])
+})
 
 describe('An event type', () => {
   test('is there with its first message, with sample and schema', async () => {
@@ -48,23 +83,11 @@ describe('An event type', () => {
     expect(await readType(relay)).toMatchObject(seen)
   })
 
-  test('of a test key is not that of a live key', async () => {
-    const relay = await newTenant()
-    const test = await relay.sandbox()
-    await test.send({ payload: { a: 'test' } })
-    expect(await namesOf(relay)).toEqual([])
-    await relay.send({ payload: { a: 1 } })
-    expect(await readType(relay)).toMatchObject({ count: 1, sample: { a: 1 }, drift: [] })
-    expect(await readType(test)).toMatchObject({ count: 1, sample: { a: 'test' } })
-  })
-
   test('has the sample that last taught something, if it is at most 16 KB', async () => {
     const relay = await newTenant()
     const large = { text: 'x'.repeat(16_384) }
-    const [first, last] = [
-      { text: 'a', b: 1 },
-      { text: 'b', d: 2 },
-    ]
+    const first = { text: 'a', b: 1 }
+    const last = { text: 'b', d: 2 }
     for (const [payload, sample] of [
       [large, null],
       [first, first],
@@ -77,11 +100,9 @@ describe('An event type', () => {
     }
   })
 
-  test.each([
-    '{ "id":12345678901234567890, "huge":1e400, "price":1.10 }',
-    '{"__proto__":{"a":1},"constructor":2,"":3,"toString":null}',
-  ])('shows its sample as it was sent: %s', async (payload) => {
+  test('shows its sample as it was sent', async () => {
     const relay = await newTenant()
+    const payload = '{ "id":12345678901234567890, "huge":1e400, "price":1.10, "__proto__":{"":1} }'
     for (let n = 0; n < 2; n++) await relay.spelled(`{"event_type":"${TYPE}","payload":${payload}}`)
     expect(await relay.textOf(`${EVENT_TYPES}/${TYPE}`)).toContain(`"sample":${payload}`)
     const { schema, drift } = await readType(relay)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { type Json, type Party, refusal, refused, useRelay } from './fixture.ts'
-import { ACTOR, DAY, DELIVERIES, ENDPOINTS, EVENT_TYPES, MESSAGES, SECOND } from './support.ts'
+import { ACTOR, DAY, DELIVERIES, EVENT_TYPES, MESSAGES, SECOND } from './support.ts'
 
 // Bodies that can't be read are in tests/contract/bodies.test.ts and tests/http/body.test.ts.
 
@@ -40,21 +40,15 @@ describe('An event', () => {
     expect(await readMessage(twice)).toMatchObject({ channels: ['b', 'a'] })
   })
 
-  test.each([
-    ['unknown fields', { n: 1 }, { extra: true, status: 'x', id: 'mine' }],
-    ['an empty payload', {}, {}],
-    ['text of any kind', { ключ: 'ä漢😀', 'a\u0000b': '\u0000', '': null }, {}],
-  ])('is read with its payload: %s', async (_, payload, more) => {
-    const { send, readMessage } = await newTenant()
-    const sent = await send({ payload, idempotency_key: 'k-1', ...more })
-    const read = await readMessage(sent)
-    expect(JSON.stringify(read.payload)).toBe(JSON.stringify(payload))
-    const others = { channels: [], idempotency_key: 'k-1', endpoints: [] }
-    expect(read).toEqual({ ...sent, payload: read.payload, ...others })
-  })
-
-  test('is read with the headers that every answer has', async () => {
-    const { api, send } = await newTenant()
+  test('is read with its payload, without unknown fields, and with the headers of every answer', async () => {
+    const { api, send, readMessage } = await newTenant()
+    for (const payload of [{}, { ключ: 'ä漢😀', 'a\u0000b': '\u0000', '': null }]) {
+      const sent = await send({ payload, extra: true, status: 'x', id: 'mine' })
+      const read = await readMessage(sent)
+      expect(JSON.stringify(read.payload)).toBe(JSON.stringify(payload))
+      const others = { channels: [], idempotency_key: null, endpoints: [] }
+      expect(read).toEqual({ ...sent, payload: read.payload, ...others })
+    }
     const { id } = await send()
     const namesOf = async (path: string) => {
       const { headers } = await api.get(path)
@@ -77,15 +71,11 @@ describe('An event', () => {
 })
 
 describe('An event is refused, and nothing of it stored,', () => {
-  const REFUSED: [field: string, values: unknown[]][] = [
-    ['event_type', [undefined, 5, null, ['user.created'], '', '.user', 'user created', 'user.*']],
-    ['payload', [undefined, null, [], '', '{"n":1}', 0, true]],
-    ['idempotency_key', ['', 'x'.repeat(257), null, 5]],
-    ['channels', [null, 'eu', { 0: 'eu' }, channelsOf(11), Array(11).fill('same')]],
-    ['channels', [[5], ['eu', null], [''], ['e u'], ['*'], ['x'.repeat(129)]]],
-  ]
-
-  test.each(REFUSED)('for its %s', async (field, values) => {
+  test.each<[field: string, values: unknown[]]>([
+    ['event_type', [undefined, '', '.user', 'user created', 'user.*']],
+    ['payload', [undefined, null, [], '{"n":1}']],
+    ['channels', [Array(11).fill('same'), [5], ['eu', null], [''], ['*'], ['x'.repeat(129)]]],
+  ])('for its %s', async (field, values) => {
     const { api, read, createEndpoint } = await newTenant()
     await createEndpoint()
     for (const value of values) {
@@ -100,7 +90,6 @@ describe('An event is refused, and nothing of it stored,', () => {
     ['{"Event_Type":"a"}', 'event_type'],
     ['{"event_type":"a","payload":{},"payload":[]}', 'payload'],
     [`${textWith('{}')} // done`, 'body'],
-    [`\u00a0${textWith('{}')}`, 'body'],
     [textWith('{"n":01}'), 'body'],
     [textWith('{"\\udc00":1}'), 'body'],
     [textWith(`{"a":${'['.repeat(63)}${']'.repeat(63)}}`), 'body'],
@@ -144,25 +133,21 @@ describe('A payload reaches its subscriber byte for byte', () => {
     expect(await textOf(`${MESSAGES}/${body.id}`)).toContain(`"payload":${payload}`)
   })
 
-  const envelope = (rest: string) => `{"event_type":"a.b",${rest}}`
-  test.each([
-    ['the last of several', envelope('"payload":5,"payload":{"a":1},"payload":{"b":1.0}')],
-    ['with an escaped name', envelope('"p\\u0061yload":{"b":1.0}')],
-    ['without the space around it', envelope('"payload" : \n{"b":1.0}\t ')],
-    ['not a deeper one', envelope('"x":{"payload":{}},"payload":{"b":1.0}')],
-    ['before the type', '{"payload":{"b":1.0},"event_type":"a.b"}'],
-    ['behind a byte order mark', `\uFEFF${textWith('{"b":1.0}')}`],
-  ])('%s', async (_, text) => {
+  test('wherever it is in the body, up to 262,144 bytes, without the space around it', async () => {
     const { createEndpoint, spelled, rest, target } = await newTenant()
     await createEndpoint({ format: 'raw' })
-    expect(await spelled(text)).toMatchObject({ status: 202 })
+    const envelope = (rest: string) => `{"event_type":"a.b",${rest}}`
+    for (const text of [
+      envelope('"payload":5,"payload":{"a":1},"payload":{"b":1.0}'),
+      envelope('"p\\u0061yload":{"b":1.0}'),
+      envelope('"payload" : \n{"b":1.0}\t '),
+      envelope('"x":{"payload":{}},"payload":{"b":1.0}'),
+      '{"payload":{"b":1.0},"event_type":"a.b"}',
+      `\uFEFF${textWith('{"b":1.0}')}`,
+    ])
+      expect(await spelled(text)).toMatchObject({ status: 202 })
     await rest()
-    expect(target.requests.map(({ body }) => body)).toEqual(['{"b":1.0}'])
-  })
-
-  test('up to 262,144 bytes, without the space around it', async () => {
-    const { createEndpoint, spelled, rest, target, listMessages } = await newTenant()
-    await createEndpoint({ format: 'raw' })
+    expect(target.requests.map(({ body }) => body)).toEqual(Array(6).fill('{"b":1.0}'))
     const ofSize = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`
     const ofLetters = (bytes: number) => `{"a":"${'ä'.repeat((bytes - 8) / 2)}"}`
     for (const payload of [ofSize(MAX_PAYLOAD_BYTES), ofLetters(MAX_PAYLOAD_BYTES)]) {
@@ -173,44 +158,35 @@ describe('A payload reaches its subscriber byte for byte', () => {
     const blank = `{${' '.repeat(MAX_PAYLOAD_BYTES - 1)}}`
     for (const payload of [ofSize(MAX_PAYLOAD_BYTES + 1), ofLetters(MAX_PAYLOAD_BYTES + 2), blank])
       expect(await spelled(textWith(payload))).toMatchObject(refused('payload'))
-    expect(await listMessages()).toHaveLength(2)
+    expect(target.requests).toHaveLength(8)
   })
 })
 
-describe('A tenant in arrears', () => {
-  test.each([
+test('A tenant in arrears is refused new events, and still gets deliveries, reads and manages', async () => {
+  const relay = await newTenant()
+  const { id, api, send, listMessages } = relay
+  const test = await relay.sandbox()
+  const endpoint = await relay.createEndpoint()
+  relay.target.answers(500)
+  const known = await relay.deliver({ idempotency_key: 'k' })
+  relay.target.answers(200)
+  for (const [reason, code] of [
     ['billing', 'account_suspended'],
     ['renewal', 'renewal_unpaid'],
-  ] as const)(
-    'over %s is refused new events with 402 %s until it resumes',
-    async (reason, code) => {
-      const { id, api, send, sandbox, listMessages } = await newTenant()
-      const test = await sandbox()
-      const known = await send({ idempotency_key: 'k' })
-      await app.platform.tenants.suspend(ACTOR, id, reason)
-      for (const one of [api, test.api])
-        expect(await one.post(MESSAGES, GOOD)).toMatchObject(refusal(402, code))
-      expect(await api.post(MESSAGES, { ...GOOD, payload: 5 })).toMatchObject(refused('payload'))
-      expect(await send({ idempotency_key: 'k' })).toEqual(known)
-      expect(await listMessages()).toEqual([known])
-      await app.platform.tenants.resume(ACTOR, id)
-      await send()
-      expect(await listMessages()).toHaveLength(2)
-    },
-  )
-
-  test('still gets its deliveries, and may read and manage', async () => {
-    const relay = await newTenant()
-    relay.target.answers(500)
-    const endpoint = await relay.createEndpoint()
-    const message = await relay.deliver()
-    await app.platform.tenants.suspend(ACTOR, relay.id, 'billing')
-    relay.target.answers(200)
+  ] as const) {
+    await app.platform.tenants.suspend(ACTOR, id, reason)
+    for (const one of [api, test.api])
+      expect(await one.post(MESSAGES, GOOD)).toMatchObject(refusal(402, code))
+    expect(await api.post(MESSAGES, { ...GOOD, payload: 5 })).toMatchObject(refused('payload'))
+    expect(await send({ idempotency_key: 'k' })).toEqual(known)
+    expect(await listMessages()).toEqual([known])
     await relay.clock.advance(10 * SECOND)
-    expect((await relay.readMessage(message)).endpoints).toMatchObject([{ verdict: 'succeeded' }])
+    expect((await relay.readMessage(known)).endpoints).toMatchObject([{ verdict: 'succeeded' }])
     await relay.change(endpoint, { active: false })
-    await relay.remove(endpoint)
-  })
+    await app.platform.tenants.resume(ACTOR, id)
+  }
+  await send()
+  expect(await listMessages()).toHaveLength(2)
 })
 
 describe('The list of events', () => {
@@ -233,28 +209,18 @@ describe('The list of events', () => {
     const sent: Json[] = []
     for (let n = 0; n < 21; n++) sent.unshift(await relay.send())
     expect((await relay.read(MESSAGES)).data).toEqual(sent.slice(0, 20))
-    for (const limit of [1, 7, 10, 20, 21, 22]) {
-      const pages = await pagesOf(relay, `${MESSAGES}?limit=${limit}`)
-      expect(pages.flat()).toEqual(sent)
-      expect(pages).toHaveLength(Math.ceil(21 / limit))
-    }
+    expect(await pagesOf(relay, `${MESSAGES}?limit=7`)).toHaveLength(3)
     const pages = await pagesOf(relay, `${MESSAGES}?limit=8`, async () => void (await relay.send()))
     expect(pages.flat()).toEqual(sent)
     expect(await relay.all(MESSAGES)).toHaveLength(23)
   })
 
-  test('has 100 on a page at most', async () => {
-    const relay = await newTenant()
-    await relay.sendMany(101)
-    expect((await relay.listMessages('?limit=1000')).length).toBe(100)
-  })
-
   test('is in the order of acceptance, in one millisecond and with a clock that is set back', async () => {
     const relay = await newTenant()
-    const sent = await relay.sendMany(30)
+    const sent = await relay.sendMany(101)
+    expect((await relay.listMessages('?limit=1000')).length).toBe(100)
     const listed = await relay.all(MESSAGES)
     expect(listed.map(({ id }) => id).toSorted()).toEqual(sent.map(({ id }) => id).toSorted())
-    expect(await relay.all(MESSAGES)).toEqual(listed)
     relay.clock.jump(-DAY)
     const late = await relay.send()
     relay.clock.jump(DAY)
@@ -293,21 +259,6 @@ describe('The list of events', () => {
     for (const id of ['x', '', '%00'])
       expect(await relay.read(`${DELIVERIES}?endpoint_id=${id}`)).toEqual(EMPTY)
   })
-})
-
-test('Lists accept no cursor of another list', async () => {
-  const { api, createEndpoint, send, read } = await newTenant()
-  for (let n = 0; n < 2; n++) {
-    await createEndpoint({ active: false })
-    await send({ event_type: `type.${n}` })
-  }
-  const lists = [MESSAGES, ENDPOINTS, DELIVERIES, EVENT_TYPES]
-  const pages = await Promise.all(lists.map((path) => read(`${path}?limit=1`)))
-  for (const path of lists)
-    for (const [n, { next_cursor }] of pages.entries()) {
-      const { status } = await api.get(`${path}?cursor=${next_cursor}`)
-      expect([path, lists[n], status]).toEqual([path, lists[n], path === lists[n] ? 200 : 400])
-    }
 })
 
 test('The API document allows null wherever it says nullable, and has media types as content', async () => {
