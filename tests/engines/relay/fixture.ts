@@ -305,6 +305,19 @@ export const copyEndpoint = (app: Pick<TestApp, 'db'>, { id }: WithId, copies: n
 export const copyMessage = (app: Pick<TestApp, 'db'>, { id }: WithId, copies: number) =>
   copyRows(app, 'messages', copies, { id: "id || '-' || i" }, `id = '${id}'`)
 
+/** Writes further messages by copying one, each with a copy of its delivery to an endpoint. */
+export function copyDelivery(
+  app: Pick<TestApp, 'db'>,
+  message: WithId,
+  to: WithId,
+  copies: number,
+) {
+  copyMessage(app, message, copies)
+  const message_seq = `(select seq from messages where id = '${message.id}-' || i)`
+  const changed = { id: "id || '-' || i", message_seq }
+  copyRows(app, 'deliveries', copies, changed, `endpoint_id = '${to.id}'`)
+}
+
 /** Copies the rows that a condition selects. `changed` has an expression for each column that differs. */
 export function copyRows(
   { db }: Pick<TestApp, 'db'>,

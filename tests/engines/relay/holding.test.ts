@@ -4,10 +4,12 @@ import { breathe } from '../clockwork/support.ts'
 import {
   bootBeside,
   bootRelay,
+  copyDelivery,
   count,
   DAY,
   DELIVERIES,
   ENDPOINTS,
+  HOUR,
   isoAt,
   type Json,
   MESSAGES,
@@ -59,40 +61,39 @@ describe('An inactive endpoint', () => {
     held.release(200, 10)
     held.release(500)
     await relay.rest()
-    await relay.leap(DAY)
+    await relay.leap(HOUR)
 
     expect(await relay.tally()).toEqual({ succeeded: 10, 'held: inactive': 11 })
     expect(await relay.deliveryOf(waiting)).toMatchObject({ ...HELD, attempts: 1 })
     expect(target.requests).toHaveLength(17)
-    const { db } = relay.app
-    const changes = () => db.client.query<{ n: number }, []>('select total_changes() as n').get()?.n
-    // Retention may still be deleting what is a day old.
+    const changes = () => relay.app.db.client.query('select total_changes()').values()
+    // Retention may still be at work.
     await until(async () => {
       const before = changes()
       for (let round = 0; round < 4; round++) await breathe(relay.app)
-      return changes() === before
+      return Bun.deepEquals(changes(), before)
     })
   })
 })
 
 describe('A resumed endpoint', () => {
-  test.each([{}, { held: 'drain' }])('gets what was held, each once: %j', async (choice) => {
+  test('gets what was held, each once', async () => {
     const relay = await newTenant()
     relay.target.answers(500)
     const endpoint = await relay.createEndpoint()
     await relay.deliver()
     await relay.change(endpoint, { active: false })
-    const messages = await relay.sendMany(50)
+    const messages = await relay.sendMany(40)
     relay.target.answers(200)
 
-    const resumed = await relay.change(endpoint, { active: true, ...choice })
+    const resumed = await relay.change(endpoint, { active: true, held: 'drain' })
     expect(resumed).toMatchObject({ active: true, disabled_reason: null })
     await relay.clock.advance(10 * SECOND)
     await relay.rest()
 
-    expect(await relay.tally()).toEqual({ succeeded: 51 })
+    expect(await relay.tally()).toEqual({ succeeded: 41 })
     const arrived = relay.headers('webhook-id').slice(1)
-    expect(new Set(arrived).size).toBe(51)
+    expect(new Set(arrived).size).toBe(41)
     const late = messages.map(({ id }, n) => Math.abs(arrived.indexOf(id) - n))
     expect(Math.max(...late)).toBeLessThan(16)
   })
@@ -121,7 +122,7 @@ describe('A resumed endpoint', () => {
     expect(await deliveryOf(waiting)).toMatchObject({ status: 'succeeded', attempt_log })
   })
 
-  test('loses what was held if that is asked for: cancelled, and counted once', async () => {
+  test('loses what was held if the request says so: cancelled, and counted once', async () => {
     const relay = await newTenant()
     relay.target.answers(500)
     const endpoint = await relay.createEndpoint()
@@ -147,55 +148,45 @@ describe('A resumed endpoint', () => {
   test('that is paused and resumed again and again gets everything once', async () => {
     const relay = await newTenant()
     const endpoint = await relay.createEndpoint({ active: false })
-    await relay.sendMany(50)
+    await relay.sendMany(30)
     for (let n = 0; n < 5; n++)
       await Promise.all([true, false].map((active) => relay.change(endpoint, { active })))
     await relay.change(endpoint, { active: true })
     await relay.clock.advance(10 * SECOND)
     await relay.rest()
-    expect(await relay.tally()).toEqual({ succeeded: 50 })
-    expect(relay.target.requests).toHaveLength(50)
+    expect(await relay.tally()).toEqual({ succeeded: 30 })
+    expect(relay.target.requests).toHaveLength(30)
   })
 })
 
-describe('An attempt under way', () => {
-  test('is held if it fails after another was answered with 410', async () => {
-    const relay = await newTenant()
-    const { endpoint, held } = await underWay(relay, 2)
-    held.release(410, 1)
-    await until(async () => !(await relay.readEndpoint(endpoint)).active)
-    held.release(500)
-    await relay.rest()
-    expect(await relay.readEndpoint(endpoint)).toMatchObject({ disabled_reason: 'gone' })
-    expect(await relay.tally()).toEqual({ failed: 1, 'held: inactive': 1 })
-  })
+test('An attempt under way that fails after another was answered with 410 is held', async () => {
+  const relay = await newTenant()
+  const { endpoint, held } = await underWay(relay, 2)
+  held.release(410, 1)
+  await until(async () => !(await relay.readEndpoint(endpoint)).active)
+  held.release(500)
+  await relay.rest()
+  expect(await relay.readEndpoint(endpoint)).toMatchObject({ disabled_reason: 'gone' })
+  expect(await relay.tally()).toEqual({ failed: 1, 'held: inactive': 1 })
+})
 
-  test.each([
-    [500, { cancelled: 2 }, 2],
-    [200, { succeeded: 2 }, 0],
-  ])('ends after it was discarded: answered with %i', async (status, end, cancelled) => {
-    const relay = await newTenant()
-    const { endpoint, held } = await underWay(relay, 2)
-    await relay.change(endpoint, { active: false })
-    await relay.change(endpoint, { active: true, held: 'discard' })
-    held.release(status)
-    await relay.rest()
-    expect(await relay.tally()).toEqual(end)
-    expect(await relay.statsOf(endpoint)).toMatchObject([{ cancelled }])
-    await relay.leap(DAY)
-    expect(relay.target.requests).toHaveLength(2)
-  })
-
-  test('is cancelled if it fails after its endpoint was deleted', async () => {
-    const relay = await newTenant()
-    const { endpoint, sent, held } = await underWay(relay, 1)
-    await relay.remove(endpoint)
-    held.release(500)
-    await relay.rest()
-    const failed = { status: 'failed', response: { status: 500 }, next_attempt_at: null }
-    const end = { status: 'cancelled', attempts: 1, attempt_log: [failed] }
-    expect(await relay.deliveryOf(sent[0])).toMatchObject(end)
-  })
+test.each<[string, number, Record<string, number>]>([
+  ['discarded', 500, { cancelled: 2 }],
+  ['discarded', 200, { succeeded: 2 }],
+  ['deleted', 500, { cancelled: 2 }],
+])('An attempt under way that is %s and answered with %i ends as %j', async (how, status, end) => {
+  const relay = await newTenant()
+  const { endpoint, held } = await underWay(relay, 2)
+  await relay.change(endpoint, { active: false })
+  if (how === 'deleted') await relay.remove(endpoint)
+  else await relay.change(endpoint, { active: true, held: 'discard' })
+  held.release(status)
+  await relay.rest()
+  expect(await relay.tally()).toEqual(end)
+  const counts = { cancelled: end.cancelled ?? 0 }
+  if (how === 'discarded') expect(await relay.statsOf(endpoint)).toMatchObject([counts])
+  await relay.leap(DAY)
+  expect(relay.target.requests).toHaveLength(2)
 })
 
 describe.each(['secrets', 'headers'])('An endpoint whose %s cannot be decrypted', (column) => {
@@ -215,10 +206,8 @@ describe.each(['secrets', 'headers'])('An endpoint whose %s cannot be decrypted'
   test('does not keep others waiting, and gets its own within a pause of its repair', async () => {
     const relay = await newTenant()
     const { target } = relay
-    const [endpoint, well] = [
-      await relay.createEndpoint(),
-      await relay.createEndpoint(`${target.url}/well`),
-    ]
+    const endpoint = await relay.createEndpoint()
+    const well = await relay.createEndpoint(`${target.url}/well`)
     const { repair } = damage(endpoint)
     const messages = await relay.sendMany(10)
     await relay.rest()
@@ -256,42 +245,24 @@ describe.each(['secrets', 'headers'])('An endpoint whose %s cannot be decrypted'
     expect(signedWith(relay.target.requests[0], [secret, endpoint.secret])).toEqual([secret])
   })
 
-  test.each([
-    [200, { succeeded: 1 }],
-    [500, { retrying: 1 }],
-  ])('has the end of an attempt under way stored: %i', async (status, end) => {
+  test('has the end of an attempt under way stored', async () => {
     const relay = await newTenant()
-    const { endpoint, sent, held } = await underWay(relay, 1)
+    const { endpoint, held } = await underWay(relay, 1)
     const other = await relay.createEndpoint({ event_types: ['other'] })
     damage(endpoint)
     // A change of any endpoint has them all read anew.
     await relay.change(other, { description: 'changed' })
-    held.release(status)
+    held.release(500)
     await relay.rest()
-    expect(await relay.tally()).toEqual(end)
-    const { attempt_log } = await relay.deliveryOf(sent[0])
-    expect(attempt_log).toMatchObject([{ response: { status } }])
+    expect(await relay.tally()).toEqual({ retrying: 1 })
   })
 })
 
 describe('Very many held deliveries', () => {
-  const MANY = 4000
-
-  /** Writes so many messages, each held for the endpoint, as if they had come one by one. */
-  function pileUp(tenant: string, { id }: { id: string }, howMany: number) {
-    client.run(
-      `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?1)
-       insert into messages (id, tenant_id, stream, type, payload, accepted_at)
-       select ?2 || i, ?2, 'relay.live', 'user.created', '{}', ?3 + i from n`,
-      [howMany, tenant, app.clock.now() - DAY],
-    )
-    client.run(
-      `insert into deliveries (id, tenant_id, stream, message_seq, endpoint_id, format, state,
-         line, run, attempts, tries, trigger, due_at, created_at)
-       select 'd' || id, tenant_id, stream, seq, ?1, 'standard', 'held', 0, 1, 0, 0, 'schedule',
-         accepted_at, accepted_at from messages where tenant_id = ?2`,
-      [id, tenant],
-    )
+  async function pileUp(relay: Party, howMany: number) {
+    const endpoint = await relay.createEndpoint({ active: false, event_types: ['user.created'] })
+    copyDelivery(app, await relay.deliver(), endpoint, howMany - 1)
+    return endpoint
   }
 
   const inState = ({ id }: Party, ...states: string[]) =>
@@ -302,8 +273,7 @@ describe('Very many held deliveries', () => {
     ['discarded', ({ change }, endpoint) => change(endpoint, { active: true, held: 'discard' })],
   ])('are %s in slices, and requests are answered meanwhile', async (_, discard) => {
     const relay = await newTenant()
-    const endpoint = await relay.createEndpoint({ active: false, event_types: ['user.created'] })
-    pileUp(relay.id, endpoint, MANY)
+    const endpoint = await pileUp(relay, 2500)
     const seen: number[] = []
     let isDone = false
     const work = discard(relay, endpoint).then(() => {
@@ -314,14 +284,13 @@ describe('Very many held deliveries', () => {
       seen.push(inState(relay, 'held'))
     }
     await work
-    expect(seen.filter((left) => left > 0 && left < MANY).length).toBeGreaterThan(3)
-    expect(inState(relay, 'cancelled')).toBe(MANY)
+    expect(seen.filter((left) => left > 0 && left < 2500).length).toBeGreaterThan(3)
+    expect(inState(relay, 'cancelled')).toBe(2500)
   })
 
   test('are sent a few at a time', async () => {
     const relay = await newTenant()
-    const endpoint = await relay.createEndpoint({ active: false })
-    pileUp(relay.id, endpoint, 200)
+    const endpoint = await pileUp(relay, 100)
     let most = 0
     relay.target.answers(() => {
       most = Math.max(most, inState(relay, 'ready', 'leased'))
@@ -330,8 +299,8 @@ describe('Very many held deliveries', () => {
     await relay.change(endpoint, { active: true })
     await relay.clock.advance(10 * SECOND)
     await relay.rest()
-    expect(inState(relay, 'succeeded')).toBe(200)
-    expect(relay.target.requests).toHaveLength(200)
+    expect(inState(relay, 'succeeded')).toBe(100)
+    expect(relay.target.requests).toHaveLength(100)
     expect(most).toBeLessThanOrEqual(64)
   })
 })

@@ -3,6 +3,7 @@ import { until } from '../../support/binary.ts'
 import { breathe } from '../clockwork/support.ts'
 import {
   bootRelay,
+  copyDelivery,
   copyMessage,
   copyRows,
   isoAt,
@@ -157,10 +158,7 @@ test('The deletion of an endpoint that a stop interrupted is finished, in slices
   const endpoint = await relay.createEndpoint({ active: false })
   const staying = await relay.createEndpoint({ active: false })
   const message = await relay.deliver()
-  copyMessage(app, message, 699)
-  const others = `(select seq from messages where id = '${message.id}-' || i)`
-  const changed = { id: "id || '-' || i", message_seq: others }
-  copyRows(app, 'deliveries', 699, changed, `endpoint_id = '${endpoint.id}'`)
+  copyDelivery(app, message, endpoint, 699)
   app.db.client.run('update endpoints set deleted_at = ? where id = ?', [START, endpoint.id])
   const state = () => [count(app, "deliveries where state = 'cancelled'"), count(app, 'endpoints')]
   let isOver = false
