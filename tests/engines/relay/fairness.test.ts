@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { until } from '../../support/binary.ts'
 import { startTarget } from '../../support/target.ts'
+import { hangingUp, startRawTarget } from '../clockwork/raw-target.ts'
 import { seeded } from '../gate/identities/documents/support.ts'
 import {
   bootRelay,
@@ -11,7 +12,7 @@ import {
   SECOND,
   useRelay,
 } from './fixture.ts'
-import { hangingUp, replying, resetting, startRawTarget } from './receivers.ts'
+import { replying, resetting } from './receivers.ts'
 
 // Each test ends all of its work, because what is under way counts for all tenants.
 

@@ -79,25 +79,6 @@ describe('A resend of a delivery that waits for its retry', () => {
     const after = { next_attempt_at: relay.at(5), attempts: 4 }
     expect(await relay.readDelivery(delivery)).toMatchObject(after)
   })
-
-  test('puts the retry off if it lasts beyond its time', async () => {
-    const relay = await newTenant()
-    const { delivery } = await waiting(relay)
-    const held = relay.target.hold()
-    await relay.resend(delivery)
-    await held.arrived(2)
-    relay.clock.jump(8 * SECOND)
-    relay.target.answers(200)
-    held.release(500)
-    await relay.rest()
-    await relay.clock.advance(5 * SECOND)
-    await relay.rest()
-    expect(await storyIn(relay, delivery)).toEqual([
-      ['schedule', 0, 'failed'],
-      ['resend', 0, 'failed'],
-      ['schedule', expect.any(Number), 'succeeded'],
-    ])
-  })
 })
 
 test('A resend during an attempt follows it immediately if it fails, and the schedule continues', async () => {
