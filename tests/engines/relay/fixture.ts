@@ -19,7 +19,6 @@ type Api = ReturnType<TestApp['client']>
 type WithId = { id: string }
 type Running = Pick<TestApp, 'clock' | 'db'>
 
-export type Fixture = Awaited<ReturnType<typeof bootRelay>>
 export type Party = Awaited<ReturnType<typeof partyOf>>
 export type Relay = ReturnType<typeof relayOf>
 
