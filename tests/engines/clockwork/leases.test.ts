@@ -19,6 +19,7 @@ import {
 // A process that is killed is in tests/slow/processes/clockwork.test.ts.
 
 const ONCE = { schedule: '1 12 * * *' }
+const SEVEN = { schedule: '7 12 * * *' }
 
 /** One more process on the same data, which may find the first one gone. */
 const bootBeside = ({ app }: Fixture, othersRun: boolean, after = 0) =>
@@ -111,35 +112,24 @@ describe('When a process is gone with an attempt under way', () => {
     expect(await readDelayed(delayed)).toMatchObject({ status: 'success' })
   })
 
-  test('a third attempt that is lost is the last', async () => {
+  test('a third attempt is the last, and that of a paused or deleted job is not retried', async () => {
     await using fixture = await bootFixture()
-    const { app, createDelayed, readDelayed, executionsOf, clock, target } = fixture
+    const { app, api, change, createJob, createDelayed, executionsOf, target } = fixture
     target.answers(500)
-    const job = await createDelayed()
-    await clock.advance(2 * MINUTE)
+    const third = await createDelayed()
+    const [paused, deleted] = [await createJob(SEVEN), await createJob(SEVEN)]
+    await fixture.clock.advance(2 * MINUTE)
     const held = target.hold()
     await advanceWaiting(app, 4.5 * MINUTE)
-    await held.arrived(3)
-    await using next = await bootBeside(fixture, false)
-    await next.clock.advance(6 * MINUTE)
-    expect(await readDelayed(job)).toMatchObject({ status: 'failed' })
-    expect(await executionsOf(job)).toHaveLength(3)
-    expect(count(app, 'runs')).toBe(0)
-  })
-
-  test('the attempt of a paused or deleted job is not retried', async () => {
-    await using fixture = await bootFixture()
-    const { app, api, createJob, change, executionsOf, target } = fixture
-    const held = target.hold()
-    const [paused, deleted] = [await createJob(ONCE), await createJob(ONCE)]
-    await advanceWaiting(app, HALF_MINUTE)
-    await held.arrived(2)
+    await held.arrived(5)
     await change(paused, { is_active: false })
     await api.delete(`${JOBS}/${deleted.id}`)
     await using next = await bootBeside(fixture, false)
-    await next.clock.advance(3 * MINUTE)
-    expect(storyOf(await executionsOf(paused))).toEqual([[1, '12:01:00', 'failed']])
-    expect([count(app, 'executions'), count(app, 'runs')]).toEqual([1, 0])
+    await next.clock.advance(6 * MINUTE)
+    expect(await fixture.readDelayed(third)).toMatchObject({ status: 'failed' })
+    expect(await executionsOf(third)).toHaveLength(3)
+    expect(storyOf(await executionsOf(paused))).toEqual([[1, '12:07:00', 'failed']])
+    expect([count(app, 'executions'), count(app, 'runs')]).toEqual([4, 0])
   })
 })
 
@@ -152,12 +142,12 @@ describe('While two processes run', () => {
       return new Response('', { status: first ? 500 : 200 })
     })
     const jobs: { id: string }[] = []
-    for (let made = 0; made < 5; made++) jobs.push(await createJob(), await createDelayed())
+    for (let made = 0; made < 3; made++) jobs.push(await createJob(), await createDelayed())
     await using second = await bootBeside(fixture, true)
     for (let elapsed = 0; elapsed < 3 * MINUTE; elapsed += 5 * SECOND)
       await Promise.all([clock.advance(5 * SECOND), second.clock.advance(5 * SECOND)])
 
-    expect(target.requests).toHaveLength(5 * (3 + 2) + 5 * 2)
+    expect(target.requests).toHaveLength(3 * (3 + 2) + 3 * 2)
     for (const job of jobs) {
       const executions: { slot_at: string; attempt: number }[] = await executionsOf(job)
       const tries = executions.map(({ slot_at, attempt }) => `${slot_at} ${attempt}`)

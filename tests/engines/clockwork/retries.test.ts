@@ -7,7 +7,6 @@ import {
   breathe,
   count,
   DAY,
-  type Fixture,
   HALF_MINUTE,
   MINUTE,
   SECOND,
@@ -101,23 +100,32 @@ describe('An attempt without an answer is retried', () => {
   })
 })
 
-test.each([
-  [200, 'success'],
-  [400, 'failed'],
-])('A second attempt answered with %i ends the run', async (status, end) => {
-  const fixture = await fresh()
-  const { createJob, createDelayed, executionsOf, target } = fixture
-  target.answers(({ headers }) => {
+test('A second attempt that is a success or must not be retried ends the run', async () => {
+  const { createJob, createDelayed, executionsOf, readDelayed, readJob, ...rest } = await fresh()
+  rest.target.answers(({ headers, path }) => {
     const isFirst = headers.get('x-clockwork-attempt') === '1'
-    return new Response('', { status: isFirst ? 503 : status })
+    return new Response('', { status: isFirst ? 503 : Number(path.slice(-3)) })
   })
-  const [cron, delayed] = [await createJob(ONCE), await createDelayed()]
-  await fixture.clock.advance(PAST_ALL)
-  const story = [...FIRST_FAILED, [2, '12:02:00', end]]
-  for (const job of [cron, delayed]) expect(storyOf(await executionsOf(job))).toEqual(story)
-  expect(await fixture.readDelayed(delayed)).toMatchObject({ status: end })
-  const next = { next_run_at: '2026-03-02T12:01:00.000Z', last_run_at: at('12:01:00') }
-  expect(await fixture.readJob(cron)).toMatchObject(next)
+  const runs: { end: string; cron: { id: string }; delayed: { id: string } }[] = []
+  for (const [status, end] of [
+    [200, 'success'],
+    [400, 'failed'],
+  ] as const) {
+    const url = `${rest.target.url}/${status}`
+    runs.push({
+      end,
+      cron: await createJob({ ...ONCE, url }),
+      delayed: await createDelayed({ url }),
+    })
+  }
+  await rest.clock.advance(PAST_ALL)
+  for (const { end, cron, delayed } of runs) {
+    const story = [...FIRST_FAILED, [2, '12:02:00', end]]
+    for (const job of [cron, delayed]) expect(storyOf(await executionsOf(job))).toEqual(story)
+    expect(await readDelayed(delayed)).toMatchObject({ status: end })
+    const next = { next_run_at: '2026-03-02T12:01:00.000Z', last_run_at: at('12:01:00') }
+    expect(await readJob(cron)).toMatchObject(next)
+  }
   expect(count(app, 'runs')).toBe(0)
 })
 
@@ -135,25 +143,19 @@ test('Runs of a job that fails every minute do not hold each other up', async ()
 })
 
 describe('The delay of a retry', () => {
-  test('counts from the tick of an attempt that started late within it', async () => {
-    const { createDelayed, executionsOf, clock, target } = await fresh()
+  test('counts from the tick of an attempt that starts late, and else from the attempt', async () => {
+    const { createDelayed, createJob, runNow, executionsOf, clock, target } = await fresh()
     target.answers(500)
-    const job = await createDelayed()
+    const late = await createDelayed()
+    const manual = await createJob(RARELY)
+    await runNow(manual)
+    await idle()
     await clock.advance(29_999)
     clock.jump(900)
     await clock.advance(PAST_ALL)
-    expect(storyOf(await executionsOf(job))).toEqual(ALL_FAILED)
-  })
-
-  test('counts as a whole after an attempt between two ticks', async () => {
-    const { createJob, runNow, executionsOf, clock, target } = await fresh()
-    target.answers(500)
-    const job = await createJob(RARELY)
-    await runNow(job)
-    await idle()
-    await clock.advance(PAST_ALL)
+    expect(storyOf(await executionsOf(late))).toEqual(ALL_FAILED)
     const story = [[1, '12:00:30', 'failed'], ...ALL_FAILED.slice(1)]
-    expect(storyOf(await executionsOf(job))).toEqual(story)
+    expect(storyOf(await executionsOf(manual))).toEqual(story)
   })
 
   test('ends on the first tick after an attempt that outlives it', async () => {
@@ -190,47 +192,31 @@ describe('The delay of a retry', () => {
 })
 
 describe('A retry sends the same request', () => {
-  const headers = { 'X-Version': '1', 'Content-Type': 'text/plain' }
-  const original = { method: 'PATCH', headers, body: 'version 1' }
-  const edited = { method: 'PUT', headers: { 'X-Version': '2' }, body: 'version 2' }
-
-  const shown = ({ requests }: Fixture['target']) =>
-    requests.map(({ method, path, headers, body }) => {
-      const [version, type] = [headers.get('x-version'), headers.get('content-type')]
-      return { method, path, version, type, body }
-    })
-
-  test('although the job was edited while it waited; the next run sends the new one', async () => {
+  test('although the job was edited during its attempt or since; the next run sends the new one', async () => {
     const { createJob, change, clock, target } = await fresh()
+    const shown = () =>
+      target.requests.map(({ method, path, headers, body }) => {
+        const [version, type] = [headers.get('x-version'), headers.get('content-type')]
+        return { method, path, version, type, body }
+      })
+    const held = target.hold()
+    const headers = { 'X-Version': '1', 'Content-Type': 'text/plain' }
+    const job = await createJob({ ...ONCE, method: 'PATCH', headers, body: 'version 1' })
+    await advanceWaiting(app, HALF_MINUTE)
+    await held.arrived(1)
+    await change(job, { method: 'PUT', headers: { 'X-Version': '2' }, body: 'version 2' })
+    held.release(500)
     target.answers(500)
-    const job = await createJob({ ...ONCE, ...original })
-    await clock.advance(MINUTE)
-    await change(job, { ...edited, url: `${target.url}/elsewhere` })
-    await clock.advance(MINUTE)
-    await change(job, { body: 'version 3' })
+    await idle()
+    await change(job, { body: 'version 3', url: `${target.url}/elsewhere` })
     await clock.advance(PAST_ALL)
-    const [first, ...retries] = shown(target)
+    const [first, ...retries] = shown()
+    expect(first).toMatchObject({ version: '1', type: 'text/plain', body: 'version 1' })
     expect(retries).toEqual([first, first] as never)
     clock.jump(DAY)
     await clock.advance(6 * SECOND)
     const next = { method: 'PUT', path: '/hook/elsewhere', version: '2', type: null }
-    expect(shown(target)[3]).toEqual({ ...next, body: 'version 3' })
-  })
-
-  test('although the job was edited while its attempt was under way', async () => {
-    const { createJob, change, clock, target } = await fresh()
-    const held = target.hold()
-    const job = await createJob({ ...ONCE, ...original })
-    await advanceWaiting(app, HALF_MINUTE)
-    await held.arrived(1)
-    await change(job, edited)
-    held.release(500)
-    target.answers(500)
-    await idle()
-    await clock.advance(PAST_ALL)
-    const [first, ...retries] = shown(target)
-    expect(first).toMatchObject({ version: '1', body: 'version 1' })
-    expect(retries).toEqual([first, first] as never)
+    expect(shown()[3]).toEqual({ ...next, body: 'version 3' })
   })
 
   test('to an address that is checked again', async () => {
@@ -250,31 +236,26 @@ describe('A retry sends the same request', () => {
   })
 })
 
-test('A pause drops waiting retries, and a new schedule does not', async () => {
+test('A pause drops waiting retries and those of attempts under way, and a new schedule does not', async () => {
   const { createJob, change, executionsOf, clock, target } = await fresh()
   target.answers(500)
   const [paused, changed] = [await createJob(ONCE), await createJob(ONCE)]
+  const later = await createJob({ schedule: '2 12 * * *' })
   await clock.advance(MINUTE)
   await change(paused, { is_active: false })
   await change(paused, { is_active: true })
   await change(changed, { ...RARELY, name: 'other' })
-  await clock.advance(PAST_ALL)
-  expect(storyOf(await executionsOf(paused))).toEqual(FIRST_FAILED)
-  expect(storyOf(await executionsOf(changed))).toEqual(ALL_FAILED)
-  expect(count(app, 'runs')).toBe(0)
-})
-
-test('An attempt under way at a pause is finished and not retried', async () => {
-  const { createJob, change, executionsOf, clock, target } = await fresh()
   const held = target.hold()
-  const job = await createJob(ONCE)
   await advanceWaiting(app, HALF_MINUTE)
-  await held.arrived(1)
-  await change(job, { is_active: false })
+  await held.arrived(4)
+  await change(later, { is_active: false })
+  target.answers(500)
   held.release(500)
   await idle()
   await clock.advance(PAST_ALL)
-  expect(storyOf(await executionsOf(job))).toEqual(FIRST_FAILED)
+  expect(storyOf(await executionsOf(paused))).toEqual(FIRST_FAILED)
+  expect(storyOf(await executionsOf(changed))).toEqual(ALL_FAILED)
+  expect(storyOf(await executionsOf(later))).toEqual([[1, '12:02:00', 'failed']])
   expect(count(app, 'runs')).toBe(0)
 })
 
