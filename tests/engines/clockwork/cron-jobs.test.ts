@@ -184,20 +184,3 @@ test('The attempt of a deleted job that is under way ends unrecorded, and no oth
   expect([count(app, 'executions'), count(app, 'runs')]).toEqual([0, 0])
   expect(target.requests).toHaveLength(1)
 })
-
-test('A tenant may have 10,000 jobs, without refused and deleted ones', async () => {
-  const { api, createJob, target } = await fresh()
-  const job = await createJob()
-  await api.post(JOBS, { name: 'bad', schedule: 'bad', url: 'bad' })
-  await createJob()
-  expect(app.db.client.query('select cron_jobs as n from job_counts').get()).toEqual({ n: 2 })
-  app.db.client.run('update job_counts set cron_jobs = 9999')
-  const another = { name: 'b', schedule: '* * * * *', url: target.url }
-  expect(await api.post(JOBS, another)).toMatchObject({ status: 201 })
-  expect(await api.post(JOBS, another)).toMatchObject({ status: 409 })
-  expect(count(app, 'cron_jobs')).toBe(3)
-  const other = await app.tenant('Other')
-  expect(await other.api.post(JOBS, another)).toMatchObject({ status: 201 })
-  await api.delete(`${JOBS}/${job.id}`)
-  expect(await api.post(JOBS, another)).toMatchObject({ status: 201 })
-})

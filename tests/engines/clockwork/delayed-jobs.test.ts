@@ -4,7 +4,6 @@ import {
   advanceWaiting,
   at,
   count,
-  DAY,
   DELAYED,
   HALF_MINUTE,
   MINUTE,
@@ -116,39 +115,6 @@ describe('Cancelling', () => {
     }
     held.release()
   })
-})
-
-test('A tenant may have 10,000 jobs, and the one that ended first makes room', async () => {
-  const { api, createDelayed, executionsOf, clock, target } = await fresh()
-  const { client } = app.db
-  const fields = { name: 'b', run_at: at('13:00:00'), url: target.url }
-  const another = async () => (await api.post(DELAYED, fields)).status
-  const stored = () => [
-    ...(client.query('select delayed_jobs from job_counts').values()[0] as number[]),
-    ...[count(app, 'delayed_jobs'), count(app, 'runs')],
-  ]
-  const first = await createDelayed({ run_at: at('12:01:00') })
-  const second = await createDelayed({ run_at: at('12:02:00') })
-  const cancelled = await createDelayed()
-  await api.delete(`${DELAYED}/${cancelled.id}`)
-  client.run('update job_counts set delayed_jobs = 10000')
-  expect(await another()).toBe(201)
-  expect(await api.get(`${DELAYED}/${cancelled.id}`)).toMatchObject({ status: 404 })
-  expect(await another()).toBe(409)
-  expect(stored()).toEqual([10_000, 3, 3])
-
-  await clock.advance(3 * MINUTE)
-  expect(await another()).toBe(201)
-  expect(await api.get(`${DELAYED}/${first.id}`)).toMatchObject({ status: 404 })
-  expect(await executionsOf(second)).toHaveLength(1)
-  expect(count(app, 'executions')).toBe(1)
-  expect(stored()).toEqual([10_000, 3, 2])
-
-  client.run('update job_counts set delayed_jobs = 3')
-  await clock.advanceTo(Date.parse(at('13:00:00')))
-  clock.jump(31 * DAY)
-  await app.platform.retention.sweep()
-  expect(stored()).toEqual([0, 0, 0])
 })
 
 test('A write beside a creation is stored with it, or neither is', async () => {
