@@ -42,7 +42,10 @@ const FIRST_FAILED = ALL_FAILED.slice(0, 1)
 
 test('The status decides about retries, of both kinds of jobs', async () => {
   const { createJob, createDelayed, executionsOf, readDelayed, clock, target } = await fresh()
-  target.answers(({ path }) => new Response('', { status: Number(path.slice(-3)) }))
+  const location = `${target.url}/200`
+  target.answers(
+    ({ path }) => new Response('', { status: Number(path.slice(-3)), headers: { location } }),
+  )
   const runs: { story: Story; jobs: { id: string; run_at?: string }[] }[] = []
   for (const [story, statuses] of [
     [ALL_FAILED, [500, 502, 599, 429]],
