@@ -263,20 +263,6 @@ test('A tenant may have 1,000 endpoints in each environment', async () => {
   await createEndpoint()
 })
 
-test('An inactive endpoint keeps the reason why it was disabled until it is resumed', async () => {
-  const { auditLog, change, createEndpoint, deliver, readEndpoint, target } = await newTenant()
-  const endpoint = await createEndpoint()
-  target.answers(410)
-  await deliver()
-  expect(await readEndpoint(endpoint)).toMatchObject({ active: false, disabled_reason: 'gone' })
-  const by = { actor_kind: 'system', actor_id: null, object: `endpoint:${endpoint.id}` }
-  const disabled = { ...by, action: 'endpoint.disabled', detail: { reason: 'gone' } }
-  expect(auditLog('endpoint.disabled')).toEqual([disabled])
-  expect(await change(endpoint, { active: false })).toMatchObject({ disabled_reason: 'gone' })
-  expect(await change(endpoint, { active: true })).toMatchObject({ disabled_reason: null })
-  expect(await change(endpoint, { active: false })).toMatchObject({ disabled_reason: 'manual' })
-})
-
 test('A deleted endpoint is not found, gets nothing more, and leaves others alone', async () => {
   const relay = await newTenant()
   const { api, at, createEndpoint, deliver, deliveriesOf } = relay

@@ -25,22 +25,6 @@ async function end({ target, rest }: Party, held: ReturnType<Party['target']['ho
   await rest()
 }
 
-/** Retries of 15 endpoints that take all room for retries. */
-async function crowdOfRetries(relay: Party, meanwhile = async () => {}) {
-  await crowd(relay, 15)
-  relay.target.answers(500)
-  await relay.sendMany(5)
-  await relay.rest()
-  await meanwhile()
-  const held = relay.target.hold()
-  await relay.wait(5 * SECOND)
-  const underWay = await relay.underWay()
-  expect(underWay).toBeGreaterThan(35)
-  expect(underWay).toBeLessThanOrEqual(48)
-  await held.arrived(75 + underWay)
-  return held
-}
-
 describe('The number of attempts under way', () => {
   test('is 16 first attempts for an endpoint, for which no other endpoint waits', async () => {
     const relay = await newTenant()
@@ -77,20 +61,28 @@ describe('The number of attempts under way', () => {
     expect(await relay.tally()).toEqual({ succeeded: 20 * 10 + 20 })
   })
 
-  test('is 4 retries for an endpoint and 48 for a tenant, beside which first attempts are made', async () => {
-    const relay = await steady.newTenant()
-    const held = await crowdOfRetries(relay)
-    const { client } = relay.app.db
-    const perEndpoint =
-      "select count(*) as n from deliveries where state = 'leased' group by endpoint_id"
-    const counts = client.query<{ n: number }, []>(perEndpoint).all()
-    expect(Math.max(...counts.map(({ n }) => n))).toBe(4)
-    const before = relay.target.requests.length
+  test('is 4 retries for an endpoint and 48 for a tenant, for which nothing else waits', async () => {
+    const [relay, other] = [await steady.newTenant(), await steady.newTenant()]
+    await crowd(relay, 15)
+    relay.target.answers(500)
+    await relay.sendMany(5)
+    await relay.rest()
+    other.target.answers(500)
+    await other.createEndpoint()
+    const retried = await other.deliver()
+    const held = relay.target.hold()
+    await relay.wait(5 * SECOND)
+    const underWay = await relay.underWay()
+    expect(underWay).toBeGreaterThan(35)
+    expect(underWay).toBeLessThanOrEqual(48)
+    await held.arrived(75 + underWay)
+    const ofEach = "select count(*) from deliveries where state = 'leased' group by endpoint_id"
+    expect(Math.max(...relay.app.db.client.query(ofEach).values().map(Number))).toBe(4)
+    await until(async () => (await other.deliveryOf(retried)).attempts === 2)
 
     const message = await relay.send()
-    await held.arrived(before + 15)
-
-    const arrived = relay.headers('webhook-id').slice(before)
+    await held.arrived(75 + underWay + 15)
+    const arrived = relay.headers('webhook-id').slice(75 + underWay)
     expect(arrived).toEqual(Array(15).fill(message.id))
     await end(relay, held)
   })
@@ -123,16 +115,6 @@ test('A first attempt is made immediately while endpoints of three other tenants
   await other.sendMany(20)
   await until(async () => (await other.tally()).succeeded === 20)
   expect(await relay.underWay()).toBe(underWay)
-  await end(relay, held)
-})
-
-test('A retry of one tenant is made while those of another take its share', async () => {
-  const [relay, other] = [await steady.newTenant(), await steady.newTenant()]
-  other.target.answers(500)
-  await other.createEndpoint()
-  const held = await crowdOfRetries(relay, async () => void (await other.deliver()))
-  await until(() => other.target.requests.length === 2)
-  await until(async () => (await other.listDeliveries())[0].attempts === 2)
   await end(relay, held)
 })
 

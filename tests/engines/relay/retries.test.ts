@@ -97,7 +97,7 @@ test('Retry-After counts in seconds or as a date, but not if the schedule waits 
   }
 })
 
-test('The status 410 fails the delivery, disables the endpoint, and holds everything else for it', async () => {
+test('The status 410 fails the delivery, and disables the endpoint until it is resumed', async () => {
   const relay = await newTenant()
   const { deliver, deliveryOf, readEndpoint, target } = relay
   await using other = startTarget()
@@ -118,6 +118,16 @@ test('The status 410 fails the delivery, disables the endpoint, and holds everyt
   expect(target.requests).toHaveLength(2)
   expect(await readEndpoint(well)).toMatchObject({ active: true, disabled_reason: null })
   expect(await deliveryOf(later, well)).toMatchObject({ status: 'succeeded' })
+
+  const by = { actor_kind: 'system', actor_id: null, object: `endpoint:${endpoint.id}` }
+  const disabled = { ...by, action: 'endpoint.disabled', detail: { reason: 'gone' } }
+  expect(relay.auditLog('endpoint.disabled')).toEqual([disabled])
+  for (const [active, disabled_reason] of [
+    [false, 'gone'],
+    [true, null],
+    [false, 'manual'],
+  ])
+    expect(await relay.change(endpoint, { active })).toMatchObject({ disabled_reason })
 })
 
 describe('An endpoint that fails for days is disabled', () => {
