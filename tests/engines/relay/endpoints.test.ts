@@ -21,13 +21,9 @@ const DEFAULTS = {
 
 /** Every field, with a value that is not the default. */
 const FULL = {
-  url: 'https://hooks.example.com/a?b=c',
-  description: 'Billing',
-  event_types: ['invoice.paid', 'user.*'],
-  channels: ['eu', 'team:7'],
-  format: 'raw',
-  headers: { 'X-Team': 'blue' },
-  active: false,
+  ...{ url: 'https://hooks.example.com/a?b=c', description: 'Billing', format: 'raw' },
+  ...{ event_types: ['invoice.paid', 'user.*'], channels: ['eu', 'team:7'] },
+  ...{ headers: { 'X-Team': 'blue' }, active: false },
 }
 
 /** Fields that do not exist or that only the server sets. */
@@ -76,8 +72,8 @@ describe('A new endpoint', () => {
   })
 })
 
-/** What is not a matter of types and bounds, which are in tests/contract/bodies.test.ts. */
-const REFUSED: [field: string, values: unknown[]][] = [
+// Types and bounds are in tests/contract/bodies.test.ts.
+test.each<[field: string, values: unknown[]]>([
   ['url', ['ftp://a.com/', 'a.com', '', `https://a.com/${'a'.repeat(8200)}`, 'https://a.com:0/']],
   ['url', ['http://api.localhost./', 'http://0x0a.1/', 'http://[::1]/', 'https://user:pw@a.com/']],
   ['url', ['https://a\nb.com/', 'https://a.com/\x7f', '\thttps://a.com/', 'https://a.com/a\\b']],
@@ -86,37 +82,33 @@ const REFUSED: [field: string, values: unknown[]][] = [
   ['headers', [{ 'X-A': 5 }, { 'X A': 'b' }, { 'X-A': 'b\r\nX-B: c' }, manyHeaders(51)]],
   ['headers', [{ 'X-A': '1', 'x-a': '2' }, { 'X-Service-Any': 'x' }, { Authorization: MASK }]],
   ['secret', ['abc', secretOf(23), secretOf(76)]],
-]
+])('A wrong %s is refused, and changes nothing', async (field, values) => {
+  const { api, createEndpoint, listEndpoints, target } = await newTenant()
+  const { secret: _, ...endpoint } = await createEndpoint()
+  for (const value of values) {
+    const created = await api.post(ENDPOINTS, { url: target.url, [field]: value })
+    expect({ value, ...created }).toMatchObject({ value, ...refused(field) })
+    const change = { description: 'new', [field]: value }
+    expect(await api.patch(`${ENDPOINTS}/${endpoint.id}`, change)).toMatchObject(refused(field))
+  }
+  expect(await listEndpoints()).toEqual([endpoint])
+})
 
-describe('A refusal', () => {
-  test.each(REFUSED)('of a wrong %s changes nothing', async (field, values) => {
-    const { api, createEndpoint, listEndpoints, target } = await newTenant()
-    const { secret: _, ...endpoint } = await createEndpoint()
-    for (const value of values) {
-      const created = await api.post(ENDPOINTS, { url: target.url, [field]: value })
-      expect({ value, ...created }).toMatchObject({ value, ...refused(field) })
-      const change = { description: 'new', [field]: value }
-      expect(await api.patch(`${ENDPOINTS}/${endpoint.id}`, change)).toMatchObject(refused(field))
-    }
-    expect(await listEndpoints()).toEqual([endpoint])
-  })
-
-  test('leaves no endpoint half changed, and discards nothing held', async () => {
-    const { api, createEndpoint, deliver, deliveriesOf } = await newTenant()
-    const path = `${ENDPOINTS}/${(await createEndpoint({ active: false })).id}`
-    const message = await deliver()
-    for (const [field, value] of Object.entries({
-      ...{ headers: { Authorization: MASK }, url: 'http://10.0.0.1/' },
-      ...{ channels: ['a b'], event_types: ['a b'] },
-    })) {
-      const answer = await api.patch(path, { active: true, held: 'discard', [field]: value })
-      expect(answer).toMatchObject(refused(field))
-    }
-    // Only a change that resumes the endpoint says what happens to held deliveries.
-    for (const fields of [{ held: 'drain' }, { held: 'discard', active: false }])
-      expect(await api.patch(path, fields)).toMatchObject(refused('held'))
-    expect(await deliveriesOf(message)).toMatchObject([{ status: 'held', ended_at: null }])
-  })
+test('A refused change discards nothing held', async () => {
+  const { api, createEndpoint, deliver, deliveriesOf } = await newTenant()
+  const path = `${ENDPOINTS}/${(await createEndpoint({ active: false })).id}`
+  const message = await deliver()
+  for (const [field, value] of Object.entries({
+    ...{ headers: { Authorization: MASK }, url: 'http://10.0.0.1/' },
+    ...{ channels: ['a b'], event_types: ['a b'] },
+  })) {
+    const answer = await api.patch(path, { active: true, held: 'discard', [field]: value })
+    expect(answer).toMatchObject(refused(field))
+  }
+  // Only a change that resumes the endpoint says what happens to held deliveries.
+  for (const fields of [{ held: 'drain' }, { held: 'discard', active: false }])
+    expect(await api.patch(path, fields)).toMatchObject(refused('held'))
+  expect(await deliveriesOf(message)).toMatchObject([{ status: 'held', ended_at: null }])
 })
 
 test('A name that resolves to a private address is accepted, and never called', async () => {
@@ -290,24 +282,44 @@ test('A deleted endpoint is not found, gets nothing more, and leaves others alon
     expect(answer).toMatchObject(refusal(404, 'not_found'))
 })
 
-test('The audit log has who did what to an endpoint, without secrets and refusals', async () => {
+test('The audit log has who did what, without secrets, dry runs and refusals', async () => {
   const relay = await newTenant()
-  await relay.api.post(ENDPOINTS, { url: 'http://10.0.0.1/' })
-  await relay.api.patch(`${ENDPOINTS}/nothing`, { format: 'raw' })
-  await relay.api.delete(`${ENDPOINTS}/nothing`)
+  const { api } = relay
+  await relay.send()
   const endpoint = await relay.createEndpoint({ headers: { Authorization: 'Bearer t0p' } })
-  const fields = { event_types: ['a'], headers: { Authorization: 'Bearer n3w' } }
+  const fields = { event_types: ['a', 'user.*'], headers: { Authorization: 'Bearer n3w' } }
   await relay.change(endpoint, fields)
   const { secret } = await relay.rotate(endpoint)
+  const ever = { since: relay.at(0) }
+  await relay.dryRun(endpoint, ever)
+  await relay.replay(endpoint, ever)
+  await relay.rest()
+  const [delivery] = await relay.listDeliveries()
+  await relay.resend(delivery)
+  await api.post(`${DELIVERIES}/${delivery.id}/cancel`)
+  await relay.rest()
   await relay.remove(endpoint)
+  for (const answer of await Promise.all([
+    api.post(ENDPOINTS, { url: 'http://10.0.0.1/' }),
+    api.patch(`${ENDPOINTS}/nothing`, { format: 'raw' }),
+    api.delete(`${ENDPOINTS}/nothing`),
+    api.post(`${ENDPOINTS}/${endpoint.id}/replay`, ever),
+    api.post(`${DELIVERIES}/${delivery.id}/resend`),
+    api.post(`${DELIVERIES}/${delivery.id}/cancel`),
+  ]))
+    expect(answer.status).toBeGreaterThanOrEqual(400)
 
-  const rows = relay.auditLog('endpoint.%')
+  const rows = [...relay.auditLog('endpoint.%'), ...relay.auditLog('delivery.%')]
   const by = { actor_kind: 'key', actor_id: relay.live.id, object: `endpoint:${endpoint.id}` }
+  const object = `delivery:${delivery.id}`
   expect(rows).toMatchObject([
     { ...by, action: 'endpoint.created', detail: { host: new URL(endpoint.url).host } },
     { ...by, action: 'endpoint.updated', detail: { fields: ['eventTypes', 'headers'] } },
     { ...by, action: 'endpoint.secret_rotated' },
+    { ...by, action: 'endpoint.replayed', detail: { count: 1 } },
     { ...by, action: 'endpoint.deleted' },
+    { ...by, object, action: 'delivery.resent' },
+    { ...by, object, action: 'delivery.cancelled' },
   ])
   const text = JSON.stringify(rows)
   for (const hidden of [endpoint.secret, secret, 't0p', 'n3w']) expect(text).not.toContain(hidden)

@@ -7,7 +7,6 @@ import {
   copyDelivery,
   count,
   DAY,
-  DELIVERIES,
   ENDPOINTS,
   HOUR,
   isoAt,
@@ -25,6 +24,9 @@ const { client } = app.db
 
 const HELD = { status: 'held', held_reason: 'inactive', next_attempt_at: null, ended_at: null }
 
+const inState = ({ id }: Party, ...states: string[]) =>
+  count(app, `deliveries where tenant_id = '${id}' and state in ('${states.join("', '")}')`)
+
 /** So many messages that are under way at an endpoint which has not answered yet. */
 async function underWay(relay: Party, messages: number) {
   const held = relay.target.hold()
@@ -34,66 +36,57 @@ async function underWay(relay: Party, messages: number) {
   return { endpoint, sent, held }
 }
 
-describe('An inactive endpoint', () => {
-  test('has its deliveries held, and refuses a resend', async () => {
-    const relay = await newTenant()
-    await relay.createEndpoint({ active: false })
-    const message = await relay.deliver()
-    await relay.leap(DAY)
-    const { id, ...delivery } = await relay.deliveryOf(message)
-    expect(delivery).toMatchObject({ ...HELD, attempts: 0 })
-    const answer = await relay.api.post(`${DELIVERIES}/${id}/resend`)
-    expect(answer).toMatchObject(refusal(409, 'conflict'))
-    expect(relay.target.requests).toEqual([])
-  })
+test('What waits for an inactive endpoint, is ready or fails is held, and then all rests', async () => {
+  await using relay = await bootRelay()
+  const { target } = relay
+  target.answers(500)
+  const endpoint = await relay.createEndpoint()
+  const waiting = await relay.deliver()
+  const held = target.hold()
+  await relay.sendMany(20)
+  await held.arrived(17)
 
-  test('has held what waits for a retry, is ready or fails after the pause, and then rests', async () => {
-    await using relay = await bootRelay()
-    const { target } = relay
-    target.answers(500)
-    const endpoint = await relay.createEndpoint()
-    const waiting = await relay.deliver()
-    const held = target.hold()
-    await relay.sendMany(20)
-    await held.arrived(17)
+  await relay.change(endpoint, { active: false })
+  held.release(200, 10)
+  held.release(500)
+  await relay.rest()
+  await relay.leap(HOUR)
 
-    await relay.change(endpoint, { active: false })
-    held.release(200, 10)
-    held.release(500)
-    await relay.rest()
-    await relay.leap(HOUR)
-
-    expect(await relay.tally()).toEqual({ succeeded: 10, 'held: inactive': 11 })
-    expect(await relay.deliveryOf(waiting)).toMatchObject({ ...HELD, attempts: 1 })
-    expect(target.requests).toHaveLength(17)
-    const changes = () => relay.app.db.client.query('select total_changes()').values()
-    // Retention may still be at work.
-    await until(async () => {
-      const before = changes()
-      for (let round = 0; round < 4; round++) await breathe(relay.app)
-      return Bun.deepEquals(changes(), before)
-    })
+  expect(await relay.tally()).toEqual({ succeeded: 10, 'held: inactive': 11 })
+  expect(await relay.deliveryOf(waiting)).toMatchObject({ ...HELD, attempts: 1 })
+  expect(target.requests).toHaveLength(17)
+  const changes = () => relay.app.db.client.query('select total_changes()').values()
+  // Retention may still be at work.
+  await until(async () => {
+    const before = changes()
+    for (let round = 0; round < 4; round++) await breathe(relay.app)
+    return Bun.deepEquals(changes(), before)
   })
 })
 
 describe('A resumed endpoint', () => {
-  test('gets what was held, each once', async () => {
+  test('gets what was held, each once and a few at a time', async () => {
     const relay = await newTenant()
     relay.target.answers(500)
     const endpoint = await relay.createEndpoint()
     await relay.deliver()
     await relay.change(endpoint, { active: false })
-    const messages = await relay.sendMany(40)
-    relay.target.answers(200)
+    const messages = await relay.sendMany(100)
+    let most = 0
+    relay.target.answers(() => {
+      most = Math.max(most, inState(relay, 'ready', 'leased'))
+      return new Response('ok')
+    })
 
     const resumed = await relay.change(endpoint, { active: true, held: 'drain' })
     expect(resumed).toMatchObject({ active: true, disabled_reason: null })
     await relay.clock.advance(10 * SECOND)
     await relay.rest()
 
-    expect(await relay.tally()).toEqual({ succeeded: 41 })
+    expect(await relay.tally()).toEqual({ succeeded: 101 })
+    expect(most).toBeLessThanOrEqual(64)
     const arrived = relay.headers('webhook-id').slice(1)
-    expect(new Set(arrived).size).toBe(41)
+    expect(new Set(arrived).size).toBe(101)
     const late = messages.map(({ id }, n) => Math.abs(arrived.indexOf(id) - n))
     expect(Math.max(...late)).toBeLessThan(16)
   })
@@ -159,27 +152,19 @@ describe('A resumed endpoint', () => {
   })
 })
 
-test('An attempt under way that fails after another was answered with 410 is held', async () => {
-  const relay = await newTenant()
-  const { endpoint, held } = await underWay(relay, 2)
-  held.release(410, 1)
-  await until(async () => !(await relay.readEndpoint(endpoint)).active)
-  held.release(500)
-  await relay.rest()
-  expect(await relay.readEndpoint(endpoint)).toMatchObject({ disabled_reason: 'gone' })
-  expect(await relay.tally()).toEqual({ failed: 1, 'held: inactive': 1 })
-})
-
 test.each<[string, number, Record<string, number>]>([
   ['discarded', 500, { cancelled: 2 }],
   ['discarded', 200, { succeeded: 2 }],
   ['deleted', 500, { cancelled: 2 }],
+  ['disabled', 500, { failed: 1, 'held: inactive': 1 }],
 ])('An attempt under way that is %s and answered with %i ends as %j', async (how, status, end) => {
   const relay = await newTenant()
   const { endpoint, held } = await underWay(relay, 2)
-  await relay.change(endpoint, { active: false })
   if (how === 'deleted') await relay.remove(endpoint)
-  else await relay.change(endpoint, { active: true, held: 'discard' })
+  else if (how === 'disabled') held.release(410, 1)
+  else await relay.change(endpoint, { active: false })
+  await until(async () => !(await relay.listEndpoints())[0]?.active)
+  if (how === 'discarded') await relay.change(endpoint, { active: true, held: 'discard' })
   held.release(status)
   await relay.rest()
   expect(await relay.tally()).toEqual(end)
@@ -258,22 +243,15 @@ describe.each(['secrets', 'headers'])('An endpoint whose %s cannot be decrypted'
   })
 })
 
-describe('Very many held deliveries', () => {
-  async function pileUp(relay: Party, howMany: number) {
-    const endpoint = await relay.createEndpoint({ active: false, event_types: ['user.created'] })
-    copyDelivery(app, await relay.deliver(), endpoint, howMany - 1)
-    return endpoint
-  }
-
-  const inState = ({ id }: Party, ...states: string[]) =>
-    count(app, `deliveries where tenant_id = '${id}' and state in ('${states.join("', '")}')`)
-
-  test.each<[string, (relay: Party, endpoint: Json) => Promise<unknown>]>([
-    ['cancelled when the endpoint is deleted', ({ remove }, endpoint) => remove(endpoint)],
-    ['discarded', ({ change }, endpoint) => change(endpoint, { active: true, held: 'discard' })],
-  ])('are %s in slices, and requests are answered meanwhile', async (_, discard) => {
+test.each<[string, (relay: Party, endpoint: Json) => Promise<unknown>]>([
+  ['cancelled when the endpoint is deleted', ({ remove }, endpoint) => remove(endpoint)],
+  ['discarded', ({ change }, endpoint) => change(endpoint, { active: true, held: 'discard' })],
+])(
+  'Very many held deliveries are %s in slices, and requests are answered meanwhile',
+  async (_, discard) => {
     const relay = await newTenant()
-    const endpoint = await pileUp(relay, 2500)
+    const endpoint = await relay.createEndpoint({ active: false, event_types: ['user.created'] })
+    copyDelivery(app, await relay.deliver(), endpoint, 2499)
     const seen: number[] = []
     let isDone = false
     const work = discard(relay, endpoint).then(() => {
@@ -286,24 +264,8 @@ describe('Very many held deliveries', () => {
     await work
     expect(seen.filter((left) => left > 0 && left < 2500).length).toBeGreaterThan(3)
     expect(inState(relay, 'cancelled')).toBe(2500)
-  })
-
-  test('are sent a few at a time', async () => {
-    const relay = await newTenant()
-    const endpoint = await pileUp(relay, 100)
-    let most = 0
-    relay.target.answers(() => {
-      most = Math.max(most, inState(relay, 'ready', 'leased'))
-      return new Response('ok')
-    })
-    await relay.change(endpoint, { active: true })
-    await relay.clock.advance(10 * SECOND)
-    await relay.rest()
-    expect(inState(relay, 'succeeded')).toBe(100)
-    expect(relay.target.requests).toHaveLength(100)
-    expect(most).toBeLessThanOrEqual(64)
-  })
-})
+  },
+)
 
 test('Another process knows immediately of an endpoint that is new, changed, paused or deleted', async () => {
   await using relay = await bootRelay()
