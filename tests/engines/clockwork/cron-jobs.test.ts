@@ -15,9 +15,8 @@ const { app, fresh } = await useClockwork()
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-test('A new job answers 201 with every field, the optional ones with their defaults', async () => {
-  const { api, acme, listJobs, target } = await fresh()
-  expect(await listJobs()).toEqual([])
+test('A new job has every field, the optional ones with their defaults, and is listed first', async () => {
+  const { api, acme, createJob, listJobs, target } = await fresh()
   const fields = { name: 'report', schedule: '*/5 * * * *', url: target.url }
   const answer = await api.post(JOBS, fields)
   expect(answer.status).toBe(201)
@@ -27,19 +26,18 @@ test('A new job answers 201 with every field, the optional ones with their defau
     ...{ last_run_at: null, next_run_at: at('12:05:00') },
     ...{ created_at: at('12:00:30'), updated_at: at('12:00:30') },
   })
+  const created: unknown[] = [answer.body]
+  for (let n = 0; n < 12; n++) created.unshift(await createJob())
+  expect(await listJobs()).toEqual(created)
 })
 
 test('Fields are stored as given, and those that only the server sets are ignored', async () => {
   const { acme, change, createJob, readJob, listJobs, target } = await fresh()
   const foreign = { id: 'mine', tenant_id: 'x', created_at: 'never', next_run_at: 'x', color: 1 }
+  const headers = { 'X-MiXed': 'a', 'X-Clockwork-Attempt': '9', Host: 'elsewhere', __proto: 'x' }
   const fields = {
-    name: 'Bericht für „Ümit“ \u0000 🚀',
-    schedule: '0 6\t* * 1-5',
-    url: `${target.url}?q=%20#part`,
-    method: 'PUT',
-    headers: { 'X-MiXed': 'a', 'X-Clockwork-Attempt': '9', Host: 'elsewhere', __proto: 'x' },
-    body: '{"spelling": 1.0}\r\n\u0000',
-    is_active: false,
+    ...{ name: 'Bericht für „Ümit“ \u0000 🚀', schedule: '0 6\t* * 1-5', method: 'PUT', headers },
+    ...{ url: `${target.url}?q=%20#part`, body: '{"n": 1.0}\r\n\u0000', is_active: false },
   }
   const job = await createJob({ ...fields, ...foreign })
   expect(job).toMatchObject({ ...fields, tenant_id: acme.id, created_at: at('12:00:30') })
@@ -48,13 +46,6 @@ test('Fields are stored as given, and those that only the server sets are ignore
   expect(await change(job, foreign)).toEqual(job)
   expect(await listJobs()).toEqual([job])
   expect(await readJob(job)).toEqual({ ...job, skipped_slots: { outage: 0, overlap: 0 } })
-})
-
-test('The list is newest first, also for jobs of the same millisecond', async () => {
-  const { createJob, listJobs } = await fresh()
-  const created: unknown[] = []
-  for (let n = 0; n < 12; n++) created.unshift(await createJob())
-  expect(await listJobs()).toEqual(created)
 })
 
 test('A change of one field leaves every other', async () => {

@@ -12,7 +12,7 @@ import {
 
 const { app, fresh } = await useClockwork()
 
-test('A new job answers 201 with every field, the optional ones with their defaults', async () => {
+test('A new job has every field, the optional ones with their defaults', async () => {
   const { api, acme, target } = await fresh()
   const fields = { name: 'reminder', url: target.url }
   const answer = await api.post(DELAYED, { ...fields, run_at: '2026-03-01T14:30:00+02:00' })
@@ -60,20 +60,6 @@ test('A job runs once, on the first tick at or after its time', async () => {
   const after = { status: 'success', run_at: at('12:01:20'), updated_at: at('12:02:00') }
   expect(await readDelayed(job)).toMatchObject(after)
   expect(await executionsOf(job)).toMatchObject([{ status: 'success', started_at: at('12:02:00') }])
-})
-
-test('A job that waits for a retry is pending with a later run_at', async () => {
-  const { createDelayed, readDelayed, clock, target } = await fresh()
-  target.answers(503)
-  const job = await createDelayed()
-  for (const [minutes, status, time] of [
-    [1, 'pending', '12:02:00'],
-    [1, 'pending', '12:07:00'],
-    [5, 'failed', '12:07:00'],
-  ] as const) {
-    await clock.advance(minutes * MINUTE)
-    expect(await readDelayed(job)).toMatchObject({ status, run_at: at(time) })
-  }
 })
 
 describe('Cancelling', () => {

@@ -62,25 +62,6 @@ test('The beginning of the answer is kept, as text, up to 64 KB, and one that br
   expect(ended.at(-1)).toMatchObject(none)
 })
 
-test('A 2xx is a success, and any other status a failure with the answer kept', async () => {
-  const { clock, createJob, executionsOf, target } = await fresh()
-  const statuses = [200, 204, 299, 300, 304, 599]
-  const bodyOf = (status: number) => ([204, 304].includes(status) ? '' : 'why')
-  target.answers(({ path }) => {
-    const status = Number(path.slice(-3))
-    return new Response(bodyOf(status) || null, { status })
-  })
-  const create = (status: number) => createJob({ url: `${target.url}/${status}` })
-  const jobs = await Promise.all(statuses.map(create))
-  await clock.advance(HALF_MINUTE)
-  for (const [n, response_status] of statuses.entries()) {
-    const status = response_status < 300 ? 'success' : 'failed'
-    const response = { response_status, response_body: bodyOf(response_status) }
-    const execution = { status, ...response, error_message: null }
-    expect(await executionsOf(jobs[n])).toMatchObject([execution])
-  }
-})
-
 test('Read-only callers see no secret header, also where the answer repeats one', () => {
   const headers = { Authorization: 'Bearer t0p-secret', 'X-Team': 'blue' }
   const withBody = (response_body: string | null) => ({ response_body }) as Execution

@@ -8,6 +8,7 @@ import {
   count,
   DAY,
   HALF_MINUTE,
+  type Json,
   MINUTE,
   SECOND,
   storyOf,
@@ -40,28 +41,36 @@ const ALL_FAILED: Story = [
 ]
 const FIRST_FAILED = ALL_FAILED.slice(0, 1)
 
-test('The status decides about retries, of both kinds of jobs', async () => {
+test('The status decides about retries, of both kinds of jobs, and the answer is kept', async () => {
   const { createJob, createDelayed, executionsOf, readDelayed, clock, target } = await fresh()
+  const bodyOf = (status: number) => ([204, 304].includes(status) ? '' : 'why')
   const location = `${target.url}/200`
-  target.answers(
-    ({ path }) => new Response('', { status: Number(path.slice(-3)), headers: { location } }),
-  )
-  const runs: { story: Story; jobs: { id: string; run_at?: string }[] }[] = []
+  target.answers(({ path }) => {
+    const status = Number(path.slice(-3))
+    return new Response(bodyOf(status) || null, { status, headers: { location } })
+  })
+  const runs: { story: Story; status: number; jobs: Json[] }[] = []
   for (const [story, statuses] of [
     [ALL_FAILED, [500, 502, 599, 429]],
-    [FIRST_FAILED, [301, 307, 400, 401, 404, 408, 410]],
-    [[[1, '12:01:00', 'success']], [200]],
+    [FIRST_FAILED, [300, 304, 307, 400, 401, 404, 408, 410]],
+    [[[1, '12:01:00', 'success']], [200, 204, 299]],
   ] as [Story, number[]][])
     for (const status of statuses) {
       const url = `${target.url}/${status}`
-      runs.push({ story, jobs: [await createJob({ ...ONCE, url }), await createDelayed({ url })] })
+      const jobs = [await createJob({ ...ONCE, url }), await createDelayed({ url })]
+      runs.push({ story, status, jobs })
     }
   await clock.advance(PAST_ALL)
-  for (const { story, jobs } of runs) {
-    for (const job of jobs) expect(storyOf(await executionsOf(job))).toEqual(story)
-    expect(await readDelayed(jobs[1] as never)).toMatchObject({ status: story.at(-1)?.[2] })
+  for (const { story, status, jobs } of runs) {
+    for (const job of jobs) {
+      const executions = await executionsOf(job)
+      expect(storyOf(executions)).toEqual(story)
+      const answer = { response_status: status, response_body: bodyOf(status) }
+      expect(executions[0]).toMatchObject({ ...answer, error_message: null })
+    }
+    expect(await readDelayed(jobs[1])).toMatchObject({ status: story.at(-1)?.[2] })
   }
-  expect(target.requests).toHaveLength(2 * (4 * 3 + 7 + 1))
+  expect(target.requests).toHaveLength(2 * (4 * 3 + 8 + 3))
   expect(count(app, 'runs')).toBe(0)
 })
 
@@ -109,7 +118,7 @@ test('A second attempt that is a success or must not be retried ends the run', a
     const isFirst = headers.get('x-clockwork-attempt') === '1'
     return new Response('', { status: isFirst ? 503 : Number(path.slice(-3)) })
   })
-  const runs: { end: string; cron: { id: string }; delayed: { id: string } }[] = []
+  const runs: { end: string; cron: Json; delayed: Json }[] = []
   for (const [status, end] of [
     [200, 'success'],
     [400, 'failed'],

@@ -1,19 +1,16 @@
 import { afterAll, expect } from 'bun:test'
 import { bootTestApp, type TestApp, type TestAppOptions, useApp } from '../../support/app.ts'
 import { startTarget, type Target } from '../../support/target.ts'
+import { SECOND } from '../relay/support.ts'
+
+export { ACTOR, count, DAY, HOUR, MINUTE, SECOND } from '../relay/support.ts'
 
 export const JOBS = '/v1/clockwork/jobs'
 export const DELAYED = '/v1/clockwork/delayed'
-export const SECOND = 1000
 export const HALF_MINUTE = 30 * SECOND
-export const MINUTE = 60 * SECOND
-export const HOUR = 60 * MINUTE
-export const DAY = 24 * HOUR
-
-export const ACTOR = { kind: 'cli', source: 'test' } as const
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are checked by the tests that read them
-type Json = any
+export type Json = any
 type WithId = { id: string }
 type Api = Awaited<ReturnType<TestApp['tenant']>>['api']
 
@@ -111,10 +108,6 @@ export async function advanceWaiting(app: Pick<TestApp, 'db' | 'clock'>, ms: num
 
 /** Lets a target keep its callers waiting until the test gives them their answers. */
 export const holdAnswers = ({ hold }: Pick<Target, 'hold'>) => hold()
-
-/** One number of one row, for what the API does not show. */
-export const count = ({ db }: Pick<TestApp, 'db'>, from: string): number =>
-  (db.client.query(`select count(*) as n from ${from}`).get() as { n: number }).n
 
 /** Writes down `n` executions of a job from before the tests begin, the first of them failed. */
 export function writeHistory(
