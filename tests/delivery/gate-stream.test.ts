@@ -146,57 +146,55 @@ describe('A receiver that always fails', () => {
   })
 })
 
-describe('A paused endpoint', () => {
-  /** Disables an endpoint like a process that ended before it could hold its deliveries. */
-  function disableOnly({ id }: { id: string }, { db } = app) {
-    const other = openDatabase({ dataDir: dirname(db.file), synchronous: 'full' })
-    other.client.run('update endpoints set is_active = 0 where id = ?', [id])
-    other.close()
-  }
+/** Disables an endpoint like a process that ended before it could hold its deliveries. */
+function disableOnly({ id }: { id: string }, { db } = app) {
+  const other = openDatabase({ dataDir: dirname(db.file), synchronous: 'full' })
+  other.client.run('update endpoints set is_active = 0 where id = ?', [id])
+  other.close()
+}
 
-  test('has a long queue held even if the process that paused it ended', async () => {
-    const gate = await gateOf(app)
-    await using target = startTarget()
-    const held = target.hold()
-    const endpoint = await gate.createEndpoint(target.url)
-    await gate.publishMany(600)
-    await held.arrived(16)
-    disableOnly(endpoint)
-    held.release(200, 1)
-    await until(() => gate.states().ready === undefined)
-    expect(gate.states()).toEqual({ succeeded: 1, leased: 15, held: 584 })
-    held.release()
-    await rest(app)
-    expect(target.requests).toHaveLength(16)
-  })
+test('A paused endpoint has a long queue held even if the process that paused it ended', async () => {
+  const gate = await gateOf(app)
+  await using target = startTarget()
+  const held = target.hold()
+  const endpoint = await gate.createEndpoint(target.url)
+  await gate.publishMany(600)
+  await held.arrived(16)
+  disableOnly(endpoint)
+  held.release(200, 1)
+  await until(() => gate.states().ready === undefined)
+  expect(gate.states()).toEqual({ succeeded: 1, leased: 15, held: 584 })
+  held.release()
+  await rest(app)
+  expect(target.requests).toHaveLength(16)
+})
 
-  test('discards nothing if it is resumed by another process first', async () => {
-    await using gate = await bootGate({ 'gate-webhook-delays': '1h' })
-    const endpoint = await gate.createEndpoint('http://127.0.0.1:9/')
-    await gate.publish()
-    disableOnly(endpoint, gate.app)
-    const second = gate.change(endpoint, { isActive: true, held: 'discard' })
-    gate.app.db.client.run('update endpoints set is_active = 1')
-    await second
-    expect(gate.states()).toEqual({ waiting: 1 })
-  })
+test('A paused endpoint discards nothing if it is resumed by another process first', async () => {
+  await using gate = await bootGate({ 'gate-webhook-delays': '1h' })
+  const endpoint = await gate.createEndpoint('http://127.0.0.1:9/')
+  await gate.publish()
+  disableOnly(endpoint, gate.app)
+  const second = gate.change(endpoint, { isActive: true, held: 'discard' })
+  gate.app.db.client.run('update endpoints set is_active = 1')
+  await second
+  expect(gate.states()).toEqual({ waiting: 1 })
+})
 
-  test('has an attempt held whose process ended', async () => {
-    await using gate = await bootGate()
-    await using target = startTarget()
-    const held = target.hold()
-    const endpoint = await gate.createEndpoint(target.url)
-    const message = await gate.publish()
-    await held.arrived(1)
-    await gate.change(endpoint, { isActive: false })
-    await using next = await bootBeside(gate, { othersRun: false })
-    await next.clock.settled()
-    expect(gate.deliveryOf(message)).toMatchObject({ state: 'held', attempts: 0 })
-    expect(count(gate.app, "attempts where number = 1 and status = 'interrupted'")).toBe(1)
-    expect(target.requests).toHaveLength(1)
-    held.release(200)
-    await rest(gate.app)
-  })
+test('A paused endpoint has an attempt held whose process ended', async () => {
+  await using gate = await bootGate()
+  await using target = startTarget()
+  const held = target.hold()
+  const endpoint = await gate.createEndpoint(target.url)
+  const message = await gate.publish()
+  await held.arrived(1)
+  await gate.change(endpoint, { isActive: false })
+  await using next = await bootBeside(gate, { othersRun: false })
+  await next.clock.settled()
+  expect(gate.deliveryOf(message)).toMatchObject({ state: 'held', attempts: 0 })
+  expect(count(gate.app, "attempts where number = 1 and status = 'interrupted'")).toBe(1)
+  expect(target.requests).toHaveLength(1)
+  held.release(200)
+  await rest(gate.app)
 })
 
 describe('Erasing', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, setSystemTime, test } from 'bun:test'
+import { expect, setSystemTime, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import * as standardWebhooks from 'standardwebhooks'
 import * as svix from 'svix'
@@ -89,43 +89,41 @@ test('A secret is whsec_ and the base64 of 24 to 75 bytes, of which a new one ha
   expect(refusal?.message).not.toContain('swordfish')
 })
 
-describe('Rotation', () => {
-  const NOW = 1_000_000
-  const HOUR = 3_600_000
-  const grace = { now: NOW, graceMs: HOUR }
-  const noGrace = { now: NOW, graceMs: 0 }
-  const live = (secret: string): SigningSecret => ({ secret, expiresAt: null })
-  const until = (secret: string, expiresAt: number): SigningSecret => ({ secret, expiresAt })
+const NOW = 1_000_000
+const HOUR = 3_600_000
+const grace = { now: NOW, graceMs: HOUR }
+const noGrace = { now: NOW, graceMs: 0 }
+const live = (secret: string): SigningSecret => ({ secret, expiresAt: null })
+const until = (secret: string, expiresAt: number): SigningSecret => ({ secret, expiresAt })
 
-  const aging = [live('b'), until('a', NOW + 5)]
-  const older = [live('d'), until('c', NOW + 1), until('b', NOW)]
+const aging = [live('b'), until('a', NOW + 5)]
+const older = [live('d'), until('c', NOW + 1), until('b', NOW)]
 
-  test.each([
-    ['the first secret', [], 'a', grace, [live('a')]],
-    ['a grace period', [live('a')], 'b', grace, [live('b'), until('a', NOW + HOUR)]],
-    ['no grace period', [live('a')], 'b', noGrace, [live('b')]],
-    ['an expired one', older, 'e', grace, [live('e'), until('d', NOW + HOUR), until('c', NOW + 1)]],
-    ['the previous secret', aging, 'a', grace, [live('a'), until('b', NOW + HOUR)]],
-    ['the current secret', aging, 'b', grace, aging],
-  ])('with %s', (_, held, secret, options, expected) => {
-    expect(rotate(Object.freeze(held), secret, options)).toEqual(expected)
-  })
+test.each([
+  ['the first secret', [], 'a', grace, [live('a')]],
+  ['a grace period', [live('a')], 'b', grace, [live('b'), until('a', NOW + HOUR)]],
+  ['no grace period', [live('a')], 'b', noGrace, [live('b')]],
+  ['an expired one', older, 'e', grace, [live('e'), until('d', NOW + HOUR), until('c', NOW + 1)]],
+  ['the previous secret', aging, 'a', grace, [live('a'), until('b', NOW + HOUR)]],
+  ['the current secret', aging, 'b', grace, aging],
+])('Rotation with %s', (_, held, secret, options, expected) => {
+  expect(rotate(Object.freeze(held), secret, options)).toEqual(expected)
+})
 
-  test('keeps up to five secrets', () => {
-    const four = [live('d'), until('c', NOW + 3), until('b', NOW + 2), until('a', NOW + 1)]
-    const five = rotate(four, 'e', grace)
-    expect(five).toHaveLength(5)
-    const refused = expect.objectContaining({ kind: 'conflict', field: 'secret' })
-    expect(() => rotate(five, 'f', grace)).toThrow(refused)
-    expect(rotate(five, 'f', noGrace)).toEqual([live('f')])
-    expect(rotate(five, 'f', { now: NOW + 1, graceMs: HOUR })).toHaveLength(5)
-  })
+test('Rotation keeps up to five secrets', () => {
+  const four = [live('d'), until('c', NOW + 3), until('b', NOW + 2), until('a', NOW + 1)]
+  const five = rotate(four, 'e', grace)
+  expect(five).toHaveLength(5)
+  const refused = expect.objectContaining({ kind: 'conflict', field: 'secret' })
+  expect(() => rotate(five, 'f', grace)).toThrow(refused)
+  expect(rotate(five, 'f', noGrace)).toEqual([live('f')])
+  expect(rotate(five, 'f', { now: NOW + 1, graceMs: HOUR })).toHaveLength(5)
+})
 
-  test('signs with the current secret first, and with the others until they expire', () => {
-    const held = [until('a', NOW), until('b', NOW + 1), live('d'), until('c', NOW + 2)]
-    expect(liveSecrets(held, NOW - 1)).toEqual(['d', 'a', 'b', 'c'])
-    expect(liveSecrets(held, NOW)).toEqual(['d', 'b', 'c'])
-    expect(liveSecrets(held, NOW + 2)).toEqual(['d'])
-    expect(liveSecrets([], NOW)).toEqual([])
-  })
+test('Rotation signs with the current secret first, and with the others until they expire', () => {
+  const held = [until('a', NOW), until('b', NOW + 1), live('d'), until('c', NOW + 2)]
+  expect(liveSecrets(held, NOW - 1)).toEqual(['d', 'a', 'b', 'c'])
+  expect(liveSecrets(held, NOW)).toEqual(['d', 'b', 'c'])
+  expect(liveSecrets(held, NOW + 2)).toEqual(['d'])
+  expect(liveSecrets([], NOW)).toEqual([])
 })

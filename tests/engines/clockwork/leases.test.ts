@@ -44,41 +44,39 @@ async function shutDown({ app }: Fixture) {
   await app.platform.instances.stop()
 }
 
-describe('After a restart', () => {
-  test('retries are made when they are due, with the request from before an edit', async () => {
-    await using fixture = await bootFixture()
-    const { createJob, createDelayed, change, executionsOf, clock, target } = fixture
-    target.answers(500)
-    const cron = await createJob({ ...ONCE, body: 'old' })
-    const delayed = await createDelayed({ body: 'old' })
-    await clock.advance(MINUTE)
-    await change(cron, { body: 'new' })
-    await shutDown(fixture)
-    await using next = await bootBeside(fixture, true)
-    await next.clock.advance(7 * MINUTE)
-    for (const job of [cron, delayed])
-      expect(storyOf(await executionsOf(job))).toEqual([
-        [1, '12:01:00', 'failed'],
-        [2, '12:02:00', 'failed'],
-        [3, '12:07:00', 'failed'],
-      ])
-    expect(await fixture.readDelayed(delayed)).toMatchObject({ status: 'failed' })
-    expect(target.requests.map(({ body }) => body)).toEqual(Array(6).fill('old'))
-  })
+test('After a restart, retries are made when they are due, with the request from before an edit', async () => {
+  await using fixture = await bootFixture()
+  const { createJob, createDelayed, change, executionsOf, clock, target } = fixture
+  target.answers(500)
+  const cron = await createJob({ ...ONCE, body: 'old' })
+  const delayed = await createDelayed({ body: 'old' })
+  await clock.advance(MINUTE)
+  await change(cron, { body: 'new' })
+  await shutDown(fixture)
+  await using next = await bootBeside(fixture, true)
+  await next.clock.advance(7 * MINUTE)
+  for (const job of [cron, delayed])
+    expect(storyOf(await executionsOf(job))).toEqual([
+      [1, '12:01:00', 'failed'],
+      [2, '12:02:00', 'failed'],
+      [3, '12:07:00', 'failed'],
+    ])
+  expect(await fixture.readDelayed(delayed)).toMatchObject({ status: 'failed' })
+  expect(target.requests.map(({ body }) => body)).toEqual(Array(6).fill('old'))
+})
 
-  test('what was due meanwhile runs immediately, late', async () => {
-    await using fixture = await bootFixture()
-    const { createJob, createDelayed, executionsOf, readJob, target } = fixture
-    const [cron, delayed] = [await createJob(), await createDelayed()]
-    await shutDown(fixture)
-    await using next = await bootBeside(fixture, true, HOUR)
-    await next.clockwork.loop.idle()
-    expect(target.requests).toHaveLength(2)
-    for (const job of [cron, delayed])
-      expect(storyOf(await executionsOf(job))).toEqual([[1, '13:00:30', 'success']])
-    const after = { next_run_at: at('13:01:00'), skipped_slots: { outage: 59 } }
-    expect(await readJob(cron)).toMatchObject(after)
-  })
+test('After a restart, jobs that were due meanwhile run immediately, late', async () => {
+  await using fixture = await bootFixture()
+  const { createJob, createDelayed, executionsOf, readJob, target } = fixture
+  const [cron, delayed] = [await createJob(), await createDelayed()]
+  await shutDown(fixture)
+  await using next = await bootBeside(fixture, true, HOUR)
+  await next.clockwork.loop.idle()
+  expect(target.requests).toHaveLength(2)
+  for (const job of [cron, delayed])
+    expect(storyOf(await executionsOf(job))).toEqual([[1, '13:00:30', 'success']])
+  const after = { next_run_at: at('13:01:00'), skipped_slots: { outage: 59 } }
+  expect(await readJob(cron)).toMatchObject(after)
 })
 
 describe('When a process is gone with an attempt under way', () => {

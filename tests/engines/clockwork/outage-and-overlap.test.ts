@@ -105,40 +105,38 @@ test('While the target is slow, two runs of a job may be under way, and further 
   expect(started).toEqual(['12:01:00', '12:02:00', '12:06:00'])
 })
 
-describe('Run now', () => {
-  test('answers 202 and runs once, immediately, with retries, and the schedule stays', async () => {
-    const { createJob, runNow, readJob, executionsOf, clock, target } = await fresh()
-    target.answers(500)
-    const active = await createJob({ schedule: '*/10 * * * *' })
-    const paused = await createJob({ is_active: false })
-    for (const job of [active, paused]) {
-      const answer = await runNow(job)
-      expect(answer).toMatchObject({ job_id: job.id, requested_at: at('12:00:30') })
-    }
-    await idle()
-    expect(target.requests).toHaveLength(2)
-    const run = { trigger: 'manual', slot_at: at('12:00:30'), attempt: 1, status: 'failed' }
-    for (const job of [active, paused]) expect(await executionsOf(job)).toMatchObject([run])
-    const times = { next_run_at: at('12:10:00'), last_run_at: at('12:00:30') }
-    expect(await readJob(active)).toMatchObject(times)
-    await clock.advance(7 * MINUTE)
-    for (const job of [active, paused]) expect(await executionsOf(job)).toHaveLength(3)
-    expect(await readJob(paused)).toMatchObject({ is_active: false })
-  })
+test('Run now runs a job once, immediately, with retries, and the schedule stays', async () => {
+  const { createJob, runNow, readJob, executionsOf, clock, target } = await fresh()
+  target.answers(500)
+  const active = await createJob({ schedule: '*/10 * * * *' })
+  const paused = await createJob({ is_active: false })
+  for (const job of [active, paused]) {
+    const answer = await runNow(job)
+    expect(answer).toMatchObject({ job_id: job.id, requested_at: at('12:00:30') })
+  }
+  await idle()
+  expect(target.requests).toHaveLength(2)
+  const run = { trigger: 'manual', slot_at: at('12:00:30'), attempt: 1, status: 'failed' }
+  for (const job of [active, paused]) expect(await executionsOf(job)).toMatchObject([run])
+  const times = { next_run_at: at('12:10:00'), last_run_at: at('12:00:30') }
+  expect(await readJob(active)).toMatchObject(times)
+  await clock.advance(7 * MINUTE)
+  for (const job of [active, paused]) expect(await executionsOf(job)).toHaveLength(3)
+  expect(await readJob(paused)).toMatchObject({ is_active: false })
+})
 
-  test('answers 409 while two runs of the job are under way', async () => {
-    const { api, createJob, runNow, executionsOf, target } = await fresh()
-    const held = target.hold()
-    const job = await createJob()
-    await Promise.all([runNow(job), runNow(job)])
-    await held.arrived(2)
-    expect(await api.post(`${JOBS}/${job.id}/run`)).toMatchObject({ status: 409 })
-    held.release()
-    await breathe(app)
-    await idle()
-    expect(await executionsOf(job)).toHaveLength(2)
-    await runNow(job)
-    await held.arrived(3)
-    held.release()
-  })
+test('Run now answers 409 while two runs of the job are under way', async () => {
+  const { api, createJob, runNow, executionsOf, target } = await fresh()
+  const held = target.hold()
+  const job = await createJob()
+  await Promise.all([runNow(job), runNow(job)])
+  await held.arrived(2)
+  expect(await api.post(`${JOBS}/${job.id}/run`)).toMatchObject({ status: 409 })
+  held.release()
+  await breathe(app)
+  await idle()
+  expect(await executionsOf(job)).toHaveLength(2)
+  await runNow(job)
+  await held.arrived(3)
+  held.release()
 })

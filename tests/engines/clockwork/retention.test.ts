@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import {
   at,
   breathe,
@@ -21,48 +21,46 @@ async function sweepAfter(ms: number) {
 
 const executions = () => count(app, 'executions')
 
-describe('Of a cron job', () => {
-  test('the newest 100 executions are kept and listed, of each job its own', async () => {
-    const fixture = await fresh()
-    const { createJob, executionsOf } = fixture
-    const [busy, idle] = [await createJob(), await createJob({ is_active: false })]
-    for (const job of [busy, idle]) writeHistory(fixture, job, 100)
-    await clock.advance(3 * MINUTE)
-    expect(executions()).toBe(200)
-    const listed = await executionsOf(busy)
-    expect(listed).toHaveLength(100)
-    const slots = [0, 2, 99].map((place) => listed[place].slot_at)
-    expect(slots).toEqual(['12:03:00', '12:01:00', '10:23:00'].map(at))
-  })
+test('The newest 100 executions of each cron job are kept and listed', async () => {
+  const fixture = await fresh()
+  const { createJob, executionsOf } = fixture
+  const [busy, idle] = [await createJob(), await createJob({ is_active: false })]
+  for (const job of [busy, idle]) writeHistory(fixture, job, 100)
+  await clock.advance(3 * MINUTE)
+  expect(executions()).toBe(200)
+  const listed = await executionsOf(busy)
+  expect(listed).toHaveLength(100)
+  const slots = [0, 2, 99].map((place) => listed[place].slot_at)
+  expect(slots).toEqual(['12:03:00', '12:01:00', '10:23:00'].map(at))
+})
 
-  test('a failure is kept for 7 days longer', async () => {
-    const fixture = await fresh()
-    const { createJob, executionsOf, change } = fixture
-    const job = await createJob()
-    writeHistory(fixture, job, 100, 3)
-    await clock.advance(5 * MINUTE)
-    await change(job, { is_active: false })
-    expect(await executionsOf(job)).toHaveLength(100)
-    expect(executions()).toBe(103)
-    await sweepAfter(7 * DAY - 10 * MINUTE)
-    expect(executions()).toBe(103)
-    await sweepAfter(10 * MINUTE)
-    expect(executions()).toBe(100)
-    await sweepAfter(300 * DAY)
-    const tables = ['executions', 'cron_jobs', 'job_counts', 'runs', 'skipped_slots']
-    expect(tables.map((table) => count(app, table))).toEqual([100, 1, 1, 0, 0])
-  })
+test('A failure of a cron job is kept for 7 days longer', async () => {
+  const fixture = await fresh()
+  const { createJob, executionsOf, change } = fixture
+  const job = await createJob()
+  writeHistory(fixture, job, 100, 3)
+  await clock.advance(5 * MINUTE)
+  await change(job, { is_active: false })
+  expect(await executionsOf(job)).toHaveLength(100)
+  expect(executions()).toBe(103)
+  await sweepAfter(7 * DAY - 10 * MINUTE)
+  expect(executions()).toBe(103)
+  await sweepAfter(10 * MINUTE)
+  expect(executions()).toBe(100)
+  await sweepAfter(300 * DAY)
+  const tables = ['executions', 'cron_jobs', 'job_counts', 'runs', 'skipped_slots']
+  expect(tables.map((table) => count(app, table))).toEqual([100, 1, 1, 0, 0])
+})
 
-  test('the beginning of the answer is kept of a failure that is no longer listed', async () => {
-    const fixture = await fresh()
-    fixture.target.answers(() => new Response('x'.repeat(60_000), { status: 404 }))
-    const job = await fixture.createJob()
-    await clock.advance(MINUTE)
-    writeHistory(fixture, job, 99)
-    await clock.advance(2 * MINUTE)
-    const cut = 'select length(response_body) as n from executions where expires_at is not null'
-    expect(app.db.client.query(cut).all()).toEqual([{ n: 2000 }])
-  })
+test('A failure that is no longer listed keeps the beginning of its answer', async () => {
+  const fixture = await fresh()
+  fixture.target.answers(() => new Response('x'.repeat(60_000), { status: 404 }))
+  const job = await fixture.createJob()
+  await clock.advance(MINUTE)
+  writeHistory(fixture, job, 99)
+  await clock.advance(2 * MINUTE)
+  const cut = 'select length(response_body) as n from executions where expires_at is not null'
+  expect(app.db.client.query(cut).all()).toEqual([{ n: 2000 }])
 })
 
 test('A delayed job is kept for 30 days after its end, with its executions', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createScheduleCache } from '../../../src/engines/clockwork/schedule/cache.ts'
 import {
   describeSchedule,
@@ -77,38 +77,36 @@ test('A schedule without surprises needs no warning, and a refused one has neith
   expect(() => scheduleWarnings('*/61 * * * *')).toThrow('minute step 61 is outside 1-60')
 })
 
-describe('The cache of schedules', () => {
-  const daily = (hour: number) => `0 ${hour} * * *`
+const daily = (hour: number) => `0 ${hour} * * *`
 
-  /** A cache that counts how often it parses the schedule of 1:00. */
-  function watchedCache(generation: number) {
-    let parsed = 0
-    const cached = createScheduleCache(generation, (expression) => {
-      if (expression === daily(1)) parsed++
-      return parseSchedule(expression)
-    })
-    return { cached, parsed: () => parsed }
+/** A cache that counts how often it parses the schedule of 1:00. */
+function watchedCache(generation: number) {
+  let parsed = 0
+  const cached = createScheduleCache(generation, (expression) => {
+    if (expression === daily(1)) parsed++
+    return parseSchedule(expression)
+  })
+  return { cached, parsed: () => parsed }
+}
+
+test('The cache of schedules keeps a schedule that is in use, and two generations of others', () => {
+  const { cached, parsed } = watchedCache(2)
+  const first = cached(daily(1))
+  for (let hour = 2; hour < 20; hour++) {
+    expect(cached(daily(1))).toBe(first)
+    cached(daily(hour))
   }
+  expect(parsed()).toBe(1)
+  for (const hour of [2, 3, 4, 5, 1]) cached(daily(hour))
+  expect(parsed()).toBe(2)
+})
 
-  test('keeps a schedule that is in use, and two generations of others', () => {
-    const { cached, parsed } = watchedCache(2)
-    const first = cached(daily(1))
-    for (let hour = 2; hour < 20; hour++) {
-      expect(cached(daily(1))).toBe(first)
-      cached(daily(hour))
-    }
-    expect(parsed()).toBe(1)
-    for (const hour of [2, 3, 4, 5, 1]) cached(daily(hour))
-    expect(parsed()).toBe(2)
-  })
-
-  test('refuses a wrong expression each time, which takes no room', () => {
-    const { cached, parsed } = watchedCache(1)
-    cached(daily(1))
-    for (let n = 0; n < 2; n++) expect(() => cached('60 * * * *')).toThrow('outside 0-59')
-    cached(daily(1))
-    expect(parsed()).toBe(1)
-    expect(scheduleOf('*/5 * * * *').nextMany(0, 3)).toEqual([300_000, 600_000, 900_000])
-    expect(scheduleOf('*/5 * * * *')).toBe(scheduleOf('*/5 * * * *'))
-  })
+test('The cache of schedules refuses a wrong expression each time, which takes no room', () => {
+  const { cached, parsed } = watchedCache(1)
+  cached(daily(1))
+  for (let n = 0; n < 2; n++) expect(() => cached('60 * * * *')).toThrow('outside 0-59')
+  cached(daily(1))
+  expect(parsed()).toBe(1)
+  expect(scheduleOf('*/5 * * * *').nextMany(0, 3)).toEqual([300_000, 600_000, 900_000])
+  expect(scheduleOf('*/5 * * * *')).toBe(scheduleOf('*/5 * * * *'))
 })

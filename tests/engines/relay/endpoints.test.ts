@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { copyEndpoint, type Json, refusal, refused, typesOf, useRelay } from './fixture.ts'
 import { DELIVERIES, ENDPOINTS, EVENT_TYPES, MESSAGES, SECOND } from './support.ts'
@@ -37,39 +37,37 @@ const named = (n: number, name: (at: number) => string) =>
   Array.from({ length: n }, (_, i) => name(i))
 const manyHeaders = (n: number) => Object.fromEntries(named(n, (i) => `X-${i}`).map((x) => [x, x]))
 
-describe('A new endpoint', () => {
-  test('needs only a URL, and is answered with a secret of its own', async () => {
-    const { createEndpoint, target, at } = await newTenant()
-    const { id, secret, ...rest } = await createEndpoint()
-    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/)
-    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
-    expect((await createEndpoint()).secret).not.toBe(secret)
-    expect(rest).toEqual({ url: target.url, ...DEFAULTS, created_at: at(0), updated_at: at(0) })
-  })
+test('A new endpoint needs only a URL, and is answered with a secret of its own', async () => {
+  const { createEndpoint, target, at } = await newTenant()
+  const { id, secret, ...rest } = await createEndpoint()
+  expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/)
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  expect((await createEndpoint()).secret).not.toBe(secret)
+  expect(rest).toEqual({ url: target.url, ...DEFAULTS, created_at: at(0), updated_at: at(0) })
+})
 
-  test('keeps every field, and ignores those that only the server sets', async () => {
-    const { createEndpoint, readEndpoint } = await newTenant()
-    const fields = { ...FOREIGN, ...FULL, held: 'nonsense' }
-    const { secret: _, ...created } = await createEndpoint(fields)
-    expect(created).toMatchObject({ ...DEFAULTS, ...FULL, disabled_reason: 'manual' })
-    expect(created.id).not.toBe('mine')
-    expect(created).not.toHaveProperty('color')
-    expect(await readEndpoint(created)).toEqual(created)
-  })
+test('A new endpoint keeps every field, and ignores those that only the server sets', async () => {
+  const { createEndpoint, readEndpoint } = await newTenant()
+  const fields = { ...FOREIGN, ...FULL, held: 'nonsense' }
+  const { secret: _, ...created } = await createEndpoint(fields)
+  expect(created).toMatchObject({ ...DEFAULTS, ...FULL, disabled_reason: 'manual' })
+  expect(created.id).not.toBe('mine')
+  expect(created).not.toHaveProperty('color')
+  expect(await readEndpoint(created)).toEqual(created)
+})
 
-  test('may have values up to each limit', async () => {
-    const { createEndpoint, readEndpoint } = await newTenant()
-    for (const fields of [
-      { event_types: ['*'], channels: named(10, (n) => `c${n}`), headers: manyHeaders(50) },
-      { event_types: ['ping', 'a'.repeat(256)], channels: ['aZ0_.:-'.padEnd(128, 'x')] },
-      { event_types: named(100, (n) => `a.b${n}`), description: 'ä'.repeat(500) },
-      { headers: { 'X-Long': 'x'.repeat(4096), 'X-Latin': 'Grün', 'X-Empty': '' } },
-      { format: 'cloudevents', url: 'http://example.com/' },
-      { url: 'https://example.com:8443/' },
-      { url: 'https://93.184.216.34/hook' },
-    ])
-      expect(await readEndpoint(await createEndpoint(fields))).toMatchObject(fields)
-  })
+test('A new endpoint may have values up to each limit', async () => {
+  const { createEndpoint, readEndpoint } = await newTenant()
+  for (const fields of [
+    { event_types: ['*'], channels: named(10, (n) => `c${n}`), headers: manyHeaders(50) },
+    { event_types: ['ping', 'a'.repeat(256)], channels: ['aZ0_.:-'.padEnd(128, 'x')] },
+    { event_types: named(100, (n) => `a.b${n}`), description: 'ä'.repeat(500) },
+    { headers: { 'X-Long': 'x'.repeat(4096), 'X-Latin': 'Grün', 'X-Empty': '' } },
+    { format: 'cloudevents', url: 'http://example.com/' },
+    { url: 'https://example.com:8443/' },
+    { url: 'https://93.184.216.34/hook' },
+  ])
+    expect(await readEndpoint(await createEndpoint(fields))).toMatchObject(fields)
 })
 
 // Types and bounds are in tests/contract/bodies.test.ts.
@@ -118,65 +116,63 @@ test('A name that resolves to a private address is accepted, and never called', 
   expect(attempt_log).toMatchObject([{ status: 'failed', error: { code: 'blocked' } }])
 })
 
-describe('A change', () => {
-  test('of one field leaves all others', async () => {
-    const { createEndpoint, change, readEndpoint, clock } = await newTenant()
-    const recovering = { ...DEFAULTS.health, breaker: 'recovering' }
-    for (const [field, value] of Object.entries({
-      ...{ url: 'https://other.example.com/', description: 'Shop', event_types: ['order.*'] },
-      ...{ channels: ['us'], format: 'cloudevents', headers: { 'X-Other': '1' }, active: true },
-    })) {
-      const { secret: _, ...before } = await createEndpoint(FULL)
-      await clock.advance(SECOND)
-      const after = await change(before, { [field]: value })
-      const resumed = field === 'active' && { disabled_reason: null, health: recovering }
-      const updated_at = new Date(clock.now()).toISOString()
-      expect(after).toEqual({ ...before, [field]: value, ...resumed, updated_at })
-      expect(await readEndpoint(before)).toEqual(after)
-    }
-  })
+test('A change of one field leaves all others', async () => {
+  const { createEndpoint, change, readEndpoint, clock } = await newTenant()
+  const recovering = { ...DEFAULTS.health, breaker: 'recovering' }
+  for (const [field, value] of Object.entries({
+    ...{ url: 'https://other.example.com/', description: 'Shop', event_types: ['order.*'] },
+    ...{ channels: ['us'], format: 'cloudevents', headers: { 'X-Other': '1' }, active: true },
+  })) {
+    const { secret: _, ...before } = await createEndpoint(FULL)
+    await clock.advance(SECOND)
+    const after = await change(before, { [field]: value })
+    const resumed = field === 'active' && { disabled_reason: null, health: recovering }
+    const updated_at = new Date(clock.now()).toISOString()
+    expect(after).toEqual({ ...before, [field]: value, ...resumed, updated_at })
+    expect(await readEndpoint(before)).toEqual(after)
+  }
+})
 
-  test('of nothing, of fields that only the server sets or of the secret changes nothing', async () => {
-    const { api, createEndpoint, change, readEndpoint } = await newTenant()
-    for (const active of [true, false]) {
-      const { secret: _, ...before } = await createEndpoint({ ...FULL, active })
-      expect(await change(before, {})).toEqual(before)
-      expect(await change(before, FOREIGN)).toEqual(before)
-      const answer = await api.patch(`${ENDPOINTS}/${before.id}`, { secret: secretOf(32) })
-      expect(answer).toMatchObject(refused('secret'))
-      expect(await readEndpoint(before)).toEqual(before)
-    }
-  })
+test('A change of nothing, of fields that only the server sets or of the secret changes nothing', async () => {
+  const { api, createEndpoint, change, readEndpoint } = await newTenant()
+  for (const active of [true, false]) {
+    const { secret: _, ...before } = await createEndpoint({ ...FULL, active })
+    expect(await change(before, {})).toEqual(before)
+    expect(await change(before, FOREIGN)).toEqual(before)
+    const answer = await api.patch(`${ENDPOINTS}/${before.id}`, { secret: secretOf(32) })
+    expect(answer).toMatchObject(refused('secret'))
+    expect(await readEndpoint(before)).toEqual(before)
+  }
+})
 
-  test('of the URL applies to the next attempt, and of the filter to later messages', async () => {
-    const { createEndpoint, change, deliver, target, clock } = await newTenant()
-    const url = `${target.url}/old`
-    const endpoint = await createEndpoint({ url, event_types: ['a.*'], channels: ['eu'] })
-    target.answers(({ path }) => new Response('', { status: path === '/hook/old' ? 500 : 200 }))
-    await deliver({ event_type: 'a.b', channels: ['eu'] })
-    await change(endpoint, { url: `${target.url}/new` })
-    await clock.advance(10 * SECOND)
-    expect(target.requests.map(({ path }) => path)).toEqual(['/hook/old', '/hook/new'])
-    await deliver({ event_type: 'a.c', channels: ['us'] })
-    await deliver({ event_type: 'b.b', channels: ['eu'] })
-    await change(endpoint, { channels: [] })
-    await deliver({ event_type: 'a.d', channels: ['us'] })
-    await change(endpoint, { event_types: null })
-    await deliver({ event_type: 'c' })
-    expect(typesOf(target.requests)).toEqual(['a.b', 'a.b', 'a.d', 'c'])
-  })
+test('A change of the URL applies to the next attempt, and of the filter to later messages', async () => {
+  const { createEndpoint, change, deliver, target, clock } = await newTenant()
+  const url = `${target.url}/old`
+  const endpoint = await createEndpoint({ url, event_types: ['a.*'], channels: ['eu'] })
+  target.answers(({ path }) => new Response('', { status: path === '/hook/old' ? 500 : 200 }))
+  await deliver({ event_type: 'a.b', channels: ['eu'] })
+  await change(endpoint, { url: `${target.url}/new` })
+  await clock.advance(10 * SECOND)
+  expect(target.requests.map(({ path }) => path)).toEqual(['/hook/old', '/hook/new'])
+  await deliver({ event_type: 'a.c', channels: ['us'] })
+  await deliver({ event_type: 'b.b', channels: ['eu'] })
+  await change(endpoint, { channels: [] })
+  await deliver({ event_type: 'a.d', channels: ['us'] })
+  await change(endpoint, { event_types: null })
+  await deliver({ event_type: 'c' })
+  expect(typesOf(target.requests)).toEqual(['a.b', 'a.b', 'a.d', 'c'])
+})
 
-  test('that meets a deletion answers 404', async () => {
-    const { api, createEndpoint, listEndpoints } = await newTenant()
-    const path = `${ENDPOINTS}/${(await createEndpoint()).id}`
-    const [deleted, changed] = await Promise.all([
-      api.delete(path),
-      api.patch(path, { url: 'https://a.com/' }),
-    ])
-    expect(deleted.status).toBe(204)
-    expect(changed).toMatchObject(refusal(404, 'not_found'))
-    expect(await listEndpoints()).toEqual([])
-  })
+test('A change that meets a deletion answers 404', async () => {
+  const { api, createEndpoint, listEndpoints } = await newTenant()
+  const path = `${ENDPOINTS}/${(await createEndpoint()).id}`
+  const [deleted, changed] = await Promise.all([
+    api.delete(path),
+    api.patch(path, { url: 'https://a.com/' }),
+  ])
+  expect(deleted.status).toBe(204)
+  expect(changed).toMatchObject(refusal(404, 'not_found'))
+  expect(await listEndpoints()).toEqual([])
 })
 
 test('Sensitive header values are masked in every answer, and kept by writing back what was read', async () => {

@@ -64,34 +64,35 @@ test('What waits for an inactive endpoint, is ready or fails is held, and then a
   })
 })
 
-describe('A resumed endpoint', () => {
-  test('gets what was held, each once and a few at a time', async () => {
-    const relay = await newTenant()
-    relay.target.answers(500)
-    const endpoint = await relay.createEndpoint()
-    await relay.deliver()
-    await relay.change(endpoint, { active: false })
-    const messages = await relay.sendMany(100)
-    let most = 0
-    relay.target.answers(() => {
-      most = Math.max(most, inState(relay, 'ready', 'leased'))
-      return new Response('ok')
-    })
-
-    const resumed = await relay.change(endpoint, { active: true, held: 'drain' })
-    expect(resumed).toMatchObject({ active: true, disabled_reason: null })
-    await relay.clock.advance(10 * SECOND)
-    await relay.rest()
-
-    expect(await relay.tally()).toEqual({ succeeded: 101 })
-    expect(most).toBeLessThanOrEqual(64)
-    const arrived = relay.headers('webhook-id').slice(1)
-    expect(new Set(arrived).size).toBe(101)
-    const late = messages.map(({ id }, n) => Math.abs(arrived.indexOf(id) - n))
-    expect(Math.max(...late)).toBeLessThan(16)
+test('A resumed endpoint gets what was held, each once and a few at a time', async () => {
+  const relay = await newTenant()
+  relay.target.answers(500)
+  const endpoint = await relay.createEndpoint()
+  await relay.deliver()
+  await relay.change(endpoint, { active: false })
+  const messages = await relay.sendMany(100)
+  let most = 0
+  relay.target.answers(() => {
+    most = Math.max(most, inState(relay, 'ready', 'leased'))
+    return new Response('ok')
   })
 
-  test.each(['schedule', 'resend'])('has room again after a failed %s', async (trigger) => {
+  const resumed = await relay.change(endpoint, { active: true, held: 'drain' })
+  expect(resumed).toMatchObject({ active: true, disabled_reason: null })
+  await relay.clock.advance(10 * SECOND)
+  await relay.rest()
+
+  expect(await relay.tally()).toEqual({ succeeded: 101 })
+  expect(most).toBeLessThanOrEqual(64)
+  const arrived = relay.headers('webhook-id').slice(1)
+  expect(new Set(arrived).size).toBe(101)
+  const late = messages.map(({ id }, n) => Math.abs(arrived.indexOf(id) - n))
+  expect(Math.max(...late)).toBeLessThan(16)
+})
+
+test.each(['schedule', 'resend'])(
+  'A resumed endpoint has room again after a failed %s',
+  async (trigger) => {
     const relay = await newTenant()
     const { deliveryOf, target } = relay
     target.answers(500)
@@ -113,43 +114,43 @@ describe('A resumed endpoint', () => {
     expect(target.requests).toHaveLength(4)
     const attempt_log = [{ trigger: 'schedule' }, { trigger: 'schedule' }]
     expect(await deliveryOf(waiting)).toMatchObject({ status: 'succeeded', attempt_log })
-  })
+  },
+)
 
-  test('loses what was held if the request says so: cancelled, and counted once', async () => {
-    const relay = await newTenant()
-    relay.target.answers(500)
-    const endpoint = await relay.createEndpoint()
-    await relay.deliver()
-    await relay.change(endpoint, { active: false })
-    const [message] = await relay.sendMany(60)
+test('A resumed endpoint loses what was held if the request says so: cancelled, and counted once', async () => {
+  const relay = await newTenant()
+  relay.target.answers(500)
+  const endpoint = await relay.createEndpoint()
+  await relay.deliver()
+  await relay.change(endpoint, { active: false })
+  const [message] = await relay.sendMany(60)
 
-    await relay.change(endpoint, { active: true, held: 'discard' })
-    await relay.rest()
+  await relay.change(endpoint, { active: true, held: 'discard' })
+  await relay.rest()
 
-    expect(await relay.tally()).toEqual({ cancelled: 61 })
-    const ended_at = isoAt(relay.clock.now())
-    expect(await relay.deliveryOf(message)).toMatchObject({ ended_at })
-    const counts = { failed: 1, exhausted: 0, cancelled: 61 }
-    expect(await relay.statsOf(endpoint)).toMatchObject([counts])
-    await relay.deliver()
-    expect(relay.target.requests).toHaveLength(2)
-    const idle = await relay.createEndpoint({ active: false })
-    await relay.change(idle, { active: true, held: 'discard' })
-    expect(await relay.statsOf(idle)).toEqual([])
-  })
+  expect(await relay.tally()).toEqual({ cancelled: 61 })
+  const ended_at = isoAt(relay.clock.now())
+  expect(await relay.deliveryOf(message)).toMatchObject({ ended_at })
+  const counts = { failed: 1, exhausted: 0, cancelled: 61 }
+  expect(await relay.statsOf(endpoint)).toMatchObject([counts])
+  await relay.deliver()
+  expect(relay.target.requests).toHaveLength(2)
+  const idle = await relay.createEndpoint({ active: false })
+  await relay.change(idle, { active: true, held: 'discard' })
+  expect(await relay.statsOf(idle)).toEqual([])
+})
 
-  test('that is paused and resumed again and again gets everything once', async () => {
-    const relay = await newTenant()
-    const endpoint = await relay.createEndpoint({ active: false })
-    await relay.sendMany(30)
-    for (let n = 0; n < 5; n++)
-      await Promise.all([true, false].map((active) => relay.change(endpoint, { active })))
-    await relay.change(endpoint, { active: true })
-    await relay.clock.advance(10 * SECOND)
-    await relay.rest()
-    expect(await relay.tally()).toEqual({ succeeded: 30 })
-    expect(relay.target.requests).toHaveLength(30)
-  })
+test('A resumed endpoint that is paused and resumed again and again gets everything once', async () => {
+  const relay = await newTenant()
+  const endpoint = await relay.createEndpoint({ active: false })
+  await relay.sendMany(30)
+  for (let n = 0; n < 5; n++)
+    await Promise.all([true, false].map((active) => relay.change(endpoint, { active })))
+  await relay.change(endpoint, { active: true })
+  await relay.clock.advance(10 * SECOND)
+  await relay.rest()
+  expect(await relay.tally()).toEqual({ succeeded: 30 })
+  expect(relay.target.requests).toHaveLength(30)
 })
 
 test.each<[string, number, Record<string, number>]>([

@@ -92,47 +92,45 @@ describe('Equal keys at the same time', () => {
   })
 })
 
-describe('A mismatch', () => {
-  const AB = { channels: ['a', 'b'] }
-  const payload = (more: object) => ({ payload: { n: 1, deep: { a: [1, 2] }, ...more } })
+const AB = { channels: ['a', 'b'] }
+const payload = (more: object) => ({ payload: { n: 1, deep: { a: [1, 2] }, ...more } })
 
-  test.each<[first: Fields, second: Fields, mismatch: boolean]>([
-    [{}, { event_type: 'user.deleted' }, true],
-    [{}, payload({ n: '1' }), true],
-    [{}, payload({ deep: undefined }), true],
-    [{}, payload({ x: null }), true],
-    [{}, payload({ deep: { a: [2, 1] } }), true],
-    [{}, { channels: ['a'] }, true],
-    [AB, { channels: ['a', 'b', 'c'] }, true],
-    [AB, {}, true],
-    [AB, { channels: ['b', 'a', 'b'] }, false],
-    [{ channels: [] }, { note: 'second try' }, false],
-  ])('between %j and %j: %p', async (one, other, mismatch) => {
-    const relay = await newTenant()
-    const first = await answerTo(relay, message(one))
-    const expected = { ...first, mismatch: mismatch ? 'true' : null }
-    expect(await answerTo(relay, message(other))).toEqual(expected)
-    expect(await answerTo(relay, message(one))).toEqual(first)
-    expect(await relay.listMessages()).toEqual([first.sent])
-  })
+test.each<[first: Fields, second: Fields, mismatch: boolean]>([
+  [{}, { event_type: 'user.deleted' }, true],
+  [{}, payload({ n: '1' }), true],
+  [{}, payload({ deep: undefined }), true],
+  [{}, payload({ x: null }), true],
+  [{}, payload({ deep: { a: [2, 1] } }), true],
+  [{}, { channels: ['a'] }, true],
+  [AB, { channels: ['a', 'b', 'c'] }, true],
+  [AB, {}, true],
+  [AB, { channels: ['b', 'a', 'b'] }, false],
+  [{ channels: [] }, { note: 'second try' }, false],
+])('A mismatch between %j and %j: %p', async (one, other, mismatch) => {
+  const relay = await newTenant()
+  const first = await answerTo(relay, message(one))
+  const expected = { ...first, mismatch: mismatch ? 'true' : null }
+  expect(await answerTo(relay, message(other))).toEqual(expected)
+  expect(await answerTo(relay, message(one))).toEqual(first)
+  expect(await relay.listMessages()).toEqual([first.sent])
+})
 
-  const large = (space: string) => `{"a":${space}"${'\\n'.repeat(131_000)}${space}"}`
-  test.each<[first: string, second: string, mismatch: boolean]>([
-    ['{"a":1,"b":[]}', ' \t{ "a" : 1 ,\n"b" : [ ] }\r\n', false],
-    ['{"a":"x y"}', '{"a":"xy"}', true],
-    ['{"a":12345678901234567890}', '{"a":12345678901234567891}', true],
-    ['{"a":1e400}', '{"a":null}', true],
-    [large(''), large('').replace(':', ' :\t'), false],
-    [large(''), large(' '), true],
-  ])('between the payloads %.40s and %.40s: %p', async (one, other, mismatch) => {
-    const { spelled } = await newTenant()
-    const send = (payload: string) =>
-      spelled(`{"event_type":"a.b","idempotency_key":"${KEY}","payload":${payload}}`)
-    const { body } = await send(one)
-    const again = await send(other)
-    expect(again).toMatchObject({ status: 202, body })
-    expect(again.headers.get(MISMATCH)).toBe(mismatch ? 'true' : null)
-  })
+const large = (space: string) => `{"a":${space}"${'\\n'.repeat(131_000)}${space}"}`
+test.each<[first: string, second: string, mismatch: boolean]>([
+  ['{"a":1,"b":[]}', ' \t{ "a" : 1 ,\n"b" : [ ] }\r\n', false],
+  ['{"a":"x y"}', '{"a":"xy"}', true],
+  ['{"a":12345678901234567890}', '{"a":12345678901234567891}', true],
+  ['{"a":1e400}', '{"a":null}', true],
+  [large(''), large('').replace(':', ' :\t'), false],
+  [large(''), large(' '), true],
+])('A mismatch between the payloads %.40s and %.40s: %p', async (one, other, mismatch) => {
+  const { spelled } = await newTenant()
+  const send = (payload: string) =>
+    spelled(`{"event_type":"a.b","idempotency_key":"${KEY}","payload":${payload}}`)
+  const { body } = await send(one)
+  const again = await send(other)
+  expect(again).toMatchObject({ status: 202, body })
+  expect(again.headers.get(MISMATCH)).toBe(mismatch ? 'true' : null)
 })
 
 test('A key is any text, and differs by case, space and accent', async () => {

@@ -70,42 +70,40 @@ describe('An event', () => {
   })
 })
 
-describe('An event is refused, and nothing of it stored,', () => {
-  test.each<[field: string, values: unknown[]]>([
-    ['event_type', [undefined, '', '.user', 'user created', 'user.*']],
-    ['payload', [undefined, null, [], '{"n":1}']],
-    ['channels', [Array(11).fill('same'), [5], ['eu', null], [''], ['*'], ['x'.repeat(129)]]],
-  ])('for its %s', async (field, values) => {
-    const { api, read, createEndpoint } = await newTenant()
-    await createEndpoint()
-    for (const value of values) {
-      const answer = await api.post(MESSAGES, { ...GOOD, [field]: value })
-      expect({ value, ...answer }).toMatchObject({ value, ...refused(field) })
-    }
-    for (const list of [MESSAGES, EVENT_TYPES, DELIVERIES]) expect(await read(list)).toEqual(EMPTY)
-  })
+test.each<[field: string, values: unknown[]]>([
+  ['event_type', [undefined, '', '.user', 'user created', 'user.*']],
+  ['payload', [undefined, null, [], '{"n":1}']],
+  ['channels', [Array(11).fill('same'), [5], ['eu', null], [''], ['*'], ['x'.repeat(129)]]],
+])('An event with a wrong %s is refused, and nothing of it stored', async (field, values) => {
+  const { api, read, createEndpoint } = await newTenant()
+  await createEndpoint()
+  for (const value of values) {
+    const answer = await api.post(MESSAGES, { ...GOOD, [field]: value })
+    expect({ value, ...answer }).toMatchObject({ value, ...refused(field) })
+  }
+  for (const list of [MESSAGES, EVENT_TYPES, DELIVERIES]) expect(await read(list)).toEqual(EMPTY)
+})
 
-  test.each([
-    ['{"__proto__":{"event_type":"a.b","payload":{}}}', 'event_type'],
-    ['{"Event_Type":"a"}', 'event_type'],
-    ['{"event_type":"a","payload":{},"payload":[]}', 'payload'],
-    [`${textWith('{}')} // done`, 'body'],
-    [textWith('{"n":01}'), 'body'],
-    [textWith('{"\\udc00":1}'), 'body'],
-    [textWith(`{"a":${'['.repeat(63)}${']'.repeat(63)}}`), 'body'],
-    [textWith('['.repeat(100_000)), 'body'],
-  ])('if its text is %.60s', async (text, field) => {
-    const { spelled } = await newTenant()
-    expect(await spelled(text)).toMatchObject(refused(field))
-  })
+test.each([
+  ['{"__proto__":{"event_type":"a.b","payload":{}}}', 'event_type'],
+  ['{"Event_Type":"a"}', 'event_type'],
+  ['{"event_type":"a","payload":{},"payload":[]}', 'payload'],
+  [`${textWith('{}')} // done`, 'body'],
+  [textWith('{"n":01}'), 'body'],
+  [textWith('{"\\udc00":1}'), 'body'],
+  [textWith(`{"a":${'['.repeat(63)}${']'.repeat(63)}}`), 'body'],
+  [textWith('['.repeat(100_000)), 'body'],
+])('An event with the text %.60s is refused', async (text, field) => {
+  const { spelled } = await newTenant()
+  expect(await spelled(text)).toMatchObject(refused(field))
+})
 
-  test('if it has more bytes than server.max_body', async () => {
-    const { spelled } = await small.newTenant()
-    const ofSize = (bytes: number) => textWith(`{"n":"${'x'.repeat(bytes - 39)}"}`)
-    expect(ofSize(2048)).toHaveLength(2048)
-    expect(await spelled(ofSize(2048))).toMatchObject({ status: 202 })
-    expect(await spelled(ofSize(2049))).toMatchObject(refusal(413, 'payload_too_large'))
-  })
+test('An event with more bytes than server.max_body is refused', async () => {
+  const { spelled } = await small.newTenant()
+  const ofSize = (bytes: number) => textWith(`{"n":"${'x'.repeat(bytes - 39)}"}`)
+  expect(ofSize(2048)).toHaveLength(2048)
+  expect(await spelled(ofSize(2048))).toMatchObject({ status: 202 })
+  expect(await spelled(ofSize(2049))).toMatchObject(refusal(413, 'payload_too_large'))
 })
 
 describe('A payload reaches its subscriber byte for byte', () => {

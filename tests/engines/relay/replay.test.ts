@@ -41,76 +41,73 @@ async function replayed(relay: Party, endpoint: Json, fields: Json): Promise<str
   return types.toSorted()
 }
 
-describe('A replay sends', () => {
-  test('what was not delivered, or everything', async () => {
-    const relay = await once.newTenant()
-    const { deliveriesOf, target } = relay
-    const endpoint = await relay.createEndpoint()
-    target.answers(({ headers }) => {
-      const isBad = headers.get('x-service-event-type') === 'b'
-      return new Response('', { status: isBad ? 500 : 200 })
-    })
-    const [arrived] = await deliverAll(relay, ['a', 'b', 'c'])
-    target.answers(500)
-    await relay.resend((await deliveriesOf(arrived))[0])
-    await relay.rest()
-    expect(await deliveriesOf(arrived)).toMatchObject([{ status: 'failed' }])
-    target.answers(200)
-
-    expect(await replayed(relay, endpoint, EVER)).toEqual(['b'])
-    expect(await replayed(relay, endpoint, { ...EVER, which: 'undelivered' })).toEqual([])
-    for (let n = 0; n < 2; n++)
-      expect(await replayed(relay, endpoint, ALL)).toEqual(['a', 'b', 'c'])
+test('A replay sends what was not delivered, or everything', async () => {
+  const relay = await once.newTenant()
+  const { deliveriesOf, target } = relay
+  const endpoint = await relay.createEndpoint()
+  target.answers(({ headers }) => {
+    const isBad = headers.get('x-service-event-type') === 'b'
+    return new Response('', { status: isBad ? 500 : 200 })
   })
+  const [arrived] = await deliverAll(relay, ['a', 'b', 'c'])
+  target.answers(500)
+  await relay.resend((await deliveriesOf(arrived))[0])
+  await relay.rest()
+  expect(await deliveriesOf(arrived)).toMatchObject([{ status: 'failed' }])
+  target.answers(200)
 
-  test('what is older than the endpoint and matches its filter now, to that alone', async () => {
-    const relay = await newTenant()
-    const { change, deliver } = relay
-    await (await relay.sandbox()).deliver({ event_type: 'a.sandbox' })
-    await deliver({ event_type: 'a.b', channels: ['eu'] })
-    await deliver({ event_type: 'a.c', channels: ['us'] })
-    await deliverAll(relay, ['a.d', 'b', 'x'])
-    const endpoint = await relay.createEndpoint({ event_types: ['x'] })
-    await relay.createEndpoint(`${relay.target.url}/second`)
+  expect(await replayed(relay, endpoint, EVER)).toEqual(['b'])
+  expect(await replayed(relay, endpoint, { ...EVER, which: 'undelivered' })).toEqual([])
+  for (let n = 0; n < 2; n++) expect(await replayed(relay, endpoint, ALL)).toEqual(['a', 'b', 'c'])
+})
 
-    await change(endpoint, { event_types: ['a.*'] })
-    expect(await relay.dryRun(endpoint, EVER)).toBe(3)
-    await change(endpoint, { channels: ['eu'] })
-    expect(await replayed(relay, endpoint, EVER)).toEqual(['a.b', 'a.d'])
-    expect(relay.target.requests.map(({ path }) => path)).toEqual(['/hook', '/hook'])
-  })
+test('A replay sends what is older than the endpoint and matches its filter now, to that alone', async () => {
+  const relay = await newTenant()
+  const { change, deliver } = relay
+  await (await relay.sandbox()).deliver({ event_type: 'a.sandbox' })
+  await deliver({ event_type: 'a.b', channels: ['eu'] })
+  await deliver({ event_type: 'a.c', channels: ['us'] })
+  await deliverAll(relay, ['a.d', 'b', 'x'])
+  const endpoint = await relay.createEndpoint({ event_types: ['x'] })
+  await relay.createEndpoint(`${relay.target.url}/second`)
 
-  test('from since, included, until until, excluded, in any time zone', async () => {
-    const relay = await newTenant()
-    const at = (seconds: number) => relay.at(seconds)
-    const zoned = (seconds: number) =>
-      isoAt(Date.parse(at(seconds)) + 2 * HOUR).replace('Z', '+02:00')
-    for (const event_type of ['a', 'b', 'c']) {
-      await relay.deliver({ event_type })
-      await clock.advance(10 * SECOND)
-    }
-    const endpoint = await relay.createEndpoint()
+  await change(endpoint, { event_types: ['a.*'] })
+  expect(await relay.dryRun(endpoint, EVER)).toBe(3)
+  await change(endpoint, { channels: ['eu'] })
+  expect(await replayed(relay, endpoint, EVER)).toEqual(['a.b', 'a.d'])
+  expect(relay.target.requests.map(({ path }) => path)).toEqual(['/hook', '/hook'])
+})
 
-    for (const [period, counted] of [
-      [{ since: at(0) }, 3],
-      [{ since: at(0.001) }, 2],
-      [{ since: zoned(0) }, 3],
-      [{ since: zoned(1) }, 2],
-      [{ since: at(0), until: at(20) }, 2],
-      [{ since: at(0), until: at(20.001) }, 3],
-      [{ since: at(21) }, 0],
-    ] as const)
-      expect([period, await relay.dryRun(endpoint, period)]).toEqual([period, counted])
-    expect(await replayed(relay, endpoint, { since: at(10), until: at(20) })).toEqual(['b'])
-  })
+test('A replay sends messages from since, included, to until, excluded, in any time zone', async () => {
+  const relay = await newTenant()
+  const at = (seconds: number) => relay.at(seconds)
+  const zoned = (seconds: number) =>
+    isoAt(Date.parse(at(seconds)) + 2 * HOUR).replace('Z', '+02:00')
+  for (const event_type of ['a', 'b', 'c']) {
+    await relay.deliver({ event_type })
+    await clock.advance(10 * SECOND)
+  }
+  const endpoint = await relay.createEndpoint()
 
-  test('more than one slice, each message once', async () => {
-    const relay = await newTenant()
-    copyMessage(app, await relay.deliver(), 319)
-    const endpoint = await relay.createEndpoint()
-    expect(await replayed(relay, endpoint, EVER)).toHaveLength(320)
-    expect(new Set(relay.headers('webhook-id')).size).toBe(320)
-  })
+  for (const [period, counted] of [
+    [{ since: at(0) }, 3],
+    [{ since: at(0.001) }, 2],
+    [{ since: zoned(0) }, 3],
+    [{ since: zoned(1) }, 2],
+    [{ since: at(0), until: at(20) }, 2],
+    [{ since: at(0), until: at(20.001) }, 3],
+    [{ since: at(21) }, 0],
+  ] as const)
+    expect([period, await relay.dryRun(endpoint, period)]).toEqual([period, counted])
+  expect(await replayed(relay, endpoint, { since: at(10), until: at(20) })).toEqual(['b'])
+})
+
+test('A replay sends more than one slice, each message once', async () => {
+  const relay = await newTenant()
+  copyMessage(app, await relay.deliver(), 319)
+  const endpoint = await relay.createEndpoint()
+  expect(await replayed(relay, endpoint, EVER)).toHaveLength(320)
+  expect(new Set(relay.headers('webhook-id')).size).toBe(320)
 })
 
 describe('A replay does not send what is not finished', () => {
@@ -223,53 +220,51 @@ test('A dry run counts in slices, and other work goes on between them', async ()
   expect(turns).toBeGreaterThan(4)
 })
 
-describe('A replay is refused', () => {
-  const replayTo = ({ api }: Pick<Party, 'api'>, { id }: Json, body: unknown) =>
-    api.post(`${ENDPOINTS}/${id}/replay`, body)
-  const bodies = (field: string, values: unknown[]) =>
-    values.map((value) => ({ ...EVER, [field]: value }))
+const replayTo = ({ api }: Pick<Party, 'api'>, { id }: Json, body: unknown) =>
+  api.post(`${ENDPOINTS}/${id}/replay`, body)
+const bodies = (field: string, values: unknown[]) =>
+  values.map((value) => ({ ...EVER, [field]: value }))
 
-  test('for a field that is wrong', async () => {
-    const relay = await newTenant()
-    await relay.deliver()
-    const endpoint = await relay.createEndpoint()
-    const noTimes = ['yesterday', '2026-03-01', '2026-03-01T12:00:00', '2026-02-30T12:00:00Z']
-    for (const [field, sent] of [
-      ['since', bodies('since', [...noTimes, isoAt(clock.now() + DAY)])],
-      ['until', bodies('until', ['now', EVER.since, isoAt(START - DAY)])],
-      ['which', bodies('which', ['failed'])],
-      ['per_second', bodies('per_second', [0, 1001, 1.5])],
-    ] as const)
-      for (const body of sent) {
-        const answer = await replayTo(relay, endpoint, body)
-        expect({ asked: body, ...answer }).toMatchObject({ asked: body, ...refused(field) })
-      }
-    expect(await relay.listDeliveries()).toEqual([])
-  })
+test('A replay is refused for a field that is wrong', async () => {
+  const relay = await newTenant()
+  await relay.deliver()
+  const endpoint = await relay.createEndpoint()
+  const noTimes = ['yesterday', '2026-03-01', '2026-03-01T12:00:00', '2026-02-30T12:00:00Z']
+  for (const [field, sent] of [
+    ['since', bodies('since', [...noTimes, isoAt(clock.now() + DAY)])],
+    ['until', bodies('until', ['now', EVER.since, isoAt(START - DAY)])],
+    ['which', bodies('which', ['failed'])],
+    ['per_second', bodies('per_second', [0, 1001, 1.5])],
+  ] as const)
+    for (const body of sent) {
+      const answer = await replayTo(relay, endpoint, body)
+      expect({ asked: body, ...answer }).toMatchObject({ asked: body, ...refused(field) })
+    }
+  expect(await relay.listDeliveries()).toEqual([])
+})
 
-  test('with a test key, and to an inactive endpoint, for which it is counted', async () => {
-    const relay = await newTenant()
-    const test = await relay.sandbox()
-    await test.deliver()
-    const sandboxed = await test.createEndpoint()
-    for (const dry_run of [true, false])
-      expect(await replayTo(test, sandboxed, { ...EVER, dry_run })).toMatchObject(
-        refusal(400, 'invalid_payload'),
-      )
-    await relay.deliver()
-    const endpoint = await relay.createEndpoint({ active: false })
-    expect(await replayTo(relay, endpoint, EVER)).toMatchObject(refusal(409, 'conflict'))
-    expect(await relay.listDeliveries()).toEqual([])
-    expect(await relay.dryRun(endpoint, EVER)).toBe(1)
-  })
+test('A replay is refused with a test key, and to an inactive endpoint, for which it is counted', async () => {
+  const relay = await newTenant()
+  const test = await relay.sandbox()
+  await test.deliver()
+  const sandboxed = await test.createEndpoint()
+  for (const dry_run of [true, false])
+    expect(await replayTo(test, sandboxed, { ...EVER, dry_run })).toMatchObject(
+      refusal(400, 'invalid_payload'),
+    )
+  await relay.deliver()
+  const endpoint = await relay.createEndpoint({ active: false })
+  expect(await replayTo(relay, endpoint, EVER)).toMatchObject(refusal(409, 'conflict'))
+  expect(await relay.listDeliveries()).toEqual([])
+  expect(await relay.dryRun(endpoint, EVER)).toBe(1)
+})
 
-  test('if it would go through more than 100,000 messages', async () => {
-    const relay = await newTenant()
-    await relay.deliver({ event_type: 'wanted' })
-    copyMessage(app, await relay.deliver({ event_type: 'other' }), 100_000)
-    const endpoint = await relay.createEndpoint({ event_types: ['wanted'] })
-    expect(await replayTo(relay, endpoint, EVER)).toMatchObject(refused('since'))
-    await relay.rest()
-    expect(await relay.listDeliveries()).toEqual([])
-  })
+test('A replay is refused if it would go through more than 100,000 messages', async () => {
+  const relay = await newTenant()
+  await relay.deliver({ event_type: 'wanted' })
+  copyMessage(app, await relay.deliver({ event_type: 'other' }), 100_000)
+  const endpoint = await relay.createEndpoint({ event_types: ['wanted'] })
+  expect(await replayTo(relay, endpoint, EVER)).toMatchObject(refused('since'))
+  await relay.rest()
+  expect(await relay.listDeliveries()).toEqual([])
 })

@@ -159,45 +159,43 @@ test('A resend to a paused or deleted endpoint is refused', async () => {
   expect(relay.target.requests).toHaveLength(1)
 })
 
-describe('Cancelling', () => {
-  test('ends what waits and what is held, and counts as cancelled', async () => {
-    const relay = await newTenant()
-    const { change, target, at } = relay
-    const { endpoint, delivery } = await waiting(relay)
-    const paused = await relay.createEndpoint({ active: false })
-    await change(endpoint, { event_types: ['a'] })
-    const held = await relay.deliveryOf(await relay.deliver())
-    expect(held).toMatchObject({ status: 'held' })
+test('Cancelling ends what waits and what is held, and counts as cancelled', async () => {
+  const relay = await newTenant()
+  const { change, target, at } = relay
+  const { endpoint, delivery } = await waiting(relay)
+  const paused = await relay.createEndpoint({ active: false })
+  await change(endpoint, { event_types: ['a'] })
+  const held = await relay.deliveryOf(await relay.deliver())
+  expect(held).toMatchObject({ status: 'held' })
 
-    const body = { status: 'cancelled', attempts: 1, next_attempt_at: null, ended_at: at(0) }
-    expect(await cancel(relay, delivery)).toMatchObject({ status: 200, body })
-    expect(await cancel(relay, held)).toMatchObject({ body: { status: 'cancelled' } })
-    const ended = await relay.readDelivery(delivery)
-    expect(await cancel(relay, delivery)).toMatchObject(refusal(409, 'conflict'))
-    expect(await relay.readDelivery(delivery)).toEqual(ended)
+  const body = { status: 'cancelled', attempts: 1, next_attempt_at: null, ended_at: at(0) }
+  expect(await cancel(relay, delivery)).toMatchObject({ status: 200, body })
+  expect(await cancel(relay, held)).toMatchObject({ body: { status: 'cancelled' } })
+  const ended = await relay.readDelivery(delivery)
+  expect(await cancel(relay, delivery)).toMatchObject(refusal(409, 'conflict'))
+  expect(await relay.readDelivery(delivery)).toEqual(ended)
 
-    await change(paused, { active: true })
-    await relay.clock.advance(10 * MINUTE)
-    expect(target.requests).toHaveLength(1)
-    const counts = { failed: 1, cancelled: 1, exhausted: 0 }
-    expect(await relay.statsOf(endpoint)).toMatchObject([counts])
-  })
+  await change(paused, { active: true })
+  await relay.clock.advance(10 * MINUTE)
+  expect(target.requests).toHaveLength(1)
+  const counts = { failed: 1, cancelled: 1, exhausted: 0 }
+  expect(await relay.statsOf(endpoint)).toMatchObject([counts])
+})
 
-  test.each([
-    [200, 'succeeded', 0],
-    [500, 'cancelled', 1],
-  ])('during an attempt answered with %i leaves it %s', async (status, end, cancelled) => {
-    const relay = await newTenant()
-    const { endpoint, held, delivery } = await underWay(relay)
-    await relay.resend(delivery)
-    expect(await cancel(relay, delivery)).toMatchObject({ body: { status: 'delivering' } })
-    held.release(status)
-    await relay.rest()
-    await relay.clock.advance(MINUTE)
-    expect(await relay.readDelivery(delivery)).toMatchObject({ status: end, attempts: 1 })
-    expect(await relay.statsOf(endpoint)).toMatchObject([{ cancelled }])
-    expect(relay.target.requests).toHaveLength(1)
-  })
+test.each([
+  [200, 'succeeded', 0],
+  [500, 'cancelled', 1],
+])('Cancelling during an attempt answered with %i leaves it %s', async (status, end, cancelled) => {
+  const relay = await newTenant()
+  const { endpoint, held, delivery } = await underWay(relay)
+  await relay.resend(delivery)
+  expect(await cancel(relay, delivery)).toMatchObject({ body: { status: 'delivering' } })
+  held.release(status)
+  await relay.rest()
+  await relay.clock.advance(MINUTE)
+  expect(await relay.readDelivery(delivery)).toMatchObject({ status: end, attempts: 1 })
+  expect(await relay.statsOf(endpoint)).toMatchObject([{ cancelled }])
+  expect(relay.target.requests).toHaveLength(1)
 })
 
 test('The last 100 attempts of a delivery are kept, and what they sent is shown once', async () => {

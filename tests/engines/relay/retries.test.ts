@@ -33,50 +33,48 @@ async function exhausted(relay: Party) {
   return delivery
 }
 
-describe('The schedule', () => {
-  test('has eleven attempts, each announced and made to the millisecond', async () => {
-    const relay = await newTenant()
-    const { attempt_log, ...delivery } = await exhausted(relay)
-    let at = 0
-    const times = [0, ...SECONDS.map((delay) => (at += delay))]
-    const story = storyOf({ ...delivery, attempt_log })
-    expect(story).toEqual(times.map((time) => ['schedule', time, 'failed']))
-    const ended_at = isoAt(relay.clock.now())
-    expect(delivery).toMatchObject({ status: 'failed', attempts: 11, ended_at })
-    const announced = attempt_log.map(({ next_attempt_at }: Json) => next_attempt_at)
-    const made = attempt_log.map(({ started_at }: Json) => started_at)
-    expect(announced).toEqual([...made.slice(1), null])
-    expect(relay.target.requests).toHaveLength(11)
-  })
+test('The schedule has eleven attempts, each announced and made to the millisecond', async () => {
+  const relay = await newTenant()
+  const { attempt_log, ...delivery } = await exhausted(relay)
+  let at = 0
+  const times = [0, ...SECONDS.map((delay) => (at += delay))]
+  const story = storyOf({ ...delivery, attempt_log })
+  expect(story).toEqual(times.map((time) => ['schedule', time, 'failed']))
+  const ended_at = isoAt(relay.clock.now())
+  expect(delivery).toMatchObject({ status: 'failed', attempts: 11, ended_at })
+  const announced = attempt_log.map(({ next_attempt_at }: Json) => next_attempt_at)
+  const made = attempt_log.map(({ started_at }: Json) => started_at)
+  expect(announced).toEqual([...made.slice(1), null])
+  expect(relay.target.requests).toHaveLength(11)
+})
 
-  test.each([
-    ['0s,2s,7s', 0, [0, 0, 2, 9]],
-    ['5s,100s', 0.999, [0, 5.999, 125.979]],
-    ['', 0, [0]],
-  ])('may be %p, with chance %d up to a fifth late', async (delays, jitter, times) => {
-    await using relay = await bootRelay({ jitter, flags: { 'relay-retry-delays': delays } })
-    const delivery = await exhausted(relay)
-    expect(storyOf(delivery).map(([, seconds]) => seconds)).toEqual(times)
-    expect(delivery).toMatchObject({ status: 'failed', attempts: times.length })
-  })
+test.each([
+  ['0s,2s,7s', 0, [0, 0, 2, 9]],
+  ['5s,100s', 0.999, [0, 5.999, 125.979]],
+  ['', 0, [0]],
+])('The schedule may be %p, with chance %d up to a fifth late', async (delays, jitter, times) => {
+  await using relay = await bootRelay({ jitter, flags: { 'relay-retry-delays': delays } })
+  const delivery = await exhausted(relay)
+  expect(storyOf(delivery).map(([, seconds]) => seconds)).toEqual(times)
+  expect(delivery).toMatchObject({ status: 'failed', attempts: times.length })
+})
 
-  test('ends with the first success, and is that of one endpoint alone', async () => {
-    const relay = await newTenant()
-    await using other = startTarget()
-    relay.target.answers(503)
-    const [ill, well] = [await relay.createEndpoint(), await relay.createEndpoint(other.url)]
-    const message = await relay.deliver()
-    await relay.clock.advance(5 * SECOND)
-    const of = (endpoint: Json) => relay.deliveryOf(message, endpoint)
-    expect(await of(ill)).toMatchObject({ status: 'retrying', attempts: 2 })
-    expect(await of(well)).toMatchObject({ status: 'succeeded', attempts: 1 })
+test('The schedule ends with the first success, and is that of one endpoint alone', async () => {
+  const relay = await newTenant()
+  await using other = startTarget()
+  relay.target.answers(503)
+  const [ill, well] = [await relay.createEndpoint(), await relay.createEndpoint(other.url)]
+  const message = await relay.deliver()
+  await relay.clock.advance(5 * SECOND)
+  const of = (endpoint: Json) => relay.deliveryOf(message, endpoint)
+  expect(await of(ill)).toMatchObject({ status: 'retrying', attempts: 2 })
+  expect(await of(well)).toMatchObject({ status: 'succeeded', attempts: 1 })
 
-    relay.target.answers(201)
-    await relay.clock.advance(2 * MINUTE)
+  relay.target.answers(201)
+  await relay.clock.advance(2 * MINUTE)
 
-    expect(await of(ill)).toMatchObject({ status: 'succeeded', attempts: 3 })
-    expect(relay.target.requests).toHaveLength(3)
-  })
+  expect(await of(ill)).toMatchObject({ status: 'succeeded', attempts: 3 })
+  expect(relay.target.requests).toHaveLength(3)
 })
 
 test('Retry-After counts in seconds or as a date, but not if the schedule waits longer', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { closedPort } from '../clockwork/raw-target.ts'
 import { type Json, refusal, refused, signedWith, useRelay } from './fixture.ts'
 import { count, ENDPOINTS, SECOND } from './support.ts'
@@ -12,73 +12,71 @@ const { app, newTenant } = await useRelay({
 
 const dataOf = ({ request }: Json) => JSON.parse(request.body).data
 
-describe('A test event answers with what happened', () => {
-  test('for a success, with the request as it was sent', async () => {
-    const { createEndpoint, sendTest, target, at } = await newTenant()
-    target.answers(() => new Response('thanks', { status: 201, headers: { 'X-Trace': 'abc' } }))
-    const endpoint = await createEndpoint({ headers: { 'X-Team': 'blue', Authorization: 'top' } })
+test('The answer to a test event has the request as it was sent, and what the receiver answered', async () => {
+  const { createEndpoint, sendTest, target, at } = await newTenant()
+  target.answers(() => new Response('thanks', { status: 201, headers: { 'X-Trace': 'abc' } }))
+  const endpoint = await createEndpoint({ headers: { 'X-Team': 'blue', Authorization: 'top' } })
 
-    const result = await sendTest(endpoint)
+  const result = await sendTest(endpoint)
 
-    const [request] = target.requests
-    const headers = {
-      'Content-Type': 'application/json',
-      'webhook-id': request?.headers.get('webhook-id'),
-      'X-Service-Event-Type': 'webhook.test',
-      'X-Service-Attempt': '1',
-      'X-Service-Trigger': 'test',
-      'X-Team': 'blue',
-      Authorization: '********',
-    }
-    expect(result).toMatchObject({
-      ...{ succeeded: true, duration_ms: 0, address: '127.0.0.1', error: null },
-      timings: { dns: 0, connect: 0, tls: 0, wait: 0, read: 0 },
-      request: { method: 'POST', url: target.url, headers, body: request?.body },
-      response: { status: 201, body: 'thanks' },
-    })
-    expect(result.response.headers).toContainEqual(['X-Trace', 'abc'])
-    expect(request?.headers.get('authorization')).toBe('top')
-    const data = { message: expect.any(String) }
-    const body = { type: 'webhook.test', timestamp: at(0), data }
-    expect(JSON.parse(request?.body ?? '')).toEqual(body)
-    expect(signedWith(request, [endpoint.secret])).toEqual([endpoint.secret])
+  const [request] = target.requests
+  const headers = {
+    'Content-Type': 'application/json',
+    'webhook-id': request?.headers.get('webhook-id'),
+    'X-Service-Event-Type': 'webhook.test',
+    'X-Service-Attempt': '1',
+    'X-Service-Trigger': 'test',
+    'X-Team': 'blue',
+    Authorization: '********',
+  }
+  expect(result).toMatchObject({
+    ...{ succeeded: true, duration_ms: 0, address: '127.0.0.1', error: null },
+    timings: { dns: 0, connect: 0, tls: 0, wait: 0, read: 0 },
+    request: { method: 'POST', url: target.url, headers, body: request?.body },
+    response: { status: 201, body: 'thanks' },
   })
+  expect(result.response.headers).toContainEqual(['X-Trace', 'abc'])
+  expect(request?.headers.get('authorization')).toBe('top')
+  const data = { message: expect.any(String) }
+  const body = { type: 'webhook.test', timestamp: at(0), data }
+  expect(JSON.parse(request?.body ?? '')).toEqual(body)
+  expect(signedWith(request, [endpoint.secret])).toEqual([endpoint.secret])
+})
 
-  test('for a failure', async () => {
-    const { createEndpoint, sendTest, target, wait } = await newTenant()
-    const endpoint = await createEndpoint()
-    for (const [status, code] of [
-      [429, 'status'],
-      [410, 'gone'],
-      [307, 'redirect'],
-    ] as const) {
-      target.answers(status, { location: '/other' })
-      const failed = { succeeded: false, response: { status }, error: { code } }
-      expect(await sendTest(endpoint)).toMatchObject(failed)
-    }
-    const held = target.hold()
-    const result = sendTest(endpoint)
-    await held.arrived(4)
-    await wait(15 * SECOND)
-    expect(await result).toMatchObject({
-      ...{ succeeded: false, duration_ms: 15 * SECOND, timings: { wait: 15 * SECOND } },
-      ...{ address: '127.0.0.1', request: { url: endpoint.url }, response: null },
-      error: { code: 'timeout' },
-    })
+test('The answer to a test event says why it failed', async () => {
+  const { createEndpoint, sendTest, target, wait } = await newTenant()
+  const endpoint = await createEndpoint()
+  for (const [status, code] of [
+    [429, 'status'],
+    [410, 'gone'],
+    [307, 'redirect'],
+  ] as const) {
+    target.answers(status, { location: '/other' })
+    const failed = { succeeded: false, response: { status }, error: { code } }
+    expect(await sendTest(endpoint)).toMatchObject(failed)
+  }
+  const held = target.hold()
+  const result = sendTest(endpoint)
+  await held.arrived(4)
+  await wait(15 * SECOND)
+  expect(await result).toMatchObject({
+    ...{ succeeded: false, duration_ms: 15 * SECOND, timings: { wait: 15 * SECOND } },
+    ...{ address: '127.0.0.1', request: { url: endpoint.url }, response: null },
+    error: { code: 'timeout' },
   })
+})
 
-  test('for a URL that cannot be called', async () => {
-    const relay = await newTenant()
-    for (const [url, code, address] of [
-      [await closedPort(), 'connect', '127.0.0.1'],
-      ['https://inward.example.com/', 'blocked', null],
-      ['https://gone.example.com/', 'dns', null],
-    ] as const) {
-      const failed = { succeeded: false, address, response: null, error: { code } }
-      const result = await relay.sendTest(await relay.createEndpoint(url))
-      expect(result).toMatchObject({ ...failed, request: { url } })
-    }
-  })
+test('The answer to a test event says why its URL cannot be called', async () => {
+  const relay = await newTenant()
+  for (const [url, code, address] of [
+    [await closedPort(), 'connect', '127.0.0.1'],
+    ['https://inward.example.com/', 'blocked', null],
+    ['https://gone.example.com/', 'dns', null],
+  ] as const) {
+    const failed = { succeeded: false, address, response: null, error: { code } }
+    const result = await relay.sendTest(await relay.createEndpoint(url))
+    expect(result).toMatchObject({ ...failed, request: { url } })
+  }
 })
 
 test('A test event goes to endpoints that are paused, listen to nothing or have a test key', async () => {
