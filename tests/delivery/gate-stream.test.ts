@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { dirname } from 'node:path'
 import { openDatabase } from '../../src/db/open.ts'
 import type { EndpointChange, NewEndpoint } from '../../src/delivery/endpoints.ts'
@@ -105,45 +105,43 @@ test('An event is stored with the change that it reports, or not at all, and sen
   expect(target.requests[0]?.headers.get('webhook-id')).toBe('e-1')
 })
 
-describe('A receiver that always fails', () => {
-  test('is tried for each event, without a circuit breaker, which the relay has', async () => {
-    const gate = await gateOf(app)
-    const relay = relayOf(app, app.client((await gate.key('relay')).key))
-    await using target = startTarget(500)
-    const ofGate = await gate.createEndpoint(target.url)
-    const ofRelay = await relay.createEndpoint(target.url)
-    await gate.publishMany(10)
-    await relay.sendMany(6)
-    await gate.toTheEnd()
-    expect(gate.states()).toEqual({ failed: 10 })
-    expect(app.delivery.healthOf(ofGate.id).openUntil).toBeNull()
-    expect(await relay.readEndpoint(ofRelay)).toMatchObject({ health: { breaker: 'open' } })
-  })
+test('A receiver that always fails is tried for each event: only the relay has a circuit breaker', async () => {
+  const gate = await gateOf(app)
+  const relay = relayOf(app, app.client((await gate.key('relay')).key))
+  await using target = startTarget(500)
+  const ofGate = await gate.createEndpoint(target.url)
+  const ofRelay = await relay.createEndpoint(target.url)
+  await gate.publishMany(10)
+  await relay.sendMany(6)
+  await gate.toTheEnd()
+  expect(gate.states()).toEqual({ failed: 10 })
+  expect(app.delivery.healthOf(ofGate.id).openUntil).toBeNull()
+  expect(await relay.readEndpoint(ofRelay)).toMatchObject({ health: { breaker: 'open' } })
+})
 
-  test('is never disabled, and catches up at full speed after a pause', async () => {
-    await using gate = await bootGate({ 'gate-webhook-delays': '0s' })
-    await using target = startTarget(500)
-    const endpoint = await gate.createEndpoint(target.url)
-    for (let n = 0; n < 21; n++) {
-      await leap(gate.app, 7 * HOUR)
-      await gate.deliver()
-    }
-    const shown = gate.app.delivery.endpoints.get(gate.stream, endpoint.id)
-    expect(shown).toMatchObject({ isActive: true, disabledReason: null })
+test('A receiver that always fails is never disabled, and catches up at full speed after a pause', async () => {
+  await using gate = await bootGate({ 'gate-webhook-delays': '0s' })
+  await using target = startTarget(500)
+  const endpoint = await gate.createEndpoint(target.url)
+  for (let n = 0; n < 21; n++) {
+    await leap(gate.app, 7 * HOUR)
+    await gate.deliver()
+  }
+  const shown = gate.app.delivery.endpoints.get(gate.stream, endpoint.id)
+  expect(shown).toMatchObject({ isActive: true, disabledReason: null })
 
-    await gate.change(endpoint, { isActive: false })
-    await gate.publishMany(12)
-    const held = target.hold()
-    await gate.change(endpoint, { isActive: true })
-    for (const arrived of [22, 24, 28]) {
-      await held.arrived(arrived)
-      held.release(500)
-    }
-    target.answers(500)
+  await gate.change(endpoint, { isActive: false })
+  await gate.publishMany(12)
+  const held = target.hold()
+  await gate.change(endpoint, { isActive: true })
+  for (const arrived of [22, 24, 28]) {
+    await held.arrived(arrived)
     held.release(500)
-    await gate.toTheEnd()
-    expect(gate.states()).toEqual({ failed: 33 })
-  })
+  }
+  target.answers(500)
+  held.release(500)
+  await gate.toTheEnd()
+  expect(gate.states()).toEqual({ failed: 33 })
 })
 
 /** Disables an endpoint like a process that ended before it could hold its deliveries. */
@@ -197,65 +195,63 @@ test('A paused endpoint has an attempt held whose process ended', async () => {
   await rest(gate.app)
 })
 
-describe('Erasing', () => {
-  test('removes the messages about an identity with their deliveries, slice by slice', async () => {
-    const gate = await gateOf(app)
-    await using target = startTarget()
-    for (let n = 0; n < 2; n++) await gate.createEndpoint(target.url)
-    await gate.publishMany(3, ANNA)
-    await rest(app)
-    expect(gate.rows()).toEqual([3, 6, 6])
-    for (const [deleted, isComplete] of [
-      [4, false],
-      [4, false],
-      [4, false],
-      [3, true],
-    ] as const) {
-      const before = gate.rows().reduce((sum, n) => sum + n, 0)
-      expect(await gate.erase(4)).toEqual({ deleted, isComplete })
-      expect(gate.rows().reduce((sum, n) => sum + n, 0)).toBe(before - deleted)
-    }
-  })
+test('Erasing removes the messages about an identity with their deliveries, slice by slice', async () => {
+  const gate = await gateOf(app)
+  await using target = startTarget()
+  for (let n = 0; n < 2; n++) await gate.createEndpoint(target.url)
+  await gate.publishMany(3, ANNA)
+  await rest(app)
+  expect(gate.rows()).toEqual([3, 6, 6])
+  for (const [deleted, isComplete] of [
+    [4, false],
+    [4, false],
+    [4, false],
+    [3, true],
+  ] as const) {
+    const before = gate.rows().reduce((sum, n) => sum + n, 0)
+    expect(await gate.erase(4)).toEqual({ deleted, isComplete })
+    expect(gate.rows().reduce((sum, n) => sum + n, 0)).toBe(before - deleted)
+  }
+})
 
-  test('leaves messages of kept types, about others, about no identity and of other tenants', async () => {
-    const [gate, other] = [await gateOf(app), await gateOf(app)]
-    await gate.publish({ about: 'bert' })
-    await gate.publish()
-    await other.publish(ANNA)
-    await gate.publish(ANNA)
-    const kept = await gate.publish({ ...ANNA, type: 'identity.deleted' })
-    expect(await gate.erase()).toEqual({ deleted: 1, isComplete: true })
-    expect(app.delivery.messages.find(gate.stream, kept.id)).toBeDefined()
-    expect([gate.rows()[0], other.rows()[0]]).toEqual([3, 1])
-  })
+test('Erasing leaves messages of kept types, about others, about no identity and of other tenants', async () => {
+  const [gate, other] = [await gateOf(app), await gateOf(app)]
+  await gate.publish({ about: 'bert' })
+  await gate.publish()
+  await other.publish(ANNA)
+  await gate.publish(ANNA)
+  const kept = await gate.publish({ ...ANNA, type: 'identity.deleted' })
+  expect(await gate.erase()).toEqual({ deleted: 1, isComplete: true })
+  expect(app.delivery.messages.find(gate.stream, kept.id)).toBeDefined()
+  expect([gate.rows()[0], other.rows()[0]]).toEqual([3, 1])
+})
 
-  test('leaves a pending delivery until it has ended, and erases the others', async () => {
-    const gate = await gateOf(app)
-    await using target = startTarget()
-    await gate.createEndpoint(target.url)
-    await gate.deliver(ANNA)
-    const held = target.hold()
-    const last = await gate.publish(ANNA)
-    await held.arrived(2)
-    expect(await gate.erase()).toEqual({ deleted: 3, isComplete: false })
-    expect(gate.deliveryOf(last)).toMatchObject({ state: 'leased' })
-    held.release(500)
-    await rest(app)
-    expect(await gate.erase()).toEqual({ deleted: 0, isComplete: false })
-    target.answers(200)
-    await gate.clock.advance(SECOND)
-    await rest(app)
-    expect(await gate.erase()).toEqual({ deleted: 4, isComplete: true })
-    expect(gate.rows()).toEqual([0, 0, 0])
-  })
+test('Erasing leaves a pending delivery until it has ended, and erases the others', async () => {
+  const gate = await gateOf(app)
+  await using target = startTarget()
+  await gate.createEndpoint(target.url)
+  await gate.deliver(ANNA)
+  const held = target.hold()
+  const last = await gate.publish(ANNA)
+  await held.arrived(2)
+  expect(await gate.erase()).toEqual({ deleted: 3, isComplete: false })
+  expect(gate.deliveryOf(last)).toMatchObject({ state: 'leased' })
+  held.release(500)
+  await rest(app)
+  expect(await gate.erase()).toEqual({ deleted: 0, isComplete: false })
+  target.answers(200)
+  await gate.clock.advance(SECOND)
+  await rest(app)
+  expect(await gate.erase()).toEqual({ deleted: 4, isComplete: true })
+  expect(gate.rows()).toEqual([0, 0, 0])
+})
 
-  test('reads only the index of messages about an identity', async () => {
-    const { plans, planWith } = await plansOf(createStore)
-    const ofErasing = plans.filter(({ statement }) => statement.includes('"about" = ?'))
-    expect(ofErasing).toHaveLength(2)
-    const index = expect.stringContaining('messages_about (tenant_id=? AND about=?)')
-    for (const { plan } of ofErasing)
-      expect(plan.filter((step) => /^(SEARCH|SCAN) messages|B-TREE/.test(step))).toEqual([index])
-    expect(planWith('"about" = ?', 'not exists')).toContain('deliveries_by_message (message_seq=?)')
-  })
+test('Erasing reads only the index of messages about an identity', async () => {
+  const { plans, planWith } = await plansOf(createStore)
+  const ofErasing = plans.filter(({ statement }) => statement.includes('"about" = ?'))
+  expect(ofErasing).toHaveLength(2)
+  const index = expect.stringContaining('messages_about (tenant_id=? AND about=?)')
+  for (const { plan } of ofErasing)
+    expect(plan.filter((step) => /^(SEARCH|SCAN) messages|B-TREE/.test(step))).toEqual([index])
+  expect(planWith('"about" = ?', 'not exists')).toContain('deliveries_by_message (message_seq=?)')
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import {
   ACTOR,
   advanceWaiting,
@@ -62,45 +62,43 @@ test('A job runs once, on the first tick at or after its time', async () => {
   expect(await executionsOf(job)).toMatchObject([{ status: 'success', started_at: at('12:02:00') }])
 })
 
-describe('Cancelling', () => {
-  test('a job that is pending or waits for a retry answers 204, and it does not run again', async () => {
-    const { api, createDelayed, readDelayed, executionsOf, clock, target } = await fresh()
-    target.answers(500)
-    const retried = await createDelayed()
-    const pending = await createDelayed({ run_at: at('12:03:00') })
-    await clock.advance(MINUTE)
-    for (const { id } of [retried, pending])
-      expect(await api.delete(`${DELAYED}/${id}`)).toMatchObject({ status: 204, body: '' })
-    await clock.advance(3 * MINUTE)
-    for (const job of [retried, pending])
-      expect(await readDelayed(job)).toMatchObject({ status: 'cancelled' })
-    expect(target.requests).toHaveLength(1)
-    expect(await executionsOf(retried)).toMatchObject([{ status: 'failed', attempt: 1 }])
-    expect(count(app, 'runs')).toBe(0)
-  })
+test('A cancelled job that was pending or waited for a retry does not run again', async () => {
+  const { api, createDelayed, readDelayed, executionsOf, clock, target } = await fresh()
+  target.answers(500)
+  const retried = await createDelayed()
+  const pending = await createDelayed({ run_at: at('12:03:00') })
+  await clock.advance(MINUTE)
+  for (const { id } of [retried, pending])
+    expect(await api.delete(`${DELAYED}/${id}`)).toMatchObject({ status: 204, body: '' })
+  await clock.advance(3 * MINUTE)
+  for (const job of [retried, pending])
+    expect(await readDelayed(job)).toMatchObject({ status: 'cancelled' })
+  expect(target.requests).toHaveLength(1)
+  expect(await executionsOf(retried)).toMatchObject([{ status: 'failed', attempt: 1 }])
+  expect(count(app, 'runs')).toBe(0)
+})
 
-  test('a job that is running or has ended answers 409 and changes nothing', async () => {
-    const { api, clock, createDelayed, readDelayed, executionsOf, target } = await fresh()
-    target.answers(({ path }) => new Response('', { status: path.endsWith('bad') ? 400 : 200 }))
-    const url = `${target.url}/bad`
-    const [success, failed] = [await createDelayed(), await createDelayed({ url })]
-    const cancelled = await createDelayed()
-    await api.delete(`${DELAYED}/${cancelled.id}`)
-    await clock.advance(HALF_MINUTE)
-    const running = await createDelayed({ run_at: at('12:02:00') })
-    const held = target.hold()
-    await advanceWaiting(app, MINUTE)
-    await held.arrived(3)
-    for (const [status, job] of Object.entries({ success, failed, cancelled, running })) {
-      const before = [await readDelayed(job), await executionsOf(job)]
-      expect(before[0]).toMatchObject({ status })
-      const error = expect.stringContaining(status)
-      const answer = await api.delete(`${DELAYED}/${job.id}`)
-      expect(answer).toMatchObject({ status: 409, body: { error } })
-      expect([await readDelayed(job), await executionsOf(job)]).toEqual(before)
-    }
-    held.release()
-  })
+test('A job that is running or has ended cannot be cancelled', async () => {
+  const { api, clock, createDelayed, readDelayed, executionsOf, target } = await fresh()
+  target.answers(({ path }) => new Response('', { status: path.endsWith('bad') ? 400 : 200 }))
+  const url = `${target.url}/bad`
+  const [success, failed] = [await createDelayed(), await createDelayed({ url })]
+  const cancelled = await createDelayed()
+  await api.delete(`${DELAYED}/${cancelled.id}`)
+  await clock.advance(HALF_MINUTE)
+  const running = await createDelayed({ run_at: at('12:02:00') })
+  const held = target.hold()
+  await advanceWaiting(app, MINUTE)
+  await held.arrived(3)
+  for (const [status, job] of Object.entries({ success, failed, cancelled, running })) {
+    const before = [await readDelayed(job), await executionsOf(job)]
+    expect(before[0]).toMatchObject({ status })
+    const error = expect.stringContaining(status)
+    const answer = await api.delete(`${DELAYED}/${job.id}`)
+    expect(answer).toMatchObject({ status: 409, body: { error } })
+    expect([await readDelayed(job), await executionsOf(job)]).toEqual(before)
+  }
+  held.release()
 })
 
 test('A write beside a creation is stored with it, or neither is', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { closedPort, hangingUp, startRawTarget } from './raw-target.ts'
 import {
   advanceWaiting,
@@ -74,42 +74,39 @@ test('The status decides about retries, of both kinds of jobs, and the answer is
   expect(count(app, 'runs')).toBe(0)
 })
 
-describe('An attempt without an answer is retried', () => {
-  test('after a connection that is refused or closed, that speaks no TLS, or has no address', async () => {
-    const { createJob, createDelayed, executionsOf, readDelayed, clock, target } = await fresh()
-    await using closing = await startRawTarget(hangingUp)
-    const noTls = target.url.replace('http:', 'https:')
-    const told = [/connection to 127\.0\.0\.1:\d+ refused/, /closed/, /TLS/, /no such host/]
-    const urls = [await closedPort(), closing.url, noTls, 'http://gone.example.com/']
-    const jobs = await Promise.all(urls.map((url) => createJob({ ...ONCE, url })))
-    const url = 'https://rebound.example.com/'
-    const [cron, delayed] = [await createJob({ ...ONCE, url }), await createDelayed({ url })]
-    await clock.advance(PAST_ALL)
-    for (const [n, job] of jobs.entries()) {
-      expect(storyOf(await executionsOf(job))).toEqual(ALL_FAILED)
-      expect((await executionsOf(job))[0].error_message).toMatch(told[n] as RegExp)
-    }
-    // But not after a name that resolves to a private address.
-    for (const job of [cron, delayed])
-      expect(storyOf(await executionsOf(job))).toEqual(FIRST_FAILED)
-    expect(await readDelayed(delayed)).toMatchObject({ status: 'failed' })
-  })
+test('An attempt is retried after a connection that is refused, closed, without TLS or address', async () => {
+  const { createJob, createDelayed, executionsOf, readDelayed, clock, target } = await fresh()
+  await using closing = await startRawTarget(hangingUp)
+  const noTls = target.url.replace('http:', 'https:')
+  const told = [/connection to 127\.0\.0\.1:\d+ refused/, /closed/, /TLS/, /no such host/]
+  const urls = [await closedPort(), closing.url, noTls, 'http://gone.example.com/']
+  const jobs = await Promise.all(urls.map((url) => createJob({ ...ONCE, url })))
+  const url = 'https://rebound.example.com/'
+  const [cron, delayed] = [await createJob({ ...ONCE, url }), await createDelayed({ url })]
+  await clock.advance(PAST_ALL)
+  for (const [n, job] of jobs.entries()) {
+    expect(storyOf(await executionsOf(job))).toEqual(ALL_FAILED)
+    expect((await executionsOf(job))[0].error_message).toMatch(told[n] as RegExp)
+  }
+  // But not after a name that resolves to a private address.
+  for (const job of [cron, delayed]) expect(storyOf(await executionsOf(job))).toEqual(FIRST_FAILED)
+  expect(await readDelayed(delayed)).toMatchObject({ status: 'failed' })
+})
 
-  test('after a target that does not answer in time', async () => {
-    const { createJob, executionsOf, clock, target } = await fresh()
-    const held = target.hold()
-    const job = await createJob(ONCE)
-    for (const [attempt, wait] of [HALF_MINUTE, HALF_MINUTE, 4.5 * MINUTE].entries()) {
-      await advanceWaiting(app, wait)
-      await held.arrived(attempt + 1)
-      await advanceWaiting(app, HALF_MINUTE)
-      await idle()
-    }
-    await clock.advance(PAST_ALL)
-    const executions = await executionsOf(job)
-    expect(storyOf(executions)).toEqual(ALL_FAILED)
-    expect(executions[0]).toMatchObject({ response_status: null, duration_ms: 30_000 })
-  })
+test('An attempt is retried after a target that does not answer in time', async () => {
+  const { createJob, executionsOf, clock, target } = await fresh()
+  const held = target.hold()
+  const job = await createJob(ONCE)
+  for (const [attempt, wait] of [HALF_MINUTE, HALF_MINUTE, 4.5 * MINUTE].entries()) {
+    await advanceWaiting(app, wait)
+    await held.arrived(attempt + 1)
+    await advanceWaiting(app, HALF_MINUTE)
+    await idle()
+  }
+  await clock.advance(PAST_ALL)
+  const executions = await executionsOf(job)
+  expect(storyOf(executions)).toEqual(ALL_FAILED)
+  expect(executions[0]).toMatchObject({ response_status: null, duration_ms: 30_000 })
 })
 
 test('A second attempt that is a success or must not be retried ends the run', async () => {
@@ -154,98 +151,94 @@ test('Runs of a job that fails every minute do not hold each other up', async ()
   expect(executions).toHaveLength(7 + 6 + 1)
 })
 
-describe('The delay of a retry', () => {
-  test('counts from the tick of an attempt that starts late, and else from the attempt', async () => {
-    const { createDelayed, createJob, runNow, executionsOf, clock, target } = await fresh()
-    target.answers(500)
-    const late = await createDelayed()
-    const manual = await createJob(RARELY)
-    await runNow(manual)
-    await idle()
-    await clock.advance(29_999)
-    clock.jump(900)
-    await clock.advance(PAST_ALL)
-    expect(storyOf(await executionsOf(late))).toEqual(ALL_FAILED)
-    const story = [[1, '12:00:30', 'failed'], ...ALL_FAILED.slice(1)]
-    expect(storyOf(await executionsOf(manual))).toEqual(story)
-  })
-
-  test('ends on the first tick after an attempt that outlives it', async () => {
-    await using fixture = await bootFixture({ flags: { 'clockwork-timeout': '10m' } })
-    const { app, createDelayed, executionsOf, target } = fixture
-    const held = target.hold()
-    const job = await createDelayed()
-    await advanceWaiting(app, HALF_MINUTE)
-    await held.arrived(1)
-    await advanceWaiting(app, 3.5 * MINUTE)
-    held.release(500)
-    await app.clockwork.loop.idle()
-    await advanceWaiting(app, HALF_MINUTE)
-    await held.arrived(2)
-    held.release()
-    await app.clockwork.loop.idle()
-    const story = [...FIRST_FAILED, [2, '12:05:00', 'success']]
-    expect(storyOf(await executionsOf(job))).toEqual(story)
-  })
-
-  test.each([
-    ['10s,20s,2m', ['12:00:40', '12:00:50', '12:01:10', '12:03:10']],
-    ['', ['12:00:40']],
-  ])('may be configured: %p', async (delays, times) => {
-    const flags = { 'clockwork-retry-delays': delays, 'clockwork-tick': '10s' }
-    await using fixture = await bootFixture({ flags })
-    const { createDelayed, executionsOf, readDelayed, clock, target } = fixture
-    target.answers(500)
-    const job = await createDelayed({ run_at: at('12:00:33') })
-    await clock.advance(4 * MINUTE)
-    expect(storyOf(await executionsOf(job)).map(([, time]) => time)).toEqual(times)
-    expect(await readDelayed(job)).toMatchObject({ status: 'failed' })
-  })
+test('The delay of a retry counts from the tick of an attempt, or from one between two ticks', async () => {
+  const { createDelayed, createJob, runNow, executionsOf, clock, target } = await fresh()
+  target.answers(500)
+  const late = await createDelayed()
+  const manual = await createJob(RARELY)
+  await runNow(manual)
+  await idle()
+  await clock.advance(29_999)
+  clock.jump(900)
+  await clock.advance(PAST_ALL)
+  expect(storyOf(await executionsOf(late))).toEqual(ALL_FAILED)
+  const story = [[1, '12:00:30', 'failed'], ...ALL_FAILED.slice(1)]
+  expect(storyOf(await executionsOf(manual))).toEqual(story)
 })
 
-describe('A retry sends the same request', () => {
-  test('although the job was edited during its attempt or since; the next run sends the new one', async () => {
-    const { createJob, change, clock, target } = await fresh()
-    const shown = () =>
-      target.requests.map(({ method, path, headers, body }) => {
-        const [version, type] = [headers.get('x-version'), headers.get('content-type')]
-        return { method, path, version, type, body }
-      })
-    const held = target.hold()
-    const headers = { 'X-Version': '1', 'Content-Type': 'text/plain' }
-    const job = await createJob({ ...ONCE, method: 'PATCH', headers, body: 'version 1' })
-    await advanceWaiting(app, HALF_MINUTE)
-    await held.arrived(1)
-    await change(job, { method: 'PUT', headers: { 'X-Version': '2' }, body: 'version 2' })
-    held.release(500)
-    target.answers(500)
-    await idle()
-    await change(job, { body: 'version 3', url: `${target.url}/elsewhere` })
-    await clock.advance(PAST_ALL)
-    const [first, ...retries] = shown()
-    expect(first).toMatchObject({ version: '1', type: 'text/plain', body: 'version 1' })
-    expect(retries).toEqual([first, first] as never)
-    clock.jump(DAY)
-    await clock.advance(6 * SECOND)
-    const next = { method: 'PUT', path: '/hook/elsewhere', version: '2', type: null }
-    expect(shown()[3]).toEqual({ ...next, body: 'version 3' })
-  })
+test('The delay of a retry ends on the first tick after an attempt that outlives it', async () => {
+  await using fixture = await bootFixture({ flags: { 'clockwork-timeout': '10m' } })
+  const { app, createDelayed, executionsOf, target } = fixture
+  const held = target.hold()
+  const job = await createDelayed()
+  await advanceWaiting(app, HALF_MINUTE)
+  await held.arrived(1)
+  await advanceWaiting(app, 3.5 * MINUTE)
+  held.release(500)
+  await app.clockwork.loop.idle()
+  await advanceWaiting(app, HALF_MINUTE)
+  await held.arrived(2)
+  held.release()
+  await app.clockwork.loop.idle()
+  const story = [...FIRST_FAILED, [2, '12:05:00', 'success']]
+  expect(storyOf(await executionsOf(job))).toEqual(story)
+})
 
-  test('to an address that is checked again', async () => {
-    const { createJob, executionsOf, clock, target } = await fresh()
-    target.answers(500)
-    const url = target.url.replace('127.0.0.1', 'hooks.example.com')
-    const job = await createJob({ ...ONCE, url })
-    await clock.advance(MINUTE)
-    address = '10.0.0.1'
-    await clock.advance(PAST_ALL)
-    expect(target.requests).toHaveLength(1)
-    const error_message = expect.stringContaining('10.0.0.1')
-    expect(await executionsOf(job)).toMatchObject([
-      { attempt: 2, response_status: null, error_message },
-      { attempt: 1, response_status: 500, error_message: null },
-    ])
-  })
+test.each([
+  ['10s,20s,2m', ['12:00:40', '12:00:50', '12:01:10', '12:03:10']],
+  ['', ['12:00:40']],
+])('The delay of a retry may be configured: %p', async (delays, times) => {
+  const flags = { 'clockwork-retry-delays': delays, 'clockwork-tick': '10s' }
+  await using fixture = await bootFixture({ flags })
+  const { createDelayed, executionsOf, readDelayed, clock, target } = fixture
+  target.answers(500)
+  const job = await createDelayed({ run_at: at('12:00:33') })
+  await clock.advance(4 * MINUTE)
+  expect(storyOf(await executionsOf(job)).map(([, time]) => time)).toEqual(times)
+  expect(await readDelayed(job)).toMatchObject({ status: 'failed' })
+})
+
+test('A retry sends the request from before any edit, and the next run sends the new one', async () => {
+  const { createJob, change, clock, target } = await fresh()
+  const shown = () =>
+    target.requests.map(({ method, path, headers, body }) => {
+      const [version, type] = [headers.get('x-version'), headers.get('content-type')]
+      return { method, path, version, type, body }
+    })
+  const held = target.hold()
+  const headers = { 'X-Version': '1', 'Content-Type': 'text/plain' }
+  const job = await createJob({ ...ONCE, method: 'PATCH', headers, body: 'version 1' })
+  await advanceWaiting(app, HALF_MINUTE)
+  await held.arrived(1)
+  await change(job, { method: 'PUT', headers: { 'X-Version': '2' }, body: 'version 2' })
+  held.release(500)
+  target.answers(500)
+  await idle()
+  await change(job, { body: 'version 3', url: `${target.url}/elsewhere` })
+  await clock.advance(PAST_ALL)
+  const [first, ...retries] = shown()
+  expect(first).toMatchObject({ version: '1', type: 'text/plain', body: 'version 1' })
+  expect(retries).toEqual([first, first] as never)
+  clock.jump(DAY)
+  await clock.advance(6 * SECOND)
+  const next = { method: 'PUT', path: '/hook/elsewhere', version: '2', type: null }
+  expect(shown()[3]).toEqual({ ...next, body: 'version 3' })
+})
+
+test('A retry has its address checked again', async () => {
+  const { createJob, executionsOf, clock, target } = await fresh()
+  target.answers(500)
+  const url = target.url.replace('127.0.0.1', 'hooks.example.com')
+  const job = await createJob({ ...ONCE, url })
+  await clock.advance(MINUTE)
+  address = '10.0.0.1'
+  await clock.advance(PAST_ALL)
+  expect(target.requests).toHaveLength(1)
+  const error_message = expect.stringContaining('10.0.0.1')
+  expect(await executionsOf(job)).toMatchObject([
+    { attempt: 2, response_status: null, error_message },
+    { attempt: 1, response_status: 500, error_message: null },
+  ])
 })
 
 test('A pause drops waiting retries and those of attempts under way, and a new schedule does not', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { startTarget } from '../../support/target.ts'
 import { leapTo, type Party, useRelay, WITHOUT_RETRIES } from './fixture.ts'
 import { DAY, MINUTE, SECOND } from './support.ts'
@@ -42,149 +42,145 @@ test('A breaker opens after five failures in a row', async () => {
   expect(await healthOf(endpoint)).toEqual({ ...open, failing_since: at(0) })
 })
 
-describe('An open breaker', () => {
-  test('holds what comes and what waits, of its endpoint alone', async () => {
-    const relay = await newTenant()
-    const { deliveryOf, target } = relay
-    await using other = startTarget()
-    const { endpoint, failed } = await opened(relay)
-    const well = await relay.createEndpoint(other.url)
-    const later = await relay.deliver()
-    await relay.clock.advance(29 * SECOND)
+test('An open breaker holds what comes and what waits, of its endpoint alone', async () => {
+  const relay = await newTenant()
+  const { deliveryOf, target } = relay
+  await using other = startTarget()
+  const { endpoint, failed } = await opened(relay)
+  const well = await relay.createEndpoint(other.url)
+  const later = await relay.deliver()
+  await relay.clock.advance(29 * SECOND)
 
-    expect(target.requests).toHaveLength(5)
-    const held = { status: 'held', held_reason: 'breaker', next_attempt_at: null }
-    expect(await deliveryOf(later, endpoint)).toMatchObject({ ...held, attempt_log: [] })
-    for (const message of failed)
-      expect(await deliveryOf(message)).toMatchObject({ ...held, attempts: 1 })
-    expect(await deliveryOf(later, well)).toMatchObject({ status: 'succeeded' })
-  })
-
-  test('lets a resend through: its failure changes nothing, its success sends everything', async () => {
-    const relay = await newTenant()
-    const { deliveryOf, healthOf, resend, rest, target } = relay
-    const { endpoint } = await opened(relay)
-    const held = await relay.sendMany(20)
-    await rest()
-    const before = await healthOf(endpoint)
-
-    await resend(await deliveryOf(held[7]))
-    await rest()
-    expect(target.requests).toHaveLength(6)
-    const attempt_log = [{ trigger: 'resend', status: 'failed' }]
-    expect(await deliveryOf(held[7])).toMatchObject({ status: 'held', attempts: 1, attempt_log })
-    expect(await healthOf(endpoint)).toEqual(before)
-
-    target.answers(200)
-    await resend(await deliveryOf(held[7]))
-    await relay.clock.advance(10 * SECOND)
-    await rest()
-    expect(await relay.tally()).toEqual({ succeeded: 25 })
-    expect(target.requests).toHaveLength(6 + 25)
-    expect(await healthOf(endpoint)).toEqual(WELL)
-  })
+  expect(target.requests).toHaveLength(5)
+  const held = { status: 'held', held_reason: 'breaker', next_attempt_at: null }
+  expect(await deliveryOf(later, endpoint)).toMatchObject({ ...held, attempt_log: [] })
+  for (const message of failed)
+    expect(await deliveryOf(message)).toMatchObject({ ...held, attempts: 1 })
+  expect(await deliveryOf(later, well)).toMatchObject({ status: 'succeeded' })
 })
 
-describe('After its pause', () => {
-  test('one delivery is tried, and after each failure the next pause is twice as long', async () => {
-    const relay = await rare.newTenant()
-    const { clock, target } = relay
-    const { openUntil } = await opened(relay)
-    await relay.sendMany(10)
+test('An open breaker lets a resend through, whose success sends everything', async () => {
+  const relay = await newTenant()
+  const { deliveryOf, healthOf, resend, rest, target } = relay
+  const { endpoint } = await opened(relay)
+  const held = await relay.sendMany(20)
+  await rest()
+  const before = await healthOf(endpoint)
+
+  await resend(await deliveryOf(held[7]))
+  await rest()
+  expect(target.requests).toHaveLength(6)
+  const attempt_log = [{ trigger: 'resend', status: 'failed' }]
+  expect(await deliveryOf(held[7])).toMatchObject({ status: 'held', attempts: 1, attempt_log })
+  expect(await healthOf(endpoint)).toEqual(before)
+
+  target.answers(200)
+  await resend(await deliveryOf(held[7]))
+  await relay.clock.advance(10 * SECOND)
+  await rest()
+  expect(await relay.tally()).toEqual({ succeeded: 25 })
+  expect(target.requests).toHaveLength(6 + 25)
+  expect(await healthOf(endpoint)).toEqual(WELL)
+})
+
+test('After its pause, an endpoint is tried with one delivery, and each further pause is twice as long', async () => {
+  const relay = await rare.newTenant()
+  const { clock, target } = relay
+  const { openUntil } = await opened(relay)
+  await relay.sendMany(10)
+  await relay.rest()
+
+  for (const pause of [30, 60]) {
+    const at = await openUntil()
+    expect((at - clock.now()) / SECOND).toBe(pause)
+    const before = target.requests.length
+    await leapTo(relay.app, at - 1)
+    expect(target.requests).toHaveLength(before)
+    await clock.advance(1)
     await relay.rest()
+    expect(target.requests).toHaveLength(before + 1)
+  }
 
-    for (const pause of [30, 60]) {
-      const at = await openUntil()
-      expect((at - clock.now()) / SECOND).toBe(pause)
-      const before = target.requests.length
-      await leapTo(relay.app, at - 1)
-      expect(target.requests).toHaveLength(before)
-      await clock.advance(1)
-      await relay.rest()
-      expect(target.requests).toHaveLength(before + 1)
-    }
+  expect(await relay.tally()).toEqual({ retrying: 5 + 2, 'held: breaker': 8 })
+  clock.jump(-1)
+  await clock.advance(MINUTE)
+  expect(target.requests).toHaveLength(5 + 2)
+})
 
-    expect(await relay.tally()).toEqual({ retrying: 5 + 2, 'held: breaker': 8 })
-    clock.jump(-1)
-    await clock.advance(MINUTE)
-    expect(target.requests).toHaveLength(5 + 2)
-  })
+test('After its pause, an endpoint with nothing held is tried with the next delivery', async () => {
+  const relay = await once.newTenant()
+  const { endpoint } = await opened(relay)
+  await relay.clock.advance(30 * SECOND)
+  expect(await relay.healthOf(endpoint)).toMatchObject({ breaker: 'recovering' })
+  const held = relay.target.hold()
 
-  test('an endpoint with nothing held is tried with what comes next', async () => {
-    const relay = await once.newTenant()
-    const { endpoint } = await opened(relay)
-    await relay.clock.advance(30 * SECOND)
-    expect(await relay.healthOf(endpoint)).toMatchObject({ breaker: 'recovering' })
-    const held = relay.target.hold()
+  await relay.sendMany(3)
+  expect(await relay.underWay()).toBe(1)
+  await held.arrived(6)
+  held.release(500)
+  await relay.rest()
 
-    await relay.sendMany(3)
-    expect(await relay.underWay()).toBe(1)
-    await held.arrived(6)
-    held.release(500)
-    await relay.rest()
+  expect(await relay.healthOf(endpoint)).toMatchObject({ breaker: 'open' })
+  expect(await relay.tally()).toEqual({ failed: 6, 'held: breaker': 2 })
+})
 
-    expect(await relay.healthOf(endpoint)).toMatchObject({ breaker: 'open' })
-    expect(await relay.tally()).toEqual({ failed: 6, 'held: breaker': 2 })
-  })
+test('After its pause, deliveries under way grow from 1 to 16 as they succeed, oldest first', async () => {
+  const relay = await once.newTenant()
+  await opened(relay)
+  const early = await relay.sendMany(50)
+  await relay.rest()
+  const held = relay.target.hold()
+  await relay.wait(30 * SECOND)
+  await held.arrived(6)
+  const late = await relay.sendMany(10)
 
-  test('the deliveries under way grow from 1 to 16 as they succeed, oldest first', async () => {
-    const relay = await once.newTenant()
-    await opened(relay)
-    const early = await relay.sendMany(50)
-    await relay.rest()
-    const held = relay.target.hold()
-    await relay.wait(30 * SECOND)
-    await held.arrived(6)
-    const late = await relay.sendMany(10)
+  const counts = [await relay.underWay()]
+  for (let released = 1; released <= 5; released++) {
+    await held.arrived(5 + released)
+    held.release(200, 1)
+    const next = Math.min(2 ** released, 16)
+    await held.arrived(5 + released + next)
+    counts.push(await relay.underWay())
+  }
+  expect(counts).toEqual([1, 2, 4, 8, 16, 16])
+  relay.target.answers(200)
+  held.release(200)
+  await relay.clock.advance(10 * SECOND)
+  await relay.rest()
 
-    const counts = [await relay.underWay()]
-    for (let released = 1; released <= 5; released++) {
-      await held.arrived(5 + released)
-      held.release(200, 1)
-      const next = Math.min(2 ** released, 16)
-      await held.arrived(5 + released + next)
-      counts.push(await relay.underWay())
-    }
-    expect(counts).toEqual([1, 2, 4, 8, 16, 16])
-    relay.target.answers(200)
-    held.release(200)
-    await relay.clock.advance(10 * SECOND)
-    await relay.rest()
+  expect(await relay.tally()).toEqual({ failed: 5, succeeded: 60 })
+  const arrived = relay.headers('webhook-id').slice(5)
+  expect([arrived.length, new Set(arrived).size]).toEqual([60, 60])
+  const lateness = [...early, ...late].map(({ id }, n) => Math.abs(arrived.indexOf(id) - n))
+  expect(Math.max(...lateness)).toBeLessThan(16)
+})
 
-    expect(await relay.tally()).toEqual({ failed: 5, succeeded: 60 })
-    const arrived = relay.headers('webhook-id').slice(5)
-    expect([arrived.length, new Set(arrived).size]).toEqual([60, 60])
-    const lateness = [...early, ...late].map(({ id }, n) => Math.abs(arrived.indexOf(id) - n))
-    expect(Math.max(...lateness)).toBeLessThan(16)
-  })
+test.each([
+  [200, {}, 'succeeded'],
+  [500, ABORT, 'cancelled'],
+] as const)('Everything held is sent if the trial is answered with %i %j', async (...row) => {
+  const [status, headers, end] = row
+  const relay = await newTenant()
+  const { endpoint, leapToTrial } = await opened(relay)
+  await relay.sendMany(20)
+  await relay.clock.advance(6 * SECOND)
+  expect(await relay.tally()).toEqual({ 'held: breaker': 25 })
+  relay.target.answers(status, headers)
 
-  test.each([
-    [200, {}, 'succeeded'],
-    [500, ABORT, 'cancelled'],
-  ] as const)('everything held is sent if the trial is answered with %i %j', async (...row) => {
-    const [status, headers, end] = row
-    const relay = await newTenant()
-    const { endpoint, leapToTrial } = await opened(relay)
-    await relay.sendMany(20)
-    await relay.clock.advance(6 * SECOND)
-    expect(await relay.tally()).toEqual({ 'held: breaker': 25 })
-    relay.target.answers(status, headers)
+  await leapToTrial()
 
-    await leapToTrial()
+  expect(await relay.tally()).toEqual({ [end]: 25 })
+  expect(relay.target.requests).toHaveLength(5 + 25)
+  expect(await relay.readEndpoint(endpoint)).toMatchObject({ active: true, health: WELL })
 
-    expect(await relay.tally()).toEqual({ [end]: 25 })
-    expect(relay.target.requests).toHaveLength(5 + 25)
-    expect(await relay.readEndpoint(endpoint)).toMatchObject({ active: true, health: WELL })
-
-    // A first attempt leaves its room to a retry.
-    const sparse = await quick.newTenant()
-    const { leapToTrial: leap } = await opened(sparse, 2)
-    await sparse.clock.advance(6 * SECOND)
-    expect(await sparse.tally()).toEqual({ 'held: breaker': 2 })
-    sparse.target.answers(status, headers)
-    await leap()
-    expect(await sparse.tally()).toEqual({ [end]: 2 })
-  })
+  // A first attempt leaves its room to a retry.
+  const sparse = await quick.newTenant()
+  const { leapToTrial: leap } = await opened(sparse, 2)
+  await sparse.clock.advance(6 * SECOND)
+  expect(await sparse.tally()).toEqual({ 'held: breaker': 2 })
+  sparse.target.answers(status, headers)
+  await leap()
+  expect(await sparse.tally()).toEqual({ [end]: 2 })
 })
 
 test('A pause from a clock that was a year ahead ends within 5 s once the clock is set back', async () => {

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { bootRelay, type Json, type Party, type Relay, refusal, useRelay } from './fixture.ts'
 import {
   count,
@@ -56,88 +56,86 @@ test('Live and test keys, and two tenants, have their own messages, endpoints, d
   expect(live.headers('webhook-id')).toEqual([made.live.message.id])
 })
 
-describe('An event type', () => {
-  test('is there with its first message, with sample and schema', async () => {
-    const relay = await newTenant()
-    const unknown = await relay.api.get(`${EVENT_TYPES}/${TYPE}`)
-    expect(unknown).toMatchObject(refusal(404, 'not_found'))
-    const sample = { id: 7, name: 'Ada', tags: ['a'] }
-    await relay.send({ payload: sample })
+test('An event type is there with its first message, with sample and schema', async () => {
+  const relay = await newTenant()
+  const unknown = await relay.api.get(`${EVENT_TYPES}/${TYPE}`)
+  expect(unknown).toMatchObject(refusal(404, 'not_found'))
+  const sample = { id: 7, name: 'Ada', tags: ['a'] }
+  await relay.send({ payload: sample })
 
-    const string = { type: 'string' }
-    const tags = { type: 'array', items: string }
-    const properties = { id: { type: 'integer' }, name: string, tags }
-    const seen = { first_seen_at: relay.at(0), last_seen_at: relay.at(0), count: 1 }
-    const schema = { $schema: DRAFT, type: 'object', properties, required: ['id', 'name', 'tags'] }
-    const learned = { name: TYPE, ...seen, breaking_changes: 0, sample, schema, drift: [] }
-    expect(await readType(relay)).toEqual(learned)
-  })
+  const string = { type: 'string' }
+  const tags = { type: 'array', items: string }
+  const properties = { id: { type: 'integer' }, name: string, tags }
+  const seen = { first_seen_at: relay.at(0), last_seen_at: relay.at(0), count: 1 }
+  const schema = { $schema: DRAFT, type: 'object', properties, required: ['id', 'name', 'tags'] }
+  const learned = { name: TYPE, ...seen, breaking_changes: 0, sample, schema, drift: [] }
+  expect(await readType(relay)).toEqual(learned)
+})
 
-  test('counts every message, also those of one commit, and no repeated or refused ones', async () => {
-    const relay = await newTenant()
-    await teach(relay, { n: 1 }, { n: 2 })
-    await relay.sendMany(50)
-    for (let n = 0; n < 3; n++) await relay.send({ idempotency_key: 'k', payload: { n } })
-    await relay.api.post(MESSAGES, { event_type: TYPE, payload: [] })
-    const seen = { first_seen_at: relay.at(0), last_seen_at: relay.at(2), count: 53, drift: [] }
-    expect(await readType(relay)).toMatchObject(seen)
-  })
+test('An event type counts every message of a commit, and no repeated or refused ones', async () => {
+  const relay = await newTenant()
+  await teach(relay, { n: 1 }, { n: 2 })
+  await relay.sendMany(50)
+  for (let n = 0; n < 3; n++) await relay.send({ idempotency_key: 'k', payload: { n } })
+  await relay.api.post(MESSAGES, { event_type: TYPE, payload: [] })
+  const seen = { first_seen_at: relay.at(0), last_seen_at: relay.at(2), count: 53, drift: [] }
+  expect(await readType(relay)).toMatchObject(seen)
+})
 
-  test('has the sample that last taught something, if it is at most 16 KB', async () => {
-    const relay = await newTenant()
-    const large = { text: 'x'.repeat(16_384) }
-    const first = { text: 'a', b: 1 }
-    const last = { text: 'b', d: 2 }
-    for (const [payload, sample] of [
-      [large, null],
-      [first, first],
-      [{ text: 'other', b: 2 }, first],
-      [{ ...large, c: 1 }, first],
-      [last, last],
-    ]) {
-      await relay.send({ payload })
-      expect((await readType(relay)).sample).toEqual(sample)
-    }
-  })
+test('An event type has the sample that last taught something, if it is at most 16 KB', async () => {
+  const relay = await newTenant()
+  const large = { text: 'x'.repeat(16_384) }
+  const first = { text: 'a', b: 1 }
+  const last = { text: 'b', d: 2 }
+  for (const [payload, sample] of [
+    [large, null],
+    [first, first],
+    [{ text: 'other', b: 2 }, first],
+    [{ ...large, c: 1 }, first],
+    [last, last],
+  ]) {
+    await relay.send({ payload })
+    expect((await readType(relay)).sample).toEqual(sample)
+  }
+})
 
-  test('shows its sample as it was sent', async () => {
-    const relay = await newTenant()
-    const payload = '{ "id":12345678901234567890, "huge":1e400, "price":1.10, "__proto__":{"":1} }'
-    for (let n = 0; n < 2; n++) await relay.spelled(`{"event_type":"${TYPE}","payload":${payload}}`)
-    expect(await relay.textOf(`${EVENT_TYPES}/${TYPE}`)).toContain(`"sample":${payload}`)
-    const { schema, drift } = await readType(relay)
-    expect(Object.keys(schema.properties)).toEqual(Object.keys(JSON.parse(payload)))
-    expect(drift).toEqual([])
-  })
+test('An event type shows its sample as it was sent', async () => {
+  const relay = await newTenant()
+  const payload = '{ "id":12345678901234567890, "huge":1e400, "price":1.10, "__proto__":{"":1} }'
+  for (let n = 0; n < 2; n++) await relay.spelled(`{"event_type":"${TYPE}","payload":${payload}}`)
+  expect(await relay.textOf(`${EVENT_TYPES}/${TYPE}`)).toContain(`"sample":${payload}`)
+  const { schema, drift } = await readType(relay)
+  expect(Object.keys(schema.properties)).toEqual(Object.keys(JSON.parse(payload)))
+  expect(drift).toEqual([])
+})
 
-  test('begins again if another process has deleted it', async () => {
-    const relay = await newTenant()
-    await teach(relay, { a: 1 }, { a: 2 })
-    const other = new Database(app.db.client.filename)
-    other.run('delete from relay_event_types where tenant_id = ?', [relay.id])
-    other.close()
-    await teach(relay, { a: 'x' })
-    expect(await readType(relay)).toMatchObject({ count: 1, sample: { a: 'x' }, drift: [] })
-  })
+test('An event type begins again if another process has deleted it', async () => {
+  const relay = await newTenant()
+  await teach(relay, { a: 1 }, { a: 2 })
+  const other = new Database(app.db.client.filename)
+  other.run('delete from relay_event_types where tenant_id = ?', [relay.id])
+  other.close()
+  await teach(relay, { a: 'x' })
+  expect(await readType(relay)).toMatchObject({ count: 1, sample: { a: 'x' }, drift: [] })
+})
 
-  test('is deleted after a year without messages, and begins again when it comes', async () => {
-    await using relay = await bootRelay()
-    const { clock, send } = relay
-    const sweepAfter = async (ms: number) => {
-      clock.jump(ms)
-      await relay.app.platform.retention.sweep()
-      return namesOf(relay)
-    }
-    await send({ event_type: 'old', payload: { a: 1 } })
-    clock.jump(DAY)
-    await send({ event_type: 'young' })
-    expect(await sweepAfter(364 * DAY)).toEqual(['old', 'young'])
-    expect(await sweepAfter(1)).toEqual(['young'])
-    await send({ event_type: 'old', payload: { a: 'x' } })
-    const first_seen_at = new Date(clock.now()).toISOString()
-    const again = { first_seen_at, count: 1, drift: [], sample: { a: 'x' } }
-    expect(await readType(relay, 'old')).toMatchObject(again)
-  })
+test('An event type is deleted after a year without messages, and begins again when it comes', async () => {
+  await using relay = await bootRelay()
+  const { clock, send } = relay
+  const sweepAfter = async (ms: number) => {
+    clock.jump(ms)
+    await relay.app.platform.retention.sweep()
+    return namesOf(relay)
+  }
+  await send({ event_type: 'old', payload: { a: 1 } })
+  clock.jump(DAY)
+  await send({ event_type: 'young' })
+  expect(await sweepAfter(364 * DAY)).toEqual(['old', 'young'])
+  expect(await sweepAfter(1)).toEqual(['young'])
+  await send({ event_type: 'old', payload: { a: 'x' } })
+  const first_seen_at = new Date(clock.now()).toISOString()
+  const again = { first_seen_at, count: 1, drift: [], sample: { a: 'x' } }
+  expect(await readType(relay, 'old')).toMatchObject(again)
 })
 
 const retyped = { path: 'a', change: 'retyped', was: 'integer', now: 'string', breaking: true }

@@ -133,7 +133,7 @@ test('A change of one field leaves all others', async () => {
   }
 })
 
-test('A change of nothing, of fields that only the server sets or of the secret changes nothing', async () => {
+test('A change of nothing, of fields of the server or of the secret changes nothing', async () => {
   const { api, createEndpoint, change, readEndpoint } = await newTenant()
   for (const active of [true, false]) {
     const { secret: _, ...before } = await createEndpoint({ ...FULL, active })

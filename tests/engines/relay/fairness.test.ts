@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { until } from '../../support/binary.ts'
 import { startTarget } from '../../support/target.ts'
 import { hangingUp, startRawTarget } from '../clockwork/raw-target.ts'
@@ -25,67 +25,65 @@ async function end({ target, rest }: Party, held: ReturnType<Party['target']['ho
   await rest()
 }
 
-describe('The number of attempts under way', () => {
-  test('is 16 first attempts for an endpoint, for which no other endpoint waits', async () => {
-    const relay = await newTenant()
-    await using good = startTarget()
-    const held = await crowd(relay, 1)
-    const well = await relay.createEndpoint(good.url)
-    await relay.sendMany(40)
-    await held.arrived(16)
-    expect(await relay.underWay()).toBe(16)
-    await until(async () => (await relay.tally(`?endpoint_id=${well.id}`)).succeeded === 40)
+test('An endpoint has 16 first attempts under way, for which no other endpoint waits', async () => {
+  const relay = await newTenant()
+  await using good = startTarget()
+  const held = await crowd(relay, 1)
+  const well = await relay.createEndpoint(good.url)
+  await relay.sendMany(40)
+  await held.arrived(16)
+  expect(await relay.underWay()).toBe(16)
+  await until(async () => (await relay.tally(`?endpoint_id=${well.id}`)).succeeded === 40)
 
-    held.release(200, 5)
-    await held.arrived(21)
-    expect(await relay.underWay()).toBe(16)
+  held.release(200, 5)
+  await held.arrived(21)
+  expect(await relay.underWay()).toBe(16)
 
-    await end(relay, held)
-    expect(await relay.tally()).toEqual({ succeeded: 80 })
-  })
+  await end(relay, held)
+  expect(await relay.tally()).toEqual({ succeeded: 80 })
+})
 
-  test('is 128 first attempts for a tenant, and another of its endpoints still gets its own', async () => {
-    const relay = await newTenant()
-    await using good = startTarget()
-    const held = await crowd(relay, 20)
-    await relay.createEndpoint({ url: good.url, event_types: ['other'] })
+test('A tenant has 128 first attempts under way, and another of its endpoints still gets its own', async () => {
+  const relay = await newTenant()
+  await using good = startTarget()
+  const held = await crowd(relay, 20)
+  await relay.createEndpoint({ url: good.url, event_types: ['other'] })
 
-    await relay.sendMany(10)
-    const underWay = await relay.underWay()
-    expect(underWay).toBeGreaterThan(100)
-    expect(underWay).toBeLessThanOrEqual(128)
-    await relay.sendMany(20, { event_type: 'other' })
-    await until(() => good.requests.length === 20)
+  await relay.sendMany(10)
+  const underWay = await relay.underWay()
+  expect(underWay).toBeGreaterThan(100)
+  expect(underWay).toBeLessThanOrEqual(128)
+  await relay.sendMany(20, { event_type: 'other' })
+  await until(() => good.requests.length === 20)
 
-    await end(relay, held)
-    expect(await relay.tally()).toEqual({ succeeded: 20 * 10 + 20 })
-  })
+  await end(relay, held)
+  expect(await relay.tally()).toEqual({ succeeded: 20 * 10 + 20 })
+})
 
-  test('is 4 retries for an endpoint and 48 for a tenant, for which nothing else waits', async () => {
-    const [relay, other] = [await steady.newTenant(), await steady.newTenant()]
-    await crowd(relay, 15)
-    relay.target.answers(500)
-    await relay.sendMany(5)
-    await relay.rest()
-    other.target.answers(500)
-    await other.createEndpoint()
-    const retried = await other.deliver()
-    const held = relay.target.hold()
-    await relay.wait(5 * SECOND)
-    const underWay = await relay.underWay()
-    expect(underWay).toBeGreaterThan(35)
-    expect(underWay).toBeLessThanOrEqual(48)
-    await held.arrived(75 + underWay)
-    const ofEach = "select count(*) from deliveries where state = 'leased' group by endpoint_id"
-    expect(Math.max(...relay.app.db.client.query(ofEach).values().map(Number))).toBe(4)
-    await until(async () => (await other.deliveryOf(retried)).attempts === 2)
+test('An endpoint has 4 retries under way and a tenant 48, for which nothing else waits', async () => {
+  const [relay, other] = [await steady.newTenant(), await steady.newTenant()]
+  await crowd(relay, 15)
+  relay.target.answers(500)
+  await relay.sendMany(5)
+  await relay.rest()
+  other.target.answers(500)
+  await other.createEndpoint()
+  const retried = await other.deliver()
+  const held = relay.target.hold()
+  await relay.wait(5 * SECOND)
+  const underWay = await relay.underWay()
+  expect(underWay).toBeGreaterThan(35)
+  expect(underWay).toBeLessThanOrEqual(48)
+  await held.arrived(75 + underWay)
+  const ofEach = "select count(*) from deliveries where state = 'leased' group by endpoint_id"
+  expect(Math.max(...relay.app.db.client.query(ofEach).values().map(Number))).toBe(4)
+  await until(async () => (await other.deliveryOf(retried)).attempts === 2)
 
-    const message = await relay.send()
-    await held.arrived(75 + underWay + 15)
-    const arrived = relay.headers('webhook-id').slice(75 + underWay)
-    expect(arrived).toEqual(Array(15).fill(message.id))
-    await end(relay, held)
-  })
+  const message = await relay.send()
+  await held.arrived(75 + underWay + 15)
+  const arrived = relay.headers('webhook-id').slice(75 + underWay)
+  expect(arrived).toEqual(Array(15).fill(message.id))
+  await end(relay, held)
 })
 
 test('A commit of one tenant does not wait for all messages of another with many endpoints', async () => {

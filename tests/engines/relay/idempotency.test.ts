@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { bootRelay, type Party, useRelay } from './fixture.ts'
 import { DAY, EVENT_TYPES, HOUR, MESSAGES } from './support.ts'
 
@@ -62,34 +62,32 @@ test.each([
   expect(await relay.listMessages()).toEqual([second.sent])
 })
 
-describe('Equal keys at the same time', () => {
-  test('make one message, also just as an older use expires', async () => {
-    const relay = await newTenant()
-    await relay.createEndpoint()
-    for (const made of [1, 2]) {
-      const answers = await sendAtOnce(relay, Array(10).fill(message()))
-      await relay.rest()
-      expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
-      expect(answers[0]?.mismatch).toBeNull()
-      expect((await relay.listMessages())[0]).toEqual(answers[0]?.sent)
-      expect(relay.target.requests).toHaveLength(made)
-      relay.clock.jump(DAY)
-    }
-  })
+test('Equal keys at the same time make one message, also just as an older use expires', async () => {
+  const relay = await newTenant()
+  await relay.createEndpoint()
+  for (const made of [1, 2]) {
+    const answers = await sendAtOnce(relay, Array(10).fill(message()))
+    await relay.rest()
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
+    expect(answers[0]?.mismatch).toBeNull()
+    expect((await relay.listMessages())[0]).toEqual(answers[0]?.sent)
+    expect(relay.target.requests).toHaveLength(made)
+    relay.clock.jump(DAY)
+  }
+})
 
-  test('with different messages make one for each key, and the others are told', async () => {
-    const relay = await newTenant()
-    const bodies = Array.from({ length: 10 }, (_, n) => message({ payload: { n } }))
-    const other = message({ idempotency_key: 'other' })
-    const [apart, ...answers] = await sendAtOnce(relay, [other, ...bodies])
-    expect(apart?.mismatch).toBeNull()
-    expect(new Set(answers.map(({ sent }) => sent.id)).size).toBe(1)
-    expect(answers.filter(({ mismatch }) => mismatch === 'true')).toHaveLength(9)
-    const winner = answers.findIndex(({ mismatch }) => mismatch === null)
-    expect(await relay.listMessages()).toHaveLength(2)
-    const payload = { n: winner }
-    expect(await relay.readMessage(answers[winner]?.sent)).toMatchObject({ payload })
-  })
+test('Different messages at the same time make one for each key, and the others are told', async () => {
+  const relay = await newTenant()
+  const bodies = Array.from({ length: 10 }, (_, n) => message({ payload: { n } }))
+  const other = message({ idempotency_key: 'other' })
+  const [apart, ...answers] = await sendAtOnce(relay, [other, ...bodies])
+  expect(apart?.mismatch).toBeNull()
+  expect(new Set(answers.map(({ sent }) => sent.id)).size).toBe(1)
+  expect(answers.filter(({ mismatch }) => mismatch === 'true')).toHaveLength(9)
+  const winner = answers.findIndex(({ mismatch }) => mismatch === null)
+  expect(await relay.listMessages()).toHaveLength(2)
+  const payload = { n: winner }
+  expect(await relay.readMessage(answers[winner]?.sent)).toMatchObject({ payload })
 })
 
 const AB = { channels: ['a', 'b'] }

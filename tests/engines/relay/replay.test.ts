@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import {
   copyMessage,
   isoAt,
@@ -110,45 +110,43 @@ test('A replay sends more than one slice, each message once', async () => {
   expect(new Set(relay.headers('webhook-id')).size).toBe(320)
 })
 
-describe('A replay does not send what is not finished', () => {
-  test('because it is under way, waits for a retry or is held', async () => {
-    const relay = await quick.newTenant()
-    const { deliver, deliveryOf, replay } = relay
-    const held = relay.target.hold()
-    const endpoint = await relay.createEndpoint()
-    const waiting = await relay.send()
-    await held.arrived(1)
-    expect(await relay.dryRun(endpoint, ALL)).toBe(0)
-    expect(await replay(endpoint, ALL)).toBe(0)
-    relay.target.answers(500)
-    held.release(500)
-    await relay.rest()
-    const before = await deliveryOf(waiting)
-    expect(before).toMatchObject({ status: 'retrying' })
-    expect(await replay(endpoint, ALL)).toBe(0)
-    expect(await deliveryOf(waiting)).toEqual(before)
-    await deliver()
-    expect(await deliveryOf(await deliver())).toMatchObject({ held_reason: 'breaker' })
-    expect(await replay(endpoint, ALL)).toBe(0)
-    expect(relay.target.requests).toHaveLength(2)
-  })
+test('A replay does not send what is under way, waits for a retry or is held', async () => {
+  const relay = await quick.newTenant()
+  const { deliver, deliveryOf, replay } = relay
+  const held = relay.target.hold()
+  const endpoint = await relay.createEndpoint()
+  const waiting = await relay.send()
+  await held.arrived(1)
+  expect(await relay.dryRun(endpoint, ALL)).toBe(0)
+  expect(await replay(endpoint, ALL)).toBe(0)
+  relay.target.answers(500)
+  held.release(500)
+  await relay.rest()
+  const before = await deliveryOf(waiting)
+  expect(before).toMatchObject({ status: 'retrying' })
+  expect(await replay(endpoint, ALL)).toBe(0)
+  expect(await deliveryOf(waiting)).toEqual(before)
+  await deliver()
+  expect(await deliveryOf(await deliver())).toMatchObject({ held_reason: 'breaker' })
+  expect(await replay(endpoint, ALL)).toBe(0)
+  expect(relay.target.requests).toHaveLength(2)
+})
 
-  test('because another replay has yet to send it, which waits while the endpoint is paused', async () => {
-    const relay = await newTenant()
-    await deliverAll(relay, ['a', 'b', 'c'])
-    const endpoint = await relay.createEndpoint()
-    expect(await relay.replay(endpoint, { ...EVER, per_second: 1 })).toBe(3)
-    await relay.rest()
-    expect(await relay.replay(endpoint, { ...EVER, per_second: 1 })).toBe(0)
-    expect(await relay.replay(endpoint, { ...ALL, per_second: 1000 })).toBe(1)
-    await relay.rest()
-    await relay.change(endpoint, { active: false })
-    await clock.advance(5 * SECOND)
-    expect(typesOf(relay.target.requests)).toEqual(['a', 'a'])
-    await relay.change(endpoint, { active: true })
-    await relay.rest()
-    expect(typesOf(relay.target.requests)).toEqual(['a', 'a', 'b', 'c'])
-  })
+test('A replay does not send what another has yet to send, which waits while the endpoint is paused', async () => {
+  const relay = await newTenant()
+  await deliverAll(relay, ['a', 'b', 'c'])
+  const endpoint = await relay.createEndpoint()
+  expect(await relay.replay(endpoint, { ...EVER, per_second: 1 })).toBe(3)
+  await relay.rest()
+  expect(await relay.replay(endpoint, { ...EVER, per_second: 1 })).toBe(0)
+  expect(await relay.replay(endpoint, { ...ALL, per_second: 1000 })).toBe(1)
+  await relay.rest()
+  await relay.change(endpoint, { active: false })
+  await clock.advance(5 * SECOND)
+  expect(typesOf(relay.target.requests)).toEqual(['a', 'a'])
+  await relay.change(endpoint, { active: true })
+  await relay.rest()
+  expect(typesOf(relay.target.requests)).toEqual(['a', 'a', 'b', 'c'])
 })
 
 test.each([

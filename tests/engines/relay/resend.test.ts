@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { copyRows, type Json, type Party, refusal, storyOf, useRelay } from './fixture.ts'
 import { count, DELIVERIES, MINUTE, SECOND } from './support.ts'
 
@@ -38,46 +38,44 @@ async function resendAndRest({ resend, rest }: Party, delivery: Json) {
 
 const cancel = ({ api }: Party, { id }: Json) => api.post(`${DELIVERIES}/${id}/cancel`)
 
-describe('A resend of a delivery that waits for its retry', () => {
-  test('leaves the schedule as it was if it fails, and ends it if not', async () => {
-    const relay = await newTenant()
-    const { clock, readDelivery, target, at } = relay
-    const { delivery } = await waiting(relay)
-    await clock.advance(2 * SECOND)
-    target.answers(429, { 'retry-after': '3600' })
+test('A resend before a retry leaves the schedule as it was if it fails, and ends it if not', async () => {
+  const relay = await newTenant()
+  const { clock, readDelivery, target, at } = relay
+  const { delivery } = await waiting(relay)
+  await clock.advance(2 * SECOND)
+  target.answers(429, { 'retry-after': '3600' })
 
-    const answer = await resendAndRest(relay, delivery)
-    expect(answer).toMatchObject({ id: delivery.id, run: 1, attempts: 1 })
-    const { attempt_log, request_body: _, ...after } = await readDelivery(delivery)
-    expect(after).toEqual({ ...delivery, attempts: 2 })
-    const resent = { run: 1, number: 2, trigger: 'resend', status: 'failed' }
-    expect(attempt_log.at(-1)).toMatchObject({ ...resent, next_attempt_at: at(5) })
+  const answer = await resendAndRest(relay, delivery)
+  expect(answer).toMatchObject({ id: delivery.id, run: 1, attempts: 1 })
+  const { attempt_log, request_body: _, ...after } = await readDelivery(delivery)
+  expect(after).toEqual({ ...delivery, attempts: 2 })
+  const resent = { run: 1, number: 2, trigger: 'resend', status: 'failed' }
+  expect(attempt_log.at(-1)).toMatchObject({ ...resent, next_attempt_at: at(5) })
 
-    target.answers(500)
-    await clock.advance(10 * SECOND)
-    expect(await readDelivery(delivery)).toMatchObject({ next_attempt_at: at(65) })
-    target.answers(200)
-    await resendAndRest(relay, delivery)
-    await clock.advance(10 * MINUTE)
-    expect(await storyIn(relay, delivery)).toEqual([
-      ['schedule', 0, 'failed'],
-      ['resend', 2, 'failed'],
-      ['schedule', 5, 'failed'],
-      ['resend', 12, 'succeeded'],
-    ])
-    const end = { status: 'succeeded', run: 1, attempts: 4, ended_at: at(12) }
-    expect(await readDelivery(delivery)).toMatchObject({ ...end, next_attempt_at: null })
-  })
+  target.answers(500)
+  await clock.advance(10 * SECOND)
+  expect(await readDelivery(delivery)).toMatchObject({ next_attempt_at: at(65) })
+  target.answers(200)
+  await resendAndRest(relay, delivery)
+  await clock.advance(10 * MINUTE)
+  expect(await storyIn(relay, delivery)).toEqual([
+    ['schedule', 0, 'failed'],
+    ['resend', 2, 'failed'],
+    ['schedule', 5, 'failed'],
+    ['resend', 12, 'succeeded'],
+  ])
+  const end = { status: 'succeeded', run: 1, attempts: 4, ended_at: at(12) }
+  expect(await readDelivery(delivery)).toMatchObject({ ...end, next_attempt_at: null })
+})
 
-  test('costs no retry and does not open the breaker, however often it fails', async () => {
-    const relay = await newTenant()
-    const { endpoint, delivery } = await waiting(relay)
-    for (let n = 0; n < 5; n++) await resendAndRest(relay, delivery)
-    const health = { breaker: 'closed', failures_in_a_row: 1 }
-    expect(await relay.healthOf(endpoint)).toMatchObject(health)
-    const after = { next_attempt_at: relay.at(5), attempts: 6 }
-    expect(await relay.readDelivery(delivery)).toMatchObject(after)
-  })
+test('A resend costs no retry and does not open the breaker, however often it fails', async () => {
+  const relay = await newTenant()
+  const { endpoint, delivery } = await waiting(relay)
+  for (let n = 0; n < 5; n++) await resendAndRest(relay, delivery)
+  const health = { breaker: 'closed', failures_in_a_row: 1 }
+  expect(await relay.healthOf(endpoint)).toMatchObject(health)
+  const after = { next_attempt_at: relay.at(5), attempts: 6 }
+  expect(await relay.readDelivery(delivery)).toMatchObject(after)
 })
 
 test('A resend during an attempt follows it immediately if it fails, and the schedule continues', async () => {
@@ -97,49 +95,47 @@ test('A resend during an attempt follows it immediately if it fails, and the sch
   ])
 })
 
-describe('A resend of a delivery that has ended begins a new run with its whole schedule', () => {
-  test('after a success, as often as it is asked for, with the same bytes', async () => {
-    const relay = await newTenant()
-    const { clock, readDelivery, target, at } = relay
-    await relay.createEndpoint()
-    const delivery = await relay.deliveryOf(await relay.deliver())
-    await clock.advance(SECOND)
-    expect(await resendAndRest(relay, delivery)).toMatchObject({ run: 2, ended_at: null })
-    expect(await readDelivery(delivery)).toMatchObject({ status: 'succeeded', run: 2, attempts: 2 })
-    target.answers(500)
-    await resendAndRest(relay, delivery)
-    const third = { status: 'retrying', run: 3, attempts: 3, ended_at: null }
-    expect(await readDelivery(delivery)).toMatchObject({ ...third, next_attempt_at: at(6) })
-    await clock.advance(65 * SECOND)
-    const triggers = ['schedule', 'resend', 'resend', 'schedule', 'schedule']
-    expect(relay.headers('x-service-trigger')).toEqual(triggers)
-    expect(await storyIn(relay, delivery)).toEqual([
-      ['schedule', 0, 'succeeded'],
-      ['resend', 1, 'succeeded'],
-      ['resend', 1, 'failed'],
-      ['schedule', 6, 'failed'],
-      ['schedule', 66, 'failed'],
-    ])
-    expect(new Set(target.requests.map(({ body }) => body)).size).toBe(1)
-  })
+test('A resend after a success begins a new run with its whole schedule, and the same bytes', async () => {
+  const relay = await newTenant()
+  const { clock, readDelivery, target, at } = relay
+  await relay.createEndpoint()
+  const delivery = await relay.deliveryOf(await relay.deliver())
+  await clock.advance(SECOND)
+  expect(await resendAndRest(relay, delivery)).toMatchObject({ run: 2, ended_at: null })
+  expect(await readDelivery(delivery)).toMatchObject({ status: 'succeeded', run: 2, attempts: 2 })
+  target.answers(500)
+  await resendAndRest(relay, delivery)
+  const third = { status: 'retrying', run: 3, attempts: 3, ended_at: null }
+  expect(await readDelivery(delivery)).toMatchObject({ ...third, next_attempt_at: at(6) })
+  await clock.advance(65 * SECOND)
+  const triggers = ['schedule', 'resend', 'resend', 'schedule', 'schedule']
+  expect(relay.headers('x-service-trigger')).toEqual(triggers)
+  expect(await storyIn(relay, delivery)).toEqual([
+    ['schedule', 0, 'succeeded'],
+    ['resend', 1, 'succeeded'],
+    ['resend', 1, 'failed'],
+    ['schedule', 6, 'failed'],
+    ['schedule', 66, 'failed'],
+  ])
+  expect(new Set(target.requests.map(({ body }) => body)).size).toBe(1)
+})
 
-  test('after it was discarded or cancelled', async () => {
-    const relay = await newTenant()
-    const { change, deliver, deliveryOf, readDelivery } = relay
-    const endpoint = await relay.createEndpoint({ active: false })
-    const discarded = await deliveryOf(await deliver())
-    await change(endpoint, { active: true, held: 'discard' })
-    await change(endpoint, { active: false })
-    const cancelled = await deliveryOf(await deliver())
-    await cancel(relay, cancelled)
-    await change(endpoint, { active: true })
-    const after = { status: 'succeeded', run: 2, attempts: 1 }
-    for (const delivery of [discarded, cancelled]) {
-      expect(await readDelivery(delivery)).toMatchObject({ status: 'cancelled' })
-      await resendAndRest(relay, delivery)
-      expect(await readDelivery(delivery)).toMatchObject(after)
-    }
-  })
+test('A resend after a delivery was discarded or cancelled begins a new run', async () => {
+  const relay = await newTenant()
+  const { change, deliver, deliveryOf, readDelivery } = relay
+  const endpoint = await relay.createEndpoint({ active: false })
+  const discarded = await deliveryOf(await deliver())
+  await change(endpoint, { active: true, held: 'discard' })
+  await change(endpoint, { active: false })
+  const cancelled = await deliveryOf(await deliver())
+  await cancel(relay, cancelled)
+  await change(endpoint, { active: true })
+  const after = { status: 'succeeded', run: 2, attempts: 1 }
+  for (const delivery of [discarded, cancelled]) {
+    expect(await readDelivery(delivery)).toMatchObject({ status: 'cancelled' })
+    await resendAndRest(relay, delivery)
+    expect(await readDelivery(delivery)).toMatchObject(after)
+  }
 })
 
 test('A resend to a paused or deleted endpoint is refused', async () => {

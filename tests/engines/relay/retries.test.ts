@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { startTarget } from '../../support/target.ts'
 import {
   bootRelay,
@@ -128,51 +128,49 @@ test('The status 410 fails the delivery, and disables the endpoint until it is r
     expect(await relay.change(endpoint, { active })).toMatchObject({ disabled_reason })
 })
 
-describe('An endpoint that fails for days is disabled', () => {
-  const WELL = { active: true, disabled_reason: null }
-  const FAILING = { active: false, disabled_reason: 'failing' }
+const WELL = { active: true, disabled_reason: null }
+const FAILING = { active: false, disabled_reason: 'failing' }
 
-  async function fail({ deliver, leap, target }: Party, times: number, pause = 0) {
-    target.answers(500)
-    for (let n = 0; n < times; n++) {
-      await leap(pause)
-      await deliver()
-    }
+async function fail({ deliver, leap, target }: Party, times: number, pause = 0) {
+  target.answers(500)
+  for (let n = 0; n < times; n++) {
+    await leap(pause)
+    await deliver()
   }
+}
 
-  test('after 5 days without success and 20 failures since its last success or resume', async () => {
-    const relay = await once.newTenant()
-    const endpoint = await relay.createEndpoint()
-    const expectEndpoint = async (expected: object) =>
-      expect(await relay.readEndpoint(endpoint)).toMatchObject(expected)
-    const begun = relay.clock.now()
-    await leapTo(relay.app, begun + 4 * DAY)
-    await fail(relay, 19, HOUR)
-    await leapTo(relay.app, begun + 5 * DAY - SECOND)
-    await fail(relay, 1)
-    await expectEndpoint(WELL)
-    await relay.leap(SECOND)
-    await fail(relay, 2)
-    await expectEndpoint(FAILING)
-    expect(await relay.tally('?status=held')).toEqual({ 'held: inactive': 1 })
-    expect(relay.auditLog('endpoint.disabled')).toMatchObject([{ detail: { reason: 'failing' } }])
+test('An endpoint is disabled after 5 days and 20 failures since its last success or resume', async () => {
+  const relay = await once.newTenant()
+  const endpoint = await relay.createEndpoint()
+  const expectEndpoint = async (expected: object) =>
+    expect(await relay.readEndpoint(endpoint)).toMatchObject(expected)
+  const begun = relay.clock.now()
+  await leapTo(relay.app, begun + 4 * DAY)
+  await fail(relay, 19, HOUR)
+  await leapTo(relay.app, begun + 5 * DAY - SECOND)
+  await fail(relay, 1)
+  await expectEndpoint(WELL)
+  await relay.leap(SECOND)
+  await fail(relay, 2)
+  await expectEndpoint(FAILING)
+  expect(await relay.tally('?status=held')).toEqual({ 'held: inactive': 1 })
+  expect(relay.auditLog('endpoint.disabled')).toMatchObject([{ detail: { reason: 'failing' } }])
 
-    await relay.change(endpoint, { active: true, held: 'discard' })
-    await fail(relay, 19, HOUR)
-    await expectEndpoint(WELL)
-    relay.target.answers(200)
-    await relay.deliver()
-    await fail(relay, 19, DAY)
-    await expectEndpoint(WELL)
-    await fail(relay, 1)
-    await expectEndpoint(FAILING)
-  })
+  await relay.change(endpoint, { active: true, held: 'discard' })
+  await fail(relay, 19, HOUR)
+  await expectEndpoint(WELL)
+  relay.target.answers(200)
+  await relay.deliver()
+  await fail(relay, 19, DAY)
+  await expectEndpoint(WELL)
+  await fail(relay, 1)
+  await expectEndpoint(FAILING)
+})
 
-  test('and what waits for a retry is held immediately', async () => {
-    const relay = await rare.newTenant()
-    const endpoint = await relay.createEndpoint()
-    await fail(relay, 20, 8 * HOUR)
-    expect(await relay.readEndpoint(endpoint)).toMatchObject(FAILING)
-    expect(await relay.tally()).toEqual({ 'held: inactive': 20 })
-  })
+test('What waits for a retry is held immediately when an endpoint is disabled', async () => {
+  const relay = await rare.newTenant()
+  const endpoint = await relay.createEndpoint()
+  await fail(relay, 20, 8 * HOUR)
+  expect(await relay.readEndpoint(endpoint)).toMatchObject(FAILING)
+  expect(await relay.tally()).toEqual({ 'held: inactive': 20 })
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Ajv2020 as Ajv } from 'ajv/dist/2020.js'
 import * as addFormats from 'ajv-formats'
 import { asShape, learn, type Shape, toJsonSchema } from '../../../src/engines/relay/shape/index.ts'
@@ -45,45 +45,43 @@ const quick = { validateSchema: false, code: { optimize: false } } as const
 const ajv = addFormats.default(new Ajv({ strict: false, ownProperties: true, ...quick }))
 const accepts = (schema: Schema, value: unknown) => ajv.compile(schema)(value)
 
-describe('The schema has what all payloads of a type have in common', () => {
-  test('A property that is in every payload is required', () => {
-    const schema = schemaOf({ id: 'a', total: 12, paid: true }, { id: 'b', total: 12.5, note: 'x' })
-    const $schema = 'https://json-schema.org/draft/2020-12/schema'
-    const [id, note] = [{ type: 'string' }, { type: 'string' }]
-    const properties = { id, total: { type: 'number' }, paid: { type: 'boolean' }, note }
-    expect(schema).toEqual({ $schema, type: 'object', properties, required: ['id', 'total'] })
-  })
+test('A property that is in every payload is required', () => {
+  const schema = schemaOf({ id: 'a', total: 12, paid: true }, { id: 'b', total: 12.5, note: 'x' })
+  const $schema = 'https://json-schema.org/draft/2020-12/schema'
+  const [id, note] = [{ type: 'string' }, { type: 'string' }]
+  const properties = { id, total: { type: 'number' }, paid: { type: 'boolean' }, note }
+  expect(schema).toEqual({ $schema, type: 'object', properties, required: ['id', 'total'] })
+})
 
-  const arrayOf = (items: Schema) => ({ type: 'array', items })
-  const [string, integer] = [{ type: 'string' }, { type: 'integer' }]
-  const item = { type: 'object', properties: { sku: string, price: integer }, required: ['sku'] }
-  const address = { properties: { zip: string }, required: ['zip'] }
-  test.each<[values: unknown[], schema: unknown]>([
-    [[1, -2, 1e300], integer],
-    [[1, 2.5, 3], { type: 'number' }],
-    [[null, 1, 'a'], { type: ['integer', 'string', 'null'] }],
-    [[[], []], { type: 'array' }],
-    [[[1, 'a'], [null]], arrayOf({ type: ['integer', 'string', 'null'] })],
-    [[[{ sku: 'a', price: 1 }, { sku: 'b' }]], arrayOf(item)],
-    [[null, { zip: '1' }], { type: ['object', 'null'], ...address }],
-    [[[...Array(200).fill(1), 'x']], arrayOf({ type: ['integer', 'string'] })],
-  ])('The values %j', (values, schema) => {
-    expect(propertyOf(...values)).toEqual(schema as never)
-  })
+const arrayOf = (items: Schema) => ({ type: 'array', items })
+const [string, integer] = [{ type: 'string' }, { type: 'integer' }]
+const item = { type: 'object', properties: { sku: string, price: integer }, required: ['sku'] }
+const address = { properties: { zip: string }, required: ['zip'] }
+test.each<[values: unknown[], schema: unknown]>([
+  [[1, -2, 1e300], integer],
+  [[1, 2.5, 3], { type: 'number' }],
+  [[null, 1, 'a'], { type: ['integer', 'string', 'null'] }],
+  [[[], []], { type: 'array' }],
+  [[[1, 'a'], [null]], arrayOf({ type: ['integer', 'string', 'null'] })],
+  [[[{ sku: 'a', price: 1 }, { sku: 'b' }]], arrayOf(item)],
+  [[null, { zip: '1' }], { type: ['object', 'null'], ...address }],
+  [[[...Array(200).fill(1), 'x']], arrayOf({ type: ['integer', 'string'] })],
+])('The schema has what the values %j have in common', (values, schema) => {
+  expect(propertyOf(...values)).toEqual(schema as never)
+})
 
-  test('Any text can be a key, also a name that every object inherits', () => {
-    const keys = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '', 'a.b', '1', 'ключ']
-    const payload = parsed(`{${keys.map((key) => `${JSON.stringify(key)}:1`).join()}}`)
-    const { shape } = learn(undefined, payload)
-    const schema = parsed(JSON.stringify(toJsonSchema(shape))) as Schema
-    expect(Object.keys(schema.properties as object).toSorted()).toEqual(keys.toSorted())
-    expect((schema.required as string[]).toSorted()).toEqual(keys.toSorted())
-    expect(learn(shape, payload).shape).toBe(shape)
-    expect(told(learn(shape, {}).drift)).toHaveLength(keys.length)
-    expect(told(driftOf({}, payload))).toContain('__proto__ added')
-    expect(told(driftOf({ id: 1 }, parsed('{"id":1,"toString":1}')))).toEqual(['toString added'])
-    expect(({} as Record<string, unknown>).types).toBeUndefined()
-  })
+test('Any text can be a key, also a name that every object inherits', () => {
+  const keys = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '', 'a.b', '1', 'ключ']
+  const payload = parsed(`{${keys.map((key) => `${JSON.stringify(key)}:1`).join()}}`)
+  const { shape } = learn(undefined, payload)
+  const schema = parsed(JSON.stringify(toJsonSchema(shape))) as Schema
+  expect(Object.keys(schema.properties as object).toSorted()).toEqual(keys.toSorted())
+  expect((schema.required as string[]).toSorted()).toEqual(keys.toSorted())
+  expect(learn(shape, payload).shape).toBe(shape)
+  expect(told(learn(shape, {}).drift)).toHaveLength(keys.length)
+  expect(told(driftOf({}, payload))).toContain('__proto__ added')
+  expect(told(driftOf({ id: 1 }, parsed('{"id":1,"toString":1}')))).toEqual(['toString added'])
+  expect(({} as Record<string, unknown>).types).toBeUndefined()
 })
 
 test('A format is named as long as every string has it, and no other text has one', () => {
