@@ -1,12 +1,11 @@
 import { expect, test } from 'bun:test'
 import { startTarget } from '../../support/target.ts'
-import { leapTo, type Party, useRelay, WITHOUT_RETRIES } from './fixture.ts'
+import { leapTo, type Party, useRelay } from './fixture.ts'
 import { DAY, MINUTE, SECOND } from './support.ts'
 
 // Counting and pauses are in tests/delivery/health.test.ts.
 
 const { newTenant } = await useRelay()
-const once = await useRelay(WITHOUT_RETRIES)
 const rare = await useRelay({ flags: { 'relay-retry-delays': '30d' } })
 const quick = await useRelay({ flags: { 'relay-breaker-failures': '2' } })
 
@@ -108,7 +107,7 @@ test('After its pause, an endpoint is tried with one delivery, and each further 
 })
 
 test('After its pause, an endpoint with nothing held is tried with the next delivery', async () => {
-  const relay = await once.newTenant()
+  const relay = await rare.newTenant()
   const { endpoint } = await opened(relay)
   await relay.clock.advance(30 * SECOND)
   expect(await relay.healthOf(endpoint)).toMatchObject({ breaker: 'recovering' })
@@ -121,11 +120,11 @@ test('After its pause, an endpoint with nothing held is tried with the next deli
   await relay.rest()
 
   expect(await relay.healthOf(endpoint)).toMatchObject({ breaker: 'open' })
-  expect(await relay.tally()).toEqual({ failed: 6, 'held: breaker': 2 })
+  expect(await relay.tally()).toEqual({ retrying: 6, 'held: breaker': 2 })
 })
 
 test('After its pause, deliveries under way grow from 1 to 16 as they succeed, oldest first', async () => {
-  const relay = await once.newTenant()
+  const relay = await rare.newTenant()
   await opened(relay)
   const early = await relay.sendMany(50)
   await relay.rest()
@@ -148,7 +147,7 @@ test('After its pause, deliveries under way grow from 1 to 16 as they succeed, o
   await relay.clock.advance(10 * SECOND)
   await relay.rest()
 
-  expect(await relay.tally()).toEqual({ failed: 5, succeeded: 60 })
+  expect(await relay.tally()).toEqual({ retrying: 5, succeeded: 60 })
   const arrived = relay.headers('webhook-id').slice(5)
   expect([arrived.length, new Set(arrived).size]).toEqual([60, 60])
   const lateness = [...early, ...late].map(({ id }, n) => Math.abs(arrived.indexOf(id) - n))

@@ -9,8 +9,7 @@ import { count, DELIVERIES, MINUTE, SECOND } from './support.ts'
 
 // Each test ends all of its work, because what is under way counts for all tenants.
 
-const { newTenant } = await useRelay()
-const steady = await useRelay(NEVER_OPEN)
+const { newTenant } = await useRelay(NEVER_OPEN)
 
 /** So many endpoints, which hold back their answers. */
 async function crowd({ createEndpoint, target }: Party, endpoints: number) {
@@ -61,7 +60,7 @@ test('A tenant has 128 first attempts under way, and another of its endpoints st
 })
 
 test('An endpoint has 4 retries under way and a tenant 48, for which nothing else waits', async () => {
-  const [relay, other] = [await steady.newTenant(), await steady.newTenant()]
+  const [relay, other] = [await newTenant(), await newTenant()]
   await crowd(relay, 15)
   relay.target.answers(500)
   await relay.sendMany(5)
