@@ -23,7 +23,7 @@ const SEVEN = { schedule: '7 12 * * *' }
 
 /** One more process on the same data, which may find the first one gone. */
 const bootBeside = ({ app }: Fixture, othersRun: boolean, after = 0) =>
-  bootProcess({ dataDir: dirname(app.db.file), now: app.clock.now() + after, pid: 2, othersRun })
+  bootProcess(dirname(app.db.file), { now: app.clock.now() + after, othersRun })
 
 /** A job of each kind whose first attempt is not answered yet. */
 async function bootUnderWay() {

@@ -42,8 +42,7 @@ test('Attempts are counted by outcome, and skipped slots by reason', async () =>
   // An attempt whose lease is taken back counts as a failed one.
   const held = target.hold()
   await createJob({ schedule: '5 13 * * *' })
-  const process = { now: clock.now(), pid: 2, othersRun: true }
-  await using other = await bootProcess({ dataDir: dirname(app.db.file), ...process })
+  await using other = await bootProcess(dirname(app.db.file), { now: clock.now() })
   await advanceWaiting(other, MINUTE + HALF_MINUTE)
   await held.arrived(5)
   other.db.client.run('update runs set lease_until = 1')

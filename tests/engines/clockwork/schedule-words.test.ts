@@ -10,19 +10,15 @@ import {
 test.each([
   ['* * * * *', 'every minute'],
   ['*/15 * * * *', 'every 15 minutes'],
-  ['0,30 * * * *', 'every 30 minutes'],
   ['*/60 * * * *', 'at minute 0 of every hour'],
   ['5 * * * *', 'at minute 5 of every hour'],
-  ['5,35 * * * *', 'at minutes 5 and 35 of every hour'],
   ['*/7 * * * *', 'at every 7th minute from 0 to 56 of every hour'],
-  ['* 9-17 * * *', 'every minute during hours 9 to 17, UTC'],
   ['*/5 9 * * *', 'every 5 minutes during hour 9, UTC'],
   ['0 */5 * * *', 'at minute 0 past every 5th hour from 0 to 20, UTC'],
   ['30 1-23/2 * * 0', 'at minute 30 past every 2nd hour from 1 to 23 on Sunday, UTC'],
   ['*/20 9-17 * * 1-5', 'at minutes 0, 20 and 40 past hours 9 to 17, Monday to Friday, UTC'],
   ['0 7 * * *', 'at 07:00 UTC every day'],
   ['0 7 * * 1', 'at 07:00 UTC on Monday'],
-  ['0 7 * * 1-7', 'at 07:00 UTC every day'],
   ['0 7 * * 0-3', 'at 07:00 UTC, Monday to Wednesday and Sunday'],
   ['0 7 * * 5-7/2', 'at 07:00 UTC on Friday and Sunday'],
   ['0,30 9,18 * * *', 'at 09:00, 09:30, 18:00 and 18:30 UTC every day'],
@@ -32,7 +28,6 @@ test.each([
   ['0 0 29 2 *', 'at 00:00 UTC on 29 February'],
   ['0 0 1 */3 *', 'at 00:00 UTC on day 1 of January, April, July and October'],
   ['0 12 15-31 6 *', 'at 12:00 UTC on days 15 to 31 of June'],
-  ['0 0 * 6-8 *', 'at 00:00 UTC every day in June to August'],
   ['* * * 5 *', 'every minute in May, UTC'],
   ['0 0 * 1-3 1,3,5', 'at 00:00 UTC on Monday, Wednesday and Friday in January to March'],
 ])('%s is described in plain words', (expression, words) => {
@@ -44,7 +39,6 @@ const startsOver = 'restarts on day 1, so the last gap of the month varies'
 
 test.each<[string, ...string[]]>([
   ['*/7 * * * *', 'minute */7 is uneven: from 56 to the next 0 it is 4 minutes, not 7'],
-  ['0-59/7 * * * *', 'minute 0-59/7 is uneven: from 56 to the next 0 it is 4 minutes, not 7'],
   ['*/59 * * * *', 'minute */59 is uneven: from 59 to the next 0 it is 1 minute, not 59'],
   ['*/40 23,0 * * *', 'minute */40 is uneven: from 40 to the next 0 it is 20 minutes, not 40'],
   ['*/60 * * * *', 'minute */60 matches only 0'],
@@ -55,7 +49,6 @@ test.each<[string, ...string[]]>([
   ['0 0 */2 * *', `day of month */2 ${startsOver}`],
   ['0 0 */31 * *', 'day of month */31 matches only 1'],
   ['0 0 31 * *', months31],
-  ['0 0 1,31 * *', months31],
   ['0 0 30 * *', 'day 30 does not exist in February'],
   ['0 0 29 * *', '29 February exists only in leap years'],
   ['0 0 29 2 *', '29 February exists only in leap years, which can be 8 years apart'],

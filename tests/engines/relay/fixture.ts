@@ -291,8 +291,8 @@ export async function stillness(app: Pick<TestApp, 'db'>, requests: () => number
 /** One more process on the data of a running one. */
 export const bootBeside = (
   { app: { db, clock } }: { app: Running },
-  { othersRun = true, pid = 2 } = {},
-) => bootProcess({ dataDir: dirname(db.file), now: clock.now(), pid, othersRun })
+  options: { othersRun?: boolean; pid?: number } = {},
+) => bootProcess(dirname(db.file), { now: clock.now(), ...options })
 
 /** Writes further endpoints by copying one: what a thousand requests would come to. */
 export const copyEndpoint = (app: Pick<TestApp, 'db'>, { id }: WithId, copies: number) =>

@@ -84,11 +84,9 @@ test('Hours are listed oldest first, from the hour of since until until, and out
 test('Since and until are times with date and zone', async () => {
   const relay = await newTenant()
   const { id } = await relay.createEndpoint()
-  for (const query of [
-    ...['since=yesterday', 'since=2026-03-01', 'since=2026-02-30T00:00:00Z', 'since='],
-    ...['until=now', 'until=2026-03-01T12:00:00'],
-  ])
-    expect(await relay.api.get(`${ENDPOINTS}/${id}/stats?${query}`)).toMatchObject(
-      refused(query.split('=')[0] as string, 'invalid_request'),
-    )
+  for (const name of ['since', 'until'])
+    for (const value of ['yesterday', '2026-03-01', '2026-02-30T00:00:00Z', '2026-03-01T12:00', ''])
+      expect(await relay.api.get(`${ENDPOINTS}/${id}/stats?${name}=${value}`)).toMatchObject(
+        refused(name, 'invalid_request'),
+      )
 })
