@@ -1,15 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createRunQueue } from '../../../src/engines/clockwork/queue.ts'
-import {
-  advanceWaiting,
-  at,
-  count,
-  HALF_MINUTE,
-  JOBS,
-  MINUTE,
-  NOON,
-  useClockwork,
-} from './support.ts'
+import { count, HALF_MINUTE, MINUTE } from '../relay/support.ts'
+import { advanceWaiting, at, JOBS, NOON, useClockwork } from './support.ts'
 
 const { app, fresh } = await useClockwork()
 

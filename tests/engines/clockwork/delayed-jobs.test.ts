@@ -1,14 +1,6 @@
 import { expect, test } from 'bun:test'
-import {
-  ACTOR,
-  advanceWaiting,
-  at,
-  count,
-  DELAYED,
-  HALF_MINUTE,
-  MINUTE,
-  useClockwork,
-} from './support.ts'
+import { ACTOR, count, HALF_MINUTE, MINUTE } from '../relay/support.ts'
+import { advanceWaiting, at, DELAYED, useClockwork } from './support.ts'
 
 const { app, fresh } = await useClockwork()
 

@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import type { Execution } from '../../../src/engines/clockwork/model.ts'
 import { executionShownTo, shownTo } from '../../../src/engines/clockwork/shown-job.ts'
+import { HALF_MINUTE } from '../relay/support.ts'
 import { answering, startRawTarget } from './raw-target.ts'
-import { advanceWaiting, at, HALF_MINUTE, useClockwork } from './support.ts'
+import { advanceWaiting, at, useClockwork } from './support.ts'
 
 const { app, fresh } = await useClockwork()
 

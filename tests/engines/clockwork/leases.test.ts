@@ -1,20 +1,8 @@
 import { expect, test } from 'bun:test'
 import { dirname } from 'node:path'
+import { count, HALF_MINUTE, HOUR, MINUTE, SECOND } from '../relay/support.ts'
 import { bootProcess } from './processes.ts'
-import {
-  advanceWaiting,
-  at,
-  bootFixture,
-  breathe,
-  count,
-  type Fixture,
-  HALF_MINUTE,
-  HOUR,
-  JOBS,
-  MINUTE,
-  SECOND,
-  storyOf,
-} from './support.ts'
+import { advanceWaiting, at, bootFixture, breathe, type Fixture, JOBS, storyOf } from './support.ts'
 
 // A process that is killed is in tests/slow/processes/clockwork.test.ts.
 

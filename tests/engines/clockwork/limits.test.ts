@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { at, count, DAY, DELAYED, JOBS, MINUTE, useClockwork } from './support.ts'
+import { count, DAY, MINUTE } from '../relay/support.ts'
+import { at, DELAYED, JOBS, useClockwork } from './support.ts'
 
 const { app, fresh } = await useClockwork()
 const { client } = app.db

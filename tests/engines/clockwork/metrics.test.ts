@@ -1,15 +1,8 @@
 import { expect, test } from 'bun:test'
 import { dirname } from 'node:path'
+import { HALF_MINUTE, HOUR, MINUTE, SECOND } from '../relay/support.ts'
 import { bootProcess } from './processes.ts'
-import {
-  advanceWaiting,
-  bootFixture,
-  type Fixture,
-  HALF_MINUTE,
-  HOUR,
-  MINUTE,
-  SECOND,
-} from './support.ts'
+import { advanceWaiting, bootFixture, type Fixture } from './support.ts'
 
 /** The values of a metric by its labels, as /metrics shows them. */
 async function metricOf({ app }: Pick<Fixture, 'app'>, name: string) {

@@ -1,16 +1,12 @@
 import { expect, test } from 'bun:test'
+import { DAY, HALF_MINUTE, HOUR, MINUTE, SECOND } from '../relay/support.ts'
 import {
   advanceWaiting,
   at,
   bootFixture,
   breathe,
-  DAY,
-  HALF_MINUTE,
-  HOUR,
   JOBS,
-  MINUTE,
   NOON,
-  SECOND,
   storyOf,
   useClockwork,
 } from './support.ts'

@@ -12,7 +12,7 @@ import { testConfig } from '../../support/config.ts'
 /** One more process on a data directory in use, with a clock of its own; it may find others gone. */
 export async function bootProcess(
   dataDir: string,
-  { now, pid = 2, othersRun = true }: { now: number; pid?: number; othersRun?: boolean },
+  { now, othersRun = true }: { now: number; othersRun?: boolean },
 ) {
   const clock = createTestClock(isoTime(now))
   const db = openDatabase({ dataDir, synchronous: 'full' })
@@ -23,7 +23,7 @@ export async function bootProcess(
     timeoutMs: 30_000,
     maxResponseBytes: 64 * 1024,
   })
-  const process = { version: 'test', host: 'test', pid, isRunning: () => othersRun }
+  const process = { version: 'test', host: 'test', pid: 2, isRunning: () => othersRun }
   const sealing = createSealing(await openKeyRing({ db, clock, dataDir }))
   const parts = { db, clock, log, outbound, sealing, process, keyPrefix: 'svc', random: () => 0 }
   const platform = createPlatform({ ...parts, metering: testConfig().metering })

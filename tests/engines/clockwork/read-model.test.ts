@@ -1,17 +1,6 @@
 import { expect, test } from 'bun:test'
-import {
-  advanceWaiting,
-  at,
-  count,
-  DELAYED,
-  type Fixture,
-  HALF_MINUTE,
-  HOUR,
-  JOBS,
-  jobsOf,
-  MINUTE,
-  useClockwork,
-} from './support.ts'
+import { count, HALF_MINUTE, HOUR, MINUTE } from '../relay/support.ts'
+import { advanceWaiting, at, DELAYED, type Fixture, JOBS, jobsOf, useClockwork } from './support.ts'
 
 const { app, fresh } = await useClockwork()
 const { clock, db } = app

@@ -1,15 +1,6 @@
 import { expect, test } from 'bun:test'
-import {
-  at,
-  breathe,
-  count,
-  DAY,
-  DELAYED,
-  HOUR,
-  MINUTE,
-  useClockwork,
-  writeHistory,
-} from './support.ts'
+import { count, DAY, HOUR, MINUTE } from '../relay/support.ts'
+import { at, breathe, DELAYED, useClockwork, writeHistory } from './support.ts'
 
 const { app, fresh } = await useClockwork()
 const { clock } = app

@@ -1,16 +1,12 @@
 import { expect, test } from 'bun:test'
+import { count, DAY, HALF_MINUTE, MINUTE, SECOND } from '../relay/support.ts'
 import { closedPort, hangingUp, startRawTarget } from './raw-target.ts'
 import {
   advanceWaiting,
   at,
   bootFixture,
   breathe,
-  count,
-  DAY,
-  HALF_MINUTE,
   type Json,
-  MINUTE,
-  SECOND,
   storyOf,
   useClockwork,
 } from './support.ts'

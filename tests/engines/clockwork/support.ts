@@ -1,13 +1,10 @@
 import { afterAll, expect } from 'bun:test'
 import { bootTestApp, type TestApp, type TestAppOptions, useApp } from '../../support/app.ts'
 import { startTarget, type Target } from '../../support/target.ts'
-import { SECOND } from '../relay/support.ts'
-
-export { ACTOR, count, DAY, HOUR, MINUTE, SECOND } from '../relay/support.ts'
+import { HALF_MINUTE } from '../relay/support.ts'
 
 export const JOBS = '/v1/clockwork/jobs'
 export const DELAYED = '/v1/clockwork/delayed'
-export const HALF_MINUTE = 30 * SECOND
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are checked by the tests that read them
 export type Json = any

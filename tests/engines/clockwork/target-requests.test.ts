@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
+import { MINUTE } from '../relay/support.ts'
 import { answering, linesOf, startRawTarget, valuesOf } from './raw-target.ts'
-import { MINUTE, useClockwork } from './support.ts'
+import { useClockwork } from './support.ts'
 
 const ID = 'X-Clockwork-Execution-Id'
 const ATTEMPT = 'X-Clockwork-Attempt'

@@ -138,26 +138,23 @@ test('An event type is deleted after a year without messages, and begins again w
   expect(await readType(relay, 'old')).toMatchObject(again)
 })
 
-const retyped = { path: 'a', change: 'retyped', was: 'integer', now: 'string', breaking: true }
-const missing = { path: 'a', change: 'missing', was: 'integer', breaking: true }
-const added = { path: 'b', change: 'added', now: 'array', breaking: false }
-test.each<[first: Json, second: Json, drift: Json[]]>([
-  [{ a: 1 }, { a: 'x' }, [retyped]],
-  [{ a: 1, b: 1 }, { b: 2 }, [missing]],
-  [{ a: 1 }, { a: 2, b: [] }, [added]],
-  [{ a: 1, b: 'x', c: [1] }, { c: [], b: '', a: -5 }, []],
-])(
-  'A change of payloads from %j to %j is noted once, with its time',
-  async (first, second, drift) => {
-    const relay = await newTenant()
-    await teach(relay, first, second, second, first)
-    const { sample: _, schema: __, drift: noted, ...type } = await readType(relay)
-    expect(noted).toEqual(drift.map((one) => ({ ...one, at: relay.at(1) })))
-    const breaking_changes = drift.filter(({ breaking }) => breaking).length
-    expect(type).toMatchObject({ count: 4, breaking_changes })
-    expect(await relay.all(EVENT_TYPES)).toEqual([type])
-  },
-)
+test('A change of payloads is noted once, with its time', async () => {
+  const relay = await newTenant()
+  const [first, second] = [
+    { a: 1, b: 1 },
+    { a: 'x', c: [] },
+  ]
+  await teach(relay, first, second, second, first)
+  const { sample: _, schema: __, drift, ...type } = await readType(relay)
+  const at = relay.at(1)
+  expect(drift).toEqual([
+    { path: 'a', change: 'retyped', was: 'integer', now: 'string', breaking: true, at },
+    { path: 'b', change: 'missing', was: 'integer', breaking: true, at },
+    { path: 'c', change: 'added', now: 'array', breaking: false, at },
+  ])
+  expect(type).toMatchObject({ count: 4, breaking_changes: 2 })
+  expect(await relay.all(EVENT_TYPES)).toEqual([type])
+})
 
 test('The last 50 changes of payloads are kept', async () => {
   const relay = await newTenant()

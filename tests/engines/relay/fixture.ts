@@ -291,7 +291,7 @@ export async function stillness(app: Pick<TestApp, 'db'>, requests: () => number
 /** One more process on the data of a running one. */
 export const bootBeside = (
   { app: { db, clock } }: { app: Running },
-  options: { othersRun?: boolean; pid?: number } = {},
+  options: { othersRun?: boolean } = {},
 ) => bootProcess(dirname(db.file), { now: clock.now(), ...options })
 
 /** Writes further endpoints by copying one: what a thousand requests would come to. */

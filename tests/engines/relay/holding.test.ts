@@ -5,19 +5,14 @@ import {
   bootBeside,
   bootRelay,
   copyDelivery,
-  count,
-  DAY,
-  ENDPOINTS,
-  HOUR,
   isoAt,
   type Json,
-  MESSAGES,
   type Party,
   refusal,
-  SECOND,
   signedWith,
   useRelay,
 } from './fixture.ts'
+import { count, DAY, ENDPOINTS, HOUR, MESSAGES, SECOND } from './support.ts'
 
 const { app, newTenant } = await useRelay()
 const { client } = app.db
@@ -90,32 +85,29 @@ test('A resumed endpoint gets what was held, each once and a few at a time', asy
   expect(Math.max(...late)).toBeLessThan(16)
 })
 
-test.each(['schedule', 'resend'])(
-  'A resumed endpoint has room again after a failed %s',
-  async (trigger) => {
-    const relay = await newTenant()
-    const { deliveryOf, target } = relay
-    target.answers(500)
-    const endpoint = await relay.createEndpoint()
-    const waiting = await relay.deliver()
-    target.answers(200)
-    const before = await relay.deliver()
-    const held = target.hold()
-    if (trigger === 'resend') await relay.resend(await deliveryOf(before))
-    else await relay.send()
-    await held.arrived(3)
-    for (const active of [false, true]) await relay.change(endpoint, { active })
-    expect(await relay.underWay()).toBe(1)
+test.each(['schedule', 'resend'])('A failed %s leaves its room to a retry', async (trigger) => {
+  const relay = await newTenant()
+  const { deliveryOf, target } = relay
+  target.answers(500)
+  const endpoint = await relay.createEndpoint()
+  const waiting = await relay.deliver()
+  target.answers(200)
+  const before = await relay.deliver()
+  const held = target.hold()
+  if (trigger === 'resend') await relay.resend(await deliveryOf(before))
+  else await relay.send()
+  await held.arrived(3)
+  for (const active of [false, true]) await relay.change(endpoint, { active })
+  expect(await relay.underWay()).toBe(1)
 
-    target.answers(200)
-    held.release(500)
-    await relay.rest()
+  target.answers(200)
+  held.release(500)
+  await relay.rest()
 
-    expect(target.requests).toHaveLength(4)
-    const attempt_log = [{ trigger: 'schedule' }, { trigger: 'schedule' }]
-    expect(await deliveryOf(waiting)).toMatchObject({ status: 'succeeded', attempt_log })
-  },
-)
+  expect(target.requests).toHaveLength(4)
+  const attempt_log = [{ trigger: 'schedule' }, { trigger: 'schedule' }]
+  expect(await deliveryOf(waiting)).toMatchObject({ status: 'succeeded', attempt_log })
+})
 
 test('A resumed endpoint loses what was held if the request says so, counted once', async () => {
   const relay = await newTenant()
@@ -247,26 +239,23 @@ describe.each(['secrets', 'headers'])('An endpoint whose %s cannot be decrypted'
 test.each<[string, (relay: Party, endpoint: Json) => Promise<unknown>]>([
   ['cancelled when the endpoint is deleted', ({ remove }, endpoint) => remove(endpoint)],
   ['discarded', ({ change }, endpoint) => change(endpoint, { active: true, held: 'discard' })],
-])(
-  'Very many held deliveries are %s in slices, and requests are answered meanwhile',
-  async (_, discard) => {
-    const relay = await newTenant()
-    const endpoint = await relay.createEndpoint({ active: false, event_types: ['user.created'] })
-    copyDelivery(app, await relay.deliver(), endpoint, 2499)
-    const seen: number[] = []
-    let isDone = false
-    const work = discard(relay, endpoint).then(() => {
-      isDone = true
-    })
-    while (!isDone) {
-      await relay.send({ event_type: 'unheard' })
-      seen.push(inState(relay, 'held'))
-    }
-    await work
-    expect(seen.filter((left) => left > 0 && left < 2500).length).toBeGreaterThan(3)
-    expect(inState(relay, 'cancelled')).toBe(2500)
-  },
-)
+])('Many held deliveries are %s in slices, beside requests', async (_, discard) => {
+  const relay = await newTenant()
+  const endpoint = await relay.createEndpoint({ active: false, event_types: ['user.created'] })
+  copyDelivery(app, await relay.deliver(), endpoint, 2499)
+  const seen: number[] = []
+  let isDone = false
+  const work = discard(relay, endpoint).then(() => {
+    isDone = true
+  })
+  while (!isDone) {
+    await relay.send({ event_type: 'unheard' })
+    seen.push(inState(relay, 'held'))
+  }
+  await work
+  expect(seen.filter((left) => left > 0 && left < 2500).length).toBeGreaterThan(3)
+  expect(inState(relay, 'cancelled')).toBe(2500)
+})
 
 test('Another process knows immediately of an endpoint that is new, changed, paused or deleted', async () => {
   await using relay = await bootRelay()

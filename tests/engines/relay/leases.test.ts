@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { breathe } from '../clockwork/support.ts'
-import { bootBeside, bootRelay, count, type Party, SECOND } from './fixture.ts'
+import { bootBeside, bootRelay, type Party } from './fixture.ts'
+import { count, SECOND } from './support.ts'
 
 const GONE = { othersRun: false }
 

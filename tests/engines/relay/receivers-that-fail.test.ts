@@ -3,7 +3,7 @@ import { createIdentity } from '../../platform/outbound/certificates.ts'
 import { until } from '../../support/binary.ts'
 import { startTarget } from '../../support/target.ts'
 import { type Behaviour, closedPort, hangingUp, startRawTarget } from '../clockwork/raw-target.ts'
-import { isoAt, type Json, type Party, SECOND, turnUntil, useRelay } from './fixture.ts'
+import { isoAt, type Json, type Party, turnUntil, useRelay } from './fixture.ts'
 import {
   drippingBody,
   pouring,
@@ -13,6 +13,7 @@ import {
   silent,
   startTlsReceiver,
 } from './receivers.ts'
+import { SECOND } from './support.ts'
 
 // Replies and deadlines of each kind are in tests/platform/outbound, retries in retries.test.ts.
 
