@@ -195,6 +195,18 @@ test('A paused endpoint has an attempt held whose process ended', async () => {
   await rest(gate.app)
 })
 
+test('An endpoint whose secret cannot be decrypted gets its events after a rotation', async () => {
+  const gate = await gateOf(app)
+  await using target = startTarget()
+  const { id } = await gate.createEndpoint(target.url)
+  app.db.client.run("update endpoints set secrets = 'nonsense' where id = ?", [id])
+  await gate.deliver()
+  expect(gate.states()).toEqual({ held: 1 })
+  await app.delivery.endpoints.rotateSecret(gate.stream, SYSTEM, id, { graceMs: 0 })
+  await gate.toTheEnd()
+  expect(gate.states()).toEqual({ succeeded: 1 })
+})
+
 test('Erasing removes the messages about an identity with their deliveries, slice by slice', async () => {
   const gate = await gateOf(app)
   await using target = startTarget()
