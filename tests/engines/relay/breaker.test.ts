@@ -7,7 +7,7 @@ import { DAY, MINUTE, SECOND } from './support.ts'
 
 const { newTenant } = await useRelay()
 const rare = await useRelay({ flags: { 'relay-retry-delays': '30d' } })
-const quick = await useRelay({ flags: { 'relay-breaker-failures': '2' } })
+const quick = await useRelay({ flags: { 'relay-breaker-failures': '1' } })
 
 const ABORT = { 'webhook-delivery': 'abort-message' }
 const WELL = { breaker: 'closed', open_until: null, failures_in_a_row: 0, failing_since: null }
@@ -174,7 +174,8 @@ test.each([
 
   // A first attempt leaves its room to a retry.
   const sparse = await quick.newTenant()
-  const { leapToTrial: leap } = await opened(sparse, 2)
+  const { leapToTrial: leap } = await opened(sparse, 1)
+  await sparse.deliver()
   await sparse.clock.advance(6 * SECOND)
   expect(await sparse.tally()).toEqual({ 'held: breaker': 2 })
   sparse.target.answers(status, headers)
