@@ -117,11 +117,8 @@ test('A second attempt that is a success or must not be retried ends the run', a
     [400, 'failed'],
   ] as const) {
     const url = `${rest.target.url}/${status}`
-    runs.push({
-      end,
-      cron: await createJob({ ...ONCE, url }),
-      delayed: await createDelayed({ url }),
-    })
+    const cron = await createJob({ ...ONCE, url })
+    runs.push({ end, cron, delayed: await createDelayed({ url }) })
   }
   await rest.clock.advance(PAST_ALL)
   for (const { end, cron, delayed } of runs) {
