@@ -55,15 +55,12 @@ test.each([
   expect((trippedAgain(times).openUntil as number) - before).toBe(pause)
 })
 
-test('A half-open breaker allows one attempt, whose failure opens it again', () => {
+test('A half-open breaker allows one attempt, and twice as many after each success', () => {
   const trial = halfOpen(tripped())
   expect(trial).toMatchObject({ openUntil: null, window: 1 })
   const failed = afterFailure(trial, NOW, RULES)
   expect(isOpen(failed)).toBe(true)
   expect(failed).toMatchObject({ failures: 6, failedAttempts: 6 })
-})
-
-test('After a success, the number of parallel attempts doubles until all are allowed', () => {
   const windows: (number | null)[] = []
   let health = halfOpen(trippedAgain(4))
   while (health.window !== null) {
@@ -74,9 +71,7 @@ test('After a success, the number of parallel attempts doubles until all are all
   expect(health).toEqual(HEALTHY)
   expect(tripped(health)).toMatchObject({ openUntil: NOW + 30 * SECOND, trips: 1 })
   expect(afterSuccess(HEALTHY)).toEqual(HEALTHY)
-})
-
-test('Failing again during that makes the next pause longer', () => {
+  // Failing again during that makes the next pause longer.
   const recovering = afterSuccess(afterSuccess(halfOpen(tripped())))
   const again = { openUntil: NOW + 60 * SECOND, trips: 2, window: 1 }
   expect(failing(5, recovering)).toMatchObject(again)
@@ -92,12 +87,13 @@ const later = NOW + 6 * DAY
 const lost: Health = { ...HEALTHY, failedAttempts: 20, failingSince: later - 12 * HOUR }
 const good = later - 5 * DAY
 
-test.each<[boolean, string, Health, number]>([
-  [true, '20 failures over 12 hours, 5 days after the last success', lost, good],
-  [false, '19 failures', { ...lost, failedAttempts: 19 }, good],
-  [false, 'less than 12 hours', { ...lost, failingSince: later - 12 * HOUR + 1 }, good],
-  [false, 'less than 5 days', lost, good + 1],
-  [false, 'no failure', HEALTHY, good],
-])('An endpoint is disabled: %p after %s', (isDisabled, _, health, lastGoodAt) => {
-  expect(isHopeless(health, later, () => lastGoodAt)).toBe(isDisabled)
+test('An endpoint is disabled after 20 failures over 12 hours, 5 days after its last success', () => {
+  for (const [health, lastGoodAt, isDisabled] of [
+    [lost, good, true],
+    [{ ...lost, failedAttempts: 19 }, good, false],
+    [{ ...lost, failingSince: later - 12 * HOUR + 1 }, good, false],
+    [lost, good + 1, false],
+    [HEALTHY, good, false],
+  ] as const)
+    expect(isHopeless(health, later, () => lastGoodAt)).toBe(isDisabled)
 })

@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import type { Execution } from '../../../src/engines/clockwork/model.ts'
 import { executionShownTo, shownTo } from '../../../src/engines/clockwork/shown-job.ts'
+import { HALF_MINUTE } from '../relay/support.ts'
 import { answering, startRawTarget } from './raw-target.ts'
-import { advanceWaiting, at, HALF_MINUTE, MINUTE, useClockwork, writeHistory } from './support.ts'
+import { advanceWaiting, at, useClockwork } from './support.ts'
 
 const { app, fresh } = await useClockwork()
 
@@ -36,11 +37,9 @@ test('An execution has its answer, its duration and its times', async () => {
 test('The beginning of the answer is kept, as text, up to 64 KB, and one that breaks off is none', async () => {
   const { clock, createJob, executionsOf } = await fresh()
   const cases: [string | Uint8Array, string][] = [
-    ['', ''],
     ['Grüße 🚀\0', 'Grüße 🚀\0'],
     ['\ufeffa', '\ufeffa'],
-    [new Uint8Array([104, 255, 254, 105]), 'h\ufffd\ufffdi'],
-    [new Uint8Array([104, 0xc3]), 'h\ufffd'],
+    [new Uint8Array([104, 255, 0xc3]), 'h\ufffd\ufffd'],
     ['x'.repeat(65_536), 'x'.repeat(65_536)],
     ['x'.repeat(70_000), 'x'.repeat(65_536)],
     [`${'x'.repeat(65_535)}é and more`, 'x'.repeat(65_535)],
@@ -62,36 +61,6 @@ test('The beginning of the answer is kept, as text, up to 64 KB, and one that br
   const error_message = expect.stringContaining('closed')
   const none = { status: 'failed', response_status: null, response_body: null, error_message }
   expect(ended.at(-1)).toMatchObject(none)
-})
-
-test('A 2xx is a success, and any other status a failure with the answer kept', async () => {
-  const { clock, createJob, executionsOf, target } = await fresh()
-  const statuses = [200, 204, 299, 300, 304, 404, 500, 599]
-  const bodyOf = (status: number) => ([204, 304].includes(status) ? '' : 'why')
-  target.answers(({ path }) => {
-    const status = Number(path.slice(-3))
-    return new Response(bodyOf(status) || null, { status })
-  })
-  const create = (status: number) => createJob({ url: `${target.url}/${status}` })
-  const jobs = await Promise.all(statuses.map(create))
-  await clock.advance(HALF_MINUTE)
-  for (const [n, response_status] of statuses.entries()) {
-    const status = response_status < 300 ? 'success' : 'failed'
-    const response = { response_status, response_body: bodyOf(response_status) }
-    const execution = { status, ...response, error_message: null }
-    expect(await executionsOf(jobs[n])).toMatchObject([execution])
-  }
-})
-
-test('The list of a cron job has the newest 100, newest first', async () => {
-  const fixture = await fresh()
-  const job = await fixture.createJob()
-  writeHistory(fixture, job, 98)
-  await fixture.clock.advance(5 * MINUTE)
-  const executions = await fixture.executionsOf(job)
-  expect(executions).toHaveLength(100)
-  const slots = [0, 4, 99].map((place) => executions[place].slot_at)
-  expect(slots).toEqual(['12:05:00', '12:01:00', '10:25:00'].map(at))
 })
 
 test('Read-only callers see no secret header, also where the answer repeats one', () => {

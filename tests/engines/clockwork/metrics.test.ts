@@ -1,15 +1,8 @@
 import { expect, test } from 'bun:test'
 import { dirname } from 'node:path'
+import { HALF_MINUTE, HOUR, MINUTE, SECOND } from '../relay/support.ts'
 import { bootProcess } from './processes.ts'
-import {
-  advanceWaiting,
-  bootFixture,
-  type Fixture,
-  HALF_MINUTE,
-  HOUR,
-  MINUTE,
-  SECOND,
-} from './support.ts'
+import { advanceWaiting, bootFixture, type Fixture } from './support.ts'
 
 /** The values of a metric by its labels, as /metrics shows them. */
 async function metricOf({ app }: Pick<Fixture, 'app'>, name: string) {
@@ -42,8 +35,7 @@ test('Attempts are counted by outcome, and skipped slots by reason', async () =>
   // An attempt whose lease is taken back counts as a failed one.
   const held = target.hold()
   await createJob({ schedule: '5 13 * * *' })
-  const process = { now: clock.now(), pid: 2, othersRun: true }
-  await using other = await bootProcess({ dataDir: dirname(app.db.file), ...process })
+  await using other = await bootProcess(dirname(app.db.file), { now: clock.now() })
   await advanceWaiting(other, MINUTE + HALF_MINUTE)
   await held.arrived(5)
   other.db.client.run('update runs set lease_until = 1')

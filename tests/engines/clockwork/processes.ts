@@ -9,17 +9,11 @@ import { openKeyRing } from '../../../src/platform/sealing/open-key-ring.ts'
 import { createTestClock } from '../../support/clock.ts'
 import { testConfig } from '../../support/config.ts'
 
-export interface ProcessOptions {
-  dataDir: string
-  /** What its clock shows, which it turns by itself. */
-  now: number
-  pid: number
-  /** Whether it finds the other processes of the machine alive. */
-  othersRun: boolean
-}
-
-/** One more process on a data directory that is in use, or was. */
-export async function bootProcess({ dataDir, now, pid, othersRun }: ProcessOptions) {
+/** One more process on a data directory in use, with a clock of its own; it may find others gone. */
+export async function bootProcess(
+  dataDir: string,
+  { now, othersRun = true }: { now: number; othersRun?: boolean },
+) {
   const clock = createTestClock(isoTime(now))
   const db = openDatabase({ dataDir, synchronous: 'full' })
   const log = createLog({ level: 'error', format: 'json', now: clock.now, write: console.error })
@@ -29,20 +23,10 @@ export async function bootProcess({ dataDir, now, pid, othersRun }: ProcessOptio
     timeoutMs: 30_000,
     maxResponseBytes: 64 * 1024,
   })
-  const process = { version: 'test', host: 'test', pid, isRunning: () => othersRun }
+  const process = { version: 'test', host: 'test', pid: 2, isRunning: () => othersRun }
   const sealing = createSealing(await openKeyRing({ db, clock, dataDir }))
-  const parts = {
-    db,
-    clock,
-    log,
-    outbound,
-    sealing,
-    keyPrefix: 'svc',
-    metering: testConfig().metering,
-    process,
-    random: () => 0,
-  }
-  const platform = createPlatform(parts)
+  const parts = { db, clock, log, outbound, sealing, process, keyPrefix: 'svc', random: () => 0 }
+  const platform = createPlatform({ ...parts, metering: testConfig().metering })
   const { app, clockwork, delivery, start, stop } = createApp(platform, testConfig())
   await start()
   clock.settled = async () => void (await Promise.all([clockwork.loop.idle(), delivery.idle()]))

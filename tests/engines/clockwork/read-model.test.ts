@@ -1,17 +1,6 @@
 import { expect, test } from 'bun:test'
-import {
-  advanceWaiting,
-  at,
-  count,
-  DELAYED,
-  type Fixture,
-  HALF_MINUTE,
-  HOUR,
-  JOBS,
-  jobsOf,
-  MINUTE,
-  useClockwork,
-} from './support.ts'
+import { count, HALF_MINUTE, HOUR, MINUTE } from '../relay/support.ts'
+import { advanceWaiting, at, DELAYED, type Fixture, JOBS, jobsOf, useClockwork } from './support.ts'
 
 const { app, fresh } = await useClockwork()
 const { clock, db } = app
@@ -41,18 +30,9 @@ test('The attempts of an hour are counted by their end, for jobs of both kinds',
   expect(hoursOf(fixture, 2)).toEqual(['0-2', '0-0'])
 })
 
-test('The attempts of an hour stay when the job is deleted', async () => {
+test('The attempts of an hour stay when the job is deleted, an interrupted one as a failure', async () => {
   const fixture = await fresh()
-  const job = await fixture.createJob()
-  await clock.advance(5 * MINUTE)
-  await fixture.api.delete(`${JOBS}/${job.id}`)
-  expect(count(app, 'executions')).toBe(0)
-  expect(hoursOf(fixture, 1)).toEqual(['5-0'])
-})
-
-test('The attempts of an hour include each attempt of a run, an interrupted one as a failure', async () => {
-  const fixture = await fresh()
-  await fixture.createJob({ schedule: '1 12 * * *' })
+  const job = await fixture.createJob({ schedule: '1 12 * * *' })
   const held = fixture.target.hold()
   await advanceWaiting(app, HALF_MINUTE)
   await held.arrived(1)
@@ -62,6 +42,8 @@ test('The attempts of an hour include each attempt of a run, an interrupted one 
   held.release()
   fixture.target.answers(200)
   await clock.advance(5 * MINUTE)
+  await fixture.api.delete(`${JOBS}/${job.id}`)
+  expect(count(app, 'executions')).toBe(0)
   expect(hoursOf(fixture, 1)).toEqual(['1-1'])
 })
 

@@ -1,16 +1,12 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
+import { count, DAY, HALF_MINUTE, MINUTE, SECOND } from '../relay/support.ts'
 import { closedPort, hangingUp, startRawTarget } from './raw-target.ts'
 import {
   advanceWaiting,
   at,
   bootFixture,
   breathe,
-  count,
-  DAY,
-  type Fixture,
-  HALF_MINUTE,
-  MINUTE,
-  SECOND,
+  type Json,
   storyOf,
   useClockwork,
 } from './support.ts'
@@ -41,83 +37,97 @@ const ALL_FAILED: Story = [
 ]
 const FIRST_FAILED = ALL_FAILED.slice(0, 1)
 
-test('The status decides about retries, of both kinds of jobs', async () => {
+test('The status decides about retries, of both kinds of jobs, and the answer is kept', async () => {
   const { createJob, createDelayed, executionsOf, readDelayed, clock, target } = await fresh()
-  target.answers(({ path }) => new Response('', { status: Number(path.slice(-3)) }))
-  const runs: { story: Story; jobs: { id: string; run_at?: string }[] }[] = []
+  const bodyOf = (status: number) => ([204, 304].includes(status) ? '' : 'why')
+  const location = `${target.url}/200`
+  target.answers(({ path }) => {
+    const status = Number(path.slice(-3))
+    return new Response(bodyOf(status) || null, { status, headers: { location } })
+  })
+  const runs: { story: Story; status: number; jobs: Json[] }[] = []
   for (const [story, statuses] of [
     [ALL_FAILED, [500, 502, 599, 429]],
-    [FIRST_FAILED, [301, 307, 400, 401, 404, 408, 410]],
-    [[[1, '12:01:00', 'success']], [200]],
+    [FIRST_FAILED, [300, 304, 307, 400, 401, 404, 408, 410]],
+    [[[1, '12:01:00', 'success']], [200, 204, 299]],
   ] as [Story, number[]][])
     for (const status of statuses) {
       const url = `${target.url}/${status}`
-      runs.push({ story, jobs: [await createJob({ ...ONCE, url }), await createDelayed({ url })] })
+      const jobs = [await createJob({ ...ONCE, url }), await createDelayed({ url })]
+      runs.push({ story, status, jobs })
     }
   await clock.advance(PAST_ALL)
-  for (const { story, jobs } of runs) {
-    for (const job of jobs) expect(storyOf(await executionsOf(job))).toEqual(story)
-    expect(await readDelayed(jobs[1] as never)).toMatchObject({ status: story.at(-1)?.[2] })
+  for (const { story, status, jobs } of runs) {
+    for (const job of jobs) {
+      const executions = await executionsOf(job)
+      expect(storyOf(executions)).toEqual(story)
+      const answer = { response_status: status, response_body: bodyOf(status) }
+      expect(executions[0]).toMatchObject({ ...answer, error_message: null })
+    }
+    expect(await readDelayed(jobs[1])).toMatchObject({ status: story.at(-1)?.[2] })
   }
-  expect(target.requests).toHaveLength(2 * (4 * 3 + 7 + 1))
+  expect(target.requests).toHaveLength(2 * (4 * 3 + 8 + 3))
   expect(count(app, 'runs')).toBe(0)
 })
 
-describe('An attempt without an answer is retried', () => {
-  test('after a connection that is refused or closed, that speaks no TLS, or has no address', async () => {
-    const { createJob, createDelayed, executionsOf, readDelayed, clock, target } = await fresh()
-    await using closing = await startRawTarget(hangingUp)
-    const noTls = target.url.replace('http:', 'https:')
-    const told = [/connection to 127\.0\.0\.1:\d+ refused/, /closed/, /TLS/, /no such host/]
-    const urls = [await closedPort(), closing.url, noTls, 'http://gone.example.com/']
-    const jobs = await Promise.all(urls.map((url) => createJob({ ...ONCE, url })))
-    const url = 'https://rebound.example.com/'
-    const [cron, delayed] = [await createJob({ ...ONCE, url }), await createDelayed({ url })]
-    await clock.advance(PAST_ALL)
-    for (const [n, job] of jobs.entries()) {
-      expect(storyOf(await executionsOf(job))).toEqual(ALL_FAILED)
-      expect((await executionsOf(job))[0].error_message).toMatch(told[n] as RegExp)
-    }
-    // But not after a name that resolves to a private address.
-    for (const job of [cron, delayed])
-      expect(storyOf(await executionsOf(job))).toEqual(FIRST_FAILED)
-    expect(await readDelayed(delayed)).toMatchObject({ status: 'failed' })
-  })
-
-  test('after a target that does not answer in time', async () => {
-    const { createJob, executionsOf, clock, target } = await fresh()
-    const held = target.hold()
-    const job = await createJob(ONCE)
-    for (const [attempt, wait] of [HALF_MINUTE, HALF_MINUTE, 4.5 * MINUTE].entries()) {
-      await advanceWaiting(app, wait)
-      await held.arrived(attempt + 1)
-      await advanceWaiting(app, HALF_MINUTE)
-      await idle()
-    }
-    await clock.advance(PAST_ALL)
-    const executions = await executionsOf(job)
-    expect(storyOf(executions)).toEqual(ALL_FAILED)
-    expect(executions[0]).toMatchObject({ response_status: null, duration_ms: 30_000 })
-  })
+test('An attempt is retried after a connection that is refused, closed, without TLS or address', async () => {
+  const { createJob, createDelayed, executionsOf, readDelayed, clock, target } = await fresh()
+  await using closing = await startRawTarget(hangingUp)
+  const noTls = target.url.replace('http:', 'https:')
+  const told = [/connection to 127\.0\.0\.1:\d+ refused/, /closed/, /TLS/, /no such host/]
+  const urls = [await closedPort(), closing.url, noTls, 'http://gone.example.com/']
+  const jobs = await Promise.all(urls.map((url) => createJob({ ...ONCE, url })))
+  const url = 'https://rebound.example.com/'
+  const [cron, delayed] = [await createJob({ ...ONCE, url }), await createDelayed({ url })]
+  await clock.advance(PAST_ALL)
+  for (const [n, job] of jobs.entries()) {
+    expect(storyOf(await executionsOf(job))).toEqual(ALL_FAILED)
+    expect((await executionsOf(job))[0].error_message).toMatch(told[n] as RegExp)
+  }
+  // But not after a name that resolves to a private address.
+  for (const job of [cron, delayed]) expect(storyOf(await executionsOf(job))).toEqual(FIRST_FAILED)
+  expect(await readDelayed(delayed)).toMatchObject({ status: 'failed' })
 })
 
-test.each([
-  [200, 'success'],
-  [400, 'failed'],
-])('A second attempt answered with %i ends the run', async (status, end) => {
-  const fixture = await fresh()
-  const { createJob, createDelayed, executionsOf, target } = fixture
-  target.answers(({ headers }) => {
+test('An attempt is retried after a target that does not answer in time', async () => {
+  const { createJob, executionsOf, clock, target } = await fresh()
+  const held = target.hold()
+  const job = await createJob(ONCE)
+  for (const [attempt, wait] of [HALF_MINUTE, HALF_MINUTE, 4.5 * MINUTE].entries()) {
+    await advanceWaiting(app, wait)
+    await held.arrived(attempt + 1)
+    await advanceWaiting(app, HALF_MINUTE)
+    await idle()
+  }
+  await clock.advance(PAST_ALL)
+  const executions = await executionsOf(job)
+  expect(storyOf(executions)).toEqual(ALL_FAILED)
+  expect(executions[0]).toMatchObject({ response_status: null, duration_ms: 30_000 })
+})
+
+test('A second attempt that is a success or must not be retried ends the run', async () => {
+  const { createJob, createDelayed, executionsOf, readDelayed, readJob, ...rest } = await fresh()
+  rest.target.answers(({ headers, path }) => {
     const isFirst = headers.get('x-clockwork-attempt') === '1'
-    return new Response('', { status: isFirst ? 503 : status })
+    return new Response('', { status: isFirst ? 503 : Number(path.slice(-3)) })
   })
-  const [cron, delayed] = [await createJob(ONCE), await createDelayed()]
-  await fixture.clock.advance(PAST_ALL)
-  const story = [...FIRST_FAILED, [2, '12:02:00', end]]
-  for (const job of [cron, delayed]) expect(storyOf(await executionsOf(job))).toEqual(story)
-  expect(await fixture.readDelayed(delayed)).toMatchObject({ status: end })
-  const next = { next_run_at: '2026-03-02T12:01:00.000Z', last_run_at: at('12:01:00') }
-  expect(await fixture.readJob(cron)).toMatchObject(next)
+  const runs: { end: string; cron: Json; delayed: Json }[] = []
+  for (const [status, end] of [
+    [200, 'success'],
+    [400, 'failed'],
+  ] as const) {
+    const url = `${rest.target.url}/${status}`
+    const cron = await createJob({ ...ONCE, url })
+    runs.push({ end, cron, delayed: await createDelayed({ url }) })
+  }
+  await rest.clock.advance(PAST_ALL)
+  for (const { end, cron, delayed } of runs) {
+    const story = [...FIRST_FAILED, [2, '12:02:00', end]]
+    for (const job of [cron, delayed]) expect(storyOf(await executionsOf(job))).toEqual(story)
+    expect(await readDelayed(delayed)).toMatchObject({ status: end })
+    const next = { next_run_at: '2026-03-02T12:01:00.000Z', last_run_at: at('12:01:00') }
+    expect(await readJob(cron)).toMatchObject(next)
+  }
   expect(count(app, 'runs')).toBe(0)
 })
 
@@ -134,147 +144,116 @@ test('Runs of a job that fails every minute do not hold each other up', async ()
   expect(executions).toHaveLength(7 + 6 + 1)
 })
 
-describe('The delay of a retry', () => {
-  test('counts from the tick of an attempt that started late within it', async () => {
-    const { createDelayed, executionsOf, clock, target } = await fresh()
-    target.answers(500)
-    const job = await createDelayed()
-    await clock.advance(29_999)
-    clock.jump(900)
-    await clock.advance(PAST_ALL)
-    expect(storyOf(await executionsOf(job))).toEqual(ALL_FAILED)
-  })
-
-  test('counts as a whole after an attempt between two ticks', async () => {
-    const { createJob, runNow, executionsOf, clock, target } = await fresh()
-    target.answers(500)
-    const job = await createJob(RARELY)
-    await runNow(job)
-    await idle()
-    await clock.advance(PAST_ALL)
-    const story = [[1, '12:00:30', 'failed'], ...ALL_FAILED.slice(1)]
-    expect(storyOf(await executionsOf(job))).toEqual(story)
-  })
-
-  test('ends on the first tick after an attempt that outlives it', async () => {
-    await using fixture = await bootFixture({ flags: { 'clockwork-timeout': '10m' } })
-    const { app, createDelayed, executionsOf, target } = fixture
-    const held = target.hold()
-    const job = await createDelayed()
-    await advanceWaiting(app, HALF_MINUTE)
-    await held.arrived(1)
-    await advanceWaiting(app, 3.5 * MINUTE)
-    held.release(500)
-    await app.clockwork.loop.idle()
-    await advanceWaiting(app, HALF_MINUTE)
-    await held.arrived(2)
-    held.release()
-    await app.clockwork.loop.idle()
-    const story = [...FIRST_FAILED, [2, '12:05:00', 'success']]
-    expect(storyOf(await executionsOf(job))).toEqual(story)
-  })
-
-  test.each([
-    ['10s,20s,2m', ['12:00:40', '12:00:50', '12:01:10', '12:03:10']],
-    ['', ['12:00:40']],
-  ])('may be configured: %p', async (delays, times) => {
-    const flags = { 'clockwork-retry-delays': delays, 'clockwork-tick': '10s' }
-    await using fixture = await bootFixture({ flags })
-    const { createDelayed, executionsOf, readDelayed, clock, target } = fixture
-    target.answers(500)
-    const job = await createDelayed({ run_at: at('12:00:33') })
-    await clock.advance(4 * MINUTE)
-    expect(storyOf(await executionsOf(job)).map(([, time]) => time)).toEqual(times)
-    expect(await readDelayed(job)).toMatchObject({ status: 'failed' })
-  })
+test('The delay of a retry counts from the tick of an attempt, or from one between two ticks', async () => {
+  const { createDelayed, createJob, runNow, executionsOf, clock, target } = await fresh()
+  target.answers(500)
+  const late = await createDelayed()
+  const manual = await createJob(RARELY)
+  await runNow(manual)
+  await idle()
+  await clock.advance(29_999)
+  clock.jump(900)
+  await clock.advance(PAST_ALL)
+  expect(storyOf(await executionsOf(late))).toEqual(ALL_FAILED)
+  const story = [[1, '12:00:30', 'failed'], ...ALL_FAILED.slice(1)]
+  expect(storyOf(await executionsOf(manual))).toEqual(story)
 })
 
-describe('A retry sends the same request', () => {
-  const headers = { 'X-Version': '1', 'Content-Type': 'text/plain' }
-  const original = { method: 'PATCH', headers, body: 'version 1' }
-  const edited = { method: 'PUT', headers: { 'X-Version': '2' }, body: 'version 2' }
+test('The delay of a retry ends on the first tick after an attempt that outlives it', async () => {
+  await using fixture = await bootFixture({ flags: { 'clockwork-timeout': '10m' } })
+  const { app, createDelayed, executionsOf, target } = fixture
+  const held = target.hold()
+  const job = await createDelayed()
+  await advanceWaiting(app, HALF_MINUTE)
+  await held.arrived(1)
+  await advanceWaiting(app, 3.5 * MINUTE)
+  held.release(500)
+  await app.clockwork.loop.idle()
+  await advanceWaiting(app, HALF_MINUTE)
+  await held.arrived(2)
+  held.release()
+  await app.clockwork.loop.idle()
+  const story = [...FIRST_FAILED, [2, '12:05:00', 'success']]
+  expect(storyOf(await executionsOf(job))).toEqual(story)
+})
 
-  const shown = ({ requests }: Fixture['target']) =>
-    requests.map(({ method, path, headers, body }) => {
+test.each([
+  ['10s,20s,2m', ['12:00:40', '12:00:50', '12:01:10', '12:03:10']],
+  ['', ['12:00:40']],
+])('The delay of a retry may be configured: %p', async (delays, times) => {
+  const flags = { 'clockwork-retry-delays': delays, 'clockwork-tick': '10s' }
+  await using fixture = await bootFixture({ flags })
+  const { createDelayed, executionsOf, readDelayed, clock, target } = fixture
+  target.answers(500)
+  const job = await createDelayed({ run_at: at('12:00:33') })
+  await clock.advance(4 * MINUTE)
+  expect(storyOf(await executionsOf(job)).map(([, time]) => time)).toEqual(times)
+  expect(await readDelayed(job)).toMatchObject({ status: 'failed' })
+})
+
+test('A retry sends the request from before any edit, and the next run sends the new one', async () => {
+  const { createJob, change, clock, target } = await fresh()
+  const shown = () =>
+    target.requests.map(({ method, path, headers, body }) => {
       const [version, type] = [headers.get('x-version'), headers.get('content-type')]
       return { method, path, version, type, body }
     })
-
-  test('although the job was edited while it waited; the next run sends the new one', async () => {
-    const { createJob, change, clock, target } = await fresh()
-    target.answers(500)
-    const job = await createJob({ ...ONCE, ...original })
-    await clock.advance(MINUTE)
-    await change(job, { ...edited, url: `${target.url}/elsewhere` })
-    await clock.advance(MINUTE)
-    await change(job, { body: 'version 3' })
-    await clock.advance(PAST_ALL)
-    const [first, ...retries] = shown(target)
-    expect(retries).toEqual([first, first] as never)
-    clock.jump(DAY)
-    await clock.advance(6 * SECOND)
-    const next = { method: 'PUT', path: '/hook/elsewhere', version: '2', type: null }
-    expect(shown(target)[3]).toEqual({ ...next, body: 'version 3' })
-  })
-
-  test('although the job was edited while its attempt was under way', async () => {
-    const { createJob, change, clock, target } = await fresh()
-    const held = target.hold()
-    const job = await createJob({ ...ONCE, ...original })
-    await advanceWaiting(app, HALF_MINUTE)
-    await held.arrived(1)
-    await change(job, edited)
-    held.release(500)
-    target.answers(500)
-    await idle()
-    await clock.advance(PAST_ALL)
-    const [first, ...retries] = shown(target)
-    expect(first).toMatchObject({ version: '1', body: 'version 1' })
-    expect(retries).toEqual([first, first] as never)
-  })
-
-  test('to an address that is checked again', async () => {
-    const { createJob, executionsOf, clock, target } = await fresh()
-    target.answers(500)
-    const url = target.url.replace('127.0.0.1', 'hooks.example.com')
-    const job = await createJob({ ...ONCE, url })
-    await clock.advance(MINUTE)
-    address = '10.0.0.1'
-    await clock.advance(PAST_ALL)
-    expect(target.requests).toHaveLength(1)
-    const error_message = expect.stringContaining('10.0.0.1')
-    expect(await executionsOf(job)).toMatchObject([
-      { attempt: 2, response_status: null, error_message },
-      { attempt: 1, response_status: 500, error_message: null },
-    ])
-  })
+  const held = target.hold()
+  const headers = { 'X-Version': '1', 'Content-Type': 'text/plain' }
+  const job = await createJob({ ...ONCE, method: 'PATCH', headers, body: 'version 1' })
+  await advanceWaiting(app, HALF_MINUTE)
+  await held.arrived(1)
+  await change(job, { method: 'PUT', headers: { 'X-Version': '2' }, body: 'version 2' })
+  held.release(500)
+  target.answers(500)
+  await idle()
+  await change(job, { body: 'version 3', url: `${target.url}/elsewhere` })
+  await clock.advance(PAST_ALL)
+  const [first, ...retries] = shown()
+  expect(first).toMatchObject({ version: '1', type: 'text/plain', body: 'version 1' })
+  expect(retries).toEqual([first, first] as never)
+  clock.jump(DAY)
+  await clock.advance(6 * SECOND)
+  const next = { method: 'PUT', path: '/hook/elsewhere', version: '2', type: null }
+  expect(shown()[3]).toEqual({ ...next, body: 'version 3' })
 })
 
-test('A pause drops waiting retries, and a new schedule does not', async () => {
+test('A retry has its address checked again', async () => {
+  const { createJob, executionsOf, clock, target } = await fresh()
+  target.answers(500)
+  const url = target.url.replace('127.0.0.1', 'hooks.example.com')
+  const job = await createJob({ ...ONCE, url })
+  await clock.advance(MINUTE)
+  address = '10.0.0.1'
+  await clock.advance(PAST_ALL)
+  expect(target.requests).toHaveLength(1)
+  const error_message = expect.stringContaining('10.0.0.1')
+  expect(await executionsOf(job)).toMatchObject([
+    { attempt: 2, response_status: null, error_message },
+    { attempt: 1, response_status: 500, error_message: null },
+  ])
+})
+
+test('A pause drops waiting retries and those of attempts under way, and a new schedule does not', async () => {
   const { createJob, change, executionsOf, clock, target } = await fresh()
   target.answers(500)
   const [paused, changed] = [await createJob(ONCE), await createJob(ONCE)]
+  const later = await createJob({ schedule: '2 12 * * *' })
   await clock.advance(MINUTE)
   await change(paused, { is_active: false })
   await change(paused, { is_active: true })
   await change(changed, { ...RARELY, name: 'other' })
-  await clock.advance(PAST_ALL)
-  expect(storyOf(await executionsOf(paused))).toEqual(FIRST_FAILED)
-  expect(storyOf(await executionsOf(changed))).toEqual(ALL_FAILED)
-  expect(count(app, 'runs')).toBe(0)
-})
-
-test('An attempt under way at a pause is finished and not retried', async () => {
-  const { createJob, change, executionsOf, clock, target } = await fresh()
   const held = target.hold()
-  const job = await createJob(ONCE)
   await advanceWaiting(app, HALF_MINUTE)
-  await held.arrived(1)
-  await change(job, { is_active: false })
+  await held.arrived(4)
+  await change(later, { is_active: false })
+  target.answers(500)
   held.release(500)
   await idle()
   await clock.advance(PAST_ALL)
-  expect(storyOf(await executionsOf(job))).toEqual(FIRST_FAILED)
+  expect(storyOf(await executionsOf(paused))).toEqual(FIRST_FAILED)
+  expect(storyOf(await executionsOf(changed))).toEqual(ALL_FAILED)
+  expect(storyOf(await executionsOf(later))).toEqual([[1, '12:02:00', 'failed']])
   expect(count(app, 'runs')).toBe(0)
 })
 

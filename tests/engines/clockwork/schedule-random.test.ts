@@ -77,7 +77,7 @@ describe('On a host in New York', () => {
 
   test('random schedules agree with croner, also about those that never run', () => {
     expect(new Date('2026-01-01T00:00:00Z').getHours()).toBe(19)
-    const { written, start } = writeMany(1, 1500)
+    const { written, start } = writeMany(7, 1000)
     let never = 0
     for (const text of written) {
       const from = start()
@@ -91,11 +91,11 @@ describe('On a host in New York', () => {
       expect([text, ...slots.map(show)]).toEqual([text, ...expected.map((at) => at.toISOString())])
     }
     expect(never).toBeGreaterThan(0)
-    expect(never).toBeLessThan(150)
+    expect(never).toBeLessThan(100)
   })
 
   test('a damaged schedule is refused or means what croner makes of it', () => {
-    const { random, written } = writeMany(3, 3000)
+    const { random, written } = writeMany(3, 2000)
     const signs = '0123456789*,-/ \t'
     let accepted = 0
     for (const text of written) {
@@ -107,21 +107,21 @@ describe('On a host in New York', () => {
       const expected = peerOf(damaged).nextRun(new Date(FIRST_START))?.toISOString()
       expect(damaged + show(slot)).toBe(damaged + expected)
     }
-    expect(accepted).toBeGreaterThan(400)
+    expect(accepted).toBeGreaterThan(300)
   })
 })
 
 test('Noise is refused with a message, never with a crash', () => {
   const random = seeded(4)
   const signs = '0123456789**,,--// \t    @LW#?JANmon\u00a0\n\u{1f600}+.'
-  for (let round = 0; round < 5000; round++) {
+  for (let round = 0; round < 3000; round++) {
     const length = random(24)
     nextOrRefusal(Array.from({ length }, () => signs[random(signs.length)]).join(''), 0)
   }
 })
 
 test('Different schedules never read alike, and one schedule reads alike however it is spelt', () => {
-  const { written } = writeMany(6, 4000)
+  const { written } = writeMany(6, 3000)
   const meaningOf = new Map<string, string>()
   for (const text of written.filter((one) => nextOrRefusal(one, 0) !== 'refused')) {
     const words = describeSchedule(text)
@@ -130,5 +130,5 @@ test('Different schedules never read alike, and one schedule reads alike however
     meaningOf.set(words, meaning)
   }
   expect(new Set(meaningOf.values()).size).toBe(meaningOf.size)
-  expect(meaningOf.size).toBeGreaterThan(2000)
+  expect(meaningOf.size).toBeGreaterThan(1500)
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { firstDayOf, monthOf, weekdayOf } from '../../../src/engines/clockwork/schedule/calendar.ts'
 import { parseRule } from '../../../src/engines/clockwork/schedule/expression.ts'
 import { countOccurrences, parseSchedule } from '../../../src/engines/clockwork/schedule/index.ts'
@@ -15,59 +15,38 @@ const slots = (expression: string, after: string, count: number) =>
 
 test.each<[string, string[]]>([
   ['*/7 * * * *', ['2026-03-01T00:00Z', '2026-03-01T00:07Z', '2026-03-01T00:14Z']],
-  ['10-50/20 * * * *', ['2026-03-01T00:10Z', '2026-03-01T00:30Z', '2026-03-01T00:50Z']],
   ['59 23 31 12 *', ['2026-12-31T23:59Z', '2027-12-31T23:59Z', '2028-12-31T23:59Z']],
   ['0 0 29 2 *', ['2028-02-29T00:00Z', '2032-02-29T00:00Z', '2036-02-29T00:00Z']],
   ['0 0 31 * *', ['2026-03-31T00:00Z', '2026-05-31T00:00Z', '2026-07-31T00:00Z']],
   ['0 0 31 4,6,9,11,12 *', ['2026-12-31T00:00Z', '2027-12-31T00:00Z', '2028-12-31T00:00Z']],
   ['0 0 * * 7', ['2026-03-01T00:00Z', '2026-03-08T00:00Z', '2026-03-15T00:00Z']],
-  ['0 0 * * 6-7', ['2026-03-01T00:00Z', '2026-03-07T00:00Z', '2026-03-08T00:00Z']],
   ['0 0 * * 1-7', ['2026-03-01T00:00Z', '2026-03-02T00:00Z', '2026-03-03T00:00Z']],
   ['0 0 * * 5-7/2', ['2026-03-01T00:00Z', '2026-03-06T00:00Z', '2026-03-08T00:00Z']],
-  ['15 3 1-7/3 * *', ['2026-03-01T03:15Z', '2026-03-04T03:15Z', '2026-03-07T03:15Z']],
   ['0 12 * 2 1-5', ['2027-02-01T12:00Z', '2027-02-02T12:00Z', '2027-02-03T12:00Z']],
   ['*/59 */23 * * *', ['2026-03-01T00:00Z', '2026-03-01T00:59Z', '2026-03-01T23:00Z']],
   ['0 0 */31 * *', ['2026-03-01T00:00Z', '2026-04-01T00:00Z', '2026-05-01T00:00Z']],
-  ['0 0 1 */12 *', ['2027-01-01T00:00Z', '2028-01-01T00:00Z', '2029-01-01T00:00Z']],
 ])('%s has these slots after the end of February', (expression, expected) => {
   expect(slots(expression, '2026-02-28T23:59:30Z', 3)).toEqual(expected)
 })
 
-describe('The next slot is strictly after the given time', () => {
-  test.each<[string, string, string]>([
-    ['* * * * *', '2026-05-05T10:00:00.000Z', '2026-05-05T10:01Z'],
-    ['* * * * *', '2026-05-05T10:00:59.999Z', '2026-05-05T10:01Z'],
-    ['0 10 * * *', '2026-05-05T09:59:59.999Z', '2026-05-05T10:00Z'],
-    ['0 10 * * *', '2026-05-05T10:00:00.000Z', '2026-05-06T10:00Z'],
-    ['59 23 31 12 *', '2026-12-31T23:58:59.999Z', '2026-12-31T23:59Z'],
-    ['59 23 31 12 *', '2026-12-31T23:59:00.000Z', '2027-12-31T23:59Z'],
-    ['0 0 1 1 *', '2026-12-31T23:59:59.999Z', '2027-01-01T00:00Z'],
-    ['* * * * *', '2026-12-31T23:59:00.000Z', '2027-01-01T00:00Z'],
-    ['30,31 10 * * *', '2026-05-05T10:30:00.000Z', '2026-05-05T10:31Z'],
-    ['30 10 * * *', '2026-05-05T10:31:00.000Z', '2026-05-06T10:30Z'],
-    ['* * * * *', '1969-12-31T23:59:00.000Z', '1970-01-01T00:00Z'],
-    ['* * * * *', '1969-12-31T23:58:59.999Z', '1969-12-31T23:59Z'],
-    ['0 0 * * 3', '1969-12-30T00:00:00.000Z', '1969-12-31T00:00Z'],
-  ])('%s after %s', (expression, after, expected) => {
-    expect(slots(expression, after, 1)).toEqual([expected])
-  })
-
-  test('a fraction of a millisecond past a slot is past it', () => {
-    const { next } = parseSchedule('0 10 * * *')
-
-    expect(next(ms('2026-05-05T10:00Z') - 0.5)).toBe(ms('2026-05-05T10:00Z'))
-    expect(next(ms('2026-05-05T10:00Z') + 0.5)).toBe(ms('2026-05-06T10:00Z'))
-  })
-})
-
-test.each<[string, string]>([
-  ['1896-02-29T00:00:00Z', '1904-02-29T00:00Z'],
-  ['1996-02-29T00:00:00Z', '2000-02-29T00:00Z'],
-  ['2096-02-28T23:59:59.999Z', '2096-02-29T00:00Z'],
-  ['2097-01-31T00:00:00Z', '2104-02-29T00:00Z'],
-  ['2396-03-01T00:00:00Z', '2400-02-29T00:00Z'],
-])('29 February keeps to the Gregorian leap years: after %s', (after, expected) => {
-  expect(slots('0 0 29 2 *', after, 1)).toEqual([expected])
+test.each([
+  ['* * * * *', '2026-05-05T10:00:59.999Z', '2026-05-05T10:01Z'],
+  ['0 10 * * *', '2026-05-05T09:59:59.999Z', '2026-05-05T10:00Z'],
+  ['0 10 * * *', '2026-05-05T10:00:00.000Z', '2026-05-06T10:00Z'],
+  ['59 23 31 12 *', '2026-12-31T23:59:00.000Z', '2027-12-31T23:59Z'],
+  ['* * * * *', '2026-12-31T23:59:00.000Z', '2027-01-01T00:00Z'],
+  ['30,31 10 * * *', '2026-05-05T10:30:00.000Z', '2026-05-05T10:31Z'],
+  ['30 10 * * *', '2026-05-05T10:31:00.000Z', '2026-05-06T10:30Z'],
+  ['* * * * *', '1969-12-31T23:58:59.999Z', '1969-12-31T23:59Z'],
+  ['0 0 * * 3', '1969-12-30T00:00:00.000Z', '1969-12-31T00:00Z'],
+  ['0 0 29 2 *', '1896-02-29T00:00:00Z', '1904-02-29T00:00Z'],
+  ['0 0 29 2 *', '1996-02-29T00:00:00Z', '2000-02-29T00:00Z'],
+  ['0 0 29 2 *', '2097-01-31T00:00:00Z', '2104-02-29T00:00Z'],
+  ['0 0 29 2 *', '2396-03-01T00:00:00Z', '2400-02-29T00:00Z'],
+])('The next slot of %s strictly after %s is %s', (expression, after, expected) => {
+  expect(slots(expression, after, 1)).toEqual([expected])
+  expect(parseSchedule(expression).next(ms(expected) - 0.5)).toBe(ms(expected))
+  expect(parseSchedule(expression).next(ms(expected) + 0.5)).not.toBe(ms(expected))
 })
 
 test('Nothing comes after the year 9999', () => {
@@ -97,11 +76,9 @@ test('Slots of an outage are counted without its start and with its end, up to 1
   expect(countOccurrences(hourly, from, to)).toBe(3)
   expect(countOccurrences(hourly, from - 1, to - 1)).toBe(3)
   for (const [until, cap, counted] of [
-    [0, undefined, 0],
     [59_999, undefined, 0],
     [-MINUTE, undefined, 0],
     [999 * MINUTE, undefined, 999],
-    [1000 * MINUTE, undefined, 1000],
     [5000 * MINUTE, undefined, 1000],
     [5000 * MINUTE, 7, 7],
     [5000 * MINUTE, 0, 0],
@@ -118,30 +95,22 @@ test('Slots of an outage are counted without its start and with its end, up to 1
   expect(asked).toBeLessThanOrEqual(11)
 })
 
-describe('No search takes more than a handful of steps', () => {
-  /** Reads of the rule stand for steps: each month looked at costs at least one. */
-  const readsOf = (expression: string, after: string) => {
-    let reads = 0
-    const count = (rule: Rule, key: string | symbol) => {
-      reads++
-      return Reflect.get(rule, key)
-    }
-    firstMatch(new Proxy(parseRule(expression), { get: count }), ms(after) / MINUTE + 1)
-    return reads
+test.each([
+  ['0 0 29 2 *', '2096-02-29T00:00Z'],
+  ['0 0 29-31 2 *', '2096-02-29T23:59Z'],
+  ['59 23 31 12 *', '2026-12-31T23:59Z'],
+  ['0 0 31 2,12 *', '2026-12-31T23:59Z'],
+  ['0 0 * 1 1', '2026-01-31T00:00Z'],
+  ['0 0 1 1 *', '9999-12-31T23:59Z'],
+])('The search for %s after %s takes a handful of steps', (expression, after) => {
+  // Each month that is searched costs at least one read of the rule.
+  let reads = 0
+  const count = (rule: Rule, key: string | symbol) => {
+    reads++
+    return Reflect.get(rule, key)
   }
-
-  test.each([
-    ['0 0 29 2 *', '2096-02-29T00:00Z'],
-    ['0 0 29 2 *', '2196-03-01T00:00Z'],
-    ['0 0 29-31 2 *', '2096-02-29T23:59Z'],
-    ['59 23 31 12 *', '2026-12-31T23:59Z'],
-    ['0 0 31 2,12 *', '2026-12-31T23:59Z'],
-    ['0 0 * 1 1', '2026-01-31T00:00Z'],
-    ['59 23 * * *', '2026-01-31T23:59Z'],
-    ['0 0 1 1 *', '9999-12-31T23:59Z'],
-  ])('%s after %s', (expression, after) => {
-    expect(readsOf(expression, after)).toBeLessThan(60)
-  })
+  firstMatch(new Proxy(parseRule(expression), { get: count }), ms(after) / MINUTE + 1)
+  expect(reads).toBeLessThan(60)
 })
 
 const DAY_MS = 86_400_000

@@ -1,19 +1,14 @@
 import { afterAll, expect } from 'bun:test'
 import { bootTestApp, type TestApp, type TestAppOptions, useApp } from '../../support/app.ts'
 import { startTarget, type Target } from '../../support/target.ts'
+import { HALF_MINUTE } from '../relay/support.ts'
 
 export const JOBS = '/v1/clockwork/jobs'
 export const DELAYED = '/v1/clockwork/delayed'
-export const SECOND = 1000
-export const HALF_MINUTE = 30 * SECOND
-export const MINUTE = 60 * SECOND
-export const HOUR = 60 * MINUTE
-export const DAY = 24 * HOUR
-
-export const ACTOR = { kind: 'cli', source: 'test' } as const
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are checked by the tests that read them
-type Json = any
+export type Json = any
+type WithId = { id: string }
 type Api = Awaited<ReturnType<TestApp['tenant']>>['api']
 
 /** Half a minute before a tick: 12:00:30 on a Sunday. */
@@ -66,43 +61,31 @@ export async function useClockwork(options: TestAppOptions = {}) {
 
 /** The jobs of one tenant, made with what a test does not care about filled in. */
 export function jobsOf(api: Api, url: string) {
-  async function made(path: string, body: unknown): Promise<Json> {
-    const answer = await api.post(path, body)
-    expect(answer).toMatchObject({ status: 201 })
+  async function call(status: number, method: keyof Api, path: string, body?: Json): Promise<Json> {
+    const answer = await api[method](path, body)
+    expect(answer).toMatchObject({ status })
     return answer.body
   }
 
-  async function read(path: string): Promise<Json> {
-    const answer = await api.get(path)
-    expect(answer).toMatchObject({ status: 200 })
-    return answer.body
-  }
+  const read = (path: string) => call(200, 'get', path)
 
   return {
     api,
     /** Runs every minute unless told otherwise. */
     createJob: (fields: Json = {}) =>
-      made(JOBS, { name: 'report', schedule: '* * * * *', url, ...fields }),
+      call(201, 'post', JOBS, { name: 'report', schedule: '* * * * *', url, ...fields }),
     /** Runs at the first tick, 12:01:00. */
     createDelayed: (fields: Json = {}) =>
-      made(DELAYED, { name: 'reminder', run_at: at('12:01:00'), url, ...fields }),
+      call(201, 'post', DELAYED, { name: 'reminder', run_at: at('12:01:00'), url, ...fields }),
     listJobs: () => read(JOBS),
     listDelayed: () => read(DELAYED),
-    readJob: ({ id }: { id: string }) => read(`${JOBS}/${id}`),
-    readDelayed: ({ id }: { id: string }) => read(`${DELAYED}/${id}`),
+    readJob: ({ id }: WithId) => read(`${JOBS}/${id}`),
+    readDelayed: ({ id }: WithId) => read(`${DELAYED}/${id}`),
     /** Newest first. */
-    executionsOf: (job: { id: string; run_at?: string }) =>
+    executionsOf: (job: WithId & { run_at?: string }) =>
       read(`${job.run_at === undefined ? JOBS : DELAYED}/${job.id}/executions`),
-    change: async ({ id }: { id: string }, fields: Json) => {
-      const answer = await api.patch(`${JOBS}/${id}`, fields)
-      expect(answer).toMatchObject({ status: 200 })
-      return answer.body
-    },
-    runNow: async ({ id }: { id: string }) => {
-      const answer = await api.post(`${JOBS}/${id}/run`)
-      expect(answer).toMatchObject({ status: 202 })
-      return answer.body
-    },
+    change: ({ id }: WithId, fields: Json) => call(200, 'patch', `${JOBS}/${id}`, fields),
+    runNow: ({ id }: WithId) => call(202, 'post', `${JOBS}/${id}/run`),
   }
 }
 
@@ -123,30 +106,21 @@ export async function advanceWaiting(app: Pick<TestApp, 'db' | 'clock'>, ms: num
 /** Lets a target keep its callers waiting until the test gives them their answers. */
 export const holdAnswers = ({ hold }: Pick<Target, 'hold'>) => hold()
 
-/** One number of one row, for what the API does not show. */
-export const count = ({ db }: Pick<TestApp, 'db'>, from: string): number =>
-  (db.client.query(`select count(*) as n from ${from}`).get() as { n: number }).n
-
 /** Writes down `n` executions of a job from before the tests begin, the first of them failed. */
 export function writeHistory(
   { app: { db }, acme }: Pick<Fixture, 'app' | 'acme'>,
-  job: { id: string },
+  job: WithId,
   n: number,
   failures = 0,
 ) {
-  const insert = db.client.prepare(
-    `insert into executions
+  db.client.run(
+    `with recursive one(i) as (select 0 union all select i + 1 from one where i + 1 < ?1)
+     insert into executions
        (id, tenant_id, job_id, trigger, status, attempt, slot_at, lateness_ms, started_at)
-     values (?, ?, ?, 'schedule', ?, 1, ?, 0, ?)`,
+     select ?2 || i, ?3, ?2, 'schedule', iif(i < ?4, 'failed', 'success'), 1, ?5 - (?1 - i) * 60000,
+       0, ?5 - (?1 - i) * 60000 from one`,
+    [n, job.id, acme.id, failures, NOON],
   )
-  db.client.transaction(() => {
-    for (let index = 0; index < n; index++) {
-      const time = NOON - (n - index) * MINUTE
-      const status = index < failures ? 'failed' : 'success'
-      insert.run(`${job.id} ${index}`, acme.id, job.id, status, time, time)
-    }
-  })()
-  insert.finalize()
 }
 
 /** `[attempt, when, status]` of each execution, oldest first. */

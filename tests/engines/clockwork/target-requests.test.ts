@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
+import { MINUTE } from '../relay/support.ts'
 import { answering, linesOf, startRawTarget, valuesOf } from './raw-target.ts'
-import { MINUTE, useClockwork } from './support.ts'
+import { useClockwork } from './support.ts'
 
 const ID = 'X-Clockwork-Execution-Id'
 const ATTEMPT = 'X-Clockwork-Attempt'
@@ -29,14 +30,12 @@ test('Every attempt has the id of its execution and the next number', async () =
 })
 
 test('Headers of the job with our names are ignored, in any case', async () => {
-  const names = [ATTEMPT, ATTEMPT.toLowerCase(), ID.toUpperCase(), 'x-Clockwork-Other']
-  for (const name of names) {
-    const request = await requestOf({ headers: { [name]: 'forged', 'X-Own': 'kept' } })
-    expect(request).not.toContain('forged')
-    expect(valuesOf(request, ID)).toHaveLength(1)
-    expect(valuesOf(request, ATTEMPT)).toEqual(['1'])
-    expect(valuesOf(request, 'X-Own')).toEqual(['kept'])
-  }
+  const names = [ATTEMPT.toLowerCase(), ID.toUpperCase(), 'x-Clockwork-Other', 'X-Own']
+  const headers = Object.fromEntries(names.map((name) => [name, `given ${name}`]))
+  const request = await requestOf({ headers })
+  expect(request.match(/given .*/g)).toEqual(['given X-Own'])
+  expect(valuesOf(request, ID)).toHaveLength(1)
+  expect(valuesOf(request, ATTEMPT)).toEqual(['1'])
 })
 
 test('Headers of the connection are dropped, in any case, and 100 others are sent', async () => {
@@ -64,8 +63,6 @@ test('Headers of the connection are dropped, in any case, and 100 others are sen
 test.each([
   ['GET', []],
   ['DELETE', []],
-  ['POST', ['0']],
-  ['PUT', ['0']],
   ['PATCH', ['0']],
 ])('%s is sent as given, without a body with the Content-Length %j', async (method, length) => {
   const headers = { 'x-MiXed': 'a', Authorization: 'Bearer b', 'X-Empty': '' }
@@ -83,13 +80,4 @@ test.each([
   const empty = await requestOf({ method })
   expect(valuesOf(empty, 'Content-Length')).toEqual(length)
   expect(empty.endsWith('\r\n\r\n')).toBe(true)
-})
-
-test('A redirect is not followed', async () => {
-  const { createJob, executionsOf, clock, target } = await fresh()
-  target.answers(() => Response.redirect(`${target.url}/next`, 307))
-  const job = await createJob({ schedule: '1 12 * * *' })
-  await clock.advance(3 * MINUTE)
-  expect(target.requests.map(({ path }) => path)).toEqual(['/hook'])
-  expect(await executionsOf(job)).toMatchObject([{ status: 'failed', response_status: 307 }])
 })

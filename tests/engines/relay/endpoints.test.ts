@@ -1,14 +1,6 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import {
-  copyEndpoint,
-  type Json,
-  refusal,
-  refused,
-  signedWith,
-  typesOf,
-  useRelay,
-} from './fixture.ts'
+import { copyEndpoint, type Json, refusal, refused, typesOf, useRelay } from './fixture.ts'
 import { DELIVERIES, ENDPOINTS, EVENT_TYPES, MESSAGES, SECOND } from './support.ts'
 
 // Headers are in tests/delivery/custom-headers.test.ts, event types and channels in matching.test.ts.
@@ -29,13 +21,9 @@ const DEFAULTS = {
 
 /** Every field, with a value that is not the default. */
 const FULL = {
-  url: 'https://hooks.example.com/a?b=c',
-  description: 'Billing',
-  event_types: ['invoice.paid', 'user.*'],
-  channels: ['eu', 'team:7'],
-  format: 'raw',
-  headers: { 'X-Team': 'blue' },
-  active: false,
+  ...{ url: 'https://hooks.example.com/a?b=c', description: 'Billing', format: 'raw' },
+  ...{ event_types: ['invoice.paid', 'user.*'], channels: ['eu', 'team:7'] },
+  ...{ headers: { 'X-Team': 'blue' }, active: false },
 }
 
 /** Fields that do not exist or that only the server sets. */
@@ -49,194 +37,148 @@ const named = (n: number, name: (at: number) => string) =>
   Array.from({ length: n }, (_, i) => name(i))
 const manyHeaders = (n: number) => Object.fromEntries(named(n, (i) => `X-${i}`).map((x) => [x, x]))
 
-describe('A new endpoint', () => {
-  test('needs only a URL, and is answered with a secret of its own', async () => {
-    const { createEndpoint, target, at } = await newTenant()
-    const { id, secret, ...rest } = await createEndpoint()
-    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/)
-    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
-    expect((await createEndpoint()).secret).not.toBe(secret)
-    expect(rest).toEqual({ url: target.url, ...DEFAULTS, created_at: at(0), updated_at: at(0) })
-  })
-
-  test('keeps every field, and ignores those that only the server sets', async () => {
-    const { createEndpoint, readEndpoint } = await newTenant()
-    const fields = { ...FOREIGN, ...FULL, held: 'nonsense' }
-    const { secret: _, ...created } = await createEndpoint(fields)
-    expect(created).toMatchObject({ ...DEFAULTS, ...FULL, disabled_reason: 'manual' })
-    expect(created.id).not.toBe('mine')
-    expect(created).not.toHaveProperty('color')
-    expect(await readEndpoint(created)).toEqual(created)
-  })
-
-  test('may have values up to each limit', async () => {
-    const { createEndpoint, readEndpoint } = await newTenant()
-    for (const fields of [
-      { event_types: ['*'], channels: named(10, (n) => `c${n}`), headers: manyHeaders(50) },
-      { event_types: ['ping', 'a'.repeat(256)], channels: ['aZ0_.:-'.padEnd(128, 'x')] },
-      { event_types: named(100, (n) => `a.b${n}`), description: 'ä'.repeat(500) },
-      { headers: { 'X-Long': 'x'.repeat(4096), 'X-Latin': 'Grün', 'X-Empty': '' } },
-      { format: 'cloudevents', url: 'http://example.com/' },
-      { url: 'https://example.com:8443/' },
-      { url: 'https://93.184.216.34/hook' },
-    ])
-      expect(await readEndpoint(await createEndpoint(fields))).toMatchObject(fields)
-  })
+test('A new endpoint needs only a URL, and is answered with a secret of its own', async () => {
+  const { createEndpoint, target, at } = await newTenant()
+  const { id, secret, ...rest } = await createEndpoint()
+  expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/)
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  expect((await createEndpoint()).secret).not.toBe(secret)
+  expect(rest).toEqual({ url: target.url, ...DEFAULTS, created_at: at(0), updated_at: at(0) })
 })
 
-const REFUSED: [field: string, values: unknown[]][] = [
-  ['url', ['ftp://a.com/', 'a.com', '', 7, null, `https://a.com/${'a'.repeat(8200)}`]],
-  ['url', ['http://api.localhost./', 'http://intranet/', 'http://0x0a.1/', 'http://[::1]/']],
-  ['url', ['http://169.254.169.254/', 'https://user:pw@a.com/', 'https://a.com:0/']],
+test('A new endpoint keeps every field, and ignores those that only the server sets', async () => {
+  const { createEndpoint, readEndpoint } = await newTenant()
+  const fields = { ...FOREIGN, ...FULL, held: 'nonsense' }
+  const { secret: _, ...created } = await createEndpoint(fields)
+  expect(created).toMatchObject({ ...DEFAULTS, ...FULL, disabled_reason: 'manual' })
+  expect(created.id).not.toBe('mine')
+  expect(created).not.toHaveProperty('color')
+  expect(await readEndpoint(created)).toEqual(created)
+})
+
+test('A new endpoint may have values up to each limit', async () => {
+  const { createEndpoint, readEndpoint } = await newTenant()
+  for (const fields of [
+    { event_types: ['*'], channels: named(10, (n) => `c${n}`), headers: manyHeaders(50) },
+    { event_types: ['ping', 'a'.repeat(256)], channels: ['aZ0_.:-'.padEnd(128, 'x')] },
+    { event_types: named(100, (n) => `a.b${n}`), description: 'ä'.repeat(500) },
+    { headers: { 'X-Long': 'x'.repeat(4096), 'X-Latin': 'Grün', 'X-Empty': '' } },
+    { format: 'cloudevents', url: 'http://example.com/' },
+    { url: 'https://example.com:8443/' },
+    { url: 'https://93.184.216.34/hook' },
+  ])
+    expect(await readEndpoint(await createEndpoint(fields))).toMatchObject(fields)
+})
+
+// Types and bounds are in tests/contract/bodies.test.ts.
+test.each<[field: string, values: unknown[]]>([
+  ['url', ['ftp://a.com/', 'a.com', '', `https://a.com/${'a'.repeat(8200)}`, 'https://a.com:0/']],
+  ['url', ['http://api.localhost./', 'http://0x0a.1/', 'http://[::1]/', 'https://user:pw@a.com/']],
   ['url', ['https://a\nb.com/', 'https://a.com/\x7f', '\thttps://a.com/', 'https://a.com/a\\b']],
-  ['description', ['a'.repeat(501), null]],
-  ['event_types', [[], named(101, () => 'a'), 'user.created', [5], ['ok', 'a'.repeat(257)]]],
-  ['channels', [null, named(11, (n) => `c${n}`), 'eu', [''], ['a b'], ['a'.repeat(129)]]],
-  ['format', ['xml', null]],
-  ['headers', [[], null, 'X-A: b', { 'X-A': 5 }, { 'X A': 'b' }, { 'X-A': 'b\r\nX-B: c' }]],
-  ['headers', [manyHeaders(51), { 'X-A': 'x'.repeat(4097) }, { webhook_signature: 'x' }]],
+  ['event_types', [[], ['ok', 'a'.repeat(257)]]],
+  ['channels', [[''], ['a b'], ['a'.repeat(129)]]],
+  ['headers', [{ 'X-A': 5 }, { 'X A': 'b' }, { 'X-A': 'b\r\nX-B: c' }, manyHeaders(51)]],
   ['headers', [{ 'X-A': '1', 'x-a': '2' }, { 'X-Service-Any': 'x' }, { Authorization: MASK }]],
-  ['active', ['yes', null]],
-]
-
-describe('A refused endpoint', () => {
-  test.each(REFUSED)('has no such %s, new or changed', async (field, values) => {
-    const { api, createEndpoint, readEndpoint, target } = await newTenant()
-    const { secret: _, ...endpoint } = await createEndpoint()
-    for (const value of values) {
-      const created = await api.post(ENDPOINTS, { url: target.url, [field]: value })
-      expect({ value, ...created }).toMatchObject({ value, ...refused(field) })
-      const change = { description: 'new', [field]: value }
-      expect(await api.patch(`${ENDPOINTS}/${endpoint.id}`, change)).toMatchObject(refused(field))
-    }
-    expect(await readEndpoint(endpoint)).toEqual(endpoint)
-  })
-
-  test('has no URL, or a secret that is none', async () => {
-    const { api, target, listEndpoints } = await newTenant()
-    expect(await api.post(ENDPOINTS, { description: 'x' })).toMatchObject(refused('url'))
-    for (const secret of ['abc', secretOf(23), secretOf(76), null]) {
-      const answer = await api.post(ENDPOINTS, { url: target.url, secret })
-      expect(answer).toMatchObject(refused('secret'))
-    }
-    expect(await listEndpoints()).toEqual([])
-  })
-
-  test('is not left half changed, and nothing held is discarded', async () => {
-    const { api, createEndpoint, deliver, deliveriesOf } = await newTenant()
-    const path = `${ENDPOINTS}/${(await createEndpoint({ active: false })).id}`
-    const message = await deliver()
-    for (const [field, value] of Object.entries({
-      ...{ headers: { Authorization: MASK }, url: 'http://10.0.0.1/' },
-      ...{ channels: ['a b'], event_types: ['a b'] },
-    })) {
-      const answer = await api.patch(path, { active: true, held: 'discard', [field]: value })
-      expect(answer).toMatchObject(refused(field))
-    }
-    expect(await deliveriesOf(message)).toMatchObject([{ status: 'held', ended_at: null }])
-  })
-
-  test('must be activated by a change that says what happens to held deliveries', async () => {
-    const { api, createEndpoint } = await newTenant()
-    const { id } = await createEndpoint()
-    for (const [held, active] of [
-      ['drain', undefined],
-      ['discard', false],
-      ['keep', true],
-      [null, true],
-    ])
-      expect(await api.patch(`${ENDPOINTS}/${id}`, { held, active })).toMatchObject(refused('held'))
-  })
+  ['secret', ['abc', secretOf(23), secretOf(76)]],
+])('A wrong %s is refused, and changes nothing', async (field, values) => {
+  const { api, createEndpoint, listEndpoints, target } = await newTenant()
+  const { secret: _, ...endpoint } = await createEndpoint()
+  for (const value of values) {
+    const created = await api.post(ENDPOINTS, { url: target.url, [field]: value })
+    expect({ value, ...created }).toMatchObject({ value, ...refused(field) })
+    const change = { description: 'new', [field]: value }
+    expect(await api.patch(`${ENDPOINTS}/${endpoint.id}`, change)).toMatchObject(refused(field))
+  }
+  expect(await listEndpoints()).toEqual([endpoint])
 })
 
-test('A name that resolves to a private address is accepted, since that may change, and never called', async () => {
+test('A refused change discards nothing held', async () => {
+  const { api, createEndpoint, deliver, deliveriesOf } = await newTenant()
+  const path = `${ENDPOINTS}/${(await createEndpoint({ active: false })).id}`
+  const message = await deliver()
+  for (const [field, value] of Object.entries({
+    ...{ headers: { Authorization: MASK }, url: 'http://10.0.0.1/' },
+    ...{ channels: ['a b'], event_types: ['a b'] },
+  })) {
+    const answer = await api.patch(path, { active: true, held: 'discard', [field]: value })
+    expect(answer).toMatchObject(refused(field))
+  }
+  // Only a change that resumes the endpoint says what happens to held deliveries.
+  for (const fields of [{ held: 'drain' }, { held: 'discard', active: false }])
+    expect(await api.patch(path, fields)).toMatchObject(refused('held'))
+  expect(await deliveriesOf(message)).toMatchObject([{ status: 'held', ended_at: null }])
+})
+
+test('A name that resolves to a private address is accepted, and never called', async () => {
   const relay = await outside.newTenant()
   await relay.createEndpoint('https://inward.example.com/')
   const { attempt_log } = await relay.deliveryOf(await relay.deliver())
   expect(attempt_log).toMatchObject([{ status: 'failed', error: { code: 'blocked' } }])
 })
 
-describe('A change', () => {
-  test('of one field leaves all others', async () => {
-    const { createEndpoint, change, readEndpoint, clock } = await newTenant()
-    const recovering = { ...DEFAULTS.health, breaker: 'recovering' }
-    for (const [field, value] of Object.entries({
-      ...{ url: 'https://other.example.com/', description: 'Shop', event_types: ['order.*'] },
-      ...{ channels: ['us'], format: 'cloudevents', headers: { 'X-Other': '1' }, active: true },
-    })) {
-      const { secret: _, ...before } = await createEndpoint(FULL)
-      await clock.advance(SECOND)
-      const after = await change(before, { [field]: value })
-      const resumed = field === 'active' && { disabled_reason: null, health: recovering }
-      const updated_at = new Date(clock.now()).toISOString()
-      expect(after).toEqual({ ...before, [field]: value, ...resumed, updated_at })
-      expect(await readEndpoint(before)).toEqual(after)
-    }
-  })
+test('A change of one field leaves all others', async () => {
+  const { createEndpoint, change, readEndpoint, clock } = await newTenant()
+  const recovering = { ...DEFAULTS.health, breaker: 'recovering' }
+  for (const [field, value] of Object.entries({
+    ...{ url: 'https://other.example.com/', description: 'Shop', event_types: ['order.*'] },
+    ...{ channels: ['us'], format: 'cloudevents', headers: { 'X-Other': '1' }, active: true },
+  })) {
+    const { secret: _, ...before } = await createEndpoint(FULL)
+    await clock.advance(SECOND)
+    const after = await change(before, { [field]: value })
+    const resumed = field === 'active' && { disabled_reason: null, health: recovering }
+    const updated_at = new Date(clock.now()).toISOString()
+    expect(after).toEqual({ ...before, [field]: value, ...resumed, updated_at })
+    expect(await readEndpoint(before)).toEqual(after)
+  }
+})
 
-  test('of nothing, or of fields that only the server sets, changes nothing', async () => {
-    const { createEndpoint, change } = await newTenant()
-    for (const active of [true, false]) {
-      const { secret: _, ...before } = await createEndpoint({ ...FULL, active })
-      expect(await change(before, {})).toEqual(before)
-      expect(await change(before, FOREIGN)).toEqual(before)
-    }
-  })
-
-  test('does not replace the secret', async () => {
-    const { api, createEndpoint, deliver, target } = await newTenant()
-    const { secret, id } = await createEndpoint()
-    const answer = await api.patch(`${ENDPOINTS}/${id}`, { secret: secretOf(32) })
+test('A change of nothing, of fields of the server or of the secret changes nothing', async () => {
+  const { api, createEndpoint, change, readEndpoint } = await newTenant()
+  for (const active of [true, false]) {
+    const { secret: _, ...before } = await createEndpoint({ ...FULL, active })
+    expect(await change(before, {})).toEqual(before)
+    expect(await change(before, FOREIGN)).toEqual(before)
+    const answer = await api.patch(`${ENDPOINTS}/${before.id}`, { secret: secretOf(32) })
     expect(answer).toMatchObject(refused('secret'))
-    await deliver()
-    expect(signedWith(target.requests[0], [secret, secretOf(32)])).toEqual([secret])
-  })
+    expect(await readEndpoint(before)).toEqual(before)
+  }
+})
 
-  test('decides where the next attempt goes', async () => {
-    const { createEndpoint, change, deliver, target, clock } = await newTenant()
-    const endpoint = await createEndpoint(`${target.url}/old`)
-    target.answers(({ path }) => new Response('', { status: path === '/hook/old' ? 500 : 200 }))
-    await deliver()
-    await change(endpoint, { url: `${target.url}/new` })
-    await clock.advance(10 * SECOND)
-    expect(target.requests.map(({ path }) => path)).toEqual(['/hook/old', '/hook/new'])
-  })
+test('A change of the URL applies to the next attempt, and of the filter to later messages', async () => {
+  const { createEndpoint, change, deliver, target, clock } = await newTenant()
+  const url = `${target.url}/old`
+  const endpoint = await createEndpoint({ url, event_types: ['a.*'], channels: ['eu'] })
+  target.answers(({ path }) => new Response('', { status: path === '/hook/old' ? 500 : 200 }))
+  await deliver({ event_type: 'a.b', channels: ['eu'] })
+  await change(endpoint, { url: `${target.url}/new` })
+  await clock.advance(10 * SECOND)
+  expect(target.requests.map(({ path }) => path)).toEqual(['/hook/old', '/hook/new'])
+  await deliver({ event_type: 'a.c', channels: ['us'] })
+  await deliver({ event_type: 'b.b', channels: ['eu'] })
+  await change(endpoint, { channels: [] })
+  await deliver({ event_type: 'a.d', channels: ['us'] })
+  await change(endpoint, { event_types: null })
+  await deliver({ event_type: 'c' })
+  expect(typesOf(target.requests)).toEqual(['a.b', 'a.b', 'a.d', 'c'])
+})
 
-  test('of the filter applies to later messages', async () => {
-    const { createEndpoint, change, deliver, target } = await newTenant()
-    const endpoint = await createEndpoint({ event_types: ['a.*'], channels: ['eu'] })
-    await deliver({ event_type: 'a.b', channels: ['eu'] })
-    await deliver({ event_type: 'a.c', channels: ['us'] })
-    await deliver({ event_type: 'b.b', channels: ['eu'] })
-    await change(endpoint, { channels: [] })
-    await deliver({ event_type: 'a.d', channels: ['us'] })
-    await change(endpoint, { event_types: null })
-    await deliver({ event_type: 'c' })
-    expect(typesOf(target.requests)).toEqual(['a.b', 'a.d', 'c'])
-  })
-
-  test('that meets a deletion answers 404', async () => {
-    const { api, createEndpoint, listEndpoints } = await newTenant()
-    const path = `${ENDPOINTS}/${(await createEndpoint()).id}`
-    const [deleted, changed] = await Promise.all([
-      api.delete(path),
-      api.patch(path, { url: 'https://a.com/' }),
-    ])
-    expect(deleted.status).toBe(204)
-    expect(changed).toMatchObject(refusal(404, 'not_found'))
-    expect(await listEndpoints()).toEqual([])
-  })
+test('A change that meets a deletion answers 404', async () => {
+  const { api, createEndpoint, listEndpoints } = await newTenant()
+  const path = `${ENDPOINTS}/${(await createEndpoint()).id}`
+  const [deleted, changed] = await Promise.all([
+    api.delete(path),
+    api.patch(path, { url: 'https://a.com/' }),
+  ])
+  expect(deleted.status).toBe(204)
+  expect(changed).toMatchObject(refusal(404, 'not_found'))
+  expect(await listEndpoints()).toEqual([])
 })
 
 test('Sensitive header values are masked in every answer, and kept by writing back what was read', async () => {
   const relay = await newTenant()
-  const headers = {
-    Authorization: 'Bearer t0p',
-    Cookie: 'a=b',
-    'X-Api-Key': 'k-1',
-    'X-Team': 'blue',
-  }
-  const shown = { Authorization: MASK, Cookie: MASK, 'X-Api-Key': MASK, 'X-Team': 'blue' }
+  const headers = { Authorization: 'Bearer t0p', 'X-Api-Key': 'k-1', 'X-Team': 'blue' }
+  const shown = { Authorization: MASK, 'X-Api-Key': MASK, 'X-Team': 'blue' }
   const created = await relay.createEndpoint({ headers })
   const read = await relay.readEndpoint(created)
   for (const one of [created, read, (await relay.listEndpoints())[0]])
@@ -274,31 +216,27 @@ test('Secrets are in no answer but the first, and in neither log nor database fi
   const texts = { answers: JSON.stringify(answers), log: app.log.join('\n'), files: files.join() }
   expect(texts.files).toContain('user.created')
   expect(texts.answers).toContain(endpoint.id)
+  /** Its base64 alone, as it is part of the secret, and the bytes for which this stands. */
+  const spellings = (text: string) => {
+    const base64 = text.slice('whsec_'.length)
+    return [base64, Buffer.from(base64, 'base64').toString('latin1')]
+  }
   for (const [where, text] of Object.entries(texts))
     for (const hidden of [token, ...[endpoint.secret, secret, imported].flatMap(spellings)])
       expect(`${where} ${text.includes(hidden)}`).toBe(`${where} false`)
 })
 
-/** A secret, its base64 alone, and the bytes that this stands for. */
-function spellings(secret: string): string[] {
-  const base64 = secret.slice('whsec_'.length)
-  return [secret, base64, Buffer.from(base64, 'base64').toString('latin1')]
-}
-
 test('The list shows the newest first, and its pages are stable while endpoints come and go', async () => {
   const { createEndpoint, read, remove } = await newTenant()
-  expect(await read(ENDPOINTS)).toEqual({ data: [], has_more: false, next_cursor: null })
   const created: Json[] = []
-  for (let n = 0; n < 5; n++) created.unshift(await createEndpoint())
+  for (let n = 0; n < 4; n++) created.unshift(await createEndpoint())
   const idsOf = ({ data }: Json) => data.map(({ id }: Json) => id)
   const first = await read(`${ENDPOINTS}?limit=2`)
   await createEndpoint()
   await remove(created[0])
   const second = await read(`${ENDPOINTS}?limit=2&cursor=${first.next_cursor}`)
-  const third = await read(`${ENDPOINTS}?limit=2&cursor=${second.next_cursor}`)
-  expect([first, second, third].flatMap(idsOf)).toEqual(created.map(({ id }) => id))
-  expect([first, second, third].map(({ has_more }) => has_more)).toEqual([true, true, false])
-  expect(third.next_cursor).toBeNull()
+  expect([first, second].flatMap(idsOf)).toEqual(created.map(({ id }) => id))
+  expect(second).toMatchObject({ has_more: false, next_cursor: null })
 })
 
 test('A tenant may have 1,000 endpoints in each environment', async () => {
@@ -311,20 +249,6 @@ test('A tenant may have 1,000 endpoints in each environment', async () => {
   await (await newTenant()).createEndpoint()
   await remove(first)
   await createEndpoint()
-})
-
-test('An inactive endpoint keeps the reason why it was disabled until it is resumed', async () => {
-  const { auditLog, change, createEndpoint, deliver, readEndpoint, target } = await newTenant()
-  const endpoint = await createEndpoint()
-  target.answers(410)
-  await deliver()
-  expect(await readEndpoint(endpoint)).toMatchObject({ active: false, disabled_reason: 'gone' })
-  const by = { actor_kind: 'system', actor_id: null, object: `endpoint:${endpoint.id}` }
-  const disabled = { ...by, action: 'endpoint.disabled', detail: { reason: 'gone' } }
-  expect(auditLog('endpoint.disabled')).toEqual([disabled])
-  expect(await change(endpoint, { active: false })).toMatchObject({ disabled_reason: 'gone' })
-  expect(await change(endpoint, { active: true })).toMatchObject({ disabled_reason: null })
-  expect(await change(endpoint, { active: false })).toMatchObject({ disabled_reason: 'manual' })
 })
 
 test('A deleted endpoint is not found, gets nothing more, and leaves others alone', async () => {
@@ -347,36 +271,51 @@ test('A deleted endpoint is not found, gets nothing more, and leaves others alon
   expect(await deliveriesOf(await deliver())).toHaveLength(1)
   expect(relay.target.requests).toHaveLength(1)
   const path = `${ENDPOINTS}/${endpoint.id}`
-  for (const answer of [
-    await api.get(path),
-    await api.patch(path, {}),
-    await api.delete(path),
-    await api.post(`${path}/test`, {}),
-    await api.post(`${path}/rotate-secret`, {}),
-    await api.get(`${path}/stats`),
-    await api.post(`${path}/replay`, { since: at(0) }),
-  ])
+  const asked = [api.get(path), api.patch(path, {}), api.delete(path), api.get(`${path}/stats`)]
+  for (const [action, body] of [['test'], ['rotate-secret'], ['replay', { since: at(0) }]] as const)
+    asked.push(api.post(`${path}/${action}`, body))
+  for (const answer of await Promise.all(asked))
     expect(answer).toMatchObject(refusal(404, 'not_found'))
 })
 
-test('The audit log has who did what to an endpoint, without secrets and refusals', async () => {
+test('The audit log has who did what, without secrets, dry runs and refusals', async () => {
   const relay = await newTenant()
-  await relay.api.post(ENDPOINTS, { url: 'http://10.0.0.1/' })
-  await relay.api.patch(`${ENDPOINTS}/nothing`, { format: 'raw' })
-  await relay.api.delete(`${ENDPOINTS}/nothing`)
+  const { api } = relay
+  await relay.send()
   const endpoint = await relay.createEndpoint({ headers: { Authorization: 'Bearer t0p' } })
-  const fields = { event_types: ['a'], headers: { Authorization: 'Bearer n3w' } }
+  const fields = { event_types: ['a', 'user.*'], headers: { Authorization: 'Bearer n3w' } }
   await relay.change(endpoint, fields)
   const { secret } = await relay.rotate(endpoint)
+  const ever = { since: relay.at(0) }
+  await relay.dryRun(endpoint, ever)
+  await relay.replay(endpoint, ever)
+  await relay.rest()
+  const [delivery] = await relay.listDeliveries()
+  await relay.resend(delivery)
+  await api.post(`${DELIVERIES}/${delivery.id}/cancel`)
+  await relay.rest()
   await relay.remove(endpoint)
+  for (const answer of await Promise.all([
+    api.post(ENDPOINTS, { url: 'http://10.0.0.1/' }),
+    api.patch(`${ENDPOINTS}/nothing`, { format: 'raw' }),
+    api.delete(`${ENDPOINTS}/nothing`),
+    api.post(`${ENDPOINTS}/${endpoint.id}/replay`, ever),
+    api.post(`${DELIVERIES}/${delivery.id}/resend`),
+    api.post(`${DELIVERIES}/${delivery.id}/cancel`),
+  ]))
+    expect(answer.status).toBeGreaterThanOrEqual(400)
 
-  const rows = relay.auditLog('endpoint.%')
+  const rows = [...relay.auditLog('endpoint.%'), ...relay.auditLog('delivery.%')]
   const by = { actor_kind: 'key', actor_id: relay.live.id, object: `endpoint:${endpoint.id}` }
+  const object = `delivery:${delivery.id}`
   expect(rows).toMatchObject([
     { ...by, action: 'endpoint.created', detail: { host: new URL(endpoint.url).host } },
     { ...by, action: 'endpoint.updated', detail: { fields: ['eventTypes', 'headers'] } },
     { ...by, action: 'endpoint.secret_rotated' },
+    { ...by, action: 'endpoint.replayed', detail: { count: 1 } },
     { ...by, action: 'endpoint.deleted' },
+    { ...by, object, action: 'delivery.resent' },
+    { ...by, object, action: 'delivery.cancelled' },
   ])
   const text = JSON.stringify(rows)
   for (const hidden of [endpoint.secret, secret, 't0p', 'n3w']) expect(text).not.toContain(hidden)

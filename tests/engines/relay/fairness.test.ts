@@ -1,22 +1,15 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { until } from '../../support/binary.ts'
 import { startTarget } from '../../support/target.ts'
+import { hangingUp, startRawTarget } from '../clockwork/raw-target.ts'
 import { seeded } from '../gate/identities/documents/support.ts'
-import {
-  bootRelay,
-  count,
-  DELIVERIES,
-  NEVER_OPEN,
-  type Party,
-  SECOND,
-  useRelay,
-} from './fixture.ts'
-import { hangingUp, replying, resetting, startRawTarget } from './receivers.ts'
+import { bootRelay, NEVER_OPEN, type Party, useRelay } from './fixture.ts'
+import { replying, resetting } from './receivers.ts'
+import { count, DELIVERIES, MINUTE, SECOND } from './support.ts'
 
 // Each test ends all of its work, because what is under way counts for all tenants.
 
-const { newTenant } = await useRelay()
-const steady = await useRelay(NEVER_OPEN)
+const { newTenant } = await useRelay(NEVER_OPEN)
 
 /** So many endpoints, which hold back their answers. */
 async function crowd({ createEndpoint, target }: Party, endpoints: number) {
@@ -31,72 +24,65 @@ async function end({ target, rest }: Party, held: ReturnType<Party['target']['ho
   await rest()
 }
 
-/** Retries of 15 endpoints that take all room for retries. */
-async function crowdOfRetries(relay: Party, meanwhile = async () => {}) {
+test('An endpoint has 16 first attempts under way, for which no other endpoint waits', async () => {
+  const relay = await newTenant()
+  await using good = startTarget()
+  const held = await crowd(relay, 1)
+  const well = await relay.createEndpoint(good.url)
+  await relay.sendMany(40)
+  await held.arrived(16)
+  expect(await relay.underWay()).toBe(16)
+  await until(async () => (await relay.tally(`?endpoint_id=${well.id}`)).succeeded === 40)
+
+  held.release(200, 5)
+  await held.arrived(21)
+  expect(await relay.underWay()).toBe(16)
+
+  await end(relay, held)
+  expect(await relay.tally()).toEqual({ succeeded: 80 })
+})
+
+test('A tenant has 128 first attempts under way, and another of its endpoints still gets its own', async () => {
+  const relay = await newTenant()
+  await using good = startTarget()
+  const held = await crowd(relay, 20)
+  await relay.createEndpoint({ url: good.url, event_types: ['other'] })
+
+  await relay.sendMany(10)
+  const underWay = await relay.underWay()
+  expect(underWay).toBeGreaterThan(100)
+  expect(underWay).toBeLessThanOrEqual(128)
+  await relay.sendMany(20, { event_type: 'other' })
+  await until(() => good.requests.length === 20)
+
+  await end(relay, held)
+  expect(await relay.tally()).toEqual({ succeeded: 20 * 10 + 20 })
+})
+
+test('An endpoint has 4 retries under way and a tenant 48, for which nothing else waits', async () => {
+  const [relay, other] = [await newTenant(), await newTenant()]
   await crowd(relay, 15)
   relay.target.answers(500)
   await relay.sendMany(5)
   await relay.rest()
-  await meanwhile()
+  other.target.answers(500)
+  await other.createEndpoint()
+  const retried = await other.deliver()
   const held = relay.target.hold()
   await relay.wait(5 * SECOND)
   const underWay = await relay.underWay()
   expect(underWay).toBeGreaterThan(35)
   expect(underWay).toBeLessThanOrEqual(48)
   await held.arrived(75 + underWay)
-  return held
-}
+  const ofEach = "select count(*) from deliveries where state = 'leased' group by endpoint_id"
+  expect(Math.max(...relay.app.db.client.query(ofEach).values().map(Number))).toBe(4)
+  await until(async () => (await other.deliveryOf(retried)).attempts === 2)
 
-describe('The number of attempts under way', () => {
-  test('is 16 first attempts for an endpoint', async () => {
-    const relay = await newTenant()
-    const held = await crowd(relay, 1)
-    await relay.sendMany(40)
-    await held.arrived(16)
-    expect(await relay.underWay()).toBe(16)
-
-    held.release(200, 5)
-    await held.arrived(21)
-    expect(await relay.underWay()).toBe(16)
-
-    await end(relay, held)
-    expect(await relay.tally()).toEqual({ succeeded: 40 })
-  })
-
-  test('is 128 first attempts for a tenant, and another of its endpoints still gets its own', async () => {
-    const relay = await newTenant()
-    await using good = startTarget()
-    const held = await crowd(relay, 20)
-    await relay.createEndpoint({ url: good.url, event_types: ['other'] })
-
-    await relay.sendMany(10)
-    const underWay = await relay.underWay()
-    expect(underWay).toBeGreaterThan(100)
-    expect(underWay).toBeLessThanOrEqual(128)
-    await relay.sendMany(20, { event_type: 'other' })
-    await until(() => good.requests.length === 20)
-
-    await end(relay, held)
-    expect(await relay.tally()).toEqual({ succeeded: 20 * 10 + 20 })
-  })
-
-  test('is 4 retries for an endpoint and 48 for a tenant, beside which first attempts are made', async () => {
-    const relay = await steady.newTenant()
-    const held = await crowdOfRetries(relay)
-    const { client } = relay.app.db
-    const perEndpoint =
-      "select count(*) as n from deliveries where state = 'leased' group by endpoint_id"
-    const counts = client.query<{ n: number }, []>(perEndpoint).all()
-    expect(Math.max(...counts.map(({ n }) => n))).toBe(4)
-    const before = relay.target.requests.length
-
-    const message = await relay.send()
-    await held.arrived(before + 15)
-
-    const arrived = relay.headers('webhook-id').slice(before)
-    expect(arrived).toEqual(Array(15).fill(message.id))
-    await end(relay, held)
-  })
+  const message = await relay.send()
+  await held.arrived(75 + underWay + 15)
+  const arrived = relay.headers('webhook-id').slice(75 + underWay)
+  expect(arrived).toEqual(Array(15).fill(message.id))
+  await end(relay, held)
 })
 
 test('A commit of one tenant does not wait for all messages of another with many endpoints', async () => {
@@ -112,44 +98,20 @@ test('A commit of one tenant does not wait for all messages of another with many
   await Promise.all(flood)
 })
 
-describe('A first attempt is made immediately', () => {
-  test('while another endpoint of the tenant does not answer', async () => {
-    const relay = await newTenant()
-    await using good = startTarget()
-    const held = await crowd(relay, 1)
-    const well = await relay.createEndpoint(good.url)
-    await relay.sendMany(50)
-    await until(async () => (await relay.tally(`?endpoint_id=${well.id}`)).succeeded === 50)
-    expect(relay.target.requests).toHaveLength(16)
-    await end(relay, held)
-    expect(await relay.tally()).toEqual({ succeeded: 100 })
-  })
-
-  test('while the endpoints of three other tenants do not answer', async () => {
-    const [relay, other] = [await newTenant(), await newTenant()]
-    const held = relay.target.hold()
-    for (const flooded of [relay, await newTenant(), await newTenant()]) {
-      for (let n = 0; n < 10; n++) await flooded.createEndpoint(relay.target.url)
-      await flooded.sendMany(14)
-    }
-    const underWay = await relay.underWay()
-    expect(underWay).toBeGreaterThan(64)
-    await other.createEndpoint()
-
-    await other.sendMany(20)
-    await until(async () => (await other.tally()).succeeded === 20)
-    expect(await relay.underWay()).toBe(underWay)
-    await end(relay, held)
-  })
-})
-
-test('A retry of one tenant is made while those of another take its share', async () => {
-  const [relay, other] = [await steady.newTenant(), await steady.newTenant()]
-  other.target.answers(500)
+test('A first attempt is made immediately while endpoints of three other tenants hang', async () => {
+  const [relay, other] = [await newTenant(), await newTenant()]
+  const held = relay.target.hold()
+  for (const flooded of [relay, await newTenant(), await newTenant()]) {
+    for (let n = 0; n < 10; n++) await flooded.createEndpoint(relay.target.url)
+    await flooded.sendMany(14)
+  }
+  const underWay = await relay.underWay()
+  expect(underWay).toBeGreaterThan(64)
   await other.createEndpoint()
-  const held = await crowdOfRetries(relay, async () => void (await other.deliver()))
-  await until(() => other.target.requests.length === 2)
-  await until(async () => (await other.listDeliveries())[0].attempts === 2)
+
+  await other.sendMany(20)
+  await until(async () => (await other.tally()).succeeded === 20)
+  expect(await relay.underWay()).toBe(underWay)
   await end(relay, held)
 })
 
@@ -177,7 +139,7 @@ test('Whatever goes wrong, no delivery is stuck', async () => {
   for (const { url } of [target, target, target, fickle])
     endpoints.push(await relay.createEndpoint(url))
 
-  for (let sent = 0; sent < 100; sent += 10) {
+  for (let sent = 0; sent < 60; sent += 10) {
     await relay.sendMany(10)
     const endpoint = pick(endpoints.slice(0, 3))
     if (chance() < 0.3) await change(endpoint, { active: chance() < 0.4 })
@@ -193,7 +155,7 @@ test('Whatever goes wrong, no delivery is stuck', async () => {
   for (let turned = 0; turned < 500 && !isQuiet(); turned++) await relay.leap(30 * SECOND)
 
   const deliveries = await listDeliveries()
-  expect(deliveries).toHaveLength(400)
+  expect(deliveries).toHaveLength(240)
   const paused = new Set([endpoints[2]?.id, endpoints[3]?.id])
   const stuck = deliveries.filter(
     ({ status, held_reason, endpoint_id }) =>
@@ -205,4 +167,51 @@ test('Whatever goes wrong, no delivery is stuck', async () => {
   expect(count(app, `deliveries d where d.attempts <> ${attempts}`)).toBe(0)
   const succeeded = deliveries.filter(({ status }) => status === 'succeeded').length
   expect(count(app, "attempts where status = 'succeeded'")).toBe(succeeded)
+})
+
+/** The number of ready deliveries and the lag of both queues, as /metrics shows them. */
+async function queues({ app }: Party) {
+  const text: string = (await app.raw('/metrics')).body
+  const metric = (name: string, queue: string) =>
+    Number(text.match(`gatehouse_delivery_${name}{queue="${queue}"} (.*)`)?.[1])
+  const of = (queue: string) => [metric('ready', queue), metric('lag_seconds', queue)]
+  return { first: of('first'), again: of('again') }
+}
+
+const EMPTY = { first: [0, 0], again: [0, 0] }
+
+test('Ready first attempts and ready retries are counted apart, each with its lag', async () => {
+  await using relay = await bootRelay(NEVER_OPEN)
+  const { createEndpoint, sendMany, target, wait } = relay
+  for (const type of ['a', 'b', 'c']) await createEndpoint({ event_types: [type] })
+  await relay.deliver({ event_type: 'a' })
+  await relay.clock.advance(MINUTE)
+  expect(await queues(relay)).toEqual(EMPTY)
+  const held = target.hold()
+  for (const event_type of ['b', 'a', 'c']) {
+    await sendMany(20, { event_type })
+    await relay.underWay()
+    await wait(4 * SECOND)
+  }
+  const underWay = await relay.underWay()
+  expect(underWay).toBeLessThan(60)
+  expect(await queues(relay)).toEqual({ first: [60 - underWay, 12], again: [0, 0] })
+  await held.arrived(1 + underWay)
+  target.answers(500)
+  held.release(200)
+  await relay.rest()
+
+  const waiting = 60 - underWay
+  expect(await relay.tally()).toEqual({ succeeded: 1 + underWay, retrying: waiting })
+  expect(await queues(relay)).toEqual(EMPTY)
+  const again = target.hold()
+  await wait(5 * SECOND)
+  const retried = await relay.underWay()
+  await again.arrived(61 + retried)
+  await wait(7 * SECOND)
+  expect(retried).toBeLessThan(waiting)
+  expect(await queues(relay)).toEqual({ first: [0, 0], again: [waiting - retried, 7] })
+  target.answers(200)
+  again.release()
+  await relay.rest()
 })

@@ -19,7 +19,6 @@ type Api = ReturnType<TestApp['client']>
 type WithId = { id: string }
 type Running = Pick<TestApp, 'clock' | 'db'>
 
-export type Fixture = Awaited<ReturnType<typeof bootRelay>>
 export type Party = Awaited<ReturnType<typeof partyOf>>
 export type Relay = ReturnType<typeof relayOf>
 
@@ -86,10 +85,10 @@ export async function partyOf(app: TestApp, name = 'Other') {
         body,
       }),
     /** The text of an answer, as it is spelled. */
-    textOf: async (path: string) =>
-      (
-        await app.app.handle(new Request(`http://localhost${path}`, { headers: { authorization } }))
-      ).text(),
+    textOf: async (path: string) => {
+      const request = new Request(`http://localhost${path}`, { headers: { authorization } })
+      return (await app.app.handle(request)).text()
+    },
     /** A time in seconds after the tenant was created. */
     at: (seconds: number) => isoAt(begun + seconds * SECOND),
     rest: () => rest(app),
@@ -106,14 +105,12 @@ export async function partyOf(app: TestApp, name = 'Other') {
     tally: (query = '') => tally(relay, query),
     /** One header of each request. */
     headers: (name: string) => target.requests.map(({ headers }) => headers.get(name)),
-    auditLog: (action: string): Json[] =>
-      app.db.client
-        .query<Json, [string, string]>(
-          `select actor_kind, actor_id, action, object, detail from audit_log
-           where tenant_id = ? and action like ? order by seq`,
-        )
-        .all(id, action)
-        .map(({ detail, ...row }) => ({ ...row, detail: JSON.parse(detail) })),
+    auditLog: (action: string): Json[] => {
+      const sql = `select actor_kind, actor_id, action, object, detail from audit_log
+         where tenant_id = ? and action like ? order by seq`
+      const rows = app.db.client.query<Json, string[]>(sql).all(id, action)
+      return rows.map(({ detail, ...row }) => ({ ...row, detail: JSON.parse(detail) }))
+    },
   }
 }
 
@@ -294,8 +291,8 @@ export async function stillness(app: Pick<TestApp, 'db'>, requests: () => number
 /** One more process on the data of a running one. */
 export const bootBeside = (
   { app: { db, clock } }: { app: Running },
-  { othersRun = true, pid = 2 } = {},
-) => bootProcess({ dataDir: dirname(db.file), now: clock.now(), pid, othersRun })
+  options: { othersRun?: boolean } = {},
+) => bootProcess(dirname(db.file), { now: clock.now(), ...options })
 
 /** Writes further endpoints by copying one: what a thousand requests would come to. */
 export const copyEndpoint = (app: Pick<TestApp, 'db'>, { id }: WithId, copies: number) =>
@@ -304,6 +301,19 @@ export const copyEndpoint = (app: Pick<TestApp, 'db'>, { id }: WithId, copies: n
 /** Writes further messages by copying one. */
 export const copyMessage = (app: Pick<TestApp, 'db'>, { id }: WithId, copies: number) =>
   copyRows(app, 'messages', copies, { id: "id || '-' || i" }, `id = '${id}'`)
+
+/** Writes further messages by copying one, each with a copy of its delivery to an endpoint. */
+export function copyDelivery(
+  app: Pick<TestApp, 'db'>,
+  message: WithId,
+  to: WithId,
+  copies: number,
+) {
+  copyMessage(app, message, copies)
+  const message_seq = `(select seq from messages where id = '${message.id}-' || i)`
+  const changed = { id: "id || '-' || i", message_seq }
+  copyRows(app, 'deliveries', copies, changed, `endpoint_id = '${to.id}'`)
+}
 
 /** Copies the rows that a condition selects. `changed` has an expression for each column that differs. */
 export function copyRows(

@@ -4,24 +4,23 @@ import { breathe } from '../clockwork/support.ts'
 import {
   bootBeside,
   bootRelay,
-  count,
-  DAY,
-  DELIVERIES,
-  ENDPOINTS,
+  copyDelivery,
   isoAt,
   type Json,
-  MESSAGES,
   type Party,
   refusal,
-  SECOND,
   signedWith,
   useRelay,
 } from './fixture.ts'
+import { count, DAY, ENDPOINTS, HOUR, MESSAGES, SECOND } from './support.ts'
 
 const { app, newTenant } = await useRelay()
 const { client } = app.db
 
 const HELD = { status: 'held', held_reason: 'inactive', next_attempt_at: null, ended_at: null }
+
+const inState = ({ id }: Party, ...states: string[]) =>
+  count(app, `deliveries where tenant_id = '${id}' and state in ('${states.join("', '")}')`)
 
 /** So many messages that are under way at an endpoint which has not answered yet. */
 async function underWay(relay: Party, messages: number) {
@@ -32,170 +31,140 @@ async function underWay(relay: Party, messages: number) {
   return { endpoint, sent, held }
 }
 
-describe('An inactive endpoint', () => {
-  test('has its deliveries held, and refuses a resend', async () => {
-    const relay = await newTenant()
-    await relay.createEndpoint({ active: false })
-    const message = await relay.deliver()
-    await relay.leap(DAY)
-    const { id, ...delivery } = await relay.deliveryOf(message)
-    expect(delivery).toMatchObject({ ...HELD, attempts: 0 })
-    const answer = await relay.api.post(`${DELIVERIES}/${id}/resend`)
-    expect(answer).toMatchObject(refusal(409, 'conflict'))
-    expect(relay.target.requests).toEqual([])
-  })
+test('What waits for an inactive endpoint, is ready or fails is held, and then all rests', async () => {
+  await using relay = await bootRelay()
+  const { target } = relay
+  target.answers(500)
+  const endpoint = await relay.createEndpoint()
+  const waiting = await relay.deliver()
+  const held = target.hold()
+  await relay.sendMany(20)
+  await held.arrived(17)
 
-  test('has held what waits for a retry, is ready or fails after the pause, and then rests', async () => {
-    await using relay = await bootRelay()
-    const { target } = relay
-    target.answers(500)
-    const endpoint = await relay.createEndpoint()
-    const waiting = await relay.deliver()
-    const held = target.hold()
-    await relay.sendMany(20)
-    await held.arrived(17)
+  await relay.change(endpoint, { active: false })
+  held.release(200, 10)
+  held.release(500)
+  await relay.rest()
+  await relay.leap(HOUR)
 
-    await relay.change(endpoint, { active: false })
-    held.release(200, 10)
-    held.release(500)
-    await relay.rest()
-    await relay.leap(DAY)
-
-    expect(await relay.tally()).toEqual({ succeeded: 10, 'held: inactive': 11 })
-    expect(await relay.deliveryOf(waiting)).toMatchObject({ ...HELD, attempts: 1 })
-    expect(target.requests).toHaveLength(17)
-    const { db } = relay.app
-    const changes = () => db.client.query<{ n: number }, []>('select total_changes() as n').get()?.n
-    // Retention may still be deleting what is a day old.
-    await until(async () => {
-      const before = changes()
-      for (let round = 0; round < 4; round++) await breathe(relay.app)
-      return changes() === before
-    })
+  expect(await relay.tally()).toEqual({ succeeded: 10, 'held: inactive': 11 })
+  expect(await relay.deliveryOf(waiting)).toMatchObject({ ...HELD, attempts: 1 })
+  expect(target.requests).toHaveLength(17)
+  const changes = () => relay.app.db.client.query('select total_changes()').values()
+  // Retention may still be at work.
+  await until(async () => {
+    const before = changes()
+    for (let round = 0; round < 4; round++) await breathe(relay.app)
+    return Bun.deepEquals(changes(), before)
   })
 })
 
-describe('A resumed endpoint', () => {
-  test.each([{}, { held: 'drain' }])('gets what was held, each once: %j', async (choice) => {
-    const relay = await newTenant()
-    relay.target.answers(500)
-    const endpoint = await relay.createEndpoint()
-    await relay.deliver()
-    await relay.change(endpoint, { active: false })
-    const messages = await relay.sendMany(50)
-    relay.target.answers(200)
-
-    const resumed = await relay.change(endpoint, { active: true, ...choice })
-    expect(resumed).toMatchObject({ active: true, disabled_reason: null })
-    await relay.clock.advance(10 * SECOND)
-    await relay.rest()
-
-    expect(await relay.tally()).toEqual({ succeeded: 51 })
-    const arrived = relay.headers('webhook-id').slice(1)
-    expect(new Set(arrived).size).toBe(51)
-    const late = messages.map(({ id }, n) => Math.abs(arrived.indexOf(id) - n))
-    expect(Math.max(...late)).toBeLessThan(16)
+test('A resumed endpoint gets what was held, each once and a few at a time', async () => {
+  const relay = await newTenant()
+  relay.target.answers(500)
+  const endpoint = await relay.createEndpoint()
+  await relay.deliver()
+  await relay.change(endpoint, { active: false })
+  const messages = await relay.sendMany(100)
+  let most = 0
+  relay.target.answers(() => {
+    most = Math.max(most, inState(relay, 'ready', 'leased'))
+    return new Response('ok')
   })
 
-  test.each(['schedule', 'resend'])('has room again after a failed %s', async (trigger) => {
-    const relay = await newTenant()
-    const { deliveryOf, target } = relay
-    target.answers(500)
-    const endpoint = await relay.createEndpoint()
-    const waiting = await relay.deliver()
-    target.answers(200)
-    const before = await relay.deliver()
-    const held = target.hold()
-    if (trigger === 'resend') await relay.resend(await deliveryOf(before))
-    else await relay.send()
-    await held.arrived(3)
-    for (const active of [false, true]) await relay.change(endpoint, { active })
-    expect(await relay.underWay()).toBe(1)
+  const resumed = await relay.change(endpoint, { active: true, held: 'drain' })
+  expect(resumed).toMatchObject({ active: true, disabled_reason: null })
+  await relay.clock.advance(10 * SECOND)
+  await relay.rest()
 
-    target.answers(200)
-    held.release(500)
-    await relay.rest()
-
-    expect(target.requests).toHaveLength(4)
-    const attempt_log = [{ trigger: 'schedule' }, { trigger: 'schedule' }]
-    expect(await deliveryOf(waiting)).toMatchObject({ status: 'succeeded', attempt_log })
-  })
-
-  test('loses what was held if that is asked for: cancelled, and counted once', async () => {
-    const relay = await newTenant()
-    relay.target.answers(500)
-    const endpoint = await relay.createEndpoint()
-    await relay.deliver()
-    await relay.change(endpoint, { active: false })
-    const [message] = await relay.sendMany(60)
-
-    await relay.change(endpoint, { active: true, held: 'discard' })
-    await relay.rest()
-
-    expect(await relay.tally()).toEqual({ cancelled: 61 })
-    const ended_at = isoAt(relay.clock.now())
-    expect(await relay.deliveryOf(message)).toMatchObject({ ended_at })
-    const counts = { failed: 1, exhausted: 0, cancelled: 61 }
-    expect(await relay.statsOf(endpoint)).toMatchObject([counts])
-    await relay.deliver()
-    expect(relay.target.requests).toHaveLength(2)
-    const idle = await relay.createEndpoint({ active: false })
-    await relay.change(idle, { active: true, held: 'discard' })
-    expect(await relay.statsOf(idle)).toEqual([])
-  })
-
-  test('that is paused and resumed again and again gets everything once', async () => {
-    const relay = await newTenant()
-    const endpoint = await relay.createEndpoint({ active: false })
-    await relay.sendMany(50)
-    for (let n = 0; n < 5; n++)
-      await Promise.all([true, false].map((active) => relay.change(endpoint, { active })))
-    await relay.change(endpoint, { active: true })
-    await relay.clock.advance(10 * SECOND)
-    await relay.rest()
-    expect(await relay.tally()).toEqual({ succeeded: 50 })
-    expect(relay.target.requests).toHaveLength(50)
-  })
+  expect(await relay.tally()).toEqual({ succeeded: 101 })
+  expect(most).toBeLessThanOrEqual(64)
+  const arrived = relay.headers('webhook-id').slice(1)
+  expect(new Set(arrived).size).toBe(101)
+  const late = messages.map(({ id }, n) => Math.abs(arrived.indexOf(id) - n))
+  expect(Math.max(...late)).toBeLessThan(16)
 })
 
-describe('An attempt under way', () => {
-  test('is held if it fails after another was answered with 410', async () => {
-    const relay = await newTenant()
-    const { endpoint, held } = await underWay(relay, 2)
-    held.release(410, 1)
-    await until(async () => !(await relay.readEndpoint(endpoint)).active)
-    held.release(500)
-    await relay.rest()
-    expect(await relay.readEndpoint(endpoint)).toMatchObject({ disabled_reason: 'gone' })
-    expect(await relay.tally()).toEqual({ failed: 1, 'held: inactive': 1 })
-  })
+test.each(['schedule', 'resend'])('A failed %s leaves its room to a retry', async (trigger) => {
+  const relay = await newTenant()
+  const { deliveryOf, target } = relay
+  target.answers(500)
+  const endpoint = await relay.createEndpoint()
+  const waiting = await relay.deliver()
+  target.answers(200)
+  const before = await relay.deliver()
+  const held = target.hold()
+  if (trigger === 'resend') await relay.resend(await deliveryOf(before))
+  else await relay.send()
+  await held.arrived(3)
+  for (const active of [false, true]) await relay.change(endpoint, { active })
+  expect(await relay.underWay()).toBe(1)
 
-  test.each([
-    [500, { cancelled: 2 }, 2],
-    [200, { succeeded: 2 }, 0],
-  ])('ends after it was discarded: answered with %i', async (status, end, cancelled) => {
-    const relay = await newTenant()
-    const { endpoint, held } = await underWay(relay, 2)
-    await relay.change(endpoint, { active: false })
-    await relay.change(endpoint, { active: true, held: 'discard' })
-    held.release(status)
-    await relay.rest()
-    expect(await relay.tally()).toEqual(end)
-    expect(await relay.statsOf(endpoint)).toMatchObject([{ cancelled }])
-    await relay.leap(DAY)
-    expect(relay.target.requests).toHaveLength(2)
-  })
+  target.answers(200)
+  held.release(500)
+  await relay.rest()
 
-  test('is cancelled if it fails after its endpoint was deleted', async () => {
-    const relay = await newTenant()
-    const { endpoint, sent, held } = await underWay(relay, 1)
-    await relay.remove(endpoint)
-    held.release(500)
-    await relay.rest()
-    const failed = { status: 'failed', response: { status: 500 }, next_attempt_at: null }
-    const end = { status: 'cancelled', attempts: 1, attempt_log: [failed] }
-    expect(await relay.deliveryOf(sent[0])).toMatchObject(end)
-  })
+  expect(target.requests).toHaveLength(4)
+  const attempt_log = [{ trigger: 'schedule' }, { trigger: 'schedule' }]
+  expect(await deliveryOf(waiting)).toMatchObject({ status: 'succeeded', attempt_log })
+})
+
+test('A resumed endpoint loses what was held if the request says so, counted once', async () => {
+  const relay = await newTenant()
+  relay.target.answers(500)
+  const endpoint = await relay.createEndpoint()
+  await relay.deliver()
+  await relay.change(endpoint, { active: false })
+  const [message] = await relay.sendMany(60)
+
+  await relay.change(endpoint, { active: true, held: 'discard' })
+  await relay.rest()
+
+  expect(await relay.tally()).toEqual({ cancelled: 61 })
+  const ended_at = isoAt(relay.clock.now())
+  expect(await relay.deliveryOf(message)).toMatchObject({ ended_at })
+  const counts = { failed: 1, exhausted: 0, cancelled: 61 }
+  expect(await relay.statsOf(endpoint)).toMatchObject([counts])
+  await relay.deliver()
+  expect(relay.target.requests).toHaveLength(2)
+  const idle = await relay.createEndpoint({ active: false })
+  await relay.change(idle, { active: true, held: 'discard' })
+  expect(await relay.statsOf(idle)).toEqual([])
+})
+
+test('A resumed endpoint that is paused and resumed again and again gets everything once', async () => {
+  const relay = await newTenant()
+  const endpoint = await relay.createEndpoint({ active: false })
+  await relay.sendMany(30)
+  for (let n = 0; n < 5; n++)
+    await Promise.all([true, false].map((active) => relay.change(endpoint, { active })))
+  await relay.change(endpoint, { active: true })
+  await relay.clock.advance(10 * SECOND)
+  await relay.rest()
+  expect(await relay.tally()).toEqual({ succeeded: 30 })
+  expect(relay.target.requests).toHaveLength(30)
+})
+
+test.each<[string, number, Record<string, number>]>([
+  ['discarded', 500, { cancelled: 2 }],
+  ['discarded', 200, { succeeded: 2 }],
+  ['deleted', 500, { cancelled: 2 }],
+  ['disabled', 500, { failed: 1, 'held: inactive': 1 }],
+])('An attempt under way that is %s and answered with %i ends as %j', async (how, status, end) => {
+  const relay = await newTenant()
+  const { endpoint, held } = await underWay(relay, 2)
+  if (how === 'deleted') await relay.remove(endpoint)
+  else if (how === 'disabled') held.release(410, 1)
+  else await relay.change(endpoint, { active: false })
+  await until(async () => !(await relay.listEndpoints())[0]?.active)
+  if (how === 'discarded') await relay.change(endpoint, { active: true, held: 'discard' })
+  held.release(status)
+  await relay.rest()
+  expect(await relay.tally()).toEqual(end)
+  const counts = { cancelled: end.cancelled ?? 0 }
+  if (how === 'discarded') expect(await relay.statsOf(endpoint)).toMatchObject([counts])
+  await relay.leap(DAY)
+  expect(relay.target.requests).toHaveLength(2)
 })
 
 describe.each(['secrets', 'headers'])('An endpoint whose %s cannot be decrypted', (column) => {
@@ -215,10 +184,8 @@ describe.each(['secrets', 'headers'])('An endpoint whose %s cannot be decrypted'
   test('does not keep others waiting, and gets its own within a pause of its repair', async () => {
     const relay = await newTenant()
     const { target } = relay
-    const [endpoint, well] = [
-      await relay.createEndpoint(),
-      await relay.createEndpoint(`${target.url}/well`),
-    ]
+    const endpoint = await relay.createEndpoint()
+    const well = await relay.createEndpoint(`${target.url}/well`)
     const { repair } = damage(endpoint)
     const messages = await relay.sendMany(10)
     await relay.rest()
@@ -256,84 +223,38 @@ describe.each(['secrets', 'headers'])('An endpoint whose %s cannot be decrypted'
     expect(signedWith(relay.target.requests[0], [secret, endpoint.secret])).toEqual([secret])
   })
 
-  test.each([
-    [200, { succeeded: 1 }],
-    [500, { retrying: 1 }],
-  ])('has the end of an attempt under way stored: %i', async (status, end) => {
+  test('has the end of an attempt under way stored', async () => {
     const relay = await newTenant()
-    const { endpoint, sent, held } = await underWay(relay, 1)
+    const { endpoint, held } = await underWay(relay, 1)
     const other = await relay.createEndpoint({ event_types: ['other'] })
     damage(endpoint)
     // A change of any endpoint has them all read anew.
     await relay.change(other, { description: 'changed' })
-    held.release(status)
+    held.release(500)
     await relay.rest()
-    expect(await relay.tally()).toEqual(end)
-    const { attempt_log } = await relay.deliveryOf(sent[0])
-    expect(attempt_log).toMatchObject([{ response: { status } }])
+    expect(await relay.tally()).toEqual({ retrying: 1 })
   })
 })
 
-describe('Very many held deliveries', () => {
-  const MANY = 4000
-
-  /** Writes so many messages, each held for the endpoint, as if they had come one by one. */
-  function pileUp(tenant: string, { id }: { id: string }, howMany: number) {
-    client.run(
-      `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?1)
-       insert into messages (id, tenant_id, stream, type, payload, accepted_at)
-       select ?2 || i, ?2, 'relay.live', 'user.created', '{}', ?3 + i from n`,
-      [howMany, tenant, app.clock.now() - DAY],
-    )
-    client.run(
-      `insert into deliveries (id, tenant_id, stream, message_seq, endpoint_id, format, state,
-         line, run, attempts, tries, trigger, due_at, created_at)
-       select 'd' || id, tenant_id, stream, seq, ?1, 'standard', 'held', 0, 1, 0, 0, 'schedule',
-         accepted_at, accepted_at from messages where tenant_id = ?2`,
-      [id, tenant],
-    )
+test.each<[string, (relay: Party, endpoint: Json) => Promise<unknown>]>([
+  ['cancelled when the endpoint is deleted', ({ remove }, endpoint) => remove(endpoint)],
+  ['discarded', ({ change }, endpoint) => change(endpoint, { active: true, held: 'discard' })],
+])('Many held deliveries are %s in slices, beside requests', async (_, discard) => {
+  const relay = await newTenant()
+  const endpoint = await relay.createEndpoint({ active: false, event_types: ['user.created'] })
+  copyDelivery(app, await relay.deliver(), endpoint, 2499)
+  const seen: number[] = []
+  let isDone = false
+  const work = discard(relay, endpoint).then(() => {
+    isDone = true
+  })
+  while (!isDone) {
+    await relay.send({ event_type: 'unheard' })
+    seen.push(inState(relay, 'held'))
   }
-
-  const inState = ({ id }: Party, ...states: string[]) =>
-    count(app, `deliveries where tenant_id = '${id}' and state in ('${states.join("', '")}')`)
-
-  test.each<[string, (relay: Party, endpoint: Json) => Promise<unknown>]>([
-    ['cancelled when the endpoint is deleted', ({ remove }, endpoint) => remove(endpoint)],
-    ['discarded', ({ change }, endpoint) => change(endpoint, { active: true, held: 'discard' })],
-  ])('are %s in slices, and requests are answered meanwhile', async (_, discard) => {
-    const relay = await newTenant()
-    const endpoint = await relay.createEndpoint({ active: false, event_types: ['user.created'] })
-    pileUp(relay.id, endpoint, MANY)
-    const seen: number[] = []
-    let isDone = false
-    const work = discard(relay, endpoint).then(() => {
-      isDone = true
-    })
-    while (!isDone) {
-      await relay.send({ event_type: 'unheard' })
-      seen.push(inState(relay, 'held'))
-    }
-    await work
-    expect(seen.filter((left) => left > 0 && left < MANY).length).toBeGreaterThan(3)
-    expect(inState(relay, 'cancelled')).toBe(MANY)
-  })
-
-  test('are sent a few at a time', async () => {
-    const relay = await newTenant()
-    const endpoint = await relay.createEndpoint({ active: false })
-    pileUp(relay.id, endpoint, 200)
-    let most = 0
-    relay.target.answers(() => {
-      most = Math.max(most, inState(relay, 'ready', 'leased'))
-      return new Response('ok')
-    })
-    await relay.change(endpoint, { active: true })
-    await relay.clock.advance(10 * SECOND)
-    await relay.rest()
-    expect(inState(relay, 'succeeded')).toBe(200)
-    expect(relay.target.requests).toHaveLength(200)
-    expect(most).toBeLessThanOrEqual(64)
-  })
+  await work
+  expect(seen.filter((left) => left > 0 && left < 2500).length).toBeGreaterThan(3)
+  expect(inState(relay, 'cancelled')).toBe(2500)
 })
 
 test('Another process knows immediately of an endpoint that is new, changed, paused or deleted', async () => {

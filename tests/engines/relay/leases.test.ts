@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { breathe } from '../clockwork/support.ts'
-import { bootBeside, bootRelay, count, type Party, SECOND } from './fixture.ts'
+import { bootBeside, bootRelay, type Party } from './fixture.ts'
+import { count, SECOND } from './support.ts'
 
 const GONE = { othersRun: false }
 
@@ -48,118 +49,100 @@ test('An attempt that a shutdown cuts short is made again immediately, with noth
   expect(relay.headers('x-service-attempt')).toEqual(['1', '1'])
 })
 
-test('A retry that a shutdown cuts short still has its whole schedule', async () => {
-  await using relay = await bootRelay({ flags: { 'relay-retry-delays': '5s' } })
-  relay.target.answers(500)
-  await relay.createEndpoint()
-  const message = await relay.deliver()
+test('The attempt of a process that is gone is made again, and a late answer changes nothing', async () => {
+  await using relay = await bootUnderWay()
+  const { held, read, target } = relay
+  target.answers(200)
+  await using _ = await bootNext(relay, GONE)
+
+  const after = await read()
+  const error = { code: 'interrupted', message: expect.stringContaining('stopped before') }
+  const lost = { number: 1, status: 'interrupted', request: null, error }
+  const attempt_log = [lost, { number: 1, status: 'succeeded' }]
+  expect(after).toMatchObject({ status: 'succeeded', attempts: 1, attempt_log })
+  expect(await relay.statsOf(relay.endpoint)).toMatchObject([{ succeeded: 1, failed: 0 }])
+  held.release(500)
+  await relay.rest()
+  expect(await read()).toEqual(after)
+})
+
+test('The attempt of a process that is gone is cancelled if the endpoint is deleted', async () => {
+  await using relay = await bootUnderWay()
+  await relay.remove(relay.endpoint)
+  await using _ = await bootNext(relay, GONE)
+  expect(await relay.read()).toMatchObject({ status: 'cancelled', attempts: 0 })
+  expect(relay.target.requests).toHaveLength(1)
+  relay.held.release()
+  await relay.rest()
+})
+
+test('Each of many attempts of a process that is gone is made once more', async () => {
+  await using relay = await bootRelay()
   const held = relay.target.hold()
-  await relay.wait(5 * SECOND)
-  await held.arrived(2)
-
-  await shutDown(relay)
-
-  expect(await relay.deliveryOf(message)).toMatchObject({ status: 'retrying', attempts: 1 })
+  for (let n = 0; n < 3; n++) await relay.createEndpoint()
+  await relay.sendMany(4)
+  await held.arrived(12)
+  relay.target.answers(200)
+  await using next = await bootNext(relay, GONE)
+  await next.clock.advance(5 * SECOND)
+  expect(await relay.tally()).toEqual({ succeeded: 12 })
+  expect(relay.target.requests).toHaveLength(24)
+  held.release()
+  await relay.rest()
 })
 
-describe('When a process is gone with an attempt under way', () => {
-  test('the next one to start makes it again, and a late answer changes nothing', async () => {
-    await using relay = await bootUnderWay()
-    const { held, read, target } = relay
-    target.answers(200)
-    await using _ = await bootNext(relay, GONE)
-
-    const after = await read()
-    const error = { code: 'interrupted', message: expect.stringContaining('stopped before') }
-    const lost = { number: 1, status: 'interrupted', request: null, error }
-    const attempt_log = [lost, { number: 1, status: 'succeeded' }]
-    expect(after).toMatchObject({ status: 'succeeded', attempts: 1, attempt_log })
-    expect(await relay.statsOf(relay.endpoint)).toMatchObject([{ succeeded: 1, failed: 0 }])
-    held.release(500)
-    await relay.rest()
-    expect(await read()).toEqual(after)
-  })
-
-  test('what it had begun for a deleted endpoint is cancelled', async () => {
-    await using relay = await bootUnderWay()
-    await relay.remove(relay.endpoint)
-    await using _ = await bootNext(relay, GONE)
-    expect(await relay.read()).toMatchObject({ status: 'cancelled', attempts: 0 })
-    expect(relay.target.requests).toHaveLength(1)
-    relay.held.release()
-    await relay.rest()
-  })
-
-  test('each of many attempts is made once more', async () => {
-    await using relay = await bootRelay()
-    const held = relay.target.hold()
-    for (let n = 0; n < 5; n++) await relay.createEndpoint()
-    await relay.sendMany(6)
-    await held.arrived(30)
-    relay.target.answers(200)
-    await using next = await bootNext(relay, GONE)
-    await next.clock.advance(5 * SECOND)
-    expect(await relay.tally()).toEqual({ succeeded: 30 })
-    expect(relay.target.requests).toHaveLength(60)
-    held.release()
-    await relay.rest()
-  })
-})
-
-describe('While two processes run', () => {
-  test('each delivery is made by one of them', async () => {
-    await using relay = await bootRelay()
-    for (let n = 0; n < 3; n++) await relay.createEndpoint()
-    await using other = await bootBeside(relay)
-    const sent = relay.sendMany(30)
-    for (let n = 0; n < 20; n++) {
-      other.delivery.nudge()
-      await breathe(relay.app)
-    }
-    await sent
-    await relay.rest()
-    await other.clock.settled()
-    expect(await relay.tally()).toEqual({ succeeded: 90 })
-    expect(relay.target.requests).toHaveLength(90)
-  })
-
-  test('neither takes work of the other before its lease ends, and then it does', async () => {
-    await using relay = await bootUnderWay()
-    const { app, held, read, target } = relay
-    await using other = await bootNext(relay)
-    for (let n = 0; n < 2; n++) {
-      await relay.wait(6 * SECOND)
-      await other.clock.advance(6 * SECOND)
-    }
-    expect(target.requests).toHaveLength(1)
-    app.db.client.run('update deliveries set lease_until = 1')
-    target.answers(200)
-
-    await other.clock.advance(6 * SECOND)
-
-    const attempt_log = [{ status: 'interrupted' }, { status: 'succeeded' }]
-    expect(await read()).toMatchObject({ status: 'succeeded', attempts: 1, attempt_log })
-    held.release()
-    await relay.rest()
-    expect(count(app, 'attempts')).toBe(2)
-  })
-
-  test('an endpoint that recovers gets one delivery at a time from both together', async () => {
-    await using relay = await bootRelay()
-    const endpoint = await relay.createEndpoint({ active: false })
-    await relay.sendMany(10)
-    await using other = await bootBeside(relay)
-    const held = relay.target.hold()
-    await relay.change(endpoint, { active: true })
-    await held.arrived(1)
+test('While two processes run, each delivery is made by one of them', async () => {
+  await using relay = await bootRelay()
+  for (let n = 0; n < 3; n++) await relay.createEndpoint()
+  await using other = await bootBeside(relay)
+  const sent = relay.sendMany(15)
+  for (let n = 0; n < 10; n++) {
     other.delivery.nudge()
-    expect(await relay.underWay()).toBe(1)
+    await breathe(relay.app)
+  }
+  await sent
+  await relay.rest()
+  await other.clock.settled()
+  expect(await relay.tally()).toEqual({ succeeded: 45 })
+  expect(relay.target.requests).toHaveLength(45)
+})
 
-    relay.target.answers(200)
-    held.release()
-    await relay.rest()
-    await other.clock.settled()
-    await relay.rest()
-    expect(await relay.tally()).toEqual({ succeeded: 10 })
-  })
+test('Of two processes, one takes work of the other only after its lease ended', async () => {
+  await using relay = await bootUnderWay()
+  const { app, held, read, target } = relay
+  await using other = await bootNext(relay)
+  for (let n = 0; n < 2; n++) {
+    await relay.wait(6 * SECOND)
+    await other.clock.advance(6 * SECOND)
+  }
+  expect(target.requests).toHaveLength(1)
+  app.db.client.run('update deliveries set lease_until = 1')
+  target.answers(200)
+
+  await other.clock.advance(6 * SECOND)
+
+  const attempt_log = [{ status: 'interrupted' }, { status: 'succeeded' }]
+  expect(await read()).toMatchObject({ status: 'succeeded', attempts: 1, attempt_log })
+  held.release()
+  await relay.rest()
+  expect(count(app, 'attempts')).toBe(2)
+})
+
+test('While two processes run, an endpoint that recovers gets one delivery at a time', async () => {
+  await using relay = await bootRelay()
+  const endpoint = await relay.createEndpoint({ active: false })
+  await relay.sendMany(10)
+  await using other = await bootBeside(relay)
+  const held = relay.target.hold()
+  await relay.change(endpoint, { active: true })
+  await held.arrived(1)
+  other.delivery.nudge()
+  expect(await relay.underWay()).toBe(1)
+
+  relay.target.answers(200)
+  held.release()
+  await relay.rest()
+  await other.clock.settled()
+  await relay.rest()
+  expect(await relay.tally()).toEqual({ succeeded: 10 })
 })

@@ -1,11 +1,8 @@
 import https from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import type { Identity } from '../../platform/outbound/certificates.ts'
 import type { Behaviour } from '../clockwork/raw-target.ts'
 
-export { closedPort, hangingUp, startRawTarget } from '../clockwork/raw-target.ts'
-
-/** An answer that is whole, with headers of the test's own. */
 export const replying =
   (status: string, headers: Record<string, string> = {}, body = ''): Behaviour =>
   (socket) => {
@@ -16,7 +13,6 @@ export const replying =
     )
   }
 
-/** Never answers at all. */
 export const silent: Behaviour = () => {}
 
 /** The connection ends with RST instead of an answer. */
@@ -33,17 +29,11 @@ export const resettingAfterHead =
 /** A head, and then a body that comes byte by byte and does not end. */
 export const drippingBody =
   (status: string): Behaviour =>
-  (socket) =>
-    drip(socket, `HTTP/1.1 ${status}\r\nContent-Length: 100000\r\n\r\n`, '.')
-
-/** The head itself comes byte by byte and does not end. */
-export const drippingHead: Behaviour = (socket) => drip(socket, 'HTTP/1.1 200 OK\r\nX-Slow: ', '.')
-
-function drip(socket: Socket, start: string, drop: string) {
-  socket.write(start)
-  const timer = setInterval(() => socket.write(drop), 5)
-  socket.on('close', () => clearInterval(timer))
-}
+  (socket) => {
+    socket.write(`HTTP/1.1 ${status}\r\nContent-Length: 100000\r\n\r\n`)
+    const timer = setInterval(() => socket.write('.'), 5)
+    socket.on('close', () => clearInterval(timer))
+  }
 
 /** A body without an end, as fast as it is taken. */
 export const pouring =

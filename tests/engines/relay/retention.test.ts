@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { until } from '../../support/binary.ts'
 import { breathe } from '../clockwork/support.ts'
 import {
   bootRelay,
+  copyDelivery,
   copyMessage,
   copyRows,
   isoAt,
@@ -43,92 +44,77 @@ async function slicesOf(relay: Party, tables: string[]) {
   return slices
 }
 
-describe('A message', () => {
-  test.each([
-    ['30 days', 30 * DAY, {}],
-    ['as long as configured', 2 * DAY, { 'retention-deliveries': '2d' }],
-  ])('is kept for %s, with its deliveries and attempts', async (_, kept, retention) => {
-    await using relay = await bootRelay({ flags: { ...ONCE, ...retention } })
-    relay.target.answers(500)
-    for (let n = 0; n < 2; n++) await relay.createEndpoint()
-    const message = await relay.deliver()
-    const [delivery] = await relay.deliveriesOf(message)
-    relay.clock.jump(DAY)
-    const younger = await (await partyOf(relay.app)).deliver()
+test.each([
+  ['30 days', 30 * DAY, {}],
+  ['as long as configured', 2 * DAY, { 'retention-deliveries': '2d' }],
+])('A message is kept for %s, with its deliveries and attempts', async (_, kept, retention) => {
+  await using relay = await bootRelay({ flags: { ...ONCE, ...retention } })
+  relay.target.answers(500)
+  for (let n = 0; n < 2; n++) await relay.createEndpoint()
+  const message = await relay.deliver()
+  const [delivery] = await relay.deliveriesOf(message)
+  relay.clock.jump(DAY)
+  const younger = await (await partyOf(relay.app)).deliver()
 
-    await sweepAfter(relay, kept - DAY)
-    expect(rows(relay, ...ALL)).toEqual([2, 2, 2])
-    await sweepAfter(relay, MINUTE)
+  relay.clock.jump(kept - DAY)
+  await relay.clock.advance(MINUTE)
+  await breathe(relay.app)
+  expect(rows(relay, ...ALL)).toEqual([2, 2, 2])
+  // Retention sweeps once a minute.
+  await relay.clock.advance(MINUTE)
+  await until(() => count(relay.app, 'messages') === 1)
 
-    expect(rows(relay, ...ALL)).toEqual([1, 0, 0])
-    expect(count(relay.app, `messages where id = '${younger.id}'`)).toBe(1)
-    for (const path of [MESSAGES, DELIVERIES]) expect((await relay.read(path)).data).toEqual([])
-    for (const path of [`${MESSAGES}/${message.id}`, `${DELIVERIES}/${delivery.id}`])
-      expect(await relay.api.get(path)).toMatchObject({ status: 404 })
-  })
-
-  test('is deleted by a sweep once a minute', async () => {
-    await using relay = await bootRelay()
-    await relay.deliver()
-    relay.clock.jump(31 * DAY)
-    await relay.clock.advance(MINUTE - 1)
-    await breathe(relay.app)
-    expect(rows(relay, 'messages')).toEqual([1])
-    await relay.clock.advance(1)
-    await until(() => count(relay.app, 'messages') === 0)
-  })
-
-  test('is deleted with held deliveries, which count as cancelled, unlike ended ones', async () => {
-    await using relay = await bootRelay()
-    const held = await relay.createEndpoint({ active: false })
-    const ended = await relay.createEndpoint()
-    await relay.deliver()
-    await sweepAfter(relay, 31 * DAY)
-    expect(rows(relay, 'messages', 'deliveries')).toEqual([0, 0])
-    expect(await relay.statsOf(held)).toMatchObject([{ cancelled: 1 }])
-    const counts = { succeeded: 1, cancelled: 0 }
-    expect(await relay.statsOf(ended, `?since=${isoAt(START)}`)).toMatchObject([counts])
-    await relay.change(held, { active: true })
-    await relay.rest()
-    expect(relay.target.requests).toHaveLength(1)
-  })
+  expect(rows(relay, ...ALL)).toEqual([1, 0, 0])
+  expect(count(relay.app, `messages where id = '${younger.id}'`)).toBe(1)
+  for (const path of [MESSAGES, DELIVERIES]) expect((await relay.read(path)).data).toEqual([])
+  for (const path of [`${MESSAGES}/${message.id}`, `${DELIVERIES}/${delivery.id}`])
+    expect(await relay.api.get(path)).toMatchObject({ status: 404 })
 })
 
-describe('A slice of a sweep has 500 rows', () => {
-  test('of messages', async () => {
-    await using relay = await bootRelay()
-    copyMessage(relay.app, await relay.deliver(), 599)
-    expect(await slicesOf(relay, ['messages'])).toEqual([500, 100])
-  })
+test('A message is deleted with held deliveries, which count as cancelled, unlike ended ones', async () => {
+  await using relay = await bootRelay()
+  const held = await relay.createEndpoint({ active: false })
+  const ended = await relay.createEndpoint()
+  await relay.deliver()
+  await sweepAfter(relay, 31 * DAY)
+  expect(rows(relay, 'messages', 'deliveries')).toEqual([0, 0])
+  expect(await relay.statsOf(held)).toMatchObject([{ cancelled: 1 }])
+  const counts = { succeeded: 1, cancelled: 0 }
+  expect(await relay.statsOf(ended, `?since=${isoAt(START)}`)).toMatchObject([counts])
+  await relay.change(held, { active: true })
+  await relay.rest()
+  expect(relay.target.requests).toHaveLength(1)
+})
 
-  test('also of a single message with many deliveries', async () => {
-    await using relay = await bootRelay()
-    await relay.createEndpoint({ active: false })
-    await relay.deliver()
-    const changed = { id: "id || '-' || i", endpoint_id: "endpoint_id || '-' || i" }
-    copyRows(relay.app, 'deliveries', 799, changed, 'true')
-    await relay.deliver()
-    expect((await slicesOf(relay, ['messages', 'deliveries']))[0]).toBe(500)
-    expect(rows(relay, 'messages', 'deliveries')).toEqual([0, 0])
-  })
+test('A slice of a sweep has 500 rows, also of a single message with many deliveries', async () => {
+  await using relay = await bootRelay()
+  await relay.createEndpoint({ active: false })
+  await relay.deliver()
+  const changed = { id: "id || '-' || i", endpoint_id: "endpoint_id || '-' || i" }
+  copyRows(relay.app, 'deliveries', 799, changed, 'true')
+  await relay.deliver()
+  expect((await slicesOf(relay, ['messages', 'deliveries']))[0]).toBe(500)
+  expect(rows(relay, 'messages', 'deliveries')).toEqual([0, 0])
+})
 
-  test('also of a single delivery with many attempts', async () => {
-    await using relay = await bootRelay({ flags: ONCE })
-    await relay.createEndpoint()
-    await relay.deliver()
-    copyRows(relay.app, 'attempts', 1199, {}, 'true')
-    await relay.deliver()
-    copyRows(relay.app, 'attempts', 99, {}, 'seq = (select max(seq) from attempts)')
-    expect(await slicesOf(relay, ALL)).toEqual([500, 500, 304])
-  })
+test('A slice of a sweep has 500 rows, also of a single delivery with many attempts', async () => {
+  await using relay = await bootRelay({ flags: ONCE })
+  await relay.createEndpoint()
+  await relay.deliver()
+  copyRows(relay.app, 'attempts', 1199, {}, 'true')
+  await relay.deliver()
+  copyRows(relay.app, 'attempts', 99, {}, 'seq = (select max(seq) from attempts)')
+  expect(await slicesOf(relay, ALL)).toEqual([500, 500, 304])
+})
 
-  test('or the pages of large payloads', async () => {
-    await using relay = await bootRelay()
-    const large = await relay.deliver({ payload: { filling: 'x'.repeat(200_000) } })
-    copyMessage(relay.app, large, 29)
-    // 49 pages each, and the last of a slice may go beyond it.
-    expect(await slicesOf(relay, ['messages'])).toEqual([11, 11, 8])
-  })
+test('A slice of a sweep has 500 rows, or fewer with large payloads', async () => {
+  await using relay = await bootRelay()
+  const large = await relay.deliver({ payload: { filling: 'x'.repeat(200_000) } })
+  copyMessage(relay.app, large, 29)
+  // 49 pages each, and the last of a slice may go beyond it.
+  expect(await slicesOf(relay, ['messages'])).toEqual([11, 11, 8])
+  copyMessage(relay.app, await relay.deliver(), 599)
+  expect(await slicesOf(relay, ['messages'])).toEqual([500, 100])
 })
 
 test.each([
@@ -157,10 +143,7 @@ test('The deletion of an endpoint that a stop interrupted is finished, in slices
   const endpoint = await relay.createEndpoint({ active: false })
   const staying = await relay.createEndpoint({ active: false })
   const message = await relay.deliver()
-  copyMessage(app, message, 699)
-  const others = `(select seq from messages where id = '${message.id}-' || i)`
-  const changed = { id: "id || '-' || i", message_seq: others }
-  copyRows(app, 'deliveries', 699, changed, `endpoint_id = '${endpoint.id}'`)
+  copyDelivery(app, message, endpoint, 699)
   app.db.client.run('update endpoints set deleted_at = ? where id = ?', [START, endpoint.id])
   const state = () => [count(app, "deliveries where state = 'cancelled'"), count(app, 'endpoints')]
   let isOver = false

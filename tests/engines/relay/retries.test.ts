@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { startTarget } from '../../support/target.ts'
 import {
   bootRelay,
@@ -9,14 +9,11 @@ import {
   type Party,
   storyOf,
   useRelay,
-  WITHOUT_RETRIES,
 } from './fixture.ts'
 import { DAY, HOUR, MINUTE, SECOND } from './support.ts'
 
 const { newTenant } = await useRelay()
-/** Each message is tried once. */
-const once = await useRelay({ flags: { ...NEVER_OPEN.flags, ...WITHOUT_RETRIES.flags } })
-const rare = await useRelay({ flags: { ...NEVER_OPEN.flags, 'relay-retry-delays': '20d' } })
+const rare = await useRelay({ flags: { ...NEVER_OPEN.flags, 'relay-retry-delays': '30d' } })
 
 const SECONDS = [5, 60, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
 
@@ -33,87 +30,69 @@ async function exhausted(relay: Party) {
   return delivery
 }
 
-const timesOf = (delivery: Json) => storyOf(delivery).map(([, seconds]) => seconds)
-
-describe('The schedule', () => {
-  test('has eleven attempts, each announced and made to the millisecond', async () => {
-    const relay = await newTenant()
-    const { attempt_log, ...delivery } = await exhausted(relay)
-    let at = 0
-    const times = [0, ...SECONDS.map((delay) => (at += delay))]
-    const story = storyOf({ ...delivery, attempt_log })
-    expect(story).toEqual(times.map((time) => ['schedule', time, 'failed']))
-    const ended_at = isoAt(relay.clock.now())
-    expect(delivery).toMatchObject({ status: 'failed', attempts: 11, ended_at })
-    const announced = attempt_log.map(({ next_attempt_at }: Json) => next_attempt_at)
-    const made = attempt_log.map(({ started_at }: Json) => started_at)
-    expect(announced).toEqual([...made.slice(1), null])
-    expect(relay.target.requests).toHaveLength(11)
-  })
-
-  test.each([
-    ['0s,2s,7s', 0, [0, 0, 2, 9]],
-    ['5s,100s', 0.999, [0, 5.999, 125.979]],
-    ['', 0, [0]],
-  ])('may be %p, with chance %d up to a fifth late', async (delays, jitter, times) => {
-    await using relay = await bootRelay({ jitter, flags: { 'relay-retry-delays': delays } })
-    const delivery = await exhausted(relay)
-    expect(timesOf(delivery)).toEqual(times)
-    expect(delivery).toMatchObject({ status: 'failed', attempts: times.length })
-  })
-
-  test('ends with the first success, and is that of one endpoint alone', async () => {
-    const relay = await newTenant()
-    await using other = startTarget()
-    relay.target.answers(503)
-    const [ill, well] = [await relay.createEndpoint(), await relay.createEndpoint(other.url)]
-    const message = await relay.deliver()
-    await relay.clock.advance(5 * SECOND)
-    const of = (endpoint: Json) => relay.deliveryOf(message, endpoint)
-    expect(await of(ill)).toMatchObject({ status: 'retrying', attempts: 2 })
-    expect(await of(well)).toMatchObject({ status: 'succeeded', attempts: 1 })
-
-    relay.target.answers(201)
-    await relay.clock.advance(2 * MINUTE)
-
-    expect(await of(ill)).toMatchObject({ status: 'succeeded', attempts: 3 })
-    expect(relay.target.requests).toHaveLength(3)
-  })
+test('The schedule has eleven attempts, each announced and made to the millisecond', async () => {
+  const relay = await newTenant()
+  const { attempt_log, ...delivery } = await exhausted(relay)
+  let at = 0
+  const times = [0, ...SECONDS.map((delay) => (at += delay))]
+  const story = storyOf({ ...delivery, attempt_log })
+  expect(story).toEqual(times.map((time) => ['schedule', time, 'failed']))
+  const ended_at = isoAt(relay.clock.now())
+  expect(delivery).toMatchObject({ status: 'failed', attempts: 11, ended_at })
+  const announced = attempt_log.map(({ next_attempt_at }: Json) => next_attempt_at)
+  const made = attempt_log.map(({ started_at }: Json) => started_at)
+  expect(announced).toEqual([...made.slice(1), null])
+  expect(relay.target.requests).toHaveLength(11)
 })
 
-test.each<[string, (now: number) => string, number]>([
-  ['in seconds', () => '120', 120 * SECOND],
-  ['as a date', (now) => new Date(now + 90 * SECOND).toUTCString(), 90 * SECOND],
-  ['of a year counts as a day', () => '31536000', DAY],
-  ['that is shorter than the schedule does not count', () => '1', 5 * SECOND],
-])('Retry-After %s', async (_, value, wait) => {
+test.each([
+  ['0s,2s,7s', 0, [0, 0, 2, 9]],
+  ['5s,100s', 0.999, [0, 5.999, 125.979]],
+  ['', 0, [0]],
+])('The schedule may be %p, with chance %d up to a fifth late', async (delays, jitter, times) => {
+  await using relay = await bootRelay({ jitter, flags: { 'relay-retry-delays': delays } })
+  const delivery = await exhausted(relay)
+  expect(storyOf(delivery).map(([, seconds]) => seconds)).toEqual(times)
+  expect(delivery).toMatchObject({ status: 'failed', attempts: times.length })
+})
+
+test('The schedule ends with the first success, and is that of one endpoint alone', async () => {
+  const relay = await newTenant()
+  await using other = startTarget()
+  relay.target.answers(503)
+  const [ill, well] = [await relay.createEndpoint(), await relay.createEndpoint(other.url)]
+  const message = await relay.deliver()
+  await relay.clock.advance(5 * SECOND)
+  const of = (endpoint: Json) => relay.deliveryOf(message, endpoint)
+  expect(await of(ill)).toMatchObject({ status: 'retrying', attempts: 2 })
+  expect(await of(well)).toMatchObject({ status: 'succeeded', attempts: 1 })
+
+  relay.target.answers(201)
+  await relay.clock.advance(2 * MINUTE)
+
+  expect(await of(ill)).toMatchObject({ status: 'succeeded', attempts: 3 })
+  expect(relay.target.requests).toHaveLength(3)
+})
+
+test('Retry-After counts in seconds or as a date, but not if the schedule waits longer', async () => {
   const { createEndpoint, deliver, deliveryOf, target, clock } = await newTenant()
   await createEndpoint()
   // A date has whole seconds.
   clock.jump(SECOND - (clock.now() % SECOND))
-  for (const status of [503, 429, 404, 301]) {
-    target.answers(status, { 'retry-after': value(clock.now()) })
+  for (const [status, value, wait] of [
+    [503, '120', 120],
+    [429, new Date(clock.now() + 90 * SECOND).toUTCString(), 90],
+    [404, '120', 120],
+    [301, '1', 5],
+  ] as const) {
+    target.answers(status, { 'retry-after': value })
     const { attempt_log, next_attempt_at } = await deliveryOf(await deliver())
-    expect(next_attempt_at).toBe(isoAt(clock.now() + wait))
+    expect(next_attempt_at).toBe(isoAt(clock.now() + wait * SECOND))
     expect(attempt_log[0].next_attempt_at).toBe(next_attempt_at)
   }
 })
 
-test('A redirect is never followed', async () => {
-  await using inner = startTarget()
-  const { createEndpoint, deliver, deliveryOf, target } = await newTenant()
-  await createEndpoint()
-  const attempt_log = (status: number) => [{ response: { status }, error: { code: 'redirect' } }]
-  for (const status of [301, 302, 303, 307]) {
-    target.answers(status, { location: inner.url })
-    const retried = { status: 'retrying', attempt_log: attempt_log(status) }
-    expect(await deliveryOf(await deliver())).toMatchObject(retried)
-  }
-  expect(target.requests).toHaveLength(4)
-  expect(inner.requests).toEqual([])
-})
-
-test('The status 410 fails the delivery, disables the endpoint, and holds everything else for it', async () => {
+test('The status 410 fails the delivery, and disables the endpoint until it is resumed', async () => {
   const relay = await newTenant()
   const { deliver, deliveryOf, readEndpoint, target } = relay
   await using other = startTarget()
@@ -130,64 +109,59 @@ test('The status 410 fails the delivery, disables the endpoint, and holds everyt
   const held = { status: 'held', held_reason: 'inactive', next_attempt_at: null }
   for (const message of [waiting, later])
     expect(await deliveryOf(message, endpoint)).toMatchObject(held)
-  await relay.leap(2 * DAY)
+  await relay.leap(HOUR)
   expect(target.requests).toHaveLength(2)
   expect(await readEndpoint(well)).toMatchObject({ active: true, disabled_reason: null })
   expect(await deliveryOf(later, well)).toMatchObject({ status: 'succeeded' })
+
+  const by = { actor_kind: 'system', actor_id: null, object: `endpoint:${endpoint.id}` }
+  const disabled = { ...by, action: 'endpoint.disabled', detail: { reason: 'gone' } }
+  expect(relay.auditLog('endpoint.disabled')).toEqual([disabled])
+  for (const [active, disabled_reason] of [
+    [false, 'gone'],
+    [true, null],
+    [false, 'manual'],
+  ])
+    expect(await relay.change(endpoint, { active })).toMatchObject({ disabled_reason })
 })
 
-describe('An endpoint that fails for days is disabled', () => {
-  const WELL = { active: true, disabled_reason: null }
-  const FAILING = { active: false, disabled_reason: 'failing' }
+const WELL = { active: true, disabled_reason: null }
+const FAILING = { active: false, disabled_reason: 'failing' }
 
-  async function fail({ deliver, leap, target }: Party, times: number, pause = 0) {
-    target.answers(500)
-    for (let n = 0; n < times; n++) {
-      await leap(pause)
-      await deliver()
-    }
+async function fail({ deliver, leap, target }: Party, times: number, pause = 0) {
+  target.answers(500)
+  for (let n = 0; n < times; n++) {
+    await leap(pause)
+    await deliver()
   }
+}
 
-  test('after 5 days without success and 20 failures over 12 hours', async () => {
-    const relay = await once.newTenant()
-    const endpoint = await relay.createEndpoint()
-    const begun = relay.clock.now()
-    await leapTo(relay.app, begun + 4 * DAY)
-    await fail(relay, 19, HOUR)
-    await leapTo(relay.app, begun + 5 * DAY - SECOND)
-    await fail(relay, 1)
-    expect(await relay.readEndpoint(endpoint)).toMatchObject(WELL)
-    await relay.leap(SECOND)
-    await fail(relay, 2)
+test('An endpoint is disabled after 5 days and 20 failures since its last success or resume', async () => {
+  const relay = await rare.newTenant()
+  const endpoint = await relay.createEndpoint()
+  const expectEndpoint = async (expected: object) =>
+    expect(await relay.readEndpoint(endpoint)).toMatchObject(expected)
+  const begun = relay.clock.now()
+  await leapTo(relay.app, begun + 4 * DAY)
+  await fail(relay, 19, HOUR)
+  await leapTo(relay.app, begun + 5 * DAY - SECOND)
+  await fail(relay, 1)
+  await expectEndpoint(WELL)
+  await relay.leap(SECOND)
+  await fail(relay, 2)
+  await expectEndpoint(FAILING)
+  // What waits for a retry is held immediately.
+  expect(await relay.tally()).toEqual({ 'held: inactive': 22 })
+  expect(relay.auditLog('endpoint.disabled')).toMatchObject([{ detail: { reason: 'failing' } }])
 
-    expect(await relay.readEndpoint(endpoint)).toMatchObject(FAILING)
-    expect(await relay.tally()).toEqual({ failed: 21, 'held: inactive': 1 })
-    expect(relay.auditLog('endpoint.disabled')).toMatchObject([{ detail: { reason: 'failing' } }])
-  })
-
-  test('by failures since its last success or resume', async () => {
-    const relay = await once.newTenant()
-    const endpoint = await relay.createEndpoint()
-    await fail(relay, 19, DAY)
-    relay.target.answers(200)
-    await relay.deliver()
-    await fail(relay, 19, DAY)
-    expect(await relay.readEndpoint(endpoint)).toMatchObject(WELL)
-    await fail(relay, 1)
-    expect(await relay.readEndpoint(endpoint)).toMatchObject(FAILING)
-
-    await relay.change(endpoint, { active: true })
-    await fail(relay, 19, HOUR)
-    expect(await relay.readEndpoint(endpoint)).toMatchObject(WELL)
-    await fail(relay, 1)
-    expect(await relay.readEndpoint(endpoint)).toMatchObject(FAILING)
-  })
-
-  test('and what waits for a retry is held immediately', async () => {
-    const relay = await rare.newTenant()
-    const endpoint = await relay.createEndpoint()
-    await fail(relay, 20, 8 * HOUR)
-    expect(await relay.readEndpoint(endpoint)).toMatchObject(FAILING)
-    expect(await relay.tally()).toEqual({ 'held: inactive': 20 })
-  })
+  await relay.change(endpoint, { active: true, held: 'discard' })
+  await fail(relay, 19, HOUR)
+  await expectEndpoint(WELL)
+  relay.target.answers(200)
+  await relay.deliver()
+  await fail(relay, 19, HOUR)
+  await relay.leap(5 * DAY)
+  await expectEndpoint(WELL)
+  await fail(relay, 1)
+  await expectEndpoint(FAILING)
 })

@@ -7,13 +7,14 @@ const { newTenant } = await useRelay({ flags: { 'relay-retry-delays': '5s,10s' }
 /** First moment of the hour in which the tests begin. */
 const NOON = Date.parse('2026-03-01T12:00:00.000Z')
 
-test('An hour has every attempt, and each delivery when it ends', async () => {
-  await using relay = await bootRelay({ flags: { 'relay-retry-delays': '5s,10s' } })
+test('An hour has every attempt at its endpoint, and each delivery when it ends', async () => {
+  const relay = await newTenant()
   const { deliver, rest, statsOf, target } = relay
   const endpoint = await relay.createEndpoint()
+  const paused = await relay.createEndpoint({ active: false })
   expect(await statsOf(endpoint)).toEqual([])
   const message = await deliver()
-  await relay.resend(await relay.deliveryOf(message))
+  await relay.resend(await relay.deliveryOf(message, endpoint))
   await rest()
   await relay.replay(endpoint, { since: isoAt(NOON), which: 'all' })
   await rest()
@@ -26,18 +27,9 @@ test('An hour has every attempt, and each delivery when it ends', async () => {
   const counts = { succeeded: 3, failed: 3, exhausted: 1, cancelled: 0 }
   const hour = { hour: isoAt(NOON), ...counts, average_ms: 0, slowest_ms: 0, ...durations }
   expect(await statsOf(endpoint)).toEqual([hour])
-})
-
-test('Discarded deliveries count as cancelled, and each endpoint has its own hours', async () => {
-  const { change, createEndpoint, deliver, statsOf } = await newTenant()
-  const paused = await createEndpoint({ active: false })
-  const active = await createEndpoint({ event_types: ['a'] })
-  await deliver({ event_type: 'a' })
-  await deliver()
-  await change(paused, { active: true, held: 'discard' })
-  const counts = { succeeded: 0, failed: 0, exhausted: 0, cancelled: 2, average_ms: null }
-  expect(await statsOf(paused)).toMatchObject([counts])
-  expect(await statsOf(active)).toMatchObject([{ succeeded: 1, cancelled: 0 }])
+  await relay.change(paused, { active: true, held: 'discard' })
+  const discarded = { succeeded: 0, failed: 0, exhausted: 0, cancelled: 2, average_ms: null }
+  expect(await statsOf(paused)).toMatchObject([discarded])
 })
 
 test('Durations are averaged and counted by what they stayed below', async () => {
@@ -73,12 +65,10 @@ test('Hours are listed oldest first, from the hour of since until until, and out
   for (const [query, expected] of [
     ['', [0, 1, 3]],
     [from(0), [0, 1, 3]],
-    [from(HOUR), [1, 3]],
     [from(HOUR + 1), [1, 3]],
     [from(2 * HOUR), [3]],
     [from(0, 3 * HOUR), [0, 1]],
     [from(0, 3 * HOUR + 1), [0, 1, 3]],
-    [from(10 * HOUR), []],
   ] as const)
     expect([query, await hours(query)]).toEqual([query, [...expected]])
   relay.clock.jump(22 * HOUR)
@@ -94,11 +84,9 @@ test('Hours are listed oldest first, from the hour of since until until, and out
 test('Since and until are times with date and zone', async () => {
   const relay = await newTenant()
   const { id } = await relay.createEndpoint()
-  for (const query of [
-    ...['since=yesterday', 'since=2026-03-01', 'since=2026-02-30T00:00:00Z', 'since='],
-    ...['until=now', 'until=2026-03-01T12:00:00'],
-  ])
-    expect(await relay.api.get(`${ENDPOINTS}/${id}/stats?${query}`)).toMatchObject(
-      refused(query.split('=')[0] as string, 'invalid_request'),
-    )
+  for (const name of ['since', 'until'])
+    for (const value of ['yesterday', '2026-03-01', '2026-02-30T00:00:00Z', '2026-03-01T12:00', ''])
+      expect(await relay.api.get(`${ENDPOINTS}/${id}/stats?${name}=${value}`)).toMatchObject(
+        refused(name, 'invalid_request'),
+      )
 })

@@ -6,6 +6,7 @@ export const DELIVERIES = '/v1/relay/deliveries'
 export const EVENT_TYPES = '/v1/relay/event-types'
 
 export const SECOND = 1000
+export const HALF_MINUTE = 30 * SECOND
 export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
