@@ -59,18 +59,12 @@ test('audit list shows who did what, to what, when and from where, each on one l
   await record({ detail: { host: 'example.com' } })
   const actor = { kind: 'cli', source: 'uid 0@host' } as const
   await record({ tenantId: null, actor, action: 'key.revoked', object: 'key:2' })
-  const known = { at: START, detail: {} }
-  const byCli = { ...known, tenant_id: null, actor: { ...actor, id: null } }
-  const byKey = { tenant_id: 'acme', actor: { kind: 'key', id: 'key-1', source: null } }
+  const { action, object } = ENTRY
+  const byCli = { at: START, tenant_id: null, actor: { ...actor, id: null }, detail: {} }
+  const byKey = { at: START, tenant_id: 'acme', actor: { kind: 'key', id: 'key-1', source: null } }
   expect(await listed()).toEqual([
     { ...byCli, action: 'key.revoked', object: 'key:2' },
-    {
-      ...known,
-      ...byKey,
-      action: ENTRY.action,
-      object: ENTRY.object,
-      detail: { host: 'example.com' },
-    },
+    { ...byKey, action, object, detail: { host: 'example.com' } },
   ])
   const [head, first, second] = (await gatehouse('audit', 'list')).out.split('\n')
   expect(head).toMatch(/^AT +TENANT +WHO +ACTION +OBJECT +DETAIL$/)
@@ -81,12 +75,6 @@ test('audit list shows who did what, to what, when and from where, each on one l
   const { out } = await gatehouse('audit', 'list')
   expect(out.trimEnd().split('\n')).toHaveLength(4)
   expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e]/u)
-})
-
-test('audit list shows what the command line itself does', async () => {
-  const { id } = (await gatehouse('tenant', 'create', '--name', 'Other', '--json')).json()
-  const created = { actor: { kind: 'cli', id: null }, action: 'tenant.created' }
-  expect(await listed('--tenant', id)).toMatchObject([{ ...created, object: `tenant:${id}` }])
 })
 
 test('audit list shows the newest 50 entries or up to 10,000, and finds rare ones deep in the log', async () => {
@@ -113,9 +101,7 @@ test('audit list filters by tenant, action, actor and object', async () => {
   await record()
   for (const [filter, found] of [
     ['--tenant acme', 'endpoint:1 key:1'],
-    ['--tenant nobody', ''],
     ['--action key.', 'key:2 key:1'],
-    ['--action key.revoked', 'key:2'],
     ['--action revoked', ''],
     ['--actor ada', 'key:2'],
     ['--actor ad', ''],
@@ -138,22 +124,6 @@ test('audit list includes --since and excludes --until, also after the clock was
   expect(await objects(...third)).toEqual(['day:0', 'day:2', 'day:1'])
   expect(await objects(...second, ...third)).toEqual(['day:2'])
   expect(await objects('--since', '2027-01-01T00:00:00Z')).toEqual([])
-})
-
-test.each([
-  ['list --since yesterday', '--since: must be a time with date and zone'],
-  ['list --until 2026-03-01T00:00:00', '--until: must be a time with date and zone'],
-  ['export --since 2026-02-30T00:00:00Z', '--since: must be a time with date and zone'],
-  [`list --since ${START} --until ${START}`, '--until: must be after --since'],
-  ['list --limit 0', '--limit: must be a whole number from 1 to 10000'],
-  ['list --limit 1e2', '--limit: must be a whole number'],
-  ['list --limit 10001', '--limit: must be a whole number'],
-  ['export --format xml', '--format: must be one of ndjson, csv'],
-  ['export --limit 5', 'unknown option --limit'],
-])('audit %s is a wrong command line: %s', async (line, message) => {
-  const { code, out, err } = await cli('/nowhere')('audit', ...line.split(' '))
-  expect([code, out]).toEqual([2, ''])
-  expect(err).toContain(message)
 })
 
 test('audit export writes one object per line, oldest first, with the filters of the list', async () => {

@@ -2,13 +2,14 @@ import { expect, test } from 'bun:test'
 import { chownSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrations } from '../../drizzle/index.ts'
+import { firstSteps } from '../../src/cli/first-steps.ts'
 import { migrateConfigured, noteIfPossible } from '../../src/cli/open.ts'
 import { sentenceOf, sentenceOnListening } from '../../src/cli/sentences.ts'
 import { migrate, migrationStatus } from '../../src/db/migrate.ts'
 import { databaseFile, openDatabase } from '../../src/db/open.ts'
 import { MAX_SILENCE_MS } from '../../src/platform/instances.ts'
 import { thisProcess } from '../../src/platform/process.ts'
-import { cli } from '../support/cli.ts'
+import { cli, testIo } from '../support/cli.ts'
 import { testConfig } from '../support/config.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
@@ -128,4 +129,47 @@ test('A system error of listening names the setting, unless it says enough alrea
   expect(on('EACCES')).toMatch(/^port 80 .*1024 or higher.*CAP_NET_BIND_SERVICE/)
   expect(on('EADDRINUSE')).toBeUndefined()
   expect(sentenceOnListening(new TypeError('ours'), at)).toBeUndefined()
+})
+
+type Given = Partial<Parameters<typeof firstSteps>[0]> & { isWatched?: boolean }
+
+const shown = ({ isWatched = true, ...given }: Given = {}, flags: Record<string, string> = {}) =>
+  firstSteps({
+    ...{ io: testIo('/', { isWatched }), config: testConfig(flags), port: 8420, uid: 0 },
+    ...{ setUpToken: 'TOKEN', hasTenant: false, ...given },
+  })
+
+test('In the log of a service, the first steps name the account to run them as', () => {
+  expect(shown({ isWatched: false, uid: 998 })).toContain(
+    "\n(as the server's account, uid 998: with sudo -u '#998', or in its container)\n\n  gatehouse",
+  )
+  for (const uid of [0, undefined]) expect(shown({ isWatched: false, uid })).not.toContain('(as')
+  expect(shown({ uid: 998 })).not.toContain('(as')
+})
+
+test('The setup link is on a line of its own, at the address of the installation', () => {
+  const local = 'works once, for 30 minutes.\n\n  http://127.0.0.1:8420/setup/TOKEN\n'
+  expect(shown()).toContain(local)
+  const atAddress = shown({}, { 'server-base-url': 'https://example.com/gate/' })
+  expect(atAddress).toContain('\n  https://example.com/gate/setup/TOKEN\n')
+  expect(atAddress).not.toContain('another address')
+  expect(shown({}, { 'server-host': '0.0.0.0' })).toContain(
+    'uses another address, replace\nhttp://127.0.0.1:8420 with it. To change it permanently, set [server] base_url',
+  )
+})
+
+test('What is missing decides which commands are shown', () => {
+  const operator = 'gatehouse operator create --data-dir /nowhere/data --admin --email'
+  const tenant = 'gatehouse tenant create --data-dir /nowhere/data --name Acme\n'
+  const job = 'curl http://127.0.0.1:8420/v1/clockwork/jobs'
+  for (const [given, there, absent] of [
+    [{}, ['/setup/TOKEN', tenant, job], []],
+    [{ setUpToken: undefined }, [tenant, job], ['/setup/']],
+    [{ hasTenant: true }, ['/setup/TOKEN\n', operator], ['tenant create']],
+  ] as [Given, string[], string[]][]) {
+    const text = shown(given)
+    for (const words of there) expect(text).toContain(words)
+    for (const words of absent) expect(text).not.toContain(words)
+  }
+  expect(shown({ setUpToken: undefined, hasTenant: true })).toBe('')
 })

@@ -40,15 +40,12 @@ test('Help lists every command, and --help after a command explains it without r
   expect(existsSync(home.file('data'))).toBe(false)
 })
 
+const MARCH = '2026-03-01T00:00:00Z'
+
 test.each([
-  ['tennant list', 'did you mean tenant list?'],
   ['frobnicate', 'unknown command frobnicate'],
-  ['tenant delete x', 'tenant: must be one of tenant create'],
   ['tenat lst', 'did you mean tenant list?'],
   ['exprot', 'did you mean export?'],
-  ['tenant-list', 'did you mean tenant list?'],
-  ['--data-dir x tennant list', 'did you mean tenant list?'],
-  ['--nam A tenant create', 'unknown option --nam'],
   ['tenant', 'must be one of tenant create'],
   ['tenant create', '--name is required'],
   ['tenant show', 'ID is missing'],
@@ -58,12 +55,17 @@ test.each([
   ['tenant set x', 'nothing to change'],
   ['tenant set x --spend-cap-cents 1.5', 'must be a whole number of cents, or none'],
   ['tenant suspend x --reason mood', '--reason: must be one of billing, renewal'],
-  ['key create --tenant x --engine warp', '--engine: must be one of gate'],
   ['key create --tenant x --engine gate --env prod', '--env: must be one of live, test'],
   ['key rotate x --grace soon', '--grace: must be a duration'],
   ['completion tcsh', 'must be one of bash, zsh, fish'],
   ['serve --server-prt 1', 'did you mean --server-port?'],
   ['--data-dir', '--data-dir'],
+  ['audit list --since yesterday', '--since: must be a time with date and zone'],
+  ['audit list --until 2026-03-01T00:00:00', '--until: must be a time with date and zone'],
+  [`audit list --since ${MARCH} --until ${MARCH}`, '--until: must be after --since'],
+  ['audit list --limit 0', '--limit: must be a whole number from 1 to 10000'],
+  ['audit list --limit 10001', '--limit: must be a whole number'],
+  ['audit export --format xml', '--format: must be one of ndjson, csv'],
 ])('%s is a wrong command line: %s', async (line, message) => {
   const { code, out, err } = await cli('/nowhere')(...line.split(' '))
   expect([code, out]).toEqual([2, ''])
@@ -93,12 +95,8 @@ test('Tenants and keys are created, listed, changed and ended, with one JSON obj
   const { json } = home
   const tenant = await json('tenant', 'create', '--name', 'Acme', '--plan', 'metered')
   const { id } = tenant
-  expect(tenant).toEqual({
-    id: expect.any(String),
-    name: 'Acme',
-    plan: 'metered',
-    status: 'active',
-  })
+  const known = { name: 'Acme', plan: 'metered', status: 'active' }
+  expect(tenant).toEqual({ ...known, id: expect.any(String) })
   const setCap = (cents: string) => json('tenant', 'set', id, '--spend-cap-cents', cents)
   expect(await setCap('500')).toMatchObject({ spend_cap_cents: 500 })
   expect(await setCap('none')).toMatchObject({ spend_cap_cents: null })
@@ -122,9 +120,14 @@ test('Tenants and keys are created, listed, changed and ended, with one JSON obj
   expect(JSON.stringify(keys)).not.toContain(key.key.slice(-43))
 })
 
-test('Tenants and keys are told in words without --json', async () => {
+test('Tenants and keys are told in words without --json, and looked for without creating data', async () => {
   using home = await newHome({ isEmpty: true })
   const { gatehouse } = home
+  for (const line of ['tenant list', 'key list', 'tenant show x', 'bot list']) {
+    const { code, err } = await gatehouse(...line.split(' '))
+    expect([code, err]).toEqual([1, expect.stringContaining(`no data in ${home.file('data')}`)])
+  }
+  expect(existsSync(home.file('data'))).toBe(false)
   const { out } = await gatehouse('tenant', 'create', '--name', 'Acme')
   expect(out).toStartWith('Created tenant Acme (unlimited).\n')
   const id = out.trim().split('\n').at(-1) ?? ''
@@ -133,20 +136,10 @@ test('Tenants and keys are told in words without --json', async () => {
   expect(created.out).toContain('not shown again')
   expect((await gatehouse('tenant', 'list')).out).toContain('Acme')
   expect((await gatehouse('tenant', 'show', id)).out).toContain('active')
-  for (const line of ['show x', 'resume x', 'revoke x', 'create --tenant x --engine gate']) {
-    const noun = /revoke|create/.test(line) ? 'key' : 'tenant'
-    const { code, err } = await gatehouse(noun, ...line.split(' '))
+  for (const line of ['tenant show x', 'tenant resume x', 'key revoke x']) {
+    const { code, err } = await gatehouse(...line.split(' '))
     expect([line, code, err]).toEqual([line, 1, expect.stringContaining('not found')])
   }
-})
-
-test('Tenants and keys are looked for without creating data', async () => {
-  using home = await newHome({ isEmpty: true })
-  for (const line of ['tenant list', 'key list', 'tenant show x']) {
-    const { code, err } = await home.gatehouse(...line.split(' '))
-    expect([code, err]).toEqual([1, expect.stringContaining(`no data in ${home.file('data')}`)])
-  }
-  expect(existsSync(home.file('data'))).toBe(false)
 })
 
 test('The configuration is refused as a whole, with exit 78; --json makes it an object', async () => {
@@ -174,11 +167,10 @@ test('The configuration is written by init for its owner alone, accepted by chec
   expect(statSync(file).mode & 0o777).toBe(0o600)
   const valid = { ok: true, file: expect.stringContaining('.toml'), errors: [], warnings: [] }
   expect(await home.json('config', 'check')).toMatchObject(valid)
-  const before = readFileSync(file, 'utf8')
+  await Bun.write(file, 'mine')
   const again = await home.gatehouse('config', 'init')
   expect([again.code, again.err]).toEqual([2, expect.stringContaining(`${file} already exists`)])
-  expect(readFileSync(file, 'utf8')).toBe(before)
-  expect((await home.gatehouse('config', 'init', 'other.toml')).code).toBe(0)
+  expect(readFileSync(file, 'utf8')).toBe('mine')
   const nowhere = home.file('none/a.toml')
   const err = `${nowhere}: no such file or directory\n`
   expect(await home.gatehouse('config', 'init', nowhere)).toMatchObject({ code: 1, err })
@@ -203,18 +195,17 @@ test('The configuration is shown with the origin of each value, without secrets,
 
 test('A server that cannot start says so in a sentence, and its port closes', async () => {
   using home = await newHome()
-  await using taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const port = `${taken.port}`
   const nowhere = '/proc/nowhere'
-  for (const [argv, name] of [
-    [['serve', '--server-port', port], port],
+  for (const [argv, words] of [
     [['tenant', 'create', '--name', 'A', '--data-dir', nowhere], nowhere],
-    [['serve', '--server-host', 'nowhere.invalid'], 'nowhere.invalid'],
+    [
+      ['serve', '--server-host', '203.0.113.9'],
+      'of 203.0.113.9 (address not available). Set [server]',
+    ],
   ] as const) {
     const { code, err } = await home.gatehouse(...argv)
-    expect([code, err]).toEqual([1, expect.stringContaining(name)])
+    expect([code, err]).toEqual([1, expect.stringContaining(words)])
     expect(err).not.toMatch(/^ +at /m)
-    if (argv[1] === '--server-host') expect(err).toContain('Set [server] host')
   }
   using db = new Database(home.database)
   db.run('CREATE TRIGGER full BEFORE INSERT ON instances BEGIN SELECT RAISE(ABORT, "no room"); END')
@@ -223,25 +214,24 @@ test('A server that cannot start says so in a sentence, and its port closes', as
   await expect(fetch(`http://127.0.0.1:${free}/healthz`)).rejects.toThrow()
 })
 
-test('doctor and migrate status warn of the place and list every migration before the first start', async () => {
-  using home = await newHome({ isEmpty: true })
-  const out = expect.stringMatching(
-    /data does not exist.*--data-dir.*--config[\s\S]*\n1 warning\n$/,
-  )
-  expect(await home.gatehouse('doctor')).toMatchObject({ code: 0, out })
+test('doctor and migrate status warn before the first start, and are content afterwards', async () => {
+  using home = await newHome({ env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, isEmpty: true })
+  const { code, out } = await home.gatehouse('doctor')
+  expect([code, out]).toEqual([
+    0,
+    expect.stringMatching(/data does not exist.*--data-dir.*--config/),
+  ])
+  expect(out).toContain('NODE_TLS_REJECT_UNAUTHORIZED')
+  expect(out).toEndWith('\n2 warnings\n')
   const pending = migrations.map(({ id }) => id)
   expect(await home.json('migrate', 'status')).toMatchObject({ applied: [], pending })
   expect(existsSync(home.file('data'))).toBe(false)
-})
-
-test('doctor and migrate status are content afterwards, but for disabled certificate checks', async () => {
-  using home = await newHome({ env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
+  await home.gatehouse('tenant', 'create', '--name', 'Acme')
   expect(await home.json('migrate', 'status')).toMatchObject({ pending: [] })
-  const { code, out } = await home.gatehouse('doctor')
-  expect([code, out]).toEqual([0, expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED')])
+  expect(await home.gatehouse('doctor')).toMatchObject({ code: 0 })
 })
 
-test('doctor and migrate status report a database of a newer version, and a damaged one', async () => {
+test('doctor reports a database of a newer version, which does not start, and a damaged one', async () => {
   using home = await newHome()
   {
     using db = new Database(home.database)
@@ -249,18 +239,14 @@ test('doctor and migrate status report a database of a newer version, and a dama
   }
   const newer = await home.gatehouse('doctor')
   expect([newer.code, newer.out]).toEqual([1, expect.stringContaining('gatehouse 9.9.9')])
-  const refused = await home.serve()
-  const words = 'newer than this executable'
-  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining(words)])
+  const err = expect.stringContaining('newer than this executable')
+  expect(await home.serve()).toMatchObject({ code: 1, err })
   await Bun.write(home.database, 'x'.repeat(10_000))
   const { code, out } = await home.gatehouse('doctor')
   expect(code).toBe(1)
   for (const line of [/problem +database/, /ok +disk/]) expect(out).toMatch(line)
   const listed = await home.gatehouse('tenant', 'list')
   expect([listed.code, listed.err]).toEqual([1, expect.stringContaining('damaged')])
-  await Bun.write(home.database, '')
-  const { findings } = await home.json('doctor')
-  expect(findings.map(({ check }: { check: string }) => check)).toContain('disk')
 })
 
 type Home = Awaited<ReturnType<typeof newHome>>
@@ -269,8 +255,8 @@ const MINE = 'data/master.key'
 /** Starts a server that creates the key, and then fails because its port is taken. */
 async function startOnce({ gatehouse }: Home) {
   await using taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const { err } = await gatehouse('serve', '--server-port', `${taken.port}`)
-  expect(err).toContain(`${taken.port}`)
+  const err = expect.stringContaining(`${taken.port}`)
+  expect(await gatehouse('serve', '--server-port', `${taken.port}`)).toMatchObject({ code: 1, err })
 }
 
 async function keyFinding({ gatehouse }: Home) {
@@ -320,9 +306,6 @@ test('The master key keeps the server from starting when it is lost, foreign or 
   rmSync(file)
   await expectRefusal('is missing in')
   expect(existsSync(file)).toBe(false)
-  using empty = await newHome({ isEmpty: true })
-  await Bun.write(empty.file(MINE), 'secret')
-  expect(await keyFinding(empty)).toMatchObject({ code: 1, result: 'problem' })
 })
 
 test('Completion scripts name every command, and bash completes with its script', async () => {
