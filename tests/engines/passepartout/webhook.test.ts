@@ -87,8 +87,7 @@ test('A wrong secret, or that of another bot, is answered with 401, whatever the
   for (const credential of [secret, liveKey])
     await expectStranger({ authorization: `Bearer ${credential}` })
   await expectStranger({}, `${path}?secret_token=${secret}`)
-  for (const text of [secret, bot.token.split(':')[1] as string])
-    expect(shared.app.log.filter((line) => line.includes(text))).toEqual([])
+  expect(shared.app.log.filter((line) => line.includes(secret))).toEqual([])
   const [one, two] = shared.rowsOf(polled, 'bots')
   for (const id of [
     ...[one.id, two.id, '01890000-0000-7000-8000-000000000000', 'x', '%00', '%zz'],
@@ -121,10 +120,7 @@ test('A body that is not JSON or too large is refused, and any other is taken wi
   const before = everything()
   for (const update of [
     ...[null, [], 5, 'x', {}, { message: {} }, { update_id: '900', message: {} }, { update_id }],
-    ...[
-      { update_id: 1.5, message: {} },
-      { update_id: 1e300, message: {} },
-    ],
+    ...[1.5, 1e300].map((odd) => ({ update_id: odd, message: {} })),
     ...[5, { text: '/start x' }].map((message) => ({ update_id, message })),
     ...[[], { id: '1', data: 'x' }].map((callback_query) => ({ update_id, callback_query })),
   ])
@@ -135,9 +131,8 @@ test('A body that is not JSON or too large is refused, and any other is taken wi
 
 const opened = { state: 'opened', prompts: 1 }
 
-test('An update counts once, however often it comes, one after the other or at once', async () => {
+test('An update counts once for its bot, however often it comes, one after the other or at once', async () => {
   const ada = botApi.person()
-  ada.say(acme.bot, 'Hello')
   const [login, other] = [await acme.live.start(), await acme.live.start()]
   const start = startOf(ada, login)
   for (let n = 0; n < 3; n++)
@@ -151,26 +146,21 @@ test('An update counts once, however often it comes, one after the other or at o
   const tap = tapOf(ada, 'approve', login)
   for (let n = 0; n < 3; n++) expect((await acme.bring(tap)).status).toBe(200)
   expect(acme.tokens()).toBe(before + 1)
-  expect((await login.status()).body).toMatchObject({ status: 'completed' })
+  // Another bot has updates of the same numbers.
+  const elsewhere = await hooked(shared)
+  const theirs = await elsewhere.live.start()
+  await elsewhere.bring(startOf(botApi.person(), theirs, start.update_id))
+  expect(attemptsOf(elsewhere)).toMatchObject([opened])
 })
 
-test('An update counts once, for each bot that has one of its number, and in any order', async () => {
-  const updateId = ++lastUpdateId
-  for (const tenant of [acme, await hooked(shared)]) {
-    const [login, later] = [await tenant.live.start(), await tenant.live.start()]
-    await tenant.bring(startOf(botApi.person(), later))
-    await tenant.bring(startOf(botApi.person(), login, updateId))
-    expect(attemptsOf(tenant).slice(-2)).toMatchObject([opened, opened])
-  }
-})
-
-test('An update counts once, but a tap before its Start ends nothing, nor does a late one', async () => {
+test('Updates count in any order, but a tap before its Start ends nothing, nor does a late one', async () => {
   const ada = botApi.person()
   const [login, late] = [await acme.live.start(), await acme.live.start()]
   const tap = async (to: Login) => (await acme.bring(tapOf(ada, 'approve', to))).status
+  const [first, second] = [startOf(ada, late), startOf(ada, login)]
   expect(await tap(login)).toBe(200)
   expect((await login.status()).body).toEqual({ status: 'pending' })
-  for (const each of [login, late]) await acme.bring(startOf(ada, each))
+  for (const start of [second, first]) await acme.bring(start)
   await tap(login)
   expect((await login.status()).body).toMatchObject({ status: 'completed' })
   const before = acme.tokens()
@@ -218,7 +208,7 @@ test('On a full disk starts and updates are answered with 503 and leave nothing,
   makeRoom()
   expect((await ask()).status).toBe(200)
 
-  const logins = await Promise.all(Array.from({ length: 200 }, () => tenant.live.start()))
+  const logins = await Promise.all(Array.from({ length: 100 }, () => tenant.live.start()))
   const starts = logins.map((login) => startOf(own.botApi.person(), login))
   makeRoom = fillDisk()
   let taken = 0
