@@ -1,17 +1,15 @@
 import { STATUS_CODES } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Bot, newBot } from './bot.ts'
+import { type Bot, newBot, Refusal, type User } from './bot.ts'
 import { methodsOf, type Params, type TapRecord } from './methods.ts'
-import { type BotMessage, newPerson, type Person, type Tap } from './people.ts'
-import { badRequest, Refusal, type User } from './wire.ts'
+import { type BotMessage, newPerson, type Person } from './people.ts'
 
-export type { BotMessage, Person }
-export type BotApi = ReturnType<typeof startBotApi>
 export type { Bot as TestBot } from './bot.ts'
+export type { BotMessage, Person }
 
 type Named = { id: number }
 
-export interface Call {
+interface Call {
   method: string
   token: string
   params: Params
@@ -43,6 +41,7 @@ export interface FaultFields {
 }
 
 const PATH = /^\/bot([^/]+)\/(\w+)$/
+
 /** Telegram's Bot API on loopback, with people who speak to the bots. */
 export function startBotApi() {
   const closing = new AbortController()
@@ -60,22 +59,19 @@ export function startBotApi() {
     if (!bot) throw new Error(`there is no bot ${id}`)
     return bot
   }
-  const answersTo = ({ id }: Tap) => taps.get(id)?.answers ?? []
+  const answersTo = ({ id }: { id: string }) => taps.get(id)?.answers ?? []
 
   async function respond(request: Request): Promise<Response> {
-    const [, token, name] = PATH.exec(decodeURIComponent(new URL(request.url).pathname)) ?? []
-    if (token === undefined || name === undefined) return refused(new Refusal(404, 'Not Found'))
-    const call: Call = { method: name, token, params: {}, status: undefined }
+    const [, token, method] = PATH.exec(decodeURIComponent(new URL(request.url).pathname)) ?? []
+    if (token === undefined || method === undefined) return refused(new Refusal(404, 'Not Found'))
     const gone = AbortSignal.any([request.signal, closing.signal])
-    const params = await paramsOf(request)
-    Object.assign(call, { params: params ?? {} })
+    const params: Params | undefined = await request.json().catch(() => undefined)
+    const call: Call = { method, token, params: params ?? {}, status: undefined }
     calls.push(call)
     ring()
-    const response = params
-      ? await reply(call, gone)
-      : refused(badRequest("can't parse JSON object"))
+    const response = await reply(call, gone)
     // A caller that has gone got nothing.
-    if (!gone.aborted) call.status = isCut(response) ? 0 : response.status
+    if (!gone.aborted) call.status = response.statusText === CUT ? 0 : response.status
     ring()
     return response
   }
@@ -121,7 +117,6 @@ export function startBotApi() {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 0, fetch: respond })
 
   return {
-    /** Root of the API, with no slash at its end. */
     url: server.url.origin,
     calls,
     callsOf: (method: string): Call[] => calls.filter((call) => call.method === method),
@@ -138,11 +133,9 @@ export function startBotApi() {
       return newPerson({ bots, people, taps, botOf, until }, user)
     },
 
-    /** What the bot wrote in a chat, a group too, as it reads now. */
-    messages: (bot: Named, chatId: number): BotMessage[] => botOf(bot).messagesIn(chatId),
-
     answersTo,
-    waitForAnswer: (tap: Tap) => until(() => answersTo(tap)[0], `answer to tap ${tap.id}`),
+    waitForAnswer: (tap: { id: string }) =>
+      until(() => answersTo(tap)[0], `answer to tap ${tap.id}`),
 
     /** It is too late to answer those that were not answered. */
     expireTaps: () => {
@@ -154,19 +147,18 @@ export function startBotApi() {
       const fault = { fields, hits: 0 }
       faults.add(fault)
       if ((fields.method ?? 'getUpdates') === 'getUpdates')
-        for (const { user, poll } of bots.values())
-          if (user.id === (fields.bot?.id ?? user.id)) poll.end()
+        for (const { id, poll } of bots.values()) if (id === (fields.bot?.id ?? id)) poll.end()
       const end = () => void faults.delete(fault)
       return { end, hits: () => fault.hits, [Symbol.dispose]: end }
     },
 
     /** An update of any kind, such as no person of this API causes. */
     deliver: (bot: Named, update: Record<string, unknown>) => {
-      for (const [kind, about] of Object.entries(update)) botOf(bot).tell(kind, about)
+      for (const [kind, about] of Object.entries(update)) botOf(bot).queue.add(kind, about)
     },
 
     /** Delivers the latest updates once more under their old ids, whatever was confirmed. */
-    redeliver: (bot: Named, count = 1) => botOf(bot).queue.redeliver(count),
+    redeliver: (bot: Named, count: number) => botOf(bot).queue.redeliver(count),
 
     /** Whether what waits is delivered with the latest first. */
     shuffle: (bot: Named, isOn: boolean) => botOf(bot).queue.shuffle(isOn),
@@ -217,15 +209,6 @@ function newBell() {
   return { ring, until }
 }
 
-/** The query and the body, a JSON object; undefined if it is none. */
-async function paramsOf(request: Request): Promise<Params | undefined> {
-  const query = Object.fromEntries(new URL(request.url).searchParams)
-  if (!request.headers.get('content-type')?.includes('json')) return query
-  const body: unknown = await request.json().catch(() => undefined)
-  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
-  return isObject ? { ...query, ...body } : undefined
-}
-
 /** The reply that goes wrong; undefined where the fault is but slowness. */
 function brokenReply(fault: FaultFields): Response | undefined {
   const { status, retryAfter, description } = fault
@@ -240,18 +223,15 @@ function brokenReply(fault: FaultFields): Response | undefined {
   return refused(new Refusal(code, description ?? STATUS_CODES[code] + later, retryAfter))
 }
 
-const refused = ({ status, message, retryAfter }: Refusal): Response =>
-  Response.json(
-    {
-      ok: false,
-      error_code: status,
-      description: message,
-      ...(retryAfter !== undefined && { parameters: { retry_after: retryAfter } }),
-    },
-    { status, headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) } },
+function refused({ status, message, retryAfter }: Refusal): Response {
+  const later = retryAfter !== undefined && { parameters: { retry_after: retryAfter } }
+  return Response.json(
+    { ok: false, error_code: status, description: message, ...later },
+    { status },
   )
+}
 
+const CUT = 'Cut'
 /** Ends the connection without a word. */
 const cut = () =>
-  new Response(new ReadableStream({ start: (stream) => stream.error() }), { statusText: 'Cut' })
-const isCut = ({ statusText }: Response) => statusText === 'Cut'
+  new Response(new ReadableStream({ start: (stream) => stream.error() }), { statusText: CUT })
