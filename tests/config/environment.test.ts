@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { configOf, errorsOf, originsOf, warningsOf } from './fixture.ts'
 
 test('A variable sets any kind of setting', () => {
@@ -32,8 +32,6 @@ const A_PORT = 'must be a whole number from 0 to 65535'
 test.each([
   ['SERVER_PORT', '', A_PORT],
   ['SERVER_PORT', '0x50', A_PORT],
-  ['SERVER_PORT', '99999999999999999999', A_PORT],
-  ['METRICS_ENABLED', '1', 'must be true or false'],
   ['METRICS_ENABLED', 'constructor', 'must be true or false'],
   ['CLOCKWORK_RETRY_DELAYS', '1m,,5m', 'item 2: must be a duration from 0s to 30d'],
 ])('A value out of bounds is refused: %s=%j', (name, value, problem) => {
@@ -41,28 +39,21 @@ test.each([
   expect(errorsOf({ env: { [variable]: value } })).toEqual([`${variable}: ${problem}`])
 })
 
-describe('A variable that ends in _FILE', () => {
+test('A variable that ends in _FILE names a file with one value, and excludes the variable itself', () => {
   const name = 'GATEHOUSE_SERVER_PORT_FILE'
   const env = { [name]: '/run/port' }
-
-  test.each(['80', '80\n', '80\r\n'])('names a file with the value: %j', (text) => {
+  for (const text of ['80', '80\n', '80\r\n']) {
     const setup = { env, files: { '/run/port': text } }
     expect(configOf(setup).server.port).toBe(80)
     expect(originsOf(setup).get('server.port')).toEqual({ source: 'environment', at: name })
-  })
-
-  test('needs a file with one value', () => {
-    expect(errorsOf({ env })).toEqual([`${name}: cannot read /run/port: no such file`])
-    const errorOf = (text: string) => errorsOf({ env, files: { '/run/port': text } })
-    expect(errorOf('80\n\n')).toEqual([`${name}: ${A_PORT}`])
-    expect(errorOf('')).toEqual([`${name}: /run/port is empty`])
-  })
-
-  test('excludes the variable itself, even an empty one', () => {
-    const error = `GATEHOUSE_SERVER_PORT: ${name} is also set: remove one of them`
-    for (const value of ['80', ''])
-      expect(errorsOf({ env: { ...env, GATEHOUSE_SERVER_PORT: value } })).toEqual([error])
-  })
+  }
+  expect(errorsOf({ env })).toEqual([`${name}: cannot read /run/port: no such file`])
+  const errorOf = (text: string) => errorsOf({ env, files: { '/run/port': text } })
+  expect(errorOf('80\n\n')).toEqual([`${name}: ${A_PORT}`])
+  expect(errorOf('')).toEqual([`${name}: /run/port is empty`])
+  const error = `GATEHOUSE_SERVER_PORT: ${name} is also set: remove one of them`
+  for (const value of ['80', ''])
+    expect(errorsOf({ env: { ...env, GATEHOUSE_SERVER_PORT: value } })).toEqual([error])
 })
 
 test('An unknown variable with our prefix is a warning, with the nearest name', () => {
