@@ -48,9 +48,11 @@ describe('The file', () => {
       const result = loadConfig({ flags: { config }, env: {}, cwd: folder.path })
       return result.ok ? result.config.mail.from : formatErrors(result.errors)
     }
-    const [good, latin] = ['good.toml', 'latin.toml'].map((name) => join(folder.path, name))
-    writeFileSync(good, '\ufeff[mail]\r\nfrom = "Pförtner <gate@example.org>"\r\n')
-    writeFileSync(`${latin}`, Buffer.from('# caf\xe9', 'latin1'))
+    writeFileSync(
+      join(folder.path, 'good.toml'),
+      '\ufeff[mail]\r\nfrom = "Pförtner <gate@example.org>"\r\n',
+    )
+    writeFileSync(join(folder.path, 'latin.toml'), Buffer.from('# caf\xe9', 'latin1'))
     expect(from('good.toml')).toBe('Pförtner <gate@example.org>')
     expect(from('latin.toml')).toBe('--config: cannot read latin.toml: it is not UTF-8 text\n')
     expect(from('.')).toBe('--config: cannot read .: it is a directory\n')

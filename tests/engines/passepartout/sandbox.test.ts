@@ -23,7 +23,8 @@ test('A page takes the place of the messenger, and viewing it changes nothing', 
 
 test('A number is asked for as in the messenger', async () => {
   const { test: api } = await newTenant()
-  for (const choice of ['approve', '00']) {
+  // More than the throttle of a messenger would allow.
+  for (const choice of ['approve', '00', 'deny', 'deny']) {
     const login = await api.start({})
     expect((await choose(login, choice)).status).toBe(303)
     await expectNobody(login, 'login_denied')

