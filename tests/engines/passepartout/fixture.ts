@@ -221,6 +221,24 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
     }
   }
 
+  /**
+   * Resolves when a wait of so many milliseconds has begun; turning the clock before would be too
+   * soon. With a jitter of one half, the waits of pollers differ from all others.
+   */
+  function watchWaits() {
+    const { after } = app.clock
+    const begun: number[] = []
+    app.clock.after = (ms, fn) => {
+      begun.push(Math.round(ms))
+      return after(ms, fn)
+    }
+    return async (ms: number, count = 1) => {
+      const told = () => `a wait of ${ms} ms among ${begun.slice(-9)}`
+      await until(() => begun.filter((one) => one === ms).length >= count, told, 4000)
+      begun.length = 0
+    }
+  }
+
   /** A metric by its name with labels. */
   async function metric(name: string): Promise<number | undefined> {
     const lines: string[] = (await app.raw('/metrics')).body.split('\n')
@@ -236,10 +254,10 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
   }
 
   return {
-    ...{ app, clock: app.clock, bots, botApi, document, actor: ACTOR, raw, speak },
+    ...{ app, clock: app.clock, bots, botApi, actor: ACTOR, raw, speak },
     ...{ newTenant, newTenantWithoutBots, choose, signInToSandbox, open, ask, tap, answer, signIn },
     ...{ rows, rowsOf, attemptsOf, botRow, callsBy, expectNobody, expectSignedIn, heard, pass },
-    ...{ turnUntil, metric, waitForHeld, stop, [Symbol.asyncDispose]: stop },
+    ...{ turnUntil, watchWaits, metric, waitForHeld, stop, [Symbol.asyncDispose]: stop },
   }
 }
 

@@ -3,7 +3,6 @@ import TelegramServer from 'telegram-test-api'
 import { bootTestApp } from '../../support/app.ts'
 import { freePort } from '../../support/port.ts'
 import { CLIENT, type Json, START, statusOf } from './fixture.ts'
-import { startProxy } from './proxy.ts'
 
 const ACTOR = { kind: 'cli', source: 'test' } as const
 const TOKEN = `666:${'A'.repeat(35)}`
@@ -19,10 +18,20 @@ test('A sign-in works with a Bot API server by other authors', async () => {
   const server = new TelegramServer({ port: freePort(), host: '127.0.0.1' })
   await server.start()
   stack.defer(() => void server.stop())
-  const answer = (method: string) =>
-    MISSING[method] && { body: JSON.stringify({ ok: true, result: MISSING[method] }) }
-  const proxy = stack.use(startProxy(() => server.config.apiURL, answer))
-  const flags = { 'passepartout-telegram-api-root': proxy.url }
+  const proxy = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: async (request) => {
+      const { pathname } = new URL(request.url)
+      const result = MISSING[pathname.split('/').at(-1) ?? '']
+      if (result) return Response.json({ ok: true, result })
+      const headers = { 'content-type': 'application/json' }
+      const init = { method: 'POST', headers, body: await request.text() }
+      return await fetch(server.config.apiURL + pathname, init)
+    },
+  })
+  stack.defer(() => proxy.stop(true))
+  const flags = { 'passepartout-telegram-api-root': proxy.url.origin }
   const app = stack.use(await bootTestApp({ flags }))
   const { id: tenantId, key } = await app.tenant()
   const owner = { tenantId, environment: 'live' } as const

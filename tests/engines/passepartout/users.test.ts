@@ -1,10 +1,108 @@
 import { expect, test } from 'bun:test'
-import { expectRefused, LIFETIME, USERS, usePassepartout } from './fixture.ts'
+import { checkDigits } from '../../../src/platform/crypto.ts'
+import { mintToken } from '../gate/fixture.ts'
+import {
+  bootPassepartout,
+  expectRefused,
+  HOUR,
+  LIFETIME,
+  MINUTE,
+  tablesWith,
+  USERS,
+  usePassepartout,
+} from './fixture.ts'
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+const INACTIVE = { active: false }
 
 const fixture = await usePassepartout()
-const { actor, botApi, bots, clock, newTenant, signIn, signInToSandbox } = fixture
+const { actor, app, botApi, bots, clock, newTenant, signIn, signInToSandbox } = fixture
+const acme = await newTenant()
+const other = await newTenant('Other')
+
+const revocations = (id: string) =>
+  app.db.client
+    .query(`select * from audit_log where action = 'login_token.revoked' and object = ?`)
+    .all(`passepartout:user:${id}`)
+
+/** Texts that are not a valid token, among them some that are close to `token`. */
+const invalid = (token: string): string[] => {
+  const secret = token.slice('ppt_test_'.length)
+  const random = secret.slice(0, 37)
+  const mistyped = random.slice(1) + (random.startsWith('a') ? 'b' : 'a')
+  return [
+    ...['', secret, `Bearer ${token}`, token.toUpperCase(), "' or 1=1 --"],
+    ...[token.slice(0, -1), `${token}0`, `${token}\n`, ` ${token}`],
+    token.slice(0, -1) + (token.endsWith('0') ? '1' : '0'),
+    `ppt_test_${mistyped}${secret.slice(37)}`,
+    `ppt_test_${mistyped}${checkDigits(mistyped)}`,
+    ...['_live_', '_prod_'].map((environment) => token.replace('_test_', environment)),
+    `ppt_test_${secret.slice(0, 20)}\u0000${secret.slice(21)}`,
+    ...[`ppt_test_${'ä'.repeat(43)}`, `ppt_test_${'0'.repeat(500_000)}`],
+  ]
+}
+
+test('Introspection tells whose a token is and until when, in its environment and tenant alone', async () => {
+  const { token, user } = await signInToSandbox(acme)
+  const expires_at = new Date(clock.now() + HOUR).toISOString()
+  const known = { active: true, subject: user.id, tenant_id: acme.id, expires_at }
+  expect(await acme.test.introspect(token)).toEqual({ ...known, scopes: ['passepartout'] })
+  const live = await signIn(acme, botApi.person())
+  expect(await acme.live.introspect(live.token)).toMatchObject({ subject: live.user.id })
+  for (const api of [acme.test, other.live])
+    expect(await api.introspect(live.token)).toEqual(INACTIVE)
+  for (const api of [acme.live, other.live, other.test])
+    expect(await api.introspect(token)).toEqual(INACTIVE)
+})
+
+test('Any other text or credential is not active, and to revoke it does nothing', async () => {
+  const { token, user } = await signInToSandbox(acme)
+  const { key: gateKey } = await acme.key('gate', 'live')
+  const { access_token: gateToken } = await mintToken(app, gateKey)
+  const { nonce, deep_link } = await acme.test.start()
+  const credentials = [gateToken, gateKey, acme.liveKey, acme.testKey, nonce, deep_link]
+  for (const text of [...credentials, ...invalid(token)])
+    for (const api of [acme.test, acme.live]) {
+      expect([text, await api.introspect(text)]).toEqual([text, INACTIVE])
+      expect((await api.revoke(text)).status).toBe(204)
+    }
+  for (const api of [acme.live, other.live, other.test])
+    expect((await api.revoke(token)).status).toBe(204)
+  expect(revocations(user.id)).toEqual([])
+  expect(await acme.test.introspect(token)).toMatchObject({ active: true })
+})
+
+test.each([
+  [{}, HOUR],
+  [{ 'passepartout-token-lifetime': '10m' }, 10 * MINUTE],
+])('A token outlives its nonce and then ends, with %j', async (flags, lifetime) => {
+  await using own = await bootPassepartout({ flags })
+  const tenant = await own.newTenant()
+  const { token, status } = await own.signInToSandbox(tenant)
+  own.clock.jump(lifetime - 1)
+  expectRefused(await status(), 404, 'nonce_expired')
+  expect(await tenant.test.introspect(token)).toMatchObject({ active: true })
+  own.clock.jump(1)
+  expect(await tenant.test.introspect(token)).toEqual(INACTIVE)
+})
+
+test('A revoked token has ended for good, which is recorded once; suspension and bots change nothing', async () => {
+  const tenant = await newTenant()
+  const [one, two] = [await signInToSandbox(tenant), await signInToSandbox(tenant)]
+  await app.platform.tenants.suspend(actor, tenant.id, 'renewal')
+  await bots.remove(actor, tenant.sandbox)
+  const answers = await Promise.all(Array.from({ length: 9 }, () => tenant.test.revoke(one.token)))
+  for (const answer of [...answers, await tenant.test.revoke(one.token)])
+    expect(answer).toMatchObject({ status: 204, body: '' })
+  expect(await tenant.test.introspect(one.token)).toEqual(INACTIVE)
+  expectRefused(await one.status(), 404, 'nonce_expired')
+  expect(await tenant.test.introspect(two.token)).toMatchObject({ active: true })
+  expect(revocations(one.user.id)).toMatchObject([{ tenant_id: tenant.id }])
+  const secret = one.token.slice('ppt_test_'.length)
+  expect(tablesWith(fixture, secret)).toEqual([])
+  expect(app.log.filter((line) => line.includes(secret))).toEqual([])
+})
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 test('A user has these fields with safe names, null where nothing is known', async () => {
   const acme = await newTenant()

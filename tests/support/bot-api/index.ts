@@ -32,6 +32,8 @@ export interface FaultFields {
   delayMs?: number
   /** By itself, a reply that waits for this and nothing else. */
   until?: Promise<unknown>
+  /** What every call is answered with. */
+  result?: unknown
   /** Cuts the connection. */
   drop?: true
   /** A page of a proxy in place of JSON. */
@@ -213,6 +215,7 @@ function newBell() {
 function brokenReply(fault: FaultFields): Response | undefined {
   const { status, retryAfter, description } = fault
   if (fault.drop) return cut()
+  if ('result' in fault) return Response.json({ ok: true, result: fault.result })
   if (fault.garbage) {
     const headers = { 'content-type': 'text/html' }
     return new Response('<html><body>An error occurred.</body></html>', { status, headers })
