@@ -22,7 +22,7 @@ const OVER = texts.notice('over')
 const DENY_OR_APPROVE = [['Deny', 'Approve']]
 
 const fixture = await usePassepartout()
-const { actor, app, ask, botApi, bots, clock } = fixture
+const { actor, ask, botApi, bots, clock } = fixture
 const { expectNobody, expectSignedIn, heard, newTenant, open, pass, tap, turnUntil } = fixture
 
 /** A tenant, two people, and a sign-in that Ada has opened. */
@@ -116,31 +116,6 @@ test('Of two taps in one batch the first counts, in whatever order they come', a
     expect(notices.map(({ text }) => text)).toEqual([SIGNED_IN, OVER])
     await expectSignedIn(here.login, ada)
   }
-})
-
-test('A tap that came by polling and comes by webhook, or twice by webhook, counts once', async () => {
-  await using here = await opened()
-  const { ada, bot, login, owner } = here
-  await tap(ada, here.question, 'Approve')
-  const { body } = await login.status()
-  botApi.hold(bot)
-  await bots.set(actor, owner, { transport: 'webhook' })
-  await turnUntil(() => bot.webhook !== undefined)
-  const { id } = fixture.botRow(bot)
-  const secret = { 'x-telegram-bot-api-secret-token': `${bot.webhook?.secret}` }
-  const headers = { ...secret, 'content-type': 'application/json' }
-  const push = (update_id: number) => {
-    const update = { update_id, ...tapBy(ada, `approve.${login.attemptId}`) }
-    const init = { method: 'POST', headers, body: JSON.stringify(update) }
-    return app.raw(`/v1/passepartout/telegram/${id}`, init)
-  }
-  const [{ last }] = app.db.client
-    .query('select max(update_id) as last from passepartout_updates where bot_id = ?')
-    .all(id) as [{ last: number }]
-  const answers = await Promise.all([last, last, last + 1, last + 1].map(push))
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
-  expect((await login.status()).body).toEqual(body)
-  await expectSignedIn(login, ada)
 })
 
 test('A forged tap does nothing to the sign-in of another person, bot or environment, or one that is not opened', async () => {

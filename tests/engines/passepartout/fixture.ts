@@ -16,7 +16,6 @@ export const SECOND = 1000
 export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
-/** Lifetime of a nonce by default. */
 export const LIFETIME = 5 * MINUTE
 
 /** A client of which the app tells something; the bot then asks for the number. */
@@ -65,17 +64,12 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
     return answer
   }
 
-  /** Speaks JSON with a key. */
   function speak(key: string) {
     const headers = { authorization: `Bearer ${key}` }
     const get = (path: string, signal?: AbortSignal) => raw(path, { headers, signal })
-    /** Posts a body as it is spelled. */
     const postText = (path: string, body: string, type = 'application/json') =>
       raw(path, { method: 'POST', headers: { ...headers, 'content-type': type }, body })
-    const post = (path: string, body?: unknown) =>
-      body === undefined
-        ? raw(path, { method: 'POST', headers })
-        : postText(path, JSON.stringify(body))
+    const post = (path: string, body: unknown = null) => postText(path, JSON.stringify(body))
     const status = (nonce: string, wait?: number) => get(statusOf(nonce, wait))
 
     async function start(client?: Json): Promise<Login> {
@@ -123,7 +117,6 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
     return { ...tenant, bot, [Symbol.asyncDispose]: retire }
   }
 
-  /** Chooses on the page of the test bot. */
   function choose({ deep_link }: Pick<Login, 'deep_link'>, choice: string, person = 'ada') {
     const body = new URLSearchParams({ choice, person })
     return app.raw(new URL(deep_link).pathname, { method: 'POST', body })
@@ -150,20 +143,16 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
 
   /** Taps a button, or sends the data of a forged one. Resolves with the notice that is shown. */
   async function tap(person: Person, message: BotMessage, button: string | { data: string }) {
-    const tapped =
-      typeof button === 'string'
-        ? person.tap(message, button)
-        : person.tapData(message, button.data)
+    const isForged = typeof button !== 'string'
+    const tapped = isForged ? person.tapData(message, button.data) : person.tap(message, button)
     const { text } = await botApi.waitForAnswer(tapped)
     await app.passepartout.idle()
     return text
   }
 
-  /** Follows the link and taps. */
   const answer = async (bot: TestBot, person: Person, deep_link: string, button: string) =>
     await tap(person, await open(bot, person, { deep_link }), button)
 
-  /** A whole sign-in through Telegram. */
   async function signIn(tenant: { live: Api; bot: TestBot }, person: Person) {
     const { login, question } = await ask(tenant, person)
     await tap(person, question, 'Approve')
@@ -221,10 +210,7 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
     }
   }
 
-  /**
-   * Resolves when a wait of so many milliseconds has begun; turning the clock before would be too
-   * soon. With a jitter of one half, the waits of pollers differ from all others.
-   */
+  /** Resolves when such a wait has begun. With a jitter of one half, those of pollers differ. */
   function watchWaits() {
     const { after } = app.clock
     const begun: number[] = []
@@ -232,14 +218,16 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
       begun.push(Math.round(ms))
       return after(ms, fn)
     }
-    return async (ms: number, count = 1) => {
-      const told = () => `a wait of ${ms} ms among ${begun.slice(-9)}`
-      await until(() => begun.filter((one) => one === ms).length >= count, told, 4000)
+    return async (ms: number) => {
+      await until(
+        () => begun.includes(ms),
+        () => `a wait of ${ms} ms among ${begun}`,
+        4000,
+      )
       begun.length = 0
     }
   }
 
-  /** A metric by its name with labels. */
   async function metric(name: string): Promise<number | undefined> {
     const lines: string[] = (await app.raw('/metrics')).body.split('\n')
     const line = lines.find((each) => each.startsWith(`gatehouse_${name} `))
@@ -271,7 +259,6 @@ function tokenOf(answer: Answer) {
   return { token: token as string, user: user as Json }
 }
 
-/** A number of the question that is not the right one. */
 export const wrongNumber = ({ buttons }: BotMessage, { match_code }: Login): string =>
   buttons[0]?.find((label) => label !== match_code) as string
 
@@ -284,7 +271,6 @@ export function expectRefused(answer: Answer, status: number, code: string, word
   expect(answer.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null)
 }
 
-/** The tables that contain a text. */
 export function tablesWith({ app }: Pick<Fixture, 'app'>, text: string): string[] {
   const { client } = app.db
   const namesOf = (sql: string) => (client.query(sql).all() as Json[]).map(({ name }) => name)

@@ -153,6 +153,24 @@ test('An update counts once for its bot, however often it comes, one after the o
   expect(attemptsOf(elsewhere)).toMatchObject([opened])
 })
 
+test('An update that came by polling counts once when the webhook brings it again', async () => {
+  const tenant = await shared.newTenant()
+  const { bot, owner } = tenant
+  const bob = botApi.person()
+  const { login, question } = await shared.ask(tenant, bob)
+  const tapped = bob.tap(question, 'Approve')
+  await botApi.waitForAnswer(tapped)
+  await bots.set(actor, owner, { transport: 'webhook' })
+  await shared.turnUntil(() => bot.webhook !== undefined)
+  const update = { ...tapOf(bob, 'approve', login), update_id: 500_000_002 }
+  const { url = '', secret } = bot.webhook ?? {}
+  const answers = [update, { ...update, update_id: 500_000_003 }].map((each) =>
+    acme.post(JSON.stringify(each), { [SECRET_HEADER]: `${secret}` }, new URL(url).pathname),
+  )
+  for (const { status } of await Promise.all(answers)) expect(status).toBe(200)
+  await shared.expectSignedIn(login, bob)
+})
+
 test('Updates count in any order, but a tap before its Start ends nothing, nor does a late one', async () => {
   const ada = botApi.person()
   const [login, late] = [await acme.live.start(), await acme.live.start()]
