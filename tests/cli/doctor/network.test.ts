@@ -27,10 +27,10 @@ async function mailFound(smtpUrl?: string, options: Parameters<typeof mailServer
 test('The mail server is used without reading files or fetching URLs', () => {
   const limits = { connectMs: 1, silenceMs: 2, ca: ['x'] }
   const options = (url: string) => transportOptions(mailServerOf(url), limits)
-  expect(options('smtp://mail')).toMatchObject({
-    ...{ disableFileAccess: true, disableUrlAccess: true, forceAuth: false },
-    ...{ greetingTimeout: 1, socketTimeout: 2, tls: { minVersion: 'TLSv1.2', ca: ['x'] } },
-  })
+  const closed = { disableFileAccess: true, disableUrlAccess: true, forceAuth: false }
+  const bounds = { greetingTimeout: 1, socketTimeout: 2 }
+  const tls = { minVersion: 'TLSv1.2', ca: ['x'] }
+  expect(options('smtp://mail')).toMatchObject({ ...closed, ...bounds, tls })
   expect(options('smtps://me:secret@mail')).toMatchObject({ forceAuth: true, secure: true })
 })
 
