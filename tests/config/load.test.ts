@@ -171,26 +171,21 @@ test('All errors are reported at once and name their setting for programs', () =
   expect(load(setup)).toMatchObject({ ok: false, errors: expect.arrayContaining([error]) })
 })
 
-const toml = `[${GITHUB}]\nclient_id = "a"\nclient_secret_file = "secrets/github"\n`
-const withText = (text: string) => ({ toml, files: { '/app/secrets/github': text } })
-const both = { toml: `${toml}client_secret = "b"` }
-const noText = { toml: `[${GITHUB}]\nclient_id = "a"\nclient_secret_file = 1` }
-const alsoSet = 'client_secret_file: client_secret is also set: remove one of them'
-const long = 'client_secret: must be 1 to 4000 characters on one line'
+const SECRET = `[${GITHUB}]\nclient_id = "a"\nclient_secret_file = "secrets/github"\n`
+const withText = (text: string) => ({ toml: SECRET, files: { '/app/secrets/github': text } })
 
 test('A secret in a file of its own is read from the working directory, without the line break at its end', () => {
   const setup = withText('s3cret \r\n')
   expect(configOf(setup).gate.providers.github.clientSecret).toBe('s3cret ')
   const origin = { source: 'file', at: 'gatehouse.toml:3' } as const
   expect(originsOf(setup).get(`${GITHUB}.client_secret`)).toEqual(origin)
-})
-
-test.each<[string, Setup, string]>([
-  ['which exists', { toml }, 'client_secret_file: cannot read secrets/github: no such file'],
-  ['which is not empty', withText('\n'), 'client_secret_file: secrets/github is empty'],
-  ['with one line', withText('a\nb\n'), long],
-  ['and not in both places', both, alsoSet],
-  ['whose name is text', noText, 'client_secret_file: must be a path'],
-])('A secret in a file of its own needs a file %s', (_, setup, error) => {
-  expect(errorsOf(setup)).toEqual([`gatehouse.toml:3: [${GITHUB}] ${error}`])
+  const also = 'client_secret_file: client_secret is also set: remove one of them'
+  for (const [wrong, error] of [
+    [{ toml: SECRET }, 'client_secret_file: cannot read secrets/github: no such file'],
+    [withText('\n'), 'client_secret_file: secrets/github is empty'],
+    [withText('a\nb\n'), 'client_secret: must be 1 to 4000 characters on one line'],
+    [{ toml: `${SECRET}client_secret = "b"` }, also],
+    [{ toml: SECRET.replace('"secrets/github"', '1') }, 'client_secret_file: must be a path'],
+  ] as const)
+    expect(errorsOf(wrong)).toEqual([`gatehouse.toml:3: [${GITHUB}] ${error}`])
 })

@@ -32,9 +32,8 @@ test('Each setting is shown as in a file, with its origin', () => {
 })
 
 test('A provider is shown if it is set up, and a secret never', () => {
-  const toml =
-    '[gate.providers.slack]\nclient_id = "a"\nclient_secret = "hunter2"\n' +
-    '[mail]\nfrom = "a@b"\nsmtp_url = "smtp://u:hunter2@mail"'
+  const slack = '[gate.providers.slack]\nclient_id = "a"\nclient_secret = "hunter2"\n'
+  const toml = `${slack}[mail]\nfrom = "a@b"\nsmtp_url = "smtp://u:hunter2@mail"`
   const rows = rowsOf({ toml })
   expect(rows.map(({ key }) => key)).toContain('gate.providers.slack.jwks_url')
   expect(JSON.stringify(rows)).not.toMatch(/hunter2|github/)
