@@ -105,10 +105,10 @@ test('Tenants and keys are created, listed, changed and ended, with one JSON obj
   expect(await json('tenant', 'resume', id)).toMatchObject({ status: 'active' })
   expect(await json('tenant', 'list')).toMatchObject({ tenants: [{ id, name: 'Acme' }] })
 
-  const scopes = ['--scope', 'relay:send', '--scope', 'relay:read']
+  const granted = { engine: 'relay', environment: 'test', scopes: ['relay:send', 'relay:read'] }
+  const scopes = granted.scopes.flatMap((scope) => ['--scope', scope])
   const of = ['--tenant', id, '--engine', 'relay', '--env', 'test']
   const key = await json('key', 'create', ...of, ...scopes)
-  const granted = { engine: 'relay', environment: 'test', scopes: ['relay:send', 'relay:read'] }
   const secret = expect.stringMatching(/^svc_relay_test_sk_/)
   expect(key).toEqual({ id: expect.any(String), key: secret, ...granted })
   const fresh = await json('key', 'rotate', key.id, '--grace', '1h')
@@ -122,24 +122,22 @@ test('Tenants and keys are created, listed, changed and ended, with one JSON obj
 
 test('Tenants and keys are told in words without --json, and looked for without creating data', async () => {
   using home = await newHome({ isEmpty: true })
-  const { gatehouse } = home
-  for (const line of ['tenant list', 'key list', 'tenant show x', 'bot list']) {
-    const { code, err } = await gatehouse(...line.split(' '))
-    expect([code, err]).toEqual([1, expect.stringContaining(`no data in ${home.file('data')}`)])
+  const said = async (line: string, code: number, words: string) => {
+    const { out, err, ...ended } = await home.gatehouse(...line.split(' '))
+    expect([line, ended.code, out + err]).toEqual([line, code, expect.stringContaining(words)])
+    return out
   }
+  for (const line of ['tenant list', 'key list', 'tenant show x', 'bot list'])
+    await said(line, 1, `no data in ${home.file('data')}`)
   expect(existsSync(home.file('data'))).toBe(false)
-  const { out } = await gatehouse('tenant', 'create', '--name', 'Acme')
-  expect(out).toStartWith('Created tenant Acme (unlimited).\n')
-  const id = out.trim().split('\n').at(-1) ?? ''
-  expect((await gatehouse('key', 'list')).out).toBe('No keys yet.\n')
-  const created = await gatehouse('key', 'create', '--tenant', id, '--engine', 'clockwork')
-  expect(created.out).toContain('not shown again')
-  expect((await gatehouse('tenant', 'list')).out).toContain('Acme')
-  expect((await gatehouse('tenant', 'show', id)).out).toContain('active')
-  for (const line of ['tenant show x', 'tenant resume x', 'key revoke x']) {
-    const { code, err } = await gatehouse(...line.split(' '))
-    expect([line, code, err]).toEqual([line, 1, expect.stringContaining('not found')])
-  }
+  const out = await said('tenant create --name Acme', 0, 'Created tenant Acme (unlimited).\n')
+  const id = out.trim().split('\n').at(-1)
+  await said('key list', 0, 'No keys yet.\n')
+  await said(`key create --tenant ${id} --engine clockwork`, 0, 'not shown again')
+  await said('tenant list', 0, 'Acme')
+  await said(`tenant show ${id}`, 0, 'active')
+  for (const line of ['tenant show x', 'tenant resume x', 'key revoke x'])
+    await said(line, 1, 'not found')
 })
 
 test('The configuration is refused as a whole, with exit 78; --json makes it an object', async () => {

@@ -182,33 +182,26 @@ test('Settings that belong together may come from different places', () => {
   expect(errorsOf({ toml: '[mail]\nsmtp_url = "smtp://mail"\nfrom = "x"' })).toHaveLength(1)
 })
 
-const pem = { type: 'pkcs8', format: 'pem' } as const
-const pemOf = (namedCurve: string) =>
-  `${generateKeyPairSync('ec', { namedCurve }).privateKey.export(pem)}`
-const key = pemOf('P-256')
-const client = `${APPLE}\nteam_id = "b"\nkey_id = "c"\n`
-const inFile = `${client}private_key = """\n${key}"""`
-const variable = 'GATEHOUSE_GATE_PROVIDERS_APPLE_PRIVATE_KEY'
-
-test('The key with which an Apple client signs may be in the configuration file, a file of its own or a variable, and is a secret', () => {
-  const ownFile = `${client}private_key_file = "key.p8"`
+test('An Apple client signs with a P-256 key from the file, a file of its own or a variable, which is a secret', () => {
+  const pem = { type: 'pkcs8', format: 'pem' } as const
+  const pemOf = (namedCurve: string) =>
+    `${generateKeyPairSync('ec', { namedCurve }).privateKey.export(pem)}`
+  const key = pemOf('P-256')
+  const client = `${APPLE}\nteam_id = "b"\nkey_id = "c"\n`
+  const inFile = (text: string) => `${client}private_key = """\n${text}"""`
+  const env = { GATEHOUSE_GATE_PROVIDERS_APPLE_PRIVATE_KEY: key.replaceAll('\n', '\\n') }
   for (const setup of [
-    { toml: inFile },
-    { toml: ownFile, files: { '/app/key.p8': key } },
-    { toml: client, env: { [variable]: key.replaceAll('\n', '\\n') } },
+    { toml: inFile(key) },
+    { toml: `${client}private_key_file = "key.p8"`, files: { '/app/key.p8': key } },
+    { toml: client, env },
   ])
     expect(configOf(setup).gate.providers.apple.privateKey).toBe(key)
-  const errors = errorsOf({ toml: `${inFile}\nclient_secret = "x"` })
+  const errors = errorsOf({ toml: `${inFile(key)}\nclient_secret = "x"` })
   expect(errors.join()).not.toContain(key.split('\n')[1] as string)
-})
-
-test.each([
-  ['another curve', pemOf('P-384')],
-  ['another kind', `${generateKeyPairSync('ed25519').privateKey.export(pem)}`],
-  ['a broken key', key.slice(0, 60)],
-  ['text', 'secret'],
-])('The key with which an Apple client signs is not %s', (_, other) => {
-  const [error = ''] = errorsOf({ toml: `${client}private_key = """${other}"""` })
-  expect(error).toEndWith('private_key: must be a P-256 private key in PEM format')
-  expect(error).not.toContain('BEGIN')
+  const another = `${generateKeyPairSync('ed25519').privateKey.export(pem)}`
+  for (const other of [pemOf('P-384'), another, key.slice(0, 60), 'secret']) {
+    const [error = ''] = errorsOf({ toml: inFile(other) })
+    expect(error).toEndWith('private_key: must be a P-256 private key in PEM format')
+    expect(error).not.toContain('BEGIN')
+  }
 })

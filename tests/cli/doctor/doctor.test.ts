@@ -257,12 +257,13 @@ test.skipIf(process.getuid?.() !== 0)('Files of another owner may only be backup
 
 test('Work of a killed server waits for the next one, and of a running one is overdue after 10 minutes', async () => {
   using home = await newHome()
+  const now = Date.now()
   const addServer = (id: string, pid: number) => {
     const { host } = thisProcess(VERSION)
-    const values = [id, host, pid, VERSION, Date.now(), Date.now()]
+    const values = [id, host, pid, VERSION, now, now]
     home.change('INSERT INTO instances VALUES (?, ?, ?, ?, ?, ?, 1)', ...values)
   }
-  const addRun = (owner: string | null, dueAt = Date.now()) =>
+  const addRun = (owner: string | null, dueAt = now) =>
     home.change(
       `INSERT INTO runs (tenant_id, job_kind, job_id, trigger, slot_at, due_at, attempt, state, host,
          lease_owner, lease_until) VALUES (?, 'cron', ?, 'manual', 0, ?, 1, ?, 'x', ?, ?)`,
@@ -272,19 +273,18 @@ test('Work of a killed server waits for the next one, and of a running one is ov
   const child = Bun.spawn(['true'])
   await child.exited
   addServer('dead', child.pid)
-  for (const dueAt of [Date.now() - MINUTE, Date.now()]) addRun('dead', dueAt)
-  addRun(null, Date.now() - 11 * MINUTE)
+  for (const dueAt of [now - MINUTE, now]) addRun('dead', dueAt)
+  addRun(null, now - 11 * MINUTE)
   const dead = await home.examine()
   const killed = like('warning', `process ${child.pid}, last seen`)
   expect([dead.code, dead.of('server')]).toEqual([0, [like('ok', 'not running'), killed]])
   expect(dead.of('leases')).toEqual([like('warning', '2 runs held by dead processes')])
   expect(dead.of('due work')).toEqual([])
-
   home.change('DELETE FROM instances')
   home.change("DELETE FROM runs WHERE state = 'leased'")
   addServer('alive', process.pid)
   addRun('alive')
-  addRun(null, Date.now() - 9 * MINUTE)
+  addRun(null, now - 9 * MINUTE)
   const { of } = await home.examine()
   expect(of('leases')).toEqual([like('ok')])
   expect(of('due work')).toEqual([like('warning', '1 run overdue')])

@@ -135,21 +135,6 @@ test('A token of a bot that another tenant or system uses is refused', async () 
   await mine.set({ token: other.bot.token })
 })
 
-test.each([
-  ['set', 'getMe'],
-  ['enable', 'getWebhookInfo'],
-] as const)('Nothing changes when Telegram is too slow to %s (%s)', async (verb, method) => {
-  const { audited, bot, row, set, enable } = await configured()
-  const before = [row(), audited()]
-  using fault = botApi.fail({ method, bot, delayMs: 60_000 })
-  const refusal = refusalOf(verb === 'set' ? set({ token: bot.token }) : enable())
-  await until(() => fault.hits() > 0)
-  await clock.advance(10_000)
-  const message = expect.stringContaining('did not respond completely in time')
-  expect(await refusal).toMatchObject({ code: 'messenger_unavailable', message })
-  expect([row(), audited()]).toEqual(before)
-})
-
 test('Nothing changes when the webhook of another system cannot be removed', async () => {
   const { bot, enable, row } = await configured('polling', FOREIGN)
   expect(await refusalOf(enable())).toMatchObject({ code: 'bot_in_use' })

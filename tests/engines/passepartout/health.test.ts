@@ -205,7 +205,6 @@ test('A bot that was renamed is linked to by its new name once it is enabled aga
   await here.enable()
   await until(() => here.bot()?.username === 'acme_renamed_bot')
   expect((await acme.live.start()).deep_link).toStartWith('https://t.me/acme_renamed_bot?')
-  await here.expectToWork()
 })
 
 test('A call that hangs delays neither other bots nor the stop of the server', async () => {

@@ -90,7 +90,7 @@ test('An update that comes again, in one answer or several or after a pause, cou
   expect(ada.chat(bot)).toMatchObject([{ edits: 1 }])
 })
 
-test('Ids of updates may restart far above, or below after a quiet week of polling', async () => {
+test('Ids of updates may restart far above, or below after a quiet week, or six days without polls', async () => {
   await using here = await newBot()
   await here.say()
   botApi.nextUpdateId(here.bot, 900_000_000)
@@ -103,21 +103,17 @@ test('Ids of updates may restart far above, or below after a quiet week of polli
   botApi.nextUpdateId(here.bot, 899_999_990)
   await fixture.signIn(here.acme, here.ada)
   await here.offsetIs(899_999_992)
-})
-
-test.each([
-  [6 * DAY - SECOND, FIRST + 1],
-  [6 * DAY, undefined],
-])('Ids of updates may restart after %d ms in which the bot was disabled', async (ms, offset) => {
-  await using here = await newBot()
-  await here.say()
-  await here.offsetIs(FIRST + 1)
-  await here.disable()
-  const before = here.offsets().length
-  clock.jump(ms)
-  await here.enable()
-  await until(() => here.offsets().length > before)
-  expect(here.offsets().at(-1)).toBe(offset)
+  for (const [ms, offset] of [
+    [6 * DAY - SECOND, 899_999_992],
+    [6 * DAY, undefined],
+  ] as const) {
+    await here.disable()
+    const before = here.offsets().length
+    clock.jump(ms)
+    await here.enable()
+    await until(() => here.offsets().length > before)
+    expect(here.offsets().at(-1)).toBe(offset)
+  }
 })
 
 test('While an offset cannot be stored it is asked for again, once a second', async () => {
@@ -166,26 +162,22 @@ test('When the disk takes only a part of a batch, each update counts once in the
 test('A held poll ends with each change, and exactly one follows for a bot in use', async () => {
   await using here = await newBot()
   const { bot, owner, polls } = here
-  for (const match of ['required', 'optional'] as const) {
-    const before = polls().length
-    await bots.set(actor, owner, { match })
-    await until(() => polls().length > before)
-  }
+  const before = polls().length
+  await bots.set(actor, owner, { match: 'required' })
+  await until(() => polls().length > before)
   for (let n = 0; n < 3; n++) {
     await bots.disable(actor, owner)
     await here.enable()
   }
   await bots.remove(actor, owner)
   await until(() => botApi.pollers(bot) === 0)
-  const before = polls().length
+  const removed = polls().length
   await clock.advance(30 * SECOND)
-  expect(polls()).toHaveLength(before)
+  expect(polls()).toHaveLength(removed)
   await bots.set(actor, owner, { token: bot.token })
   await here.enable()
   await until(() => botApi.pollers(bot) === 1)
-  await fixture.signIn(here.acme, here.ada)
   expect(polls().filter(({ status }) => status === 409)).toEqual([])
-  expect(fixture.botRow(bot)).toMatchObject({ health: 'ok' })
 })
 
 test('After a failure the next poll waits twice as long each time up to a minute, and up to a fifth more', async () => {

@@ -17,20 +17,17 @@ interface Call {
   status: number | undefined
 }
 
-/** What goes wrong with calls on purpose. */
+/** What goes wrong with calls on purpose: with every method and bot, until it is ended, unless told. */
 export interface FaultFields {
-  /** Every method where none is named. */
   method?: string
   bot?: Named
-  /** Until it is ended where none is given. */
   times?: number
   status?: number
   description?: string
   /** In seconds; 429 unless another status is given. */
   retryAfter?: number
-  /** By itself, a slow reply and nothing else. */
+  /** By themselves, these make a reply slow and nothing else. */
   delayMs?: number
-  /** By itself, a reply that waits for this and nothing else. */
   until?: Promise<unknown>
   /** What every call is answered with. */
   result?: unknown
