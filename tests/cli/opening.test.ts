@@ -67,22 +67,20 @@ test('A migration is made when servers are dead, silent or this process, and the
 
 test('A note is written once if the database can take it, and only our own errors are thrown', async () => {
   using folder = temporaryFolder()
-  const gatehouse = cli(folder.path)
-  await gatehouse('tenant', 'create', '--name', 'Acme')
+  await cli(folder.path)('tenant', 'create', '--name', 'Acme')
   const dataDir = join(folder.path, 'data')
   type Note = Parameters<typeof noteIfPossible>[1]
   const note = (work: Note) => noteIfPossible(testConfig({ 'data-dir': dataDir }), work)
-  const noted = async () => {
-    const { json } = await gatehouse('audit', 'list', '--action', 'test.', '--json')
-    return json().entries.length
-  }
+  let written = 0
   const entry = { tenantId: null, actor: { kind: 'cli' }, action: 'test.done' } as const
-  const write: Note['write'] = (db, audit) =>
-    db.commit(() => audit.record({ ...entry, object: 'o', detail: {} }))
+  const write: Note['write'] = (db, audit) => {
+    written++
+    return db.commit(() => audit.record({ ...entry, object: 'o', detail: {} }))
+  }
   await note({ write, isThere: () => true })
-  expect(await noted()).toBe(0)
+  expect(written).toBe(0)
   await note({ write })
-  expect(await noted()).toBe(1)
+  expect(written).toBe(1)
 
   const mistaken = () => {
     throw new TypeError('x is undefined')

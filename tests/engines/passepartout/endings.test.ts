@@ -35,13 +35,6 @@ async function opened(client?: object) {
   return { ...acme, acme, ada, bob, login, question, reads }
 }
 
-/** A tap as Telegram tells of it. */
-function tapBy({ id }: Person, data: string) {
-  const from = { id, is_bot: false, first_name: 'Ada' }
-  const message = { message_id: 1, date: 1, chat: { id, type: 'private' } }
-  return { callback_query: { id: '1', from, message, data } }
-}
-
 test('A question stands until it expires, which late taps and links are told, too', async () => {
   await using here = await opened()
   const { ada, bob, bot, login, question, reads } = here
@@ -157,7 +150,9 @@ test('A forged tap does nothing with data that no button has, or on a forwarded 
   const told = taps.flatMap((each) => botApi.answersTo(each).map(({ text }) => text))
   expect(new Set(told)).toEqual(new Set([OVER]))
   bob.say(bot, 'Hello')
-  botApi.deliver(bot, tapBy(bob, `approve.${id}`))
+  const message = { message_id: 1, date: 1, chat: { id: bob.id, type: 'private' } }
+  const from = { id: bob.id, is_bot: false, first_name: 'Bob' }
+  botApi.deliver(bot, { callback_query: { id: '1', from, message, data: `approve.${id}` } })
   for (const button of ['Approve', 'Deny']) bob.tap(question, button)
   await heard(bot)
   await expectNobody(login)

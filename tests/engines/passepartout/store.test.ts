@@ -43,11 +43,10 @@ test('Nothing that grows with sign-ins is scanned; counts have a limit, and rete
   expect(stepsWith('B-TREE').map(({ statement }) => statement)).toEqual([sorted])
 })
 
-const BOT = '"passepartout_bots"'
 const PROMPT = '"passepartout_prompts"'
 
 test.each<[index: string, ...parts: string[]]>([
-  ['bots_by_tenant (tenant_id=? AND environment=?)', `? and ${BOT}."environment" = ?`],
+  ['bots_by_tenant (tenant_id=? AND environment=?)', '? and "passepartout_bots"."environment" = ?'],
   ['by_opener (bot_id=? AND opener_id=? AND opened_at>?)', '"opener_id" = ?', '"opened_at" > ?'],
   ['prompts_waiting (due_at<?)', `"state" = 'waiting'`, '"due_at" <= ?'],
   ['prompts_ready ((tenant_id,bot_id,due_at)>(?,?,?))', `${PROMPT}."due_at") >`],
@@ -58,19 +57,6 @@ test.each<[index: string, ...parts: string[]]>([
 
 const { app, clock, newTenant, rows, signInToSandbox } = await usePassepartout()
 const { attempts, bots, people, readModel } = createStore(app.db)
-
-test('Sign-ins in a state are listed by page, of one tenant and environment', async () => {
-  const [acme, other] = [await newTenant(), await newTenant('Other')]
-  const logins = [await acme.test.start(), await acme.test.start(), await acme.test.start()]
-  await acme.live.start()
-  await other.test.start()
-  await signInToSandbox(acme)
-  const newest = attempts.inState(acme.sandbox, 'pending', { limit: 2 })
-  const rest = attempts.inState(acme.sandbox, 'pending', { limit: 2, before: newest[1]?.seq })
-  const ids = [...newest, ...rest].map(({ id }) => id)
-  expect(ids).toEqual(logins.map(({ attemptId }) => attemptId).toReversed())
-  expect(attempts.latest(acme.sandbox, 'pending', 10)).toHaveLength(3)
-})
 
 test('Approved sign-ins are counted from one time to another, of one tenant and environment', async () => {
   const [acme, other] = [await newTenant(), await newTenant('Other')]

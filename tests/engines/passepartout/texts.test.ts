@@ -22,8 +22,8 @@ const UNKNOWN = { label: null, device: null, address: null }
 const OUTCOMES = ['approved', 'denied', 'mismatched', 'expired'] as const
 const NOTICES = [...OUTCOMES, 'over', 'not_yours'] as const
 const WAITS = ['cooling_down', 'too_many'] as const
-const LINK_REPLIES = ['unknown_link', 'expired_link', 'taken_link', 'answered_link'] as const
-const REPLIES = ['hello', ...LINK_REPLIES, ...WAITS] as const
+const LINKS = ['unknown_link', 'expired_link', 'taken_link', 'answered_link'] as const
+const REPLIES = ['hello', ...LINKS, ...WAITS] as const
 
 /** All messages of a bot. */
 const messagesOf = (texts: Texts, app = 'Acme') => [

@@ -30,14 +30,11 @@ const invalid = (token: string): string[] => {
   const random = secret.slice(0, 37)
   const mistyped = random.slice(1) + (random.startsWith('a') ? 'b' : 'a')
   return [
-    ...['', secret, `Bearer ${token}`, token.toUpperCase(), "' or 1=1 --"],
-    ...[token.slice(0, -1), `${token}0`, `${token}\n`, ` ${token}`],
-    token.slice(0, -1) + (token.endsWith('0') ? '1' : '0'),
-    `ppt_test_${mistyped}${secret.slice(37)}`,
-    `ppt_test_${mistyped}${checkDigits(mistyped)}`,
-    ...['_live_', '_prod_'].map((environment) => token.replace('_test_', environment)),
-    `ppt_test_${secret.slice(0, 20)}\u0000${secret.slice(21)}`,
-    ...[`ppt_test_${'ä'.repeat(43)}`, `ppt_test_${'0'.repeat(500_000)}`],
+    ...['', secret, `Bearer ${token}`, token.toUpperCase(), token.slice(0, -1), `${token}0`],
+    ...[`${token}\n`, ` ${token}`, token.replace('_test_', '_live_'), "' or 1=1 --"],
+    ...[`ppt_test_${mistyped}${secret.slice(37)}`, `ppt_test_${mistyped}${checkDigits(mistyped)}`],
+    ...[`ppt_test_${secret.slice(0, 20)}\u0000${secret.slice(21)}`, `ppt_test_${'ä'.repeat(43)}`],
+    `ppt_test_${'0'.repeat(500_000)}`,
   ]
 }
 

@@ -18,26 +18,23 @@ const SECRET_HEADER = 'x-telegram-bot-api-secret-token'
 
 let lastUpdateId = 800_000_000
 
-const from = ({ id, first_name }: Person) => ({ id, is_bot: false, first_name })
-const chat = ({ id }: Person) => ({ id, type: 'private' })
+/** What each message of a person has. */
+const of = ({ id, first_name }: Person) => ({
+  ...{ message_id: 1000, date: 1_772_366_430, chat: { id, type: 'private' } },
+  from: { id, is_bot: false, first_name },
+})
 
 const startOf = (person: Person, { payload }: Login, update_id = ++lastUpdateId) => ({
   update_id,
-  message: {
-    ...{ message_id: 1000, from: from(person), chat: chat(person), date: 1_772_366_430 },
-    text: `/start ${payload}`,
-  },
+  message: { ...of(person), text: `/start ${payload}` },
 })
 
-const tapOf = (person: Person, choice: string, { attemptId }: Login) => ({
-  update_id: ++lastUpdateId,
-  callback_query: {
-    id: `${lastUpdateId}`,
-    from: from(person),
-    message: { message_id: 1001, chat: chat(person), date: 1_772_366_430 },
-    data: `${choice}.${attemptId}`,
-  },
-})
+function tapOf(person: Person, choice: string, { attemptId }: Login) {
+  const { from, ...message } = of(person)
+  const update_id = ++lastUpdateId
+  const tap = { id: `${update_id}`, from, message, data: `${choice}.${attemptId}` }
+  return { update_id, callback_query: tap }
+}
 
 /** A tenant whose live bot uses a webhook. */
 async function hooked(fixture: Fixture) {
