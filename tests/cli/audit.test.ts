@@ -39,7 +39,6 @@ afterAll(() => {
 const record = (entry: Partial<AuditEntry> = {}) =>
   db.commit(() => audit.record({ ...ENTRY, ...entry }))
 
-/** Records many entries in one commit, a minute apart. */
 const recordMany = (count: number) =>
   db.commit(() => {
     for (let n = 0; n < count; n++) {

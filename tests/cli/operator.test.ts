@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import type { ExitCode } from '../../src/cli/command.ts'
 import { createLinks } from '../../src/console/operators/links.ts'
 import { createOperatorStore } from '../../src/console/operators/store/index.ts'
@@ -189,17 +188,4 @@ test('On a running server a password is taken from standard input, a link works 
   expect(await status()).toBe(200)
   await operator('sign-out', '--email', 'ben@example.com')
   expect(await status()).toBe(401)
-})
-
-test('Commands that need a tenant or an operator create no data', async () => {
-  using folder = temporaryFolder()
-  const owner = ['--tenant', SYSTEM_TENANT_ID, '--role', 'owner']
-  for (const argv of [
-    ['create', ...ADA, ...owner],
-    ['login-link', ...ADA],
-  ]) {
-    const { code, err } = await cli(folder.path)('operator', ...argv)
-    expect([code, err]).toEqual([1, expect.stringContaining('no data in')])
-  }
-  expect(existsSync(join(folder.path, 'data'))).toBe(false)
 })

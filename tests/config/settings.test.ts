@@ -112,6 +112,7 @@ const REFUSED = `
   database.synchronous | must be "full" or "normal" | "off"
   outbound.allow | item 1: must be a host name, *.suffix, IP address or | ["a·b"] ["a\\u0000b"]
   metering.overage_per | must be a whole number from 1 to 1000000000 | 0
+  metering.overage_price_cents | must be a whole number from 0 to 1000000000 | 2.5
   metering.default_plan | must be "free", "metered" or "unlimited" | "gold"
   limits.requests_per_minute | must be a whole number from 1 to 10000000 | 0
   gate.webhook_delays | must be a list of 1 to 20 items, each a duration from 0s to 1h | []

@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { type AddressInfo, createServer } from 'node:net'
 import { ask, judgeAsked, skewOf } from '../../../src/cli/doctor/base-url.ts'
 import { mailServer } from '../../../src/cli/doctor/mail-server.ts'
 import { mailServerOf, transportOptions } from '../../../src/platform/mail/server.ts'
@@ -8,11 +7,9 @@ import { startMailServer } from '../../support/mail-server.ts'
 import { freePort } from '../../support/port.ts'
 
 /** Accepts connections and says nothing. */
-async function startSilent() {
-  const server = createServer()
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  return { port, [Symbol.dispose]: () => void server.close() }
+function startSilent() {
+  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
+  return { port: server.port, [Symbol.dispose]: () => server.stop(true) }
 }
 
 const closed = `127.0.0.1:${freePort()}`
@@ -61,7 +58,7 @@ test('The mail server accepts the configured login; another is refused without s
 })
 
 test('A mail server that cannot be reached, or whose certificate is not trusted, is a problem', async () => {
-  using silent = await startSilent()
+  using silent = startSilent()
   expect(await mailFound(`smtp://${closed}`)).toMatch(/^problem.*refuses the conn/)
   expect(await mailFound('smtp://nowhere.invalid')).toMatch(/^problem.*no address in DNS/)
   const late = await mailFound(`smtp://127.0.0.1:${silent.port}`, { timeoutMs: 50 })
@@ -110,7 +107,7 @@ test('base_url is judged by its response', async () => {
 })
 
 test('A base_url that cannot be reached is a warning, with the reason', async () => {
-  using silent = await startSilent()
+  using silent = startSilent()
   await using tls = serving(alive, await createIdentity({ ip: '127.0.0.1' }))
   for (const [url, reason, timeoutMs] of [
     [`http://${closed}`, 'ECONNREFUSED', 1000],

@@ -96,19 +96,6 @@ test('A person who presses Start again is asked three times at most, and one ans
   expect(await tap(ada, question, login.match_code)).toBe(english.notice('over'))
 })
 
-test('A tap counts although Telegram accepts no answer to it', async () => {
-  await using here = await asked()
-  const { ada, bot, login, question } = here
-  botApi.hold(bot)
-  const { id } = ada.tap(question, 'Approve')
-  botApi.expireTaps()
-  botApi.release(bot)
-  await ada.waitForMessage(bot, ({ buttons }) => buttons.length === 0)
-  await expectSignedIn(login, ada)
-  const [call] = fixture.callsBy(bot, 'answerCallbackQuery')
-  expect(call).toMatchObject({ status: 400, params: { callback_query_id: id } })
-})
-
 test('Taps without effect are answered six times a minute, the one that counts always', async () => {
   await using here = await asked()
   const { ada, bot, login, question } = here

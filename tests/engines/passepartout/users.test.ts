@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
 import { checkDigits } from '../../../src/platform/crypto.ts'
+import * as portable from '../../platform/portable/fixture.ts'
+import { useApp } from '../../support/app.ts'
 import { mintToken } from '../gate/fixture.ts'
 import {
   bootPassepartout,
@@ -171,4 +173,47 @@ test('A user is read and deleted in its environment, with its tokens, and comes 
     expectRefused(await acme.live[method](path), 404, 'not_found', 'user not found')
   expect(fixture.rowsOf(acme, 'people')).toEqual([])
   expect((await signIn(acme, ada)).user.id).not.toBe(user.id)
+})
+
+const { fileOf, importInto, ofKind } = portable
+
+const elsewhere = await useApp()
+const moving = await newTenant()
+const moved = await signIn(moving, botApi.person())
+const lines = portable.exportOf(app, moving.id)
+
+test('Bots are exported with their token, and without their state', () => {
+  const live = ofKind(lines, 'bot').find(({ environment }) => environment === 'live')
+  expect(live).toMatchObject({ token: moving.bot.token, is_enabled: true, platform: 'telegram' })
+  for (const name of ['health', 'update_offset', 'lease_owner'])
+    expect(live).not.toHaveProperty(name)
+})
+
+test.each([
+  ['telegram', { environment: 'test' }, 'bot.platform: must be'],
+  ['telegram', { token: null }, 'bot.token: must be'],
+  ['telegram', { is_enabled: 1 }, 'bot.is_enabled: must be'],
+  ['sandbox', { token: '1:a' }, 'bot.token: must be'],
+])('Bots of %s are refused with %j', async (platform, changes, message) => {
+  const next = structuredClone(lines)
+  Object.assign(ofKind(next, 'bot').find((line) => line.platform === platform) as object, changes)
+  await expect(importInto(elsewhere, fileOf(next))).rejects.toThrow(message)
+})
+
+test('Bots of another tenant here are refused, unless it has given them up', async () => {
+  const other = JSON.stringify(lines).replaceAll(moving.id, portable.OTHER)
+  const kinds = ['gatehouse.export', 'tenant', 'bot', 'end']
+  const file = (JSON.parse(other) as portable.Line[])
+    .filter(({ kind, platform }) => kinds.includes(kind) && platform !== 'sandbox')
+    .map((line) => (line.platform === 'telegram' ? { ...line, id: portable.idNumber(1) } : line))
+  await expect(importInto(app, fileOf(file))).rejects.toThrow('already used by another bot')
+  await bots.remove(actor, moving.owner)
+  expect(await importInto(app, fileOf(file))).toMatchObject({ counts: { bot: 1 } })
+})
+
+test('Users keep the subject that their tenant knows', async () => {
+  // A bot must not receive messages in two places.
+  await importInto(elsewhere, fileOf(lines.filter(({ kind }) => kind !== 'bot')))
+  const subject = `select id from passepartout_people where tenant_id = '${moving.id}'`
+  expect(elsewhere.db.client.query(subject).all()).toEqual([{ id: moved.user.id }])
 })

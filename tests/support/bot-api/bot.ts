@@ -49,17 +49,11 @@ interface Webhook {
   lastError?: string
 }
 
-/** A bot as Telegram knows it; `ring` is called when something happened to it. */
-export function newBot(
-  {
-    id,
-    username = `door_${id}_bot`,
-    name = 'Door',
-  }: { id: number; username?: string; name?: string },
-  ring: () => void,
-) {
+/** A bot as Telegram knows it. */
+export function newBot(fields: { id: number; username?: string; name?: string }) {
+  const { id, username = `door_${id}_bot`, name = 'Door' } = fields
   const queue = newQueue(() => poll.look())
-  const poll = newPoll(queue, ring)
+  const poll = newPoll(queue)
   let lastMessageId = 0
 
   const bot = {
@@ -114,7 +108,7 @@ export function newBot(
 }
 
 /** The one call of `getUpdates` that may be held for a bot. */
-function newPoll(queue: ReturnType<typeof newQueue>, ring: () => void) {
+function newPoll(queue: ReturnType<typeof newQueue>) {
   let held: { look: () => void; leave: () => void; refuse: (refusal: Refusal) => void } | undefined
 
   function hold(offset: number, limit: number, timeoutS: number, gone: AbortSignal) {
@@ -124,7 +118,6 @@ function newPoll(queue: ReturnType<typeof newQueue>, ring: () => void) {
         gone.removeEventListener('abort', leave)
         if (held === own) held = undefined
         finish()
-        ring()
       }
       const leave = () => end(() => resolve([]))
       const look = () => {
@@ -135,7 +128,6 @@ function newPoll(queue: ReturnType<typeof newQueue>, ring: () => void) {
       const timer = setTimeout(leave, timeoutS * 1000)
       gone.addEventListener('abort', leave)
       held = own
-      ring()
     })
   }
 

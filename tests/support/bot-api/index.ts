@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
+import { until as untilHolds } from '../binary.ts'
 import { type Bot, newBot, Refusal, type User } from './bot.ts'
 import { methodsOf, type Params, type TapRecord } from './methods.ts'
 import { type BotMessage, newPerson, type Person } from './people.ts'
@@ -49,8 +50,7 @@ export function startBotApi() {
   const taps = new Map<string, TapRecord>()
   const calls: Call[] = []
   const faults = new Set<{ fields: FaultFields; hits: number }>()
-  const { ring, until } = newBell()
-  const methods = methodsOf({ people, taps, ring })
+  const methods = methodsOf({ people, taps })
   let lastId = 0
 
   const botOf = ({ id }: Named): Bot => {
@@ -67,11 +67,9 @@ export function startBotApi() {
     const params: Params | undefined = await request.json().catch(() => undefined)
     const call: Call = { method, token, params: params ?? {}, status: undefined }
     calls.push(call)
-    ring()
     const response = await reply(call, gone)
     // A caller that has gone got nothing.
     if (!gone.aborted) call.status = response.statusText === CUT ? 0 : response.status
-    ring()
     return response
   }
 
@@ -121,7 +119,7 @@ export function startBotApi() {
     callsOf: (method: string): Call[] => calls.filter((call) => call.method === method),
 
     bot: (fields: { username?: string; name?: string } = {}) => {
-      const bot = newBot({ ...fields, id: 7_100_000_000 + ++lastId }, ring)
+      const bot = newBot({ ...fields, id: 7_100_000_000 + ++lastId })
       bots.set(bot.id, bot)
       return bot
     },
@@ -135,11 +133,6 @@ export function startBotApi() {
     answersTo,
     waitForAnswer: (tap: { id: string }) =>
       until(() => answersTo(tap)[0], `answer to tap ${tap.id}`),
-
-    /** It is too late to answer those that were not answered. */
-    expireTaps: () => {
-      for (const tap of taps.values()) tap.isOpen = false
-    },
 
     /** Calls go wrong from now on. Held ones end, so that pollers come and meet it at once. */
     fail: (fields: FaultFields) => {
@@ -182,30 +175,14 @@ export function startBotApi() {
   }
 }
 
-/** Lets tests wait for something to have happened, without looking again and again. */
-function newBell() {
-  const waiting = new Set<() => void>()
-  const ring = () => {
-    for (const look of [...waiting]) look()
-  }
-  /** Resolves with what `find` finds, at once or as soon as it finds something. */
-  const until = <T>(find: () => T | undefined, what: string, withinMs = 4000): Promise<T> =>
-    new Promise((resolve, reject) => {
-      const end = (finish: () => void) => {
-        clearTimeout(timer)
-        waiting.delete(look)
-        finish()
-      }
-      const look = () => {
-        const found = find()
-        if (found !== undefined) end(() => resolve(found))
-      }
-      const late = () => end(() => reject(new Error(`no ${what} within ${withinMs} ms`)))
-      const timer = setTimeout(late, withinMs)
-      waiting.add(look)
-      look()
-    })
-  return { ring, until }
+/** Resolves with what `find` finds, as soon as it finds something. */
+async function until<T>(find: () => T | undefined, what: string, withinMs = 4000): Promise<T> {
+  await untilHolds(
+    () => find() !== undefined,
+    () => what,
+    withinMs,
+  )
+  return find() as T
 }
 
 /** The reply that goes wrong; undefined where the fault is but slowness. */

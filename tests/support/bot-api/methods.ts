@@ -15,14 +15,12 @@ export type Params = Record<string, unknown>
 /** A tap on a button, and what was told to the person who tapped. */
 export interface TapRecord {
   bot: Bot
-  isOpen: boolean
   answers: { text: string }[]
 }
 
 interface World {
   people: Map<number, User>
   taps: Map<string, TapRecord>
-  ring: () => void
 }
 
 type Result = boolean | object | Promise<Update[]>
@@ -72,7 +70,6 @@ function send(world: World, bot: Bot, params: Params): WireMessage {
     date: unixNow(),
   }
   bot.sent.push({ message, edits: 0 })
-  world.ring()
   return message
 }
 
@@ -88,7 +85,6 @@ function edit(world: World, bot: Bot, params: Params): WireMessage {
     throw badRequest('message is not modified: specified new message content and reply markup are')
   sent.message = { ...rest, ...changed }
   sent.edits++
-  world.ring()
   return sent.message
 }
 
@@ -118,14 +114,12 @@ function chatToSpeakIn({ people }: World, bot: Bot, params: Params) {
   throw badRequest('chat not found')
 }
 
-function answerTap({ taps, ring }: World, bot: Bot, params: Params): true {
+function answerTap({ taps }: World, bot: Bot, params: Params): true {
   const tap = taps.get(textOf(params, 'callback_query_id'))
   const text = textOf(params, 'text')
-  if (tap?.bot !== bot || !tap.isOpen)
+  if (tap?.bot !== bot || tap.answers.length > 0)
     throw badRequest('query is too old and response timeout expired or query ID is invalid')
   if ([...text].length > 200) throw badRequest('MESSAGE_TOO_LONG')
-  tap.isOpen = false
   tap.answers.push({ text })
-  ring()
   return true
 }

@@ -34,7 +34,7 @@ export function newPerson({ bots, people, taps, botOf, until }: World, user: Use
     const bot = botOf({ id: botId })
     const message = bot.sent.find(({ message: m }) => m.message_id === message_id)?.message
     const tapId = `${user.id}${String(taps.size).padStart(8, '0')}`
-    taps.set(tapId, { bot, isOpen: true, answers: [] })
+    taps.set(tapId, { bot, answers: [] })
     bot.queue.add('callback_query', { id: tapId, from: user, message, data })
     return { id: tapId }
   }
