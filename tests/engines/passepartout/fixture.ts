@@ -18,7 +18,6 @@ export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 export const LIFETIME = 5 * MINUTE
 
-/** A client of which the app tells something; the bot then asks for the number. */
 export const CLIENT = { label: 'Shop', ip: '203.0.113.7' }
 
 const ACTOR = { kind: 'cli', source: 'test' } as const
@@ -46,7 +45,7 @@ export async function usePassepartout(options: TestAppOptions = {}) {
   return fixture
 }
 
-/** The API document, which is the same for all applications and takes as long as a boot to write. */
+/** The API document, which takes as long as a boot to write. */
 let document: Json
 
 /** The application and a Bot API server. Every answer has to be one that the API document has. */
@@ -177,7 +176,6 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
     expect(rowsOf({ id: login.tenantId }, 'tokens')).toEqual([])
   }
 
-  /** The sign-in gave one token, to this person. */
   async function expectSignedIn(login: Login, { id }: Person) {
     expect((await login.status()).body).toMatchObject({
       status: 'completed',
@@ -262,7 +260,6 @@ function tokenOf(answer: Answer) {
 export const wrongNumber = ({ buttons }: BotMessage, { match_code }: Login): string =>
   buttons[0]?.find((label) => label !== match_code) as string
 
-/** The refusal, with a message that contains these words. */
 export function expectRefused(answer: Answer, status: number, code: string, words = '') {
   const request_id = answer.headers.get('x-request-id')
   const message = expect.stringContaining(words)

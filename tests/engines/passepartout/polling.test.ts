@@ -191,7 +191,6 @@ test('After a failure the next poll waits twice as long each time up to a minute
     expect(fault.hits()).toBe(n + 1)
     // Other bots don't wait.
     if (n === 2) await fixture.signIn(other, here.ada)
-    if (n === 2) await bots.disable(actor, other.owner)
     if (n === 6) fault.end()
     await clock.advance(ms)
     if (n < 6) await until(() => fault.hits() === n + 2)

@@ -147,7 +147,7 @@ test('Starts of one address are limited to ten a minute for all keys of a tenant
   }
 })
 
-test('A /64 of IPv6 is one address to the limit of starts, and refused ones do not count', async () => {
+test('Refused starts do not count for the limit, which takes a /64 of IPv6 as one address', async () => {
   const { id, live } = await newTenant()
   await app.platform.tenants.suspend(actor, id, 'billing')
   for (let n = 0; n < 11; n++) expectRefused(await ask(live), 402, 'account_suspended')
@@ -155,10 +155,8 @@ test('A /64 of IPv6 is one address to the limit of starts, and refused ones do n
   const invalid = { client: { ...CLIENT, label: '' } }
   for (let n = 0; n < 11; n++) expect((await live.post(START, invalid)).status).toBe(400)
   await startTen(live)
-  for (const ip of ['2001:db8:0:1::1', '2001:DB8::1:0:0:0:2'])
-    for (let n = 0; n < 5; n++) expect((await ask(live, ip)).status).toBe(200)
-  expectRefused(await ask(live, '2001:db8:0:1:aaaa:bbbb:cccc:dddd'), 429, 'rate_limited')
-  expect((await ask(live, '2001:db8:0:2::1')).status).toBe(200)
+  for (let n = 0; n < 10; n++) expect((await ask(live, `2001:db8:0:1::${n}`)).status).toBe(200)
+  expectRefused(await ask(live, '2001:DB8:0:1:aaaa:bbbb:cccc:dddd'), 429, 'rate_limited')
 })
 
 test('Starts are limited, and sign-ins last, as the settings say', async () => {
