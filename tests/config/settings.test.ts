@@ -66,7 +66,6 @@ const GITLAB = 'gate.providers.gitlab'
 const TELEGRAM = 'passepartout.'
 test.each<[string, string, string, unknown]>([
   ['data_dir', '"/var/lib/gatehouse"', 'dataDir', '/var/lib/gatehouse'],
-  ['server.host', '"::"', 'server.host', '::'],
   ['server.port', '0', 'server.port', 0],
   ['server.port', '65535', 'server.port', 65_535],
   ['server.base_url', '"https://id.example.org/"', 'server.baseUrl', 'https://id.example.org'],
@@ -74,11 +73,9 @@ test.each<[string, string, string, unknown]>([
   ['server.trusted_proxies', '["::1", "fd00::/8"]', 'server.trustedProxies', ['::1', 'fd00::/8']],
   ['server.max_body', '"100MB"', 'server.maxBodyBytes', 104_857_600],
   ['server.drain', '"5m"', 'server.drainMs', 300_000],
-  ['database.synchronous', '"normal"', 'database.synchronous', 'normal'],
   ['database.external_checkpoint', 'true', 'database.externalCheckpoint', true],
   ['outbound.allow', '["*.lan", "[fd00::7]:443"]', 'outbound.allow', ['*.lan', '[fd00::7]:443']],
   ['outbound.max_response', '"1KB"', 'outbound.maxResponseBytes', 1024],
-  ['gate.password.min_length', '12', 'gate.password.minLength', 12],
   ['clockwork.tick', '"100ms"', 'clockwork.tickMs', 100],
   ['clockwork.tick', '"1h"', 'clockwork.tickMs', 3_600_000],
   ['clockwork.retry_delays', '[]', 'clockwork.retryDelaysMs', []],

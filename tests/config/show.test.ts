@@ -62,14 +62,3 @@ test('The example in the repository is current, changes nothing and shows every 
       .map(({ key, value }) => ({ key, value }))
   expect(values(example.replaceAll(/^#(?=\w)/gm, ''))).toEqual(values())
 })
-
-test('The example has help above each setting, one provider for all, and no long line', () => {
-  const lines = example.split('\n')
-  for (const [index, line] of lines.entries()) {
-    expect(line.length).toBeLessThanOrEqual(100)
-    if (/^(#\w|\[)/.test(line)) expect(lines[index - 1]).toStartWith('# ')
-  }
-  const shown = leaves.filter(({ key }) => !/^gate\.providers\.(?!github\.)/.test(key))
-  expect(example.match(/^#\w+ = /gm)).toHaveLength(shown.length)
-  expect(example.match(/^\[gate\.providers\..*/gm)).toEqual(['[gate.providers.github]'])
-})

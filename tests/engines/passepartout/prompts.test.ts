@@ -188,19 +188,6 @@ test('A message that Telegram refuses is given up, be it a question or its outco
   await expectSignedIn(login, bob)
 })
 
-test('A question to a person who has blocked the bot is sent when they press Start again', async () => {
-  await using here = await newChat()
-  botApi.hold(here.bot)
-  const login = await here.follow()
-  here.ada.block(here.bot)
-  botApi.release(here.bot)
-  await here.called('sendMessage', 1)
-  await here.expectNothingLeft()
-  expect(fixture.attemptsOf(here)).toMatchObject([{ state: 'opened' }])
-  await fixture.open(here.bot, here.ada, login)
-  await here.expectToWork(login)
-})
-
 test('An answered question shows the outcome of its own person, also when its bot is disabled', async () => {
   await using here = await newChat()
   const bob = botApi.person({ first_name: 'Bob', language_code: 'de' })
