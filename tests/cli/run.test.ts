@@ -26,8 +26,8 @@ async function newHome({ env = {}, isEmpty = false } = {}) {
 
 test('Help lists every command, and --help after a command explains it without running it', async () => {
   using home = await newHome({ isEmpty: true })
-  for (const words of [['--help'], ['-h'], ['help']]) {
-    const { code, out } = await home.gatehouse(...words)
+  for (const word of ['--help', '-h', 'help']) {
+    const { code, out } = await home.gatehouse(word)
     expect(code).toBe(0)
     for (const text of commands.flatMap(({ name, summary }) => [name, summary]))
       expect(out).toContain(text)

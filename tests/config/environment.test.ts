@@ -64,7 +64,6 @@ test('An unknown variable with our prefix is a warning, with the nearest name', 
   // As an orchestrator sets it.
   const injected = 'GATEHOUSE_SERVICE_PORT_HTTP_PROTOCOL_VERSION'
   expect(warningsOf({ env: { [injected]: '80' } })).toEqual([`${injected}: unknown variable`])
-  const others = { PATH: '/bin', gatehouse_server_port: '1', GATEHOUSE: 'x' }
-  expect(warningsOf({ env: others })).toEqual([])
+  expect(warningsOf({ env: { gatehouse_server_port: '1', GATEHOUSE: 'x' } })).toEqual([])
   expect(warningsOf({ env: { GATEHOUSE_X: '1', GATEHOUSE_SERVER_PORT: 'x' } })).toHaveLength(1)
 })

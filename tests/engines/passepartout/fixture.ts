@@ -38,7 +38,7 @@ export interface Login
   status: () => Promise<Answer>
 }
 
-/** The messenger login of a test file, booted once; see `useApp`. Each test takes a tenant. */
+/** The messenger login of a test file; each test takes a tenant. */
 export async function usePassepartout(options: TestAppOptions = {}) {
   const fixture = await bootPassepartout(options)
   afterAll(fixture.stop)
@@ -94,7 +94,6 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
 
   type Api = ReturnType<typeof speak>
 
-  /** A tenant with keys and no bot. */
   async function newTenantWithoutBots(name = 'Acme') {
     const { id, key } = await app.tenant(name)
     const { key: liveKey } = await key('passepartout', 'live')
@@ -134,7 +133,6 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
     return await person.waitForMessage(bot, () => person.chat(bot).length > before)
   }
 
-  /** Starts a sign-in and opens its link. */
   async function ask({ live, bot }: { live: Api; bot: TestBot }, person: Person, client?: Json) {
     const login = await live.start(client)
     return { login, question: await open(bot, person, login) }

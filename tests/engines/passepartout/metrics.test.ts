@@ -3,7 +3,7 @@ import { until } from '../../support/binary.ts'
 import { SECOND, usePassepartout, wrongNumber } from './fixture.ts'
 
 const fixture = await usePassepartout()
-const { actor, app, botApi, bots, metric, newTenant } = fixture
+const { app, botApi, metric, newTenant } = fixture
 
 test('Each event of a sign-in is counted once, and nothing else is', async () => {
   await using tenant = await newTenant()
@@ -37,8 +37,9 @@ test('Each event of a sign-in is counted once, and nothing else is', async () =>
     expect(body).not.toContain(text)
 })
 
-test('Failed calls to a messenger are counted by reason', async () => {
+test('Bots that receive messages are counted, and failed calls by reason', async () => {
   await using tenant = await newTenant()
+  await until(async () => (await metric('bots_receiving')) === 1)
   const { live, bot } = tenant
   const failures = (reason: string) => metric(`messenger_failures_total{reason="${reason}"}`)
   botApi.fail({ method: 'sendMessage', bot, status: 403, times: 1 })
@@ -50,12 +51,4 @@ test('Failed calls to a messenger are counted by reason', async () => {
     return ((await failures('unavailable')) ?? 0) > 0
   })
   expect(await failures('conflict')).toBe(0)
-})
-
-test('Bots whose messages are received are counted, without those of the sandbox', async () => {
-  const receivingIs = (n: number) => until(async () => (await metric('bots_receiving')) === n)
-  const acme = await newTenant()
-  await receivingIs(1)
-  await bots.disable(actor, acme.owner)
-  await receivingIs(0)
 })

@@ -91,7 +91,6 @@ export function newBot(fields: { id: number; username?: string; name?: string })
       return bot.token
     },
 
-    /** The messages in a chat, as they read now. */
     messagesIn: (chatId: number) =>
       bot.sent
         .filter(({ message }) => message.chat.id === chatId)
@@ -133,7 +132,6 @@ function newPoll(queue: ReturnType<typeof newQueue>) {
 
   return {
     count: () => (held ? 1 : 0),
-    /** There may be something new. */
     look: () => held?.look(),
     /** Ends the held call, if there is one, with nothing new. */
     end: () => held?.leave(),

@@ -34,7 +34,7 @@ export interface FaultFields {
   result?: unknown
   /** Cuts the connection. */
   drop?: true
-  /** A page of a proxy in place of JSON. */
+  /** A page in place of JSON. */
   garbage?: true
   /** What was asked is done all the same: the reply alone goes wrong. */
   worksAnyway?: true
@@ -158,11 +158,9 @@ export function startBotApi() {
     /** Telegram takes any id after a quiet week, a lower one too. */
     nextUpdateId: (bot: Named, id: number) => botOf(bot).queue.jumpTo(id),
 
-    /** Keeps updates back until the release. */
     hold: (bot: Named) => botOf(bot).queue.hold(true),
     release: (bot: Named) => botOf(bot).queue.hold(false),
 
-    /** How many calls of `getUpdates` are held. */
     pollers: (bot: Named): number => botOf(bot).poll.count(),
     waitForPoller: async (bot: Named, withinMs?: number): Promise<void> => {
       await until(() => botOf(bot).poll.count() || undefined, `poller of ${bot.id}`, withinMs)
