@@ -45,7 +45,6 @@ export async function usePassepartout(options: TestAppOptions = {}) {
   return fixture
 }
 
-/** The API document, which takes as long as a boot to write. */
 let document: Json
 
 /** The application and a Bot API server. Every answer has to be one that the API document has. */
@@ -166,7 +165,7 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
   const callsBy = ({ token }: { token: string }, method: string) =>
     botApi.callsOf(method).filter((call) => call.token === token)
 
-  /** The pending attempt signed no one in; with `code`, the app is told so. */
+  /** Signed no one in; with `code`, the app is told so. */
   async function expectNobody(login: Login, code?: string) {
     const { status, body } = await login.status()
     if (code === undefined) expect(body).toEqual({ status: 'pending' })

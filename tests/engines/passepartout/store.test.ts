@@ -82,6 +82,10 @@ test('Rows of another tenant are neither found nor changed', async () => {
   const { attemptId, user } = await signInToSandbox(acme)
   expect(attempts.find(acme.id, attemptId)).toMatchObject({ id: attemptId })
   expect(attempts.find(other.id, attemptId)).toBeUndefined()
+  for (const owner of [other.sandbox, acme.owner]) {
+    expect(attempts.inState(owner, 'approved', { limit: 9 })).toEqual([])
+    expect(attempts.latest(owner, 'approved', 9)).toEqual([])
+  }
   expect(people.find(other.id, user.id)).toBeUndefined()
   people.remove(other.id, user.id)
   expect(people.find(acme.id, user.id)).toBeDefined()

@@ -73,7 +73,6 @@ export function startBotApi() {
     return response
   }
 
-  /** With what goes wrong on purpose. */
   async function reply(call: Call, gone: AbortSignal): Promise<Response> {
     const rightly = () => perform(call, gone)
     const fault = faultOf(call)
