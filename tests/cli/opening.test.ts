@@ -2,13 +2,14 @@ import { expect, test } from 'bun:test'
 import { chownSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrations } from '../../drizzle/index.ts'
+import { firstSteps } from '../../src/cli/first-steps.ts'
 import { migrateConfigured, noteIfPossible } from '../../src/cli/open.ts'
 import { sentenceOf, sentenceOnListening } from '../../src/cli/sentences.ts'
 import { migrate, migrationStatus } from '../../src/db/migrate.ts'
 import { databaseFile, openDatabase } from '../../src/db/open.ts'
 import { MAX_SILENCE_MS } from '../../src/platform/instances.ts'
 import { thisProcess } from '../../src/platform/process.ts'
-import { cli } from '../support/cli.ts'
+import { cli, testIo } from '../support/cli.ts'
 import { testConfig } from '../support/config.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
@@ -66,22 +67,20 @@ test('A migration is made when servers are dead, silent or this process, and the
 
 test('A note is written once if the database can take it, and only our own errors are thrown', async () => {
   using folder = temporaryFolder()
-  const gatehouse = cli(folder.path)
-  await gatehouse('tenant', 'create', '--name', 'Acme')
+  await cli(folder.path)('tenant', 'create', '--name', 'Acme')
   const dataDir = join(folder.path, 'data')
   type Note = Parameters<typeof noteIfPossible>[1]
   const note = (work: Note) => noteIfPossible(testConfig({ 'data-dir': dataDir }), work)
-  const noted = async () => {
-    const { json } = await gatehouse('audit', 'list', '--action', 'test.', '--json')
-    return json().entries.length
-  }
+  let written = 0
   const entry = { tenantId: null, actor: { kind: 'cli' }, action: 'test.done' } as const
-  const write: Note['write'] = (db, audit) =>
-    db.commit(() => audit.record({ ...entry, object: 'o', detail: {} }))
+  const write: Note['write'] = (db, audit) => {
+    written++
+    return db.commit(() => audit.record({ ...entry, object: 'o', detail: {} }))
+  }
   await note({ write, isThere: () => true })
-  expect(await noted()).toBe(0)
+  expect(written).toBe(0)
   await note({ write })
-  expect(await noted()).toBe(1)
+  expect(written).toBe(1)
 
   const mistaken = () => {
     throw new TypeError('x is undefined')
@@ -128,4 +127,39 @@ test('A system error of listening names the setting, unless it says enough alrea
   expect(on('EACCES')).toMatch(/^port 80 .*1024 or higher.*CAP_NET_BIND_SERVICE/)
   expect(on('EADDRINUSE')).toBeUndefined()
   expect(sentenceOnListening(new TypeError('ours'), at)).toBeUndefined()
+})
+
+type Given = Partial<Parameters<typeof firstSteps>[0]> & { isWatched?: boolean }
+
+const shown = ({ isWatched = true, ...given }: Given = {}, flags: Record<string, string> = {}) =>
+  firstSteps({
+    ...{ io: testIo('/', { isWatched }), config: testConfig(flags), port: 8420, uid: 0 },
+    ...{ setUpToken: 'TOKEN', hasTenant: false, ...given },
+  })
+
+test('The first steps have a setup link at the address of the installation, and name the account to run as', () => {
+  const local = 'works once, for 30 minutes.\n\n  http://127.0.0.1:8420/setup/TOKEN\n'
+  expect(shown()).toContain(local)
+  const atAddress = shown({}, { 'server-base-url': 'https://example.com/gate/' })
+  expect(atAddress).toContain('\n  https://example.com/gate/setup/TOKEN\n')
+  expect(atAddress).not.toContain('another address')
+  expect(shown({}, { 'server-host': '0.0.0.0' })).toContain(
+    'uses another address, replace\nhttp://127.0.0.1:8420 with it. To change it permanently, set [server] base_url',
+  )
+  expect(shown({ isWatched: false, uid: 998 })).toContain(
+    "\n(as the server's account, uid 998: with sudo -u '#998', or in its container)\n\n  gatehouse",
+  )
+  for (const given of [{ isWatched: false }, { isWatched: false, uid: undefined }, { uid: 998 }])
+    expect(shown(given)).not.toContain('(as')
+})
+
+test('The first steps show the commands for what is missing', () => {
+  const operator = 'gatehouse operator create --data-dir /nowhere/data --admin --email'
+  const tenant = 'gatehouse tenant create --data-dir /nowhere/data --name Acme\n'
+  for (const words of ['/setup/TOKEN', tenant, 'curl http://127.0.0.1:8420/v1/clockwork/jobs'])
+    expect(shown()).toContain(words)
+  expect(shown({ setUpToken: undefined })).not.toContain('/setup/')
+  expect(shown({ hasTenant: true })).toContain(operator)
+  expect(shown({ hasTenant: true })).not.toContain('tenant create')
+  expect(shown({ setUpToken: undefined, hasTenant: true })).toBe('')
 })

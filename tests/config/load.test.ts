@@ -34,34 +34,27 @@ describe('The file', () => {
   test.each<[Setup, string]>([
     [{ flags: { config: 'x.toml' }, toml: '' }, '--config: cannot read x.toml: no such file'],
     [{ env: { GATEHOUSE_CONFIG: '/x' } }, 'GATEHOUSE_CONFIG: cannot read /x: no such file'],
-    [
-      { readFile: () => absent('EACCES') },
-      'gatehouse.toml: cannot read gatehouse.toml: permission denied',
-    ],
-  ])('must be readable if it is named or exists: %j', (setup, error) => {
+  ])('must be readable if it is named: %j', (setup, error) => {
     expect(errorsOf(setup)).toEqual([error])
+    const [denied] = errorsOf({ readFile: () => absent('EACCES') })
+    expect(denied).toBe('gatehouse.toml: cannot read gatehouse.toml: permission denied')
   })
 
-  test('is read from disk as UTF-8', () => {
+  test('is read from disk as UTF-8, with a byte order mark and Windows line ends, too', () => {
     using folder = temporaryFolder()
     const from = (config: string) => {
       const result = loadConfig({ flags: { config }, env: {}, cwd: folder.path })
       return result.ok ? result.config.mail.from : formatErrors(result.errors)
     }
-    const [good, latin] = ['good.toml', 'latin.toml'].map((name) => join(folder.path, name))
-    writeFileSync(`${good}`, '\ufeff[mail]\nfrom = "Pförtner <gate@example.org>"\n')
-    writeFileSync(`${latin}`, Buffer.from('# caf\xe9', 'latin1'))
+    writeFileSync(
+      join(folder.path, 'good.toml'),
+      '\ufeff[mail]\r\nfrom = "Pförtner <gate@example.org>"\r\n',
+    )
+    writeFileSync(join(folder.path, 'latin.toml'), Buffer.from('# caf\xe9', 'latin1'))
     expect(from('good.toml')).toBe('Pförtner <gate@example.org>')
     expect(from('latin.toml')).toBe('--config: cannot read latin.toml: it is not UTF-8 text\n')
     expect(from('.')).toBe('--config: cannot read .: it is a directory\n')
     expect(from('a\u0000b')).toStartWith('--config: cannot read a\u0000b: ')
-  })
-
-  test('may have Windows line ends and a byte order mark', () => {
-    const toml = '\ufeff[server]\r\nport = 81\r\n'
-    expect(configOf({ toml }).server.port).toBe(81)
-    const [error] = errorsOf({ toml: `${toml}host = 5\r\n` })
-    expect(error).toStartWith('gatehouse.toml:3: [server] host: ')
   })
 })
 
@@ -102,7 +95,6 @@ test('An option is named after its setting, and exists for all but secrets', () 
 test.each([
   ['server-port', 'x', A_PORT],
   ['server-prot', '1', 'unknown option; did you mean --server-port?'],
-  ['colour', 'red', 'unknown option'],
   ['constructor', '2', 'unknown option'],
   ['mail-smtp-url', 'smtp://u:p@mail', 'unknown option'],
 ])('An option is refused: --%s %s', (name, value, problem) => {
@@ -115,26 +107,19 @@ const GITHUB = 'gate.providers.github'
 test.each([
   ['[server]\nprot = 1', `2: [server] prot: ${setting('port')}`],
   ['dat_dir = "x"', `1: dat_dir: ${setting('data_dir')}`],
-  ['server.prot = 1', `1: [server] prot: ${setting('port')}`],
   ['server = { prot = 1 }', `1: [server] prot: ${setting('port')}`],
   ['[server]\nsignup = "open"', `2: [server] signup: ${setting('[console] signup')}`],
   // Several tables have it.
   ['timeout = "1s"', '1: timeout: unknown setting'],
-  ['[server]\n\ncolour = 1', '3: [server] colour: unknown setting'],
-  ['[mail]\nsmtp_url_fil = "x"', `2: [mail] smtp_url_fil: ${setting('smtp_url_file')}`],
   // Only a secret may be in a file.
   ['[server]\nport_file = "x"', '2: [server] port_file: unknown setting'],
   ['\n[servr]\nport = 1', `2: [servr]: ${table('server')}`],
-  ['[colours]', '1: [colours]: unknown table'],
   ['[[servr]]\n[[servr]]', `1: [servr]: ${table('server')}`],
   ['[gate.pasword]\nqueue = 1', `1: [gate.pasword]: ${table('gate.password')}`],
-  ['[gate.providers.githab]', `1: [gate.providers.githab]: ${table(GITHUB)}`],
   [`[${GITHUB}]\nclientid = "a"`, `2: [${GITHUB}] clientid: ${setting('client_id')}`],
-  ['"server.port" = 1', '1: "server.port": unknown setting'],
   ['"\\u001b[31m" = 1', '1: "\\u001b[31m": unknown setting'],
   ['__proto__ = 1', '1: __proto__: unknown setting'],
   ['[__proto__.polluted]', '1: [__proto__]: unknown table'],
-  ['constructor = 1', '1: constructor: unknown setting'],
   ['server.__proto__.port = 1', '1: [server.__proto__]: unknown table'],
 ])('An unknown name in a file is refused with its line and the nearest name: %j', (toml, error) => {
   expect(errorsOf({ toml })).toEqual([`gatehouse.toml:${error}`])
@@ -151,10 +136,8 @@ test('A setting as table or a table as setting is refused', () => {
 
 test.each([
   ['a = 1\na = 2', 2, 1],
-  ['[log]\n[brand]\n[log]', 3, 2],
   ['[log]\nlevel = "\u0000"', 2, 10],
   ['a = 99999999999999999999', 1, 5],
-  ['a = "x', 1, 5],
 ])('Invalid TOML is refused with its place: %j', (toml, line, column) => {
   const errors = errorsOf({ toml })
   expect(errors).toHaveLength(1)
@@ -163,12 +146,10 @@ test.each([
 })
 
 test('The error of an invalid file is the only one and quotes no secret of it', () => {
-  const errors = errorsOf({
-    env: { GATEHOUSE_MAIL_SMTP_URL: 'smtp://mail' },
-    toml: '[mail]\nsmtp_url = "smtp://u:hunter2@mail" x',
-  })
-  expect(errors).toHaveLength(1)
-  expect(errors.join()).not.toContain('hunter2')
+  const toml = '[mail]\nsmtp_url = "smtp://u:hunter2@mail" x'
+  const [error, ...others] = errorsOf({ env: { GATEHOUSE_MAIL_SMTP_URL: 'smtp://mail' }, toml })
+  expect(others).toEqual([])
+  expect(error).not.toContain('hunter2')
 })
 
 test('All errors are reported at once and name their setting for programs', () => {
@@ -184,33 +165,25 @@ test('All errors are reported at once and name their setting for programs', () =
     'gatehouse.toml:5: [relai]: unknown table; did you mean [relay]?',
     'gatehouse.toml:8: [log] level: must be "debug", "info", "warn" or "error"',
   ])
-  const error = { at: 'gatehouse.toml:2', key: 'server.port' }
-  expect(load(setup)).toMatchObject({
-    ok: false,
-    errors: expect.arrayContaining([expect.objectContaining(error)]),
-  })
+  const error = expect.objectContaining({ at: 'gatehouse.toml:2', key: 'server.port' })
+  expect(load(setup)).toMatchObject({ ok: false, errors: expect.arrayContaining([error]) })
 })
 
-const toml = `[${GITHUB}]\nclient_id = "a"\nclient_secret_file = "secrets/github"\n`
-const withText = (text: string) => ({ toml, files: { '/app/secrets/github': text } })
-const both = { toml: `${toml}client_secret = "b"` }
-const noText = { toml: `[${GITHUB}]\nclient_id = "a"\nclient_secret_file = 1` }
-const alsoSet = 'client_secret_file: client_secret is also set: remove one of them'
-const long = 'client_secret: must be 1 to 4000 characters on one line'
+const SECRET = `[${GITHUB}]\nclient_id = "a"\nclient_secret_file = "secrets/github"\n`
+const withText = (text: string) => ({ toml: SECRET, files: { '/app/secrets/github': text } })
 
 test('A secret in a file of its own is read from the working directory, without the line break at its end', () => {
   const setup = withText('s3cret \r\n')
   expect(configOf(setup).gate.providers.github.clientSecret).toBe('s3cret ')
   const origin = { source: 'file', at: 'gatehouse.toml:3' } as const
   expect(originsOf(setup).get(`${GITHUB}.client_secret`)).toEqual(origin)
-})
-
-test.each<[string, Setup, string]>([
-  ['which exists', { toml }, 'client_secret_file: cannot read secrets/github: no such file'],
-  ['which is not empty', withText('\n'), 'client_secret_file: secrets/github is empty'],
-  ['with one line', withText('a\nb\n'), long],
-  ['and not in both places', both, alsoSet],
-  ['whose name is text', noText, 'client_secret_file: must be a path'],
-])('A secret in a file of its own needs a file %s', (_, setup, error) => {
-  expect(errorsOf(setup)).toEqual([`gatehouse.toml:3: [${GITHUB}] ${error}`])
+  const also = 'client_secret_file: client_secret is also set: remove one of them'
+  for (const [wrong, error] of [
+    [{ toml: SECRET }, 'client_secret_file: cannot read secrets/github: no such file'],
+    [withText('\n'), 'client_secret_file: secrets/github is empty'],
+    [withText('a\nb\n'), 'client_secret: must be 1 to 4000 characters on one line'],
+    [{ toml: `${SECRET}client_secret = "b"` }, also],
+    [{ toml: SECRET.replace('"secrets/github"', '1') }, 'client_secret_file: must be a path'],
+  ] as const)
+    expect(errorsOf(wrong)).toEqual([`gatehouse.toml:3: [${GITHUB}] ${error}`])
 })

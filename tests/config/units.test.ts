@@ -45,8 +45,6 @@ test('A typing error leads to the nearest name, another word to none', () => {
     expect(nearest(word, names)).toBeUndefined()
   expect(nearest('port', [])).toBeUndefined()
   const long = 'x'.repeat(80)
-  expect([nearest(long, [`${long}y`]), nearest(`${long}y`, [long])]).toEqual([
-    `${long}y`,
-    undefined,
-  ])
+  expect(nearest(long, [`${long}y`])).toBe(`${long}y`)
+  expect(nearest(`${long}y`, [long])).toBeUndefined()
 })

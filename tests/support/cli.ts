@@ -8,7 +8,7 @@ interface Outside
   input?: string | (() => string)
 }
 
-/** The outside of the program in a folder, where nobody hears what is printed. */
+/** The outside of the program in a folder; what it prints is lost. */
 export function testIo(cwd: string, { input = '', ...outside }: Outside = {}): Io {
   const typed = typeof input === 'string' ? () => input : input
   return {

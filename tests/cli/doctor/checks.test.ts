@@ -10,7 +10,7 @@ import { findUnreachable } from '../../../src/cli/doctor/directories.ts'
 import * as disk from '../../../src/cli/doctor/disk.ts'
 import { examined, within } from '../../../src/cli/doctor/finding.ts'
 import { mountOf, objectionToPlace, parseMounts } from '../../../src/cli/doctor/mounts.ts'
-import { account, openToOthers, owners, permissions } from '../../../src/cli/doctor/permissions.ts'
+import { account, owners, permissions } from '../../../src/cli/doctor/permissions.ts'
 import { judgeLeases, judgeProcesses, processesIn } from '../../../src/cli/doctor/processes.ts'
 import { report, summary } from '../../../src/cli/doctor/report.ts'
 import { secretFiles } from '../../../src/cli/doctor/secret-files.ts'
@@ -42,11 +42,8 @@ const backupMade = (of: Partial<BackupRow> = {}): BackupRow => ({
 const MOUNTS = `22 27 0:21 / /proc rw,relatime - proc proc rw
 27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard
 30 27 0:40 / /mnt/nas rw,relatime shared:2 - nfs4 nas:/export rw,vers=4.2,addr=10.0.0.9
-31 27 0:41 / /mnt/win rw,relatime - cifs //nas/share rw,vers=3.1.1,uid=0
 32 27 0:42 / /mnt/far rw,nosuid,nodev - fuse.sshfs me@far:/ rw,user_id=0,group_id=0
-37 27 0:47 / /mnt/c rw,noatime - 9p C:\\134 rw,dirsync,aname=drvfs;path=C:\\
 38 27 0:48 / /mnt/host rw,relatime - virtiofs mount0 rw
-39 27 0:49 / /mnt/user rw,nosuid - fuse.shfs shfs rw,user_id=0
 40 27 8:17 / /mnt/usb rw,nosuid - fuseblk /dev/sdb1 rw,blksize=4096
 41 27 0:50 / /mnt/ram rw - tmpfs tmpfs rw,size=64m
 42 30 8:1 / /mnt/nas/disk rw,relatime - xfs /dev/sda1 rw
@@ -60,10 +57,7 @@ const objection = (path: string, number = 0xef53) =>
 test('The place of the data is a local disk, not a network file system, nor one without permissions', () => {
   for (const [path, result, words] of [
     ['/mnt/nas/gatehouse', 'problem', 'NFS'],
-    ['/mnt/win', 'problem', 'SMB'],
     ['/mnt/far/data', 'problem', 'FUSE (sshfs)'],
-    ['/mnt/c/Users', 'problem', '9p'],
-    ['/mnt/user/appdata', 'problem', 'Unraid'],
     ['/with blank/data', 'problem', 'NFS'],
     ['/mnt/host/data', 'warning', 'a host directory'],
     ['/mnt/usb', 'warning', 'does not store permissions'],
@@ -74,9 +68,7 @@ test('The place of the data is a local disk, not a network file system, nor one 
     expect(objection(path)).toBeUndefined()
   // Its number is that of FUSE.
   expectFound(objection('/mnt/host', 0x65735546), 'warning')
-})
-
-test('The place of the data is judged by its file system number when there is no list of mounts', () => {
+  // Without a list of mounts, the number decides.
   for (const number of [0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x65735546, 0x01021997])
     expectFound(objectionToPlace(undefined, number), 'problem')
   for (const number of [0x794c7630, 0x01021994])
@@ -96,9 +88,9 @@ test('The place of the data has to be a named volume in a container', () => {
   expect(at('gatehouse_data')).toBeUndefined()
 })
 
-test('Data of another account is a problem, and what others can read a warning, with the command', () => {
+test('Data of another account is a problem, with the command', () => {
   const directory = { path: '/data', uid: 999, mode: 0o40700 }
-  const entry = (name: string, uid: number, mode = 0o600) => ({ path: `/data/${name}`, uid, mode })
+  const entry = (name: string, uid: number) => ({ path: `/data/${name}`, uid, mode: 0o600 })
   expectFound(account(directory, 999), undefined)
   expectFound(account(directory, 1000), 'problem')
   expectFound(account(directory, 0), 'warning', "sudo -u '#999'")
@@ -107,10 +99,6 @@ test('Data of another account is a problem, and what others can read a warning, 
   const found = owners(directory, [mine, ...['a', 'b', 'c', 'd'].map((name) => entry(name, 0))])
   for (const words of ['chown -R 999 /data', '/data/a, /data/b, /data/c and 1 more'])
     expectFound(found, 'problem', words)
-  expectFound(openToOthers('/data', [entry('a', 999), entry('b', 999, 0o400)]), undefined)
-  const open = [entry('a', 999, 0o640), entry('b', 999, 0o604), entry('c', 999)]
-  const message = 'other accounts can read /data/a, /data/b: run chmod -R go= /data'
-  expectFound(openToOthers('/data', open), 'warning', message)
 })
 
 /** An installation with a backup elsewhere that all accounts can read. */
@@ -125,9 +113,8 @@ function installed(folder: string) {
 test('A directory that does not respond is a problem, for data, backups and temporary files; a missing one is none', async () => {
   using folder = temporaryFolder()
   const { config, dataDir, far } = installed(folder.path)
-  const never = () => new Promise(() => {})
   const unreachable = async (isDead: (path: string) => boolean) => {
-    const read = (path: string) => (isDead(path) ? never() : Promise.resolve())
+    const read = (path: string) => (isDead(path) ? new Promise(() => {}) : Promise.resolve())
     const { paths, findings } = await findUnreachable(config, { read, longestMs: 5 })
     return { paths: [...paths], findings }
   }
@@ -139,13 +126,11 @@ test('A directory that does not respond is a problem, for data, backups and temp
   }
   // Backups below the data are not read either.
   expect((await unreachable((path) => path !== tmpdir())).paths).toEqual([dataDir])
-  const stale = await findUnreachable(config, {
-    read: async (path) => {
-      if (path === far) throw Object.assign(new Error('no'), { code: 'ESTALE' })
-    },
-  })
-  expect([...stale.paths]).toEqual([far])
-  expectFound(stale.findings, 'problem', 'cannot be read: no')
+  const stale = Object.assign(new Error('no'), { code: 'ESTALE' })
+  const read = (path: string) => (path === far ? Promise.reject(stale) : Promise.resolve())
+  const { paths, findings } = await findUnreachable(config, { read })
+  expect([...paths]).toEqual([far])
+  expectFound(findings, 'problem', 'cannot be read: no')
 })
 
 test('A directory that does not respond is not touched by any check', () => {
@@ -183,34 +168,24 @@ test('Files with secrets must not be open to all accounts; to a group they may b
   expectFound(found(), 'ok')
   write('gatehouse.toml', mail, 0o644)
   expectFound(found(), undefined)
-
-  write('smtp', 'smtp://u:p@mail', 0o644)
-  write('github', 'secret', 0o604)
-  const github = '[gate.providers.github]\nclient_id = "a"\nclient_secret_file = "github"\n'
-  write('gatehouse.toml', `${mail}${github}`, 0o644)
   const env = { GATEHOUSE_MAIL_SMTP_URL_FILE: 'smtp' }
-  const [smtp, secret] = found(env)
-  for (const [open, name] of [
-    [smtp, 'smtp'],
-    [secret, 'github'],
-  ] as const)
-    expectFound(open, 'warning', `/${name}, which contains secrets: run chmod 600`)
-  for (const name of ['smtp', 'github']) chmodSync(join(folder.path, name), 0o640)
+  write('smtp', 'smtp://u:p@mail', 0o604)
+  expectFound(found(env), 'warning', '/smtp, which contains secrets: run chmod 600')
+  write('smtp', 'smtp://u:p@mail', 0o640)
   expectFound(found(env), 'ok')
 })
 
 test('The disk has room, takes writes and syncs fast, and its log does not grow', () => {
-  for (const [mb, freeInodes, result, words] of [
-    [5000, 1_000_000, 'ok', '5000 MB free'],
+  for (const [mb, freeInodes, result] of [
     [1000, 1_000_000, 'ok'],
     [999, 1_000_000, 'warning'],
     [200, 1_000_000, 'warning'],
     [199, 1_000_000, 'problem'],
-    [5000, 10, 'problem', 'inodes'],
+    [5000, 10, 'problem'],
     [5000, null, 'ok'],
   ] as const) {
     const room = { freeBytes: mb * MB, freeInodes }
-    expectFound(disk.judgeRoom('disk', '/data', room, 1000 * MB), result, words)
+    expectFound(disk.judgeRoom('disk', '/data', room, 1000 * MB), result)
   }
   for (const [code, words] of [
     ['ENOSPC', 'the disk is full'],
@@ -251,12 +226,9 @@ test('Processes are alive by number here and heartbeat elsewhere; dead ones leav
     row('gone', 'there', 7, 2 * MINUTE + 1),
   ]
   const found = processesIn(rows, here, NOW)
-  const ids = (some: { id: string }[]) => some.map(({ id }) => id)
-  expect([ids(found.alive), ids(found.silent), ids(found.dead)]).toEqual([
-    ['alive', 'elsewhere'],
-    ['silent'],
-    ['dead', 'gone'],
-  ])
+  const ids = (some: { id: string }[]) => some.map(({ id }) => id).join()
+  const { alive, silent, dead } = found
+  expect([alive, silent, dead].map(ids)).toEqual(['alive,elsewhere', 'silent', 'dead,gone'])
   const warnings = (version: string) =>
     judgeProcesses(found, version).filter(({ result }) => result === 'warning')
   expect([warnings('1.0.0').length, warnings('1.0.1').length]).toEqual([3, 5])
@@ -279,29 +251,28 @@ test('Processes are alive by number here and heartbeat elsewhere; dead ones leav
 test('Backups are made weekly, or as scheduled, and the last one has not failed', () => {
   const ago = (days: number) =>
     backupMade({ startedAt: NOW - days * DAY, endedAt: NOW - days * DAY })
-  const at = { startedAt: NOW, endedAt: NOW, bytes: null }
-  const failed = backupMade({ ...at, error: 'the disk is full' })
+  const failed = backupMade({ startedAt: NOW, bytes: null, error: 'the disk is full' })
   const open = backupMade({ startedAt: NOW - MINUTE, endedAt: null, bytes: null })
   const stuck = { ...open, startedAt: NOW - 2 * DAY }
-  const cases: [BackupRow[], { enabled?: boolean; madeAt?: number }, string, string?][] = [
-    [[ago(6)], {}, 'ok'],
-    [[ago(8)], {}, 'warning', 'gatehouse backup'],
-    [[], {}, 'warning'],
-    [[], { madeAt: NOW - DAY }, 'ok'],
-    [[ago(1.9)], { enabled: true }, 'ok'],
-    [[ago(2.1)], { enabled: true }, 'warning'],
-    [[failed, ago(1)], {}, 'problem', 'the disk is full'],
-    [[open, ago(1)], {}, 'ok'],
-    [[stuck, ago(3)], {}, 'problem', 'interrupted'],
-  ]
-  for (const [recent, { enabled = false, madeAt = NOW - 30 * DAY }, result, words] of cases) {
+  for (const [recent, isScheduled, result, words] of [
+    [[ago(6)], false, 'ok', ''],
+    [[ago(8)], false, 'warning', 'gatehouse backup'],
+    [[], false, 'warning', ''],
+    [[ago(1.9)], true, 'ok', ''],
+    [[ago(2.1)], true, 'warning', ''],
+    [[failed, ago(1)], false, 'problem', 'the disk is full'],
+    [[open, ago(1)], false, 'ok', ''],
+    [[stuck, ago(3)], false, 'problem', 'interrupted'],
+  ] as const) {
     const good = recent.find(({ bytes, error }) => bytes !== null && !error)
-    const [found] = judgeBackups({ recent, good, madeAt }, { enabled, everyMs: DAY }, NOW)
+    const about = { recent: [...recent], good, madeAt: NOW - 30 * DAY }
+    const [found] = judgeBackups(about, { enabled: isScheduled, everyMs: DAY }, NOW)
     expectFound(found, result, words)
   }
 })
 
 test('base_url uses https unless it is private, and social login needs it', () => {
+  const proxied = { 'server-trusted-proxies': '127.0.0.1' }
   for (const [url, result, more] of [
     ['http://auth.example.org', 'warning'],
     ['http://203.0.113.7', 'warning'],
@@ -310,19 +281,18 @@ test('base_url uses https unless it is private, and social login needs it', () =
       (host) => [`http://${host}`, 'ok'] as const,
     ),
     ['http://192.168.1.9:8420', 'warning', { 'server-host': '0.0.0.0' }],
-  ] as const) {
-    const flags = { 'server-base-url': url, 'server-trusted-proxies': '127.0.0.1', ...more }
-    expectFound(exposure(testConfig(flags)), result)
+  ] as const)
+    expectFound(exposure(testConfig({ 'server-base-url': url, ...proxied, ...more })), result)
+  const github = {
+    GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_ID: 'a',
+    GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_SECRET: 'b',
   }
-  const file = '[gate.providers.github]\nclient_id = "a"\nclient_secret = "b"\n'
-  const configured = (flags: Record<string, string>) => {
-    const readFile = () => file
-    const loaded = loadConfig({ flags: { config: 'x', ...flags }, env: {}, cwd: '/', readFile })
-    if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
-    return providers(loaded.config)
+  const configured = (more: object) => {
+    const loaded = loadConfig({ flags: {}, env: { ...github, ...more }, cwd: '/' })
+    return loaded.ok ? providers(loaded.config) : expect.unreachable()
   }
   expect(configured({})).toMatchObject([{ check: 'providers', result: 'warning' }])
-  expect(configured({ 'server-base-url': 'https://auth.example.org' })).toEqual([])
+  expect(configured({ GATEHOUSE_SERVER_BASE_URL: 'https://auth.example.org' })).toEqual([])
   expect(providers(testConfig())).toEqual([])
 })
 

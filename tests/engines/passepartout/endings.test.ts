@@ -8,6 +8,7 @@ import {
   MINUTE,
   SECOND,
   START,
+  type Tenant,
   usePassepartout,
   wrongNumber,
 } from './fixture.ts'
@@ -21,7 +22,7 @@ const OVER = texts.notice('over')
 const DENY_OR_APPROVE = [['Deny', 'Approve']]
 
 const fixture = await usePassepartout()
-const { actor, app, ask, attemptsOf, botApi, bots, clock } = fixture
+const { actor, ask, botApi, bots, clock } = fixture
 const { expectNobody, expectSignedIn, heard, newTenant, open, pass, tap, turnUntil } = fixture
 
 /** A tenant, two people, and a sign-in that Ada has opened. */
@@ -33,20 +34,6 @@ async function opened(client?: object) {
     person.chat(acme.bot).map(({ text }) => text.replace(/\d\d:\d\d UTC/, '12:00 UTC'))
   return { ...acme, acme, ada, bob, login, question, reads }
 }
-
-/** A tap as Telegram tells of it. */
-const tapBy = (
-  { id }: { id: number },
-  data: string,
-  about: { chat?: object; is_bot?: boolean },
-) => ({
-  callback_query: {
-    id: '1',
-    from: { id, is_bot: about.is_bot ?? false, first_name: 'Ada' },
-    message: { message_id: 1, date: 1, chat: about.chat ?? { id, type: 'private' } },
-    data,
-  },
-})
 
 test('A question stands until it expires, which late taps and links are told, too', async () => {
   await using here = await opened()
@@ -65,30 +52,30 @@ test('A question stands until it expires, which late taps and links are told, to
   for (const each of [login, unopened]) await expectNobody(each, 'nonce_expired')
 })
 
-const forged = (choice: string) => (_: unknown, login: Login) => ({
-  data: `${choice}.${login.attemptId}`,
-})
-const deny = () => 'Deny'
-type Choice = (...asked: Parameters<typeof wrongNumber>) => string | { data: string }
+const WRONG: [string, object | undefined, 'denied' | 'mismatched', string][] = [
+  ['Deny', undefined, 'denied', 'Deny'],
+  ['Deny beside numbers', CLIENT, 'denied', 'Deny'],
+  ['a wrong number', CLIENT, 'mismatched', 'wrong'],
+  ['approval without a number', CLIENT, 'mismatched', 'approve.'],
+  ['a number that no question has', CLIENT, 'mismatched', '07.'],
+  ['a number that was not asked for', undefined, 'mismatched', '42.'],
+]
 
-test.each<[string, object | undefined, 'denied' | 'mismatched', Choice]>([
-  ['Deny', undefined, 'denied', deny],
-  ['Deny beside numbers', CLIENT, 'denied', deny],
-  ['a wrong number', CLIENT, 'mismatched', wrongNumber],
-  ['approval without a number', CLIENT, 'mismatched', forged('approve')],
-  ['a number that no question has', CLIENT, 'mismatched', forged('07')],
-  ['a number that was not asked for', undefined, 'mismatched', forged('42')],
-])('A wrong answer ends the sign-in for good: %s', async (_, client, kind, choice) => {
-  await using here = await opened(client)
-  const { ada, login, question, reads } = here
-  expect(await tap(ada, question, choice(question, login))).toBe(texts.notice(kind))
-  const right = client ? login.match_code : 'Approve'
-  expect(await tap(ada, question, right)).toBe(OVER)
-  await pass(LIFETIME + MINUTE)
-  await expectNobody(login, 'login_denied')
-  expect(reads(ada)).toEqual([outcome(kind)])
-  expect(ada.chat(here.bot)).toMatchObject([{ buttons: [], edits: 1 }])
-})
+test.each(WRONG)(
+  'A wrong answer ends the sign-in for good: %s',
+  async (_, client, kind, choice) => {
+    await using here = await opened(client)
+    const { ada, login, question, reads } = here
+    const button = choice === 'wrong' ? wrongNumber(question, login) : choice
+    const data = { data: choice + login.attemptId }
+    expect(await tap(ada, question, choice.endsWith('.') ? data : button)).toBe(texts.notice(kind))
+    expect(await tap(ada, question, client ? login.match_code : 'Approve')).toBe(OVER)
+    await pass(LIFETIME + MINUTE)
+    await expectNobody(login, 'login_denied')
+    expect(reads(ada)).toEqual([outcome(kind)])
+    expect(ada.chat(here.bot)).toMatchObject([{ buttons: [], edits: 1 }])
+  },
+)
 
 test.each(['Approve', 'Deny'])(
   'Only the person who opened the link first is asked, and after %s the link does nothing',
@@ -110,21 +97,6 @@ test.each(['Approve', 'Deny'])(
   },
 )
 
-test('Updates from groups and bots are ignored', async () => {
-  await using here = await opened()
-  const { ada, bob, bot, login } = here
-  const unopened = await here.live.start()
-  const group = bob.startInGroup(bot, unopened.payload)
-  const chat = { id: group, type: 'supergroup' }
-  botApi.deliver(bot, tapBy(ada, `approve.${unopened.attemptId}`, { chat }))
-  botApi.deliver(bot, tapBy(ada, `approve.${login.attemptId}`, { is_bot: true }))
-  await heard(bot)
-  for (const each of [login, unopened]) await expectNobody(each)
-  expect(botApi.messages(bot, group)).toEqual([])
-  expect(attemptsOf(here)[1]).toMatchObject({ state: 'pending', opener_id: null })
-  expect(fixture.callsBy(bot, 'answerCallbackQuery')).toEqual([])
-})
-
 test('Of two taps in one batch the first counts, in whatever order they come', async () => {
   for (const isShuffled of [false, true]) {
     await using here = await opened()
@@ -137,33 +109,6 @@ test('Of two taps in one batch the first counts, in whatever order they come', a
     expect(notices.map(({ text }) => text)).toEqual([SIGNED_IN, OVER])
     await expectSignedIn(here.login, ada)
   }
-})
-
-test('A tap that came by polling and comes by webhook, or twice by webhook, counts once', async () => {
-  await using here = await opened()
-  const { ada, bot, login, owner } = here
-  await tap(ada, here.question, 'Approve')
-  const { body } = await login.status()
-  botApi.hold(bot)
-  await bots.set(actor, owner, { transport: 'webhook' })
-  await turnUntil(() => bot.webhook !== undefined)
-  const { id } = fixture.botRow(bot)
-  const headers = {
-    'content-type': 'application/json',
-    'x-telegram-bot-api-secret-token': `${bot.webhook?.secret}`,
-  }
-  const push = (update_id: number) => {
-    const update = { update_id, ...tapBy(ada, `approve.${login.attemptId}`, {}) }
-    const init = { method: 'POST', headers, body: JSON.stringify(update) }
-    return app.raw(`/v1/passepartout/telegram/${id}`, init)
-  }
-  const [{ last }] = app.db.client
-    .query('select max(update_id) as last from passepartout_updates where bot_id = ?')
-    .all(id) as [{ last: number }]
-  const answers = await Promise.all([last, last, last + 1, last + 1].map(push))
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
-  expect((await login.status()).body).toEqual(body)
-  await expectSignedIn(login, ada)
 })
 
 test('A forged tap does nothing to the sign-in of another person, bot or environment, or one that is not opened', async () => {
@@ -197,16 +142,17 @@ test('A forged tap does nothing with data that no button has, or on a forwarded 
   const { ada, bob, bot, login, question } = here
   const id = login.attemptId
   const taps = [
-    ...['approve', id, `approve.${id} `, ` approve.${id}`, `APPROVE.${id}`, `approved.${id}`],
-    ...[`approve.${id.toUpperCase()}`, `approve.${id}.${id.slice(0, 5)}`, `opened.${id}`],
-    ...[`approve.${id.replaceAll('-', '_')}`, `approve\n.${id}`, `deny.approve.${id}`],
-    ...[`approve.' or '1'='1`, `approve.${'0'.repeat(36)}`, '{"choice":"approve"}', '\0', '∞.∞'],
+    ...['approve', id, `approve.${id} `, ` approve.${id}`, `APPROVE.${id}`, `opened.${id}`],
+    ...[`approve.${id.toUpperCase()}`, `approve.${id}.${id.slice(0, 5)}`, `approve\n.${id}`],
+    ...[`approve.' or '1'='1`, `approve.${'0'.repeat(36)}`, `deny.approve.${id}`, '\0'],
   ].map((data) => ada.tapData(question, data.slice(0, 64)))
   await heard(bot)
   const told = taps.flatMap((each) => botApi.answersTo(each).map(({ text }) => text))
   expect(new Set(told)).toEqual(new Set([OVER]))
   bob.say(bot, 'Hello')
-  botApi.deliver(bot, tapBy(bob, `approve.${id}`, {}))
+  const message = { message_id: 1, date: 1, chat: { id: bob.id, type: 'private' } }
+  const from = { id: bob.id, is_bot: false, first_name: 'Bob' }
+  botApi.deliver(bot, { callback_query: { id: '1', from, message, data: `approve.${id}` } })
   for (const button of ['Approve', 'Deny']) bob.tap(question, button)
   await heard(bot)
   await expectNobody(login)
@@ -242,8 +188,11 @@ test('The tap to a bot that is disabled meanwhile waits until it is enabled agai
   await using here = await opened()
   const { acme, ada, bob, bot, login } = here
   const own = await ask(acme, bob)
-  await bots.disable(actor, here.owner)
-  await turnUntil(() => botApi.pollers(bot) === 0)
+  const disable = async () => {
+    await bots.disable(actor, here.owner)
+    await turnUntil(() => botApi.pollers(bot) === 0)
+  }
+  await disable()
   const tapped = ada.tap(here.question, 'Approve')
   await pass(10 * SECOND)
   await expectNobody(login)
@@ -251,11 +200,89 @@ test('The tap to a bot that is disabled meanwhile waits until it is enabled agai
   await bots.enable(actor, here.owner)
   expect((await botApi.waitForAnswer(tapped)).text).toBe(SIGNED_IN)
   await expectSignedIn(login, ada)
-  await bots.disable(actor, here.owner)
-  await turnUntil(() => botApi.pollers(bot) === 0)
+  await disable()
   const late = bob.tap(own.question, 'Approve')
   await pass(LIFETIME)
   await bots.enable(actor, here.owner)
   expect((await botApi.waitForAnswer(late)).text).toBe(texts.notice('expired'))
   expect((await own.login.status()).body.error.code).toBe('nonce_expired')
+})
+
+const COOL_DOWN = 10 * MINUTE
+const QUESTION = /^Sign in to/
+
+/** A tenant and a person. */
+async function newPerson() {
+  const acme = await newTenant()
+  const ada = botApi.person()
+
+  /** What a person is told who opens a new link. */
+  const told = async (tenant: Tenant = acme, person = ada) =>
+    (await ask(tenant, person)).question.text
+  return { ...acme, acme, ada, told }
+}
+
+const clockAt = (ms: number) => new Date(clock.now() + ms + 59_999).toISOString().slice(11, 16)
+/** The reply that names the minute after so many milliseconds from now. */
+const paused = (ms: number) => new RegExp(`denied here[\\s\\S]*paused[\\s\\S]*${clockAt(ms)} UTC`)
+const tooMany = (ms: number) => new RegExp(`^Too many sign-ins to Acme[\\s\\S]*${clockAt(ms)} UTC`)
+
+test('A person who chose a wrong number is not asked again by this bot for ten minutes, but others are', async () => {
+  await using here = await newPerson()
+  await using other = await newTenant('Other')
+  const { acme, ada, bot, told } = here
+  const earlier = await ask(acme, ada)
+  const wrong = await ask(acme, ada, CLIENT)
+  await tap(ada, wrong.question, wrongNumber(wrong.question, wrong.login))
+  const refusal = paused(COOL_DOWN)
+  const { login, question } = await ask(acme, ada)
+  expect(question).toMatchObject({ text: expect.stringMatching(refusal), buttons: [] })
+  await expectNobody(login)
+  expect(fixture.attemptsOf(acme)[2]).toMatchObject({ state: 'pending', opener_id: null })
+  expect(await told(other)).toMatch(QUESTION)
+  const bob = botApi.person()
+  await tap(bob, await open(bot, bob, login), 'Approve')
+  await expectSignedIn(login, bob)
+  // An earlier question may still be answered, which doesn't end the pause.
+  await tap(ada, earlier.question, 'Approve')
+  expect((await earlier.login.status()).body).toMatchObject({ status: 'completed' })
+  clock.jump(COOL_DOWN - SECOND)
+  expect(await told()).toMatch(refusal)
+  clock.jump(SECOND)
+  expect(await told()).toMatch(QUESTION)
+})
+
+test('A person may open three sign-ins of a bot in ten minutes, and each makes room when its own are over', async () => {
+  await using here = await newPerson()
+  await using other = await newTenant('Other')
+  const { acme, told } = here
+  for (let n = 0; n < 3; n++) {
+    expect(await told()).toMatch(QUESTION)
+    clock.jump(MINUTE)
+  }
+  const refusal = tooMany(COOL_DOWN - 3 * MINUTE)
+  const { login, question } = await ask(acme, here.ada)
+  expect(question).toMatchObject({ text: expect.stringMatching(refusal), buttons: [] })
+  await expectNobody(login)
+  expect(await told(other)).toMatch(QUESTION)
+  expect(await told(acme, botApi.person())).toMatch(QUESTION)
+  clock.jump(COOL_DOWN - 3 * MINUTE - SECOND)
+  expect(await told()).toMatch(refusal)
+  clock.jump(SECOND)
+  expect(await told()).toMatch(QUESTION)
+  expect(await told()).toMatch(tooMany(MINUTE))
+  clock.jump(MINUTE)
+  expect(await told()).toMatch(QUESTION)
+})
+
+test('Of the three sign-ins in ten minutes, approved ones do not count, nor a second press of Start', async () => {
+  await using here = await newPerson()
+  const { acme, ada, told } = here
+  for (let n = 0; n < 4; n++) await fixture.signIn(acme, ada)
+  const { login, question } = await ask(acme, ada)
+  await open(here.bot, ada, login)
+  for (let n = 0; n < 2; n++) expect(await told()).toMatch(QUESTION)
+  expect(await told()).toMatch(tooMany(COOL_DOWN))
+  await tap(ada, question, 'Approve')
+  expect(await told()).toMatch(QUESTION)
 })

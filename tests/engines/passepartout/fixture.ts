@@ -16,10 +16,8 @@ export const SECOND = 1000
 export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
-/** Lifetime of a nonce by default. */
 export const LIFETIME = 5 * MINUTE
 
-/** A client of which the app tells something; the bot then asks for the number. */
 export const CLIENT = { label: 'Shop', ip: '203.0.113.7' }
 
 const ACTOR = { kind: 'cli', source: 'test' } as const
@@ -40,14 +38,13 @@ export interface Login
   status: () => Promise<Answer>
 }
 
-/** The messenger login of a test file, booted once; see `useApp`. Each test takes a tenant. */
+/** The messenger login of a test file; each test takes a tenant. */
 export async function usePassepartout(options: TestAppOptions = {}) {
   const fixture = await bootPassepartout(options)
   afterAll(fixture.stop)
   return fixture
 }
 
-/** The API document, which is the same for all applications and takes as long as a boot to write. */
 let document: Json
 
 /** The application and a Bot API server. Every answer has to be one that the API document has. */
@@ -65,17 +62,12 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
     return answer
   }
 
-  /** Speaks JSON with a key. */
   function speak(key: string) {
     const headers = { authorization: `Bearer ${key}` }
     const get = (path: string, signal?: AbortSignal) => raw(path, { headers, signal })
-    /** Posts a body as it is spelled. */
     const postText = (path: string, body: string, type = 'application/json') =>
       raw(path, { method: 'POST', headers: { ...headers, 'content-type': type }, body })
-    const post = (path: string, body?: unknown) =>
-      body === undefined
-        ? raw(path, { method: 'POST', headers })
-        : postText(path, JSON.stringify(body))
+    const post = (path: string, body: unknown = null) => postText(path, JSON.stringify(body))
     const status = (nonce: string, wait?: number) => get(statusOf(nonce, wait))
 
     async function start(client?: Json): Promise<Login> {
@@ -101,7 +93,6 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
 
   type Api = ReturnType<typeof speak>
 
-  /** A tenant with keys and no bot. */
   async function newTenantWithoutBots(name = 'Acme') {
     const { id, key } = await app.tenant(name)
     const { key: liveKey } = await key('passepartout', 'live')
@@ -123,7 +114,6 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
     return { ...tenant, bot, [Symbol.asyncDispose]: retire }
   }
 
-  /** Chooses on the page of the test bot. */
   function choose({ deep_link }: Pick<Login, 'deep_link'>, choice: string, person = 'ada') {
     const body = new URLSearchParams({ choice, person })
     return app.raw(new URL(deep_link).pathname, { method: 'POST', body })
@@ -142,7 +132,6 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
     return await person.waitForMessage(bot, () => person.chat(bot).length > before)
   }
 
-  /** Starts a sign-in and opens its link. */
   async function ask({ live, bot }: { live: Api; bot: TestBot }, person: Person, client?: Json) {
     const login = await live.start(client)
     return { login, question: await open(bot, person, login) }
@@ -150,20 +139,16 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
 
   /** Taps a button, or sends the data of a forged one. Resolves with the notice that is shown. */
   async function tap(person: Person, message: BotMessage, button: string | { data: string }) {
-    const tapped =
-      typeof button === 'string'
-        ? person.tap(message, button)
-        : person.tapData(message, button.data)
+    const isForged = typeof button !== 'string'
+    const tapped = isForged ? person.tapData(message, button.data) : person.tap(message, button)
     const { text } = await botApi.waitForAnswer(tapped)
     await app.passepartout.idle()
     return text
   }
 
-  /** Follows the link and taps. */
   const answer = async (bot: TestBot, person: Person, deep_link: string, button: string) =>
     await tap(person, await open(bot, person, { deep_link }), button)
 
-  /** A whole sign-in through Telegram. */
   async function signIn(tenant: { live: Api; bot: TestBot }, person: Person) {
     const { login, question } = await ask(tenant, person)
     await tap(person, question, 'Approve')
@@ -180,7 +165,7 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
   const callsBy = ({ token }: { token: string }, method: string) =>
     botApi.callsOf(method).filter((call) => call.token === token)
 
-  /** The pending attempt signed no one in; with `code`, the app is told so. */
+  /** Signed no one in; with `code`, the app is told so. */
   async function expectNobody(login: Login, code?: string) {
     const { status, body } = await login.status()
     if (code === undefined) expect(body).toEqual({ status: 'pending' })
@@ -188,7 +173,6 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
     expect(rowsOf({ id: login.tenantId }, 'tokens')).toEqual([])
   }
 
-  /** The sign-in gave one token, to this person. */
   async function expectSignedIn(login: Login, { id }: Person) {
     expect((await login.status()).body).toMatchObject({
       status: 'completed',
@@ -214,15 +198,31 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
 
   /** Turns the clock in small steps until the condition holds. */
   async function turnUntil(holds: () => boolean, stepMs = 250) {
-    const turned = async () => {
-      if (holds()) return true
+    for (let steps = 0; !holds(); steps++) {
+      if (steps > 3000) throw new Error(`did not come true: ${holds}`)
       await app.clock.advance(stepMs)
-      return false
+      await Bun.sleep(Math.min(steps, 3))
     }
-    await until(turned, () => `${holds}`, 5000)
   }
 
-  /** A metric by its name with labels. */
+  /** Resolves when such a wait has begun. With a jitter of one half, those of pollers differ. */
+  function watchWaits() {
+    const { after } = app.clock
+    const begun: number[] = []
+    app.clock.after = (ms, fn) => {
+      begun.push(Math.round(ms))
+      return after(ms, fn)
+    }
+    return async (ms: number) => {
+      await until(
+        () => begun.includes(ms),
+        () => `a wait of ${ms} ms among ${begun}`,
+        4000,
+      )
+      begun.length = 0
+    }
+  }
+
   async function metric(name: string): Promise<number | undefined> {
     const lines: string[] = (await app.raw('/metrics')).body.split('\n')
     const line = lines.find((each) => each.startsWith(`gatehouse_${name} `))
@@ -237,10 +237,10 @@ export async function bootPassepartout(options: TestAppOptions = {}) {
   }
 
   return {
-    ...{ app, clock: app.clock, bots, botApi, document, actor: ACTOR, raw, speak },
+    ...{ app, clock: app.clock, bots, botApi, actor: ACTOR, raw, speak },
     ...{ newTenant, newTenantWithoutBots, choose, signInToSandbox, open, ask, tap, answer, signIn },
     ...{ rows, rowsOf, attemptsOf, botRow, callsBy, expectNobody, expectSignedIn, heard, pass },
-    ...{ turnUntil, metric, waitForHeld, stop, [Symbol.asyncDispose]: stop },
+    ...{ turnUntil, watchWaits, metric, waitForHeld, stop, [Symbol.asyncDispose]: stop },
   }
 }
 
@@ -254,11 +254,9 @@ function tokenOf(answer: Answer) {
   return { token: token as string, user: user as Json }
 }
 
-/** A number of the question that is not the right one. */
 export const wrongNumber = ({ buttons }: BotMessage, { match_code }: Login): string =>
   buttons[0]?.find((label) => label !== match_code) as string
 
-/** The refusal, with a message that contains these words. */
 export function expectRefused(answer: Answer, status: number, code: string, words = '') {
   const request_id = answer.headers.get('x-request-id')
   const message = expect.stringContaining(words)
@@ -267,7 +265,6 @@ export function expectRefused(answer: Answer, status: number, code: string, word
   expect(answer.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null)
 }
 
-/** The tables that contain a text. */
 export function tablesWith({ app }: Pick<Fixture, 'app'>, text: string): string[] {
   const { client } = app.db
   const namesOf = (sql: string) => (client.query(sql).all() as Json[]).map(({ name }) => name)

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { until } from '../../support/binary.ts'
-import { MINUTE, SECOND, START, usePassepartout, wrongNumber } from './fixture.ts'
+import { SECOND, usePassepartout, wrongNumber } from './fixture.ts'
 
 const fixture = await usePassepartout()
-const { actor, app, botApi, bots, metric, newTenant } = fixture
+const { app, botApi, metric, newTenant } = fixture
 
 test('Each event of a sign-in is counted once, and nothing else is', async () => {
   await using tenant = await newTenant()
@@ -28,15 +28,18 @@ test('Each event of a sign-in is counted once, and nothing else is', async () =>
   const turnedAway = { ...all, started: 5, turned_away: 1 }
   expect(await logins()).toEqual(turnedAway)
 
-  await live.status(approved.nonce)
-  await live.postText(START, '{')
   await fixture.tap(ada, await ada.waitForMessage(bot), { data: `approve.${'0'.repeat(36)}` })
   await fixture.open(bot, ada, approved)
   expect(await logins()).toEqual(turnedAway)
+  // No metric tells of a single person or tenant.
+  const { body } = await app.raw('/metrics')
+  for (const text of [tenant.id, `${ada.id}`, approved.nonce, bot.username])
+    expect(body).not.toContain(text)
 })
 
-test('Failed calls to a messenger are counted by reason', async () => {
+test('Bots that receive messages are counted, and failed calls by reason', async () => {
   await using tenant = await newTenant()
+  await until(async () => (await metric('bots_receiving')) === 1)
   const { live, bot } = tenant
   const failures = (reason: string) => metric(`messenger_failures_total{reason="${reason}"}`)
   botApi.fail({ method: 'sendMessage', bot, status: 403, times: 1 })
@@ -48,25 +51,4 @@ test('Failed calls to a messenger are counted by reason', async () => {
     return ((await failures('unavailable')) ?? 0) > 0
   })
   expect(await failures('conflict')).toBe(0)
-})
-
-test('Bots whose messages are received are counted, without those of the sandbox', async () => {
-  const receivingIs = (n: number) => until(async () => (await metric('bots_receiving')) === n)
-  const [acme, other] = [await newTenant(), await newTenant('Other')]
-  await receivingIs(2)
-  await bots.disable(actor, acme.owner)
-  await receivingIs(1)
-  await bots.remove(actor, other.owner)
-  await receivingIs(0)
-})
-
-test('No metric tells of a single person or tenant', async () => {
-  await using tenant = await newTenant()
-  const ada = botApi.person({ username: 'ada_l' })
-  const { nonce, token, user } = await fixture.signIn(tenant, ada)
-  await fixture.clock.advance(MINUTE)
-  const { body } = await app.raw('/metrics')
-  const { id, platform_user_id } = user
-  for (const text of [tenant.id, id, platform_user_id, 'ada_l', nonce, token, tenant.bot.username])
-    expect(body).not.toContain(text)
 })

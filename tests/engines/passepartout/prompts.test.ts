@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { until } from '../../support/binary.ts'
 import type { FaultFields } from '../../support/bot-api/index.ts'
 import { LIFETIME, type Login, MINUTE, SECOND, usePassepartout } from './fixture.ts'
@@ -14,7 +14,6 @@ async function newChat() {
   const acme = await fixture.newTenant()
   const ada = botApi.person()
   const calls = (method: string) => fixture.callsBy(acme.bot, method)
-  const ended = (method: string) => calls(method).filter(({ status }) => status !== undefined)
   const chat = () => ada.chat(acme.bot)
   const prompts = () => fixture.rows('prompts', `where tenant_id = '${acme.id}'`)
 
@@ -24,7 +23,7 @@ async function newChat() {
 
   /** Resolves when a call has ended for the `count`th time and its result is stored. */
   async function called(method: string, count: number) {
-    await until(() => ended(method).length >= count)
+    await until(() => calls(method).filter(({ status }) => status !== undefined).length >= count)
     await app.passepartout.idle()
     expect(calls(method)).toHaveLength(count)
   }
@@ -46,12 +45,6 @@ async function newChat() {
   }
 
   const ask = (person = ada) => fixture.ask(acme, person)
-
-  async function approve() {
-    const { login, question } = await ask()
-    await botApi.waitForAnswer(ada.tap(question, 'Approve'))
-    return login
-  }
 
   /** Sends a question that is under way until the returned function is called. */
   async function sending(login: Login) {
@@ -78,7 +71,7 @@ async function newChat() {
   }
 
   return {
-    ...{ ...acme, ada, calls, chat, prompts, fail, called, calledAfter, follow, ask, approve },
+    ...{ ...acme, ada, calls, chat, prompts, fail, called, calledAfter, follow, ask },
     ...{ sending, expectNothingLeft, expectToWork },
   }
 }
@@ -91,20 +84,28 @@ async function impatiently(turn: () => Promise<void>) {
   clock.settled = settled
 }
 
-test.each<[string, FaultFields, waitMs: number]>([
-  ['a cut connection', { drop: true }, SECOND],
-  ['an error', { status: 500 }, SECOND],
-  ['a rate limit of 20 s', { retryAfter: 20 }, 20 * SECOND],
-  ['a rate limit shorter than a second', { retryAfter: 0.01 }, SECOND],
-])('A question that could not be sent because of %s is sent again', async (_, fault, waitMs) => {
+const LOST = { garbage: true, worksAnyway: true } as const
+const SOON = { retryAfter: 0.01 }
+
+test.each<[string, FaultFields, FaultFields, waitMs: number]>([
+  ['a cut connection', { drop: true }, { drop: true }, SECOND],
+  ['an error or a lost answer', { status: 500 }, LOST, SECOND],
+  ['a rate limit', { retryAfter: 20 }, { retryAfter: 20 }, 20 * SECOND],
+  ['a rate limit shorter than a second', SOON, SOON, SECOND],
+])('A question is sent later after %s, and so is its outcome', async (_, question, outcome, ms) => {
   await using here = await newChat()
-  here.fail('sendMessage', fault)
+  here.fail('sendMessage', question)
   const login = await here.follow()
   await here.called('sendMessage', 1)
   expect(here.chat()).toEqual([])
-  await here.calledAfter(waitMs, 'sendMessage', 2)
-  await here.expectToWork(login)
-  expect(here.chat()).toHaveLength(1)
+  await here.calledAfter(ms, 'sendMessage', 2)
+  here.fail('editMessageText', outcome)
+  await tap(here.ada, here.chat()[0] ?? expect.unreachable(), 'Approve')
+  await here.called('editMessageText', 1)
+  await expectSignedIn(login, here.ada)
+  await here.calledAfter(ms, 'editMessageText', 2)
+  expect(here.chat()).toMatchObject([APPROVED])
+  await here.expectNothingLeft()
 })
 
 test('A question that could not be sent is sent again after 1, 2, 5, 15 and then every 30 seconds', async () => {
@@ -119,7 +120,7 @@ test('A question that could not be sent is sent again after 1, 2, 5, 15 and then
   await here.expectToWork(login)
 })
 
-test('A question that could not be sent is sent twice if the answer was lost, and both show the outcome', async () => {
+test('A question is sent twice if the answer was lost, and both show the outcome', async () => {
   await using here = await newChat()
   here.fail('sendMessage', { drop: true, worksAnyway: true })
   const login = await here.follow()
@@ -131,7 +132,7 @@ test('A question that could not be sent is sent twice if the answer was lost, an
   expect(here.chat()).toMatchObject([APPROVED, APPROVED])
 })
 
-test('A question that could not be sent within ten seconds is sent again, and delays no other bot', async () => {
+test('A question that hangs is sent again after ten seconds, and delays no other bot', async () => {
   await using here = await newChat()
   await using other = await fixture.newTenant('Other')
   here.fail('sendMessage', { delayMs: 60_000 })
@@ -147,7 +148,7 @@ test('A question that could not be sent within ten seconds is sent again, and de
   await here.expectToWork(login)
 })
 
-test('A question that could not be sent before the sign-in expires is never sent', async () => {
+test('A question is not sent after its sign-in has expired, or its bot was disabled', async () => {
   await using here = await newChat()
   here.fail('sendMessage', { retryAfter: 3000 })
   const login = await here.follow()
@@ -157,10 +158,17 @@ test('A question that could not be sent before the sign-in expires is never sent
   await pass(3000 * SECOND)
   await fixture.turnUntil(() => here.prompts().length === 0)
   await here.called('sendMessage', 1)
+  here.fail('sendMessage', { status: 502 })
+  await here.follow()
+  await here.called('sendMessage', 2)
+  await bots.disable(actor, here.owner)
+  await clock.advance(SECOND)
+  await here.called('sendMessage', 2)
   expect(here.chat()).toEqual([])
+  await here.expectNothingLeft()
 })
 
-test('A question that could not be sent because it was refused is given up', async () => {
+test('A message that Telegram refuses is given up, be it a question or its outcome', async () => {
   await using here = await newChat()
   const from = app.log.length
   for (const [n, status] of [400, 401, 409].entries()) {
@@ -171,63 +179,32 @@ test('A question that could not be sent because it was refused is given up', asy
     await expectNobody(login)
   }
   expect(app.log.slice(from).join()).toContain('sign-in message not delivered')
-})
-
-test('A question that could not be sent to a person who has blocked the bot is sent when they press Start again', async () => {
-  await using here = await newChat()
-  botApi.hold(here.bot)
-  const login = await here.follow()
-  here.ada.block(here.bot)
-  botApi.release(here.bot)
-  await here.called('sendMessage', 1)
+  const bob = botApi.person()
+  const { login, question } = await here.ask(bob)
+  here.fail('editMessageText', { status: 403 })
+  await tap(bob, question, 'Approve')
+  await here.called('editMessageText', 1)
   await here.expectNothingLeft()
-  expect(fixture.attemptsOf(here)).toMatchObject([{ state: 'opened' }])
-  await fixture.open(here.bot, here.ada, login)
-  await here.expectToWork(login)
+  await expectSignedIn(login, bob)
 })
 
-describe('An answered question', () => {
-  test.each<[string, FaultFields, waitMs: number]>([
-    ['a cut connection', { drop: true }, SECOND],
-    ['a rate limit', { retryAfter: 25 }, 25 * SECOND],
-    ['a lost answer', { garbage: true, worksAnyway: true }, SECOND],
-  ])('shows its outcome later after %s', async (_, fault, waitMs) => {
-    await using here = await newChat()
-    here.fail('editMessageText', fault)
-    const login = await here.approve()
-    await here.called('editMessageText', 1)
-    await expectSignedIn(login, here.ada)
-    await here.calledAfter(waitMs, 'editMessageText', 2)
-    expect(here.chat()).toMatchObject([APPROVED])
-    await here.expectNothingLeft()
-  })
-
-  test.each([400, 403])('stays as it is after a refusal with %d', async (status) => {
-    await using here = await newChat()
-    here.fail('editMessageText', { status })
-    const login = await here.approve()
-    await here.called('editMessageText', 1)
-    await here.expectNothingLeft()
-    await expectSignedIn(login, here.ada)
-  })
-
-  test('shows the outcome of its own person, also when its bot is disabled', async () => {
-    await using here = await newChat()
-    const bob = botApi.person({ first_name: 'Bob', language_code: 'de' })
-    const own = await here.ask(bob)
-    here.fail('editMessageText', { status: 502 })
-    const login = await here.approve()
-    await here.called('editMessageText', 1)
-    await tap(bob, own.question, 'Ablehnen')
-    await bots.disable(actor, here.owner)
-    await clock.advance(SECOND)
-    await here.called('editMessageText', 3)
-    expect(here.chat()).toMatchObject([APPROVED])
-    expect(bob.chat(here.bot)).toMatchObject([{ text: expect.stringMatching(/^Du hast/) }])
-    await expectSignedIn(login, here.ada)
-    expect((await own.login.status()).body.error.code).toBe('login_denied')
-    await here.expectNothingLeft()
-  })
+test('An answered question shows the outcome of its own person, also when its bot is disabled', async () => {
+  await using here = await newChat()
+  const bob = botApi.person({ first_name: 'Bob', language_code: 'de' })
+  const own = await here.ask(bob)
+  const { login, question } = await here.ask()
+  here.fail('editMessageText', { status: 502 })
+  await tap(here.ada, question, 'Approve')
+  await here.called('editMessageText', 1)
+  await tap(bob, own.question, 'Ablehnen')
+  await bots.disable(actor, here.owner)
+  await clock.advance(SECOND)
+  await here.called('editMessageText', 3)
+  expect(here.chat()).toMatchObject([APPROVED])
+  expect(bob.chat(here.bot)).toMatchObject([{ text: expect.stringMatching(/^Du hast/) }])
+  await expectSignedIn(login, here.ada)
+  expect((await own.login.status()).body.error.code).toBe('login_denied')
+  await here.expectNothingLeft()
 })
 
 test('A question that is still being sent shows the outcome at once when another one was answered', async () => {
@@ -238,7 +215,6 @@ test('A question that is still being sent shows the outcome at once when another
   arrives()
   await until(() => here.chat().length === 2 && here.chat().every(({ edits }) => edits === 1))
   expect(here.chat()).toMatchObject([APPROVED, APPROVED])
-  await expectSignedIn(login, here.ada)
   await here.expectNothingLeft()
 })
 
@@ -246,29 +222,12 @@ test('A question that is still being sent says that it has expired, also when it
   await using here = await newChat()
   const login = await here.live.start()
   const arrives = await here.sending(login)
+  await bots.disable(actor, here.owner)
   clock.jump(LIFETIME)
   arrives()
   await until(() => here.chat()[0]?.edits === 1)
   await expectNobody(login, 'nonce_expired')
-  await here.expectNothingLeft()
-  const second = await here.sending(await here.live.start())
-  await bots.disable(actor, here.owner)
-  second()
-  await until(() => here.chat().length === 2)
-  await pass(LIFETIME)
-  await until(() => here.chat()[1]?.edits === 1)
-  expect(here.chat()).toMatchObject([EXPIRED, EXPIRED])
-  await here.expectNothingLeft()
-})
-
-test('An expired question says so once, in each of its messages', async () => {
-  await using here = await newChat()
-  const { login } = await here.ask()
-  await fixture.open(here.bot, here.ada, login)
-  await pass(LIFETIME)
-  await here.called('editMessageText', 2)
-  expect(here.chat()).toMatchObject([EXPIRED, EXPIRED])
-  expect(here.chat().flatMap(({ buttons }) => buttons)).toEqual([])
+  expect(here.chat()).toMatchObject([EXPIRED])
   await here.expectNothingLeft()
 })
 
@@ -287,51 +246,18 @@ test('An expired question is left alone after an hour without Telegram, and not 
   expect(fault.hits()).toBe(before)
 })
 
-test('A bot that is out of use sends no question', async () => {
-  await using here = await newChat()
-  here.fail('sendMessage', { status: 502 })
-  const login = await here.follow()
-  await here.called('sendMessage', 1)
-  await bots.disable(actor, here.owner)
-  await clock.advance(SECOND)
-  await here.called('sendMessage', 1)
-  expect(here.chat()).toEqual([])
-  await expectNobody(login)
-  await here.expectNothingLeft()
-})
-
-const lock = (isOn: boolean) => app.db.client.run(`PRAGMA query_only = ${isOn}`)
-
 test('While the disk takes nothing, a question that was sent is not sent again', async () => {
   await using here = await newChat()
   const from = app.log.length
   const says = (text: string) => app.log.slice(from).some((line) => line.includes(text))
   const login = await here.live.start()
   const arrives = await here.sending(login)
-  lock(true)
+  app.db.client.run('PRAGMA query_only = ON')
   arrives()
   await here.ada.waitForMessage(here.bot)
   await until(() => says('due loop could not'))
-  lock(false)
+  app.db.client.run('PRAGMA query_only = OFF')
   await impatiently(() => fixture.turnUntil(() => says('due loop works again')))
   expect(here.calls('sendMessage')).toHaveLength(1)
   await here.expectToWork(login)
-})
-
-test('While the disk takes nothing, a tap signs no one in, and counts afterwards', async () => {
-  await using here = await newChat()
-  const { login, question } = await here.ask()
-  await app.passepartout.idle()
-  const polls = here.calls('getUpdates').length
-  lock(true)
-  const tapped = here.ada.tap(question, 'Approve')
-  // It comes again as long as it is not stored.
-  await fixture.turnUntil(() => here.calls('getUpdates').length >= polls + 3)
-  expect(botApi.answersTo(tapped)).toEqual([])
-  await expectNobody(login)
-  lock(false)
-  await fixture.turnUntil(() => botApi.answersTo(tapped).length > 0)
-  await expectSignedIn(login, here.ada)
-  await until(() => here.chat()[0]?.edits === 1)
-  await here.expectNothingLeft()
 })

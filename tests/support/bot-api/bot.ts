@@ -1,33 +1,59 @@
 import { randomBytes } from 'node:crypto'
-import { newQueue } from './queue.ts'
-import { type Chat, conflict, Refusal, type Update, type WireMessage } from './wire.ts'
+import { newQueue, type Update } from './queue.ts'
 
-const NOT_USUAL = ['chat_member', 'message_reaction', 'message_reaction_count']
-
-export interface Webhook {
-  url: string
-  secret?: string
-  /** Why it was not reached. Tests bring its updates themselves. */
-  lastError?: string
+export interface User {
+  id: number
+  is_bot: boolean
+  first_name: string
+  last_name?: string
+  username?: string
+  language_code?: string
 }
 
-export type Bot = ReturnType<typeof newBot>
-/** Something happened: those who wait look again. */
-export type Ring = () => void
+export interface Keyboard {
+  inline_keyboard: { text: string; callback_data?: string }[][]
+}
+
+export interface WireMessage {
+  message_id: number
+  from: User
+  chat: { id: number; type: 'private' }
+  date: number
+  text: string
+  reply_markup?: Keyboard
+}
+
+/** A call that is refused the way Telegram does it. */
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    description: string,
+    readonly retryAfter?: number,
+  ) {
+    super(description)
+  }
+}
+
+export const badRequest = (why: string) => new Refusal(400, `Bad Request: ${why}`)
+export const conflict = (why: string) => new Refusal(409, `Conflict: ${why}`)
+export const unixNow = () => Math.floor(Date.now() / 1000)
 
 const newToken = (id: number) => `${id}:AA${randomBytes(24).toString('base64url')}H`
 
+export type Bot = ReturnType<typeof newBot>
+
+/** `lastError` says why it was not reached. Tests bring its updates themselves. */
+interface Webhook {
+  url: string
+  secret?: string
+  lastError?: string
+}
+
 /** A bot as Telegram knows it. */
-export function newBot(
-  {
-    id,
-    username = `door_${id}_bot`,
-    name = 'Door',
-  }: { id: number; username?: string; name?: string },
-  ring: Ring,
-) {
+export function newBot(fields: { id: number; username?: string; name?: string }) {
+  const { id, username = `door_${id}_bot`, name = 'Door' } = fields
   const queue = newQueue(() => poll.look())
-  const poll = newPoll(queue, ring)
+  const poll = newPoll(queue)
   let lastMessageId = 0
 
   const bot = {
@@ -35,19 +61,11 @@ export function newBot(
     webhook: undefined as Webhook | undefined,
     user: { id, is_bot: true, first_name: name, username },
     token: newToken(id),
-    /** Undefined for those that are usual. */
-    allowedKinds: undefined as string[] | undefined,
-    /** Those in which it was spoken to. */
-    chats: new Map<number, Chat>(),
+    /** People who have spoken to it. */
+    chats: new Set<number>(),
     blockedBy: new Set<number>(),
     sent: [] as { message: WireMessage; edits: number }[],
     newMessageId: () => ++lastMessageId,
-
-    /** Something happened that the bot hears of, if it wants to. */
-    tell: (kind: string, about: unknown) => {
-      const kinds = bot.allowedKinds
-      if (kinds?.length ? kinds.includes(kind) : !NOT_USUAL.includes(kind)) queue.add(kind, about)
-    },
 
     get username(): string {
       return bot.user.username
@@ -56,7 +74,7 @@ export function newBot(
       bot.user.username = username
     },
 
-    /** Ends polling. Tests bring the updates of a webhook themselves. */
+    /** Ends polling. */
     setWebhook: (webhook: Webhook) => {
       bot.webhook = webhook
       poll.refuse(conflict('terminated by setWebhook request'))
@@ -73,30 +91,23 @@ export function newBot(
       return bot.token
     },
 
-    /** The messages in a chat, as they read now. */
     messagesIn: (chatId: number) =>
       bot.sent
         .filter(({ message }) => message.chat.id === chatId)
-        .map(({ message, edits }) => {
-          const rows = message.reply_markup?.inline_keyboard ?? []
+        .map(({ message: { message_id, text, reply_markup }, edits }) => {
+          const rows = reply_markup?.inline_keyboard ?? []
           return {
-            message_id: message.message_id,
-            text: message.text,
-            buttons: rows.map((row) => row.map(({ text }) => text)),
+            ...{ message_id, text, edits, bot: id, chat: chatId },
+            buttons: rows.map((row) => row.map((button) => button.text)),
             data: rows.map((row) => row.map(({ callback_data }) => callback_data ?? '')),
-            edits,
-            bot: id,
-            chat: chatId,
           }
         }),
   }
   return bot
 }
 
-type Queue = ReturnType<typeof newQueue>
-
 /** The one call of `getUpdates` that may be held for a bot. */
-function newPoll(queue: Queue, ring: Ring) {
+function newPoll(queue: ReturnType<typeof newQueue>) {
   let held: { look: () => void; leave: () => void; refuse: (refusal: Refusal) => void } | undefined
 
   function hold(offset: number, limit: number, timeoutS: number, gone: AbortSignal) {
@@ -106,7 +117,6 @@ function newPoll(queue: Queue, ring: Ring) {
         gone.removeEventListener('abort', leave)
         if (held === own) held = undefined
         finish()
-        ring()
       }
       const leave = () => end(() => resolve([]))
       const look = () => {
@@ -117,16 +127,11 @@ function newPoll(queue: Queue, ring: Ring) {
       const timer = setTimeout(leave, timeoutS * 1000)
       gone.addEventListener('abort', leave)
       held = own
-      ring()
     })
   }
 
-  const taken =
-    'terminated by other getUpdates request; make sure that only one bot instance is running'
-
   return {
     count: () => (held ? 1 : 0),
-    /** There may be something new. */
     look: () => held?.look(),
     /** Ends the held call, if there is one, with nothing new. */
     end: () => held?.leave(),
@@ -135,7 +140,7 @@ function newPoll(queue: Queue, ring: Ring) {
     read: async (offset: number, limit: number, timeoutS: number, gone: AbortSignal) => {
       const updates = queue.read(offset, limit)
       if (updates.length > 0 || timeoutS === 0 || gone.aborted) return updates
-      held?.refuse(conflict(taken))
+      held?.refuse(conflict('terminated by other getUpdates request'))
       return await hold(offset, limit, timeoutS, gone)
     },
   }

@@ -1,17 +1,16 @@
 import { STATUS_CODES } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Bot, newBot } from './bot.ts'
+import { until as untilHolds } from '../binary.ts'
+import { type Bot, newBot, Refusal, type User } from './bot.ts'
 import { methodsOf, type Params, type TapRecord } from './methods.ts'
-import { type BotMessage, newPerson, type Person, type Tap } from './people.ts'
-import { badRequest, Refusal, type User } from './wire.ts'
+import { type BotMessage, newPerson, type Person } from './people.ts'
 
-export type { BotMessage, Person }
-export type BotApi = ReturnType<typeof startBotApi>
 export type { Bot as TestBot } from './bot.ts'
+export type { BotMessage, Person }
 
 type Named = { id: number }
 
-export interface Call {
+interface Call {
   method: string
   token: string
   params: Params
@@ -19,30 +18,30 @@ export interface Call {
   status: number | undefined
 }
 
-/** What goes wrong with calls on purpose. */
+/** What goes wrong with calls on purpose: with every method and bot, until it is ended, unless told. */
 export interface FaultFields {
-  /** Every method where none is named. */
   method?: string
   bot?: Named
-  /** Until it is ended where none is given. */
   times?: number
   status?: number
   description?: string
   /** In seconds; 429 unless another status is given. */
   retryAfter?: number
-  /** By itself, a slow reply and nothing else. */
+  /** By themselves, these make a reply slow and nothing else. */
   delayMs?: number
-  /** By itself, a reply that waits for this and nothing else. */
   until?: Promise<unknown>
+  /** What every call is answered with. */
+  result?: unknown
   /** Cuts the connection. */
   drop?: true
-  /** A page of a proxy in place of JSON. */
+  /** A page in place of JSON. */
   garbage?: true
   /** What was asked is done all the same: the reply alone goes wrong. */
   worksAnyway?: true
 }
 
 const PATH = /^\/bot([^/]+)\/(\w+)$/
+
 /** Telegram's Bot API on loopback, with people who speak to the bots. */
 export function startBotApi() {
   const closing = new AbortController()
@@ -51,8 +50,7 @@ export function startBotApi() {
   const taps = new Map<string, TapRecord>()
   const calls: Call[] = []
   const faults = new Set<{ fields: FaultFields; hits: number }>()
-  const { ring, until } = newBell()
-  const methods = methodsOf({ people, taps, ring })
+  const methods = methodsOf({ people, taps })
   let lastId = 0
 
   const botOf = ({ id }: Named): Bot => {
@@ -60,27 +58,21 @@ export function startBotApi() {
     if (!bot) throw new Error(`there is no bot ${id}`)
     return bot
   }
-  const answersTo = ({ id }: Tap) => taps.get(id)?.answers ?? []
+  const answersTo = ({ id }: { id: string }) => taps.get(id)?.answers ?? []
 
   async function respond(request: Request): Promise<Response> {
-    const [, token, name] = PATH.exec(decodeURIComponent(new URL(request.url).pathname)) ?? []
-    if (token === undefined || name === undefined) return refused(new Refusal(404, 'Not Found'))
-    const call: Call = { method: name, token, params: {}, status: undefined }
+    const [, token, method] = PATH.exec(decodeURIComponent(new URL(request.url).pathname)) ?? []
+    if (token === undefined || method === undefined) return refused(new Refusal(404, 'Not Found'))
     const gone = AbortSignal.any([request.signal, closing.signal])
-    const params = await paramsOf(request)
-    Object.assign(call, { params: params ?? {} })
+    const params: Params | undefined = await request.json().catch(() => undefined)
+    const call: Call = { method, token, params: params ?? {}, status: undefined }
     calls.push(call)
-    ring()
-    const response = params
-      ? await reply(call, gone)
-      : refused(badRequest("can't parse JSON object"))
+    const response = await reply(call, gone)
     // A caller that has gone got nothing.
-    if (!gone.aborted) call.status = isCut(response) ? 0 : response.status
-    ring()
+    if (!gone.aborted) call.status = response.statusText === CUT ? 0 : response.status
     return response
   }
 
-  /** With what goes wrong on purpose. */
   async function reply(call: Call, gone: AbortSignal): Promise<Response> {
     const rightly = () => perform(call, gone)
     const fault = faultOf(call)
@@ -121,13 +113,12 @@ export function startBotApi() {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 0, fetch: respond })
 
   return {
-    /** Root of the API, with no slash at its end. */
     url: server.url.origin,
     calls,
     callsOf: (method: string): Call[] => calls.filter((call) => call.method === method),
 
     bot: (fields: { username?: string; name?: string } = {}) => {
-      const bot = newBot({ ...fields, id: 7_100_000_000 + ++lastId }, ring)
+      const bot = newBot({ ...fields, id: 7_100_000_000 + ++lastId })
       bots.set(bot.id, bot)
       return bot
     },
@@ -138,35 +129,27 @@ export function startBotApi() {
       return newPerson({ bots, people, taps, botOf, until }, user)
     },
 
-    /** What the bot wrote in a chat, a group too, as it reads now. */
-    messages: (bot: Named, chatId: number): BotMessage[] => botOf(bot).messagesIn(chatId),
-
     answersTo,
-    waitForAnswer: (tap: Tap) => until(() => answersTo(tap)[0], `answer to tap ${tap.id}`),
-
-    /** It is too late to answer those that were not answered. */
-    expireTaps: () => {
-      for (const tap of taps.values()) tap.isOpen = false
-    },
+    waitForAnswer: (tap: { id: string }) =>
+      until(() => answersTo(tap)[0], `answer to tap ${tap.id}`),
 
     /** Calls go wrong from now on. Held ones end, so that pollers come and meet it at once. */
     fail: (fields: FaultFields) => {
       const fault = { fields, hits: 0 }
       faults.add(fault)
       if ((fields.method ?? 'getUpdates') === 'getUpdates')
-        for (const { user, poll } of bots.values())
-          if (user.id === (fields.bot?.id ?? user.id)) poll.end()
+        for (const { id, poll } of bots.values()) if (id === (fields.bot?.id ?? id)) poll.end()
       const end = () => void faults.delete(fault)
       return { end, hits: () => fault.hits, [Symbol.dispose]: end }
     },
 
     /** An update of any kind, such as no person of this API causes. */
     deliver: (bot: Named, update: Record<string, unknown>) => {
-      for (const [kind, about] of Object.entries(update)) botOf(bot).tell(kind, about)
+      for (const [kind, about] of Object.entries(update)) botOf(bot).queue.add(kind, about)
     },
 
     /** Delivers the latest updates once more under their old ids, whatever was confirmed. */
-    redeliver: (bot: Named, count = 1) => botOf(bot).queue.redeliver(count),
+    redeliver: (bot: Named, count: number) => botOf(bot).queue.redeliver(count),
 
     /** Whether what waits is delivered with the latest first. */
     shuffle: (bot: Named, isOn: boolean) => botOf(bot).queue.shuffle(isOn),
@@ -174,11 +157,9 @@ export function startBotApi() {
     /** Telegram takes any id after a quiet week, a lower one too. */
     nextUpdateId: (bot: Named, id: number) => botOf(bot).queue.jumpTo(id),
 
-    /** Keeps updates back until the release. */
     hold: (bot: Named) => botOf(bot).queue.hold(true),
     release: (bot: Named) => botOf(bot).queue.hold(false),
 
-    /** How many calls of `getUpdates` are held. */
     pollers: (bot: Named): number => botOf(bot).poll.count(),
     waitForPoller: async (bot: Named, withinMs?: number): Promise<void> => {
       await until(() => botOf(bot).poll.count() || undefined, `poller of ${bot.id}`, withinMs)
@@ -191,45 +172,21 @@ export function startBotApi() {
   }
 }
 
-/** Lets tests wait for something to have happened, without looking again and again. */
-function newBell() {
-  const waiting = new Set<() => void>()
-  const ring = () => {
-    for (const look of [...waiting]) look()
-  }
-  /** Resolves with what `find` finds, at once or as soon as it finds something. */
-  const until = <T>(find: () => T | undefined, what: string, withinMs = 4000): Promise<T> =>
-    new Promise((resolve, reject) => {
-      const end = (finish: () => void) => {
-        clearTimeout(timer)
-        waiting.delete(look)
-        finish()
-      }
-      const look = () => {
-        const found = find()
-        if (found !== undefined) end(() => resolve(found))
-      }
-      const late = () => end(() => reject(new Error(`no ${what} within ${withinMs} ms`)))
-      const timer = setTimeout(late, withinMs)
-      waiting.add(look)
-      look()
-    })
-  return { ring, until }
-}
-
-/** The query and the body, a JSON object; undefined if it is none. */
-async function paramsOf(request: Request): Promise<Params | undefined> {
-  const query = Object.fromEntries(new URL(request.url).searchParams)
-  if (!request.headers.get('content-type')?.includes('json')) return query
-  const body: unknown = await request.json().catch(() => undefined)
-  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
-  return isObject ? { ...query, ...body } : undefined
+/** Resolves with what `find` finds, as soon as it finds something. */
+async function until<T>(find: () => T | undefined, what: string, withinMs = 4000): Promise<T> {
+  await untilHolds(
+    () => find() !== undefined,
+    () => what,
+    withinMs,
+  )
+  return find() as T
 }
 
 /** The reply that goes wrong; undefined where the fault is but slowness. */
 function brokenReply(fault: FaultFields): Response | undefined {
   const { status, retryAfter, description } = fault
   if (fault.drop) return cut()
+  if ('result' in fault) return Response.json({ ok: true, result: fault.result })
   if (fault.garbage) {
     const headers = { 'content-type': 'text/html' }
     return new Response('<html><body>An error occurred.</body></html>', { status, headers })
@@ -240,18 +197,15 @@ function brokenReply(fault: FaultFields): Response | undefined {
   return refused(new Refusal(code, description ?? STATUS_CODES[code] + later, retryAfter))
 }
 
-const refused = ({ status, message, retryAfter }: Refusal): Response =>
-  Response.json(
-    {
-      ok: false,
-      error_code: status,
-      description: message,
-      ...(retryAfter !== undefined && { parameters: { retry_after: retryAfter } }),
-    },
-    { status, headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) } },
+function refused({ status, message, retryAfter }: Refusal): Response {
+  const later = retryAfter !== undefined && { parameters: { retry_after: retryAfter } }
+  return Response.json(
+    { ok: false, error_code: status, description: message, ...later },
+    { status },
   )
+}
 
+const CUT = 'Cut'
 /** Ends the connection without a word. */
 const cut = () =>
-  new Response(new ReadableStream({ start: (stream) => stream.error() }), { statusText: 'Cut' })
-const isCut = ({ statusText }: Response) => statusText === 'Cut'
+  new Response(new ReadableStream({ start: (stream) => stream.error() }), { statusText: CUT })

@@ -1,4 +1,5 @@
-import type { Update } from './wire.ts'
+/** What it is about stands under the name of its kind. */
+export type Update = Record<string, unknown> & { update_id: number }
 
 /** An offset beyond this many ids after the next one belongs to another queue, and is ignored. */
 const NEAR_FUTURE = 10
@@ -13,14 +14,6 @@ export function newQueue(changed: () => void) {
   let isHeld = false
   let isShuffled = false
 
-  const waiting = () => (isHeld ? [] : [...again, ...pending])
-  const arranged = (updates: Update[]) => (isShuffled ? updates.toReversed() : updates)
-
-  function recordDelivery(updates: Update[]) {
-    again = again.filter((update) => !updates.includes(update))
-    delivered = [...delivered.filter((update) => !updates.includes(update)), ...updates]
-  }
-
   return {
     size: () => again.length + pending.length,
 
@@ -29,17 +22,17 @@ export function newQueue(changed: () => void) {
       changed()
     },
 
-    /** For polling: forgets what `offset` confirms and gives what comes after it. */
+    /** Forgets what `offset` confirms and gives what comes after it. */
     read: (offset: number, limit: number): Update[] => {
       if (offset <= nextId + NEAR_FUTURE)
         pending = pending.filter((update) => update.update_id >= offset)
-      const batch = waiting().slice(0, limit)
-      recordDelivery(batch)
-      return arranged(batch)
+      const batch = isHeld ? [] : [...again, ...pending].slice(0, limit)
+      again = again.filter((update) => !batch.includes(update))
+      delivered = [...delivered.filter((update) => !batch.includes(update)), ...batch]
+      return isShuffled ? batch.toReversed() : batch
     },
 
     redeliver: (count: number) => {
-      if (delivered.length < count) throw new Error('there is nothing to deliver again')
       again.push(...delivered.slice(-count).filter((update) => !pending.includes(update)))
       changed()
     },

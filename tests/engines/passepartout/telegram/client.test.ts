@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { MessengerError } from '../../../../src/engines/passepartout/messenger.ts'
 import {
   type BotApi,
@@ -15,14 +15,17 @@ const POLL = { limit: 100, holdSeconds: 30, signal: new AbortController().signal
 
 type Call = (bot: BotApi) => Promise<unknown>
 
-/** A bot, and a Bot API server that answers so. */
-function botOf(answer: () => Response | Promise<Response>, token = TOKEN, path = '') {
-  const target = startTarget(answer)
+const target = startTarget()
+const { requests } = target
+const { origin } = new URL(target.url)
+afterAll(target.stop)
+
+/** A bot whose calls are answered so. */
+function botOf(reply: () => Response | Promise<Response>, token = TOKEN, path = '') {
+  target.answers(reply)
+  requests.length = 0
   const clock = createTestClock('2026-03-01T12:00:00.000Z')
-  const { origin, host } = new URL(target.url)
-  const bot = createTelegram({ clock, apiRoot: origin + path })(token)
-  const { requests, stop } = target
-  return { bot, clock, host, requests, stop, [Symbol.asyncDispose]: stop }
+  return { clock, bot: createTelegram({ clock, apiRoot: origin + path })(token) }
 }
 
 const done = (result: unknown) => Response.json({ ok: true, result })
@@ -41,22 +44,19 @@ async function errorOf(call: Promise<unknown>): Promise<MessengerError> {
 }
 
 /** How a call fails that is answered so. */
-async function failureOf(answer: () => Response, call: Call = (bot) => bot.say('7', ASK)) {
-  await using fixture = botOf(answer)
-  return await errorOf(call(fixture.bot))
-}
+const failureOf = (reply: () => Response, call: Call = (bot) => bot.say('7', ASK)) =>
+  errorOf(call(botOf(reply).bot))
 
-/** Expects the call to send this, and to be read as that when Telegram gives the answer. */
+/** Expects the call to send this, and to be read as that when Telegram gives the result. */
 async function expectCall(
   call: Call,
   method: string,
   sent: object,
-  answer: unknown,
+  result: unknown,
   read?: unknown,
 ) {
-  await using fixture = botOf(() => done(answer))
-  expect(await call(fixture.bot)).toEqual(read)
-  const [request] = fixture.requests
+  expect(await call(botOf(() => done(result)).bot)).toEqual(read)
+  const [request] = requests
   expect([request?.method, request?.path]).toEqual(['POST', `/bot${TOKEN}/${method}`])
   expect(request?.headers.get('content-type')).toBe('application/json')
   expect(JSON.parse(request?.body ?? '')).toEqual(sent)
@@ -66,13 +66,9 @@ test('A call of getMe reads the bot, and refuses what is none', async () => {
   const me = { ...ME, first_name: '\u202eAc\nme', can_join_groups: true }
   const read = { id: `${ME.id}`, username: 'acme_bot', name: 'Ac me' }
   await expectCall((bot) => bot.getMe(), 'getMe', {}, me, read)
-  const odd = [{ is_bot: false }, { is_bot: undefined }, { username: undefined }]
-  for (const fields of [...odd, { username: 'acme/../x' }]) {
-    const error = await failureOf(
-      () => done({ ...ME, ...fields }),
-      (bot) => bot.getMe(),
-    )
-    expect(error).toMatchObject({ reason: 'refused' })
+  for (const odd of [{ is_bot: false }, { username: undefined }, { username: 'acme/../x' }]) {
+    const reply = () => done({ ...ME, ...odd })
+    expect(await failureOf(reply, (bot) => bot.getMe())).toMatchObject({ reason: 'refused' })
   }
 })
 
@@ -83,19 +79,12 @@ test('A call of webhooks sets, reads and deletes them', async () => {
   const sent = { url, secret_token: 's-1', allowed_updates, ...drop }
   await expectCall((bot) => bot.setWebhook({ url, secret: 's-1' }), 'setWebhook', sent, true)
   await expectCall((bot) => bot.deleteWebhook(), 'deleteWebhook', drop, true)
+  const get: Call = (bot) => bot.getWebhookInfo()
+  const read = { url, pending: 2, lastError: null }
+  await expectCall(get, 'getWebhookInfo', {}, { url, pending_update_count: 2 }, read)
   const quoting = { url: `https://x.example/${TOKEN}`, last_error_message: `404 at\n${TOKEN}` }
-  for (const [answer, read] of [
-    [
-      { url, pending_update_count: 2 },
-      { url, pending: 2, lastError: null },
-    ],
-    [{ url: '' }, { url: '', pending: 0, lastError: null }],
-    [quoting, { url: 'https://x.example/123456789:…', lastError: '404 at 123456789:…' }],
-  ] as const)
-    await expectCall((bot) => bot.getWebhookInfo(), 'getWebhookInfo', {}, answer, {
-      pending: 0,
-      ...read,
-    })
+  const hidden = { url: 'https://x.example/123456789:…', lastError: '404 at 123456789:…' }
+  await expectCall(get, 'getWebhookInfo', {}, quoting, { ...hidden, pending: 0 })
 })
 
 test('A call of getUpdates names its offset, and reads up to 16 MB', async () => {
@@ -104,26 +93,16 @@ test('A call of getUpdates names its offset, and reads up to 16 MB', async () =>
   const get = (more: object) => (bot: BotApi) => bot.getUpdates({ ...POLL, ...more })
   await expectCall(get({ offset: 8 }), 'getUpdates', { ...poll, offset: 8 }, updates, updates)
   await expectCall(get({ holdSeconds: 0 }), 'getUpdates', { ...poll, timeout: 0 }, [], [])
-  const lengths = [15_900_000, 16_000_000]
-  await using fixture = botOf(() => done(['x'.repeat(lengths.shift() ?? 0)]))
-  expect(await fixture.bot.getUpdates(POLL)).toHaveLength(1)
-  expect(await errorOf(fixture.bot.getUpdates(POLL))).toMatchObject({ reason: 'unavailable' })
+  const large = (length: number) => botOf(() => done(['x'.repeat(length)])).bot.getUpdates(POLL)
+  expect(await large(2_000_000)).toHaveLength(1)
+  expect(await errorOf(large(16_000_000))).toMatchObject({ reason: 'unavailable' })
 })
 
 test('A call of messages sends plain text of a length that Telegram takes, and buttons', async () => {
   const data = 'ü'.repeat(32)
-  const buttons = [
-    [
-      { label: '41', data: 'n:41' },
-      { label: '42', data },
-    ],
-    [{ label: 'Deny', data: 'd' }],
-  ]
+  const buttons = [[{ label: '42', data }], [{ label: 'Deny', data: 'd' }]]
   const inline_keyboard = [
-    [
-      { text: '41', callback_data: 'n:41' },
-      { text: '42', callback_data: data },
-    ],
+    [{ text: '42', callback_data: data }],
     [{ text: 'Deny', callback_data: 'd' }],
   ]
   const shown = { link_preview_options: { is_disabled: true } }
@@ -135,68 +114,63 @@ test('A call of messages sends plain text of a length that Telegram takes, and b
     ['a\ud800b', 'a\ufffdb'],
   ] as const) {
     const params = { chat_id: 7_000_000_001, text: sent, ...shown }
-    const say = (to: object[][]) => (bot: BotApi) =>
-      bot.say('7000000001', { text, buttons: to as never })
-    await expectCall(say([]), 'sendMessage', params, message, '77')
-    await expectCall(
-      say(buttons),
-      'sendMessage',
-      { ...params, reply_markup: { inline_keyboard } },
-      message,
-      '77',
-    )
+    const say: Call = (bot) => bot.say('7000000001', { text, buttons: [] })
+    await expectCall(say, 'sendMessage', params, message, '77')
   }
+  const asked = { chat_id: 7, text: 'Sign in?', ...shown, reply_markup: { inline_keyboard } }
+  const ask: Call = (bot) => bot.say('7', { text: 'Sign in?', buttons })
+  await expectCall(ask, 'sendMessage', asked, message, '77')
   const params = { chat_id: 7, message_id: 77, text: 'Done', ...shown }
-  for (const [given, keyboard] of [
-    [buttons, inline_keyboard],
-    [[], []],
-  ] as const) {
-    const sent = { ...params, reply_markup: { inline_keyboard: keyboard } }
-    const message = { text: 'Done', buttons: [...given] }
-    await expectCall((bot) => bot.edit('7', '77', message), 'editMessageText', sent, true)
-  }
+  const edit: Call = (bot) => bot.edit('7', '77', { text: 'Done', buttons: [] })
+  const bare = { ...params, reply_markup: { inline_keyboard: [] } }
+  await expectCall(edit, 'editMessageText', bare, true)
   const notice = { callback_query_id: '4382', text: 'x'.repeat(199) }
   const answer: Call = (bot) => bot.answerCallback('4382', `${'x'.repeat(199)}😀`)
   await expectCall(answer, 'answerCallbackQuery', notice, true)
 
-  await using fixture = botOf(() => done(message))
+  const { bot } = botOf(() => done(message))
   const long = { text: 'x', buttons: [[{ label: 'x', data: `${data}x` }]] }
-  await expect(fixture.bot.say('7', long)).rejects.toBeInstanceOf(RangeError)
-  await expect(fixture.bot.edit('7', '77', long)).rejects.toBeInstanceOf(RangeError)
-  expect(fixture.requests).toEqual([])
+  for (const call of [bot.say('7', long), bot.edit('7', '77', long)])
+    await expect(call).rejects.toBeInstanceOf(RangeError)
+  expect(requests).toEqual([])
 })
 
 test('A call uses any valid token and the path of the API root; a malformed token is not sent', async () => {
   for (const token of ['1:a', `${'9'.repeat(20)}:${'-'.repeat(64)}${'_'.repeat(64)}`]) {
-    await using fixture = botOf(() => done(ME), token, '/telegram')
-    await fixture.bot.getMe()
-    expect(fixture.requests[0]?.path).toBe(`/telegram/bot${token}/getMe`)
+    await botOf(() => done(ME), token, '/telegram').bot.getMe()
+    expect(requests[0]?.path).toBe(`/telegram/bot${token}/getMe`)
   }
   for (const token of [
     ...['', '123:', ':abc', '1:a/../../x', '1:a?x=', '1:a#', '1:a%2f', '1:a\n', '1:\u0430'],
     ...['\u0661:a', `1:${'a'.repeat(129)}`, `${'1'.repeat(21)}:a`, '1:(', '1:[a'],
   ]) {
-    await using fixture = botOf(() => done(ME), token)
+    const { bot } = botOf(() => done(ME), token)
     const malformed = { reason: 'unauthorized', message: 'getMe: the token is malformed' }
-    expect(await errorOf(fixture.bot.getMe())).toMatchObject(malformed)
-    expect(fixture.requests).toEqual([])
+    expect(await errorOf(bot.getMe())).toMatchObject(malformed)
+    expect(requests).toEqual([])
   }
 })
 
-test.each([
-  [400, 'refused', 'Bad Request: chat not found'],
-  [401, 'unauthorized', 'Unauthorized'],
-  [402, 'refused', 'Payment Required'],
-  [403, 'forbidden', 'Forbidden: bot was blocked by the user'],
-  [404, 'unauthorized', 'Not Found'],
-  [409, 'conflict', 'Conflict: terminated by other getUpdates request'],
-  [420, 'refused', 'Flood'],
-  [500, 'unavailable', 'Internal Server Error'],
-  [502, 'unavailable', 'Bad Gateway'],
-])('A refusal with %i is %s', async (status, reason, description) => {
-  const error = await failureOf(() => refusal(status, description))
-  expect(error).toMatchObject({ reason, message: `sendMessage: ${description}` })
-  expect(error.retryAfterMs).toBeUndefined()
+test('A refusal has a reason by its status, and is told on one line of at most 200 characters', async () => {
+  for (const [status, reason] of [
+    ...[400, 402, 420].map((status) => [status, 'refused'] as const),
+    ...[401, 404].map((status) => [status, 'unauthorized'] as const),
+    [403, 'forbidden'],
+    [409, 'conflict'],
+    ...[500, 502].map((status) => [status, 'unavailable'] as const),
+  ] as const) {
+    const error = await failureOf(() => refusal(status, `Status ${status}`))
+    expect(error).toMatchObject({ reason, message: `sendMessage: Status ${status}` })
+    expect(error.retryAfterMs).toBeUndefined()
+  }
+  const hostile = `Bad\r\nRequest \u202e${'😀'.repeat(300)}`
+  const { message } = await failureOf(() => refusal(400, hostile))
+  expect(message).toStartWith('sendMessage: Bad Request  😀')
+  expect([...message]).toHaveLength('sendMessage: '.length + 200)
+  for (const description of [undefined, { toString: 1 }, '']) {
+    const error = await failureOf(() => refusal(400, description))
+    expect(error).toMatchObject({ reason: 'refused', message: 'sendMessage: status 400' })
+  }
 })
 
 test('A refusal with 429 is waited for as long as it says, up to an hour', async () => {
@@ -220,10 +194,8 @@ test('A refusal is ignored if nothing is left to do', async () => {
     [edit, `Bad Request: ${same}: specified new message content and reply markup are`],
     [answer, 'Bad Request: query is too old and response timeout expired or query'],
     [answer, 'Bad Request: QUERY_ID_INVALID: query ID is invalid'],
-  ] as const) {
-    await using fixture = botOf(() => refusal(400, description))
-    await call(fixture.bot)
-  }
+  ] as const)
+    await call(botOf(() => refusal(400, description)).bot)
   for (const [call, status, description, reason] of [
     [edit, 400, 'Bad Request: message to edit not found', 'refused'],
     [edit, 500, same, 'unavailable'],
@@ -232,24 +204,11 @@ test('A refusal is ignored if nothing is left to do', async () => {
     expect(await failureOf(() => refusal(status, description), call)).toMatchObject({ reason })
 })
 
-test('A refusal is told on one line of at most 200 characters, or by its status', async () => {
-  const { message } = await failureOf(() =>
-    refusal(400, `Bad\r\nRequest \u202e${'😀'.repeat(300)}`),
-  )
-  expect(message).toStartWith('sendMessage: Bad Request  😀')
-  expect([...message]).toHaveLength('sendMessage: '.length + 200)
-  for (const description of [undefined, { toString: 1 }, '']) {
-    const error = await failureOf(() => refusal(400, description))
-    expect(error).toMatchObject({ reason: 'refused', message: 'sendMessage: status 400' })
-  }
-})
-
 test('A refusal that quotes the token does not give it away', async () => {
   const far = 'x'.repeat(185)
   for (const quoted of [TOKEN, encodeURIComponent(TOKEN), SECRET, TOKEN.toLowerCase()]) {
-    const { message } = await failureOf(() =>
-      refusal(400, `no ${quoted}, ${quoted} ${far} ${quoted}`),
-    )
+    const description = `no ${quoted}, ${quoted} ${far} ${quoted}`
+    const { message } = await failureOf(() => refusal(400, description))
     expect(message).toStartWith('sendMessage: no ')
     expect(message.toLowerCase()).not.toContain(SECRET.slice(0, 4).toLowerCase())
   }
@@ -263,41 +222,41 @@ describe('Telegram is unavailable', () => {
     ['nothing', () => new Response(null, { status: 204 })],
     ['half of JSON', () => new Response('{"ok":true,"result":')],
     ['JSON of great depth', () => new Response('['.repeat(500_000))],
-    ...[null, 7, [{ ok: true }], { ok: 'true', result: ME }, { ok: false, description: 'x' }].map(
-      (body): [string, () => Response] => [JSON.stringify(body), () => Response.json(body)],
-    ),
+    ['a list', () => Response.json([{ ok: true }])],
+    ['no true success', () => Response.json({ ok: 'true', result: ME })],
+    ['a refusal without a code', () => Response.json({ ok: false, description: 'x' })],
     ['success with a failing status', () => Response.json({ ok: true }, { status: 400 })],
     ['a redirect', () => Response.redirect('/elsewhere', 302)],
     ['more than is read', () => done('x'.repeat(1_000_000))],
-  ])('after %s', async (_, answer) => {
-    await using fixture = botOf(answer)
-    const error = await errorOf(fixture.bot.deleteWebhook())
+  ])('after %s', async (_, reply) => {
+    const error = await failureOf(reply, (bot) => bot.deleteWebhook())
     expect(error).toMatchObject({ reason: 'unavailable' })
     expect(error.message).toStartWith('deleteWebhook: ')
     expect(error.message.length).toBeLessThan(250)
-    expect(fixture.requests).toHaveLength(1)
+    expect(requests).toHaveLength(1)
   })
 
-  const odd = [undefined, null, 1, 'x', true, {}, { id: '7', message_id: '7', url: 7, length: 1 }]
   test.each<[string, Call]>([
     ['getMe', (bot) => bot.getMe()],
     ['getWebhookInfo', (bot) => bot.getWebhookInfo()],
     ['sendMessage', (bot) => bot.say('7', ASK)],
     ['getUpdates', (bot) => bot.getUpdates(POLL)],
   ])('after an odd result of %s', async (method, call) => {
-    const results = [...odd]
-    await using fixture = botOf(() => done(results.shift()))
-    for (const _ of odd) {
-      const error = await errorOf(call(fixture.bot))
-      expect(error).toMatchObject({ reason: 'unavailable', message: `${method}: invalid response` })
-    }
+    const message = `${method}: invalid response`
+    for (const odd of [undefined, null, 'x', {}, { id: '7', message_id: '7', url: 7, length: 1 }])
+      expect(await failureOf(() => done(odd), call)).toMatchObject({
+        reason: 'unavailable',
+        message,
+      })
   })
 
   test('at once where no server listens, told by its host alone', async () => {
-    const fixture = botOf(() => done(ME))
-    await fixture.stop()
-    const message = `getMe: ${fixture.host} cannot be reached (ECONNREFUSED)`
-    expect(await errorOf(fixture.bot.getMe())).toMatchObject({ reason: 'unavailable', message })
+    const stopped = startTarget(() => done(ME))
+    await stopped.stop()
+    const { origin: apiRoot, host } = new URL(stopped.url)
+    const bot = createTelegram({ clock: createTestClock('2026-03-01T12:00:00Z'), apiRoot })(TOKEN)
+    const message = `getMe: ${host} cannot be reached (ECONNREFUSED)`
+    expect(await errorOf(bot.getMe())).toMatchObject({ reason: 'unavailable', message })
   })
 
   test.each<[number, Call]>([
@@ -305,23 +264,23 @@ describe('Telegram is unavailable', () => {
     [40_000, (bot) => bot.getUpdates(POLL)],
   ])('after %d ms without an answer, or once the caller gives up', async (deadlineMs, call) => {
     let asked = Promise.withResolvers<void>()
-    await using fixture = botOf(() => {
+    const { bot, clock } = botOf(() => {
       asked.resolve()
       return new Promise<Response>(() => {})
     })
     let isOver = false
-    const error = errorOf(call(fixture.bot)).finally(() => {
+    const error = errorOf(call(bot)).finally(() => {
       isOver = true
     })
     await asked.promise
-    await fixture.clock.advance(deadlineMs - 1)
+    await clock.advance(deadlineMs - 1)
     expect(isOver).toBe(false)
-    await fixture.clock.advance(1)
+    await clock.advance(1)
     expect((await error).message).toEndWith('did not respond completely in time')
 
-    const get = (signal: AbortSignal) => errorOf(fixture.bot.getUpdates({ ...POLL, signal }))
+    const get = (signal: AbortSignal) => errorOf(bot.getUpdates({ ...POLL, signal }))
     expect(await get(AbortSignal.abort())).toMatchObject({ reason: 'unavailable' })
-    expect(fixture.requests).toHaveLength(1)
+    expect(requests).toHaveLength(1)
     asked = Promise.withResolvers<void>()
     const caller = new AbortController()
     const left = get(caller.signal)

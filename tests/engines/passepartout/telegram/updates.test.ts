@@ -41,16 +41,22 @@ test('A start with a payload follows a link, and anything else is only words', (
     expect(readUpdate(message({ text }))).toEqual({ id: 10, update } as never)
   }
   for (const text of [
-    ...['/start', '/start ', `/start ${longest}x`, '/start a.b', '/start \u0430bc', '/start a b'],
-    ...['/start  abc', '/start\nabc', '/start abc\n', 'press /start abc', '/starts abc'],
-    ...['/START abc', 'abc', ['/start abc'], undefined],
+    ...['/start', `/start ${longest}x`, '/start a.b', '/start \u0430bc', '/start a b'],
+    ...[
+      '/start\nabc',
+      '/start abc\n',
+      'press /start abc',
+      '/starts abc',
+      ['/start abc'],
+      undefined,
+    ],
   ]) {
     const read = { id: 10, update: { kind: 'spoke' as const, person } }
     expect([text, readUpdate(message({ text }))]).toEqual([text, read])
   }
 })
 
-test('A tap is read with as much data as a button holds, or skipped', () => {
+test('A tap is read with as much data as a button holds', () => {
   const known = { person, messageId: '5', callbackId: '4382bfdwdsb323b2d9', data: 'approve:1' }
   const update = { kind: 'tapped' as const, ...known }
   // Telegram tells no more of an old message.
@@ -58,15 +64,6 @@ test('A tap is read with as much data as a button holds, or skipped', () => {
     expect(readUpdate(tap(old))).toEqual({ id: 11, update })
   const longest = 'ü'.repeat(32)
   expect(readUpdate(tap({ data: longest }))).toMatchObject({ update: { data: longest } })
-  for (const fields of [
-    ...[{ data: 'ü'.repeat(33) }, { data: undefined, game_short_name: 'x' }, { data: 1 }],
-    ...[undefined, 4382, '', 'x'.repeat(129)].map((id) => ({ id })),
-    { message: undefined, inline_message_id: 'x' },
-    { message: { chat: { id: -5, type: 'group' }, date: 0 } },
-    { message: { chat: { id: 8, type: 'private' }, date: 0 } },
-    ...[{ from: { ...ADA, is_bot: true } }, { from: undefined }],
-  ])
-    expect(readUpdate(tap(fields))).toEqual({ id: 11, update: undefined })
 })
 
 test('Updates from groups, bots and other kinds are skipped and count as received', () => {
@@ -74,18 +71,21 @@ test('Updates from groups, bots and other kinds are skipped and count as receive
   const { callback_query: tapped } = tap()
   const chats = [
     ...['group', 'supergroup', 'channel'].map((type) => ({ id: -1001, type })),
-    ...['group', 'Private'].map((type) => ({ id: ADA.id, type })),
-    ...[{ id: 8, type: 'private' }, undefined],
+    ...[{ id: ADA.id, type: 'Private' }, { id: 8, type: 'private' }, undefined],
   ]
   const senders = [{ ...ADA, is_bot: true }, { ...ADA, is_bot: 'yes' }, undefined, 'Ada']
-  const kinds = ['edited_message', 'channel_post', 'business_message', 'inline_query', 'telepathy']
+  const kinds = ['edited_message', 'channel_post', 'business_message', 'telepathy']
   for (const update of [
     ...chats.map((chat) => message({ chat })),
     ...senders.map((sender) => message({ from: sender })),
     ...['7', -7, 0, 1.5, 2 ** 52].map(from),
     ...kinds.map((kind) => ({ [kind]: said })),
-    ...[{ my_chat_member: { from: ADA, chat: CHAT } }, {}, { message: null }, { message: [said] }],
-    ...[{ callback_query: null }, { callback_query: [tapped] }],
+    ...[{}, { message: null }, { message: [said] }, { callback_query: [tapped] }],
+    ...['ü'.repeat(33), undefined, 1].map((data) => tap({ data })),
+    ...[undefined, 4382, '', 'x'.repeat(129)].map((id) => tap({ id })),
+    ...[undefined, { chat: { id: -5, type: 'group' }, date: 0 }].map((at) => tap({ message: at })),
+    tap({ message: { chat: { id: 8, type: 'private' }, date: 0 } }),
+    ...[{ ...ADA, is_bot: true }, undefined].map((sender) => tap({ from: sender })),
   ])
     expect([update, readUpdate({ ...update, update_id: 10 })]).toEqual([
       update,
@@ -94,9 +94,8 @@ test('Updates from groups, bots and other kinds are skipped and count as receive
 })
 
 test('What has no valid id is no update', () => {
-  const ids = ['1', null, 1.5, Number.NaN, 2 ** 53]
-  const odd = [undefined, null, 0, 'update_id', [{ update_id: 1 }], message().message]
-  for (const raw of [...odd, ...ids.map((update_id) => ({ update_id }))])
+  const ids = ['1', null, 1.5, Number.NaN, 2 ** 53].map((update_id) => ({ update_id }))
+  for (const raw of [undefined, null, 0, 'update_id', [{ update_id: 1 }], ...ids])
     expect([raw, readUpdate(raw)]).toEqual([raw, undefined])
 })
 
@@ -119,9 +118,8 @@ test('Any update is read without an error, and only those of people in private c
   const random = seeded(20261122)
   const pick = <T>(values: readonly T[]): T => values[random(values.length)] as T
   const ODD = [
-    ...[undefined, null, true, false, 0, -1, 1.5, 2 ** 53, Number.NaN],
-    ...['', '/start abc', 'private', '\ud800', '\u202e\n', [], [[]], {}, { id: {} }],
-    ...[{ length: -1 }, { toString: null, valueOf: null }, Object.create(null)],
+    ...[undefined, null, true, 0, -1, 1.5, 2 ** 53, Number.NaN, '', '/start abc', 'private'],
+    ...['\ud800', '\u202e\n', [], {}, { id: {} }, { toString: null }, Object.create(null)],
     JSON.parse('{"__proto__":1,"constructor":null,"toString":1}'),
   ]
   /** The same with odd values in places. */
@@ -132,7 +130,7 @@ test('Any update is read without an error, and only those of people in private c
     return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, spoilt(field)]))
   }
   const kinds = new Set<string | undefined>()
-  for (let round = 0; round < 5000; round++) {
+  for (let round = 0; round < 2000; round++) {
     const raw = spoilt(pick([message(), message({ text: '/start abc' }), tap()]))
     const update = readUpdate(raw)?.update
     kinds.add(update?.kind)
