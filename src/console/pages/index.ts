@@ -22,7 +22,6 @@ import { createPages } from '../serve-pages.tsx'
 import { accountPages } from './account.ts'
 import { entryPages } from './entry.ts'
 import { firstJobPages } from './first-job.ts'
-import { webhookPages as gateWebhookPages } from './gate/webhooks/index.ts'
 import { homePage } from './home/index.ts'
 import { installationPages } from './installation/index.ts'
 import { jobPages } from './jobs/index.ts'
@@ -93,7 +92,6 @@ export function consolePages(parts: {
     .use(homePage(common))
     .use(createPages({ ...common, instanceHealth: createInstanceHealth(common) }, PAGES))
     .use(searchPages(common))
-    .use(gateWebhookPages(common))
     .use(accountPages(common))
 }
 
