@@ -3,6 +3,7 @@ import type { Db } from '../db/open.ts'
 import type { Delivery } from '../delivery/index.ts'
 import type { Clockwork } from '../engines/clockwork/index.ts'
 import type { Gate } from '../engines/gate/index.ts'
+import type { GateOperators } from '../engines/gate/operators/index.ts'
 import type { Passepartout } from '../engines/passepartout/index.ts'
 import type { Relay } from '../engines/relay/index.ts'
 import type { Audit } from '../platform/audit/index.ts'
@@ -30,6 +31,7 @@ export interface Services {
   tenants: Tenants
   operators: Operators
   gate: Gate
+  gateOperators: GateOperators
   passepartout: Passepartout
   relay: Relay
   delivery: Delivery

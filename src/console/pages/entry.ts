@@ -28,7 +28,7 @@ import type { Operators } from '../operators/index.ts'
 import { createSessionCookie } from '../operators/session-cookie.ts'
 import { ownPath } from '../own-path.ts'
 import { ENVIRONMENT_COOKIE } from '../scope.ts'
-import { SECURED_PATH } from './account.ts'
+import { SECURED_PATH } from './account.tsx'
 import { resubmitPages } from './resubmit.ts'
 import { WELCOME_PATH } from './welcome.ts'
 

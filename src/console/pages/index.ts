@@ -19,7 +19,7 @@ import type { Device } from '../operators/entry.ts'
 import type { Operators } from '../operators/index.ts'
 import type { ScopeChecks } from '../scope.ts'
 import { createPages } from '../serve-pages.tsx'
-import { accountPages } from './account.ts'
+import { accountPage } from './account.tsx'
 import { entryPages } from './entry.ts'
 import { firstJobPages } from './first-job.ts'
 import { homePage } from './home/index.ts'
@@ -39,6 +39,7 @@ const PAGES = [
   ...jobPages,
   ...workspacePages,
   ...installationPages,
+  accountPage,
 ]
 
 /** Every page of the console. Its routes are untyped outside: all of them together exceed the compiler's limits. */
@@ -92,7 +93,6 @@ export function consolePages(parts: {
     .use(homePage(common))
     .use(createPages({ ...common, instanceHealth: createInstanceHealth(common) }, PAGES))
     .use(searchPages(common))
-    .use(accountPages(common))
 }
 
 const MAX_USER_AGENT_LENGTH = 512
