@@ -86,7 +86,7 @@ test('A sparkline has only numbers', () => {
     expect(render(h(Sparkline, { values, label: 'Runs' }))).not.toMatch(/NaN|Infinity/)
 })
 
-test('An address starts with the base path, without empty parameters, and selects a message', () => {
+test('An address starts with the base path and has no empty parameters', () => {
   expect(url('', '/console/jobs')).toBe('/console/jobs')
   const query = { q: 'a b&c', state: '', page: undefined }
   expect(url('/gatehouse', '/console/jobs', query)).toBe('/gatehouse/console/jobs?q=a+b%26c')
