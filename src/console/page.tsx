@@ -36,6 +36,7 @@ export interface OperatorPageContext<Path extends string = string>
   /** Address of a page of the same tenant and environment. */
   href: (path: string, query?: Query) => string
   submission?: Submission | undefined
+  liveSource?: VNode | undefined
   /** Result of an action that shows the page again. */
   result?: unknown
 }
@@ -97,6 +98,8 @@ interface PageSpec<Path extends string, For extends Access, Data, Names extends 
   path: Path
   /** Its entry in the sidebar, if it has one. */
   section?: PageKey
+  /** Its view is the whole document, without navigation. */
+  isPlain?: true
   /** Shows data of one environment, with a switch between live and test. */
   hasEnvironments?: true
   /** Who may open the page. */

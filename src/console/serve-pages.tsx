@@ -1,5 +1,5 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import type { VNode } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import { HereContext, type Submission } from '../../views/console/here.tsx'
 import type { Crumb } from '../../views/console/layout/model.ts'
 import { PAGES } from '../../views/console/layout/navigation.ts'
@@ -15,7 +15,7 @@ import { type Part, stateIdOf } from './live/part.ts'
 import type { TenantContext } from './middleware.ts'
 import { may } from './operators/rights.ts'
 import type { Access, Action, LivePart, Outcome, Page, PageContext } from './page.tsx'
-import { environmentOf } from './scope.ts'
+import { environmentOf, pageScopeOf } from './scope.ts'
 import type { Services } from './services.ts'
 
 const CONSOLE = '/console'
@@ -57,12 +57,8 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
       ...of,
       title: typeof spec.title === 'string' ? spec.title : spec.title(data),
       above: spec.above?.(data, context) ?? [],
-      node: (
-        <>
-          {live && <LiveSource {...sourceOf(spec, context, live)} />}
-          <spec.view {...data} />
-        </>
-      ),
+      node: <spec.view {...data} />,
+      liveSource: live && <LiveSource {...sourceOf(spec, context, live)} />,
     })
   }
 
@@ -93,7 +89,7 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
   }
 
   /** A part of a page, which can use the page's context. */
-  const within = (spec: Page, context: PageContext, node: VNode) => {
+  const within = (spec: Page, context: PageContext, node: ComponentChildren) => {
     const { params } = context
     const actionHref = (action: string) => href(pathOf(spec, params, action))
     return <HereContext.Provider value={{ ...context, actionHref }}>{node}</HereContext.Provider>
@@ -102,10 +98,16 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
   function render(
     spec: Page,
     context: PageContext,
-    { title, above = [], node, submission, flash, status }: Rendered,
+    { title, above = [], node, submission, liveSource, flash, status }: Rendered,
   ): Response {
     const { request, operator } = context
     const { section } = spec
+    const children = within(
+      spec,
+      { ...context, submission, liveSource },
+      spec.isPlain ? node : [liveSource, node],
+    )
+    if (spec.isPlain) return layout.html(children, status, pageScopeOf(operator, request))
     const isBelow = section && CONSOLE + spec.path !== PAGES[section].path
     return layout.page({
       request,
@@ -116,7 +118,7 @@ export function createPages(services: Services, pages: readonly Page[]): AnyElys
       above: isBelow ? [crumbTo(layout.base(), section), ...above] : [],
       flash: flash ?? flashes.get(context.query.done ?? ''),
       status,
-      children: within(spec, { ...context, submission }, node),
+      children,
     })
   }
 
@@ -200,6 +202,7 @@ interface Rendered extends Shown {
   title: string
   above?: readonly Crumb[]
   node: VNode
+  liveSource?: VNode | undefined
 }
 
 const pathIn = (path: string, action: string): string =>

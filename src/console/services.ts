@@ -13,6 +13,7 @@ import type { Instances } from '../platform/instances.ts'
 import type { Keys } from '../platform/keys.ts'
 import type { Mail } from '../platform/mail/index.ts'
 import type { Metering } from '../platform/metering/index.ts'
+import type { Outbound } from '../platform/outbound/index.ts'
 import type { Tenants } from '../platform/tenants.ts'
 import type { CallerOf } from './callers.ts'
 import type { createInstanceHealth } from './instance-health.ts'
@@ -43,6 +44,7 @@ export interface Services {
   /** Source of each setting; undefined if unknown. */
   origins: Origins | undefined
   instances: Instances
+  outbound: Outbound
   instanceHealth: ReturnType<typeof createInstanceHealth>
   callerOf: CallerOf
   baseUrl: () => string
